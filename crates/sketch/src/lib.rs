@@ -1,1 +1,24 @@
-//! sketch
+//! Features to sketches: the 64-bit `SimHash` fingerprint and Hamming distance.
+//!
+//! ```text
+//! text ──simhash_text──► features (hash, weight) ──accumulate──► 64 sums ──majority──► fingerprint (u64)
+//!                                                   scalar · AVX2 · AVX-512 · NEON
+//! ```
+//!
+//! Integers all the way, so every instruction set gives the same bits ([`simd`] chooses one when the process starts).
+
+pub mod accumulate;
+pub mod explain;
+pub mod hamming;
+pub mod hex;
+pub mod simd;
+
+mod distinct;
+mod fingerprinter;
+mod simhash;
+
+pub use fingerprinter::{Fingerprinter, FingerprinterOptions, Scratch, Sketch};
+pub use simhash::simhash;
+pub use simhash_text::{
+    ExtractorOptions, Feature, Normalizer, OptionsError, Token, Unit, Weighting, Whitespace,
+};

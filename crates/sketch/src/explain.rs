@@ -1,0 +1,156 @@
+//! Why two texts are near-duplicates, or are not: tokens, weights and the bits that differ, for people.
+
+use crate::{Fingerprinter, Token};
+use simhash_text::{ExtractScratch, NormalizeScratch};
+use std::collections::HashMap;
+
+/// How two texts compare under one fingerprinter.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Explanation {
+    /// The fingerprints; `None` for a text with too few features.
+    pub fingerprints: [Option<u64>; 2],
+    /// Hamming distance, where both have a fingerprint.
+    pub distance: Option<u32>,
+    /// The bits in which the fingerprints differ, by ascending position.
+    pub differing_bits: Vec<DifferingBit>,
+    /// Tokens of both texts, in the order of the first.
+    pub shared: Vec<SharedToken>,
+    /// Tokens of the first text only, heaviest first.
+    pub only_a: Vec<Token>,
+    /// Tokens of the second text only, heaviest first.
+    pub only_b: Vec<Token>,
+    /// Share of the distinct features of either text that both have, 0 to 1; 0 where neither has any.
+    pub jaccard: f64,
+    /// Whether the normalised texts are equal and not empty.
+    pub equal: bool,
+}
+
+/// A bit in which two fingerprints differ.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DifferingBit {
+    /// Position, 0 the least significant.
+    pub bit: u32,
+    /// By how much each text decided the bit: (weight set − weight clear) / total weight, −1 to 1. Above 0 the bit is 1;
+    /// near 0 a small edit turns it.
+    pub margins: [f64; 2],
+}
+
+/// A token that both texts have.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SharedToken {
+    /// The token.
+    pub token: String,
+    /// Its weight in each text.
+    pub weights: [f64; 2],
+    /// Its feature hash.
+    pub hash: u64,
+}
+
+/// Compares `a` and `b` as `fingerprinter` sees them.
+///
+/// Cost: that of two fingerprints and of maps over all tokens; for looking at pairs, not for scanning a corpus.
+pub fn explain(fingerprinter: &Fingerprinter, a: &str, b: &str) -> Explanation {
+    let mut scratch = [NormalizeScratch::default(), NormalizeScratch::default()];
+    let [scratch_a, scratch_b] = &mut scratch;
+    let normal = [
+        fingerprinter.normalizer().apply(a, scratch_a),
+        fingerprinter.normalizer().apply(b, scratch_b),
+    ];
+    let sums = normal.map(|text| fingerprinter.sums(text, &mut ExtractScratch::default()));
+    let fingerprints =
+        [0, 1].map(|side| sums[side].as_ref().map(crate::accumulate::Sums::fingerprint));
+    let distance = match fingerprints {
+        [Some(a), Some(b)] => Some(crate::hamming::distance(a, b)),
+        _ => None,
+    };
+    let differing_bits = match (&sums, fingerprints) {
+        ([Some(sums_a), Some(sums_b)], [Some(a), Some(b)]) => (0..64)
+            .filter(|bit| (a ^ b) >> bit & 1 == 1)
+            .map(|bit| DifferingBit { bit, margins: [sums_a.margin(bit), sums_b.margin(bit)] })
+            .collect(),
+        _ => Vec::new(),
+    };
+    let tokens = normal.map(|text| fingerprinter.extractor().tokens(text));
+    let (shared, only_a, only_b) = compare(tokens);
+    Explanation {
+        fingerprints,
+        distance,
+        differing_bits,
+        jaccard: jaccard(fingerprinter, normal),
+        shared,
+        only_a,
+        only_b,
+        equal: normal[0] == normal[1] && !normal[0].is_empty(),
+    }
+}
+
+fn compare([a, b]: [Vec<Token>; 2]) -> (Vec<SharedToken>, Vec<Token>, Vec<Token>) {
+    let mut in_b: HashMap<&str, f64> =
+        b.iter().map(|token| (token.token.as_str(), token.weight)).collect();
+    let (mut shared, mut only_a) = (Vec::new(), Vec::new());
+    for Token { token, weight, hash } in a {
+        match in_b.remove(token.as_str()) {
+            Some(other) => shared.push(SharedToken { token, weights: [weight, other], hash }),
+            None => only_a.push(Token { token, weight, hash }),
+        }
+    }
+    let only_b =
+        b.iter().filter(|token| in_b.contains_key(token.token.as_str())).cloned().collect();
+    (shared, only_a, only_b)
+}
+
+/// Jaccard similarity of the sets of features, those that a limit to the heaviest drops from the fingerprint included.
+fn jaccard(fingerprinter: &Fingerprinter, [a, b]: [&str; 2]) -> f64 {
+    let (mut in_a, mut in_b) = (Vec::new(), Vec::new());
+    fingerprinter.extractor().shingles(a, &mut in_a);
+    fingerprinter.extractor().shingles(b, &mut in_b);
+    let shared = in_a.iter().filter(|hash| in_b.binary_search(hash).is_ok()).count();
+    let either = in_a.len() + in_b.len() - shared;
+    if either == 0 { 0.0 } else { shared as f64 / either as f64 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::explain;
+    use crate::Fingerprinter;
+    use proptest::prelude::*;
+
+    const A: &str = "中国科学家在月球背面发现了新的矿物";
+    const B: &str = "中国科学家在月球正面发现了新的矿物";
+
+    #[test]
+    fn an_edit_shows_in_tokens_and_bits() {
+        let explanation = explain(&Fingerprinter::preset("chars").unwrap(), A, B);
+        let only =
+            |tokens: &[crate::Token]| tokens.iter().map(|t| t.token.clone()).collect::<Vec<_>>();
+        assert_eq!(only(&explanation.only_a), ["球背", "背面"]);
+        assert_eq!(only(&explanation.only_b), ["球正", "正面"]);
+        assert_eq!(explanation.shared.len(), 14);
+        assert!((explanation.jaccard - 14.0 / 18.0).abs() < 1e-12);
+        assert_eq!(explanation.distance, Some(explanation.differing_bits.len() as u32));
+        for bit in &explanation.differing_bits {
+            assert!((bit.margins[0] > 0.0) != (bit.margins[1] > 0.0), "{bit:?}");
+        }
+    }
+
+    #[test]
+    fn short_and_empty_texts_have_no_distance() {
+        let fingerprinter = Fingerprinter::preset("chars").unwrap();
+        let short = explain(&fingerprinter, "你好", "你好");
+        assert_eq!((short.distance, short.equal, short.jaccard), (None, true, 1.0));
+        let empty = explain(&fingerprinter, "", " ");
+        assert_eq!((empty.equal, empty.jaccard), (false, 0.0));
+    }
+
+    proptest! {
+        #[test]
+        fn explaining_the_other_way_round_swaps_the_sides(a in any::<String>(), b in any::<String>()) {
+            let fingerprinter = Fingerprinter::preset("chars").unwrap();
+            let (ab, ba) = (explain(&fingerprinter, &a, &b), explain(&fingerprinter, &b, &a));
+            prop_assert_eq!(ab.distance, ba.distance);
+            prop_assert_eq!(ab.jaccard.to_bits(), ba.jaccard.to_bits());
+            prop_assert_eq!(ab.only_a, ba.only_b);
+            prop_assert_eq!(ab.shared.len(), ba.shared.len());
+        }
+    }
+}

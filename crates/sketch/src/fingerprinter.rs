@@ -1,0 +1,131 @@
+//! The fingerprinter: text in, sketch out, with every choice made beforehand.
+
+use crate::accumulate::Sums;
+use crate::distinct::DistinctAtLeast;
+use simhash_text::{
+    ExtractScratch, Extractor, ExtractorOptions, NormalizeScratch, Normalizer, OptionsError, Token,
+    feature,
+};
+
+/// Options of [`Fingerprinter::new`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FingerprinterOptions {
+    /// Steps before features are taken. Default: NFKC, case folding, white space.
+    pub normalize: Normalizer,
+    /// Features. Default: counted character bigrams.
+    pub extract: ExtractorOptions,
+    /// Fewest distinct features for a fingerprint; 0 fingerprints every text that is not empty.
+    /// Default: [`Extractor::min_features`].
+    pub min_features: Option<usize>,
+}
+
+/// Text to [`Sketch`]. Cheap to clone, shared by threads.
+#[derive(Clone, Debug)]
+pub struct Fingerprinter {
+    normalizer: Normalizer,
+    extractor: Extractor,
+    min_features: usize,
+}
+
+/// Reusable memory of a fingerprinter; one per thread.
+#[derive(Clone, Debug, Default)]
+pub struct Scratch {
+    normalize: NormalizeScratch,
+    extract: ExtractScratch,
+}
+
+/// What is kept of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sketch {
+    /// The 64-bit `SimHash`; `None` when the text has fewer distinct features than a Hamming distance needs. Such a text must
+    /// be compared by `exact`.
+    pub fingerprint: Option<u64>,
+    /// XXH3-128 of the normalised text: equal for equal texts.
+    pub exact: u128,
+    /// The normalised text is empty: it matches nothing, not even another empty text.
+    pub empty: bool,
+}
+
+impl Fingerprinter {
+    /// A fingerprinter for these options.
+    ///
+    /// # Errors
+    /// As [`Extractor::new`].
+    pub fn new(options: &FingerprinterOptions) -> Result<Self, OptionsError> {
+        let extractor = Extractor::new(&options.extract)?;
+        let min_features = options.min_features.unwrap_or_else(|| extractor.min_features());
+        Ok(Self { normalizer: options.normalize.clone(), extractor, min_features })
+    }
+
+    /// A fingerprinter by the name of its options: `chars` is the default one.
+    ///
+    /// # Errors
+    /// [`OptionsError::Invalid`] for an unknown name.
+    pub fn preset(name: &str) -> Result<Self, OptionsError> {
+        match name {
+            "chars" => Self::new(&FingerprinterOptions::default()),
+            _ => Err(OptionsError::Invalid {
+                argument: "preset",
+                value: name.to_owned(),
+                expected: "chars".to_owned(),
+            }),
+        }
+    }
+
+    /// The sketch of `text`.
+    ///
+    /// Cost: one pass for each of normalisation, hash and features; no allocation once `scratch` has grown, for characters.
+    pub fn sketch(&self, text: &str, scratch: &mut Scratch) -> Sketch {
+        let text = self.normalizer.apply(text, &mut scratch.normalize);
+        let fingerprint = self.sums(text, &mut scratch.extract).map(|sums| sums.fingerprint());
+        Sketch { fingerprint, exact: feature::exact(text), empty: text.is_empty() }
+    }
+
+    /// The sums of a normalised text; `None` when it is empty or below `min_features`.
+    pub(crate) fn sums(&self, text: &str, scratch: &mut ExtractScratch) -> Option<Sums> {
+        if text.is_empty() {
+            return None;
+        }
+        let mut sums = Sums::default();
+        let mut distinct = DistinctAtLeast::new(self.min_features);
+        let counted = self.extractor.hash_blocks(text, scratch, |hashes| {
+            distinct.see(hashes.iter().copied());
+            sums.add_hashes(hashes);
+        });
+        if !counted {
+            let features = self.extractor.features(text, scratch);
+            distinct.see(features.iter().map(|feature| feature.hash));
+            sums.add_features(features);
+        }
+        distinct.reached().then_some(sums)
+    }
+
+    /// `text` after normalisation, borrowed when nothing changes.
+    pub fn normalize<'a>(&self, text: &'a str, scratch: &'a mut Scratch) -> &'a str {
+        self.normalizer.apply(text, &mut scratch.normalize)
+    }
+
+    /// Replaces `out` with the distinct feature hashes of the normalised text, ascending: the set that Jaccard compares.
+    pub fn shingles(&self, text: &str, scratch: &mut Scratch, out: &mut Vec<u64>) {
+        let text = self.normalizer.apply(text, &mut scratch.normalize);
+        self.extractor.shingles(text, out);
+    }
+
+    /// What the fingerprint of `text` is made of, after normalisation: each distinct feature once, heaviest first.
+    pub fn tokens(&self, text: &str) -> Vec<Token> {
+        self.extractor.tokens(self.normalizer.apply(text, &mut NormalizeScratch::default()))
+    }
+
+    pub(crate) fn normalizer(&self) -> &Normalizer {
+        &self.normalizer
+    }
+
+    pub(crate) fn extractor(&self) -> &Extractor {
+        &self.extractor
+    }
+
+    /// Fewest distinct features for a fingerprint.
+    pub fn min_features(&self) -> usize {
+        self.min_features
+    }
+}

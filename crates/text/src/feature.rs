@@ -1,0 +1,63 @@
+//! The feature: a 64-bit hash and an integer weight.
+//!
+//! The hash decides every fingerprint that this library has ever written down, so it is a published specification and
+//! frozen: **XXH3-64, seed 0, default secret, over the UTF-8 bytes of the feature** (Yann Collet, xxHash 0.8,
+//! `doc/xxhash_spec.md`). The golden vectors below hold it. Weights are integers because sums of integers do not depend
+//! on the order in which a thread or a SIMD lane adds them.
+
+use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
+
+/// One feature of a text. The same hash may occur several times in a list; the weights then add up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Feature {
+    /// [`hash`] of the feature's text.
+    pub hash: u64,
+    /// How much the feature counts; 1 per occurrence for counts, fixed point for TF-IDF.
+    pub weight: u32,
+}
+
+/// A feature as people read it: what the fingerprint was made of.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Token {
+    /// The n-gram, word or keyword.
+    pub token: String,
+    /// Its weight in the text: occurrences, 1 for binary weighting, or the TF-IDF weight before it becomes fixed point.
+    pub weight: f64,
+    /// [`hash`] of `token`.
+    pub hash: u64,
+}
+
+/// The 64-bit hash of a feature's UTF-8 bytes: XXH3-64 with seed 0.
+#[inline]
+pub fn hash(feature: &[u8]) -> u64 {
+    xxh3_64(feature)
+}
+
+/// The 128-bit hash by which equal texts are recognised: XXH3-128 with seed 0 over the UTF-8 bytes.
+#[inline]
+pub fn exact(text: &str) -> u128 {
+    xxh3_128(text.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{exact, hash};
+
+    /// Values from the reference C implementation (xxHash 0.8 by its Python binding), not from the crate under test.
+    #[test]
+    fn the_feature_hash_is_frozen() {
+        let golden = include_str!("../tests/golden/feature_hash.tsv");
+        let mut lines = 0;
+        for line in golden.lines() {
+            let (text, value) = line.split_once('\t').unwrap();
+            assert_eq!(format!("{:016x}", hash(text.as_bytes())), value, "{text}");
+            lines += 1;
+        }
+        assert!(lines >= 10);
+    }
+
+    #[test]
+    fn the_exact_hash_is_frozen() {
+        assert_eq!(exact(""), 0x99aa_06d3_0147_98d8_6001_c324_468d_497f);
+    }
+}

@@ -1,0 +1,66 @@
+//! What can be wrong with the options of an extractor or fingerprinter.
+
+use std::fmt;
+
+/// An option has a value that cannot be used. The caller made the mistake, not the data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum OptionsError {
+    /// A number is outside its range.
+    OutOfRange {
+        /// Name of the option as the public interface spells it, for example `ngram`.
+        argument: &'static str,
+        /// The value that was given.
+        value: String,
+        /// What is accepted, as it completes "must be …".
+        expected: String,
+    },
+    /// A value is none of those accepted, or does not go with another option.
+    Invalid {
+        /// Name of the option as the public interface spells it.
+        argument: &'static str,
+        /// The value that was given.
+        value: String,
+        /// What is accepted, as it completes "must be …".
+        expected: String,
+    },
+}
+
+impl OptionsError {
+    /// The stable code: `ERR_OUT_OF_RANGE` or `ERR_INVALID_ARG_VALUE`, as Node names these mistakes.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::OutOfRange { .. } => "ERR_OUT_OF_RANGE",
+            Self::Invalid { .. } => "ERR_INVALID_ARG_VALUE",
+        }
+    }
+
+    /// Name of the option.
+    pub fn argument(&self) -> &'static str {
+        match self {
+            Self::OutOfRange { argument, .. } | Self::Invalid { argument, .. } => argument,
+        }
+    }
+
+    /// The value that was given, as text.
+    pub fn value(&self) -> &str {
+        match self {
+            Self::OutOfRange { value, .. } | Self::Invalid { value, .. } => value,
+        }
+    }
+
+    /// What would have been accepted; completes "must be …".
+    pub fn expected(&self) -> &str {
+        match self {
+            Self::OutOfRange { expected, .. } | Self::Invalid { expected, .. } => expected,
+        }
+    }
+}
+
+impl fmt::Display for OptionsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} must be {}, got {}", self.argument(), self.expected(), self.value())
+    }
+}
+
+impl std::error::Error for OptionsError {}
