@@ -1,1 +1,29 @@
-//! index
+//! Fingerprints to neighbours: exact search by Hamming distance over 64-bit fingerprints, live.
+//!
+//! ```text
+//!  add ──► front (scanned) ──full──► run ──merged──► larger run       each run: a sorted copy per table of the plan
+//!            └───────────────┬───────────┴──────────────┘
+//!  search ──► the bucket of each table of each run, then popcount ──► first-mask rule ──► ids ──► (distance, id)
+//! ```
+//! [`plan`] says which bits each table keeps and proves that no neighbour is missed; `run` is one sealed set of tables;
+//! `stack` is the growing whole; `ids` knows who holds what; [`Index`] puts a lock and the semantics around them.
+//! `scan` reads everything: it is the inner loop, the oracle, and the way out where probing would cost more.
+
+mod error;
+mod ids;
+mod index;
+mod item;
+mod options;
+pub mod plan;
+mod run;
+mod scan;
+mod spread;
+mod stack;
+mod stats;
+
+pub use error::IndexError;
+pub use index::Index;
+pub use item::{Checked, Item, Match, Matches, SearchOptions};
+pub use options::IndexOptions;
+pub use plan::{MAX_DISTANCE, Plan, PlanChoice};
+pub use stats::Stats;

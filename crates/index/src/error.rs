@@ -1,0 +1,94 @@
+//! What can go wrong in the index, with a stable code each: programmer errors carry Node's own codes,
+//! operational ones `ERR_SIMHASH_…`.
+
+use std::fmt;
+
+/// Why a call on the index failed. Nothing was changed by a call that returns one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum IndexError {
+    /// A distance outside the range that the index answers exactly.
+    Distance {
+        /// The distance asked for.
+        given: u32,
+        /// The largest that can be answered.
+        max: u32,
+    },
+    /// No plan of this name is in the catalog.
+    UnknownPlan {
+        /// The name asked for.
+        name: String,
+    },
+    /// A plan that would miss neighbours, or whose blocks do not fit 64 bits.
+    InvalidPlan {
+        /// Name of the plan.
+        name: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A window limit of zero, or one larger than the index can number.
+    Window {
+        /// The limit's name.
+        name: &'static str,
+        /// Its value.
+        given: u64,
+    },
+    /// The oldest and the newest live id are 2^32 apart: delete or expire old ones first.
+    Full {
+        /// The oldest id still held.
+        oldest: u64,
+    },
+    /// The caller's cancel flag was raised; nothing was added.
+    Cancelled,
+    /// A saved index that is damaged, of another version or not an index at all.
+    Damaged {
+        /// Byte offset of the damage.
+        offset: u64,
+        /// What was found there.
+        reason: String,
+    },
+}
+
+impl IndexError {
+    /// The stable code of this error.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Distance { .. } | Self::Window { .. } => "ERR_OUT_OF_RANGE",
+            Self::UnknownPlan { .. } | Self::InvalidPlan { .. } => "ERR_INVALID_ARG_VALUE",
+            Self::Full { .. } => "ERR_SIMHASH_INDEX_FULL",
+            Self::Cancelled => "ERR_SIMHASH_CANCELLED",
+            Self::Damaged { .. } => "ERR_SIMHASH_INDEX_DAMAGED",
+        }
+    }
+}
+
+impl fmt::Display for IndexError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Distance { given, max } => {
+                write!(f, "maxDistance is {given}; it must be an integer from 0 to {max}")
+            }
+            Self::UnknownPlan { name } => write!(
+                f,
+                "plan {name:?} is unknown; use 'auto', 'classic' or a name of the catalog such as 'k3-t6'"
+            ),
+            Self::InvalidPlan { name, reason } => {
+                write!(f, "plan {name:?} is not usable: {reason}")
+            }
+            Self::Window { name, given } => write!(
+                f,
+                "window.{name} is {given}; it must be at least 1 and maxCount at most 4294967294"
+            ),
+            Self::Full { oldest } => write!(
+                f,
+                "the index holds ids 2^32 apart (the oldest live id is {oldest}); delete or expire old documents"
+            ),
+            Self::Cancelled => write!(f, "the call was cancelled; nothing was added"),
+            Self::Damaged { offset, reason } => {
+                write!(f, "the saved index is damaged at byte {offset}: {reason}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for IndexError {}

@@ -1,0 +1,256 @@
+//! Who holds what: fingerprint -> ids, text -> ids, id -> what was added.
+//!
+//! A fingerprint is *known* from the moment it enters the tables until it is purged from them. It is *dead* while
+//! known without a live id: deleting leaves it in the tables (removing it there would be O(n)), searches drop it
+//! because it has no holder, adding it again revives it without touching the tables, and a rewrite of the tables
+//! purges it. So no fingerprint is ever in the tables twice.
+
+mod holders;
+mod pages;
+mod records;
+
+use std::hash::{BuildHasher, RandomState};
+
+use ahash::AHashMap;
+
+use self::{holders::Holders, pages::Pages, records::Records};
+use crate::{IndexError, Item};
+
+#[derive(Debug)]
+pub(crate) struct Ids {
+    seed: u64,
+    records: Records,
+    pages: Pages,
+    /// Fingerprints with more than one id.
+    shared: AHashMap<u64, Holders>,
+    texts: AHashMap<u128, Holders>,
+    text_of: AHashMap<u32, u128>,
+    live: u64,
+    /// Known fingerprints, and those that died at some time since the last purge.
+    known: usize,
+    dead: usize,
+    died: Vec<u64>,
+}
+
+/// An odd constant with mixed bits: the golden ratio in 64 bits.
+const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+
+#[inline]
+fn mix(value: u64, seed: u64) -> u64 {
+    let wide = u128::from(value ^ seed) * u128::from(GOLDEN);
+    let folded = (wide as u64 ^ (wide >> 64) as u64).wrapping_mul(GOLDEN);
+    folded ^ (folded >> 32)
+}
+
+impl Ids {
+    pub(crate) fn new() -> Self {
+        Self {
+            // Seeded per index, so that no input can be crafted to fill one page.
+            seed: RandomState::new().hash_one(GOLDEN),
+            records: Records::default(),
+            pages: Pages::new(),
+            shared: AHashMap::new(),
+            texts: AHashMap::new(),
+            text_of: AHashMap::new(),
+            live: 0,
+            known: 0,
+            dead: 0,
+            died: Vec::new(),
+        }
+    }
+
+    fn known_as(&self, value: u64) -> Option<u32> {
+        self.pages.find(mix(value, self.seed), |id| self.records.value(id) == value)
+    }
+
+    /// The lowest live id that holds this fingerprint.
+    pub(crate) fn first(&self, value: u64) -> Option<u64> {
+        let id = self.known_as(value)?;
+        self.records.is_alive(id).then(|| self.records.id(id))
+    }
+
+    /// Calls `on_id` with the live ids that hold this fingerprint, ascending, at most `limit`; true if there are more.
+    pub(crate) fn holders(&self, value: u64, limit: usize, on_id: impl FnMut(u64)) -> bool {
+        match self.shared.get(&value) {
+            Some(holders) => self.list(holders.iter(), limit, on_id),
+            None => self.list(self.known_as(value).into_iter(), limit, on_id),
+        }
+    }
+
+    /// The same for a text.
+    pub(crate) fn text_holders(&self, text: u128, limit: usize, on_id: impl FnMut(u64)) -> bool {
+        self.texts.get(&text).is_some_and(|holders| self.list(holders.iter(), limit, on_id))
+    }
+
+    fn list(
+        &self,
+        holders: impl Iterator<Item = u32>,
+        limit: usize,
+        mut on_id: impl FnMut(u64),
+    ) -> bool {
+        let mut alive = holders.filter(|&id| self.records.is_alive(id));
+        alive.by_ref().take(limit).for_each(|id| on_id(self.records.id(id)));
+        alive.next().is_some()
+    }
+
+    /// The lowest live id that holds this text.
+    pub(crate) fn first_text(&self, text: u128) -> Option<u64> {
+        self.texts.get(&text).map(|holders| self.records.id(holders.first()))
+    }
+
+    /// Whether so many more ids fit.
+    pub(crate) fn check_room(&self, more: u64) -> Result<(), IndexError> {
+        self.records.check_room(more)
+    }
+
+    /// The id that the next addition gets.
+    pub(crate) fn next(&self) -> u64 {
+        self.records.next()
+    }
+
+    /// Numbers an item (a fingerprint already spread). True: its fingerprint is new to the tables and must enter them.
+    pub(crate) fn add(&mut self, item: Item) -> (u64, bool) {
+        self.live += 1;
+        let (id, fresh) = match item {
+            Item::Fingerprint(value) => self.add_fingerprint(value),
+            Item::Exact(text) => {
+                let id = self.records.push(0, true);
+                self.text_of.insert(id, text);
+                self.texts
+                    .entry(text)
+                    .and_modify(|holders| holders.push(id))
+                    .or_insert_with(|| Holders::new(id));
+                (id, false)
+            }
+            Item::Empty => (self.records.push(0, true), false),
+        };
+        (self.records.id(id), fresh)
+    }
+
+    fn add_fingerprint(&mut self, value: u64) -> (u32, bool) {
+        let hash = mix(value, self.seed);
+        let known = self.known_as(value);
+        let id = self.records.push(value, false);
+        let Some(old) = known else {
+            let (seed, records) = (self.seed, &self.records);
+            self.pages.insert(hash, id, |id| mix(records.value(id), seed));
+            self.known += 1;
+            return (id, true);
+        };
+        if self.records.is_alive(old) {
+            self.shared.entry(value).or_insert_with(|| Holders::new(old)).push(id);
+        } else {
+            self.pages.replace(hash, old, id);
+            self.records.release(old);
+            self.dead -= 1;
+        }
+        (id, false)
+    }
+
+    /// What a live id holds.
+    pub(crate) fn item(&self, id: u64) -> Option<Item> {
+        let id = self.records.short(id).filter(|&id| self.records.is_alive(id))?;
+        if !self.records.is_other(id) {
+            return Some(Item::Fingerprint(self.records.value(id)));
+        }
+        Some(self.text_of.get(&id).map_or(Item::Empty, |&text| Item::Exact(text)))
+    }
+
+    pub(crate) fn has(&self, id: u64) -> bool {
+        self.records.short(id).is_some_and(|id| self.records.is_alive(id))
+    }
+
+    /// Takes an id away; false if it was not alive. Amortised O(1).
+    pub(crate) fn delete(&mut self, id: u64) -> bool {
+        let Some(id) = self.records.short(id).filter(|&id| self.records.is_alive(id)) else {
+            return false;
+        };
+        self.live -= 1;
+        self.records.kill(id);
+        if !self.records.is_other(id) {
+            self.delete_fingerprint(self.records.value(id));
+        } else if let Some(text) = self.text_of.remove(&id) {
+            self.delete_text(text);
+        } else {
+            self.records.release(id);
+        }
+        true
+    }
+
+    fn delete_fingerprint(&mut self, value: u64) {
+        let Some(holders) = self.shared.get_mut(&value) else {
+            self.bury(value);
+            return;
+        };
+        let before = holders.first();
+        let mut dropped = Vec::new();
+        holders.lost_one(|id| self.records.is_alive(id), |id| dropped.push(id));
+        let (after, live) = (holders.first(), holders.live());
+        let alone = holders.iter().nth(1).is_none();
+        if after != before {
+            self.pages.replace(mix(value, self.seed), before, after);
+        }
+        for id in dropped {
+            self.records.release(id);
+        }
+        if alone {
+            self.shared.remove(&value);
+        }
+        if live == 0 {
+            self.bury(value);
+        }
+    }
+
+    fn bury(&mut self, value: u64) {
+        self.dead += 1;
+        self.died.push(value);
+    }
+
+    fn delete_text(&mut self, text: u128) {
+        let Some(holders) = self.texts.get_mut(&text) else { return };
+        let mut dropped = Vec::new();
+        holders.lost_one(|id| self.records.is_alive(id), |id| dropped.push(id));
+        if holders.live() == 0 {
+            dropped.push(holders.first());
+            self.texts.remove(&text);
+        }
+        for id in dropped {
+            self.records.release(id);
+        }
+    }
+
+    /// Forgets dead fingerprints; the caller has dropped them from the tables.
+    pub(crate) fn purge(&mut self) {
+        for value in std::mem::take(&mut self.died) {
+            if let Some(id) = self.known_as(value).filter(|&id| !self.records.is_alive(id)) {
+                self.pages.remove(mix(value, self.seed), id);
+                self.records.release(id);
+                self.known -= 1;
+                self.dead -= 1;
+            }
+        }
+    }
+
+    pub(crate) fn live(&self) -> u64 {
+        self.live
+    }
+
+    /// Fingerprints in the tables, and how many of them have no live id.
+    pub(crate) fn known(&self) -> (usize, usize) {
+        (self.known, self.dead)
+    }
+
+    /// Bytes held, texts included.
+    pub(crate) fn bytes(&self) -> usize {
+        let shared: usize = self.shared.values().map(Holders::bytes).sum();
+        let texts: usize = self.texts.values().map(Holders::bytes).sum();
+        self.records.bytes()
+            + self.pages.bytes()
+            + shared
+            + self.shared.capacity() * (size_of::<(u64, Holders)>() + 1)
+            + texts
+            + self.texts.capacity() * (size_of::<(u128, Holders)>() + 1)
+            + self.text_of.capacity() * (size_of::<(u32, u128)>() + 1)
+            + self.died.capacity() * 8
+    }
+}

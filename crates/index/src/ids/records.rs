@@ -1,0 +1,174 @@
+//! Id -> what was added under it, in chunks that are freed when none of their ids is needed.
+//!
+//! Ids are 64 bits and never reused. Inside, an id is its low 32 bits: all ids still needed lie within 2^32 of the
+//! oldest, so the rest is known. Liveness is a bit; the value of a fingerprint is eight bytes.
+
+use std::collections::VecDeque;
+
+use crate::IndexError;
+
+const CHUNK: usize = 1024;
+
+#[derive(Debug)]
+struct Chunk {
+    values: [u64; CHUNK],
+    alive: [u64; CHUNK / 64],
+    other: [u64; CHUNK / 64],
+    /// Ids that something still refers to.
+    held: u32,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Records {
+    chunks: VecDeque<Option<Box<Chunk>>>,
+    /// Id of the first chunk's first record.
+    base: u64,
+    next: u64,
+}
+
+impl Records {
+    pub(super) fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// Whether so many more ids fit.
+    pub(super) fn check_room(&self, more: u64) -> Result<(), IndexError> {
+        if self.next - self.base + more >= u64::from(u32::MAX) {
+            return Err(IndexError::Full { oldest: self.base });
+        }
+        Ok(())
+    }
+
+    /// The full id of a short one.
+    pub(super) fn id(&self, short: u32) -> u64 {
+        self.base + u64::from(short.wrapping_sub(self.base as u32))
+    }
+
+    /// The short form of an id that is still within reach.
+    pub(super) fn short(&self, id: u64) -> Option<u32> {
+        (self.base..self.next).contains(&id).then_some(id as u32)
+    }
+
+    fn place(&self, short: u32) -> (usize, usize) {
+        let offset = short.wrapping_sub(self.base as u32) as usize;
+        (offset / CHUNK, offset % CHUNK)
+    }
+
+    fn chunk(&self, short: u32) -> Option<(&Chunk, usize)> {
+        let (chunk, at) = self.place(short);
+        Some((self.chunks.get(chunk)?.as_deref()?, at))
+    }
+
+    fn chunk_mut(&mut self, short: u32) -> Option<(&mut Chunk, usize)> {
+        let (chunk, at) = self.place(short);
+        Some((self.chunks.get_mut(chunk)?.as_deref_mut()?, at))
+    }
+
+    /// Numbers a new record; it is alive and held. `other` marks what is not a fingerprint.
+    pub(super) fn push(&mut self, value: u64, other: bool) -> u32 {
+        let at = (self.next % CHUNK as u64) as usize;
+        if at == 0 || self.chunks.is_empty() {
+            let (values, alive, other) = ([0; CHUNK], [0; CHUNK / 64], [0; CHUNK / 64]);
+            self.chunks.push_back(Some(Box::new(Chunk { values, alive, other, held: 0 })));
+        }
+        if let Some(Some(chunk)) = self.chunks.back_mut() {
+            chunk.values[at] = value;
+            chunk.alive[at / 64] |= 1 << (at % 64);
+            chunk.other[at / 64] |= (other as u64) << (at % 64);
+            chunk.held += 1;
+        }
+        let short = self.next as u32;
+        self.next += 1;
+        short
+    }
+
+    #[inline]
+    pub(super) fn value(&self, short: u32) -> u64 {
+        self.chunk(short).map_or(0, |(chunk, at)| chunk.values[at])
+    }
+
+    pub(super) fn is_alive(&self, short: u32) -> bool {
+        self.chunk(short).is_some_and(|(chunk, at)| chunk.alive[at / 64] >> (at % 64) & 1 == 1)
+    }
+
+    pub(super) fn is_other(&self, short: u32) -> bool {
+        self.chunk(short).is_some_and(|(chunk, at)| chunk.other[at / 64] >> (at % 64) & 1 == 1)
+    }
+
+    pub(super) fn kill(&mut self, short: u32) {
+        if let Some((chunk, at)) = self.chunk_mut(short) {
+            chunk.alive[at / 64] &= !(1 << (at % 64));
+        }
+    }
+
+    /// Nothing refers to this id any more.
+    pub(super) fn release(&mut self, short: u32) {
+        let (number, _) = self.place(short);
+        // The chunk being filled stays.
+        let filling = number + 1 == self.chunks.len() && !self.next.is_multiple_of(CHUNK as u64);
+        if let Some(slot) = self.chunks.get_mut(number)
+            && let Some(chunk) = slot
+        {
+            chunk.held -= 1;
+            if chunk.held == 0 && !filling {
+                *slot = None;
+            }
+        }
+        while self.chunks.len() > 1 && self.is_spent() {
+            self.chunks.pop_front();
+            self.base += CHUNK as u64;
+        }
+    }
+
+    /// Whether the oldest chunk is of no use: freed, or full and released while it was being filled.
+    fn is_spent(&self) -> bool {
+        self.chunks.front().is_some_and(|chunk| chunk.as_ref().is_none_or(|chunk| chunk.held == 0))
+    }
+
+    /// Bytes held.
+    pub(super) fn bytes(&self) -> usize {
+        let chunks = self.chunks.iter().filter(|chunk| chunk.is_some()).count();
+        chunks * size_of::<Chunk>() + self.chunks.capacity() * 8
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn released_chunks_are_freed_and_ids_stay() {
+        let mut records = Records::default();
+        for round in 0..20_000u64 {
+            let short = records.push(round * 3, false);
+            assert_eq!(records.id(short), round);
+            assert_eq!(records.value(short), round * 3);
+            if round >= 100 {
+                let old = records.short(round - 100).unwrap();
+                assert!(records.is_alive(old));
+                records.kill(old);
+                assert!(!records.is_alive(old));
+                records.release(old);
+            }
+        }
+        assert!(records.chunks.len() <= 3);
+        assert_eq!(records.short(3), None);
+        assert_eq!(records.next(), 20_000);
+    }
+
+    #[test]
+    fn short_ids_wrap_around() {
+        let base = (3 << 32) - 1024;
+        let mut records = Records { base, next: base, ..Records::default() };
+        let shorts: Vec<u32> = (0..3000).map(|value| records.push(value, false)).collect();
+        for (offset, &short) in shorts.iter().enumerate() {
+            assert_eq!(records.id(short), base + offset as u64);
+            assert_eq!(records.value(short), offset as u64);
+        }
+        assert!(records.check_room(u64::from(u32::MAX) - 3001).is_ok());
+        assert_eq!(
+            records.check_room(u64::from(u32::MAX) - 3000),
+            Err(IndexError::Full { oldest: base })
+        );
+    }
+}

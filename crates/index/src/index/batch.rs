@@ -1,0 +1,202 @@
+//! Many items at a time: the same answers as one by one, in order, whatever the threads.
+//!
+//! A batched check-and-add first looks every item up in parallel, holding no lock beyond a slice (a lock held across a
+//! parallel loop could be waited for by a task that the same thread picks up). Then it stops other writers, corrects
+//! what has changed since, decides in order against what the batch itself would add (a stack of its own), and adds,
+//! all at once. A batch that is cancelled has changed nothing.
+
+use std::collections::hash_map::Entry;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use ahash::AHashMap;
+use parking_lot::RwLockUpgradableReadGuard;
+use rayon::prelude::*;
+
+use super::{Index, State, stored};
+use crate::stack::Stack;
+use crate::{Checked, IndexError, Item, Match, Matches, SearchOptions};
+
+/// Items looked up between two looks at the cancel flag: about a millisecond, and as long a writer waits at most.
+const SLICE: usize = 512;
+
+/// `decide` for every item on the current pool, in slices, on at most `threads` tasks (0: as many as the pool has).
+fn each<T: Send>(
+    items: &[Item],
+    threads: usize,
+    cancel: &AtomicBool,
+    decide: impl Fn(&[Item]) -> Vec<T> + Sync,
+) -> Result<Vec<T>, IndexError> {
+    let live = || if cancel.load(Ordering::Relaxed) { Err(IndexError::Cancelled) } else { Ok(()) };
+    let tasks = if threads == 0 { rayon::current_num_threads() } else { threads };
+    if tasks == 1 || items.len() <= SLICE {
+        let mut all = Vec::with_capacity(items.len());
+        for slice in items.chunks(SLICE) {
+            live()?;
+            all.extend(decide(slice));
+        }
+        live()?;
+        return Ok(all);
+    }
+    // One contiguous share per task keeps the number of tasks at the cap; slices inside poll the flag.
+    let share = items.len().div_ceil(tasks * 4).max(SLICE);
+    let parts: Result<Vec<Vec<T>>, IndexError> = items
+        .par_chunks(share)
+        .with_min_len(items.len().div_ceil(share).div_ceil(tasks))
+        .map(|part| {
+            let mut all = Vec::with_capacity(part.len());
+            for slice in part.chunks(SLICE) {
+                live()?;
+                all.extend(decide(slice));
+            }
+            Ok(all)
+        })
+        .collect();
+    Ok(parts?.into_iter().flatten().collect())
+}
+
+/// What came after the parallel look: additions of others, then what the batch itself would add.
+struct Planned {
+    stack: Stack,
+    first: AHashMap<u64, u64>,
+    texts: AHashMap<u128, u64>,
+}
+
+impl Planned {
+    fn nearest(&self, stored: Item, distance: u32) -> Option<Match> {
+        match stored {
+            Item::Fingerprint(value) => {
+                let mut hits = Vec::new();
+                self.stack.find(value, distance, &mut hits);
+                hits.into_iter()
+                    .map(|hit| Match { id: self.first[&hit.value], distance: hit.distance })
+                    .min_by_key(|found| (found.distance, found.id))
+            }
+            Item::Exact(text) => self.texts.get(&text).map(|&id| Match { id, distance: 0 }),
+            Item::Empty => None,
+        }
+    }
+
+    fn add(&mut self, stored: Item, id: u64) {
+        match stored {
+            Item::Fingerprint(value) => {
+                if let Entry::Vacant(free) = self.first.entry(value) {
+                    free.insert(id);
+                    self.stack.push(value);
+                }
+            }
+            Item::Exact(text) => drop(self.texts.entry(text).or_insert(id)),
+            Item::Empty => {}
+        }
+    }
+}
+
+impl State {
+    fn add_all(&mut self, items: impl Iterator<Item = Item>) {
+        let mut fresh = Vec::new();
+        for item in items {
+            if let (Item::Fingerprint(value), (_, true)) = (item, self.ids.add(item)) {
+                fresh.push(value);
+            }
+        }
+        self.stack.extend(&fresh);
+    }
+}
+
+impl Index {
+    /// Adds all items, without looking for near ones; their ids are consecutive. Large batches are sealed at once and
+    /// cost less than single additions.
+    ///
+    /// # Errors
+    /// [`IndexError::Full`]; nothing was added then.
+    pub fn add_many(&self, items: &[Item]) -> Result<Range<u64>, IndexError> {
+        let mut state = self.state.write();
+        state.ids.check_room(items.len() as u64)?;
+        let first = state.ids.next();
+        state.add_all(items.iter().copied().map(stored));
+        Ok(first..state.ids.next())
+    }
+
+    /// One answer per item, in order. Runs on the current rayon pool on at most `threads` tasks (0: all of it).
+    ///
+    /// # Errors
+    /// [`IndexError::Distance`], [`IndexError::Cancelled`].
+    pub fn search_many(
+        &self,
+        items: &[Item],
+        options: SearchOptions,
+        threads: usize,
+        cancel: &AtomicBool,
+    ) -> Result<Vec<Matches>, IndexError> {
+        let (distance, limit) = self.resolve(options)?;
+        let found = each(items, threads, cancel, |slice| {
+            let state = self.state.read();
+            slice.iter().map(|&item| state.search(stored(item), distance, limit)).collect()
+        })?;
+        self.count_truncated(&found);
+        Ok(found)
+    }
+
+    /// As if `check_and_add` were called for every item in order, as one atomic step. Runs on the current rayon pool
+    /// on at most `threads` tasks (0: all of it).
+    ///
+    /// # Errors
+    /// [`IndexError::Full`], [`IndexError::Cancelled`]; nothing was added then.
+    pub fn check_and_add_many(
+        &self,
+        items: &[Item],
+        threads: usize,
+        cancel: &AtomicBool,
+    ) -> Result<Vec<Checked>, IndexError> {
+        let mark = self.state.read().ids.next();
+        let before = each(items, threads, cancel, |slice| {
+            let state = self.state.read();
+            slice.iter().map(|&item| state.nearest(stored(item), self.max_distance)).collect()
+        })?;
+        let guard = self.state.upgradable_read();
+        let state: &State = &guard;
+        state.ids.check_room(items.len() as u64)?;
+        let mut planned = Planned {
+            stack: Stack::new(Arc::clone(&self.plan)),
+            first: AHashMap::new(),
+            texts: AHashMap::new(),
+        };
+        for id in mark..state.ids.next() {
+            if let Some(item) = state.ids.item(id) {
+                planned.add(item, id);
+            }
+        }
+        let mut next = state.ids.next();
+        let mut answers = Vec::with_capacity(items.len());
+        for (number, (&item, near)) in items.iter().zip(before).enumerate() {
+            if number % SLICE == 0 && cancel.load(Ordering::Relaxed) {
+                return Err(IndexError::Cancelled);
+            }
+            let stored = stored(item);
+            let near = match near {
+                Some(near) if !state.ids.has(near.id) => state.nearest(stored, self.max_distance),
+                near => near,
+            };
+            // What was there before has the lower ids, so it wins ties.
+            let own = match near {
+                Some(near) if near.distance == 0 => None,
+                Some(near) => planned.nearest(stored, near.distance - 1),
+                None => planned.nearest(stored, self.max_distance),
+            };
+            answers.push(if let Some(near) = own.or(near) {
+                Checked::Duplicate(near)
+            } else {
+                planned.add(stored, next);
+                next += 1;
+                Checked::Added(next - 1)
+            });
+        }
+        let added = |(item, answer): (&Item, &Checked)| {
+            matches!(answer, Checked::Added(_)).then(|| stored(*item))
+        };
+        RwLockUpgradableReadGuard::upgrade(guard)
+            .add_all(items.iter().zip(&answers).filter_map(added));
+        Ok(answers)
+    }
+}

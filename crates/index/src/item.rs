@@ -1,0 +1,48 @@
+//! What goes into the index and what comes out.
+
+/// One document, as the index sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Item {
+    /// A 64-bit fingerprint; any value, 0 and all ones included.
+    Fingerprint(u64),
+    /// The hash of a normalised text too short for a fingerprint: it matches equal texts only, at distance 0.
+    Exact(u128),
+    /// An empty text: it gets an id and matches nothing.
+    Empty,
+}
+
+/// A live document within the distance asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Match {
+    /// Its id.
+    pub id: u64,
+    /// Bits that differ, 0 to 16.
+    pub distance: u32,
+}
+
+/// The answer to one search.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Matches {
+    /// Ordered by distance, then id.
+    pub matches: Vec<Match>,
+    /// Whether `limit` left further matches out.
+    pub truncated: bool,
+}
+
+/// How to search.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct SearchOptions {
+    /// Largest distance, inclusive, 0 to 16; default: the index's own.
+    pub max_distance: Option<u32>,
+    /// At most so many matches, the nearest first; default: all.
+    pub limit: Option<usize>,
+}
+
+/// The outcome of a check-and-add.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Checked {
+    /// Nothing was near: added under this id.
+    Added(u64),
+    /// A near document was there already, the nearest, ties to the lowest id. Nothing was added.
+    Duplicate(Match),
+}

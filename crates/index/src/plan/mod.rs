@@ -1,0 +1,260 @@
+//! Which bits each table keeps, and why no neighbour is missed.
+//!
+//! Cut the 64 bits into blocks. A table keeps some blocks as its *prefix*: fingerprints equal on those bits lie
+//! together. A family of tables finds every pair within distance k exactly when no k blocks touch every table's
+//! prefix: k flipped bits dirty at most k blocks, so some table's prefix is clean and both fingerprints share a bucket
+//! there; and if k blocks did touch every table, one flip in each would hide a neighbour. The condition does not speak
+//! of widths: they change the cost, never the answer. Families that satisfy it are covering designs; `catalog.txt` has
+//! the best known ones, `cover` walks the proof, and every plan is walked before it is used.
+//!
+//! Sources: Manku, Jain, Das Sarma, "Detecting near-duplicates for web crawling" (WWW 2007) for tables of rotated
+//! blocks; the catalog's designs are listed with their names in its lines.
+
+mod catalog;
+mod cover;
+
+pub use catalog::names;
+
+use crate::IndexError;
+
+/// The largest distance that any search answers.
+pub const MAX_DISTANCE: u32 = 16;
+
+/// How the caller chooses the plan.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum PlanChoice {
+    /// By distance and expected size.
+    #[default]
+    Auto,
+    /// k + 1 equal blocks, one kept per table: the rotated tables of the literature.
+    Classic,
+    /// A plan of the catalog by name, such as `k3-t6`.
+    Named(String),
+}
+
+/// A run of neighbouring bits of the prefix: where it lies in the fingerprint and where in the key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Piece {
+    pub(crate) shift: u32,
+    pub(crate) mask: u64,
+    pub(crate) left: u32,
+}
+
+/// The bits that one table keeps.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prefix {
+    blocks: Vec<u8>,
+    mask: u64,
+    bits: u32,
+    pieces: Vec<Piece>,
+}
+
+impl Prefix {
+    fn new(starts: &[u32], widths: &[u32], blocks: &[u8]) -> Self {
+        let mut blocks = blocks.to_vec();
+        blocks.sort_unstable();
+        // Neighbouring blocks make one piece; the lowest piece is the most significant part of the key.
+        let mut runs: Vec<(u32, u32)> = Vec::new();
+        for &block in &blocks {
+            let (start, width) = (starts[block as usize], widths[block as usize]);
+            match runs.last_mut() {
+                Some((first, length)) if *first + *length == start => *length += width,
+                _ => runs.push((start, width)),
+            }
+        }
+        let bits = runs.iter().map(|run| run.1).sum();
+        let mut left = bits;
+        let mut mask = 0;
+        let pieces = runs
+            .iter()
+            .map(|&(start, width)| {
+                left -= width;
+                let piece = Piece { shift: start, mask: low_bits(width), left };
+                mask |= piece.mask << start;
+                piece
+            })
+            .collect();
+        Self { blocks, mask, bits, pieces }
+    }
+
+    /// The blocks kept, ascending.
+    pub fn blocks(&self) -> &[u8] {
+        &self.blocks
+    }
+
+    /// The kept bits, in the spread fingerprint.
+    pub fn mask(&self) -> u64 {
+        self.mask
+    }
+
+    /// How many bits are kept.
+    pub fn bits(&self) -> u32 {
+        self.bits
+    }
+
+    /// The kept bits gathered at the low end.
+    #[inline]
+    pub(crate) fn key(&self, spread: u64) -> u64 {
+        self.pieces
+            .iter()
+            .fold(0, |key, piece| key | (((spread >> piece.shift) & piece.mask) << piece.left))
+    }
+}
+
+fn low_bits(width: u32) -> u64 {
+    u64::MAX.checked_shr(64 - width).unwrap_or(0)
+}
+
+/// Blocks and the tables over them: exact for every distance up to `radius`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plan {
+    name: String,
+    radius: u32,
+    widths: Vec<u32>,
+    prefixes: Vec<Prefix>,
+}
+
+impl Plan {
+    /// Checks and builds a plan: `widths` are the blocks' bits, lowest block first, 64 together; each table lists the
+    /// blocks that it keeps. Walks the covering proof: at most some 100 ms for the largest plans of the catalog.
+    ///
+    /// # Errors
+    /// [`IndexError::InvalidPlan`] when the blocks are not 64 bits, a table names a missing block or keeps none, or
+    /// `radius` flipped bits could touch every table.
+    pub fn new(
+        name: &str,
+        radius: u32,
+        widths: &[u32],
+        tables: &[Vec<u8>],
+    ) -> Result<Self, IndexError> {
+        let invalid =
+            |reason: String| Err(IndexError::InvalidPlan { name: name.to_owned(), reason });
+        if widths.contains(&0) || widths.iter().sum::<u32>() != 64 {
+            return invalid(format!("block widths {widths:?} do not make 64 bits"));
+        }
+        if radius > MAX_DISTANCE {
+            return invalid(format!("radius {radius} is above {MAX_DISTANCE}"));
+        }
+        if tables.len() > 64 {
+            return invalid(format!("{} tables are more than 64", tables.len()));
+        }
+        for (number, table) in tables.iter().enumerate() {
+            let mut seen = table.clone();
+            seen.sort_unstable();
+            seen.dedup();
+            let known = table.iter().all(|&block| usize::from(block) < widths.len());
+            if table.is_empty() || seen.len() != table.len() || !known {
+                return invalid(format!("table {number} keeps the blocks {table:?}"));
+            }
+        }
+        if let Some(blocks) = cover::hole(tables, widths.len(), radius) {
+            return invalid(format!(
+                "it is not exact for distance {radius}: every table keeps one of the blocks {blocks:?}"
+            ));
+        }
+        let starts: Vec<u32> = widths
+            .iter()
+            .scan(0, |next, width| {
+                let start = *next;
+                *next += width;
+                Some(start)
+            })
+            .collect();
+        let prefixes = tables.iter().map(|table| Prefix::new(&starts, widths, table)).collect();
+        Ok(Self { name: name.to_owned(), radius, widths: widths.to_vec(), prefixes })
+    }
+
+    /// The plan of this name in the catalog, such as `k3-t6`, or `k3-classic`.
+    ///
+    /// # Errors
+    /// [`IndexError::UnknownPlan`].
+    pub fn named(name: &str) -> Result<Self, IndexError> {
+        let classic = name
+            .strip_prefix('k')
+            .and_then(|rest| rest.strip_suffix("-classic"))
+            .and_then(|radius| radius.parse::<u32>().ok());
+        if let Some(radius) = classic.filter(|&radius| radius <= MAX_DISTANCE) {
+            return Self::classic(radius);
+        }
+        let Some((radius, widths, tables)) = catalog::find(name) else {
+            return Err(IndexError::UnknownPlan { name: name.to_owned() });
+        };
+        Self::new(name, radius, &widths, &tables)
+    }
+
+    /// `radius + 1` blocks of nearly equal width, each table keeps one.
+    ///
+    /// # Errors
+    /// [`IndexError::Distance`] above [`MAX_DISTANCE`].
+    pub fn classic(radius: u32) -> Result<Self, IndexError> {
+        if radius > MAX_DISTANCE {
+            return Err(IndexError::Distance { given: radius, max: MAX_DISTANCE });
+        }
+        let count = radius + 1;
+        let widths: Vec<u32> = (0..count).map(|b| 64 * (b + 1) / count - 64 * b / count).collect();
+        let tables: Vec<Vec<u8>> = (0..count).map(|block| vec![block as u8]).collect();
+        Self::new(&format!("k{radius}-classic"), radius, &widths, &tables)
+    }
+
+    /// The plan for a search distance and an expected number of fingerprints.
+    ///
+    /// From the measured table of the sources: two to six tables while the index is small or medium, ten to eleven
+    /// above 100 million, where candidates outweigh probes. Distances above 5 are cheaper by probing the neighbouring
+    /// keys of the six-table plan than by tables of their own.
+    ///
+    /// # Errors
+    /// [`IndexError::Distance`] above [`MAX_DISTANCE`].
+    pub fn auto(distance: u32, expected: Option<u64>) -> Result<Self, IndexError> {
+        let large = expected.is_some_and(|count| count > 100_000_000);
+        let name = match distance {
+            0 => "k0-t1",
+            1 => "k1-t2",
+            2 => "k2-t4",
+            3 if large => "k3-t11",
+            4 => "k4-t10",
+            5 => "k5-t14",
+            3..=MAX_DISTANCE => "k3-t6",
+            given => return Err(IndexError::Distance { given, max: MAX_DISTANCE }),
+        };
+        Self::named(name)
+    }
+
+    /// Resolves the caller's choice.
+    ///
+    /// # Errors
+    /// Those of [`Plan::named`] and [`Plan::auto`].
+    pub fn choose(
+        choice: &PlanChoice,
+        distance: u32,
+        expected: Option<u64>,
+    ) -> Result<Self, IndexError> {
+        match choice {
+            PlanChoice::Auto => Self::auto(distance, expected),
+            PlanChoice::Classic => Self::classic(distance),
+            PlanChoice::Named(name) => Self::named(name),
+        }
+    }
+
+    /// Its name: `k`, radius, `-t`, number of tables.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The distance up to which one look-up per table finds everything.
+    pub fn radius(&self) -> u32 {
+        self.radius
+    }
+
+    /// Bits of each block, lowest block first.
+    pub fn widths(&self) -> &[u32] {
+        &self.widths
+    }
+
+    /// One prefix per table.
+    pub fn prefixes(&self) -> &[Prefix] {
+        &self.prefixes
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,31 @@
+//! What the index holds and what that costs.
+
+/// Counts and bytes of an index at one moment.
+///
+/// Memory follows a formula: `8 * tables` bytes for each fingerprint in a run, plus 3 to 7 % for directories, plus
+/// about 15 bytes for its id (8 for the record, 5 to 8 for the map). A further id of the same fingerprint costs 8 for the
+/// record and 4 to 8 for the list; a short text about 100.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Stats {
+    /// Live ids.
+    pub live: u64,
+    /// Distinct fingerprints in the tables.
+    pub fingerprints: usize,
+    /// Those of them without a live id, waiting to be purged.
+    pub dead: usize,
+    /// Fingerprints in the scanned front.
+    pub front: usize,
+    /// Fingerprints in each sealed run, oldest first.
+    pub runs: Vec<usize>,
+    /// Name of the plan.
+    pub plan: String,
+    /// Tables of the plan.
+    pub tables: usize,
+    /// Bytes of front, tables and directories.
+    pub table_bytes: usize,
+    /// Bytes of records, maps and id lists.
+    pub id_bytes: usize,
+    /// Searches whose answer a limit cut, so far.
+    pub truncated: u64,
+}
