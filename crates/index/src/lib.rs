@@ -13,6 +13,7 @@ mod error;
 mod ids;
 mod index;
 mod item;
+mod memory;
 mod options;
 pub mod plan;
 mod run;

@@ -26,6 +26,10 @@ pub struct Stats {
     pub table_bytes: usize,
     /// Bytes of records, maps and id lists.
     pub id_bytes: usize,
+    /// Whether tables lie in memory for which huge pages were asked.
+    pub huge_pages: bool,
+    /// Whether a merge is running.
+    pub merging: bool,
     /// Searches whose answer a limit cut, so far.
     pub truncated: u64,
 }

@@ -11,7 +11,7 @@ mod records;
 
 use std::hash::{BuildHasher, RandomState};
 
-use ahash::AHashMap;
+use ahash::{AHashMap, AHashSet};
 
 use self::{holders::Holders, pages::Pages, records::Records};
 use crate::{IndexError, Item};
@@ -31,6 +31,9 @@ pub(crate) struct Ids {
     dead: usize,
     died: Vec<u64>,
 }
+
+/// Fewer dead fingerprints are not worth a purge.
+const LEAST_DEAD: usize = 4096;
 
 /// An odd constant with mixed bits: the golden ratio in 64 bits.
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -219,16 +222,37 @@ impl Ids {
         }
     }
 
-    /// Forgets dead fingerprints; the caller has dropped them from the tables.
-    pub(crate) fn purge(&mut self) {
-        for value in std::mem::take(&mut self.died) {
-            if let Some(id) = self.known_as(value).filter(|&id| !self.records.is_alive(id)) {
-                self.pages.remove(mix(value, self.seed), id);
-                self.records.release(id);
-                self.known -= 1;
-                self.dead -= 1;
-            }
+    /// The dead fingerprints.
+    pub(crate) fn dead(&self) -> AHashSet<u64> {
+        let is_dead = |value: &&u64| self.first(**value).is_none();
+        self.died.iter().filter(is_dead).copied().collect()
+    }
+
+    /// A fingerprint has left the tables. False if it has been revived meanwhile: then it must enter them again.
+    pub(crate) fn forget(&mut self, value: u64) -> bool {
+        let Some(id) = self.known_as(value) else { return true };
+        if self.records.is_alive(id) {
+            return false;
         }
+        self.pages.remove(mix(value, self.seed), id);
+        self.records.release(id);
+        self.known -= 1;
+        self.dead -= 1;
+        true
+    }
+
+    /// Shortens the list of the dead after a purge.
+    pub(crate) fn purged(&mut self) {
+        let died: AHashSet<u64> = std::mem::take(&mut self.died).into_iter().collect();
+        let is_dead =
+            |value: &u64| self.known_as(*value).is_some_and(|id| !self.records.is_alive(id));
+        self.died = died.into_iter().filter(is_dead).collect();
+    }
+
+    /// Whether the dead are so many that purging them is worth rewriting all tables: a fifth of what is known, so
+    /// that a deletion costs the rewriting of five fingerprints.
+    pub(crate) fn should_purge(&self) -> bool {
+        self.died.len() > LEAST_DEAD.max(self.known / 5)
     }
 
     pub(crate) fn live(&self) -> u64 {

@@ -11,10 +11,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ahash::AHashMap;
-use parking_lot::RwLockUpgradableReadGuard;
 use rayon::prelude::*;
 
-use super::{Index, State, stored};
+use super::{Index, stored};
 use crate::stack::Stack;
 use crate::{Checked, IndexError, Item, Match, Matches, SearchOptions};
 
@@ -83,24 +82,14 @@ impl Planned {
             Item::Fingerprint(value) => {
                 if let Entry::Vacant(free) = self.first.entry(value) {
                     free.insert(id);
-                    self.stack.push(value);
+                    if self.stack.push(value) {
+                        self.stack.settle();
+                    }
                 }
             }
             Item::Exact(text) => drop(self.texts.entry(text).or_insert(id)),
             Item::Empty => {}
         }
-    }
-}
-
-impl State {
-    fn add_all(&mut self, items: impl Iterator<Item = Item>) {
-        let mut fresh = Vec::new();
-        for item in items {
-            if let (Item::Fingerprint(value), (_, true)) = (item, self.ids.add(item)) {
-                fresh.push(value);
-            }
-        }
-        self.stack.extend(&fresh);
     }
 }
 
@@ -111,11 +100,10 @@ impl Index {
     /// # Errors
     /// [`IndexError::Full`]; nothing was added then.
     pub fn add_many(&self, items: &[Item]) -> Result<Range<u64>, IndexError> {
-        let mut state = self.state.write();
-        state.ids.check_room(items.len() as u64)?;
-        let first = state.ids.next();
-        state.add_all(items.iter().copied().map(stored));
-        Ok(first..state.ids.next())
+        let _writer = self.shared.writers.lock();
+        let first = self.shared.state.read().ids.next();
+        self.shared.add_all(items.iter().copied().map(stored), items.len())?;
+        Ok(first..first + items.len() as u64)
     }
 
     /// One answer per item, in order. Runs on the current rayon pool on at most `threads` tasks (0: all of it).
@@ -131,7 +119,7 @@ impl Index {
     ) -> Result<Vec<Matches>, IndexError> {
         let (distance, limit) = self.resolve(options)?;
         let found = each(items, threads, cancel, |slice| {
-            let state = self.state.read();
+            let state = self.shared.state.read();
             slice.iter().map(|&item| state.search(stored(item), distance, limit)).collect()
         })?;
         self.count_truncated(&found);
@@ -149,14 +137,13 @@ impl Index {
         threads: usize,
         cancel: &AtomicBool,
     ) -> Result<Vec<Checked>, IndexError> {
-        let mark = self.state.read().ids.next();
+        let mark = self.shared.state.read().ids.next();
         let before = each(items, threads, cancel, |slice| {
-            let state = self.state.read();
+            let state = self.shared.state.read();
             slice.iter().map(|&item| state.nearest(stored(item), self.max_distance)).collect()
         })?;
-        let guard = self.state.upgradable_read();
-        let state: &State = &guard;
-        state.ids.check_room(items.len() as u64)?;
+        let _writer = self.shared.writers.lock();
+        let state = self.shared.state.read();
         let mut planned = Planned {
             stack: Stack::new(Arc::clone(&self.plan)),
             first: AHashMap::new(),
@@ -167,7 +154,8 @@ impl Index {
                 planned.add(item, id);
             }
         }
-        let mut next = state.ids.next();
+        let from = state.ids.next();
+        let mut next = from;
         let mut answers = Vec::with_capacity(items.len());
         for (number, (&item, near)) in items.iter().zip(before).enumerate() {
             if number % SLICE == 0 && cancel.load(Ordering::Relaxed) {
@@ -195,8 +183,9 @@ impl Index {
         let added = |(item, answer): (&Item, &Checked)| {
             matches!(answer, Checked::Added(_)).then(|| stored(*item))
         };
-        RwLockUpgradableReadGuard::upgrade(guard)
-            .add_all(items.iter().zip(&answers).filter_map(added));
+        drop(state);
+        self.shared
+            .add_all(items.iter().zip(&answers).filter_map(added), (next - from) as usize)?;
         Ok(answers)
     }
 }

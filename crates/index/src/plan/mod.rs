@@ -12,8 +12,12 @@
 
 mod catalog;
 mod cover;
+mod schedule;
 
 pub use catalog::names;
+pub(crate) use schedule::Schedule;
+
+use std::sync::{Arc, OnceLock};
 
 use crate::IndexError;
 
@@ -101,17 +105,35 @@ impl Prefix {
     }
 }
 
+fn starts(widths: &[u32]) -> Vec<u32> {
+    widths
+        .iter()
+        .scan(0, |next, width| {
+            *next += width;
+            Some(*next - width)
+        })
+        .collect()
+}
+
 fn low_bits(width: u32) -> u64 {
     u64::MAX.checked_shr(64 - width).unwrap_or(0)
 }
 
 /// Blocks and the tables over them: exact for every distance up to `radius`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Plan {
     name: String,
     radius: u32,
     widths: Vec<u32>,
     prefixes: Vec<Prefix>,
+    /// Made when first asked for, by distance.
+    schedules: Arc<[OnceLock<Option<Schedule>>; MAX_DISTANCE as usize + 1]>,
+}
+
+impl PartialEq for Plan {
+    fn eq(&self, other: &Self) -> bool {
+        self.radius == other.radius && self.prefixes == other.prefixes
+    }
 }
 
 impl Plan {
@@ -152,16 +174,10 @@ impl Plan {
                 "it is not exact for distance {radius}: every table keeps one of the blocks {blocks:?}"
             ));
         }
-        let starts: Vec<u32> = widths
-            .iter()
-            .scan(0, |next, width| {
-                let start = *next;
-                *next += width;
-                Some(start)
-            })
-            .collect();
+        let starts = starts(widths);
         let prefixes = tables.iter().map(|table| Prefix::new(&starts, widths, table)).collect();
-        Ok(Self { name: name.to_owned(), radius, widths: widths.to_vec(), prefixes })
+        let schedules = Arc::new([const { OnceLock::new() }; MAX_DISTANCE as usize + 1]);
+        Ok(Self { name: name.to_owned(), radius, widths: widths.to_vec(), prefixes, schedules })
     }
 
     /// The plan of this name in the catalog, such as `k3-t6`, or `k3-classic`.
@@ -248,6 +264,17 @@ impl Plan {
     /// Bits of each block, lowest block first.
     pub fn widths(&self) -> &[u32] {
         &self.widths
+    }
+
+    /// First bit of each block.
+    fn starts(&self) -> Vec<u32> {
+        starts(&self.widths)
+    }
+
+    /// The look-ups that answer `distance` exactly, if there are any; else every fingerprint must be read.
+    pub(crate) fn schedule(&self, distance: u32) -> Option<&Schedule> {
+        let slot = self.schedules.get(distance as usize)?;
+        slot.get_or_init(|| Schedule::new(self, distance)).as_ref()
     }
 
     /// One prefix per table.

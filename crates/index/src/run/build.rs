@@ -2,9 +2,11 @@
 //!
 //! Inputs are walked in groups: a group is a directory slot of the coarsest input, hence one contiguous stretch of
 //! every input. A counting sort on the further directory bits of the output scatters the group within the cache.
-//! So a merge reads and writes each table once, front to back, whatever the sizes.
+//! So a merge reads and writes each table once, front to back, whatever the sizes. A group too large for the cache
+//! (unsorted input is one group) is first partitioned by its top bits, 2,048 parts at a time.
 
-use super::{LONG, Run, Table, directory_bits};
+use super::{LONG, Run, Span, directory_bits, directory_words};
+use crate::memory::{Words, halves_mut};
 use crate::plan::{Plan, Prefix};
 
 /// What a table is made of.
@@ -16,87 +18,189 @@ struct Source<'a> {
     entries: &'a [u64],
 }
 
+/// Entries that are sorted within the second-level cache: 256 KiB.
+const CACHED: usize = 1 << 15;
+/// Parts of one partition pass: more would exhaust the pages that the core can keep track of.
+const PART_BITS: u32 = 11;
+
 /// Builds the run that holds the fingerprints of `runs` and `fresh` for which `keep` answers true. A fingerprint must
 /// occur once in all inputs together; `keep` must answer the same each time it is asked.
 pub(crate) fn build(
     plan: &Plan,
     runs: &[&Run],
-    fresh: &[u64],
-    keep: &(dyn Fn(u64) -> bool + Sync),
+    fresh: &[&[u64]],
+    keep: Option<&(dyn Fn(u64) -> bool + Sync)>,
 ) -> Run {
-    let tables = plan
-        .prefixes()
-        .iter()
-        .enumerate()
-        .map(|(number, prefix)| {
-            let whole = [0, fresh.len() as u32];
-            let mut sources: Vec<Source<'_>> = runs
-                .iter()
-                .map(|run| {
-                    let table = &run.tables[number];
-                    let bits = prefix.bits() - table.rest;
-                    Source { directory: &table.directory, bits, entries: &table.entries }
-                })
-                .collect();
-            if !fresh.is_empty() || sources.is_empty() {
-                sources.push(Source { directory: &whole, bits: 0, entries: fresh });
-            }
-            table(prefix, &sources, keep)
-        })
-        .collect();
-    Run { tables }
+    let fresh: Vec<u64> = fresh.concat();
+    let total = fresh.len() + runs.iter().map(|run| run.len()).sum::<usize>();
+    let mut spans = Vec::new();
+    let mut next = 0;
+    for prefix in plan.prefixes() {
+        let bits = directory_bits(total, prefix.bits());
+        let entries = next + directory_words(bits);
+        spans.push(Span { bits, directory: next, entries, length: total });
+        next = entries + total;
+    }
+    let mut words = Words::zeroed(next);
+    let mut scratch = Vec::new();
+    let mut left = &mut words[..];
+    for (number, (prefix, span)) in plan.prefixes().iter().zip(&mut spans).enumerate() {
+        let (directory, rest) = left.split_at_mut(directory_words(span.bits));
+        let (entries, rest) = rest.split_at_mut(total);
+        left = rest;
+        let whole = [0, fresh.len() as u32];
+        let mut sources: Vec<Source<'_>> = runs
+            .iter()
+            .map(|run| {
+                let table = run.table(number, prefix);
+                let bits = prefix.bits() - table.rest;
+                Source { directory: table.directory, bits, entries: table.entries }
+            })
+            .collect();
+        if !fresh.is_empty() || sources.is_empty() {
+            sources.push(Source { directory: &whole, bits: 0, entries: &fresh });
+        }
+        let mut output = Output {
+            prefix,
+            rest: prefix.bits() - span.bits,
+            directory: &mut halves_mut(directory)[..=1 << span.bits],
+            entries,
+            done: 0,
+            counts: Vec::new(),
+        };
+        output.merge(&sources, span.bits, keep, &mut scratch);
+        span.length = output.done;
+    }
+    Run { words, spans }
 }
 
-fn table(prefix: &Prefix, sources: &[Source<'_>], keep: &dyn Fn(u64) -> bool) -> Table {
-    let total: usize = sources.iter().map(|source| source.entries.len()).sum();
-    let bits = directory_bits(total, prefix.bits());
-    let rest = prefix.bits() - bits;
-    // An input may be finer than the output when entries are dropped; its slots are then taken several at once.
-    let group_bits = sources.iter().map(|source| source.bits).min().unwrap_or(0).min(bits);
-    let below = bits - group_bits;
-    let slots = 1usize << below;
-    let mut directory = vec![0u32; (1usize << bits) + 1];
-    let mut entries = vec![0u64; total];
-    let mut counts = vec![0u32; slots];
-    let mut kept: Vec<u64> = Vec::new();
-    let mut done = 0usize;
-    for group in 0..1usize << group_bits {
-        counts.fill(0);
-        kept.clear();
-        for source in sources {
-            let finer = source.bits - group_bits;
-            let from = source.directory[group << finer] as usize;
-            let to = source.directory[(group + 1) << finer] as usize;
-            for &value in &source.entries[from..to] {
-                if keep(value) {
-                    kept.push(value);
-                    counts[(prefix.key(value) >> rest) as usize & (slots - 1)] += 1;
+/// A table being written, front to back.
+struct Output<'a> {
+    prefix: &'a Prefix,
+    rest: u32,
+    directory: &'a mut [u32],
+    entries: &'a mut [u64],
+    done: usize,
+    counts: Vec<u32>,
+}
+
+impl Output<'_> {
+    fn merge(
+        &mut self,
+        sources: &[Source<'_>],
+        bits: u32,
+        keep: Option<&(dyn Fn(u64) -> bool + Sync)>,
+        kept: &mut Vec<u64>,
+    ) {
+        // An input may be finer than the output when entries are dropped; its slots are then taken several at once.
+        let group_bits = sources.iter().map(|source| source.bits).min().unwrap_or(0).min(bits);
+        let below = bits - group_bits;
+        for group in 0..1usize << group_bits {
+            kept.clear();
+            for source in sources {
+                let finer = source.bits - group_bits;
+                let from = source.directory[group << finer] as usize;
+                let to = source.directory[(group + 1) << finer] as usize;
+                let entries = &source.entries[from..to];
+                match keep {
+                    None => kept.extend_from_slice(entries),
+                    Some(keep) => kept.extend(entries.iter().filter(|&&value| keep(value))),
                 }
             }
+            if kept.len() > CACHED && below > PART_BITS {
+                self.partitioned(kept, group << below, below);
+            } else {
+                self.sorted(kept, group << below, below);
+            }
         }
-        let mut next = done as u32;
-        for (slot, count) in counts.iter_mut().enumerate() {
-            directory[(group << below) + slot] = next;
-            next += std::mem::replace(count, next);
+        let end = self.done as u32;
+        if let Some(last) = self.directory.last_mut() {
+            *last = end;
         }
-        for &value in &kept {
-            let at = &mut counts[(prefix.key(value) >> rest) as usize & (slots - 1)];
-            entries[*at as usize] = value;
-            *at += 1;
-        }
-        done = next as usize;
     }
-    if let Some(end) = directory.last_mut() {
-        *end = done as u32;
-    }
-    entries.truncate(done);
-    if rest > 0 {
-        for slot in directory.windows(2) {
-            let bucket = &mut entries[slot[0] as usize..slot[1] as usize];
-            if bucket.len() > LONG {
-                bucket.sort_unstable_by_key(|&value| prefix.key(value));
+
+    /// Writes a group whose directory slots are the `2^below` from `first` on, by way of parts.
+    fn partitioned(&mut self, values: &[u64], first: usize, below: u32) {
+        let (prefix, finer) = (self.prefix, below - PART_BITS);
+        let shift = self.rest + finer;
+        let part_of = |value: u64| (prefix.key(value) >> shift) as usize & ((1 << PART_BITS) - 1);
+        let mut starts = vec![0u32; (1 << PART_BITS) + 1];
+        for &value in values {
+            starts[part_of(value) + 1] += 1;
+        }
+        for part in 0..1 << PART_BITS {
+            starts[part + 1] += starts[part];
+        }
+        let mut parts = Words::zeroed(values.len());
+        scatter(values, &starts[..1 << PART_BITS], &mut parts, part_of);
+        for part in 0..1 << PART_BITS {
+            let values = &parts[starts[part] as usize..starts[part + 1] as usize];
+            let first = first + (part << finer);
+            if values.len() > CACHED && finer > PART_BITS {
+                self.partitioned(values, first, finer);
+            } else {
+                self.sorted(values, first, finer);
             }
         }
     }
-    Table { directory, entries, rest }
+
+    /// Writes a group by one counting sort, and sorts its long buckets.
+    fn sorted(&mut self, values: &[u64], first: usize, below: u32) {
+        let (prefix, rest, slots) = (self.prefix, self.rest, 1usize << below);
+        let slot_of = |value: u64| (prefix.key(value) >> rest) as usize & (slots - 1);
+        self.counts.clear();
+        self.counts.resize(slots, 0);
+        for &value in values {
+            self.counts[slot_of(value)] += 1;
+        }
+        let mut next = self.done as u32;
+        let mut longest = 0;
+        for (count, start) in self.counts.iter_mut().zip(&mut self.directory[first..]) {
+            *start = next;
+            longest = longest.max(*count);
+            next += std::mem::replace(count, next);
+        }
+        for &value in values {
+            let at = &mut self.counts[slot_of(value)];
+            self.entries[*at as usize] = value;
+            *at += 1;
+        }
+        if longest as usize > LONG && rest > 0 {
+            let mut from = self.done;
+            for &to in &self.counts {
+                let bucket = &mut self.entries[from..to as usize];
+                if bucket.len() > LONG {
+                    bucket.sort_unstable_by_key(|&value| prefix.key(value));
+                }
+                from = to as usize;
+            }
+        }
+        self.done = next as usize;
+    }
+}
+
+/// Entries of one cache line.
+const LINE: usize = 8;
+
+/// Scatters `values` to the parts that begin at `starts`. Each part has a line of its own in the cache, which is
+/// written out when it is full: so the many ends of parts cost no misses and no page walks one entry at a time.
+fn scatter(values: &[u64], starts: &[u32], parts: &mut [u64], part_of: impl Fn(u64) -> usize) {
+    let mut lines = vec![[0u64; LINE]; starts.len()];
+    let mut next = starts.to_vec();
+    for &value in values {
+        let part = part_of(value);
+        let at = next[part] as usize;
+        next[part] += 1;
+        lines[part][at % LINE] = value;
+        if at % LINE == LINE - 1 {
+            let line = at + 1 - LINE;
+            let from = line.max(starts[part] as usize);
+            parts[from..=at].copy_from_slice(&lines[part][from - line..]);
+        }
+    }
+    for (part, &end) in next.iter().enumerate() {
+        let line = end as usize / LINE * LINE;
+        let from = line.max(starts[part] as usize);
+        parts[from..end as usize].copy_from_slice(&lines[part][from - line..end as usize - line]);
+    }
 }

@@ -6,15 +6,17 @@
 //! by popcount anyway. Buckets that grow long because their prefixes agree are sorted by the rest of the key, so that
 //! a query reads only its own part.
 //!
-//! A neighbour usually lies in several tables' buckets. It is reported by the *first table whose mask it matches*, so
-//! that no set of seen answers is needed.
+//! All tables lie in one array of words and are views of it, directories as 32-bit halves: what is in memory is what
+//! can be saved.
 
 mod build;
+mod probe;
 
 pub(crate) use build::build;
+pub(crate) use probe::{Probe, sweep};
 
-use crate::plan::Plan;
-use crate::scan::{self, Hit};
+use crate::memory::{Words, halves};
+use crate::plan::Prefix;
 
 /// Fingerprints per directory slot, about: one cache line.
 const BUCKET: usize = 8;
@@ -22,33 +24,50 @@ const BUCKET: usize = 8;
 /// Longer buckets are sorted by key and searched by halving before they are scanned.
 const LONG: usize = 64;
 
-/// One sorted copy.
-#[derive(Debug)]
-pub(crate) struct Table {
-    directory: Vec<u32>,
-    entries: Vec<u64>,
-    /// Prefix bits below the directory's.
-    rest: u32,
+/// Where a table lies in its run's words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Span {
+    /// Directory bits.
+    bits: u32,
+    /// First word of the directory.
+    directory: usize,
+    /// First word of the entries, and how many there are.
+    entries: usize,
+    length: usize,
 }
 
 /// All copies of one set of fingerprints.
 #[derive(Debug)]
 pub(crate) struct Run {
-    tables: Vec<Table>,
+    words: Words,
+    spans: Vec<Span>,
 }
 
-impl Table {
-    /// The stretch that holds every entry with this prefix key.
+/// A view of one sorted copy.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Table<'a> {
+    directory: &'a [u32],
+    entries: &'a [u64],
+    prefix: &'a Prefix,
+    /// Prefix bits below the directory's.
+    rest: u32,
+}
+
+impl<'a> Table<'a> {
+    /// Directory slot of a key.
     #[inline]
-    fn bucket(&self, plan_table: &crate::plan::Prefix, key: u64) -> &[u64] {
-        let slot = (key >> self.rest) as usize;
-        let bucket =
-            &self.entries[self.directory[slot] as usize..self.directory[slot + 1] as usize];
+    fn slot(&self, key: u64) -> usize {
+        (key >> self.rest) as usize
+    }
+
+    /// Narrows a long bucket to the entries with exactly this key.
+    #[inline]
+    fn narrow(&self, bucket: &'a [u64], key: u64) -> &'a [u64] {
         if bucket.len() <= LONG || self.rest == 0 {
             return bucket;
         }
-        let from = bucket.partition_point(|&entry| plan_table.key(entry) < key);
-        let count = bucket[from..].partition_point(|&entry| plan_table.key(entry) <= key);
+        let from = bucket.partition_point(|&entry| self.prefix.key(entry) < key);
+        let count = bucket[from..].partition_point(|&entry| self.prefix.key(entry) <= key);
         &bucket[from..from + count]
     }
 }
@@ -59,36 +78,45 @@ fn directory_bits(count: usize, prefix_bits: u32) -> u32 {
     (count / BUCKET).max(2).ilog2().min(prefix_bits)
 }
 
+/// Words of a directory of `2^bits + 1` halves.
+fn directory_words(bits: u32) -> usize {
+    (1 << bits >> 1) + 1
+}
+
 impl Run {
     /// How many fingerprints.
     pub(crate) fn len(&self) -> usize {
-        self.tables[0].entries.len()
+        self.spans[0].length
     }
 
     /// All fingerprints, each once, in the first table's order.
     pub(crate) fn values(&self) -> &[u64] {
-        &self.tables[0].entries
+        let span = self.spans[0];
+        &self.words[span.entries..span.entries + span.length]
     }
 
-    /// Bytes held by all tables.
-    pub(crate) fn bytes(&self) -> usize {
-        self.tables.iter().map(|table| table.entries.len() * 8 + table.directory.len() * 4).sum()
-    }
-
-    /// Appends every fingerprint within `distance` of `query`, once. `distance` must be within the plan's radius.
-    pub(crate) fn find(&self, plan: &Plan, query: u64, distance: u32, hits: &mut Vec<Hit>) {
-        debug_assert!(distance <= plan.radius());
-        for (number, (table, prefix)) in self.tables.iter().zip(plan.prefixes()).enumerate() {
-            let bucket = table.bucket(prefix, prefix.key(query));
-            scan::within(bucket, query, distance, |position, apart| {
-                let value = bucket[position];
-                let differ = value ^ query;
-                let earlier = &plan.prefixes()[..number];
-                if differ & prefix.mask() == 0 && earlier.iter().all(|p| differ & p.mask() != 0) {
-                    hits.push(Hit { distance: apart, value });
-                }
-            });
+    /// A view of one table, whose prefix the caller brings.
+    #[inline]
+    pub(crate) fn table<'a>(&'a self, number: usize, prefix: &'a Prefix) -> Table<'a> {
+        let span = self.spans[number];
+        let directory = &self.words[span.directory..span.directory + directory_words(span.bits)];
+        Table {
+            directory: &halves(directory)[..=1 << span.bits],
+            entries: &self.words[span.entries..span.entries + span.length],
+            prefix,
+            rest: prefix.bits() - span.bits,
         }
+    }
+
+    /// Bytes of all tables and directories.
+    pub(crate) fn bytes(&self) -> usize {
+        let words = |span: &Span| directory_words(span.bits) + span.length;
+        self.spans.iter().map(words).sum::<usize>() * 8
+    }
+
+    /// Whether huge pages were asked for.
+    pub(crate) fn is_huge(&self) -> bool {
+        self.words.is_huge()
     }
 }
 

@@ -1,5 +1,5 @@
 use super::*;
-use crate::plan;
+use crate::plan::Plan;
 
 fn random(seed: &mut u64) -> u64 {
     *seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -8,92 +8,101 @@ fn random(seed: &mut u64) -> u64 {
     mixed ^ (mixed >> 31)
 }
 
-/// Distinct fingerprints with neighbours among them.
-fn clustered(count: usize, seed: u64) -> Vec<u64> {
-    let mut state = seed;
-    let mut values = Vec::new();
-    while values.len() < count + count / 8 {
-        let value = random(&mut state);
-        values.push(value);
-        for _ in 0..random(&mut state) % 4 {
-            values.push(value ^ 1 << (random(&mut state) % 64) ^ 1 << (random(&mut state) % 64));
-        }
-    }
-    values.sort_unstable();
-    values.dedup();
-    // Neighbours apart again.
-    values.sort_by_cached_key(|&value| random(&mut { value }));
-    values.truncate(count);
-    values
+fn values(count: usize) -> Vec<u64> {
+    let mut state = count as u64;
+    (0..count).map(|_| random(&mut state)).collect()
 }
 
-fn found(run: &Run, plan: &Plan, query: u64, distance: u32) -> Vec<Hit> {
-    let mut hits = Vec::new();
-    run.find(plan, query, distance, &mut hits);
-    hits.sort_unstable();
-    hits
-}
-
-fn oracle(values: &[u64], query: u64, distance: u32) -> Vec<Hit> {
-    let mut hits = Vec::new();
-    scan::within(values, query, distance, |position, apart| {
-        hits.push(Hit { distance: apart, value: values[position] });
-    });
-    hits.sort_unstable();
-    hits
-}
-
-#[test]
-fn every_plan_finds_what_the_scan_finds_once() {
-    for name in plan::names() {
-        let plan = Plan::named(name).unwrap();
-        if plan.prefixes().len() > 31 {
-            continue;
-        }
-        for count in [0, 1, 7, 8, 9, 1000, 20_000] {
-            let values = clustered(count, 7);
-            let run = build(&plan, &[], &values, &|_| true);
-            let mut state = 11;
-            for query in 0..20 {
-                let near = values.get(query * 37).copied().unwrap_or(0);
-                let query = near ^ 1 << (random(&mut state) % 64) ^ 1 << (random(&mut state) % 64);
-                for distance in 0..=plan.radius() {
-                    assert_eq!(
-                        found(&run, &plan, query, distance),
-                        oracle(&values, query, distance),
-                        "{name} n = {count} k = {distance}"
-                    );
-                }
+/// Every table lists exactly `expected`, each entry in the bucket of its key.
+fn check(run: &Run, plan: &Plan, expected: &[u64]) {
+    let mut expected = expected.to_vec();
+    expected.sort_unstable();
+    for (number, prefix) in plan.prefixes().iter().enumerate() {
+        let table = run.table(number, prefix);
+        let mut listed = table.entries.to_vec();
+        listed.sort_unstable();
+        assert!(listed == expected, "table {number} of {} entries", expected.len());
+        assert_eq!(table.directory.last(), Some(&(expected.len() as u32)));
+        for (slot, ends) in table.directory.windows(2).enumerate() {
+            let bucket = &table.entries[ends[0] as usize..ends[1] as usize];
+            assert!(bucket.iter().all(|&value| table.slot(prefix.key(value)) == slot));
+            if bucket.len() > LONG {
+                assert!(bucket.is_sorted_by_key(|&value| prefix.key(value)));
             }
         }
     }
+    assert_eq!(run.len(), expected.len());
+}
+
+#[test]
+fn tables_hold_every_fingerprint_in_its_bucket() {
+    for name in ["k0-t1", "k1-t2", "k3-t6", "k3-t11", "k4-t30"] {
+        let plan = Plan::named(name).unwrap();
+        for count in [0, 1, 7, 8, 9, 1000, 40_000] {
+            let values = values(count);
+            check(&build(&plan, &[], &[&values], None), &plan, &values);
+        }
+    }
+}
+
+#[test]
+fn partitioned_builds_equal_small_ones() {
+    // Directory bits beyond one partition pass.
+    let plan = Plan::named("k3-t6").unwrap();
+    let values = values(600_000);
+    check(&build(&plan, &[], &[&values[..1], &values[1..]], None), &plan, &values);
 }
 
 #[test]
 fn merging_runs_of_any_sizes_equals_building_at_once() {
     let plan = Plan::named("k3-t6").unwrap();
-    let values = clustered(30_000, 3);
+    let values = values(30_000);
     for cuts in [[0, 0], [1, 2], [100, 20_000], [15_000, 15_001], [29_000, 30_000]] {
-        let first = build(&plan, &[], &values[..cuts[0]], &|_| true);
-        let second = build(&plan, &[], &values[cuts[0]..cuts[1]], &|_| true);
+        let first = build(&plan, &[], &[&values[..cuts[0]]], None);
+        let second = build(&plan, &[], &[&values[cuts[0]..cuts[1]]], None);
+        let (runs, fresh) = ([&first, &second], [&values[cuts[1]..]]);
+        check(&build(&plan, &runs, &fresh, None), &plan, &values);
         let keep = |value: u64| !value.is_multiple_of(5);
-        let merged = build(&plan, &[&first, &second], &values[cuts[1]..], &keep);
         let kept: Vec<u64> = values.iter().copied().filter(|&value| keep(value)).collect();
-        assert_eq!(merged.len(), kept.len());
-        for &query in values.iter().step_by(301) {
-            assert_eq!(found(&merged, &plan, query, 3), oracle(&kept, query, 3));
-        }
+        check(&build(&plan, &runs, &fresh, Some(&keep)), &plan, &kept);
     }
 }
 
 #[test]
-fn long_buckets_are_exact() {
+fn a_merge_that_keeps_little_is_sound() {
+    let plan = Plan::named("k3-t6").unwrap();
+    let values = values(50_000);
+    let run = build(&plan, &[], &[&values], None);
+    check(&build(&plan, &[&run], &[], Some(&|_| false)), &plan, &[]);
+    let keep = |value: u64| value == values[7];
+    check(&build(&plan, &[&run], &[], Some(&keep)), &plan, &values[7..8]);
+}
+
+#[test]
+fn skewed_prefixes_are_sorted_inside_their_bucket() {
     let plan = Plan::named("k3-t11").unwrap();
     // All share the low 40 bits: several tables have one bucket for everything.
-    let values: Vec<u64> = (0..20_000u64).map(|number| number << 40 | 0x12_3456_789a).collect();
-    let run = build(&plan, &[], &values, &|_| true);
-    for &query in values.iter().step_by(499) {
-        assert_eq!(found(&run, &plan, query, 3), oracle(&values, query, 3));
-        assert_eq!(found(&run, &plan, query ^ 1, 3), oracle(&values, query ^ 1, 3));
+    let values: Vec<u64> = (0..100_000u64).map(|number| number << 40 | 0x12_3456_789a).collect();
+    check(&build(&plan, &[], &[&values], None), &plan, &values);
+}
+
+#[test]
+fn a_sweep_visits_every_probe_once_in_order() {
+    let plan = Plan::named("k3-t6").unwrap();
+    let values = values(5000);
+    let run = build(&plan, &[], &[&values], None);
+    let prefix = &plan.prefixes()[0];
+    for count in [0, 1, 5, 11, 12, 13, 24, 25, 31, 32, 33, 500] {
+        let probes = values[..count].iter().map(|&value| Probe {
+            table: run.table(0, prefix),
+            key: prefix.key(value),
+            context: value,
+        });
+        let mut visited = Vec::new();
+        sweep(probes, |value, bucket| {
+            assert!(bucket.contains(&value));
+            visited.push(value);
+        });
+        assert_eq!(visited, values[..count]);
     }
 }

@@ -1,0 +1,183 @@
+//! Large arrays on huge pages, and hints to the cache.
+//!
+//! A query touches a dozen random lines of gigabytes: with 4 KiB pages each touch costs a second miss for the page
+//! table. Arrays of at least one huge page come straight from the system, aligned, with the advice to use huge pages;
+//! where it is not taken (or on other systems) everything works the same, only slower.
+
+use std::ops::{Deref, DerefMut};
+
+/// A fixed number of 64-bit words, zero at first.
+#[derive(Debug)]
+pub(crate) struct Words(Store);
+
+#[derive(Debug)]
+enum Store {
+    Heap(Box<[u64]>),
+    #[cfg(all(unix, not(miri)))]
+    Pages(pages::Pages),
+}
+
+impl Words {
+    pub(crate) fn zeroed(count: usize) -> Self {
+        #[cfg(all(unix, not(miri)))]
+        if let Some(pages) = pages::Pages::new(count) {
+            return Self(Store::Pages(pages));
+        }
+        Self(Store::Heap(vec![0; count].into()))
+    }
+
+    /// Whether the words lie where huge pages were asked for.
+    pub(crate) fn is_huge(&self) -> bool {
+        !matches!(self.0, Store::Heap(_))
+    }
+}
+
+impl Deref for Words {
+    type Target = [u64];
+    #[inline]
+    fn deref(&self) -> &[u64] {
+        match &self.0 {
+            Store::Heap(words) => words,
+            #[cfg(all(unix, not(miri)))]
+            Store::Pages(pages) => pages.words(),
+        }
+    }
+}
+
+impl DerefMut for Words {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [u64] {
+        match &mut self.0 {
+            Store::Heap(words) => words,
+            #[cfg(all(unix, not(miri)))]
+            Store::Pages(pages) => pages.words_mut(),
+        }
+    }
+}
+
+/// The same memory as 32-bit halves, in the machine's order.
+#[inline]
+pub(crate) fn halves(words: &[u64]) -> &[u32] {
+    // SAFETY: the same bytes; u32 needs less alignment than u64, and every bit pattern is a u32.
+    unsafe { std::slice::from_raw_parts(words.as_ptr().cast(), words.len() * 2) }
+}
+
+/// [`halves`], to be written.
+pub(crate) fn halves_mut(words: &mut [u64]) -> &mut [u32] {
+    // SAFETY: as above, and the borrow is exclusive.
+    unsafe { std::slice::from_raw_parts_mut(words.as_mut_ptr().cast(), words.len() * 2) }
+}
+
+/// Asks for the cache line of `array[at]`; nothing happens where there is none.
+#[inline]
+pub(crate) fn prefetch<T>(array: &[T], at: usize) {
+    let line = array.as_ptr().wrapping_add(at);
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    // SAFETY: a prefetch of any address has no effect on memory, and SSE is part of the base architecture.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(line.cast());
+    }
+    #[cfg(all(target_arch = "aarch64", not(miri)))]
+    // SAFETY: a prefetch of any address has no effect on memory.
+    unsafe {
+        std::arch::asm!("prfm pldl1keep, [{}]", in(reg) line, options(nostack, readonly, preserves_flags));
+    }
+    #[cfg(any(miri, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
+    let _ = line;
+}
+
+#[cfg(all(unix, not(miri)))]
+mod pages {
+    use std::ptr::NonNull;
+
+    /// Two megabytes: the huge page of x86-64 and of Arm with 4 KiB base pages.
+    const HUGE: usize = 2 << 20;
+
+    /// Anonymous memory of the system, aligned to huge pages.
+    #[derive(Debug)]
+    pub(super) struct Pages {
+        start: NonNull<u64>,
+        count: usize,
+        mapped: *mut libc::c_void,
+        length: usize,
+    }
+
+    // SAFETY: the memory is owned by this value alone.
+    unsafe impl Send for Pages {}
+    // SAFETY: shared access only reads.
+    unsafe impl Sync for Pages {}
+
+    impl Pages {
+        /// None for less than a huge page, and where the system has none left.
+        pub(super) fn new(count: usize) -> Option<Self> {
+            let bytes = count.checked_mul(8).filter(|&bytes| bytes >= HUGE)?;
+            let length = bytes.checked_add(HUGE)?;
+            // SAFETY: a fresh anonymous mapping touches nothing that exists.
+            let mapped = unsafe {
+                libc::mmap(
+                    std::ptr::null_mut(),
+                    length,
+                    libc::PROT_READ | libc::PROT_WRITE,
+                    libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+                    -1,
+                    0,
+                )
+            };
+            if mapped == libc::MAP_FAILED {
+                return None;
+            }
+            let aligned = mapped.map_addr(|address| address.next_multiple_of(HUGE));
+            #[cfg(target_os = "linux")]
+            // SAFETY: the range lies inside the mapping just made; the advice may be refused without harm.
+            unsafe {
+                libc::madvise(aligned, bytes, libc::MADV_HUGEPAGE);
+            }
+            let start = NonNull::new(aligned.cast())?;
+            Some(Self { start, count, mapped, length })
+        }
+
+        #[inline]
+        pub(super) fn words(&self) -> &[u64] {
+            // SAFETY: `count` zeroed or written words lie in the mapping, which lives as long as this value.
+            unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.count) }
+        }
+
+        #[inline]
+        pub(super) fn words_mut(&mut self) -> &mut [u64] {
+            // SAFETY: as above, and the borrow is exclusive.
+            unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.count) }
+        }
+    }
+
+    impl Drop for Pages {
+        fn drop(&mut self) {
+            // SAFETY: the mapping was made by `new` with this length and nothing borrows it any more.
+            unsafe {
+                libc::munmap(self.mapped, self.length);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_start_at_zero_and_keep_what_is_written() {
+        for count in [0, 1, 1000, (2 << 20) / 8, 1_000_000] {
+            let mut words = Words::zeroed(count);
+            assert_eq!(words.len(), count);
+            assert!(words.iter().all(|&word| word == 0));
+            for (number, word) in words.iter_mut().enumerate() {
+                *word = number as u64;
+            }
+            assert!(words.iter().enumerate().all(|(number, &word)| word == number as u64));
+            assert_eq!(halves(&words).len(), count * 2);
+            halves_mut(&mut words).fill(7);
+            assert!(words.iter().all(|&word| word == 7 << 32 | 7));
+            prefetch(&words, count + 5);
+        }
+    }
+}

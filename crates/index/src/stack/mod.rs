@@ -1,0 +1,205 @@
+//! The set of distinct fingerprints that searches read: a scanned front over a stack of sealed runs.
+//!
+//! A new fingerprint is appended to the front, which is simply scanned. A full front is set aside, still scanned, until
+//! it is merged with the runs of its level and below into one new run. Level l holds a run of `FRONT * RATIO^l` to
+//! `FRONT * RATIO^(l+1)` fingerprints, so there are few runs (five at 50 million) and each fingerprint is rewritten at
+//! most `RATIO` times per level: insertion is amortised O(log n), and nothing is ever shifted to make room.
+//!
+//! Merging is cut in three so that it can happen beside everything else: [`Stack::small_job`] or [`Stack::large_job`]
+//! takes inputs (which stay searchable), [`Job::run`] builds without looking at the stack, [`Stack::commit`] swaps.
+
+mod merge;
+
+use std::sync::Arc;
+
+pub(crate) use merge::Job;
+
+use crate::plan::{Plan, Schedule};
+use crate::run::{Probe, Run, sweep};
+use crate::scan::{self, Hit};
+
+/// Fingerprints scanned before they are set aside: below about 2,000 a scan is as fast as probing tables.
+pub(crate) const FRONT: usize = 2048;
+
+/// A run, and whether a merge is using it.
+#[derive(Debug)]
+struct Sealed {
+    run: Arc<Run>,
+    busy: bool,
+}
+
+/// A full front waiting for its merge.
+#[derive(Debug)]
+struct Waiting {
+    values: Arc<Vec<u64>>,
+    busy: bool,
+}
+
+#[derive(Debug)]
+pub(crate) struct Stack {
+    plan: Arc<Plan>,
+    front: Vec<u64>,
+    waiting: Vec<Waiting>,
+    /// Largest first.
+    runs: Vec<Sealed>,
+}
+
+/// One look-up of a batch: whose query, what to flip, which table.
+#[derive(Clone, Copy)]
+struct Context<'a> {
+    query: usize,
+    run: usize,
+    value: u64,
+    flips: u64,
+    table: u8,
+    schedule: &'a Schedule,
+}
+
+impl Stack {
+    pub(crate) fn new(plan: Arc<Plan>) -> Self {
+        Self { plan, front: Vec::new(), waiting: Vec::new(), runs: Vec::new() }
+    }
+
+    /// Adds a fingerprint that the stack does not hold. True when that has set a front aside.
+    pub(crate) fn push(&mut self, value: u64) -> bool {
+        self.front.push(value);
+        self.front.len() >= FRONT && self.set_aside()
+    }
+
+    /// Adds fingerprints that the stack does not hold. True when that has set a front aside.
+    pub(crate) fn extend(&mut self, values: &[u64]) -> bool {
+        self.front.extend_from_slice(values);
+        self.front.len() >= FRONT && self.set_aside()
+    }
+
+    fn set_aside(&mut self) -> bool {
+        let values = std::mem::replace(&mut self.front, Vec::with_capacity(FRONT));
+        self.waiting.push(Waiting { values: Arc::new(values), busy: false });
+        true
+    }
+
+    /// Appends every fingerprint within `distance`, once each, in no particular order.
+    pub(crate) fn find(&self, query: u64, distance: u32, hits: &mut Vec<Hit>) {
+        self.find_each(&[query], distance, |_, hit| hits.push(hit));
+    }
+
+    /// Calls `on_hit(number, hit)` for every fingerprint within `distance` of the queries, once each, in no
+    /// particular order. The look-ups of all queries overlap.
+    pub(crate) fn find_each(
+        &self,
+        queries: &[u64],
+        distance: u32,
+        mut on_hit: impl FnMut(usize, Hit),
+    ) {
+        let schedule = self.plan.schedule(distance);
+        let mut scanned: Vec<&[u64]> =
+            self.waiting.iter().map(|front| front.values.as_slice()).collect();
+        scanned.push(&self.front);
+        if let Some(schedule) = schedule {
+            let (tables, others): (Vec<&Sealed>, Vec<&Sealed>) =
+                self.runs.iter().partition(|sealed| schedule.pays(sealed.run.len()));
+            scanned.extend(others.iter().map(|sealed| sealed.run.values()));
+            let runs: Vec<&Run> = tables.iter().map(|sealed| &*sealed.run).collect();
+            self.probe(schedule, &runs, queries, distance, &mut on_hit);
+        } else {
+            scanned.extend(self.runs.iter().map(|sealed| sealed.run.values()));
+        }
+        for values in scanned {
+            for (number, &query) in queries.iter().enumerate() {
+                scan::within(values, query, distance, |position, apart| {
+                    on_hit(number, Hit { distance: apart, value: values[position] });
+                });
+            }
+        }
+    }
+
+    fn probe(
+        &self,
+        schedule: &Schedule,
+        runs: &[&Run],
+        queries: &[u64],
+        distance: u32,
+        on_hit: &mut impl FnMut(usize, Hit),
+    ) {
+        let prefixes = self.plan.prefixes();
+        let probes = queries.iter().enumerate().flat_map(|(query, &value)| {
+            runs.iter().enumerate().flat_map(move |(run, sealed)| {
+                schedule.lookups.iter().map(move |lookup| {
+                    let prefix = &prefixes[usize::from(lookup.table)];
+                    Probe {
+                        table: sealed.table(usize::from(lookup.table), prefix),
+                        key: prefix.key(value ^ lookup.flips),
+                        context: Context {
+                            query,
+                            run,
+                            value,
+                            flips: lookup.flips,
+                            table: lookup.table,
+                            schedule,
+                        },
+                    }
+                })
+            })
+        });
+        // Hits of look-ups with flips may repeat, at most once per table: they are gathered and made unique.
+        let mut repeated: Vec<(usize, usize, Hit)> = Vec::new();
+        sweep(probes, |context, bucket| {
+            scan::within(bucket, context.value, distance, |position, apart| {
+                let value = bucket[position];
+                let differ = value ^ context.value;
+                let mask = prefixes[usize::from(context.table)].mask();
+                if (differ ^ context.flips) & mask != 0 {
+                    return;
+                }
+                let hit = Hit { distance: apart, value };
+                if !context.schedule.plain {
+                    repeated.push((context.query, context.run, hit));
+                } else if is_first(context.schedule, prefixes, context.table, differ) {
+                    on_hit(context.query, hit);
+                }
+            });
+        });
+        repeated.sort_unstable();
+        repeated.dedup();
+        for (query, _, hit) in repeated {
+            on_hit(query, hit);
+        }
+    }
+
+    pub(crate) fn front_len(&self) -> usize {
+        self.front.len() + self.waiting_len()
+    }
+
+    /// Fingerprints set aside, not yet merged.
+    pub(crate) fn waiting_len(&self) -> usize {
+        self.waiting.iter().map(|front| front.values.len()).sum()
+    }
+
+    pub(crate) fn run_lens(&self) -> impl Iterator<Item = usize> {
+        self.runs.iter().map(|sealed| sealed.run.len())
+    }
+
+    /// Bytes held by the front and all tables.
+    pub(crate) fn bytes(&self) -> usize {
+        let fronts = self.front.capacity() + self.waiting_len();
+        fronts * 8 + self.runs.iter().map(|sealed| sealed.run.bytes()).sum::<usize>()
+    }
+
+    /// Whether huge pages were asked for in any run.
+    pub(crate) fn is_huge(&self) -> bool {
+        self.runs.iter().any(|sealed| sealed.run.is_huge())
+    }
+}
+
+/// The first-mask rule: of the tables where a hit shares the query's prefix, the first one reports it.
+#[inline]
+fn is_first(schedule: &Schedule, prefixes: &[crate::plan::Prefix], table: u8, differ: u64) -> bool {
+    schedule
+        .lookups
+        .iter()
+        .take_while(|lookup| lookup.table != table)
+        .all(|lookup| prefixes[usize::from(lookup.table)].mask() & differ != 0)
+}
+
+#[cfg(test)]
+mod tests;
