@@ -1,1 +1,39 @@
-//! dedup
+//! Documents to decisions: read, sketch, find, verify, cluster, keep, write.
+//!
+//! ```text
+//! read ──► sketch ──► find ──► verify ──► keep the first ──► write
+//! JSONL    (crates     (index)  exact      and note whom      records, clusters, rejects
+//!          text, sketch)        Jaccard    the rest resembles
+//! ```
+//!
+//! Two doors to the same decisions:
+//!
+//! - [`Deduper`]: texts in, [`Decision`]s out, batch after batch, in memory;
+//! - [`dedup_files`]: JSON lines in, files out; texts are found again on disk when a candidate must be
+//!   verified.
+//!
+//! A fingerprint proposes, the exact similarity of the shingle sets decides ([`verify`]). The first
+//! document of a group is kept, and every member resembles the kept document itself, so clusters do
+//! not chain. `read = kept + duplicates + rejected`, always ([`Summary`]). Results do not depend on
+//! threads, batches or processor.
+//!
+//! Everything parallel runs on the current rayon pool: wrap calls in `pool.install` to choose one.
+
+mod decide;
+mod deduper;
+mod error;
+mod files;
+mod options;
+mod parallel;
+mod read;
+mod report;
+pub mod verify;
+mod write;
+
+pub use deduper::{Decision, Deduper};
+pub use error::DedupError;
+pub use files::dedup_files;
+pub use options::{DedupOptions, FileOptions};
+pub use read::{Fields, Input};
+pub use report::{Progress, Rejected, Stage, Summary};
+pub use write::{Duplicates, Outputs, Target};

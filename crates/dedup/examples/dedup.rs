@@ -1,0 +1,39 @@
+//! Removes near-duplicates from JSON lines: `dedup [OPTIONS] IN... OUT`.
+//!
+//! Options: `-k N` distance, `-s S` similarity (or `none`), `-n N` characters per shingle, `-c FILE`
+//! clusters, `-m` mark instead of remove. `-` is standard input or output.
+#![allow(clippy::print_stderr, reason = "a program for people")]
+
+use simhash_dedup::{Duplicates, FileOptions, Input, Outputs, Target, dedup_files};
+use std::sync::atomic::AtomicBool;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut options = FileOptions::default();
+    let mut outputs = Outputs::default();
+    let mut files = Vec::new();
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        let mut value = || arguments.next().ok_or(format!("{argument} needs a value"));
+        match argument.as_str() {
+            "-k" => options.dedup.max_distance = value()?.parse()?,
+            "-s" => options.dedup.min_similarity = value()?.parse().ok(),
+            "-n" => options.dedup.fingerprinter.extract.ngram = Some(value()?.parse()?),
+            "-c" => outputs.clusters = Some(Target::File(value()?.into())),
+            "-m" => outputs.duplicates = Duplicates::Mark,
+            _ => files.push(argument),
+        }
+    }
+    let out = files.pop().ok_or("dedup [OPTIONS] IN... OUT")?;
+    outputs.records = Some(match out.as_str() {
+        "-" => Target::stream("-", std::io::stdout()),
+        _ => Target::File(out.into()),
+    });
+    let inputs: Vec<Input> = files
+        .into_iter()
+        .map(|name| if name == "-" { Input::stdin() } else { Input::File(name.into()) })
+        .collect();
+    let cancel = AtomicBool::new(false);
+    let summary = dedup_files(&inputs, &outputs, &options, &|_| {}, &cancel)?;
+    eprintln!("{summary:#?}");
+    Ok(())
+}

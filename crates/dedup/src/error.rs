@@ -1,0 +1,184 @@
+//! What can go wrong, with the path and, where there is one, the line.
+//!
+//! A malformed *record* is not an error: it is counted as rejected and the run goes on
+//! ([`Rejected`](crate::Rejected)). An error ends the run, and no output file appears.
+
+use simhash_index::IndexError;
+use simhash_sketch::OptionsError;
+use std::path::{Path, PathBuf};
+use std::{fmt, io};
+
+/// Why a run stopped.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum DedupError {
+    /// An option of the fingerprinter is wrong.
+    Fingerprinter(OptionsError),
+    /// The index refused its options or an item.
+    Index(IndexError),
+    /// An option of the run has no meaning; the message says what is allowed.
+    Option {
+        /// Name of the option, as in [`DedupOptions`](crate::DedupOptions).
+        argument: &'static str,
+        /// The value that was given.
+        value: String,
+        /// What is allowed.
+        expected: &'static str,
+    },
+    /// A number is outside its range.
+    OutOfRange {
+        /// Name of the option, as in [`DedupOptions`](crate::DedupOptions).
+        argument: &'static str,
+        /// The value that was given.
+        value: String,
+        /// What is allowed.
+        expected: &'static str,
+    },
+    /// An input cannot be opened or read: missing, no permission, damaged gzip, failing disk.
+    Input {
+        /// The input as it was named.
+        path: PathBuf,
+        /// The reason of the operating system or the decoder.
+        source: io::Error,
+    },
+    /// A record that was read once is no longer the same: the input was modified during the run.
+    InputChanged {
+        /// The input as it was named.
+        path: PathBuf,
+        /// Line of the record, from 1.
+        line: u64,
+    },
+    /// Two roles share one file: an output is also an input, or two outputs are the same.
+    SameFile {
+        /// The output in question.
+        path: PathBuf,
+    },
+    /// An output cannot be created, written or moved into place.
+    Output {
+        /// The output as it was named.
+        path: PathBuf,
+        /// The reason of the operating system.
+        source: io::Error,
+    },
+    /// The caller set the cancel flag. No output file was left.
+    Cancelled,
+    /// The [`Deduper`](crate::Deduper) stopped on an earlier error; its state ends in the middle
+    /// of a batch, so make a new one.
+    Stopped,
+    /// More than 2^32 − 1 documents were kept.
+    TooMany,
+}
+
+impl DedupError {
+    /// Stable name of the error. Mistakes in options have Node's codes, operational ones
+    /// `ERR_SIMHASH_…`.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Fingerprinter(error) => error.code(),
+            Self::Index(error) => error.code(),
+            Self::Option { .. } => "ERR_INVALID_ARG_VALUE",
+            Self::OutOfRange { .. } => "ERR_OUT_OF_RANGE",
+            Self::SameFile { .. } => "ERR_SIMHASH_SAME_FILE",
+            Self::Input { .. } => "ERR_SIMHASH_INPUT",
+            Self::InputChanged { .. } => "ERR_SIMHASH_INPUT_CHANGED",
+            Self::Output { source, .. } if is_full(source) => "ERR_SIMHASH_DISK_FULL",
+            Self::Output { .. } => "ERR_SIMHASH_OUTPUT",
+            Self::Cancelled => "ERR_SIMHASH_CANCELLED",
+            Self::Stopped => "ERR_SIMHASH_STOPPED",
+            Self::TooMany => "ERR_SIMHASH_TOO_MANY",
+        }
+    }
+
+    /// The file concerned.
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Self::Input { path, .. }
+            | Self::InputChanged { path, .. }
+            | Self::SameFile { path }
+            | Self::Output { path, .. } => Some(path),
+            _ => None,
+        }
+    }
+
+    /// The line concerned, from 1.
+    pub fn line(&self) -> Option<u64> {
+        match self {
+            Self::InputChanged { line, .. } => Some(*line),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn input(path: &Path, source: io::Error) -> Self {
+        Self::Input { path: path.to_owned(), source }
+    }
+
+    pub(crate) fn output(path: &Path, source: io::Error) -> Self {
+        Self::Output { path: path.to_owned(), source }
+    }
+}
+
+fn is_full(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+}
+
+impl fmt::Display for DedupError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Fingerprinter(error) => error.fmt(f),
+            Self::Index(error) => error.fmt(f),
+            Self::Option { argument, value, expected }
+            | Self::OutOfRange { argument, value, expected } => {
+                write!(f, "{argument} must be {expected}, got {value}")
+            }
+            Self::Input { path, source } => {
+                write!(f, "cannot read {}: {source}", path.display())
+            }
+            Self::InputChanged { path, line } => write!(
+                f,
+                "{}:{line}: the record changed while it was being deduplicated; \
+                 run again on a file that nothing writes to",
+                path.display()
+            ),
+            Self::SameFile { path } => write!(
+                f,
+                "the output {} is also an input or another output; give it a name of its own",
+                path.display()
+            ),
+            Self::Output { path, source } => {
+                let hint = if is_full(source) { "; free some space and run again" } else { "" };
+                write!(f, "cannot write {}: {source}{hint}", path.display())
+            }
+            Self::Cancelled => f.write_str("cancelled; no output file was written"),
+            Self::Stopped => {
+                f.write_str("this Deduper stopped on an earlier error; make a new one")
+            }
+            Self::TooMany => f.write_str("more than 4,294,967,295 documents were kept"),
+        }
+    }
+}
+
+impl std::error::Error for DedupError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Fingerprinter(error) => Some(error),
+            Self::Index(error) => Some(error),
+            Self::Input { source, .. } | Self::Output { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}
+
+impl From<OptionsError> for DedupError {
+    fn from(error: OptionsError) -> Self {
+        Self::Fingerprinter(error)
+    }
+}
+
+impl From<IndexError> for DedupError {
+    fn from(error: IndexError) -> Self {
+        match error {
+            IndexError::Cancelled => Self::Cancelled,
+            error => Self::Index(error),
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! One loop over a slice on the current rayon pool, with a cap on tasks and a cancel flag.
+//!
+//! Tasks take small runs of items from a common list, so one long document does not hold up the
+//! others, and each keeps its scratch memory. Every item has its own slot: the result does not depend
+//! on who computes it.
+
+use crate::error::DedupError;
+use parking_lot::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Items a task takes at once: a lock per 16 short documents costs nothing beside them, and the
+/// cancel flag is polled after at most 16 long ones.
+const RUN: usize = 16;
+
+/// Calls `work` for every item, with one `scratch` per task.
+///
+/// `threads` is the most tasks at a time, 0 = as many as the current pool has threads.
+///
+/// # Errors
+/// [`DedupError::Cancelled`] when `cancel` was set before the end; some items are then untouched.
+/// Otherwise the first error of the lowest run that failed.
+pub(crate) fn for_each<T: Send, S>(
+    items: &mut [T],
+    threads: usize,
+    cancel: &AtomicBool,
+    scratch: impl Fn() -> S + Sync,
+    work: impl Fn(&mut S, &mut T) -> Result<(), DedupError> + Sync,
+) -> Result<(), DedupError> {
+    let pool = rayon::current_num_threads();
+    let tasks = if threads == 0 { pool } else { threads.min(pool) };
+    let tasks = tasks.min(items.len().div_ceil(RUN));
+    let runs = Mutex::new(items.chunks_mut(RUN).enumerate());
+    let failure: Mutex<Option<(usize, DedupError)>> = Mutex::new(None);
+    let task = || {
+        let mut scratch = scratch();
+        loop {
+            if cancel.load(Ordering::Relaxed) {
+                return;
+            }
+            let Some((number, run)) = runs.lock().next() else { return };
+            for item in run {
+                if let Err(error) = work(&mut scratch, item) {
+                    let mut failure = failure.lock();
+                    if failure.as_ref().is_none_or(|(first, _)| number < *first) {
+                        *failure = Some((number, error));
+                    }
+                    return;
+                }
+            }
+        }
+    };
+    if tasks <= 1 {
+        task();
+    } else {
+        rayon::scope(|scope| {
+            for _ in 0..tasks {
+                scope.spawn(|_| task());
+            }
+        });
+    }
+    if let Some((_, error)) = failure.into_inner() {
+        return Err(error);
+    }
+    if cancel.load(Ordering::Relaxed) { Err(DedupError::Cancelled) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_item_is_visited_once_whatever_the_threads() {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(4).build().unwrap();
+        for threads in [0, 1, 3, 99] {
+            for len in [0usize, 1, 15, 16, 17, 1_000] {
+                let mut items: Vec<usize> = (0..len).collect();
+                let cancel = AtomicBool::new(false);
+                let done = pool.install(|| {
+                    for_each(
+                        &mut items,
+                        threads,
+                        &cancel,
+                        || (),
+                        |(), item| {
+                            *item += 1;
+                            Ok(())
+                        },
+                    )
+                });
+                assert!(done.is_ok());
+                assert_eq!(items, (1..=len).collect::<Vec<_>>());
+            }
+        }
+    }
+
+    #[test]
+    fn cancel_and_errors_come_back() {
+        let mut items = vec![0; 100];
+        let set = AtomicBool::new(true);
+        let cancelled = for_each(&mut items, 0, &set, || (), |(), _| Ok(()));
+        assert!(matches!(cancelled, Err(DedupError::Cancelled)));
+        let clear = AtomicBool::new(false);
+        let failed = for_each(&mut items, 0, &clear, || (), |(), _| Err(DedupError::TooMany));
+        assert!(matches!(failed, Err(DedupError::TooMany)));
+    }
+}

@@ -1,0 +1,22 @@
+//! Inputs to blocks of lines to records.
+//!
+//! ```text
+//! file, gzip, stream ──► block: about 1 MiB of whole lines ──► record: text, id | rejected
+//!  (one reader thread)     (bounded queue)                       (in parallel)
+//! ```
+//!
+//! A record is one line of JSON. Its bytes are never rebuilt: a kept record is written as it was
+//! read. The parser visits the line once, checks all of it, and takes out two fields only.
+//!
+//! Invariants: every line that is not blank becomes exactly one record or one rejection; the
+//! position of a record (input, offset, length) finds its bytes again.
+
+mod block;
+mod field;
+mod input;
+
+pub(crate) use block::{Block, Line, Reader};
+pub use field::Fields;
+pub(crate) use field::{Id, Record, id_json};
+pub use input::Input;
+pub(crate) use input::{Kind, spawn};

@@ -1,0 +1,143 @@
+//! What a run says about itself: progress while it works, a summary at the end.
+
+use crate::decide::Verdict;
+use serde::Serialize;
+use simhash_sketch::Sketch;
+use std::time::{Duration, Instant};
+
+/// The figures of a run. Always `read = kept + duplicates + rejected`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Summary {
+    /// Records read, rejected ones included; blank lines are no records.
+    pub read: u64,
+    /// Documents without an earlier near-duplicate.
+    pub kept: u64,
+    /// Documents with one.
+    pub duplicates: u64,
+    /// Records that could not be used; see [`Rejected`].
+    pub rejected: u64,
+    /// Groups of two or more: kept documents with at least one duplicate.
+    pub clusters: u64,
+    /// Documents for which `max_verifications` cut the list of candidates: a duplicate among the
+    /// farthest candidates may have been missed.
+    pub truncated: u64,
+    /// Kept documents without any text after normalisation. They match nothing.
+    pub empty: u64,
+    /// Documents too short for a fingerprint, compared by their exact normalised text only.
+    pub short: u64,
+    /// Wall time.
+    pub seconds: f64,
+    /// Bytes of text ([`Deduper`](crate::Deduper)) or of input lines, decompressed
+    /// ([`dedup_files`](crate::dedup_files)).
+    pub bytes: u64,
+    /// The first rejected records, at most [`Summary::REPORTED`].
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub first_rejected: Vec<Rejected>,
+}
+
+impl Summary {
+    /// How many rejected records a summary names: enough to see what is wrong with a file, few
+    /// enough to print. The rejects file has all of them.
+    pub const REPORTED: usize = 10;
+}
+
+/// Counts verdicts into a [`Summary`].
+#[derive(Default)]
+pub(crate) struct Tally {
+    pub(crate) summary: Summary,
+    /// By number of keeping.
+    has_duplicates: Vec<bool>,
+}
+
+impl Tally {
+    /// Counts a document that was decided.
+    pub(crate) fn count(&mut self, sketch: &Sketch, verdict: Verdict) {
+        let summary = &mut self.summary;
+        summary.read += 1;
+        summary.short += u64::from(sketch.fingerprint.is_none() && !sketch.empty);
+        match verdict {
+            Verdict::Kept { empty } => {
+                summary.kept += 1;
+                summary.empty += u64::from(empty);
+                if !empty {
+                    self.has_duplicates.push(false);
+                }
+            }
+            Verdict::Duplicate { of, .. } => {
+                summary.duplicates += 1;
+                let known = std::mem::replace(&mut self.has_duplicates[of as usize], true);
+                summary.clusters += u64::from(!known);
+            }
+        }
+    }
+
+    /// Counts a record that was not decided.
+    pub(crate) fn reject(&mut self, rejected: impl FnOnce() -> Rejected) {
+        self.summary.read += 1;
+        self.summary.rejected += 1;
+        if self.summary.first_rejected.len() < Summary::REPORTED {
+            self.summary.first_rejected.push(rejected());
+        }
+    }
+}
+
+/// A record that could not be used.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Rejected {
+    /// The input as it was named.
+    pub file: String,
+    /// From 1, blank lines counted.
+    pub line: u64,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+/// What a run is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Stage {
+    /// Reading, deciding and writing, all at once.
+    Dedup,
+    /// Writing clusters, flushing, and moving the outputs into place.
+    Finish,
+}
+
+/// How far a run is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Progress {
+    /// What is being done.
+    pub stage: Stage,
+    /// Records decided or rejected so far.
+    pub documents: u64,
+    /// Bytes read so far (compressed ones for gzip), comparable with `total_bytes`.
+    pub bytes: u64,
+    /// Size of all inputs; `None` where a stream is among them.
+    pub total_bytes: Option<u64>,
+    /// Duplicates found so far.
+    pub duplicates: u64,
+}
+
+/// Calls back at most every 50 ms: a progress bar at 20 pictures a second looks continuous.
+pub(crate) struct Throttle<'a> {
+    report: &'a dyn Fn(&Progress),
+    last: Option<Instant>,
+}
+
+impl<'a> Throttle<'a> {
+    const INTERVAL: Duration = Duration::from_millis(50);
+
+    pub(crate) fn new(report: &'a dyn Fn(&Progress)) -> Self {
+        Self { report, last: None }
+    }
+
+    /// Reports, unless the last report is too recent. A new stage is always reported.
+    pub(crate) fn tick(&mut self, progress: &Progress) {
+        let due = self.last.is_none_or(|last| last.elapsed() >= Self::INTERVAL);
+        if due || progress.stage == Stage::Finish {
+            self.last = Some(Instant::now());
+            (self.report)(progress);
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! The clusters file.
+
+use super::Sink;
+use crate::error::DedupError;
+use crate::read::Id;
+use serde_json::json;
+use std::fmt::Write as _;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// A duplicate and the document it belongs to.
+pub(crate) struct Member {
+    /// Number of keeping of the representative.
+    pub(crate) of: u32,
+    pub(crate) id: Id,
+    pub(crate) similarity: Option<f64>,
+    pub(crate) distance: u32,
+}
+
+/// Writes a line per cluster: one line per representative, one entry per member, never a pair.
+pub(crate) fn write_clusters(
+    sink: &mut Sink<'_>,
+    mut members: Vec<Member>,
+    representative: impl Fn(u32) -> Result<Id, DedupError>,
+    cancel: &AtomicBool,
+) -> Result<(), DedupError> {
+    // Stable: members stay in input order.
+    members.sort_by_key(|member| member.of);
+    for cluster in members.chunk_by(|a, b| a.of == b.of) {
+        if cancel.load(Ordering::Relaxed) {
+            return Err(DedupError::Cancelled);
+        }
+        let id = representative(cluster[0].of)?;
+        let mut line = format!(r#"{{"representative":{id},"members":[{{"id":{id}}}"#);
+        for Member { id, similarity, distance, .. } in cluster {
+            // Writing to a string cannot fail.
+            let _ = write!(line, r#",{{"id":{id}"#);
+            if let Some(similarity) = similarity {
+                let _ = write!(line, r#","similarity":{}"#, json!(similarity));
+            }
+            let _ = write!(line, r#","distance":{distance}}}"#);
+        }
+        line.push_str("]}\n");
+        sink.write(line.as_bytes())?;
+    }
+    Ok(())
+}

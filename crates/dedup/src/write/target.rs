@@ -1,0 +1,140 @@
+//! Where results go, and that no two roles share a file.
+
+use crate::error::DedupError;
+use crate::read::Input;
+use parking_lot::Mutex;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// The outputs of a run. Each is optional; without any, a run only counts.
+#[derive(Default)]
+pub struct Outputs {
+    /// The records, in input order, byte for byte as they were read, each with a final newline.
+    pub records: Option<Target>,
+    /// What happens to duplicates in `records`.
+    pub duplicates: Duplicates,
+    /// One JSON line per group of two or more: `{"representative": id, "members": [{"id": id},
+    /// {"id": id, "similarity": s, "distance": d}, …]}`, the representative first, members and groups in
+    /// input order. Costs memory for the id of every duplicate.
+    pub clusters: Option<Target>,
+    /// One JSON line per rejected record: `{"file", "line", "reason", "raw"}`; `raw`, the line itself,
+    /// is left out where it is no UTF-8.
+    pub rejects: Option<Target>,
+}
+
+/// What happens to duplicates in the output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Duplicates {
+    /// They are left out.
+    #[default]
+    Remove,
+    /// They stay, with `duplicateOf`, `similarity` and `distance` added at the end of the record. The
+    /// original bytes stay as they are, so a record that had such keys has them twice, ours last.
+    Mark,
+}
+
+/// One output.
+pub enum Target {
+    /// A file, replaced as a whole at the end of a successful run. A path that exists and is not a
+    /// regular file (a device, a pipe) is written to directly.
+    File(PathBuf),
+    /// A writer of the caller; see [`Target::stream`].
+    Stream(Stream),
+}
+
+/// A named writer.
+pub struct Stream {
+    name: PathBuf,
+    writer: Mutex<Box<dyn Write + Send>>,
+}
+
+impl Target {
+    /// A writer under a name used in messages, such as `-` for standard output. What was written
+    /// before an error or a cancel cannot be taken back.
+    pub fn stream(name: impl Into<PathBuf>, writer: impl Write + Send + 'static) -> Self {
+        Self::Stream(Stream { name: name.into(), writer: Mutex::new(Box::new(writer)) })
+    }
+
+    fn path(&self) -> Option<&Path> {
+        match self {
+            Self::File(path) => Some(path),
+            Self::Stream(_) => None,
+        }
+    }
+}
+
+impl Stream {
+    pub(super) fn name(&self) -> &Path {
+        &self.name
+    }
+
+    pub(super) fn write(&self, bytes: &[u8]) -> std::io::Result<()> {
+        let mut writer = self.writer.lock();
+        writer.write_all(bytes)?;
+        writer.flush()
+    }
+}
+
+impl Outputs {
+    pub(crate) fn targets(&self) -> impl Iterator<Item = &Target> {
+        [&self.records, &self.clusters, &self.rejects].into_iter().flatten()
+    }
+}
+
+/// Refuses an output that is an input or another output, whatever links and spellings hide it.
+pub(crate) fn check_distinct(inputs: &[Input], outputs: &Outputs) -> Result<(), DedupError> {
+    let mut taken: Vec<Identity> = inputs
+        .iter()
+        .filter_map(|input| match input {
+            Input::File(path) => Identity::of(path),
+            Input::Stream(_) => None,
+        })
+        .collect();
+    for path in outputs.targets().filter_map(Target::path) {
+        let Some(identity) = Identity::of(path) else { continue };
+        if taken.contains(&identity) {
+            return Err(DedupError::SameFile { path: path.to_owned() });
+        }
+        taken.push(identity);
+    }
+    Ok(())
+}
+
+/// What makes two paths the same file.
+#[derive(PartialEq)]
+enum Identity {
+    /// Device and inode: hard links are the same file under two names.
+    #[cfg(unix)]
+    Inode(u64, u64),
+    Path(PathBuf),
+}
+
+impl Identity {
+    /// `None` for devices and pipes, which may well serve twice.
+    fn of(path: &Path) -> Option<Self> {
+        match fs::metadata(path) {
+            Ok(about) if !about.is_file() => None,
+            #[cfg(unix)]
+            Ok(about) => {
+                use std::os::unix::fs::MetadataExt;
+                Some(Self::Inode(about.dev(), about.ino()))
+            }
+            #[cfg(not(unix))]
+            Ok(_) => fs::canonicalize(path).ok().map(Self::Path),
+            // Not there yet: the folder is what can be resolved.
+            Err(_) => {
+                let folder = fs::canonicalize(folder_of(path)).ok()?;
+                Some(Self::Path(folder.join(path.file_name()?)))
+            }
+        }
+    }
+}
+
+/// The folder a path lies in; `.` for a bare name.
+pub(super) fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}

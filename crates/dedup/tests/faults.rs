@@ -1,0 +1,253 @@
+//! What a run leaves behind when it fails: a named error and nothing else.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+use simhash_dedup::{DedupError, FileOptions, Input, Outputs, Target, dedup_files};
+use std::cell::Cell;
+use std::fs;
+use std::io::{self, Read};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+const LINE: &str = "{\"text\":\"今天上午北京市召开新闻发布会介绍城市交通建设\"}\n";
+
+fn run(inputs: &[Input], outputs: &Outputs) -> Result<(), DedupError> {
+    let cancel = AtomicBool::new(false);
+    dedup_files(inputs, outputs, &FileOptions::default(), &|_| {}, &cancel).map(|_| ())
+}
+
+fn to(path: impl AsRef<Path>) -> Outputs {
+    Outputs { records: Some(Target::File(path.as_ref().into())), ..Outputs::default() }
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+fn refused(result: Result<(), DedupError>) -> (&'static str, String) {
+    let error = result.unwrap_err();
+    (error.code(), error.to_string())
+}
+
+#[test]
+fn cancel_at_any_report_leaves_no_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    // Different texts, so that every part of the pipeline has work; a few megabytes, so that several
+    // blocks are in flight.
+    let lines: Vec<String> =
+        (0..60_000).map(|n| format!("{{\"text\":\"第{n}号公告于{}发布\"}}\n", n * 7919)).collect();
+    fs::write(path.join("in"), lines.concat()).unwrap();
+    let mut cancelled = 0;
+    for at in 0..8 {
+        let (cancel, calls) = (AtomicBool::new(false), Cell::new(0));
+        let report = |_: &simhash_dedup::Progress| {
+            if calls.replace(calls.get() + 1) == at {
+                cancel.store(true, Ordering::Relaxed);
+            }
+        };
+        let outputs = Outputs {
+            clusters: Some(Target::File(path.join("clusters"))),
+            rejects: Some(Target::File(path.join("rejects"))),
+            ..to(path.join("out"))
+        };
+        let inputs = [Input::File(path.join("in"))];
+        let result = dedup_files(&inputs, &outputs, &FileOptions::default(), &report, &cancel);
+        if calls.get() > at {
+            assert_eq!(result.unwrap_err().code(), "ERR_SIMHASH_CANCELLED");
+            assert_eq!(names(path), ["in"]);
+            cancelled += 1;
+        } else {
+            // A fast machine made fewer reports: the run finished.
+            assert_eq!(names(path), ["clusters", "in", "out", "rejects"]);
+            break;
+        }
+    }
+    assert!(cancelled > 1, "{cancelled}");
+}
+
+#[test]
+fn cancel_does_not_wait_for_a_silent_stream() {
+    struct Silent;
+    impl Read for Silent {
+        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+            loop {
+                std::thread::park();
+            }
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let cancel = AtomicBool::new(false);
+    let result = std::thread::scope(|scope| {
+        let run = scope.spawn(|| {
+            let inputs = [Input::stream("-", Silent)];
+            let outputs = to(folder.path().join("out"));
+            dedup_files(&inputs, &outputs, &FileOptions::default(), &|_| {}, &cancel)
+        });
+        cancel.store(true, Ordering::Relaxed);
+        run.join().unwrap()
+    });
+    assert!(matches!(result, Err(DedupError::Cancelled)));
+    assert_eq!(names(folder.path()), [""; 0]);
+}
+
+#[test]
+fn a_failing_input_is_named_and_leaves_no_file() {
+    struct Failing(usize);
+    impl Read for Failing {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            self.0 += 1;
+            match self.0 {
+                1..=3 => {
+                    buffer[..LINE.len()].copy_from_slice(LINE.as_bytes());
+                    Ok(LINE.len())
+                }
+                _ => Err(io::Error::other("the cable is out")),
+            }
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let inputs = [Input::stream("tape", Failing(0))];
+    let (code, message) = refused(run(&inputs, &to(folder.path().join("out"))));
+    assert_eq!((code, &*message), ("ERR_SIMHASH_INPUT", "cannot read tape: the cable is out"));
+    assert_eq!(names(folder.path()), [""; 0]);
+}
+
+#[test]
+fn missing_inputs_and_folders_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    fs::write(path.join("in"), LINE).unwrap();
+    let good = || [Input::File(path.join("in"))];
+    let missing = [Input::File(path.join("none"))];
+    let (code, message) = refused(run(&missing, &to(path.join("out"))));
+    assert_eq!(code, "ERR_SIMHASH_INPUT");
+    assert!(message.contains("none"), "{message}");
+    let (code, _) = refused(run(&[Input::File(path.into())], &to(path.join("out"))));
+    assert_eq!(code, "ERR_SIMHASH_INPUT", "a folder is no input");
+    let (code, message) = refused(run(&good(), &to(path.join("none/out"))));
+    assert_eq!(code, "ERR_SIMHASH_OUTPUT");
+    assert!(message.contains("none/out"), "{message}");
+    let (code, _) = refused(run(&good(), &to(path)));
+    assert_eq!(code, "ERR_SIMHASH_OUTPUT", "a folder is no output");
+    assert_eq!(refused(run(&[], &to(path.join("out")))).0, "ERR_INVALID_ARG_VALUE");
+    assert_eq!(names(path), ["in"]);
+}
+
+#[test]
+fn damaged_gzip_is_an_error_not_a_short_result() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    io::Write::write_all(&mut encoder, LINE.repeat(100).as_bytes()).unwrap();
+    let bytes = encoder.finish().unwrap();
+    for (name, damaged) in [
+        ("cut", bytes[..bytes.len() - 5].to_vec()),
+        ("flipped", bytes.iter().enumerate().map(|(i, b)| if i == 20 { !b } else { *b }).collect()),
+    ] {
+        let input = folder.path().join(name);
+        fs::write(&input, damaged).unwrap();
+        let (code, _) = refused(run(&[Input::File(input)], &to(folder.path().join("out"))));
+        assert_eq!(code, "ERR_SIMHASH_INPUT", "{name}");
+    }
+    assert_eq!(names(folder.path()), ["cut", "flipped"]);
+}
+
+#[test]
+fn one_file_cannot_have_two_roles() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    fs::write(path.join("in"), LINE).unwrap();
+    fs::hard_link(path.join("in"), path.join("twin")).unwrap();
+    for name in ["in", "./in", "twin"] {
+        let result = run(&[Input::File(path.join("in"))], &to(path.join(name)));
+        assert_eq!(refused(result).0, "ERR_SIMHASH_SAME_FILE", "{name}");
+    }
+    let outputs =
+        Outputs { clusters: Some(Target::File(path.join("./out"))), ..to(path.join("out")) };
+    assert_eq!(refused(run(&[Input::File(path.join("in"))], &outputs)).0, "ERR_SIMHASH_SAME_FILE");
+    assert_eq!(fs::read_to_string(path.join("in")).unwrap(), LINE);
+}
+
+#[cfg(unix)]
+#[test]
+fn links_devices_and_modes_are_respected() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    fs::write(path.join("in"), LINE).unwrap();
+    let input = || [Input::File(path.join("in"))];
+    fs::write(path.join("real"), "old").unwrap();
+    symlink(path.join("real"), path.join("link")).unwrap();
+    run(&input(), &to(path.join("link"))).unwrap();
+    assert_eq!(fs::read_to_string(path.join("real")).unwrap(), LINE);
+    assert!(fs::symlink_metadata(path.join("link")).unwrap().is_symlink());
+    run(&input(), &to("/dev/null")).unwrap();
+    assert!(!fs::metadata("/dev/null").unwrap().is_file());
+    run(&input(), &to(path.join("new"))).unwrap();
+    let mode = |name: &str| fs::metadata(path.join(name)).unwrap().permissions().mode();
+    assert_eq!(mode("new"), mode("in"), "the mode of an ordinary new file");
+}
+
+/// `/dev/full` refuses every write as a full disk does.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_has_its_own_code() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("in"), LINE).unwrap();
+    let result = run(&[Input::File(folder.path().join("in"))], &to("/dev/full"));
+    let error = result.unwrap_err();
+    assert_eq!(error.code(), "ERR_SIMHASH_DISK_FULL");
+    assert_eq!(error.path(), Some(Path::new("/dev/full")));
+}
+
+#[test]
+fn a_writer_that_fails_early_stops_the_run() {
+    struct Closed;
+    impl io::Write for Closed {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(io::ErrorKind::BrokenPipe.into())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let lines: Vec<String> = (0..200_000).map(|n| format!("{{\"text\":\"{n}\"}}\n")).collect();
+    let inputs = [Input::stream("many", io::Cursor::new(lines.concat().into_bytes()))];
+    let outputs = Outputs { records: Some(Target::stream("-", Closed)), ..Outputs::default() };
+    assert_eq!(refused(run(&inputs, &outputs)).0, "ERR_SIMHASH_OUTPUT");
+}
+
+#[test]
+fn a_record_that_changed_under_the_run_is_named() {
+    // The input is truncated after its first block was read, before a candidate of it is verified.
+    struct Later {
+        truncate: std::path::PathBuf,
+        line: io::Cursor<Vec<u8>>,
+    }
+    impl Read for Later {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            // The first file's verdicts exist once its output appears in progress; truncating before
+            // this stream gives its first byte is late enough for reading and early enough for verifying.
+            fs::write(&self.truncate, "")?;
+            self.line.read(buffer)
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let first = folder.path().join("in");
+    fs::write(&first, LINE).unwrap();
+    let near = LINE.replace("建设", "建设。").into_bytes();
+    let later = Later { truncate: first.clone(), line: io::Cursor::new(near) };
+    let inputs = [Input::File(first.clone()), Input::stream("later", later)];
+    let mut options = FileOptions::default();
+    options.dedup.max_distance = 16;
+    let outputs = to(folder.path().join("out"));
+    let cancel = AtomicBool::new(false);
+    let error = dedup_files(&inputs, &outputs, &options, &|_| {}, &cancel).unwrap_err();
+    assert_eq!(error.code(), "ERR_SIMHASH_INPUT_CHANGED");
+    assert_eq!((error.path(), error.line()), (Some(&*first), Some(1)));
+    assert_eq!(names(folder.path()), ["in"]);
+}
