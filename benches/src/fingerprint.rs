@@ -1,0 +1,148 @@
+//! Text to fingerprint: MB/s of UTF-8 Chinese news on one core, against decoding the same bytes.
+
+use crate::corpus::Corpus;
+use crate::report::{Report, Row, Settings};
+use simhash_sketch::{Fingerprinter, FingerprinterOptions, Scratch, simhash};
+use simhash_text::extract::{ExtractorOptions, Unit};
+use simhash_text::feature::Feature;
+use simhash_text::normalize::{NormalizeScratch, Normalizer};
+use std::hint::black_box;
+use std::time::Duration;
+
+const NEWS: &str = "zh-news-eventmonitor";
+
+pub(crate) fn run(settings: &Settings) -> Result<Report, String> {
+    let corpus = Corpus::load(NEWS)?;
+    let texts: Vec<&str> =
+        corpus.texts.iter().take(settings.size.unwrap_or(usize::MAX)).map(String::as_str).collect();
+    let bytes: usize = texts.iter().map(|text| text.len()).sum();
+    let rate = |time: Duration| bytes as f64 / 1e6 / time.as_secs_f64();
+    let decode = rate(settings.best(|| {
+        // What every consumer of UTF-8 pays: each code point once.
+        black_box(
+            texts
+                .iter()
+                .flat_map(|text| text.chars())
+                .fold(0u32, |sum, c| sum.wrapping_add(c as u32)),
+        );
+    }));
+    let normalizer = Normalizer::default();
+    let mut normal = NormalizeScratch::default();
+    let normalize = rate(settings.best(|| {
+        for text in &texts {
+            black_box(normalizer.apply(text, &mut normal).len());
+        }
+    }));
+    let mut rows = vec![
+        Row::new("UTF-8 decode", decode, "MB/s"),
+        Row::new("normalise (default)", normalize, "MB/s").against("decode", decode, None),
+    ];
+    for (name, unit, goal) in [
+        ("character bigrams, not normalised", Unit::Chars, ">= 300 MB/s"),
+        ("Unicode words, not normalised", Unit::Words, ""),
+        ("jieba words, not normalised", Unit::Jieba, ">= 30 MB/s"),
+    ] {
+        let extract = ExtractorOptions { unit, ..ExtractorOptions::default() };
+        let options = FingerprinterOptions {
+            normalize: Normalizer::OFF,
+            extract,
+            ..FingerprinterOptions::default()
+        };
+        let fingerprinter = Fingerprinter::new(&options).map_err(|error| error.to_string())?;
+        let mut scratch = Scratch::default();
+        let time = settings.best(|| {
+            for text in &texts {
+                black_box(fingerprinter.sketch(text, &mut scratch).fingerprint);
+            }
+        });
+        rows.push(Row::new(name, rate(time), "MB/s").against(
+            "decode",
+            decode,
+            (!goal.is_empty()).then_some(goal),
+        ));
+    }
+    rows.extend(accumulate(settings));
+    Ok(Report {
+        bench: "fingerprint",
+        setup: format!("{}: {} documents, {bytes} bytes, one thread", corpus.name, texts.len()),
+        rows,
+    })
+}
+
+/// The accumulation kernel against the loop everybody writes first: 64 counters, one branch each.
+fn accumulate(settings: &Settings) -> Vec<Row> {
+    let mut random = crate::report::Random(4);
+    let features: Vec<Feature> = (0..300)
+        .map(|_| Feature { hash: random.next(), weight: 1 + (random.next() % 1000) as u32 })
+        .collect();
+    let rounds = 1000;
+    let per_feature =
+        |time: Duration| time.as_nanos() as f64 / f64::from(rounds) / features.len() as f64;
+    let naive = per_feature(settings.best(|| {
+        for _ in 0..rounds {
+            black_box(naive_simhash(black_box(&features)));
+        }
+    }));
+    let ours = per_feature(settings.best(|| {
+        for _ in 0..rounds {
+            black_box(simhash(black_box(&features)));
+        }
+    }));
+    vec![
+        Row::new("64-counter loop", naive, "ns/feature"),
+        Row::new("accumulate, weighted, 300 features", ours, "ns/feature").against(
+            "64-counter loop",
+            naive,
+            Some("<= 1/40"),
+        ),
+    ]
+}
+
+#[inline(never)]
+fn naive_simhash(features: &[Feature]) -> u64 {
+    let mut counters = [0i64; 64];
+    for feature in features {
+        for (bit, counter) in counters.iter_mut().enumerate() {
+            if (feature.hash >> bit) & 1 == 1 {
+                *counter += i64::from(feature.weight);
+            } else {
+                *counter -= i64::from(feature.weight);
+            }
+        }
+    }
+    counters
+        .iter()
+        .enumerate()
+        .fold(0, |bits, (bit, &counter)| bits | (u64::from(counter > 0) << bit))
+}
+
+/// The batch that `benches/batch.mjs` also runs from JavaScript: default fingerprints of the news, on all cores.
+pub(crate) fn batch(settings: &Settings) -> Result<Report, String> {
+    use rayon::prelude::*;
+    let corpus = Corpus::load(NEWS)?;
+    let fingerprinter =
+        Fingerprinter::new(&FingerprinterOptions::default()).map_err(|error| error.to_string())?;
+    let time = settings.best(|| {
+        let some = corpus
+            .texts
+            .par_chunks(32) // about 100 kB of news: small enough to balance, large enough to hide the hand-over
+            .map_init(Scratch::default, |scratch, texts| {
+                texts
+                    .iter()
+                    .filter(|text| fingerprinter.sketch(text, scratch).fingerprint.is_some())
+                    .count()
+            })
+            .sum::<usize>();
+        black_box(some);
+    });
+    let rate = corpus.bytes() as f64 / 1e6 / time.as_secs_f64();
+    Ok(Report {
+        bench: "batch",
+        setup: format!(
+            "{}: {} documents, default options, all cores",
+            corpus.name,
+            corpus.texts.len()
+        ),
+        rows: vec![Row::new("Rust batch", rate, "MB/s")],
+    })
+}
