@@ -9,6 +9,7 @@ use std::hint::black_box;
 /// prefetchers nor out-of-order execution can hide the latency. This is what the first touch of any index costs.
 pub(crate) fn dependent_read_ns(bytes: usize, settings: &Settings) -> f64 {
     const LINE: usize = 8; // u64 per 64-byte cache line
+    const STEPS: u32 = 200_000; // some 20 ms of latency: the clock costs nothing
     let lines = (bytes / 64).max(1024);
     let mut region = huge_pages(lines * LINE);
     // Sattolo's algorithm: a permutation that is a single cycle, so the walk visits the whole region.
@@ -20,7 +21,6 @@ pub(crate) fn dependent_read_ns(bytes: usize, settings: &Settings) -> f64 {
     for pair in 0..lines {
         region[order[pair] as usize * LINE] = u64::from(order[(pair + 1) % lines]);
     }
-    const STEPS: u32 = 200_000;
     let mut at = 0u64;
     let best = settings.best(|| {
         for _ in 0..STEPS {

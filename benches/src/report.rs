@@ -16,12 +16,12 @@ impl Settings {
         let mut settings = Self { size: None, seconds: 0.5 };
         while let Some(flag) = arguments.next() {
             let value = arguments.next().ok_or_else(|| format!("{flag} needs a value"))?;
-            let wrong = |_| format!("{flag} must be a positive number, got '{value}'");
+            let wrong = || format!("{flag} must be a positive number, got '{value}'");
             match flag.as_str() {
                 "--size" => {
-                    settings.size = Some(value.replace('_', "").parse().map_err(|_| wrong(()))?);
+                    settings.size = Some(value.replace('_', "").parse().map_err(|_| wrong())?);
                 }
-                "--seconds" => settings.seconds = value.parse().map_err(|_| wrong(()))?,
+                "--seconds" => settings.seconds = value.parse().map_err(|_| wrong())?,
                 _ => return Err(format!("unknown option '{flag}'; known: --size N, --seconds S")),
             }
         }
