@@ -230,8 +230,7 @@ fn a_record_that_changed_under_the_run_is_named() {
     }
     impl Read for Later {
         fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-            // The first file's verdicts exist once its output appears in progress; truncating before
-            // this stream gives its first byte is late enough for reading and early enough for verifying.
+            // Inputs are read one after the other: the first is read, nothing of it verified yet.
             fs::write(&self.truncate, "")?;
             self.line.read(buffer)
         }
