@@ -113,9 +113,7 @@ impl State {
             }
             Item::Empty => return None,
         };
-        if let Some(id) = self.ids.first(value) {
-            return Some(Match { id, distance: 0 });
-        }
+        self.ids.prefetch(value);
         let mut hits = Vec::new();
         self.stack.find(value, distance, &mut hits);
         self.nearest_of(&mut hits)

@@ -6,21 +6,21 @@
 //! purges it. So no fingerprint is ever in the tables twice.
 
 mod holders;
-mod pages;
+mod lines;
 mod records;
 
 use std::hash::{BuildHasher, RandomState};
 
 use ahash::{AHashMap, AHashSet};
 
-use self::{holders::Holders, pages::Pages, records::Records};
+use self::{holders::Holders, lines::Lines, records::Records};
 use crate::{IndexError, Item};
 
 #[derive(Debug)]
 pub(crate) struct Ids {
     seed: u64,
     records: Records,
-    pages: Pages,
+    lines: Lines,
     /// Fingerprints with more than one id.
     shared: AHashMap<u64, Holders>,
     texts: AHashMap<u128, Holders>,
@@ -51,7 +51,7 @@ impl Ids {
             // Seeded per index, so that no input can be crafted to fill one page.
             seed: RandomState::new().hash_one(GOLDEN),
             records: Records::default(),
-            pages: Pages::new(),
+            lines: Lines::new(),
             shared: AHashMap::new(),
             texts: AHashMap::new(),
             text_of: AHashMap::new(),
@@ -63,7 +63,13 @@ impl Ids {
     }
 
     fn known_as(&self, value: u64) -> Option<u32> {
-        self.pages.find(mix(value, self.seed), |id| self.records.value(id) == value)
+        self.lines.find(mix(value, self.seed), |id| self.records.value(id) == value)
+    }
+
+    /// Asks for what [`Ids::first`] and [`Ids::add`] read.
+    #[inline]
+    pub(crate) fn prefetch(&self, value: u64) {
+        self.lines.prefetch(mix(value, self.seed));
     }
 
     /// The lowest live id that holds this fingerprint.
@@ -136,14 +142,15 @@ impl Ids {
         let id = self.records.push(value, false);
         let Some(old) = known else {
             let (seed, records) = (self.seed, &self.records);
-            self.pages.insert(hash, id, |id| mix(records.value(id), seed));
+            let hash_of = |id| mix(records.value(id), seed);
+            self.lines.insert(hash, id, hash_of, |id| records.prefetch(id));
             self.known += 1;
             return (id, true);
         };
         if self.records.is_alive(old) {
             self.shared.entry(value).or_insert_with(|| Holders::new(old)).push(id);
         } else {
-            self.pages.replace(hash, old, id);
+            self.lines.replace(hash, old, id);
             self.records.release(old);
             self.dead -= 1;
         }
@@ -191,7 +198,7 @@ impl Ids {
         let (after, live) = (holders.first(), holders.live());
         let alone = holders.iter().nth(1).is_none();
         if after != before {
-            self.pages.replace(mix(value, self.seed), before, after);
+            self.lines.replace(mix(value, self.seed), before, after);
         }
         for id in dropped {
             self.records.release(id);
@@ -234,7 +241,7 @@ impl Ids {
         if self.records.is_alive(id) {
             return false;
         }
-        self.pages.remove(mix(value, self.seed), id);
+        self.lines.remove(mix(value, self.seed), id);
         self.records.release(id);
         self.known -= 1;
         self.dead -= 1;
@@ -269,7 +276,7 @@ impl Ids {
         let shared: usize = self.shared.values().map(Holders::bytes).sum();
         let texts: usize = self.texts.values().map(Holders::bytes).sum();
         self.records.bytes()
-            + self.pages.bytes()
+            + self.lines.bytes()
             + shared
             + self.shared.capacity() * (size_of::<(u64, Holders)>() + 1)
             + texts

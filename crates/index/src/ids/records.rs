@@ -6,21 +6,33 @@
 use std::collections::VecDeque;
 
 use crate::IndexError;
+use crate::memory::prefetch;
 
-const CHUNK: usize = 1024;
+/// Ids per chunk: 66 KB, so that the chunks of 50 million ids are listed in the second-level cache.
+const CHUNK: usize = 8192;
 
+/// First words of the two bit sets behind the values, and all words.
+const ALIVE: usize = CHUNK;
+const OTHER: usize = ALIVE + CHUNK / 64;
+const WORDS: usize = OTHER + CHUNK / 64;
+
+/// Values, a bit for each that is alive, a bit for each that is no fingerprint.
 #[derive(Debug)]
 struct Chunk {
-    values: [u64; CHUNK],
-    alive: [u64; CHUNK / 64],
-    other: [u64; CHUNK / 64],
+    words: Box<[u64]>,
     /// Ids that something still refers to.
     held: u32,
 }
 
+impl Chunk {
+    fn bit(&self, set: usize, at: usize) -> bool {
+        self.words[set + at / 64] >> (at % 64) & 1 == 1
+    }
+}
+
 #[derive(Debug, Default)]
 pub(super) struct Records {
-    chunks: VecDeque<Option<Box<Chunk>>>,
+    chunks: VecDeque<Option<Chunk>>,
     /// Id of the first chunk's first record.
     base: u64,
     next: u64,
@@ -56,25 +68,24 @@ impl Records {
 
     fn chunk(&self, short: u32) -> Option<(&Chunk, usize)> {
         let (chunk, at) = self.place(short);
-        Some((self.chunks.get(chunk)?.as_deref()?, at))
+        Some((self.chunks.get(chunk)?.as_ref()?, at))
     }
 
     fn chunk_mut(&mut self, short: u32) -> Option<(&mut Chunk, usize)> {
         let (chunk, at) = self.place(short);
-        Some((self.chunks.get_mut(chunk)?.as_deref_mut()?, at))
+        Some((self.chunks.get_mut(chunk)?.as_mut()?, at))
     }
 
     /// Numbers a new record; it is alive and held. `other` marks what is not a fingerprint.
     pub(super) fn push(&mut self, value: u64, other: bool) -> u32 {
         let at = (self.next % CHUNK as u64) as usize;
         if at == 0 || self.chunks.is_empty() {
-            let (values, alive, other) = ([0; CHUNK], [0; CHUNK / 64], [0; CHUNK / 64]);
-            self.chunks.push_back(Some(Box::new(Chunk { values, alive, other, held: 0 })));
+            self.chunks.push_back(Some(Chunk { words: vec![0; WORDS].into(), held: 0 }));
         }
         if let Some(Some(chunk)) = self.chunks.back_mut() {
-            chunk.values[at] = value;
-            chunk.alive[at / 64] |= 1 << (at % 64);
-            chunk.other[at / 64] |= (other as u64) << (at % 64);
+            chunk.words[at] = value;
+            chunk.words[ALIVE + at / 64] |= 1 << (at % 64);
+            chunk.words[OTHER + at / 64] |= (other as u64) << (at % 64);
             chunk.held += 1;
         }
         let short = self.next as u32;
@@ -84,20 +95,27 @@ impl Records {
 
     #[inline]
     pub(super) fn value(&self, short: u32) -> u64 {
-        self.chunk(short).map_or(0, |(chunk, at)| chunk.values[at])
+        self.chunk(short).map_or(0, |(chunk, at)| chunk.words[at])
+    }
+
+    /// Asks for the value of an id.
+    pub(super) fn prefetch(&self, short: u32) {
+        if let Some((chunk, at)) = self.chunk(short) {
+            prefetch(&chunk.words, at);
+        }
     }
 
     pub(super) fn is_alive(&self, short: u32) -> bool {
-        self.chunk(short).is_some_and(|(chunk, at)| chunk.alive[at / 64] >> (at % 64) & 1 == 1)
+        self.chunk(short).is_some_and(|(chunk, at)| chunk.bit(ALIVE, at))
     }
 
     pub(super) fn is_other(&self, short: u32) -> bool {
-        self.chunk(short).is_some_and(|(chunk, at)| chunk.other[at / 64] >> (at % 64) & 1 == 1)
+        self.chunk(short).is_some_and(|(chunk, at)| chunk.bit(OTHER, at))
     }
 
     pub(super) fn kill(&mut self, short: u32) {
         if let Some((chunk, at)) = self.chunk_mut(short) {
-            chunk.alive[at / 64] &= !(1 << (at % 64));
+            chunk.words[ALIVE + at / 64] &= !(1 << (at % 64));
         }
     }
 
@@ -128,7 +146,7 @@ impl Records {
     /// Bytes held.
     pub(super) fn bytes(&self) -> usize {
         let chunks = self.chunks.iter().filter(|chunk| chunk.is_some()).count();
-        chunks * size_of::<Chunk>() + self.chunks.capacity() * 8
+        chunks * WORDS * 8 + self.chunks.capacity() * size_of::<Option<Chunk>>()
     }
 }
 
@@ -139,7 +157,7 @@ mod tests {
     #[test]
     fn released_chunks_are_freed_and_ids_stay() {
         let mut records = Records::default();
-        for round in 0..20_000u64 {
+        for round in 0..100_000u64 {
             let short = records.push(round * 3, false);
             assert_eq!(records.id(short), round);
             assert_eq!(records.value(short), round * 3);
@@ -153,21 +171,21 @@ mod tests {
         }
         assert!(records.chunks.len() <= 3);
         assert_eq!(records.short(3), None);
-        assert_eq!(records.next(), 20_000);
+        assert_eq!(records.next(), 100_000);
     }
 
     #[test]
     fn short_ids_wrap_around() {
-        let base = (3 << 32) - 1024;
+        let base = (3 << 32) - 8192;
         let mut records = Records { base, next: base, ..Records::default() };
-        let shorts: Vec<u32> = (0..3000).map(|value| records.push(value, false)).collect();
+        let shorts: Vec<u32> = (0..20_000).map(|value| records.push(value, false)).collect();
         for (offset, &short) in shorts.iter().enumerate() {
             assert_eq!(records.id(short), base + offset as u64);
             assert_eq!(records.value(short), offset as u64);
         }
-        assert!(records.check_room(u64::from(u32::MAX) - 3001).is_ok());
+        assert!(records.check_room(u64::from(u32::MAX) - 20_001).is_ok());
         assert_eq!(
-            records.check_room(u64::from(u32::MAX) - 3000),
+            records.check_room(u64::from(u32::MAX) - 20_000),
             Err(IndexError::Full { oldest: base })
         );
     }

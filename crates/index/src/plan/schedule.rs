@@ -36,6 +36,8 @@ pub(crate) struct Schedule {
 const PATTERNS: usize = 60_000;
 /// Look-ups of a schedule at most: a scan of a few million fingerprints costs less.
 const LOOKUPS: usize = 1 << 16;
+/// Rounds of improving a cover times its patterns.
+const IMPROVEMENTS: usize = 50_000;
 /// A look-up that misses the cache costs as much as reading so many fingerprints in order: 60 ns against 0.5 to 1.
 const MISS: f64 = 64.0;
 
@@ -211,17 +213,52 @@ fn cover(plan: &Plan, group: &Group<'_>, errors: u32) -> Option<(u64, Vec<Chosen
             (probe, cost, patterns.clone())
         })
         .collect();
-    let mut covered = vec![0u32; patterns.len()];
-    let chosen = greedy(&candidates, &mut covered);
-    if covered.contains(&0) {
-        return None;
-    }
-    let cost = chosen.iter().fold(0u64, |sum, &at| sum.saturating_add(candidates[at].1));
+    let (cost, chosen) = improved(&candidates, patterns.len())?;
     Some((cost, chosen.into_iter().map(|at| candidates[at].0.clone()).collect()))
 }
 
-/// Greedy weighted set cover with a lazy queue, then without what became superfluous.
-fn greedy(candidates: &[(&Chosen, u64, Vec<u32>)], covered: &mut [u32]) -> Vec<usize> {
+/// A candidate probe, its look-ups, and the patterns that it matches.
+type Candidate<'a> = (&'a Chosen, u64, Vec<u32>);
+
+/// A greedy cover, then bettered by dropping a random third of it and covering the rest anew, over and over, while
+/// the work stays within some 10 ms. The random numbers are fixed: same plan, same schedule.
+fn improved(candidates: &[Candidate<'_>], patterns: usize) -> Option<(u64, Vec<usize>)> {
+    let cost = |chosen: &[usize]| {
+        chosen.iter().fold(0u64, |sum, &at| sum.saturating_add(candidates[at].1))
+    };
+    let mut best = greedy(candidates, vec![0; patterns], Vec::new())?;
+    if candidates.iter().all(|candidate| candidate.0.0 == candidates[0].0.0) {
+        return Some((cost(&best), best)); // one table leaves no choice
+    }
+    let mut state = 1u64;
+    for _ in 0..(IMPROVEMENTS / patterns.max(1)).min(300) {
+        let mut covered = vec![0; patterns];
+        let mut kept = Vec::new();
+        for &at in &best {
+            // Knuth's MMIX generator; its high bits are good enough for a choice of one in three.
+            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+            if !(state >> 33).is_multiple_of(3) {
+                kept.push(at);
+                for &pattern in &candidates[at].2 {
+                    covered[pattern as usize] += 1;
+                }
+            }
+        }
+        let other = greedy(candidates, covered, kept)?;
+        if cost(&other) <= cost(&best) {
+            best = other;
+        }
+    }
+    Some((cost(&best), best))
+}
+
+/// Completes `chosen` by greedy weighted set cover with a lazy queue, then drops what became superfluous. `covered`
+/// counts how often each pattern is matched by `chosen`.
+fn greedy(
+    candidates: &[Candidate<'_>],
+    mut covered: Vec<u32>,
+    mut chosen: Vec<usize>,
+) -> Option<Vec<usize>> {
     // Patterns per look-up, scaled to an integer; gains only shrink, so a stale entry is re-queued.
     let worth = |gain: usize, cost: u64| (((gain as u128) << 64) / u128::from(cost), gain);
     let mut queue: BinaryHeap<_> = candidates
@@ -229,10 +266,9 @@ fn greedy(candidates: &[(&Chosen, u64, Vec<u32>)], covered: &mut [u32]) -> Vec<u
         .enumerate()
         .map(|(at, (_, cost, patterns))| (worth(patterns.len(), *cost), std::cmp::Reverse(at)))
         .collect();
-    let mut chosen = Vec::new();
-    let mut left = covered.len();
+    let mut left = covered.iter().filter(|&&count| count == 0).count();
     while left > 0 {
-        let Some((known, std::cmp::Reverse(at))) = queue.pop() else { break };
+        let (known, std::cmp::Reverse(at)) = queue.pop()?;
         let (_, cost, patterns) = &candidates[at];
         let gain = patterns.iter().filter(|&&pattern| covered[pattern as usize] == 0).count();
         if gain == 0 {
@@ -259,7 +295,7 @@ fn greedy(candidates: &[(&Chosen, u64, Vec<u32>)], covered: &mut [u32]) -> Vec<u
         }
         needed
     });
-    chosen
+    Some(chosen)
 }
 
 #[cfg(test)]
@@ -308,7 +344,7 @@ mod tests {
 
     /// Look-ups of the best schedules known for these tables (set cover solved offline).
     #[test]
-    fn schedules_are_close_to_the_best_known() {
+    fn schedules_are_no_longer_than_the_best_known() {
         for (name, distance, best) in [
             ("k2-t3", 3, 25),
             ("k2-t3", 4, 46),
@@ -336,7 +372,7 @@ mod tests {
         ] {
             let schedule = Schedule::new(&Plan::named(name).unwrap(), distance).unwrap();
             let ours = schedule.lookups.len();
-            assert!(ours * 100 <= best * 106, "{name} k = {distance}: {ours} against {best}");
+            assert!(ours <= best, "{name} k = {distance}: {ours} against {best}");
         }
     }
 

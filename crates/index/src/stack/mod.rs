@@ -92,19 +92,15 @@ impl Stack {
         mut on_hit: impl FnMut(usize, Hit),
     ) {
         let schedule = self.plan.schedule(distance);
-        let mut scanned: Vec<&[u64]> =
-            self.waiting.iter().map(|front| front.values.as_slice()).collect();
-        scanned.push(&self.front);
+        let by_tables = |run: &Run| schedule.is_some_and(|schedule| schedule.pays(run.len()));
         if let Some(schedule) = schedule {
-            let (tables, others): (Vec<&Sealed>, Vec<&Sealed>) =
-                self.runs.iter().partition(|sealed| schedule.pays(sealed.run.len()));
-            scanned.extend(others.iter().map(|sealed| sealed.run.values()));
-            let runs: Vec<&Run> = tables.iter().map(|sealed| &*sealed.run).collect();
-            self.probe(schedule, &runs, queries, distance, &mut on_hit);
-        } else {
-            scanned.extend(self.runs.iter().map(|sealed| sealed.run.values()));
+            let runs = || self.runs.iter().map(|sealed| &*sealed.run).filter(|run| by_tables(run));
+            self.probe(schedule, runs, queries, distance, &mut on_hit);
         }
-        for values in scanned {
+        let fronts = self.waiting.iter().map(|front| front.values.as_slice());
+        let runs = self.runs.iter().filter(|sealed| !by_tables(&sealed.run));
+        for values in fronts.chain([&self.front[..]]).chain(runs.map(|sealed| sealed.run.values()))
+        {
             for (number, &query) in queries.iter().enumerate() {
                 scan::within(values, query, distance, |position, apart| {
                     on_hit(number, Hit { distance: apart, value: values[position] });
@@ -113,17 +109,17 @@ impl Stack {
         }
     }
 
-    fn probe(
-        &self,
-        schedule: &Schedule,
-        runs: &[&Run],
+    fn probe<'a, R: Iterator<Item = &'a Run>>(
+        &'a self,
+        schedule: &'a Schedule,
+        runs: impl Fn() -> R,
         queries: &[u64],
         distance: u32,
         on_hit: &mut impl FnMut(usize, Hit),
     ) {
         let prefixes = self.plan.prefixes();
         let probes = queries.iter().enumerate().flat_map(|(query, &value)| {
-            runs.iter().enumerate().flat_map(move |(run, sealed)| {
+            runs().enumerate().flat_map(move |(run, sealed)| {
                 schedule.lookups.iter().map(move |lookup| {
                     let prefix = &prefixes[usize::from(lookup.table)];
                     Probe {
