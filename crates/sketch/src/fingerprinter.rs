@@ -4,7 +4,7 @@ use crate::accumulate::Sums;
 use crate::distinct::DistinctAtLeast;
 use simhash_text::{
     ExtractScratch, Extractor, ExtractorOptions, NormalizeScratch, Normalizer, OptionsError, Token,
-    feature,
+    Unit, Weighting, feature,
 };
 
 /// Options of [`Fingerprinter::new`].
@@ -14,7 +14,7 @@ pub struct FingerprinterOptions {
     pub normalize: Normalizer,
     /// Features. Default: counted character bigrams.
     pub extract: ExtractorOptions,
-    /// Fewest distinct features for a fingerprint; 0 fingerprints every text that is not empty.
+    /// Fewest distinct features for a fingerprint; 0 or 1 fingerprints every text that has a feature.
     /// Default: [`Extractor::min_features`].
     pub min_features: Option<usize>,
 }
@@ -57,19 +57,35 @@ impl Fingerprinter {
         Ok(Self { normalizer: options.normalize.clone(), extractor, min_features })
     }
 
-    /// A fingerprinter by the name of its options: `chars` is the default one.
+    /// A fingerprinter by name:
+    ///
+    /// * `chars`: the default options;
+    /// * `jieba-tfidf`: the 30 heaviest keywords of Python jieba's `extract_tags`, no normalisation.
     ///
     /// # Errors
     /// [`OptionsError::Invalid`] for an unknown name.
     pub fn preset(name: &str) -> Result<Self, OptionsError> {
-        match name {
-            "chars" => Self::new(&FingerprinterOptions::default()),
-            _ => Err(OptionsError::Invalid {
-                argument: "preset",
-                value: name.to_owned(),
-                expected: "chars".to_owned(),
-            }),
-        }
+        let options = match name {
+            "chars" => FingerprinterOptions::default(),
+            "jieba-tfidf" => FingerprinterOptions {
+                normalize: Normalizer::OFF,
+                extract: ExtractorOptions {
+                    unit: Unit::Jieba,
+                    weighting: Some(Weighting::TfIdf),
+                    top_k: Some(30),
+                    ..ExtractorOptions::default()
+                },
+                min_features: None,
+            },
+            _ => {
+                return Err(OptionsError::Invalid {
+                    argument: "preset",
+                    value: name.to_owned(),
+                    expected: "chars or jieba-tfidf".to_owned(),
+                });
+            }
+        };
+        Self::new(&options)
     }
 
     /// The sketch of `text`.
@@ -81,11 +97,8 @@ impl Fingerprinter {
         Sketch { fingerprint, exact: feature::exact(text), empty: text.is_empty() }
     }
 
-    /// The sums of a normalised text; `None` when it is empty or below `min_features`.
+    /// The sums of a normalised text; `None` when it has no feature or fewer than `min_features`.
     pub(crate) fn sums(&self, text: &str, scratch: &mut ExtractScratch) -> Option<Sums> {
-        if text.is_empty() {
-            return None;
-        }
         let mut sums = Sums::default();
         let mut distinct = DistinctAtLeast::new(self.min_features);
         let counted = self.extractor.hash_blocks(text, scratch, |hashes| {
@@ -97,7 +110,7 @@ impl Fingerprinter {
             distinct.see(features.iter().map(|feature| feature.hash));
             sums.add_features(features);
         }
-        distinct.reached().then_some(sums)
+        (sums.total() > 0 && distinct.reached()).then_some(sums)
     }
 
     /// `text` after normalisation, borrowed when nothing changes.

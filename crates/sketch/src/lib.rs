@@ -20,5 +20,6 @@ mod simhash;
 pub use fingerprinter::{Fingerprinter, FingerprinterOptions, Scratch, Sketch};
 pub use simhash::simhash;
 pub use simhash_text::{
-    ExtractorOptions, Feature, Normalizer, OptionsError, Token, Unit, Weighting, Whitespace,
+    ExtractorOptions, Feature, Normalizer, OptionsError, Segmenter, Token, Unit, Weighting,
+    Whitespace,
 };

@@ -5,7 +5,8 @@
 //! occur when they are counted; sums do not care, and no map is needed.
 
 use crate::feature::{Feature, Token, hash};
-use crate::{OptionsError, jieba, ngram, words};
+use crate::tfidf::KeywordScratch;
+use crate::{OptionsError, jieba, ngram, segment, words};
 use ahash::AHashMap;
 use std::sync::Arc;
 
@@ -37,6 +38,16 @@ pub enum Weighting {
     TfIdf,
 }
 
+/// Who cuts Chinese words.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Segmenter {
+    /// The segmenter of this crate: the tokens of Python jieba 0.42.1, bit for bit.
+    #[default]
+    Own,
+    /// The crate jieba-rs, whose tokens differ in some texts (dates, model numbers, rare characters); not for TF-IDF.
+    JiebaRs,
+}
+
 /// Options of [`Extractor::new`]; `None` means the unit's own default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExtractorOptions {
@@ -44,10 +55,12 @@ pub struct ExtractorOptions {
     pub unit: Unit,
     /// Units per feature, 1 to [`MAX_NGRAM`]. Default 2 for characters and words, 1 for jieba.
     pub ngram: Option<usize>,
-    /// Default [`Weighting::Count`].
+    /// Default [`Weighting::TfIdf`] for jieba, [`Weighting::Count`] for the others, which have no idf.
     pub weighting: Option<Weighting>,
     /// Keep only the heaviest features; at least 1. Default: all. Needs [`Weighting::TfIdf`].
     pub top_k: Option<usize>,
+    /// Default [`Segmenter::Own`]; only for [`Unit::Jieba`].
+    pub segmenter: Segmenter,
 }
 
 /// Text to features. Cheap to clone, shared by threads.
@@ -61,6 +74,67 @@ struct Plan {
     unit: Unit,
     ngram: usize,
     weighting: Weighting,
+    top_k: Option<usize>,
+    segmenter: Segmenter,
+}
+
+impl Plan {
+    /// Whether the options go together.
+    fn check(&self) -> Result<(), OptionsError> {
+        let invalid = |argument, value: &str, expected: &str| {
+            Err(OptionsError::Invalid {
+                argument,
+                value: value.to_owned(),
+                expected: expected.to_owned(),
+            })
+        };
+        let keywords = self.weighting == Weighting::TfIdf;
+        match self.top_k {
+            Some(0) => {
+                let expected = "at least 1".to_owned();
+                return Err(OptionsError::OutOfRange {
+                    argument: "topK",
+                    value: "0".to_owned(),
+                    expected,
+                });
+            }
+            Some(top_k) if !keywords => {
+                return invalid("topK", &top_k.to_string(), "left out unless weighting is tfidf");
+            }
+            _ => {}
+        }
+        if keywords && self.unit != Unit::Jieba {
+            return invalid("weighting", "tfidf", "count or binary unless features are jieba");
+        }
+        if keywords && self.ngram != 1 {
+            return invalid("ngram", &self.ngram.to_string(), "1 when weighting is tfidf");
+        }
+        if self.segmenter == Segmenter::JiebaRs && (keywords || self.unit != Unit::Jieba) {
+            return invalid(
+                "segmenter",
+                "jieba-rs",
+                "left out unless features are jieba, counted or binary",
+            );
+        }
+        Ok(())
+    }
+
+    /// Calls `each` with every Chinese word that has a letter or digit.
+    fn jieba_words<'t>(&self, text: &'t str, mut each: impl FnMut(&'t str)) {
+        let mut each = |word: &'t str| {
+            if word.chars().any(char::is_alphanumeric) {
+                each(word);
+            }
+        };
+        match self.segmenter {
+            Segmenter::Own => {
+                segment::cut(text, true, &mut segment::SegmentScratch::default(), |word| {
+                    each(word.text);
+                });
+            }
+            Segmenter::JiebaRs => jieba::words(text, each),
+        }
+    }
 }
 
 /// Reusable memory of an extractor; one per thread.
@@ -69,6 +143,7 @@ pub struct ExtractScratch {
     features: Vec<Feature>,
     hashes: Vec<u64>,
     joined: String,
+    keywords: KeywordScratch,
 }
 
 /// Hashes per call of [`Extractor::hash_blocks`]: 8 KiB, a quarter of a first-level cache.
@@ -78,8 +153,8 @@ impl Extractor {
     /// An extractor for these options.
     ///
     /// # Errors
-    /// [`OptionsError::OutOfRange`] for `ngram` outside 1..=8 or `top_k` 0; [`OptionsError::Invalid`] for a weighting that
-    /// the unit does not have.
+    /// [`OptionsError::OutOfRange`] for `ngram` outside 1..=8 or `top_k` 0; [`OptionsError::Invalid`] for options that do not
+    /// go together.
     pub fn new(options: &ExtractorOptions) -> Result<Self, OptionsError> {
         let ngram = options.ngram.unwrap_or(match options.unit {
             Unit::Chars | Unit::Words => 2,
@@ -92,29 +167,31 @@ impl Extractor {
                 expected: format!("from 1 to {MAX_NGRAM}"),
             });
         }
-        let weighting = options.weighting.unwrap_or_default();
-        if weighting == Weighting::TfIdf {
-            return Err(OptionsError::Invalid {
-                argument: "weighting",
-                value: "tfidf".to_owned(),
-                expected: "count or binary".to_owned(),
-            });
-        }
-        if let Some(top_k) = options.top_k {
-            return Err(OptionsError::Invalid {
-                argument: "topK",
-                value: top_k.to_string(),
-                expected: "left out unless weighting is tfidf".to_owned(),
-            });
-        }
-        Ok(Self { plan: Arc::new(Plan { unit: options.unit, ngram, weighting }) })
+        let weighting = options.weighting.unwrap_or(match options.unit {
+            Unit::Chars | Unit::Words => Weighting::Count,
+            Unit::Jieba => Weighting::TfIdf,
+        });
+        let plan = Plan {
+            unit: options.unit,
+            ngram,
+            weighting,
+            top_k: options.top_k,
+            segmenter: options.segmenter,
+        };
+        plan.check()?;
+        Ok(Self { plan: Arc::new(plan) })
     }
 
-    /// The features of `text`, in text order. Counted features repeat; binary ones are distinct, by ascending hash.
+    /// The features of `text`, in text order. Counted features repeat; binary ones are distinct, by
+    /// ascending hash; keywords are distinct, heaviest first.
     ///
     /// Cost: one pass; no allocation once `scratch` has grown, for characters.
     pub fn features<'a>(&self, text: &str, scratch: &'a mut ExtractScratch) -> &'a [Feature] {
-        let ExtractScratch { features, hashes, joined } = scratch;
+        let ExtractScratch { features, hashes, joined, keywords } = scratch;
+        if self.plan.weighting == Weighting::TfIdf {
+            keywords.features(text, self.plan.top_k, features);
+            return features;
+        }
         hashes.clear();
         self.for_each_ngram(text, joined, |ngram| hashes.push(hash(ngram.as_bytes())));
         if self.plan.weighting == Weighting::Binary {
@@ -153,6 +230,9 @@ impl Extractor {
 
     /// What the fingerprint of `text` is made of, for people: each distinct feature once, heaviest first, ties in text order.
     pub fn tokens(&self, text: &str) -> Vec<Token> {
+        if self.plan.weighting == Weighting::TfIdf {
+            return KeywordScratch::default().tokens(text, self.plan.top_k);
+        }
         let mut tokens: Vec<Token> = Vec::new();
         let mut seen: AHashMap<String, usize> = AHashMap::new();
         let count = self.plan.weighting == Weighting::Count;
@@ -170,8 +250,16 @@ impl Extractor {
     }
 
     /// Replaces `out` with the distinct feature hashes of `text`, ascending: the set that Jaccard similarity compares.
+    /// Keywords are all there, those beyond `top_k` too.
     pub fn shingles(&self, text: &str, out: &mut Vec<u64>) {
         out.clear();
+        if self.plan.weighting == Weighting::TfIdf {
+            let mut features = Vec::new();
+            KeywordScratch::default().features(text, None, &mut features);
+            out.extend(features.iter().map(|feature| feature.hash));
+            out.sort_unstable();
+            return;
+        }
         self.for_each_ngram(text, &mut String::new(), |ngram| out.push(hash(ngram.as_bytes())));
         out.sort_unstable();
         out.dedup();
@@ -193,7 +281,7 @@ impl Extractor {
         match self.plan.unit {
             Unit::Chars => return ngram::for_each(text, n, each),
             Unit::Words => words::unicode_words(text, |word| all.push(word)),
-            Unit::Jieba => jieba::words(text, |word| all.push(word)),
+            Unit::Jieba => self.plan.jieba_words(text, |word| all.push(word)),
         }
         words::for_each_ngram(text, &all, n, joined, each);
     }
@@ -225,8 +313,9 @@ mod tests {
     #[test]
     fn bad_options_name_argument_value_and_expectation() {
         let with = |ngram, top_k, weighting| {
-            Extractor::new(&ExtractorOptions { ngram, top_k, weighting, unit: Unit::Chars })
-                .unwrap_err()
+            let options =
+                ExtractorOptions { ngram, weighting, top_k, ..ExtractorOptions::default() };
+            Extractor::new(&options).unwrap_err()
         };
         let error = with(Some(9), None, None);
         assert_eq!(error.to_string(), "ngram must be from 1 to 8, got 9");

@@ -3,7 +3,7 @@
 //! ```text
 //! UTF-16 / bytes ──intake──► text ──normalize──► normalised text ──extract──► features (hash, weight)
 //!                                                                   │
-//!                                            ngram · words · jieba ─┘
+//!                                            ngram · words · segment, tfidf ─┘
 //! ```
 //!
 //! This crate knows nothing of fingerprints; `simhash_sketch` turns features into them. Everything here is a pure function
@@ -13,13 +13,15 @@ pub mod extract;
 pub mod feature;
 pub mod intake;
 pub mod normalize;
+pub mod segment;
 
 mod jieba;
 mod ngram;
 mod options;
+mod tfidf;
 mod words;
 
-pub use extract::{ExtractScratch, Extractor, ExtractorOptions, Unit, Weighting};
+pub use extract::{ExtractScratch, Extractor, ExtractorOptions, Segmenter, Unit, Weighting};
 pub use feature::{Feature, Token};
 pub use normalize::{NormalizeScratch, Normalizer, Whitespace};
 pub use options::OptionsError;

@@ -98,6 +98,11 @@ impl Sums {
         (0..64).filter(set).fold(0, |fingerprint, bit| fingerprint | 1 << bit)
     }
 
+    /// Weight of all features; 0 when there is none.
+    pub fn total(&self) -> u64 {
+        self.total
+    }
+
     /// By how much bit `bit` (0..64) is decided: (weight set − weight clear) / total, −1 to 1; 0 without features.
     pub fn margin(&self, bit: u32) -> f64 {
         let set = self.bits[bit as usize] as f64;

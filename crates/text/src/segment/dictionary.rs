@@ -1,0 +1,176 @@
+//! jieba's dictionary as a double array over dense character codes, read in place from the program's own image.
+//!
+//! `build.rs` made the tables from `data/jieba`. A slot of the array is 64 bits: everything that is known of the prefix which
+//! ends there, so that a step of a walk costs one load:
+//!
+//! ```text
+//! bits   0..14   14..27              27..39         39..60
+//!        check   frequency index     idf index      base of the children (0: a leaf)
+//! ```
+//!
+//! The child of a node by code `c` is slot `base + c` if its check is `c`; no two nodes share a base, so the check need not
+//! name the parent. Code 0 stands for every character that occurs in no word: no slot has it as check. No node but a leaf has base 0, so the children of a leaf are never found.
+
+#[expect(clippy::unreadable_literal, reason = "generated")]
+mod totals {
+    include!(concat!(env!("OUT_DIR"), "/totals.rs"));
+}
+pub(crate) use totals::*;
+
+/// An array of the program's image at the alignment of any of its element types.
+#[repr(C, align(64))]
+struct Aligned<B: ?Sized>(B);
+
+/// A table from `OUT_DIR` as a static slice of integers or floats.
+macro_rules! table {
+    ($name:ident, $file:literal, $element:ty) => {
+        pub(crate) fn $name() -> &'static [$element] {
+            static BYTES: &Aligned<[u8]> =
+                &Aligned(*include_bytes!(concat!(env!("OUT_DIR"), "/", $file)));
+            // SAFETY: every bit pattern is a value of this integer or float type.
+            let (before, table, after) = unsafe { BYTES.0.align_to::<$element>() };
+            debug_assert!(
+                before.is_empty() && after.is_empty(),
+                "64-byte alignment, whole elements"
+            );
+            table
+        }
+    };
+}
+
+table!(nodes, "nodes.u64", u64);
+table!(codes, "codes.u16", u16);
+table!(scores, "scores.f64", f64);
+#[cfg(test)]
+table!(frequencies, "frequencies.u32", u32);
+table!(idfs, "idfs.f64", f64);
+table!(emissions, "emissions.f64", f64);
+
+/// A prefix of a word: a slot of the double array and what is in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Node {
+    bits: u64,
+    slot: u32,
+}
+
+impl Node {
+    /// The empty prefix. Its base is 1; it has no slot, and no other node has slot 0.
+    pub(crate) const ROOT: Self = Self { bits: 1 << 39, slot: 0 };
+
+    /// The prefix that ends in `slot`, which a walk has found before.
+    #[inline]
+    pub(crate) fn at(nodes: &[u64], slot: u32) -> Self {
+        Self { bits: nodes[slot as usize], slot }
+    }
+
+    /// The prefix longer by the character of `code`, if any word has it.
+    #[inline]
+    pub(crate) fn child(self, nodes: &[u64], code: u16) -> Option<Self> {
+        let slot = (self.bits >> 39) as usize + usize::from(code);
+        let bits = *nodes.get(slot)?;
+        (bits & 0x3FFF == u64::from(code)).then_some(Self { bits, slot: slot as u32 })
+    }
+
+    /// Its slot: a number that no other prefix has.
+    #[inline]
+    pub(crate) fn slot(self) -> u32 {
+        self.slot
+    }
+
+    /// Whether no word is longer.
+    #[inline]
+    pub(crate) fn is_leaf(self) -> bool {
+        self.bits >> 39 == 0
+    }
+
+    /// Index into [`scores`] and [`frequencies`]; 0 when the prefix is no word.
+    #[inline]
+    pub(crate) fn frequency(self) -> usize {
+        (self.bits >> 14 & 0x1FFF) as usize
+    }
+
+    /// Index into [`idfs`]; 0 when the word has none, which is where the median is.
+    #[inline]
+    pub(crate) fn idf(self) -> usize {
+        (self.bits >> 27 & 0xFFF) as usize
+    }
+}
+
+/// The code of a character of the class that jieba segments (see [`super::block`]): ASCII or U+4E00 to U+9FD5.
+#[inline]
+pub(crate) fn code(codes: &[u16], character: u16) -> u16 {
+    let at = if character < 128 { character } else { character - FIRST_HAN + 128 };
+    codes[usize::from(at)]
+}
+
+/// The first of the ideographs that jieba segments and the HMM knows.
+pub(crate) const FIRST_HAN: u16 = 0x4E00;
+/// The last of them.
+pub(crate) const LAST_HAN: u16 = 0x9FD5;
+
+/// The node of `word`, if it is a prefix of a word; any text may be asked for.
+pub(crate) fn find(word: &str) -> Option<Node> {
+    let (nodes, codes) = (nodes(), codes());
+    word.chars().try_fold(Node::ROOT, |node, c| {
+        let character = u16::try_from(u32::from(c)).ok()?;
+        let known = character < 128 || (FIRST_HAN..=LAST_HAN).contains(&character);
+        if !known {
+            return None;
+        }
+        node.child(nodes, code(codes, character))
+    })
+}
+
+#[cfg(test)]
+/// The frequency of `word`; `None` when it is not in the dictionary.
+pub(crate) fn frequency(word: &str) -> Option<u32> {
+    let index = find(word)?.frequency();
+    (index > 0).then(|| frequencies()[index])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Node, TOTAL, codes, find, frequency, idfs, nodes};
+
+    #[test]
+    fn words_have_their_frequency_and_idf() {
+        // From dict.txt and idf.txt.
+        assert_eq!(TOTAL, 60_101_967);
+        assert_eq!(frequency("中国"), Some(129_470));
+        assert_eq!(frequency("的"), Some(318_825));
+        assert_eq!(frequency("AT&T"), Some(3));
+        assert_eq!(frequency("北京大"), None);
+        assert_eq!(frequency("γ射线"), None);
+        assert_eq!(frequency(""), None);
+        let idf = |word| find(word).map(|node| idfs()[node.idf()].to_string());
+        assert_eq!(idf("中国").as_deref(), Some("3.02732068666"));
+        assert_eq!(idf("没有的词"), None);
+    }
+
+    #[test]
+    fn every_word_is_a_path_and_every_check_a_code() {
+        let (nodes, codes) = (nodes(), codes());
+        let highest = u64::from(codes.iter().copied().max().unwrap());
+        let used = nodes.iter().filter(|&&node| node & 0x3FFF != 0x3FFF).count();
+        assert!(used > 512_000);
+        let in_range =
+            |node: &u64| node & 0x3FFF == 0x3FFF || (1..=highest).contains(&(node & 0x3FFF));
+        assert!(nodes.iter().all(in_range));
+        // Walk everything that can be reached: each slot exactly once.
+        let mut open = vec![Node::ROOT];
+        let (mut reached, mut words) = (0, 0);
+        while let Some(node) = open.pop() {
+            for code in 1..=highest as u16 {
+                if let Some(child) = node.child(nodes, code) {
+                    reached += 1;
+                    words += usize::from(child.frequency() > 0);
+                    if !child.is_leaf() {
+                        open.push(child);
+                    }
+                }
+            }
+        }
+        assert_eq!(reached, used);
+        assert_eq!(words, 349_044); // all of dict.txt but γ射线
+    }
+}

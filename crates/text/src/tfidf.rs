@@ -1,0 +1,168 @@
+//! Keywords with TF-IDF weights, identical to `extract_tags` of Python jieba 0.42.1.
+//!
+//! A token of the segmentation with HMM counts unless it has fewer than two characters or its lower case is a stop word. The
+//! weight of a distinct keyword is `tf × (idf / total)` in this order of operations, where `total` counts the keywords'
+//! occurrences; a keyword without an idf has the median. Heaviest first, ties in order of first occurrence.
+//!
+//! **Fixed point.** A fingerprint needs integers: a weight becomes `round(weight × 2^24)`, at least 1. With jieba's idf table the
+//! weights of a text add up to at most its largest idf, 13.9, so all of them together stay below 2^28, and a keyword that
+//! occurs once in a million keeps three significant digits. A larger weight (an idf table of the user's) saturates at 2^32 − 1.
+
+use crate::feature::{Feature, Token, hash};
+use crate::segment::dictionary::{self, Node};
+use crate::segment::{SegmentScratch, Word, cut};
+
+/// The stop words of `extract_tags`, compared in lower case.
+const STOP_WORDS: [&str; 31] = [
+    "the", "of", "is", "and", "to", "in", "that", "we", "for", "an", "are", "by", "be", "as", "on",
+    "with", "can", "if", "from", "which", "you", "it", "this", "then", "at", "have", "all", "not",
+    "one", "has", "or",
+];
+
+/// 2^24: see the module's text.
+const SCALE: f64 = 16_777_216.0;
+
+/// A distinct keyword of a text.
+#[derive(Clone, Copy, Debug)]
+struct Keyword {
+    /// The dictionary's slot, or a hash of the word with the top bit set.
+    key: u64,
+    /// Where it first occurs.
+    start: usize,
+    end: usize,
+    count: u32,
+    idf: f64,
+    /// A stop word: not counted at all.
+    stopped: bool,
+}
+
+/// Reusable memory of the keywords of a text; one per thread.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct KeywordScratch {
+    segment: SegmentScratch,
+    keywords: Vec<Keyword>,
+    /// Open addressing: index + 1 into `keywords`, 0 for free. A power of two, at most half full.
+    table: Vec<u32>,
+    /// Weight and index into `keywords`.
+    ranked: Vec<(f64, u32)>,
+}
+
+/// The smallest table: enough for a title.
+const SMALL: usize = 64;
+
+impl KeywordScratch {
+    /// Ranks the keywords of `text`: afterwards `ranked` holds the `top_k` heaviest in order.
+    fn rank(&mut self, text: &str, top_k: Option<usize>) {
+        let Self { segment, keywords, table, ranked } = self;
+        keywords.clear();
+        table.clear();
+        table.resize(SMALL, 0);
+        let mut total = 0_u64;
+        cut(text, true, segment, |word| {
+            if word.len >= 2 && word.text != "\r\n" && count(text, &word, keywords, table) {
+                total += 1;
+            }
+        });
+        ranked.clear();
+        let counted = keywords.iter().enumerate().filter(|(_, keyword)| !keyword.stopped);
+        ranked.extend(counted.map(|(index, keyword)| {
+            (f64::from(keyword.count) * (keyword.idf / total as f64), index as u32)
+        }));
+        let heaviest_first =
+            |a: &(f64, u32), b: &(f64, u32)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
+        if let Some(top_k) = top_k.filter(|&top_k| top_k < ranked.len()) {
+            ranked.select_nth_unstable_by(top_k, heaviest_first);
+            ranked.truncate(top_k);
+        }
+        ranked.sort_unstable_by(heaviest_first);
+    }
+
+    /// Replaces `features` with the keywords of `text`, heaviest first.
+    pub(crate) fn features(
+        &mut self,
+        text: &str,
+        top_k: Option<usize>,
+        features: &mut Vec<Feature>,
+    ) {
+        self.rank(text, top_k);
+        features.clear();
+        features.extend(self.ranked.iter().map(|&(weight, index)| {
+            let keyword = self.keywords[index as usize];
+            Feature {
+                hash: hash(&text.as_bytes()[keyword.start..keyword.end]),
+                weight: fixed_point(weight),
+            }
+        }));
+    }
+
+    /// The keywords of `text`, heaviest first.
+    pub(crate) fn tokens(&mut self, text: &str, top_k: Option<usize>) -> Vec<Token> {
+        self.rank(text, top_k);
+        let token = |&(weight, index): &(f64, u32)| {
+            let keyword = self.keywords[index as usize];
+            let token = text[keyword.start..keyword.end].to_owned();
+            Token { hash: hash(token.as_bytes()), token, weight }
+        };
+        self.ranked.iter().map(token).collect()
+    }
+}
+
+/// Counts one occurrence of `word`; false if it is a stop word.
+fn count(text: &str, word: &Word<'_>, keywords: &mut Vec<Keyword>, table: &mut Vec<u32>) -> bool {
+    // What the HMM found may be in the dictionary all the same, or have an idf; one word must have one key.
+    let slot =
+        if word.slot > 0 { word.slot } else { dictionary::find(word.text).map_or(0, Node::slot) };
+    let key = if slot > 0 { u64::from(slot) } else { hash(word.text.as_bytes()) | 1 << 63 };
+    let mut at = home(key, table.len());
+    while let Some(index) = (table[at] as usize).checked_sub(1) {
+        let keyword = &mut keywords[index];
+        if keyword.key == key && (slot > 0 || &text[keyword.start..keyword.end] == word.text) {
+            keyword.count += 1;
+            return !keyword.stopped;
+        }
+        at = (at + 1) % table.len();
+    }
+    let idf = if slot > 0 { Node::at(dictionary::nodes(), slot).idf() } else { 0 };
+    let stopped = is_stop_word(word.text);
+    keywords.push(Keyword {
+        key,
+        start: word.start,
+        end: word.start + word.text.len(),
+        count: 1,
+        idf: dictionary::idfs()[idf],
+        stopped,
+    });
+    table[at] = keywords.len() as u32;
+    if keywords.len() * 2 > table.len() {
+        let size = table.len() * 2;
+        table.clear();
+        table.resize(size, 0);
+        for (index, keyword) in keywords.iter().enumerate() {
+            let mut at = home(keyword.key, size);
+            while table[at] > 0 {
+                at = (at + 1) % size;
+            }
+            table[at] = index as u32 + 1;
+        }
+    }
+    !stopped
+}
+
+/// Where the search for `key` starts: the top bits of a product with 2^64 / φ spread slots that are close together.
+fn home(key: u64, size: usize) -> usize {
+    (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize % size
+}
+
+fn is_stop_word(word: &str) -> bool {
+    // All of them are ASCII and at most five letters long.
+    word.len() <= 5
+        && word.is_ascii()
+        && STOP_WORDS.iter().any(|stop| stop.eq_ignore_ascii_case(word))
+}
+
+fn fixed_point(weight: f64) -> u32 {
+    // A float beyond the range converts to the nearest end of it.
+    #[expect(clippy::cast_sign_loss, reason = "weights are not negative")]
+    let fixed = (weight * SCALE).round() as u32;
+    fixed.max(1)
+}

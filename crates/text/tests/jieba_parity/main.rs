@@ -1,0 +1,80 @@
+//! The same words and weights as Python jieba 0.42.1, bit for bit.
+//!
+//! `golden.jsonl` beside this file was written by Python jieba itself (`golden.py`) and is always tested. The larger fixtures
+//! lie outside the repository (`../shared/fixtures/jieba`, with texts in `../shared/data`); where they are absent, a notice
+//! says so.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod fixtures;
+
+use serde_json::Value;
+use simhash_text::segment::{SegmentScratch, cut};
+use simhash_text::{Extractor, ExtractorOptions, Unit};
+
+/// The tokens of `text`, joined by U+001F as the fixtures have them.
+fn joined(text: &str, hmm: bool) -> String {
+    let mut tokens = Vec::new();
+    cut(text, hmm, &mut SegmentScratch::default(), |word| tokens.push(word.text));
+    tokens.join("\u{1F}")
+}
+
+/// The keywords of `text` as the fixtures have them: word and the bits of its weight.
+fn tags(text: &str) -> Vec<(String, u64)> {
+    let options =
+        ExtractorOptions { unit: Unit::Jieba, top_k: Some(30), ..ExtractorOptions::default() };
+    let tokens = Extractor::new(&options).unwrap().tokens(text);
+    tokens.into_iter().map(|token| (token.token, token.weight.to_bits())).collect()
+}
+
+fn expected_tags(line: &Value) -> Vec<(String, u64)> {
+    let tag = |tag: &Value| {
+        let weight: f64 = tag[1].as_str().unwrap().parse().unwrap();
+        (tag[0].as_str().unwrap().to_owned(), weight.to_bits())
+    };
+    line["tags"].as_array().unwrap().iter().map(tag).collect()
+}
+
+#[test]
+fn golden_texts_are_cut_as_by_python() {
+    let mut lines = 0;
+    for line in include_str!("golden.jsonl").lines() {
+        let line: Value = serde_json::from_str(line).unwrap();
+        let text = line["text"].as_str().unwrap();
+        assert_eq!(joined(text, true), line["hmm"].as_str().unwrap(), "{text}");
+        assert_eq!(joined(text, false), line["plain"].as_str().unwrap(), "{text}");
+        assert_eq!(tags(text), expected_tags(&line), "{text}");
+        lines += 1;
+    }
+    assert!(lines >= 30);
+}
+
+#[test]
+fn every_fixture_is_cut_as_by_python() {
+    for (file, hmm) in [("cut_hmm", true), ("cut_nohmm", false)] {
+        let Some(fixtures) = fixtures::read(file) else { return };
+        let mut lines = 0;
+        for (text, line) in fixtures {
+            let text: String = text.chars().take(2000).collect();
+            assert_eq!(
+                joined(&text, hmm),
+                line["tokens"].as_str().unwrap(),
+                "{file} {}",
+                line["id"]
+            );
+            lines += 1;
+        }
+        assert_eq!(lines, 500);
+    }
+}
+
+#[test]
+fn every_fixture_has_the_keywords_of_python() {
+    let Some(fixtures) = fixtures::read("extract_tags") else { return };
+    let mut lines = 0;
+    for (text, line) in fixtures {
+        assert_eq!(tags(&text), expected_tags(&line), "{}", line["id"]);
+        lines += 1;
+    }
+    assert_eq!(lines, 500);
+}
