@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest';
+import { Folder, SAMPLE } from './cli-run';
+
+const A =
+  '望海市地铁四号线二期工程今天贯通，线路全长十六点七公里，设站十二座，从老火车站一直通到滨海新区，最难的一段在入海口下方。';
+const A2 = A.replace('今天', '昨日');
+const B = '白石镇中心小学的学生本周吃上了自己种的萝卜，一共收了六百多斤。';
+const folder = new Folder();
+
+test('near-duplicates are told with what differs', async () => {
+  const { status, stdout } = await folder.run(['explain', A, A2]);
+  expect(status).toBe(0);
+  expect(stdout).toMatch(/^near-duplicates: /);
+  expect(stdout).toMatch(/^only in A .*今天/m);
+  expect(stdout).toMatch(/^only in B .*昨日/m);
+});
+
+test('different texts are told apart', async () => {
+  const { status, stdout } = await folder.run(['explain', A, B]);
+  expect(status).toBe(0);
+  expect(stdout).toMatch(/^not duplicates: distance \d+ is above 8/);
+});
+
+test('the limits decide', async () => {
+  const strict = await folder.run([
+    'explain',
+    A,
+    A2,
+    '--max-distance',
+    '16',
+    '--min-similarity',
+    '0.99',
+  ]);
+  expect(strict.stdout).toMatch(/^not duplicates: .* but similarity 0\.\d+ is below 0\.99/);
+  const loose = await folder.run([
+    'explain',
+    A,
+    A2,
+    '--max-distance',
+    '16',
+    '--min-similarity',
+    '0',
+  ]);
+  expect(loose.stdout).toMatch(/^near-duplicates: .*not verified/);
+});
+
+test('short texts are compared by equality after normalisation', async () => {
+  expect((await folder.run(['explain', 'ＯＫ', 'ok '])).stdout).toMatch(/^near-duplicates: equal/);
+  expect((await folder.run(['explain', '长风渡口EP01', '长风渡口EP02'])).stdout).toMatch(
+    /^not duplicates: too short/,
+  );
+});
+
+test('--in takes ids of a file', async () => {
+  const { stdout } = await folder.run(['explain', '--in', SAMPLE, 'd045', 'd062']);
+  expect(stdout).toMatch(/^not duplicates: /);
+  const missing = await folder.run(['explain', '--in', SAMPLE, 'd045', 'nobody']);
+  expect(missing).toMatchObject({ status: 2, stdout: '' });
+  expect(missing.stderr).toContain("no record with id 'nobody'");
+  const unreadable = await folder.run(['explain', '--in', 'missing', 'a', 'b']);
+  expect(unreadable).toMatchObject({ status: 3, stdout: '' });
+});
+
+test('--json holds the verdict and the explanation', async () => {
+  const { stdout } = await folder.run(['explain', A, A2, '--json']);
+  const told = JSON.parse(stdout) as {
+    duplicates: boolean;
+    fingerprints: string[];
+    jaccard: number;
+  };
+  expect(told.duplicates).toBe(true);
+  expect(told.jaccard).toBeGreaterThan(0.8);
+  for (const fingerprint of told.fingerprints) expect(fingerprint).toMatch(/^[0-9a-f]{16}$/);
+});

@@ -1,0 +1,87 @@
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+import { Folder, jsonLines, ROOT } from './cli-run';
+
+const A = '望海市地铁四号线二期工程今天贯通，线路全长十六点七公里，设站十二座。';
+const folder = new Folder();
+const { Fingerprinter, toHex } = await import(join(ROOT, 'dist', 'index.js'));
+const expected = toHex(new Fingerprinter().fingerprint(A)) as string;
+
+test('a line of standard input gives number, fingerprint and beginning, separated by tabs', async () => {
+  const { status, stdout, stderr } = await folder.run(['fingerprint'], `${A}\r\n短\n\n\ta\tb`);
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  expect(stdout).toBe(`1\t${expected}\t${A}\n2\t-\t短\n3\t-\t\n4\t-\ta b\n`);
+  expect(expected).toMatch(/^[0-9a-f]{16}$/);
+});
+
+test('only the first 40 characters are shown, and no control characters', async () => {
+  const { stdout } = await folder.run(['fingerprint'], `\u001B[31m${'😀'.repeat(60)}`);
+  expect(stdout.split('\t')[2]).toBe(`[31m${'😀'.repeat(36)}\n`);
+});
+
+test('JSON lines keep their ids, malformed ones are named and exit 1', async () => {
+  const lines = [
+    JSON.stringify({ id: 'x', text: A }),
+    'oops',
+    '{"id":2}',
+    '',
+    JSON.stringify({ text: A }),
+  ];
+  folder.write('in.jsonl', lines.join('\n'));
+  const { status, stdout, stderr } = await folder.run(['fingerprint', 'in.jsonl']);
+  expect(status).toBe(1);
+  expect(stdout).toBe(`x\t${expected}\t${A}\n5\t${expected}\t${A}\n`);
+  expect(stderr).toMatch(/^in\.jsonl:2: .*\nin\.jsonl:3: no field text\n$/);
+});
+
+test('--json prints id and fingerprint, the latter absent for a short text', async () => {
+  const { stdout } = await folder.run(['fingerprint', '-', '--json'], `${A}\n短\n`);
+  expect(jsonLines(stdout)).toEqual([{ id: '1', fingerprint: expected }, { id: '2' }]);
+});
+
+test('several inputs, gzip and invalid UTF-8 are read as they come', async () => {
+  folder.write('a.gz', gzipSync(`${A}\n`));
+  folder.write('b.txt', Buffer.from([0xff, 0xfe, 0x0a]));
+  const { status, stdout } = await folder.run(['fingerprint', 'a.gz', 'b.txt']);
+  expect(status).toBe(0);
+  expect(stdout).toBe(`a.gz:1\t${expected}\t${A}\nb.txt:1\t-\t\uFFFD\uFFFD\n`);
+});
+
+test('--features and --ngram change the fingerprint', async () => {
+  const of = async (...args: string[]) => (await folder.run(['fingerprint', ...args], A)).stdout;
+  const outputs = [await of(), await of('--ngram', '3'), await of('--features', 'words')];
+  expect(new Set(outputs).size).toBe(3);
+  expect(outputs).toEqual([
+    expect.stringContaining(expected),
+    expect.anything(),
+    expect.anything(),
+  ]);
+});
+
+test('more lines than one batch keep their order and numbers', async () => {
+  const { stdout } = await folder.run(['fingerprint'], `${A}\n`.repeat(2_500));
+  const numbers = stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => Number(line.split('\t')[0]));
+  expect(numbers).toEqual(Array.from({ length: 2_500 }, (_, row) => row + 1));
+});
+
+test.each([['missing.txt'], ['.'], ['missing.jsonl.gz']])(
+  'an input that cannot be read (%s) exits 3',
+  async (name) => {
+    const { status, stderr } = await folder.run(['fingerprint', name]);
+    expect({ status, stderr }).toEqual({
+      status: 3,
+      stderr: expect.stringMatching(/^error: cannot read /),
+    });
+  },
+);
+
+test('damaged gzip exits 3', async () => {
+  folder.write('bad.gz', gzipSync(A.repeat(100)).subarray(0, 60));
+  const { status, stderr } = await folder.run(['fingerprint', 'bad.gz']);
+  expect(stderr).toContain('cannot read bad.gz');
+  expect(status).toBe(3);
+});

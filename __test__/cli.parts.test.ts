@@ -1,0 +1,110 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { bytes, duration, oneLine, plural } from '../ts/cli/format';
+import { describe as describePosition, ProgressReport } from '../ts/cli/progress';
+import { suggest } from '../ts/cli/suggest';
+import type { Terminal } from '../ts/cli/terminal';
+
+describe('suggest', () => {
+  const names = ['dedup', 'fingerprint', 'explain', 'help', 'version'];
+
+  test.each([
+    ['dedup', 'dedup'],
+    ['ddeup', 'dedup'],
+    ['dedpu', 'dedup'],
+    ['dedupe', 'dedup'],
+    ['fingreprnt', 'fingerprint'],
+    ['vresion', 'version'],
+  ])('%s is taken for %s', (word, name) => {
+    expect(suggest(word, names)).toBe(name);
+  });
+
+  test.each(['', 'x', 'index', 'frobnicate', 'replicate'])('%s is near nothing', (word) => {
+    expect(suggest(word, names)).toBeUndefined();
+  });
+});
+
+describe('numbers as people read them', () => {
+  test.each([
+    [0, '0 B'],
+    [999, '999 B'],
+    [1_500, '1.5 kB'],
+    [2_000_000_000, '2.0 GB'],
+  ])('%i bytes are %s', (value, text) => {
+    expect(bytes(value)).toBe(text);
+  });
+
+  test.each([
+    [0, '0:00'],
+    [75, '1:15'],
+    [3_599.6, '1:00:00'],
+  ])('%f seconds are %s', (value, text) => {
+    expect(duration(value)).toBe(text);
+  });
+
+  test('one is singular', () => {
+    expect([plural(0, 'cluster'), plural(1, 'cluster'), plural(2_000, 'cluster')]).toEqual([
+      '0 clusters',
+      '1 cluster',
+      '2,000 clusters',
+    ]);
+  });
+
+  test('what a terminal would obey does not get through', () => {
+    expect(oneLine('a\n\tb\u001B[31mc\u009Bd')).toBe('a b [31mc d');
+  });
+});
+
+describe('progress', () => {
+  const position = { documents: 3_000, bytes: 2_500_000, totalBytes: 10_000_000, duplicates: 7 };
+
+  test('shows share, rates, time left and duplicates', () => {
+    expect(describePosition(position, 2)).toBe(
+      '[#####---------------]   25%  3,000 documents  1,500/s  1.3 MB/s  7 duplicates  0:06 left',
+    );
+  });
+
+  test('without a known size there is no share and no time left', () => {
+    const { totalBytes: _unknown, ...stream } = position;
+    expect(describePosition(stream, 2)).toBe('3,000 documents  1,500/s  1.3 MB/s  7 duplicates');
+  });
+
+  test('nothing read and no time passed divide nothing by zero', () => {
+    const start = { documents: 0, bytes: 0, totalBytes: 0, duplicates: 0 };
+    expect(describePosition(start, 0)).toBe('0 documents  0/s  0 B/s  0 duplicates');
+  });
+
+  describe('on a clock', () => {
+    beforeEach(() => vi.useFakeTimers({ toFake: ['performance'] }));
+    afterEach(() => vi.useRealTimers());
+
+    function fake(interactive: boolean) {
+      const [said, drawn] = [[] as string[], [] as string[]];
+      const terminal = {
+        interactive,
+        width: 40,
+        say: (line: string) => said.push(line),
+        redraw: (line: string) => drawn.push(line),
+      } as unknown as Terminal;
+      return { said, drawn, report: new ProgressReport(terminal) };
+    }
+
+    test('no terminal: one line every 10 s', () => {
+      const { said, drawn, report } = fake(false);
+      for (let second = 0; second < 35; second++) {
+        report.update(position);
+        vi.advanceTimersByTime(1_000);
+      }
+      report.end();
+      expect({ lines: said.length, drawn }).toEqual({ lines: 3, drawn: [] });
+    });
+
+    test('a terminal: a bar no wider than the line, removed at the end', () => {
+      const { said, drawn, report } = fake(true);
+      vi.advanceTimersByTime(1_000);
+      report.update(position);
+      report.end();
+      expect(said).toEqual([]);
+      expect(drawn).toEqual([expect.stringMatching(/^\[#{5}-{15}\].{17}$/), '']);
+    });
+  });
+});

@@ -1,0 +1,94 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { Folder, ROOT } from './cli-run';
+
+const folder = new Folder();
+const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+  version: string;
+};
+
+describe('a wrong command line exits 2, writes nothing to standard output and says what would be right', () => {
+  const cases: readonly [args: string[], says: string][] = [
+    [['dedpu'], 'did you mean dedup?'],
+    [['fingerprnt'], 'did you mean fingerprint?'],
+    [['frobnicate'], 'simhash-native help'],
+    [['--frobnicate'], "unknown option '--frobnicate'"],
+    [['help', 'explian'], 'did you mean explain?'],
+    [['dedup', 'in', '--ouptut', 'out'], 'did you mean --output?'],
+    [['dedup', 'in', '--min-similarty=0.5'], 'did you mean --min-similarity?'],
+    [['dedup', 'in', '-x', 'out'], 'unknown option -x'],
+    [['dedup', 'in', '--xyzzy'], 'simhash-native help dedup'],
+    [['dedup', '-o', 'out'], 'dedup needs IN...'],
+    [['dedup', 'in'], 'dedup needs -o OUT'],
+    [['dedup', 'in', '-o'], '-o needs a value'],
+    [['dedup', 'in', '-o', '--json'], '-o needs a value'],
+    [['dedup', 'in', '-o', 'a', '-o', 'b'], '-o is given twice'],
+    [['dedup', 'in', '-o', 'out', '--mark=yes'], '--mark takes no value'],
+    [['dedup', 'in', '-o', 'out', '--max-distance', '17'], 'an integer from 0 to 16'],
+    [['dedup', 'in', '-o', 'out', '--max-distance', '-1'], "got '-1'"],
+    [['dedup', 'in', '-o', 'out', '--max-distance', '2.5'], 'an integer'],
+    [['dedup', 'in', '-o', 'out', '--min-similarity', '1.5'], 'a number from 0 to 1'],
+    [['dedup', 'in', '-o', 'out', '--min-similarity', ''], 'needs a value'],
+    [['dedup', 'in', '-o', 'out', '--threads', 'all'], "got 'all'"],
+    [['dedup', 'in', '-o', 'out', '--features', 'word'], 'did you mean words?'],
+    [['dedup', 'in', '-o', 'out', '--ngram', '9'], 'an integer from 1 to 8'],
+    [['dedup', 'in', '-o', 'out', '--text-field', 'a..b'], 'textField'],
+    [['dedup', '-', '-', '-o', 'out'], 'only once'],
+    [['dedup', 'in', '-o', 'out', '--clusters', '-'], 'only -o'],
+    [['explain', 'a'], 'explain needs A B'],
+    [['explain', 'a', 'b', 'c'], "does not take 'c'"],
+    [['version', 'x'], "does not take 'x'"],
+  ];
+  test.each(cases)('%j', async (args, says) => {
+    folder.write('in', '{"text":"一"}\n');
+    const { status, stdout, stderr } = await folder.run(args);
+    expect(stderr).toContain(says);
+    expect(stderr).toMatch(/^error: /);
+    expect(stderr).not.toContain('    at ');
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+    expect(folder.names()).toEqual(['in']);
+  });
+});
+
+test('no command shows the commands on standard error and exits 2', async () => {
+  const { status, stdout, stderr } = await folder.run([]);
+  expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+  expect(stderr).toContain('Usage: simhash-native <command>');
+});
+
+test.each([['help'], ['--help'], ['-h']])('%s shows the commands and exits 0', async (name) => {
+  const { status, stdout, stderr } = await folder.run([name]);
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  for (const command of ['dedup', 'fingerprint', 'explain', 'help', 'version']) {
+    expect(stdout).toMatch(new RegExp(`^ {2}${command} `, 'm'));
+  }
+});
+
+test('help of a command and its --help are the same text, within 80 columns', async () => {
+  for (const command of ['dedup', 'fingerprint', 'explain', 'help', 'version']) {
+    const [byName, byOption] = [
+      await folder.run(['help', command]),
+      await folder.run([command, '--help']),
+    ];
+    expect(byName).toEqual(byOption);
+    expect(byName.status).toBe(0);
+    expect(Math.max(...byName.stdout.split('\n').map((line) => line.length))).toBeLessThan(81);
+  }
+});
+
+test.each([['version'], ['--version'], ['-v']])(
+  '%s prints the version of the package',
+  async (name) => {
+    expect(await folder.run([name])).toMatchObject({ status: 0, stdout: `${version}\n` });
+  },
+);
+
+test('version --json names Node and the platform', async () => {
+  const { stdout } = await folder.run(['version', '--json']);
+  expect(JSON.parse(stdout)).toEqual({
+    'simhash-native': version,
+    node: process.versions.node,
+    platform: `${process.platform}-${process.arch}`,
+  });
+});

@@ -1,0 +1,160 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { BIN, Folder, ROOT } from './cli-run';
+
+const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
+const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+  scripts: Record<string, string>;
+};
+
+interface Block {
+  readonly language: string;
+  readonly code: string;
+  /** The comment on the line above, as in `<!-- help dedup -->`. */
+  readonly comment: string | undefined;
+  readonly line: number;
+}
+
+function blocks(markdown: string): Block[] {
+  const found: Block[] = [];
+  for (const match of markdown.matchAll(/(?:^<!-- (.*) -->\n)?^```(\w+)\n([\s\S]*?)^```$/gm)) {
+    const line = markdown.slice(0, match.index).split('\n').length;
+    found.push({ comment: match[1], language: match[2] ?? '', code: match[3] ?? '', line });
+  }
+  return found;
+}
+
+const all = blocks(readme);
+const named = (block: Block) => `line ${block.line}`;
+
+/** A project that has installed this package, beside a copy of the sample. */
+const project = new Folder();
+beforeAll(() => {
+  project.write('package.json', '{ "private": true }\n');
+  const modules = join(project.path, 'node_modules');
+  for (const folder of ['@x', '@types', '.bin'])
+    mkdirSync(join(modules, folder), { recursive: true });
+  symlinkSync(ROOT, join(modules, '@x', 'simhash-native'));
+  symlinkSync(join(ROOT, 'node_modules', '@types', 'node'), join(modules, '@types', 'node'));
+  writeFileSync(join(modules, '.bin', 'simhash-native'), `#!/bin/sh\nexec node '${BIN}' "$@"\n`, {
+    mode: 0o755,
+  });
+  cpSync(join(ROOT, 'examples'), project.join('examples'), { recursive: true });
+});
+
+describe('TypeScript', () => {
+  const typed = all.filter(({ language }) => language === 'ts');
+
+  test('there is an example in English and one in Chinese', () => {
+    expect(typed.length).toBeGreaterThanOrEqual(2);
+  });
+
+  test.each(typed.map((block) => [named(block), block] as const))(
+    '%s compiles strictly and prints what the next block shows',
+    (_name, block) => {
+      const name = `snippet-${block.line}`;
+      project.write(`${name}.mts`, block.code);
+      const tsc = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
+      const options = '--strict --target es2022 --module node16 --types node --skipLibCheck false';
+      const compiled = spawnSync(
+        process.execPath,
+        [tsc, ...options.split(' '), '--lib', 'es2023,esnext.disposable', `${name}.mts`],
+        { cwd: project.path, encoding: 'utf8' },
+      );
+      expect(compiled.stdout).toBe('');
+      const printed = execFileSync(process.execPath, [`${name}.mjs`], {
+        cwd: project.path,
+        encoding: 'utf8',
+      });
+      const shown = all.find(({ language, line }) => language === 'text' && line > block.line);
+      expect(printed).toBe(shown?.code);
+    },
+  );
+});
+
+describe('shell', () => {
+  const lines = all
+    .filter(({ language }) => language === 'sh')
+    .flatMap(({ code, line }) =>
+      code
+        .trim()
+        .split('\n')
+        .map((command, index) => [`line ${line + 1 + index}: ${command}`, command] as const),
+    );
+
+  test.each(lines.filter(([, command]) => command.startsWith('npm ')))(
+    '%s names scripts that exist',
+    (_name, command) => {
+      const names = [...command.matchAll(/npm (?:run )?([\w:]+)/g)].map(([, name = '']) => name);
+      expect(names.length).toBeGreaterThan(0);
+      for (const name of names) expect(['ci', ...Object.keys(scripts)]).toContain(name);
+    },
+  );
+
+  const commands = lines.filter(([, command]) => !command.startsWith('npm '));
+  test.each(commands)('%s', (_name, command) => {
+    expect(command).toMatch(/^npx simhash-native /);
+    const { status, stderr } = spawnSync('bash', ['-o', 'pipefail', '-c', command], {
+      cwd: project.path,
+      encoding: 'utf8',
+    });
+    expect(stderr).not.toContain('error');
+    expect(status).toBe(0);
+  });
+
+  test('the outputs of the commands exist afterwards', () => {
+    const names = commands.flatMap(([, command]) =>
+      [...command.matchAll(/(?:-o|--clusters) (\S+)/g)].map(([, name = '']) => name),
+    );
+    expect(names.length).toBeGreaterThan(0);
+    expect(names.filter((name) => !existsSync(project.join(name)))).toEqual([]);
+  });
+});
+
+describe('reference', () => {
+  const helps = all.filter(({ comment }) => comment?.startsWith('help'));
+
+  test.each(helps.map((block) => [block.comment ?? '', block.code] as const))(
+    'the block of "%s" is what the command prints',
+    (command, code) => {
+      const printed = execFileSync(process.execPath, [BIN, ...command.split(' ')], {
+        encoding: 'utf8',
+      });
+      expect(code.trimEnd()).toBe(printed.trimEnd());
+    },
+  );
+
+  test('help and help dedup are shown', () => {
+    expect(helps.map(({ comment }) => comment)).toEqual(
+      expect.arrayContaining(['help', 'help dedup']),
+    );
+  });
+
+  test('the table of errors has the codes of ts/errors.ts', () => {
+    const codes = (text: string) =>
+      [...text.matchAll(/`(ERR_SIMHASH_\w+)`/g)].map(([, code]) => code);
+    const table = readme.split('<!-- errors -->')[1]?.split('\n## ')[0] ?? '';
+    const source = readFileSync(join(ROOT, 'ts', 'errors.ts'), 'utf8');
+    expect(codes(table).sort()).toEqual(codes(source).sort());
+    expect(codes(table).length).toBeGreaterThan(0);
+  });
+
+  test('every relative link leads to a file', () => {
+    const links = [...readme.matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, path = '']) => path);
+    expect(links.length).toBeGreaterThan(0);
+    expect(links.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+  });
+});
+
+test('every test that docs/architecture.md names exists', () => {
+  const page = readFileSync(join(ROOT, 'docs', 'architecture.md'), 'utf8');
+  const named = [...page.matchAll(/`([\w./-]+\.(?:rs|ts))`: `([^`]+)`/g)];
+  expect(named.length).toBeGreaterThan(8);
+  const missing = named.filter(([, file = '', name = '']) => {
+    const path = join(ROOT, file);
+    return !existsSync(path) || !readFileSync(path, 'utf8').includes(name);
+  });
+  expect(missing.map(([match]) => match)).toEqual([]);
+});

@@ -1,0 +1,97 @@
+/**
+ * What a command is: one record that parsing, validation, help and README read.
+ *
+ * There is no second list of options anywhere. A command file exports a record made by {@link defineCommand}; the type of
+ * the values that its `run` receives follows from the options it declares.
+ */
+import type { Terminal } from './terminal';
+
+/** A switch: present or absent. */
+export interface FlagSpec {
+  readonly kind: 'flag';
+  readonly short?: string;
+  readonly help: string;
+}
+
+/** A piece of text, for example a file name. */
+export interface TextSpec {
+  readonly kind: 'text';
+  readonly short?: string;
+  /** Name of the value in help, in capitals. */
+  readonly value: string;
+  readonly default?: string;
+  readonly help: string;
+}
+
+/** A number within a closed range. */
+export interface NumberSpec {
+  readonly kind: 'integer' | 'number';
+  readonly short?: string;
+  readonly value: string;
+  readonly min: number;
+  readonly max: number;
+  readonly default?: number;
+  readonly help: string;
+}
+
+/** One of a few words. */
+export interface ChoiceSpec {
+  readonly kind: 'choice';
+  readonly short?: string;
+  readonly value: string;
+  readonly choices: readonly string[];
+  readonly default?: string;
+  readonly help: string;
+}
+
+export type OptionSpec = FlagSpec | TextSpec | NumberSpec | ChoiceSpec;
+export type OptionTable = Readonly<Record<string, OptionSpec>>;
+
+type ValueOf<S> = S extends FlagSpec
+  ? boolean
+  : S extends NumberSpec
+    ? number
+    : S extends { readonly choices: readonly (infer C)[] }
+      ? C
+      : string;
+type Missing<S> = S extends FlagSpec | { readonly default: unknown } ? never : undefined;
+
+/**
+ * The values of a table's options under their long names. An option that was not given has its default; without one it is
+ * `false` (a flag) or `undefined`.
+ */
+export type Values<T extends OptionTable> = {
+  readonly [K in keyof T]: ValueOf<T[K]> | Missing<T[K]>;
+};
+
+/** The positional arguments of a command. */
+export interface ArgumentSpec {
+  /** As usage shows them, for example `IN...`. */
+  readonly usage: string;
+  readonly min: number;
+  readonly max: number;
+  readonly help: string;
+}
+
+export interface Command {
+  readonly name: string;
+  /** One line for the list of commands. */
+  readonly summary: string;
+  readonly arguments: ArgumentSpec;
+  readonly options: OptionTable;
+  /** Paragraphs below the options. */
+  readonly notes: readonly string[];
+  /** Runs the command; the result is the exit status, see `exit.ts`. */
+  run(args: readonly string[], values: Values<OptionTable>, terminal: Terminal): Promise<number>;
+}
+
+/** A command whose `run` sees its own options, typed. */
+export function defineCommand<const T extends OptionTable>(
+  command: Omit<Command, 'options' | 'run'> & {
+    readonly options: T;
+    run(args: readonly string[], values: Values<T>, terminal: Terminal): Promise<number>;
+  },
+): Command {
+  // The parser fills `values` from `options` of the same record, so the two types agree by construction.
+  return command as unknown as Command;
+}

@@ -1,0 +1,133 @@
+/**
+ * Arguments to values, by the table of one command.
+ *
+ * `util.parseArgs` splits the arguments; its strict mode would stop at the first unknown option without a suggestion, so
+ * the checks are made here on its tokens.
+ */
+import { parseArgs } from 'node:util';
+import type { Command, OptionSpec, OptionTable, Values } from './command';
+import { UsageError } from './exit';
+import { suggest } from './suggest';
+
+/** Every command has it. */
+export const HELP: OptionSpec = { kind: 'flag', short: 'h', help: 'show this help' };
+
+export interface Parsed {
+  readonly help: boolean;
+  readonly args: readonly string[];
+  readonly values: Values<OptionTable>;
+}
+
+/**
+ * The positional arguments and option values of a command.
+ *
+ * @throws UsageError for an unknown option, an option given twice, a missing or wrong value, or a wrong number of arguments.
+ */
+export function parse(command: Command, argv: readonly string[]): Parsed {
+  const table: OptionTable = { ...command.options, help: HELP };
+  const { tokens, positionals } = parseArgs({
+    args: [...argv],
+    options: Object.fromEntries(
+      Object.entries(table).map(([name, spec]) => [
+        name,
+        {
+          type: spec.kind === 'flag' ? ('boolean' as const) : ('string' as const),
+          ...(spec.short === undefined ? {} : { short: spec.short }),
+        },
+      ]),
+    ),
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  });
+  const given: Record<string, boolean | string | number> = {};
+  for (const token of tokens) {
+    if (token.kind !== 'option') continue;
+    const spec = Object.hasOwn(table, token.name) ? table[token.name] : undefined;
+    if (spec === undefined) throw unknownOption(token.rawName, command.name, table);
+    if (token.name in given) throw new UsageError(`${token.rawName} is given twice`);
+    given[token.name] = read(spec, token.rawName, token.value, token.inlineValue === true);
+  }
+  const { help } = given;
+  if (help !== true) checkCount(command, positionals);
+  for (const [name, spec] of Object.entries(table)) {
+    const initial = spec.kind === 'flag' ? false : spec.default;
+    if (initial !== undefined) given[name] ??= initial;
+  }
+  return { help: help === true, args: positionals, values: given as Values<OptionTable> };
+}
+
+function read(
+  spec: OptionSpec,
+  name: string,
+  value: string | undefined,
+  inline: boolean,
+): boolean | string | number {
+  if (spec.kind === 'flag') {
+    if (value !== undefined) throw new UsageError(`${name} takes no value, got '${value}'`);
+    return true;
+  }
+  // `-o --json` forgot the file name; a name that begins with a dash can be written `-o=--json` or `./--json`.
+  const forgotten = value !== undefined && !inline && /^--?[a-z]/i.test(value);
+  if (value === undefined || value === '' || forgotten) {
+    throw new UsageError(`${name} needs a value: ${name} ${spec.value}`);
+  }
+  switch (spec.kind) {
+    case 'text':
+      return value;
+    case 'choice':
+      if (spec.choices.includes(value)) return value;
+      throw new UsageError(
+        `${name} must be ${list(spec.choices)}, got '${value}'`,
+        didYouMean(suggest(value, spec.choices)),
+      );
+    default:
+      return readNumber(spec, name, value);
+  }
+}
+
+function readNumber(
+  spec: Extract<OptionSpec, { min: number }>,
+  name: string,
+  text: string,
+): number {
+  const form = spec.kind === 'integer' ? /^-?\d+$/ : /^-?(\d+\.?\d*|\.\d+)$/;
+  const value = form.test(text) ? Number(text) : Number.NaN;
+  if (value >= spec.min && value <= spec.max) return value;
+  const what = spec.kind === 'integer' ? 'an integer' : 'a number';
+  throw new UsageError(`${name} must be ${what} from ${spec.min} to ${spec.max}, got '${text}'`);
+}
+
+function checkCount(command: Command, args: readonly string[]): void {
+  const { min, max, usage } = command.arguments;
+  const extra = args[max];
+  if (extra !== undefined) {
+    throw new UsageError(
+      `${command.name} does not take '${extra}'`,
+      `usage: simhash-native ${command.name} ${usage}`.trimEnd(),
+    );
+  }
+  if (args.length < min) {
+    throw new UsageError(
+      `${command.name} needs ${usage}: ${command.arguments.help}`,
+      `see: simhash-native help ${command.name}`,
+    );
+  }
+}
+
+function unknownOption(rawName: string, command: string, table: OptionTable): UsageError {
+  const nearest = suggest(rawName.replace(/^-+/, ''), Object.keys(table));
+  return new UsageError(
+    `unknown option ${rawName}`,
+    didYouMean(nearest && `--${nearest}`) ?? `see: simhash-native help ${command}`,
+  );
+}
+
+/** `did you mean …?`, where there is something to suggest. */
+export function didYouMean(name: string | undefined): string | undefined {
+  return name === undefined ? undefined : `did you mean ${name}?`;
+}
+
+function list(words: readonly string[]): string {
+  return `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
+}

@@ -1,0 +1,71 @@
+/** Documents of files: one text per line, or JSON lines. */
+import { lines } from './lines';
+import type { Rejections } from './rejections';
+
+export interface Document {
+  readonly id: string;
+  readonly text: string | Uint8Array;
+}
+
+export interface Source {
+  readonly inputs: readonly string[];
+  readonly format: 'auto' | 'lines' | 'jsonl';
+  readonly textField: string;
+  readonly idField: string;
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** The documents of all inputs in order; a line that is none goes to `rejections`. Blank lines of JSON lines are skipped. */
+export async function* records(source: Source, rejections: Rejections): AsyncGenerator<Document> {
+  for (const input of source.inputs) {
+    const json = source.format === 'jsonl' || (source.format === 'auto' && isJsonLines(input));
+    for await (const { bytes, number } of lines(input)) {
+      const position = source.inputs.length > 1 ? `${input}:${number}` : `${number}`;
+      if (!json) {
+        yield { id: position, text: bytes };
+        continue;
+      }
+      const parsed = parseRecord(bytes, source);
+      if (parsed === undefined) continue;
+      if (typeof parsed === 'string') rejections.add(input, number, parsed);
+      else yield { id: parsed.id ?? position, text: parsed.text };
+    }
+  }
+}
+
+function isJsonLines(input: string): boolean {
+  return /\.(jsonl|ndjson)(\.gz)?$/i.test(input);
+}
+
+/** A record, `undefined` for a blank line, or the reason why it is none. */
+function parseRecord(
+  bytes: Buffer,
+  { textField, idField }: Source,
+): { id: string | undefined; text: string } | string | undefined {
+  let record: unknown;
+  try {
+    const line = utf8.decode(bytes).trim();
+    if (line === '') return undefined;
+    record = JSON.parse(line);
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+  const text = field(record, textField);
+  if (text === undefined) return `no field ${textField}`;
+  if (typeof text !== 'string') return `field ${textField} is not a string`;
+  const id = field(record, idField);
+  if (id === undefined || id === null) return { id: undefined, text };
+  if (typeof id === 'string' || typeof id === 'number') return { id: String(id), text };
+  return `field ${idField} is neither a string nor a number`;
+}
+
+/** The value at a path of keys separated by dots. */
+function field(record: unknown, path: string): unknown {
+  let value = record;
+  for (const key of path.split('.')) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
+    value = (value as Record<string, unknown>)[key];
+  }
+  return value;
+}

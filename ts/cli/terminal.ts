@@ -1,0 +1,53 @@
+/** The two streams of a command: data on standard output, everything for people on standard error. */
+import { once } from 'node:events';
+import { isatty } from 'node:tty';
+
+const { NO_COLOR } = process.env;
+
+export class Terminal {
+  /** Standard error is a terminal: a progress bar may be drawn over. */
+  readonly interactive = isatty(2);
+  readonly #colour = this.interactive && !NO_COLOR;
+  #stdout: NodeJS.WriteStream | undefined;
+  #stderr: NodeJS.WriteStream | undefined;
+
+  /** Writes data, and waits where the reader is slower than we are. */
+  async write(text: string): Promise<void> {
+    // Not before: touching `process.stdout` can make its pipe non-blocking, and `dedup -o -` writes to it from Rust.
+    this.#stdout ??= process.stdout.on('error', closed);
+    if (!this.#stdout.write(text)) await once(this.#stdout, 'drain');
+  }
+
+  /** One line for people. */
+  say(line: string): void {
+    this.#tell(`${line}\n`);
+  }
+
+  /** An error, with an optional second line that says what would be right. */
+  fail(message: string, hint?: string): void {
+    const label = this.#colour ? '\u001B[31merror:\u001B[39m' : 'error:';
+    this.say(`${label} ${message}`);
+    if (hint !== undefined) this.say(`  ${hint}`);
+  }
+
+  /** Draws over the current line; an empty text removes it. Only where `interactive`. */
+  redraw(line: string): void {
+    this.#tell(`\r\u001B[2K${line}`);
+  }
+
+  /** Characters per line of standard error. */
+  get width(): number {
+    return process.stderr.columns ?? 80;
+  }
+
+  #tell(text: string): void {
+    // Where standard error is closed, nobody is left to tell that.
+    this.#stderr ??= process.stderr.on('error', () => {});
+    this.#stderr.write(text);
+  }
+}
+
+/** A reader that closes early, such as `head`, has what it wants: end quietly, as if everything had been read. */
+function closed(error: NodeJS.ErrnoException): void {
+  process.exit(error.code === 'EPIPE' ? 0 : 3);
+}

@@ -1,0 +1,72 @@
+/** What an explanation means for `dedup`, and how it is told. */
+import type { Explanation } from '..';
+import { oneLine } from './format';
+
+export interface Limits {
+  readonly maxDistance: number;
+  /** 0: not verified. */
+  readonly minSimilarity: number;
+}
+
+export interface Verdict {
+  readonly duplicates: boolean;
+  readonly reason: string;
+}
+
+/** Tokens and bits shown per row; the rest is counted. */
+const SHOWN = 12;
+
+/** Whether `dedup` with these limits takes the second text for a duplicate of the first. */
+export function judge(explanation: Explanation, limits: Limits): Verdict {
+  const { distance, jaccard, equal } = explanation;
+  if (equal) return { duplicates: true, reason: 'equal after normalisation' };
+  if (distance === undefined) {
+    const reason =
+      'too short for a fingerprint, and such texts are compared by equality after normalisation';
+    return { duplicates: false, reason };
+  }
+  if (distance > limits.maxDistance) {
+    const reason = `distance ${distance} is above ${limits.maxDistance}`;
+    return { duplicates: false, reason };
+  }
+  const near = `distance ${distance} is at most ${limits.maxDistance}`;
+  if (limits.minSimilarity === 0) return { duplicates: true, reason: `${near}; not verified` };
+  const enough = jaccard >= limits.minSimilarity;
+  const relation = enough ? 'is at least' : 'is below';
+  const reason = `${near} ${enough ? 'and' : 'but'} similarity ${jaccard.toFixed(3)} ${relation} ${limits.minSimilarity}`;
+  return { duplicates: enough, reason };
+}
+
+/** The lines that `explain` prints. */
+export function describe(explanation: Explanation, verdict: Verdict): string[] {
+  const { fingerprints, distance, jaccard, differingBits, shared, onlyA, onlyB } = explanation;
+  return [
+    `${verdict.duplicates ? 'near-duplicates' : 'not duplicates'}: ${verdict.reason}`,
+    `similarity   ${jaccard.toFixed(3)} (Jaccard of the n-grams)`,
+    `distance     ${distance === undefined ? '-' : `${distance} of 64 bits`}`,
+    `fingerprints ${fingerprints.map(hex).join(' ')}`,
+    `in both      ${shared.length} tokens`,
+    `only in A    ${some(onlyA.map(visible))}`,
+    `only in B    ${some(onlyB.map(visible))}`,
+    `bits         ${some(differingBits.map(({ bit, margins }) => `${bit} (${margins.map(percent).join(', ')})`))}`,
+  ];
+}
+
+function some(items: readonly string[]): string {
+  if (items.length === 0) return 'none';
+  const more = items.length > SHOWN ? `  and ${items.length - SHOWN} more` : '';
+  return `${items.length}:  ${items.slice(0, SHOWN).join('  ')}${more}`;
+}
+
+/** A token with space at its edge would look like the gap between two. */
+function visible({ token }: { readonly token: string }): string {
+  return oneLine(token, '␣');
+}
+
+function hex(fingerprint: bigint | undefined): string {
+  return fingerprint === undefined ? '-' : fingerprint.toString(16).padStart(16, '0');
+}
+
+function percent(margin: number): string {
+  return `${(margin * 100).toFixed(0)} %`;
+}

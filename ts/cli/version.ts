@@ -1,0 +1,20 @@
+/** What runs: for `version` and for the summaries of `--json`. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export interface Versions {
+  readonly 'simhash-native': string;
+  readonly node: string;
+  readonly platform: string;
+}
+
+export function versions(): Versions {
+  // Beside dist/, in the checkout as in the package.
+  const manifest = readFileSync(join(__dirname, '..', '..', 'package.json'), 'utf8');
+  const { version } = JSON.parse(manifest) as { version: string };
+  return {
+    'simhash-native': version,
+    node: process.versions.node,
+    platform: `${process.platform}-${process.arch}`,
+  };
+}
