@@ -1,1 +1,27 @@
-//! node
+//! The Node addon: conversions between JavaScript and the core crates, and nothing else.
+//!
+//! ```text
+//! JavaScript thread                           pool of threads
+//! strings, bytes ──text──► arenas ──task────► core crates ──► plain vectors
+//! typed arrays  ◄──columns────────◄──settle──────────────────────┘
+//! ```
+//! Inputs are copied before a call returns; work never touches the engine; results are typed arrays that the engine owns.
+//! Errors leave through [`error`], with their code, whether thrown or rejected. Every export catches panics: nothing that
+//! JavaScript passes may end the process.
+
+#![allow(unreachable_pub, reason = "the macros of napi export what is `pub`, in whatever module")]
+#![allow(clippy::needless_pass_by_value, reason = "what comes from JavaScript comes by value")]
+
+mod check;
+mod columns;
+mod deduper;
+mod error;
+mod explain;
+mod files;
+mod fingerprinter;
+mod index;
+mod measure;
+mod pool;
+mod sketch;
+mod task;
+mod text;

@@ -1,0 +1,144 @@
+import { describe, expect, test } from 'vitest';
+import {
+  dedup,
+  dedupFiles,
+  Fingerprinter,
+  fromHex,
+  hammingDistance,
+  Index,
+  jaccard,
+  toHex,
+} from '..';
+
+const TEXT = '青禾市图书馆新馆昨日起试运行，新馆位于云浦大道东侧，地上五层。';
+
+const makers: Record<string, (options: never) => unknown> = {
+  Fingerprinter: (options) => new Fingerprinter(options),
+  Index: (options) => new Index(options),
+  jaccard: (options) => jaccard('a', 'b', options),
+};
+const numbers: [string, string, number, number][] = [
+  ['Fingerprinter', 'ngram', 1, 8],
+  ['Fingerprinter', 'topK', 1, 2 ** 32 - 1],
+  ['Fingerprinter', 'minFeatures', 0, 2 ** 32 - 1],
+  ['Fingerprinter', 'threads', 0, 1024],
+  ['Index', 'maxDistance', 0, 16],
+  ['Index', 'capacity', 0, Number.MAX_SAFE_INTEGER],
+  ['Index', 'threads', 0, 1024],
+];
+
+function thrown(call: () => unknown): { name: string; code: string; message: string } {
+  try {
+    call();
+  } catch (error) {
+    return error as never;
+  }
+  throw new Error('nothing was thrown');
+}
+
+describe('options', () => {
+  test.each(numbers)(
+    '%s: %s refuses wrong types and values outside its range',
+    (maker, key, min, max) => {
+      const make = (value: unknown) => makers[maker]?.({ [key]: value } as never);
+      for (const wrong of ['3', null, true, {}, 3n]) {
+        expect(thrown(() => make(wrong))).toMatchObject({
+          name: 'TypeError',
+          code: 'ERR_INVALID_ARG_TYPE',
+        });
+      }
+      for (const wrong of [min - 1, max + 1, Number.NaN, 1.5]) {
+        const error = thrown(() => make(wrong));
+        expect(error).toMatchObject({ name: 'RangeError', code: 'ERR_OUT_OF_RANGE' });
+        expect(error.message).toContain(key);
+      }
+      if (key !== 'topK') expect(() => make(min)).not.toThrow();
+      expect(() => make(undefined)).not.toThrow();
+    },
+  );
+
+  test.each(['features', 'weighting'])('%s takes its words only', (key) => {
+    expect(thrown(() => new Fingerprinter({ [key]: 'char' }))).toMatchObject({
+      code: 'ERR_INVALID_ARG_VALUE',
+    });
+    expect(thrown(() => new Fingerprinter({ [key]: null } as never))).toMatchObject({
+      code: 'ERR_INVALID_ARG_TYPE',
+    });
+  });
+
+  test.each(Object.entries(makers))(
+    '%s names an unknown key and suggests the right one',
+    (_name, make) => {
+      expect(thrown(() => make({ thread: 1 } as never)).message).toContain(
+        "did you mean 'threads'",
+      );
+      for (const wrong of [null, 3, [], 'chars']) {
+        expect(thrown(() => make(wrong as never)).code).toBe('ERR_INVALID_ARG_TYPE');
+      }
+    },
+  );
+
+  test('normalize takes switches or false', () => {
+    const fingerprint = (normalize: never) =>
+      new Fingerprinter({ normalize, minFeatures: 0 }).fingerprint('ＡＢＣ');
+    expect(fingerprint(false as never)).not.toBe(fingerprint(undefined as never));
+    expect(fingerprint({ case: false } as never)).toBe(
+      new Fingerprinter({ normalize: false, minFeatures: 0 }).fingerprint('ABC'),
+    );
+    expect(thrown(() => fingerprint({ Case: true } as never)).message).toContain('normalize');
+    expect(thrown(() => fingerprint({ whitespace: 'no' } as never)).code).toBe(
+      'ERR_INVALID_ARG_VALUE',
+    );
+  });
+
+  test('an unknown plan or preset is a wrong value', () => {
+    expect(thrown(() => new Index({ plan: 'k3-t0' })).code).toBe('ERR_INVALID_ARG_VALUE');
+    expect(thrown(() => Fingerprinter.preset('none')).code).toBe('ERR_INVALID_ARG_VALUE');
+    expect(new Index({ plan: 'k3-t6' }).stats().plan).toBe('k3-t6');
+  });
+});
+
+describe('async forms reject', () => {
+  test('what the synchronous ones throw', async () => {
+    const by = new Fingerprinter();
+    const index = new Index();
+    const type = { name: 'TypeError', code: 'ERR_INVALID_ARG_TYPE' };
+    await expect(by.fingerprintManyAsync('no' as never)).rejects.toMatchObject(type);
+    await expect(by.fingerprintManyAsync([1] as never)).rejects.toMatchObject(type);
+    await expect(by.fingerprintManyAsync([], { signal: 3 } as never)).rejects.toMatchObject(type);
+    await expect(index.searchManyAsync([], { limit: -1 })).rejects.toMatchObject({
+      code: 'ERR_OUT_OF_RANGE',
+    });
+    index.close();
+    index.close();
+    await expect(index.addManyAsync([])).rejects.toMatchObject({
+      name: 'SimHashError',
+      code: 'ERR_SIMHASH_CLOSED',
+    });
+    expect(thrown(() => index.size).code).toBe('ERR_SIMHASH_CLOSED');
+    await expect(
+      dedupFiles(['/does/not/exist'], undefined, { dryRun: true }),
+    ).rejects.toMatchObject({
+      code: 'ERR_SIMHASH_INPUT',
+    });
+    await expect(dedupFiles(['x'], undefined)).rejects.toMatchObject(type);
+    await expect(dedup('text' as never).next()).rejects.toMatchObject(type);
+    await expect(dedup([1] as never).next()).rejects.toMatchObject(type);
+  });
+});
+
+describe('values', () => {
+  test('hexadecimal and distance', () => {
+    expect(toHex(31n)).toBe('000000000000001f');
+    expect(fromHex('FFFFFFFFFFFFFFFF')).toBe(2n ** 64n - 1n);
+    expect(hammingDistance(0n, 2n ** 64n - 1n)).toBe(64);
+    expect(thrown(() => toHex(2n ** 64n)).code).toBe('ERR_OUT_OF_RANGE');
+    expect(thrown(() => toHex(-1n)).code).toBe('ERR_OUT_OF_RANGE');
+    expect(thrown(() => hammingDistance(1 as never, 2n)).code).toBe('ERR_INVALID_ARG_TYPE');
+  });
+
+  test('what is absent is undefined, never null', () => {
+    expect(new Fingerprinter().fingerprint('')).toBeUndefined();
+    expect([...new Fingerprinter().fingerprintMany(['', TEXT])][0]).toBeUndefined();
+  });
+});

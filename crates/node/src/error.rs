@@ -1,0 +1,129 @@
+//! Errors on their way to JavaScript: a stable code and a message, the same thrown and rejected.
+//!
+//! The core crates' errors become a [`Failure`]; a failure becomes a JavaScript `Error` with a `code` property. Which
+//! class it has there (`TypeError`, `RangeError`, `SimHashError`) is decided by the code in `ts/errors.ts`.
+
+use napi::{Env, Error, JsError, Status};
+use simhash_dedup::DedupError;
+use simhash_index::IndexError;
+use simhash_sketch::{OptionsError, hex::HexError};
+use std::any::Any;
+use std::fmt::Display;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+pub(crate) mod js {
+    //! A result for JavaScript; napi's macros know it by the name `Result`.
+
+    /// What every export returns; the status is the code.
+    pub(crate) type Result<T> = std::result::Result<T, napi::Error<String>>;
+}
+
+/// An error as plain data, so that it can cross threads.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    code: &'static str,
+    message: String,
+}
+
+/// A defect of this package.
+pub(crate) const INTERNAL: &str = "ERR_SIMHASH_INTERNAL";
+const PENDING: &str = "PendingException";
+
+impl Failure {
+    pub(crate) fn new(code: &'static str, message: impl Into<String>) -> Self {
+        Self { code, message: message.into() }
+    }
+
+    /// An argument of the wrong type.
+    pub(crate) fn wrong_type(what: impl Display, expected: &str, got: &str) -> Self {
+        Self::new("ERR_INVALID_ARG_TYPE", format!("{what} must be {expected}, got {got}"))
+    }
+
+    /// A number outside its range.
+    pub(crate) fn out_of_range(what: impl Display, expected: &str) -> Self {
+        Self::new("ERR_OUT_OF_RANGE", format!("{what} must be {expected}"))
+    }
+
+    /// The index or stream was closed.
+    pub(crate) fn closed(what: &str) -> Self {
+        Self::new("ERR_SIMHASH_CLOSED", format!("this {what} is closed; make a new one"))
+    }
+
+    pub(crate) fn cancelled() -> Self {
+        Self::new("ERR_SIMHASH_CANCELLED", "the call was cancelled; nothing was added")
+    }
+
+    /// Code of the user threw while an argument was read; the exception is pending in the engine and stays it.
+    pub(crate) fn pending() -> Self {
+        Self::new(PENDING, "")
+    }
+
+    pub(crate) fn internal(message: impl Into<String>) -> Self {
+        Self::new(INTERNAL, message)
+    }
+
+    /// A panic that was caught: a defect of ours, named as such.
+    fn panic(payload: &(dyn Any + Send)) -> Self {
+        let reason = payload
+            .downcast_ref::<String>()
+            .map(String::as_str)
+            .or_else(|| payload.downcast_ref::<&str>().copied())
+            .unwrap_or("no message");
+        Self::internal(format!("internal error, please report it: {reason}"))
+    }
+
+    pub(crate) fn is_internal(&self) -> bool {
+        self.code == INTERNAL
+    }
+
+    /// The error to reject a promise with; on the JavaScript thread.
+    pub(crate) fn rejection(self, env: Env) -> Error {
+        let error = JsError::from(Error::<String>::from(self)).into_unknown(env);
+        Error::from(error)
+    }
+}
+
+/// Runs `work`; a panic becomes a failure.
+pub(crate) fn caught<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| Err(Failure::panic(&*payload)))
+}
+
+impl From<Failure> for Error<String> {
+    fn from(failure: Failure) -> Self {
+        Self::new(failure.code.to_owned(), failure.message)
+    }
+}
+
+/// A refusal of the engine itself: out of memory, or shutting down.
+impl From<Error<Status>> for Failure {
+    fn from(error: Error<Status>) -> Self {
+        if error.status == Status::PendingException {
+            return Self::pending();
+        }
+        Self::internal(format!("Node-API: {}: {}", error.status, error.reason))
+    }
+}
+
+impl From<OptionsError> for Failure {
+    fn from(error: OptionsError) -> Self {
+        Self::new(error.code(), error.to_string())
+    }
+}
+
+impl From<IndexError> for Failure {
+    fn from(error: IndexError) -> Self {
+        Self::new(error.code(), error.to_string())
+    }
+}
+
+impl From<HexError> for Failure {
+    fn from(error: HexError) -> Self {
+        Self::new(error.code(), error.to_string())
+    }
+}
+
+impl From<DedupError> for Failure {
+    fn from(error: DedupError) -> Self {
+        Self::new(error.code(), error.to_string())
+    }
+}

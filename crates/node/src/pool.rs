@@ -1,0 +1,46 @@
+//! Threads: one pool for the process, built when first needed and never dropped.
+//!
+//! Neither libuv's four threads (files and DNS need them) nor the global rayon pool (somebody else's). All workers of a
+//! process share one image of this addon and so one pool. The image is pinned first: Node unloads an addon with its last
+//! environment, and a thread must not wake up in unmapped code.
+
+use crate::error::Failure;
+use napi::bindgen_prelude::retain_current_module_for_unload_safety;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::sync::OnceLock;
+use std::thread::available_parallelism;
+
+/// The process's pool, one thread per core that the process may use.
+pub(crate) fn shared() -> Result<&'static ThreadPool, Failure> {
+    static POOL: OnceLock<Result<ThreadPool, String>> = OnceLock::new();
+    POOL.get_or_init(|| build(cores())).as_ref().map_err(|reason| refused(reason))
+}
+
+/// A pool for one job that also waits for files: its waiting must not take a thread from the others.
+pub(crate) fn own(threads: u32) -> Result<ThreadPool, Failure> {
+    build(if threads == 0 { cores() } else { threads as usize }).map_err(|reason| refused(&reason))
+}
+
+/// Tasks of one job: what was asked for, 0 meaning all; never more than there are threads.
+pub(crate) fn tasks(threads: u32) -> usize {
+    if threads == 0 { cores() } else { (threads as usize).min(cores()) }
+}
+
+fn cores() -> usize {
+    available_parallelism().map_or(1, usize::from)
+}
+
+fn build(threads: usize) -> Result<ThreadPool, String> {
+    retain_current_module_for_unload_safety();
+    ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .thread_name(|number| format!("simhash-{number}"))
+        // Jobs catch their own panics; without a handler, one that slipped through would end the process.
+        .panic_handler(|_| {})
+        .build()
+        .map_err(|error| error.to_string())
+}
+
+fn refused(reason: &str) -> Failure {
+    Failure::new("ERR_SIMHASH_THREADS", format!("cannot start threads: {reason}"))
+}

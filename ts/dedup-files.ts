@@ -1,0 +1,93 @@
+import { abortable } from './abort';
+import { binding } from './binding';
+import { COMPARISON, type ComparisonOptions, nativeComparison, type Summary } from './comparison';
+import { typeError } from './errors';
+import { JOB, type JobOptions } from './fingerprinter';
+import * as check from './options';
+
+/** How far a run is. */
+export interface Progress {
+  /** `'finish'`: writing clusters and moving outputs into place. */
+  stage: 'dedup' | 'finish';
+  /** Records decided or rejected. */
+  documents: number;
+  /** Bytes read, compressed ones for gzip; comparable with `totalBytes`. */
+  bytes: number;
+  /** Size of all inputs, where none is a stream. */
+  totalBytes?: number;
+  duplicates: number;
+}
+
+/** A run over files. */
+export interface DedupFilesOptions extends ComparisonOptions, JobOptions {
+  /** Field of the text, `a.b` for nested ones. Default `'text'`. */
+  textField?: string | undefined;
+  /** Field of the id. Default `'id'`; without it the line number is the id, with several inputs `file:line`. */
+  idField?: string | undefined;
+  /** File for the clusters of two or more, a JSON line each. */
+  clusters?: string | undefined;
+  /** Keep every record and add `duplicateOf`, `similarity`, `distance` to duplicates. Default false: remove them. */
+  mark?: boolean | undefined;
+  /** File for the rejected records. */
+  rejects?: string | undefined;
+  /** Decide and count, write nothing. Default false. */
+  dryRun?: boolean | undefined;
+  /** Called at most 20 times a second. */
+  onProgress?: ((progress: Progress) => void) | undefined;
+}
+
+const OPTIONS: check.Checks<DedupFilesOptions> = {
+  ...COMPARISON,
+  ...JOB,
+  textField: check.string,
+  idField: check.string,
+  clusters: check.string,
+  mark: check.boolean,
+  rejects: check.string,
+  dryRun: check.boolean,
+  onProgress: check.callback,
+};
+
+/**
+ * Writes the documents of files without their near-duplicates; the first of a group is kept. Texts never enter JavaScript:
+ * reading, deciding and writing happen on threads of their own.
+ *
+ * Inputs are JSON lines, plain or gzip; `-` is standard input, or standard output as `output`. Kept records are copied
+ * byte for byte. Outputs appear whole at the end, or, after an error or an abort, not at all. A malformed line is counted
+ * as rejected.
+ */
+export async function dedupFiles(
+  inputs: string | readonly string[],
+  output: string | undefined,
+  options?: DedupFilesOptions,
+): Promise<Summary> {
+  const given = check.checked(options, OPTIONS);
+  const names = typeof inputs === 'string' ? [inputs] : inputs;
+  check.array(names, 'inputs');
+  names.forEach((name, row) => {
+    check.string(name, `inputs[${row}]`);
+  });
+  const { dryRun = false, mark = false, textField = 'text', idField = 'id' } = given;
+  if (output === undefined ? !dryRun : typeof output !== 'string') {
+    throw typeError(`output must be a string, got ${check.show(output)}; dryRun writes nothing`);
+  }
+  const { clusters, rejects, onProgress } = given;
+  const run = {
+    dedup: nativeComparison(given),
+    inputs: [...names],
+    mark,
+    dryRun,
+    textField,
+    idField,
+    ...(output === undefined ? {} : { output }),
+    ...(clusters === undefined ? {} : { clusters }),
+    ...(rejects === undefined ? {} : { rejects }),
+  };
+  const report = onProgress && ((progress: Progress) => onProgress(withoutNull(progress)));
+  return abortable(given.signal, (cancel) => binding.dedupFiles(run, report, cancel));
+}
+
+/** The addon says null for what is absent. */
+function withoutNull({ totalBytes, ...progress }: Progress): Progress {
+  return typeof totalBytes === 'number' ? { ...progress, totalBytes } : progress;
+}

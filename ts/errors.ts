@@ -1,0 +1,71 @@
+/** Errors: one class for what can go wrong in operation, Node's own classes and codes for misuse. */
+
+/**
+ * An operational error. `code` is stable, the message is not.
+ *
+ * - `ERR_SIMHASH_BINDING`: the native part is missing or does not fit this platform
+ * - `ERR_SIMHASH_CLOSED`: the index was closed
+ * - `ERR_SIMHASH_INDEX_FULL`: live ids would be 2^32 apart
+ * - `ERR_SIMHASH_INPUT`, `ERR_SIMHASH_INPUT_CHANGED`: an input file cannot be read, or changed while it was read
+ * - `ERR_SIMHASH_OUTPUT`, `ERR_SIMHASH_DISK_FULL`, `ERR_SIMHASH_SAME_FILE`: an output file cannot be written
+ * - `ERR_SIMHASH_TOO_MANY`: more than 2^32 - 1 documents were kept
+ * - `ERR_SIMHASH_MEMORY`, `ERR_SIMHASH_THREADS`: the system refused memory or threads
+ * - `ERR_SIMHASH_INTERNAL`: a defect of this package; please report it
+ */
+export class SimHashError extends Error {
+  override readonly name: string = 'SimHashError';
+  readonly code: string;
+
+  constructor(code: string, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+const RANGE = 'ERR_OUT_OF_RANGE';
+
+/** An argument of the wrong type, as Node reports it. */
+export function typeError(message: string, code = 'ERR_INVALID_ARG_TYPE'): TypeError {
+  return Object.assign(new TypeError(message), { code });
+}
+
+/** A value outside its range, as Node reports it. */
+export function rangeError(message: string): RangeError {
+  return Object.assign(new RangeError(message), { code: RANGE });
+}
+
+/** An error of the addon as the class that its code stands for; what user code threw passes through. */
+export function fromNative(error: unknown): unknown {
+  if (!(error instanceof Error) || !('code' in error)) return error;
+  const { code, message } = error;
+  if (code === 'ERR_INVALID_ARG_TYPE' || code === 'ERR_INVALID_ARG_VALUE')
+    return typeError(message, code);
+  if (code === RANGE) return rangeError(message);
+  if (typeof code !== 'string') return error;
+  if (code.startsWith('ERR_SIMHASH_')) return new SimHashError(code, message, { cause: error });
+  // A conversion that the typed layer should have refused first, or a panic that only the outermost guard caught.
+  if (code in NAPI) return new SimHashError('ERR_SIMHASH_INTERNAL', message, { cause: error });
+  return error;
+}
+
+/** Status names of Node-API as napi-rs spells them. */
+const NAPI: Readonly<Record<string, true>> = {
+  InvalidArg: true,
+  GenericFailure: true,
+  ObjectExpected: true,
+  StringExpected: true,
+  FunctionExpected: true,
+  NumberExpected: true,
+  BooleanExpected: true,
+  ArrayExpected: true,
+  BigintExpected: true,
+};
+
+/** Calls the addon; errors come out as their classes. */
+export function native<T>(call: () => T): T {
+  try {
+    return call();
+  } catch (error) {
+    throw fromNative(error);
+  }
+}

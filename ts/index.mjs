@@ -1,0 +1,19 @@
+// One build, one identity of each class: the ES module hands on what the CommonJS one exports.
+import simhash from './index.js';
+
+export const {
+  CheckedItems,
+  Fingerprinter,
+  Fingerprints,
+  Index,
+  Matches,
+  SimHashError,
+  containment,
+  dedup,
+  dedupFiles,
+  explain,
+  fromHex,
+  hammingDistance,
+  jaccard,
+  toHex,
+} = simhash;

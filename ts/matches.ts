@@ -1,0 +1,54 @@
+import { bit } from './bitmap';
+import type { NativeMatches } from './native';
+
+/** A live document within the distance asked for. */
+export interface Match {
+  /** Its id. */
+  id: number;
+  /** Bits that differ, 0 to 16. */
+  distance: number;
+}
+
+/** Answers to a batch of searches, in columns; rows become objects when they are read. */
+export class Matches implements Iterable<Match[]> {
+  /** Matches of row i are at `offsets[i]` to `offsets[i + 1] - 1` of the other columns. */
+  readonly offsets: Uint32Array;
+  /** Ids, by distance, then id, within a row. */
+  readonly ids: Float64Array;
+  /** Distances. */
+  readonly distances: Uint8Array;
+  /** Bit i (the lowest bit of a byte first) is 1 where a limit cut row i. */
+  readonly truncated: Uint8Array;
+
+  /** @internal */
+  constructor({ offsets, ids, distances, truncated }: NativeMatches) {
+    this.offsets = offsets;
+    this.ids = ids;
+    this.distances = distances;
+    this.truncated = truncated;
+  }
+
+  /** Number of rows: of items searched for. */
+  get length(): number {
+    return this.offsets.length - 1;
+  }
+
+  /** Matches of row `row`, nearest first; none where there is no such row. */
+  get(row: number): Match[] {
+    const found: Match[] = [];
+    const end = this.offsets[row + 1] ?? 0;
+    for (let at = this.offsets[row] ?? 0; at < end; at++) {
+      found.push({ id: this.ids[at] ?? Number.NaN, distance: this.distances[at] ?? Number.NaN });
+    }
+    return found;
+  }
+
+  /** Whether a limit left matches of row `row` out. */
+  isTruncated(row: number): boolean {
+    return bit(this.truncated, row);
+  }
+
+  *[Symbol.iterator](): IterableIterator<Match[]> {
+    for (let row = 0; row < this.length; row++) yield this.get(row);
+  }
+}

@@ -1,0 +1,125 @@
+/** Checks of options: every key known, every value of its type and in its range, `undefined` the same as absent. */
+import { rangeError, typeError } from './errors';
+import { suggest } from './suggest';
+
+/** How one option is checked; the result is the value as its type. */
+export type Check<T> = (value: unknown, name: string) => T;
+/** What each option of an object must be. */
+export type Checks<T> = { readonly [K in keyof T]-?: Check<NonNullable<T[K]>> };
+
+/**
+ * `options` with every value checked; options that are absent or `undefined` are absent in the result.
+ *
+ * @throws TypeError ERR_INVALID_ARG_TYPE: no object, an unknown key, a value of the wrong type
+ * @throws RangeError ERR_OUT_OF_RANGE
+ */
+export function checked<T extends object>(
+  options: unknown,
+  checks: Checks<T>,
+  name = 'options',
+): T {
+  if (options === undefined) return {} as T;
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
+    throw typeError(`${name} must be an object, got ${show(options)}`);
+  }
+  const result: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(options)) {
+    const check = Object.hasOwn(checks, key) ? checks[key as keyof T] : undefined;
+    if (check === undefined) throw unknownKey(key, Object.keys(checks), name);
+    if (value !== undefined)
+      result[key] = check(value, name === 'options' ? key : `${name}.${key}`);
+  }
+  return result as T;
+}
+
+function unknownKey(key: string, known: readonly string[], name: string): TypeError {
+  const nearest = suggest(key, known);
+  const hint =
+    nearest === undefined ? `known are ${known.join(', ')}` : `did you mean '${nearest}'?`;
+  return typeError(`${name} has no option '${key}'; ${hint}`);
+}
+
+/** A whole number from `min` to `max`. */
+export function integer(min: number, max: number): Check<number> {
+  return (value, name) => {
+    const range = `a whole number from ${min} to ${max}`;
+    if (typeof value !== 'number') throw typeError(`${name} must be ${range}, got ${show(value)}`);
+    if (!Number.isInteger(value) || value < min || value > max) {
+      throw rangeError(`${name} must be ${range}, got ${value}`);
+    }
+    return value;
+  };
+}
+
+/** A number from 0 to 1. */
+export const share: Check<number> = (value, name) => {
+  if (typeof value !== 'number')
+    throw typeError(`${name} must be a number from 0 to 1, got ${show(value)}`);
+  if (!(value >= 0 && value <= 1)) throw rangeError(`${name} must be from 0 to 1, got ${value}`);
+  return value;
+};
+
+/** One of a few words. */
+export function choice<const T extends string>(...words: readonly T[]): Check<T> {
+  return (value, name) => {
+    const word = words.find((word) => word === value);
+    if (word !== undefined) return word;
+    const expected = words.map((word) => `'${word}'`).join(', ');
+    const code = typeof value === 'string' ? 'ERR_INVALID_ARG_VALUE' : 'ERR_INVALID_ARG_TYPE';
+    throw typeError(`${name} must be one of ${expected}, got ${show(value)}`, code);
+  };
+}
+
+export const boolean: Check<boolean> = (value, name) => {
+  if (typeof value !== 'boolean')
+    throw typeError(`${name} must be true or false, got ${show(value)}`);
+  return value;
+};
+
+export const string: Check<string> = (value, name) => {
+  if (typeof value !== 'string') throw typeError(`${name} must be a string, got ${show(value)}`);
+  return value;
+};
+
+export function callback<T extends (...args: never[]) => unknown>(value: unknown, name: string): T {
+  if (typeof value !== 'function')
+    throw typeError(`${name} must be a function, got ${show(value)}`);
+  return value as T;
+}
+
+export const signal: Check<AbortSignal> = (value, name) => {
+  // Not instanceof: a signal of another realm, or of a polyfill, is as good.
+  if (
+    typeof value !== 'object' ||
+    value === null ||
+    !('aborted' in value) ||
+    !('addEventListener' in value)
+  ) {
+    throw typeError(`${name} must be an AbortSignal, got ${show(value)}`);
+  }
+  return value as AbortSignal;
+};
+
+/** An array; a Proxy of one is one too. */
+export function array(value: unknown, name: string): void {
+  if (!Array.isArray(value)) throw typeError(`${name} must be an array, got ${show(value)}`);
+}
+
+/** A fingerprint. */
+export function bigint(value: unknown, name: string): bigint {
+  if (typeof value !== 'bigint') throw typeError(`${name} must be a bigint, got ${show(value)}`);
+  return value;
+}
+
+/** An id: ids are whole numbers below 2^53. */
+export const id = integer(0, Number.MAX_SAFE_INTEGER);
+
+/** A value in a message, short. */
+export function show(value: unknown): string {
+  if (typeof value === 'string')
+    return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value);
+  if (typeof value === 'bigint') return `${value}n`;
+  if (Array.isArray(value)) return 'an array';
+  if (typeof value === 'object' && value !== null) return 'an object';
+  return typeof value === 'function' ? 'a function' : String(value);
+}

@@ -1,0 +1,2 @@
+/** The option that somebody probably meant. */
+export { suggest } from './cli/suggest';
