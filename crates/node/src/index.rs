@@ -192,7 +192,7 @@ impl NativeIndex {
         items: Unknown<'_>,
         cancel: &Cancel,
     ) -> js::Result<Object<'env>> {
-        self.start(env, &items, cancel, |shared, texts, flag| shared.add_many(texts, flag))
+        self.start(env, &items, cancel, Shared::add_many)
     }
 
     /// Matches of one item.
@@ -266,9 +266,7 @@ impl NativeIndex {
         items: Unknown<'_>,
         cancel: &Cancel,
     ) -> js::Result<Object<'env>> {
-        self.start(env, &items, cancel, |shared, texts, flag| {
-            shared.check_and_add_many(texts, flag)
-        })
+        self.start(env, &items, cancel, Shared::check_and_add_many)
     }
 
     /// Whether an id is alive.
