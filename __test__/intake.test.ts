@@ -49,7 +49,7 @@ test('user code may close the index while it is read', () => {
 });
 
 test.each([
-  ['a hole', [TEXT, , TEXT], 1],
+  ['a hole', Object.assign([TEXT], { length: 3 }), 1],
   ['null', [null], 0],
   ['a number', [TEXT, 3], 1],
   ['a Uint16Array', [new Uint16Array(2)], 0],
