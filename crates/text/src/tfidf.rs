@@ -120,7 +120,7 @@ fn count(text: &str, word: &Word<'_>, keywords: &mut Vec<Keyword>, table: &mut V
             keyword.count += 1;
             return !keyword.stopped;
         }
-        at = (at + 1) % table.len();
+        at = (at + 1) & (table.len() - 1);
     }
     let idf = if slot > 0 { Node::at(dictionary::nodes(), slot).idf() } else { 0 };
     let stopped = is_stop_word(word.text);
@@ -140,7 +140,7 @@ fn count(text: &str, word: &Word<'_>, keywords: &mut Vec<Keyword>, table: &mut V
         for (index, keyword) in keywords.iter().enumerate() {
             let mut at = home(keyword.key, size);
             while table[at] > 0 {
-                at = (at + 1) % size;
+                at = (at + 1) & (size - 1);
             }
             table[at] = index as u32 + 1;
         }
@@ -148,9 +148,9 @@ fn count(text: &str, word: &Word<'_>, keywords: &mut Vec<Keyword>, table: &mut V
     !stopped
 }
 
-/// Where the search for `key` starts: the top bits of a product with 2^64 / φ spread slots that are close together.
+/// Where the search for `key` starts in a table of `size`, a power of two: the top bits of a product with 2^64 / φ spread slots that are close together.
 fn home(key: u64, size: usize) -> usize {
-    (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize % size
+    (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize & (size - 1)
 }
 
 fn is_stop_word(word: &str) -> bool {

@@ -63,12 +63,25 @@ impl Node {
         Self { bits: nodes[slot as usize], slot }
     }
 
+    /// The prefix longer by the character of `code`; a leaf that is no word if there is none.
+    #[inline]
+    pub(crate) fn step(self, nodes: &[u64], code: u16) -> Self {
+        let slot = self.slot_of_child(code);
+        let bits = nodes.get(slot as usize).copied().unwrap_or(0);
+        Self { bits: if bits & 0x3FFF == u64::from(code) { bits } else { 0 }, slot }
+    }
+
+    /// The slot in which the child by `code` is, if there is one.
+    #[inline]
+    pub(crate) fn slot_of_child(self, code: u16) -> u32 {
+        (self.bits >> 39) as u32 + u32::from(code)
+    }
+
     /// The prefix longer by the character of `code`, if any word has it.
     #[inline]
     pub(crate) fn child(self, nodes: &[u64], code: u16) -> Option<Self> {
-        let slot = (self.bits >> 39) as usize + usize::from(code);
-        let bits = *nodes.get(slot)?;
-        (bits & 0x3FFF == u64::from(code)).then_some(Self { bits, slot: slot as u32 })
+        let child = self.step(nodes, code);
+        (child.bits != 0).then_some(child)
     }
 
     /// Its slot: a number that no other prefix has.
@@ -96,11 +109,11 @@ impl Node {
     }
 }
 
-/// The code of a character of the class that jieba segments (see [`super::block`]): ASCII or U+4E00 to U+9FD5.
+/// The code of a character of the class that jieba segments (see [`super::chunk`]): ASCII or U+4E00 to U+9FD5.
 #[inline]
 pub(crate) fn code(codes: &[u16], character: u16) -> u16 {
     let at = if character < 128 { character } else { character - FIRST_HAN + 128 };
-    codes[usize::from(at)]
+    codes.get(usize::from(at)).copied().unwrap_or(0)
 }
 
 /// The first of the ideographs that jieba segments and the HMM knows.

@@ -61,27 +61,27 @@ pub(super) fn cut(run: &[u16], way: &mut Vec<u8>, mut word: impl FnMut(usize, us
 /// Fills `way` with a bit per state for each character (set: the predecessor with the larger letter) and returns the last state.
 fn tag(run: &[u16], way: &mut Vec<u8>) -> usize {
     let emissions = emissions();
+    let emission = |character: u16| {
+        let row = 4 * usize::from(character - FIRST_HAN);
+        [emissions[row], emissions[row + 1], emissions[row + 2], emissions[row + 3]]
+    };
     way.clear();
     let mut values = START;
-    for (at, &character) in run.iter().enumerate() {
-        let row = 4 * usize::from(character - FIRST_HAN);
-        let emission = &emissions[row..row + 4];
-        let mut bits = 0;
-        if at == 0 {
-            for state in [B, E, M, S] {
-                values[state] += emission[state];
-            }
-        } else {
-            let before = values;
-            for state in [B, E, M, S] {
-                let [smaller, larger] = FROM[state]
-                    .map(|(from, transition)| before[from] + transition + emission[state]);
-                let take_larger = larger >= smaller;
-                values[state] = if take_larger { larger } else { smaller };
-                bits |= u8::from(take_larger) << state;
-            }
-        }
-        way.push(bits);
+    for (value, emission) in values.iter_mut().zip(emission(run[0])) {
+        *value += emission;
+    }
+    way.push(0);
+    for &character in &run[1..] {
+        let emission = emission(character);
+        let step = |state: usize| {
+            let [(smaller, first), (larger, second)] = FROM[state];
+            let smaller = values[smaller] + first + emission[state];
+            let larger = values[larger] + second + emission[state];
+            (if larger >= smaller { larger } else { smaller }, u8::from(larger >= smaller) << state)
+        };
+        let [(b, bit_b), (e, bit_e), (m, bit_m), (s, bit_s)] = [step(B), step(E), step(M), step(S)];
+        values = [b, e, m, s];
+        way.push(bit_b | bit_e | bit_m | bit_s);
     }
     if values[S] >= values[E] { S } else { E }
 }

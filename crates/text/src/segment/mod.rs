@@ -1,24 +1,24 @@
 //! Chinese word segmentation with the tokens of Python jieba 0.42.1 (`cut`, accurate mode), bit for bit.
 //!
 //! ```text
-//! text ──block──► runs of segmentable characters ──route──► the likeliest words ──► tokens
+//! text ──chunk──► segmentable characters ──route──► the likeliest words ──► tokens
 //!                                                               │ runs of single characters
 //!                                                               └──hmm──► words in no dictionary
 //! ```
 //!
 //! The likeliest segmentation maximises the sum of `ln f − ln total` over its words; it is found from the right by dynamic
-//! programming fused with the walks through the dictionary, so no word graph is ever stored. Sums are f64 and their order is
+//! programming. Sums are f64 and their order is
 //! that of Python, because near-ties decide real documents; of equal sums the longer word wins.
 //!
 //! Words come as slices of the text with the dictionary's node, so nobody has to look them up again. Nothing is dropped:
 //! the tokens joined are the text.
 
-mod block;
+mod chunk;
 pub(crate) mod dictionary;
 mod hmm;
 mod route;
 
-use block::utf8_len;
+use chunk::OTHER;
 use dictionary::FIRST_HAN;
 use route::Route;
 
@@ -46,118 +46,124 @@ pub struct SegmentScratch {
 /// Calls `each` with every token of `text`, in order: the tokens of `jieba.cut(text, HMM=hmm)`. The HMM finds words that are in
 /// no dictionary; without it, characters that form no word stand alone.
 ///
-/// Cost: linear in the text; no allocation once `scratch` has grown to the longest block (36 bytes per character of it).
-pub fn cut<'t>(
-    text: &'t str,
-    hmm: bool,
-    scratch: &mut SegmentScratch,
-    mut each: impl FnMut(Word<'t>),
-) {
+/// Cost: linear in the text; no allocation once `scratch` has grown to the longest block (60 bytes per character of it, and
+/// the tables of 1024 characters at least).
+pub fn cut<'t>(text: &'t str, hmm: bool, scratch: &mut SegmentScratch, each: impl FnMut(Word<'t>)) {
     let SegmentScratch { characters, route, way } = scratch;
-    // Both closures of `split` pass tokens on, one at a time.
-    let each = std::cell::RefCell::new(&mut each);
-    block::split(
-        text,
-        characters,
-        |characters, offset| {
-            let mut each = each.borrow_mut();
-            route.find(characters);
-            let mut out = Tokens { text, characters, at: offset, each: &mut **each };
-            if hmm { with_hmm(route, way, &mut out) } else { without_hmm(route, &mut out) }
-        },
-        |start, end| {
-            let text = &text[start..end];
-            let len = text.chars().count();
-            (each.borrow_mut())(Word { text, len, start, slot: 0 });
-        },
-    );
+    let mut out = Tokens { text, at: 0, each };
+    while out.at < text.len() {
+        chunk::read(text, out.at, characters);
+        route.find(characters);
+        let mut start = 0;
+        while start < characters.len() {
+            start += if characters[start] == OTHER {
+                out.other()
+            } else if hmm {
+                with_hmm(route, &characters[start..], start, way, &mut out)
+            } else {
+                without_hmm(route, &characters[start..], start, &mut out)
+            };
+        }
+    }
 }
 
-/// Hands on the tokens of a block, which follow each other without gaps.
-struct Tokens<'a, 't, F: FnMut(Word<'t>)> {
+/// Hands on tokens, which follow each other without gaps.
+struct Tokens<'t, F> {
     text: &'t str,
-    /// The characters of the block that are not yet handed on.
-    characters: &'a [u16],
-    /// Where they start in the text.
+    /// Where the next token starts.
     at: usize,
-    each: &'a mut F,
+    each: F,
 }
 
-impl<'t, F: FnMut(Word<'t>)> Tokens<'_, 't, F> {
-    /// The next `len` characters are a token.
-    fn token(&mut self, len: usize, slot: u32) {
-        let (token, rest) = self.characters.split_at(len);
-        let end = self.at + token.iter().map(|&c| utf8_len(c)).sum::<usize>();
-        (self.each)(Word { text: &self.text[self.at..end], len, start: self.at, slot });
-        self.characters = rest;
-        self.at = end;
+impl<'t, F: FnMut(Word<'t>)> Tokens<'t, F> {
+    /// The next `characters` are a token.
+    fn token(&mut self, characters: &[u16], slot: u32) {
+        let bytes = characters.iter().map(|&c| if c < 128 { 1 } else { 3 }).sum();
+        self.hand_on(bytes, characters.len(), slot);
     }
 
-    fn singles(&mut self, count: usize) {
-        for _ in 0..count {
-            self.token(1, 0);
+    fn singles(&mut self, characters: &[u16]) {
+        for character in characters {
+            self.token(std::slice::from_ref(character), 0);
         }
+    }
+
+    /// The next code point, which is in no block, is a token; CR LF is one. Returns the number of code points.
+    fn other(&mut self) -> usize {
+        let rest = &self.text.as_bytes()[self.at..];
+        if rest.starts_with(b"\r\n") {
+            self.hand_on(2, 2, 0);
+            return 2;
+        }
+        self.hand_on(chunk::utf8_len(rest[0]), 1, 0);
+        1
+    }
+
+    fn hand_on(&mut self, bytes: usize, len: usize, slot: u32) {
+        let start = self.at;
+        self.at += bytes;
+        (self.each)(Word { text: &self.text[start..self.at], len, start, slot });
     }
 }
 
-/// Single characters of the route are joined where they are ASCII letters and digits.
-fn without_hmm<'t>(route: &Route, out: &mut Tokens<'_, 't, impl FnMut(Word<'t>)>) {
-    let mut joined = 0;
-    for (len, slot) in route.words() {
-        if len == 1 && is_alphanumeric(out.characters[joined]) {
-            joined += 1;
-            continue;
-        }
-        if joined > 0 {
-            out.token(joined, 0);
-            joined = 0;
-        }
-        out.token(len, slot);
-    }
+/// The next tokens without HMM: a word, or single ASCII letters and digits of the route joined. `characters` are those from
+/// position `start` of the chunk on. Returns how many were handed on.
+fn without_hmm<'t>(
+    route: &Route,
+    characters: &[u16],
+    start: usize,
+    out: &mut Tokens<'t, impl FnMut(Word<'t>)>,
+) -> usize {
+    let joins = |&(at, &c): &(usize, &u16)| is_alphanumeric(c) && route.word(start + at).len == 1;
+    let joined = characters.iter().enumerate().take_while(joins).count();
     if joined > 0 {
-        out.token(joined, 0);
+        out.token(&characters[..joined], 0);
+        return joined;
     }
+    let word = route.word(start);
+    out.token(&characters[..word.len as usize], word.slot);
+    word.len as usize
 }
 
-/// Runs of single characters of the route are cut again by the HMM.
-fn with_hmm<'t>(route: &Route, way: &mut Vec<u8>, out: &mut Tokens<'_, 't, impl FnMut(Word<'t>)>) {
-    let mut singles = 0;
-    for (len, slot) in route.words() {
-        if len == 1 {
-            singles += 1;
-            continue;
-        }
-        cut_again(singles, way, out);
-        singles = 0;
-        out.token(len, slot);
-    }
-    cut_again(singles, way, out);
-}
-
-/// The next `singles` characters, which the route took one by one.
-fn cut_again<'t>(
-    singles: usize,
+/// The next tokens with HMM: a word of the route, or a run of its single characters, cut again.
+fn with_hmm<'t>(
+    route: &Route,
+    characters: &[u16],
+    start: usize,
     way: &mut Vec<u8>,
-    out: &mut Tokens<'_, 't, impl FnMut(Word<'t>)>,
-) {
-    let run = &out.characters[..singles];
-    if singles < 2 || Route::is_word(run) {
-        return out.singles(singles);
+    out: &mut Tokens<'t, impl FnMut(Word<'t>)>,
+) -> usize {
+    let word = route.word(start);
+    if word.len > 1 {
+        out.token(&characters[..word.len as usize], word.slot);
+        return word.len as usize;
     }
-    let mut rest = run;
-    while let Some(&first) = rest.first() {
-        if first >= FIRST_HAN {
-            let han = rest.iter().take_while(|&&c| c >= FIRST_HAN).count();
-            let (piece, after) = rest.split_at(han);
-            hmm::cut(piece, way, |start, end| {
-                out.token(end - start, 0);
-            });
-            rest = after;
+    let single = |&(at, &c): &(usize, &u16)| c != OTHER && route.word(start + at).len == 1;
+    let singles = characters.iter().enumerate().take_while(single).count();
+    let run = &characters[..singles];
+    if singles == 1 || route.is_word(start, singles) {
+        out.singles(run);
+    } else {
+        cut_again(run, way, out);
+    }
+    singles
+}
+
+/// Cuts a run of single characters that is no word: ideographs by the HMM, the rest by a pattern.
+fn cut_again<'t>(mut run: &[u16], way: &mut Vec<u8>, out: &mut Tokens<'t, impl FnMut(Word<'t>)>) {
+    while let Some(&first) = run.first() {
+        let len = if first >= FIRST_HAN {
+            run.iter().take_while(|&&c| c >= FIRST_HAN).count()
         } else {
-            let len = ascii_piece(rest);
-            out.token(len, 0);
-            rest = &rest[len..];
+            ascii_piece(run)
+        };
+        let (piece, rest) = run.split_at(len);
+        if first >= FIRST_HAN {
+            hmm::cut(piece, way, |start, end| out.token(&piece[start..end], 0));
+        } else {
+            out.token(piece, 0);
         }
+        run = rest;
     }
 }
 

@@ -4,7 +4,11 @@
 //! lie outside the repository (`../shared/fixtures/jieba`, with texts in `../shared/data`); where they are absent, a notice
 //! says so.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test fails by panicking and says what it skips"
+)]
 
 mod fixtures;
 
