@@ -74,11 +74,18 @@ impl Shared {
     ) -> Result<(), IndexError> {
         self.state.read().ids.check_room(count as u64)?;
         let mut stored = stored.peekable();
-        let mut fresh = Vec::new();
+        let (mut fresh, mut slice) = (Vec::new(), Vec::with_capacity(SLICE));
         while stored.peek().is_some() {
             let mut state = self.state.write();
             fresh.clear();
-            for item in stored.by_ref().take(SLICE) {
+            slice.clear();
+            slice.extend(stored.by_ref().take(SLICE));
+            for item in &slice {
+                if let Item::Fingerprint(value) = item {
+                    state.ids.prefetch(*value);
+                }
+            }
+            for item in slice.drain(..) {
                 if let (Item::Fingerprint(value), (_, true)) = (item, state.ids.add(item)) {
                     fresh.push(value);
                 }

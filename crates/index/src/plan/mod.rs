@@ -15,7 +15,7 @@ mod cover;
 mod schedule;
 
 pub use catalog::names;
-pub(crate) use schedule::Schedule;
+pub(crate) use schedule::{Lookup, Schedule};
 
 use std::sync::{Arc, OnceLock};
 

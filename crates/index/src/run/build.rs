@@ -52,7 +52,7 @@ pub(crate) fn build(
         let mut sources: Vec<Source<'_>> = runs
             .iter()
             .map(|run| {
-                let table = run.table(number, prefix);
+                let table = run.table(number, plan.prefixes());
                 let bits = prefix.bits() - table.rest;
                 Source { directory: table.directory, bits, entries: table.entries }
             })

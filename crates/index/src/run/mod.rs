@@ -13,7 +13,7 @@ mod build;
 mod probe;
 
 pub(crate) use build::build;
-pub(crate) use probe::{Probe, sweep};
+pub(crate) use probe::sweep;
 
 use crate::memory::{Words, halves};
 use crate::plan::Prefix;
@@ -95,10 +95,10 @@ impl Run {
         &self.words[span.entries..span.entries + span.length]
     }
 
-    /// A view of one table, whose prefix the caller brings.
+    /// A view of one table; the caller brings the plan's prefixes.
     #[inline]
-    pub(crate) fn table<'a>(&'a self, number: usize, prefix: &'a Prefix) -> Table<'a> {
-        let span = self.spans[number];
+    pub(crate) fn table<'a>(&'a self, number: usize, prefixes: &'a [Prefix]) -> Table<'a> {
+        let (span, prefix) = (self.spans[number], &prefixes[number]);
         let directory = &self.words[span.directory..span.directory + directory_words(span.bits)];
         Table {
             directory: &halves(directory)[..=1 << span.bits],

@@ -18,7 +18,7 @@ fn check(run: &Run, plan: &Plan, expected: &[u64]) {
     let mut expected = expected.to_vec();
     expected.sort_unstable();
     for (number, prefix) in plan.prefixes().iter().enumerate() {
-        let table = run.table(number, prefix);
+        let table = run.table(number, plan.prefixes());
         let mut listed = table.entries.to_vec();
         listed.sort_unstable();
         assert!(listed == expected, "table {number} of {} entries", expected.len());
@@ -87,22 +87,27 @@ fn skewed_prefixes_are_sorted_inside_their_bucket() {
 }
 
 #[test]
-fn a_sweep_visits_every_probe_once_in_order() {
+fn a_sweep_visits_every_bucket_once_in_order() {
     let plan = Plan::named("k3-t6").unwrap();
     let values = values(5000);
-    let run = build(&plan, &[], &[&values], None);
-    let prefix = &plan.prefixes()[0];
-    for count in [0, 1, 5, 11, 12, 13, 24, 25, 31, 32, 33, 500] {
-        let probes = values[..count].iter().map(|&value| Probe {
-            table: run.table(0, prefix),
-            key: prefix.key(value),
-            context: value,
-        });
-        let mut visited = Vec::new();
-        sweep(probes, |value, bucket| {
-            assert!(bucket.contains(&value));
-            visited.push(value);
-        });
-        assert_eq!(visited, values[..count]);
+    let schedule = plan.schedule(3).unwrap();
+    let first = build(&plan, &[], &[&values[..3000]], None);
+    let second = build(&plan, &[], &[&values[3000..]], None);
+    for count in [0, 1, 2, 3, 4, 5, 6, 7, 100] {
+        for runs in [&[][..], &[&first][..], &[&first, &second][..]] {
+            let mut expected = Vec::new();
+            for query in 0..count {
+                for lookup in 0..schedule.lookups.len() {
+                    expected.extend((0..runs.len()).map(|run| (query, lookup, run)));
+                }
+            }
+            let mut visited = Vec::new();
+            let queries = &values[..count];
+            sweep(plan.prefixes(), schedule, runs, queries, |query, lookup, run, bucket| {
+                assert_eq!(bucket.contains(&values[query]), run == 0);
+                visited.push((query, lookup, run));
+            });
+            assert_eq!(visited, expected);
+        }
     }
 }

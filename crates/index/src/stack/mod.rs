@@ -2,7 +2,7 @@
 //!
 //! A new fingerprint is appended to the front, which is simply scanned. A full front is set aside, still scanned, until
 //! it is merged with the runs of its level and below into one new run. Level l holds a run of `FRONT * RATIO^l` to
-//! `FRONT * RATIO^(l+1)` fingerprints, so there are few runs (five at 50 million) and each fingerprint is rewritten at
+//! `FRONT * RATIO^(l+1)` fingerprints, so there are few runs (four at 50 million) and each fingerprint is rewritten at
 //! most `RATIO` times per level: insertion is amortised O(log n), and nothing is ever shifted to make room.
 //!
 //! Merging is cut in three so that it can happen beside everything else: [`Stack::small_job`] or [`Stack::large_job`]
@@ -14,8 +14,8 @@ use std::sync::Arc;
 
 pub(crate) use merge::Job;
 
-use crate::plan::{Plan, Schedule};
-use crate::run::{Probe, Run, sweep};
+use crate::plan::{Lookup, Plan, Prefix, Schedule};
+use crate::run::{Run, sweep};
 use crate::scan::{self, Hit};
 
 /// Fingerprints scanned before they are set aside: below about 2,000 a scan is as fast as probing tables.
@@ -42,17 +42,6 @@ pub(crate) struct Stack {
     waiting: Vec<Waiting>,
     /// Largest first.
     runs: Vec<Sealed>,
-}
-
-/// One look-up of a batch: whose query, what to flip, which table.
-#[derive(Clone, Copy)]
-struct Context<'a> {
-    query: usize,
-    run: usize,
-    value: u64,
-    flips: u64,
-    table: u8,
-    schedule: &'a Schedule,
 }
 
 impl Stack {
@@ -94,8 +83,19 @@ impl Stack {
         let schedule = self.plan.schedule(distance);
         let by_tables = |run: &Run| schedule.is_some_and(|schedule| schedule.pays(run.len()));
         if let Some(schedule) = schedule {
-            let runs = || self.runs.iter().map(|sealed| &*sealed.run).filter(|run| by_tables(run));
-            self.probe(schedule, runs, queries, distance, &mut on_hit);
+            // There are hardly ever more runs; what is left over takes a second round.
+            let mut few: [Option<&Run>; 8] = [None; 8];
+            let mut runs = self.runs.iter().map(|sealed| &*sealed.run).filter(|run| by_tables(run));
+            loop {
+                let mut count = 0;
+                for (slot, run) in few.iter_mut().zip(&mut runs) {
+                    *slot = Some(run);
+                    count += 1;
+                }
+                let Some(first) = few[0].filter(|_| count > 0) else { break };
+                let round = few.map(|run| run.unwrap_or(first));
+                self.probe(schedule, &round[..count], queries, distance, &mut on_hit);
+            }
         }
         let fronts = self.waiting.iter().map(|front| front.values.as_slice());
         let runs = self.runs.iter().filter(|sealed| !by_tables(&sealed.run));
@@ -109,55 +109,36 @@ impl Stack {
         }
     }
 
-    fn probe<'a, R: Iterator<Item = &'a Run>>(
-        &'a self,
-        schedule: &'a Schedule,
-        runs: impl Fn() -> R,
+    fn probe(
+        &self,
+        schedule: &Schedule,
+        runs: &[&Run],
         queries: &[u64],
         distance: u32,
         on_hit: &mut impl FnMut(usize, Hit),
     ) {
         let prefixes = self.plan.prefixes();
-        let probes = queries.iter().enumerate().flat_map(|(query, &value)| {
-            runs().enumerate().flat_map(move |(run, sealed)| {
-                schedule.lookups.iter().map(move |lookup| {
-                    let prefix = &prefixes[usize::from(lookup.table)];
-                    Probe {
-                        table: sealed.table(usize::from(lookup.table), prefix),
-                        key: prefix.key(value ^ lookup.flips),
-                        context: Context {
-                            query,
-                            run,
-                            value,
-                            flips: lookup.flips,
-                            table: lookup.table,
-                            schedule,
-                        },
-                    }
-                })
-            })
-        });
         // Hits of look-ups with flips may repeat, at most once per table: they are gathered and made unique.
-        let mut repeated: Vec<(usize, usize, Hit)> = Vec::new();
-        sweep(probes, |context, bucket| {
-            scan::within(bucket, context.value, distance, |position, apart| {
+        let mut repeated: Vec<(usize, Hit)> = Vec::new();
+        sweep(prefixes, schedule, runs, queries, |query, number, _, bucket| {
+            scan::within(bucket, queries[query], distance, |position, apart| {
                 let value = bucket[position];
-                let differ = value ^ context.value;
-                let mask = prefixes[usize::from(context.table)].mask();
-                if (differ ^ context.flips) & mask != 0 {
+                let differ = value ^ queries[query];
+                let lookup = schedule.lookups[number];
+                if (differ ^ lookup.flips) & prefixes[usize::from(lookup.table)].mask() != 0 {
                     return;
                 }
                 let hit = Hit { distance: apart, value };
-                if !context.schedule.plain {
-                    repeated.push((context.query, context.run, hit));
-                } else if is_first(context.schedule, prefixes, context.table, differ) {
-                    on_hit(context.query, hit);
+                if !schedule.plain {
+                    repeated.push((query, hit));
+                } else if is_first(&schedule.lookups[..number], prefixes, differ) {
+                    on_hit(query, hit);
                 }
             });
         });
         repeated.sort_unstable();
         repeated.dedup();
-        for (query, _, hit) in repeated {
+        for (query, hit) in repeated {
             on_hit(query, hit);
         }
     }
@@ -189,12 +170,8 @@ impl Stack {
 
 /// The first-mask rule: of the tables where a hit shares the query's prefix, the first one reports it.
 #[inline]
-fn is_first(schedule: &Schedule, prefixes: &[crate::plan::Prefix], table: u8, differ: u64) -> bool {
-    schedule
-        .lookups
-        .iter()
-        .take_while(|lookup| lookup.table != table)
-        .all(|lookup| prefixes[usize::from(lookup.table)].mask() & differ != 0)
+fn is_first(earlier: &[Lookup], prefixes: &[Prefix], differ: u64) -> bool {
+    earlier.iter().all(|lookup| prefixes[usize::from(lookup.table)].mask() & differ != 0)
 }
 
 #[cfg(test)]
