@@ -16,6 +16,7 @@ use parking_lot::{Mutex, RwLock};
 use self::background::Workers;
 use crate::ids::Ids;
 use crate::plan::{MAX_DISTANCE, Plan};
+use crate::run::Run;
 use crate::scan::Hit;
 use crate::spread::spread;
 use crate::stack::Stack;
@@ -243,6 +244,31 @@ impl Index {
     pub fn compact(&self) {
         let _writer = self.shared.writers.lock();
         self.shared.compact();
+    }
+
+    /// The single run that holds everything, after compacting; none if there are no fingerprints.
+    pub(crate) fn sealed(&self) -> Option<Arc<Run>> {
+        let _writer = self.shared.writers.lock();
+        self.shared.compact();
+        self.shared.state.read().stack.only_run()
+    }
+
+    pub(crate) fn shared_plan(&self) -> Arc<Plan> {
+        Arc::clone(&self.plan)
+    }
+
+    /// The id that the next addition gets.
+    pub(crate) fn next_id(&self) -> u64 {
+        self.shared.state.read().ids.next()
+    }
+
+    pub(crate) fn checked(&self, distance: Option<u32>) -> Result<u32, IndexError> {
+        checked_distance(distance.unwrap_or(self.max_distance))
+    }
+
+    /// A look at the ids while nothing changes.
+    pub(crate) fn read<T>(&self, look: impl FnOnce(&Ids) -> T) -> T {
+        look(&self.shared.state.read().ids)
     }
 
     fn resolve(&self, options: SearchOptions) -> Result<(u32, usize), IndexError> {

@@ -107,6 +107,23 @@ impl Ids {
         self.texts.get(&text).map(|holders| self.records.id(holders.first()))
     }
 
+    /// Calls `on_holders` for every fingerprint (None: text) with more than one live id.
+    pub(crate) fn shared(&self, mut on_holders: impl FnMut(Option<u64>, Vec<u64>)) {
+        let ids = |holders: &Holders| {
+            let mut ids = Vec::with_capacity(holders.live());
+            self.list(holders.iter(), usize::MAX, |id| ids.push(id));
+            ids
+        };
+        self.shared.iter().for_each(|(&value, holders)| on_holders(Some(value), ids(holders)));
+        let texts = self.texts.values().filter(|holders| holders.live() > 1);
+        texts.for_each(|holders| on_holders(None, ids(holders)));
+    }
+
+    /// The oldest id that may still be alive.
+    pub(crate) fn oldest(&self) -> u64 {
+        self.records.oldest()
+    }
+
     /// Whether so many more ids fit.
     pub(crate) fn check_room(&self, more: u64) -> Result<(), IndexError> {
         self.records.check_room(more)

@@ -43,6 +43,10 @@ impl Records {
         self.next
     }
 
+    pub(super) fn oldest(&self) -> u64 {
+        self.base
+    }
+
     /// Whether so many more ids fit.
     pub(super) fn check_room(&self, more: u64) -> Result<(), IndexError> {
         if self.next - self.base + more >= u64::from(u32::MAX) {

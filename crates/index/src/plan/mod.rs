@@ -235,6 +235,23 @@ impl Plan {
         Self::named(name)
     }
 
+    /// A plan whose tables alone cover `distance`, for joins: there every bucket is read anyway, so longer prefixes
+    /// matter more than few tables.
+    ///
+    /// # Errors
+    /// [`IndexError::Distance`] above [`MAX_DISTANCE`].
+    pub(crate) fn covering(distance: u32) -> Result<Self, IndexError> {
+        match distance {
+            0..=5 => Self::auto(distance, None),
+            6 => Self::named("k6-t21"),
+            7 => Self::named("k7-t28"),
+            8 => Self::named("k8-t32"),
+            9 => Self::named("k9-t28"),
+            10 => Self::named("k10-t24"),
+            _ => Self::classic(distance),
+        }
+    }
+
     /// Resolves the caller's choice.
     ///
     /// # Errors

@@ -60,6 +60,22 @@ impl<'a> Table<'a> {
         (key >> self.rest) as usize
     }
 
+    /// Calls `on_group` with the entries of a slot that may be near each other on this table's account: the bucket,
+    /// or of a long bucket the stretches with equal keys. Single entries are left out.
+    #[inline]
+    pub(crate) fn groups(&self, slot: usize, mut on_group: impl FnMut(&'a [u64])) {
+        let bucket =
+            &self.entries[self.directory[slot] as usize..self.directory[slot + 1] as usize];
+        if bucket.len() <= LONG || self.rest == 0 {
+            if bucket.len() > 1 {
+                on_group(bucket);
+            }
+            return;
+        }
+        let equal = |a: &u64, b: &u64| (a ^ b) & self.prefix.mask() == 0;
+        bucket.chunk_by(equal).filter(|group| group.len() > 1).for_each(on_group);
+    }
+
     /// Narrows a long bucket to the entries with exactly this key.
     #[inline]
     fn narrow(&self, bucket: &'a [u64], key: u64) -> &'a [u64] {
@@ -106,6 +122,11 @@ impl Run {
             prefix,
             rest: prefix.bits() - span.bits,
         }
+    }
+
+    /// Directory slots of a table.
+    pub(crate) fn slots(&self, number: usize) -> usize {
+        1 << self.spans[number].bits
     }
 
     /// Bytes of all tables and directories.

@@ -156,6 +156,11 @@ impl Stack {
         self.runs.iter().map(|sealed| sealed.run.len())
     }
 
+    /// The run that holds everything, after a compaction.
+    pub(crate) fn only_run(&self) -> Option<Arc<Run>> {
+        self.runs.first().map(|sealed| Arc::clone(&sealed.run))
+    }
+
     /// Bytes held by the front and all tables.
     pub(crate) fn bytes(&self) -> usize {
         let fronts = self.front.capacity() + self.waiting_len();

@@ -1,0 +1,70 @@
+//! All pairs and clusters within a distance, from the sealed tables.
+//!
+//! Two near fingerprints share a bucket of some table, so it is enough to compare within *groups*: the entries of a
+//! bucket, or of a long bucket those with the same key. A group that is still long is cut again by the bits that its
+//! table ignores, into `k + 1` blocks of which a near pair shares one: the same pigeonhole, nested.
+
+mod clusters;
+mod pairs;
+
+use std::sync::Arc;
+
+pub use clusters::Cluster;
+pub use pairs::{Pair, Pairs};
+
+use crate::IndexError;
+use crate::index::Index;
+use crate::plan::{Plan, Prefix};
+use crate::run::{self, Run};
+
+/// Longer groups are nested: comparing all pairs of so many costs as much as sorting them a few times.
+const NEST: usize = 1024;
+
+/// Everything that lay in the index when the join began, in one run of a plan that covers the distance.
+#[derive(Debug, Clone)]
+struct Sealed {
+    plan: Arc<Plan>,
+    run: Option<Arc<Run>>,
+    distance: u32,
+}
+
+impl Sealed {
+    /// Compacts the index; where its own plan does not reach, tables of another plan are built beside it.
+    fn new(index: &Index, distance: u32) -> Result<Self, IndexError> {
+        let run = index.sealed();
+        if distance <= index.plan().radius() {
+            return Ok(Self { plan: index.shared_plan(), run, distance });
+        }
+        let plan = Plan::covering(distance)?;
+        let run = run.map(|run| Arc::new(run::build(&plan, &[], &[run.values()], None)));
+        Ok(Self { plan: Arc::new(plan), run, distance })
+    }
+
+    /// Masks of the tables that matter for this distance, in order, with their numbers.
+    fn tables(&self) -> Vec<(usize, u64)> {
+        let prefixes = self.plan.prefixes();
+        match self.plan.schedule(self.distance).filter(|schedule| schedule.plain) {
+            Some(schedule) => {
+                let mut tables: Vec<(usize, u64)> = Vec::new();
+                for lookup in &schedule.lookups {
+                    let table = usize::from(lookup.table);
+                    tables.push((table, prefixes[table].mask()));
+                }
+                tables
+            }
+            None => prefixes.iter().map(Prefix::mask).enumerate().collect(),
+        }
+    }
+}
+
+/// `k + 1` masks that share out the bits outside `mask`.
+fn nested_masks(mask: u64, distance: u32) -> Vec<u64> {
+    let bits: Vec<u32> = (0..64).filter(|bit| mask >> bit & 1 == 0).collect();
+    let parts = distance as usize + 1;
+    (0..parts)
+        .map(|part| {
+            let (from, to) = (bits.len() * part / parts, bits.len() * (part + 1) / parts);
+            bits[from..to].iter().fold(0, |mask, bit| mask | 1 << bit)
+        })
+        .collect()
+}
