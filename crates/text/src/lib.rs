@@ -14,6 +14,7 @@ pub mod feature;
 pub mod intake;
 pub mod normalize;
 pub mod segment;
+pub mod sentence;
 
 mod jieba;
 mod ngram;
@@ -23,5 +24,5 @@ mod words;
 
 pub use extract::{ExtractScratch, Extractor, ExtractorOptions, Segmenter, Unit, Weighting};
 pub use feature::{Feature, Token};
-pub use normalize::{NormalizeScratch, Normalizer, Whitespace};
+pub use normalize::{NormalizeScratch, Normalizer, Punctuation, Whitespace};
 pub use options::OptionsError;

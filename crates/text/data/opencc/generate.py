@@ -11,6 +11,8 @@ selection. The choice is fixed:
 - any other takes the first target of TSCharacters, which is the most common one;
 - a target that is itself a source is followed to its end, so that converting twice is converting once;
 - characters that stay as they are have no line.
+
+The second line of the output lists the characters for which this was a choice, as source, target and the targets not taken.
 """
 import sys
 
@@ -20,12 +22,22 @@ def rows(name):
         for line in file:
             if line.strip() and not line.startswith("#"):
                 source, targets = line.rstrip("\n").split("\t")
-                yield source, targets.split(" ")[0]
+                yield source, targets.split(" ")
 
 
-table = dict(rows("TSCharacters.txt"))
-table.update(rows("TSCharactersExt.txt"))
+choices = dict(rows("TSCharacters.txt"))
+table = {source: targets[0] for source, targets in choices.items()}
+extended = {source: targets[0] for source, targets in rows("TSCharactersExt.txt")}
+table.update(extended)
 print("# OpenCC TSCharacters 1.4.1, Apache-2.0: traditional character, simplified character")
+print(
+    "# chosen among several:",
+    *(
+        f"{source}{table[source]}({''.join(t for t in targets if t != table[source])})"
+        for source, targets in sorted(choices.items())
+        if len(targets) > 1 and source not in extended
+    ),
+)
 for source in sorted(table):
     target = table[source]
     while table.get(target, target) != target:

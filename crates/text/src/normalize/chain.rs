@@ -1,8 +1,9 @@
 //! All steps in order, and the rule that makes the chain of them idempotent.
 //!
 //! One round is: HTML, noise, emoji, NFKC and case, traditional to simplified, invisible characters, punctuation, white
-//! space, runs. A later step can make what an earlier one looks for: NFKC turns `＠` into `@` and `：` into `:`, a removed
-//! zero-width space completes a URL or puts a mark beside its letter. So rounds are repeated until one changes nothing, and
+//! space, runs. A later step can make what an earlier one looks for: NFKC turns `＠` into `@` and `：` into `:` (so noise is
+//! looked for once more right behind it, before punctuation takes the signs away), a removed zero-width space completes a
+//! URL or puts a mark beside its letter. So rounds are repeated until one changes nothing, and
 //! the result is by construction a text that every step leaves alone: normalising twice is normalising once. From the
 //! second round on the HTML step only neutralises (see [`html`]): what looks like a tag by then was text.
 //!
@@ -11,8 +12,8 @@
 //! too.
 
 use super::{
-    NormalizeScratch, Normalizer, Punctuation, Whitespace, emoji, html, invisible, noise, punctuation, runs,
-    traditional,
+    NormalizeScratch, Normalizer, Punctuation, Whitespace, emoji, html, invisible, noise,
+    punctuation, runs, traditional,
 };
 
 /// Three rounds settle every text that was not written to be difficult (a URL in full-width characters behind a
@@ -65,13 +66,18 @@ impl Chain<'_, '_> {
         let space = Normalizer { whitespace: n.whitespace, ..Normalizer::OFF };
         let mut changed = false;
         let mut step = |on: bool, step: &dyn Fn(&str, &mut String) -> bool| {
-            changed |= on && self.step(step);
+            let now = on && self.step(step);
+            changed |= now;
+            now
         };
         step(n.html && first, &html::apply);
         step(n.html && !first, &html::neutralize);
         step(n.noise, &noise::apply);
         step(n.emoji, &emoji::apply);
-        step(n.nfkc || n.case, &|text, out| fold.fold_and_space(text, out) && text != out.as_str());
+        let folded = step(n.nfkc || n.case, &|text, out| {
+            fold.fold_and_space(text, out) && text != out.as_str()
+        });
+        step(n.noise && folded, &noise::apply);
         step(n.simplified, &traditional::apply);
         step(n.invisible, &invisible::apply);
         step(n.punctuation != Punctuation::Keep, &|text, out| {

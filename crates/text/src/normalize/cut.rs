@@ -60,10 +60,9 @@ impl<'a> Cutter<'a> {
 
     fn write(&mut self, piece: &str) {
         let Some(next) = piece.chars().next() else { return };
-        if std::mem::take(&mut self.gap) && is_word(next) {
-            if self.out.chars().next_back().is_some_and(is_word) {
-                self.out.push(' ');
-            }
+        let joins = std::mem::take(&mut self.gap) && is_word(next);
+        if joins && self.out.chars().next_back().is_some_and(is_word) {
+            self.out.push(' ');
         }
         self.out.push_str(piece);
     }

@@ -1,7 +1,23 @@
 //! Normalisation: texts that people would call the same become the same string.
 //!
-//! Three steps are on by default, and their order is fixed: **NFKC** (full-width and compatibility forms), **full case
-//! folding**, **white space**. The default fingerprints of characters are frozen with them.
+//! The steps, in their fixed order:
+//!
+//! | step | default | why |
+//! |---|---|---|
+//! | [`html`](Normalizer::html) | off | plain text may hold `<` and `&` of its own; only the caller knows that it is HTML |
+//! | [`noise`](Normalizer::noise) | off | in most texts a link or a name is content |
+//! | [`emoji`](Normalizer::emoji) | off | in short posts they may be all the content |
+//! | [`nfkc`](Normalizer::nfkc) | on | full-width and compatibility forms |
+//! | [`case`](Normalizer::case) | on | full case folding |
+//! | [`simplified`](Normalizer::simplified) | off | merges words that differ in traditional script (乾, 幹, 干) |
+//! | [`invisible`](Normalizer::invisible) | off | joiners carry meaning in some scripts |
+//! | [`punctuation`](Normalizer::punctuation) | keep | it separates lists, code and numbers |
+//! | [`whitespace`](Normalizer::whitespace) | auto | layout |
+//! | [`runs`](Normalizer::runs) | off | `====` and `===` differ in code and tables |
+//!
+//! The three that are on are frozen: the default fingerprints are made with them, so no other step can become a default.
+//! [`Normalizer::web`] and [`Normalizer::microblog`] are ready-made choices. [`chain`] says how the steps work together and
+//! why the whole is idempotent; the rest of this page is about NFKC, case and white space.
 //!
 //! Most characters need nothing, and most of the others become one fixed string whatever stands beside them. A table per
 //! combination of the first two steps ([`table`]) says which; such text takes one pass that copies whole runs, or borrows
@@ -11,10 +27,22 @@
 //!
 //! Invariants: `apply(apply(x)) == apply(x)`; fast and slow path agree wherever both apply (tests hold both).
 
+mod chain;
+mod cut;
+mod emoji;
 mod fold;
+mod html;
+mod invisible;
+mod noise;
+mod punctuation;
+mod runs;
+mod scan;
 mod slow;
 mod table;
+mod traditional;
 mod whitespace;
+
+pub(crate) use punctuation::is_punctuation;
 
 use table::{Action, Table};
 use whitespace::Writer;
@@ -34,23 +62,53 @@ pub enum Whitespace {
     Auto,
 }
 
+/// What becomes of punctuation. Numbers keep theirs in any case: `3.14`, `12:30`, `50%`, `-5`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Punctuation {
+    /// Leave it alone.
+    #[default]
+    Keep,
+    /// One form per meaning: all quotation marks become `"` or `'`, `。` becomes `.`, `、` becomes `,`, dashes `-`, `…`
+    /// three dots, `【】` square brackets, full-width marks ASCII.
+    Fold,
+    /// Drop it, with a space in its place where two words would join.
+    Drop,
+}
+
 /// Which steps to take. Each field is a switch; the order of the steps is the order of the fields.
 ///
 /// `Default` turns on the three frozen steps (NFKC, case, [`Whitespace::Auto`]); [`Normalizer::OFF`] changes nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[expect(clippy::struct_excessive_bools, reason = "independent switches, named at every use")]
 pub struct Normalizer {
+    /// HTML to text: tags, comments, script and style go, block elements start a line, character references are decoded.
+    /// The result holds no `<` that could open a tag: `&lt;br&gt;` becomes `br>`. Default off.
+    pub html: bool,
+    /// URLs, mail addresses, `@names` and `//@name:` chains, `#topics#`, `[emoticons]`, `转发微博`. A text of nothing else
+    /// keeps them. Default off.
+    pub noise: bool,
+    /// Drop emoji, whole sequences at once. A text of nothing else keeps them. Default off.
+    pub emoji: bool,
     /// Unicode normalisation form KC: full-width letters become ASCII, ligatures and circled digits plain. Default on.
     pub nfkc: bool,
     /// Full case folding (Unicode `CaseFolding.txt`, statuses C and F; `ß` becomes `ss`), not lower case: folding is
     /// stable across Unicode versions and does not depend on neighbours. Default on.
     pub case: bool,
+    /// Traditional to simplified Chinese, character by character (`OpenCC`'s table, its first choice). Default off.
+    pub simplified: bool,
+    /// Drop zero-width characters, bidirectional controls, variation selectors and control characters. Default off.
+    pub invisible: bool,
+    /// Punctuation. Default [`Punctuation::Keep`].
+    pub punctuation: Punctuation,
     /// White space. Default [`Whitespace::Auto`].
     pub whitespace: Whitespace,
+    /// More than three equal characters in a row, digits apart, become three: 哈哈哈哈哈 is 哈哈哈. Default off.
+    pub runs: bool,
 }
 
 impl Default for Normalizer {
     fn default() -> Self {
-        Self { nfkc: true, case: true, whitespace: Whitespace::Auto }
+        Self { nfkc: true, case: true, whitespace: Whitespace::Auto, ..Self::OFF }
     }
 }
 
@@ -58,31 +116,73 @@ impl Default for Normalizer {
 #[derive(Clone, Debug, Default)]
 pub struct NormalizeScratch {
     out: String,
+    /// The other buffer of the full chain: each step reads one and writes the other.
+    next: String,
 }
 
 impl Normalizer {
     /// No step at all: text passes through unchanged.
-    pub const OFF: Self = Self { nfkc: false, case: false, whitespace: Whitespace::Keep };
+    pub const OFF: Self = Self {
+        html: false,
+        noise: false,
+        emoji: false,
+        nfkc: false,
+        case: false,
+        simplified: false,
+        invisible: false,
+        punctuation: Punctuation::Keep,
+        whitespace: Whitespace::Keep,
+        runs: false,
+    };
+
+    /// For pages of the web: the default steps, and HTML, platform noise, simplified characters, invisible characters
+    /// and dropped punctuation.
+    pub fn web() -> Self {
+        Self {
+            html: true,
+            noise: true,
+            simplified: true,
+            invisible: true,
+            punctuation: Punctuation::Drop,
+            ..Self::default()
+        }
+    }
+
+    /// For microblog posts, which are plain text: [`web`](Self::web) without HTML, but with emoji dropped and runs
+    /// shortened.
+    pub fn microblog() -> Self {
+        Self { html: false, emoji: true, runs: true, ..Self::web() }
+    }
 
     /// The normalised text: `text` itself when nothing changes, otherwise a string in `scratch`.
     ///
-    /// Cost: one pass; no allocation once `scratch` has grown, except for text with combining marks or conjoining jamo.
+    /// Cost: one pass with the default steps, about two rounds of all steps with others. No allocation once `scratch` has
+    /// grown, except for text with combining marks or conjoining jamo, and for HTML with signs left to neutralise.
     pub fn apply<'a>(&self, text: &'a str, scratch: &'a mut NormalizeScratch) -> &'a str {
         if *self == Self::OFF {
             return text;
         }
+        let one_pass =
+            Self { nfkc: self.nfkc, case: self.case, whitespace: self.whitespace, ..Self::OFF };
+        if *self != one_pass {
+            return chain::normalize(self, text, scratch);
+        }
+        if self.fold_and_space(text, &mut scratch.out) { &scratch.out } else { text }
+    }
+
+    /// NFKC, case and white space in one pass; false, and `out` undefined, if the text is known not to change.
+    fn fold_and_space(&self, text: &str, out: &mut String) -> bool {
         let table = Table::of(self.nfkc, self.case);
         let unchanged = self.unchanged_prefix(table, text);
         if unchanged == text.len() {
-            return text;
+            return false;
         }
-        let out = &mut scratch.out;
         out.clear();
         out.reserve(text.len());
         if !self.rewrite(table, text, unchanged, out) {
             *out = slow::normalize(self, text);
         }
-        out
+        true
     }
 
     /// Byte length of the longest prefix that this pass can see to be normalised already. It may stop early at a space.
@@ -139,6 +239,11 @@ impl Normalizer {
             }
         }
     }
+}
+
+/// Whether a text holds a letter or digit: what the steps that remove content must leave behind.
+fn says_something(text: &str) -> bool {
+    text.chars().any(char::is_alphanumeric)
 }
 
 #[cfg(test)]

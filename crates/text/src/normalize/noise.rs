@@ -78,7 +78,9 @@ fn strip_end<'a>(text: &'a str, suffix: &str) -> Option<&'a str> {
 fn url_len(tail: &str) -> usize {
     let is_url = |c: char| c.is_ascii_alphanumeric() || "-._~:/?#[]@!$&'()*+,;=%".contains(c);
     let end = tail.find(|c| !is_url(c)).unwrap_or(tail.len());
-    tail[..end].trim_end_matches(['.', ',', ';', ':', '!', '?', '\'', ')', ']', '(', '[', '#']).len()
+    tail[..end]
+        .trim_end_matches(['.', ',', ';', ':', '!', '?', '\'', ')', ']', '(', '[', '#'])
+        .len()
 }
 
 fn scheme(before: &str, tail: &str) -> Reach {
@@ -92,7 +94,8 @@ fn bare_host(before: &str, tail: &str) -> Reach {
     let front = strip_end(before, "www")
         .or_else(|| tail.starts_with(".cn/").then(|| strip_end(before, "t")).flatten())?;
     let named = tail[1..].starts_with(|c: char| c.is_ascii_alphanumeric());
-    (named && !ends_with_word_byte(front)).then(|| (before.len() - front.len(), 1 + url_len(&tail[1..])))
+    (named && !ends_with_word_byte(front))
+        .then(|| (before.len() - front.len(), 1 + url_len(&tail[1..])))
 }
 
 fn mail(before: &str, tail: &str) -> Reach {
@@ -102,7 +105,8 @@ fn mail(before: &str, tail: &str) -> Reach {
     let ahead = tail.bytes().skip(1).take(HOST).take_while(is_host).count();
     let host = tail[1..=ahead].trim_end_matches(['.', '-']);
     let (name, domain) = host.rsplit_once('.')?;
-    let named = back > 0 && !name.is_empty() && domain.starts_with(|c: char| c.is_ascii_alphabetic());
+    let named =
+        back > 0 && !name.is_empty() && domain.starts_with(|c: char| c.is_ascii_alphabetic());
     named.then_some((back, 1 + host.len()))
 }
 
@@ -116,7 +120,9 @@ fn mention(before: &str, tail: &str) -> Reach {
         return None;
     }
     let end = 1 + name;
-    let Some(front) = ["//", "回复", "回覆", "回復"].iter().find_map(|mark| strip_end(before, mark)) else {
+    let Some(front) =
+        ["//", "回复", "回覆", "回復"].iter().find_map(|mark| strip_end(before, mark))
+    else {
         return Some((0, end));
     };
     let colon = tail[end..].chars().next().filter(|c| matches!(c, ':' | '：'));
@@ -139,8 +145,12 @@ fn topic(before: &str, tail: &str) -> Reach {
 }
 
 fn emoticon(tail: &str) -> Reach {
-    let name: usize =
-        tail[1..].chars().take(EMOTICON).take_while(|c| c.is_alphanumeric()).map(char::len_utf8).sum();
+    let name: usize = tail[1..]
+        .chars()
+        .take(EMOTICON)
+        .take_while(|c| c.is_alphanumeric())
+        .map(char::len_utf8)
+        .sum();
     let after = tail[1 + name..].strip_prefix(']')?;
     let named = tail[1..=name].contains(char::is_alphabetic) && !after.starts_with('(');
     named.then_some((0, name + 2))

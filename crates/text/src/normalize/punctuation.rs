@@ -6,8 +6,8 @@
 //! punctuation here. A dash or minus sign of another kind that stays is written `-`. Where dropping would join two words
 //! (`hello,world`) a space takes its place.
 //!
-//! Dropped is general category P, as far as it occurs in Chinese and European text, with the ASCII symbols `<=>^`|~`,
-//! arrows, box-drawing and geometric shapes, which decorate web pages.
+//! Dropped is general category P, as far as it occurs in Chinese and European text, with the ASCII symbols `<` `=` `>` `^`
+//! `|` `~` and the grave accent, arrows, box-drawing and geometric shapes, which decorate web pages.
 
 use super::Punctuation;
 use super::cut::Cutter;
@@ -56,8 +56,8 @@ pub(super) fn apply(rule: Punctuation, text: &str, out: &mut String) -> bool {
                     cutter.replace(at, end, folded);
                 }
             }
+            Punctuation::Drop if !is_punctuation(c) => {}
             Punctuation::Drop => match in_number(&text[..at], c, &text[end..]) {
-                _ if !is_punctuation(c) => {}
                 None => cutter.cut(at, end),
                 Some(same) if same == c => {}
                 Some(other) => cutter.replace(at, end, other.encode_utf8(&mut [0; 4])),
@@ -72,7 +72,9 @@ fn in_number(before: &str, c: char, after: &str) -> Option<char> {
     let digit_before = || before.chars().next_back().is_some_and(is_digit);
     let digit_after = || after.chars().next().is_some_and(is_digit);
     match c {
-        '.' | ',' | ':' | '/' | '．' | '，' | '：' | '／' => (digit_before() && digit_after()).then_some(c),
+        '.' | ',' | ':' | '/' | '．' | '，' | '：' | '／' => {
+            (digit_before() && digit_after()).then_some(c)
+        }
         '%' | '％' => digit_before().then_some(c),
         '-' | '\u{2212}' | '－' | '﹣' => digit_after().then_some('-'),
         '\u{2010}'..='\u{2013}' => (digit_before() && digit_after()).then_some('-'),
@@ -92,8 +94,8 @@ fn fold(c: char) -> Option<&'static str> {
     /// U+FF01 to U+FF5E in order are these characters in full width.
     const ASCII: &str = "!\"#$%&'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`abcdefghijklmnopqrstuvwxyz{|}~";
     Some(match c {
-        '“' | '”' | '„' | '‟' | '«' | '»' | '「' | '」' | '『' | '』' | '《' | '》' | '〈' | '〉' | '〝' | '〞'
-        | '〟' | '｢' | '｣' => "\"",
+        '“' | '”' | '„' | '‟' | '«' | '»' | '「' | '」' | '『' | '』' | '《' | '》' | '〈'
+        | '〉' | '〝' | '〞' | '〟' | '｢' | '｣' => "\"",
         '‘' | '’' | '‚' | '‛' | '‹' | '›' | '´' => "'",
         '。' | '｡' => ".",
         '、' | '､' => ",",

@@ -1,10 +1,10 @@
 //! Traditional to simplified Chinese, character by character.
 //!
 //! The same article in both scripts shares hardly a bigram, so cross-script copies are lost without this step. The table
-//! is a selection of OpenCC's TSCharacters (`data/opencc`, with its licence and generator): 4,117 characters, 356 of them
-//! outside the Basic Multilingual Plane. Where one traditional character has several simplified ones (乾: 干 or 乾; 於: 于 or
-//! 於; 瞭: 了 or 瞭; 藉: 借 or 藉), the first of OpenCC's list, the most common, is always taken: what counts is that both
-//! copies end in the same string, not that the result reads well. Vocabulary (軟體, 软件) is not touched.
+//! is a selection of `OpenCC`'s `TSCharacters` (`data/opencc`, with its licence and generator): 4,117 characters, 356 of them
+//! outside the Basic Multilingual Plane. Where one traditional character has several simplified ones, the first of `OpenCC`'s
+//! list is always taken (乾 becomes 干, never 乾; 於 becomes 于; 瞭 and 藉 stay): what counts is that two copies end in the
+//! same string, not that the result reads well. The data file lists all these choices. Vocabulary (軟體, 软件) is not touched.
 //!
 //! The look-up has two levels: a bit per character of U+3400 to U+9FFF (3.5 kB, stays in the first-level cache) says
 //! whether anything changes, which is all that simplified text needs; pages of 256 targets say to what.
@@ -71,8 +71,7 @@ impl Table {
             match bytes[at..] {
                 [a, ..] if a < 0x80 => at += 1,
                 [a, b, c, ..] if (0xE0..0xF0).contains(&a) => {
-                    let code =
-                        u32::from(a & 15) << 12 | u32::from(b & 63) << 6 | u32::from(c & 63);
+                    let code = u32::from(a & 15) << 12 | u32::from(b & 63) << 6 | u32::from(c & 63);
                     if self.changes(code) {
                         let from = char::from_u32(code)?;
                         return Some((at, from, self.target(from)?));

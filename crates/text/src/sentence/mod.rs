@@ -1,0 +1,124 @@
+//! Sentences: what two copies of a text still share when a page has put other things around and between them.
+//!
+//! The method of the n longest sentences: a document is represented by the hashes of its n longest sentences, and two
+//! documents are similar when **any one of them is equal**. Long sentences are rarely written twice by accident, and they
+//! are the body of a page rather than its furniture. It is exact matching: one changed character in each of the n
+//! sentences hides a copy, and a sentence that a site repeats on every page links them all (guard against it when
+//! matching).
+//!
+//! What removes whole stretches (HTML, platform noise, emoji) is done before the text is split, everything else per
+//! sentence afterwards, because case and punctuation are what shows where sentences end. Length counts the code points
+//! of the normalised sentence except punctuation and white space. The hash is [`crate::feature::hash`] of the normalised
+//! sentence without the punctuation and white space at its ends, so 好。 and 好！ are equal.
+
+mod split;
+
+pub use split::sentences;
+
+use crate::normalize::{NormalizeScratch, Normalizer, is_punctuation};
+use std::cmp::Reverse;
+
+/// How sentences are chosen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SentenceOptions {
+    /// How many of the longest sentences are taken. Default 5, the method's usual choice.
+    pub count: usize,
+    /// Shortest sentence that counts, in code points without punctuation and white space. Default 5: shorter ones are
+    /// salutations, captions and page furniture, which unrelated texts share. 0 and 1 let every sentence with a letter
+    /// or digit count.
+    pub min_length: usize,
+    /// How sentences are normalised. Default [`Normalizer::default`].
+    pub normalizer: Normalizer,
+}
+
+impl Default for SentenceOptions {
+    fn default() -> Self {
+        Self { count: 5, min_length: 5, normalizer: Normalizer::default() }
+    }
+}
+
+/// A sentence that was chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sentence {
+    /// [`crate::feature::hash`] of the normalised sentence without the punctuation and white space at its ends.
+    pub hash: u64,
+    /// Code points of the normalised sentence without punctuation and white space.
+    pub length: u32,
+    /// Its place among the sentences of the text, from 0.
+    pub index: u32,
+}
+
+/// Reusable memory of [`Longest`]; one per thread.
+#[derive(Clone, Debug, Default)]
+pub struct SentenceScratch {
+    whole: NormalizeScratch,
+    one: NormalizeScratch,
+    found: Vec<Sentence>,
+}
+
+/// Finds the longest sentences of texts.
+#[derive(Clone, Debug)]
+pub struct Longest {
+    count: usize,
+    min_length: u32,
+    /// The steps before splitting.
+    before: Normalizer,
+    /// The steps on each sentence.
+    after: Normalizer,
+}
+
+impl Longest {
+    /// Prepares for these options.
+    pub fn new(options: &SentenceOptions) -> Self {
+        let n = &options.normalizer;
+        Self {
+            count: options.count,
+            min_length: u32::try_from(options.min_length).unwrap_or(u32::MAX).max(1),
+            before: Normalizer { html: n.html, noise: n.noise, emoji: n.emoji, ..Normalizer::OFF },
+            after: Normalizer { html: false, noise: false, emoji: false, ..n.clone() },
+        }
+    }
+
+    /// The longest sentences of `text`, the longest first, ties in the order of the text; equal sentences (by hash) count
+    /// once, at their first place. Fewer than `count` if the text has no more; none if all are too short.
+    ///
+    /// Cost: normalisation, one hash per sentence of sufficient length, and a sort of these; no allocation once `scratch`
+    /// has grown.
+    pub fn of<'a>(&self, text: &str, scratch: &'a mut SentenceScratch) -> &'a [Sentence] {
+        let SentenceScratch { whole, one, found } = scratch;
+        found.clear();
+        for (index, sentence) in (0..).zip(sentences(self.before.apply(text, whole))) {
+            let sentence = self.after.apply(sentence, one);
+            let length = length(sentence);
+            if length >= self.min_length {
+                found.push(Sentence { hash: hash(sentence), length, index });
+            }
+        }
+        // By hash first, so that equal sentences meet; equal hashes keep the earliest.
+        found.sort_unstable_by_key(|s| (s.hash, s.index));
+        found.dedup_by_key(|s| s.hash);
+        found.sort_unstable_by_key(|s| (Reverse(s.length), s.index));
+        found.truncate(self.count);
+        found
+    }
+}
+
+/// [`Longest::of`] for a single text: its `count` longest sentences, normalised by default.
+pub fn longest(text: &str, count: usize) -> Vec<Sentence> {
+    let options = SentenceOptions { count, ..SentenceOptions::default() };
+    Longest::new(&options).of(text, &mut SentenceScratch::default()).to_vec()
+}
+
+fn is_filler(c: char) -> bool {
+    c.is_whitespace() || is_punctuation(c)
+}
+
+/// Code points of a sentence without punctuation and white space.
+fn length(sentence: &str) -> u32 {
+    let count = sentence.chars().filter(|&c| !is_filler(c)).count();
+    u32::try_from(count).unwrap_or(u32::MAX)
+}
+
+fn hash(sentence: &str) -> u64 {
+    crate::feature::hash(sentence.trim_matches(is_filler).as_bytes())
+}
