@@ -13,7 +13,7 @@ mod error;
 mod ids;
 mod index;
 mod item;
-mod join;
+pub mod join;
 mod memory;
 mod options;
 pub mod plan;

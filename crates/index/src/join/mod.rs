@@ -6,6 +6,7 @@
 
 mod clusters;
 mod pairs;
+pub mod set;
 
 use std::sync::Arc;
 
