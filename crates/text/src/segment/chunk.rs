@@ -31,34 +31,72 @@ const ASCII: [bool; 128] = {
     table
 };
 
-/// Replaces `characters` with those of the chunk that starts at byte `at`; returns the chunk's end.
-pub(super) fn read(text: &str, mut at: usize, characters: &mut Vec<u16>) -> usize {
+/// Characters of a chunk and where they are.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Chunk {
+    /// The characters, [`OTHER`] for those of no block.
+    pub(super) characters: Vec<u16>,
+    /// Where each starts, in bytes from the start of the chunk, and where the last one ends.
+    pub(super) offsets: Vec<u32>,
+}
+
+/// Fills `chunk` with the one that starts at byte `at`.
+pub(super) fn read(text: &str, mut at: usize, chunk: &mut Chunk) {
+    /// Characters are gathered here before they go to the vectors, which would ask for room at each.
+    const GATHER: usize = 128;
     let bytes = text.as_bytes();
+    let from = at;
+    let Chunk { characters, offsets } = chunk;
     characters.clear();
-    while let Some(&lead) = bytes.get(at) {
-        let character = if lead < 0x80 {
-            if ASCII[usize::from(lead)] { u16::from(lead) } else { OTHER }
-        } else if (0xE4..=0xE9).contains(&lead) {
-            // U+4E00 to U+9FD5 take three bytes with these leads; text is valid UTF-8, so all three are there.
-            let tail = |at: usize| u16::from(bytes[at] & 0x3F);
-            let character = u16::from(lead & 0x0F) << 12 | tail(at + 1) << 6 | tail(at + 2);
-            if (FIRST_HAN..=LAST_HAN).contains(&character) { character } else { OTHER }
-        } else {
-            OTHER
-        };
-        characters.push(character);
-        at += utf8_len(lead);
-        let block_ends = character == OTHER && !bytes[..at].ends_with(b"\r");
-        if (block_ends && characters.len() >= TARGET) || characters.len() >= LONGEST {
+    offsets.clear();
+    let (mut gathered, mut starts) = ([0; GATHER], [0; GATHER]);
+    loop {
+        let room = LONGEST - characters.len();
+        let full = TARGET.saturating_sub(characters.len());
+        let mut count = 0;
+        let mut done = true;
+        while let Some(&lead) = bytes.get(at) {
+            if count == GATHER.min(room) {
+                done = count == room;
+                break;
+            }
+            let character = character(bytes, at, lead);
+            gathered[count] = character;
+            starts[count] = (at - from) as u32;
+            count += 1;
+            at += utf8_len(lead);
+            // CR LF is one token: no chunk ends between them.
+            if character == OTHER && count >= full && lead != b'\r' {
+                break;
+            }
+        }
+        characters.extend_from_slice(&gathered[..count]);
+        offsets.extend_from_slice(&starts[..count]);
+        if done {
             break;
         }
     }
-    at
+    offsets.push((at - from) as u32);
+}
+
+/// The character at `at`, whose first byte is `lead`; [`OTHER`] if it belongs to no block.
+#[inline]
+fn character(bytes: &[u8], at: usize, lead: u8) -> u16 {
+    match lead {
+        // U+4E00 to U+9FD5 take three bytes with these leads; text is valid UTF-8, so all three are there.
+        0xE4..=0xE9 => {
+            let tail = |at: usize| u16::from(bytes[at] & 0x3F);
+            let character = u16::from(lead & 0x0F) << 12 | tail(at + 1) << 6 | tail(at + 2);
+            if (FIRST_HAN..=LAST_HAN).contains(&character) { character } else { OTHER }
+        }
+        0..0x80 if ASCII[usize::from(lead)] => u16::from(lead),
+        _ => OTHER,
+    }
 }
 
 /// Bytes of the code point that starts with `lead`.
 #[inline]
-pub(super) fn utf8_len(lead: u8) -> usize {
+fn utf8_len(lead: u8) -> usize {
     match lead {
         0..0x80 => 1,
         0x80..0xE0 => 2,

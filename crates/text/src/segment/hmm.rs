@@ -26,10 +26,10 @@ const FROM: [[(usize, f64); 2]; 4] = [
     [(E, -0.808_525_047_466_993_7), (S, -0.665_863_144_879_821_2)],
 ];
 
-/// Calls `word(start, end)` for the words of a run of Han characters, as indices into it. `way` is scratch.
-pub(super) fn cut(run: &[u16], way: &mut Vec<u8>, mut word: impl FnMut(usize, usize)) {
+/// Calls `word(len)` for the words of a run of Han characters, one after the other. `way` is scratch.
+pub(super) fn cut(run: &[u16], way: &mut Vec<u8>, mut word: impl FnMut(usize)) {
     if let [_] = run {
-        return word(0, 1);
+        return word(1);
     }
     let mut state = tag(run, way);
     // Backwards, each character's state replaces its bits.
@@ -38,23 +38,17 @@ pub(super) fn cut(run: &[u16], way: &mut Vec<u8>, mut word: impl FnMut(usize, us
         *bits = state as u8;
         state = FROM[state][larger].0;
     }
-    let (mut begin, mut next) = (0, 0);
-    for (at, &state) in way.iter().enumerate() {
-        match usize::from(state) {
-            B => begin = at,
-            E => {
-                word(begin, at + 1);
-                next = at + 1;
-            }
-            S => {
-                word(at, at + 1);
-                next = at + 1;
-            }
-            _ => {}
+    // A word ends at E and at S. Before a B comes E or S, so nothing is open there; only an M can be left open at the end.
+    let mut len = 0;
+    for &state in way.iter() {
+        len += 1;
+        if matches!(usize::from(state), E | S) {
+            word(len);
+            len = 0;
         }
     }
-    if next < run.len() {
-        word(next, run.len());
+    if len > 0 {
+        word(len);
     }
 }
 

@@ -18,7 +18,7 @@ pub(crate) mod dictionary;
 mod hmm;
 mod route;
 
-use chunk::OTHER;
+use chunk::{Chunk, OTHER};
 use dictionary::FIRST_HAN;
 use route::Route;
 
@@ -38,7 +38,7 @@ pub struct Word<'t> {
 /// Reusable memory of [`cut`]; one per thread.
 #[derive(Clone, Debug, Default)]
 pub struct SegmentScratch {
-    characters: Vec<u16>,
+    chunk: Chunk,
     route: Route,
     way: Vec<u8>,
 }
@@ -49,108 +49,103 @@ pub struct SegmentScratch {
 /// Cost: linear in the text; no allocation once `scratch` has grown to the longest block (60 bytes per character of it, and
 /// the tables of 1024 characters at least).
 pub fn cut<'t>(text: &'t str, hmm: bool, scratch: &mut SegmentScratch, each: impl FnMut(Word<'t>)) {
-    let SegmentScratch { characters, route, way } = scratch;
-    let mut out = Tokens { text, at: 0, each };
-    while out.at < text.len() {
-        chunk::read(text, out.at, characters);
-        route.find(characters);
-        let mut start = 0;
-        while start < characters.len() {
-            start += if characters[start] == OTHER {
-                out.other()
+    let SegmentScratch { chunk, route, way } = scratch;
+    let mut each = each;
+    let mut base = 0;
+    while base < text.len() {
+        chunk::read(text, base, chunk);
+        route.find(&chunk.characters);
+        let mut out = Tokens { text, base, chunk, at: 0, each: &mut each };
+        while let Some(&character) = chunk.characters.get(out.at) {
+            if character == OTHER {
+                out.other();
             } else if hmm {
-                with_hmm(route, &characters[start..], start, way, &mut out)
+                with_hmm(route, way, &mut out);
             } else {
-                without_hmm(route, &characters[start..], start, &mut out)
-            };
+                without_hmm(route, &mut out);
+            }
         }
+        base = out.end();
     }
 }
 
-/// Hands on tokens, which follow each other without gaps.
-struct Tokens<'t, F> {
+/// Hands on the tokens of a chunk, which follow each other without gaps.
+struct Tokens<'a, 't, F> {
     text: &'t str,
-    /// Where the next token starts.
+    chunk: &'a Chunk,
+    /// Where the chunk starts in the text.
+    base: usize,
+    /// The character that the next token starts with.
     at: usize,
-    each: F,
+    each: &'a mut F,
 }
 
-impl<'t, F: FnMut(Word<'t>)> Tokens<'t, F> {
-    /// The next `characters` are a token.
-    fn token(&mut self, characters: &[u16], slot: u32) {
-        let bytes = characters.iter().map(|&c| if c < 128 { 1 } else { 3 }).sum();
-        self.hand_on(bytes, characters.len(), slot);
+impl<'a, 't, F: FnMut(Word<'t>)> Tokens<'a, 't, F> {
+    /// The characters that are not yet handed on.
+    fn rest(&self) -> &'a [u16] {
+        &self.chunk.characters[self.at..]
     }
 
-    fn singles(&mut self, characters: &[u16]) {
-        for character in characters {
-            self.token(std::slice::from_ref(character), 0);
+    /// Where the next token starts in the text.
+    fn end(&self) -> usize {
+        self.base + self.chunk.offsets[self.at] as usize
+    }
+
+    /// The next `len` characters are a token.
+    #[inline]
+    fn token(&mut self, len: usize, slot: u32) {
+        let start = self.end();
+        self.at += len;
+        let text = &self.text[start..self.end()];
+        (self.each)(Word { text, len, start, slot });
+    }
+
+    fn singles(&mut self, count: usize) {
+        for _ in 0..count {
+            self.token(1, 0);
         }
     }
 
-    /// The next code point, which is in no block, is a token; CR LF is one. Returns the number of code points.
-    fn other(&mut self) -> usize {
-        let rest = &self.text.as_bytes()[self.at..];
-        if rest.starts_with(b"\r\n") {
-            self.hand_on(2, 2, 0);
-            return 2;
-        }
-        self.hand_on(chunk::utf8_len(rest[0]), 1, 0);
-        1
-    }
-
-    fn hand_on(&mut self, bytes: usize, len: usize, slot: u32) {
-        let start = self.at;
-        self.at += bytes;
-        (self.each)(Word { text: &self.text[start..self.at], len, start, slot });
+    /// The next code point, which is in no block, is a token; CR LF is one.
+    fn other(&mut self) {
+        let crlf = self.text.as_bytes()[self.end()..].starts_with(b"\r\n");
+        self.token(1 + usize::from(crlf), 0);
     }
 }
 
-/// The next tokens without HMM: a word, or single ASCII letters and digits of the route joined. `characters` are those from
-/// position `start` of the chunk on. Returns how many were handed on.
-fn without_hmm<'t>(
-    route: &Route,
-    characters: &[u16],
-    start: usize,
-    out: &mut Tokens<'t, impl FnMut(Word<'t>)>,
-) -> usize {
-    let joins = |&(at, &c): &(usize, &u16)| is_alphanumeric(c) && route.word(start + at).len == 1;
-    let joined = characters.iter().enumerate().take_while(joins).count();
+/// The next token without HMM: a word, or single ASCII letters and digits of the route joined.
+fn without_hmm<'t>(route: &Route, out: &mut Tokens<'_, 't, impl FnMut(Word<'t>)>) {
+    let joins = |&(at, &c): &(usize, &u16)| is_alphanumeric(c) && route.word(out.at + at).len == 1;
+    let joined = out.rest().iter().enumerate().take_while(joins).count();
     if joined > 0 {
-        out.token(&characters[..joined], 0);
-        return joined;
+        return out.token(joined, 0);
     }
-    let word = route.word(start);
-    out.token(&characters[..word.len as usize], word.slot);
-    word.len as usize
+    let word = route.word(out.at);
+    out.token(word.len as usize, word.slot);
 }
 
 /// The next tokens with HMM: a word of the route, or a run of its single characters, cut again.
-fn with_hmm<'t>(
-    route: &Route,
-    characters: &[u16],
-    start: usize,
-    way: &mut Vec<u8>,
-    out: &mut Tokens<'t, impl FnMut(Word<'t>)>,
-) -> usize {
-    let word = route.word(start);
+fn with_hmm<'t>(route: &Route, way: &mut Vec<u8>, out: &mut Tokens<'_, 't, impl FnMut(Word<'t>)>) {
+    let word = route.word(out.at);
     if word.len > 1 {
-        out.token(&characters[..word.len as usize], word.slot);
-        return word.len as usize;
+        return out.token(word.len as usize, word.slot);
     }
-    let single = |&(at, &c): &(usize, &u16)| c != OTHER && route.word(start + at).len == 1;
-    let singles = characters.iter().enumerate().take_while(single).count();
-    let run = &characters[..singles];
-    if singles == 1 || route.is_word(start, singles) {
-        out.singles(run);
+    let single = |&(at, &c): &(usize, &u16)| c != OTHER && route.word(out.at + at).len == 1;
+    let singles = out.rest().iter().enumerate().take_while(single).count();
+    if singles == 1 || route.is_word(out.at, singles) {
+        out.singles(singles);
     } else {
-        cut_again(run, way, out);
+        cut_again(singles, way, out);
     }
-    singles
 }
 
 /// Cuts a run of single characters that is no word: ideographs by the HMM, the rest by a pattern.
-fn cut_again<'t>(mut run: &[u16], way: &mut Vec<u8>, out: &mut Tokens<'t, impl FnMut(Word<'t>)>) {
+fn cut_again<'t>(
+    singles: usize,
+    way: &mut Vec<u8>,
+    out: &mut Tokens<'_, 't, impl FnMut(Word<'t>)>,
+) {
+    let mut run = &out.rest()[..singles];
     while let Some(&first) = run.first() {
         let len = if first >= FIRST_HAN {
             run.iter().take_while(|&&c| c >= FIRST_HAN).count()
@@ -159,9 +154,9 @@ fn cut_again<'t>(mut run: &[u16], way: &mut Vec<u8>, out: &mut Tokens<'t, impl F
         };
         let (piece, rest) = run.split_at(len);
         if first >= FIRST_HAN {
-            hmm::cut(piece, way, |start, end| out.token(&piece[start..end], 0));
+            hmm::cut(piece, way, |len| out.token(len, 0));
         } else {
-            out.token(piece, 0);
+            out.token(len, 0);
         }
         run = rest;
     }

@@ -5,18 +5,17 @@
 //! two columns hold nearly all of them; the longer ones are in a list.
 
 use super::chunk::OTHER;
-use super::dictionary::{Node, code, codes, nodes, scores};
+use super::dictionary::{LN_TOTAL, Node, code, codes, nodes, scores};
 
 /// For every position of a chunk the word that starts there on the likeliest path of its block.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Route {
     codes: Vec<u16>,
-    /// The prefix of one character, and the scores of the words of one and of two; −∞ where there is no such word.
+    /// The prefixes of one and of two characters, whether they are words or not.
     first: Vec<Node>,
-    score_1: Vec<f64>,
-    score_2: Vec<f64>,
-    /// Where the dictionary goes on after two characters.
-    deep: Vec<(u32, Node)>,
+    second: Vec<Node>,
+    /// Positions where the dictionary goes on after two characters.
+    deep: Vec<u32>,
     /// Words of three characters and more, by position and then by length.
     long: Vec<Long>,
     /// Sum of scores from here to the end of the block.
@@ -24,12 +23,12 @@ pub(super) struct Route {
     words: Vec<Step>,
 }
 
+/// A word of three characters or more.
 #[derive(Clone, Copy, Debug)]
 struct Long {
     start: u32,
     len: u32,
-    slot: u32,
-    score: f64,
+    node: Node,
 }
 
 /// The word that a path takes.
@@ -49,48 +48,43 @@ const PAD: usize = 2;
 impl Route {
     /// Finds the paths through a chunk. What an earlier chunk left is overwritten.
     pub(super) fn find(&mut self, characters: &[u16]) {
-        let (nodes, scores) = (nodes(), scores());
-        self.look_up(characters, nodes, scores);
-        self.extend(nodes, scores);
-        self.choose(characters);
+        let nodes = nodes();
+        self.look_up(characters, nodes);
+        self.extend(nodes);
+        self.choose(characters, scores());
     }
 
-    /// Words of one and two characters.
-    fn look_up(&mut self, characters: &[u16], nodes: &[u64], scores: &[f64]) {
-        let len = characters.len();
+    /// Prefixes of one and two characters. Code 0, which stands for the end of a block too, leads nowhere.
+    fn look_up(&mut self, characters: &[u16], nodes: &[u64]) {
         let codes = codes();
         self.codes.clear();
         self.codes.extend(characters.iter().map(|&character| code(codes, character)));
         self.codes.extend([0; PAD]);
+        let len = characters.len();
         self.first.clear();
         self.first.extend(self.codes[..len].iter().map(|&code| Node::ROOT.step(nodes, code)));
-        self.score_1.clear();
-        self.score_1.extend(self.first.iter().map(|node| scores[node.frequency()]));
-        self.deep.clear();
-        self.score_2.clear();
-        let seconds = self.first.iter().zip(&self.codes[1..]).enumerate();
-        self.score_2.extend(seconds.map(|(start, (first, &code))| {
-            let second = first.step(nodes, code);
-            if !second.is_leaf() {
-                self.deep.push((start as u32, second));
-            }
-            scores[second.frequency()]
-        }));
+        self.second.clear();
+        let pairs = self.first.iter().zip(&self.codes[1..]);
+        self.second.extend(pairs.map(|(first, &code)| first.step(nodes, code)));
+        // Written whether it counts or not: the next one that does overwrites it, and no branch has to be guessed.
+        self.deep.resize(len + 1, 0);
+        let mut count = 0;
+        for (start, second) in self.second.iter().enumerate() {
+            self.deep[count] = start as u32;
+            count += usize::from(!second.is_leaf());
+        }
+        self.deep.truncate(count);
     }
 
     /// Words of three characters and more.
-    fn extend(&mut self, nodes: &[u64], scores: &[f64]) {
+    fn extend(&mut self, nodes: &[u64]) {
         self.long.clear();
-        for &(start, second) in &self.deep {
-            let mut node = second;
-            let mut len = 2;
-            // Code 0, which follows every block, ends the walk at the latest.
-            while let Some(next) = self.codes.get(start as usize + len as usize) {
-                node = node.step(nodes, *next);
-                len += 1;
+        for &start in &self.deep {
+            let mut node = self.second[start as usize];
+            for (at, &code) in self.codes[start as usize + 2..].iter().enumerate() {
+                node = node.step(nodes, code);
                 if node.frequency() > 0 {
-                    let (slot, score) = (node.slot(), scores[node.frequency()]);
-                    self.long.push(Long { start, len, slot, score });
+                    self.long.push(Long { start, len: at as u32 + 3, node });
                 }
                 if node.is_leaf() {
                     break;
@@ -100,42 +94,46 @@ impl Route {
     }
 
     /// From the right: at each position the word with the greatest sum; of equal sums the longer word.
-    fn choose(&mut self, characters: &[u16]) {
+    fn choose(&mut self, characters: &[u16], scores: &[f64]) {
         let len = characters.len();
-        let unknown = -super::dictionary::LN_TOTAL; // ln 1 − ln total
+        let unknown = -LN_TOTAL; // ln 1 − ln total
         self.sums.clear();
         self.sums.resize(len + PAD, 0.0);
         self.words.clear();
         self.words.resize(len, SINGLE);
-        let mut long = self.long.as_slice();
+        let (first, second) = (&self.first[..len], &self.second[..len]);
+        let (sums, words) = (&mut self.sums[..len + PAD], &mut self.words[..len]);
+        let mut long = self.long.iter().rev().peekable();
+        let (mut after, mut after_next) = (0.0, 0.0);
         for start in (0..len).rev() {
-            if characters[start] == OTHER {
-                continue; // the sum after the end of a block is 0
-            }
-            let one = self.score_1[start] + self.sums[start + 1];
-            let two = self.score_2[start] + self.sums[start + 2];
+            let one = scores[first[start].frequency()] + after;
+            let two = scores[second[start].frequency()] + after_next;
+            // Arithmetic instead of a branch: which of the two wins cannot be predicted.
+            let pair = u32::from(two >= one);
             let mut best = if two >= one { two } else { one };
-            let pair =
-                Step { len: 2, slot: self.first[start].slot_of_child(self.codes[start + 1]) };
-            let mut step = if two >= one { pair } else { SINGLE };
-            if long.last().is_some_and(|word| word.start as usize == start) {
-                let from = long.partition_point(|word| (word.start as usize) < start);
-                for word in &long[from..] {
-                    let sum = word.score + self.sums[start + word.len as usize];
-                    if sum >= best {
-                        best = sum;
-                        step = Step { len: word.len, slot: word.slot };
+            let mut step = Step { len: 1 + pair, slot: second[start].slot() * pair };
+            if long.peek().is_some_and(|word| word.start as usize == start) {
+                // From the longest down, so only a greater sum displaces what came before.
+                let (mut longest, mut long_step) = (f64::NEG_INFINITY, SINGLE);
+                while let Some(word) = long.next_if(|word| word.start as usize == start) {
+                    let sum = scores[word.node.frequency()] + sums[start + word.len as usize];
+                    if sum > longest {
+                        longest = sum;
+                        long_step = Step { len: word.len, slot: word.node.slot() };
                     }
                 }
-                long = &long[..from];
+                if longest >= best {
+                    (best, step) = (longest, long_step);
+                }
             }
             if best == f64::NEG_INFINITY {
-                // No word at all starts here.
-                best = unknown + self.sums[start + 1];
+                // No word at all starts here; after the end of a block the sum is 0.
+                best = if characters[start] == OTHER { 0.0 } else { unknown + after };
                 step = SINGLE;
             }
-            self.sums[start] = best;
-            self.words[start] = step;
+            sums[start] = best;
+            words[start] = step;
+            (after, after_next) = (best, after);
         }
     }
 
@@ -148,7 +146,7 @@ impl Route {
     /// Whether the `len` characters from `start`, two or more, are a word.
     pub(super) fn is_word(&self, start: usize, len: usize) -> bool {
         if len == 2 {
-            return self.score_2[start] > f64::NEG_INFINITY;
+            return self.second[start].frequency() > 0;
         }
         self.long
             .binary_search_by_key(&(start, len), |word| (word.start as usize, word.len as usize))
