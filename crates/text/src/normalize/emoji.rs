@@ -74,3 +74,17 @@ pub(super) fn apply(text: &str, out: &mut String) -> bool {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{SUSPECT, sequence};
+
+    #[test]
+    fn the_pre_check_misses_no_character() {
+        for c in '\0'..=char::MAX {
+            if sequence(c.encode_utf8(&mut [0; 4])) > 0 {
+                assert_eq!(SUSPECT.next(c.encode_utf8(&mut [0; 4]).as_bytes(), 0), 0, "{c:?}");
+            }
+        }
+    }
+}

@@ -44,3 +44,17 @@ pub(super) fn apply(text: &str, out: &mut String) -> bool {
         at = end;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{SUSPECT, is_invisible};
+
+    #[test]
+    fn the_pre_check_misses_no_character() {
+        for c in '\0'..=char::MAX {
+            if is_invisible(c) {
+                assert_eq!(SUSPECT.next(c.encode_utf8(&mut [0; 4]).as_bytes(), 0), 0, "{c:?}");
+            }
+        }
+    }
+}

@@ -18,8 +18,11 @@
 use super::cut::Cutter;
 use super::scan::Class;
 
-/// A byte of every pattern: E8 begins 转.
-const SIGNS: Class = Class::of(b":.@#[\xE8");
+/// A byte of every pattern but the forwarding marks.
+const SIGNS: Class = Class::of(b":.@#[");
+/// And E8, which begins 转 and 轉, and one ideograph in six: only for texts that hold a mark.
+const SIGNS_AND_MARKS: Class = Class::of(b":.@#[\xE8");
+const MARKS: [&str; 2] = ["转发微博", "轉發微博"];
 
 /// Limits of the platforms, in characters: Weibo names have 30 at most; topics, which Weibo limits to 32, may carry
 /// more elsewhere; the longest of its emoticon names have 6.
@@ -34,9 +37,11 @@ const HOST: usize = 255;
 pub(super) fn apply(text: &str, out: &mut String) -> bool {
     let bytes = text.as_bytes();
     let mut cutter = Cutter::new(text, out);
+    let marked = MARKS.iter().any(|mark| text.contains(mark));
+    let signs = if marked { &SIGNS_AND_MARKS } else { &SIGNS };
     let mut at = 0;
     loop {
-        at = SIGNS.next(bytes, at);
+        at = signs.next(bytes, at);
         if at == bytes.len() {
             return cutter.finish() && super::says_something(out);
         }
@@ -157,7 +162,7 @@ fn emoticon(tail: &str) -> Reach {
 }
 
 fn forwarding(before: &str, tail: &str) -> Reach {
-    let mark = ["转发微博", "轉發微博"].into_iter().find(|mark| tail.starts_with(mark))?;
+    let mark = MARKS.into_iter().find(|mark| tail.starts_with(mark))?;
     let alone = !before.ends_with(char::is_alphanumeric)
         && !tail[mark.len()..].starts_with(char::is_alphanumeric);
     alone.then_some((0, mark.len()))

@@ -28,16 +28,16 @@ pub(crate) fn is_punctuation(c: char) -> bool {
     }
     matches!(c,
         '¡' | '¦' | '§' | '¨' | '«' | '¬' | '¯' | '´' | '¶' | '·' | '¸' | '»' | '¿'
-        | '\u{2C6}'..='\u{2CF}' | '\u{2D8}'..='\u{2DF}'           // spacing modifiers used as accents and quotes
+        | '\u{2D8}'..='\u{2DF}'                                 // spacing accents
         | '\u{2010}'..='\u{2027}' | '\u{2030}'..='\u{205E}'       // general punctuation
         | '\u{2190}'..='\u{21FF}' | '\u{2212}' | '\u{2215}' | '\u{2219}' | '\u{223C}'
         | '\u{2500}'..='\u{25FF}' | '\u{2605}' | '\u{2606}'       // boxes, blocks, shapes, stars
-        | '\u{2E00}'..='\u{2E5D}'                                 // supplemental punctuation
+        | '\u{2E00}'..='\u{2E2E}' | '\u{2E30}'..='\u{2E5D}'       // supplemental punctuation
         | '\u{3001}'..='\u{3003}' | '\u{3008}'..='\u{3020}' | '\u{3030}' | '\u{303D}' | '\u{30A0}' | '\u{30FB}'
         | '\u{FE10}'..='\u{FE19}' | '\u{FE30}'..='\u{FE61}' | '\u{FE63}'..='\u{FE68}' | '\u{FE6A}' | '\u{FE6B}'
         | '\u{FF01}'..='\u{FF03}' | '\u{FF05}'..='\u{FF0A}' | '\u{FF0C}'..='\u{FF0F}' | '\u{FF1A}'..='\u{FF20}'
         | '\u{FF3B}'..='\u{FF40}' | '\u{FF5B}'..='\u{FF65}' | '\u{FFE3}'
-    ) && !c.is_alphanumeric()
+    )
 }
 
 /// Writes `text` with its punctuation dropped or folded to `out`; false, and `out` undefined, if nothing changes.
@@ -111,4 +111,28 @@ fn fold(c: char) -> Option<&'static str> {
         }
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{SUSPECT, fold, is_punctuation};
+
+    #[test]
+    fn punctuation_is_neither_letter_nor_digit_nor_space_and_is_always_found() {
+        for c in '\0'..=char::MAX {
+            if is_punctuation(c) {
+                assert!(!c.is_alphanumeric() && !c.is_whitespace() && !c.is_control(), "{c:?}");
+            }
+            if is_punctuation(c) || fold(c).is_some() {
+                assert_eq!(SUSPECT.next(c.encode_utf8(&mut [0; 4]).as_bytes(), 0), 0, "{c:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn folded_marks_are_final() {
+        for c in '\0'..=char::MAX {
+            assert!(fold(c).is_none_or(|with| with.chars().all(|c| fold(c).is_none())), "{c:?}");
+        }
+    }
 }

@@ -55,3 +55,21 @@ impl Class {
         at
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Class;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_unrolled_search_finds_what_a_plain_one_finds(
+            set in prop::collection::vec(0u8..32, 0..4),
+            bytes in prop::collection::vec(0u8..32, 0..64),
+            from in 0usize..70,
+        ) {
+            let plain = (from.min(bytes.len())..bytes.len()).find(|&at| set.contains(&bytes[at]));
+            prop_assert_eq!(Class::of(&set).next(&bytes, from), plain.unwrap_or(bytes.len()));
+        }
+    }
+}

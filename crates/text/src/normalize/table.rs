@@ -9,6 +9,7 @@
 //! (UAX #15, section 9), which is why inert characters may be copied and why a space between them may be dropped.
 
 use super::fold::fold;
+use super::scan::Class;
 use std::sync::OnceLock;
 use unicode_normalization::char::canonical_combining_class;
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
@@ -46,6 +47,8 @@ pub(super) struct Table {
     nfkc: bool,
     case: bool,
     pages: [OnceLock<Box<Page>>; PAGES],
+    /// The first bytes of all characters that may not simply be kept.
+    stops: OnceLock<Class>,
 }
 
 static TABLES: [Table; 4] = [
@@ -58,7 +61,7 @@ static TABLES: [Table; 4] = [
 impl Table {
     #[expect(clippy::large_stack_arrays, reason = "evaluated at compile time, for statics only")]
     const fn new(nfkc: bool, case: bool) -> Self {
-        Self { nfkc, case, pages: [const { OnceLock::new() }; PAGES] }
+        Self { nfkc, case, pages: [const { OnceLock::new() }; PAGES], stops: OnceLock::new() }
     }
 
     /// The table for these switches.
@@ -79,25 +82,24 @@ impl Table {
 
     /// End of the run of kept characters that starts at byte `at` of `text`.
     pub(super) fn keep_run(&self, text: &str, mut at: usize) -> usize {
-        let bytes = text.as_bytes();
-        let ascii = &self.page('\0').codes;
-        while let Some(&byte) = bytes.get(at) {
-            if byte < 0x80 {
-                if ascii[usize::from(byte)] != KEEP {
-                    return at;
-                }
-                at += 1;
-            } else if is_plain_han(byte) {
-                at += 3;
-            } else {
-                let Some(c) = text[at..].chars().next() else { return at };
-                if self.page(c).codes[c as usize % 256] != KEEP {
-                    return at;
-                }
-                at += c.len_utf8();
+        let stops = self.stops.get_or_init(|| self.stops());
+        loop {
+            at = stops.next(text.as_bytes(), at);
+            match text[at..].chars().next() {
+                Some(c) if self.page(c).codes[c as usize % 256] == KEEP => at += c.len_utf8(),
+                _ => return at,
             }
         }
-        at
+    }
+
+    /// ASCII that changes, and every other first byte but those of plain ideographs: most text is passed over a byte at a
+    /// time, without decoding.
+    fn stops(&self) -> Class {
+        let ascii = &self.page('\0').codes[..0x80];
+        let changing: Vec<u8> =
+            (0..).zip(ascii).filter(|&(_, &c)| c != KEEP).map(|(b, _)| b).collect();
+        let others: Vec<u8> = (0xC0..=0xFF).filter(|&lead| !is_plain_han(lead)).collect();
+        Class::of(&[changing, others].concat())
     }
 
     fn page(&self, c: char) -> &Page {
@@ -145,9 +147,9 @@ impl Table {
     }
 }
 
-/// UTF-8 lead bytes E5 to E9 encode U+5000 to U+9FFF: ideographs, all inert and without case.
+/// UTF-8 lead bytes E4 to E9 encode U+4000 to U+9FFF: ideographs and hexagrams, all inert and without case.
 fn is_plain_han(lead: u8) -> bool {
-    (0xE5..=0xE9).contains(&lead)
+    (0xE4..=0xE9).contains(&lead)
 }
 
 #[cfg(test)]
@@ -158,7 +160,7 @@ mod tests {
     fn the_han_short_cut_agrees_with_the_table() {
         for switches in 0..4 {
             let table = Table::of(switches & 2 != 0, switches & 1 != 0);
-            assert!(('\u{5000}'..='\u{9FFF}').all(|c| table.action(c) == Action::Keep));
+            assert!(('\u{4000}'..='\u{9FFF}').all(|c| table.action(c) == Action::Keep));
         }
     }
 
