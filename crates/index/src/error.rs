@@ -33,6 +33,8 @@ pub enum IndexError {
         /// Its value.
         given: u64,
     },
+    /// `expire` on an index that keeps no times.
+    NoWindow,
     /// The oldest and the newest live id are 2^32 apart: delete or expire old ones first.
     Full {
         /// The oldest id still held.
@@ -55,6 +57,7 @@ impl IndexError {
         match self {
             Self::Distance { .. } | Self::Window { .. } => "ERR_OUT_OF_RANGE",
             Self::UnknownPlan { .. } | Self::InvalidPlan { .. } => "ERR_INVALID_ARG_VALUE",
+            Self::NoWindow => "ERR_SIMHASH_NO_WINDOW",
             Self::Full { .. } => "ERR_SIMHASH_INDEX_FULL",
             Self::Cancelled => "ERR_SIMHASH_CANCELLED",
             Self::Damaged { .. } => "ERR_SIMHASH_INDEX_DAMAGED",
@@ -79,6 +82,9 @@ impl fmt::Display for IndexError {
                 f,
                 "window.{name} is {given}; it must be at least 1 and maxCount at most 4294967294"
             ),
+            Self::NoWindow => {
+                write!(f, "this index keeps no times; make it with a window to expire documents")
+            }
             Self::Full { oldest } => write!(
                 f,
                 "the index holds ids 2^32 apart (the oldest live id is {oldest}); delete or expire old documents"

@@ -7,6 +7,7 @@
 
 mod background;
 mod batch;
+mod timed;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,12 +15,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use parking_lot::{Mutex, RwLock};
 
 use self::background::Workers;
+pub use self::timed::{AddOptions, OnDuplicate, Outcome};
 use crate::ids::Ids;
 use crate::plan::{MAX_DISTANCE, Plan};
 use crate::run::Run;
 use crate::scan::Hit;
 use crate::spread::spread;
 use crate::stack::Stack;
+use crate::window::{Ages, Window};
 use crate::{Checked, IndexError, IndexOptions, Item, Match, Matches, SearchOptions, Stats};
 
 /// An exact Hamming index over 64-bit fingerprints, with short texts and empty documents beside them.
@@ -45,6 +48,8 @@ struct Shared {
 struct State {
     stack: Stack,
     ids: Ids,
+    window: Option<Window>,
+    ages: Ages,
 }
 
 /// The item as it is stored.
@@ -141,12 +146,15 @@ impl Index {
     /// An empty index.
     ///
     /// # Errors
-    /// [`IndexError::Distance`] above 16, and those of the plan's name.
+    /// [`IndexError::Distance`] above 16, [`IndexError::Window`] for a limit of 0, and those of the plan's name.
     pub fn new(options: &IndexOptions) -> Result<Self, IndexError> {
         let max_distance = checked_distance(options.max_distance)?;
         let plan = Arc::new(Plan::choose(&options.plan, max_distance, options.capacity)?);
         plan.schedule(max_distance);
-        let state = State { stack: Stack::new(Arc::clone(&plan)), ids: Ids::new() };
+        let window = options.window;
+        window.unwrap_or_default().check()?;
+        let (stack, ids) = (Stack::new(Arc::clone(&plan)), Ids::new());
+        let state = State { stack, ids, window, ages: Ages::default() };
         let (state, writers) = (RwLock::new(state), Mutex::new(()));
         let shared = Arc::new(Shared { writers, state, workers: Workers::default() });
         Ok(Self { plan, max_distance, shared, truncated: AtomicU64::new(0) })
@@ -167,8 +175,7 @@ impl Index {
     /// # Errors
     /// [`IndexError::Full`].
     pub fn add(&self, item: Item) -> Result<u64, IndexError> {
-        let _writer = self.shared.writers.lock();
-        self.shared.add(stored(item))
+        self.add_at(item, None)
     }
 
     /// All live documents near `item`, by distance, then id.
@@ -187,13 +194,7 @@ impl Index {
     /// # Errors
     /// [`IndexError::Full`].
     pub fn check_and_add(&self, item: Item) -> Result<Checked, IndexError> {
-        let stored = stored(item);
-        let _writer = self.shared.writers.lock();
-        let near = self.shared.state.read().nearest(stored, self.max_distance);
-        Ok(match near {
-            Some(near) => Checked::Duplicate(near),
-            None => Checked::Added(self.shared.add(stored)?),
-        })
+        self.check_and_add_with(item, AddOptions::default()).map(Checked::from)
     }
 
     /// Whether this id is alive.
@@ -233,6 +234,7 @@ impl Index {
             tables: self.plan.prefixes().len(),
             table_bytes: state.stack.bytes(),
             id_bytes: state.ids.bytes(),
+            window_bytes: state.ages.bytes(),
             huge_pages: state.stack.is_huge(),
             merging: self.shared.workers.is_busy(),
             truncated: self.truncated.load(Ordering::Relaxed),

@@ -22,11 +22,13 @@ mod scan;
 mod spread;
 mod stack;
 mod stats;
+mod window;
 
 pub use error::IndexError;
-pub use index::Index;
+pub use index::{AddOptions, Index, OnDuplicate, Outcome};
 pub use item::{Checked, Item, Match, Matches, SearchOptions};
 pub use join::{Cluster, Pair, Pairs};
 pub use options::IndexOptions;
-pub use plan::{MAX_DISTANCE, Plan, PlanChoice};
+pub use plan::{Estimate, MAX_DISTANCE, Plan, PlanChoice};
 pub use stats::Stats;
+pub use window::Window;

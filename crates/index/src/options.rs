@@ -1,6 +1,7 @@
 //! How an index is made.
 
 use crate::plan::PlanChoice;
+use crate::window::Window;
 
 /// Options of [`Index::new`](crate::Index::new).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,10 +13,12 @@ pub struct IndexOptions {
     pub plan: PlanChoice,
     /// Expected number of documents, if known; only a hint for the plan.
     pub capacity: Option<u64>,
+    /// Keeps times and lets old documents leave. Default: documents stay, and no times are kept.
+    pub window: Option<Window>,
 }
 
 impl Default for IndexOptions {
     fn default() -> Self {
-        Self { max_distance: 3, plan: PlanChoice::Auto, capacity: None }
+        Self { max_distance: 3, plan: PlanChoice::Auto, capacity: None, window: None }
     }
 }

@@ -26,6 +26,8 @@ pub struct Stats {
     pub table_bytes: usize,
     /// Bytes of records, maps and id lists.
     pub id_bytes: usize,
+    /// Bytes of the times of documents, in an index with a window.
+    pub window_bytes: usize,
     /// Whether tables lie in memory for which huge pages were asked.
     pub huge_pages: bool,
     /// Whether a merge is running.

@@ -183,6 +183,15 @@ impl Ids {
         Some(self.text_of.get(&id).map_or(Item::Empty, |&text| Item::Exact(text)))
     }
 
+    pub(crate) fn is_alive_short(&self, id: u32) -> bool {
+        self.records.is_alive(id)
+    }
+
+    /// The full id of a short one.
+    pub(crate) fn full(&self, id: u32) -> u64 {
+        self.records.id(id)
+    }
+
     pub(crate) fn has(&self, id: u64) -> bool {
         self.records.short(id).is_some_and(|id| self.records.is_alive(id))
     }
@@ -271,6 +280,16 @@ impl Ids {
         let is_dead =
             |value: &u64| self.known_as(*value).is_some_and(|id| !self.records.is_alive(id));
         self.died = died.into_iter().filter(is_dead).collect();
+    }
+
+    /// Entries in the list of the dead, those revived since included.
+    pub(crate) fn died(&self) -> usize {
+        self.died.len()
+    }
+
+    /// Whether most of what the tables hold is dead.
+    pub(crate) fn is_mostly_dead(&self) -> bool {
+        self.dead > 4 * LEAST_DEAD.max(self.known - self.dead)
     }
 
     /// Whether the dead are so many that purging them is worth rewriting all tables: a fifth of what is known, so

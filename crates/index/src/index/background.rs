@@ -108,10 +108,17 @@ impl Shared {
         }
     }
 
-    /// Starts a purge if too much is dead; the caller holds `writers`.
+    /// Starts a purge if too much is dead, and waits for it if that is more than what lives; the caller holds
+    /// `writers`.
     pub(super) fn tidy(self: &Arc<Self>) {
-        if self.state.read().ids.should_purge() {
+        if self.large_is_due() {
             self.start(Size::Large);
+        }
+        while self.state.read().ids.is_mostly_dead() {
+            self.workers.wait();
+            if self.large_is_due() {
+                self.start(Size::Large);
+            }
         }
     }
 
@@ -158,7 +165,11 @@ impl Shared {
     fn next_job(&self, size: Size) -> Option<Job> {
         let mut state = self.state.write();
         match size {
-            Size::Small => state.stack.small_job(),
+            // Small merges drop what is dead while that is little against what they rewrite.
+            Size::Small => state.stack.small_job().map(|job| {
+                let few = state.ids.died() > 0 && state.ids.died() <= job.len();
+                if few { job.without(state.ids.dead()) } else { job }
+            }),
             Size::Large if state.ids.should_purge() && state.stack.purge_is_possible() => {
                 let dead = state.ids.dead();
                 Some(state.stack.purge_job().without(dead))
@@ -172,13 +183,12 @@ impl Shared {
         let merged = job.run();
         let mut state = self.state.write();
         let dropped = state.stack.commit(job, merged);
-        let purge = job.drops();
         for value in dropped {
             if !state.ids.forget(value) {
                 state.stack.push(value);
             }
         }
-        if purge {
+        if job.purges() {
             state.ids.purged();
         }
         drop(state);

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use ahash::AHashMap;
 use rayon::prelude::*;
 
-use super::{Index, stored};
+use super::{Index, OnDuplicate, stored};
 use crate::stack::Stack;
 use crate::{Checked, IndexError, Item, Match, Matches, SearchOptions};
 
@@ -101,8 +101,22 @@ impl Index {
     /// [`IndexError::Full`]; nothing was added then.
     pub fn add_many(&self, items: &[Item]) -> Result<Range<u64>, IndexError> {
         let _writer = self.shared.writers.lock();
+        if self.shared.state.read().window.is_some() {
+            return self.add_each(items);
+        }
         let first = self.shared.state.read().ids.next();
         self.shared.add_all(items.iter().copied().map(stored), items.len())?;
+        Ok(first..first + items.len() as u64)
+    }
+
+    /// With a window, documents may leave between two of a batch; the caller holds `writers`.
+    fn add_each(&self, items: &[Item]) -> Result<Range<u64>, IndexError> {
+        let at = self.shared.advance(None);
+        let first = self.shared.state.read().ids.next();
+        self.shared.state.read().ids.check_room(items.len() as u64)?;
+        for &item in items {
+            self.shared.add_at(stored(item), at)?;
+        }
         Ok(first..first + items.len() as u64)
     }
 
@@ -137,6 +151,10 @@ impl Index {
         threads: usize,
         cancel: &AtomicBool,
     ) -> Result<Vec<Checked>, IndexError> {
+        if self.shared.state.read().window.is_some() {
+            let answers = self.check_and_add_many_with(items, &[], OnDuplicate::Skip, cancel)?;
+            return Ok(answers.into_iter().map(Checked::from).collect());
+        }
         let mark = self.shared.state.read().ids.next();
         let before = each(items, threads, cancel, |slice| {
             let state = self.shared.state.read();

@@ -12,9 +12,11 @@
 
 mod catalog;
 mod cover;
+mod estimate;
 mod schedule;
 
 pub use catalog::names;
+pub use estimate::Estimate;
 pub(crate) use schedule::{Lookup, Schedule};
 
 use std::sync::{Arc, OnceLock};

@@ -94,6 +94,12 @@ fn directory_bits(count: usize, prefix_bits: u32) -> u32 {
     (count / BUCKET).max(2).ilog2().min(prefix_bits)
 }
 
+/// Bytes per fingerprint of a table with a prefix of so many bits, in a run of `count`.
+pub(crate) fn bytes_per_fingerprint(count: usize, prefix_bits: u32) -> f64 {
+    let directory = directory_words(directory_bits(count, prefix_bits));
+    8.0 + (directory * 8) as f64 / count.max(1) as f64
+}
+
 /// Words of a directory of `2^bits + 1` halves.
 fn directory_words(bits: u32) -> usize {
     (1 << bits >> 1) + 1

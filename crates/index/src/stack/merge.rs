@@ -25,6 +25,7 @@ pub(crate) struct Job {
     fresh: Vec<Arc<Vec<u64>>>,
     runs: Vec<Arc<Run>>,
     dropped: AHashSet<u64>,
+    purges: bool,
 }
 
 /// What a merge made.
@@ -43,12 +44,19 @@ impl Job {
     /// Leaves these fingerprints out.
     pub(crate) fn without(mut self, dropped: AHashSet<u64>) -> Self {
         self.dropped = dropped;
+        self.purges = true;
         self
     }
 
-    /// Whether it was told to leave anything out.
-    pub(crate) fn drops(&self) -> bool {
-        !self.dropped.is_empty()
+    /// Fingerprints of all inputs.
+    pub(crate) fn len(&self) -> usize {
+        let fresh: usize = self.fresh.iter().map(|values| values.len()).sum();
+        fresh + self.runs.iter().map(|run| run.len()).sum::<usize>()
+    }
+
+    /// Whether it was given what is dead.
+    pub(crate) fn purges(&self) -> bool {
+        self.purges
     }
 
     /// Builds the merged run: 2 to 4 ns per fingerprint and table when inputs are sealed runs.
@@ -151,7 +159,7 @@ impl Stack {
             sealed.busy = true;
             runs.push(Arc::clone(&sealed.run));
         }
-        Job { plan: Arc::clone(&self.plan), fresh, runs, dropped: AHashSet::new() }
+        Job { plan: Arc::clone(&self.plan), fresh, runs, dropped: AHashSet::new(), purges: false }
     }
 
     /// Puts the merged run where its inputs were.

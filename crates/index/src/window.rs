@@ -1,0 +1,170 @@
+//! The sliding window: which documents are due to leave, in amortised O(1).
+//!
+//! Documents leave in the order of their times. A queue holds an id and a time per addition, 12 bytes; renewing a
+//! document appends it again and counts its older entry as stale, to be skipped when its turn comes. Entries of deleted
+//! documents are skipped likewise, and swept out when they and the stale ones are half of the queue, so that the queue
+//! follows the number of live documents. Time never runs backwards here: a time before the latest counts as the latest.
+
+use std::collections::VecDeque;
+
+use ahash::AHashMap;
+
+use crate::IndexError;
+
+/// What a document may be at most to stay.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Window {
+    /// Oldest age, in the unit of the times given (milliseconds where the clock is used), measured at the latest time
+    /// that an addition or `expire` has brought. At least 1. Default: any.
+    pub max_age: Option<u64>,
+    /// Most documents, 1 to 2^32 - 2; the oldest leave first. Default: any number.
+    pub max_count: Option<u64>,
+}
+
+impl Window {
+    pub(crate) fn check(&self) -> Result<(), IndexError> {
+        for (name, limit, most) in [
+            ("maxAge", self.max_age, u64::MAX),
+            ("maxCount", self.max_count, u64::from(u32::MAX) - 1),
+        ] {
+            if let Some(given) = limit.filter(|&given| given == 0 || given > most) {
+                return Err(IndexError::Window { name, given });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The queue of documents by time.
+#[derive(Debug, Default)]
+pub(crate) struct Ages {
+    ids: VecDeque<u32>,
+    times: VecDeque<u64>,
+    /// How many entries of an id, from the front, no longer count.
+    stale: AHashMap<u32, u32>,
+    latest: u64,
+}
+
+impl Ages {
+    /// The time that counts for something at `at`, and from now on the latest.
+    pub(crate) fn advance(&mut self, at: u64) -> u64 {
+        self.latest = self.latest.max(at);
+        self.latest
+    }
+
+    /// A new document.
+    pub(crate) fn push(&mut self, id: u32, at: u64) {
+        let at = self.advance(at);
+        self.ids.push_back(id);
+        self.times.push_back(at);
+    }
+
+    /// A document is as young as at `at` again.
+    pub(crate) fn renew(&mut self, id: u32, at: u64) {
+        *self.stale.entry(id).or_insert(0) += 1;
+        self.push(id, at);
+    }
+
+    /// The oldest document, if its time is before `before`; it leaves the queue.
+    pub(crate) fn pop_before(
+        &mut self,
+        before: u64,
+        is_alive: impl Fn(u32) -> bool,
+    ) -> Option<u32> {
+        while *self.times.front()? < before {
+            self.times.pop_front();
+            let id = self.ids.pop_front()?;
+            if self.counts(id) && is_alive(id) {
+                return Some(id);
+            }
+        }
+        None
+    }
+
+    /// Whether an entry that leaves the front is its document's last.
+    fn counts(&mut self, id: u32) -> bool {
+        let Some(stale) = self.stale.get_mut(&id) else { return true };
+        *stale -= 1;
+        if *stale == 0 {
+            self.stale.remove(&id);
+        }
+        false
+    }
+
+    /// Sweeps out what no longer counts when it is more than half. Amortised O(1) per entry.
+    pub(crate) fn sweep(&mut self, live: u64, is_alive: impl Fn(u32) -> bool) {
+        /// Fewer entries are not worth a sweep.
+        const LEAST: usize = 1024;
+        if self.ids.len() <= LEAST.max(2 * live as usize) {
+            return;
+        }
+        let (ids, times) = (std::mem::take(&mut self.ids), std::mem::take(&mut self.times));
+        for (id, time) in ids.into_iter().zip(times) {
+            if self.counts(id) && is_alive(id) {
+                self.ids.push_back(id);
+                self.times.push_back(time);
+            }
+        }
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.ids.capacity() * 4
+            + self.times.capacity() * 8
+            + self.stale.capacity() * (size_of::<(u32, u32)>() + 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn documents_leave_by_time_and_renewed_ones_later() {
+        let mut ages = Ages::default();
+        for id in 0..5 {
+            ages.push(id, u64::from(id) * 10);
+        }
+        ages.renew(1, 45);
+        ages.renew(1, 50);
+        let mut left = Vec::new();
+        while let Some(id) = ages.pop_before(50, |id| id != 3) {
+            left.push(id);
+        }
+        assert_eq!(left, [0, 2, 4]);
+        assert_eq!(ages.pop_before(51, |_| true), Some(1));
+        assert_eq!(ages.pop_before(u64::MAX, |_| true), None);
+        assert!(ages.stale.is_empty());
+    }
+
+    #[test]
+    fn time_does_not_run_backwards() {
+        let mut ages = Ages::default();
+        ages.push(0, 100);
+        ages.push(1, 50);
+        assert_eq!(ages.pop_before(100, |_| true), None);
+        assert_eq!(ages.pop_before(101, |_| true), Some(0));
+        assert_eq!(ages.pop_before(101, |_| true), Some(1));
+    }
+
+    #[test]
+    fn renewing_one_document_forever_keeps_the_queue_short() {
+        let mut ages = Ages::default();
+        ages.push(0, 0);
+        for at in 1..100_000 {
+            ages.renew(0, at);
+            ages.sweep(1, |_| true);
+        }
+        assert!(ages.ids.len() <= 1025);
+        assert_eq!(ages.pop_before(99_999, |_| true), None);
+        assert_eq!(ages.pop_before(100_000, |_| true), Some(0));
+    }
+
+    #[test]
+    fn limits_of_zero_are_refused() {
+        assert!(Window::default().check().is_ok());
+        let zero = Window { max_age: Some(0), max_count: None };
+        assert_eq!(zero.check().unwrap_err().code(), "ERR_OUT_OF_RANGE");
+        let many = Window { max_age: None, max_count: Some(u64::MAX) };
+        assert!(many.check().is_err());
+    }
+}
