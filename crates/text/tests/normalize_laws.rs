@@ -100,20 +100,28 @@ proptest! {
 /// A text nested deeper than rounds are made: what remains is letters and digits, and that is final.
 #[test]
 fn nesting_beyond_the_rounds_is_still_idempotent() {
-    let mut text = String::from("x");
-    for _ in 0..40 {
-        text = format!("ht tp://{text} tp://a").replace("ht tp", "ht http://b tp");
-    }
-    let squeezed = Normalizer { noise: true, whitespace: Whitespace::Remove, ..Normalizer::OFF };
-    for text in [
-        text,
-        "转发微博 ".repeat(20),
-        "[哈[哈[哈[哈]]]]".repeat(10),
-        "[a".repeat(30) + &"]".repeat(30),
-    ] {
+    let noise = Normalizer { noise: true, ..Normalizer::OFF };
+    let nested = format!("{}{}", "[a".repeat(30), "]".repeat(30));
+    assert_eq!(normal(&noise, &nested), "a".repeat(22), "eight rounds, then letters only");
+    let squeezed = Normalizer { whitespace: Whitespace::Remove, ..noise };
+    let marks = "转发微博 ".repeat(20);
+    let links = format!("{}{}", "ht http://b ".repeat(20), "tp://a ".repeat(20));
+    for text in [nested, marks, links] {
         for normalizer in [squeezed.clone(), Normalizer::web(), Normalizer::microblog()] {
             let once = normal(&normalizer, &text);
             assert_eq!(normal(&normalizer, &once), once, "{text}");
+        }
+    }
+}
+
+#[test]
+fn every_character_is_final_after_one_pass() {
+    let fold = Normalizer { punctuation: Punctuation::Fold, html: true, ..Normalizer::microblog() };
+    for normalizer in [Normalizer::web(), Normalizer::microblog(), fold] {
+        let mut scratch = NormalizeScratch::default();
+        for c in '\0'..=char::MAX {
+            let once = normalizer.apply(&format!("a{c}1"), &mut scratch).to_owned();
+            assert_eq!(normalizer.apply(&once, &mut scratch), once, "{c:?}");
         }
     }
 }
