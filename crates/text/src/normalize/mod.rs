@@ -16,11 +16,11 @@
 //! | [`runs`](Normalizer::runs) | off | `====` and `===` differ in code and tables |
 //!
 //! The three that are on are frozen: the default fingerprints are made with them, so no other step can become a default.
-//! [`Normalizer::web`] and [`Normalizer::microblog`] are ready-made choices. [`chain`] says how the steps work together and
+//! [`Normalizer::web`] and [`Normalizer::microblog`] are ready-made choices. `chain` says how the steps work together and
 //! why the whole is idempotent; the rest of this page is about NFKC, case and white space.
 //!
 //! Most characters need nothing, and most of the others become one fixed string whatever stands beside them. A table per
-//! combination of the first two steps ([`table`]) says which; such text takes one pass that copies whole runs, or borrows
+//! combination of the first two steps (`table`) says which; such text takes one pass that copies whole runs, or borrows
 //! the input when nothing changes at all. Only text with characters that interact with their neighbours (combining marks,
 //! conjoining jamo) goes through the slow path: all steps over the whole string, repeated until nothing changes.
 //! Repetition is what makes the whole idempotent: folding can undo NFKC, and removing a space can join a letter to a mark.
