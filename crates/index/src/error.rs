@@ -42,6 +42,11 @@ pub enum IndexError {
     },
     /// The caller's cancel flag was raised; nothing was added.
     Cancelled,
+    /// Reading or writing a saved index failed.
+    Io {
+        /// The system's message.
+        message: String,
+    },
     /// A saved index that is damaged, of another version or not an index at all.
     Damaged {
         /// Byte offset of the damage.
@@ -60,6 +65,7 @@ impl IndexError {
             Self::NoWindow => "ERR_SIMHASH_NO_WINDOW",
             Self::Full { .. } => "ERR_SIMHASH_INDEX_FULL",
             Self::Cancelled => "ERR_SIMHASH_CANCELLED",
+            Self::Io { .. } => "ERR_SIMHASH_IO",
             Self::Damaged { .. } => "ERR_SIMHASH_INDEX_DAMAGED",
         }
     }
@@ -90,6 +96,9 @@ impl fmt::Display for IndexError {
                 "the index holds ids 2^32 apart (the oldest live id is {oldest}); delete or expire old documents"
             ),
             Self::Cancelled => write!(f, "the call was cancelled; nothing was added"),
+            Self::Io { message } => {
+                write!(f, "the saved index could not be read or written: {message}")
+            }
             Self::Damaged { offset, reason } => {
                 write!(f, "the saved index is damaged at byte {offset}: {reason}")
             }

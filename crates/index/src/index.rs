@@ -8,6 +8,7 @@
 mod background;
 mod batch;
 mod timed;
+mod whole;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,6 +17,7 @@ use parking_lot::{Mutex, RwLock};
 
 use self::background::Workers;
 pub use self::timed::{AddOptions, OnDuplicate, Outcome};
+pub(crate) use self::whole::Parts;
 use crate::ids::Ids;
 use crate::plan::{MAX_DISTANCE, Plan};
 use crate::run::Run;
@@ -155,9 +157,7 @@ impl Index {
         window.unwrap_or_default().check()?;
         let (stack, ids) = (Stack::new(Arc::clone(&plan)), Ids::new());
         let state = State { stack, ids, window, ages: Ages::default() };
-        let (state, writers) = (RwLock::new(state), Mutex::new(()));
-        let shared = Arc::new(Shared { writers, state, workers: Workers::default() });
-        Ok(Self { plan, max_distance, shared, truncated: AtomicU64::new(0) })
+        Ok(Self::of(plan, max_distance, state))
     }
 
     /// The plan in use.

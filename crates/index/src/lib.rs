@@ -11,6 +11,7 @@
 
 mod error;
 mod ids;
+mod image;
 mod index;
 mod item;
 pub mod join;

@@ -107,6 +107,30 @@ impl Ages {
         }
     }
 
+    pub(crate) fn latest(&self) -> u64 {
+        self.latest
+    }
+
+    /// Id and time of every live document, oldest first.
+    pub(crate) fn entries(&self, is_alive: impl Fn(u32) -> bool) -> Vec<(u32, u64)> {
+        let mut stale = self.stale.clone();
+        let mut counts = |id: u32| match stale.get_mut(&id).filter(|left| **left > 0) {
+            Some(left) => {
+                *left -= 1;
+                false
+            }
+            None => is_alive(id),
+        };
+        let entries = self.ids.iter().copied().zip(self.times.iter().copied());
+        entries.filter(|&(id, _)| counts(id)).collect()
+    }
+
+    /// An entry of a saved queue, in order.
+    pub(crate) fn restore(&mut self, id: u32, at: u64) {
+        self.ids.push_back(id);
+        self.times.push_back(at);
+    }
+
     pub(crate) fn bytes(&self) -> usize {
         self.ids.capacity() * 4
             + self.times.capacity() * 8

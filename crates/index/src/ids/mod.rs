@@ -62,6 +62,22 @@ impl Ids {
         }
     }
 
+    /// No ids yet, the next one being `first`.
+    pub(crate) fn starting_at(first: u64) -> Result<Self, IndexError> {
+        Ok(Self { records: Records::starting_at(first)?, ..Self::new() })
+    }
+
+    /// Numbers an item of a saved index; None: its id is gone.
+    pub(crate) fn restore(&mut self, item: Option<Item>) {
+        if let Some(item) = item {
+            self.add(item);
+        } else {
+            let id = self.records.push(0, true);
+            self.records.kill(id);
+            self.records.release(id);
+        }
+    }
+
     fn known_as(&self, value: u64) -> Option<u32> {
         self.lines.find(mix(value, self.seed), |id| self.records.value(id) == value)
     }

@@ -39,6 +39,14 @@ pub(super) struct Records {
 }
 
 impl Records {
+    /// No records yet; the first id begins a chunk, as the oldest always does.
+    pub(super) fn starting_at(first: u64) -> Result<Self, IndexError> {
+        if !first.is_multiple_of(CHUNK as u64) || first > u64::MAX >> 1 {
+            return Err(IndexError::Full { oldest: first });
+        }
+        Ok(Self { base: first, next: first, ..Self::default() })
+    }
+
     pub(super) fn next(&self) -> u64 {
         self.next
     }

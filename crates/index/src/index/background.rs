@@ -202,6 +202,9 @@ impl Shared {
                 let mut state = self.state.write();
                 if state.stack.is_idle() {
                     let dead = state.ids.dead();
+                    if dead.is_empty() && state.stack.is_whole() {
+                        return;
+                    }
                     match state.stack.whole_job() {
                         Some(job) => Some(job.without(dead)),
                         None => return,

@@ -16,7 +16,7 @@ pub(crate) use build::build;
 pub(crate) use probe::sweep;
 
 use crate::memory::{Words, halves};
-use crate::plan::Prefix;
+use crate::plan::{Plan, Prefix};
 
 /// Fingerprints per directory slot, about: one cache line.
 const BUCKET: usize = 8;
@@ -139,6 +139,60 @@ impl Run {
     pub(crate) fn bytes(&self) -> usize {
         let words = |span: &Span| directory_words(span.bits) + span.length;
         self.spans.iter().map(words).sum::<usize>() * 8
+    }
+
+    /// Calls `on_span` with the numbers that say where each table lies.
+    pub(crate) fn spans(&self, mut on_span: impl FnMut([u64; 4])) {
+        for span in &self.spans {
+            let Span { bits, directory, entries, length } = *span;
+            on_span([u64::from(bits), directory as u64, entries as u64, length as u64]);
+        }
+    }
+
+    /// The memory of all tables.
+    pub(crate) fn words(&self) -> &[u64] {
+        &self.words
+    }
+
+    /// A run from saved words, if they are sound: tables within the words, directories ascending, every entry in the
+    /// bucket of its key.
+    pub(crate) fn restored(plan: &Plan, words: Words, saved: &[Vec<u64>]) -> Option<Self> {
+        let mut spans = Vec::new();
+        for (numbers, prefix) in saved.iter().zip(plan.prefixes()) {
+            let &[bits, directory, entries, length] = numbers.as_slice() else { return None };
+            let bits = u32::try_from(bits)
+                .ok()
+                .filter(|bits| (1..=prefix.bits().min(31)).contains(bits))?;
+            let (directory, entries) =
+                (usize::try_from(directory).ok()?, usize::try_from(entries).ok()?);
+            let length = usize::try_from(length).ok()?;
+            let ends =
+                [directory.checked_add(directory_words(bits))?, entries.checked_add(length)?];
+            if ends.into_iter().any(|end| end > words.len()) {
+                return None;
+            }
+            spans.push(Span { bits, directory, entries, length });
+        }
+        let run = Self { words, spans };
+        let sound = (0..plan.prefixes().len()).all(|number| run.is_sound(number, plan.prefixes()));
+        let equal = run.spans.iter().all(|span| span.length == run.spans[0].length);
+        (sound && equal).then_some(run)
+    }
+
+    fn is_sound(&self, number: usize, prefixes: &[Prefix]) -> bool {
+        let table = self.table(number, prefixes);
+        let whole = table.directory[0] == 0
+            && table.directory.is_sorted()
+            && table.directory.last().is_some_and(|&end| end as usize == table.entries.len());
+        whole
+            && table.directory.windows(2).enumerate().all(|(slot, ends)| {
+                let bucket = &table.entries[ends[0] as usize..ends[1] as usize];
+                let placed =
+                    bucket.iter().all(|&entry| table.slot(table.prefix.key(entry)) == slot);
+                let sorted = bucket.len() <= LONG
+                    || bucket.is_sorted_by_key(|&entry| table.prefix.key(entry));
+                placed && sorted
+            })
     }
 
     /// Whether huge pages were asked for.

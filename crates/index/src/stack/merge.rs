@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use ahash::AHashSet;
 
-use super::{FRONT, Sealed, Stack};
+use super::{FRONT, Stack};
 use crate::plan::Plan;
 use crate::run::{self, Run};
 
@@ -130,6 +130,11 @@ impl Stack {
         self.purge_is_possible() && self.waiting.iter().all(|front| !front.busy)
     }
 
+    /// Whether everything is in one run already.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.runs.len() <= 1 && self.waiting.is_empty() && self.front.is_empty()
+    }
+
     /// A merge of everything, the front included, if there is anything. The stack must be idle.
     pub(crate) fn whole_job(&mut self) -> Option<Job> {
         if !self.front.is_empty() {
@@ -167,8 +172,7 @@ impl Stack {
         self.waiting.retain(|front| !job.fresh.iter().any(|used| Arc::ptr_eq(used, &front.values)));
         self.runs.retain(|sealed| !job.runs.iter().any(|used| Arc::ptr_eq(used, &sealed.run)));
         if let Some(run) = merged.run {
-            let at = self.runs.partition_point(|sealed| sealed.run.len() >= run.len());
-            self.runs.insert(at, Sealed { run: Arc::new(run), busy: false });
+            self.put(run);
         }
         merged.dropped
     }

@@ -156,6 +156,12 @@ impl Stack {
         self.runs.iter().map(|sealed| sealed.run.len())
     }
 
+    /// Puts in a run of fingerprints that the stack does not hold.
+    pub(crate) fn put(&mut self, run: Run) {
+        let at = self.runs.partition_point(|sealed| sealed.run.len() >= run.len());
+        self.runs.insert(at, Sealed { run: Arc::new(run), busy: false });
+    }
+
     /// The run that holds everything, after a compaction.
     pub(crate) fn only_run(&self) -> Option<Arc<Run>> {
         self.runs.first().map(|sealed| Arc::clone(&sealed.run))
