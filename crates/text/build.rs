@@ -59,7 +59,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     write("idfs.f64", f64s(&idfs), 8)?;
     write("emissions.f64", f64s(&emissions(&fs::read("data/jieba/hmm.bin")?)?), 8)?;
     let totals = format!(
-        "#[cfg(test)]\npub(crate) const TOTAL: u64 = {};\npub(crate) const LN_TOTAL: f64 = {:?};\n",
+        "pub(crate) const TOTAL: u64 = {};\npub(crate) const LN_TOTAL: f64 = {:?};\n",
         words.total, words.ln_total
     );
     fs::write(out.join("totals.rs"), totals)?;

@@ -50,9 +50,9 @@ impl Fingerprinter {
     /// A fingerprinter for these options.
     ///
     /// # Errors
-    /// As [`Extractor::new`].
+    /// As [`Extractor::new`]. Words of a dictionary, stop words and idf table are normalised like the text.
     pub fn new(options: &FingerprinterOptions) -> Result<Self, OptionsError> {
-        let extractor = Extractor::new(&options.extract)?;
+        let extractor = Extractor::for_normalized(&options.extract, &options.normalize)?;
         let min_features = options.min_features.unwrap_or_else(|| extractor.min_features());
         Ok(Self { normalizer: options.normalize.clone(), extractor, min_features })
     }

@@ -5,8 +5,9 @@
 //! occur when they are counted; sums do not care, and no map is needed.
 
 use crate::feature::{Feature, Token, hash};
-use crate::tfidf::KeywordScratch;
-use crate::{OptionsError, jieba, ngram, segment, words};
+use crate::lexicon::{Dictionary, Idf, StopWords};
+use crate::tfidf::{KeywordScratch, Lexicon};
+use crate::{Normalizer, OptionsError, jieba, ngram, segment, words};
 use ahash::AHashMap;
 use std::sync::Arc;
 
@@ -61,6 +62,12 @@ pub struct ExtractorOptions {
     pub top_k: Option<usize>,
     /// Default [`Segmenter::Own`]; only for [`Unit::Jieba`].
     pub segmenter: Segmenter,
+    /// Words beside jieba's own; only for [`Segmenter::Own`].
+    pub dictionary: Option<Arc<Dictionary>>,
+    /// Words that never become keywords, in place of jieba's 31 English ones; only for [`Weighting::TfIdf`].
+    pub stop_words: Option<Arc<StopWords>>,
+    /// Idf values in place of jieba's; only for [`Weighting::TfIdf`].
+    pub idf: Option<Arc<Idf>>,
 }
 
 /// Text to features. Cheap to clone, shared by threads.
@@ -76,6 +83,7 @@ struct Plan {
     weighting: Weighting,
     top_k: Option<usize>,
     segmenter: Segmenter,
+    lexicon: Lexicon,
 }
 
 impl Plan {
@@ -116,6 +124,20 @@ impl Plan {
                 "left out unless features are jieba, counted or binary",
             );
         }
+        let own = self.unit == Unit::Jieba && self.segmenter == Segmenter::Own;
+        if self.lexicon.dictionary.is_some() && !own {
+            return invalid(
+                "dictionary",
+                "a dictionary",
+                "left out unless features are jieba, cut by our own segmenter",
+            );
+        }
+        if self.lexicon.stop_words.is_some() && !keywords {
+            return invalid("stopWords", "stop words", "left out unless weighting is tfidf");
+        }
+        if self.lexicon.idf.is_some() && !keywords {
+            return invalid("idf", "a table", "left out unless weighting is tfidf");
+        }
         Ok(())
     }
 
@@ -128,9 +150,15 @@ impl Plan {
         };
         match self.segmenter {
             Segmenter::Own => {
-                segment::cut(text, true, &mut segment::SegmentScratch::default(), |word| {
-                    each(word.text);
-                });
+                segment::cut_with(
+                    self.lexicon.dictionary.as_deref(),
+                    text,
+                    true,
+                    &mut segment::SegmentScratch::default(),
+                    |word| {
+                        each(word.text);
+                    },
+                );
             }
             Segmenter::JiebaRs => jieba::words(text, each),
         }
@@ -177,9 +205,37 @@ impl Extractor {
             weighting,
             top_k: options.top_k,
             segmenter: options.segmenter,
+            lexicon: Lexicon {
+                dictionary: options.dictionary.clone(),
+                stop_words: options.stop_words.clone(),
+                idf: options.idf.clone(),
+            },
         };
         plan.check()?;
         Ok(Self { plan: Arc::new(plan) })
+    }
+
+    /// An extractor for these options whose words (dictionary, stop words, idf) look as they do in text that `normalizer` has
+    /// gone over, so that they match it.
+    ///
+    /// # Errors
+    /// As [`Extractor::new`].
+    pub fn for_normalized(
+        options: &ExtractorOptions,
+        normalizer: &Normalizer,
+    ) -> Result<Self, OptionsError> {
+        Self::new(&ExtractorOptions {
+            dictionary: options
+                .dictionary
+                .as_ref()
+                .map(|words| Arc::new(words.normalized(normalizer))),
+            stop_words: options
+                .stop_words
+                .as_ref()
+                .map(|words| Arc::new(words.normalized(normalizer))),
+            idf: options.idf.as_ref().map(|idf| Arc::new(idf.normalized(normalizer))),
+            ..options.clone()
+        })
     }
 
     /// The features of `text`, in text order. Counted features repeat; binary ones are distinct, by
@@ -189,7 +245,7 @@ impl Extractor {
     pub fn features<'a>(&self, text: &str, scratch: &'a mut ExtractScratch) -> &'a [Feature] {
         let ExtractScratch { features, hashes, joined, keywords } = scratch;
         if self.plan.weighting == Weighting::TfIdf {
-            keywords.features(text, self.plan.top_k, features);
+            keywords.features(&self.plan.lexicon, text, self.plan.top_k, features);
             return features;
         }
         hashes.clear();
@@ -231,7 +287,7 @@ impl Extractor {
     /// What the fingerprint of `text` is made of, for people: each distinct feature once, heaviest first, ties in text order.
     pub fn tokens(&self, text: &str) -> Vec<Token> {
         if self.plan.weighting == Weighting::TfIdf {
-            return KeywordScratch::default().tokens(text, self.plan.top_k);
+            return KeywordScratch::default().tokens(&self.plan.lexicon, text, self.plan.top_k);
         }
         let mut tokens: Vec<Token> = Vec::new();
         let mut seen: AHashMap<String, usize> = AHashMap::new();
@@ -255,7 +311,7 @@ impl Extractor {
         out.clear();
         if self.plan.weighting == Weighting::TfIdf {
             let mut features = Vec::new();
-            KeywordScratch::default().features(text, None, &mut features);
+            KeywordScratch::default().features(&self.plan.lexicon, text, None, &mut features);
             out.extend(features.iter().map(|feature| feature.hash));
             out.sort_unstable();
             return;

@@ -12,6 +12,7 @@
 pub mod extract;
 pub mod feature;
 pub mod intake;
+pub mod lexicon;
 pub mod normalize;
 pub mod segment;
 pub mod sentence;

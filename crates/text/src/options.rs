@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// An option has a value that cannot be used. The caller made the mistake, not the data.
+/// An option has a value that cannot be used: the caller's mistake, or that of a file the caller gave.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OptionsError {
@@ -24,28 +24,44 @@ pub enum OptionsError {
         /// What is accepted, as it completes "must be …".
         expected: String,
     },
+    /// A line of a file of words cannot be used.
+    Line {
+        /// Name of the option that the file belongs to.
+        argument: &'static str,
+        /// Number of the line, from 1.
+        line: usize,
+        /// The line, at most its first 60 characters.
+        value: String,
+        /// What is accepted, as it completes "must be …".
+        expected: &'static str,
+    },
 }
 
 impl OptionsError {
-    /// The stable code: `ERR_OUT_OF_RANGE` or `ERR_INVALID_ARG_VALUE`, as Node names these mistakes.
+    /// The stable code: `ERR_OUT_OF_RANGE` or `ERR_INVALID_ARG_VALUE`, as Node names these mistakes; `ERR_SIMHASH_LINE` for a line.
     pub fn code(&self) -> &'static str {
         match self {
             Self::OutOfRange { .. } => "ERR_OUT_OF_RANGE",
             Self::Invalid { .. } => "ERR_INVALID_ARG_VALUE",
+            Self::Line { .. } => "ERR_SIMHASH_LINE",
         }
     }
 
     /// Name of the option.
     pub fn argument(&self) -> &'static str {
         match self {
-            Self::OutOfRange { argument, .. } | Self::Invalid { argument, .. } => argument,
+            Self::OutOfRange { argument, .. }
+            | Self::Invalid { argument, .. }
+            | Self::Line { argument, .. } => argument,
         }
     }
 
     /// The value that was given, as text.
     pub fn value(&self) -> &str {
         match self {
-            Self::OutOfRange { value, .. } | Self::Invalid { value, .. } => value,
+            Self::OutOfRange { value, .. }
+            | Self::Invalid { value, .. }
+            | Self::Line { value, .. } => value,
         }
     }
 
@@ -53,13 +69,23 @@ impl OptionsError {
     pub fn expected(&self) -> &str {
         match self {
             Self::OutOfRange { expected, .. } | Self::Invalid { expected, .. } => expected,
+            Self::Line { expected, .. } => expected,
         }
     }
 }
 
 impl fmt::Display for OptionsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} must be {}, got {}", self.argument(), self.expected(), self.value())
+        let argument = self.argument();
+        if let Self::Line { line, .. } = self {
+            return write!(
+                f,
+                "{argument} line {line} must be {}, got {}",
+                self.expected(),
+                self.value()
+            );
+        }
+        write!(f, "{argument} must be {}, got {}", self.expected(), self.value())
     }
 }
 

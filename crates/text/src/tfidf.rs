@@ -9,18 +9,21 @@
 //! occurs once in a million keeps three significant digits. A larger weight (an idf table of the user's) saturates at 2^32 − 1.
 
 use crate::feature::{Feature, Token, hash};
+use crate::lexicon::{Dictionary, Idf, StopWords, is_default_stop_word};
 use crate::segment::dictionary::{self, Node};
-use crate::segment::{SegmentScratch, Word, cut};
-
-/// The stop words of `extract_tags`, compared in lower case.
-const STOP_WORDS: [&str; 31] = [
-    "the", "of", "is", "and", "to", "in", "that", "we", "for", "an", "are", "by", "be", "as", "on",
-    "with", "can", "if", "from", "which", "you", "it", "this", "then", "at", "have", "all", "not",
-    "one", "has", "or",
-];
+use crate::segment::{SegmentScratch, Word, cut_with};
+use std::sync::Arc;
 
 /// 2^24: see the module's text.
 const SCALE: f64 = 16_777_216.0;
+
+/// What keywords are made with; `None` is jieba's own.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Lexicon {
+    pub(crate) dictionary: Option<Arc<Dictionary>>,
+    pub(crate) stop_words: Option<Arc<StopWords>>,
+    pub(crate) idf: Option<Arc<Idf>>,
+}
 
 /// A distinct keyword of a text.
 #[derive(Clone, Copy, Debug)]
@@ -45,6 +48,8 @@ pub(crate) struct KeywordScratch {
     table: Vec<u32>,
     /// Weight and index into `keywords`.
     ranked: Vec<(f64, u32)>,
+    /// A word in lower case.
+    lower: String,
 }
 
 /// The smallest table: enough for a title.
@@ -52,14 +57,17 @@ const SMALL: usize = 64;
 
 impl KeywordScratch {
     /// Ranks the keywords of `text`: afterwards `ranked` holds the `top_k` heaviest in order.
-    fn rank(&mut self, text: &str, top_k: Option<usize>) {
-        let Self { segment, keywords, table, ranked } = self;
+    fn rank(&mut self, lexicon: &Lexicon, text: &str, top_k: Option<usize>) {
+        let Self { segment, keywords, table, ranked, lower } = self;
         keywords.clear();
         table.clear();
         table.resize(SMALL, 0);
         let mut total = 0_u64;
-        cut(text, true, segment, |word| {
-            if word.len >= 2 && word.text != "\r\n" && count(text, &word, keywords, table) {
+        cut_with(lexicon.dictionary.as_deref(), text, true, segment, |word| {
+            if word.len >= 2
+                && word.text != "\r\n"
+                && count(lexicon, text, &word, keywords, table, lower)
+            {
                 total += 1;
             }
         });
@@ -80,11 +88,12 @@ impl KeywordScratch {
     /// Replaces `features` with the keywords of `text`, heaviest first.
     pub(crate) fn features(
         &mut self,
+        lexicon: &Lexicon,
         text: &str,
         top_k: Option<usize>,
         features: &mut Vec<Feature>,
     ) {
-        self.rank(text, top_k);
+        self.rank(lexicon, text, top_k);
         features.clear();
         features.extend(self.ranked.iter().map(|&(weight, index)| {
             let keyword = self.keywords[index as usize];
@@ -96,8 +105,13 @@ impl KeywordScratch {
     }
 
     /// The keywords of `text`, heaviest first.
-    pub(crate) fn tokens(&mut self, text: &str, top_k: Option<usize>) -> Vec<Token> {
-        self.rank(text, top_k);
+    pub(crate) fn tokens(
+        &mut self,
+        lexicon: &Lexicon,
+        text: &str,
+        top_k: Option<usize>,
+    ) -> Vec<Token> {
+        self.rank(lexicon, text, top_k);
         let token = |&(weight, index): &(f64, u32)| {
             let keyword = self.keywords[index as usize];
             let token = text[keyword.start..keyword.end].to_owned();
@@ -108,7 +122,14 @@ impl KeywordScratch {
 }
 
 /// Counts one occurrence of `word`; false if it is a stop word.
-fn count(text: &str, word: &Word<'_>, keywords: &mut Vec<Keyword>, table: &mut Vec<u32>) -> bool {
+fn count(
+    lexicon: &Lexicon,
+    text: &str,
+    word: &Word<'_>,
+    keywords: &mut Vec<Keyword>,
+    table: &mut Vec<u32>,
+    lower: &mut String,
+) -> bool {
     // What the HMM found may be in the dictionary all the same, or have an idf; one word must have one key.
     let slot =
         if word.slot > 0 { word.slot } else { dictionary::find(word.text).map_or(0, Node::slot) };
@@ -122,14 +143,20 @@ fn count(text: &str, word: &Word<'_>, keywords: &mut Vec<Keyword>, table: &mut V
         }
         at = (at + 1) & (table.len() - 1);
     }
-    let idf = if slot > 0 { Node::at(dictionary::nodes(), slot).idf() } else { 0 };
-    let stopped = is_stop_word(word.text);
+    let idf = lexicon.idf.as_ref().map_or_else(
+        || dictionary::idfs()[if slot > 0 { Node::at(dictionary::nodes(), slot).idf() } else { 0 }],
+        |idf| idf.get(word.text),
+    );
+    let stopped = lexicon
+        .stop_words
+        .as_ref()
+        .map_or_else(|| is_default_stop_word(word.text), |words| words.contains(word.text, lower));
     keywords.push(Keyword {
         key,
         start: word.start,
         end: word.start + word.text.len(),
         count: 1,
-        idf: dictionary::idfs()[idf],
+        idf,
         stopped,
     });
     table[at] = keywords.len() as u32;
@@ -151,13 +178,6 @@ fn count(text: &str, word: &Word<'_>, keywords: &mut Vec<Keyword>, table: &mut V
 /// Where the search for `key` starts in a table of `size`, a power of two: the top bits of a product with 2^64 / φ spread slots that are close together.
 fn home(key: u64, size: usize) -> usize {
     (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize & (size - 1)
-}
-
-fn is_stop_word(word: &str) -> bool {
-    // All of them are ASCII and at most five letters long.
-    word.len() <= 5
-        && word.is_ascii()
-        && STOP_WORDS.iter().any(|stop| stop.eq_ignore_ascii_case(word))
 }
 
 fn fixed_point(weight: f64) -> u32 {

@@ -41,7 +41,7 @@ macro_rules! table {
 table!(nodes, "nodes.u64", u64);
 table!(codes, "codes.u16", u16);
 table!(scores, "scores.f64", f64);
-#[cfg(test)]
+table!(logs, "logs.f64", f64);
 table!(frequencies, "frequencies.u32", u32);
 table!(idfs, "idfs.f64", f64);
 table!(emissions, "emissions.f64", f64);
@@ -134,7 +134,6 @@ pub(crate) fn find(word: &str) -> Option<Node> {
     })
 }
 
-#[cfg(test)]
 /// The frequency of `word`; `None` when it is not in the dictionary.
 pub(crate) fn frequency(word: &str) -> Option<u32> {
     let index = find(word)?.frequency();

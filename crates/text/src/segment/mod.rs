@@ -18,6 +18,7 @@ pub(crate) mod dictionary;
 mod hmm;
 mod route;
 
+use crate::lexicon::Dictionary;
 use chunk::{Chunk, OTHER};
 use dictionary::FIRST_HAN;
 use route::Route;
@@ -49,18 +50,28 @@ pub struct SegmentScratch {
 /// Cost: linear in the text; no allocation once `scratch` has grown to the longest block (60 bytes per character of it, and
 /// the tables of 1024 characters at least).
 pub fn cut<'t>(text: &'t str, hmm: bool, scratch: &mut SegmentScratch, each: impl FnMut(Word<'t>)) {
+    cut_with(None, text, hmm, scratch, each);
+}
+
+/// [`cut`] with the words of a user's dictionary.
+pub fn cut_with<'t>(
+    user: Option<&Dictionary>,
+    text: &'t str,
+    hmm: bool,
+    scratch: &mut SegmentScratch,
+    mut each: impl FnMut(Word<'t>),
+) {
     let SegmentScratch { chunk, route, way } = scratch;
-    let mut each = each;
     let mut base = 0;
     while base < text.len() {
         chunk::read(text, base, chunk);
-        route.find(&chunk.characters);
+        route.find(&chunk.characters, user);
         let mut out = Tokens { text, base, chunk, at: 0, each: &mut each };
         while let Some(&character) = chunk.characters.get(out.at) {
             if character == OTHER {
                 out.other();
             } else if hmm {
-                with_hmm(route, way, &mut out);
+                with_hmm(route, user, way, &mut out);
             } else {
                 without_hmm(route, &mut out);
             }
@@ -125,7 +136,12 @@ fn without_hmm<'t>(route: &Route, out: &mut Tokens<'_, 't, impl FnMut(Word<'t>)>
 }
 
 /// The next tokens with HMM: a word of the route, or a run of its single characters, cut again.
-fn with_hmm<'t>(route: &Route, way: &mut Vec<u8>, out: &mut Tokens<'_, 't, impl FnMut(Word<'t>)>) {
+fn with_hmm<'t>(
+    route: &Route,
+    user: Option<&Dictionary>,
+    way: &mut Vec<u8>,
+    out: &mut Tokens<'_, 't, impl FnMut(Word<'t>)>,
+) {
     let word = route.word(out.at);
     if word.len > 1 {
         return out.token(word.len as usize, word.slot);
@@ -135,13 +151,14 @@ fn with_hmm<'t>(route: &Route, way: &mut Vec<u8>, out: &mut Tokens<'_, 't, impl 
     if singles == 1 || route.is_word(out.at, singles) {
         out.singles(singles);
     } else {
-        cut_again(singles, way, out);
+        cut_again(singles, user, way, out);
     }
 }
 
 /// Cuts a run of single characters that is no word: ideographs by the HMM, the rest by a pattern.
 fn cut_again<'t>(
     singles: usize,
+    user: Option<&Dictionary>,
     way: &mut Vec<u8>,
     out: &mut Tokens<'_, 't, impl FnMut(Word<'t>)>,
 ) {
@@ -154,7 +171,16 @@ fn cut_again<'t>(
         };
         let (piece, rest) = run.split_at(len);
         if first >= FIRST_HAN {
-            hmm::cut(piece, way, |len| out.token(len, 0));
+            let mut at = 0;
+            hmm::cut(piece, way, |len| {
+                let word = &piece[at..at + len];
+                at += len;
+                if user.is_some_and(|user| user.is_deleted(word)) {
+                    out.singles(len);
+                } else {
+                    out.token(len, 0);
+                }
+            });
         } else {
             out.token(len, 0);
         }

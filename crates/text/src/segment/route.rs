@@ -6,6 +6,7 @@
 
 use super::chunk::OTHER;
 use super::dictionary::{LN_TOTAL, Node, code, codes, nodes, scores};
+use crate::lexicon::Dictionary;
 
 /// For every position of a chunk the word that starts there on the likeliest path of its block.
 #[derive(Clone, Debug, Default)]
@@ -18,6 +19,8 @@ pub(super) struct Route {
     deep: Vec<u32>,
     /// Words of three characters and more, by position and then by length.
     long: Vec<Long>,
+    /// Words of the user, by position and then by length: they shadow all others.
+    user: Vec<UserWord>,
     /// Sum of scores from here to the end of the block.
     sums: Vec<f64>,
     words: Vec<Step>,
@@ -29,6 +32,14 @@ struct Long {
     start: u32,
     len: u32,
     node: Node,
+}
+
+/// A word of the user; −∞ is the score of a deleted one.
+#[derive(Clone, Copy, Debug)]
+struct UserWord {
+    start: u32,
+    len: u32,
+    score: f64,
 }
 
 /// The word that a path takes.
@@ -47,11 +58,21 @@ const PAD: usize = 2;
 
 impl Route {
     /// Finds the paths through a chunk. What an earlier chunk left is overwritten.
-    pub(super) fn find(&mut self, characters: &[u16]) {
+    pub(super) fn find(&mut self, characters: &[u16], user: Option<&Dictionary>) {
         let nodes = nodes();
         self.look_up(characters, nodes);
         self.extend(nodes);
-        self.choose(characters, scores());
+        self.user.clear();
+        if let Some(user) = user {
+            for start in 0..characters.len() {
+                user.for_each_prefix(&characters[start..], |len, score| {
+                    self.user.push(UserWord { start: start as u32, len: len as u32, score });
+                });
+            }
+        }
+        let scores = if let Some(user) = user { user.scores() } else { scores() };
+        let ln_total = user.map_or(LN_TOTAL, Dictionary::ln_total);
+        self.choose(characters, scores, -ln_total); // ln 1 − ln total
     }
 
     /// Prefixes of one and two characters. Code 0, which stands for the end of a block too, leads nowhere.
@@ -94,9 +115,8 @@ impl Route {
     }
 
     /// From the right: at each position the word with the greatest sum; of equal sums the longer word.
-    fn choose(&mut self, characters: &[u16], scores: &[f64]) {
+    fn choose(&mut self, characters: &[u16], scores: &[f64], unknown: f64) {
         let len = characters.len();
-        let unknown = -LN_TOTAL; // ln 1 − ln total
         self.sums.clear();
         self.sums.resize(len + PAD, 0.0);
         self.words.clear();
@@ -104,6 +124,7 @@ impl Route {
         let (first, second) = (&self.first[..len], &self.second[..len]);
         let (sums, words) = (&mut self.sums[..len + PAD], &mut self.words[..len]);
         let mut long = self.long.iter().rev().peekable();
+        let mut user = self.user.as_slice();
         let (mut after, mut after_next) = (0.0, 0.0);
         for start in (0..len).rev() {
             let one = scores[first[start].frequency()] + after;
@@ -126,6 +147,21 @@ impl Route {
                     (best, step) = (longest, long_step);
                 }
             }
+            if user.last().is_some_and(|word| word.start as usize == start) {
+                let from = user.partition_point(|word| (word.start as usize) < start);
+                let jieba = [(1, 0, one), (2, second[start].slot(), two)];
+                let longer =
+                    self.long.iter().filter(|word| word.start as usize == start).map(|word| {
+                        (
+                            word.len,
+                            word.node.slot(),
+                            scores[word.node.frequency()] + sums[start + word.len as usize],
+                        )
+                    });
+                (best, step) =
+                    shadowed(jieba.into_iter().chain(longer), &user[from..], &sums[start..]);
+                user = &user[..from];
+            }
             if best == f64::NEG_INFINITY {
                 // No word at all starts here; after the end of a block the sum is 0.
                 best = if characters[start] == OTHER { 0.0 } else { unknown + after };
@@ -145,6 +181,13 @@ impl Route {
 
     /// Whether the `len` characters from `start`, two or more, are a word.
     pub(super) fn is_word(&self, start: usize, len: usize) -> bool {
+        if !self.user.is_empty()
+            && let Ok(at) = self.user.binary_search_by_key(&(start, len), |word| {
+                (word.start as usize, word.len as usize)
+            })
+        {
+            return self.user[at].score > f64::NEG_INFINITY;
+        }
         if len == 2 {
             return self.second[start].frequency() > 0;
         }
@@ -152,4 +195,20 @@ impl Route {
             .binary_search_by_key(&(start, len), |word| (word.start as usize, word.len as usize))
             .is_ok()
     }
+}
+
+/// The best of jieba's words `(length, slot, sum)` and the user's at a position; of equal sums the longer word. `sums` start
+/// at the position.
+fn shadowed(
+    jieba: impl Iterator<Item = (u32, u32, f64)>,
+    user: &[UserWord],
+    sums: &[f64],
+) -> (f64, Step) {
+    let free = jieba.filter(|(len, ..)| user.iter().all(|word| word.len != *len));
+    let users = user.iter().map(|word| (word.len, 0, word.score + sums[word.len as usize]));
+    let none = (f64::NEG_INFINITY, SINGLE);
+    free.chain(users).fold(none, |best, (len, slot, sum)| {
+        let better = sum > best.0 || (sum >= best.0 && len > best.1.len);
+        if better { (sum, Step { len, slot }) } else { best }
+    })
 }

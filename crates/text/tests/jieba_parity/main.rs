@@ -13,7 +13,8 @@
 mod fixtures;
 
 use serde_json::Value;
-use simhash_text::segment::{SegmentScratch, cut};
+use simhash_text::lexicon::Dictionary;
+use simhash_text::segment::{SegmentScratch, cut, cut_with};
 use simhash_text::{Extractor, ExtractorOptions, Unit};
 
 /// The tokens of `text`, joined by U+001F as the fixtures have them.
@@ -51,6 +52,40 @@ fn golden_texts_are_cut_as_by_python() {
         lines += 1;
     }
     assert!(lines >= 30);
+}
+
+#[test]
+fn user_words_cut_as_by_python() {
+    let mut texts = 0;
+    for line in include_str!("user.jsonl").lines() {
+        let line: Value = serde_json::from_str(line).unwrap();
+        let words: Vec<&str> =
+            line["words"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect();
+        let mut dictionary = Dictionary::new();
+        // A word with a space can never match; Python takes it and we name the line instead.
+        let (words, refused): (Vec<&str>, Vec<&str>) =
+            words.into_iter().partition(|word| !word.starts_with("Edu "));
+        dictionary.load(words.join("\n").as_bytes()).unwrap();
+        if !refused.is_empty() {
+            dictionary.add("Edu Trust认证", Some(2000));
+        }
+        for (word, frequency) in line["suggested"].as_object().unwrap() {
+            assert_eq!(dictionary.frequency(word).map(u64::from), frequency.as_u64(), "{word}");
+        }
+        for text in line["texts"].as_array().unwrap() {
+            for (field, hmm) in [("hmm", true), ("plain", false)] {
+                let mut tokens = Vec::new();
+                let cut_text = text["text"].as_str().unwrap();
+                let mut scratch = SegmentScratch::default();
+                cut_with(Some(&dictionary), cut_text, hmm, &mut scratch, |word| {
+                    tokens.push(word.text);
+                });
+                assert_eq!(tokens.join("\u{1F}"), text[field].as_str().unwrap(), "{cut_text}");
+                texts += 1;
+            }
+        }
+    }
+    assert!(texts >= 30);
 }
 
 #[test]
