@@ -1,5 +1,6 @@
-// What tsc does not make: the ES module facade, the native part and its declarations; tests of stale files, gone.
-import { copyFileSync, readdirSync, rmSync } from 'node:fs';
+// What tsc does not make: the ES module facade, the native part and its declarations. What no source stands behind any
+// more goes, so that it is not packed.
+import { copyFileSync, existsSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -8,5 +9,9 @@ const [from, to] = [join(root, 'ts'), join(root, 'dist')];
 const wanted = (name) =>
   /^(index\.mjs|index\.d\.mts|native\.js|native\.d\.ts|.*\.node)$/.test(name);
 
-for (const name of readdirSync(to).filter((name) => name.endsWith('.node'))) rmSync(join(to, name));
+const sourceOf = (name) => name.replace(/(\.d)?(\.ts|\.js)$/, '.ts');
+for (const name of readdirSync(to, { recursive: true })) {
+  const stale = /\.(js|ts)$/.test(name) && !existsSync(join(from, sourceOf(name)));
+  if (stale || name.endsWith('.node')) rmSync(join(to, name));
+}
 for (const name of readdirSync(from).filter(wanted)) copyFileSync(join(from, name), join(to, name));

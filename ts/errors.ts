@@ -3,11 +3,12 @@
 /**
  * An operational error. `code` is stable, the message is not.
  *
- * - `ERR_SIMHASH_BINDING`: the native part is missing or does not fit this platform
+ * - `ERR_SIMHASH_BINDING`: the native part is missing, or does not fit this platform or this version
  * - `ERR_SIMHASH_CLOSED`: the index was closed
  * - `ERR_SIMHASH_INDEX_FULL`: live ids would be 2^32 apart
  * - `ERR_SIMHASH_INPUT`, `ERR_SIMHASH_INPUT_CHANGED`: an input file cannot be read, or changed while it was read
  * - `ERR_SIMHASH_OUTPUT`, `ERR_SIMHASH_DISK_FULL`, `ERR_SIMHASH_SAME_FILE`: an output file cannot be written
+ * - `ERR_SIMHASH_PIPE`: the reader of an output pipe closed it
  * - `ERR_SIMHASH_TOO_MANY`: more than 2^32 - 1 documents were kept
  * - `ERR_SIMHASH_MEMORY`, `ERR_SIMHASH_THREADS`: the system refused memory or threads
  * - `ERR_SIMHASH_INTERNAL`: a defect of this package; please report it

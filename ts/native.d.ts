@@ -246,3 +246,6 @@ export interface NativeToken {
 
 /** 16 hexadecimal digits. */
 export declare function toHex(value: bigint): string
+
+/** Version of the addon. */
+export declare function version(): string

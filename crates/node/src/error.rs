@@ -9,6 +9,7 @@ use simhash_index::IndexError;
 use simhash_sketch::{OptionsError, hex::HexError};
 use std::any::Any;
 use std::fmt::Display;
+use std::io::ErrorKind;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 pub(crate) mod js {
@@ -27,6 +28,8 @@ pub(crate) struct Failure {
 
 /// A defect of this package.
 pub(crate) const INTERNAL: &str = "ERR_SIMHASH_INTERNAL";
+/// The reader of an output pipe closed it.
+const PIPE: &str = "ERR_SIMHASH_PIPE";
 const PENDING: &str = "PendingException";
 
 impl Failure {
@@ -124,6 +127,55 @@ impl From<HexError> for Failure {
 
 impl From<DedupError> for Failure {
     fn from(error: DedupError) -> Self {
-        Self::new(error.code(), error.to_string())
+        let code = match &error {
+            // The reader of a pipe went away: no fault of the output, and for a command line no fault at all.
+            DedupError::Output { source, .. } if source.kind() == ErrorKind::BrokenPipe => PIPE,
+            other => other.code(),
+        };
+        Self::new(code, error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Failure, INTERNAL, PIPE, caught};
+    use simhash_dedup::DedupError;
+    use std::io::ErrorKind;
+
+    #[test]
+    fn a_panic_becomes_an_internal_error_with_its_message() {
+        let told: [Result<(), Failure>; 3] = [
+            caught(|| panic!("out of {}", "luck")),
+            caught(|| panic!("plain")),
+            caught(|| std::panic::panic_any(7)),
+        ];
+        let messages = told.map(|result| {
+            let failure = result.unwrap_err();
+            assert_eq!(failure.code, INTERNAL);
+            failure.message
+        });
+        assert_eq!(
+            messages,
+            ["out of luck", "plain", "no message"]
+                .map(|reason| format!("internal error, please report it: {reason}"))
+        );
+    }
+
+    #[test]
+    fn what_does_not_panic_passes() {
+        assert_eq!(caught(|| Ok(1)).unwrap(), 1);
+        assert_eq!(
+            caught::<()>(|| Err(Failure::cancelled())).unwrap_err().code,
+            "ERR_SIMHASH_CANCELLED"
+        );
+    }
+
+    #[test]
+    fn a_closed_pipe_has_a_code_of_its_own() {
+        let output = |kind: ErrorKind| {
+            Failure::from(DedupError::Output { path: "-".into(), source: kind.into() }).code
+        };
+        assert_eq!(output(ErrorKind::BrokenPipe), PIPE);
+        assert_eq!(output(ErrorKind::PermissionDenied), "ERR_SIMHASH_OUTPUT");
     }
 }

@@ -3,6 +3,7 @@
 use crate::check::number;
 use crate::deduper::NativeDedupOptions;
 use crate::error::{Failure, js};
+use crate::stdout::Waiting;
 use crate::task::{self, Cancel, Place};
 use napi::bindgen_prelude::{Function, Object};
 use napi::threadsafe_function::{ThreadsafeFunctionCallMode, UnknownReturnValue};
@@ -112,7 +113,7 @@ impl Run {
             if name == "-" { Input::stdin() } else { Input::File(name.into()) }
         };
         let target = |name: String| match name.as_str() {
-            "-" => Target::stream("-", std::io::stdout()),
+            "-" => Target::stream("-", Waiting(std::io::stdout())),
             _ => Target::File(name.into()),
         };
         let dedup: DedupOptions = given.dedup.core()?;

@@ -348,3 +348,27 @@ impl ObjectFinalize for NativeIndex {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Failure, NEVER, Shared};
+    use crate::text::Texts;
+    use simhash_index::{Index, IndexOptions};
+    use simhash_sketch::{Fingerprinter, FingerprinterOptions};
+    use std::sync::atomic::AtomicBool;
+
+    #[test]
+    fn a_panic_makes_an_index_unusable_and_later_calls_say_so() {
+        let shared = Shared {
+            index: Index::new(&IndexOptions::default()).unwrap(),
+            fingerprinter: Fingerprinter::new(&FingerprinterOptions::default()).unwrap(),
+            threads: 1,
+            poisoned: AtomicBool::new(false),
+        };
+        let refused = |shared: &Shared| shared.guarded::<()>(|_| Err(Failure::closed("Index")));
+        assert!(!refused(&shared).unwrap_err().is_internal());
+        assert!(shared.guarded(|shared| shared.add_many(&Texts::default(), &NEVER)).is_ok());
+        assert!(shared.guarded::<()>(|_| panic!("half way")).unwrap_err().is_internal());
+        assert!(refused(&shared).unwrap_err().is_internal());
+    }
+}

@@ -10,6 +10,7 @@
 //! JavaScript passes may end the process.
 
 #![allow(unreachable_pub, reason = "the macros of napi export what is `pub`, in whatever module")]
+#![cfg_attr(test, allow(dead_code, reason = "in a test build the macros of napi export nothing"))]
 #![allow(clippy::needless_pass_by_value, reason = "what comes from JavaScript comes by value")]
 
 mod check;
@@ -23,5 +24,7 @@ mod index;
 mod measure;
 mod pool;
 mod sketch;
+mod stdout;
 mod task;
 mod text;
+mod version;

@@ -1,6 +1,6 @@
 import type { Summary } from '../..';
 import { defineCommand, type Values } from '../command';
-import { EXIT, UsageError } from '../exit';
+import { codeOf, EXIT, UsageError } from '../exit';
 import { bytes, count, plural } from '../format';
 import { given } from '../given';
 import { Interrupt } from '../interrupt';
@@ -71,7 +71,8 @@ export const dedup = defineCommand({
     } catch (error) {
       progress?.end();
       if (interrupt.status === undefined) {
-        if (values.output === '-' && isBrokenPipe(error)) return EXIT.done;
+        // The reader of standard output, such as `head`, has what it wants.
+        if (values.output === '-' && codeOf(error) === 'ERR_SIMHASH_PIPE') return EXIT.done;
         throw error;
       }
       terminal.say('interrupted; no output was written');
@@ -82,11 +83,6 @@ export const dedup = defineCommand({
     }
   },
 });
-
-/** The reader of standard output, such as `head`, has what it wants. EPIPE, and what Windows calls it. */
-function isBrokenPipe(error: unknown): boolean {
-  return error instanceof Error && /\(os error (32|109|232)\)/.test(error.message);
-}
 
 type DedupValues = Values<typeof options>;
 

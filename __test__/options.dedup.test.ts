@@ -1,0 +1,112 @@
+import { describe, expect, test } from 'vitest';
+import { type DedupFilesOptions, type DedupOptions, dedup, dedupFiles, type Summary } from '..';
+import { Folder } from './cli-run';
+
+const A = '望海市地铁四号线二期工程今天贯通，线路全长十六点七公里，设站十二座。';
+const texts = [A, `${A}（转载）`, '白石镇中心小学的学生本周吃上了自己种的萝卜，一共收了六百多斤。'];
+const folder = new Folder();
+folder.write('in', texts.map((text) => `${JSON.stringify({ text })}\n`).join(''));
+
+/** Runs to the end; misuse rejects, whichever call notices it. */
+async function stream(options?: DedupOptions): Promise<Summary> {
+  const decisions = dedup(texts, options);
+  for (;;) {
+    const { done, value } = await decisions.next();
+    if (done) return value;
+  }
+}
+const files = (options?: DedupFilesOptions) =>
+  dedupFiles(folder.join('in'), folder.join('out'), options);
+
+const both: Record<string, (options?: never) => Promise<Summary>> = {
+  dedup: stream,
+  dedupFiles: files,
+};
+const counts = ({ read, kept, duplicates }: Summary) => [read, kept, duplicates];
+
+interface Case {
+  readonly key: string;
+  /** The default: spelled out, it changes nothing. */
+  readonly initial: unknown;
+  /** The ends of the range, or all choices. */
+  readonly right: readonly unknown[];
+  /** Of the right type, out of the range. */
+  readonly outside?: readonly unknown[];
+}
+const number = (key: string, initial: number, min: number, max: number): Case => ({
+  key,
+  initial,
+  right: [min, max],
+  outside: [min - 1, max + 1, Number.NaN],
+});
+
+const comparison: readonly Case[] = [
+  number('maxDistance', 8, 0, 16),
+  number('minSimilarity', 0.8, 0, 1),
+  number('maxVerifications', 1000, 1, 2 ** 32 - 1),
+  number('ngram', 2, 1, 8),
+  number('minFeatures', 8, 0, 2 ** 32 - 1),
+  number('threads', 0, 0, 1024),
+  { key: 'features', initial: 'chars', right: ['words', 'jieba'], outside: ['char'] },
+  { key: 'weighting', initial: 'count', right: ['binary'], outside: ['sum'] },
+  { key: 'normalize', initial: {}, right: [false, { nfkc: false, whitespace: 'keep' }] },
+];
+const own: Readonly<Record<string, readonly Case[]>> = {
+  dedup: [number('batch', 256, 1, 65_536)],
+  dedupFiles: [
+    { key: 'textField', initial: 'text', right: [] },
+    { key: 'idField', initial: 'id', right: ['a.b'] },
+    { key: 'mark', initial: false, right: [true] },
+    { key: 'dryRun', initial: false, right: [true] },
+    { key: 'clusters', initial: undefined, right: [folder.join('clusters')] },
+    { key: 'rejects', initial: undefined, right: [folder.join('rejects')] },
+    { key: 'onProgress', initial: undefined, right: [() => {}] },
+  ],
+};
+
+describe.each(Object.entries(both))('%s', (name, run) => {
+  const cases = [
+    ...comparison,
+    ...(own[name] ?? []),
+    { key: 'signal', initial: undefined, right: [new AbortController().signal] },
+  ];
+  const withOption = (key: string, value: unknown) => run({ [key]: value } as never);
+
+  test.each(cases)(
+    '$key: its default and undefined are the same as leaving it out',
+    async ({ key, initial }) => {
+      const expected = counts(await run());
+      expect(counts(await withOption(key, initial))).toEqual(expected);
+      expect(counts(await withOption(key, undefined))).toEqual(expected);
+    },
+  );
+
+  test.each(cases)('$key: the ends of its range are accepted', async ({ key, right }) => {
+    for (const value of right) {
+      expect((await withOption(key, value)).read).toBe(texts.length);
+    }
+  });
+
+  test.each(cases)('$key: values of another type are refused by name', async ({ key, outside }) => {
+    for (const wrong of [null, 7n, Symbol('x'), [3]]) {
+      const error = { name: 'TypeError', code: 'ERR_INVALID_ARG_TYPE' };
+      await expect(withOption(key, wrong)).rejects.toMatchObject(error);
+      await expect(withOption(key, wrong)).rejects.toThrow(key);
+    }
+    for (const wrong of outside ?? []) {
+      const code = typeof wrong === 'string' ? 'ERR_INVALID_ARG_VALUE' : 'ERR_OUT_OF_RANGE';
+      await expect(withOption(key, wrong)).rejects.toMatchObject({ code });
+      await expect(withOption(key, wrong)).rejects.toThrow(key);
+    }
+  });
+
+  test('an unknown key is refused with the nearest known one', async () => {
+    await expect(withOption('minSimilarty', 0.5)).rejects.toMatchObject({
+      code: 'ERR_INVALID_ARG_TYPE',
+      message: "options has no option 'minSimilarty'; did you mean 'minSimilarity'?",
+    });
+    for (const wrong of [null, 3, 'chars', []]) {
+      await expect(run(wrong as never)).rejects.toMatchObject({ code: 'ERR_INVALID_ARG_TYPE' });
+    }
+  });
+});

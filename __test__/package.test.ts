@@ -1,0 +1,144 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { Folder, ROOT } from './cli-run';
+
+interface Packed {
+  readonly filename: string;
+  readonly size: number;
+  readonly unpackedSize: number;
+  readonly files: readonly { readonly path: string; readonly size: number }[];
+}
+interface Manifest {
+  readonly version: string;
+  readonly scripts?: Record<string, string>;
+  readonly dependencies?: Record<string, string>;
+  readonly engines: { readonly node: string };
+  readonly napi: { readonly binaryName: string };
+}
+
+const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Manifest;
+/** An empty project into which the tarball is installed. */
+const project = new Folder();
+let packed: Packed;
+
+function npm(cwd: string, ...args: string[]): string {
+  const env = { ...process.env, npm_config_loglevel: 'error' };
+  return execFileSync('npm', args, { cwd, env, encoding: 'utf8' });
+}
+
+beforeAll(() => {
+  const to = `--pack-destination=${project.path}`;
+  packed = JSON.parse(npm(ROOT, 'pack', '--json', '--ignore-scripts', to))[0] as Packed;
+  project.write('package.json', '{ "private": true }\n');
+  // Offline: a package that needs another one, or a download, cannot be installed so.
+  const options = ['--ignore-scripts', '--offline', '--no-audit', '--no-fund'];
+  npm(project.path, 'install', ...options, `./${packed.filename}`);
+  // What a TypeScript project on Node has beside it.
+  mkdirSync(project.join('node_modules/@types'));
+  symlinkSync(
+    join(ROOT, 'node_modules/@types/node'),
+    project.join('node_modules/@types/node'),
+    'dir',
+  );
+});
+
+describe('the tarball', () => {
+  const paths = () => packed.files.map(({ path }) => path);
+
+  test('holds the build, the manifest, README and LICENSE, nothing else', () => {
+    const outside = paths().filter((path) => !path.startsWith('dist/'));
+    expect(outside.sort()).toEqual(['LICENSE', 'README.md', 'package.json']);
+    const odd = paths().filter((path) => !/\.(js|mjs|d\.ts|d\.mts|node)$/.test(path));
+    expect(odd.sort()).toEqual(['LICENSE', 'README.md', 'package.json']);
+  });
+
+  test('holds what has a source, and every entry that the manifest names', () => {
+    const stale = paths().filter((path) => {
+      const source = path.replace(/^dist/, 'ts').replace(/(\.d)?\.(js|ts)$/, '.ts');
+      const made = /\/native\.(js|d\.ts)$|\.node$/.test(path);
+      return path.startsWith('dist/') && !made && !existsSync(join(ROOT, source));
+    });
+    expect(stale).toEqual([]);
+    const named = JSON.stringify(manifest).matchAll(/"(?:\.\/)?(dist\/[^"*]+)"/g);
+    for (const [, path] of named) expect(paths()).toContain(path);
+  });
+
+  test('holds no native part but that of this platform', () => {
+    const native = paths().filter((path) => path.endsWith('.node'));
+    expect(native.length).toBeLessThan(2);
+    for (const path of native) {
+      expect(path).toContain(
+        `dist/${manifest.napi.binaryName}.${process.platform}-${process.arch}`,
+      );
+    }
+  });
+
+  test('is below 20 MB unpacked, dictionary included', () => {
+    const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
+    console.log(`packed ${megabytes(packed.size)}, unpacked ${megabytes(packed.unpackedSize)}`);
+    expect(packed.unpackedSize).toBeLessThan(20e6);
+  });
+
+  test('runs nothing when it is installed and needs no other package', () => {
+    const installed = JSON.parse(
+      project.read('node_modules/@x/simhash-native/package.json'),
+    ) as Manifest;
+    const scripts = Object.keys(installed.scripts ?? {});
+    expect(scripts.filter((name) => /^(pre|post)?install$/.test(name))).toEqual([]);
+    expect(Object.keys(installed.dependencies ?? {})).toEqual([]);
+    expect(installed.engines.node).toBe('>=20');
+  });
+});
+
+describe('installed with --ignore-scripts in an empty project', () => {
+  const use = `
+    const index = new Index();
+    const checked = [index.checkAndAdd(7n), index.checkAndAdd(7n)];
+    console.log(JSON.stringify(checked));`;
+  const printed = '[{"id":0},{"duplicateOf":0,"distance":0}]\n';
+  const node = (...args: string[]) =>
+    execFileSync(process.execPath, args, { cwd: project.path, encoding: 'utf8' });
+
+  test('an ES module uses it', () => {
+    project.write('use.mjs', `import { Index } from '@x/simhash-native';\n${use}`);
+    expect(node('use.mjs')).toBe(printed);
+  });
+
+  test('a CommonJS module uses it', () => {
+    project.write('use.cjs', `const { Index } = require('@x/simhash-native');\n${use}`);
+    expect(node('use.cjs')).toBe(printed);
+  });
+
+  test.each(['mts', 'cts'])('TypeScript (.%s, node16) compiles strictly and uses it', (kind) => {
+    const typed = `import { Index, type Match } from '@x/simhash-native';
+const found: Match[] = new Index({ maxDistance: 3 }).search(1n);
+if (found.length > 0) throw new Error('an empty index found something');
+// @ts-expect-error unknown option
+const wrong = () => new Index({ distance: 3 });
+export { wrong };${use}\n`;
+    project.write(`typed.${kind}`, typed);
+    const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
+    const options =
+      '--strict --target es2022 --module node16 --lib es2023,esnext.disposable --types node';
+    const { stdout, status } = spawnSync(
+      process.execPath,
+      [tsc, ...options.split(' '), `typed.${kind}`],
+      {
+        cwd: project.path,
+        encoding: 'utf8',
+      },
+    );
+    expect({ stdout, status }).toEqual({ stdout: '', status: 0 });
+    expect(node(`typed.${kind.replace('ts', 'js')}`)).toBe(printed);
+  });
+
+  test('the command line is there', () => {
+    const command = project.join('node_modules/.bin/simhash-native');
+    const version = execFileSync(process.platform === 'win32' ? `${command}.cmd` : command, [
+      'version',
+    ]);
+    expect(version.toString()).toBe(`${manifest.version}\n`);
+  });
+});

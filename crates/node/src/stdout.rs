@@ -1,0 +1,99 @@
+//! Standard output, where it may be a pipe that does not block.
+//!
+//! Node opens pipes without blocking, and the flag belongs to the pipe, not to the descriptor: after `2>&1`, touching
+//! `process.stderr` is enough to make this process's standard output answer "would block" once the reader is slower. A
+//! write then takes place when there is room again, as it would on any other pipe.
+
+use std::io::{ErrorKind, Result, Write};
+use std::thread::sleep;
+use std::time::Duration;
+
+/// The first wait: about what a reader needs for a page of the pipe.
+const SHORTEST: Duration = Duration::from_micros(100);
+/// The longest: below what a person notices, and a hundred looks a second cost nothing.
+const LONGEST: Duration = Duration::from_millis(10);
+
+/// A writer that waits where the one inside would block.
+pub(crate) struct Waiting<W>(pub(crate) W);
+
+impl<W: Write> Write for Waiting<W> {
+    fn write(&mut self, bytes: &[u8]) -> Result<usize> {
+        waiting(|| self.0.write(bytes))
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        waiting(|| self.0.flush())
+    }
+}
+
+/// Repeats `attempt` until it does something else than refuse to block.
+fn waiting<T>(mut attempt: impl FnMut() -> Result<T>) -> Result<T> {
+    let mut pause = SHORTEST;
+    loop {
+        match attempt() {
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                sleep(pause);
+                pause = (pause * 2).min(LONGEST);
+            }
+            done => return done,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Waiting;
+    use std::io::{ErrorKind, LineWriter, Result, Write};
+
+    /// Takes few bytes at a time and refuses every other call.
+    #[derive(Debug, Default)]
+    struct Full {
+        taken: Vec<u8>,
+        refused: usize,
+    }
+
+    impl Write for Full {
+        fn write(&mut self, bytes: &[u8]) -> Result<usize> {
+            if self.refused.is_multiple_of(2) {
+                self.refused += 1;
+                return Err(ErrorKind::WouldBlock.into());
+            }
+            self.refused += 1;
+            let count = bytes.len().min(7);
+            self.taken.extend_from_slice(&bytes[..count]);
+            Ok(count)
+        }
+
+        fn flush(&mut self) -> Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_pipe_that_would_block_gets_every_byte_once() {
+        let text: Vec<u8> = (0..200).flat_map(|n| format!("line {n}\n").into_bytes()).collect();
+        // Buffered by lines, as standard output is.
+        let mut out = Waiting(LineWriter::new(Full::default()));
+        out.write_all(&text).unwrap();
+        out.flush().unwrap();
+        let full = out.0.into_inner().unwrap();
+        assert_eq!(full.taken, text);
+        assert!(full.refused > 100);
+    }
+
+    #[test]
+    fn other_errors_pass() {
+        struct Closed;
+        impl Write for Closed {
+            fn write(&mut self, _: &[u8]) -> Result<usize> {
+                Err(ErrorKind::BrokenPipe.into())
+            }
+
+            fn flush(&mut self) -> Result<()> {
+                Ok(())
+            }
+        }
+        let error = Waiting(Closed).write_all(b"x").unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::BrokenPipe);
+    }
+}
