@@ -272,15 +272,23 @@ impl Extractor {
             return false;
         }
         let ExtractScratch { hashes, joined, .. } = scratch;
-        hashes.clear();
-        self.for_each_ngram(text, joined, |ngram| {
-            hashes.push(hash(ngram.as_bytes()));
-            if hashes.len() == BLOCK {
+        hashes.resize(BLOCK, 0);
+        let mut count = 0;
+        let mut add = |feature: &[u8]| {
+            hashes[count] = hash(feature);
+            count += 1;
+            if count == BLOCK {
                 block(hashes);
-                hashes.clear();
+                count = 0;
             }
-        });
-        block(hashes);
+        };
+        if self.plan.unit == Unit::Chars {
+            let bytes = text.as_bytes();
+            ngram::for_each(text, self.plan.ngram, |start, end| add(&bytes[start..end]));
+        } else {
+            self.for_each_ngram(text, joined, |ngram| add(ngram.as_bytes()));
+        }
+        block(&hashes[..count]);
         true
     }
 
@@ -331,11 +339,11 @@ impl Extractor {
         (4 * self.plan.ngram).max(8)
     }
 
-    fn for_each_ngram(&self, text: &str, joined: &mut String, each: impl FnMut(&str)) {
+    fn for_each_ngram(&self, text: &str, joined: &mut String, mut each: impl FnMut(&str)) {
         let n = self.plan.ngram;
         let mut all = Vec::new();
         match self.plan.unit {
-            Unit::Chars => return ngram::for_each(text, n, each),
+            Unit::Chars => return ngram::for_each(text, n, |start, end| each(&text[start..end])),
             Unit::Words => words::unicode_words(text, |word| all.push(word)),
             Unit::Jieba => self.plan.jieba_words(text, |word| all.push(word)),
         }

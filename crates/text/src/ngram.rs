@@ -1,22 +1,34 @@
 //! Character n-grams: every window of n code points of the text, in order, spaces and punctuation included.
 //!
 //! A text shorter than n has one n-gram, the whole text; an empty text has none. Windows are code points, not bytes or
-//! UTF-16 units, so that an emoji counts like any other character. The windows are slices of the text: nothing is copied.
+//! UTF-16 units, so that an emoji counts like any other character. The windows are ranges of the text: nothing is copied.
 
-/// Calls `each` with every n-gram of `text`. `n` is from 1 to [`MAX_NGRAM`](crate::extract::MAX_NGRAM).
-pub(crate) fn for_each<'t>(text: &'t str, n: usize, mut each: impl FnMut(&'t str)) {
-    debug_assert!(n > 0, "checked when the extractor is built");
-    let mut end = text.char_indices().map(|(at, c)| at + c.len_utf8()).skip(n - 1).peekable();
-    if end.peek().is_none() {
-        if !text.is_empty() {
-            each(text);
+use crate::extract::MAX_NGRAM;
+
+/// Calls `each(start, end)` with the bytes of every n-gram of `text`. `n` is from 1 to [`MAX_NGRAM`].
+#[inline]
+pub(crate) fn for_each(text: &str, n: usize, mut each: impl FnMut(usize, usize)) {
+    let bytes = text.as_bytes();
+    // Where the last n characters start; the oldest is next to be overwritten. A power of two needs no division.
+    let mut starts = [0; MAX_NGRAM];
+    let (mut at, mut characters) = (0, 0);
+    while let Some(&lead) = bytes.get(at) {
+        starts[characters % MAX_NGRAM] = at;
+        characters += 1;
+        at += utf8_len(lead);
+        if characters >= n {
+            each(starts[(characters - n) % MAX_NGRAM], at);
         }
-        return;
     }
-    let start = text.char_indices().map(|(at, _)| at);
-    for (start, end) in start.zip(end) {
-        each(&text[start..end]);
+    if characters > 0 && characters < n {
+        each(0, at);
     }
+}
+
+/// Bytes of the code point that starts with `lead`: as many as its leading ones, or one.
+#[inline]
+fn utf8_len(lead: u8) -> usize {
+    (lead.leading_ones() as usize).max(1)
 }
 
 #[cfg(test)]
@@ -26,7 +38,7 @@ mod tests {
 
     fn ngrams(text: &str, n: usize) -> Vec<&str> {
         let mut all = Vec::new();
-        for_each(text, n, |ngram| all.push(ngram));
+        for_each(text, n, |start, end| all.push(&text[start..end]));
         all
     }
 
