@@ -19,6 +19,36 @@ pub struct FingerprinterOptions {
     pub min_features: Option<usize>,
 }
 
+impl FingerprinterOptions {
+    /// Options by name, to be used as they are or changed:
+    ///
+    /// * `chars`: the default options;
+    /// * `jieba-tfidf`: the 30 heaviest keywords of Python jieba's `extract_tags`, no normalisation.
+    ///
+    /// # Errors
+    /// [`OptionsError::Invalid`] for an unknown name.
+    pub fn preset(name: &str) -> Result<Self, OptionsError> {
+        match name {
+            "chars" => Ok(Self::default()),
+            "jieba-tfidf" => Ok(Self {
+                normalize: Normalizer::OFF,
+                extract: ExtractorOptions {
+                    unit: Unit::Jieba,
+                    weighting: Some(Weighting::TfIdf),
+                    top_k: Some(30),
+                    ..ExtractorOptions::default()
+                },
+                min_features: None,
+            }),
+            _ => Err(OptionsError::Invalid {
+                argument: "preset",
+                value: name.to_owned(),
+                expected: "chars or jieba-tfidf".to_owned(),
+            }),
+        }
+    }
+}
+
 /// Text to [`Sketch`]. Cheap to clone, shared by threads.
 #[derive(Clone, Debug)]
 pub struct Fingerprinter {
@@ -57,35 +87,12 @@ impl Fingerprinter {
         Ok(Self { normalizer: options.normalize.clone(), extractor, min_features })
     }
 
-    /// A fingerprinter by name:
-    ///
-    /// * `chars`: the default options;
-    /// * `jieba-tfidf`: the 30 heaviest keywords of Python jieba's `extract_tags`, no normalisation.
+    /// A fingerprinter with the options of a preset; see [`FingerprinterOptions::preset`].
     ///
     /// # Errors
     /// [`OptionsError::Invalid`] for an unknown name.
     pub fn preset(name: &str) -> Result<Self, OptionsError> {
-        let options = match name {
-            "chars" => FingerprinterOptions::default(),
-            "jieba-tfidf" => FingerprinterOptions {
-                normalize: Normalizer::OFF,
-                extract: ExtractorOptions {
-                    unit: Unit::Jieba,
-                    weighting: Some(Weighting::TfIdf),
-                    top_k: Some(30),
-                    ..ExtractorOptions::default()
-                },
-                min_features: None,
-            },
-            _ => {
-                return Err(OptionsError::Invalid {
-                    argument: "preset",
-                    value: name.to_owned(),
-                    expected: "chars or jieba-tfidf".to_owned(),
-                });
-            }
-        };
-        Self::new(&options)
+        Self::new(&FingerprinterOptions::preset(name)?)
     }
 
     /// The sketch of `text`.
