@@ -32,8 +32,8 @@ pub(crate) struct Schedule {
     pub(crate) share: f64,
 }
 
-/// Error patterns that are enumerated at most for one group of tables: a fraction of a second.
-const PATTERNS: usize = 60_000;
+/// Error patterns that are enumerated at most for one group of tables: some tenths of a second.
+const PATTERNS: usize = 20_000;
 /// Look-ups of a schedule at most: a scan of a few million fingerprints costs less.
 const LOOKUPS: usize = 1 << 16;
 /// Rounds of improving a cover times its patterns.

@@ -1,0 +1,217 @@
+//! The index under change: random operations against the model, threads against each other.
+
+#![allow(clippy::unwrap_used)] // helpers of tests
+
+mod common;
+
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::thread;
+
+use common::{Model, Random};
+use simhash_index::{Checked, Index, IndexOptions, Item, Plan, PlanChoice, SearchOptions, plan};
+
+fn index(plan: &str, distance: u32) -> Index {
+    let mut options = IndexOptions::default();
+    options.max_distance = distance;
+    options.plan = PlanChoice::Named(plan.to_owned());
+    Index::new(&options).unwrap()
+}
+
+fn within(distance: u32) -> SearchOptions {
+    SearchOptions { max_distance: Some(distance), limit: None }
+}
+
+fn item(random: &mut Random, spread: u64, flips: u64) -> Item {
+    let base = random.below(spread).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let flips = random.below(flips + 1) as u32;
+    match random.below(20) {
+        0 => Item::Exact(u128::from(random.below(50))),
+        1 => Item::Empty,
+        2 => Item::Fingerprint([0, u64::MAX][random.below(2) as usize]),
+        _ => Item::Fingerprint(random.near(base, flips)),
+    }
+}
+
+/// Additions, checks, deletions, batches, compactions and searches in random order, for every plan of the catalog.
+#[test]
+fn random_operations_agree_with_the_model_for_every_plan() {
+    let go = AtomicBool::new(false);
+    let classic = ["k3-classic", "k7-classic", "k16-classic"];
+    for (number, name) in (0..).zip(plan::names().chain(classic)) {
+        let radius = Plan::named(name).unwrap().radius();
+        let index = index(name, radius);
+        let mut model = Model::default();
+        let mut random = Random(number);
+        for _ in 0..40 {
+            match random.below(10) {
+                0..3 => {
+                    let items: Vec<Item> =
+                        (0..random.below(500)).map(|_| item(&mut random, 700, 6)).collect();
+                    index.add_many(&items).unwrap();
+                    for item in items {
+                        model.add(item);
+                    }
+                }
+                3 => {
+                    let items: Vec<Item> =
+                        (0..random.below(40)).map(|_| item(&mut random, 900, 12)).collect();
+                    let expected: Vec<Checked> =
+                        items.iter().map(|&item| model.check_and_add(item, radius)).collect();
+                    assert_eq!(index.check_and_add_many(&items, 0, &go).unwrap(), expected);
+                }
+                4 => {
+                    let item = item(&mut random, 2000, 12);
+                    assert_eq!(
+                        index.check_and_add(item).unwrap(),
+                        model.check_and_add(item, radius),
+                        "{name}"
+                    );
+                }
+                5 => {
+                    for _ in 0..random.below(300) {
+                        let id = random.below(model.items.len() as u64 + 1);
+                        assert_eq!(index.delete(id), model.delete(id));
+                    }
+                }
+                6 => index.compact(),
+                _ => {
+                    let item = item(&mut random, 700, 6);
+                    let beyond = u32::from(number % 5 == 0);
+                    let reach = (radius + beyond).min(simhash_index::MAX_DISTANCE);
+                    let distance = random.below(u64::from(reach) + 1) as u32;
+                    assert_eq!(
+                        index.search(item, within(distance)).unwrap(),
+                        model.search(item, distance, usize::MAX),
+                        "{name} k = {distance}"
+                    );
+                }
+            }
+        }
+        let alive = model.items.iter().filter(|entry| entry.1).count();
+        assert_eq!(index.len(), alive as u64, "{name}");
+    }
+}
+
+/// Enough documents that runs are merged and purged in the background while the model watches.
+#[test]
+fn merges_and_purges_in_the_background_change_no_answer() {
+    let index = index("k3-t6", 3);
+    let mut random = Random(77);
+    let mut alive: Vec<(u64, u64)> = Vec::new();
+    for round in 0..300_000u64 {
+        let value = random.next();
+        alive.push((index.add(Item::Fingerprint(value)).unwrap(), value));
+        if round % 10 < 8 {
+            let at = random.below(alive.len() as u64) as usize;
+            let (id, gone) = alive.swap_remove(at);
+            assert!(index.delete(id));
+            if round % 5 == 0 {
+                // Revived, often while a purge is dropping it.
+                alive.push((index.add(Item::Fingerprint(gone)).unwrap(), gone));
+            }
+        }
+        if round % 1000 == 0 {
+            for _ in 0..20 {
+                let (id, value) = alive[random.below(alive.len() as u64) as usize];
+                let query = Item::Fingerprint(random.near(value, 3));
+                let found = index.search(query, within(3)).unwrap().matches;
+                assert!(found.iter().any(|found| found.id == id));
+                assert!(found.iter().all(|found| index.has(found.id)));
+            }
+        }
+    }
+    assert_eq!(index.len(), alive.len() as u64);
+    index.compact();
+    let stats = index.stats();
+    assert_eq!((stats.fingerprints, stats.dead, stats.front), (alive.len(), 0, 0));
+    assert_eq!(stats.runs, [alive.len()]);
+    for &(id, value) in alive.iter().step_by(37) {
+        let found = index.search(Item::Fingerprint(value), within(0)).unwrap().matches;
+        assert_eq!(found.iter().map(|found| found.id).collect::<Vec<_>>(), [id]);
+    }
+}
+
+#[test]
+fn of_two_near_fingerprints_at_once_exactly_one_is_kept() {
+    const ROUNDS: usize = 100_000;
+    let index = index("k3-t6", 3);
+    let round = AtomicUsize::new(0);
+    let kept: Vec<AtomicU64> = (0..ROUNDS).map(|_| AtomicU64::new(0)).collect();
+    thread::scope(|scope| {
+        for own in 0..2usize {
+            let (index, round, kept) = (&index, &round, &kept);
+            scope.spawn(move || {
+                let mut random = Random(123);
+                for (number, kept) in kept.iter().enumerate() {
+                    // Both begin a round together: the second to arrive opens it.
+                    let arrived = round.fetch_add(1, Ordering::SeqCst);
+                    while arrived % 2 == 0 && round.load(Ordering::SeqCst) < 2 * (number + 1) {
+                        thread::yield_now();
+                    }
+                    let value = random.next() ^ (own as u64) << (number % 64);
+                    if let Checked::Added(_) =
+                        index.check_and_add(Item::Fingerprint(value)).unwrap()
+                    {
+                        kept.fetch_add(1, Ordering::SeqCst);
+                    }
+                }
+            });
+        }
+    });
+    assert!(kept.iter().all(|kept| kept.load(Ordering::SeqCst) == 1));
+    assert_eq!(index.len(), ROUNDS as u64);
+}
+
+#[test]
+fn many_threads_leave_a_sound_index() {
+    let index = index("k3-t6", 3);
+    let planted: Vec<u64> = {
+        let mut random = Random(1);
+        (0..200).map(|_| random.next()).collect()
+    };
+    for &value in &planted {
+        index.add(Item::Fingerprint(value)).unwrap();
+    }
+    let done = AtomicUsize::new(0);
+    let go = AtomicBool::new(false);
+    let deleted = AtomicU64::new(0);
+    thread::scope(|scope| {
+        for number in 0..4u64 {
+            let (index, done, go, deleted) = (&index, &done, &go, &deleted);
+            scope.spawn(move || {
+                let mut random = Random(100 + number);
+                for _ in 0..400 {
+                    let items: Vec<Item> =
+                        (0..50).map(|_| Item::Fingerprint(random.next())).collect();
+                    match random.below(3) {
+                        0 => drop(index.add_many(&items).unwrap()),
+                        1 => drop(index.check_and_add_many(&items, 2, go).unwrap()),
+                        _ => {
+                            for item in items {
+                                index.check_and_add(item).unwrap();
+                            }
+                        }
+                    }
+                    for _ in 0..10 {
+                        let id = 200 + random.below(20_000);
+                        deleted.fetch_add(u64::from(index.delete(id)), Ordering::SeqCst);
+                    }
+                }
+                done.fetch_add(1, Ordering::SeqCst);
+            });
+        }
+        for number in 0..3u64 {
+            let (index, done, planted) = (&index, &done, &planted);
+            scope.spawn(move || {
+                let mut random = Random(200 + number);
+                while done.load(Ordering::SeqCst) < 4 {
+                    let id = random.below(200);
+                    let query = Item::Fingerprint(random.near(planted[id as usize], 3));
+                    let found = index.search(query, within(3)).unwrap().matches;
+                    assert!(found.iter().any(|found| found.id == id && found.distance == 3));
+                }
+            });
+        }
+    });
+    assert_eq!(index.len(), 200 + 80_000 - deleted.load(Ordering::SeqCst));
+}
