@@ -4,8 +4,7 @@
 //! cargo run --release --example text_speed -- docs.jsonl.gz [docs.jsonl.gz …]
 //! ```
 //!
-//! Each file holds records with a `text`, gzipped. Every line of the table is the best of several passes over all texts, in MB
-//! of UTF-8 (or of memory) per second.
+//! Each file holds records with a `text`, gzipped. Every line of the table is the best of several passes, in MB of UTF-8 (or of memory) per second.
 
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a program for people at a terminal")]
 
@@ -63,9 +62,26 @@ fn rate(what: &str, bytes: usize, mut pass: impl FnMut()) -> f64 {
     rate
 }
 
+/// As [`rate`] over texts, group by group: a group's best pass counts, so that a busy machine disturbs less.
 fn each(what: &str, texts: &[String], mut work: impl FnMut(&str)) -> f64 {
-    let bytes = texts.iter().map(String::len).sum();
-    rate(what, bytes, || texts.iter().for_each(|text| work(text)))
+    /// About 200 kB of news: a pass of it is shorter than a scheduler's time slice.
+    const GROUP: usize = 50;
+    let bytes: usize = texts.iter().map(String::len).sum();
+    let mut best = vec![Duration::MAX; texts.len().div_ceil(GROUP)];
+    let (begin, mut passes) = (Instant::now(), 0);
+    while passes < 5 || begin.elapsed() < ENOUGH {
+        for (group, best) in texts.chunks(GROUP).zip(&mut best) {
+            let start = Instant::now();
+            for text in group {
+                work(text);
+            }
+            *best = start.elapsed().min(*best);
+        }
+        passes += 1;
+    }
+    let rate = bytes as f64 / 1e6 / best.iter().sum::<Duration>().as_secs_f64();
+    println!("{what:<44} {rate:>9.1} MB/s");
+    rate
 }
 
 fn fingerprinter(normalize: Normalizer, extract: ExtractorOptions) -> Fingerprinter {
