@@ -129,9 +129,9 @@ impl Route {
         for start in (0..len).rev() {
             let one = scores[first[start].frequency()] + after;
             let two = scores[second[start].frequency()] + after_next;
-            // Arithmetic instead of a branch: which of the two wins cannot be predicted.
+            // Arithmetic instead of branches: which of the two wins cannot be predicted.
             let pair = u32::from(two >= one);
-            let mut best = if two >= one { two } else { one };
+            let mut best = two.max(one);
             let mut step = Step { len: 1 + pair, slot: second[start].slot() * pair };
             if long.peek().is_some_and(|word| word.start as usize == start) {
                 // From the longest down, so only a greater sum displaces what came before.
