@@ -120,7 +120,8 @@ impl Dictionary {
     }
 
     /// The same words as they look after `normalizer`.
-    pub(crate) fn normalized(&self, normalizer: &Normalizer) -> Self {
+    #[must_use]
+    pub fn normalized(&self, normalizer: &Normalizer) -> Self {
         let mut scratch = NormalizeScratch::default();
         let mut dictionary = Self::default();
         for (word, frequency) in &self.entries {
