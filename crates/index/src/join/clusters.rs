@@ -24,6 +24,9 @@ pub struct Cluster {
 /// Directory slots worked on by one task at a time.
 const SLOTS: usize = 4096;
 
+/// A group this short is compared at once: some 2,000 links at most.
+const SHORT: usize = 64;
+
 /// Links: each fingerprint with one that it is near to.
 type Links = Vec<(u64, u64)>;
 
@@ -59,16 +62,14 @@ fn grow_long(group: &[u64], own: u64, distance: u32, links: &mut Links, cancel: 
     }
 }
 
-/// Short groups, where most members have no neighbour and a copy would cost more than the comparisons.
+/// Short groups, where most members have no neighbour: comparing all at once beats growing.
 fn link(group: &[u64], distance: u32, links: &mut Links, cancel: &AtomicBool) {
-    for at in 1..group.len() {
-        let value = group[at];
-        let mut near = None;
-        scan::within(&group[..at], value, distance, |position, _| near = Some(position));
-        if near.is_some() {
-            return grow(group, distance, links, cancel);
-        }
+    if group.len() > SHORT {
+        return grow(group, distance, links, cancel);
     }
+    let mut near = Vec::new();
+    scan::pairs_within(group, distance, &mut near);
+    links.extend(near.iter().map(|&(a, b)| (group[usize::from(a)], group[usize::from(b)])));
 }
 
 /// Union-find over the fingerprints seen.

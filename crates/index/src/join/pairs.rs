@@ -160,6 +160,7 @@ impl Part {
         let earlier: Vec<u64> = tables[..self.order].iter().map(|table| table.1).collect();
         let view = run.table(table, sealed.plan.prefixes());
         let mut since = 0;
+        let mut near = Vec::new();
         while found.len() < QUOTA {
             if let Some(group) = self.groups.front_mut() {
                 since += group.compare(sealed.distance, &mut found);
@@ -170,7 +171,7 @@ impl Part {
                 view.groups(slot, |values| {
                     since += values.len();
                     if values.len() <= SHORT {
-                        compare_all(values, own, &earlier, sealed.distance, &mut found);
+                        compare_all(values, own, &earlier, sealed.distance, &mut near, &mut found);
                     } else if values.len() <= NEST {
                         let (values, earlier) = (values.to_vec(), earlier.clone());
                         self.groups.push_back(Group { values, own, earlier, at: 0 });
@@ -194,9 +195,22 @@ impl Part {
 
 /// Compares a short group at once.
 #[inline]
-fn compare_all(values: &[u64], own: u64, earlier: &[u64], distance: u32, found: &mut Vec<Near>) {
-    for at in 0..values.len() {
-        compare_one(values, at, own, earlier, distance, found);
+fn compare_all(
+    values: &[u64],
+    own: u64,
+    earlier: &[u64],
+    distance: u32,
+    near: &mut Vec<(u16, u16)>,
+    found: &mut Vec<Near>,
+) {
+    near.clear();
+    scan::pairs_within(values, distance, near);
+    for &(a, b) in near.iter() {
+        let (value, other) = (values[usize::from(a)], values[usize::from(b)]);
+        let differ = value ^ other;
+        if differ & own == 0 && earlier.iter().all(|mask| differ & mask != 0) {
+            found.push((value, other, differ.count_ones()));
+        }
     }
 }
 

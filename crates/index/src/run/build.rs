@@ -67,6 +67,7 @@ pub(crate) fn build(
             entries,
             done: 0,
             counts: Vec::new(),
+            slots: Vec::new(),
         };
         output.merge(&sources, span.bits, keep, &mut scratch);
         span.length = output.done;
@@ -82,6 +83,8 @@ struct Output<'a> {
     entries: &'a mut [u64],
     done: usize,
     counts: Vec<u32>,
+    /// Slot of each value of a group, so that keys are made once.
+    slots: Vec<u32>,
 }
 
 impl Output<'_> {
@@ -150,8 +153,10 @@ impl Output<'_> {
         let slot_of = |value: u64| (prefix.key(value) >> rest) as usize & (slots - 1);
         self.counts.clear();
         self.counts.resize(slots, 0);
-        for &value in values {
-            self.counts[slot_of(value)] += 1;
+        self.slots.clear();
+        self.slots.extend(values.iter().map(|&value| slot_of(value) as u32));
+        for &slot in &self.slots {
+            self.counts[slot as usize] += 1;
         }
         let mut next = self.done as u32;
         let mut longest = 0;
@@ -160,8 +165,8 @@ impl Output<'_> {
             longest = longest.max(*count);
             next += std::mem::replace(count, next);
         }
-        for &value in values {
-            let at = &mut self.counts[slot_of(value)];
+        for (&value, &slot) in values.iter().zip(&self.slots) {
+            let at = &mut self.counts[slot as usize];
             self.entries[*at as usize] = value;
             *at += 1;
         }

@@ -17,14 +17,15 @@ const RING: usize = 32;
 const LINE: usize = 8;
 
 /// A look-up on its way: of which query, by which look-up of the schedule, in which run, and where.
-#[derive(Clone, Copy, Default)]
-struct Pending {
+#[derive(Clone, Copy)]
+struct Pending<'a> {
     query: u32,
     lookup: u32,
     run: u32,
     slot: u32,
-    from: u32,
-    to: u32,
+    directory: &'a [u32],
+    /// All entries of the table at first, then those of the slot.
+    entries: &'a [u64],
 }
 
 /// Calls `visit(query, lookup, run, bucket)` for every look-up of the schedule, query and run, with the entries that
@@ -44,8 +45,9 @@ pub(crate) fn sweep<'a>(
         let lookup = schedule.lookups[lookup];
         prefixes[usize::from(lookup.table)].key(queries[query] ^ lookup.flips)
     };
-    let number_of = |lookup: u32| usize::from(schedule.lookups[lookup as usize].table);
-    let mut ring = [Pending::default(); RING];
+    let table_of = |lookup: usize| usize::from(schedule.lookups[lookup].table);
+    let nothing = Pending { query: 0, lookup: 0, run: 0, slot: 0, directory: &[], entries: &[] };
+    let mut ring = [nothing; RING];
     let (mut query, mut lookup, mut run) = (0, 0, 0);
     let mut wanted = 0;
     let (mut entered, mut located, mut read) = (0usize, 0usize, 0usize);
@@ -55,7 +57,7 @@ pub(crate) fn sweep<'a>(
             if run == 0 {
                 wanted = key(query, lookup);
             }
-            let table = runs[run].table(number_of(lookup as u32), prefixes);
+            let table = runs[run].table(table_of(lookup), prefixes);
             let slot = table.slot(wanted);
             prefetch(table.directory, slot);
             ring[entered % RING] = Pending {
@@ -63,42 +65,42 @@ pub(crate) fn sweep<'a>(
                 lookup: lookup as u32,
                 run: run as u32,
                 slot: slot as u32,
-                ..Pending::default()
+                directory: table.directory,
+                entries: table.entries,
             };
             entered += 1;
             run += 1;
             if run == runs.len() {
                 run = 0;
                 lookup += 1;
-            }
-            if lookup == schedule.lookups.len() {
-                lookup = 0;
-                query += 1;
+                if lookup == schedule.lookups.len() {
+                    lookup = 0;
+                    query += 1;
+                }
             }
         }
         let locating = located < entered && (!more || located + LAG < entered);
         if locating {
             let pending = &mut ring[located % RING];
-            let table = runs[pending.run as usize].table(number_of(pending.lookup), prefixes);
-            pending.from = table.directory[pending.slot as usize];
-            pending.to = table.directory[pending.slot as usize + 1];
-            let bucket = &table.entries[pending.from as usize..pending.to as usize];
+            let ends = &pending.directory[pending.slot as usize..pending.slot as usize + 2];
+            let bucket = &pending.entries[ends[0] as usize..ends[1] as usize];
             for line in (0..bucket.len().min(LONG)).step_by(LINE) {
                 prefetch(bucket, line);
             }
             // A bucket need not start with a line.
             prefetch(bucket, bucket.len().min(LONG).saturating_sub(1));
+            pending.entries = bucket;
             located += 1;
         }
         if read < located && (!locating || read + LAG < located) {
-            let pending = ring[read % RING];
-            let table = runs[pending.run as usize].table(number_of(pending.lookup), prefixes);
-            let mut bucket = &table.entries[pending.from as usize..pending.to as usize];
+            let Pending { query, lookup, run, entries, .. } = ring[read % RING];
+            let (query, lookup, run) = (query as usize, lookup as usize, run as usize);
+            let mut bucket = entries;
             if bucket.len() > LONG {
-                bucket = table.narrow(bucket, key(pending.query as usize, pending.lookup as usize));
+                let table = runs[run].table(table_of(lookup), prefixes);
+                bucket = table.narrow(bucket, key(query, lookup));
             }
-            let (query, lookup) = (pending.query as usize, pending.lookup as usize);
-            visit(query, lookup, pending.run as usize, bucket);
+            visit(query, lookup, run, bucket);
             read += 1;
         } else if !more && !locating {
             return;

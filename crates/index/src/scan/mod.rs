@@ -29,32 +29,47 @@ pub(crate) type Positions = [MaybeUninit<u16>; BLOCK];
 /// At most [`BLOCK`] elements.
 type Kernel = fn(&[u64], u64, u32, &mut Positions) -> usize;
 
-/// The kernels that this machine can run, best first, by the name that `SIMHASH_SIMD` knows them under.
-fn available() -> Vec<(&'static str, Kernel)> {
+/// Calls its last argument's `push` for all positions `a < b` of elements within `distance` of each other: a group of
+/// a few elements costs one call, not one for each. At most [`BLOCK`] elements.
+type PairKernel = fn(&[u64], u32, &mut Vec<(u16, u16)>);
+
+/// What one instruction set offers.
+#[derive(Clone, Copy)]
+struct Kernels {
+    /// As `SIMHASH_SIMD` knows it.
+    name: &'static str,
+    positions: Kernel,
+    pairs: PairKernel,
+}
+
+/// The kernels that this machine can run, best first.
+fn available() -> Vec<Kernels> {
     #[allow(unused_mut)] // no other kernel on other machines
-    let mut kernels: Vec<(&'static str, Kernel)> = Vec::new();
+    let mut kernels: Vec<Kernels> = Vec::new();
     #[cfg(target_arch = "x86_64")]
     kernels.extend(x86::available());
     #[cfg(target_arch = "aarch64")]
     kernels.extend(neon::available());
-    kernels.push(("scalar", scalar::positions));
+    kernels.push(Kernels { name: "scalar", positions: scalar::positions, pairs: scalar::pairs });
     kernels
 }
 
 /// The kernel in use: the best, unless the environment variable `SIMHASH_SIMD` names another one of this machine; the
 /// scalar one if it names none.
-fn kernel() -> Kernel {
-    static CHOSEN: OnceLock<Kernel> = OnceLock::new();
+fn kernels() -> Kernels {
+    static CHOSEN: OnceLock<Kernels> = OnceLock::new();
     *CHOSEN.get_or_init(|| {
         let kernels = available();
-        let forced = std::env::var("SIMHASH_SIMD").ok();
-        let named = kernels.iter().find(|(name, _)| forced.as_deref() == Some(*name));
-        match (forced.is_some(), named) {
-            (_, Some((_, kernel))) => *kernel,
-            (true, None) => scalar::positions,
-            (false, None) => kernels[0].1,
-        }
+        let Some(forced) = std::env::var("SIMHASH_SIMD").ok() else { return kernels[0] };
+        let named = kernels.iter().find(|kernels| kernels.name == forced);
+        *named.unwrap_or(&kernels[kernels.len() - 1])
     })
+}
+
+/// Appends all positions `a < b` of elements within `distance` of each other. At most [`BLOCK`] elements.
+#[inline]
+pub(crate) fn pairs_within(group: &[u64], distance: u32, found: &mut Vec<(u16, u16)>) {
+    (kernels().pairs)(&group[..group.len().min(BLOCK)], distance, found);
 }
 
 /// The first `count` positions, which a kernel has written.
@@ -73,7 +88,7 @@ pub(crate) fn within(
     distance: u32,
     mut on_hit: impl FnMut(usize, u32),
 ) {
-    let kernel = kernel();
+    let kernel = kernels().positions;
     let mut positions: Positions = [MaybeUninit::uninit(); BLOCK];
     for (number, block) in haystack.chunks(BLOCK).enumerate() {
         let count = kernel(block, query, distance, &mut positions);
@@ -107,7 +122,16 @@ mod tests {
             })
             .collect();
         let mut positions = [MaybeUninit::uninit(); BLOCK];
-        for (name, kernel) in available() {
+        for Kernels { name, positions: kernel, pairs } in available() {
+            let mut found = Vec::new();
+            pairs(&values[..200], 26, &mut found);
+            let expected = (0..200u16).flat_map(|a| {
+                let first = usize::from(a) + 1;
+                let near = plainly(&values[first..200], values[usize::from(a)], 26);
+                near.into_iter().map(move |b| (a, a + 1 + b))
+            });
+            assert_eq!(found, expected.collect::<Vec<_>>(), "{name}");
+            assert!(found.len() > 100);
             for from in 0..8 {
                 for length in (0..=64).chain([65, 127, 1000, BLOCK - 1, BLOCK]) {
                     let haystack = &values[from..from + length];

@@ -3,11 +3,15 @@
 #[allow(clippy::wildcard_imports)] // an instruction set
 use std::arch::aarch64::*;
 
-use super::scalar::tail;
-use super::{Kernel, Positions};
+use super::scalar::{pairs_by, tail};
+use super::{Kernels, Positions};
 
-pub(super) fn available() -> Vec<(&'static str, Kernel)> {
-    vec![("neon", neon)]
+pub(super) fn available() -> Vec<Kernels> {
+    vec![Kernels { name: "neon", positions: neon, pairs }]
+}
+
+fn pairs(group: &[u64], distance: u32, found: &mut Vec<(u16, u16)>) {
+    pairs_by(group, found, |rest, value, out| neon(rest, value, distance, out));
 }
 
 fn neon(haystack: &[u64], query: u64, distance: u32, positions: &mut Positions) -> usize {

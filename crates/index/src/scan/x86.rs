@@ -5,29 +5,48 @@
 #[allow(clippy::wildcard_imports)] // an instruction set
 use std::arch::x86_64::*;
 
-use super::scalar::tail;
-use super::{Kernel, Positions};
+use super::scalar::{pairs_by, tail};
+use super::{Kernels, Positions};
 
-pub(super) fn available() -> Vec<(&'static str, Kernel)> {
-    let mut kernels: Vec<(&'static str, Kernel)> = Vec::new();
+pub(super) fn available() -> Vec<Kernels> {
+    let mut kernels = Vec::new();
     let wide = is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw");
     let popcnt = is_x86_feature_detected!("popcnt");
     if wide && popcnt && is_x86_feature_detected!("avx512vpopcntdq") {
-        // SAFETY: the machine has the features that the kernel is compiled for; so in the cases below.
-        kernels
-            .push(("avx512-vpopcntdq", |h, q, k, out| unsafe { avx512_vpopcntdq(h, q, k, out) }));
+        kernels.push(Kernels {
+            name: "avx512-vpopcntdq",
+            // SAFETY: the machine has the features that the kernels are compiled for; so in the cases below.
+            positions: |h, q, k, out| unsafe { avx512_vpopcntdq(h, q, k, out) },
+            // SAFETY: as above.
+            pairs: |g, k, found| unsafe { avx512_vpopcntdq_pairs(g, k, found) },
+        });
     }
     if wide && popcnt {
-        // SAFETY: as above.
-        kernels.push(("avx512", |h, q, k, out| unsafe { avx512(h, q, k, out) }));
+        kernels.push(Kernels {
+            name: "avx512",
+            // SAFETY: as above.
+            positions: |h, q, k, out| unsafe { avx512(h, q, k, out) },
+            // SAFETY: as above.
+            pairs: |g, k, found| unsafe { avx512_pairs(g, k, found) },
+        });
     }
     if popcnt && is_x86_feature_detected!("avx2") {
-        // SAFETY: as above.
-        kernels.push(("avx2", |h, q, k, out| unsafe { avx2(h, q, k, out) }));
+        kernels.push(Kernels {
+            name: "avx2",
+            // SAFETY: as above.
+            positions: |h, q, k, out| unsafe { avx2(h, q, k, out) },
+            // SAFETY: as above.
+            pairs: |g, k, found| unsafe { avx2_pairs(g, k, found) },
+        });
     }
     if popcnt {
-        // SAFETY: as above.
-        kernels.push(("popcnt", |h, q, k, out| unsafe { popcnt_only(h, q, k, out) }));
+        kernels.push(Kernels {
+            name: "popcnt",
+            // SAFETY: as above.
+            positions: |h, q, k, out| unsafe { popcnt_only(h, q, k, out) },
+            // SAFETY: as above.
+            pairs: |g, k, found| unsafe { popcnt_pairs(g, k, found) },
+        });
     }
     kernels
 }
@@ -43,11 +62,13 @@ fn report(mut mask: u32, at: usize, positions: &mut Positions, count: &mut usize
 }
 
 #[target_feature(enable = "popcnt")]
+#[inline]
 fn popcnt_only(haystack: &[u64], query: u64, distance: u32, positions: &mut Positions) -> usize {
     tail(haystack, query, distance, positions, 0, 0)
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vpopcntdq,popcnt")]
+#[inline]
 fn avx512_vpopcntdq(
     haystack: &[u64],
     query: u64,
@@ -89,6 +110,7 @@ fn avx512_vpopcntdq(
 const NIBBLES: [u8; 16] = [0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4];
 
 #[target_feature(enable = "avx512f,avx512bw,popcnt")]
+#[inline]
 fn avx512(haystack: &[u64], query: u64, distance: u32, positions: &mut Positions) -> usize {
     let wanted = _mm512_set1_epi64(query as i64);
     let limit = _mm512_set1_epi64(i64::from(distance));
@@ -115,6 +137,7 @@ fn avx512(haystack: &[u64], query: u64, distance: u32, positions: &mut Positions
 }
 
 #[target_feature(enable = "avx2,popcnt")]
+#[inline]
 fn avx2(haystack: &[u64], query: u64, distance: u32, positions: &mut Positions) -> usize {
     let wanted = _mm256_set1_epi64x(query as i64);
     let limit = _mm256_set1_epi64x(i64::from(distance));
@@ -142,4 +165,24 @@ fn avx2(haystack: &[u64], query: u64, distance: u32, positions: &mut Positions) 
         at += 8;
     }
     tail(haystack, query, distance, positions, at, count)
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vpopcntdq,popcnt")]
+fn avx512_vpopcntdq_pairs(group: &[u64], distance: u32, found: &mut Vec<(u16, u16)>) {
+    pairs_by(group, found, |rest, value, out| avx512_vpopcntdq(rest, value, distance, out));
+}
+
+#[target_feature(enable = "avx512f,avx512bw,popcnt")]
+fn avx512_pairs(group: &[u64], distance: u32, found: &mut Vec<(u16, u16)>) {
+    pairs_by(group, found, |rest, value, out| avx512(rest, value, distance, out));
+}
+
+#[target_feature(enable = "avx2,popcnt")]
+fn avx2_pairs(group: &[u64], distance: u32, found: &mut Vec<(u16, u16)>) {
+    pairs_by(group, found, |rest, value, out| avx2(rest, value, distance, out));
+}
+
+#[target_feature(enable = "popcnt")]
+fn popcnt_pairs(group: &[u64], distance: u32, found: &mut Vec<(u16, u16)>) {
+    pairs_by(group, found, |rest, value, out| popcnt_only(rest, value, distance, out));
 }
