@@ -17,13 +17,12 @@ pub mod normalize;
 pub mod segment;
 pub mod sentence;
 
-mod jieba;
 mod ngram;
-mod options;
 mod tfidf;
 mod words;
 
-pub use extract::{ExtractScratch, Extractor, ExtractorOptions, Segmenter, Unit, Weighting};
+pub use extract::{
+    ExtractScratch, Extractor, ExtractorOptions, OptionsError, Segmenter, Unit, Weighting,
+};
 pub use feature::{Feature, Token};
 pub use normalize::{NormalizeScratch, Normalizer, Punctuation, Whitespace};
-pub use options::OptionsError;

@@ -4,42 +4,87 @@
 //! with at least one word but fewer than n has one feature, all its words; a text of no words (punctuation alone) but not
 //! empty has one feature, the whole text.
 
+use crate::lexicon::Dictionary;
+use crate::segment::{self, SegmentScratch};
+use jieba_rs::Jieba;
+use std::sync::LazyLock;
 use unicode_segmentation::UnicodeSegmentation;
 
-/// Calls `each` with every Unicode word of `text` (UAX #29 word boundaries; pieces without a letter or digit are left out).
-/// Each Han character is a word of its own here.
-pub(crate) fn unicode_words<'t>(text: &'t str, mut each: impl FnMut(&'t str)) {
-    text.unicode_words().for_each(&mut each);
+/// Reusable memory: where the words of a text are, and what it takes to find and join them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct WordScratch {
+    /// Start and end of each word, in bytes.
+    spans: Vec<(usize, usize)>,
+    joined: String,
+    segment: SegmentScratch,
 }
 
-/// Calls `each` with every n-gram over `words`; `joined` is scratch.
+/// Finds the Unicode words of `text` (UAX #29 word boundaries; pieces without a letter or digit are left out). Each Han
+/// character is a word of its own here.
+pub(crate) fn unicode(text: &str, scratch: &mut WordScratch) {
+    scratch.spans.clear();
+    scratch.spans.extend(text.unicode_word_indices().map(|(at, word)| (at, at + word.len())));
+}
+
+/// Finds the words of `text` that our segmenter cuts and that have a letter or digit.
+pub(crate) fn own(text: &str, user: Option<&Dictionary>, scratch: &mut WordScratch) {
+    let WordScratch { spans, segment, .. } = scratch;
+    spans.clear();
+    segment::cut_with(user, text, true, segment, |word| {
+        if has_letter_or_digit(word.text) {
+            spans.push((word.start, word.start + word.text.len()));
+        }
+    });
+}
+
+/// jieba-rs, the second opinion: one dictionary for the process, built when it is first needed.
+static JIEBA_RS: LazyLock<Jieba> = LazyLock::new(Jieba::new);
+
+/// As [`own`], cut by jieba-rs (accurate mode, HMM on).
+pub(crate) fn jieba_rs(text: &str, scratch: &mut WordScratch) {
+    scratch.spans.clear();
+    let mut at = 0;
+    for token in JIEBA_RS.cut(text, true) {
+        let start = at;
+        at += token.word.len();
+        if has_letter_or_digit(token.word) {
+            scratch.spans.push((start, at));
+        }
+    }
+}
+
+fn has_letter_or_digit(word: &str) -> bool {
+    word.chars().any(char::is_alphanumeric)
+}
+
+/// Calls `each` with every n-gram over the words found last, in `text`.
 pub(crate) fn for_each_ngram(
     text: &str,
-    words: &[&str],
     n: usize,
-    joined: &mut String,
+    scratch: &mut WordScratch,
     mut each: impl FnMut(&str),
 ) {
-    if words.is_empty() {
+    let WordScratch { spans, joined, .. } = scratch;
+    if spans.is_empty() {
         if !text.is_empty() {
             each(text);
         }
         return;
     }
-    let n = n.min(words.len());
+    let n = n.min(spans.len());
     if n == 1 {
-        for word in words {
-            each(word);
+        for &(start, end) in &*spans {
+            each(&text[start..end]);
         }
         return;
     }
-    for window in words.windows(n) {
+    for window in spans.windows(n) {
         joined.clear();
-        for (index, word) in window.iter().enumerate() {
+        for (index, &(start, end)) in window.iter().enumerate() {
             if index > 0 {
                 joined.push(' ');
             }
-            joined.push_str(word);
+            joined.push_str(&text[start..end]);
         }
         each(joined);
     }
@@ -47,13 +92,25 @@ pub(crate) fn for_each_ngram(
 
 #[cfg(test)]
 mod tests {
-    use super::{for_each_ngram, unicode_words};
+    use super::{WordScratch, for_each_ngram, jieba_rs, own, unicode};
+
+    fn ngrams_by(find: impl FnOnce(&str, &mut WordScratch), text: &str, n: usize) -> Vec<String> {
+        let (mut scratch, mut all) = (WordScratch::default(), Vec::new());
+        find(text, &mut scratch);
+        for_each_ngram(text, n, &mut scratch, |ngram| all.push(ngram.to_owned()));
+        all
+    }
 
     fn ngrams(text: &str, n: usize) -> Vec<String> {
-        let (mut words, mut joined, mut all) = (Vec::new(), String::new(), Vec::new());
-        unicode_words(text, |word| words.push(word));
-        for_each_ngram(text, &words, n, &mut joined, |ngram| all.push(ngram.to_owned()));
-        all
+        ngrams_by(unicode, text, n)
+    }
+
+    #[test]
+    fn chinese_words_lose_punctuation() {
+        let text = "我来到北京清华大学，2024年。";
+        let words = ["我", "来到", "北京", "清华大学", "2024", "年"];
+        assert_eq!(ngrams_by(|text, scratch| own(text, None, scratch), text, 1), words);
+        assert_eq!(ngrams_by(jieba_rs, text, 1), words);
     }
 
     #[test]

@@ -192,6 +192,20 @@ fn a_block_longer_than_any_buffer_is_one_block() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(50))]
+
+    #[test]
+    fn texts_of_many_chunks_are_cut_as_a_whole(
+        pieces in prop::collection::vec(mixed_text(), 100..300),
+        stop in "[，\r\n]{1,2}",
+        hmm in any::<bool>(),
+    ) {
+        let text = pieces.join(&stop);
+        prop_assert_eq!(tokens(&text, hmm), plain::cut(&text, hmm));
+    }
+}
+
+proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]

@@ -4,71 +4,22 @@
 //! than n has one feature, the whole text; an empty text has none. Features come in text order and repeat as often as they
 //! occur when they are counted; sums do not care, and no map is needed.
 
+mod error;
+mod options;
+
+pub use error::OptionsError;
+pub use options::{ExtractorOptions, Segmenter, Unit, Weighting};
+
 use crate::feature::{Feature, Token, hash};
-use crate::lexicon::{Dictionary, Idf, StopWords};
-use crate::tfidf::{KeywordScratch, Lexicon};
-use crate::{Normalizer, OptionsError, jieba, ngram, segment, words};
+use crate::tfidf::KeywordScratch;
+use crate::words::{self, WordScratch};
+use crate::{Normalizer, ngram};
 use ahash::AHashMap;
+use options::Plan;
 use std::sync::Arc;
 
 /// The longest n-gram.
 pub const MAX_NGRAM: usize = 8;
-
-/// What features are made of.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Unit {
-    /// Code points; n = 2 unless said otherwise.
-    #[default]
-    Chars,
-    /// Unicode words (UAX #29); n = 2 unless said otherwise, since single words of long texts on unlike subjects are
-    /// too much alike.
-    Words,
-    /// Chinese words as jieba cuts them; n = 1 unless said otherwise.
-    Jieba,
-}
-
-/// How often-repeated features count.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Weighting {
-    /// One per occurrence.
-    #[default]
-    Count,
-    /// One per distinct feature.
-    Binary,
-    /// Term frequency times inverse document frequency.
-    TfIdf,
-}
-
-/// Who cuts Chinese words.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Segmenter {
-    /// The segmenter of this crate: the tokens of Python jieba 0.42.1, bit for bit.
-    #[default]
-    Own,
-    /// The crate jieba-rs, whose tokens differ in some texts (dates, model numbers, rare characters); not for TF-IDF.
-    JiebaRs,
-}
-
-/// Options of [`Extractor::new`]; `None` means the unit's own default.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ExtractorOptions {
-    /// Default [`Unit::Chars`].
-    pub unit: Unit,
-    /// Units per feature, 1 to [`MAX_NGRAM`]. Default 2 for characters and words, 1 for jieba.
-    pub ngram: Option<usize>,
-    /// Default [`Weighting::TfIdf`] for jieba, [`Weighting::Count`] for the others, which have no idf.
-    pub weighting: Option<Weighting>,
-    /// Keep only the heaviest features; at least 1. Default: all. Needs [`Weighting::TfIdf`].
-    pub top_k: Option<usize>,
-    /// Default [`Segmenter::Own`]; only for [`Unit::Jieba`].
-    pub segmenter: Segmenter,
-    /// Words beside jieba's own; only for [`Segmenter::Own`].
-    pub dictionary: Option<Arc<Dictionary>>,
-    /// Words that never become keywords, in place of jieba's 31 English ones; only for [`Weighting::TfIdf`].
-    pub stop_words: Option<Arc<StopWords>>,
-    /// Idf values in place of jieba's; only for [`Weighting::TfIdf`].
-    pub idf: Option<Arc<Idf>>,
-}
 
 /// Text to features. Cheap to clone, shared by threads.
 #[derive(Clone, Debug)]
@@ -76,101 +27,12 @@ pub struct Extractor {
     plan: Arc<Plan>,
 }
 
-#[derive(Debug)]
-struct Plan {
-    unit: Unit,
-    ngram: usize,
-    weighting: Weighting,
-    top_k: Option<usize>,
-    segmenter: Segmenter,
-    lexicon: Lexicon,
-}
-
-impl Plan {
-    /// Whether the options go together.
-    fn check(&self) -> Result<(), OptionsError> {
-        let invalid = |argument, value: &str, expected: &str| {
-            Err(OptionsError::Invalid {
-                argument,
-                value: value.to_owned(),
-                expected: expected.to_owned(),
-            })
-        };
-        let keywords = self.weighting == Weighting::TfIdf;
-        match self.top_k {
-            Some(0) => {
-                let expected = "at least 1".to_owned();
-                return Err(OptionsError::OutOfRange {
-                    argument: "topK",
-                    value: "0".to_owned(),
-                    expected,
-                });
-            }
-            Some(top_k) if !keywords => {
-                return invalid("topK", &top_k.to_string(), "left out unless weighting is tfidf");
-            }
-            _ => {}
-        }
-        if keywords && self.unit != Unit::Jieba {
-            return invalid("weighting", "tfidf", "count or binary unless features are jieba");
-        }
-        if keywords && self.ngram != 1 {
-            return invalid("ngram", &self.ngram.to_string(), "1 when weighting is tfidf");
-        }
-        if self.segmenter == Segmenter::JiebaRs && (keywords || self.unit != Unit::Jieba) {
-            return invalid(
-                "segmenter",
-                "jieba-rs",
-                "left out unless features are jieba, counted or binary",
-            );
-        }
-        let own = self.unit == Unit::Jieba && self.segmenter == Segmenter::Own;
-        if self.lexicon.dictionary.is_some() && !own {
-            return invalid(
-                "dictionary",
-                "a dictionary",
-                "left out unless features are jieba, cut by our own segmenter",
-            );
-        }
-        if self.lexicon.stop_words.is_some() && !keywords {
-            return invalid("stopWords", "stop words", "left out unless weighting is tfidf");
-        }
-        if self.lexicon.idf.is_some() && !keywords {
-            return invalid("idf", "a table", "left out unless weighting is tfidf");
-        }
-        Ok(())
-    }
-
-    /// Calls `each` with every Chinese word that has a letter or digit.
-    fn jieba_words<'t>(&self, text: &'t str, mut each: impl FnMut(&'t str)) {
-        let mut each = |word: &'t str| {
-            if word.chars().any(char::is_alphanumeric) {
-                each(word);
-            }
-        };
-        match self.segmenter {
-            Segmenter::Own => {
-                segment::cut_with(
-                    self.lexicon.dictionary.as_deref(),
-                    text,
-                    true,
-                    &mut segment::SegmentScratch::default(),
-                    |word| {
-                        each(word.text);
-                    },
-                );
-            }
-            Segmenter::JiebaRs => jieba::words(text, each),
-        }
-    }
-}
-
 /// Reusable memory of an extractor; one per thread.
 #[derive(Clone, Debug, Default)]
 pub struct ExtractScratch {
     features: Vec<Feature>,
     hashes: Vec<u64>,
-    joined: String,
+    words: WordScratch,
     keywords: KeywordScratch,
 }
 
@@ -184,35 +46,7 @@ impl Extractor {
     /// [`OptionsError::OutOfRange`] for `ngram` outside 1..=8 or `top_k` 0; [`OptionsError::Invalid`] for options that do not
     /// go together.
     pub fn new(options: &ExtractorOptions) -> Result<Self, OptionsError> {
-        let ngram = options.ngram.unwrap_or(match options.unit {
-            Unit::Chars | Unit::Words => 2,
-            Unit::Jieba => 1,
-        });
-        if !(1..=MAX_NGRAM).contains(&ngram) {
-            return Err(OptionsError::OutOfRange {
-                argument: "ngram",
-                value: ngram.to_string(),
-                expected: format!("from 1 to {MAX_NGRAM}"),
-            });
-        }
-        let weighting = options.weighting.unwrap_or(match options.unit {
-            Unit::Chars | Unit::Words => Weighting::Count,
-            Unit::Jieba => Weighting::TfIdf,
-        });
-        let plan = Plan {
-            unit: options.unit,
-            ngram,
-            weighting,
-            top_k: options.top_k,
-            segmenter: options.segmenter,
-            lexicon: Lexicon {
-                dictionary: options.dictionary.clone(),
-                stop_words: options.stop_words.clone(),
-                idf: options.idf.clone(),
-            },
-        };
-        plan.check()?;
-        Ok(Self { plan: Arc::new(plan) })
+        Ok(Self { plan: Arc::new(Plan::new(options)?) })
     }
 
     /// An extractor for these options whose words (dictionary, stop words, idf) look as they do in text that `normalizer` has
@@ -241,15 +75,15 @@ impl Extractor {
     /// The features of `text`, in text order. Counted features repeat; binary ones are distinct, by
     /// ascending hash; keywords are distinct, heaviest first.
     ///
-    /// Cost: one pass; no allocation once `scratch` has grown, for characters.
+    /// Cost: one pass; no allocation once `scratch` has grown, except by jieba-rs.
     pub fn features<'a>(&self, text: &str, scratch: &'a mut ExtractScratch) -> &'a [Feature] {
-        let ExtractScratch { features, hashes, joined, keywords } = scratch;
+        let ExtractScratch { features, hashes, words, keywords } = scratch;
         if self.plan.weighting == Weighting::TfIdf {
             keywords.features(&self.plan.lexicon, text, self.plan.top_k, features);
             return features;
         }
         hashes.clear();
-        self.for_each_ngram(text, joined, |ngram| hashes.push(hash(ngram.as_bytes())));
+        self.for_each_ngram(text, words, |ngram| hashes.push(hash(ngram.as_bytes())));
         if self.plan.weighting == Weighting::Binary {
             hashes.sort_unstable();
             hashes.dedup();
@@ -271,7 +105,7 @@ impl Extractor {
         if self.plan.weighting != Weighting::Count {
             return false;
         }
-        let ExtractScratch { hashes, joined, .. } = scratch;
+        let ExtractScratch { hashes, words, .. } = scratch;
         hashes.resize(BLOCK, 0);
         let mut count = 0;
         let mut add = |feature: &[u8]| {
@@ -286,7 +120,7 @@ impl Extractor {
             let bytes = text.as_bytes();
             ngram::for_each(text, self.plan.ngram, |start, end| add(&bytes[start..end]));
         } else {
-            self.for_each_ngram(text, joined, |ngram| add(ngram.as_bytes()));
+            self.for_each_ngram(text, words, |ngram| add(ngram.as_bytes()));
         }
         block(&hashes[..count]);
         true
@@ -300,7 +134,7 @@ impl Extractor {
         let mut tokens: Vec<Token> = Vec::new();
         let mut seen: AHashMap<String, usize> = AHashMap::new();
         let count = self.plan.weighting == Weighting::Count;
-        self.for_each_ngram(text, &mut String::new(), |ngram| match seen.get(ngram) {
+        self.for_each_ngram(text, &mut WordScratch::default(), |ngram| match seen.get(ngram) {
             Some(&index) if count => tokens[index].weight += 1.0,
             Some(_) => {}
             None => {
@@ -324,7 +158,9 @@ impl Extractor {
             out.sort_unstable();
             return;
         }
-        self.for_each_ngram(text, &mut String::new(), |ngram| out.push(hash(ngram.as_bytes())));
+        self.for_each_ngram(text, &mut WordScratch::default(), |ngram| {
+            out.push(hash(ngram.as_bytes()))
+        });
         out.sort_unstable();
         out.dedup();
     }
@@ -339,15 +175,19 @@ impl Extractor {
         (4 * self.plan.ngram).max(8)
     }
 
-    fn for_each_ngram(&self, text: &str, joined: &mut String, mut each: impl FnMut(&str)) {
-        let n = self.plan.ngram;
-        let mut all = Vec::new();
-        match self.plan.unit {
-            Unit::Chars => return ngram::for_each(text, n, |start, end| each(&text[start..end])),
-            Unit::Words => words::unicode_words(text, |word| all.push(word)),
-            Unit::Jieba => self.plan.jieba_words(text, |word| all.push(word)),
+    fn for_each_ngram(&self, text: &str, scratch: &mut WordScratch, mut each: impl FnMut(&str)) {
+        let Plan { unit, ngram, segmenter, lexicon, .. } = &*self.plan;
+        match (unit, segmenter) {
+            (Unit::Chars, _) => {
+                return ngram::for_each(text, *ngram, |start, end| each(&text[start..end]));
+            }
+            (Unit::Words, _) => words::unicode(text, scratch),
+            (Unit::Jieba, Segmenter::Own) => {
+                words::own(text, lexicon.dictionary.as_deref(), scratch)
+            }
+            (Unit::Jieba, Segmenter::JiebaRs) => words::jieba_rs(text, scratch),
         }
-        words::for_each_ngram(text, &all, n, joined, each);
+        words::for_each_ngram(text, *ngram, scratch, each);
     }
 }
 

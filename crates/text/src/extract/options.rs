@@ -1,0 +1,163 @@
+//! The options of an extractor, their defaults, and which of them go together.
+
+use super::MAX_NGRAM;
+use crate::OptionsError;
+use crate::lexicon::{Dictionary, Idf, StopWords};
+use crate::tfidf::Lexicon;
+use std::sync::Arc;
+
+/// What features are made of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Unit {
+    /// Code points; n = 2 unless said otherwise.
+    #[default]
+    Chars,
+    /// Unicode words (UAX #29); n = 2 unless said otherwise, since single words of long texts on unlike subjects are
+    /// too much alike.
+    Words,
+    /// Chinese words as jieba cuts them; n = 1 unless said otherwise.
+    Jieba,
+}
+
+/// How often-repeated features count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Weighting {
+    /// One per occurrence.
+    #[default]
+    Count,
+    /// One per distinct feature.
+    Binary,
+    /// Term frequency times inverse document frequency.
+    TfIdf,
+}
+
+/// Who cuts Chinese words.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Segmenter {
+    /// The segmenter of this crate: the tokens of Python jieba 0.42.1, bit for bit.
+    #[default]
+    Own,
+    /// The crate jieba-rs, whose tokens differ in some texts (dates, model numbers, rare characters); not for TF-IDF.
+    JiebaRs,
+}
+
+/// Options of [`Extractor::new`]; `None` means the unit's own default.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ExtractorOptions {
+    /// Default [`Unit::Chars`].
+    pub unit: Unit,
+    /// Units per feature, 1 to [`MAX_NGRAM`]. Default 2 for characters and words, 1 for jieba.
+    pub ngram: Option<usize>,
+    /// Default [`Weighting::TfIdf`] for jieba, [`Weighting::Count`] for the others, which have no idf.
+    pub weighting: Option<Weighting>,
+    /// Keep only the heaviest features; at least 1. Default: all. Needs [`Weighting::TfIdf`].
+    pub top_k: Option<usize>,
+    /// Default [`Segmenter::Own`]; only for [`Unit::Jieba`].
+    pub segmenter: Segmenter,
+    /// Words beside jieba's own; only for [`Segmenter::Own`].
+    pub dictionary: Option<Arc<Dictionary>>,
+    /// Words that never become keywords, in place of jieba's 31 English ones; only for [`Weighting::TfIdf`].
+    pub stop_words: Option<Arc<StopWords>>,
+    /// Idf values in place of jieba's; only for [`Weighting::TfIdf`].
+    pub idf: Option<Arc<Idf>>,
+}
+
+/// The options as they are used, every default filled in.
+#[derive(Debug)]
+pub(super) struct Plan {
+    pub(super) unit: Unit,
+    pub(super) ngram: usize,
+    pub(super) weighting: Weighting,
+    pub(super) top_k: Option<usize>,
+    pub(super) segmenter: Segmenter,
+    pub(super) lexicon: Lexicon,
+}
+
+impl Plan {
+    /// The options with their defaults, if they go together.
+    pub(super) fn new(options: &ExtractorOptions) -> Result<Self, OptionsError> {
+        let ngram = options.ngram.unwrap_or(match options.unit {
+            Unit::Chars | Unit::Words => 2,
+            Unit::Jieba => 1,
+        });
+        if !(1..=MAX_NGRAM).contains(&ngram) {
+            return Err(OptionsError::OutOfRange {
+                argument: "ngram",
+                value: ngram.to_string(),
+                expected: format!("from 1 to {MAX_NGRAM}"),
+            });
+        }
+        let weighting = options.weighting.unwrap_or(match options.unit {
+            Unit::Chars | Unit::Words => Weighting::Count,
+            Unit::Jieba => Weighting::TfIdf,
+        });
+        let plan = Plan {
+            unit: options.unit,
+            ngram,
+            weighting,
+            top_k: options.top_k,
+            segmenter: options.segmenter,
+            lexicon: Lexicon {
+                dictionary: options.dictionary.clone(),
+                stop_words: options.stop_words.clone(),
+                idf: options.idf.clone(),
+            },
+        };
+        plan.check()?;
+        Ok(plan)
+    }
+
+    /// Whether the options go together.
+    fn check(&self) -> Result<(), OptionsError> {
+        let invalid = |argument, value: &str, expected: &str| {
+            Err(OptionsError::Invalid {
+                argument,
+                value: value.to_owned(),
+                expected: expected.to_owned(),
+            })
+        };
+        let keywords = self.weighting == Weighting::TfIdf;
+        match self.top_k {
+            Some(0) => {
+                let expected = "at least 1".to_owned();
+                return Err(OptionsError::OutOfRange {
+                    argument: "topK",
+                    value: "0".to_owned(),
+                    expected,
+                });
+            }
+            Some(top_k) if !keywords => {
+                return invalid("topK", &top_k.to_string(), "left out unless weighting is tfidf");
+            }
+            _ => {}
+        }
+        if keywords && self.unit != Unit::Jieba {
+            return invalid("weighting", "tfidf", "count or binary unless features are jieba");
+        }
+        if keywords && self.ngram != 1 {
+            return invalid("ngram", &self.ngram.to_string(), "1 when weighting is tfidf");
+        }
+        if self.segmenter == Segmenter::JiebaRs && (keywords || self.unit != Unit::Jieba) {
+            return invalid(
+                "segmenter",
+                "jieba-rs",
+                "left out unless features are jieba, counted or binary",
+            );
+        }
+        let own = self.unit == Unit::Jieba && self.segmenter == Segmenter::Own;
+        if self.lexicon.dictionary.is_some() && !own {
+            return invalid(
+                "dictionary",
+                "a dictionary",
+                "left out unless features are jieba, cut by our own segmenter",
+            );
+        }
+        if self.lexicon.stop_words.is_some() && !keywords {
+            return invalid("stopWords", "stop words", "left out unless weighting is tfidf");
+        }
+        if self.lexicon.idf.is_some() && !keywords {
+            return invalid("idf", "a table", "left out unless weighting is tfidf");
+        }
+        Ok(())
+    }
+}
