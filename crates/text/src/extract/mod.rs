@@ -159,7 +159,7 @@ impl Extractor {
             return;
         }
         self.for_each_ngram(text, &mut WordScratch::default(), |ngram| {
-            out.push(hash(ngram.as_bytes()))
+            out.push(hash(ngram.as_bytes()));
         });
         out.sort_unstable();
         out.dedup();
@@ -183,7 +183,7 @@ impl Extractor {
             }
             (Unit::Words, _) => words::unicode(text, scratch),
             (Unit::Jieba, Segmenter::Own) => {
-                words::own(text, lexicon.dictionary.as_deref(), scratch)
+                words::own(text, lexicon.dictionary.as_deref(), scratch);
             }
             (Unit::Jieba, Segmenter::JiebaRs) => words::jieba_rs(text, scratch),
         }
