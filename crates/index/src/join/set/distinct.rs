@@ -13,6 +13,10 @@ use super::tasks;
 use crate::IndexError;
 use crate::spread::spread;
 
+/// Longer buckets are sorted by value, so that no look-up is longer than a few steps; in shorter ones two cache lines
+/// are read.
+const SCANNED: usize = 16;
+
 /// The fingerprints with one part key.
 #[derive(Debug)]
 struct Part {
@@ -108,7 +112,12 @@ impl Distinct {
     pub(super) fn rank(&self, value: u64) -> u32 {
         let part = &self.parts[self.key.of(value)];
         let bucket = part.key.of(value);
-        let place = part.group.bucket(bucket).partition_point(|&other| other < value);
+        let values = part.group.bucket(bucket);
+        let place = if values.len() > SCANNED {
+            values.partition_point(|&other| other < value)
+        } else {
+            values.iter().take_while(|&&other| other != value).count()
+        };
         part.first + part.group.starts[bucket] + place as u32
     }
 }
@@ -139,11 +148,20 @@ impl Sorted {
         for &to in &ends[..slots] {
             group.starts.push(group.values.len() as u32);
             let bucket = &mut placed[from..to as usize];
-            bucket.sort_unstable();
             let begin = group.values.len();
+            if bucket.len() > SCANNED {
+                bucket.sort_unstable();
+            }
             for &(value, ordinal) in &*bucket {
-                if group.values.len() > begin && group.values.last() == Some(&value) {
-                    copies.push((group.values.len() as u32 - 1, ordinal));
+                let known = match bucket.len() {
+                    0..=SCANNED => group.values[begin..].iter().position(|&other| other == value),
+                    _ => (group.values[begin..].last() == Some(&value))
+                        .then(|| group.values.len() - 1 - begin),
+                };
+                if let Some(place) = known {
+                    let first: &mut u32 = &mut ordinals[begin + place];
+                    copies.push(((begin + place) as u32, ordinal.max(*first)));
+                    *first = ordinal.min(*first);
                 } else {
                     group.values.push(value);
                     ordinals.push(ordinal);
@@ -152,6 +170,7 @@ impl Sorted {
             from = to as usize;
         }
         group.starts.push(group.values.len() as u32);
+        copies.sort_unstable();
         Self { key, group, ordinals, copies }
     }
 }

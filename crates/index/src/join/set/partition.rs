@@ -46,8 +46,13 @@ impl Chunk {
             }
         }
         accumulate(&mut self.starts);
-        let values = slices.flatten().map(|&value| (key.of(value), value));
-        scatter(values, &self.starts, &mut self.values);
+        let mut combiner = Combiner::new(&self.starts, &mut self.values);
+        for slice in slices {
+            for &value in slice {
+                combiner.put(key.of(value), value);
+            }
+        }
+        combiner.finish();
     }
 
     /// The fingerprints of a part.
@@ -67,17 +72,22 @@ impl Labelled {
     /// Of `count` entries, which `entry` lists by number.
     pub(super) fn new(count: usize, entry: impl Fn(usize) -> (u64, u32), key: &Key) -> Self {
         let mut chunk = Chunk::with_room(count);
+        let mut ordinals = Words::zeroed(count.div_ceil(2));
         chunk.starts.resize((1 << key.bits()) + 1, 0);
         for number in 0..count {
             chunk.starts[key.of(entry(number).0) + 1] += 1;
         }
         accumulate(&mut chunk.starts);
-        let placed = |number| (key.of(entry(number).0), entry(number));
-        let values = (0..count).map(placed).map(|(part, entry)| (part, entry.0));
-        scatter(values, &chunk.starts, &mut chunk.values);
-        let mut ordinals = Words::zeroed(count.div_ceil(2));
-        let labels = (0..count).map(placed).map(|(part, entry)| (part, entry.1));
-        scatter(labels, &chunk.starts, halves_mut(&mut ordinals));
+        let mut values = Combiner::new(&chunk.starts, &mut chunk.values);
+        let mut labels = Combiner::new(&chunk.starts, halves_mut(&mut ordinals));
+        for number in 0..count {
+            let (value, ordinal) = entry(number);
+            let part = key.of(value);
+            values.put(part, value);
+            labels.put(part, ordinal);
+        }
+        values.finish();
+        labels.finish();
         Self { chunk, ordinals }
     }
 
@@ -97,34 +107,47 @@ fn accumulate(starts: &mut [u32]) {
     }
 }
 
-/// Brings each item to the part it names; `starts` are the begins of the parts in `out`.
-fn scatter<T: Copy + Default>(
-    items: impl Iterator<Item = (usize, T)>,
-    starts: &[u32],
-    out: &mut [T],
-) {
-    let mut lines = vec![[T::default(); LINE]; starts.len()];
-    let mut next = starts.to_vec();
-    items.for_each(|(part, item)| {
-        let at = next[part] as usize;
-        next[part] += 1;
-        let line = &mut lines[part];
+/// Brings items to the parts they belong to, a line at a time.
+struct Combiner<'a, T> {
+    /// Begin of each part in `out`.
+    starts: &'a [u32],
+    next: Vec<u32>,
+    lines: Vec<[T; LINE]>,
+    out: &'a mut [T],
+}
+
+impl<'a, T: Copy + Default> Combiner<'a, T> {
+    fn new(starts: &'a [u32], out: &'a mut [T]) -> Self {
+        let lines = vec![[T::default(); LINE]; starts.len()];
+        Self { starts, next: starts.to_vec(), lines, out }
+    }
+
+    #[inline]
+    fn put(&mut self, part: usize, item: T) {
+        let at = self.next[part] as usize;
+        self.next[part] += 1;
+        let line = &mut self.lines[part];
         line[at % LINE] = item;
         if at % LINE == LINE - 1 {
             let begin = at + 1 - LINE;
-            if begin >= starts[part] as usize {
-                out[begin..begin + LINE].copy_from_slice(line);
+            let before = (self.starts[part] as usize).saturating_sub(begin);
+            if before == 0 {
+                self.out[begin..begin + LINE].copy_from_slice(line);
             } else {
-                let before = starts[part] as usize - begin;
-                out[begin + before..begin + LINE].copy_from_slice(&line[before..]);
+                self.out[begin + before..begin + LINE].copy_from_slice(&line[before..]);
             }
         }
-    });
-    for (part, &end) in next.iter().enumerate() {
-        let begin = end as usize / LINE * LINE;
-        let before = (starts[part] as usize).saturating_sub(begin);
-        let left = &lines[part][before..end as usize - begin];
-        out[begin + before..end as usize].copy_from_slice(left);
+    }
+
+    /// Writes the lines that did not fill up.
+    fn finish(self) {
+        for (part, &end) in self.next.iter().enumerate() {
+            let end = end as usize;
+            let begin = end / LINE * LINE;
+            let before = (self.starts[part] as usize).saturating_sub(begin);
+            let left = &self.lines[part][before.min(end - begin)..end - begin];
+            self.out[end - left.len()..end].copy_from_slice(left);
+        }
     }
 }
 

@@ -23,7 +23,7 @@ pub(super) struct Frame {
     table: usize,
     pub(super) group: Group,
     bucket: usize,
-    /// Ranks of the group's fingerprints, as far as they were asked for.
+    /// Ranks of the group's fingerprints, as far as they were asked for; empty while none was.
     ranks: Vec<u32>,
     /// What the group is made of, for the tables after this one; empty where the caller has them.
     members: Vec<u64>,
@@ -95,8 +95,7 @@ impl Walk {
 
 impl Frame {
     fn new(masks: Masks, table: usize, group: Group, members: Vec<u64>) -> Self {
-        let ranks = vec![UNKNOWN; group.values.len()];
-        Self { masks, table, group, bucket: 0, ranks, members }
+        Self { masks, table, group, bucket: 0, ranks: Vec::new(), members }
     }
 
     /// Sorts by the next table of a cut, if there is one.
@@ -106,7 +105,7 @@ impl Frame {
         }
         self.table += 1;
         self.group.scramble(&self.members, self.masks[self.table]);
-        self.ranks.fill(UNKNOWN);
+        self.ranks.clear();
         self.bucket = 0;
         true
     }
@@ -150,6 +149,10 @@ impl Frame {
     /// The rank of the fingerprint at a place of the group.
     #[inline]
     pub(super) fn rank(&mut self, place: u32, rank: impl Fn(u64) -> u32) -> u32 {
+        // Most parts of a sparse set have nothing near.
+        if self.ranks.is_empty() {
+            self.ranks.resize(self.group.values.len(), UNKNOWN);
+        }
         let known = &mut self.ranks[place as usize];
         if *known == UNKNOWN {
             *known = rank(self.group.values[place as usize]);
