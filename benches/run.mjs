@@ -13,12 +13,19 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 const here = dirname(fileURLToPath(import.meta.url))
 const root = join(here, '..')
 
-const rust = ['scan', 'search', 'fingerprint']
+const rust = ['scan', 'search', 'stream', 'join', 'fingerprint', 'segment']
 const javascript = ['batch', 'intake']
 const names = [...rust, ...javascript]
 
 /** Sizes and times at which a bench proves that it runs, and nothing else. */
-const smoke = { scan: ['--size', '100000'], search: ['--size', '100000'], fingerprint: ['--size', '50'] }
+const smoke = {
+  scan: ['--size', '100000'],
+  search: ['--size', '20000'],
+  stream: ['--size', '20000'],
+  join: ['--size', '20000'],
+  fingerprint: ['--size', '50'],
+  segment: ['--size', '20'],
+}
 
 function usage(message) {
   console.error(`${message}\nusage: npm run bench -- NAME|smoke|all [--size N] [--seconds S] [--json FILE]\nNAME: ${names.join(', ')}`)

@@ -5,11 +5,16 @@
 //! ratio travels from one to another.
 
 mod calibrate;
+mod clock;
 mod corpus;
 mod fingerprint;
+mod fingerprints;
+mod join;
 mod report;
 mod scan;
 mod search;
+mod segment;
+mod stream;
 
 use report::{Report, Settings};
 
@@ -20,7 +25,10 @@ type Bench = fn(&Settings) -> Result<Report, String>;
 const BENCHES: &[(&str, Bench)] = &[
     ("scan", scan::run),
     ("search", search::run),
+    ("stream", stream::run),
+    ("join", join::run),
     ("fingerprint", fingerprint::run),
+    ("segment", segment::run),
     ("batch", fingerprint::batch),
 ];
 

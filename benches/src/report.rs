@@ -1,7 +1,8 @@
 //! What a bench prints, and how it times.
 
+use crate::clock::cpu_seconds;
 use serde::Serialize;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Options of a run.
 pub(crate) struct Settings {
@@ -28,19 +29,29 @@ impl Settings {
         Ok(settings)
     }
 
-    /// The least time of one call of `work` over many rounds that together take about [`Settings::seconds`].
+    /// Seconds of one call of `work` on this thread: the least over many rounds that together take about
+    /// [`Settings::seconds`].
     ///
     /// The minimum, not the mean: on a shared machine noise only ever adds.
-    pub(crate) fn best(&self, mut work: impl FnMut()) -> Duration {
-        let budget = Duration::from_secs_f64(self.seconds);
+    pub(crate) fn best(&self, work: impl FnMut()) -> f64 {
+        self.best_by(cpu_seconds, work)
+    }
+
+    /// As [`best`](Self::best) in wall time: for work on several threads.
+    pub(crate) fn best_wall(&self, work: impl FnMut()) -> f64 {
         let start = Instant::now();
-        let mut best = Duration::MAX;
+        self.best_by(move || start.elapsed().as_secs_f64(), work)
+    }
+
+    fn best_by(&self, now: impl Fn() -> f64, mut work: impl FnMut()) -> f64 {
+        let start = Instant::now();
+        let mut best = f64::INFINITY;
         let mut rounds = 0;
         // Three rounds at least, so that the first one (cold caches, page faults) is never the only one.
-        while rounds < 3 || start.elapsed() < budget {
-            let round = Instant::now();
+        while rounds < 3 || start.elapsed().as_secs_f64() < self.seconds {
+            let round = now();
             work();
-            best = best.min(round.elapsed());
+            best = best.min(now() - round);
             rounds += 1;
         }
         best

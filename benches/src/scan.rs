@@ -22,7 +22,7 @@ pub(crate) fn run(settings: &Settings) -> Result<Report, String> {
     if hits != naive {
         return Err(format!("the scan found {hits} of {naive} fingerprints"));
     }
-    let scan = scan.as_nanos() as f64 / size as f64;
+    let scan = scan * 1e9 / size as f64;
     Ok(Report {
         bench: "scan",
         setup: format!("{size} random fingerprints, k = 3"),

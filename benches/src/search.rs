@@ -1,79 +1,124 @@
-//! Search and check-and-add against one dependent random read over as much memory as the index takes.
+//! Search on a sealed index against one dependent random read over as much memory as its tables take: every radius, skewed
+//! data, and the classic block map in the same run.
 
 use crate::calibrate;
+use crate::fingerprints::{near, skewed, uniform};
 use crate::report::{Random, Report, Row, Settings};
-use simhash_index::{Checked, Index, IndexOptions, Item, SearchOptions};
-use std::hint::black_box;
-
-/// Queries per timed round: enough that the clock costs nothing.
-const QUERIES: usize = 20_000;
+use simhash_index::{Index, IndexOptions, Item, PlanChoice, SearchOptions};
+use std::time::Instant;
 
 pub(crate) fn run(settings: &Settings) -> Result<Report, String> {
     let size = settings.size.unwrap_or(1_000_000);
     let mut random = Random(3);
-    let fingerprints: Vec<u64> = (0..size).map(|_| random.next()).collect();
-    let mut options = IndexOptions::default();
-    options.capacity = Some(size as u64);
-    let index = Index::new(&options).map_err(|error| error.to_string())?;
-    let items: Vec<Item> = fingerprints.iter().map(|&f| Item::Fingerprint(f)).collect();
-    let build = std::time::Instant::now();
-    index.add_many(&items).map_err(|error| error.to_string())?;
-    let build = build.elapsed().as_nanos() as f64 / size as f64;
+    let values = uniform(size, &mut random);
+    let start = Instant::now();
+    let index = sealed(&values, PlanChoice::Auto)?;
+    let build = start.elapsed().as_secs_f64() * 1e9 / size as f64;
     let stats = index.stats();
-    let bytes = stats.table_bytes + stats.id_bytes;
-
-    // Every query is a stored fingerprint with three bits flipped: it has an answer at distance exactly 3.
-    let queries: Vec<(u64, u64)> = (0..QUERIES)
-        .map(|_| {
-            let id = random.next() % size as u64;
-            let flips = (0..3).fold(0u64, |bits, _| bits ^ (1 << (random.next() % 64)));
-            (id, fingerprints[id as usize] ^ flips)
-        })
-        .collect();
-    let read = calibrate::dependent_read_ns(bytes, settings);
-    let mut found = 0usize;
-    let search = settings.best(|| {
-        found = 0;
-        for &(id, query) in &queries {
-            if let Ok(result) = index.search(Item::Fingerprint(query), SearchOptions::default()) {
-                found += usize::from(result.matches.iter().any(|m| m.id == id));
-            }
-        }
-    });
-    if found != QUERIES {
-        return Err(format!("search found {found} of {QUERIES} planted neighbours"));
+    let read = calibrate::dependent_read_ns(stats.table_bytes, settings);
+    let search = search_ns(&index, &values, 3, 3, settings, &mut random)?;
+    let mut rows = vec![
+        Row::new("one dependent random read", read, "ns"),
+        Row::new("search, k = 3", search, "ns").against(
+            "dependent read",
+            read,
+            Some("<= 4 at 50 M"),
+        ),
+    ];
+    for k in [0, 1, 2, 5, 7, 10] {
+        let cost = search_ns(&index, &values, k, k, settings, &mut random)?;
+        let goal = match k {
+            5 => Some("<= 40 at 50 M"),
+            7 => Some("<= 200 at 50 M"),
+            10 => Some("<= 2000 at 50 M"),
+            _ => None,
+        };
+        rows.push(Row::new(format!("search, k = {k}, same tables"), cost, "ns").against(
+            "dependent read",
+            read,
+            goal,
+        ));
     }
-    let search = search.as_nanos() as f64 / QUERIES as f64;
-    let mut added = 0usize;
-    let check = settings.best(|| {
-        for _ in 0..QUERIES {
-            if let Ok(Checked::Added(id)) = index.check_and_add(Item::Fingerprint(random.next())) {
-                added += 1;
-                black_box(id);
-            }
-        }
-    });
-    let check = check.as_nanos() as f64 / QUERIES as f64;
+    rows.push(Row::new("tables", stats.table_bytes as f64 / size as f64, "bytes/fingerprint"));
+    rows.push(Row::new("ids", stats.id_bytes as f64 / size as f64, "bytes/fingerprint"));
+    rows.push(Row::new("add and seal, all cores", build, "ns/fingerprint"));
+    let plan = stats.plan;
+    drop(index);
+
+    let classic = sealed(&values, PlanChoice::Classic)?;
+    let cost = search_ns(&classic, &values, 3, 3, settings, &mut random)?;
+    rows.push(Row::new("classic 4 x 16 blocks, k = 3", cost, "ns").against(
+        "search, k = 3",
+        search,
+        None,
+    ));
+    drop(classic);
+
+    let (values, source) = skewed(size, &mut random)?;
+    let index = sealed(&values, PlanChoice::Auto)?;
+    let cost = search_ns(&index, &values, 3, 3, settings, &mut random)?;
+    rows.push(Row::new("skewed, k = 3", cost, "ns").against("search, k = 3", search, Some("<= 3")));
     Ok(Report {
         bench: "search",
         setup: format!(
-            "{size} random fingerprints, k = 3, plan {}, {added} added while measuring",
-            stats.plan
+            "{size} random fingerprints, plan {plan}, sealed, one thread; skewed: {source}"
         ),
-        rows: vec![
-            Row::new("one dependent random read", read, "ns"),
-            Row::new("search", search, "ns/query").against(
-                "dependent read",
-                read,
-                Some("<= 4 at 50 M, sealed"),
-            ),
-            Row::new("check and add", check, "ns/item").against(
-                "dependent read",
-                read,
-                Some("<= 10 at 50 M"),
-            ),
-            Row::new("build", build, "ns/fingerprint"),
-            Row::new("memory", bytes as f64 / size as f64, "bytes/fingerprint"),
-        ],
+        rows,
     })
+}
+
+/// An index of `values` in one sealed run.
+pub(crate) fn sealed(values: &[u64], plan: PlanChoice) -> Result<Index, String> {
+    let mut options = IndexOptions::default();
+    options.capacity = Some(values.len() as u64);
+    options.plan = plan;
+    let index = Index::new(&options).map_err(|error| error.to_string())?;
+    let items: Vec<Item> = values.iter().map(|&value| Item::Fingerprint(value)).collect();
+    for part in items.chunks(1 << 20) {
+        index.add_many(part).map_err(|error| error.to_string())?;
+    }
+    index.compact();
+    Ok(index)
+}
+
+/// Nanoseconds of a search within `k` for stored fingerprints with `flips` bits turned, each of which must be found.
+fn search_ns(
+    index: &Index,
+    values: &[u64],
+    k: u32,
+    flips: u32,
+    settings: &Settings,
+    random: &mut Random,
+) -> Result<f64, String> {
+    // Fewer queries where each takes longer: a round stays well under a tenth of a second.
+    let count = if k <= 3 {
+        20_000
+    } else if k <= 7 {
+        1_000
+    } else {
+        50
+    };
+    let queries: Vec<(u64, u64)> = (0..count)
+        .map(|_| {
+            let id = random.next() % values.len() as u64;
+            (id, near(values[id as usize], flips, random))
+        })
+        .collect();
+    let options = SearchOptions { max_distance: Some(k), limit: None };
+    let mut missed = 0usize;
+    let best = settings.best(|| {
+        for &(id, query) in &queries {
+            let found = index.search(Item::Fingerprint(query), options).is_ok_and(|found| {
+                found
+                    .matches
+                    .iter()
+                    .any(|m| m.id == id || values[m.id as usize] == values[id as usize])
+            });
+            missed += usize::from(!found);
+        }
+    });
+    if missed > 0 {
+        return Err(format!("search at k = {k} missed {missed} planted neighbours"));
+    }
+    Ok(best * 1e9 / f64::from(count))
 }

@@ -1,0 +1,65 @@
+//! Segmentation and keywords against jieba-rs on the same texts, in the same run.
+
+use crate::corpus::Corpus;
+use crate::report::{Report, Row, Settings};
+use jieba_rs::{Jieba, KeywordExtract, TfIdf};
+use simhash_sketch::{Fingerprinter, Scratch};
+use simhash_text::segment::{SegmentScratch, cut};
+use std::hint::black_box;
+
+pub(crate) fn run(settings: &Settings) -> Result<Report, String> {
+    let corpus = Corpus::load("zh-news-eventmonitor")?;
+    // 2.5 MB of news are enough for the slow side.
+    let texts: Vec<&str> =
+        corpus.texts.iter().take(settings.size.unwrap_or(600)).map(String::as_str).collect();
+    let bytes: usize = texts.iter().map(|text| text.len()).sum();
+    let rate = |seconds: f64| bytes as f64 / 1e6 / seconds;
+    let jieba = Jieba::new();
+    let mut scratch = SegmentScratch::default();
+    let mut rows = Vec::new();
+    for hmm in [true, false] {
+        let with = if hmm { "HMM" } else { "no HMM" };
+        let theirs = rate(settings.best(|| {
+            for text in &texts {
+                black_box(jieba.cut(text, hmm).len());
+            }
+        }));
+        let ours = rate(settings.best(|| {
+            for text in &texts {
+                cut(text, hmm, &mut scratch, |word| {
+                    black_box(word.text);
+                });
+            }
+        }));
+        rows.push(Row::new(format!("jieba-rs cut, {with}"), theirs, "MB/s"));
+        rows.push(Row::new(format!("cut, {with}"), ours, "MB/s").against(
+            "jieba-rs cut",
+            theirs,
+            Some(">= 4"),
+        ));
+    }
+    let keywords = TfIdf::default();
+    let theirs = rate(settings.best(|| {
+        for text in &texts {
+            black_box(keywords.extract_keywords(&jieba, text, 30, Vec::new()).len());
+        }
+    }));
+    let fingerprinter = Fingerprinter::preset("jieba-tfidf").map_err(|error| error.to_string())?;
+    let mut scratch = Scratch::default();
+    let ours = rate(settings.best(|| {
+        for text in &texts {
+            black_box(fingerprinter.sketch(text, &mut scratch).fingerprint);
+        }
+    }));
+    rows.push(Row::new("jieba-rs TfIdf, top 30", theirs, "MB/s"));
+    rows.push(Row::new("jieba-tfidf fingerprint, top 30", ours, "MB/s").against(
+        "jieba-rs TfIdf",
+        theirs,
+        Some(">= 30 MB/s"),
+    ));
+    Ok(Report {
+        bench: "segment",
+        setup: format!("{}: {} documents, {bytes} bytes, one thread", corpus.name, texts.len()),
+        rows,
+    })
+}
