@@ -2,8 +2,8 @@
 //!
 //! Buckets hold a handful of fingerprints, of a number that no branch predictor can guess. So rows do not stop at the
 //! end of their bucket: each is compared with the next [`WINDOW`] fingerprints, whatever bucket those are in, and what
-//! is near is judged by the masks afterwards, which a pair of two buckets never passes. Only the rows of longer buckets
-//! go on behind the window.
+//! is near is judged by the masks afterwards, which a pair of two buckets never passes. The rows of longer buckets go
+//! on, a window further at a time.
 
 /// Fingerprints that a row is compared with at least: one AVX-512 register.
 pub(super) const WINDOW: usize = 8;
@@ -11,9 +11,17 @@ pub(super) const WINDOW: usize = 8;
 /// Places of two fingerprints that are near each other.
 pub(super) type Near = (u32, u32);
 
-/// Appends `(row, other)` for rows `from..to` and those of the `WINDOW` places behind them that are within the distance,
-/// in order. Needs `to + WINDOW <= values.len()`.
-type Kernel = fn(&[u64], usize, usize, u32, &mut Vec<Near>);
+/// Rows, and how many places behind each are skipped before its window.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rows {
+    pub(super) from: usize,
+    pub(super) to: usize,
+    pub(super) skip: usize,
+}
+
+/// Appends `(row, other)` for each row and those places of its window that are within the distance, in order. Needs
+/// `to + skip + WINDOW <= values.len()`.
+type Kernel = fn(&[u64], Rows, u32, &mut Vec<Near>);
 
 /// The kernels that this machine can run, best first.
 fn available() -> Vec<(&'static str, Kernel)> {
@@ -32,10 +40,11 @@ fn kernel() -> Kernel {
 
 #[inline(always)]
 #[allow(clippy::inline_always)] // compiled anew for each instruction set
-fn plainly(values: &[u64], from: usize, to: usize, distance: u32, near: &mut Vec<Near>) {
-    for row in from..to {
+fn plainly(values: &[u64], rows: Rows, distance: u32, near: &mut Vec<Near>) {
+    for row in rows.from..rows.to {
         let value = values[row];
-        for (other, behind) in (row + 1..).zip(&values[row + 1..=row + WINDOW]) {
+        let first = row + 1 + rows.skip;
+        for (other, behind) in (first..).zip(&values[first..first + WINDOW]) {
             if (value ^ behind).count_ones() <= distance {
                 near.push((row as u32, other as u32));
             }
@@ -43,18 +52,20 @@ fn plainly(values: &[u64], from: usize, to: usize, distance: u32, near: &mut Vec
     }
 }
 
-fn scalar(values: &[u64], from: usize, to: usize, distance: u32, near: &mut Vec<Near>) {
-    plainly(values, from, to, distance, near);
+fn scalar(values: &[u64], rows: Rows, distance: u32, near: &mut Vec<Near>) {
+    plainly(values, rows, distance, near);
 }
 
-/// Appends the near pairs of rows `from..to`, each with the [`WINDOW`] places behind it (fewer at the end).
-pub(super) fn windows(values: &[u64], from: usize, to: usize, distance: u32, near: &mut Vec<Near>) {
-    let whole = to.min(values.len().saturating_sub(WINDOW)).max(from);
+/// Appends the near pairs of rows with their windows, which end where the values end.
+pub(super) fn windows(values: &[u64], rows: Rows, distance: u32, near: &mut Vec<Near>) {
+    let Rows { from, to, skip } = rows;
+    let whole = to.min(values.len().saturating_sub(WINDOW + skip)).max(from);
     if whole > from {
-        kernel()(values, from, whole, distance, near);
+        kernel()(values, Rows { from, to: whole, skip }, distance, near);
     }
-    for row in whole..to {
-        rest(values, row, row + 1, values.len(), distance, near);
+    for row in whole..to.min(values.len().saturating_sub(skip)) {
+        let first = row + 1 + skip;
+        rest(values, row, first, values.len().min(first + WINDOW), distance, near);
     }
 }
 
@@ -79,58 +90,54 @@ mod x86 {
     #[allow(clippy::wildcard_imports)] // an instruction set
     use std::arch::x86_64::*;
 
-    use super::{Kernel, Near, WINDOW, plainly};
+    use super::{Kernel, Near, Rows, WINDOW, plainly};
 
     pub(super) fn available() -> Vec<(&'static str, Kernel)> {
         let mut kernels: Vec<(&'static str, Kernel)> = Vec::new();
         if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vpopcntdq") {
             // SAFETY: the machine has the features that the kernel is compiled for; so in the cases below.
-            kernels.push(("avx512-vpopcntdq", |v, f, t, k, near| unsafe {
-                avx512_vpopcntdq(v, f, t, k, near);
+            kernels.push(("avx512-vpopcntdq", |v, r, k, near| unsafe {
+                avx512_vpopcntdq(v, r, k, near);
             }));
         }
         if is_x86_feature_detected!("avx2") {
             // SAFETY: as above.
-            kernels.push(("avx2", |v, f, t, k, near| unsafe { avx2(v, f, t, k, near) }));
+            kernels.push(("avx2", |v, r, k, near| unsafe { avx2(v, r, k, near) }));
         }
         if is_x86_feature_detected!("popcnt") {
             // SAFETY: as above.
-            kernels.push(("popcnt", |v, f, t, k, near| unsafe { popcnt(v, f, t, k, near) }));
+            kernels.push(("popcnt", |v, r, k, near| unsafe { popcnt(v, r, k, near) }));
         }
         kernels
     }
 
     #[inline]
-    fn report(mut lanes: u32, row: usize, near: &mut Vec<Near>) {
+    fn report(mut lanes: u32, row: usize, skip: usize, near: &mut Vec<Near>) {
         while lanes != 0 {
-            near.push((row as u32, row as u32 + 1 + lanes.trailing_zeros()));
+            near.push((row as u32, (row + 1 + skip) as u32 + lanes.trailing_zeros()));
             lanes &= lanes - 1;
         }
     }
 
     #[target_feature(enable = "popcnt")]
-    fn popcnt(values: &[u64], from: usize, to: usize, distance: u32, near: &mut Vec<Near>) {
-        plainly(values, from, to, distance, near);
+    fn popcnt(values: &[u64], rows: Rows, distance: u32, near: &mut Vec<Near>) {
+        plainly(values, rows, distance, near);
     }
 
     #[target_feature(enable = "avx512f,avx512vpopcntdq")]
-    fn avx512_vpopcntdq(
-        values: &[u64],
-        from: usize,
-        to: usize,
-        distance: u32,
-        near: &mut Vec<Near>,
-    ) {
-        assert!(to + WINDOW <= values.len(), "rows have a whole window behind them");
+    fn avx512_vpopcntdq(values: &[u64], rows: Rows, distance: u32, near: &mut Vec<Near>) {
+        let reach = rows.to.checked_add(rows.skip + WINDOW);
+        assert!(reach.is_some_and(|end| end <= values.len()), "every window is whole");
         let limit = _mm512_set1_epi64(i64::from(distance));
-        for row in from..to {
+        for row in rows.from..rows.to {
             let value = _mm512_set1_epi64(values[row] as i64);
-            // SAFETY: `WINDOW` values lie behind the row, as asserted.
-            let behind = unsafe { _mm512_loadu_si512(values.as_ptr().add(row + 1).cast()) };
+            // SAFETY: the window lies in the values, as asserted.
+            let behind =
+                unsafe { _mm512_loadu_si512(values.as_ptr().add(row + 1 + rows.skip).cast()) };
             let differ = _mm512_popcnt_epi64(_mm512_xor_si512(value, behind));
             let lanes = _mm512_cmple_epu64_mask(differ, limit);
             if lanes != 0 {
-                report(u32::from(lanes), row, near);
+                report(u32::from(lanes), row, rows.skip, near);
             }
         }
     }
@@ -139,8 +146,9 @@ mod x86 {
     const NIBBLES: [u8; 16] = [0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4];
 
     #[target_feature(enable = "avx2")]
-    fn avx2(values: &[u64], from: usize, to: usize, distance: u32, near: &mut Vec<Near>) {
-        assert!(to + WINDOW <= values.len(), "rows have a whole window behind them");
+    fn avx2(values: &[u64], rows: Rows, distance: u32, near: &mut Vec<Near>) {
+        let reach = rows.to.checked_add(rows.skip + WINDOW);
+        assert!(reach.is_some_and(|end| end <= values.len()), "every window is whole");
         let limit = _mm256_set1_epi64x(i64::from(distance));
         // SAFETY: the table has sixteen bytes.
         let table =
@@ -154,17 +162,17 @@ mod x86 {
             let far = _mm256_cmpgt_epi64(counts, limit);
             _mm256_movemask_pd(_mm256_castsi256_pd(far)).cast_unsigned()
         };
-        for row in from..to {
+        for row in rows.from..rows.to {
             let value = _mm256_set1_epi64x(values[row] as i64);
-            // SAFETY: `WINDOW` values lie behind the row, as asserted.
+            // SAFETY: the window lies in the values, as asserted.
             let (near_by, further) = unsafe {
-                let behind: *const __m256i = values.as_ptr().add(row + 1).cast();
+                let behind: *const __m256i = values.as_ptr().add(row + 1 + rows.skip).cast();
                 (_mm256_loadu_si256(behind), _mm256_loadu_si256(behind.add(1)))
             };
             let lanes =
                 far(_mm256_xor_si256(value, near_by)) | far(_mm256_xor_si256(value, further)) << 4;
             if lanes != 0xff {
-                report(lanes ^ 0xff, row, near);
+                report(lanes ^ 0xff, row, rows.skip, near);
             }
         }
     }
@@ -182,22 +190,24 @@ mod tests {
             high: u64,
             distance in 0u32..=16,
             cut in 0usize..100,
+            skip in 0usize..20,
         ) {
             let values: Vec<u64> = values.iter().map(|low| high << 8 | low).collect();
-            let from = cut.min(values.len());
-            let expected: Vec<Near> = (from..values.len())
-                .flat_map(|row| (row + 1..values.len().min(row + 1 + WINDOW)).map(move |o| (row, o)))
+            let (from, to) = (cut.min(values.len()), values.len());
+            let window = |row: usize| row + 1 + skip..to.min(row + 1 + skip + WINDOW);
+            let expected: Vec<Near> = (from..to)
+                .flat_map(|row| window(row).map(move |other| (row, other)))
                 .filter(|&(row, other)| (values[row] ^ values[other]).count_ones() <= distance)
                 .map(|(row, other)| (row as u32, other as u32))
                 .collect();
             let mut near = Vec::new();
-            windows(&values, from, values.len(), distance, &mut near);
+            windows(&values, Rows { from, to, skip }, distance, &mut near);
             prop_assert_eq!(&near, &expected);
-            let to = values.len().saturating_sub(WINDOW).max(from);
+            let to = to.saturating_sub(WINDOW + skip).max(from);
             for (name, kernel) in available() {
                 near.clear();
                 if to > from {
-                    kernel(&values, from, to, distance, &mut near);
+                    kernel(&values, Rows { from, to, skip }, distance, &mut near);
                 }
                 let whole: Vec<Near> =
                     expected.iter().copied().filter(|&(row, _)| (row as usize) < to).collect();

@@ -3,7 +3,7 @@
 //! A stack of frames. A frame is a group sorted by one table's mask; a large bucket of it may open a frame per table
 //! of the cut, one after the other. The walk can stop anywhere and go on later.
 
-use super::compare::{self, Near, WINDOW};
+use super::compare::{self, Near, Rows, WINDOW};
 use super::group::Group;
 use super::tables::{Masks, Tables, is_first};
 
@@ -135,13 +135,12 @@ impl Frame {
             to = end;
             self.bucket += 1;
         }
-        compare::windows(values, from as usize, to as usize, distance, near);
+        let rows = Rows { from: from as usize, to: to as usize, skip: 0 };
+        compare::windows(values, rows, distance, near);
         for bucket in starts[first..=self.bucket].windows(2) {
             let (from, to) = (bucket[0] as usize, bucket[1] as usize);
-            if to - from > WINDOW + 1 {
-                for row in from..to - WINDOW - 1 {
-                    compare::rest(values, row, row + 1 + WINDOW, to, distance, near);
-                }
+            for skip in (WINDOW..(to - from).saturating_sub(1)).step_by(WINDOW) {
+                compare::windows(values, Rows { from, to: to - 1 - skip, skip }, distance, near);
             }
         }
     }
