@@ -104,14 +104,14 @@ fn main() {
     }
     let mut random = Random(1);
     let values: Vec<u64> = (0..count).map(|_| random.next()).collect();
-    let items: Vec<Item> = values.iter().map(|&value| Item::Fingerprint(value)).collect();
 
     let (sum, pass) = calibrate(&values);
     println!("read-sum {sum:.3} ns, 11-bit partition pass {pass:.2} ns per fingerprint");
     let index = Index::new(&options).unwrap();
     let start = Instant::now();
-    for part in items.chunks(1 << 20) {
-        index.add_many(part).unwrap();
+    for part in values.chunks(1 << 20) {
+        let items: Vec<Item> = part.iter().map(|&value| Item::Fingerprint(value)).collect();
+        index.add_many(&items).unwrap();
     }
     let bulk = start.elapsed();
     let start = Instant::now();

@@ -44,13 +44,13 @@ struct Shared {
     writers: Mutex<()>,
     state: RwLock<State>,
     workers: Workers,
+    window: Option<Window>,
 }
 
 #[derive(Debug)]
 struct State {
     stack: Stack,
     ids: Ids,
-    window: Option<Window>,
     ages: Ages,
 }
 
@@ -72,37 +72,39 @@ impl State {
     }
 
     fn search(&self, stored: Item, distance: u32, limit: usize) -> Matches {
+        let mut hits = Vec::new();
+        if let Item::Fingerprint(value) = stored {
+            self.stack.find(value, distance, &mut hits);
+        }
+        self.matches(stored, &mut hits, limit)
+    }
+
+    /// The answer to a search whose hits in the tables are these.
+    fn matches(&self, stored: Item, hits: &mut [Hit], limit: usize) -> Matches {
         let mut found = Matches::default();
-        match stored {
-            Item::Fingerprint(value) => {
-                let mut hits = Vec::new();
-                self.stack.find(value, distance, &mut hits);
-                // A limit cuts by distance first, and no hit can contribute more than the limit.
-                hits.sort_unstable_by_key(|hit| hit.distance);
-                let mut last = None;
-                for Hit { distance, value } in hits {
-                    if last.is_some_and(|last| distance > last) {
-                        found.truncated |= self.ids.first(value).is_some();
-                        if found.truncated {
-                            break;
-                        }
-                        continue;
-                    }
-                    let more = self.ids.holders(value, limit, |id| {
-                        found.matches.push(Match { id, distance });
-                    });
-                    found.truncated |= more;
-                    if found.matches.len() >= limit {
-                        last = Some(distance);
-                    }
+        if let Item::Exact(text) = stored {
+            found.truncated = self.ids.text_holders(text, limit, |id| {
+                found.matches.push(Match { id, distance: 0 });
+            });
+        }
+        // A limit cuts by distance first, and no hit can contribute more than the limit.
+        hits.sort_unstable_by_key(|hit| hit.distance);
+        let mut last = None;
+        for &mut Hit { distance, value } in hits {
+            if last.is_some_and(|last| distance > last) {
+                found.truncated |= self.ids.first(value).is_some();
+                if found.truncated {
+                    break;
                 }
+                continue;
             }
-            Item::Exact(text) => {
-                found.truncated = self.ids.text_holders(text, limit, |id| {
-                    found.matches.push(Match { id, distance: 0 });
-                });
+            let more = self.ids.holders(value, limit, |id| {
+                found.matches.push(Match { id, distance });
+            });
+            found.truncated |= more;
+            if found.matches.len() >= limit {
+                last = Some(distance);
             }
-            Item::Empty => {}
         }
         found.matches.sort_unstable_by_key(|found| (found.distance, found.id));
         if found.matches.len() > limit {
@@ -156,8 +158,8 @@ impl Index {
         let window = options.window;
         window.unwrap_or_default().check()?;
         let (stack, ids) = (Stack::new(Arc::clone(&plan)), Ids::new());
-        let state = State { stack, ids, window, ages: Ages::default() };
-        Ok(Self::of(plan, max_distance, state))
+        let state = State { stack, ids, ages: Ages::default() };
+        Ok(Self::of(plan, max_distance, window, state))
     }
 
     /// The plan in use.

@@ -133,6 +133,16 @@ impl Lines {
         prefetch(&self.parts[part], at * WORDS);
     }
 
+    /// Calls `on_id` for the ids of the hash's line with its tag.
+    #[inline]
+    pub(super) fn tagged(&self, hash: u64, on_id: impl Fn(u32)) {
+        let line = self.line(Place::Home(self.home(hash)));
+        let wanted = tag(hash);
+        (0..SLOTS)
+            .filter(|&slot| tag_at(line, slot) == wanted)
+            .for_each(|slot| on_id(halves(line)[slot]));
+    }
+
     /// The id with this hash that `is_it` accepts.
     pub(super) fn find(&self, hash: u64, is_it: impl Fn(u32) -> bool) -> Option<u32> {
         self.locate(hash, is_it).map(|(_, _, id)| id)

@@ -88,6 +88,13 @@ impl Ids {
         self.lines.prefetch(mix(value, self.seed));
     }
 
+    /// Reads what `prefetch` has asked for, and asks for what comes next.
+    #[inline]
+    pub(crate) fn prefetch_records(&self, value: u64) {
+        let hash = mix(value, self.seed);
+        self.lines.tagged(hash, |id| self.records.prefetch(id));
+    }
+
     /// The lowest live id that holds this fingerprint.
     pub(crate) fn first(&self, value: u64) -> Option<u64> {
         let id = self.known_as(value)?;

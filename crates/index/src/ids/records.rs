@@ -114,6 +114,7 @@ impl Records {
     pub(super) fn prefetch(&self, short: u32) {
         if let Some((chunk, at)) = self.chunk(short) {
             prefetch(&chunk.words, at);
+            prefetch(&chunk.words, ALIVE + at / 64);
         }
     }
 

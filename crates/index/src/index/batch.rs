@@ -13,7 +13,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use ahash::AHashMap;
 use rayon::prelude::*;
 
-use super::{Index, OnDuplicate, stored};
+use super::{Index, OnDuplicate, State, stored};
+use crate::scan::Hit;
 use crate::stack::Stack;
 use crate::{Checked, IndexError, Item, Match, Matches, SearchOptions};
 
@@ -93,6 +94,63 @@ impl Planned {
     }
 }
 
+/// Queries whose look-ups overlap: their hits, too, are resolved together.
+const GROUP: usize = 32;
+
+impl State {
+    /// Calls `answer(item, hits)` for each item in order, the items' look-ups overlapping in the tables and the ids.
+    fn each_with_hits<T>(
+        &self,
+        items: &[Item],
+        distance: u32,
+        answer: impl Fn(Item, &mut [Hit]) -> T,
+    ) -> Vec<T> {
+        let mut answers = Vec::with_capacity(items.len());
+        let (mut queries, mut hits) = (Vec::new(), Vec::new());
+        for group in items.chunks(GROUP) {
+            queries.clear();
+            hits.clear();
+            let fingerprints = group.iter().filter_map(|&item| match stored(item) {
+                Item::Fingerprint(value) => Some(value),
+                _ => None,
+            });
+            queries.extend(fingerprints);
+            self.stack.find_each(&queries, distance, |query, hit| hits.push((query, hit)));
+            let hit_values = |hits: &[(usize, Hit)], touch: &dyn Fn(u64)| {
+                for (_, hit) in hits {
+                    touch(hit.value);
+                }
+            };
+            hit_values(&hits, &|value| self.ids.prefetch(value));
+            hit_values(&hits, &|value| self.ids.prefetch_records(value));
+            hits.sort_by_key(|(query, _)| *query);
+            let mut left = hits.as_slice();
+            let (mut query, mut own) = (0, Vec::new());
+            for &item in group {
+                own.clear();
+                if matches!(item, Item::Fingerprint(_)) {
+                    let (mine, others) = left.split_at(left.partition_point(|hit| hit.0 <= query));
+                    own.extend(mine.iter().map(|(_, hit)| *hit));
+                    (left, query) = (others, query + 1);
+                }
+                answers.push(answer(stored(item), &mut own));
+            }
+        }
+        answers
+    }
+
+    fn search_each(&self, items: &[Item], distance: u32, limit: usize) -> Vec<Matches> {
+        self.each_with_hits(items, distance, |item, hits| self.matches(item, hits, limit))
+    }
+
+    fn nearest_each(&self, items: &[Item], distance: u32) -> Vec<Option<Match>> {
+        self.each_with_hits(items, distance, |item, hits| match item {
+            Item::Exact(text) => self.ids.first_text(text).map(|id| Match { id, distance: 0 }),
+            _ => self.nearest_of(hits),
+        })
+    }
+}
+
 impl Index {
     /// Adds all items, without looking for near ones; their ids are consecutive. Large batches are sealed at once and
     /// cost less than single additions.
@@ -101,7 +159,7 @@ impl Index {
     /// [`IndexError::Full`]; nothing was added then.
     pub fn add_many(&self, items: &[Item]) -> Result<Range<u64>, IndexError> {
         let _writer = self.shared.writers.lock();
-        if self.shared.state.read().window.is_some() {
+        if self.shared.window.is_some() {
             return self.add_each(items);
         }
         let first = self.shared.state.read().ids.next();
@@ -134,7 +192,7 @@ impl Index {
         let (distance, limit) = self.resolve(options)?;
         let found = each(items, threads, cancel, |slice| {
             let state = self.shared.state.read();
-            slice.iter().map(|&item| state.search(stored(item), distance, limit)).collect()
+            state.search_each(slice, distance, limit)
         })?;
         self.count_truncated(&found);
         Ok(found)
@@ -151,14 +209,14 @@ impl Index {
         threads: usize,
         cancel: &AtomicBool,
     ) -> Result<Vec<Checked>, IndexError> {
-        if self.shared.state.read().window.is_some() {
+        if self.shared.window.is_some() {
             let answers = self.check_and_add_many_with(items, &[], OnDuplicate::Skip, cancel)?;
             return Ok(answers.into_iter().map(Checked::from).collect());
         }
         let mark = self.shared.state.read().ids.next();
         let before = each(items, threads, cancel, |slice| {
             let state = self.shared.state.read();
-            slice.iter().map(|&item| state.nearest(stored(item), self.max_distance)).collect()
+            state.nearest_each(slice, self.max_distance)
         })?;
         let _writer = self.shared.writers.lock();
         let state = self.shared.state.read();

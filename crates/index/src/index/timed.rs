@@ -47,8 +47,7 @@ fn clock() -> u64 {
 
 impl State {
     /// Deletes the oldest documents below `before`, and beyond the window's count, a few; how many they were.
-    fn expire_some(&mut self, before: u64, room: u64) -> u64 {
-        let limit = self.window.and_then(|window| window.max_count);
+    fn expire_some(&mut self, limit: Option<u64>, before: u64, room: u64) -> u64 {
         let mut gone = 0;
         while gone < SLICE {
             let crowded = limit.is_some_and(|limit| self.ids.live() + room > limit);
@@ -68,9 +67,10 @@ impl State {
 impl Shared {
     /// Deletes what is before `before` or beyond the count, leaving room for `room` more; the caller holds `writers`.
     fn expire(self: &Arc<Self>, before: u64, room: u64) -> u64 {
+        let limit = self.window.and_then(|window| window.max_count);
         let mut all = 0;
         loop {
-            let gone = self.state.write().expire_some(before, room);
+            let gone = self.state.write().expire_some(limit, before, room);
             all += gone;
             if gone > 0 {
                 self.tidy();
@@ -83,8 +83,7 @@ impl Shared {
 
     /// Lets time go on to `at`; the caller holds `writers`.
     pub(super) fn advance(self: &Arc<Self>, at: Option<u64>) -> u64 {
-        let window = self.state.read().window;
-        let Some(window) = window else { return 0 };
+        let Some(window) = self.window else { return 0 };
         let at = self.state.write().ages.advance(at.unwrap_or_else(clock));
         if let Some(age) = window.max_age {
             self.expire(at.saturating_sub(age), 0);
@@ -94,7 +93,7 @@ impl Shared {
 
     /// Adds an item at a time that `advance` has given; the caller holds `writers`.
     pub(super) fn add_at(self: &Arc<Self>, stored: Item, at: u64) -> Result<u64, IndexError> {
-        let windowed = self.state.read().window.is_some();
+        let windowed = self.window.is_some();
         if windowed {
             self.expire(0, 1);
         }
@@ -161,13 +160,13 @@ impl Index {
     fn check_locked(&self, stored: Item, options: AddOptions) -> Result<Outcome, IndexError> {
         let at = self.shared.advance(options.at);
         let near = self.shared.state.read().nearest(stored, self.max_distance);
-        if let (Some(near), OnDuplicate::Touch) = (near, options.on_duplicate) {
+        if let (Some(near), OnDuplicate::Touch) = (near, options.on_duplicate)
+            && self.shared.window.is_some()
+        {
             let mut state = self.shared.state.write();
-            if state.window.is_some() {
-                state.ages.renew(near.id as u32, at);
-                let State { ages, ids, .. } = &mut *state;
-                ages.sweep(ids.live(), |id| ids.is_alive_short(id));
-            }
+            state.ages.renew(near.id as u32, at);
+            let State { ages, ids, .. } = &mut *state;
+            ages.sweep(ids.live(), |id| ids.is_alive_short(id));
         }
         let add = near.is_none() || options.on_duplicate == OnDuplicate::Add;
         let id = if add { Some(self.shared.add_at(stored, at)?) } else { None };
@@ -180,7 +179,7 @@ impl Index {
     /// [`IndexError::NoWindow`] if the index keeps no times.
     pub fn expire(&self, before: u64) -> Result<u64, IndexError> {
         let _writer = self.shared.writers.lock();
-        if self.shared.state.read().window.is_none() {
+        if self.shared.window.is_none() {
             return Err(IndexError::NoWindow);
         }
         Ok(self.shared.expire(before, 0))

@@ -31,7 +31,7 @@ impl Index {
         look(&Parts {
             plan: &self.plan,
             max_distance: self.max_distance,
-            window: state.window,
+            window: self.shared.window,
             ids: &state.ids,
             ages: &state.ages,
             run: run.as_deref(),
@@ -48,7 +48,7 @@ impl Index {
         window.unwrap_or_default().check()?;
         super::checked_distance(max_distance)?;
         let (stack, ids) = (Stack::new(Arc::clone(&plan)), Ids::starting_at(first)?);
-        Ok(Self::of(plan, max_distance, State { stack, ids, window, ages: Ages::default() }))
+        Ok(Self::of(plan, max_distance, window, State { stack, ids, ages: Ages::default() }))
     }
 
     /// The next id's item; None: the id has been used and is gone.
@@ -71,11 +71,17 @@ impl Index {
         fits
     }
 
-    pub(super) fn of(plan: Arc<Plan>, max_distance: u32, state: State) -> Self {
+    pub(super) fn of(
+        plan: Arc<Plan>,
+        max_distance: u32,
+        window: Option<Window>,
+        state: State,
+    ) -> Self {
         let shared = Arc::new(Shared {
             writers: parking_lot::Mutex::default(),
             state: parking_lot::RwLock::new(state),
             workers: super::Workers::default(),
+            window,
         });
         Self { plan, max_distance, shared, truncated: std::sync::atomic::AtomicU64::new(0) }
     }

@@ -12,9 +12,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rayon::prelude::*;
 
 use super::{NEST, Sealed, nested_masks};
+use crate::IndexError;
 use crate::index::Index;
 use crate::scan;
-use crate::{IndexError, Item};
 
 /// Two live documents near each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -66,7 +66,9 @@ pub struct Pairs {
     tables: Vec<(usize, u64)>,
     active: VecDeque<Part>,
     next: (usize, usize),
-    copies: Option<u64>,
+    /// First holders and further ones, made when the tables are done.
+    copies: Option<Vec<(u64, u64)>>,
+    copied: usize,
     end: u64,
 }
 
@@ -78,7 +80,15 @@ impl Pairs {
         let sealed = Sealed::new(index, distance)?;
         let tables = sealed.tables();
         let end = index.next_id();
-        Ok(Self { sealed, tables, active: VecDeque::new(), next: (0, 0), copies: Some(0), end })
+        Ok(Self {
+            sealed,
+            tables,
+            active: VecDeque::new(),
+            next: (0, 0),
+            copies: None,
+            copied: 0,
+            end,
+        })
     }
 
     /// Share of the work that is done, 0 to 1.
@@ -87,7 +97,9 @@ impl Pairs {
             let (run, table) = (self.sealed.run.as_ref(), self.tables.get(order));
             run.zip(table).map_or(1, |(run, table)| run.slots(table.0).max(1))
         };
-        if self.copies.is_none() {
+        if let Some(copies) = &self.copies
+            && self.copied == copies.len()
+        {
             return 1.0;
         }
         let (order, slot) = self.next;
@@ -113,10 +125,14 @@ impl Pairs {
             }
             self.refill();
             let pairs = if self.active.is_empty() {
-                let Some(from) = self.copies else { return Ok(None) };
-                let (pairs, next) = index.copies(from, self.end, QUOTA);
-                self.copies = next;
-                pairs
+                let copies = self.copies.get_or_insert_with(|| index.copies(self.end));
+                let Some(left) = copies.get(self.copied..).filter(|left| !left.is_empty()) else {
+                    return Ok(None);
+                };
+                let some = &left[..left.len().min(QUOTA)];
+                self.copied += some.len();
+                let alive = some.iter().filter(|(a, b)| index.has(*a) && index.has(*b));
+                alive.map(|&(a, b)| Pair { a, b, distance: 0 }).collect()
             } else {
                 let (sealed, tables) = (&self.sealed, &self.tables);
                 let work = |part: &mut Part| part.work(sealed, tables, cancel);
@@ -284,23 +300,16 @@ impl Index {
         })
     }
 
-    /// Documents below `end` from `from` on that share a fingerprint or text with an earlier one, about `quota` ids at
-    /// a time, and where to go on.
-    fn copies(&self, from: u64, end: u64, quota: usize) -> (Vec<Pair>, Option<u64>) {
+    /// Documents below `end` that share a fingerprint or text with an earlier one, after the first that does, by that.
+    fn copies(&self, end: u64) -> Vec<(u64, u64)> {
+        let mut copies = Vec::new();
         self.read(|ids| {
-            let from = from.max(ids.oldest());
-            let to = end.min(from + quota as u64);
-            let pairs = (from..to)
-                .filter_map(|id| {
-                    let first = match ids.item(id)? {
-                        Item::Fingerprint(value) => ids.first(value),
-                        Item::Exact(text) => ids.first_text(text),
-                        Item::Empty => None,
-                    };
-                    first.filter(|&first| first != id).map(|a| Pair { a, b: id, distance: 0 })
-                })
-                .collect();
-            (pairs, (to < end).then_some(to))
-        })
+            ids.shared(|_, holders| {
+                let further = holders.iter().skip(1).filter(|&&id| id < end);
+                copies.extend(further.map(|&id| (holders[0], id)));
+            });
+        });
+        copies.sort_unstable();
+        copies
     }
 }

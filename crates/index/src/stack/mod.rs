@@ -101,10 +101,13 @@ impl Stack {
         let runs = self.runs.iter().filter(|sealed| !by_tables(&sealed.run));
         for values in fronts.chain([&self.front[..]]).chain(runs.map(|sealed| sealed.run.values()))
         {
-            for (number, &query) in queries.iter().enumerate() {
-                scan::within(values, query, distance, |position, apart| {
-                    on_hit(number, Hit { distance: apart, value: values[position] });
-                });
+            // A block at a time, so that all queries read it from the cache.
+            for block in values.chunks(scan::BLOCK) {
+                for (number, &query) in queries.iter().enumerate() {
+                    scan::within(block, query, distance, |position, apart| {
+                        on_hit(number, Hit { distance: apart, value: block[position] });
+                    });
+                }
             }
         }
     }
