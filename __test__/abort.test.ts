@@ -30,11 +30,3 @@ test('after: changes nothing', async () => {
   controller.abort(reason);
   expect(found.length).toBe(1);
 });
-
-test('timers fire while a batch is fingerprinted', async () => {
-  let fired = 0;
-  const timer = setInterval(() => fired++, 1);
-  await new Fingerprinter().fingerprintManyAsync(texts);
-  clearInterval(timer);
-  expect(fired).toBeGreaterThan(0);
-});

@@ -3,6 +3,7 @@ import {
   dedup,
   dedupFiles,
   Fingerprinter,
+  type FingerprinterOptions,
   fromHex,
   hammingDistance,
   Index,
@@ -57,8 +58,8 @@ describe('options', () => {
     },
   );
 
-  test.each(['features', 'weighting'])('%s takes its words only', (key) => {
-    expect(thrown(() => new Fingerprinter({ [key]: 'char' }))).toMatchObject({
+  test.each(['preset', 'features', 'weighting', 'segmenter'])('%s takes its words only', (key) => {
+    expect(thrown(() => new Fingerprinter({ [key]: 'char' } as never))).toMatchObject({
       code: 'ERR_INVALID_ARG_VALUE',
     });
     expect(thrown(() => new Fingerprinter({ [key]: null } as never))).toMatchObject({
@@ -91,9 +92,54 @@ describe('options', () => {
     );
   });
 
+  test.each(['dictionary', 'stopWords', 'idf'])('%s takes a file or its lines', (key) => {
+    for (const wrong of [3, null, true, {}, [3], ['a', null]]) {
+      expect(
+        thrown(() => new Fingerprinter({ preset: 'jieba-tfidf', [key]: wrong } as never)),
+      ).toMatchObject({ name: 'TypeError', code: 'ERR_INVALID_ARG_TYPE' });
+    }
+  });
+
+  test('options that do not go together are refused by name', () => {
+    const jieba = { features: 'jieba' } as const;
+    for (const [options, name] of [
+      [{ weighting: 'tfidf' }, 'weighting'],
+      [{ topK: 3 }, 'topK'],
+      [{ ...jieba, ngram: 2 }, 'ngram'],
+      [{ ...jieba, segmenter: 'jieba-rs' }, 'segmenter'],
+      [{ segmenter: 'jieba-rs' }, 'segmenter'],
+      [{ ...jieba, weighting: 'count', idf: ['一 1'] }, 'idf'],
+    ] as const) {
+      const error = thrown(() => new Fingerprinter(options));
+      expect(error).toMatchObject({ name: 'TypeError', code: 'ERR_INVALID_ARG_VALUE' });
+      expect(error.message).toContain(name);
+    }
+  });
+
+  test('each option changes what a preset says, and nothing else of it', () => {
+    const tokens = (options: FingerprinterOptions) =>
+      new Fingerprinter({ preset: 'jieba-tfidf', ...options }).features(TEXT).map((of) => of.token);
+    const all = tokens({});
+    expect(all.length).toBeGreaterThan(5);
+    expect(tokens({ topK: 3 })).toEqual(all.slice(0, 3));
+    expect(tokens({ weighting: 'tfidf', features: 'jieba', topK: 30, normalize: false })).toEqual(
+      all,
+    );
+    const counted = new Fingerprinter({ features: 'jieba', weighting: 'count' });
+    const second = new Fingerprinter({
+      features: 'jieba',
+      weighting: 'count',
+      segmenter: 'jieba-rs',
+    });
+    const list = (by: Fingerprinter) => by.features(TEXT).map(({ token }) => token);
+    // Both cut this text alike.
+    expect(list(second)).toEqual(list(counted));
+    expect(list(counted)).toEqual(expect.arrayContaining(all));
+  });
+
   test('an unknown plan or preset is a wrong value', () => {
     expect(thrown(() => new Index({ plan: 'k3-t0' })).code).toBe('ERR_INVALID_ARG_VALUE');
-    expect(thrown(() => Fingerprinter.preset('none')).code).toBe('ERR_INVALID_ARG_VALUE');
+    expect(thrown(() => Fingerprinter.preset('none' as never)).code).toBe('ERR_INVALID_ARG_VALUE');
     expect(new Index({ plan: 'k3-t6' }).stats().plan).toBe('k3-t6');
   });
 });

@@ -59,6 +59,55 @@ test('--features and --ngram change the fingerprint', async () => {
   ]);
 });
 
+test('every option of the fingerprinter does what it does in the library', async () => {
+  folder.write('words', '云计算 5\n创新办 3 i\n');
+  folder.write('stop', '专家\n');
+  folder.write('idf', '创新办 3\n主任 2\n云计算 1\n');
+  const text = '李小福是创新办主任也是云计算方面的专家，<b>東西</b>很好！';
+  const jieba = ['--preset', 'jieba-tfidf'];
+  const cases: [args: string[], options: object][] = [
+    [jieba, { preset: 'jieba-tfidf' }],
+    [[...jieba, '--top-k', '8'], { preset: 'jieba-tfidf', topK: 8 }],
+    [
+      [...jieba, '--dictionary', 'words'],
+      { preset: 'jieba-tfidf', dictionary: folder.join('words') },
+    ],
+    [[...jieba, '--stop-words', 'stop'], { preset: 'jieba-tfidf', stopWords: folder.join('stop') }],
+    [[...jieba, '--idf', 'idf'], { preset: 'jieba-tfidf', idf: folder.join('idf') }],
+    [
+      ['--features', 'jieba', '--weighting', 'binary', '--segmenter', 'jieba-rs'],
+      { features: 'jieba', weighting: 'binary', segmenter: 'jieba-rs' },
+    ],
+    [['--normalize', 'web'], { normalize: 'web' }],
+    [['--normalize', 'off,html,case'], { normalize: { base: 'off', html: true, case: true } }],
+    [
+      ['--normalize', 'microblog,no-emoji,punctuation=fold,whitespace=remove'],
+      {
+        normalize: { base: 'microblog', emoji: false, punctuation: 'fold', whitespace: 'remove' },
+      },
+    ],
+  ];
+  for (const [args, options] of cases) {
+    const { status, stdout, stderr } = await folder.run(['fingerprint', '--json', ...args], text);
+    expect({ status, stderr }, args.join(' ')).toEqual({ status: 0, stderr: '' });
+    const value = new Fingerprinter(options).fingerprint(text);
+    const fingerprint = value === undefined ? undefined : toHex(value);
+    expect(jsonLines(stdout), args.join(' ')).toEqual([
+      { id: '1', ...(fingerprint && { fingerprint }) },
+    ]);
+  }
+});
+
+test('a file of words that cannot be used is named: exit 3', async () => {
+  folder.write('bad', '好 1\n坏 x y z\n');
+  const jieba = ['fingerprint', '--preset', 'jieba-tfidf', '--dictionary'];
+  const bad = await folder.run([...jieba, 'bad'], A);
+  expect(bad.stderr).toMatch(/^error: bad: dictionary line 2 must be /);
+  const missing = await folder.run([...jieba, 'missing'], A);
+  expect(missing.stderr).toMatch(/^error: cannot read missing, given as dictionary/);
+  expect([bad.status, missing.status]).toEqual([3, 3]);
+});
+
 test('more lines than one batch keep their order and numbers', async () => {
   const { stdout } = await folder.run(['fingerprint'], `${A}\n`.repeat(2_500));
   const numbers = stdout

@@ -1,13 +1,11 @@
 import { addAbortListener } from 'node:events';
 import { binding } from './binding';
 import { COMPARISON, type ComparisonOptions, nativeComparison, type Summary } from './comparison';
-import { fromNative, native, typeError } from './errors';
-import { JOB, type JobOptions, type Text } from './fingerprinter';
+import { type Doc, iteratorOf, type Text, textOf } from './documents';
+import { fromNative, native } from './errors';
+import { JOB, type JobOptions } from './fingerprinter';
 import type { Cancel, NativeDecisions } from './native';
 import * as check from './options';
-
-/** A document: a text, or an object with one. */
-export type Doc = Text | { readonly text: Text };
 
 /** What became of a document. */
 export interface Decision<D extends Doc = Doc> {
@@ -122,23 +120,4 @@ function present<K extends string>(key: K, value: number | undefined): { [P in K
   return value === undefined || Number.isNaN(value)
     ? {}
     : ({ [key]: value } as { [P in K]: number });
-}
-
-function textOf(doc: Doc, index: number): Text {
-  const text = typeof doc === 'object' && doc !== null && 'text' in doc ? doc.text : doc;
-  if (typeof text === 'string' || text instanceof Uint8Array) return text;
-  throw typeError(
-    `docs[${index}] must be a string, a Uint8Array or an object with such a text, got ${check.show(text)}`,
-  );
-}
-
-function iteratorOf<D>(docs: Iterable<D> | AsyncIterable<D>): Iterator<D> | AsyncIterator<D> {
-  if (typeof docs !== 'string' && docs !== null && docs !== undefined) {
-    if (Symbol.asyncIterator in Object(docs))
-      return (docs as AsyncIterable<D>)[Symbol.asyncIterator]();
-    if (Symbol.iterator in Object(docs)) return (docs as Iterable<D>)[Symbol.iterator]();
-  }
-  throw typeError(
-    `docs must be an iterable or async iterable of documents, got ${check.show(docs)}`,
-  );
 }

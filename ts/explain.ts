@@ -1,7 +1,9 @@
 import { binding } from './binding';
+import type { Text } from './documents';
 import { native } from './errors';
-import { fingerprinterOf, NATIVE, type Text, type Token } from './fingerprinter';
+import { fingerprinterOf, type Token } from './fingerprinter';
 import type { By } from './measure';
+import { NATIVE } from './native-part';
 
 /** A token of both texts. */
 export interface SharedToken {

@@ -1,39 +1,56 @@
 import { abortable } from './abort';
 import { binding } from './binding';
+import { type Dictionary, dictionary, nativeDictionary } from './dictionary';
+import type { Text } from './documents';
 import { native } from './errors';
 import { Fingerprints } from './fingerprints';
+import { given } from './given';
+import { type Idf, idf, nativeIdf } from './idf';
+import { nativeStopWords, stopWords, type Words } from './lexicon';
 import type { NativeFingerprinter, NativeFingerprinterOptions } from './native';
+import { NATIVE } from './native-part';
+import { type Normalize, nativeNormalizer, normalize } from './normalize';
 import * as check from './options';
 
-/** A text. `Uint8Array` (and so `Buffer`) holds UTF-8; malformed parts of either become U+FFFD. */
-export type Text = string | Uint8Array;
-
-/** Steps before features are taken, in this order. */
-export interface NormalizeOptions {
-  /** Unicode NFKC: full-width and compatibility forms become plain. Default true. */
-  nfkc?: boolean | undefined;
-  /** Full case folding. Default true. */
-  case?: boolean | undefined;
-  /**
-   * White space: `'auto'` (default) trims, makes one space of each run and removes it beside a CJK character; `'collapse'`
-   * does not look at CJK; `'remove'` removes all; `'keep'` leaves it alone.
-   */
-  whitespace?: 'auto' | 'collapse' | 'remove' | 'keep' | undefined;
-}
+/** A fingerprinter by name; each of its options can be changed beside it. */
+export type Preset =
+  /** Counted pairs of characters, normalised: the defaults. */
+  | 'chars'
+  /** The 30 heaviest keywords of Python jieba's `extract_tags`, not normalised. */
+  | 'jieba-tfidf';
 
 /** How a text becomes a fingerprint. */
 export interface FingerprinterOptions {
+  /** Options to start from. Default `'chars'`, whose values are the defaults below. */
+  preset?: Preset | undefined;
   /** What features are made of: characters (default), Unicode words, or Chinese words cut by jieba. */
   features?: 'chars' | 'words' | 'jieba' | undefined;
-  /** Characters or words per feature, 1 to 8. Default 2; 1 for jieba. */
+  /** Characters or words per feature, 1 to 8. Default 2; 1 for jieba, where `'tfidf'` allows nothing else. */
   ngram?: number | undefined;
-  /** How repeated features count. Default `'count'`; `'tfidf'` is for jieba. */
+  /**
+   * How repeated features count: as often as they occur (`'count'`), once (`'binary'`), or by term frequency times inverse
+   * document frequency (`'tfidf'`, for jieba). Default `'tfidf'` for jieba, `'count'` for the others.
+   */
   weighting?: 'count' | 'binary' | 'tfidf' | undefined;
   /** Keep only so many of the heaviest features, 1 to 2^32 - 1. Default all. Needs `weighting: 'tfidf'`. */
   topK?: number | undefined;
-  /** Normalisation; `false` turns every step off. Default all steps. */
-  normalize?: NormalizeOptions | false | undefined;
-  /** Fewest distinct features for a fingerprint, 0 to 2^32 - 1; a text with fewer has none. Default by `features`. */
+  /**
+   * Who cuts Chinese words: `'own'` (default), whose tokens are those of Python jieba, or the Rust crate `'jieba-rs'`, several
+   * times slower and different in some texts; not for `'tfidf'`.
+   */
+  segmenter?: 'own' | 'jieba-rs' | undefined;
+  /** Words beside jieba's own: a {@link Dictionary}, or a file of words. Default none. Needs `segmenter: 'own'`. */
+  dictionary?: Dictionary | Words | undefined;
+  /** Words that never become keywords, a line each, beside jieba's 31 English ones; `false`: none at all. For `'tfidf'`. */
+  stopWords?: Words | false | undefined;
+  /** How rare words are: an {@link Idf}, or a file of one. Default jieba's own table. For `'tfidf'`. */
+  idf?: Idf | Words | undefined;
+  /** Normalisation: steps, `'web'`, `'microblog'`, or `false` for none. Default `nfkc`, `case` and `whitespace: 'auto'`. */
+  normalize?: Normalize | undefined;
+  /**
+   * Fewest distinct features for a fingerprint, 0 to 2^32 - 1; a text with fewer is compared by equality. Default 4 * `ngram`,
+   * at least 8.
+   */
   minFeatures?: number | undefined;
   /** Most threads of one call, 0 to 1024; 0 (default) is one per core. Changes no result. */
   threads?: number | undefined;
@@ -56,35 +73,36 @@ export interface Token {
 }
 
 const UINT32 = 2 ** 32 - 1;
-const NORMALIZE: check.Checks<NormalizeOptions> = {
-  nfkc: check.boolean,
-  case: check.boolean,
-  whitespace: check.choice('auto', 'collapse', 'remove', 'keep'),
-};
-
 /** Also the options that `dedup` and others take beside their own. */
 export const FINGERPRINTER: check.Checks<FingerprinterOptions> = {
+  preset: check.choice('chars', 'jieba-tfidf'),
   features: check.choice('chars', 'words', 'jieba'),
   ngram: check.integer(1, 8),
   weighting: check.choice('count', 'binary', 'tfidf'),
   topK: check.integer(1, UINT32),
-  normalize: (value, name) => (value === false ? false : check.checked(value, NORMALIZE, name)),
+  segmenter: check.choice('own', 'jieba-rs'),
+  dictionary,
+  stopWords,
+  idf,
+  normalize,
   minFeatures: check.integer(0, UINT32),
   threads: check.integer(0, 1024),
 };
 
 export const JOB: check.Checks<JobOptions> = { signal: check.signal };
 
-/** Checked options as the addon takes them. */
+/** Checked options as the addon takes them; files of words are read. */
 export function nativeOptions(options: FingerprinterOptions): NativeFingerprinterOptions {
-  const { normalize, features, ngram, weighting, topK, minFeatures } = options;
-  const steps = normalize === false ? { normalize } : normalize;
-  const all = { features, ngram, weighting, topK, minFeatures, ...steps };
-  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
+  const { preset, features, ngram, weighting, topK, segmenter, minFeatures } = options;
+  const { normalize, dictionary, stopWords, idf } = options;
+  return given({
+    ...{ preset, features, ngram, weighting, topK, segmenter, minFeatures },
+    normalize: normalize === undefined ? undefined : nativeNormalizer(normalize),
+    dictionary: dictionary === undefined ? undefined : nativeDictionary(dictionary),
+    stopWords: stopWords === undefined ? undefined : nativeStopWords(stopWords),
+    idf: idf === undefined ? undefined : nativeIdf(idf),
+  });
 }
-
-/** Native part of a fingerprinter, for the other classes of this package. */
-export const NATIVE: unique symbol = Symbol('native');
 
 /** Text to 64-bit SimHash. Holds no state but its options; share it freely. */
 export class Fingerprinter {
@@ -94,16 +112,15 @@ export class Fingerprinter {
 
   /** @throws TypeError, RangeError for options that are unknown, of the wrong type or out of range. */
   constructor(options?: FingerprinterOptions) {
-    const given = check.checked(options, FINGERPRINTER);
-    this.#threads = given.threads ?? 0;
-    this[NATIVE] = native(() => new binding.NativeFingerprinter(nativeOptions(given)));
+    const checked = check.checked(options, FINGERPRINTER);
+    this.#threads = checked.threads ?? 0;
+    const all = nativeOptions(checked);
+    this[NATIVE] = native(() => new binding.NativeFingerprinter(all));
   }
 
-  /** A fingerprinter by name: `'chars'` is the default one. */
-  static preset(name: string): Fingerprinter {
-    check.string(name, 'name');
-    const made = native(() => binding.NativeFingerprinter.preset(name));
-    return Object.defineProperty(new Fingerprinter(), NATIVE, { value: made });
+  /** A fingerprinter by name; the same as `new Fingerprinter({ preset: name })`. */
+  static preset(name: Preset): Fingerprinter {
+    return new Fingerprinter({ preset: FINGERPRINTER.preset(name, 'preset') });
   }
 
   /** The fingerprint of one text; `undefined` where it has too few features to be compared by Hamming distance. */
@@ -132,6 +149,11 @@ export class Fingerprinter {
       this[NATIVE].fingerprintManyAsync(texts, this.#threads, cancel),
     );
     return new Fingerprints(values, valid);
+  }
+
+  /** A text after normalisation: what its features are taken from, and what short texts are compared by. */
+  normalize(text: Text): string {
+    return native(() => this[NATIVE].normalize(text));
   }
 
   /** What the fingerprint of a text is made of: each distinct feature once, after normalisation, heaviest first. */

@@ -3,8 +3,10 @@ import simhash from './index.js';
 
 export const {
   CheckedItems,
+  Dictionary,
   Fingerprinter,
   Fingerprints,
+  Idf,
   Index,
   Matches,
   SimHashError,
@@ -15,5 +17,6 @@ export const {
   fromHex,
   hammingDistance,
   jaccard,
+  sentences,
   toHex,
 } = simhash;

@@ -1,21 +1,26 @@
 /** Near-duplicate texts: fingerprints, an exact index over them, deduplication of streams and files. */
 export { type Checked, CheckedItems } from './checked';
 export type { ComparisonOptions, Rejected, Summary } from './comparison';
-export { type Decision, type DedupOptions, type Doc, dedup } from './dedup';
+export { type Decision, type DedupOptions, dedup } from './dedup';
 export { type DedupFilesOptions, dedupFiles, type Progress } from './dedup-files';
+export { Dictionary } from './dictionary';
+export type { Doc, Text } from './documents';
 export { SimHashError } from './errors';
 export { type DifferingBit, type Explanation, explain, type SharedToken } from './explain';
 export {
   Fingerprinter,
   type FingerprinterOptions,
   type JobOptions,
-  type NormalizeOptions,
-  type Text,
+  type Preset,
   type Token,
 } from './fingerprinter';
 export { Fingerprints } from './fingerprints';
+export { Idf, type TrainOptions } from './idf';
+export type { Words } from './lexicon';
 export { type Match, Matches } from './matches';
 export { type By, containment, fromHex, hammingDistance, jaccard, toHex } from './measure';
+export type { Normalize, NormalizeOptions } from './normalize';
+export { type Sentence, type SentenceOptions, sentences } from './sentences';
 export {
   type Added,
   Index,

@@ -1,12 +1,8 @@
 import { binding } from './binding';
+import type { Text } from './documents';
 import { native } from './errors';
-import {
-  type Fingerprinter,
-  type FingerprinterOptions,
-  fingerprinterOf,
-  NATIVE,
-  type Text,
-} from './fingerprinter';
+import { type Fingerprinter, type FingerprinterOptions, fingerprinterOf } from './fingerprinter';
+import { NATIVE } from './native-part';
 import * as check from './options';
 
 /** How texts become features: a fingerprinter (made once, used often) or its options. */

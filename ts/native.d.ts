@@ -27,12 +27,26 @@ export declare class NativeDeduper {
   summary(): NativeSummary
 }
 
+/** Words beside jieba's own. */
+export declare class NativeDictionary {
+  /** jieba's own words. */
+  constructor()
+  /** Adds the words of a file; all or, at a bad line, none. */
+  load(file: unknown): void
+  /** Adds a word. */
+  add(word: string, frequency?: number | undefined | null): void
+  /** Takes a word away. */
+  remove(word: string): void
+  /** The frequency of a word; 0 for one that was taken away. */
+  frequency(word: string): number | null
+  /** The least frequency with which a word would be cut as a whole. */
+  suggestFrequency(word: string): number
+}
+
 /** Text to fingerprint. */
 export declare class NativeFingerprinter {
   /** From options. */
   constructor(options: NativeFingerprinterOptions)
-  /** From the name of a preset. */
-  static preset(name: string): NativeFingerprinter
   /** The fingerprint of one text. */
   fingerprint(text: unknown): bigint | null
   /** Fingerprints of many texts, on the calling thread and the pool. */
@@ -41,6 +55,30 @@ export declare class NativeFingerprinter {
   fingerprintManyAsync(texts: unknown, threads: number, cancel: Cancel): Promise<NativeFingerprints>
   /** What the fingerprint of one text is made of. */
   features(text: unknown): Array<NativeToken>
+  /** One text after normalisation. */
+  normalize(text: unknown): string
+}
+
+/** How rare words are. */
+export declare class NativeIdf {
+  /** From a file. */
+  static load(file: unknown): NativeIdf
+  /** As the text of a file. */
+  save(): string
+  /** The value of a word. */
+  get(word: string): number
+  /** Number of words. */
+  size(): number
+}
+
+/** Counts in how many documents words occur. */
+export declare class NativeIdfTrainer {
+  /** Nothing counted; documents will be seen as a fingerprinter with these options sees them. */
+  constructor(normalize: NativeNormalizer, dictionary?: NativeDictionary | undefined | null)
+  /** Counts the next documents, on the pool. One call at a time. */
+  push(texts: unknown, cancel: Cancel): Promise<number>
+  /** The table of what was counted. */
+  finish(minDocuments: number): NativeIdf
 }
 
 /** An exact Hamming index. */
@@ -75,6 +113,14 @@ export declare class NativeIndex {
   stats(): NativeStats
   /** Lets go of the index; running jobs finish. */
   close(): void
+}
+
+/** Words that never become keywords. */
+export declare class NativeStopWords {
+  /** jieba's own and those of a file. */
+  static load(file: unknown): NativeStopWords
+  /** None at all. */
+  static none(): NativeStopWords
 }
 
 /** Containment of two texts' features. */
@@ -157,17 +203,19 @@ export interface NativeFileOptions {
   idField: string
 }
 
-/** Options with every choice spelled out; absent means the core's default. */
+/** Options with every choice spelled out; absent means as in the preset. */
 export interface NativeFingerprinterOptions {
+  /** Absent means `chars`, the default options. */
+  preset?: string
   features?: string
   ngram?: number
   weighting?: string
   topK?: number
-  /** False: no step at all. */
-  normalize?: boolean
-  nfkc?: boolean
-  case?: boolean
-  whitespace?: string
+  segmenter?: string
+  dictionary?: NativeDictionary
+  stopWords?: NativeStopWords
+  idf?: NativeIdf
+  normalize?: NativeNormalizer
   minFeatures?: number
 }
 
@@ -185,6 +233,22 @@ export interface NativeMatches {
   truncated: Uint8Array
 }
 
+/** Steps of normalisation; absent means as in `base`. */
+export interface NativeNormalizer {
+  /** `default`, `web`, `microblog` or `off`; absent means the steps of the preset. */
+  base?: string
+  html?: boolean
+  noise?: boolean
+  emoji?: boolean
+  nfkc?: boolean
+  case?: boolean
+  simplified?: boolean
+  invisible?: boolean
+  punctuation?: string
+  whitespace?: string
+  runs?: boolean
+}
+
 /** How far a run is. */
 export interface NativeProgress {
   stage: 'dedup' | 'finish'
@@ -199,6 +263,13 @@ export interface NativeRejected {
   file: string
   line: number
   reason: string
+}
+
+/** A sentence of a text. */
+export interface NativeSentence {
+  hash: bigint
+  length: number
+  index: number
 }
 
 /** A token of both texts. */
@@ -243,6 +314,9 @@ export interface NativeToken {
   weight: number
   hash: bigint
 }
+
+/** The longest sentences of a text, the longest first. */
+export declare function sentences(text: unknown, count: number, minLength: number, normalize: NativeNormalizer): Array<NativeSentence>
 
 /** 16 hexadecimal digits. */
 export declare function toHex(value: bigint): string

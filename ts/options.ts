@@ -100,6 +100,11 @@ export const signal: Check<AbortSignal> = (value, name) => {
   return value as AbortSignal;
 };
 
+/** The error for a value of another type. */
+export function wrongType(name: string, expected: string, value: unknown): TypeError {
+  return typeError(`${name} must be ${expected}, got ${show(value)}`);
+}
+
 /** An array; a Proxy of one is one too. */
 export function array(value: unknown, name: string): void {
   if (!Array.isArray(value)) throw typeError(`${name} must be an array, got ${show(value)}`);

@@ -1,6 +1,7 @@
 import { abortable } from './abort';
 import { binding } from './binding';
 import { type Checked, CheckedItems } from './checked';
+import type { Text } from './documents';
 import { native } from './errors';
 import {
   FINGERPRINTER,
@@ -9,11 +10,10 @@ import {
   fingerprinterOf,
   JOB,
   type JobOptions,
-  NATIVE,
-  type Text,
 } from './fingerprinter';
 import { type Match, Matches } from './matches';
 import type { NativeIndex } from './native';
+import { NATIVE } from './native-part';
 import * as check from './options';
 
 /** What an index takes: a text, or a fingerprint made elsewhere. */

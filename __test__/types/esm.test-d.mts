@@ -1,9 +1,11 @@
 /** Compiled, never run: what the types promise, and what they refuse. */
 import {
   type Decision,
+  Dictionary,
   dedup,
   Fingerprinter,
   Fingerprints,
+  Idf,
   Index,
   type Match,
   type Summary,
@@ -23,6 +25,16 @@ const stream: AsyncGenerator<Decision<{ id: number; text: string }>, Summary> = 
   { id: 1, text: 'x' },
 ]);
 
+const words: Fingerprinter = new Fingerprinter({
+  preset: 'jieba-tfidf',
+  dictionary: new Dictionary(['云计算 5']),
+  stopWords: false,
+  normalize: { base: 'web', emoji: true },
+});
+const table: Promise<Idf> = Idf.train(['x', { text: 'y' }], { normalize: 'microblog' });
+
+// @ts-expect-error unknown preset
+Fingerprinter.preset('jieba');
 // @ts-expect-error unknown option
 new Index({ distance: 3 });
 // @ts-expect-error a number is no fingerprint
@@ -30,4 +42,4 @@ new Index().add(1);
 // @ts-expect-error undefined, never null
 new Fingerprinter({ ngram: null });
 
-export default [value, many, found, row, stream];
+export default [words, table, value, many, found, row, stream];

@@ -1,4 +1,7 @@
 /** Options that several commands share, so that a name means the same thing everywhere. */
+import { given } from '../given';
+import type { Values } from './command';
+import { LIST_HELP, normalizeOf } from './normalize';
 
 /** How near two documents must be. */
 export const comparison = {
@@ -20,13 +23,19 @@ export const comparison = {
   },
 } as const;
 
-/** How a text becomes features. */
+/** How a text becomes features; without an option, what the preset says. */
 export const features = {
+  preset: {
+    kind: 'choice',
+    value: 'NAME',
+    choices: ['chars', 'jieba-tfidf'],
+    default: 'chars',
+    help: 'what the options below start from',
+  },
   features: {
     kind: 'choice',
     value: 'UNIT',
     choices: ['chars', 'words', 'jieba'],
-    default: 'chars',
     help: 'what a feature is made of',
   },
   ngram: {
@@ -36,7 +45,55 @@ export const features = {
     max: 8,
     help: 'units per feature; without it 2, for jieba 1',
   },
+  weighting: {
+    kind: 'choice',
+    value: 'HOW',
+    choices: ['count', 'binary', 'tfidf'],
+    help: 'how repeated features count; tfidf is for jieba',
+  },
+  'top-k': {
+    kind: 'integer',
+    value: 'K',
+    min: 1,
+    max: 2 ** 32 - 1,
+    help: 'keep only the K heaviest features; for tfidf',
+  },
+  segmenter: {
+    kind: 'choice',
+    value: 'WHO',
+    choices: ['own', 'jieba-rs'],
+    help: 'who cuts Chinese words',
+  },
+  dictionary: {
+    kind: 'text',
+    value: 'FILE',
+    help: "words beside jieba's own, a line each: word, frequency and tag, the latter two if known",
+  },
+  'stop-words': {
+    kind: 'text',
+    value: 'FILE',
+    help: 'words that never become keywords, a line each; for tfidf',
+  },
+  idf: {
+    kind: 'text',
+    value: 'FILE',
+    help: "how rare words are, a line each: word and idf, in place of jieba's; for tfidf",
+  },
+  normalize: { kind: 'text', value: 'LIST', help: LIST_HELP },
 } as const;
+
+type FeatureOptions = typeof features;
+
+/** The options of {@link features} as the library takes them. */
+export function fingerprinterOptions(values: Values<FeatureOptions>) {
+  const { preset, features, ngram, weighting, segmenter, dictionary, idf, normalize } = values;
+  return given({
+    ...{ preset, features, ngram, weighting, segmenter, dictionary, idf },
+    topK: values['top-k'],
+    stopWords: values['stop-words'],
+    normalize: normalize === undefined ? undefined : normalizeOf(normalize),
+  });
+}
 
 /** Where text and id are in a record. */
 export const fields = {

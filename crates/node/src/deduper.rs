@@ -17,8 +17,8 @@ use std::sync::atomic::AtomicBool;
 
 /// How documents are compared.
 #[napi(object, object_to_js = false)]
-pub struct NativeDedupOptions {
-    pub fingerprinter: NativeFingerprinterOptions,
+pub struct NativeDedupOptions<'env> {
+    pub fingerprinter: NativeFingerprinterOptions<'env>,
     pub max_distance: Option<u32>,
     /// 0: no verification.
     pub min_similarity: Option<f64>,
@@ -26,7 +26,7 @@ pub struct NativeDedupOptions {
     pub threads: u32,
 }
 
-impl NativeDedupOptions {
+impl NativeDedupOptions<'_> {
     pub(crate) fn core(&self) -> Result<DedupOptions, Failure> {
         let default = DedupOptions::default();
         Ok(DedupOptions {
@@ -79,7 +79,7 @@ pub struct NativeDeduper {
 impl NativeDeduper {
     /// An empty state.
     #[napi(constructor, catch_unwind)]
-    pub fn new(options: NativeDedupOptions) -> js::Result<Self> {
+    pub fn new(options: NativeDedupOptions<'_>) -> js::Result<Self> {
         let core = caught(|| Ok(Deduper::new(&options.core()?)?))?;
         Ok(Self { core: Arc::new(Mutex::new(core)) })
     }

@@ -86,6 +86,11 @@ impl Failure {
     }
 }
 
+/// A choice that there is not.
+pub(crate) fn unknown(name: &str, value: &str) -> Failure {
+    Failure::new("ERR_INVALID_ARG_VALUE", format!("{name} has no choice {value:?}"))
+}
+
 /// Runs `work`; a panic becomes a failure.
 pub(crate) fn caught<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| Err(Failure::panic(&*payload)))

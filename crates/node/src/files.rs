@@ -17,8 +17,8 @@ use std::sync::atomic::AtomicBool;
 
 /// A run over files.
 #[napi(object, object_to_js = false)]
-pub struct NativeFileOptions {
-    pub dedup: NativeDedupOptions,
+pub struct NativeFileOptions<'env> {
+    pub dedup: NativeDedupOptions<'env>,
     pub inputs: Vec<String>,
     pub output: Option<String>,
     pub clusters: Option<String>,
@@ -108,7 +108,7 @@ struct Run {
 }
 
 impl Run {
-    fn new(given: NativeFileOptions) -> Result<Self, Failure> {
+    fn new(given: NativeFileOptions<'_>) -> Result<Self, Failure> {
         let input = |name: String| {
             if name == "-" { Input::stdin() } else { Input::File(name.into()) }
         };
@@ -138,7 +138,7 @@ impl Run {
 #[napi(catch_unwind, ts_return_type = "Promise<NativeSummary>")]
 pub fn dedup_files<'env>(
     env: &'env Env,
-    options: NativeFileOptions,
+    options: NativeFileOptions<'_>,
     on_progress: Option<Function<'_, NativeProgress, UnknownReturnValue>>,
     cancel: &Cancel,
 ) -> js::Result<Object<'env>> {

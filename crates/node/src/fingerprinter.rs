@@ -1,67 +1,71 @@
 //! `Fingerprinter` for JavaScript.
 
 use crate::columns::{Column, bitmap};
-use crate::error::{Failure, caught, js};
+use crate::error::{Failure, caught, js, unknown};
+use crate::lexicon::{NativeDictionary, NativeIdf, NativeStopWords};
+use crate::normalizer::NativeNormalizer;
 use crate::sketch::{Memory, item, items, with_memory};
 use crate::task::{self, Cancel, Place};
 use crate::text::{Accept, Given, Texts};
 use napi::Env;
-use napi::bindgen_prelude::{BigInt, Object, Unknown};
+use napi::bindgen_prelude::{BigInt, ClassInstance, Object, Unknown};
 use napi_derive::napi;
 use simhash_index::Item;
-use simhash_sketch::{
-    ExtractorOptions, FingerprinterOptions, Normalizer, Token, Unit, Weighting, Whitespace,
-};
+use simhash_sketch::{ExtractorOptions, FingerprinterOptions, Segmenter, Token, Unit, Weighting};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// Options with every choice spelled out; absent means the core's default.
+/// Options with every choice spelled out; absent means as in the preset.
 #[napi(object, object_to_js = false)]
-pub struct NativeFingerprinterOptions {
+pub struct NativeFingerprinterOptions<'env> {
+    /// Absent means `chars`, the default options.
+    pub preset: Option<String>,
     pub features: Option<String>,
     pub ngram: Option<u32>,
     pub weighting: Option<String>,
     pub top_k: Option<u32>,
-    /// False: no step at all.
-    pub normalize: Option<bool>,
-    pub nfkc: Option<bool>,
-    pub case: Option<bool>,
-    pub whitespace: Option<String>,
+    pub segmenter: Option<String>,
+    pub dictionary: Option<ClassInstance<'env, NativeDictionary>>,
+    pub stop_words: Option<ClassInstance<'env, NativeStopWords>>,
+    pub idf: Option<ClassInstance<'env, NativeIdf>>,
+    pub normalize: Option<NativeNormalizer>,
     pub min_features: Option<u32>,
 }
 
-impl NativeFingerprinterOptions {
+impl NativeFingerprinterOptions<'_> {
     pub(crate) fn core(&self) -> Result<FingerprinterOptions, Failure> {
-        let off = self.normalize == Some(false);
-        let base = if off { Normalizer::OFF } else { Normalizer::default() };
+        let preset = match &self.preset {
+            None => FingerprinterOptions::default(),
+            Some(name) => FingerprinterOptions::preset(name)?,
+        };
+        let base = preset.extract;
+        let normalize = match &self.normalize {
+            None => preset.normalize,
+            Some(steps) => steps.core(preset.normalize)?,
+        };
         Ok(FingerprinterOptions {
-            normalize: Normalizer {
-                nfkc: self.nfkc.unwrap_or(base.nfkc),
-                case: self.case.unwrap_or(base.case),
-                whitespace: whitespace(self.whitespace.as_deref())?.unwrap_or(base.whitespace),
-                ..base
-            },
+            normalize,
             extract: ExtractorOptions {
-                unit: unit(self.features.as_deref())?,
-                ngram: self.ngram.map(|n| n as usize),
-                weighting: weighting(self.weighting.as_deref())?,
-                top_k: self.top_k.map(|k| k as usize),
-                ..ExtractorOptions::default()
+                unit: unit(self.features.as_deref())?.unwrap_or(base.unit),
+                ngram: self.ngram.map(|n| n as usize).or(base.ngram),
+                weighting: weighting(self.weighting.as_deref())?.or(base.weighting),
+                top_k: self.top_k.map(|k| k as usize).or(base.top_k),
+                segmenter: segmenter(self.segmenter.as_deref())?.unwrap_or(base.segmenter),
+                dictionary: self.dictionary.as_ref().map(|words| words.now()),
+                stop_words: self.stop_words.as_ref().map(|given| Arc::clone(&given.words)),
+                idf: self.idf.as_ref().map(|given| Arc::clone(&given.table)),
             },
-            min_features: self.min_features.map(|least| least as usize),
+            min_features: self.min_features.map(|least| least as usize).or(preset.min_features),
         })
     }
 }
 
-fn unknown(name: &str, value: &str) -> Failure {
-    Failure::new("ERR_INVALID_ARG_VALUE", format!("{name} has no choice {value:?}"))
-}
-
-fn unit(name: Option<&str>) -> Result<Unit, Failure> {
+fn unit(name: Option<&str>) -> Result<Option<Unit>, Failure> {
     match name {
-        None => Ok(Unit::default()),
-        Some("chars") => Ok(Unit::Chars),
-        Some("words") => Ok(Unit::Words),
-        Some("jieba") => Ok(Unit::Jieba),
+        None => Ok(None),
+        Some("chars") => Ok(Some(Unit::Chars)),
+        Some("words") => Ok(Some(Unit::Words)),
+        Some("jieba") => Ok(Some(Unit::Jieba)),
         Some(other) => Err(unknown("features", other)),
     }
 }
@@ -76,14 +80,12 @@ fn weighting(name: Option<&str>) -> Result<Option<Weighting>, Failure> {
     }
 }
 
-fn whitespace(name: Option<&str>) -> Result<Option<Whitespace>, Failure> {
+fn segmenter(name: Option<&str>) -> Result<Option<Segmenter>, Failure> {
     match name {
         None => Ok(None),
-        Some("auto") => Ok(Some(Whitespace::Auto)),
-        Some("collapse") => Ok(Some(Whitespace::Collapse)),
-        Some("remove") => Ok(Some(Whitespace::Remove)),
-        Some("keep") => Ok(Some(Whitespace::Keep)),
-        Some(other) => Err(unknown("normalize.whitespace", other)),
+        Some("own") => Ok(Some(Segmenter::Own)),
+        Some("jieba-rs") => Ok(Some(Segmenter::JiebaRs)),
+        Some(other) => Err(unknown("segmenter", other)),
     }
 }
 
@@ -133,15 +135,9 @@ pub struct NativeFingerprinter {
 impl NativeFingerprinter {
     /// From options.
     #[napi(constructor, catch_unwind)]
-    pub fn new(options: NativeFingerprinterOptions) -> js::Result<Self> {
+    pub fn new(options: NativeFingerprinterOptions<'_>) -> js::Result<Self> {
         let make = || Ok(simhash_sketch::Fingerprinter::new(&options.core()?)?);
         Ok(Self { core: caught(make)? })
-    }
-
-    /// From the name of a preset.
-    #[napi(factory, catch_unwind)]
-    pub fn preset(name: String) -> js::Result<Self> {
-        Ok(Self { core: caught(|| Ok(simhash_sketch::Fingerprinter::preset(&name)?))? })
     }
 
     /// The fingerprint of one text.
@@ -195,5 +191,17 @@ impl NativeFingerprinter {
             }))
         })?;
         Ok(tokens.into_iter().map(NativeToken::from).collect())
+    }
+
+    /// One text after normalisation.
+    #[napi(catch_unwind)]
+    pub fn normalize(&self, text: Unknown<'_>) -> js::Result<String> {
+        let texts = Texts::one(&text, "text", Accept::Texts)?;
+        Ok(caught(|| {
+            Ok(with_memory(|Memory { text, scratch }| match texts.get(0, text) {
+                Given::Text(text) => self.core.normalize(text, scratch).to_owned(),
+                Given::Fingerprint(_) => String::new(),
+            }))
+        })?)
     }
 }

@@ -138,6 +138,14 @@ impl Texts {
         }
     }
 
+    /// The bytes of the element at `row` as they came; none where it is no `Uint8Array`.
+    pub(crate) fn bytes(&self, row: usize) -> &[u8] {
+        match self.entries[row] {
+            Entry::Utf8 { arena, start, len } => &self.bytes[arena as usize][start..start + len],
+            _ => &[],
+        }
+    }
+
     fn element(
         &mut self,
         env: sys::napi_env,

@@ -1,10 +1,10 @@
 import type { Summary } from '../..';
+import { given } from '../../given';
 import { defineCommand, type Values } from '../command';
 import { codeOf, EXIT, UsageError } from '../exit';
 import { bytes, count, plural } from '../format';
-import { given } from '../given';
 import { Interrupt } from '../interrupt';
-import { comparison, features, fields } from '../options';
+import { comparison, features, fields, fingerprinterOptions } from '../options';
 import { ProgressReport } from '../progress';
 import { Rejections } from '../rejections';
 import type { Terminal } from '../terminal';
@@ -91,10 +91,9 @@ function libraryOptions(values: DedupValues) {
     ...given({
       clusters: values.clusters,
       rejects: values.rejects,
-      ngram: values.ngram,
     }),
+    ...fingerprinterOptions(values),
     mark: values.mark,
-    features: values.features,
     maxDistance: values['max-distance'],
     minSimilarity: values['min-similarity'],
     textField: values['text-field'],

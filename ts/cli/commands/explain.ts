@@ -1,7 +1,6 @@
 import { defineCommand } from '../command';
 import { EXIT, UsageError } from '../exit';
-import { given } from '../given';
-import { comparison, features, fields } from '../options';
+import { comparison, features, fields, fingerprinterOptions } from '../options';
 import { records } from '../records';
 import { Rejections } from '../rejections';
 import type { Terminal } from '../terminal';
@@ -34,11 +33,7 @@ export const explain = defineCommand({
       values.in === undefined
         ? [a, b]
         : await textsOf([a, b], values.in, values['text-field'], values['id-field'], terminal);
-    const explanation = explain(
-      first,
-      second,
-      given({ features: values.features, ngram: values.ngram }),
-    );
+    const explanation = explain(first, second, fingerprinterOptions(values));
     const limits = {
       maxDistance: values['max-distance'],
       minSimilarity: values['min-similarity'],

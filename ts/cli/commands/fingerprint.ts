@@ -1,8 +1,7 @@
 import { defineCommand } from '../command';
 import { EXIT } from '../exit';
 import { oneLine } from '../format';
-import { given } from '../given';
-import { features, fields } from '../options';
+import { features, fields, fingerprinterOptions } from '../options';
 import { type Document, records } from '../records';
 import { Rejections } from '../rejections';
 
@@ -38,9 +37,7 @@ export const fingerprint = defineCommand({
   ],
   async run(args, values, terminal) {
     const { Fingerprinter, toHex } = await import('../../index.js');
-    const fingerprinter = new Fingerprinter(
-      given({ features: values.features, ngram: values.ngram }),
-    );
+    const fingerprinter = new Fingerprinter(fingerprinterOptions(values));
     const rejections = new Rejections(terminal);
     const source = {
       inputs: args.length === 0 ? ['-'] : args,

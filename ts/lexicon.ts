@@ -1,0 +1,56 @@
+/** Words of the user's own: what files hold, and where they come from. */
+import { readFileSync } from 'node:fs';
+import { binding } from './binding';
+import { native, SimHashError } from './errors';
+import type { NativeStopWords } from './native';
+import * as check from './options';
+
+/** A file of words: its path, its bytes, or its lines. UTF-8; blank lines do not count. */
+export type Words = string | Uint8Array | readonly string[];
+
+/** Path, bytes or lines. */
+export const words: check.Check<Words> = (value, name) => {
+  const lines = Array.isArray(value) && value.every((line) => typeof line === 'string');
+  if (typeof value === 'string' || value instanceof Uint8Array || lines) return value as Words;
+  const expected = 'a path, a Uint8Array or an array of strings';
+  throw check.wrongType(name, expected, value);
+};
+
+/** Words, or none at all. */
+export const stopWords: check.Check<Words | false> = (value, name) =>
+  value === false ? false : words(value, name);
+
+/**
+ * Reads words and hands their bytes to `load`. An error says which file it is about.
+ *
+ * @throws SimHashError ERR_SIMHASH_INPUT: the file cannot be read; ERR_SIMHASH_LINE: a line of it cannot be used
+ */
+export function loadWords<T>(given: Words, name: string, load: (bytes: Uint8Array) => T): T {
+  if (typeof given !== 'string') {
+    const bytes = given instanceof Uint8Array ? given : Buffer.from(given.join('\n'));
+    return native(() => load(bytes));
+  }
+  const bytes = readWords(given, name);
+  try {
+    return native(() => load(bytes));
+  } catch (cause) {
+    if (!(cause instanceof SimHashError)) throw cause;
+    throw new SimHashError(cause.code, `${given}: ${cause.message}`, { cause });
+  }
+}
+
+function readWords(path: string, name: string): Uint8Array {
+  try {
+    return readFileSync(path);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    const message = `cannot read ${path}, given as ${name}: ${reason}`;
+    throw new SimHashError('ERR_SIMHASH_INPUT', message, { cause });
+  }
+}
+
+/** Checked stop words as the addon takes them. */
+export function nativeStopWords(given: Words | false): NativeStopWords {
+  if (given === false) return binding.NativeStopWords.none();
+  return loadWords(given, 'stopWords', (bytes) => binding.NativeStopWords.load(bytes));
+}
