@@ -6,6 +6,7 @@ use simhash_text::{
     ExtractScratch, Extractor, ExtractorOptions, NormalizeScratch, Normalizer, OptionsError, Token,
     Unit, Weighting, feature,
 };
+use std::fmt;
 
 /// Options of [`Fingerprinter::new`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -147,5 +148,14 @@ impl Fingerprinter {
     /// Fewest distinct features for a fingerprint.
     pub fn min_features(&self) -> usize {
         self.min_features
+    }
+}
+
+/// The recipe: the options in words, every default spelled out. Equal recipes make equal fingerprints, so an index that is
+/// saved with its recipe can refuse to be searched with another.
+impl fmt::Display for Fingerprinter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { normalizer, extractor, min_features } = self;
+        write!(f, "{extractor}, minFeatures {min_features}, normalize {normalizer}")
     }
 }

@@ -6,6 +6,7 @@
 
 mod error;
 mod options;
+mod recipe;
 
 pub use error::OptionsError;
 pub use options::{ExtractorOptions, Segmenter, Unit, Weighting};

@@ -6,6 +6,7 @@
 //! those scores comes from the platform's logarithm.
 
 use super::lines;
+use crate::feature::hash;
 use crate::segment::dictionary as base;
 use crate::segment::{SegmentScratch, cut_with};
 use crate::{NormalizeScratch, Normalizer, OptionsError};
@@ -117,6 +118,15 @@ impl Dictionary {
             user.is_some() || base::find(word).is_some()
         };
         self.frequency(word).or_else(|| is_prefix().then_some(0))
+    }
+
+    /// A number that is equal for equal additions in equal order.
+    pub(crate) fn digest(&self) -> u64 {
+        let mut lines = String::new();
+        for (word, frequency) in &self.entries {
+            lines.extend([word, "\t", &frequency.to_string(), "\n"]);
+        }
+        hash(lines.as_bytes())
     }
 
     /// The same words as they look after `normalizer`.

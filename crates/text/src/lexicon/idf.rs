@@ -1,6 +1,7 @@
 //! Inverse document frequency: how rare a word is, from a file or from a corpus.
 
 use super::{Dictionary, lines};
+use crate::feature::hash;
 use crate::segment::{SegmentScratch, cut_with};
 use crate::{NormalizeScratch, Normalizer, OptionsError};
 use ahash::AHashMap;
@@ -51,6 +52,11 @@ impl Idf {
             let _ = writeln!(out, "{word} {value}");
             out
         })
+    }
+
+    /// A number that is equal for equal tables.
+    pub(crate) fn digest(&self) -> u64 {
+        hash(self.save().as_bytes())
     }
 
     /// The value of `word`; for a word that is not in the table the median, as jieba has it (the upper of two middles).

@@ -1,6 +1,7 @@
 //! Stop words: words that never become keywords.
 
 use super::lines;
+use crate::feature::hash;
 use crate::{NormalizeScratch, Normalizer, OptionsError};
 use ahash::AHashSet;
 
@@ -54,6 +55,13 @@ impl StopWords {
         // Tokens of two characters and more hold ideographs and ASCII, so this is the lower case of any of them.
         lower.make_ascii_lowercase();
         self.words.contains(lower.as_str())
+    }
+
+    /// A number that is equal for equal sets.
+    pub(crate) fn digest(&self) -> u64 {
+        let mut words: Vec<&str> = self.words.iter().map(String::as_str).collect();
+        words.sort_unstable();
+        hash(words.join("\n").as_bytes())
     }
 
     /// The same words as they look after `normalizer`.

@@ -35,6 +35,7 @@ mod html;
 mod invisible;
 mod noise;
 mod punctuation;
+mod recipe;
 mod runs;
 mod scan;
 mod slow;

@@ -1,0 +1,77 @@
+//! An extractor in words: what must be equal for its features to be equal.
+
+use super::options::Plan;
+use super::{Extractor, Segmenter, Unit, Weighting};
+use crate::lexicon::{Dictionary, Idf, StopWords};
+use std::fmt;
+
+/// The options in words, every default spelled out: equal words mean equal features. Words of the user's own are there as
+/// digests of what they are.
+impl fmt::Display for Extractor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Plan { unit, ngram, weighting, top_k, segmenter, lexicon } = &*self.plan;
+        let unit = match unit {
+            Unit::Chars => "chars",
+            Unit::Words => "words",
+            Unit::Jieba => "jieba",
+        };
+        let weighting = match weighting {
+            Weighting::Count => "count",
+            Weighting::Binary => "binary",
+            Weighting::TfIdf => "tfidf",
+        };
+        write!(f, "features {unit}, ngram {ngram}, weighting {weighting}")?;
+        if let Some(top_k) = top_k {
+            write!(f, ", topK {top_k}")?;
+        }
+        if *segmenter == Segmenter::JiebaRs {
+            write!(f, ", segmenter jieba-rs")?;
+        }
+        let digests = [
+            ("dictionary", lexicon.dictionary.as_deref().map(Dictionary::digest)),
+            ("stopWords", lexicon.stop_words.as_deref().map(StopWords::digest)),
+            ("idf", lexicon.idf.as_deref().map(Idf::digest)),
+        ];
+        for (name, digest) in digests {
+            if let Some(digest) = digest {
+                write!(f, ", {name} {digest:016x}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::ExtractorOptions;
+    use super::*;
+    use std::sync::Arc;
+
+    #[test]
+    fn the_default_is_spelled_out() {
+        let plain = Extractor::new(&ExtractorOptions::default()).unwrap().to_string();
+        assert_eq!(plain, "features chars, ngram 2, weighting count");
+    }
+
+    #[test]
+    fn words_of_the_user_are_told_apart() {
+        let with = |words: &str, idf: &str| {
+            let mut stop_words = StopWords::none();
+            stop_words.load(words.as_bytes()).unwrap();
+            let mut dictionary = Dictionary::new();
+            dictionary.load(words.as_bytes()).unwrap();
+            let options = ExtractorOptions {
+                unit: Unit::Jieba,
+                stop_words: Some(Arc::new(stop_words)),
+                dictionary: Some(Arc::new(dictionary)),
+                idf: Some(Arc::new(Idf::load(idf.as_bytes()).unwrap())),
+                ..ExtractorOptions::default()
+            };
+            Extractor::new(&options).unwrap().to_string()
+        };
+        let one = with("甲乙\n丙丁", "甲乙 3\n丙丁 4");
+        assert_eq!(one, with("甲乙\n丙丁", "丙丁 4\n甲乙 3"));
+        assert_ne!(one, with("甲乙\n丙戊", "甲乙 3\n丙丁 4"));
+        assert_ne!(one, with("甲乙\n丙丁", "甲乙 3\n丙丁 5"));
+    }
+}
