@@ -1,29 +1,8 @@
 import { expect, test } from 'vitest';
 import { type Checked, Index } from '..';
+import { distance, nearby } from './fingerprints';
 
-/** Numbers that look random and are the same in every run (xorshift64). */
-function* random(): Generator<bigint> {
-  let state = 88172645463325252n;
-  for (;;) {
-    state = BigInt.asUintN(64, state ^ (state << 13n));
-    state ^= state >> 7n;
-    state = BigInt.asUintN(64, state ^ (state << 17n));
-    yield state;
-  }
-}
-
-const source = random();
-const next = () => source.next().value as bigint;
-/** Fingerprints of which about half are near an earlier one. */
-const near: bigint[] = [];
-for (let row = 0; row < 3000; row++) {
-  const base = near[Number(next() % BigInt(near.length + 1))];
-  near.push(
-    base !== undefined && row % 2 === 1
-      ? base ^ (1n << (next() % 64n)) ^ (1n << (next() % 64n))
-      : next(),
-  );
-}
+const near = nearby(3000);
 
 test('a batch of checkAndAdd decides as one by one, synchronous and not', async () => {
   const index = new Index();
@@ -36,12 +15,11 @@ test('a batch of checkAndAdd decides as one by one, synchronous and not', async 
 test('search finds what comparing with everything finds', async () => {
   const index = new Index({ maxDistance: 3 });
   expect(index.addMany(near)).toEqual({ first: 0, count: near.length });
-  const bits = (value: bigint) => value.toString(2).replaceAll('0', '').length;
   const queries = near.slice(0, 50);
   const found = await index.searchManyAsync(queries);
   for (const [row, query] of queries.entries()) {
     const oracle = near
-      .map((value, id) => ({ id, distance: bits(value ^ query) }))
+      .map((value, id) => ({ id, distance: distance(value, query) }))
       .filter(({ distance }) => distance <= 3)
       .sort((a, b) => a.distance - b.distance || a.id - b.id);
     expect(found.get(row)).toEqual(oracle);

@@ -1,11 +1,10 @@
-import { bit } from './bitmap';
 import type { NativeChecked } from './native';
 
-/** The outcome of one check-and-add: exactly one of `id` and `duplicateOf`. */
+/** The outcome of one check-and-add: `id`, or `duplicateOf` and `distance`, or with `onDuplicate: 'add'` all three. */
 export interface Checked {
   /** Id under which the item was added. */
   id?: number;
-  /** Id of the nearest live match, ties to the lowest id; the item was not added. */
+  /** Id of the nearest live match, ties to the lowest id. */
   duplicateOf?: number;
   /** Bits in which the two differ. */
   distance?: number;
@@ -13,18 +12,18 @@ export interface Checked {
 
 /** Outcomes of a batch, in columns; rows become objects when they are read. */
 export class CheckedItems implements Iterable<Checked> {
-  /** Id of the item, or of the match where it is a duplicate. */
+  /** Id under which each item was added; NaN where it was not. */
   readonly ids: Float64Array;
-  /** Distance to the match; 0 where the item was added. */
+  /** Id of each item's nearest match, ties to the lowest id; NaN where there was none. */
+  readonly duplicateOf: Float64Array;
+  /** Distance to the match; 0 where there was none. */
   readonly distances: Uint8Array;
-  /** Bit i (the lowest bit of a byte first) is 1 where item i is a duplicate. */
-  readonly duplicate: Uint8Array;
 
   /** @internal */
-  constructor({ ids, distances, duplicate }: NativeChecked) {
+  constructor({ ids, duplicateOf, distances }: NativeChecked) {
     this.ids = ids;
+    this.duplicateOf = duplicateOf;
     this.distances = distances;
-    this.duplicate = duplicate;
   }
 
   /** Number of items. */
@@ -34,10 +33,10 @@ export class CheckedItems implements Iterable<Checked> {
 
   /** Outcome of item `row`; `undefined` where there is no such row. */
   get(row: number): Checked | undefined {
-    const id = this.ids[row];
-    if (id === undefined) return undefined;
-    if (!bit(this.duplicate, row)) return { id };
-    return { duplicateOf: id, distance: this.distances[row] ?? 0 };
+    const [id, duplicateOf, distance] = [this.ids[row], this.duplicateOf[row], this.distances[row]];
+    if (id === undefined || duplicateOf === undefined || distance === undefined) return undefined;
+    if (Number.isNaN(duplicateOf)) return { id };
+    return Number.isNaN(id) ? { duplicateOf, distance } : { id, duplicateOf, distance };
   }
 
   *[Symbol.iterator](): IterableIterator<Checked> {

@@ -6,6 +6,8 @@
  * - `ERR_SIMHASH_BINDING`: the native part is missing, or does not fit this platform or this version
  * - `ERR_SIMHASH_CLOSED`: the index was closed
  * - `ERR_SIMHASH_INDEX_FULL`: live ids would be 2^32 apart
+ * - `ERR_SIMHASH_INDEX_DAMAGED`, `ERR_SIMHASH_INDEX_MISMATCH`: a saved index is damaged, or was made with other options
+ * - `ERR_SIMHASH_NO_WINDOW`: `expire` on an index that keeps no times
  * - `ERR_SIMHASH_INPUT`, `ERR_SIMHASH_INPUT_CHANGED`: an input file cannot be read, or changed while it was read
  * - `ERR_SIMHASH_LINE`: a line of a dictionary, of stop words or of an idf table cannot be used
  * - `ERR_SIMHASH_OUTPUT`, `ERR_SIMHASH_DISK_FULL`, `ERR_SIMHASH_SAME_FILE`: an output file cannot be written

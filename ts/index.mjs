@@ -3,12 +3,14 @@ import simhash from './index.js';
 
 export const {
   CheckedItems,
+  Clusters,
   Dictionary,
   Fingerprinter,
   Fingerprints,
   Idf,
   Index,
   Matches,
+  PairBatch,
   SimHashError,
   containment,
   dedup,

@@ -1,5 +1,6 @@
 /** Near-duplicate texts: fingerprints, an exact index over them, deduplication of streams and files. */
 export { type Checked, CheckedItems } from './checked';
+export { type Cluster, Clusters } from './clusters';
 export type { ComparisonOptions, Rejected, Summary } from './comparison';
 export { type Decision, type DedupOptions, dedup } from './dedup';
 export { type DedupFilesOptions, dedupFiles, type Progress } from './dedup-files';
@@ -16,17 +17,30 @@ export {
 } from './fingerprinter';
 export { Fingerprints } from './fingerprints';
 export { Idf, type TrainOptions } from './idf';
+export type {
+  AddManyOptions,
+  AddOptions,
+  DuplicateOptions,
+  IndexOptions,
+  JoinOptions,
+  OpenOptions,
+  SearchOptions,
+  Window,
+} from './index-options';
+export type { Stats } from './index-stats';
 export type { Words } from './lexicon';
 export { type Match, Matches } from './matches';
 export { type By, containment, fromHex, hammingDistance, jaccard, toHex } from './measure';
 export type { Normalize, NormalizeOptions } from './normalize';
+export { type Pair, PairBatch } from './pairs';
+export type { PlanEstimate, PlanOptions } from './plan';
 export { type Sentence, type SentenceOptions, sentences } from './sentences';
 export {
   type Added,
+  type ClustersOptions,
   Index,
-  type IndexOptions,
   type Item,
   type Items,
-  type SearchOptions,
-  type Stats,
+  type PairsOptions,
 } from './simhash-index';
+export type { Time, Times } from './time';

@@ -83,36 +83,56 @@ export declare class NativeIdfTrainer {
 
 /** An exact Hamming index. */
 export declare class NativeIndex {
+  /** Clusters of live documents within a distance, on the pool. */
+  clusters(maxDistance: number | undefined | null, onProgress: ((arg: number) => unknown) | undefined | null, cancel: Cancel): Promise<NativeClusters>
+  /** Pairs of live documents within a distance. */
+  pairs(maxDistance?: number | undefined | null): NativePairs
+  /** Seals everything into one run, on the pool. */
+  compact(cancel: Cancel): Promise<void>
+  /** Writes the whole index to a file, on the pool. */
+  save(path: string, cancel: Cancel): Promise<void>
+  /** Reads a saved index here and now. */
+  static openSync(path: string, fingerprinter: NativeFingerprinter, options: NativeIndexOptions): NativeIndex
+  /** Reads a saved index on the pool. */
+  static open(path: string, fingerprinter: NativeFingerprinter, options: NativeIndexOptions, cancel: Cancel): Promise<NativeIndex>
   /** An empty index. */
-  constructor(fingerprinter: NativeFingerprinter, maxDistance: number, plan: string, capacity: number | undefined | null, threads: number)
+  constructor(fingerprinter: NativeFingerprinter, options: NativeIndexOptions)
   /** Adds one item. */
-  add(item: unknown): number
+  add(item: unknown, at?: number | undefined | null): number
   /** Adds many items. */
-  addMany(items: unknown): NativeAdded
+  addMany(items: unknown, at?: Float64Array | undefined | null): NativeAdded
   /** Adds many items on the pool. */
-  addManyAsync(items: unknown, cancel: Cancel): Promise<NativeAdded>
+  addManyAsync(items: unknown, at: Float64Array | undefined | null, cancel: Cancel): Promise<NativeAdded>
   /** Matches of one item. */
   search(item: unknown, maxDistance?: number | undefined | null, limit?: number | undefined | null): NativeMatches
   /** Matches of many items. */
   searchMany(items: unknown, maxDistance?: number | undefined | null, limit?: number | undefined | null): NativeMatches
   /** Matches of many items, on the pool. */
   searchManyAsync(items: unknown, maxDistance: number | undefined | null, limit: number | undefined | null, cancel: Cancel): Promise<NativeMatches>
-  /** Adds one item unless a near one is there. */
-  checkAndAdd(item: unknown): NativeChecked
-  /** Adds those of many items that have no near one, in order. */
-  checkAndAddMany(items: unknown): NativeChecked
+  /** Adds one item unless a near one is there, or as `duplicate` says. */
+  checkAndAdd(item: unknown, at?: number | undefined | null, duplicate?: string | undefined | null): NativeOutcome
+  /** The same for many items, in order. */
+  checkAndAddMany(items: unknown, at?: Float64Array | undefined | null, duplicate?: string | undefined | null): NativeChecked
   /** The same on the pool. */
-  checkAndAddManyAsync(items: unknown, cancel: Cancel): Promise<NativeChecked>
+  checkAndAddManyAsync(items: unknown, at: Float64Array | undefined | null, duplicate: string | undefined | null, cancel: Cancel): Promise<NativeChecked>
   /** Whether an id is alive. */
   has(id: number): boolean
   /** Takes an id away. */
   delete(id: number): boolean
+  /** Takes away what is older than a time. */
+  expire(before: number): number
   /** Live ids. */
   size(): number
   /** Counts and bytes. */
   stats(): NativeStats
   /** Lets go of the index; running jobs finish. */
   close(): void
+}
+
+/** All pairs of an index, lazily. */
+export declare class NativePairs {
+  /** The next pairs, `rows` of them unless they are the last; none after those. */
+  next(rows: number, cancel: Cancel): Promise<NativePairBatch | null>
 }
 
 /** Words that never become keywords. */
@@ -147,11 +167,17 @@ export interface NativeAdded {
   count: number
 }
 
-/** One row per item: its new id, or the id of the match and the distance to it. */
+/** One row per item; NaN where it got no id, or had no match. */
 export interface NativeChecked {
   ids: Float64Array
+  duplicateOf: Float64Array
   distances: Uint8Array
-  duplicate: Uint8Array
+}
+
+/** Cluster i has the ids between `offsets[i]` and `offsets[i + 1]`. */
+export interface NativeClusters {
+  offsets: Uint32Array
+  ids: Float64Array
 }
 
 /** One row per document; NaN means none. */
@@ -225,6 +251,15 @@ export interface NativeFingerprints {
   valid: Uint8Array
 }
 
+/** What was given; for a new index absent means the default, for a saved one its own. */
+export interface NativeIndexOptions {
+  maxDistance?: number
+  plan?: string
+  capacity?: number
+  window?: NativeWindow
+  threads: number
+}
+
 /** Matches of row i lie between `offsets[i]` and `offsets[i + 1]`. */
 export interface NativeMatches {
   offsets: Uint32Array
@@ -247,6 +282,37 @@ export interface NativeNormalizer {
   punctuation?: string
   whitespace?: string
   runs?: boolean
+}
+
+/** The outcome of one check-and-add. */
+export interface NativeOutcome {
+  id?: number
+  duplicateOf?: number
+  distance?: number
+}
+
+/** Pairs in columns. */
+export interface NativePairBatch {
+  a: Float64Array
+  b: Float64Array
+  distances: Uint8Array
+  progress: number
+}
+
+/** A plan, and what searches with it cost. */
+export interface NativePlan {
+  plan: string
+  maxDistance: number
+  capacity: number
+  tables: number
+  tableBits: Uint32Array
+  prefixBits: number
+  meanPrefixBits: number
+  tableBytes: number
+  idBytes: number
+  lookups: number
+  candidates: number
+  scans: boolean
 }
 
 /** How far a run is. */
@@ -290,6 +356,9 @@ export interface NativeStats {
   tables: number
   tableBytes: number
   idBytes: number
+  windowBytes: number
+  hugePages: boolean
+  merging: boolean
   truncated: number
 }
 
@@ -314,6 +383,18 @@ export interface NativeToken {
   weight: number
   hash: bigint
 }
+
+/** Which documents stay. */
+export interface NativeWindow {
+  maxAge?: number
+  maxCount?: number
+}
+
+/** Chooses a plan as an index would, and estimates it. */
+export declare function plan(maxDistance: number, capacity: number, plan: string): NativePlan
+
+/** Names of the plans that `plan` takes, beside `auto` and `classic`. */
+export declare function planNames(): Array<string>
 
 /** The longest sentences of a text, the longest first. */
 export declare function sentences(text: unknown, count: number, minLength: number, normalize: NativeNormalizer): Array<NativeSentence>

@@ -1,47 +1,41 @@
+import { resolve } from 'node:path';
 import { abortable } from './abort';
 import { binding } from './binding';
 import { type Checked, CheckedItems } from './checked';
+import { Clusters } from './clusters';
 import type { Text } from './documents';
 import { native } from './errors';
+import { fingerprinterOf, JOB, type JobOptions } from './fingerprinter';
 import {
-  FINGERPRINTER,
-  Fingerprinter,
-  type FingerprinterOptions,
-  fingerprinterOf,
-  JOB,
-  type JobOptions,
-} from './fingerprinter';
+  ADD,
+  ADD_MANY,
+  type AddManyOptions,
+  type AddOptions,
+  DUPLICATE,
+  type DuplicateOptions,
+  INDEX,
+  type IndexOptions,
+  JOIN,
+  type JoinOptions,
+  nativeIndexOptions,
+  OPEN,
+  type OpenOptions,
+  SEARCH,
+  type SearchOptions,
+} from './index-options';
+import type { Stats } from './index-stats';
 import { type Match, Matches } from './matches';
 import type { NativeIndex } from './native';
 import { NATIVE } from './native-part';
 import * as check from './options';
+import { batches, type PairBatch } from './pairs';
+import { type PlanEstimate, type PlanOptions, plan } from './plan';
+import { type Time, time } from './time';
 
 /** What an index takes: a text, or a fingerprint made elsewhere. */
 export type Item = Text | bigint;
 /** Many of them; fingerprints alone may be a typed array. */
 export type Items = readonly Item[] | BigUint64Array;
-
-/** How an index is made. */
-export interface IndexOptions {
-  /** Largest Hamming distance of near-duplicates, inclusive, 0 to 16. Default 3. */
-  maxDistance?: number | undefined;
-  /** Makes the fingerprints of texts: a fingerprinter or its options. Default `new Fingerprinter()`. */
-  fingerprinter?: Fingerprinter | FingerprinterOptions | undefined;
-  /** Expected number of documents, 0 to 2^53 - 1; a hint for `plan: 'auto'`. */
-  capacity?: number | undefined;
-  /** Which tables to keep: `'auto'` (default), `'classic'` (k + 1 blocks), or a plan's name such as `'k3-t6'`. */
-  plan?: 'auto' | 'classic' | (string & {}) | undefined;
-  /** Most threads of one call, 0 to 1024; 0 (default) is one per core. Changes no result. */
-  threads?: number | undefined;
-}
-
-/** How to search. */
-export interface SearchOptions {
-  /** Largest distance, inclusive, 0 to 16. Default: that of the index. */
-  maxDistance?: number | undefined;
-  /** At most so many matches per item, the nearest first; 0 to 2^53 - 1. Default all. */
-  limit?: number | undefined;
-}
 
 /** Ids of a batch: `first`, `first + 1`, … `first + count - 1`. */
 export interface Added {
@@ -49,80 +43,98 @@ export interface Added {
   count: number;
 }
 
-/** Counts and bytes of an index. */
-export interface Stats {
-  /** Live ids. */
-  live: number;
-  /** Distinct fingerprints in the tables. */
-  fingerprints: number;
-  /** Those of them without a live id, waiting to be purged. */
-  dead: number;
-  /** Fingerprints in the scanned front. */
-  front: number;
-  /** Fingerprints in each sealed run, oldest first. */
-  runs: number[];
-  /** Name of the plan. */
-  plan: string;
-  /** Tables of the plan. */
-  tables: number;
-  /** Bytes of front, tables and directories. */
-  tableBytes: number;
-  /** Bytes of records, maps and id lists. */
-  idBytes: number;
-  /** Searches whose answer a limit cut, so far. */
-  truncated: number;
+/** How to compare all documents in batches. */
+export interface PairsOptions extends JoinOptions {
+  /** Pairs per batch, 1 to 2^24; the last batch may have fewer. Default 65,536, about 1.1 MB. */
+  batch?: number | undefined;
 }
 
-const INDEX: check.Checks<IndexOptions> = {
-  maxDistance: check.integer(0, 16),
-  fingerprinter: (value, name) =>
-    value instanceof Fingerprinter ? value : check.checked(value, FINGERPRINTER, name),
-  capacity: check.id,
-  plan: check.string,
-  threads: check.integer(0, 1024),
-};
-const SEARCH: check.Checks<SearchOptions> = { maxDistance: check.integer(0, 16), limit: check.id };
+/** How to link all documents. */
+export interface ClustersOptions extends JoinOptions {
+  /** Told the share that is done, 0 to 1, at most once per hundredth; must not throw. */
+  onProgress?: ((done: number) => void) | undefined;
+}
+
+const PAIRS: check.Checks<PairsOptions> = { ...JOIN, batch: check.integer(1, 2 ** 24) };
+const CLUSTERS: check.Checks<ClustersOptions> = { ...JOIN, onProgress: check.callback };
 
 /**
  * An exact index of 64-bit fingerprints by Hamming distance, live and in memory.
  *
  * Ids grow by one from 0 and are never reused. Texts with too few features for a fingerprint match equal texts only (after
  * normalisation); empty texts get an id and match nothing. Single calls cost microseconds and are synchronous; `…Many`
- * works on all cores while the JavaScript thread waits; `…ManyAsync` copies its input before it returns and leaves the
- * JavaScript thread free. An aborted job has changed nothing.
+ * works on all cores while the JavaScript thread waits, and is right for some thousand items; `…ManyAsync` copies its input
+ * before it returns and leaves the JavaScript thread free. An aborted job has changed nothing.
+ *
+ * With a `window` documents leave by themselves: an addition first takes away what its time makes too old, then what is
+ * more than `maxCount`. A search takes nothing away. Additions come one at a time: one that meets a running batch,
+ * `compact()` or `save()` waits for it, searches do not wait.
+ *
+ * An index belongs to the thread that made it; another worker that imports this package has none of it.
  */
 export class Index {
   readonly #native: NativeIndex;
 
   /** @throws TypeError, RangeError for options that are unknown, of the wrong type or out of range. */
   constructor(options?: IndexOptions) {
-    const {
-      fingerprinter,
-      maxDistance = 3,
-      plan = 'auto',
-      capacity,
-      threads = 0,
-    } = check.checked(options, INDEX);
-    const by = fingerprinterOf(fingerprinter)[NATIVE];
-    this.#native = native(() => new binding.NativeIndex(by, maxDistance, plan, capacity, threads));
+    this.#native = options instanceof binding.NativeIndex ? options : made(options);
+  }
+
+  /**
+   * Opens a saved index; the result is as the saved one was, its next id too. The file is read once and not held. About
+   * 100 ns per document.
+   *
+   * @throws SimHashError `ERR_SIMHASH_INPUT`: the file cannot be read; `ERR_SIMHASH_INDEX_DAMAGED`: it is truncated,
+   * changed, of another version or no index, with the byte where that was noticed; `ERR_SIMHASH_INDEX_MISMATCH`: it was
+   * saved with another fingerprinter, distance, plan or window than the one given. All name the file.
+   */
+  static async open(path: string, options?: OpenOptions & JobOptions): Promise<Index> {
+    const { signal, ...given } = check.checked(options, { ...OPEN, ...JOB });
+    const [file, by] = [resolve(check.string(path, 'path')), fingerprinterOf(given.fingerprinter)];
+    const opened = await abortable(signal, (cancel) =>
+      binding.NativeIndex.open(file, by[NATIVE], nativeIndexOptions(given), cancel),
+    );
+    return new Index(opened as IndexOptions);
+  }
+
+  /** {@link open} while the JavaScript thread waits: for scripts, and for indexes of some ten thousand documents. */
+  static openSync(path: string, options?: OpenOptions): Index {
+    const given = check.checked(options, OPEN);
+    const [file, by] = [resolve(check.string(path, 'path')), fingerprinterOf(given.fingerprinter)];
+    const opened = native(() =>
+      binding.NativeIndex.openSync(file, by[NATIVE], nativeIndexOptions(given)),
+    );
+    return new Index(opened as IndexOptions);
+  }
+
+  /** Which tables an index of these options would have, and what they cost. Builds nothing. */
+  static plan(options?: PlanOptions): PlanEstimate {
+    return plan(options);
+  }
+
+  /** Names that `plan` can have beside `'auto'` and `'classic'`. */
+  static planNames(): string[] {
+    return native(() => binding.planNames());
   }
 
   /** Adds an item without looking for near ones; the result is its id. */
-  add(item: Item): number {
-    return native(() => this.#native.add(item));
+  add(item: Item, options?: AddOptions): number {
+    const { at } = check.checked(options, ADD);
+    return native(() => this.#native.add(item, at));
   }
 
   /** Adds many items, all or none; their ids are consecutive. */
-  addMany(items: Items): Added {
+  addMany(items: Items, options?: AddManyOptions): Added {
+    const { at } = check.checked(options, ADD_MANY);
     checkItems(items);
-    return native(() => this.#native.addMany(items));
+    return native(() => this.#native.addMany(items, at));
   }
 
   /** {@link addMany} off the JavaScript thread. */
-  async addManyAsync(items: Items, options?: JobOptions): Promise<Added> {
-    const { signal } = check.checked(options, JOB);
+  async addManyAsync(items: Items, options?: AddManyOptions & JobOptions): Promise<Added> {
+    const { at, signal } = check.checked(options, { ...ADD_MANY, ...JOB });
     checkItems(items);
-    return abortable(signal, (cancel) => this.#native.addManyAsync(items, cancel));
+    return abortable(signal, (cancel) => this.#native.addManyAsync(items, at, cancel));
   }
 
   /** All live documents near an item, by distance, then id. */
@@ -149,23 +161,60 @@ export class Index {
     );
   }
 
-  /** Adds an item unless a live document lies within `maxDistance`; looking and adding are one step. */
-  checkAndAdd(item: Item): Checked {
-    return new CheckedItems(native(() => this.#native.checkAndAdd(item))).get(0) ?? {};
+  /**
+   * Adds an item unless a live document lies within `maxDistance`; looking and adding are one step. `onDuplicate` says what
+   * happens if one does; `duplicateOf` is the nearest, ties to the lowest id.
+   */
+  checkAndAdd(item: Item, options?: AddOptions & DuplicateOptions): Checked {
+    const { at, onDuplicate } = check.checked(options, { ...ADD, ...DUPLICATE });
+    return native(() => this.#native.checkAndAdd(item, at, onDuplicate));
   }
 
-  /** As if {@link checkAndAdd} were called for every item in order, as one step. */
-  checkAndAddMany(items: Items): CheckedItems {
+  /**
+   * As if {@link checkAndAdd} were called for every item in order, as one step. In an index without a window, and unless
+   * `onDuplicate` is `'add'`, all cores take part.
+   */
+  checkAndAddMany(items: Items, options?: AddManyOptions & DuplicateOptions): CheckedItems {
+    const { at, onDuplicate } = check.checked(options, { ...ADD_MANY, ...DUPLICATE });
     checkItems(items);
-    return new CheckedItems(native(() => this.#native.checkAndAddMany(items)));
+    return new CheckedItems(native(() => this.#native.checkAndAddMany(items, at, onDuplicate)));
   }
 
   /** {@link checkAndAddMany} off the JavaScript thread. */
-  async checkAndAddManyAsync(items: Items, options?: JobOptions): Promise<CheckedItems> {
-    const { signal } = check.checked(options, JOB);
+  async checkAndAddManyAsync(
+    items: Items,
+    options?: AddManyOptions & DuplicateOptions & JobOptions,
+  ): Promise<CheckedItems> {
+    const checks = { ...ADD_MANY, ...DUPLICATE, ...JOB };
+    const { at, onDuplicate, signal } = check.checked(options, checks);
     checkItems(items);
     return new CheckedItems(
-      await abortable(signal, (cancel) => this.#native.checkAndAddManyAsync(items, cancel)),
+      await abortable(signal, (cancel) =>
+        this.#native.checkAndAddManyAsync(items, at, onDuplicate, cancel),
+      ),
+    );
+  }
+
+  /**
+   * All pairs of live documents within a distance, each once, in batches; each batch is computed off the JavaScript thread
+   * when it is asked for. Begins by compacting. Of documents with equal fingerprints only the first is paired with others;
+   * each further one comes once, with the first, at distance 0: c copies make c - 1 pairs. Documents added meanwhile are
+   * not in it, documents deleted meanwhile are left out. Leaving the loop ends the work.
+   */
+  pairs(options?: PairsOptions): AsyncGenerator<PairBatch, void, undefined> {
+    const { maxDistance, batch = 65_536, signal } = check.checked(options, PAIRS);
+    const join = native(() => this.#native.pairs(maxDistance));
+    return batches(join, batch, signal);
+  }
+
+  /**
+   * All clusters of live documents: those linked by chains of pairs within a distance. Begins by compacting; works off the
+   * JavaScript thread, on all cores, without listing the pairs.
+   */
+  async clusters(options?: ClustersOptions): Promise<Clusters> {
+    const { maxDistance, onProgress, signal } = check.checked(options, CLUSTERS);
+    return new Clusters(
+      await abortable(signal, (cancel) => this.#native.clusters(maxDistance, onProgress, cancel)),
     );
   }
 
@@ -179,6 +228,17 @@ export class Index {
     return native(() => this.#native.delete(check.id(id, 'id')));
   }
 
+  /**
+   * Takes every document away whose time is before `before`; the result is how many they were. About a microsecond for
+   * each of them: call it often rather than seldom.
+   *
+   * @throws SimHashError `ERR_SIMHASH_NO_WINDOW`: the index keeps no times.
+   */
+  expire(before: Time): number {
+    const at = time(before, 'before');
+    return native(() => this.#native.expire(at));
+  }
+
   /** Number of live ids. */
   get size(): number {
     return native(() => this.#native.size());
@@ -187,6 +247,27 @@ export class Index {
   /** Counts and bytes. */
   stats(): Stats {
     return native(() => this.#native.stats());
+  }
+
+  /**
+   * Seals everything into one run without deleted fingerprints, the fastest form to search. Works off the JavaScript thread,
+   * 15 to 20 ns per fingerprint and table; until it ends, additions wait and memory is up to twice that of the tables.
+   */
+  async compact(): Promise<void> {
+    await abortable(undefined, (cancel) => this.#native.compact(cancel));
+  }
+
+  /**
+   * Writes the whole index to a file, off the JavaScript thread; begins by compacting. About 8 bytes per fingerprint and
+   * table and 9 per document; until it ends, additions wait. The file is written beside its name and then takes it: it
+   * appears whole or not at all, and what had the name before stays until then.
+   *
+   * @throws SimHashError `ERR_SIMHASH_OUTPUT`, `ERR_SIMHASH_DISK_FULL`: the file cannot be written.
+   */
+  async save(path: string, options?: JobOptions): Promise<void> {
+    const { signal } = check.checked(options, JOB);
+    const file = resolve(check.string(path, 'path'));
+    await abortable(signal, (cancel) => this.#native.save(file, cancel));
   }
 
   /** Frees the memory; jobs that run finish, later calls throw `ERR_SIMHASH_CLOSED`. Closing twice is fine. */
@@ -201,4 +282,10 @@ export class Index {
 
 function checkItems(items: Items): void {
   if (!(items instanceof BigUint64Array)) check.array(items, 'items');
+}
+
+function made(options: IndexOptions | undefined): NativeIndex {
+  const given = check.checked(options, INDEX);
+  const by = fingerprinterOf(given.fingerprinter);
+  return native(() => new binding.NativeIndex(by[NATIVE], nativeIndexOptions(given)));
 }

@@ -3,35 +3,33 @@
 //! The core index lies behind an `Arc`: a job on the pool keeps it alive while `close` already let go of it. Its memory
 //! is outside the engine's heap and is reported to it, or dropped indexes would pile up uncollected.
 
+mod batch;
+mod clusters;
 mod columns;
+mod file;
+mod options;
+mod pairs;
+mod plan;
+mod shared;
+mod whole;
 
 use crate::check::{number, whole};
 use crate::error::{Failure, caught, js};
 use crate::fingerprinter::NativeFingerprinter;
 use crate::pool;
-use crate::sketch::items;
 use crate::task::{self, Cancel, Place};
 use crate::text::{Accept, Texts};
-use columns::{NativeAdded, NativeChecked, NativeMatches, NativeStats};
+use batch::{Times, on_duplicate};
+use columns::{NativeAdded, NativeChecked, NativeMatches, NativeOutcome, NativeStats};
 use napi::Env;
-use napi::bindgen_prelude::{Object, ObjectFinalize, Unknown};
+use napi::bindgen_prelude::{Float64Array, Object, ObjectFinalize, ToNapiValue, Unknown};
 use napi_derive::napi;
+use options::NativeIndexOptions;
 use parking_lot::RwLock;
-use simhash_index::{Index, IndexOptions, Item, PlanChoice, SearchOptions};
-use simhash_sketch::Fingerprinter;
+use shared::{Memory, NEVER, Shared, on_pool};
+use simhash_index::{AddOptions, Index, SearchOptions};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering};
-
-/// Single calls between two reports of memory: the report reads all counters, a call costs a microsecond.
-const REPORT_EVERY: u32 = 4096;
-
-struct Shared {
-    index: Index,
-    fingerprinter: Fingerprinter,
-    threads: u32,
-    /// A panic left a writer half way: nothing it says can be trusted.
-    poisoned: AtomicBool,
-}
+use std::sync::atomic::AtomicBool;
 
 /// An exact Hamming index.
 #[napi(custom_finalize)]
@@ -40,53 +38,7 @@ pub struct NativeIndex {
     memory: Arc<Memory>,
 }
 
-/// Bytes told to the engine so far.
-#[derive(Default)]
-struct Memory {
-    reported: AtomicI64,
-    calls: AtomicU32,
-}
-
-impl Memory {
-    fn report(&self, env: Env, bytes: i64) {
-        let before = self.reported.swap(bytes, Ordering::Relaxed);
-        // A refusal only means that the collector knows less.
-        let _ = env.adjust_external_memory(bytes - before);
-    }
-}
-
 impl Shared {
-    fn bytes(&self) -> i64 {
-        let stats = self.index.stats();
-        i64::try_from(stats.table_bytes + stats.id_bytes).unwrap_or(i64::MAX)
-    }
-
-    /// Runs `work` unless an earlier panic broke the index; remembers a new one.
-    fn guarded<T>(&self, work: impl FnOnce(&Self) -> Result<T, Failure>) -> Result<T, Failure> {
-        if self.poisoned.load(Ordering::Relaxed) {
-            let why = "an earlier internal error left this index unusable; make a new one and report the error";
-            return Err(Failure::internal(why));
-        }
-        let result = caught(|| work(self));
-        if result.as_ref().is_err_and(Failure::is_internal) {
-            self.poisoned.store(true, Ordering::Relaxed);
-        }
-        result
-    }
-
-    fn items(&self, texts: &Texts, flag: &AtomicBool) -> Result<Vec<Item>, Failure> {
-        items(&self.fingerprinter, texts, self.threads, flag)
-    }
-
-    fn add_many(&self, texts: &Texts, flag: &AtomicBool) -> Result<NativeAdded, Failure> {
-        let items = self.items(texts, flag)?;
-        if flag.load(Ordering::Relaxed) {
-            return Err(Failure::cancelled());
-        }
-        let ids = self.index.add_many(&items)?;
-        Ok(NativeAdded { first: number(ids.start), count: number(ids.end - ids.start) })
-    }
-
     fn search_many(
         &self,
         texts: &Texts,
@@ -100,30 +52,6 @@ impl Shared {
         })?;
         NativeMatches::of(&found)
     }
-
-    fn check_and_add_many(
-        &self,
-        texts: &Texts,
-        flag: &AtomicBool,
-    ) -> Result<NativeChecked, Failure> {
-        let items = self.items(texts, flag)?;
-        let tasks = pool::tasks(self.threads);
-        let checked = on_pool(items.len(), tasks, |tasks| {
-            Ok(self.index.check_and_add_many(&items, tasks, flag)?)
-        })?;
-        Ok(NativeChecked::of(&checked))
-    }
-}
-
-/// Runs a parallel call of the core on the shared pool; a small batch, or one for a single task, where it is.
-fn on_pool<T: Send>(
-    len: usize,
-    tasks: usize,
-    work: impl FnOnce(usize) -> Result<T, Failure> + Send,
-) -> Result<T, Failure> {
-    /// Items of a few hundred nanoseconds each: below, the pool costs more than it gives.
-    const SMALL: usize = 256;
-    if tasks == 1 || len <= SMALL { work(1) } else { pool::shared()?.install(|| work(tasks)) }
 }
 
 fn search_options(max_distance: Option<u32>, limit: Option<f64>) -> Result<SearchOptions, Failure> {
@@ -134,7 +62,9 @@ fn search_options(max_distance: Option<u32>, limit: Option<f64>) -> Result<Searc
     })
 }
 
-static NEVER: AtomicBool = AtomicBool::new(false);
+fn time(at: Option<f64>) -> Result<Option<u64>, Failure> {
+    at.map(|at| whole(at, "at")).transpose()
+}
 
 #[napi]
 impl NativeIndex {
@@ -142,46 +72,38 @@ impl NativeIndex {
     #[napi(constructor, catch_unwind)]
     pub fn new(
         fingerprinter: &NativeFingerprinter,
-        max_distance: u32,
-        plan: String,
-        capacity: Option<f64>,
-        threads: u32,
+        options: NativeIndexOptions,
     ) -> js::Result<Self> {
         let shared = caught(|| {
-            let mut options = IndexOptions::default();
-            options.max_distance = max_distance;
-            options.plan = match plan.as_str() {
-                "auto" => PlanChoice::Auto,
-                "classic" => PlanChoice::Classic,
-                _ => PlanChoice::Named(plan),
-            };
-            options.capacity = capacity.map(|count| whole(count, "capacity")).transpose()?;
-            let fingerprinter = fingerprinter.core.clone();
-            let poisoned = AtomicBool::new(false);
-            Ok(Shared { index: Index::new(&options)?, fingerprinter, threads, poisoned })
+            let core = options.core()?;
+            let index = Index::new(&core)?;
+            Ok(Shared::new(index, core.window, fingerprinter.core.clone(), options.threads))
         })?;
         Ok(Self { shared: RwLock::new(Some(Arc::new(shared))), memory: Arc::default() })
     }
 
     /// Adds one item.
     #[napi(catch_unwind)]
-    pub fn add(&self, env: Env, item: Unknown<'_>) -> js::Result<f64> {
+    pub fn add(&self, env: Env, item: Unknown<'_>, at: Option<f64>) -> js::Result<f64> {
         let texts = Texts::one(&item, "item", Accept::Items)?;
+        let at = time(at)?;
         let id = self
-            .open()?
-            .guarded(|shared| Ok(shared.index.add(shared.items(&texts, &NEVER)?[0])?))?;
+            .open_now()?
+            .guarded(|shared| Ok(shared.index.add_at(shared.item(&texts)?, at)?))?;
         self.grown(env);
         Ok(number(id))
     }
 
     /// Adds many items.
     #[napi(catch_unwind)]
-    pub fn add_many(&self, env: Env, items: Unknown<'_>) -> js::Result<NativeAdded> {
-        let texts = Texts::many(&items, "items", Accept::Items)?;
-        let shared = self.open()?;
-        let added = shared.guarded(|shared| shared.add_many(&texts, &NEVER))?;
-        self.memory.report(env, shared.bytes());
-        Ok(added)
+    pub fn add_many(
+        &self,
+        env: Env,
+        items: Unknown<'_>,
+        at: Option<Float64Array>,
+    ) -> js::Result<NativeAdded> {
+        let (texts, times) = (Texts::many(&items, "items", Accept::Items)?, Times::of(at)?);
+        self.change(env, |shared| shared.add_many(&texts, &times, &NEVER))
     }
 
     /// Adds many items on the pool.
@@ -190,9 +112,11 @@ impl NativeIndex {
         &self,
         env: &'env Env,
         items: Unknown<'_>,
+        at: Option<Float64Array>,
         cancel: &Cancel,
     ) -> js::Result<Object<'env>> {
-        self.start(env, &items, cancel, Shared::add_many)
+        let (texts, times) = (Texts::many(&items, "items", Accept::Items)?, Times::of(at)?);
+        self.start(env, cancel, move |shared, flag| shared.add_many(&texts, &times, flag))
     }
 
     /// Matches of one item.
@@ -205,7 +129,7 @@ impl NativeIndex {
     ) -> js::Result<NativeMatches> {
         let texts = Texts::one(&item, "item", Accept::Items)?;
         let how = search_options(max_distance, limit)?;
-        Ok(self.open()?.guarded(|shared| shared.search_many(&texts, how, &NEVER))?)
+        Ok(self.open_now()?.guarded(|shared| shared.search_many(&texts, how, &NEVER))?)
     }
 
     /// Matches of many items.
@@ -218,7 +142,7 @@ impl NativeIndex {
     ) -> js::Result<NativeMatches> {
         let texts = Texts::many(&items, "items", Accept::Items)?;
         let how = search_options(max_distance, limit)?;
-        Ok(self.open()?.guarded(|shared| shared.search_many(&texts, how, &NEVER))?)
+        Ok(self.open_now()?.guarded(|shared| shared.search_many(&texts, how, &NEVER))?)
     }
 
     /// Matches of many items, on the pool.
@@ -231,31 +155,42 @@ impl NativeIndex {
         limit: Option<f64>,
         cancel: &Cancel,
     ) -> js::Result<Object<'env>> {
-        let how = search_options(max_distance, limit)?;
-        self.start(env, &items, cancel, move |shared, texts, flag| {
-            shared.search_many(texts, how, flag)
-        })
-    }
-
-    /// Adds one item unless a near one is there.
-    #[napi(catch_unwind)]
-    pub fn check_and_add(&self, env: Env, item: Unknown<'_>) -> js::Result<NativeChecked> {
-        let texts = Texts::one(&item, "item", Accept::Items)?;
-        let checked = self.open()?.guarded(|shared| {
-            Ok(shared.index.check_and_add(shared.items(&texts, &NEVER)?[0])?)
-        })?;
-        self.grown(env);
-        Ok(NativeChecked::of(&[checked]))
-    }
-
-    /// Adds those of many items that have no near one, in order.
-    #[napi(catch_unwind)]
-    pub fn check_and_add_many(&self, env: Env, items: Unknown<'_>) -> js::Result<NativeChecked> {
         let texts = Texts::many(&items, "items", Accept::Items)?;
-        let shared = self.open()?;
-        let checked = shared.guarded(|shared| shared.check_and_add_many(&texts, &NEVER))?;
-        self.memory.report(env, shared.bytes());
-        Ok(checked)
+        let how = search_options(max_distance, limit)?;
+        self.start(env, cancel, move |shared, flag| shared.search_many(&texts, how, flag))
+    }
+
+    /// Adds one item unless a near one is there, or as `duplicate` says.
+    #[napi(catch_unwind)]
+    pub fn check_and_add(
+        &self,
+        env: Env,
+        item: Unknown<'_>,
+        at: Option<f64>,
+        duplicate: Option<String>,
+    ) -> js::Result<NativeOutcome> {
+        let texts = Texts::one(&item, "item", Accept::Items)?;
+        let on_duplicate = on_duplicate(duplicate.as_deref())?;
+        let how = AddOptions { at: time(at)?, on_duplicate };
+        let outcome = self
+            .open_now()?
+            .guarded(|shared| Ok(shared.index.check_and_add_with(shared.item(&texts)?, how)?))?;
+        self.grown(env);
+        Ok(outcome.into())
+    }
+
+    /// The same for many items, in order.
+    #[napi(catch_unwind)]
+    pub fn check_and_add_many(
+        &self,
+        env: Env,
+        items: Unknown<'_>,
+        at: Option<Float64Array>,
+        duplicate: Option<String>,
+    ) -> js::Result<NativeChecked> {
+        let (texts, times) = (Texts::many(&items, "items", Accept::Items)?, Times::of(at)?);
+        let how = on_duplicate(duplicate.as_deref())?;
+        self.change(env, |shared| shared.check_and_add_many(&texts, &times, how, &NEVER))
     }
 
     /// The same on the pool.
@@ -264,35 +199,48 @@ impl NativeIndex {
         &self,
         env: &'env Env,
         items: Unknown<'_>,
+        at: Option<Float64Array>,
+        duplicate: Option<String>,
         cancel: &Cancel,
     ) -> js::Result<Object<'env>> {
-        self.start(env, &items, cancel, Shared::check_and_add_many)
+        let (texts, times) = (Texts::many(&items, "items", Accept::Items)?, Times::of(at)?);
+        let how = on_duplicate(duplicate.as_deref())?;
+        self.start(env, cancel, move |shared, flag| {
+            shared.check_and_add_many(&texts, &times, how, flag)
+        })
     }
 
     /// Whether an id is alive.
     #[napi(catch_unwind)]
     pub fn has(&self, id: f64) -> js::Result<bool> {
         let id = whole(id, "id")?;
-        Ok(self.open()?.guarded(|shared| Ok(shared.index.has(id)))?)
+        Ok(self.open_now()?.guarded(|shared| Ok(shared.index.has(id)))?)
     }
 
     /// Takes an id away.
     #[napi(catch_unwind)]
     pub fn delete(&self, id: f64) -> js::Result<bool> {
         let id = whole(id, "id")?;
-        Ok(self.open()?.guarded(|shared| Ok(shared.index.delete(id)))?)
+        Ok(self.open_now()?.guarded(|shared| Ok(shared.index.delete(id)))?)
+    }
+
+    /// Takes away what is older than a time.
+    #[napi(catch_unwind)]
+    pub fn expire(&self, env: Env, before: f64) -> js::Result<f64> {
+        let before = whole(before, "before")?;
+        self.change(env, |shared| Ok(number(shared.index.expire(before)?)))
     }
 
     /// Live ids.
     #[napi(catch_unwind)]
     pub fn size(&self) -> js::Result<f64> {
-        Ok(self.open()?.guarded(|shared| Ok(number(shared.index.len())))?)
+        Ok(self.open_now()?.guarded(|shared| Ok(number(shared.index.len())))?)
     }
 
     /// Counts and bytes.
     #[napi(catch_unwind)]
     pub fn stats(&self) -> js::Result<NativeStats> {
-        Ok(self.open()?.guarded(|shared| Ok(NativeStats::from(shared.index.stats())))?)
+        Ok(self.open_now()?.guarded(|shared| Ok(NativeStats::from(shared.index.stats())))?)
     }
 
     /// Lets go of the index; running jobs finish.
@@ -302,28 +250,39 @@ impl NativeIndex {
         self.memory.report(env, 0);
     }
 
-    fn open(&self) -> Result<Arc<Shared>, Failure> {
+    fn open_now(&self) -> Result<Arc<Shared>, Failure> {
         self.shared.read().clone().ok_or_else(|| Failure::closed("Index"))
     }
 
     /// After a single addition: reports memory now and then.
     fn grown(&self, env: Env) {
-        if self.memory.calls.fetch_add(1, Ordering::Relaxed) % REPORT_EVERY == REPORT_EVERY - 1
-            && let Ok(shared) = self.open()
+        if self.memory.is_due()
+            && let Ok(shared) = self.open_now()
         {
             self.memory.report(env, shared.bytes());
         }
     }
 
-    fn start<'env, T: napi::bindgen_prelude::ToNapiValue + Send + 'static>(
+    /// Runs work that changes much, here and now.
+    fn change<T>(
+        &self,
+        env: Env,
+        work: impl FnOnce(&Shared) -> Result<T, Failure>,
+    ) -> js::Result<T> {
+        let shared = self.open_now()?;
+        let result = shared.guarded(work)?;
+        self.memory.report(env, shared.bytes());
+        Ok(result)
+    }
+
+    /// Runs work on the pool.
+    fn start<'env, T: ToNapiValue + Send + 'static>(
         &self,
         env: &'env Env,
-        items: &Unknown<'_>,
         cancel: &Cancel,
-        work: impl FnOnce(&Shared, &Texts, &AtomicBool) -> Result<T, Failure> + Send + 'static,
+        work: impl FnOnce(&Shared, &AtomicBool) -> Result<T, Failure> + Send + 'static,
     ) -> js::Result<Object<'env>> {
-        let texts = Texts::many(items, "items", Accept::Items)?;
-        let shared = self.open()?;
+        let shared = self.open_now()?;
         let (job, memory) = (Arc::clone(&shared), Arc::clone(&self.memory));
         // Weak: a closed index must not be counted again, nor held by its last job's report.
         let weak = Arc::downgrade(&shared);
@@ -332,13 +291,8 @@ impl NativeIndex {
                 memory.report(env, shared.bytes());
             }
         };
-        task::start(
-            env,
-            Place::Shared,
-            cancel,
-            move |flag| job.guarded(|shared| work(shared, &texts, flag)),
-            settled,
-        )
+        let work = move |flag: &AtomicBool| job.guarded(|shared| work(shared, flag));
+        task::start(env, Place::Shared, cancel, work, settled)
     }
 }
 
@@ -346,29 +300,5 @@ impl ObjectFinalize for NativeIndex {
     fn finalize(self, env: Env) -> napi::Result<()> {
         self.memory.report(env, 0);
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Failure, NEVER, Shared};
-    use crate::text::Texts;
-    use simhash_index::{Index, IndexOptions};
-    use simhash_sketch::{Fingerprinter, FingerprinterOptions};
-    use std::sync::atomic::AtomicBool;
-
-    #[test]
-    fn a_panic_makes_an_index_unusable_and_later_calls_say_so() {
-        let shared = Shared {
-            index: Index::new(&IndexOptions::default()).unwrap(),
-            fingerprinter: Fingerprinter::new(&FingerprinterOptions::default()).unwrap(),
-            threads: 1,
-            poisoned: AtomicBool::new(false),
-        };
-        let refused = |shared: &Shared| shared.guarded::<()>(|_| Err(Failure::closed("Index")));
-        assert!(!refused(&shared).unwrap_err().is_internal());
-        assert!(shared.guarded(|shared| shared.add_many(&Texts::default(), &NEVER)).is_ok());
-        assert!(shared.guarded::<()>(|_| panic!("half way")).unwrap_err().is_internal());
-        assert!(refused(&shared).unwrap_err().is_internal());
     }
 }

@@ -4,7 +4,7 @@ use crate::check::number;
 use crate::columns::{Column, bitmap};
 use crate::error::Failure;
 use napi_derive::napi;
-use simhash_index::{Checked, Matches, Stats};
+use simhash_index::{Matches, Outcome, Stats};
 
 /// Ids of a batch that was added: consecutive.
 #[napi(object, object_from_js = false)]
@@ -50,27 +50,44 @@ impl NativeMatches {
     }
 }
 
-/// One row per item: its new id, or the id of the match and the distance to it.
+/// One row per item; NaN where it got no id, or had no match.
 #[napi(object, object_from_js = false)]
 pub struct NativeChecked {
     #[napi(ts_type = "Float64Array")]
     pub ids: Column<f64>,
+    #[napi(ts_type = "Float64Array")]
+    pub duplicate_of: Column<f64>,
     #[napi(ts_type = "Uint8Array")]
     pub distances: Column<u8>,
-    #[napi(ts_type = "Uint8Array")]
-    pub duplicate: Column<u8>,
 }
 
 impl NativeChecked {
-    pub(super) fn of(checked: &[Checked]) -> Self {
-        let row = |answer: &Checked| match answer {
-            Checked::Added(id) => (*id, 0),
-            Checked::Duplicate(near) => (near.id, near.distance),
-        };
+    pub(super) fn of(outcomes: &[Outcome]) -> Self {
+        let id = |id: Option<u64>| id.map_or(f64::NAN, number);
+        let near = |outcome: &Outcome| outcome.duplicate_of.map(|near| near.id);
+        let distance = |outcome: &Outcome| outcome.duplicate_of.map_or(0, |near| near.distance);
         Self {
-            ids: Column(checked.iter().map(|answer| number(row(answer).0)).collect()),
-            distances: Column(checked.iter().map(|answer| row(answer).1 as u8).collect()),
-            duplicate: bitmap(checked.iter().map(|answer| matches!(answer, Checked::Duplicate(_)))),
+            ids: Column(outcomes.iter().map(|outcome| id(outcome.id)).collect()),
+            duplicate_of: Column(outcomes.iter().map(|outcome| id(near(outcome))).collect()),
+            distances: Column(outcomes.iter().map(|outcome| distance(outcome) as u8).collect()),
+        }
+    }
+}
+
+/// The outcome of one check-and-add.
+#[napi(object, object_from_js = false)]
+pub struct NativeOutcome {
+    pub id: Option<f64>,
+    pub duplicate_of: Option<f64>,
+    pub distance: Option<u32>,
+}
+
+impl From<Outcome> for NativeOutcome {
+    fn from(outcome: Outcome) -> Self {
+        Self {
+            id: outcome.id.map(number),
+            duplicate_of: outcome.duplicate_of.map(|near| number(near.id)),
+            distance: outcome.duplicate_of.map(|near| near.distance),
         }
     }
 }
@@ -87,6 +104,9 @@ pub struct NativeStats {
     pub tables: u32,
     pub table_bytes: f64,
     pub id_bytes: f64,
+    pub window_bytes: f64,
+    pub huge_pages: bool,
+    pub merging: bool,
     pub truncated: f64,
 }
 
@@ -103,6 +123,9 @@ impl From<Stats> for NativeStats {
             tables: stats.tables as u32,
             table_bytes: count(stats.table_bytes),
             id_bytes: count(stats.id_bytes),
+            window_bytes: count(stats.window_bytes),
+            huge_pages: stats.huge_pages,
+            merging: stats.merging,
             truncated: number(stats.truncated),
         }
     }

@@ -1,0 +1,216 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { afterAll, expect, test } from 'vitest';
+import { Fingerprinter, Index } from '..';
+import { nearby } from './fingerprints';
+
+const folder = mkdtempSync(join(tmpdir(), 'simhash-index-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const at = (name: string) => join(folder, name);
+const items = nearby(2000);
+
+/** What a call throws or rejects with; both ways to open a file must agree. */
+async function refusal(path: string, options?: Parameters<typeof Index.open>[1]) {
+  const rejected = await Index.open(path, options).catch((error: unknown) => error);
+  let thrown: unknown;
+  try {
+    Index.openSync(path, options);
+  } catch (error) {
+    thrown = error;
+  }
+  expect(thrown).toMatchObject({ ...(rejected as object), message: (rejected as Error).message });
+  return rejected;
+}
+
+test('a saved index opens with equal answers, equal ids, and the same next id', async () => {
+  const index = new Index({ window: { maxAge: 1000 }, plan: 'k3-t6' });
+  index.addMany(items, { at: items.map((_, row) => row) });
+  index.addMany(['短', '', '短'], { at: 2000 });
+  index.delete(1500);
+  await index.save(at('whole'));
+  const opened = [await Index.open(at('whole')), Index.openSync(at('whole'))];
+  for (const other of opened) {
+    expect(other.size).toBe(index.size);
+    expect([...other.searchMany(items, { maxDistance: 5 })]).toEqual([
+      ...index.searchMany(items, { maxDistance: 5 }),
+    ]);
+    expect(other.search('短')).toEqual(index.search('短'));
+    expect(other.stats().plan).toBe('k3-t6');
+  }
+  const more = nearby(4000).slice(2000);
+  const times = { at: more.map((_, row) => 2000 + row) };
+  const expected = [...index.checkAndAddMany(more, times)];
+  expect(expected.some(({ id }) => id === items.length + 3)).toBe(true);
+  for (const other of opened) {
+    expect([...other.checkAndAddMany(more, times)]).toEqual(expected);
+    expect(other.size).toBe(index.size);
+  }
+});
+
+test('an empty index and one without a window go to a file and back', async () => {
+  const index = new Index({ maxDistance: 5 });
+  await index.save(at('empty'));
+  expect((await Index.open(at('empty'), { maxDistance: 5 })).add(1n)).toBe(0);
+  expect(() => Index.openSync(at('empty')).expire(1)).toThrowError(
+    expect.objectContaining({ code: 'ERR_SIMHASH_NO_WINDOW' }),
+  );
+});
+
+test('saving replaces the file as a whole and leaves nothing beside it', async () => {
+  const index = new Index();
+  index.addMany(items);
+  writeFileSync(at('replaced'), 'something else');
+  await Promise.all([index.save(at('replaced')), index.save(at('replaced'))]);
+  expect(Index.openSync(at('replaced')).size).toBe(items.length);
+  expect(readdirSync(folder).filter((name) => name.endsWith('.tmp'))).toEqual([]);
+});
+
+test('an aborted save leaves the old file and nothing beside it', async () => {
+  const index = new Index();
+  index.addMany(items);
+  writeFileSync(at('kept'), 'as it was');
+  const reason = new Error('enough');
+  const signal = AbortSignal.abort(reason);
+  await expect(index.save(at('kept'), { signal })).rejects.toBe(reason);
+  const controller = new AbortController();
+  // The signal may come too late; then the promise says so, and the file is the new one.
+  const large = new Index();
+  large.addMany(BigUint64Array.from({ length: 300_000 }, (_, row) => BigInt(row) << 20n));
+  const during = large.save(at('kept'), { signal: controller.signal });
+  controller.abort(reason);
+  const outcome = await during.then(
+    () => Index.openSync(at('kept')).size,
+    (error: unknown) => [error, readFileSync(at('kept'), 'utf8')],
+  );
+  expect([large.size, [reason, 'as it was']]).toContainEqual(outcome);
+  expect(readdirSync(folder).filter((name) => name.endsWith('.tmp'))).toEqual([]);
+  await index.save(at('opened'));
+  await expect(Index.open(at('opened'), { signal })).rejects.toBe(reason);
+});
+
+test('a file that cannot be written or read is named', async () => {
+  const missing = at(join('no', 'such', 'folder'));
+  await expect(new Index().save(missing)).rejects.toMatchObject({
+    code: 'ERR_SIMHASH_OUTPUT',
+    message: expect.stringContaining(missing),
+  });
+  await expect(new Index().save(folder)).rejects.toMatchObject({ code: 'ERR_SIMHASH_OUTPUT' });
+  for (const path of [missing, folder, at('none')]) {
+    expect(await refusal(path)).toMatchObject({
+      name: 'SimHashError',
+      code: 'ERR_SIMHASH_INPUT',
+      message: expect.stringContaining(path),
+    });
+  }
+});
+
+test('truncated, flipped and foreign files are refused with file and offset', async () => {
+  const index = new Index({ window: {} });
+  index.addMany(items.slice(0, 300), { at: 1 });
+  await index.save(at('sound'));
+  const sound = readFileSync(at('sound'));
+  const damaged = at('damaged');
+  const refused = async (bytes: Uint8Array | string) => {
+    writeFileSync(damaged, bytes);
+    const error = await refusal(damaged);
+    expect(error).toMatchObject({ name: 'SimHashError', code: 'ERR_SIMHASH_INDEX_DAMAGED' });
+    expect((error as Error).message).toContain(damaged);
+    const [, offset] = /damaged at byte (\d+)/.exec((error as Error).message) ?? [];
+    return Number(offset);
+  };
+  for (const foreign of ['', 'text', `{"id": 1}\n`.repeat(100), 'SIMHIDX\n'.repeat(9)]) {
+    await refused(foreign);
+  }
+  await refused(Buffer.concat([sound, Buffer.from([0])]));
+  for (let cut = 1; cut < 80; cut++) {
+    const end = Math.floor((sound.length * cut) / 80);
+    expect(await refused(sound.subarray(0, end))).toBeLessThanOrEqual(end);
+  }
+  for (let step = 0; step < 200; step++) {
+    const where = step < 60 ? step : Math.floor((sound.length * step) / 200);
+    const flipped = Buffer.from(sound);
+    flipped[where] = (flipped[where] ?? 0) ^ (1 << (step & 7));
+    expect(await refused(flipped)).toBeLessThanOrEqual(where + 8);
+  }
+  expect(Index.openSync(at('sound')).size).toBe(300);
+});
+
+test('other options than the saved ones are refused, with both', async () => {
+  const index = new Index({ window: { maxAge: 5 }, maxDistance: 2, fingerprinter: { ngram: 3 } });
+  index.add('这是一条关于天气的消息，明天有雨');
+  await index.save(at('made'));
+  const fingerprinter = { ngram: 3 };
+  const refused = async (options: object, saved: string, given: string) => {
+    const error = await refusal(at('made'), options);
+    expect(error).toMatchObject({ code: 'ERR_SIMHASH_INDEX_MISMATCH' });
+    for (const part of [at('made'), saved, given]) {
+      expect((error as Error).message).toContain(part);
+    }
+  };
+  await refused({}, 'ngram 3', 'ngram 2');
+  await refused({ fingerprinter: { ngram: 3, minFeatures: 3 } }, 'minFeatures 12', 'minFeatures 3');
+  await refused({ fingerprinter: { ngram: 3, normalize: false } }, 'nfkc', 'normalize nothing');
+  await refused({ fingerprinter, maxDistance: 3 }, '2', '3');
+  await refused({ fingerprinter, plan: 'k3-t14' }, index.stats().plan, 'k3-t14');
+  await refused({ fingerprinter, window: { maxAge: 6 } }, 'maxAge 5', 'maxAge 6');
+  await refused({ fingerprinter, window: {} }, 'maxAge 5', 'maxAge any');
+  const same = { fingerprinter: new Fingerprinter({ ngram: 3 }), maxDistance: 2, plan: 'auto' };
+  const opened = await Index.open(at('made'), { ...same, window: { maxAge: 5 }, threads: 1 });
+  expect(opened.search('这是一条关于天气的消息，明天有雨')).toEqual([{ id: 0, distance: 0 }]);
+});
+
+test('options of open and save are checked', async () => {
+  const type = { name: 'TypeError', code: 'ERR_INVALID_ARG_TYPE' };
+  await expect(Index.open(1 as never)).rejects.toMatchObject(type);
+  await expect(Index.open('x', { capacity: 1 } as never)).rejects.toMatchObject(type);
+  await expect(new Index().save(undefined as never)).rejects.toMatchObject(type);
+  expect(() => Index.openSync('x', { signal: undefined, at: 1 } as never)).toThrow(TypeError);
+});
+
+test('compact keeps every answer and makes one run', async () => {
+  const index = new Index();
+  for (let from = 0; from < items.length; from += 100) index.addMany(items.slice(from, from + 100));
+  index.delete(3);
+  const before = [...index.searchMany(items)];
+  await index.compact();
+  expect(index.stats()).toMatchObject({ front: 0, dead: 0, merging: false });
+  expect(index.stats().runs.length).toBe(1);
+  expect([...index.searchMany(items)]).toEqual(before);
+});
+
+test('the engine is told the size of an opened index, and that it is gone', async () => {
+  const index = new Index();
+  index.addMany(BigUint64Array.from({ length: 200_000 }, (_, row) => BigInt(row) << 20n));
+  await index.save(at('large'));
+  const script = `
+    const { Index } = require(${JSON.stringify(join(__dirname, '..'))});
+    (async () => {
+      for (let round = 0; round < 40; round++) await Index.open(${JSON.stringify(at('large'))});
+      console.log(process.memoryUsage().rss);
+    })();`;
+  const run = (code: string) =>
+    spawnSync(process.execPath, ['-e', code], { encoding: 'utf8', maxBuffer: 1 << 20 });
+  const { status, stdout, stderr } = run(script);
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  const { tableBytes, idBytes } = index.stats();
+  // Forty that nobody collected would be forty times the size.
+  expect(Number(stdout)).toBeLessThan(40 * (tableBytes + idBytes));
+});
+
+test('an index does not cross to a worker', async () => {
+  const index = new Index();
+  index.add(1n);
+  const code = `require('node:worker_threads').parentPort.once('message', () => process.exit(0))`;
+  const worker = new Worker(code, { eval: true });
+  try {
+    worker.postMessage(index);
+    const copy = structuredClone(index) as Partial<Index>;
+    expect(copy).not.toBeInstanceOf(Index);
+    expect(copy.search).toBeUndefined();
+  } finally {
+    await worker.terminate();
+  }
+});

@@ -1,0 +1,181 @@
+import { expect, test } from 'vitest';
+import { type Checked, Index, type Window } from '..';
+import { distance, nearby } from './fingerprints';
+
+type OnDuplicate = 'skip' | 'add' | 'touch';
+
+/** The rules of the window, written down without any index. */
+class Model {
+  readonly live: { id: number; at: number; item: bigint }[] = [];
+  readonly #window: Window;
+  #next = 0;
+  #latest = 0;
+
+  constructor(window: Window) {
+    this.#window = window;
+  }
+
+  checkAndAdd(item: bigint, at: number, onDuplicate: OnDuplicate): Checked {
+    this.#latest = Math.max(this.#latest, at);
+    this.expire(this.#latest - (this.#window.maxAge ?? Number.POSITIVE_INFINITY));
+    const near = this.live
+      .map(({ id, item: other }) => ({ id, distance: distance(item, other) }))
+      .filter(({ distance }) => distance <= 3)
+      .sort((a, b) => a.distance - b.distance || a.id - b.id)[0];
+    if (near !== undefined && onDuplicate === 'touch') {
+      const [touched] = this.live.splice(
+        this.live.findIndex(({ id }) => id === near.id),
+        1,
+      );
+      if (touched !== undefined) this.live.push({ ...touched, at: this.#latest });
+    }
+    const match = near && { duplicateOf: near.id, distance: near.distance };
+    if (near !== undefined && onDuplicate !== 'add') return { ...match };
+    while (this.live.length + 1 > (this.#window.maxCount ?? Number.POSITIVE_INFINITY)) {
+      this.live.shift();
+    }
+    this.live.push({ id: this.#next, at: this.#latest, item });
+    return { id: this.#next++, ...match };
+  }
+
+  expire(before: number): number {
+    const gone = this.live.filter(({ at }) => at < before).length;
+    this.live.splice(0, gone);
+    return gone;
+  }
+}
+
+const items = nearby(1200);
+/** Times that mostly grow, sometimes jump back a little. */
+const times = items.map((_, row) => 1_000_000 + row * 10 - (row % 7 === 0 ? 35 : 0));
+const windows: Window[] = [
+  { maxAge: 1500 },
+  { maxCount: 100 },
+  { maxAge: 2000, maxCount: 120 },
+  {},
+];
+
+test.each(
+  windows.flatMap((window) =>
+    (['skip', 'add', 'touch'] as const).map((onDuplicate) => ({ window, onDuplicate })),
+  ),
+)('$window, $onDuplicate: one by one and in batches as the model says', async (given) => {
+  const { window, onDuplicate } = given;
+  const model = new Model(window);
+  const expected = items.map((item, row) => model.checkAndAdd(item, times[row] ?? 0, onDuplicate));
+  expect(expected.some(({ duplicateOf }) => duplicateOf !== undefined)).toBe(true);
+
+  const single = new Index({ window });
+  const one = items.map((item, row) =>
+    single.checkAndAdd(item, { at: new Date(times[row] ?? 0), onDuplicate }),
+  );
+  expect(one).toEqual(expected);
+
+  const batch = new Index({ window });
+  expect([...batch.checkAndAddMany(items, { at: times, onDuplicate })]).toEqual(expected);
+  const later = new Index({ window });
+  const halves = [0, 600].map((from) => {
+    const at = Float64Array.from(times.slice(from, from + 600));
+    return later.checkAndAddManyAsync(items.slice(from, from + 600), { at, onDuplicate });
+  });
+  expect((await Promise.all(halves)).flatMap((half) => [...half])).toEqual(expected);
+
+  const live = new Set(model.live.map(({ id }) => id));
+  for (const index of [single, batch, later]) {
+    expect(index.size).toBe(live.size);
+    for (const [id] of items.entries()) expect(index.has(id)).toBe(live.has(id));
+  }
+  const before = 1_000_000 + 11_000;
+  expect(single.expire(before)).toBe(model.expire(before));
+  expect(single.size).toBe(model.live.length);
+});
+
+test('nothing older than the limit is matched, nothing younger is lost', () => {
+  const index = new Index({ window: { maxAge: 1000 } });
+  expect(index.add(7n, { at: 5000 })).toBe(0);
+  expect(index.checkAndAdd(7n, { at: 6000 })).toEqual({ duplicateOf: 0, distance: 0 });
+  expect(index.checkAndAdd(7n, { at: 6001 })).toEqual({ id: 1 });
+  expect(index.has(0)).toBe(false);
+});
+
+test('touch renews, skip does not', () => {
+  for (const [onDuplicate, last] of [
+    ['touch', { duplicateOf: 0, distance: 0 }],
+    ['skip', { id: 1 }],
+  ] as const) {
+    const index = new Index({ window: { maxAge: 1000 } });
+    index.add(7n, { at: 1000 });
+    index.checkAndAdd(7n, { at: 1900, onDuplicate });
+    expect(index.checkAndAdd(7n, { at: 2500, onDuplicate })).toEqual(last);
+  }
+});
+
+test('add keeps both, with the match', () => {
+  const index = new Index();
+  index.add(7n);
+  const both = { id: 1, duplicateOf: 0, distance: 1 };
+  expect(index.checkAndAdd(6n, { onDuplicate: 'add' })).toEqual(both);
+  const [batch] = index.checkAndAddMany([5n], { onDuplicate: 'add' });
+  expect(batch).toEqual({ id: 2, duplicateOf: 0, distance: 1 });
+});
+
+test('addMany takes one time for all, one for each, or the clock', async () => {
+  const index = new Index({ window: {} });
+  expect(index.addMany([1n, 2n], { at: 1000 })).toEqual({ first: 0, count: 2 });
+  expect(await index.addManyAsync([3n, 4n], { at: [2000, new Date(3000)] })).toEqual({
+    first: 2,
+    count: 2,
+  });
+  expect(index.addMany([], { at: 4000 })).toEqual({ first: 4, count: 0 });
+  expect(index.expire(2001)).toBe(3);
+  expect([...index.checkAndAddMany([9n])]).toEqual([{ duplicateOf: 3, distance: 3 }]);
+  const now = new Index({ window: { maxAge: 3_600_000 } });
+  now.addMany([1n, 2n]);
+  expect([now.expire(Date.now() - 60_000), now.expire(Date.now() + 60_000)]).toEqual([0, 2]);
+});
+
+test('memory of a window is flat', () => {
+  const index = new Index({ window: { maxCount: 2000 } });
+  const sizes: number[] = [];
+  const source = nearby(10_000);
+  for (let round = 0; round < 40; round++) {
+    const mask = BigInt(round) << 58n;
+    index.addMany(BigUint64Array.from(source, (item) => item ^ mask));
+    const { tableBytes, idBytes, windowBytes } = index.stats();
+    sizes.push(tableBytes + idBytes + windowBytes);
+  }
+  expect(index.size).toBe(2000);
+  expect(index.stats().windowBytes).toBeGreaterThan(0);
+  expect(Math.max(...sizes.slice(20))).toBeLessThan(2 * Math.max(...sizes.slice(0, 20)));
+});
+
+test('times and windows that make no sense are refused', () => {
+  const index = new Index({ window: {} });
+  const range = { name: 'RangeError', code: 'ERR_OUT_OF_RANGE' };
+  const type = { name: 'TypeError', code: 'ERR_INVALID_ARG_TYPE' };
+  const thrown = (call: () => unknown) => {
+    try {
+      call();
+    } catch (error) {
+      return error;
+    }
+  };
+  for (const at of [-1, 1.5, Number.NaN, 2 ** 53, new Date(Number.NaN)]) {
+    expect(thrown(() => index.add(1n, { at }))).toMatchObject(range);
+    expect(thrown(() => index.expire(at))).toMatchObject(range);
+    expect(thrown(() => index.addMany([1n], { at: [at] }))).toMatchObject(range);
+  }
+  expect(thrown(() => index.addMany([1n, 2n, 3n], { at: [1, 2] }))).toMatchObject(range);
+  expect(thrown(() => index.addMany([1n], { at: [] }))).toMatchObject(range);
+  expect(thrown(() => index.add(1n, { at: '2020' as never }))).toMatchObject(type);
+  expect(thrown(() => index.checkAndAdd(1n, { onDuplicate: 'keep' as never }))).toMatchObject({
+    name: 'TypeError',
+    code: 'ERR_INVALID_ARG_VALUE',
+  });
+  expect(index.size).toBe(0);
+  for (const window of [{ maxAge: 0 }, { maxCount: 0 }, { maxCount: 2 ** 32 }]) {
+    expect(thrown(() => new Index({ window }))).toMatchObject(range);
+  }
+  expect(thrown(() => new Index({ window: { age: 1 } as never }))).toMatchObject(type);
+  expect(thrown(() => new Index().expire(1))).toMatchObject({ code: 'ERR_SIMHASH_NO_WINDOW' });
+});

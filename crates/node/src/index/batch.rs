@@ -1,0 +1,116 @@
+//! Additions and check-and-adds of many items.
+
+use super::columns::{NativeAdded, NativeChecked};
+use super::shared::{Shared, on_pool};
+use crate::check::{number, whole};
+use crate::error::Failure;
+use crate::pool;
+use crate::text::Texts;
+use napi::bindgen_prelude::Float64Array;
+use simhash_index::{Item, OnDuplicate, Outcome};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Times in milliseconds; none: the clock.
+#[derive(Default)]
+pub(super) struct Times(Option<Vec<u64>>);
+
+impl Times {
+    pub(super) fn of(given: Option<Float64Array>) -> Result<Self, Failure> {
+        let Some(given) = given else { return Ok(Self::default()) };
+        given
+            .iter()
+            .map(|&at| whole(at, "at"))
+            .collect::<Result<_, _>>()
+            .map(|times| Self(Some(times)))
+    }
+
+    /// A time for each of `count` items: one given time is everybody's.
+    fn each(&self, count: usize) -> Result<Vec<u64>, Failure> {
+        match self.0.as_deref() {
+            None => Ok(Vec::new()),
+            Some([one]) => Ok(vec![*one; count]),
+            Some(times) if times.len() == count => Ok(times.to_vec()),
+            _ => Err(Failure::out_of_range("at", "one time, or one for each item")),
+        }
+    }
+}
+
+/// What a duplicate does, by its name; absent means nothing.
+pub(super) fn on_duplicate(name: Option<&str>) -> Result<OnDuplicate, Failure> {
+    match name {
+        None | Some("skip") => Ok(OnDuplicate::Skip),
+        Some("add") => Ok(OnDuplicate::Add),
+        Some("touch") => Ok(OnDuplicate::Touch),
+        Some(other) => {
+            let message = format!("onDuplicate has no choice {other:?}");
+            Err(Failure::new("ERR_INVALID_ARG_VALUE", message))
+        }
+    }
+}
+
+fn live(flag: &AtomicBool) -> Result<(), Failure> {
+    if flag.load(Ordering::Relaxed) { Err(Failure::cancelled()) } else { Ok(()) }
+}
+
+impl Shared {
+    pub(super) fn add_many(
+        &self,
+        texts: &Texts,
+        times: &Times,
+        flag: &AtomicBool,
+    ) -> Result<NativeAdded, Failure> {
+        let items = self.items(texts, flag)?;
+        let times = times.each(items.len())?;
+        live(flag)?;
+        let first = if times.is_empty() || self.window.is_none() {
+            self.index.add_many(&items)?.start
+        } else {
+            // The core takes times where it also looks; the look costs about a microsecond an item.
+            let added =
+                self.index.check_and_add_many_with(&items, &times, OnDuplicate::Add, flag)?;
+            match added.first().and_then(|outcome| outcome.id) {
+                Some(first) => first,
+                None => self.index.add_many(&[])?.start,
+            }
+        };
+        Ok(NativeAdded { first: number(first), count: number(items.len() as u64) })
+    }
+
+    pub(super) fn check_and_add_many(
+        &self,
+        texts: &Texts,
+        times: &Times,
+        on_duplicate: OnDuplicate,
+        flag: &AtomicBool,
+    ) -> Result<NativeChecked, Failure> {
+        let items = self.items(texts, flag)?;
+        let times = times.each(items.len())?;
+        live(flag)?;
+        let outcomes = if self.window.is_none() && on_duplicate != OnDuplicate::Add {
+            self.checked_in_parallel(&items, flag)?
+        } else {
+            self.index.check_and_add_many_with(&items, &times, on_duplicate, flag)?
+        };
+        Ok(NativeChecked::of(&outcomes))
+    }
+
+    /// Without a window nothing leaves between two items, so the core looks all of them up at once.
+    fn checked_in_parallel(
+        &self,
+        items: &[Item],
+        flag: &AtomicBool,
+    ) -> Result<Vec<Outcome>, Failure> {
+        let checked = on_pool(items.len(), pool::tasks(self.threads), |tasks| {
+            Ok(self.index.check_and_add_many(items, tasks, flag)?)
+        })?;
+        Ok(checked
+            .into_iter()
+            .map(|checked| match checked {
+                simhash_index::Checked::Added(id) => Outcome { id: Some(id), duplicate_of: None },
+                simhash_index::Checked::Duplicate(near) => {
+                    Outcome { id: None, duplicate_of: Some(near) }
+                }
+            })
+            .collect())
+    }
+}

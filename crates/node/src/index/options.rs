@@ -1,0 +1,99 @@
+//! Options of an index: how it is made, and whether they agree with a saved one.
+
+use crate::check::whole;
+use crate::error::Failure;
+use napi_derive::napi;
+use simhash_index::{Index, IndexOptions, Plan, PlanChoice, Window};
+use std::path::Path;
+
+/// Which documents stay.
+#[napi(object)]
+#[derive(Clone, Copy, Default)]
+pub struct NativeWindow {
+    pub max_age: Option<f64>,
+    pub max_count: Option<f64>,
+}
+
+impl NativeWindow {
+    fn core(self) -> Result<Window, Failure> {
+        let limit = |limit: Option<f64>, name| limit.map(|limit| whole(limit, name)).transpose();
+        Ok(Window {
+            max_age: limit(self.max_age, "window.maxAge")?,
+            max_count: limit(self.max_count, "window.maxCount")?,
+        })
+    }
+}
+
+/// What was given; for a new index absent means the default, for a saved one its own.
+#[napi(object, object_to_js = false)]
+pub struct NativeIndexOptions {
+    pub max_distance: Option<u32>,
+    pub plan: Option<String>,
+    pub capacity: Option<f64>,
+    pub window: Option<NativeWindow>,
+    pub threads: u32,
+}
+
+pub(super) fn choice(plan: Option<String>) -> PlanChoice {
+    match plan.as_deref() {
+        None | Some("auto") => PlanChoice::Auto,
+        Some("classic") => PlanChoice::Classic,
+        Some(_) => PlanChoice::Named(plan.unwrap_or_default()),
+    }
+}
+
+impl NativeIndexOptions {
+    pub(super) fn core(&self) -> Result<IndexOptions, Failure> {
+        let mut options = IndexOptions::default();
+        options.max_distance = self.max_distance.unwrap_or(options.max_distance);
+        options.plan = choice(self.plan.clone());
+        options.capacity = self.capacity.map(|count| whole(count, "capacity")).transpose()?;
+        options.window = self.window.map(NativeWindow::core).transpose()?;
+        Ok(options)
+    }
+
+    /// Whether a saved index is what was asked for.
+    pub(super) fn agree(
+        &self,
+        path: &Path,
+        index: &Index,
+        window: Option<Window>,
+    ) -> Result<(), Failure> {
+        let (found, distance) = (index.plan().name(), index.max_distance());
+        if let Some(given) = self.max_distance.filter(|&given| given != distance) {
+            return Err(mismatch(path, "maxDistance", &distance.to_string(), &given.to_string()));
+        }
+        let plan = match choice(self.plan.clone()) {
+            PlanChoice::Auto => None,
+            PlanChoice::Classic => Some(Plan::classic(distance)?.name().to_owned()),
+            PlanChoice::Named(name) => Some(name),
+        };
+        if let Some(given) = plan.filter(|given| given != found) {
+            return Err(mismatch(path, "plan", found, &given));
+        }
+        if let Some(given) = self.window {
+            let given = Some(given.core()?);
+            if given != window {
+                return Err(mismatch(path, "window", &shown(window), &shown(given)));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn shown(window: Option<Window>) -> String {
+    let Some(Window { max_age, max_count }) = window else { return "none".to_owned() };
+    let limit = |limit: Option<u64>| limit.map_or("any".to_owned(), |limit| limit.to_string());
+    format!("maxAge {}, maxCount {}", limit(max_age), limit(max_count))
+}
+
+/// The saved index was made with other options than those given.
+pub(super) fn mismatch(path: &Path, option: &str, saved: &str, given: &str) -> Failure {
+    Failure::new(
+        "ERR_SIMHASH_INDEX_MISMATCH",
+        format!(
+            "{}: the index was saved with {option} ({saved}) and is opened with ({given})",
+            path.display()
+        ),
+    )
+}

@@ -1,0 +1,120 @@
+//! What the calls on an index share with its jobs on the pool.
+
+use crate::error::{Failure, caught};
+use crate::pool;
+use crate::sketch::items;
+use crate::text::Texts;
+use napi::Env;
+use simhash_index::{Index, Item, Window};
+use simhash_sketch::Fingerprinter;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering};
+
+/// Single calls between two reports of memory: the report reads all counters, a call costs a microsecond.
+const REPORT_EVERY: u32 = 4096;
+
+/// The flag of calls that cannot be cancelled.
+pub(super) static NEVER: AtomicBool = AtomicBool::new(false);
+
+/// An index with what makes its items.
+pub(super) struct Shared {
+    pub(super) index: Index,
+    pub(super) window: Option<Window>,
+    pub(super) fingerprinter: Fingerprinter,
+    pub(super) threads: u32,
+    /// A panic left a writer half way: nothing it says can be trusted.
+    poisoned: AtomicBool,
+}
+
+impl Shared {
+    pub(super) fn new(
+        index: Index,
+        window: Option<Window>,
+        fingerprinter: Fingerprinter,
+        threads: u32,
+    ) -> Self {
+        Self { index, window, fingerprinter, threads, poisoned: AtomicBool::new(false) }
+    }
+
+    pub(super) fn bytes(&self) -> i64 {
+        let stats = self.index.stats();
+        i64::try_from(stats.table_bytes + stats.id_bytes + stats.window_bytes).unwrap_or(i64::MAX)
+    }
+
+    /// Runs `work` unless an earlier panic broke the index; remembers a new one.
+    pub(super) fn guarded<T>(
+        &self,
+        work: impl FnOnce(&Self) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        if self.poisoned.load(Ordering::Relaxed) {
+            let why = "an earlier internal error left this index unusable; make a new one and report the error";
+            return Err(Failure::internal(why));
+        }
+        let result = caught(|| work(self));
+        if result.as_ref().is_err_and(Failure::is_internal) {
+            self.poisoned.store(true, Ordering::Relaxed);
+        }
+        result
+    }
+
+    pub(super) fn items(&self, texts: &Texts, flag: &AtomicBool) -> Result<Vec<Item>, Failure> {
+        items(&self.fingerprinter, texts, self.threads, flag)
+    }
+
+    /// The single item of a single call.
+    pub(super) fn item(&self, texts: &Texts) -> Result<Item, Failure> {
+        Ok(self.items(texts, &NEVER)?[0])
+    }
+}
+
+/// Runs a parallel call of the core on the shared pool; a small batch, or one for a single task, where it is.
+pub(super) fn on_pool<T: Send>(
+    len: usize,
+    tasks: usize,
+    work: impl FnOnce(usize) -> Result<T, Failure> + Send,
+) -> Result<T, Failure> {
+    /// Items of a few hundred nanoseconds each: below, the pool costs more than it gives.
+    const SMALL: usize = 256;
+    if tasks == 1 || len <= SMALL { work(1) } else { pool::shared()?.install(|| work(tasks)) }
+}
+
+/// Bytes told to the engine so far.
+#[derive(Default)]
+pub(super) struct Memory {
+    reported: AtomicI64,
+    calls: AtomicU32,
+}
+
+impl Memory {
+    pub(super) fn report(&self, env: Env, bytes: i64) {
+        let before = self.reported.swap(bytes, Ordering::Relaxed);
+        // A refusal only means that the collector knows less.
+        let _ = env.adjust_external_memory(bytes - before);
+    }
+
+    /// Whether a single call is the one in many after which memory is to be reported.
+    pub(super) fn is_due(&self) -> bool {
+        self.calls.fetch_add(1, Ordering::Relaxed) % REPORT_EVERY == REPORT_EVERY - 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::batch::Times;
+    use super::{Failure, NEVER, Shared};
+    use crate::text::Texts;
+    use simhash_index::{Index, IndexOptions};
+    use simhash_sketch::{Fingerprinter, FingerprinterOptions};
+
+    #[test]
+    fn a_panic_makes_an_index_unusable_and_later_calls_say_so() {
+        let index = Index::new(&IndexOptions::default()).unwrap();
+        let fingerprinter = Fingerprinter::new(&FingerprinterOptions::default()).unwrap();
+        let shared = Shared::new(index, None, fingerprinter, 1);
+        let refused = |shared: &Shared| shared.guarded::<()>(|_| Err(Failure::closed("Index")));
+        let add = |shared: &Shared| shared.add_many(&Texts::default(), &Times::default(), &NEVER);
+        assert!(!refused(&shared).unwrap_err().is_internal());
+        assert!(shared.guarded(add).is_ok());
+        assert!(shared.guarded::<()>(|_| panic!("half way")).unwrap_err().is_internal());
+        assert!(refused(&shared).unwrap_err().is_internal());
+    }
+}

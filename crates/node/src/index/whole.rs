@@ -1,0 +1,102 @@
+//! An index as a whole: made compact, saved, opened.
+
+use super::options::NativeIndexOptions;
+use super::shared::{Memory, NEVER, Shared};
+use super::{NativeIndex, file};
+use crate::error::{Failure, caught, js};
+use crate::fingerprinter::NativeFingerprinter;
+use crate::task::{self, Cancel, Place};
+use napi::Env;
+use napi::bindgen_prelude::Object;
+use napi_derive::napi;
+use parking_lot::RwLock;
+use simhash_sketch::Fingerprinter;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock, Weak};
+
+/// What is needed to open a saved index.
+struct Opening {
+    path: PathBuf,
+    fingerprinter: Fingerprinter,
+    options: NativeIndexOptions,
+}
+
+impl Opening {
+    fn run(self, flag: &AtomicBool) -> Result<Arc<Shared>, Failure> {
+        let (index, window) = file::open(&self.path, &self.fingerprinter.to_string(), flag)?;
+        self.options.agree(&self.path, &index, window)?;
+        Ok(Arc::new(Shared::new(index, window, self.fingerprinter, self.options.threads)))
+    }
+}
+
+#[napi]
+impl NativeIndex {
+    /// Seals everything into one run, on the pool.
+    #[napi(catch_unwind, ts_return_type = "Promise<void>")]
+    pub fn compact<'env>(&self, env: &'env Env, cancel: &Cancel) -> js::Result<Object<'env>> {
+        self.start(env, cancel, |shared, _| {
+            shared.index.compact();
+            Ok(())
+        })
+    }
+
+    /// Writes the whole index to a file, on the pool.
+    #[napi(catch_unwind, ts_return_type = "Promise<void>")]
+    pub fn save<'env>(
+        &self,
+        env: &'env Env,
+        path: String,
+        cancel: &Cancel,
+    ) -> js::Result<Object<'env>> {
+        let path = PathBuf::from(path);
+        self.start(env, cancel, move |shared, flag| {
+            let recipe = shared.fingerprinter.to_string();
+            file::save(&shared.index, shared.window, &recipe, &path, flag)
+        })
+    }
+
+    /// Reads a saved index here and now.
+    #[napi(catch_unwind)]
+    pub fn open_sync(
+        env: Env,
+        path: String,
+        fingerprinter: &NativeFingerprinter,
+        options: NativeIndexOptions,
+    ) -> js::Result<Self> {
+        let fingerprinter = fingerprinter.core.clone();
+        let opening = Opening { path: path.into(), fingerprinter, options };
+        let shared = caught(|| opening.run(&NEVER))?;
+        let memory = Arc::<Memory>::default();
+        memory.report(env, shared.bytes());
+        Ok(Self { shared: RwLock::new(Some(shared)), memory })
+    }
+
+    /// Reads a saved index on the pool.
+    #[napi(catch_unwind, ts_return_type = "Promise<NativeIndex>")]
+    pub fn open<'env>(
+        env: &'env Env,
+        path: String,
+        fingerprinter: &NativeFingerprinter,
+        options: NativeIndexOptions,
+        cancel: &Cancel,
+    ) -> js::Result<Object<'env>> {
+        let fingerprinter = fingerprinter.core.clone();
+        let opening = Opening { path: path.into(), fingerprinter, options };
+        let memory = Arc::<Memory>::default();
+        let opened = Arc::<OnceLock<Weak<Shared>>>::default();
+        let (to_report, in_job) = ((Arc::clone(&memory), Arc::clone(&opened)), opened);
+        let work = move |flag: &AtomicBool| {
+            let shared = opening.run(flag)?;
+            let _ = in_job.set(Arc::downgrade(&shared));
+            Ok(Self { shared: RwLock::new(Some(shared)), memory })
+        };
+        let settled = move |env: Env| {
+            let (memory, opened) = to_report;
+            if let Some(shared) = opened.get().and_then(Weak::upgrade) {
+                memory.report(env, shared.bytes());
+            }
+        };
+        task::start(env, Place::Shared, cancel, work, settled)
+    }
+}

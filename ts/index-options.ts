@@ -1,0 +1,126 @@
+/** Options of an index and of its calls, and how they are checked. */
+import {
+  FINGERPRINTER,
+  Fingerprinter,
+  type FingerprinterOptions,
+  JOB,
+  type JobOptions,
+} from './fingerprinter';
+import { given } from './given';
+import type { NativeIndexOptions } from './native';
+import * as check from './options';
+import { type Time, type Times, time, times } from './time';
+
+/** Which documents stay; the oldest leave first. Renewed documents (`onDuplicate: 'touch'`) count as new. */
+export interface Window {
+  /**
+   * Largest age in milliseconds, 1 to 2^53 - 1, measured at the latest time that an addition has brought: documents older
+   * than that leave before the addition looks. Default any age.
+   */
+  maxAge?: number | undefined;
+  /** Most live documents, 1 to 2^32 - 2. Default any number. */
+  maxCount?: number | undefined;
+}
+
+/** How an index is made. */
+export interface IndexOptions {
+  /** Largest Hamming distance of near-duplicates, inclusive, 0 to 16. Default 3. */
+  maxDistance?: number | undefined;
+  /** Makes the fingerprints of texts: a fingerprinter or its options. Default `new Fingerprinter()`. */
+  fingerprinter?: Fingerprinter | FingerprinterOptions | undefined;
+  /** Expected number of documents, 0 to 2^53 - 1; a hint for `plan: 'auto'`. */
+  capacity?: number | undefined;
+  /** Which tables to keep: `'auto'` (default), `'classic'` (k + 1 blocks), or a plan's name such as `'k3-t6'`. */
+  plan?: 'auto' | 'classic' | (string & {}) | undefined;
+  /**
+   * Keeps the time of each document (12 bytes) and lets old ones leave; `{}` keeps times for `expire` alone. Default: no
+   * times, documents stay until they are deleted.
+   */
+  window?: Window | undefined;
+  /** Most threads of one call, 0 to 1024; 0 (default) is one per core. Changes no result. */
+  threads?: number | undefined;
+}
+
+/** How a saved index is opened: what is given must be what the index was made with. */
+export interface OpenOptions {
+  /** Must make the same fingerprints as that of the saved index. Default `new Fingerprinter()`. */
+  fingerprinter?: Fingerprinter | FingerprinterOptions | undefined;
+  /** If given, must be that of the saved index. */
+  maxDistance?: number | undefined;
+  /** If given and not `'auto'`, must be that of the saved index. */
+  plan?: 'auto' | 'classic' | (string & {}) | undefined;
+  /** If given, must be that of the saved index. */
+  window?: Window | undefined;
+  /** Most threads of one call, 0 to 1024; 0 (default) is one per core. Changes no result. */
+  threads?: number | undefined;
+}
+
+/** How to search. */
+export interface SearchOptions {
+  /** Largest distance, inclusive, 0 to 16. Default: that of the index. */
+  maxDistance?: number | undefined;
+  /** At most so many matches per item, the nearest first; 0 to 2^53 - 1. Default all. */
+  limit?: number | undefined;
+}
+
+/** How to add one item. */
+export interface AddOptions {
+  /**
+   * The item's time. Default now. Only an index with a window looks at it; a time before the latest one counts as the
+   * latest, so that time never runs backwards.
+   */
+  at?: Time | undefined;
+}
+
+/** How to add many items. */
+export interface AddManyOptions {
+  /** One time for all items, or one for each, in order; as in {@link AddOptions}. Default now. */
+  at?: Times | undefined;
+}
+
+/** What to do with an item that has a near-duplicate. */
+export interface DuplicateOptions {
+  /**
+   * `'skip'` (default): the item is not added; `'add'`: it is added all the same; `'touch'`: it is not added, and the
+   * nearest match becomes as young as the item (in an index with a window; otherwise as `'skip'`).
+   */
+  onDuplicate?: 'skip' | 'add' | 'touch' | undefined;
+}
+
+/** How to compare all documents with each other. */
+export interface JoinOptions extends JobOptions {
+  /** Largest distance of a pair, inclusive, 0 to 16. Default: that of the index. */
+  maxDistance?: number | undefined;
+}
+
+const UINT32 = 2 ** 32 - 1;
+const WINDOW: check.Checks<Window> = {
+  maxAge: check.integer(1, Number.MAX_SAFE_INTEGER),
+  maxCount: check.integer(1, UINT32 - 1),
+};
+const DISTANCE = check.integer(0, 16);
+
+export const OPEN: check.Checks<OpenOptions> = {
+  fingerprinter: (value, name) =>
+    value instanceof Fingerprinter ? value : check.checked(value, FINGERPRINTER, name),
+  maxDistance: DISTANCE,
+  plan: check.string,
+  window: (value, name) => check.checked(value, WINDOW, name),
+  threads: check.integer(0, 1024),
+};
+export const INDEX: check.Checks<IndexOptions> = { ...OPEN, capacity: check.id };
+export const SEARCH: check.Checks<SearchOptions> = { maxDistance: DISTANCE, limit: check.id };
+/** Times come out of the check in milliseconds. */
+export const ADD: check.Checks<{ at?: number }> = { at: time };
+export const ADD_MANY: check.Checks<{ at?: Float64Array }> = { at: times };
+export const DUPLICATE: check.Checks<DuplicateOptions> = {
+  onDuplicate: check.choice('skip', 'add', 'touch'),
+};
+export const JOIN: check.Checks<JoinOptions> = { ...JOB, maxDistance: DISTANCE };
+
+/** Checked options as the addon takes them. */
+export function nativeIndexOptions(options: IndexOptions): NativeIndexOptions {
+  const { maxDistance, plan, capacity, window, threads = 0 } = options;
+  const limits = window && given(window);
+  return { ...given({ maxDistance, plan, capacity, window: limits }), threads };
+}

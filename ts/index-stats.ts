@@ -1,0 +1,29 @@
+/** Counts and bytes of an index. */
+export interface Stats {
+  /** Live ids. */
+  live: number;
+  /** Distinct fingerprints in the tables. */
+  fingerprints: number;
+  /** Those of them without a live id, waiting to be purged. */
+  dead: number;
+  /** Fingerprints in the scanned front. */
+  front: number;
+  /** Fingerprints in each sealed run, oldest first. */
+  runs: number[];
+  /** Name of the plan. */
+  plan: string;
+  /** Tables of the plan. */
+  tables: number;
+  /** Bytes of front, tables and directories. */
+  tableBytes: number;
+  /** Bytes of records, maps and id lists. */
+  idBytes: number;
+  /** Bytes of the times of documents, in an index with a window. */
+  windowBytes: number;
+  /** Whether tables lie in memory for which huge pages were asked. */
+  hugePages: boolean;
+  /** Whether runs are being merged at the moment. */
+  merging: boolean;
+  /** Searches whose answer a limit cut, so far. */
+  truncated: number;
+}
