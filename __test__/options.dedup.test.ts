@@ -47,9 +47,11 @@ const comparison: readonly Case[] = [
   number('ngram', 2, 1, 8),
   number('minFeatures', 8, 0, 2 ** 32 - 1),
   number('threads', 0, 0, 1024),
+  { key: 'preset', initial: 'chars', right: ['jieba-tfidf'], outside: ['jieba'] },
+  { key: 'segmenter', initial: 'own', right: [], outside: ['jieba'] },
   { key: 'features', initial: 'chars', right: ['words', 'jieba'], outside: ['char'] },
   { key: 'weighting', initial: 'count', right: ['binary'], outside: ['sum'] },
-  { key: 'normalize', initial: {}, right: [false, { nfkc: false, whitespace: 'keep' }] },
+  { key: 'normalize', initial: {}, right: [false, 'web', { nfkc: false, whitespace: 'keep' }] },
 ];
 const own: Readonly<Record<string, readonly Case[]>> = {
   dedup: [number('batch', 256, 1, 65_536)],
