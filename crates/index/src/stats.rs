@@ -3,7 +3,7 @@
 /// Counts and bytes of an index at one moment.
 ///
 /// Memory follows a formula: `8 * tables` bytes for each fingerprint in a run, plus 3 to 7 % for directories, plus
-/// about 15 bytes for its id (8 for the record, 5 to 8 for the map). A further id of the same fingerprint costs 8 for the
+/// about 16 bytes for its id (8.25 for the record, 7.5 to 8 for the map). A further id of the same fingerprint costs 8 for the
 /// record and 4 to 8 for the list; a short text about 100.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
