@@ -47,11 +47,11 @@ beforeAll(() => {
 describe('the tarball', () => {
   const paths = () => packed.files.map(({ path }) => path);
 
-  test('holds the build, the manifest, README and LICENSE, nothing else', () => {
+  test('holds the build, the manifest, README and licences, nothing else', () => {
     const outside = paths().filter((path) => !path.startsWith('dist/'));
-    expect(outside.sort()).toEqual(['LICENSE', 'README.md', 'package.json']);
+    expect(outside.sort()).toEqual(['LICENSE', 'README.md', 'THIRD-PARTY.md', 'package.json']);
     const odd = paths().filter((path) => !/\.(js|mjs|d\.ts|d\.mts|node)$/.test(path));
-    expect(odd.sort()).toEqual(['LICENSE', 'README.md', 'package.json']);
+    expect(odd.sort()).toEqual(['LICENSE', 'README.md', 'THIRD-PARTY.md', 'package.json']);
   });
 
   test('holds what has a source, and every entry that the manifest names', () => {

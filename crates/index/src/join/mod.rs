@@ -6,7 +6,6 @@
 
 mod clusters;
 mod pairs;
-pub mod set;
 
 use std::sync::Arc;
 
