@@ -4,6 +4,19 @@ import { describe, expect, test } from 'vitest';
 import { Folder, ROOT } from './cli-run';
 
 const folder = new Folder();
+const COMMANDS = [
+  'dedup',
+  'pairs',
+  'index build',
+  'index add',
+  'index query',
+  'index stats',
+  'plan',
+  'fingerprint',
+  'explain',
+  'help',
+  'version',
+];
 const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
   version: string;
 };
@@ -15,6 +28,8 @@ describe('a wrong command line exits 2, writes nothing to standard output and sa
     [['frobnicate'], 'simhash-native help'],
     [['--frobnicate'], "unknown option '--frobnicate'"],
     [['help', 'explian'], 'did you mean explain?'],
+    [['help', 'index', 'bulid'], 'did you mean index build?'],
+    [['help', 'dedup', 'in'], "does not take 'in'"],
     [['dedup', 'in', '--ouptut', 'out'], 'did you mean --output?'],
     [['dedup', 'in', '--min-similarty=0.5'], 'did you mean --min-similarity?'],
     [['dedup', 'in', '-x', 'out'], 'unknown option -x'],
@@ -65,16 +80,16 @@ test('no command shows the commands on standard error and exits 2', async () => 
 test.each([['help'], ['--help'], ['-h']])('%s shows the commands and exits 0', async (name) => {
   const { status, stdout, stderr } = await folder.run([name]);
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-  for (const command of ['dedup', 'fingerprint', 'explain', 'help', 'version']) {
+  for (const command of COMMANDS) {
     expect(stdout).toMatch(new RegExp(`^ {2}${command} `, 'm'));
   }
 });
 
 test('help of a command and its --help are the same text, within 80 columns', async () => {
-  for (const command of ['dedup', 'fingerprint', 'explain', 'help', 'version']) {
+  for (const command of COMMANDS) {
     const [byName, byOption] = [
-      await folder.run(['help', command]),
-      await folder.run([command, '--help']),
+      await folder.run(['help', ...command.split(' ')]),
+      await folder.run([...command.split(' '), '--help']),
     ];
     expect(byName).toEqual(byOption);
     expect(byName.status).toBe(0);

@@ -114,7 +114,7 @@ describe('shell', () => {
 });
 
 describe('reference', () => {
-  const helps = all.filter(({ comment }) => comment?.startsWith('help'));
+  const helps = all.filter(({ comment }) => /^(help|plan)\b/.test(comment ?? ''));
 
   test.each(helps.map((block) => [block.comment ?? '', block.code] as const))(
     'the block of "%s" is what the command prints',

@@ -8,6 +8,8 @@ export const EXIT = {
   usage: 2,
   /** An input or output cannot be opened, read or written. */
   io: 3,
+  /** A saved index is damaged, or its parts do not belong together. */
+  index: 4,
   /** A defect of this program (`EX_SOFTWARE` of sysexits.h). */
   defect: 70,
   /** 128 + SIGINT. */
@@ -29,7 +31,28 @@ export class UsageError extends Error {
 export class InputError extends Error {
   override readonly name = 'InputError';
   readonly code = 'ERR_SIMHASH_INPUT';
+  constructor(file: string, cause: unknown) {
+    super(`cannot read ${file}: ${messageOf(cause)}`, { cause });
+  }
 }
+
+/** A file of the command line cannot be written. */
+export class OutputError extends Error {
+  override readonly name = 'OutputError';
+  readonly code: string;
+  constructor(file: string, cause: unknown) {
+    super(`cannot write ${file}: ${messageOf(cause)}`, { cause });
+    this.code = codeOf(cause) === 'ENOSPC' ? 'ERR_SIMHASH_DISK_FULL' : 'ERR_SIMHASH_OUTPUT';
+  }
+}
+
+/** A saved index is damaged, or its files do not belong together. */
+export class SavedIndexError extends Error {
+  override readonly name = 'SavedIndexError';
+  readonly code = 'ERR_SIMHASH_INDEX_DAMAGED';
+}
+
+const SAVED_INDEX: readonly string[] = ['ERR_SIMHASH_INDEX_DAMAGED', 'ERR_SIMHASH_INDEX_MISMATCH'];
 
 /** The exit status for an error that ended a command. */
 export function statusOf(error: unknown): number {
@@ -38,6 +61,7 @@ export function statusOf(error: unknown): number {
   // Programming errors of the library are, from here, values that the user typed.
   if (code?.startsWith('ERR_INVALID_ARG') || code === 'ERR_OUT_OF_RANGE') return EXIT.usage;
   if (code === 'ERR_SIMHASH_SAME_FILE') return EXIT.usage;
+  if (code !== undefined && SAVED_INDEX.includes(code)) return EXIT.index;
   return code?.startsWith('ERR_SIMHASH_') ? EXIT.io : EXIT.defect;
 }
 
@@ -46,4 +70,8 @@ export function codeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string'
     ? error.code
     : undefined;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

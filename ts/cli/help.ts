@@ -23,7 +23,21 @@ export function overview(commands: readonly Command[]): string {
     '- names standard input or output. NO_COLOR turns colour off.',
     '',
     'Exit status: 0 done; 1 done, but records were rejected; 2 wrong usage;',
-    '3 an input or output failed; 130 interrupted.',
+    '3 an input or output failed; 4 a saved index is damaged or does not fit;',
+    '130 interrupted.',
+    '',
+  ].join('\n');
+}
+
+/** The commands of a group, such as those of `index`. */
+export function groupHelp(name: string, group: readonly Command[]): string {
+  return [
+    `Usage: simhash-native ${name} <command> [options]`,
+    '',
+    'Commands:',
+    ...group.flatMap((command) => row(command.name, command.summary)),
+    '',
+    `simhash-native help ${name} <command> shows the options of a command.`,
     '',
   ].join('\n');
 }

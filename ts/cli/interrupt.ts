@@ -2,6 +2,27 @@
 import { constants } from 'node:os';
 import type { Terminal } from './terminal';
 
+/**
+ * Runs `work` with a signal that Ctrl-C raises. Its status is the result; that of the signal if one ended it, once people
+ * have been told that nothing was written.
+ */
+export async function interruptible(
+  terminal: Terminal,
+  work: (signal: AbortSignal) => Promise<number>,
+): Promise<number> {
+  const interrupt = new Interrupt(terminal);
+  try {
+    return await work(interrupt.signal);
+  } catch (error) {
+    if (interrupt.status === undefined) throw error;
+    terminal.say('interrupted; no output was written');
+    terminal.say('to resume, run the same command again: it starts from the beginning');
+    return interrupt.status;
+  } finally {
+    interrupt.release();
+  }
+}
+
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
 export class Interrupt {

@@ -1,9 +1,10 @@
 /** From arguments to an exit status. */
+import type { Command } from './command';
 import { commands } from './commands';
 import { codeOf, EXIT, statusOf, UsageError } from './exit';
-import { commandHelp, overview } from './help';
-import { didYouMean, parse } from './parse';
-import { suggest } from './suggest';
+import { find, ownNames } from './find';
+import { commandHelp, groupHelp, overview } from './help';
+import { list, parse } from './parse';
 import { Terminal } from './terminal';
 
 /** Runs one command line (without `node` and the script) and says with which status the process should end. */
@@ -20,30 +21,34 @@ export async function main(argv: readonly string[]): Promise<number> {
   }
 }
 
-async function dispatch([first, ...rest]: readonly string[], terminal: Terminal): Promise<number> {
+async function dispatch(argv: readonly string[], terminal: Terminal): Promise<number> {
+  const [first, ...others] = argv;
   if (first === undefined) {
     terminal.say(overview(commands).trimEnd());
     return EXIT.usage;
   }
-  const name = ALIASES[first] ?? first;
-  const command = commands.find((candidate) => candidate.name === name);
-  if (command === undefined) {
-    const nearest = suggest(
-      name,
-      commands.map((candidate) => candidate.name),
-    );
-    throw new UsageError(
-      `unknown ${name.startsWith('-') ? 'option' : 'command'} '${name}'`,
-      didYouMean(nearest) ?? 'see: simhash-native help',
-    );
-  }
-  const { help, args, values } = parse(command, rest);
-  if (help) {
-    await terminal.write(commandHelp(command));
+  const found = find([ALIASES[first] ?? first, ...others], commands);
+  if ('group' in found) {
+    if (!HELP_OPTIONS.includes(found.rest[0] ?? '')) throw incomplete(found.name, found.group);
+    await terminal.write(groupHelp(found.name, found.group));
     return EXIT.done;
   }
-  return command.run(args, values, terminal);
+  const { help, args, values } = parse(found.command, found.rest);
+  if (help) {
+    await terminal.write(commandHelp(found.command));
+    return EXIT.done;
+  }
+  return found.command.run(args, values, terminal);
 }
+
+function incomplete(name: string, group: readonly Command[]): UsageError {
+  return new UsageError(
+    `${name} needs a command: ${list(ownNames(group))}`,
+    `see: simhash-native help ${name}`,
+  );
+}
+
+const HELP_OPTIONS: readonly string[] = ['--help', '-h'];
 
 /** What people type at any program. */
 const ALIASES: Readonly<Record<string, string>> = {

@@ -105,3 +105,33 @@ export const fields = {
     help: 'field that holds the id; without it the line number is the id',
   },
 } as const;
+
+/** How a command on an index runs. */
+export const execution = {
+  threads: {
+    kind: 'integer',
+    value: 'N',
+    min: 0,
+    max: 1024,
+    default: 0,
+    help: 'threads to use; 0 = one per core',
+  },
+  json: { kind: 'flag', help: 'print the summary as JSON, with options and versions' },
+  quiet: { kind: 'flag', short: 'q', help: 'no progress and no summary, only errors' },
+} as const;
+
+/** A file for data that goes to standard output otherwise. */
+export const output = {
+  output: {
+    kind: 'text',
+    short: 'o',
+    value: 'FILE',
+    default: '-',
+    help: 'file that appears whole or not at all; - is standard output',
+  },
+} as const;
+
+/** The saved index that a command works on. */
+export const savedIndex = {
+  index: { kind: 'text', value: 'INDEX', help: 'the saved index' },
+} as const;

@@ -128,6 +128,7 @@ export function didYouMean(name: string | undefined): string | undefined {
   return name === undefined ? undefined : `did you mean ${name}?`;
 }
 
-function list(words: readonly string[]): string {
+/** `a, b or c`. */
+export function list(words: readonly string[]): string {
   return `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
 }

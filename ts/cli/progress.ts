@@ -8,7 +8,8 @@ export interface Position {
   readonly bytes: number;
   /** `undefined` where a stream is among the inputs: then there is no share and no time left. */
   readonly totalBytes?: number | undefined;
-  readonly duplicates: number;
+  /** So far, where they are looked for. */
+  readonly duplicates?: number | undefined;
 }
 
 /** Between two lines where nothing can be drawn over, so that a log stays short. */
@@ -51,8 +52,8 @@ export function describe(position: Position, seconds: number): string {
     `${count(documents)} documents`,
     `${count(Math.round(rate(documents)))}/s`,
     `${bytes(rate(position.bytes))}/s`,
-    `${count(duplicates)} duplicates`,
   ];
+  if (duplicates !== undefined) parts.push(`${count(duplicates)} duplicates`);
   if (share === undefined) return parts.join('  ');
   const filled = Math.round(share * BAR_WIDTH);
   const bar = `[${'#'.repeat(filled)}${'-'.repeat(BAR_WIDTH - filled)}]`;

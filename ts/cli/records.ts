@@ -1,5 +1,5 @@
 /** Documents of files: one text per line, or JSON lines. */
-import { lines } from './lines';
+import { lines, type Reading } from './lines';
 import type { Rejections } from './rejections';
 
 export interface Document {
@@ -7,7 +7,7 @@ export interface Document {
   readonly text: string | Uint8Array;
 }
 
-export interface Source {
+export interface Source extends Reading {
   readonly inputs: readonly string[];
   readonly format: 'auto' | 'lines' | 'jsonl';
   readonly textField: string;
@@ -20,7 +20,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 export async function* records(source: Source, rejections: Rejections): AsyncGenerator<Document> {
   for (const input of source.inputs) {
     const json = source.format === 'jsonl' || (source.format === 'auto' && isJsonLines(input));
-    for await (const { bytes, number } of lines(input)) {
+    for await (const { bytes, number } of lines(input, source)) {
       const position = source.inputs.length > 1 ? `${input}:${number}` : `${number}`;
       if (!json) {
         yield { id: position, text: bytes };

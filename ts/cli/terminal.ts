@@ -8,18 +8,20 @@ export class Terminal {
   /** Standard error is a terminal: a progress bar may be drawn over. */
   readonly interactive = isatty(2);
   readonly #colour = this.interactive && !NO_COLOR;
+  #drawn = false;
   #stdout: NodeJS.WriteStream | undefined;
   #stderr: NodeJS.WriteStream | undefined;
 
   /** Writes data, and waits where the reader is slower than we are. */
-  async write(text: string): Promise<void> {
+  async write(data: string | Uint8Array): Promise<void> {
     // Not before: touching `process.stdout` can make its pipe non-blocking, and `dedup -o -` writes to it from Rust.
     this.#stdout ??= process.stdout.on('error', closed);
-    if (!this.#stdout.write(text)) await once(this.#stdout, 'drain');
+    if (!this.#stdout.write(data)) await once(this.#stdout, 'drain');
   }
 
   /** One line for people. */
   say(line: string): void {
+    if (this.#drawn) this.redraw('');
     this.#tell(`${line}\n`);
   }
 
@@ -32,6 +34,7 @@ export class Terminal {
 
   /** Draws over the current line; an empty text removes it. Only where `interactive`. */
   redraw(line: string): void {
+    this.#drawn = line !== '';
     this.#tell(`\r\u001B[2K${line}`);
   }
 

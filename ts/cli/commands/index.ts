@@ -4,6 +4,24 @@ import { dedup } from './dedup';
 import { explain } from './explain';
 import { fingerprint } from './fingerprint';
 import { help } from './help';
+import { indexAdd } from './index-add';
+import { indexBuild } from './index-build';
+import { indexQuery } from './index-query';
+import { indexStats } from './index-stats';
+import { pairs } from './pairs';
+import { plan } from './plan';
 import { version } from './version';
 
-export const commands: readonly Command[] = [dedup, fingerprint, explain, help, version];
+export const commands: readonly Command[] = [
+  dedup,
+  pairs,
+  indexBuild,
+  indexAdd,
+  indexQuery,
+  indexStats,
+  plan,
+  fingerprint,
+  explain,
+  help,
+  version,
+];

@@ -1,0 +1,137 @@
+import type { PlanEstimate } from '../..';
+import { defineCommand } from '../command';
+import { EXIT } from '../exit';
+import { bytes, count } from '../format';
+import { comparison } from '../options';
+import { table } from '../table';
+import { versions } from '../version';
+
+/** What a search costs: a look-up that misses the cache, and a fingerprint read in order, as `auto` weighs them too. */
+const [LOOKUP_NS, READ_NS] = [60, 1];
+
+/** Of more tables few have the memory, and to estimate large plans takes seconds. */
+const TABLES = 16;
+
+export const plan = defineCommand({
+  name: 'plan',
+  summary: 'show memory and time of an index before it is built',
+  arguments: { usage: '', min: 0, max: 0, help: '' },
+  options: {
+    count: {
+      kind: 'integer',
+      short: 'n',
+      value: 'N',
+      min: 1,
+      max: Number.MAX_SAFE_INTEGER,
+      default: 1_000_000,
+      help: 'distinct fingerprints',
+    },
+    'max-distance': comparison['max-distance'],
+    plan: {
+      kind: 'text',
+      value: 'NAME',
+      help: 'only this plan: auto, classic, or a name such as k3-t6',
+    },
+    json: { kind: 'flag', help: 'print all figures as JSON' },
+  },
+  notes: [
+    'A plan says which tables an index keeps: sorted copies of the fingerprints, each by other bits. Every plan finds everything within the distance; they differ in cost. An arrow marks the one that auto chooses. Plans that another one beats in memory and time are left out, classic aside; and so are those of more than 16 tables, which --plan shows.',
+    'A search looks each bucket up and reads the fingerprints in it. Columns: bits of a prefix on average, bytes per fingerprint, memory of tables and id map in the running index, look-ups and fingerprints read per search. The time is 60 ns for a look-up that misses the cache and 1 ns for a fingerprint, on one core: right in order of magnitude. Figures are expectations for uniform fingerprints; similar texts make some buckets larger.',
+  ],
+  async run(_args, values, terminal) {
+    const { Index } = await import('../../index.js');
+    const options = { maxDistance: values['max-distance'], capacity: values.count };
+    const estimate = (name: string) => Index.plan({ ...options, plan: name });
+    const auto = estimate('auto');
+    const plans =
+      values.plan === undefined
+        ? choices(
+            Index.planNames().filter(fits(options.maxDistance)).map(estimate),
+            auto,
+            estimate('classic'),
+          )
+        : [estimate(values.plan)];
+    if (values.json) {
+      const rows = plans.map((row) => figures(row, auto));
+      await terminal.write(
+        `${JSON.stringify({ ...options, plans: rows, versions: versions() })}\n`,
+      );
+    } else {
+      const rows = plans.map((row) => cells(row, auto));
+      await terminal.write(table(HEAD, rows));
+    }
+    return EXIT.done;
+  },
+});
+
+/** Whether a plan is looked at: others are too large, or made for distances so small that they look up far too much. */
+function fits(maxDistance: number): (name: string) => boolean {
+  return (name) => {
+    const [, radius, tables] = /^k(\d+)-t(\d+)/.exec(name) ?? [];
+    return (
+      Number(tables) <= TABLES && Number(radius) >= maxDistance / 2 && Number(radius) <= maxDistance
+    );
+  };
+}
+
+/** The plans worth a look, by memory: those that are faster than all smaller ones, and the two that have a word of their own. */
+function choices(
+  named: readonly PlanEstimate[],
+  auto: PlanEstimate,
+  classic: PlanEstimate,
+): PlanEstimate[] {
+  const own = [auto, classic].filter((row, at, all) => all[at - 1]?.plan !== row.plan);
+  const others = named.filter(({ plan, scans }) => !scans && own.every((row) => row.plan !== plan));
+  const all = [...own, ...others].sort((a, b) => a.bytesPerFingerprint - b.bytesPerFingerprint);
+  let fastest = Number.POSITIVE_INFINITY;
+  return all.filter((row) => {
+    const faster = microseconds(row) < fastest;
+    if (faster) fastest = microseconds(row);
+    return faster || own.includes(row);
+  });
+}
+
+function microseconds({ lookups, candidates }: PlanEstimate): number {
+  return (lookups * LOOKUP_NS + candidates * READ_NS) / 1000;
+}
+
+function figures(row: PlanEstimate, auto: PlanEstimate) {
+  return {
+    ...row,
+    tableBits: [...row.tableBits],
+    bytes: row.bytesPerFingerprint * row.capacity,
+    microseconds: microseconds(row),
+    auto: row.plan === auto.plan,
+  };
+}
+
+const HEAD = [
+  '',
+  'plan',
+  'tables',
+  'prefix',
+  'bytes',
+  'memory',
+  'look-ups',
+  'read',
+  'time',
+] as const;
+
+function cells(row: PlanEstimate, auto: PlanEstimate): string[] {
+  return [
+    row.plan === auto.plan ? '→' : '',
+    row.plan,
+    count(row.tables),
+    row.meanPrefixBits.toFixed(1),
+    row.bytesPerFingerprint.toFixed(1),
+    bytes(row.bytesPerFingerprint * row.capacity),
+    row.scans ? 'scan' : count(row.lookups),
+    row.candidates < 10 ? row.candidates.toFixed(2) : count(Math.round(row.candidates)),
+    time(microseconds(row)),
+  ];
+}
+
+function time(value: number): string {
+  if (value >= 1000) return `${(value / 1000).toFixed(1)} ms`;
+  return `${value.toFixed(value < 10 ? 2 : 0)} µs`;
+}

@@ -1,0 +1,93 @@
+/** An index with the ids of its records: opened, and saved so that both files fit each other or stay as they were. */
+import type { FingerprinterOptions, Index } from '../..';
+import { SavedIndexError, UsageError } from '../exit';
+import { checkDistinct, Draft, type Output, openOutput } from '../output';
+import type { Terminal } from '../terminal';
+import { digestOf, idsPath, readIds } from './files';
+import { Ids, IdsWriter } from './ids';
+import { scan } from './scan';
+
+export interface SavedIndex {
+  readonly index: Index;
+  readonly ids: Ids;
+}
+
+/** The path that `--index` gives. */
+export function required(
+  { index }: { readonly index: string | undefined },
+  command: string,
+): string {
+  if (index === undefined) {
+    throw new UsageError(`${command} needs --index INDEX`, 'index build makes one');
+  }
+  return index;
+}
+
+/**
+ * Opens `path` and its ids.
+ *
+ * @throws InputError where it cannot be read; SavedIndexError and the library's errors where it is damaged.
+ */
+export async function openSaved(
+  path: string,
+  threads: number,
+  signal: AbortSignal,
+): Promise<SavedIndex> {
+  const { Index } = await import('../../index.js');
+  const scanned = scan(await readIds(path), idsPath(path));
+  const fingerprinter = { ...scanned.header.fingerprinter, threads };
+  // First, because the library says where in the file damage is.
+  const index = await Index.open(path, { fingerprinter, threads, signal });
+  const ids = new Ids(path, scanned, await digestOf(path, signal));
+  if (index.size !== ids.length) {
+    throw new SavedIndexError(
+      `${path} has ${index.size} documents, ${idsPath(path)} has ${ids.length}; build the index again`,
+    );
+  }
+  return { index, ids };
+}
+
+/** A saved index in the making. */
+export class Saving {
+  readonly #draft: Draft;
+  readonly #idsOutput: Output;
+  readonly #writer: IdsWriter;
+
+  private constructor(draft: Draft, idsOutput: Output, writer: IdsWriter) {
+    this.#draft = draft;
+    this.#idsOutput = idsOutput;
+    this.#writer = writer;
+  }
+
+  /** Begins `path` anew with options, or goes on from its old ids. */
+  static async begin(
+    path: string,
+    start: FingerprinterOptions | Ids,
+    inputs: readonly string[],
+    terminal: Terminal,
+  ): Promise<Saving> {
+    checkDistinct(path, inputs);
+    const idsOutput = openOutput(idsPath(path), inputs, terminal);
+    return new Saving(new Draft(path), idsOutput, await IdsWriter.create(idsOutput, start));
+  }
+
+  /** Ids of the next documents. */
+  async add(documents: readonly { readonly id: string }[]): Promise<void> {
+    await this.#writer.add(documents.map(({ id }) => id));
+  }
+
+  /** Both files appear. */
+  async commit(index: Index, signal: AbortSignal): Promise<void> {
+    await index.save(this.#draft.path, { signal });
+    await this.#writer.seal(await digestOf(this.#draft.path, signal));
+    // In this order: see `ids.ts`.
+    this.#idsOutput.commit();
+    this.#draft.commit();
+  }
+
+  /** Nothing appears, unless `commit` came before. */
+  discard(): void {
+    this.#idsOutput.discard();
+    this.#draft.discard();
+  }
+}
