@@ -154,6 +154,19 @@ test('a reader that closes early ends pairs quietly', async () => {
   expect(await end).toMatchObject({ status: 0, stderr: '' });
 });
 
+test('SIGINT says that a streamed output is incomplete', async () => {
+  const folder = new Folder();
+  execFileSync('mkfifo', [folder.join('in')]);
+  const child = folder.start(['pairs', 'in']);
+  const end = ended(child);
+  const pipe = await open(folder.join('in'), 'w');
+  child.kill('SIGINT');
+  const result = await end;
+  await pipe.close();
+  expect(result).toMatchObject({ status: 130, stdout: '' });
+  expect(result.stderr).toContain('interrupted; the output is incomplete');
+});
+
 test('SIGINT leaves the old file and nothing else', async () => {
   const folder = new Folder();
   execFileSync('mkfifo', [folder.join('in')]);

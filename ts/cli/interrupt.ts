@@ -4,10 +4,11 @@ import type { Terminal } from './terminal';
 
 /**
  * Runs `work` with a signal that Ctrl-C raises. Its status is the result; that of the signal if one ended it, once people
- * have been told that nothing was written.
+ * have been told what became of the output, which goes to standard output (`-`) or to a file.
  */
 export async function interruptible(
   terminal: Terminal,
+  output: string,
   work: (signal: AbortSignal) => Promise<number>,
 ): Promise<number> {
   const interrupt = new Interrupt(terminal);
@@ -15,7 +16,8 @@ export async function interruptible(
     return await work(interrupt.signal);
   } catch (error) {
     if (interrupt.status === undefined) throw error;
-    terminal.say('interrupted; no output was written');
+    const left = output === '-' ? 'the output is incomplete' : 'no output was written';
+    terminal.say(`interrupted; ${left}`);
     terminal.say('to resume, run the same command again: it starts from the beginning');
     return interrupt.status;
   } finally {

@@ -23,7 +23,7 @@ export const indexAdd = defineCommand({
   ],
   run(inputs, values, terminal) {
     const path = required(values, 'index add');
-    return interruptible(terminal, async (signal) => {
+    return interruptible(terminal, path, async (signal) => {
       const intake = new Intake(inputs, values, terminal, signal);
       const { index, ids } = await openSaved(path, values.threads, signal);
       const saving = await Saving.begin(path, ids, inputs, terminal);

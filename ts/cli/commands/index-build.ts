@@ -47,7 +47,7 @@ export const indexBuild = defineCommand({
     if (path === undefined || path === '-') {
       throw new UsageError('index build needs -o INDEX', 'an index is a file, not a stream');
     }
-    return interruptible(terminal, async (signal) => {
+    return interruptible(terminal, path, async (signal) => {
       const { Index } = await import('../../index.js');
       const { threads, plan, capacity, 'max-distance': maxDistance } = values;
       const made = withFullNames(fingerprinterOptions(values));

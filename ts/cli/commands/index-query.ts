@@ -42,7 +42,7 @@ export const indexQuery = defineCommand({
   ],
   run(inputs, values, terminal) {
     const path = required(values, 'index query');
-    return interruptible(terminal, async (signal) => {
+    return interruptible(terminal, values.output, async (signal) => {
       const { threads, limit, 'max-distance': maxDistance } = values;
       const intake = new Intake(inputs, values, terminal, signal);
       const out = openOutput(values.output, [...inputs, path], terminal);

@@ -14,7 +14,7 @@ export const indexStats = defineCommand({
     'Reads the whole index and its ids, and checks that they are undamaged and belong together (exit status 4 where not).',
   ],
   run([path = ''], values, terminal) {
-    return interruptible(terminal, async (signal) => {
+    return interruptible(terminal, '-', async (signal) => {
       const { index, ids } = await openSaved(path, 0, signal);
       const stats = index.stats();
       if (values.json) {

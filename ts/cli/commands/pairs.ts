@@ -26,7 +26,7 @@ export const pairs = defineCommand({
     'A malformed line is reported as file:line and counted, and the run goes on (exit status 1). The JSON summary goes to standard error where the pairs go to standard output.',
   ],
   run(inputs, values, terminal) {
-    return interruptible(terminal, async (signal) => {
+    return interruptible(terminal, values.output, async (signal) => {
       const { Fingerprinter, Index, jaccard } = await import('../../index.js');
       const { threads, 'max-distance': maxDistance, 'min-similarity': minSimilarity } = values;
       const made = fingerprinterOptions(values);
