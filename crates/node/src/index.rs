@@ -89,7 +89,7 @@ impl NativeIndex {
         let at = time(at)?;
         let id = self
             .open_now()?
-            .guarded(|shared| Ok(shared.index.add_at(shared.item(&texts)?, at)?))?;
+            .guarded(|shared| Ok(shared.index.add_at(shared.item(&texts), at)?))?;
         self.grown(env);
         Ok(number(id))
     }
@@ -174,7 +174,7 @@ impl NativeIndex {
         let how = AddOptions { at: time(at)?, on_duplicate };
         let outcome = self
             .open_now()?
-            .guarded(|shared| Ok(shared.index.check_and_add_with(shared.item(&texts)?, how)?))?;
+            .guarded(|shared| Ok(shared.index.check_and_add_with(shared.item(&texts), how)?))?;
         self.grown(env);
         Ok(outcome.into())
     }

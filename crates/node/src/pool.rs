@@ -26,8 +26,10 @@ pub(crate) fn tasks(threads: u32) -> usize {
     if threads == 0 { cores() } else { (threads as usize).min(cores()) }
 }
 
+/// Asked once: the system answers from files, which takes up to hundreds of microseconds.
 fn cores() -> usize {
-    available_parallelism().map_or(1, usize::from)
+    static CORES: OnceLock<usize> = OnceLock::new();
+    *CORES.get_or_init(|| available_parallelism().map_or(1, usize::from))
 }
 
 fn build(threads: usize) -> Result<ThreadPool, String> {

@@ -158,9 +158,18 @@ impl Index {
     /// # Errors
     /// [`IndexError::Full`]; nothing was added then.
     pub fn add_many(&self, items: &[Item]) -> Result<Range<u64>, IndexError> {
+        self.add_many_at(items, &[])
+    }
+
+    /// [`Index::add_many`] of documents of these times, one for each item; none at all: the clock. Only an index with a
+    /// window looks at them.
+    ///
+    /// # Errors
+    /// [`IndexError::Full`]; nothing was added then.
+    pub fn add_many_at(&self, items: &[Item], times: &[u64]) -> Result<Range<u64>, IndexError> {
         let _writer = self.shared.writers.lock();
         if self.shared.window.is_some() {
-            return self.add_each(items);
+            return self.add_each(items, times);
         }
         let first = self.shared.state.read().ids.next();
         self.shared.add_all(items.iter().copied().map(stored), items.len())?;
@@ -168,11 +177,12 @@ impl Index {
     }
 
     /// With a window, documents may leave between two of a batch; the caller holds `writers`.
-    fn add_each(&self, items: &[Item]) -> Result<Range<u64>, IndexError> {
-        let at = self.shared.advance(None);
+    fn add_each(&self, items: &[Item], times: &[u64]) -> Result<Range<u64>, IndexError> {
         let first = self.shared.state.read().ids.next();
         self.shared.state.read().ids.check_room(items.len() as u64)?;
-        for &item in items {
+        let now = self.shared.advance(times.first().copied());
+        for (number, &item) in items.iter().enumerate() {
+            let at = times.get(number).map_or(now, |&at| self.shared.advance(Some(at)));
             self.shared.add_at(stored(item), at)?;
         }
         Ok(first..first + items.len() as u64)

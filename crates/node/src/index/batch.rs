@@ -62,18 +62,8 @@ impl Shared {
         let items = self.items(texts, flag)?;
         let times = times.each(items.len())?;
         live(flag)?;
-        let first = if times.is_empty() || self.window.is_none() {
-            self.index.add_many(&items)?.start
-        } else {
-            // The core takes times where it also looks; the look costs about a microsecond an item.
-            let added =
-                self.index.check_and_add_many_with(&items, &times, OnDuplicate::Add, flag)?;
-            match added.first().and_then(|outcome| outcome.id) {
-                Some(first) => first,
-                None => self.index.add_many(&[])?.start,
-            }
-        };
-        Ok(NativeAdded { first: number(first), count: number(items.len() as u64) })
+        let ids = self.index.add_many_at(&items, &times)?;
+        Ok(NativeAdded { first: number(ids.start), count: number(ids.end - ids.start) })
     }
 
     pub(super) fn check_and_add_many(

@@ -2,7 +2,7 @@
 
 use crate::error::{Failure, caught};
 use crate::pool;
-use crate::sketch::items;
+use crate::sketch::{item, items};
 use crate::text::Texts;
 use napi::Env;
 use simhash_index::{Index, Item, Window};
@@ -61,8 +61,8 @@ impl Shared {
     }
 
     /// The single item of a single call.
-    pub(super) fn item(&self, texts: &Texts) -> Result<Item, Failure> {
-        Ok(self.items(texts, &NEVER)?[0])
+    pub(super) fn item(&self, texts: &Texts) -> Item {
+        item(&self.fingerprinter, texts, 0)
     }
 }
 
