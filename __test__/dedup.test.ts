@@ -59,3 +59,60 @@ test('an abort rejects with its reason, before and between', async () => {
   controller.abort(reason);
   await expect(stream.next()).rejects.toBe(reason);
 });
+
+/** Gives `texts`, then never answers again. */
+function silentAfter(...texts: string[]) {
+  let closed = false;
+  const source: AsyncIterableIterator<string> = {
+    next: () => {
+      const value = texts.shift();
+      return value === undefined ? new Promise(() => {}) : Promise.resolve({ value });
+    },
+    return: () => {
+      closed = true;
+      return Promise.resolve({ done: true, value: undefined });
+    },
+    [Symbol.asyncIterator]: () => source,
+  };
+  return { source, closed: () => closed };
+}
+
+test('what a silent source gave is decided, and an abort does not wait for it', async () => {
+  const { source, closed } = silentAfter(NEWS, NEWS);
+  const abort = new AbortController();
+  const stream = dedup(source, { signal: abort.signal });
+  expect((await stream.next()).value).toMatchObject({ index: 0 });
+  expect((await stream.next()).value).toMatchObject({ index: 1, duplicateOf: 0 });
+  const waiting = stream.next();
+  abort.abort(new Error('enough'));
+  await expect(waiting).rejects.toThrow('enough');
+  expect(closed()).toBe(true);
+});
+
+test('what the source throws is what comes out, the decisions before it first', async () => {
+  const own = Object.assign(new Error('mine'), { code: 'ERR_OUT_OF_RANGE', extra: 1 });
+  const seen: number[] = [];
+  const run = async () => {
+    const source = (async function* () {
+      yield NEWS;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      throw own;
+    })();
+    for await (const { index } of dedup(source)) seen.push(index);
+  };
+  await expect(run()).rejects.toBe(own);
+  expect(seen).toEqual([0]);
+});
+
+test('slow and fast sources are decided alike', async () => {
+  const [decisions] = await all();
+  const slow = (async function* () {
+    for (const doc of docs) {
+      await new Promise((resolve) => setImmediate(resolve));
+      yield doc;
+    }
+  })();
+  const found: Decision[] = [];
+  for await (const decision of dedup(slow, { batch: 2 })) found.push(decision);
+  expect(found).toEqual(decisions);
+});

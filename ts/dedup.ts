@@ -37,54 +37,160 @@ const OPTIONS: check.Checks<DedupOptions> = {
  * Decides documents one after the other: kept, or a near-duplicate of an earlier kept one. The result depends on their order
  * only. Decisions come in order; the generator returns the {@link Summary}.
  *
- * At most two batches are in flight, one collected while the other is decided on the pool; texts are copied then. Leaving
- * the loop cancels what runs and closes the source; an abort rejects with `signal.reason`.
+ * At most two batches are in flight, one collected while the other is decided on the pool; texts are copied then. A source
+ * that falls silent holds nothing up: what it gave is decided after one turn of the event loop. Leaving the loop cancels
+ * what runs and closes the source; an abort rejects with `signal.reason`, also while the source is silent. What the source
+ * throws passes through.
  */
 export async function* dedup<D extends Doc>(
   docs: Iterable<D> | AsyncIterable<D>,
   options?: DedupOptions,
 ): AsyncGenerator<Decision<D>, Summary, undefined> {
   const { batch: size = 256, signal, ...given } = check.checked(options, OPTIONS);
-  const source = iteratorOf(docs);
+  const source = new Source(iteratorOf(docs));
   signal?.throwIfAborted();
   const deduper = native(() => new binding.NativeDeduper(nativeComparison(given)));
   const cancel = new binding.Cancel();
-  const listener = signal && addAbortListener(signal, () => cancel.cancel());
-  let done = false;
+  const bell = new Bell();
+  const listener =
+    signal &&
+    addAbortListener(signal, () => {
+      cancel.cancel();
+      bell.ring();
+    });
   let running: Running<D> | undefined;
   try {
-    for (let first = 0; !done || running !== undefined; ) {
-      const batch: D[] = [];
-      while (!done && batch.length < size) {
-        // Nothing may wait for a source that has fallen silent: decisions that are ready go out first.
-        signal?.throwIfAborted();
-        const next = await source.next();
-        if (next.done) done = true;
-        else batch.push(next.value);
+    let batch: D[] = [];
+    let first = 0;
+    while (running !== undefined || batch.length > 0 || !source.done) {
+      signal?.throwIfAborted();
+      const decided = running?.outcome?.();
+      if (running !== undefined && decided !== undefined) {
+        const before = running;
+        running = undefined;
+        yield* rows(before, decided);
+        continue;
       }
-      const texts = batch.map((doc, row) => textOf(doc, first + row));
-      const before = running;
-      const decided = before && (await before.decisions);
-      running = batch.length > 0 ? start(deduper, batch, texts, first, cancel) : undefined;
-      first += batch.length;
-      if (before !== undefined && decided !== undefined) yield* rows(before, decided);
+      if (batch.length < size && source.take(batch, bell)) continue;
+      const idle = source.done || batch.length === size || bell.idle;
+      if (running === undefined && batch.length > 0 && idle) {
+        const texts = batch.map((doc, row) => textOf(doc, first + row));
+        running = start(deduper, batch, texts, first, cancel, bell);
+        first += batch.length;
+        batch = [];
+        continue;
+      }
+      await bell.wait(running === undefined && batch.length > 0);
     }
     return native(() => deduper.summary());
   } catch (error) {
     signal?.throwIfAborted();
-    throw fromNative(error);
+    throw error;
   } finally {
     listener?.[Symbol.dispose]();
     cancel.cancel();
-    await running?.decisions.catch(() => {});
-    if (!done) await source.return?.();
+    await running?.ended;
+    await source.close();
+  }
+}
+
+/** Wakes the loop: the source has answered, a batch is decided, the signal fired, or the event loop went round once. */
+class Bell {
+  #wake: (() => void) | undefined;
+  #rung = false;
+  /** Nothing came during one turn of the event loop. */
+  idle = false;
+
+  ring(): void {
+    this.#rung = true;
+    this.#wake?.();
+  }
+
+  /** Until the bell rings; with `turn`, at most until the event loop has gone round. */
+  async wait(turn: boolean): Promise<void> {
+    this.idle = false;
+    if (!this.#rung) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+        if (turn) {
+          setImmediate(() => {
+            this.idle = !this.#rung;
+            resolve();
+          });
+        }
+      });
+    }
+    this.#wake = undefined;
+    this.#rung = false;
+  }
+}
+
+/** Documents as they come, one question to the iterator at a time. */
+class Source<D> {
+  readonly #iterator: ReturnType<typeof iteratorOf<D>>;
+  /** Gives the iterator's answer, or throws what it threw. */
+  #answer: (() => IteratorResult<D>) | undefined;
+  #asked = false;
+  done = false;
+
+  constructor(iterator: ReturnType<typeof iteratorOf<D>>) {
+    this.#iterator = iterator;
+  }
+
+  /** Moves the next document to `batch`; false where there is none now, and then the bell rings when there is. */
+  take(batch: D[], bell: Bell): boolean {
+    if (this.done) return false;
+    if (!this.#asked) this.#ask(bell);
+    const answer = this.#answer;
+    if (answer === undefined) return false;
+    this.#answer = undefined;
+    this.#asked = false;
+    const next = answer();
+    if (next.done) this.done = true;
+    else batch.push(next.value);
+    return true;
+  }
+
+  #ask(bell: Bell): void {
+    this.#asked = true;
+    const next = this.#iterator.next();
+    if (!(next instanceof Promise)) {
+      const { done, value } = next as IteratorResult<D>;
+      this.#answer = () => ({ done, value }) as IteratorResult<D>;
+      return;
+    }
+    const settle = (answer: () => IteratorResult<D>) => {
+      this.#answer = answer;
+      bell.ring();
+    };
+    next.then(
+      (result) => settle(() => result),
+      (error) =>
+        settle(() => {
+          this.done = true;
+          throw error;
+        }),
+    );
+  }
+
+  /** Lets the iterator clean up; one that is silent is told, and not waited for. */
+  async close(): Promise<void> {
+    if (this.done) return;
+    this.done = true;
+    const silent = this.#asked && this.#answer === undefined;
+    const closed = this.#iterator.return?.();
+    if (silent && closed instanceof Promise) closed.catch(() => {});
+    else await closed;
   }
 }
 
 interface Running<D> {
   readonly docs: readonly D[];
   readonly first: number;
-  readonly decisions: Promise<NativeDecisions>;
+  /** Gives the decisions, or throws what went wrong; absent while the batch is being decided. */
+  outcome: (() => NativeDecisions) | undefined;
+  /** Settles, without error, when the job has ended. */
+  readonly ended: Promise<void>;
 }
 
 function start<D>(
@@ -93,11 +199,22 @@ function start<D>(
   texts: readonly Text[],
   first: number,
   cancel: Cancel,
+  bell: Bell,
 ): Running<D> {
-  const decisions = deduper.push(texts, cancel);
-  // Awaited one batch later; until then a rejection is not unhandled.
-  decisions.catch(() => {});
-  return { docs, first, decisions };
+  const decisions = native(() => deduper.push(texts, cancel));
+  const running: { outcome: Running<D>['outcome'] } = { outcome: undefined };
+  const settle = (outcome: () => NativeDecisions) => {
+    running.outcome = outcome;
+    bell.ring();
+  };
+  const ended = decisions.then(
+    (decided) => settle(() => decided),
+    (error) =>
+      settle(() => {
+        throw fromNative(error);
+      }),
+  );
+  return Object.assign(running, { docs, first, ended });
 }
 
 function* rows<D extends Doc>(
