@@ -112,3 +112,18 @@ describe.each(Object.entries(both))('%s', (name, run) => {
     }
   });
 });
+
+test('standard streams are named once, and what onProgress throws is what comes out', async () => {
+  const twice = dedupFiles(['-', '-'], folder.join('out-2'));
+  await expect(twice).rejects.toMatchObject({ code: 'ERR_INVALID_ARG_VALUE' });
+  for (const key of ['clusters', 'rejects']) {
+    await expect(files({ [key]: '-' })).rejects.toMatchObject({ code: 'ERR_INVALID_ARG_VALUE' });
+  }
+  const own = new Error('mine');
+  const onProgress = () => {
+    throw own;
+  };
+  await expect(dedupFiles(folder.join('in'), folder.join('out-3'), { onProgress })).rejects.toBe(
+    own,
+  );
+});

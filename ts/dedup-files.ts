@@ -5,6 +5,9 @@ import { typeError } from './errors';
 import { JOB, type JobOptions } from './fingerprinter';
 import * as check from './options';
 
+/** A value that has the right type and no meaning. */
+const INVALID = 'ERR_INVALID_ARG_VALUE';
+
 /** How far a run is. */
 export interface Progress {
   /** `'finish'`: writing clusters and moving outputs into place. */
@@ -67,11 +70,20 @@ export async function dedupFiles(
   names.forEach((name, row) => {
     check.string(name, `inputs[${row}]`);
   });
+  if (names.filter((name) => name === '-').length > 1) {
+    throw typeError("inputs can name standard input ('-') only once", INVALID);
+  }
   const { dryRun = false, mark = false, textField = 'text', idField = 'id' } = given;
   if (output === undefined ? !dryRun : typeof output !== 'string') {
     throw typeError(`output must be a string, got ${check.show(output)}; dryRun writes nothing`);
   }
   const { clusters, rejects, onProgress } = given;
+  if (clusters === '-' || rejects === '-') {
+    throw typeError(
+      "only output can be standard output ('-'); clusters and rejects need a file",
+      INVALID,
+    );
+  }
   const run = {
     dedup: nativeComparison(given),
     inputs: [...names],
@@ -83,8 +95,25 @@ export async function dedupFiles(
     ...(clusters === undefined ? {} : { clusters }),
     ...(rejects === undefined ? {} : { rejects }),
   };
-  const report = onProgress && ((progress: Progress) => onProgress(withoutNull(progress)));
-  return abortable(given.signal, (cancel) => binding.dedupFiles(run, report, cancel));
+  // What the callback throws ends the run: thrown into the event loop it would end the process instead.
+  let thrown: { readonly error: unknown } | undefined;
+  try {
+    const summary = await abortable(given.signal, (cancel) => {
+      const report = (progress: Progress) => {
+        try {
+          if (thrown === undefined) onProgress?.(withoutNull(progress));
+        } catch (error) {
+          thrown = { error };
+          cancel.cancel();
+        }
+      };
+      return binding.dedupFiles(run, onProgress && report, cancel);
+    });
+    if (thrown === undefined) return summary;
+  } catch (error) {
+    if (thrown === undefined) throw error;
+  }
+  throw thrown.error;
 }
 
 /** The addon says null for what is absent. */

@@ -97,21 +97,17 @@ fn cancel_does_not_wait_for_a_silent_stream() {
 
 #[test]
 fn a_failing_input_is_named_and_leaves_no_file() {
-    struct Failing(usize);
+    struct Failing(std::io::Cursor<String>);
     impl Read for Failing {
         fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-            self.0 += 1;
-            match self.0 {
-                1..=3 => {
-                    buffer[..LINE.len()].copy_from_slice(LINE.as_bytes());
-                    Ok(LINE.len())
-                }
-                _ => Err(io::Error::other("the cable is out")),
+            match self.0.read(buffer)? {
+                0 => Err(io::Error::other("the cable is out")),
+                read => Ok(read),
             }
         }
     }
     let folder = tempfile::tempdir().unwrap();
-    let inputs = [Input::stream("tape", Failing(0))];
+    let inputs = [Input::stream("tape", Failing(std::io::Cursor::new(LINE.repeat(3))))];
     let (code, message) = refused(run(&inputs, &to(folder.path().join("out"))));
     assert_eq!((code, &*message), ("ERR_SIMHASH_INPUT", "cannot read tape: the cable is out"));
     assert_eq!(names(folder.path()), [""; 0]);
@@ -190,6 +186,9 @@ fn links_devices_and_modes_are_respected() {
     run(&input(), &to(path.join("new"))).unwrap();
     let mode = |name: &str| fs::metadata(path.join(name)).unwrap().permissions().mode();
     assert_eq!(mode("new"), mode("in"), "the mode of an ordinary new file");
+    fs::set_permissions(path.join("new"), fs::Permissions::from_mode(0o600)).unwrap();
+    run(&input(), &to(path.join("new"))).unwrap();
+    assert_eq!(mode("new") & 0o777, 0o600, "a private file stays private when it is replaced");
 }
 
 /// `/dev/full` refuses every write as a full disk does.

@@ -105,8 +105,25 @@ fn rejected_records_name_file_line_and_reason() {
     assert_eq!(rejects[0]["raw"], "not json");
     assert_eq!(rejects[1]["reason"], "field text is a number, not a string");
     assert_eq!(rejects[2].get("raw"), None);
+    assert_eq!(rejects[2]["rawBase64"], "eyJ0ZXh0Ijoi/yJ9");
     assert_eq!(summary.first_rejected.len(), 5);
     assert_eq!(summary.first_rejected[3].line, 6);
+}
+
+#[test]
+fn a_stream_of_gzip_is_decompressed_like_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(format!("{{\"text\":\"{A}\"}}\n{{\"text\":\"{A}\"}}\n").as_bytes()).unwrap();
+    let packed = encoder.finish().unwrap();
+    let stream = Input::stream("-", std::io::Cursor::new(packed));
+    let summary = run(&[stream], &outputs(folder.path()), &wide()).unwrap();
+    assert_eq!((summary.read, summary.kept, summary.duplicates), (2, 1, 1));
+    for short in [&b""[..], b"\n", b"{"] {
+        let stream = Input::stream("-", std::io::Cursor::new(short.to_vec()));
+        let summary = run(&[stream], &Outputs::default(), &wide()).unwrap();
+        assert_eq!(summary.read, summary.rejected, "{short:?}");
+    }
 }
 
 #[test]

@@ -62,7 +62,7 @@ impl Input {
                     value: stream.name.clone(),
                     expected: "streams that no earlier run has read",
                 })?;
-                let reader = Box::new(count(reader));
+                let reader = Box::new(Sniffed::new(Box::new(count(reader))));
                 Ok(Opened { name, bytes: None, consumed, reader, kind: Kind::Spooled })
             }
             Self::File(path) => {
@@ -73,7 +73,7 @@ impl Input {
                     return Err(fail(io::Error::from(io::ErrorKind::IsADirectory)));
                 }
                 if !about.is_file() {
-                    let reader = Box::new(count(Box::new(file)));
+                    let reader = Box::new(Sniffed::new(Box::new(count(Box::new(file)))));
                     return Ok(Opened { name, bytes: None, consumed, reader, kind: Kind::Spooled });
                 }
                 let bytes = Some(about.len());
@@ -93,8 +93,11 @@ fn is_gzip(file: &mut File) -> io::Result<bool> {
     let mut magic = Vec::with_capacity(2);
     file.take(2).read_to_end(&mut magic)?;
     file.rewind()?;
-    Ok(magic == [0x1f, 0x8b])
+    Ok(magic == GZIP)
 }
+
+/// The first two bytes of a gzip member.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// An input that is open for its one pass.
 pub(crate) struct Opened {
@@ -125,6 +128,39 @@ impl Read for Counted {
         let read = self.reader.read(buffer)?;
         self.count.fetch_add(read as u64, Ordering::Relaxed);
         Ok(read)
+    }
+}
+
+/// A stream that is decompressed where it begins like gzip. It is looked at when it is first read, not when it is opened:
+/// a silent pipe must not hold up the caller.
+enum Sniffed {
+    New(Box<dyn Read + Send>),
+    Known(Box<dyn Read + Send>),
+}
+
+impl Sniffed {
+    fn new(reader: Box<dyn Read + Send>) -> Self {
+        Self::New(reader)
+    }
+}
+
+impl Read for Sniffed {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if let Self::New(reader) = self {
+            let mut reader = std::mem::replace(reader, Box::new(io::empty()));
+            let mut magic = Vec::with_capacity(GZIP.len());
+            reader.by_ref().take(GZIP.len() as u64).read_to_end(&mut magic)?;
+            let packed = magic == GZIP;
+            let whole = io::Cursor::new(magic).chain(reader);
+            *self = Self::Known(if packed {
+                Box::new(MultiGzDecoder::new(whole))
+            } else {
+                Box::new(whole)
+            });
+        }
+        match self {
+            Self::New(reader) | Self::Known(reader) => reader.read(buffer),
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use super::{Duplicates, Outputs, Sink};
 use crate::error::DedupError;
 use crate::read::{Block, Id};
+use base64::prelude::{BASE64_STANDARD, Engine};
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -63,8 +64,9 @@ impl<'a> RecordWriter<'a> {
                     let Some(sink) = &mut self.rejects else { continue };
                     let file = self.names[block.input as usize].display().to_string();
                     let mut reject = json!({ "file": file, "line": line.number, "reason": reason });
-                    if let Ok(raw) = std::str::from_utf8(bytes) {
-                        reject["raw"] = raw.into();
+                    match std::str::from_utf8(bytes) {
+                        Ok(raw) => reject["raw"] = raw.into(),
+                        Err(_) => reject["rawBase64"] = BASE64_STANDARD.encode(bytes).into(),
                     }
                     sink.write(reject.to_string().as_bytes())?;
                     sink.write(b"\n")?;

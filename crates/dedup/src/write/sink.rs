@@ -94,6 +94,10 @@ fn open_file<'a>(path: &Path) -> io::Result<To<'a>> {
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
     let temp = builder.tempfile_in(folder_of(&target))?;
+    // A file that is replaced keeps its permissions: a private one must not become public.
+    if let Ok(about) = fs::metadata(&target) {
+        temp.as_file().set_permissions(about.permissions())?;
+    }
     Ok(To::Renamed { temp, target })
 }
 

@@ -18,8 +18,8 @@ pub struct Outputs {
     /// {"id": id, "similarity": s, "distance": d}, …]}`, the representative first, members and groups in
     /// input order. Costs memory for the id of every duplicate.
     pub clusters: Option<Target>,
-    /// One JSON line per rejected record: `{"file", "line", "reason", "raw"}`; `raw`, the line itself,
-    /// is left out where it is no UTF-8.
+    /// One JSON line per rejected record: `{"file", "line", "reason", "raw"}`, `raw` the line itself, or
+    /// `rawBase64` instead where it is no UTF-8: nothing is lost.
     pub rejects: Option<Target>,
 }
 
