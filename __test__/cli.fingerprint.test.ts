@@ -20,6 +20,13 @@ test('only the first 40 characters are shown, and no control characters', async 
   expect(stdout.split('\t')[2]).toBe(`[31m${'😀'.repeat(36)}\n`);
 });
 
+test('an id that JavaScript would round is refused, not shown wrongly', async () => {
+  folder.write('big.jsonl', `{"id":1234567890123456789,"text":"${A}"}\n{"id":12,"text":"${A}"}\n`);
+  const { status, stdout, stderr } = await folder.run(['fingerprint', 'big.jsonl']);
+  expect([status, stdout]).toEqual([1, `12\t${expected}\t${A}\n`]);
+  expect(stderr).toMatch(/^big\.jsonl:1: field id is a number beyond 2\^53/);
+});
+
 test('JSON lines keep their ids, malformed ones are named and exit 1', async () => {
   const lines = [
     JSON.stringify({ id: 'x', text: A }),

@@ -56,6 +56,9 @@ function parseRecord(
   if (typeof text !== 'string') return `field ${textField} is not a string`;
   const id = field(record, idField);
   if (id === undefined || id === null) return { id: undefined, text };
+  // Beyond 2^53 JavaScript has already rounded it: two ids would become one.
+  if (typeof id === 'number' && Math.abs(id) > Number.MAX_SAFE_INTEGER)
+    return `field ${idField} is a number beyond 2^53, which cannot be shown exactly; write it as a string`;
   if (typeof id === 'string' || typeof id === 'number') return { id: String(id), text };
   return `field ${idField} is neither a string nor a number`;
 }
