@@ -13,8 +13,8 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 const here = dirname(fileURLToPath(import.meta.url))
 const root = join(here, '..')
 
-const rust = ['scan', 'search', 'stream', 'join', 'fingerprint', 'segment']
-const javascript = ['batch', 'intake']
+const rust = ['scan', 'search', 'stream', 'join', 'fingerprint', 'corpora', 'segment']
+const javascript = ['batch', 'intake', 'timers']
 const names = [...rust, ...javascript]
 
 /** Sizes and times at which a bench proves that it runs, and nothing else. */
@@ -24,7 +24,9 @@ const smoke = {
   stream: ['--size', '20000'],
   join: ['--size', '20000'],
   fingerprint: ['--size', '50'],
+  corpora: ['--size', '50'],
   segment: ['--size', '20'],
+  timers: ['--size', '1000'],
 }
 
 function usage(message) {

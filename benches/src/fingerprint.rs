@@ -68,6 +68,55 @@ pub(crate) fn run(settings: &Settings) -> Result<Report, String> {
     })
 }
 
+/// Titles and long technical text beside the news, and all cores beside one.
+pub(crate) fn corpora(settings: &Settings) -> Result<Report, String> {
+    use rayon::prelude::*;
+    let mut rows = Vec::new();
+    let mut setup = Vec::new();
+    for (set, most) in
+        [(NEWS, usize::MAX), ("zh-tech-lctt", 1000), ("zh-hotsearch-titles", 100_000)]
+    {
+        let corpus = Corpus::load(set)?;
+        let texts: Vec<&str> = corpus
+            .texts
+            .iter()
+            .take(settings.size.unwrap_or(most).min(most))
+            .map(String::as_str)
+            .collect();
+        let bytes: usize = texts.iter().map(|text| text.len()).sum();
+        let rate = |seconds: f64| bytes as f64 / 1e6 / seconds;
+        for (what, preset) in [("chars", "chars"), ("jieba-tfidf", "jieba-tfidf")] {
+            let fingerprinter = Fingerprinter::preset(preset).map_err(|error| error.to_string())?;
+            let one = rate(settings.best_wall(|| {
+                let mut scratch = Scratch::default();
+                for text in &texts {
+                    black_box(fingerprinter.sketch(text, &mut scratch).fingerprint);
+                }
+            }));
+            let all = rate(settings.best_wall(|| {
+                texts.par_chunks(32).for_each_init(Scratch::default, |scratch, texts| {
+                    for text in texts {
+                        black_box(fingerprinter.sketch(text, scratch).fingerprint);
+                    }
+                });
+            }));
+            rows.push(Row::new(format!("{set}: {what}, one core"), one, "MB/s"));
+            rows.push(Row::new(format!("{set}: {what}, all cores"), all, "MB/s").against(
+                "one core",
+                one,
+                Some(">= 1.8 on two"),
+            ));
+        }
+        setup.push(format!("{} {} documents", corpus.name, texts.len()));
+    }
+    let threads = rayon::current_num_threads();
+    Ok(Report {
+        bench: "corpora",
+        setup: format!("{}; {threads} threads, wall time", setup.join(", ")),
+        rows,
+    })
+}
+
 /// The accumulation kernel against the loop everybody writes first: 64 counters, one branch each.
 fn accumulate(settings: &Settings) -> Vec<Row> {
     let mut random = crate::report::Random(4);

@@ -28,6 +28,7 @@ const BENCHES: &[(&str, Bench)] = &[
     ("stream", stream::run),
     ("join", join::run),
     ("fingerprint", fingerprint::run),
+    ("corpora", fingerprint::corpora),
     ("segment", segment::run),
     ("batch", fingerprint::batch),
 ];
