@@ -35,7 +35,7 @@ export interface DedupFilesOptions extends ComparisonOptions, JobOptions {
   rejects?: string | undefined;
   /** Decide and count, write nothing. Default false. */
   dryRun?: boolean | undefined;
-  /** Called at most 20 times a second. */
+  /** Called at most 20 times a second. What it throws ends the run, and the promise rejects with it. */
   onProgress?: ((progress: Progress) => void) | undefined;
 }
 
