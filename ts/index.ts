@@ -30,7 +30,17 @@ export type {
 export type { Stats } from './index-stats';
 export type { Words } from './lexicon';
 export { type Match, Matches } from './matches';
-export { type By, containment, fromHex, hammingDistance, jaccard, toHex } from './measure';
+export {
+  type By,
+  containment,
+  cosine,
+  fromHex,
+  hammingDistance,
+  jaccard,
+  type LevenshteinOptions,
+  levenshtein,
+  toHex,
+} from './measure';
 export type { Normalize, NormalizeOptions } from './normalize';
 export { type Pair, PairBatch } from './pairs';
 export type { PlanEstimate, PlanOptions } from './plan';

@@ -22,6 +22,38 @@ export function containment(a: Text, b: Text, by?: By): number {
   return native(() => binding.containment(a, b, maker));
 }
 
+/**
+ * Cosine of the angle between the weighted features of two texts, 0 to 1: by how often they occur, or by TF-IDF with
+ * `{ preset: 'jieba-tfidf' }`, where rare words say more; all features, whatever `topK` is. 0 where a text has none.
+ */
+export function cosine(a: Text, b: Text, by?: By): number {
+  const maker = fingerprinterOf(by)[NATIVE];
+  return native(() => binding.cosine(a, b, maker));
+}
+
+/** How far an edit distance is looked for. */
+export interface LevenshteinOptions {
+  /**
+   * Give up beyond this distance, 0 to 2^53 - 1. Default: never. The work falls from the product of the lengths to this
+   * times the shorter length (by 64 and by 32 per step).
+   */
+  maxDistance?: number | undefined;
+}
+
+const LEVENSHTEIN: check.Checks<LevenshteinOptions> = { maxDistance: check.id };
+
+/**
+ * Fewest insertions, deletions and replacements of one code point that turn one text into the other; `undefined` where that
+ * is more than `maxDistance`. The texts are compared as they are: pass `fingerprinter.normalize(text)` to leave aside what
+ * normalisation leaves aside. Two unrelated texts of 1,000 characters take some 60 µs, of 100,000 about a second.
+ */
+export function levenshtein(a: Text, b: Text): number;
+export function levenshtein(a: Text, b: Text, options?: LevenshteinOptions): number | undefined;
+export function levenshtein(a: Text, b: Text, options?: LevenshteinOptions): number | undefined {
+  const { maxDistance } = check.checked(options, LEVENSHTEIN);
+  return native(() => binding.levenshtein(a, b, maxDistance)) ?? undefined;
+}
+
 /** Bits in which two fingerprints differ, 0 to 64. */
 export function hammingDistance(a: bigint, b: bigint): number {
   return native(() => binding.hammingDistance(check.bigint(a, 'a'), check.bigint(b, 'b')));

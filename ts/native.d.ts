@@ -146,6 +146,9 @@ export declare class NativeStopWords {
 /** Containment of two texts' features. */
 export declare function containment(a: unknown, b: unknown, by: NativeFingerprinter): number
 
+/** Cosine of two texts' weighted features. */
+export declare function cosine(a: unknown, b: unknown, by: NativeFingerprinter): number
+
 /** Deduplicates files on threads of its own. */
 export declare function dedupFiles(options: NativeFileOptions, onProgress: ((arg: NativeProgress) => unknown) | undefined | null, cancel: Cancel): Promise<NativeSummary>
 
@@ -160,6 +163,9 @@ export declare function hammingDistance(a: bigint, b: bigint): number
 
 /** Jaccard similarity of two texts' features. */
 export declare function jaccard(a: unknown, b: unknown, by: NativeFingerprinter): number
+
+/** Levenshtein distance of two texts in code points; none above `most`. */
+export declare function levenshtein(a: unknown, b: unknown, most?: number | undefined | null): number | null
 
 /** Ids of a batch that was added: consecutive. */
 export interface NativeAdded {

@@ -1,6 +1,6 @@
 //! Two texts or two fingerprints compared, and fingerprints as hexadecimal text.
 
-use crate::check::fingerprint;
+use crate::check::{fingerprint, number, whole};
 use crate::error::{Failure, caught, js};
 use crate::fingerprinter::NativeFingerprinter;
 use crate::text::{Accept, Given, Texts};
@@ -30,29 +30,53 @@ pub fn from_hex(text: String) -> js::Result<BigInt> {
 /// Jaccard similarity of two texts' features.
 #[napi(catch_unwind)]
 pub fn jaccard(a: Unknown<'_>, b: Unknown<'_>, by: &NativeFingerprinter) -> js::Result<f64> {
-    compare(&a, &b, &by.core, verify::jaccard)
+    compare(&a, &b, |a, b| verify::jaccard(&shingles(&by.core, a), &shingles(&by.core, b)))
 }
 
 /// Containment of two texts' features.
 #[napi(catch_unwind)]
 pub fn containment(a: Unknown<'_>, b: Unknown<'_>, by: &NativeFingerprinter) -> js::Result<f64> {
-    compare(&a, &b, &by.core, verify::containment)
+    compare(&a, &b, |a, b| verify::containment(&shingles(&by.core, a), &shingles(&by.core, b)))
 }
 
-fn compare(
-    a: &Unknown<'_>,
-    b: &Unknown<'_>,
-    by: &Fingerprinter,
-    measure: fn(&[u64], &[u64]) -> f64,
-) -> js::Result<f64> {
-    let a = Texts::one(a, "a", Accept::Texts)?;
-    let b = Texts::one(b, "b", Accept::Texts)?;
-    let shingles = |texts: &Texts| {
+/// Cosine of two texts' weighted features.
+#[napi(catch_unwind)]
+pub fn cosine(a: Unknown<'_>, b: Unknown<'_>, by: &NativeFingerprinter) -> js::Result<f64> {
+    let vector = |text: &str| {
         let mut out = Vec::new();
-        if let Given::Text(text) = texts.get(0, &mut String::new()) {
-            by.shingles(text, &mut Scratch::default(), &mut out);
-        }
+        by.core.vector(text, &mut Scratch::default(), &mut out);
         out
     };
-    Ok(caught(|| Ok(measure(&shingles(&a), &shingles(&b))))?)
+    compare(&a, &b, |a, b| verify::cosine(&vector(a), &vector(b)))
+}
+
+/// Levenshtein distance of two texts in code points; none above `most`.
+#[napi(catch_unwind)]
+pub fn levenshtein(a: Unknown<'_>, b: Unknown<'_>, most: Option<f64>) -> js::Result<Option<f64>> {
+    let most = most.map(|most| whole(most, "maxDistance")).transpose()?;
+    let distance = compare(&a, &b, |a, b| match most {
+        Some(most) => verify::levenshtein_within(a, b, usize::try_from(most).unwrap_or(usize::MAX)),
+        None => Some(verify::levenshtein(a, b)),
+    })?;
+    Ok(distance.map(|distance| number(distance as u64)))
+}
+
+fn shingles(by: &Fingerprinter, text: &str) -> Vec<u64> {
+    let mut out = Vec::new();
+    by.shingles(text, &mut Scratch::default(), &mut out);
+    out
+}
+
+fn compare<T>(
+    a: &Unknown<'_>,
+    b: &Unknown<'_>,
+    measure: impl FnOnce(&str, &str) -> T,
+) -> js::Result<T> {
+    let a = Texts::one(a, "a", Accept::Texts)?;
+    let b = Texts::one(b, "b", Accept::Texts)?;
+    let (mut x, mut y) = (String::new(), String::new());
+    Ok(caught(|| match (a.get(0, &mut x), b.get(0, &mut y)) {
+        (Given::Text(a), Given::Text(b)) => Ok(measure(a, b)),
+        _ => Err(Failure::internal("a fingerprint where texts alone are accepted")),
+    })?)
 }

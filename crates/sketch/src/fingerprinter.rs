@@ -3,8 +3,8 @@
 use crate::accumulate::Sums;
 use crate::distinct::DistinctAtLeast;
 use simhash_text::{
-    ExtractScratch, Extractor, ExtractorOptions, NormalizeScratch, Normalizer, OptionsError, Token,
-    Unit, Weighting, feature,
+    ExtractScratch, Extractor, ExtractorOptions, Feature, NormalizeScratch, Normalizer,
+    OptionsError, Token, Unit, Weighting, feature,
 };
 use std::fmt;
 
@@ -130,6 +130,13 @@ impl Fingerprinter {
     pub fn shingles(&self, text: &str, scratch: &mut Scratch, out: &mut Vec<u64>) {
         let text = self.normalizer.apply(text, &mut scratch.normalize);
         self.extractor.shingles(text, out);
+    }
+
+    /// Replaces `out` with the distinct features of the normalised text and their weights, by ascending hash: the vector
+    /// whose angle is the cosine similarity. Not cut by `top_k`.
+    pub fn vector(&self, text: &str, scratch: &mut Scratch, out: &mut Vec<Feature>) {
+        let text = self.normalizer.apply(text, &mut scratch.normalize);
+        self.extractor.vector(text, &mut scratch.extract, out);
     }
 
     /// What the fingerprint of `text` is made of, after normalisation: each distinct feature once, heaviest first.

@@ -166,6 +166,25 @@ impl Extractor {
         out.dedup();
     }
 
+    /// Replaces `out` with the distinct features of `text`, by ascending hash, the weights of equal ones added: the vector whose
+    /// angle is the cosine similarity. Keywords are all there, those beyond `top_k` too.
+    pub fn vector(&self, text: &str, scratch: &mut ExtractScratch, out: &mut Vec<Feature>) {
+        if self.plan.weighting == Weighting::TfIdf {
+            scratch.keywords.features(&self.plan.lexicon, text, None, out);
+        } else {
+            out.clear();
+            out.extend_from_slice(self.features(text, scratch));
+        }
+        out.sort_unstable_by_key(|feature| feature.hash);
+        out.dedup_by(|next, first| {
+            let equal = next.hash == first.hash;
+            if equal {
+                first.weight = first.weight.saturating_add(next.weight);
+            }
+            equal
+        });
+    }
+
     /// Fewest distinct features for which a Hamming distance says something: `max(8, 4 n)`.
     ///
     /// Replacing one unit changes up to n of m n-grams, which leaves a Jaccard similarity of (m − n) / (m + n); with fewer
@@ -263,6 +282,14 @@ mod tests {
             let mut shingles = vec![1, 2, 3];
             extractor.shingles(&text, &mut shingles);
             prop_assert_eq!(&shingles, &set);
+            let mut vector = vec![Feature { hash: 1, weight: 1 }];
+            extractor.vector(&text, &mut scratch, &mut vector);
+            let mut sums = std::collections::BTreeMap::new();
+            for feature in &features {
+                *sums.entry(feature.hash).or_insert(0) += feature.weight;
+            }
+            let sums = sums.into_iter().map(|(hash, weight)| Feature { hash, weight });
+            prop_assert_eq!(vector, sums.collect::<Vec<_>>());
             let tokens = extractor.tokens(&text);
             prop_assert_eq!(tokens.len(), set.len());
             let total: u64 = features.iter().map(|f| u64::from(f.weight)).sum();

@@ -1,8 +1,7 @@
-//! Exact similarity of two shingle sets.
+//! Sets of feature hashes: how much they share.
 //!
-//! A fingerprint only proposes; the sets decide. Sets are sorted slices of distinct `u64`
-//! (feature hashes), so both measures are one merge. Where only pairs above a threshold matter,
-//! [`jaccard_at_least`] gives up early by two bounds:
+//! Sets are sorted slices of distinct `u64`, so both measures are one merge. Where only pairs above
+//! a threshold matter, [`jaccard_at_least`] gives up early by two bounds:
 //!
 //! - size: `|A ∩ B| ≤ min(|A|, |B|)` and `|A ∪ B| ≥ max(|A|, |B|)`, so J ≤ min / max;
 //! - remaining overlap: J ≥ t needs `|A ∩ B| ≥ t / (1 + t) · (|A| + |B|)`; the merge stops when what

@@ -1,0 +1,20 @@
+//! How similar two texts really are: a fingerprint only proposes, these measures decide.
+//!
+//! | measure | of what | suits |
+//! |---|---|---|
+//! | [`jaccard`] | sets of feature hashes | texts of a paragraph and more |
+//! | [`containment`] | the same | one text inside another |
+//! | [`edit_similarity`] | normalised text, by code points | titles and other short texts, whose sets are too small |
+//! | [`cosine`] | features with weights | keywords, where rare words say more |
+//!
+//! All are symmetric and lie in [0, 1]; equal texts have 1, two empty ones 0: an empty text resembles nothing. Each has a
+//! form `…_at_least` that gives the same value to the last bit where it reaches a threshold and stops early where it
+//! cannot. Sums are of integers, so the values are the same on every machine.
+
+mod cosine;
+mod edit;
+mod sets;
+
+pub use cosine::{cosine, cosine_at_least};
+pub use edit::{edit_similarity, edit_similarity_at_least, levenshtein, levenshtein_within};
+pub use sets::{containment, jaccard, jaccard_at_least, overlap};
