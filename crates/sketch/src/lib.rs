@@ -1,4 +1,4 @@
-//! Features to sketches: the 64-bit `SimHash` fingerprint and Hamming distance.
+//! Features to sketches: the 64-bit `SimHash` fingerprint and Hamming distance, the `MinHash` signature ([`minhash`]).
 //!
 //! ```text
 //! text ──simhash_text──► features (hash, weight) ──accumulate──► 64 sums ──majority──► fingerprint (u64)
@@ -11,6 +11,7 @@ pub mod accumulate;
 pub mod explain;
 pub mod hamming;
 pub mod hex;
+pub mod minhash;
 pub mod simd;
 
 mod distinct;
