@@ -33,6 +33,15 @@ pub enum IndexError {
         /// Its value.
         given: u64,
     },
+    /// An option of the sentence map that is out of range.
+    Sentences {
+        /// The option's name.
+        name: &'static str,
+        /// Its value.
+        given: String,
+        /// What it may be.
+        range: &'static str,
+    },
     /// `expire` on an index that keeps no times.
     NoWindow,
     /// The oldest and the newest live id are 2^32 apart: delete or expire old ones first.
@@ -60,7 +69,9 @@ impl IndexError {
     /// The stable code of this error.
     pub fn code(&self) -> &'static str {
         match self {
-            Self::Distance { .. } | Self::Window { .. } => "ERR_OUT_OF_RANGE",
+            Self::Distance { .. } | Self::Window { .. } | Self::Sentences { .. } => {
+                "ERR_OUT_OF_RANGE"
+            }
             Self::UnknownPlan { .. } | Self::InvalidPlan { .. } => "ERR_INVALID_ARG_VALUE",
             Self::NoWindow => "ERR_SIMHASH_NO_WINDOW",
             Self::Full { .. } => "ERR_SIMHASH_INDEX_FULL",
@@ -88,6 +99,9 @@ impl fmt::Display for IndexError {
                 f,
                 "window.{name} is {given}; it must be at least 1 and maxCount at most 4294967294"
             ),
+            Self::Sentences { name, given, range } => {
+                write!(f, "{name} is {given}; it must be from {range}")
+            }
             Self::NoWindow => {
                 write!(f, "this index keeps no times; make it with a window to expire documents")
             }

@@ -8,6 +8,7 @@
 //! [`plan`] says which bits each table keeps and proves that no neighbour is missed; `run` is one sealed set of tables;
 //! `stack` is the growing whole; `ids` knows who holds what; [`Index`] puts a lock and the semantics around them.
 //! `window` says which documents are due to leave; [`join`] finds all pairs and clusters; `image` saves and opens the whole.
+//! [`sentences`] groups documents that have a sentence in common.
 //! `scan` reads everything: it is the inner loop, the oracle, and the way out where probing would cost more.
 
 mod error;
@@ -21,6 +22,7 @@ mod options;
 pub mod plan;
 mod run;
 mod scan;
+pub mod sentences;
 mod spread;
 mod stack;
 mod stats;

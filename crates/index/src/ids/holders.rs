@@ -4,36 +4,36 @@ use std::collections::VecDeque;
 
 /// Ids in the order they came. The first is always alive; dead ones further back are dropped when they are half.
 #[derive(Debug)]
-pub(super) struct Holders {
+pub(crate) struct Holders {
     ids: VecDeque<u32>,
     live: usize,
 }
 
 impl Holders {
-    pub(super) fn new(first: u32) -> Self {
+    pub(crate) fn new(first: u32) -> Self {
         Self { ids: VecDeque::from([first]), live: 1 }
     }
 
-    pub(super) fn push(&mut self, id: u32) {
+    pub(crate) fn push(&mut self, id: u32) {
         self.ids.push_back(id);
         self.live += 1;
     }
 
-    pub(super) fn first(&self) -> u32 {
+    pub(crate) fn first(&self) -> u32 {
         self.ids[0]
     }
 
-    pub(super) fn live(&self) -> usize {
+    pub(crate) fn live(&self) -> usize {
         self.live
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = u32> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = u32> {
         self.ids.iter().copied()
     }
 
     /// One holder has died; `is_alive` tells which are left. Calls `release` for every id that is dropped; the last
     /// id is never dropped here. Amortised O(1).
-    pub(super) fn lost_one(
+    pub(crate) fn lost_one(
         &mut self,
         is_alive: impl Fn(u32) -> bool,
         mut release: impl FnMut(u32),
@@ -56,7 +56,7 @@ impl Holders {
         }
     }
 
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.ids.capacity() * 4
     }
 }

@@ -32,7 +32,7 @@ enum Place {
 }
 
 #[derive(Debug)]
-pub(super) struct Lines {
+pub(crate) struct Lines {
     parts: Vec<Words>,
     overflow: Vec<Words>,
     free: Vec<usize>,
@@ -67,7 +67,7 @@ fn set(line: &mut [u64], slot: usize, id: u32, tag: u8) {
 }
 
 impl Lines {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let parts = vec![Words::zeroed(FIRST * WORDS)];
         Self { parts, overflow: Vec::new(), free: Vec::new(), used: FIRST, count: 0 }
     }
@@ -128,14 +128,14 @@ impl Lines {
     }
 
     /// Asks for the line of a hash.
-    pub(super) fn prefetch(&self, hash: u64) {
+    pub(crate) fn prefetch(&self, hash: u64) {
         let (part, at) = part_of(self.home(hash));
         prefetch(&self.parts[part], at * WORDS);
     }
 
     /// Calls `on_id` for the ids of the hash's line with its tag.
     #[inline]
-    pub(super) fn tagged(&self, hash: u64, on_id: impl Fn(u32)) {
+    pub(crate) fn tagged(&self, hash: u64, on_id: impl Fn(u32)) {
         let line = self.line(Place::Home(self.home(hash)));
         let wanted = tag(hash);
         (0..SLOTS)
@@ -144,19 +144,19 @@ impl Lines {
     }
 
     /// The id with this hash that `is_it` accepts.
-    pub(super) fn find(&self, hash: u64, is_it: impl Fn(u32) -> bool) -> Option<u32> {
+    pub(crate) fn find(&self, hash: u64, is_it: impl Fn(u32) -> bool) -> Option<u32> {
         self.locate(hash, is_it).map(|(_, _, id)| id)
     }
 
     /// Puts `new` where `old` is.
-    pub(super) fn replace(&mut self, hash: u64, old: u32, new: u32) {
+    pub(crate) fn replace(&mut self, hash: u64, old: u32, new: u32) {
         if let Some((place, slot, _)) = self.locate(hash, |id| id == old) {
             set(self.line_mut(place), slot, new, tag(hash));
         }
     }
 
     /// Removes an id.
-    pub(super) fn remove(&mut self, hash: u64, id: u32) {
+    pub(crate) fn remove(&mut self, hash: u64, id: u32) {
         if let Some((place, slot, _)) = self.locate(hash, |other| other == id) {
             set(self.line_mut(place), slot, 0, 0);
             self.count -= 1;
@@ -164,7 +164,7 @@ impl Lines {
     }
 
     /// Adds an id that is not in the map. `hash_of` gives the hash of any id of the map; `touch` asks for what it reads.
-    pub(super) fn insert(
+    pub(crate) fn insert(
         &mut self,
         hash: u64,
         id: u32,
@@ -237,7 +237,7 @@ impl Lines {
     }
 
     /// Bytes in use. The last part is reserved whole, but the system gives memory only to the lines in use.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         (self.used + self.overflow.len() * SPARE) * WORDS * 8
     }
 }

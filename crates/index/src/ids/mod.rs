@@ -5,9 +5,9 @@
 //! because it has no holder, adding it again revives it without touching the tables, and a rewrite of the tables
 //! purges it. So no fingerprint is ever in the tables twice.
 
-mod holders;
-mod lines;
-mod records;
+pub(crate) mod holders;
+pub(crate) mod lines;
+pub(crate) mod records;
 
 use std::hash::{BuildHasher, RandomState};
 
@@ -38,8 +38,13 @@ const LEAST_DEAD: usize = 4096;
 /// An odd constant with mixed bits: the golden ratio in 64 bits.
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
+/// A seed of its own for each map, so that no input can be crafted to fill one line.
+pub(crate) fn seed() -> u64 {
+    RandomState::new().hash_one(GOLDEN)
+}
+
 #[inline]
-fn mix(value: u64, seed: u64) -> u64 {
+pub(crate) fn mix(value: u64, seed: u64) -> u64 {
     let wide = u128::from(value ^ seed) * u128::from(GOLDEN);
     let folded = (wide as u64 ^ (wide >> 64) as u64).wrapping_mul(GOLDEN);
     folded ^ (folded >> 32)
@@ -48,8 +53,7 @@ fn mix(value: u64, seed: u64) -> u64 {
 impl Ids {
     pub(crate) fn new() -> Self {
         Self {
-            // Seeded per index, so that no input can be crafted to fill one page.
-            seed: RandomState::new().hash_one(GOLDEN),
+            seed: seed(),
             records: Records::default(),
             lines: Lines::new(),
             shared: AHashMap::new(),

@@ -31,7 +31,7 @@ impl Chunk {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Records {
+pub(crate) struct Records {
     chunks: VecDeque<Option<Chunk>>,
     /// Id of the first chunk's first record.
     base: u64,
@@ -40,23 +40,23 @@ pub(super) struct Records {
 
 impl Records {
     /// No records yet; the first id begins a chunk, as the oldest always does.
-    pub(super) fn starting_at(first: u64) -> Result<Self, IndexError> {
+    pub(crate) fn starting_at(first: u64) -> Result<Self, IndexError> {
         if !first.is_multiple_of(CHUNK as u64) || first > u64::MAX >> 1 {
             return Err(IndexError::Full { oldest: first });
         }
         Ok(Self { base: first, next: first, ..Self::default() })
     }
 
-    pub(super) fn next(&self) -> u64 {
+    pub(crate) fn next(&self) -> u64 {
         self.next
     }
 
-    pub(super) fn oldest(&self) -> u64 {
+    pub(crate) fn oldest(&self) -> u64 {
         self.base
     }
 
     /// Whether so many more ids fit.
-    pub(super) fn check_room(&self, more: u64) -> Result<(), IndexError> {
+    pub(crate) fn check_room(&self, more: u64) -> Result<(), IndexError> {
         if self.next - self.base + more >= u64::from(u32::MAX) {
             return Err(IndexError::Full { oldest: self.base });
         }
@@ -64,12 +64,12 @@ impl Records {
     }
 
     /// The full id of a short one.
-    pub(super) fn id(&self, short: u32) -> u64 {
+    pub(crate) fn id(&self, short: u32) -> u64 {
         self.base + u64::from(short.wrapping_sub(self.base as u32))
     }
 
     /// The short form of an id that is still within reach.
-    pub(super) fn short(&self, id: u64) -> Option<u32> {
+    pub(crate) fn short(&self, id: u64) -> Option<u32> {
         (self.base..self.next).contains(&id).then_some(id as u32)
     }
 
@@ -89,7 +89,7 @@ impl Records {
     }
 
     /// Numbers a new record; it is alive and held. `other` marks what is not a fingerprint.
-    pub(super) fn push(&mut self, value: u64, other: bool) -> u32 {
+    pub(crate) fn push(&mut self, value: u64, other: bool) -> u32 {
         let at = (self.next % CHUNK as u64) as usize;
         if at == 0 || self.chunks.is_empty() {
             self.chunks.push_back(Some(Chunk { words: vec![0; WORDS].into(), held: 0 }));
@@ -106,34 +106,34 @@ impl Records {
     }
 
     #[inline]
-    pub(super) fn value(&self, short: u32) -> u64 {
+    pub(crate) fn value(&self, short: u32) -> u64 {
         self.chunk(short).map_or(0, |(chunk, at)| chunk.words[at])
     }
 
     /// Asks for the value of an id.
-    pub(super) fn prefetch(&self, short: u32) {
+    pub(crate) fn prefetch(&self, short: u32) {
         if let Some((chunk, at)) = self.chunk(short) {
             prefetch(&chunk.words, at);
             prefetch(&chunk.words, ALIVE + at / 64);
         }
     }
 
-    pub(super) fn is_alive(&self, short: u32) -> bool {
+    pub(crate) fn is_alive(&self, short: u32) -> bool {
         self.chunk(short).is_some_and(|(chunk, at)| chunk.bit(ALIVE, at))
     }
 
-    pub(super) fn is_other(&self, short: u32) -> bool {
+    pub(crate) fn is_other(&self, short: u32) -> bool {
         self.chunk(short).is_some_and(|(chunk, at)| chunk.bit(OTHER, at))
     }
 
-    pub(super) fn kill(&mut self, short: u32) {
+    pub(crate) fn kill(&mut self, short: u32) {
         if let Some((chunk, at)) = self.chunk_mut(short) {
             chunk.words[ALIVE + at / 64] &= !(1 << (at % 64));
         }
     }
 
     /// Nothing refers to this id any more.
-    pub(super) fn release(&mut self, short: u32) {
+    pub(crate) fn release(&mut self, short: u32) {
         let (number, _) = self.place(short);
         // The chunk being filled stays.
         let filling = number + 1 == self.chunks.len() && !self.next.is_multiple_of(CHUNK as u64);
@@ -157,7 +157,7 @@ impl Records {
     }
 
     /// Bytes held.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         let chunks = self.chunks.iter().filter(|chunk| chunk.is_some()).count();
         chunks * WORDS * 8 + self.chunks.capacity() * size_of::<Option<Chunk>>()
     }

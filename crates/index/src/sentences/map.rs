@@ -1,0 +1,437 @@
+//! Who shares a sentence with whom.
+//!
+//! Memory per document whose sketch is new, n being the sentences kept: `8 (n + 1) + 1` bytes for the sketch, about 8 per
+//! sentence and 8 for the whole in the maps, 8.25 for the id, 16 for a group of its own; 123 with five sentences. A further
+//! document with the same sketch costs 12 to 16, a sentence with several holders about 60 and 4 for each of them.
+
+use ahash::AHashMap;
+
+use super::groups::Groups;
+use super::postings::{Posted, Postings};
+use super::sketches::Sketches;
+use super::{Common, SentenceOptions};
+use crate::IndexError;
+use crate::ids::holders::Holders;
+use crate::ids::lines::Lines;
+use crate::ids::records::Records;
+use crate::ids::{mix, seed};
+
+/// What a document is compared by.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum SentenceItem {
+    /// Hashes of its sentences, the most important first. Repeated ones count once, and those beyond the map's number
+    /// not at all. Without any it is as [`SentenceItem::Empty`].
+    Sentences(Vec<u64>),
+    /// The hash of a normalised text without a sentence that is long enough: it matches equal texts only.
+    Exact(u128),
+    /// A document that has no text: it gets an id and a group and matches nothing.
+    Empty,
+}
+
+/// A live document that has a sentence in common with the one asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Shared {
+    /// Its id.
+    pub id: u64,
+    /// Sentences in common that count; all of them where the sketches are equal, 0 for equal short texts.
+    pub shared: u32,
+}
+
+/// The answer to one search.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SharedMatches {
+    /// Ordered by the number of shared sentences, most first, then by id.
+    pub matches: Vec<Shared>,
+    /// Whether `limit` left further matches out.
+    pub truncated: bool,
+}
+
+/// Documents by their sentences, for one thread at a time.
+///
+/// Ids grow by one from 0 and are never reused. Every document is in a group; a document joins the groups of the oldest
+/// holder of each of its sentences that counts, and these become one, named by the lowest id. Groups are never split: not
+/// by deleting the document that joined two, and not by a sentence that becomes common later.
+#[derive(Debug)]
+pub struct SentenceMap {
+    common: Common,
+    seed: u64,
+    records: Records,
+    sketches: Sketches,
+    /// Ids of the sketches that several documents have.
+    copies: AHashMap<u32, Holders>,
+    postings: Postings,
+    /// Sketch as a whole -> its number.
+    wholes: Lines,
+    texts: AHashMap<u128, u32>,
+    text_of: AHashMap<u32, u128>,
+    groups: Groups,
+    /// Dead sketches, and in how many lists they still are.
+    lingering: AHashMap<u32, u32>,
+    live: u64,
+    /// Live sketches with sentences.
+    known: usize,
+}
+
+/// An item in the form in which it is stored.
+#[derive(Debug, Clone)]
+enum Canonical {
+    /// Ascending, distinct, at least one.
+    Sketch(Vec<u64>),
+    Text(u128),
+    Nothing,
+}
+
+impl SentenceMap {
+    /// An empty map.
+    ///
+    /// # Errors
+    /// [`IndexError::Sentences`] for a number of sentences or a share out of range.
+    pub fn new(options: &SentenceOptions) -> Result<Self, IndexError> {
+        options.check()?;
+        let seed = seed();
+        Ok(Self {
+            common: options.common,
+            seed,
+            records: Records::default(),
+            sketches: Sketches::new(options.sentences),
+            copies: AHashMap::new(),
+            postings: Postings::new(seed),
+            wholes: Lines::new(),
+            texts: AHashMap::new(),
+            text_of: AHashMap::new(),
+            groups: Groups::default(),
+            lingering: AHashMap::new(),
+            live: 0,
+            known: 0,
+        })
+    }
+
+    /// Adds a document with these sentences, the most important first, and returns its id. Amortised O(sentences).
+    ///
+    /// # Errors
+    /// [`IndexError::Full`].
+    pub fn add(&mut self, sentences: &[u64]) -> Result<u64, IndexError> {
+        self.add_item(&SentenceItem::Sentences(sentences.to_vec()))
+    }
+
+    /// [`SentenceMap::add`] for any item.
+    ///
+    /// # Errors
+    /// [`IndexError::Full`].
+    pub fn add_item(&mut self, item: &SentenceItem) -> Result<u64, IndexError> {
+        self.check_room(1)?;
+        let id = self.records.next();
+        let item = self.canonical(item);
+        let links = self.links(&item);
+        let entry = if let Some(entry) = self.entry(&item) {
+            let short = self.records.push(u64::from(entry), false);
+            let first = self.sketches.first(entry);
+            self.copies.entry(entry).or_insert_with(|| Holders::new(first)).push(short);
+            entry
+        } else {
+            self.enter(&item, id, links.first().copied())
+        };
+        let group = self.sketches.group(entry);
+        for link in links {
+            self.groups.merge(group, self.sketches.group(link));
+        }
+        self.live += 1;
+        Ok(id)
+    }
+
+    /// A new sketch for the document `id`, in the group of `linked` or one of its own.
+    fn enter(&mut self, item: &Canonical, id: u64, linked: Option<u32>) -> u32 {
+        let group = match linked {
+            Some(entry) => self.groups.join(self.sketches.group(entry)),
+            None => self.groups.begin(id),
+        };
+        let sentences = match item {
+            Canonical::Sketch(sentences) => sentences.as_slice(),
+            _ => &[],
+        };
+        let entry = self.sketches.add(sentences, id as u32, group);
+        self.records.push(u64::from(entry), false);
+        match item {
+            Canonical::Sketch(sentences) => {
+                let (seed, sketches) = (self.seed, &self.sketches);
+                let hash_of = |entry| whole(sketches.sentences(entry), seed);
+                self.wholes.insert(whole(sentences, seed), entry, hash_of, |_| ());
+                for at in 0..sentences.len() {
+                    self.postings.add(entry, at, &self.sketches);
+                }
+                self.known += 1;
+            }
+            Canonical::Text(text) => {
+                self.texts.insert(*text, entry);
+                self.text_of.insert(entry, *text);
+            }
+            Canonical::Nothing => {}
+        }
+        entry
+    }
+
+    fn canonical(&self, item: &SentenceItem) -> Canonical {
+        match item {
+            SentenceItem::Sentences(sentences) => {
+                let most = self.sketches.most();
+                let mut kept: Vec<u64> = Vec::with_capacity(most.min(sentences.len()));
+                for &sentence in sentences {
+                    if kept.len() == most {
+                        break;
+                    }
+                    if !kept.contains(&sentence) {
+                        kept.push(sentence);
+                    }
+                }
+                kept.sort_unstable();
+                if kept.is_empty() { Canonical::Nothing } else { Canonical::Sketch(kept) }
+            }
+            SentenceItem::Exact(text) => Canonical::Text(*text),
+            SentenceItem::Empty => Canonical::Nothing,
+        }
+    }
+
+    /// The sketch that is exactly this one.
+    fn entry(&self, item: &Canonical) -> Option<u32> {
+        match item {
+            Canonical::Sketch(sentences) => {
+                let is_it = |entry| self.sketches.sentences(entry) == sentences.as_slice();
+                self.wholes.find(whole(sentences, self.seed), is_it)
+            }
+            Canonical::Text(text) => self.texts.get(text).copied(),
+            Canonical::Nothing => None,
+        }
+    }
+
+    /// The holders of each sentence that counts.
+    fn counting<'a>(&'a self, sentences: &'a [u64]) -> impl Iterator<Item = Posted<'a>> {
+        let most = self.common.most(self.known);
+        for &sentence in sentences {
+            self.postings.prefetch(sentence);
+        }
+        sentences
+            .iter()
+            .filter_map(|&sentence| self.postings.get(sentence, &self.sketches))
+            .filter(move |posted| posted.live() <= most)
+    }
+
+    /// The oldest live sketch of each sentence that counts.
+    fn links(&self, item: &Canonical) -> Vec<u32> {
+        let Canonical::Sketch(sentences) = item else { return Vec::new() };
+        self.counting(sentences)
+            .filter_map(|posted| posted.iter().find(|&entry| self.sketches.is_alive(entry)))
+            .collect()
+    }
+
+    /// Every live document that shares a sentence that counts, or whose sentences are all the same: the most shared
+    /// first, then by id; at most `limit`. Cost: the holders of the sentences asked for, and a sort of the answer.
+    pub fn search(&self, sentences: &[u64], limit: usize) -> SharedMatches {
+        self.search_item(&SentenceItem::Sentences(sentences.to_vec()), limit)
+    }
+
+    /// [`SentenceMap::search`] for any item.
+    pub fn search_item(&self, item: &SentenceItem, limit: usize) -> SharedMatches {
+        let item = self.canonical(item);
+        self.ranked(self.candidates(&item, usize::MAX), limit)
+    }
+
+    /// The best match, the oldest of equals, among the equal sketch and the `most` first sketches of each sentence.
+    pub fn best(&self, item: &SentenceItem, most: usize) -> Option<Shared> {
+        let item = self.canonical(item);
+        self.ranked(self.candidates(&item, most), 1).matches.first().copied()
+    }
+
+    /// Sketches, with the number of sentences they share.
+    fn candidates(&self, item: &Canonical, most: usize) -> Vec<(u32, u32)> {
+        let equal = self.entry(item);
+        let mut found: Vec<(u32, u32)> = Vec::new();
+        let Canonical::Sketch(sentences) = item else {
+            return equal.map(|entry| (entry, 0)).into_iter().collect();
+        };
+        for posted in self.counting(sentences) {
+            let live = posted.iter().filter(|&entry| self.sketches.is_alive(entry)).take(most);
+            found.extend(live.map(|entry| (entry, 1)));
+        }
+        found.sort_unstable();
+        found.dedup_by(|next, kept| {
+            let same = next.0 == kept.0;
+            kept.1 += u32::from(same);
+            same
+        });
+        if let Some(entry) = equal {
+            found.retain(|&(other, _)| other != entry);
+            found.push((entry, sentences.len() as u32));
+        }
+        found
+    }
+
+    /// The documents of these sketches, the most shared first, then by id.
+    fn ranked(&self, mut found: Vec<(u32, u32)>, limit: usize) -> SharedMatches {
+        found.sort_unstable_by_key(|&(_, shared)| std::cmp::Reverse(shared));
+        let mut all = SharedMatches::default();
+        for same in found.chunk_by(|a, b| a.1 == b.1) {
+            if all.matches.len() >= limit {
+                all.truncated = true;
+                break;
+            }
+            let from = all.matches.len();
+            for &(entry, shared) in same {
+                all.truncated |=
+                    self.ids(entry, limit, |id| all.matches.push(Shared { id, shared }));
+            }
+            all.matches[from..].sort_unstable_by_key(|found| found.id);
+            if all.matches.len() > limit {
+                all.matches.truncate(limit);
+                all.truncated = true;
+            }
+        }
+        all
+    }
+
+    /// Calls `on_id` with the live ids of a sketch, ascending, at most `limit`; true if there are more.
+    fn ids(&self, entry: u32, limit: usize, mut on_id: impl FnMut(u64)) -> bool {
+        let Some(holders) = self.copies.get(&entry) else {
+            if limit > 0 {
+                on_id(self.records.id(self.sketches.first(entry)));
+            }
+            return limit == 0;
+        };
+        let mut alive = holders.iter().filter(|&id| self.records.is_alive(id));
+        alive.by_ref().take(limit).for_each(|id| on_id(self.records.id(id)));
+        alive.next().is_some()
+    }
+
+    /// The name of the group of a document: the lowest id that ever was in it. A document that has left still has one
+    /// while its id is the name of a group that lives on.
+    pub fn group(&self, id: u64) -> Option<u64> {
+        match self.short(id) {
+            Some(short) => Some(self.groups.name(self.sketches.group(self.entry_of(short)))),
+            None => self.groups.is_orphaned(id).then_some(id),
+        }
+    }
+
+    fn short(&self, id: u64) -> Option<u32> {
+        self.records.short(id).filter(|&short| self.records.is_alive(short))
+    }
+
+    fn entry_of(&self, short: u32) -> u32 {
+        self.records.value(short) as u32
+    }
+
+    /// Whether this id is alive.
+    pub fn has(&self, id: u64) -> bool {
+        self.short(id).is_some()
+    }
+
+    /// Takes an id away; false if it was not alive. Amortised O(sentences).
+    pub fn delete(&mut self, id: u64) -> bool {
+        let Some(short) = self.short(id) else { return false };
+        let entry = self.entry_of(short);
+        self.groups.leave(self.sketches.group(entry), id);
+        self.records.kill(short);
+        self.live -= 1;
+        let Some(holders) = self.copies.get_mut(&entry) else {
+            self.records.release(short);
+            self.bury(entry);
+            return true;
+        };
+        let mut dropped = Vec::new();
+        holders.lost_one(|id| self.records.is_alive(id), |id| dropped.push(id));
+        let (first, live) = (holders.first(), holders.live());
+        let alone = holders.iter().nth(1).is_none();
+        self.sketches.set_first(entry, first);
+        if alone {
+            self.copies.remove(&entry);
+        }
+        if live == 0 {
+            dropped.push(first);
+            self.bury(entry);
+        }
+        for short in dropped {
+            self.records.release(short);
+        }
+        true
+    }
+
+    /// The last document with this sketch has left.
+    fn bury(&mut self, entry: u32) {
+        let group = self.sketches.group(entry);
+        self.sketches.kill(entry);
+        let sentences = self.sketches.sentences(entry).to_vec();
+        let (mut lists, mut dropped) = (1, vec![entry]);
+        if !sentences.is_empty() {
+            self.wholes.remove(whole(&sentences, self.seed), entry);
+            self.known -= 1;
+            for &sentence in &sentences {
+                let alone =
+                    self.postings.lost(sentence, &self.sketches, |entry| dropped.push(entry));
+                lists += u32::from(!alone);
+            }
+        } else if let Some(text) = self.text_of.remove(&entry) {
+            self.texts.remove(&text);
+        }
+        self.lingering.insert(entry, lists);
+        for entry in dropped {
+            let Some(lists) = self.lingering.get_mut(&entry) else { continue };
+            *lists -= 1;
+            if *lists == 0 {
+                self.lingering.remove(&entry);
+                self.sketches.release(entry);
+            }
+        }
+        self.groups.release(group);
+    }
+
+    /// Number of live documents.
+    pub fn len(&self) -> u64 {
+        self.live
+    }
+
+    /// Whether no document is alive.
+    pub fn is_empty(&self) -> bool {
+        self.live == 0
+    }
+
+    /// The id that the next document gets.
+    pub fn next_id(&self) -> u64 {
+        self.records.next()
+    }
+
+    /// Groups with a live document.
+    pub fn groups(&self) -> usize {
+        self.groups.len()
+    }
+
+    /// Live documents, counted once per sketch, that have sentences.
+    pub fn sketches(&self) -> usize {
+        self.known
+    }
+
+    /// Bytes held.
+    pub fn bytes(&self) -> usize {
+        self.records.bytes()
+            + self.sketches.bytes()
+            + self.copies.values().map(Holders::bytes).sum::<usize>()
+            + self.copies.capacity() * (size_of::<(u32, Holders)>() + 1)
+            + self.postings.bytes()
+            + self.wholes.bytes()
+            + self.texts.capacity() * (size_of::<(u128, u32)>() + 1)
+            + self.text_of.capacity() * (size_of::<(u32, u128)>() + 1)
+            + self.groups.bytes()
+            + self.lingering.capacity() * 9
+    }
+
+    /// Whether so many more documents fit.
+    pub(super) fn check_room(&self, more: usize) -> Result<(), IndexError> {
+        self.records.check_room(more as u64)?;
+        if self.sketches.has_room(more) && self.groups.has_room(more) {
+            return Ok(());
+        }
+        Err(IndexError::Full { oldest: self.records.oldest() })
+    }
+}
+
+/// The hash of a sketch as a whole.
+fn whole(sentences: &[u64], seed: u64) -> u64 {
+    sentences.iter().fold(seed, |all, &sentence| mix(all ^ sentence, seed))
+}

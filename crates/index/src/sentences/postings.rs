@@ -1,0 +1,178 @@
+//! Sentence -> the sketches that have it, in the order in which they came.
+//!
+//! Most sentences have one holder: then the map holds its position, eight bytes in all, and the sentence itself is read
+//! from the sketch. A sentence with more has a list. Dead sketches stay in a list until half of it is dead, so that
+//! taking one out costs amortised O(1); whoever walks a list skips them.
+
+use super::sketches::Sketches;
+use crate::ids::holders::Holders;
+use crate::ids::lines::Lines;
+use crate::ids::mix;
+
+/// Set in a reference to a list, clear in one to a position.
+const LIST: u32 = 1 << 31;
+
+#[derive(Debug)]
+struct List {
+    sentence: u64,
+    holders: Holders,
+}
+
+/// The sketches of one sentence.
+pub(super) enum Posted<'a> {
+    /// One.
+    One(u32),
+    /// Several, dead ones among them.
+    Many(&'a Holders),
+}
+
+impl Posted<'_> {
+    /// Live sketches.
+    pub(super) fn live(&self) -> usize {
+        match self {
+            Self::One(_) => 1,
+            Self::Many(holders) => holders.live(),
+        }
+    }
+
+    /// All of them, in the order in which they came.
+    pub(super) fn iter(&self) -> impl Iterator<Item = u32> {
+        let (one, many) = match self {
+            Self::One(entry) => (Some(*entry), None),
+            Self::Many(holders) => (None, Some(holders.iter())),
+        };
+        one.into_iter().chain(many.into_iter().flatten())
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Postings {
+    seed: u64,
+    lines: Lines,
+    lists: Vec<Option<List>>,
+    free: Vec<u32>,
+    /// Sketch numbers in lists, for the memory they take.
+    capacity: usize,
+}
+
+impl Postings {
+    pub(super) fn new(seed: u64) -> Self {
+        let (lists, free) = (Vec::new(), Vec::new());
+        Self { seed, lines: Lines::new(), lists, free, capacity: 0 }
+    }
+
+    fn list(&self, reference: u32) -> Option<&List> {
+        self.lists.get((reference & !LIST) as usize)?.as_ref()
+    }
+
+    fn sentence(&self, reference: u32, sketches: &Sketches) -> u64 {
+        if reference & LIST == 0 {
+            return sketches.at(reference);
+        }
+        self.list(reference).map_or(0, |list| list.sentence)
+    }
+
+    fn reference(&self, sentence: u64, sketches: &Sketches) -> Option<u32> {
+        let is_it = |reference| self.sentence(reference, sketches) == sentence;
+        self.lines.find(mix(sentence, self.seed), is_it)
+    }
+
+    /// Asks for the line of a sentence.
+    pub(super) fn prefetch(&self, sentence: u64) {
+        self.lines.prefetch(mix(sentence, self.seed));
+    }
+
+    /// The sketches that have a sentence; none if no live one has.
+    pub(super) fn get(&self, sentence: u64, sketches: &Sketches) -> Option<Posted<'_>> {
+        let reference = self.reference(sentence, sketches)?;
+        if reference & LIST == 0 {
+            return Some(Posted::One(reference / sketches.most() as u32));
+        }
+        self.list(reference).map(|list| Posted::Many(&list.holders))
+    }
+
+    /// Enters the sentence at place `at` of a new sketch.
+    pub(super) fn add(&mut self, entry: u32, at: usize, sketches: &Sketches) {
+        let position = entry * sketches.most() as u32 + at as u32;
+        let sentence = sketches.at(position);
+        let hash = mix(sentence, self.seed);
+        let Some(old) = self.reference(sentence, sketches) else {
+            let (seed, lists) = (self.seed, &self.lists);
+            let hash_of = |reference: u32| {
+                let listed = || lists.get((reference & !LIST) as usize)?.as_ref();
+                let sentence = match reference & LIST {
+                    0 => sketches.at(reference),
+                    _ => listed().map_or(0, |list| list.sentence),
+                };
+                mix(sentence, seed)
+            };
+            self.lines.insert(hash, position, hash_of, |_| ());
+            return;
+        };
+        if old & LIST == 0 {
+            let mut holders = Holders::new(old / sketches.most() as u32);
+            holders.push(entry);
+            self.capacity += holders.bytes();
+            let list = Some(List { sentence, holders });
+            let new = if let Some(free) = self.free.pop() {
+                self.lists[free as usize] = list;
+                free
+            } else {
+                self.lists.push(list);
+                self.lists.len() as u32 - 1
+            };
+            self.lines.replace(hash, old, new | LIST);
+        } else if let Some(Some(list)) = self.lists.get_mut((old & !LIST) as usize) {
+            let before = list.holders.bytes();
+            list.holders.push(entry);
+            self.capacity = self.capacity - before + list.holders.bytes();
+        }
+    }
+
+    /// A sketch that has this sentence has died. Calls `dropped` for every dead sketch that left the sentence's list;
+    /// true if the sketch itself has not been in a list.
+    pub(super) fn lost(
+        &mut self,
+        sentence: u64,
+        sketches: &Sketches,
+        mut dropped: impl FnMut(u32),
+    ) -> bool {
+        let hash = mix(sentence, self.seed);
+        let Some(reference) = self.reference(sentence, sketches) else { return true };
+        let number = (reference & !LIST) as usize;
+        let Some(Some(list)) = self.lists.get_mut(number).filter(|_| reference & LIST != 0) else {
+            self.lines.remove(hash, reference);
+            return true;
+        };
+        let before = list.holders.bytes();
+        list.holders.lost_one(|entry| sketches.is_alive(entry), &mut dropped);
+        self.capacity = self.capacity - before + list.holders.bytes();
+        let alone = list.holders.iter().nth(1).is_none();
+        let (first, live, bytes) =
+            (list.holders.first(), list.holders.live(), list.holders.bytes());
+        if !alone {
+            return false;
+        }
+        // One is left, alive or not: the list goes.
+        self.capacity -= bytes;
+        self.lists[number] = None;
+        self.free.push(number as u32);
+        if live == 0 {
+            self.lines.remove(hash, reference);
+            dropped(first);
+        } else {
+            let at = sketches.sentences(first).iter().position(|&other| other == sentence);
+            let position = first * sketches.most() as u32 + at.unwrap_or(0) as u32;
+            self.lines.replace(hash, reference, position);
+            // The one left is held by its position now.
+        }
+        false
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.lines.bytes()
+            + self.lists.capacity() * size_of::<Option<List>>()
+            + self.free.capacity() * 4
+            + self.capacity
+    }
+}

@@ -1,0 +1,121 @@
+//! Distinct sketches: a fixed number of sentence hashes each, in chunks that never move.
+//!
+//! ```text
+//! word 0: first id u32, group u32      words 1 ..= n: the sentences, ascending; unused ones at the end
+//! ```
+//! Equal sketches are one entry whatever the number of documents that have them. Entries are numbered; a number is
+//! used again once nothing refers to it.
+
+/// Entries per chunk: 200 KB with five sentences.
+const CHUNK: usize = 4096;
+
+/// The group of an entry that is dead.
+const NONE: u32 = u32::MAX;
+
+#[derive(Debug)]
+pub(super) struct Sketches {
+    /// Sentences per sketch, at most.
+    most: usize,
+    chunks: Vec<Box<[u64]>>,
+    /// Sentences of each entry.
+    counts: Vec<u8>,
+    free: Vec<u32>,
+}
+
+impl Sketches {
+    pub(super) fn new(most: usize) -> Self {
+        Self { most, chunks: Vec::new(), counts: Vec::new(), free: Vec::new() }
+    }
+
+    pub(super) fn most(&self) -> usize {
+        self.most
+    }
+
+    /// Whether so many more entries can be numbered by position in 31 bits.
+    pub(super) fn has_room(&self, more: usize) -> bool {
+        (self.counts.len() - self.free.len()).saturating_add(more)
+            <= (i32::MAX as usize) / self.most
+    }
+
+    /// A new entry, alive.
+    pub(super) fn add(&mut self, sentences: &[u64], first: u32, group: u32) -> u32 {
+        let entry = self.free.pop().unwrap_or_else(|| {
+            if self.counts.len().is_multiple_of(CHUNK) {
+                self.chunks.push(vec![0; CHUNK * (self.most + 1)].into());
+            }
+            self.counts.push(0);
+            self.counts.len() as u32 - 1
+        });
+        self.counts[entry as usize] = sentences.len() as u8;
+        let words = self.words_mut(entry);
+        words[1..=sentences.len()].copy_from_slice(sentences);
+        words[0] = u64::from(group) << 32 | u64::from(first);
+        entry
+    }
+
+    fn span(&self, entry: u32) -> (usize, std::ops::Range<usize>) {
+        let (chunk, at) = (entry as usize / CHUNK, entry as usize % CHUNK * (self.most + 1));
+        (chunk, at..at + self.most + 1)
+    }
+
+    fn words(&self, entry: u32) -> &[u64] {
+        let (chunk, span) = self.span(entry);
+        &self.chunks[chunk][span]
+    }
+
+    fn words_mut(&mut self, entry: u32) -> &mut [u64] {
+        let (chunk, span) = self.span(entry);
+        &mut self.chunks[chunk][span]
+    }
+
+    /// The sentences of an entry, ascending.
+    pub(super) fn sentences(&self, entry: u32) -> &[u64] {
+        &self.words(entry)[1..=usize::from(self.counts[entry as usize])]
+    }
+
+    /// The sentence at a position: `most` positions to an entry.
+    pub(super) fn at(&self, position: u32) -> u64 {
+        let (entry, at) = (position / self.most as u32, position as usize % self.most);
+        self.words(entry)[1 + at]
+    }
+
+    /// The lowest live id of an entry.
+    pub(super) fn first(&self, entry: u32) -> u32 {
+        self.words(entry)[0] as u32
+    }
+
+    pub(super) fn group(&self, entry: u32) -> u32 {
+        (self.words(entry)[0] >> 32) as u32
+    }
+
+    pub(super) fn is_alive(&self, entry: u32) -> bool {
+        self.group(entry) != NONE
+    }
+
+    pub(super) fn set_first(&mut self, entry: u32, first: u32) {
+        let group = self.group(entry);
+        self.words_mut(entry)[0] = u64::from(group) << 32 | u64::from(first);
+    }
+
+    pub(super) fn set_group(&mut self, entry: u32, group: u32) {
+        let first = self.first(entry);
+        self.words_mut(entry)[0] = u64::from(group) << 32 | u64::from(first);
+    }
+
+    /// From now on the entry is dead; its number and sentences stay until `release`.
+    pub(super) fn kill(&mut self, entry: u32) {
+        self.set_group(entry, NONE);
+    }
+
+    /// Nothing refers to a dead entry any more.
+    pub(super) fn release(&mut self, entry: u32) {
+        self.free.push(entry);
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.chunks.len() * CHUNK * (self.most + 1) * 8
+            + self.chunks.capacity() * size_of::<Box<[u64]>>()
+            + self.counts.capacity()
+            + self.free.capacity() * 4
+    }
+}

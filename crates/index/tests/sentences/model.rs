@@ -1,0 +1,137 @@
+//! The oracle: all documents, read from the first to the last at every call.
+
+use std::collections::BTreeSet;
+
+use simhash_index::sentences::{Common, SentenceItem, SentenceOptions, Shared, SharedMatches};
+
+#[derive(Clone)]
+struct Document {
+    item: SentenceItem,
+    alive: bool,
+    /// Name of its group.
+    group: u64,
+    /// When its sketch came into being, counted in documents.
+    since: u64,
+}
+
+pub(crate) struct Model {
+    sentences: usize,
+    common: Common,
+    documents: Vec<Document>,
+}
+
+impl Model {
+    pub(crate) fn new(options: &SentenceOptions) -> Self {
+        let (sentences, common) = (options.sentences, options.common);
+        Self { sentences, common, documents: Vec::new() }
+    }
+
+    fn canonical(&self, item: &SentenceItem) -> SentenceItem {
+        let SentenceItem::Sentences(all) = item else { return item.clone() };
+        let mut kept: Vec<u64> = Vec::new();
+        for &sentence in all {
+            if kept.len() < self.sentences && !kept.contains(&sentence) {
+                kept.push(sentence);
+            }
+        }
+        kept.sort_unstable();
+        if kept.is_empty() { SentenceItem::Empty } else { SentenceItem::Sentences(kept) }
+    }
+
+    fn live(&self) -> impl Iterator<Item = (u64, &Document)> {
+        (0..).zip(&self.documents).filter(|(_, document)| document.alive)
+    }
+
+    /// The sentences that count, of those asked for.
+    fn counting(&self, sentences: &[u64]) -> Vec<u64> {
+        let mut sketches = BTreeSet::<&[u64]>::new();
+        for (_, document) in self.live() {
+            if let SentenceItem::Sentences(sentences) = &document.item {
+                sketches.insert(sentences);
+            }
+        }
+        #[expect(clippy::cast_sign_loss, reason = "a share is not negative")]
+        let share = (self.common.share * sketches.len() as f64) as usize;
+        let most = share.max(self.common.count as usize);
+        let holders = |sentence: u64| sketches.iter().filter(|all| all.contains(&sentence)).count();
+        sentences.iter().copied().filter(|&sentence| holders(sentence) <= most).collect()
+    }
+
+    pub(crate) fn search(&self, item: &SentenceItem, limit: usize) -> SharedMatches {
+        let item = self.canonical(item);
+        let counting = match &item {
+            SentenceItem::Sentences(sentences) => self.counting(sentences),
+            _ => Vec::new(),
+        };
+        let mut matches: Vec<Shared> = self
+            .live()
+            .filter_map(|(id, document)| {
+                let shared = match (&item, &document.item) {
+                    (SentenceItem::Sentences(a), SentenceItem::Sentences(b)) if a == b => a.len(),
+                    (SentenceItem::Sentences(_), SentenceItem::Sentences(b)) => {
+                        let shared = counting.iter().filter(|one| b.contains(one)).count();
+                        (shared > 0).then_some(shared)?
+                    }
+                    (SentenceItem::Exact(a), SentenceItem::Exact(b)) if a == b => 0,
+                    _ => return None,
+                };
+                Some(Shared { id, shared: shared as u32 })
+            })
+            .collect();
+        matches.sort_by_key(|found| (std::cmp::Reverse(found.shared), found.id));
+        let truncated = matches.len() > limit;
+        matches.truncate(limit);
+        SharedMatches { matches, truncated }
+    }
+
+    pub(crate) fn add(&mut self, item: &SentenceItem) -> u64 {
+        let item = self.canonical(item);
+        let id = self.documents.len() as u64;
+        let equal = |document: &Document| match &item {
+            SentenceItem::Empty => false,
+            item => *item == document.item,
+        };
+        let twin = self.live().find(|(_, document)| equal(document)).map(|(_, found)| found);
+        let (since, mut links) =
+            twin.map_or((id, Vec::new()), |twin| (twin.since, vec![twin.group]));
+        if let SentenceItem::Sentences(sentences) = &item {
+            for sentence in self.counting(sentences) {
+                let has = |document: &Document| matches!(&document.item, SentenceItem::Sentences(all) if all.contains(&sentence));
+                let oldest = self.live().filter(|(_, document)| has(document));
+                links.extend(
+                    oldest.min_by_key(|(_, document)| document.since).map(|(_, d)| d.group),
+                );
+            }
+        }
+        let group = links.iter().copied().min().unwrap_or(id);
+        let links: BTreeSet<u64> = links.into_iter().collect();
+        for document in &mut self.documents {
+            if links.contains(&document.group) && document.alive {
+                document.group = group;
+            }
+        }
+        self.documents.push(Document { item, alive: true, group, since });
+        id
+    }
+
+    pub(crate) fn group(&self, id: u64) -> Option<u64> {
+        let document = self.documents.get(id as usize)?;
+        if document.alive {
+            return Some(document.group);
+        }
+        self.live().any(|(_, document)| document.group == id).then_some(id)
+    }
+
+    pub(crate) fn delete(&mut self, id: u64) -> bool {
+        let Some(document) = self.documents.get_mut(id as usize) else { return false };
+        std::mem::replace(&mut document.alive, false)
+    }
+
+    pub(crate) fn len(&self) -> u64 {
+        self.live().count() as u64
+    }
+
+    pub(crate) fn groups(&self) -> usize {
+        self.live().map(|(_, document)| document.group).collect::<BTreeSet<_>>().len()
+    }
+}
