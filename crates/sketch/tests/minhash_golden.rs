@@ -1,5 +1,7 @@
 //! Signatures are written down in indexes: no release may change them.
 
+#![allow(clippy::unwrap_used)] // helpers of tests
+
 use simhash_sketch::minhash::{MinHashOptions, MinHasher, Scheme, Value};
 use std::fmt::{LowerHex, Write};
 

@@ -92,8 +92,12 @@ struct Observed {
 /// Sets of `size` features each that share so many that their similarity is nearly `similarity`; it is returned.
 fn observe<V: Value>(scheme: Scheme, size: u64, similarity: f64, trials: u64) -> (Observed, f64) {
     // shared / (2 size - shared) = J
-    let shared =
-        ((2.0 * size as f64 * similarity / (1.0 + similarity)).round() as u64).min(size - 1);
+    let shared = (1..size)
+        .min_by_key(|&shared| {
+            let exact = shared as f64 / (2 * size - shared) as f64;
+            ((exact - similarity).abs() * 1e9) as i64
+        })
+        .unwrap();
     let a: Vec<u64> = (0..size).collect();
     let b: Vec<u64> = (size - shared..2 * size - shared).collect();
     let exact = shared as f64 / (2 * size - shared) as f64;
