@@ -13,7 +13,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 const here = dirname(fileURLToPath(import.meta.url))
 const root = join(here, '..')
 
-const rust = ['scan', 'search', 'stream', 'join', 'fingerprint', 'corpora', 'segment']
+const rust = ['scan', 'search', 'stream', 'join', 'overlap', 'fingerprint', 'corpora', 'segment']
 const javascript = ['batch', 'intake', 'timers']
 const names = [...rust, ...javascript]
 
@@ -23,6 +23,7 @@ const smoke = {
   search: ['--size', '20000'],
   stream: ['--size', '20000'],
   join: ['--size', '20000'],
+  overlap: ['--size', '20000'],
   fingerprint: ['--size', '50'],
   corpora: ['--size', '50'],
   segment: ['--size', '20'],

@@ -10,6 +10,7 @@ mod corpus;
 mod fingerprint;
 mod fingerprints;
 mod join;
+mod overlap;
 mod report;
 mod scan;
 mod search;
@@ -27,6 +28,7 @@ const BENCHES: &[(&str, Bench)] = &[
     ("search", search::run),
     ("stream", stream::run),
     ("join", join::run),
+    ("overlap", overlap::run),
     ("fingerprint", fingerprint::run),
     ("corpora", fingerprint::corpora),
     ("segment", segment::run),

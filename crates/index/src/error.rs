@@ -49,6 +49,16 @@ pub enum IndexError {
         /// The oldest id still held.
         oldest: u64,
     },
+    /// A Jaccard threshold outside its range.
+    Threshold {
+        /// The threshold asked for.
+        given: String,
+    },
+    /// More sets than can be numbered.
+    TooManySets {
+        /// How many there are.
+        given: usize,
+    },
     /// The caller's cancel flag was raised; nothing was added.
     Cancelled,
     /// Reading or writing a saved index failed.
@@ -69,9 +79,11 @@ impl IndexError {
     /// The stable code of this error.
     pub fn code(&self) -> &'static str {
         match self {
-            Self::Distance { .. } | Self::Window { .. } | Self::Sentences { .. } => {
-                "ERR_OUT_OF_RANGE"
-            }
+            Self::Distance { .. }
+            | Self::Window { .. }
+            | Self::Sentences { .. }
+            | Self::Threshold { .. }
+            | Self::TooManySets { .. } => "ERR_OUT_OF_RANGE",
             Self::UnknownPlan { .. } | Self::InvalidPlan { .. } => "ERR_INVALID_ARG_VALUE",
             Self::NoWindow => "ERR_SIMHASH_NO_WINDOW",
             Self::Full { .. } => "ERR_SIMHASH_INDEX_FULL",
@@ -109,6 +121,12 @@ impl fmt::Display for IndexError {
                 f,
                 "the index holds ids 2^32 apart (the oldest live id is {oldest}); delete or expire old documents"
             ),
+            Self::Threshold { given } => {
+                write!(f, "threshold is {given}; it must be above 0 and at most 1")
+            }
+            Self::TooManySets { given } => {
+                write!(f, "{given} sets were given; at most 4294967295 can be joined at once")
+            }
             Self::Cancelled => write!(f, "the call was cancelled; nothing was added"),
             Self::Io { message } => {
                 write!(f, "the saved index could not be read or written: {message}")

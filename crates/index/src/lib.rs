@@ -9,6 +9,7 @@
 //! `stack` is the growing whole; `ids` knows who holds what; [`Index`] puts a lock and the semantics around them.
 //! `window` says which documents are due to leave; [`join`] finds all pairs and clusters; `image` saves and opens the whole.
 //! [`sentences`] groups documents that have a sentence in common.
+//! [`overlap`] is for sets instead of fingerprints: all pairs, or all neighbours, above a Jaccard threshold, exactly.
 //! `scan` reads everything: it is the inner loop, the oracle, and the way out where probing would cost more.
 
 mod error;
@@ -19,6 +20,7 @@ mod item;
 pub mod join;
 mod memory;
 mod options;
+pub mod overlap;
 pub mod plan;
 mod run;
 mod scan;

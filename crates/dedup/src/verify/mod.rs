@@ -13,8 +13,7 @@
 
 mod cosine;
 mod edit;
-mod sets;
 
 pub use cosine::{cosine, cosine_at_least};
 pub use edit::{edit_similarity, edit_similarity_at_least, levenshtein, levenshtein_within};
-pub use sets::{containment, jaccard, jaccard_at_least, overlap};
+pub use simhash_index::overlap::{containment, jaccard, jaccard_at_least, overlap};

@@ -1,14 +1,11 @@
-//! Sets of feature hashes: how much they share.
+//! Two sets: how much they share.
 //!
-//! Sets are sorted slices of distinct `u64`, so both measures are one merge. Where only pairs above
-//! a threshold matter, [`jaccard_at_least`] gives up early by two bounds:
+//! Both measures are one merge. Where only pairs above a threshold matter, [`jaccard_at_least`] gives up early by two
+//! bounds:
 //!
 //! - size: `|A ∩ B| ≤ min(|A|, |B|)` and `|A ∪ B| ≥ max(|A|, |B|)`, so J ≤ min / max;
-//! - remaining overlap: J ≥ t needs `|A ∩ B| ≥ t / (1 + t) · (|A| + |B|)`; the merge stops when what
-//!   it has found plus all that is left of the shorter rest cannot reach that.
-//!
-//! Source of the bounds: Xiao, Wang, Lin, Yu, "Efficient similarity joins for near duplicate
-//! detection", WWW 2008, section 2.
+//! - remaining overlap: J ≥ t needs `|A ∩ B| ≥ t / (1 + t) · (|A| + |B|)`; the merge stops when what it has found plus
+//!   all that is left of the shorter rest cannot reach that.
 
 use std::cmp::Ordering;
 
@@ -57,8 +54,8 @@ pub fn overlap(a: &[u64], b: &[u64]) -> usize {
     found
 }
 
-/// The intersection's size, or `None` as soon as it is certain to stay below `need`.
-fn overlap_at_least(mut a: &[u64], mut b: &[u64], need: usize) -> Option<usize> {
+/// The intersection's size, or `None` where it is below `need`, as soon as that is certain.
+pub(super) fn overlap_at_least<T: Ord>(mut a: &[T], mut b: &[T], need: usize) -> Option<usize> {
     // Steps between two looks at the bound: often enough to stop early, rarely enough to be free.
     const STRIDE: usize = 32;
     let mut found = 0;
