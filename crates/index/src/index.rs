@@ -6,8 +6,8 @@
 //! something is built. Merges build on threads of their own ([`background`]).
 
 mod background;
-mod batch;
-mod timed;
+pub(crate) mod batch;
+pub(crate) mod timed;
 mod whole;
 
 use std::sync::Arc;

@@ -16,20 +16,20 @@ fn io(error: &io::Error) -> IndexError {
 
 /// Numbers on their way out.
 #[derive(Debug, Default)]
-pub(super) struct Fields(pub(super) Vec<u8>);
+pub(crate) struct Fields(pub(crate) Vec<u8>);
 
 impl Fields {
-    pub(super) fn number(&mut self, number: u64) {
+    pub(crate) fn number(&mut self, number: u64) {
         self.0.extend_from_slice(&number.to_le_bytes());
     }
 
     /// A count, then the numbers.
-    pub(super) fn numbers(&mut self, numbers: impl ExactSizeIterator<Item = u64>) {
+    pub(crate) fn numbers(&mut self, numbers: impl ExactSizeIterator<Item = u64>) {
         self.number(numbers.len() as u64);
         numbers.for_each(|number| self.number(number));
     }
 
-    pub(super) fn text(&mut self, text: &str) {
+    pub(crate) fn text(&mut self, text: &str) {
         self.number(text.len() as u64);
         self.0.extend_from_slice(text.as_bytes());
     }
@@ -161,7 +161,7 @@ impl<'a> Input<'a> {
         if self.number()? != sum.digest() {
             return Err(damaged(start, format!("the checksum of section {shown} is wrong")));
         }
-        Ok(Section { bytes, start: start + 16, at: 0 })
+        Ok(Section::new(bytes, start + 16))
     }
 
     /// Nothing may follow.
@@ -179,18 +179,28 @@ fn damaged(offset: u64, reason: String) -> IndexError {
 }
 
 /// A section that has passed its checksum, being read.
-pub(super) struct Section {
+pub(crate) struct Section {
     bytes: Vec<u8>,
     start: u64,
     at: usize,
 }
 
 impl Section {
-    pub(super) fn damaged(&self, reason: String) -> IndexError {
-        damaged(self.start + self.at as u64, reason)
+    /// Checked bytes that begin at `start` of their file.
+    pub(crate) fn new(bytes: Vec<u8>, start: u64) -> Self {
+        Self { bytes, start, at: 0 }
     }
 
-    pub(super) fn bytes(&mut self, count: u64) -> Result<&[u8], IndexError> {
+    /// Where in the file the next byte is.
+    pub(crate) fn offset(&self) -> u64 {
+        self.start + self.at as u64
+    }
+
+    pub(crate) fn damaged(&self, reason: String) -> IndexError {
+        damaged(self.offset(), reason)
+    }
+
+    pub(crate) fn bytes(&mut self, count: u64) -> Result<&[u8], IndexError> {
         let left = (self.bytes.len() - self.at) as u64;
         if count > left {
             return Err(self.damaged(format!("{count} bytes are wanted, {left} are left")));
@@ -200,12 +210,12 @@ impl Section {
         Ok(&self.bytes[from..self.at])
     }
 
-    pub(super) fn number(&mut self) -> Result<u64, IndexError> {
+    pub(crate) fn number(&mut self) -> Result<u64, IndexError> {
         let bytes = self.bytes(8)?;
         Ok(bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte)))
     }
 
-    pub(super) fn numbers(&mut self) -> Result<Vec<u64>, IndexError> {
+    pub(crate) fn numbers(&mut self) -> Result<Vec<u64>, IndexError> {
         let count = self.number()?;
         if count > (self.bytes.len() - self.at) as u64 / 8 {
             return Err(self.damaged(format!("a list of {count} numbers")));
@@ -213,27 +223,45 @@ impl Section {
         (0..count).map(|_| self.number()).collect()
     }
 
+    /// All that is left, as text.
+    pub(crate) fn rest(&mut self) -> Result<String, IndexError> {
+        let left = (self.bytes.len() - self.at) as u64;
+        let bytes = self.bytes(left)?.to_vec();
+        String::from_utf8(bytes).map_err(|_| self.damaged("text that is no UTF-8".to_owned()))
+    }
+
+    /// A single byte.
+    pub(crate) fn byte(&mut self) -> Result<u8, IndexError> {
+        Ok(self.bytes(1)?[0])
+    }
+
+    /// A number of four bytes.
+    pub(crate) fn half(&mut self) -> Result<u32, IndexError> {
+        let bytes = self.bytes(4)?;
+        Ok(bytes.iter().rev().fold(0, |number, &byte| number << 8 | u32::from(byte)))
+    }
+
     /// A number below 256.
-    pub(super) fn small(&mut self) -> Result<u32, IndexError> {
+    pub(crate) fn small(&mut self) -> Result<u32, IndexError> {
         let number = self.number()?;
         u8::try_from(number).map(u32::from).map_err(|_| self.damaged(format!("number {number}")))
     }
 
-    pub(super) fn smalls(&mut self) -> Result<Vec<u32>, IndexError> {
+    pub(crate) fn smalls(&mut self) -> Result<Vec<u32>, IndexError> {
         let numbers = self.numbers()?;
         let small = |number: u64| u8::try_from(number).map(u32::from);
         let numbers: Result<Vec<u32>, _> = numbers.into_iter().map(small).collect();
         numbers.map_err(|_| self.damaged("a list of too large numbers".to_owned()))
     }
 
-    pub(super) fn text(&mut self) -> Result<String, IndexError> {
+    pub(crate) fn text(&mut self) -> Result<String, IndexError> {
         let length = self.number()?;
         let bytes = self.bytes(length)?.to_vec();
         String::from_utf8(bytes).map_err(|_| self.damaged("a name that is no UTF-8".to_owned()))
     }
 
     /// A count of words, then the words.
-    pub(super) fn words(&mut self) -> Result<Words, IndexError> {
+    pub(crate) fn words(&mut self) -> Result<Words, IndexError> {
         let count = self.number()?;
         let bytes = self.bytes(count.saturating_mul(8))?;
         let mut words = Words::zeroed(count as usize);
@@ -243,12 +271,12 @@ impl Section {
         Ok(words)
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.at == self.bytes.len()
     }
 
     /// Nothing may be left.
-    pub(super) fn end(&self) -> Result<(), IndexError> {
+    pub(crate) fn end(&self) -> Result<(), IndexError> {
         match self.bytes.len() - self.at {
             0 => Ok(()),
             left => Err(self.damaged(format!("{left} bytes too many"))),

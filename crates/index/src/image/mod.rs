@@ -10,7 +10,7 @@
 //! it is opened: the checksum of each section first, then every count and offset, so that damage is an error with its
 //! place and never a panic or a wrong answer. Version 1 fixes the bit permutation of `spread` and the table layout.
 
-mod frame;
+pub(crate) mod frame;
 
 use std::io::{Read, Write};
 use std::sync::Arc;

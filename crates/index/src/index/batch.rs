@@ -22,11 +22,11 @@ use crate::{Checked, IndexError, Item, Match, Matches, SearchOptions};
 const SLICE: usize = 512;
 
 /// `decide` for every item on the current pool, in slices, on at most `threads` tasks (0: as many as the pool has).
-fn each<T: Send>(
-    items: &[Item],
+pub(crate) fn each<I: Sync, T: Send>(
+    items: &[I],
     threads: usize,
     cancel: &AtomicBool,
-    decide: impl Fn(&[Item]) -> Vec<T> + Sync,
+    decide: impl Fn(&[I]) -> Vec<T> + Sync,
 ) -> Result<Vec<T>, IndexError> {
     let live = || if cancel.load(Ordering::Relaxed) { Err(IndexError::Cancelled) } else { Ok(()) };
     let tasks = if threads == 0 { rayon::current_num_threads() } else { threads };

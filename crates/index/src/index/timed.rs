@@ -40,7 +40,7 @@ pub struct Outcome {
 /// Documents that leave under one exclusive hold of the state: about a tenth of a millisecond.
 const SLICE: u64 = 512;
 
-fn clock() -> u64 {
+pub(crate) fn clock() -> u64 {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     since.map_or(0, |since| since.as_millis() as u64)
 }

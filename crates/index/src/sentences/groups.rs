@@ -129,6 +129,11 @@ impl Groups {
         }
     }
 
+    /// A living group has this name, and its document of that id has left.
+    pub(super) fn orphan(&mut self, name: u64) {
+        self.orphaned.insert(name);
+    }
+
     /// Whether a living group has this name though its document of that id has left.
     pub(super) fn is_orphaned(&self, name: u64) -> bool {
         self.orphaned.contains(&name)

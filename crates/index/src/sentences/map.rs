@@ -1,7 +1,7 @@
 //! Who shares a sentence with whom.
 //!
-//! Memory per document whose sketch is new, n being the sentences kept: `8 (n + 1) + 1` bytes for the sketch, about 8 per
-//! sentence and 8 for the whole in the maps, 8.25 for the id, 16 for a group of its own; 123 with five sentences. A further
+//! Memory per document whose sketch is new, n being the sentences kept: `8 (n + 2) + 1` bytes for the sketch, about 8 per
+//! sentence and 8 for the whole in the maps, 8.25 for the id, 16 for a group of its own; 131 with five sentences. A further
 //! document with the same sketch costs 12 to 16, a sentence with several holders about 60 and 4 for each of them.
 
 use ahash::AHashMap;
@@ -55,26 +55,26 @@ pub struct SharedMatches {
 pub struct SentenceMap {
     common: Common,
     seed: u64,
-    records: Records,
-    sketches: Sketches,
+    pub(super) records: Records,
+    pub(super) sketches: Sketches,
     /// Ids of the sketches that several documents have.
-    copies: AHashMap<u32, Holders>,
+    pub(super) copies: AHashMap<u32, Holders>,
     postings: Postings,
     /// Sketch as a whole -> its number.
     wholes: Lines,
     texts: AHashMap<u128, u32>,
-    text_of: AHashMap<u32, u128>,
-    groups: Groups,
+    pub(super) text_of: AHashMap<u32, u128>,
+    pub(super) groups: Groups,
     /// Dead sketches, and in how many lists they still are.
     lingering: AHashMap<u32, u32>,
-    live: u64,
+    pub(super) live: u64,
     /// Live sketches with sentences.
     known: usize,
 }
 
 /// An item in the form in which it is stored.
 #[derive(Debug, Clone)]
-enum Canonical {
+pub(super) enum Canonical {
     /// Ascending, distinct, at least one.
     Sketch(Vec<u64>),
     Text(u128),
@@ -145,12 +145,18 @@ impl SentenceMap {
             Some(entry) => self.groups.join(self.sketches.group(entry)),
             None => self.groups.begin(id),
         };
+        let entry = self.place(item, id, group);
+        self.records.push(u64::from(entry), false);
+        entry
+    }
+
+    /// A new sketch in the maps, brought by the document `since`.
+    pub(super) fn place(&mut self, item: &Canonical, since: u64, group: u32) -> u32 {
         let sentences = match item {
             Canonical::Sketch(sentences) => sentences.as_slice(),
             _ => &[],
         };
-        let entry = self.sketches.add(sentences, id as u32, group);
-        self.records.push(u64::from(entry), false);
+        let entry = self.sketches.add(sentences, since, group);
         match item {
             Canonical::Sketch(sentences) => {
                 let (seed, sketches) = (self.seed, &self.sketches);
@@ -170,7 +176,7 @@ impl SentenceMap {
         entry
     }
 
-    fn canonical(&self, item: &SentenceItem) -> Canonical {
+    pub(super) fn canonical(&self, item: &SentenceItem) -> Canonical {
         match item {
             SentenceItem::Sentences(sentences) => {
                 let most = self.sketches.most();
@@ -192,7 +198,7 @@ impl SentenceMap {
     }
 
     /// The sketch that is exactly this one.
-    fn entry(&self, item: &Canonical) -> Option<u32> {
+    pub(super) fn entry(&self, item: &Canonical) -> Option<u32> {
         match item {
             Canonical::Sketch(sentences) => {
                 let is_it = |entry| self.sketches.sentences(entry) == sentences.as_slice();
@@ -310,12 +316,22 @@ impl SentenceMap {
         }
     }
 
-    fn short(&self, id: u64) -> Option<u32> {
+    pub(super) fn short(&self, id: u64) -> Option<u32> {
         self.records.short(id).filter(|&short| self.records.is_alive(short))
     }
 
-    fn entry_of(&self, short: u32) -> u32 {
+    pub(super) fn entry_of(&self, short: u32) -> u32 {
         self.records.value(short) as u32
+    }
+
+    /// [`SentenceMap::has`] for the low half of an id within reach.
+    pub(super) fn has_short(&self, short: u32) -> bool {
+        self.records.is_alive(short)
+    }
+
+    /// The id with this low half that is within reach.
+    pub(super) fn full(&self, short: u32) -> u64 {
+        self.records.id(short)
     }
 
     /// Whether this id is alive.

@@ -6,14 +6,25 @@
 //!  equal sketches are one entry ── union-find over entries: what a document links becomes one group
 //! ```
 //! The method of the n longest sentences: a document is represented by the hashes of its longest sentences, and any one
-//! that is equal makes two documents similar. [`SentenceMap`] is the structure, for one thread; [`SentenceOptions`] says
-//! how many sentences count and which are too common to.
+//! that is equal makes two documents similar. [`SentenceMap`] is the structure, for one thread; [`SentenceIndex`]
+//! puts locks, a window and a store around it; [`SentenceOptions`] says how many sentences count and which are too common
+//! to. Everything is answered from memory; what is on disk (`store`) is the list of changes that leads there, so that
+//! opening is replaying.
 
+mod error;
 mod groups;
+mod index;
 mod map;
+mod operation;
 mod options;
 mod postings;
 mod sketches;
+mod state;
+mod store;
+mod whole;
 
+pub use error::SentenceError;
+pub use index::{SentenceIndex, SentenceOutcome, SentenceStats};
 pub use map::{SentenceItem, SentenceMap, Shared, SharedMatches};
 pub use options::{Common, SentenceOptions};
+pub use store::{Durability, StoreOptions};

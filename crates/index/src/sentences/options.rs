@@ -1,6 +1,7 @@
 //! How documents are compared by their sentences.
 
 use crate::IndexError;
+use crate::window::Window;
 
 /// When a sentence is too common to say anything.
 ///
@@ -36,7 +37,7 @@ impl Common {
     }
 }
 
-/// Options of a [`SentenceMap`](super::SentenceMap).
+/// Options of a [`SentenceMap`](super::SentenceMap) and of a [`SentenceIndex`](super::SentenceIndex).
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct SentenceOptions {
@@ -44,11 +45,14 @@ pub struct SentenceOptions {
     pub sentences: usize,
     /// Which sentences are too common to count.
     pub common: Common,
+    /// Keeps times and lets old documents leave; a [`SentenceMap`](super::SentenceMap) does not look at it. Default:
+    /// documents stay, and no times are kept.
+    pub window: Option<Window>,
 }
 
 impl Default for SentenceOptions {
     fn default() -> Self {
-        Self { sentences: 5, common: Common::default() }
+        Self { sentences: 5, common: Common::default(), window: None }
     }
 }
 

@@ -1,12 +1,16 @@
 //! Distinct sketches: a fixed number of sentence hashes each, in chunks that never move.
 //!
 //! ```text
-//! word 0: first id u32, group u32      words 1 ..= n: the sentences, ascending; unused ones at the end
+//! word 0: lowest live id u32, group u32      word 1: id of the document that brought it
+//! words 2 .. n + 2: the sentences, ascending; unused ones at the end
 //! ```
 //! Equal sketches are one entry whatever the number of documents that have them. Entries are numbered; a number is
 //! used again once nothing refers to it.
 
-/// Entries per chunk: 200 KB with five sentences.
+/// Words before the sentences.
+const HEAD: usize = 2;
+
+/// Entries per chunk: 230 KB with five sentences.
 const CHUNK: usize = 4096;
 
 /// The group of an entry that is dead.
@@ -38,24 +42,25 @@ impl Sketches {
     }
 
     /// A new entry, alive.
-    pub(super) fn add(&mut self, sentences: &[u64], first: u32, group: u32) -> u32 {
+    pub(super) fn add(&mut self, sentences: &[u64], id: u64, group: u32) -> u32 {
         let entry = self.free.pop().unwrap_or_else(|| {
             if self.counts.len().is_multiple_of(CHUNK) {
-                self.chunks.push(vec![0; CHUNK * (self.most + 1)].into());
+                self.chunks.push(vec![0; CHUNK * (self.most + HEAD)].into());
             }
             self.counts.push(0);
             self.counts.len() as u32 - 1
         });
         self.counts[entry as usize] = sentences.len() as u8;
         let words = self.words_mut(entry);
-        words[1..=sentences.len()].copy_from_slice(sentences);
-        words[0] = u64::from(group) << 32 | u64::from(first);
+        words[HEAD..HEAD + sentences.len()].copy_from_slice(sentences);
+        words[0] = u64::from(group) << 32 | u64::from(id as u32);
+        words[1] = id;
         entry
     }
 
     fn span(&self, entry: u32) -> (usize, std::ops::Range<usize>) {
-        let (chunk, at) = (entry as usize / CHUNK, entry as usize % CHUNK * (self.most + 1));
-        (chunk, at..at + self.most + 1)
+        let (chunk, at) = (entry as usize / CHUNK, entry as usize % CHUNK * (self.most + HEAD));
+        (chunk, at..at + self.most + HEAD)
     }
 
     fn words(&self, entry: u32) -> &[u64] {
@@ -70,18 +75,28 @@ impl Sketches {
 
     /// The sentences of an entry, ascending.
     pub(super) fn sentences(&self, entry: u32) -> &[u64] {
-        &self.words(entry)[1..=usize::from(self.counts[entry as usize])]
+        &self.words(entry)[HEAD..HEAD + usize::from(self.counts[entry as usize])]
     }
 
     /// The sentence at a position: `most` positions to an entry.
     pub(super) fn at(&self, position: u32) -> u64 {
         let (entry, at) = (position / self.most as u32, position as usize % self.most);
-        self.words(entry)[1 + at]
+        self.words(entry)[HEAD + at]
     }
 
     /// The lowest live id of an entry.
     pub(super) fn first(&self, entry: u32) -> u32 {
         self.words(entry)[0] as u32
+    }
+
+    /// The id of the document that brought the sketch: sketches are as old as these ids.
+    pub(super) fn since(&self, entry: u32) -> u64 {
+        self.words(entry)[1]
+    }
+
+    /// Numbers given so far, dead ones included.
+    pub(super) fn len(&self) -> u32 {
+        self.counts.len() as u32
     }
 
     pub(super) fn group(&self, entry: u32) -> u32 {
@@ -113,7 +128,7 @@ impl Sketches {
     }
 
     pub(super) fn bytes(&self) -> usize {
-        self.chunks.len() * CHUNK * (self.most + 1) * 8
+        self.chunks.len() * CHUNK * (self.most + HEAD) * 8
             + self.chunks.capacity() * size_of::<Box<[u64]>>()
             + self.counts.capacity()
             + self.free.capacity() * 4

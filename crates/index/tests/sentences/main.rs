@@ -4,5 +4,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod live;
 mod map;
 mod model;
+mod store;

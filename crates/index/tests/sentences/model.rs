@@ -1,8 +1,11 @@
 //! The oracle: all documents, read from the first to the last at every call.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use simhash_index::sentences::{Common, SentenceItem, SentenceOptions, Shared, SharedMatches};
+use simhash_index::sentences::{
+    Common, SentenceItem, SentenceOptions, SentenceOutcome, Shared, SharedMatches,
+};
+use simhash_index::{OnDuplicate, Window};
 
 #[derive(Clone)]
 struct Document {
@@ -133,5 +136,79 @@ impl Model {
 
     pub(crate) fn groups(&self) -> usize {
         self.live().map(|(_, document)| document.group).collect::<BTreeSet<_>>().len()
+    }
+}
+
+/// The model with times: who leaves when.
+pub(crate) struct Windowed {
+    pub(crate) model: Model,
+    window: Option<Window>,
+    /// Time and turn of each document, renewed ones by the last.
+    ages: BTreeMap<u64, (u64, u64)>,
+    latest: u64,
+    turn: u64,
+}
+
+impl Windowed {
+    pub(crate) fn new(model: Model, window: Option<Window>) -> Self {
+        Self { model, window, ages: BTreeMap::new(), latest: 0, turn: 0 }
+    }
+
+    fn advance(&mut self, at: u64) {
+        self.latest = self.latest.max(at);
+        if let Some(age) = self.window.and_then(|window| window.max_age) {
+            self.expire(self.latest.saturating_sub(age));
+        }
+    }
+
+    pub(crate) fn expire(&mut self, before: u64) -> u64 {
+        let old: Vec<u64> =
+            self.ages.iter().filter(|(_, age)| age.0 < before).map(|(&id, _)| id).collect();
+        for id in &old {
+            self.ages.remove(id);
+        }
+        old.iter().filter(|&&id| self.model.delete(id)).count() as u64
+    }
+
+    fn stamp(&mut self, id: u64) {
+        self.turn += 1;
+        self.ages.insert(id, (self.latest, self.turn));
+    }
+
+    pub(crate) fn add(&mut self, item: &SentenceItem, at: u64) -> u64 {
+        if let Some(window) = self.window {
+            self.advance(at);
+            let alive = |id: &u64| self.model.documents[*id as usize].alive;
+            let mut by_age: Vec<u64> = self.ages.keys().copied().filter(alive).collect();
+            by_age.sort_by_key(|id| self.ages[id]);
+            let most = window.max_count.unwrap_or(u64::MAX);
+            let surplus = (by_age.len() as u64 + 1).saturating_sub(most);
+            for &id in &by_age[..surplus as usize] {
+                self.ages.remove(&id);
+                self.model.delete(id);
+            }
+        }
+        let id = self.model.add(item);
+        self.stamp(id);
+        id
+    }
+
+    pub(crate) fn check(
+        &mut self,
+        item: &SentenceItem,
+        at: u64,
+        on_duplicate: OnDuplicate,
+    ) -> SentenceOutcome {
+        self.advance(at);
+        let duplicate_of = self.model.search(item, 1).matches.first().copied();
+        let id = match (duplicate_of, on_duplicate) {
+            (None, _) | (_, OnDuplicate::Add) => Some(self.add(item, at)),
+            (Some(near), OnDuplicate::Touch) => {
+                self.stamp(near.id);
+                None
+            }
+            (Some(_), OnDuplicate::Skip) => None,
+        };
+        SentenceOutcome { id, duplicate_of }
     }
 }

@@ -1,0 +1,516 @@
+//! The live index: many readers, one writer at a time, in memory, with a file or with a list of changes for somebody else.
+//!
+//! `writer` orders changes: who holds it knows that nothing changes meanwhile, so a check-and-add looks and adds as one
+//! step, and a batch is one step. `state` is taken exclusively for the moment of a change, in slices; searches share it and
+//! may see a change before it is kept.
+
+use std::ops::Range;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use parking_lot::{Mutex, RwLock};
+
+use super::operation::Operation;
+use super::state::State;
+use super::store::{Store, StoreOptions, apply, save};
+use super::{SentenceError, SentenceItem, SentenceOptions, Shared, SharedMatches};
+use crate::IndexError;
+use crate::image::frame::Section;
+use crate::index::batch::each;
+use crate::index::timed::clock;
+use crate::index::{AddOptions, OnDuplicate};
+
+/// Items changed under one exclusive hold of the state: about half a millisecond.
+const SLICE: usize = 256;
+
+/// An index of documents by their longest sentences.
+///
+/// Every method takes `&self`; share it between threads as it is. In an index that was opened from a file a change has
+/// been written when its call returns.
+#[derive(Debug)]
+pub struct SentenceIndex {
+    options: SentenceOptions,
+    recipe: String,
+    writer: Mutex<Writer>,
+    state: RwLock<State>,
+    file_bytes: AtomicU64,
+    truncated: AtomicU64,
+}
+
+/// Where changes go.
+#[derive(Debug)]
+enum Keeping {
+    Memory,
+    File(Box<Store>),
+    /// Somebody else keeps them and takes them from here.
+    Elsewhere(Vec<u8>),
+}
+
+#[derive(Debug)]
+struct Writer {
+    keeping: Keeping,
+    changes: Vec<u8>,
+    count: u64,
+    stopped: bool,
+}
+
+/// What a check-and-add found and did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SentenceOutcome {
+    /// The id under which the document was added, if it was.
+    pub id: Option<u64>,
+    /// The live document that shares most sentences with it, ties to the lowest id; of each sentence the 256 oldest
+    /// holders are looked at.
+    pub duplicate_of: Option<Shared>,
+}
+
+/// Counts and bytes of an index at one moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SentenceStats {
+    /// Live documents.
+    pub live: u64,
+    /// Groups of live documents.
+    pub groups: usize,
+    /// Distinct sketches that have sentences.
+    pub sketches: usize,
+    /// Bytes of sketches, maps, ids and groups: see [`SentenceMap`](super::SentenceMap) for the formula.
+    pub bytes: usize,
+    /// Bytes of the times of documents, in an index with a window: 12 for each.
+    pub window_bytes: usize,
+    /// Bytes of the file, if there is one.
+    pub file_bytes: u64,
+    /// Searches whose answer a limit cut, so far.
+    pub truncated: u64,
+}
+
+/// One call that changes something.
+struct Change<'a> {
+    state: &'a RwLock<State>,
+    writer: &'a mut Writer,
+    most: usize,
+}
+
+impl Change<'_> {
+    fn note(&mut self, change: &Operation) {
+        if !matches!(self.writer.keeping, Keeping::Memory) {
+            change.write(self.most, &mut self.writer.changes);
+            self.writer.count += 1;
+        }
+    }
+
+    fn advance(&mut self, state: &mut State, at: Option<u64>) {
+        if state.window.is_some() {
+            let at = at.unwrap_or_else(clock);
+            if state.advance(at) {
+                self.note(&Operation::Advance(at));
+            }
+        }
+    }
+
+    fn add(
+        &mut self,
+        state: &mut State,
+        item: &SentenceItem,
+        at: Option<u64>,
+    ) -> Result<u64, IndexError> {
+        self.advance(state, at);
+        let id = state.add(item)?;
+        self.note(&Operation::Add(item.clone()));
+        Ok(id)
+    }
+
+    fn check(
+        &mut self,
+        state: &mut State,
+        item: &SentenceItem,
+        how: AddOptions,
+    ) -> Result<SentenceOutcome, IndexError> {
+        self.advance(state, how.at);
+        let near = state.nearest(item);
+        if let (Some(near), OnDuplicate::Touch) = (near, how.on_duplicate)
+            && state.window.is_some()
+        {
+            state.touch(near.id);
+            self.note(&Operation::Touch(near.id));
+        }
+        let adds = near.is_none() || how.on_duplicate == OnDuplicate::Add;
+        let id = if adds { Some(self.add(state, item, how.at)?) } else { None };
+        Ok(SentenceOutcome { id, duplicate_of: near })
+    }
+
+    /// `one` for every item in order, with its time; all of them or, if they do not fit or are cancelled, none.
+    fn each<T>(
+        &mut self,
+        items: &[SentenceItem],
+        times: &[u64],
+        cancel: &AtomicBool,
+        one: impl Fn(&mut Self, &mut State, &SentenceItem, Option<u64>) -> Result<T, IndexError>,
+    ) -> Result<Vec<T>, IndexError> {
+        if cancel.load(Ordering::Relaxed) {
+            return Err(IndexError::Cancelled);
+        }
+        let state = self.state;
+        state.read().map.check_room(items.len())?;
+        let mut all = Vec::with_capacity(items.len());
+        let mut times = times.iter().copied().map(Some).chain(std::iter::repeat(None));
+        for slice in items.chunks(SLICE) {
+            let mut state = state.write();
+            for item in slice {
+                all.push(one(self, &mut state, item, times.next().flatten())?);
+            }
+        }
+        Ok(all)
+    }
+}
+
+impl SentenceIndex {
+    /// An empty index in memory.
+    ///
+    /// # Errors
+    /// Options out of range.
+    pub fn new(options: &SentenceOptions) -> Result<Self, SentenceError> {
+        let state = State::new(options)?;
+        Ok(Self::of(*options, String::new(), state, Keeping::Memory))
+    }
+
+    /// Opens the index of a file, or makes both; from now on every change is written to it before its call returns. Takes
+    /// about as long as adding the documents anew.
+    ///
+    /// # Errors
+    /// [`SentenceError::Damaged`], [`SentenceError::Mismatch`], [`SentenceError::Locked`] and those of the system.
+    pub fn open(path: &Path, options: &StoreOptions) -> Result<Self, SentenceError> {
+        let (store, state, own) = Store::open(path, options)?;
+        Ok(Self::of(own, options.recipe.clone(), state, Keeping::File(Box::new(store))))
+    }
+
+    /// An index whose changes are kept elsewhere: they are there to be taken ([`SentenceIndex::take_changes`]) when a call
+    /// returns, and `kept` are those that were, in order, a whole ([`SentenceIndex::whole`]) first if there is one.
+    ///
+    /// # Errors
+    /// [`SentenceError::Damaged`] with an empty path, the number of the part as offset.
+    pub fn kept_elsewhere(
+        options: &SentenceOptions,
+        whole: Option<Vec<u8>>,
+        kept: impl IntoIterator<Item = Vec<u8>>,
+    ) -> Result<Self, SentenceError> {
+        let named = |error| SentenceError::of(Path::new(""), error);
+        let mut state = match whole {
+            Some(whole) => State::read(options, &mut Section::new(whole, 0)).map_err(named)?,
+            None => State::new(options)?,
+        };
+        for changes in kept {
+            apply(&mut state, &mut Section::new(changes, 0), options).map_err(named)?;
+        }
+        Ok(Self::of(*options, String::new(), state, Keeping::Elsewhere(Vec::new())))
+    }
+
+    fn of(options: SentenceOptions, recipe: String, state: State, keeping: Keeping) -> Self {
+        let file_bytes = if let Keeping::File(store) = &keeping { store.len() } else { 0 };
+        let writer = Writer { keeping, changes: Vec::new(), count: 0, stopped: false };
+        Self {
+            options,
+            recipe,
+            writer: Mutex::new(writer),
+            state: RwLock::new(state),
+            file_bytes: AtomicU64::new(file_bytes),
+            truncated: AtomicU64::new(0),
+        }
+    }
+
+    /// The options that the index was made with.
+    pub fn options(&self) -> &SentenceOptions {
+        &self.options
+    }
+
+    /// Runs a call that changes something, and keeps what it changed.
+    fn change<T>(
+        &self,
+        work: impl FnOnce(&mut Change<'_>) -> Result<T, IndexError>,
+    ) -> Result<T, SentenceError> {
+        let mut writer = self.writer.lock();
+        if let (true, Keeping::File(store)) = (writer.stopped, &writer.keeping) {
+            return Err(SentenceError::Stopped { path: store.path().to_owned() });
+        }
+        let most = self.options.sentences;
+        let result = work(&mut Change { state: &self.state, writer: &mut writer, most });
+        self.keep(&mut writer)?;
+        Ok(result?)
+    }
+
+    fn keep(&self, writer: &mut Writer) -> Result<(), SentenceError> {
+        let (changes, count) = (&mut writer.changes, std::mem::take(&mut writer.count));
+        if changes.is_empty() {
+            return Ok(());
+        }
+        let kept = match &mut writer.keeping {
+            Keeping::Memory => Ok(()),
+            Keeping::Elsewhere(taken) => {
+                taken.append(changes);
+                Ok(())
+            }
+            Keeping::File(store) => {
+                let kept = store.commit(changes, count);
+                let state = self.state.read();
+                if kept.is_ok()
+                    && store.is_mostly_gone(state.map.len())
+                    && store.rewrite(&state).is_err()
+                {
+                    store.postpone();
+                }
+                self.file_bytes.store(store.len(), Ordering::Relaxed);
+                kept
+            }
+        };
+        writer.stopped = kept.is_err();
+        // A large batch should not hold its memory for ever.
+        writer.changes.clear();
+        writer.changes.shrink_to(1 << 16);
+        kept
+    }
+
+    /// Adds a document and returns its id. `at` is its time, default the clock in milliseconds since 1970; only an index
+    /// with a window looks at it, and a time before the latest counts as the latest.
+    ///
+    /// # Errors
+    /// [`IndexError::Full`], and those of the file.
+    pub fn add(&self, item: &SentenceItem, at: Option<u64>) -> Result<u64, SentenceError> {
+        self.change(|change| {
+            let mut state = change.state.write();
+            change.add(&mut state, item, at)
+        })
+    }
+
+    /// Adds all items as one step; their ids are consecutive. `times` has one for each, or none at all.
+    ///
+    /// # Errors
+    /// As [`SentenceIndex::add`], and [`IndexError::Cancelled`] if the flag is up at the start; nothing was added then.
+    pub fn add_many(
+        &self,
+        items: &[SentenceItem],
+        times: &[u64],
+        cancel: &AtomicBool,
+    ) -> Result<Range<u64>, SentenceError> {
+        self.change(|change| {
+            let first = change.state.read().map.next_id();
+            change.each(items, times, cancel, Change::add)?;
+            Ok(first..first + items.len() as u64)
+        })
+    }
+
+    /// Adds a document and returns the name of its group: the lowest id that ever was in it, its own if it is alone.
+    ///
+    /// # Errors
+    /// As [`SentenceIndex::add`].
+    pub fn similar(&self, item: &SentenceItem, at: Option<u64>) -> Result<u64, SentenceError> {
+        self.change(|change| {
+            let mut state = change.state.write();
+            let id = change.add(&mut state, item, at)?;
+            Ok(state.map.group(id).unwrap_or(id))
+        })
+    }
+
+    /// As if [`SentenceIndex::similar`] were called for every item in order, as one step: each answer is what it was
+    /// then, later items may have joined groups since.
+    ///
+    /// # Errors
+    /// As [`SentenceIndex::add_many`].
+    pub fn similar_many(
+        &self,
+        items: &[SentenceItem],
+        times: &[u64],
+        cancel: &AtomicBool,
+    ) -> Result<Vec<u64>, SentenceError> {
+        self.change(|change| {
+            change.each(items, times, cancel, |change, state, item, at| {
+                let id = change.add(state, item, at)?;
+                Ok(state.map.group(id).unwrap_or(id))
+            })
+        })
+    }
+
+    /// Adds the document unless a live one is similar: look and add are one step.
+    ///
+    /// # Errors
+    /// As [`SentenceIndex::add`].
+    pub fn check_and_add(
+        &self,
+        item: &SentenceItem,
+        how: AddOptions,
+    ) -> Result<SentenceOutcome, SentenceError> {
+        self.change(|change| {
+            let mut state = change.state.write();
+            change.check(&mut state, item, how)
+        })
+    }
+
+    /// As if [`SentenceIndex::check_and_add`] were called for every item in order, as one step.
+    ///
+    /// # Errors
+    /// As [`SentenceIndex::add_many`].
+    pub fn check_and_add_many(
+        &self,
+        items: &[SentenceItem],
+        times: &[u64],
+        on_duplicate: OnDuplicate,
+        cancel: &AtomicBool,
+    ) -> Result<Vec<SentenceOutcome>, SentenceError> {
+        self.change(|change| {
+            change.each(items, times, cancel, |change, state, item, at| {
+                change.check(state, item, AddOptions { at, on_duplicate })
+            })
+        })
+    }
+
+    /// All live documents that are similar, those that share most sentences first, then by id; at most `limit`.
+    pub fn search(&self, item: &SentenceItem, limit: usize) -> SharedMatches {
+        let found = self.state.read().search(item, limit);
+        self.truncated.fetch_add(u64::from(found.truncated), Ordering::Relaxed);
+        found
+    }
+
+    /// One answer per item, in order. Runs on the current rayon pool on at most `threads` tasks (0: all of it).
+    ///
+    /// # Errors
+    /// [`IndexError::Cancelled`].
+    pub fn search_many(
+        &self,
+        items: &[SentenceItem],
+        limit: usize,
+        threads: usize,
+        cancel: &AtomicBool,
+    ) -> Result<Vec<SharedMatches>, SentenceError> {
+        let found = each(items, threads, cancel, |slice| {
+            let state = self.state.read();
+            slice.iter().map(|item| state.search(item, limit)).collect()
+        })?;
+        let cut = found.iter().filter(|found| found.truncated).count();
+        self.truncated.fetch_add(cut as u64, Ordering::Relaxed);
+        Ok(found)
+    }
+
+    /// The name of a document's group; see [`SentenceMap::group`](super::SentenceMap::group).
+    pub fn group(&self, id: u64) -> Option<u64> {
+        self.state.read().map.group(id)
+    }
+
+    /// Whether this id is alive.
+    pub fn has(&self, id: u64) -> bool {
+        self.state.read().map.has(id)
+    }
+
+    /// Takes an id away; false if it was not alive. Its group stays as it is.
+    ///
+    /// # Errors
+    /// Those of the file.
+    pub fn delete(&self, id: u64) -> Result<bool, SentenceError> {
+        self.change(|change| {
+            let deleted = change.state.write().delete(id);
+            if deleted {
+                change.note(&Operation::Delete(id));
+            }
+            Ok(deleted)
+        })
+    }
+
+    /// Takes every document away whose time is before `before`; how many they were.
+    ///
+    /// # Errors
+    /// [`IndexError::NoWindow`] if the index keeps no times, and those of the file.
+    pub fn expire(&self, before: u64) -> Result<u64, SentenceError> {
+        self.change(|change| {
+            if self.options.window.is_none() {
+                return Err(IndexError::NoWindow);
+            }
+            let gone = change.state.write().expire(before);
+            if gone > 0 {
+                change.note(&Operation::Expire(before));
+            }
+            Ok(gone)
+        })
+    }
+
+    /// Number of live documents.
+    pub fn len(&self) -> u64 {
+        self.state.read().map.len()
+    }
+
+    /// Whether no document is alive.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Counts and bytes.
+    pub fn stats(&self) -> SentenceStats {
+        let state = self.state.read();
+        SentenceStats {
+            live: state.map.len(),
+            groups: state.map.groups(),
+            sketches: state.map.sketches(),
+            bytes: state.map.bytes(),
+            window_bytes: state.ages.bytes(),
+            file_bytes: self.file_bytes.load(Ordering::Relaxed),
+            truncated: self.truncated.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Writes the whole index to a file that [`SentenceIndex::open`] opens, whole or not at all; changes wait. Where it is
+    /// the index's own file, this is [`SentenceIndex::compact`]. Takes as much memory more as the file has bytes: 62 per
+    /// document with five sentences of its own, 78 with a window. `recipe` is what [`StoreOptions::recipe`] will ask for;
+    /// an index that was opened from a file has its own.
+    ///
+    /// # Errors
+    /// [`SentenceError::Write`], [`SentenceError::Locked`] if an index has that file open.
+    pub fn save(&self, path: &Path, recipe: &str) -> Result<(), SentenceError> {
+        let mut writer = self.writer.lock();
+        let state = self.state.read();
+        match &mut writer.keeping {
+            Keeping::File(store) => {
+                let saved = store.save(&state, path);
+                self.file_bytes.store(store.len(), Ordering::Relaxed);
+                saved
+            }
+            _ => save(&state, &self.options, recipe, path),
+        }
+    }
+
+    /// Writes the file anew without what is no longer needed; changes wait. Done by itself when the file holds four times
+    /// more than is alive. Without a file nothing happens.
+    ///
+    /// # Errors
+    /// [`SentenceError::Write`].
+    pub fn compact(&self) -> Result<(), SentenceError> {
+        let mut writer = self.writer.lock();
+        let state = self.state.read();
+        match &mut writer.keeping {
+            Keeping::File(store) => {
+                let rewritten = store.rewrite(&state);
+                self.file_bytes.store(store.len(), Ordering::Relaxed);
+                rewritten
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// What was changed since the last call, for somebody who keeps it; empty where the index keeps it itself.
+    pub fn take_changes(&self) -> Vec<u8> {
+        match &mut self.writer.lock().keeping {
+            Keeping::Elsewhere(changes) => std::mem::take(changes),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The whole, in place of all changes taken so far; changes not taken yet are in it and are forgotten.
+    pub fn whole(&self) -> Vec<u8> {
+        let mut writer = self.writer.lock();
+        if let Keeping::Elsewhere(changes) = &mut writer.keeping {
+            changes.clear();
+        }
+        self.state.read().write()
+    }
+
+    /// The recipe of the file that this index was opened from; empty without one.
+    pub fn recipe(&self) -> &str {
+        &self.recipe
+    }
+}

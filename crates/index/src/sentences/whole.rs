@@ -1,0 +1,147 @@
+//! A state as a whole, as it is written down: what a list of changes has come to.
+//!
+//! ```text
+//! oldest u64  next u64  latest time u64
+//! sketches u64, each, the oldest first: since u64, name of its group u64, item
+//! for each id from oldest to next: number of its sketch + 1, or 0 if it has left, u32
+//! times u64, each: id u64, time u64
+//! ```
+//! Groups need their names here: they cannot be found again from documents that are left when the one that joined them
+//! has gone.
+
+use ahash::{AHashMap, AHashSet};
+
+use super::map::SentenceMap;
+use super::operation::{read_item, write_item};
+use super::state::State;
+use super::{SentenceItem, SentenceOptions};
+use crate::IndexError;
+use crate::ids::holders::Holders;
+use crate::ids::records::Records;
+use crate::image::frame::{Fields, Section};
+
+impl State {
+    pub(super) fn write(&self) -> Vec<u8> {
+        let mut out = Fields::default();
+        let map = &self.map;
+        let (oldest, next) = (map.records.oldest(), map.records.next());
+        for number in [oldest, next, self.ages.latest()] {
+            out.number(number);
+        }
+        let alive = |entry: &u32| map.sketches.is_alive(*entry);
+        let mut entries: Vec<u32> = (0..map.sketches.len()).filter(alive).collect();
+        entries.sort_unstable_by_key(|&entry| map.sketches.since(entry));
+        let mut numbers = vec![0u32; map.sketches.len() as usize];
+        out.number(entries.len() as u64);
+        for (number, &entry) in (1..).zip(&entries) {
+            numbers[entry as usize] = number;
+            out.number(map.sketches.since(entry));
+            out.number(map.groups.name(map.sketches.group(entry)));
+            let item = match map.text_of.get(&entry) {
+                Some(&text) => SentenceItem::Exact(text),
+                None => SentenceItem::Sentences(map.sketches.sentences(entry).to_vec()),
+            };
+            write_item(&item, map.sketches.most(), &mut out.0);
+        }
+        for id in oldest..next {
+            let entry = map.short(id).map(|short| map.entry_of(short));
+            let number = entry.map_or(0, |entry| numbers[entry as usize]);
+            out.0.extend(number.to_le_bytes());
+        }
+        let times = self.ages.entries(|short| map.has_short(short));
+        out.number(times.len() as u64);
+        for (short, at) in times {
+            out.number(map.full(short));
+            out.number(at);
+        }
+        out.0
+    }
+
+    pub(super) fn read(options: &SentenceOptions, input: &mut Section) -> Result<Self, IndexError> {
+        let mut state = Self::new(options)?;
+        let (oldest, next, latest) = (input.number()?, input.number()?, input.number()?);
+        if next.checked_sub(oldest).is_none_or(|count| count >= u64::from(u32::MAX)) {
+            return Err(input.damaged(format!("ids from {oldest} to {next}")));
+        }
+        let map = &mut state.map;
+        let records = Records::starting_at(oldest);
+        map.records = records.map_err(|error| input.damaged(error.to_string()))?;
+        let sketches = map.restore_sketches(input, next)?;
+        let mut unheld: AHashSet<u32> = (0..sketches).collect();
+        for id in oldest..next {
+            let number = input.half()?;
+            if number > sketches {
+                return Err(input.damaged(format!("id {id} has sketch {number} of {sketches}")));
+            }
+            map.restore_id(number.checked_sub(1), &mut unheld);
+        }
+        if !unheld.is_empty() {
+            return Err(input.damaged(format!("{} sketches without a document", unheld.len())));
+        }
+        map.restore_orphans();
+        state.ages.advance(latest);
+        for _ in 0..input.number()? {
+            let (id, at) = (input.number()?, input.number()?);
+            if !map.has(id) || at > latest || options.window.is_none() {
+                return Err(input.damaged(format!("time {at} of id {id}")));
+            }
+            state.ages.restore(id as u32, at);
+        }
+        input.end()?;
+        Ok(state)
+    }
+}
+
+impl SentenceMap {
+    /// Enters the sketches; how many they are.
+    fn restore_sketches(&mut self, input: &mut Section, next: u64) -> Result<u32, IndexError> {
+        let count = input.number()?;
+        let mut groups = AHashMap::<u64, u32>::new();
+        let mut before = None;
+        for number in 0..count {
+            let (since, name) = (input.number()?, input.number()?);
+            let ordered = before.is_none_or(|before| since > before);
+            if !ordered || since >= next || name > since {
+                let what = format!("sketch {number}, of id {since}, in group {name}");
+                return Err(input.damaged(what));
+            }
+            before = Some(since);
+            let item = self.canonical(&read_item(input, self.sketches.most())?);
+            if self.entry(&item).is_some() {
+                return Err(input.damaged(format!("sketch {number} is there twice")));
+            }
+            let group = match groups.get(&name) {
+                Some(&group) => self.groups.join(group),
+                None => self.groups.begin(name),
+            };
+            groups.insert(name, group);
+            self.place(&item, since, group);
+        }
+        u32::try_from(count).map_err(|_| input.damaged(format!("{count} sketches")))
+    }
+
+    /// Numbers the next document; none: it has left.
+    fn restore_id(&mut self, entry: Option<u32>, unheld: &mut AHashSet<u32>) {
+        let Some(entry) = entry else {
+            let short = self.records.push(0, false);
+            self.records.kill(short);
+            return self.records.release(short);
+        };
+        let short = self.records.push(u64::from(entry), false);
+        self.live += 1;
+        if unheld.remove(&entry) {
+            return self.sketches.set_first(entry, short);
+        }
+        let first = self.sketches.first(entry);
+        self.copies.entry(entry).or_insert_with(|| Holders::new(first)).push(short);
+    }
+
+    fn restore_orphans(&mut self) {
+        for entry in 0..self.sketches.len() {
+            let name = self.groups.name(self.sketches.group(entry));
+            if !self.has(name) {
+                self.groups.orphan(name);
+            }
+        }
+    }
+}

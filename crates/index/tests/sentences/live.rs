@@ -1,0 +1,156 @@
+//! The live index: windows, batches, threads.
+
+use std::sync::atomic::AtomicBool;
+
+use simhash_index::sentences::{SentenceIndex, SentenceItem, SentenceOptions, SentenceOutcome};
+use simhash_index::{AddOptions, OnDuplicate, Window};
+
+use crate::common::Random;
+use crate::map::item;
+use crate::model::{Model, Windowed};
+
+static NEVER: AtomicBool = AtomicBool::new(false);
+const DUPLICATES: [OnDuplicate; 3] = [OnDuplicate::Skip, OnDuplicate::Add, OnDuplicate::Touch];
+
+fn options(window: Option<Window>) -> SentenceOptions {
+    let mut options = SentenceOptions::default();
+    options.window = window;
+    options
+}
+
+pub(crate) fn windows() -> [Option<Window>; 4] {
+    [
+        None,
+        Some(Window { max_age: Some(100), max_count: None }),
+        Some(Window { max_age: None, max_count: Some(60) }),
+        Some(Window { max_age: Some(150), max_count: Some(60) }),
+    ]
+}
+
+#[test]
+fn an_index_with_any_window_agrees_with_the_model() {
+    for (round, window) in windows().into_iter().enumerate() {
+        let index = SentenceIndex::new(&options(window)).unwrap();
+        let mut model = Windowed::new(Model::new(&options(window)), window);
+        let mut random = Random(round as u64);
+        for step in 0..1200u64 {
+            // Now and then a time that is before the latest.
+            let at = step - random.below(step.min(5) + 1);
+            let item = item(&mut random, 150);
+            if step % 3 == 0 {
+                let id = model.add(&item, at);
+                assert_eq!(Some(index.similar(&item, Some(at)).unwrap()), model.model.group(id));
+            } else {
+                let on_duplicate = DUPLICATES[random.below(3) as usize];
+                let how = AddOptions { at: Some(at), on_duplicate };
+                let outcome = index.check_and_add(&item, how).unwrap();
+                assert_eq!(outcome, model.check(&item, at, on_duplicate), "step {step}");
+            }
+            if step % 7 == 0 {
+                let id = random.below(step + 1);
+                assert_eq!(index.delete(id).unwrap(), model.model.delete(id));
+            }
+            if step % 50 == 49 && window.is_some() {
+                let before = step - 40;
+                assert_eq!(index.expire(before).unwrap(), model.expire(before));
+            }
+            assert_eq!(index.len(), model.model.len());
+            let query = self::item(&mut random, 150);
+            assert_eq!(index.search(&query, 5), model.model.search(&query, 5));
+        }
+    }
+    let error = SentenceIndex::new(&options(None)).unwrap().expire(1).unwrap_err();
+    assert_eq!(error.code(), "ERR_SIMHASH_NO_WINDOW");
+}
+
+#[test]
+fn a_batch_is_its_items_one_by_one() {
+    for window in windows() {
+        let mut random = Random(11);
+        let items: Vec<SentenceItem> = (0..1500).map(|_| item(&mut random, 200)).collect();
+        let times: Vec<u64> = (0..1500).collect();
+        let [single, batch] = [0, 1].map(|_| SentenceIndex::new(&options(window)).unwrap());
+        for on_duplicate in DUPLICATES {
+            let one = |(item, &at)| {
+                let how = AddOptions { at: Some(at), on_duplicate };
+                single.check_and_add(item, how).unwrap()
+            };
+            let expected: Vec<SentenceOutcome> = items.iter().zip(&times).map(one).collect();
+            let found = batch.check_and_add_many(&items, &times, on_duplicate, &NEVER).unwrap();
+            assert_eq!(found, expected);
+        }
+        let one = |(item, &at)| single.similar(item, Some(at)).unwrap();
+        let expected: Vec<u64> = items.iter().zip(&times).map(one).collect();
+        assert_eq!(batch.similar_many(&items, &times, &NEVER).unwrap(), expected);
+        let first = single.add(&items[0], None).unwrap();
+        for item in &items[1..] {
+            single.add(item, None).unwrap();
+        }
+        assert_eq!(batch.add_many(&items, &[], &NEVER).unwrap(), first..first + 1500);
+        for threads in [1, 2, 0] {
+            let found = batch.search_many(&items, 3, threads, &NEVER).unwrap();
+            let expected: Vec<_> = items.iter().map(|item| single.search(item, 3)).collect();
+            assert_eq!(found, expected);
+        }
+        assert_eq!(batch.stats().live, single.stats().live);
+        assert_eq!(batch.stats().groups, single.stats().groups);
+    }
+}
+
+#[test]
+fn a_cancelled_batch_has_changed_nothing() {
+    let index = SentenceIndex::new(&options(None)).unwrap();
+    let (items, up) = ([SentenceItem::Empty, SentenceItem::Exact(1)], AtomicBool::new(true));
+    for error in [
+        index.add_many(&items, &[], &up).unwrap_err(),
+        index.similar_many(&items, &[], &up).unwrap_err(),
+        index.check_and_add_many(&items, &[], OnDuplicate::Skip, &up).unwrap_err(),
+        index.search_many(&items, 1, 1, &up).unwrap_err(),
+    ] {
+        assert_eq!(error.code(), "ERR_SIMHASH_CANCELLED");
+    }
+    assert!(index.is_empty());
+    assert_eq!(index.add(&items[0], None).unwrap(), 0);
+}
+
+#[test]
+fn of_two_similar_documents_at_once_exactly_one_is_kept() {
+    let index = SentenceIndex::new(&options(None)).unwrap();
+    let kept: u64 = std::thread::scope(|scope| {
+        let add = |worker: u64| {
+            let index = &index;
+            scope.spawn(move || {
+                let add = |round: u64| {
+                    // One sentence in common, one of its own.
+                    let item = SentenceItem::Sentences(vec![round, 1 << 32 | worker << 20 | round]);
+                    u64::from(
+                        index.check_and_add(&item, AddOptions::default()).unwrap().id.is_some(),
+                    )
+                };
+                (0..20_000).map(add).sum::<u64>()
+            })
+        };
+        let workers: Vec<_> = (0..3).map(add).collect();
+        workers.into_iter().map(|worker| worker.join().unwrap()).sum()
+    });
+    assert_eq!((kept, index.len()), (20_000, 20_000));
+}
+
+#[test]
+fn one_sentence_in_all_documents_keeps_additions_linear() {
+    let mut options = options(None);
+    options.common.share = 1.0;
+    let index = SentenceIndex::new(&options).unwrap();
+    let items: Vec<SentenceItem> =
+        (1..=40_000).map(|page| SentenceItem::Sentences(vec![0, page])).collect();
+    index.add_many(&items, &[], &NEVER).unwrap();
+    // Each of these meets all the others; looking at every one of them would be 1.6 billion steps.
+    let again: Vec<SentenceItem> =
+        (1..=40_000).map(|page| SentenceItem::Sentences(vec![0, page << 32])).collect();
+    let found = index.check_and_add_many(&again, &[], OnDuplicate::Skip, &NEVER).unwrap();
+    assert!(found.iter().all(|found| found.id.is_none()));
+    assert!(found.iter().all(|found| found.duplicate_of.is_some_and(|near| near.id == 0)));
+    let all = index.search(&again[0], 10);
+    assert!(all.truncated && all.matches.len() == 10);
+    assert_eq!((index.stats().groups, index.stats().truncated), (1, 1));
+}
