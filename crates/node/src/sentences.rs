@@ -35,6 +35,7 @@ pub fn sentences(
         count: count as usize,
         min_length: min_length as usize,
         normalizer: normalize.core(Normalizer::default())?,
+        ..SentenceOptions::default()
     };
     let found = caught(|| {
         let mut scratch = SentenceScratch::default();

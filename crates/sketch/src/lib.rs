@@ -12,6 +12,7 @@ pub mod explain;
 pub mod hamming;
 pub mod hex;
 pub mod minhash;
+pub mod sentences;
 pub mod simd;
 
 mod distinct;

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use simhash_text::feature::hash;
 use simhash_text::sentence::{
-    Longest, Sentence, SentenceOptions, SentenceScratch, longest, sentences,
+    Longest, Sentence, SentenceHash, SentenceOptions, SentenceScratch, longest, sentences,
 };
 use simhash_text::{Normalizer, Punctuation};
 
@@ -116,7 +116,12 @@ proptest! {
     #[test]
     fn the_longest_follow_the_definition(text in "[abcA。！？；.,!?;”“\" \n中文]{0,80}", count in 0..6usize, min_length in 0..6usize) {
         let normalizer = Normalizer { case: true, ..Normalizer::OFF };
-        let options = SentenceOptions { count, min_length, normalizer };
+        let options = SentenceOptions {
+            count,
+            min_length,
+            normalizer,
+            hash: SentenceHash::default(),
+        };
         let mut scratch = SentenceScratch::default();
         let found = Longest::new(&options).of(&text, &mut scratch);
         let found: Vec<_> = found.iter().map(|s| (s.length, s.index)).collect();
@@ -127,7 +132,12 @@ proptest! {
     fn dropping_punctuation_first_does_not_change_lengths(text in "[abc。！，、：“”甲乙丙]{0,60}") {
         let lengths = |punctuation| {
             let normalizer = Normalizer { punctuation, ..Normalizer::default() };
-            let options = SentenceOptions { count: 100, min_length: 1, normalizer };
+            let options = SentenceOptions {
+                count: 100,
+                min_length: 1,
+                normalizer,
+                hash: SentenceHash::default(),
+            };
             let mut scratch = SentenceScratch::default();
             Longest::new(&options).of(&text, &mut scratch).iter().map(|s| s.length).max()
         };

@@ -8,11 +8,13 @@
 //!
 //! What removes whole stretches (HTML, platform noise, emoji) is done before the text is split, everything else per
 //! sentence afterwards, because case and punctuation are what shows where sentences end. Length counts the code points
-//! of the normalised sentence except punctuation and white space. The hash is [`crate::feature::hash`] of the normalised
-//! sentence without the punctuation and white space at its ends, so 好。 and 好！ are equal.
+//! of the normalised sentence except punctuation and white space. The hash is of the normalised sentence without the
+//! punctuation and white space at its ends, so 好。 and 好！ are equal.
 
+mod hash;
 mod split;
 
+pub use hash::SentenceHash;
 pub use split::sentences;
 
 use crate::normalize::{NormalizeScratch, Normalizer, is_punctuation};
@@ -29,18 +31,25 @@ pub struct SentenceOptions {
     pub min_length: usize,
     /// How sentences are normalised. Default [`Normalizer::default`].
     pub normalizer: Normalizer,
+    /// How they are hashed. Default [`SentenceHash::Xxh3`].
+    pub hash: SentenceHash,
 }
 
 impl Default for SentenceOptions {
     fn default() -> Self {
-        Self { count: 5, min_length: 5, normalizer: Normalizer::default() }
+        Self {
+            count: 5,
+            min_length: 5,
+            normalizer: Normalizer::default(),
+            hash: SentenceHash::default(),
+        }
     }
 }
 
 /// A sentence that was chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sentence {
-    /// [`crate::feature::hash`] of the normalised sentence without the punctuation and white space at its ends.
+    /// [`SentenceHash`] of the normalised sentence without the punctuation and white space at its ends.
     pub hash: u64,
     /// Code points of the normalised sentence without punctuation and white space.
     pub length: u32,
@@ -65,6 +74,7 @@ pub struct Longest {
     before: Normalizer,
     /// The steps on each sentence.
     after: Normalizer,
+    hash: SentenceHash,
 }
 
 impl Longest {
@@ -76,6 +86,7 @@ impl Longest {
             min_length: u32::try_from(options.min_length).unwrap_or(u32::MAX).max(1),
             before: Normalizer { html: n.html, noise: n.noise, emoji: n.emoji, ..Normalizer::OFF },
             after: Normalizer { html: false, noise: false, emoji: false, ..n.clone() },
+            hash: options.hash,
         }
     }
 
@@ -91,7 +102,8 @@ impl Longest {
             let sentence = self.after.apply(sentence, one);
             let length = length(sentence);
             if length >= self.min_length {
-                found.push(Sentence { hash: hash(sentence), length, index });
+                let core = sentence.trim_matches(is_filler);
+                found.push(Sentence { hash: self.hash.of(core), length, index });
             }
         }
         // By hash first, so that equal sentences meet; equal hashes keep the earliest.
@@ -117,8 +129,4 @@ fn is_filler(c: char) -> bool {
 fn length(sentence: &str) -> u32 {
     let count = sentence.chars().filter(|&c| !is_filler(c)).count();
     u32::try_from(count).unwrap_or(u32::MAX)
-}
-
-fn hash(sentence: &str) -> u64 {
-    crate::feature::hash(sentence.trim_matches(is_filler).as_bytes())
 }
