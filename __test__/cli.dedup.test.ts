@@ -66,6 +66,61 @@ describe('outputs', () => {
     ]);
   });
 
+  test('--mark again replaces the marks', async () => {
+    const folder = folderWith({ in: THREE });
+    await folder.run(['dedup', 'in', '-o', 'once', '--mark']);
+    await folder.run(['dedup', 'once', '-o', 'twice', '--mark', '--cluster', 'components']);
+    expect(folder.read('twice')).toBe(folder.read('once'));
+  });
+
+  test('--keep and --keep-by say which one is kept', async () => {
+    const dated = (id: string, text: string, date: string, score: number) =>
+      `${JSON.stringify({ id, text, date, score })}\n`;
+    const folder = folderWith({
+      in: dated('a', A, '2024-01-01', 2) + dated('a2', A2, '2025-01-01', 1) + record('b', B),
+    });
+    const kept = async (...args: string[]) => {
+      await folder.run(['dedup', 'in', '-o', 'out', ...args]);
+      return folder.records<{ id: string }>('out').map(({ id }) => id);
+    };
+    expect(await kept('--keep', 'first')).toEqual(['a', 'b']);
+    for (const rule of ['last', 'longest', 'newest']) {
+      expect(await kept('--keep', rule)).toEqual(['a2', 'b']);
+    }
+    expect(await kept('--keep', 'largest', '--keep-by', 'score')).toEqual(['a', 'b']);
+    expect(await kept('--keep', 'smallest', '--keep-by', 'score')).toEqual(['a2', 'b']);
+    for (const wrong of [
+      ['--keep', 'largest'],
+      ['--keep-by', 'score'],
+    ]) {
+      const { status } = await folder.run(['dedup', 'in', '-o', 'out', ...wrong]);
+      expect(status).toBe(2);
+    }
+  });
+
+  test('--method exact finds equal texts only, and takes no distance', async () => {
+    const folder = folderWith({ in: THREE + record('b2', B) });
+    await folder.run(['dedup', 'in', '-o', 'out', '--method', 'exact']);
+    expect(folder.read('out')).toBe(THREE);
+    const args = ['dedup', 'in', '-o', 'out', '--method', 'exact', '--max-distance', '3'];
+    expect((await folder.run(args)).status).toBe(2);
+  });
+
+  test('clusters writes what --clusters writes', async () => {
+    const folder = folderWith({ in: `${THREE}not json\n` });
+    const options = ['--cluster', 'components', '--keep', 'last'];
+    await folder.run(['dedup', 'in', '-o', 'out', '--clusters', 'clusters', ...options]);
+    const lines = folder.read('clusters');
+    expect(lines).toMatch(/^\{"representative":"a2","members":\[\{"id":"a2"\},\{"id":"a",/);
+    const streamed = await folder.run(['clusters', 'in', '--json', ...options]);
+    expect(streamed).toMatchObject({ status: 1, stdout: lines });
+    expect(streamed.stderr).toContain('"clusters":1');
+    const { stdout } = await folder.run(['clusters', 'in', '-o', 'file', '--json', ...options]);
+    expect(folder.read('file')).toBe(lines);
+    addsUp(JSON.parse(stdout) as Summary);
+    expect(folder.names()).toEqual(['clusters', 'file', 'in', 'out']);
+  });
+
   test('--dry-run counts and writes nothing', async () => {
     const folder = folderWith({ in: THREE });
     const { status, stdout, stderr } = await folder.run(['dedup', 'in', '--dry-run']);

@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
-import { type Decision, dedup, type Summary } from '..';
+import { describe, expect, test } from 'vitest';
+import { type Decision, type DedupOptions, dedup, type Summary } from '..';
 
 const NEWS =
   '青禾市图书馆新馆昨日起试运行。新馆位于云浦大道东侧，地上五层，藏书一百二十万册，设有阅览座位两千三百个。';
@@ -115,4 +115,97 @@ test('slow and fast sources are decided alike', async () => {
   const found: Decision[] = [];
   for await (const decision of dedup(slow, { batch: 2 })) found.push(decision);
   expect(found).toEqual(decisions);
+});
+
+describe('decided at the end', () => {
+  const dated = [
+    { text: NEWS, date: '2024-05-01', score: 1 },
+    { text: `【转载】${NEWS}`, date: '2024-11-01' },
+    { text: '临溪县今年的早稻收割进入尾声', score: 9 },
+    { text: NEWS, date: '2023-01-01', score: { value: 3 } },
+  ];
+  const originals = async (options: DedupOptions<(typeof dated)[number]>) => {
+    const of: (number | undefined)[] = [];
+    for await (const { doc, index, duplicateOf } of dedup(dated, options)) {
+      expect(doc).toBe(dated[index]);
+      of.push(duplicateOf);
+    }
+    return of;
+  };
+
+  test.each([
+    ['first', [undefined, 0, undefined, 0]],
+    ['last', [3, 3, undefined, undefined]],
+    ['longest', [1, undefined, undefined, 1]],
+    ['newest', [1, undefined, undefined, 1]],
+    [{ field: 'date', order: 'smallest' }, [3, 3, undefined, undefined]],
+    [{ field: 'score' }, [undefined, 0, undefined, 0]],
+    [{ field: 'score.value' }, [3, 3, undefined, undefined]],
+    [(members: readonly unknown[]) => members.length - 1, [3, 3, undefined, undefined]],
+  ] as const)('keep %o', async (keep, expected) => {
+    for (const cluster of ['representative', 'components'] as const) {
+      for (const batch of [1, 3]) {
+        expect(await originals({ keep, cluster, batch })).toEqual(expected);
+      }
+    }
+  });
+
+  test('a function that chooses is given the documents, and what it returns is checked', async () => {
+    const seen: unknown[] = [];
+    await originals({
+      keep: (members) => {
+        seen.push(members);
+        return 0;
+      },
+    });
+    expect(seen).toEqual([[dated[0], dated[1], dated[3]]]);
+    for (const wrong of [3, -1, 0.5]) {
+      await expect(originals({ keep: () => wrong })).rejects.toMatchObject({
+        code: 'ERR_OUT_OF_RANGE',
+      });
+    }
+    const own = new Error('mine');
+    const keep = () => {
+      throw own;
+    };
+    await expect(originals({ keep })).rejects.toBe(own);
+  });
+
+  test('components link through a member, and the summary adds up', async () => {
+    const a = '甲乙丙丁戊己庚辛壬癸子丑寅卯辰巳午未申酉戌亥天地玄黄宇宙洪荒日月盈昃辰宿列张';
+    const b = a.replace('甲乙丙', '一二三');
+    const c = b.replace('列张', '四五').replace('日月', '六七');
+    const near = { minSimilarity: 0.75, maxDistance: 16 };
+    const run = async (options: DedupOptions) => {
+      const stream = dedup([a, b, c, ''], options);
+      for (;;) {
+        const { done, value } = await stream.next();
+        if (done) return value;
+      }
+    };
+    expect(await run(near)).toMatchObject({ read: 4, kept: 3, duplicates: 1, empty: 1 });
+    const linked = await run({ ...near, cluster: 'components' });
+    expect(linked).toMatchObject({ read: 4, kept: 2, duplicates: 2, clusters: 1, empty: 1 });
+  });
+
+  test('an abort ends it', async () => {
+    const signal = AbortSignal.abort(new Error('enough'));
+    await expect(originals({ cluster: 'components', signal })).rejects.toThrow('enough');
+  });
+});
+
+test('a method takes its own options only', async () => {
+  await expect(all({ method: 'exact', maxDistance: 3 })).rejects.toMatchObject({
+    code: 'ERR_INVALID_ARG_VALUE',
+  });
+  const [decisions] = await all({ method: 'exact' });
+  expect(decisions.map(({ duplicateOf }) => duplicateOf)).toEqual([
+    undefined,
+    undefined,
+    undefined,
+    0,
+    undefined,
+  ]);
+  expect(decisions[3]).toMatchObject({ similarity: 1 });
+  expect(decisions[3]).not.toHaveProperty('distance');
 });

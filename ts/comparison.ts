@@ -1,15 +1,51 @@
 /** How `dedup` and `dedupFiles` compare documents: the options that both take. */
+import { typeError } from './errors';
 import { FINGERPRINTER, type FingerprinterOptions, nativeOptions } from './fingerprinter';
+import { given } from './given';
 import type { NativeDedupOptions } from './native';
 import * as check from './options';
 
+/** How near-duplicates are looked for. Equal normalised texts are found first, whatever the method. */
+export type Method =
+  /** Fingerprints within `maxDistance`: the fewest bytes per document. */
+  | 'simhash'
+  /** Equal normalised texts and nothing else. */
+  | 'exact';
+
+/** Which document of a cluster is kept; ties are for the first. */
+export type Keep =
+  | 'first'
+  | 'last'
+  /** Most characters. */
+  | 'longest'
+  /** The largest value of the field `date`. */
+  | 'newest'
+  /** By another field, `a.b` for nested ones: numbers, or texts by code points; documents without it come last. */
+  | {
+      readonly field: string;
+      /** Which value is kept. Default `'largest'`. */
+      readonly order?: 'largest' | 'smallest' | undefined;
+    };
+
 /** How documents are compared. */
 export interface ComparisonOptions extends FingerprinterOptions {
-  /** Largest Hamming distance of candidates, inclusive, 0 to 16. Default 8; with verification a wide radius costs only time. */
+  /** Default `'simhash'`. */
+  method?: Method | undefined;
+  /** For `'simhash'`: largest Hamming distance of candidates, inclusive, 0 to 16. Default 8; with verification a wide one costs only time. */
   maxDistance?: number | undefined;
-  /** Least Jaccard similarity of the features, 0 to 1. Default 0.8. 0: candidates are duplicates without verification. */
+  /**
+   * What belongs together: documents that resemble the one that is kept (`'representative'`, default), or whatever matches
+   * connect, through duplicates too (`'components'`).
+   */
+  cluster?: 'representative' | 'components' | undefined;
+  /**
+   * What is measured between candidates: `'auto'` (default, Jaccard similarity of the features), the containment of the smaller
+   * text's features in the larger one's, edit distance as a share of the longer text, or the cosine of weighted features. `false`: candidates are duplicates as they are.
+   */
+  verify?: 'auto' | 'jaccard' | 'containment' | 'edit' | 'cosine' | false | undefined;
+  /** Least similarity by that measure, 0 to 1. Default 0.8. 0 is `verify: false`. */
   minSimilarity?: number | undefined;
-  /** Most candidates verified per document, nearest first, 1 to 2^32 - 1. Default 1000. */
+  /** Most candidates looked at per document, best first, 1 to 2^32 - 1. Default 1000. */
   maxVerifications?: number | undefined;
 }
 
@@ -29,11 +65,11 @@ export interface Summary {
   rejected: number;
   /** Groups of two or more. */
   clusters: number;
-  /** Documents for which `maxVerifications` cut the candidates. */
+  /** Documents for which `maxVerifications` cut the candidates: a duplicate may have been missed. */
   truncated: number;
   /** Kept documents without text after normalisation; they match nothing. */
   empty: number;
-  /** Documents too short for a fingerprint, compared by equality. */
+  /** Documents too short for the method, compared by equality. */
   short: number;
   /** Wall time. */
   seconds: number;
@@ -43,21 +79,60 @@ export interface Summary {
   firstRejected: Rejected[];
 }
 
+const measure = check.choice('auto', 'jaccard', 'containment', 'edit', 'cosine');
+
 export const COMPARISON: check.Checks<ComparisonOptions> = {
   ...FINGERPRINTER,
+  method: check.choice('simhash', 'exact'),
   maxDistance: check.integer(0, 16),
+  cluster: check.choice('representative', 'components'),
+  verify: (value, name) => (value === false ? false : measure(value, name)),
   minSimilarity: check.share,
   maxVerifications: check.integer(1, 2 ** 32 - 1),
 };
 
+const KEEP_FIELD: check.Checks<Extract<Keep, object>> = {
+  field: check.string,
+  order: check.choice('largest', 'smallest'),
+};
+
+/** A keep rule. */
+export const keep: check.Check<Keep> = (value, name) => {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return check.choice('first', 'last', 'longest', 'newest')(value, name);
+  }
+  const rule = check.checked(value, KEEP_FIELD, name);
+  if (rule.field === undefined) throw typeError(`${name}.field must be a string, got undefined`);
+  return rule;
+};
+
+/** A keep rule as the addon takes it. */
+export function nativeKeep(rule: Keep): Pick<NativeDedupOptions, 'keep' | 'keepField'> {
+  if (rule === 'newest') return { keep: 'largest', keepField: 'date' };
+  if (typeof rule === 'string') return { keep: rule };
+  return { keep: rule.order ?? 'largest', keepField: rule.field };
+}
+
+/** Options that one method has. */
+const OWN = [['maxDistance', 'simhash']] as const;
+
 /** Checked options as the addon takes them. */
 export function nativeComparison(options: ComparisonOptions): NativeDedupOptions {
-  const { maxDistance, minSimilarity, maxVerifications, threads = 0 } = options;
+  const { method = 'simhash', maxDistance, cluster, maxVerifications, threads = 0 } = options;
+  for (const [option, owner] of OWN) {
+    if (options[option] !== undefined && method !== owner) {
+      const code = 'ERR_INVALID_ARG_VALUE';
+      throw typeError(`${option} is for method '${owner}', and the method is '${method}'`, code);
+    }
+  }
+  const { verify, minSimilarity } = options;
   return {
     fingerprinter: nativeOptions(options),
     threads,
-    ...(maxDistance === undefined ? {} : { maxDistance }),
-    ...(minSimilarity === undefined ? {} : { minSimilarity }),
-    ...(maxVerifications === undefined ? {} : { maxVerifications }),
+    method,
+    ...given({ maxDistance, cluster, maxVerifications }),
+    ...given(
+      verify === false ? { verify: undefined, minSimilarity: 0 } : { verify, minSimilarity },
+    ),
   };
 }

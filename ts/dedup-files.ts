@@ -1,6 +1,14 @@
 import { abortable } from './abort';
 import { binding } from './binding';
-import { COMPARISON, type ComparisonOptions, nativeComparison, type Summary } from './comparison';
+import {
+  COMPARISON,
+  type ComparisonOptions,
+  type Keep,
+  keep,
+  nativeComparison,
+  nativeKeep,
+  type Summary,
+} from './comparison';
 import { typeError } from './errors';
 import { JOB, type JobOptions } from './fingerprinter';
 import * as check from './options';
@@ -10,7 +18,7 @@ const INVALID = 'ERR_INVALID_ARG_VALUE';
 
 /** How far a run is. */
 export interface Progress {
-  /** `'finish'`: writing clusters and moving outputs into place. */
+  /** `'finish'`: writing what is left and moving outputs into place. */
   stage: 'dedup' | 'finish';
   /** Records decided or rejected. */
   documents: number;
@@ -23,13 +31,18 @@ export interface Progress {
 
 /** A run over files. */
 export interface DedupFilesOptions extends ComparisonOptions, JobOptions {
+  /** Which document of a cluster is kept. Default `'first'`; any other is decided when the input has ended. */
+  keep?: Keep | undefined;
   /** Field of the text, `a.b` for nested ones. Default `'text'`. */
   textField?: string | undefined;
   /** Field of the id. Default `'id'`; without it the line number is the id, with several inputs `file:line`. */
   idField?: string | undefined;
-  /** File for the clusters of two or more, a JSON line each. */
+  /** File for the clusters of two or more, a JSON line each; `-` is standard output, where there is no `output`. */
   clusters?: string | undefined;
-  /** Keep every record and add `duplicateOf`, `similarity`, `distance` to duplicates. Default false: remove them. */
+  /**
+   * Keep every record and add `duplicateOf`, `similarity`, `distance` to duplicates, in place of such keys that records have.
+   * Default false: remove duplicates.
+   */
   mark?: boolean | undefined;
   /** File for the rejected records. */
   rejects?: string | undefined;
@@ -42,6 +55,7 @@ export interface DedupFilesOptions extends ComparisonOptions, JobOptions {
 const OPTIONS: check.Checks<DedupFilesOptions> = {
   ...COMPARISON,
   ...JOB,
+  keep,
   textField: check.string,
   idField: check.string,
   clusters: check.string,
@@ -52,8 +66,9 @@ const OPTIONS: check.Checks<DedupFilesOptions> = {
 };
 
 /**
- * Writes the documents of files without their near-duplicates; the first of a group is kept. Texts never enter JavaScript:
- * reading, deciding and writing happen on threads of their own.
+ * Writes the documents of files without their near-duplicates. Texts never enter JavaScript: reading, deciding and writing
+ * happen on threads of their own. Where clusters are components, or another document than the first is kept, files are read a
+ * second time when they have ended; standard input and gzip files are copied to a temporary file for that.
  *
  * Inputs are JSON lines, plain or gzip; `-` is standard input, or standard output as `output`. Kept records are copied
  * byte for byte. Outputs appear whole at the end, or, after an error or an abort, not at all. A malformed line is counted
@@ -74,18 +89,19 @@ export async function dedupFiles(
     throw typeError("inputs can name standard input ('-') only once", INVALID);
   }
   const { dryRun = false, mark = false, textField = 'text', idField = 'id' } = given;
-  if (output === undefined ? !dryRun : typeof output !== 'string') {
-    throw typeError(`output must be a string, got ${check.show(output)}; dryRun writes nothing`);
-  }
   const { clusters, rejects, onProgress } = given;
-  if (clusters === '-' || rejects === '-') {
+  if (output === undefined ? !dryRun && clusters === undefined : typeof output !== 'string') {
+    const other = 'it may be left out beside clusters, and dryRun writes nothing';
+    throw typeError(`output must be a string, got ${check.show(output)}; ${other}`);
+  }
+  if (rejects === '-' || (clusters === '-' && output !== undefined)) {
     throw typeError(
-      "only output can be standard output ('-'); clusters and rejects need a file",
+      "one of output and clusters can be standard output ('-'), and clusters only where there is no output",
       INVALID,
     );
   }
   const run = {
-    dedup: nativeComparison(given),
+    dedup: { ...nativeComparison(given), ...nativeKeep(given.keep ?? 'first') },
     inputs: [...names],
     mark,
     dryRun,

@@ -1,10 +1,18 @@
 import { addAbortListener } from 'node:events';
 import { binding } from './binding';
-import { COMPARISON, type ComparisonOptions, nativeComparison, type Summary } from './comparison';
-import { type Doc, iteratorOf, type Text, textOf } from './documents';
+import {
+  COMPARISON,
+  type ComparisonOptions,
+  type Keep,
+  keep,
+  nativeComparison,
+  nativeKeep,
+  type Summary,
+} from './comparison';
+import { type Doc, iteratorOf, textOf } from './documents';
 import { fromNative, native } from './errors';
 import { JOB, type JobOptions } from './fingerprinter';
-import type { Cancel, NativeDecisions } from './native';
+import type { NativeDecisions, NativeDocumentClusters } from './native';
 import * as check from './options';
 
 /** What became of a document. */
@@ -15,14 +23,23 @@ export interface Decision<D extends Doc = Doc> {
   index: number;
   /** Position of the kept document that it duplicates; absent where it is kept. */
   duplicateOf?: number;
-  /** Jaccard similarity to that document; absent without verification. */
+  /**
+   * Similarity to that document; absent without verification. With `cluster: 'components'` it may be below `minSimilarity`: another
+   * member is what connects the two.
+   */
   similarity?: number;
-  /** Hamming distance to that document. */
+  /** Hamming distance to that document, by method `'simhash'`. */
   distance?: number;
 }
 
 /** How a stream is deduplicated. */
-export interface DedupOptions extends ComparisonOptions, JobOptions {
+export interface DedupOptions<D extends Doc = Doc> extends ComparisonOptions, JobOptions {
+  /**
+   * Which document of a cluster is kept: a rule, or a function that is given the members of a cluster in input order and returns the
+   * place of the one to keep, from 0. Default `'first'`. With `cluster: 'representative'` the members resemble the kept document
+   * for every rule; with a function they resemble the first.
+   */
+  keep?: Keep | ((members: readonly D[]) => number) | undefined;
   /** Documents per batch, 1 to 65536. Default 256. Larger is faster, smaller decides sooner. Changes no result. */
   batch?: number | undefined;
 }
@@ -30,12 +47,19 @@ export interface DedupOptions extends ComparisonOptions, JobOptions {
 const OPTIONS: check.Checks<DedupOptions> = {
   ...COMPARISON,
   ...JOB,
+  keep: (value, name) =>
+    typeof value === 'function'
+      ? check.callback<(members: readonly Doc[]) => number>(value, name)
+      : keep(value, name),
   batch: check.integer(1, 65_536),
 };
 
 /**
- * Decides documents one after the other: kept, or a near-duplicate of an earlier kept one. The result depends on their order
- * only. Decisions come in order; the generator returns the {@link Summary}.
+ * Decides documents: kept, or a near-duplicate of a kept one. The result depends on their order only. Decisions come in order;
+ * the generator returns the {@link Summary}.
+ *
+ * Where the first is kept of clusters around a representative, decisions come as documents do. With `cluster: 'components'` or
+ * another `keep` they come when the source has ended, and every document stays in memory until then.
  *
  * At most two batches are in flight, one collected while the other is decided on the pool; texts are copied then. A source
  * that falls silent holds nothing up: what it gave is decided after one turn of the event loop. Leaving the loop cancels
@@ -44,12 +68,16 @@ const OPTIONS: check.Checks<DedupOptions> = {
  */
 export async function* dedup<D extends Doc>(
   docs: Iterable<D> | AsyncIterable<D>,
-  options?: DedupOptions,
+  options?: DedupOptions<D>,
 ): AsyncGenerator<Decision<D>, Summary, undefined> {
-  const { batch: size = 256, signal, ...given } = check.checked(options, OPTIONS);
+  const checked = check.checked(options, OPTIONS as check.Checks<DedupOptions<D>>);
+  const { batch: size = 256, signal, keep: rule = 'first', ...given } = checked;
+  const choose = typeof rule === 'function' ? rule : undefined;
+  const kept = typeof rule === 'function' ? { keep: 'chosen' as const } : nativeKeep(rule);
+  const atTheEnd = given.cluster === 'components' || kept.keep !== 'first';
   const source = new Source(iteratorOf(docs));
   signal?.throwIfAborted();
-  const deduper = native(() => new binding.NativeDeduper(nativeComparison(given)));
+  const deduper = native(() => new binding.NativeDeduper({ ...nativeComparison(given), ...kept }));
   const cancel = new binding.Cancel();
   const bell = new Bell();
   const listener =
@@ -59,6 +87,7 @@ export async function* dedup<D extends Doc>(
       bell.ring();
     });
   let running: Running<D> | undefined;
+  const all: D[] = [];
   try {
     let batch: D[] = [];
     let first = 0;
@@ -68,19 +97,37 @@ export async function* dedup<D extends Doc>(
       if (running !== undefined && decided !== undefined) {
         const before = running;
         running = undefined;
-        yield* rows(before, decided);
+        if (atTheEnd) for (const doc of before.docs) all.push(doc);
+        else yield* rows(before, decided);
         continue;
       }
       if (batch.length < size && source.take(batch, bell)) continue;
       const idle = source.done || batch.length === size || bell.idle;
       if (running === undefined && batch.length > 0 && idle) {
         const texts = batch.map((doc, row) => textOf(doc, first + row));
-        running = start(deduper, batch, texts, first, cancel, bell);
+        const keys = kept.keepField === undefined ? [] : batch.map(keyOf(kept.keepField));
+        running = begin(() => deduper.push(texts, keys, cancel), batch, first, bell);
         first += batch.length;
         batch = [];
         continue;
       }
       await bell.wait(running === undefined && batch.length > 0);
+    }
+    if (atTheEnd) {
+      if (choose !== undefined) {
+        const positions = chosen(
+          native(() => deduper.clusters()),
+          all,
+          choose,
+        );
+        native(() => deduper.choose(positions));
+      }
+      running = begin(() => deduper.finish(cancel), all, 0, bell);
+      while (running.outcome === undefined) {
+        await bell.wait(false);
+        signal?.throwIfAborted();
+      }
+      yield* rows(running, running.outcome());
     }
     return native(() => deduper.summary());
   } catch (error) {
@@ -193,15 +240,13 @@ interface Running<D> {
   readonly ended: Promise<void>;
 }
 
-function start<D>(
-  deduper: InstanceType<typeof binding.NativeDeduper>,
+function begin<D>(
+  job: () => Promise<NativeDecisions>,
   docs: readonly D[],
-  texts: readonly Text[],
   first: number,
-  cancel: Cancel,
   bell: Bell,
 ): Running<D> {
-  const decisions = native(() => deduper.push(texts, cancel));
+  const decisions = native(job);
   const running: { outcome: Running<D>['outcome'] } = { outcome: undefined };
   const settle = (outcome: () => NativeDecisions) => {
     running.outcome = outcome;
@@ -215,6 +260,35 @@ function start<D>(
       }),
   );
   return Object.assign(running, { docs, first, ended });
+}
+
+/** What the keep rule compares in a document; absent where it does not say. */
+function keyOf(path: string): (doc: Doc) => number | string | undefined {
+  const keys = path.split('.');
+  return (doc) => {
+    let value: unknown = doc;
+    for (const key of keys) {
+      value = typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined;
+    }
+    if (typeof value === 'bigint' || value instanceof Date) return Number(value);
+    return typeof value === 'number' || typeof value === 'string' ? value : undefined;
+  };
+}
+
+/** Positions of the documents that the caller keeps. */
+function chosen<D>(
+  { offsets, members }: NativeDocumentClusters,
+  docs: readonly D[],
+  choose: (members: readonly D[]) => number,
+): Uint32Array {
+  const positions = new Uint32Array(offsets.length - 1);
+  for (const row of positions.keys()) {
+    const places = members.subarray(offsets[row], offsets[row + 1]);
+    const place = choose(Array.from(places, (index) => docs[index] as D));
+    const name = 'the result of keep';
+    positions[row] = places[check.integer(0, places.length - 1)(place, name)] as number;
+  }
+  return positions;
 }
 
 function* rows<D extends Doc>(

@@ -1,7 +1,7 @@
 /** Near-duplicate texts: fingerprints, an exact index over them, deduplication of streams and files. */
 export { type Checked, CheckedItems } from './checked';
 export { type Cluster, Clusters } from './clusters';
-export type { ComparisonOptions, Rejected, Summary } from './comparison';
+export type { ComparisonOptions, Keep, Method, Rejected, Summary } from './comparison';
 export { type Decision, type DedupOptions, dedup } from './dedup';
 export { type DedupFilesOptions, dedupFiles, type Progress } from './dedup-files';
 export { Dictionary } from './dictionary';

@@ -21,8 +21,17 @@ export declare class Cancel {
 export declare class NativeDeduper {
   /** An empty state. */
   constructor(options: NativeDedupOptions)
-  /** Decides the next documents, on the pool. One call at a time. */
-  push(texts: unknown, cancel: Cancel): Promise<NativeDecisions>
+  /**
+   * Decides the next documents, on the pool; no rows where everything is decided at the end. `keys` has a value of
+   * the keep rule's field for each. One call at a time.
+   */
+  push(texts: unknown, keys: (number | string | undefined)[], cancel: Cancel): Promise<NativeDecisions>
+  /** The clusters of two or more, to choose from: members of cluster i are at `offsets[i]` to `offsets[i + 1] - 1`. */
+  clusters(): NativeDocumentClusters
+  /** Keeps these documents of their clusters. */
+  choose(positions: Uint32Array): void
+  /** The decisions that are due at the end, of all documents in order. */
+  finish(cancel: Cancel): Promise<NativeDecisions>
   /** The figures so far. */
   summary(): NativeSummary
 }
@@ -196,7 +205,14 @@ export interface NativeDecisions {
 /** How documents are compared. */
 export interface NativeDedupOptions {
   fingerprinter: NativeFingerprinterOptions
+  method?: 'simhash' | 'exact'
+  /** For `simhash`. */
   maxDistance?: number
+  cluster?: 'representative' | 'components'
+  keep?: 'first' | 'last' | 'longest' | 'largest' | 'smallest' | 'chosen'
+  /** For `largest` and `smallest`. */
+  keepField?: string
+  verify?: 'auto' | 'jaccard' | 'containment' | 'edit' | 'cosine'
   /** 0: no verification. */
   minSimilarity?: number
   maxVerifications?: number
@@ -207,6 +223,12 @@ export interface NativeDedupOptions {
 export interface NativeDifferingBit {
   bit: number
   margins: Array<number>
+}
+
+/** Clusters in columns. */
+export interface NativeDocumentClusters {
+  offsets: Uint32Array
+  members: Uint32Array
 }
 
 /** How two texts compare. */

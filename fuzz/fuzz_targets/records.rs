@@ -11,7 +11,7 @@ fuzz_target!(|bytes: &[u8]| {
     let never = AtomicBool::new(false);
     let mut options = FileOptions::default();
     // Tables reach so far without a probe schedule, whose making would dominate.
-    options.dedup.max_distance = 3;
+    options.dedup.method = simhash_dedup::Method::SimHash { max_distance: 3 };
     let run = dedup_files(&input, &Outputs::default(), &options, &|_| {}, &never);
     // Bytes that look like gzip may be damaged gzip: a named error.
     if let Ok(summary) = run {

@@ -1,10 +1,14 @@
 //! Removes near-duplicates from JSON lines: `dedup [OPTIONS] IN... OUT`.
 //!
-//! Options: `-k N` distance, `-s S` similarity (or `none`), `-n N` characters per shingle, `-c FILE`
-//! clusters, `-m` mark instead of remove. `-` is standard input or output.
+//! Options: `-k N` `SimHash` within that distance, `-e` equal texts only, `-s S` similarity (or `none`), `-n N` characters
+//! per shingle, `-w` words instead of characters, `-l` components, `-c FILE` clusters, `-m` mark instead of remove.
+//! `-` is standard input or output.
 #![allow(clippy::print_stderr, reason = "a program for people")]
 
-use simhash_dedup::{Duplicates, FileOptions, Input, Outputs, Target, dedup_files};
+use simhash_dedup::{
+    Cluster, Duplicates, FileOptions, Input, Method, Outputs, Target, dedup_files,
+};
+use simhash_sketch::Unit;
 use std::sync::atomic::AtomicBool;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -15,7 +19,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     while let Some(argument) = arguments.next() {
         let mut value = || arguments.next().ok_or(format!("{argument} needs a value"));
         match argument.as_str() {
-            "-k" => options.dedup.max_distance = value()?.parse()?,
+            "-k" => options.dedup.method = Method::SimHash { max_distance: value()?.parse()? },
+            "-e" => options.dedup.method = Method::Exact,
+            "-l" => options.dedup.cluster = Cluster::Components,
+            "-w" => options.dedup.fingerprinter.extract.unit = Unit::Words,
             "-s" => options.dedup.min_similarity = value()?.parse().ok(),
             "-n" => options.dedup.fingerprinter.extract.ngram = Some(value()?.parse()?),
             "-c" => outputs.clusters = Some(Target::File(value()?.into())),

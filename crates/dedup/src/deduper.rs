@@ -1,11 +1,11 @@
 //! Deduplication of a stream of texts in memory.
 
-use crate::decide::{BATCH_DOCUMENTS, Decider, Document, KeptTexts, Verdict};
+use crate::cluster::Gathered;
+use crate::decide::{BATCH_DOCUMENTS, Decider, Document, Relation, Texts, Verdict};
 use crate::error::DedupError;
-use crate::options::DedupOptions;
-use crate::parallel;
+use crate::keep::Key;
+use crate::options::{DedupOptions, Keep};
 use crate::report::{Summary, Tally};
-use simhash_sketch::Scratch;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
@@ -19,28 +19,47 @@ pub struct Decision {
     pub index: u64,
     /// Position of the kept document that this one duplicates; `None`: kept.
     pub duplicate_of: Option<u64>,
-    /// Jaccard similarity of the two shingle sets, 1 for equal normalised texts; `None` for a kept
-    /// document and without verification.
+    /// Similarity to that document, 1 for equal normalised texts; `None` for a kept document and, unless the texts are
+    /// equal, without verification. A member of a component may resemble another member and this document little.
     pub similarity: Option<f64>,
     /// Hamming distance of the two fingerprints, 0 for equal normalised texts; `None` for a kept
-    /// document.
+    /// document and for methods without fingerprints.
     pub distance: Option<u32>,
 }
 
-/// Decides documents one batch after the other, each against those kept before it.
+impl Decision {
+    fn kept(index: u64) -> Self {
+        Self { index, duplicate_of: None, similarity: None, distance: None }
+    }
+
+    fn duplicate(index: u64, of: u64, relation: Relation) -> Self {
+        let Relation { similarity, distance } = relation;
+        Self { index, duplicate_of: Some(of), similarity, distance }
+    }
+}
+
+/// Decides documents one batch after the other.
 ///
-/// The first document of a group is kept, and a member resembles the kept document itself. The answer
-/// depends on the order of the documents only: not on batches, threads or processor.
+/// Where the first of a representative's cluster is kept, decisions come as documents do; otherwise all of them come
+/// from [`finish`](Self::finish). The answer depends on the order of the documents only: not on batches, threads or
+/// processor.
 ///
 /// # Memory
-/// Per kept document the index's bytes per fingerprint and 36 to 44 bytes, and with verification
-/// its text plus 16 bytes; nothing per duplicate; at most 32 MiB of cached shingles.
+/// Decided as they come: per kept document the method's bytes and 36 to 44 more, and with verification
+/// its text plus 16 bytes; nothing per duplicate. Decided at the end: the text of every document and 16 bytes, 12 more,
+/// the key of the keep rule, and per different text the method's bytes and 36 to 48 more. At most 32 MiB of cached
+/// shingles.
 pub struct Deduper {
-    decider: Decider,
-    kept: Texts,
-    tally: Tally,
+    state: State,
+    keep: Keep,
     started: Instant,
     stopped: bool,
+}
+
+enum State {
+    OnArrival { decider: Box<Decider>, kept: Kept, tally: Tally },
+    AtTheEnd { gathered: Box<Gathered>, texts: All, bytes: u64, chosen: Vec<u32> },
+    Ended(Summary),
 }
 
 impl Deduper {
@@ -49,19 +68,22 @@ impl Deduper {
     /// # Errors
     /// Options outside their ranges.
     pub fn new(options: &DedupOptions) -> Result<Self, DedupError> {
-        Ok(Self {
-            decider: Decider::new(options)?,
-            kept: Texts::default(),
-            tally: Tally::default(),
-            started: Instant::now(),
-            stopped: false,
-        })
+        let decider = Decider::new(options)?;
+        let state = if Gathered::is_for(options) {
+            let gathered = Box::new(Gathered::new(options, decider));
+            State::AtTheEnd { gathered, texts: All::default(), bytes: 0, chosen: Vec::new() }
+        } else {
+            let decider = Box::new(decider);
+            State::OnArrival { decider, kept: Kept::default(), tally: Tally::default() }
+        };
+        let keep = options.keep.clone();
+        Ok(Self { state, keep, started: Instant::now(), stopped: false })
     }
 
-    /// Decides the next documents; one decision each, in order.
+    /// Decides the next documents; one decision each, in order, or none before the end.
     ///
     /// Runs on the current rayon pool. Large batches (thousands) keep more cores busy; the result is
-    /// the same for any.
+    /// the same for any. Documents have no fields here: for [`Keep::Field`] see [`push_keyed`](Self::push_keyed).
     ///
     /// # Errors
     /// [`DedupError::Cancelled`] soon after `cancel` is set. After any error the state lies in
@@ -71,78 +93,180 @@ impl Deduper {
         texts: &[&str],
         cancel: &AtomicBool,
     ) -> Result<Vec<Decision>, DedupError> {
-        if self.stopped {
-            return Err(DedupError::Stopped);
-        }
-        self.stopped = true;
+        self.push_keyed(texts, &[], cancel)
+    }
+
+    /// [`push`](Self::push) of documents with these values of the field, one each; documents beyond them have none.
+    ///
+    /// # Errors
+    /// As [`push`](Self::push).
+    pub fn push_keyed(
+        &mut self,
+        texts: &[&str],
+        keys: &[Key],
+        cancel: &AtomicBool,
+    ) -> Result<Vec<Decision>, DedupError> {
+        self.start()?;
         let mut decisions = Vec::with_capacity(texts.len());
-        let mut rest = texts;
+        let (mut rest, mut keys) = (texts, keys);
         while !rest.is_empty() {
             let (batch, later) = rest.split_at(batch_len(rest));
-            self.push_batch(batch, cancel, &mut decisions)?;
-            rest = later;
+            let (own, other) = keys.split_at(batch.len().min(keys.len()));
+            self.push_batch(batch, own, cancel, &mut decisions)?;
+            (rest, keys) = (later, other);
         }
         self.stopped = false;
         Ok(decisions)
     }
 
-    /// The figures so far; `seconds` since the state was made.
-    pub fn summary(&self) -> Summary {
-        Summary {
-            truncated: self.decider.truncated(),
-            seconds: self.started.elapsed().as_secs_f64(),
-            ..self.tally.summary.clone()
+    /// The clusters of two or more, for [`Keep::Chosen`]: positions in order; clusters by their first document.
+    pub fn clusters(&self) -> Vec<Vec<u32>> {
+        match &self.state {
+            State::AtTheEnd { gathered, .. } => gathered.clusters(),
+            State::OnArrival { .. } | State::Ended(_) => Vec::new(),
         }
+    }
+
+    /// Keeps these documents of their clusters; of two of one cluster the first named. Clusters without a choice keep
+    /// their first document.
+    ///
+    /// # Errors
+    /// [`DedupError::OutOfRange`] for a position that no document has, [`DedupError::Option`] unless the rule is
+    /// [`Keep::Chosen`].
+    pub fn choose(&mut self, positions: &[u32]) -> Result<(), DedupError> {
+        let (Keep::Chosen, State::AtTheEnd { texts, chosen, .. }) = (&self.keep, &mut self.state)
+        else {
+            let expected = "a rule that lets the caller choose";
+            return Err(DedupError::Option { argument: "keep", value: "another".into(), expected });
+        };
+        if let Some(wrong) = positions.iter().find(|&&place| place as usize >= texts.0.len()) {
+            let expected = "positions of documents";
+            let value = wrong.to_string();
+            return Err(DedupError::OutOfRange { argument: "positions", value, expected });
+        }
+        chosen.extend_from_slice(positions);
+        Ok(())
+    }
+
+    /// The decisions that are still due, in order. Nothing can be pushed afterwards.
+    ///
+    /// # Errors
+    /// As [`push`](Self::push).
+    pub fn finish(&mut self, cancel: &AtomicBool) -> Result<Vec<Decision>, DedupError> {
+        self.start()?;
+        let ended = State::Ended(self.summary());
+        let (mut gathered, texts, bytes, chosen) = match std::mem::replace(&mut self.state, ended) {
+            State::AtTheEnd { gathered, texts, bytes, chosen } => (gathered, texts, bytes, chosen),
+            State::OnArrival { .. } | State::Ended(_) => return Ok(Vec::new()),
+        };
+        gathered.settle(&texts, |place| texts.0[place as usize].len(), cancel)?;
+        let settled = gathered.into_settled(&chosen);
+        let mut decisions = Vec::with_capacity(settled.len() as usize);
+        let mut from = 0;
+        while from < settled.len() {
+            let to = settled.len().min(from + BATCH_DOCUMENTS as u32);
+            let mut relations = settled.relations(from..to, &texts, cancel)?.into_iter();
+            for place in from..to {
+                let index = u64::from(place);
+                let duplicate =
+                    settled.original(place).and_then(|of| Some((of, relations.next()?)));
+                decisions.push(duplicate.map_or(Decision::kept(index), |(of, relation)| {
+                    Decision::duplicate(index, u64::from(of), relation)
+                }));
+            }
+            from = to;
+        }
+        self.state = State::Ended(Summary { bytes, ..settled.summary });
+        Ok(decisions)
+    }
+
+    /// The figures so far; `seconds` since the state was made. What is decided at the end is counted there.
+    pub fn summary(&self) -> Summary {
+        let figures = match &self.state {
+            State::OnArrival { decider, tally, .. } => {
+                Summary { truncated: decider.truncated(), ..tally.summary.clone() }
+            }
+            State::AtTheEnd { texts, bytes, .. } => {
+                Summary { read: texts.0.len() as u64, bytes: *bytes, ..Summary::default() }
+            }
+            State::Ended(summary) => summary.clone(),
+        };
+        Summary { seconds: self.started.elapsed().as_secs_f64(), ..figures }
+    }
+
+    /// Stopped until the call has succeeded.
+    fn start(&mut self) -> Result<(), DedupError> {
+        if std::mem::replace(&mut self.stopped, true) { Err(DedupError::Stopped) } else { Ok(()) }
     }
 
     fn push_batch(
         &mut self,
-        texts: &[&str],
+        batch: &[&str],
+        keys: &[Key],
         cancel: &AtomicBool,
         decisions: &mut Vec<Decision>,
     ) -> Result<(), DedupError> {
-        let fingerprinter = self.decider.fingerprinter();
-        let mut slots: Vec<_> = texts.iter().map(|&text| (text, None)).collect();
-        let threads = self.decider.threads();
-        parallel::for_each(&mut slots, threads, cancel, Scratch::default, |scratch, slot| {
-            slot.1 = Some(fingerprinter.sketch(slot.0, scratch));
-            Ok(())
-        })?;
-        let documents: Vec<Document<'_>> = slots
-            .into_iter()
-            .filter_map(|(text, sketch)| Some(Document { text, sketch: sketch? }))
-            .collect();
-        let verdicts = self.decider.decide(&documents, &self.kept, cancel)?;
-        for (document, verdict) in documents.iter().zip(verdicts) {
-            decisions.push(self.record(document, verdict));
+        match &mut self.state {
+            State::Ended(_) => return Err(DedupError::Stopped),
+            State::OnArrival { decider, kept, tally } => {
+                let documents = decider.documents(batch.iter().copied(), cancel)?;
+                let verdicts = decider.decide(&documents, kept, cancel)?;
+                let verifies = decider.verifies();
+                let rows = documents.iter().zip(verdicts);
+                decisions.extend(
+                    rows.map(|(document, verdict)| {
+                        record(document, verdict, kept, tally, verifies)
+                    }),
+                );
+            }
+            State::AtTheEnd { gathered, texts, bytes, .. } => {
+                texts.0.extend(batch.iter().map(|&text| Box::from(text)));
+                *bytes += batch.iter().map(|text| text.len() as u64).sum::<u64>();
+                let documents = if gathered.compares_on_arrival() {
+                    gathered.decider().documents(batch.iter().copied(), cancel)?
+                } else {
+                    let text = |&text| Document { text, sketch: crate::method::Sketch::default() };
+                    batch.iter().map(text).collect()
+                };
+                let longest = self.keep == Keep::Longest;
+                let keys = batch.iter().enumerate().map(|(row, text)| {
+                    if longest {
+                        Key::length(text)
+                    } else {
+                        keys.get(row).cloned().unwrap_or_default()
+                    }
+                });
+                gathered.take(&documents, keys, texts, cancel)?;
+            }
         }
         Ok(())
     }
+}
 
-    fn record(&mut self, document: &Document<'_>, verdict: Verdict) -> Decision {
-        let index = self.tally.summary.read;
-        self.tally.count(&document.sketch, verdict);
-        self.tally.summary.bytes += document.text.len() as u64;
-        match verdict {
-            Verdict::Kept { empty } => {
-                if !empty {
-                    self.kept.indices.push(index);
-                    if self.decider.verifies() {
-                        // A document without a fingerprint is never verified.
-                        let verified = document.sketch.fingerprint.is_some();
-                        self.kept.texts.push(if verified {
-                            document.text.into()
-                        } else {
-                            "".into()
-                        });
-                    }
+fn record(
+    document: &Document<'_>,
+    verdict: Verdict,
+    kept: &mut Kept,
+    tally: &mut Tally,
+    verifies: bool,
+) -> Decision {
+    let index = tally.summary.read;
+    tally.count(&document.sketch, verdict);
+    tally.summary.bytes += document.text.len() as u64;
+    match verdict {
+        Verdict::New { empty } => {
+            if !empty {
+                kept.indices.push(index);
+                if verifies {
+                    // A document without a sketch is never verified.
+                    let verified = !document.sketch.row.is_empty();
+                    kept.texts.push(if verified { document.text.into() } else { "".into() });
                 }
-                Decision { index, duplicate_of: None, similarity: None, distance: None }
             }
-            Verdict::Duplicate { of, similarity, distance } => {
-                let duplicate_of = Some(self.kept.indices[of as usize]);
-                Decision { index, duplicate_of, similarity, distance: Some(distance) }
-            }
+            Decision::kept(index)
+        }
+        Verdict::Duplicate { of, relation } => {
+            Decision::duplicate(index, kept.indices[of as usize], relation)
         }
     }
 }
@@ -159,14 +283,25 @@ fn batch_len(texts: &[&str]) -> usize {
 
 /// Kept documents by number of keeping.
 #[derive(Default)]
-struct Texts {
+struct Kept {
     indices: Vec<u64>,
     texts: Vec<Box<str>>,
 }
 
-impl KeptTexts for Texts {
-    fn with_text(&self, ordinal: u32, read: &mut dyn FnMut(&str)) -> Result<(), DedupError> {
-        read(&self.texts[ordinal as usize]);
+impl Texts for Kept {
+    fn with_text(&self, number: u32, read: &mut dyn FnMut(&str)) -> Result<(), DedupError> {
+        read(&self.texts[number as usize]);
+        Ok(())
+    }
+}
+
+/// All documents by position.
+#[derive(Default)]
+struct All(Vec<Box<str>>);
+
+impl Texts for All {
+    fn with_text(&self, place: u32, read: &mut dyn FnMut(&str)) -> Result<(), DedupError> {
+        read(&self.0[place as usize]);
         Ok(())
     }
 }

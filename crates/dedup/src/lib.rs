@@ -19,10 +19,13 @@
 //!
 //! Everything parallel runs on the current rayon pool: wrap calls in `pool.install` to choose one.
 
+mod cluster;
 mod decide;
 mod deduper;
 mod error;
 mod files;
+mod keep;
+mod method;
 mod options;
 mod parallel;
 mod read;
@@ -33,7 +36,9 @@ mod write;
 pub use deduper::{Decision, Deduper};
 pub use error::DedupError;
 pub use files::dedup_files;
-pub use options::{DedupOptions, FileOptions};
+pub use keep::Key;
+pub use method::Method;
+pub use options::{Cluster, DedupOptions, FileOptions, Keep, Measure};
 pub use read::{Fields, Input};
 pub use report::{Progress, Rejected, Stage, Summary};
 pub use write::{Duplicates, Outputs, Target};

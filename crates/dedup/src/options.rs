@@ -1,24 +1,27 @@
 //! Options and their defaults, each with its reason.
 
 use crate::error::DedupError;
+use crate::method::Method;
 use crate::read::Fields;
 use simhash_sketch::FingerprinterOptions;
 
 /// How documents are compared.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct DedupOptions {
-    /// Text to fingerprint, and, by the same n-grams, text to the shingles that verification compares.
+    /// Text to sketch, and, by the same n-grams, text to the shingles that verification compares.
     pub fingerprinter: FingerprinterOptions,
-    /// Largest Hamming distance of a candidate, inclusive, 0 to 16. Default 8.
-    ///
-    /// With verification a wide radius costs time, never precision, and a narrow one costs recall:
-    /// of the pairs of Chinese news at Jaccard 0.8 to 0.9, 4 % lie within distance 3 and a third
-    /// within 6.
-    pub max_distance: u32,
-    /// Least Jaccard similarity of the shingle sets, 0 to 1. Default 0.8. `None`: candidates are
-    /// duplicates without verification, and the nearest by distance is the original.
+    /// How candidates are found.
+    pub method: Method,
+    /// What belongs together. Default [`Cluster::Representative`].
+    pub cluster: Cluster,
+    /// Which document of a cluster is kept. Default [`Keep::First`].
+    pub keep: Keep,
+    /// What verification measures. Default [`Measure::Auto`].
+    pub measure: Measure,
+    /// Least similarity by that measure, 0 to 1. Default 0.8. `None`: candidates are
+    /// duplicates without verification, and the best by rank is the original.
     pub min_similarity: Option<f64>,
-    /// Most candidates verified for one document, nearest first, at least 1. Default 1,000
+    /// Most candidates looked at for one document, best first, at least 1. Default 1,000
     /// (arbitrary: one document then costs a few milliseconds at most; ordinary text has under ten
     /// candidates). Where it cuts, [`Summary::truncated`](crate::Summary::truncated) counts it.
     pub max_verifications: usize,
@@ -27,11 +30,73 @@ pub struct DedupOptions {
     pub threads: usize,
 }
 
+/// How similar two texts are; see [`verify`](crate::verify).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Measure {
+    /// Jaccard similarity for texts of every length.
+    #[default]
+    Auto,
+    /// Of the sets of features: what both have, as a share of what either has.
+    Jaccard,
+    /// Of the sets of features: what both have, as a share of the smaller one. Methods look for similar texts of
+    /// similar length, so a short text within a long one is found by chance only.
+    Containment,
+    /// Of the normalised texts: one minus the Levenshtein distance as a share of the longer text.
+    Edit,
+    /// Of the weighted features: the cosine of the angle.
+    Cosine,
+}
+
+/// What belongs together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Cluster {
+    /// The documents that resemble the one that is kept. Clusters do not chain: of a and b, b and c alike, a and c not,
+    /// b goes with a, and c is kept.
+    #[default]
+    Representative,
+    /// Whatever matches connect, through duplicates too: a, b and c are one cluster. Decided when the input has ended.
+    Components,
+}
+
+/// Which document of a cluster is kept. Anything but the first is decided when the input has ended; ties are for the
+/// first in the input. With [`Cluster::Representative`] documents are decided in the order of keeping, so the members of a
+/// cluster resemble the document that is kept.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Keep {
+    /// The first in the input.
+    #[default]
+    First,
+    /// The last in the input.
+    Last,
+    /// The longest text, in code points as given.
+    Longest,
+    /// By a field of the record, see [`Key`](crate::Key).
+    Field {
+        /// Its path, keys separated by dots.
+        path: String,
+        /// The largest value is kept (the newest date); false: the smallest.
+        largest: bool,
+    },
+    /// The caller chooses from each cluster ([`Deduper::choose`](crate::Deduper::choose)); not for files. A
+    /// representative's cluster is then the one around the first document.
+    Chosen,
+}
+
+impl Keep {
+    /// Whether documents have a key to be compared by.
+    pub(crate) fn has_key(&self) -> bool {
+        matches!(self, Self::Longest | Self::Field { .. })
+    }
+}
+
 impl Default for DedupOptions {
     fn default() -> Self {
         Self {
             fingerprinter: FingerprinterOptions::default(),
-            max_distance: 8,
+            method: Method::default(),
+            cluster: Cluster::default(),
+            keep: Keep::default(),
+            measure: Measure::default(),
             min_similarity: Some(0.8),
             max_verifications: 1_000,
             threads: 0,
@@ -43,10 +108,7 @@ impl DedupOptions {
     pub(crate) fn check(&self) -> Result<(), DedupError> {
         let refuse =
             |argument, value, expected| Err(DedupError::OutOfRange { argument, value, expected });
-        if self.max_distance > 16 {
-            let expected = "an integer from 0 to 16";
-            return refuse("maxDistance", self.max_distance.to_string(), expected);
-        }
+        self.method.check()?;
         if let Some(least) = self.min_similarity
             && !(0.0..=1.0).contains(&least)
         {

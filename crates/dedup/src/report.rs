@@ -1,8 +1,8 @@
 //! What a run says about itself: progress while it works, a summary at the end.
 
 use crate::decide::Verdict;
+use crate::method::Sketch;
 use serde::Serialize;
-use simhash_sketch::Sketch;
 use std::time::{Duration, Instant};
 
 /// The figures of a run. Always `read = kept + duplicates + rejected`.
@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 pub struct Summary {
     /// Records read, rejected ones included; blank lines are no records.
     pub read: u64,
-    /// Documents without an earlier near-duplicate.
+    /// Documents that are alone or kept of their cluster.
     pub kept: u64,
-    /// Documents with one.
+    /// Documents for which another is kept.
     pub duplicates: u64,
     /// Records that could not be used; see [`Rejected`].
     pub rejected: u64,
@@ -24,7 +24,7 @@ pub struct Summary {
     pub truncated: u64,
     /// Kept documents without any text after normalisation. They match nothing.
     pub empty: u64,
-    /// Documents too short for a fingerprint, compared by their exact normalised text only.
+    /// Documents too short for the method, compared by their exact normalised text only.
     pub short: u64,
     /// Wall time.
     pub seconds: f64,
@@ -40,6 +40,15 @@ impl Summary {
     /// How many rejected records a summary names: enough to see what is wrong with a file, few
     /// enough to print. The rejects file has all of them.
     pub const REPORTED: usize = 10;
+
+    /// Counts a record that was not decided.
+    pub(crate) fn reject(&mut self, rejected: impl FnOnce() -> Rejected) {
+        self.read += 1;
+        self.rejected += 1;
+        if self.first_rejected.len() < Self::REPORTED {
+            self.first_rejected.push(rejected());
+        }
+    }
 }
 
 /// Counts verdicts into a [`Summary`].
@@ -55,9 +64,9 @@ impl Tally {
     pub(crate) fn count(&mut self, sketch: &Sketch, verdict: Verdict) {
         let summary = &mut self.summary;
         summary.read += 1;
-        summary.short += u64::from(sketch.fingerprint.is_none() && !sketch.empty);
+        summary.short += u64::from(sketch.short);
         match verdict {
-            Verdict::Kept { empty } => {
+            Verdict::New { empty } => {
                 summary.kept += 1;
                 summary.empty += u64::from(empty);
                 if !empty {
@@ -69,15 +78,6 @@ impl Tally {
                 let known = std::mem::replace(&mut self.has_duplicates[of as usize], true);
                 summary.clusters += u64::from(!known);
             }
-        }
-    }
-
-    /// Counts a record that was not decided.
-    pub(crate) fn reject(&mut self, rejected: impl FnOnce() -> Rejected) {
-        self.summary.read += 1;
-        self.summary.rejected += 1;
-        if self.summary.first_rejected.len() < Summary::REPORTED {
-            self.summary.first_rejected.push(rejected());
         }
     }
 }
@@ -99,7 +99,7 @@ pub struct Rejected {
 pub enum Stage {
     /// Reading, deciding and writing, all at once.
     Dedup,
-    /// Writing clusters, flushing, and moving the outputs into place.
+    /// Writing what is left, flushing, and moving the outputs into place.
     Finish,
 }
 

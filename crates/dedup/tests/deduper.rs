@@ -3,39 +3,70 @@
 
 mod common;
 
-use common::{corpus, decisions, on_threads, oracle};
+use common::{corpus, decisions, decisions_keyed, on_threads, oracle, oracle_keyed, simhash};
 use proptest::prelude::*;
-use simhash_dedup::{DedupError, DedupOptions, Deduper};
+use simhash_dedup::{Cluster, DedupError, DedupOptions, Deduper, Keep, Key, Method};
 use std::sync::atomic::AtomicBool;
 
+fn method() -> impl Strategy<Value = Method> {
+    prop_oneof![
+        6 => (0u32..=16).prop_map(|max_distance| Method::SimHash { max_distance }),
+        1 => Just(Method::Exact),
+    ]
+}
+
+fn keep() -> impl Strategy<Value = Keep> {
+    prop_oneof![
+        3 => Just(Keep::First),
+        1 => Just(Keep::Last),
+        1 => Just(Keep::Longest),
+        1 => any::<bool>().prop_map(|largest| Keep::Field { path: "date".into(), largest }),
+    ]
+}
+
+fn key() -> impl Strategy<Value = Key> {
+    prop_oneof![
+        1 => Just(Key::Missing),
+        3 => (-2i32..3).prop_map(|number| Key::Number(f64::from(number))),
+        3 => "202[0-3]".prop_map(|text| Key::Text(text.into())),
+    ]
+}
+
 fn options() -> impl Strategy<Value = DedupOptions> {
+    let cluster = prop_oneof![Just(Cluster::Representative), Just(Cluster::Components)];
     let similarity = prop_oneof![Just(None), (0.0f64..=1.0).prop_map(Some), Just(Some(0.8))];
     let limit = prop_oneof![Just(1usize), Just(2), Just(3), Just(1_000)];
     let short = prop_oneof![Just(None), Just(Some(0usize)), Just(Some(20))];
-    (0u32..=16, similarity, limit, short).prop_map(|(distance, similarity, limit, short)| {
-        let mut options = DedupOptions {
-            max_distance: distance,
-            min_similarity: similarity,
-            max_verifications: limit,
-            ..DedupOptions::default()
-        };
-        options.fingerprinter.min_features = short;
-        options
-    })
+    (method(), cluster, keep(), similarity, limit, short).prop_map(
+        |(method, cluster, keep, similarity, limit, short)| {
+            let mut options = DedupOptions {
+                method,
+                cluster,
+                keep,
+                min_similarity: similarity,
+                max_verifications: limit,
+                ..DedupOptions::default()
+            };
+            options.fingerprinter.min_features = short;
+            options
+        },
+    )
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(ProptestConfig::with_cases(600))]
 
     #[test]
     fn decisions_are_those_of_the_rule(
         texts in corpus(0..120),
+        keys in proptest::collection::vec(key(), 120),
         options in options(),
         batch in 1usize..130,
     ) {
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-        let (expected, truncated) = oracle(&texts, &options);
-        let (got, deduper) = decisions(&texts, &options, batch);
+        let keys = &keys[..texts.len()];
+        let (expected, truncated) = oracle_keyed(&texts, keys, &options);
+        let (got, deduper) = decisions_keyed(&texts, keys, &options, batch);
         prop_assert_eq!(got, expected);
         let summary = deduper.summary();
         prop_assert_eq!(summary.truncated, truncated);
@@ -44,37 +75,72 @@ proptest! {
     }
 }
 
-/// Texts beyond one internal batch of 2,048 documents.
+/// Documents beyond one internal batch of 2,048.
+const LONG: usize = 3_000;
+
+/// Texts beyond one internal batch.
 fn long_corpus() -> Vec<String> {
     let mut runner = proptest::test_runner::TestRunner::deterministic();
-    let tree = corpus(5_000).new_tree(&mut runner).unwrap();
+    let tree = corpus(LONG).new_tree(&mut runner).unwrap();
     proptest::strategy::ValueTree::current(&tree)
+}
+
+/// Every method, what belongs together, and a keep rule of each kind.
+fn matrix() -> Vec<DedupOptions> {
+    let mut all = Vec::new();
+    for method in [Method::default(), Method::SimHash { max_distance: 16 }, Method::Exact] {
+        for cluster in [Cluster::Representative, Cluster::Components] {
+            for keep in [Keep::First, Keep::Longest] {
+                let keep = keep.clone();
+                all.push(DedupOptions { method, cluster, keep, ..DedupOptions::default() });
+            }
+        }
+    }
+    all
 }
 
 #[test]
 fn batches_and_threads_change_nothing() {
     let corpus = long_corpus();
     let texts: Vec<&str> = corpus.iter().map(String::as_str).collect();
-    let options = DedupOptions::default();
-    let (expected, truncated) = oracle(&texts, &options);
     let near = |decision: &&simhash_dedup::Decision| decision.similarity.is_some_and(|s| s < 1.0);
-    assert!(expected.iter().filter(near).count() > 300, "the corpus must have near-duplicates");
-    for (pool, threads, batch) in [
-        (1, 0, 5_000),
-        (4, 0, 5_000),
-        (4, 3, 1_000),
-        (2, 1, 7),
-        (3, 0, 1),
-        (4, 0, 2_048),
-        (2, 0, 333),
-    ] {
-        let options = DedupOptions { threads, ..options.clone() };
-        let (got, summary) = on_threads(pool, || {
-            let (got, deduper) = decisions(&texts, &options, batch);
-            (got, deduper.summary())
-        });
-        assert!(got == expected, "pool {pool}, threads {threads}, batch {batch}");
-        assert_eq!(summary.truncated, truncated);
+    let (expected, _) = oracle(&texts, &DedupOptions::default());
+    assert!(expected.iter().filter(near).count() > 150, "the corpus must have near-duplicates");
+    for options in matrix() {
+        let expected = decisions(&texts, &options, LONG);
+        let summary = expected.1.summary();
+        for (pool, threads, batch) in [
+            (1, 0, LONG),
+            (4, 0, LONG),
+            (4, 3, 1_000),
+            (2, 1, 7),
+            (3, 0, 1),
+            (4, 0, 2_048),
+            (2, 0, 333),
+        ] {
+            let options = DedupOptions { threads, ..options.clone() };
+            let (got, figures) = on_threads(pool, || {
+                let (got, deduper) = decisions(&texts, &options, batch);
+                (got, deduper.summary())
+            });
+            assert!(
+                got == expected.0,
+                "{options:?}: pool {pool}, threads {threads}, batch {batch}"
+            );
+            assert_eq!(figures.truncated, summary.truncated);
+        }
+    }
+}
+
+#[test]
+fn many_documents_are_decided_as_the_rule_says() {
+    let corpus = long_corpus();
+    let texts: Vec<&str> = corpus.iter().map(String::as_str).collect();
+    for options in matrix() {
+        let (expected, truncated) = oracle(&texts, &options);
+        let (got, deduper) = decisions(&texts, &options, 1_234);
+        assert!(got == expected, "{options:?}");
+        assert_eq!(deduper.summary().truncated, truncated);
     }
 }
 
@@ -92,12 +158,85 @@ fn forty_thousand_equal_texts_are_one_cluster() {
 }
 
 #[test]
+fn forty_thousand_near_equal_texts_stay_bounded() {
+    let texts: Vec<String> = (0..40_000)
+        .map(|n| {
+            format!(
+                "同一条新闻被许多网站转载，正文几乎一字不差，只有末尾的编号{n}不同，读者看不出有什么区别，\
+                 编辑也看不出来；标题、导语、正文、图片说明、责任编辑都照抄原文，连错别字也原样保留下来。"
+            )
+        })
+        .collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    for cluster in [Cluster::Representative, Cluster::Components] {
+        let options = DedupOptions { cluster, ..simhash(16) };
+        let (decisions, deduper) = decisions(&texts, &options, 40_000);
+        let summary = deduper.summary();
+        assert_eq!((summary.kept, summary.clusters), (1, 1), "{cluster:?}");
+        assert!(decisions[1..].iter().all(|decision| decision.duplicate_of == Some(0)));
+        // Components have more candidates than are looked at, and say so.
+        assert_eq!(summary.truncated > 0, cluster == Cluster::Components);
+    }
+}
+
+#[test]
+fn components_chain_where_representatives_do_not() {
+    let a = "甲乙丙丁戊己庚辛壬癸子丑寅卯辰巳午未申酉戌亥天地玄黄宇宙洪荒日月盈昃辰宿列张";
+    let b = a.replace("甲乙丙", "一二三");
+    let c = b.replace("列张", "四五").replace("日月", "六七");
+    let mut options = simhash(16);
+    options.min_similarity = Some(0.75);
+    let of = |options: &DedupOptions, texts: &[&str]| -> Vec<Option<u64>> {
+        decisions(texts, options, 3).0.iter().map(|decision| decision.duplicate_of).collect()
+    };
+    assert_eq!(of(&options, &[a, &b, &c]), [None, Some(0), None]);
+    options.cluster = Cluster::Components;
+    // The link may come last, and the member in the middle may be a copy.
+    assert_eq!(of(&options, &[a, &b, &c]), [None, Some(0), Some(0)]);
+    assert_eq!(of(&options, &[a, &c, &b]), [None, Some(0), Some(0)]);
+    options.keep = Keep::Last;
+    assert_eq!(of(&options, &[a, &c, &b]), [Some(2), Some(2), None]);
+}
+
+#[test]
+fn a_longest_representative_resembles_its_members() {
+    let short = "今天上午北京市召开新闻发布会介绍城市交通建设的最新进展情况";
+    let long = format!("{short}（记者）");
+    let longer = format!("{short}（记者张三李四）");
+    let options = DedupOptions { keep: Keep::Longest, ..simhash(16) };
+    let (decisions, _) = decisions(&[short, &long, &longer], &options, 2);
+    let of: Vec<_> = decisions.iter().map(|decision| decision.duplicate_of).collect();
+    // The short one is too far from the longest, which is kept; so is it, though both resemble the middle one.
+    assert_eq!(of, [None, Some(2), None]);
+}
+
+#[test]
+fn the_caller_may_choose_from_each_cluster() {
+    let a = "今天上午北京市召开新闻发布会介绍城市交通建设的最新进展情况";
+    let b = format!("{a}。");
+    let options = DedupOptions { keep: Keep::Chosen, ..simhash(16) };
+    let mut deduper = Deduper::new(&options).unwrap();
+    let cancel = AtomicBool::new(false);
+    let pushed = deduper.push(&["别的", a, &b, a, "", "别的"], &cancel).unwrap();
+    assert_eq!(pushed, []);
+    assert_eq!(deduper.clusters(), [vec![0, 5], vec![1, 2, 3]]);
+    assert_eq!(deduper.choose(&[6]).unwrap_err().code(), "ERR_OUT_OF_RANGE");
+    deduper.choose(&[2, 5]).unwrap();
+    let decisions = deduper.finish(&cancel).unwrap();
+    let of: Vec<_> = decisions.iter().map(|decision| decision.duplicate_of).collect();
+    assert_eq!(of, [Some(5), Some(2), None, Some(2), None, None]);
+    assert!(decisions[1].similarity.unwrap() < 1.0);
+    assert_eq!(decisions[0].similarity, Some(1.0));
+    assert!(matches!(deduper.push(&[a], &cancel), Err(DedupError::Stopped)));
+}
+
+#[test]
 fn members_resemble_the_kept_document_not_each_other() {
     // b resembles a, c resembles b, c does not resemble a: c is kept.
     let a = "甲乙丙丁戊己庚辛壬癸子丑寅卯辰巳午未申酉戌亥天地玄黄宇宙洪荒日月盈昃辰宿列张";
     let b = a.replace("甲乙丙", "一二三");
     let c = b.replace("列张", "四五").replace("日月", "六七");
-    let options = DedupOptions { max_distance: 16, ..DedupOptions::default() };
+    let options = simhash(16);
     let options = DedupOptions { min_similarity: Some(0.75), ..options };
     let (decisions, _) = decisions(&[a, &b, &c], &options, 3);
     let of: Vec<_> = decisions.iter().map(|decision| decision.duplicate_of).collect();
@@ -125,7 +264,7 @@ fn short_texts_match_by_equality_after_normalisation_only() {
 fn options_outside_their_range_are_refused() {
     let default = DedupOptions::default;
     for options in [
-        DedupOptions { max_distance: 17, ..default() },
+        simhash(17),
         DedupOptions { min_similarity: Some(1.5), ..default() },
         DedupOptions { min_similarity: Some(f64::NAN), ..default() },
         DedupOptions { max_verifications: 0, ..default() },

@@ -1,7 +1,10 @@
 //! What a run leaves behind when it fails: a named error and nothing else.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-use simhash_dedup::{DedupError, FileOptions, Input, Outputs, Target, dedup_files};
+use simhash_dedup::{
+    Cluster, DedupError, Duplicates, Fields, FileOptions, Input, Keep, Method, Outputs, Target,
+    dedup_files,
+};
 use std::cell::Cell;
 use std::fs;
 use std::io::{self, Read};
@@ -33,8 +36,22 @@ fn refused(result: Result<(), DedupError>) -> (&'static str, String) {
     (error.code(), error.to_string())
 }
 
+/// Decided as records come, and at the end in both ways.
+fn ways() -> [FileOptions; 3] {
+    let mut ways = [(); 3].map(|()| FileOptions::default());
+    ways[1].dedup.cluster = Cluster::Components;
+    ways[2].dedup.keep = Keep::Longest;
+    ways
+}
+
 #[test]
 fn cancel_at_any_report_leaves_no_file() {
+    for options in ways() {
+        cancel_at_each_report(&options);
+    }
+}
+
+fn cancel_at_each_report(options: &FileOptions) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
     // Different texts, so that every part of the pipeline has work; a few megabytes, so that several
@@ -56,7 +73,7 @@ fn cancel_at_any_report_leaves_no_file() {
             ..to(path.join("out"))
         };
         let inputs = [Input::File(path.join("in"))];
-        let result = dedup_files(&inputs, &outputs, &FileOptions::default(), &report, &cancel);
+        let result = dedup_files(&inputs, &outputs, options, &report, &cancel);
         if calls.get() > at {
             assert_eq!(result.unwrap_err().code(), "ERR_SIMHASH_CANCELLED");
             assert_eq!(names(path), ["in"]);
@@ -241,11 +258,46 @@ fn a_record_that_changed_under_the_run_is_named() {
     let later = Later { truncate: first.clone(), line: io::Cursor::new(near) };
     let inputs = [Input::File(first.clone()), Input::stream("later", later)];
     let mut options = FileOptions::default();
-    options.dedup.max_distance = 16;
+    options.dedup.method = Method::SimHash { max_distance: 16 };
     let outputs = to(folder.path().join("out"));
     let cancel = AtomicBool::new(false);
     let error = dedup_files(&inputs, &outputs, &options, &|_| {}, &cancel).unwrap_err();
     assert_eq!(error.code(), "ERR_SIMHASH_INPUT_CHANGED");
     assert_eq!((error.path(), error.line()), (Some(&*first), Some(1)));
+    assert_eq!(names(folder.path()), ["in"]);
+}
+
+#[test]
+fn a_record_that_changed_before_it_is_read_again_is_named() {
+    for options in ways().into_iter().skip(1) {
+        let folder = tempfile::tempdir().unwrap();
+        let first = folder.path().join("in");
+        fs::write(&first, LINE.repeat(3)).unwrap();
+        let inputs = [Input::File(first.clone())];
+        let outputs = to(folder.path().join("out"));
+        // The first report comes when everything is read and nothing is written.
+        let report = |_: &simhash_dedup::Progress| fs::write(&first, LINE).unwrap();
+        let cancel = AtomicBool::new(false);
+        let error = dedup_files(&inputs, &outputs, &options, &report, &cancel).unwrap_err();
+        assert_eq!(error.code(), "ERR_SIMHASH_INPUT_CHANGED");
+        assert_eq!(names(folder.path()), ["in"]);
+    }
+}
+
+#[test]
+fn marks_need_keys_of_their_own_and_files_a_rule_without_a_caller() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("in"), LINE).unwrap();
+    let inputs = [Input::File(folder.path().join("in"))];
+    let outputs = Outputs { duplicates: Duplicates::Mark, ..to(folder.path().join("out")) };
+    let cancel = AtomicBool::new(false);
+    let fields = Fields::new("similarity.of", "id").unwrap();
+    let options = FileOptions { fields, ..FileOptions::default() };
+    let error = dedup_files(&inputs, &outputs, &options, &|_| {}, &cancel).unwrap_err();
+    assert_eq!(error.code(), "ERR_INVALID_ARG_VALUE");
+    let mut options = FileOptions::default();
+    options.dedup.keep = Keep::Chosen;
+    let error = dedup_files(&inputs, &outputs, &options, &|_| {}, &cancel).unwrap_err();
+    assert_eq!(error.code(), "ERR_INVALID_ARG_VALUE");
     assert_eq!(names(folder.path()), ["in"]);
 }

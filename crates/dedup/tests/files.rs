@@ -3,12 +3,12 @@
 
 mod common;
 
-use common::{corpus, oracle};
+use common::{corpus, oracle_keyed, simhash};
 use proptest::prelude::*;
-use serde_json::Value;
+use serde_json::{Value, json};
 use simhash_dedup::{
-    DedupError, DedupOptions, Duplicates, Fields, FileOptions, Input, Outputs, Progress, Summary,
-    Target, dedup_files,
+    Cluster, DedupError, DedupOptions, Duplicates, Fields, FileOptions, Input, Keep, Key, Outputs,
+    Progress, Summary, Target, dedup_files,
 };
 use std::cell::RefCell;
 use std::fs;
@@ -50,8 +50,7 @@ const C: &str = "第一季度营业收入同比增长百分之十二净利润同
 
 /// Wide enough to find B from A.
 fn wide() -> FileOptions {
-    let dedup = DedupOptions { max_distance: 16, ..DedupOptions::default() };
-    FileOptions { dedup, ..FileOptions::default() }
+    FileOptions { dedup: simhash(16), ..FileOptions::default() }
 }
 
 #[test]
@@ -90,6 +89,24 @@ fn marks_are_spliced_into_the_original_bytes() {
 }
 
 #[test]
+fn marks_of_an_earlier_run_are_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = format!(
+        "{{\"id\":1,\"duplicateOf\":9,\"text\":\"{A}\"}}\n{{\"distance\":1,\"id\":2,\"similarity\":0.5,\"text\":\"{A}\"}}\n"
+    );
+    let expected = format!(
+        "{{\"id\":1,\"text\":\"{A}\"}}\n{{\"id\":2,\"text\":\"{A}\",\"duplicateOf\":1,\"similarity\":1.0,\"distance\":0}}\n"
+    );
+    let outputs = Outputs { duplicates: Duplicates::Mark, ..outputs(folder.path()) };
+    for cluster in [Cluster::Representative, Cluster::Components] {
+        let mut options = wide();
+        options.dedup.cluster = cluster;
+        run(&[file(folder.path(), "in", &input)], &outputs, &options).unwrap();
+        assert_eq!(fs::read_to_string(folder.path().join("kept")).unwrap(), expected);
+    }
+}
+
+#[test]
 fn rejected_records_name_file_line_and_reason() {
     let folder = tempfile::tempdir().unwrap();
     let mut input = format!("{{\"text\":\"{A}\"}}\n\nnot json\n{{\"text\":5}}\n").into_bytes();
@@ -98,6 +115,14 @@ fn rejected_records_name_file_line_and_reason() {
     let name = source.name().display().to_string();
     let summary = run(&[source], &outputs(folder.path()), &wide()).unwrap();
     assert_eq!((summary.read, summary.kept, summary.rejected), (6, 1, 5));
+    let written = |name: &str| fs::read(folder.path().join(name)).unwrap();
+    let as_they_come = (written("kept"), written("rejects"));
+    let mut at_the_end = wide();
+    at_the_end.dedup.cluster = Cluster::Components;
+    let again = file(folder.path(), "in", &input);
+    let late = run(&[again], &outputs(folder.path()), &at_the_end).unwrap();
+    assert_eq!(Summary { seconds: 0.0, ..late }, Summary { seconds: 0.0, ..summary.clone() });
+    assert_eq!((written("kept"), written("rejects")), as_they_come);
     let rejects = json_lines(&folder.path().join("rejects"));
     let lines: Vec<_> = rejects.iter().map(|reject| reject["line"].as_u64().unwrap()).collect();
     assert_eq!(lines, [3, 4, 5, 6, 7]);
@@ -201,12 +226,22 @@ proptest! {
     fn files_say_what_the_rule_says(
         texts in corpus(0..80),
         distance in 0u32..=16,
+        cluster in prop_oneof![Just(Cluster::Representative), Just(Cluster::Components)],
+        keep in prop_oneof![
+            3 => Just(Keep::First),
+            1 => Just(Keep::Last),
+            1 => Just(Keep::Longest),
+            2 => any::<bool>().prop_map(|largest| Keep::Field { path: "a.by".into(), largest }),
+        ],
         limit in prop_oneof![Just(2usize), Just(1_000)],
         mode in 0..3,
     ) {
         let folder = tempfile::tempdir().unwrap();
-        let lines: Vec<String> =
-            texts.iter().map(|text| serde_json::json!({ "text": text }).to_string() + "\n").collect();
+        let by = |row: usize| row * 7 % 5;
+        let lines: Vec<String> = (0..)
+            .zip(&texts)
+            .map(|(row, text)| format!("{}\n", json!({ "text": text, "a": { "by": by(row) } })))
+            .collect();
         let content = lines.concat();
         let input = match mode {
             0 => file(folder.path(), "in", &content),
@@ -218,15 +253,12 @@ proptest! {
                 file(folder.path(), "in", encoder.finish().unwrap())
             }
         };
-        let dedup = DedupOptions {
-            max_distance: distance,
-            max_verifications: limit,
-            ..DedupOptions::default()
-        };
+        let dedup = DedupOptions { cluster, keep, max_verifications: limit, ..simhash(distance) };
         let options = FileOptions { dedup, ..FileOptions::default() };
         let summary = run(&[input], &outputs(folder.path()), &options).unwrap();
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-        let (expected, truncated) = oracle(&texts, &options.dedup);
+        let keys: Vec<Key> = (0..texts.len()).map(|row| Key::Number(by(row) as f64)).collect();
+        let (expected, truncated) = oracle_keyed(&texts, &keys, &options.dedup);
         let kept: String = lines
             .iter()
             .zip(&expected)

@@ -2,16 +2,16 @@
 
 use crate::check::number;
 use crate::columns::Column;
-use crate::error::{Failure, caught, js};
+use crate::error::{Failure, caught, js, unknown};
 use crate::files::NativeSummary;
 use crate::fingerprinter::NativeFingerprinterOptions;
 use crate::task::{self, Cancel, Place};
 use crate::text::{Accept, Given, Texts};
 use napi::Env;
-use napi::bindgen_prelude::{Object, Unknown};
+use napi::bindgen_prelude::{Either, Object, Uint32Array, Unknown};
 use napi_derive::napi;
 use parking_lot::Mutex;
-use simhash_dedup::{Decision, DedupOptions, Deduper};
+use simhash_dedup::{Cluster, Decision, DedupOptions, Deduper, Keep, Key, Measure, Method};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -19,7 +19,18 @@ use std::sync::atomic::AtomicBool;
 #[napi(object, object_to_js = false)]
 pub struct NativeDedupOptions<'env> {
     pub fingerprinter: NativeFingerprinterOptions<'env>,
+    #[napi(ts_type = "'simhash' | 'exact'")]
+    pub method: Option<String>,
+    /// For `simhash`.
     pub max_distance: Option<u32>,
+    #[napi(ts_type = "'representative' | 'components'")]
+    pub cluster: Option<String>,
+    #[napi(ts_type = "'first' | 'last' | 'longest' | 'largest' | 'smallest' | 'chosen'")]
+    pub keep: Option<String>,
+    /// For `largest` and `smallest`.
+    pub keep_field: Option<String>,
+    #[napi(ts_type = "'auto' | 'jaccard' | 'containment' | 'edit' | 'cosine'")]
+    pub verify: Option<String>,
     /// 0: no verification.
     pub min_similarity: Option<f64>,
     pub max_verifications: Option<u32>,
@@ -31,7 +42,21 @@ impl NativeDedupOptions<'_> {
         let default = DedupOptions::default();
         Ok(DedupOptions {
             fingerprinter: self.fingerprinter.core()?,
-            max_distance: self.max_distance.unwrap_or(default.max_distance),
+            method: self.method()?,
+            cluster: match self.cluster.as_deref() {
+                None | Some("representative") => Cluster::Representative,
+                Some("components") => Cluster::Components,
+                Some(other) => return Err(unknown("cluster", other)),
+            },
+            keep: self.keep()?,
+            measure: match self.verify.as_deref() {
+                None | Some("auto") => Measure::Auto,
+                Some("jaccard") => Measure::Jaccard,
+                Some("containment") => Measure::Containment,
+                Some("edit") => Measure::Edit,
+                Some("cosine") => Measure::Cosine,
+                Some(other) => return Err(unknown("verify", other)),
+            },
             min_similarity: match self.min_similarity {
                 Some(0.0) => None,
                 Some(least) => Some(least),
@@ -41,6 +66,31 @@ impl NativeDedupOptions<'_> {
                 .max_verifications
                 .map_or(default.max_verifications, |most| most as usize),
             threads: self.threads as usize,
+        })
+    }
+
+    fn method(&self) -> Result<Method, Failure> {
+        Ok(match self.method.as_deref() {
+            None => Method::default(),
+            Some("simhash") => {
+                Method::SimHash { max_distance: self.max_distance.unwrap_or(Method::MAX_DISTANCE) }
+            }
+            Some("exact") => Method::Exact,
+            Some(other) => return Err(unknown("method", other)),
+        })
+    }
+
+    fn keep(&self) -> Result<Keep, Failure> {
+        let field =
+            |largest| Keep::Field { path: self.keep_field.clone().unwrap_or_default(), largest };
+        Ok(match self.keep.as_deref() {
+            None | Some("first") => Keep::First,
+            Some("last") => Keep::Last,
+            Some("longest") => Keep::Longest,
+            Some("largest") => field(true),
+            Some("smallest") => field(false),
+            Some("chosen") => Keep::Chosen,
+            Some(other) => return Err(unknown("keep", other)),
         })
     }
 }
@@ -69,6 +119,15 @@ impl NativeDecisions {
     }
 }
 
+/// Clusters in columns.
+#[napi(object, object_from_js = false)]
+pub struct NativeDocumentClusters {
+    #[napi(ts_type = "Uint32Array")]
+    pub offsets: Column<u32>,
+    #[napi(ts_type = "Uint32Array")]
+    pub members: Column<u32>,
+}
+
 /// Decides batches of documents in order.
 #[napi]
 pub struct NativeDeduper {
@@ -84,22 +143,58 @@ impl NativeDeduper {
         Ok(Self { core: Arc::new(Mutex::new(core)) })
     }
 
-    /// Decides the next documents, on the pool. One call at a time.
+    /// Decides the next documents, on the pool; no rows where everything is decided at the end. `keys` has a value of
+    /// the keep rule's field for each. One call at a time.
     #[napi(catch_unwind, ts_return_type = "Promise<NativeDecisions>")]
     pub fn push<'env>(
         &self,
         env: &'env Env,
         texts: Unknown<'_>,
+        #[napi(ts_arg_type = "(number | string | undefined)[]")] keys: Vec<
+            Option<Either<f64, String>>,
+        >,
         cancel: &Cancel,
     ) -> js::Result<Object<'env>> {
         let texts = Texts::many(&texts, "docs", Accept::Texts)?;
+        let keys: Vec<Key> = keys.into_iter().map(key).collect();
         let core = Arc::clone(&self.core);
         let work = move |flag: &AtomicBool| {
             let strings: Vec<String> = (0..texts.len()).map(|row| string(&texts, row)).collect();
             let borrowed: Vec<&str> = strings.iter().map(String::as_str).collect();
             // Waiting here could wait for this very thread: a pool's thread takes other jobs while it waits.
             let mut deduper = core.try_lock().ok_or_else(busy)?;
-            Ok(NativeDecisions::of(&deduper.push(&borrowed, flag)?))
+            Ok(NativeDecisions::of(&deduper.push_keyed(&borrowed, &keys, flag)?))
+        };
+        task::start(env, Place::Shared, cancel, work, |_| {})
+    }
+
+    /// The clusters of two or more, to choose from: members of cluster i are at `offsets[i]` to `offsets[i + 1] - 1`.
+    #[napi(catch_unwind)]
+    pub fn clusters(&self) -> js::Result<NativeDocumentClusters> {
+        let clusters = self.core.try_lock().ok_or_else(busy)?.clusters();
+        let mut offsets = vec![0];
+        let mut members = Vec::new();
+        for cluster in clusters {
+            members.extend(cluster);
+            offsets.push(members.len() as u32);
+        }
+        Ok(NativeDocumentClusters { offsets: Column(offsets), members: Column(members) })
+    }
+
+    /// Keeps these documents of their clusters.
+    #[napi(catch_unwind)]
+    pub fn choose(&self, positions: Uint32Array) -> js::Result<()> {
+        let mut deduper = self.core.try_lock().ok_or_else(busy)?;
+        Ok(deduper.choose(&positions).map_err(Failure::from)?)
+    }
+
+    /// The decisions that are due at the end, of all documents in order.
+    #[napi(catch_unwind, ts_return_type = "Promise<NativeDecisions>")]
+    pub fn finish<'env>(&self, env: &'env Env, cancel: &Cancel) -> js::Result<Object<'env>> {
+        let core = Arc::clone(&self.core);
+        let work = move |flag: &AtomicBool| {
+            let mut deduper = core.try_lock().ok_or_else(busy)?;
+            Ok(NativeDecisions::of(&deduper.finish(flag)?))
         };
         task::start(env, Place::Shared, cancel, work, |_| {})
     }
@@ -109,6 +204,14 @@ impl NativeDeduper {
     pub fn summary(&self) -> js::Result<NativeSummary> {
         let summary = self.core.try_lock().ok_or_else(busy)?.summary();
         Ok(NativeSummary::from(summary))
+    }
+}
+
+fn key(value: Option<Either<f64, String>>) -> Key {
+    match value {
+        None => Key::Missing,
+        Some(Either::A(number)) => Key::Number(number),
+        Some(Either::B(text)) => Key::Text(text.into()),
     }
 }
 

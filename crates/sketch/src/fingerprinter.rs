@@ -121,6 +121,24 @@ impl Fingerprinter {
         (sums.total() > 0 && distinct.reached()).then_some(sums)
     }
 
+    /// XXH3-128 of the normalised text, as in [`Sketch::exact`]; `None` where nothing is left of it.
+    pub fn exact(&self, text: &str, scratch: &mut Scratch) -> Option<u128> {
+        let text = self.normalizer.apply(text, &mut scratch.normalize);
+        (!text.is_empty()).then(|| feature::exact(text))
+    }
+
+    /// [`exact`](Self::exact) and [`shingles`](Self::shingles) at once.
+    pub fn exact_and_shingles(
+        &self,
+        text: &str,
+        scratch: &mut Scratch,
+        out: &mut Vec<u64>,
+    ) -> Option<u128> {
+        let text = self.normalizer.apply(text, &mut scratch.normalize);
+        self.extractor.shingles(text, out);
+        (!text.is_empty()).then(|| feature::exact(text))
+    }
+
     /// `text` after normalisation, borrowed when nothing changes.
     pub fn normalize<'a>(&self, text: &'a str, scratch: &'a mut Scratch) -> &'a str {
         self.normalizer.apply(text, &mut scratch.normalize)

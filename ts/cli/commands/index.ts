@@ -1,5 +1,6 @@
 /** All commands, in the order of help. */
 import type { Command } from '../command';
+import { clusters } from './clusters';
 import { dedup } from './dedup';
 import { explain } from './explain';
 import { fingerprint } from './fingerprint';
@@ -14,6 +15,7 @@ import { version } from './version';
 
 export const commands: readonly Command[] = [
   dedup,
+  clusters,
   pairs,
   indexBuild,
   indexAdd,

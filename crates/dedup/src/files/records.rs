@@ -1,15 +1,18 @@
-//! Kept records, found again by position.
+//! Records, found again by position: the kept ones, or all of them where everything is decided at the end.
 //!
 //! 24 bytes per record instead of its text: which input, where, how long, which line. A record of a
 //! plain file is read again from that file; one of a stream or a gzip file from a copy in one unnamed
-//! temporary file, to which kept records only are written.
+//! temporary file, to which only these records are written.
 
-use crate::decide::KeptTexts;
+use crate::decide::Texts;
 use crate::error::DedupError;
 use crate::read::{Block, Fields, Id, Kind, Line, Record, id_json};
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+
+/// Read at once, unless one record is longer: as much as a block of input.
+const SPAN_BYTES: u64 = 1 << 20;
 
 struct Position {
     offset: u64,
@@ -24,7 +27,7 @@ struct Source {
     file: Option<File>,
 }
 
-pub(super) struct KeptRecords<'a> {
+pub(super) struct Records<'a> {
     fields: &'a Fields,
     sources: Vec<Source>,
     positions: Vec<Position>,
@@ -38,7 +41,7 @@ struct Spool {
     end: u64,
 }
 
-impl<'a> KeptRecords<'a> {
+impl<'a> Records<'a> {
     pub(super) fn new(fields: &'a Fields, several: bool) -> Self {
         Self { fields, sources: Vec::new(), positions: Vec::new(), spool: None, several }
     }
@@ -71,7 +74,17 @@ impl<'a> KeptRecords<'a> {
         self.several.then(|| self.sources[input as usize].name.as_path())
     }
 
-    /// Notes kept lines of a block, in order.
+    /// How many there are.
+    pub(super) fn len(&self) -> u32 {
+        self.positions.len() as u32
+    }
+
+    /// Bytes of a record.
+    pub(super) fn length(&self, number: u32) -> usize {
+        self.positions[number as usize].length as usize
+    }
+
+    /// Notes lines of a block, in order.
     pub(super) fn push(&mut self, block: &Block, lines: &[&Line]) -> Result<(), DedupError> {
         let input = block.input;
         let spooled = self.sources[input as usize].file.is_none();
@@ -93,7 +106,23 @@ impl<'a> KeptRecords<'a> {
         Ok(())
     }
 
-    /// The id of a kept record.
+    /// The records from this one on that lie close together, at most `most`: one read instead of many.
+    pub(super) fn span(&self, from: u32, most: usize) -> Result<Span<'_>, DedupError> {
+        let rest = &self.positions[from as usize..];
+        let first = &rest[0];
+        let close = rest.iter().take(most).take_while(|position| {
+            let end = position.offset + u64::from(position.length);
+            position.input == first.input && end - first.offset <= SPAN_BYTES
+        });
+        let positions = &rest[..close.count().max(1)];
+        let last = &positions[positions.len() - 1];
+        let bytes = last.offset + u64::from(last.length) - first.offset;
+        let mut span = Span { from, positions, bytes: vec![0; bytes as usize] };
+        self.read(first, &mut span.bytes)?;
+        Ok(span)
+    }
+
+    /// The id of a record.
     pub(super) fn id(&self, ordinal: u32) -> Result<Id, DedupError> {
         let position = &self.positions[ordinal as usize];
         self.with_record(ordinal, |record| {
@@ -106,23 +135,50 @@ impl<'a> KeptRecords<'a> {
         ordinal: u32,
         read: impl FnOnce(Record<'_>) -> T,
     ) -> Result<T, DedupError> {
-        let Position { offset, line, length, input } = self.positions[ordinal as usize];
-        let source = &self.sources[input as usize];
-        let changed = || DedupError::InputChanged { path: source.name.clone(), line };
-        let file = source.file.as_ref().or(self.spool.as_ref().map(|spool| &spool.file));
-        let mut bytes = vec![0; length as usize];
-        file.map_or(Ok(()), |file| read_at(file, &mut bytes, offset)).map_err(
-            |error| match error.kind() {
-                io::ErrorKind::UnexpectedEof => changed(),
-                _ => DedupError::input(&source.name, error),
-            },
-        )?;
-        let record = self.fields.record(&bytes).map_err(|_| changed())?;
+        let position = &self.positions[ordinal as usize];
+        let mut bytes = vec![0; position.length as usize];
+        self.read(position, &mut bytes)?;
+        let record = self.fields.record(&bytes).map_err(|_| self.changed(position))?;
         Ok(read(record))
+    }
+
+    fn read(&self, position: &Position, bytes: &mut [u8]) -> Result<(), DedupError> {
+        let source = &self.sources[position.input as usize];
+        let file = source.file.as_ref().or(self.spool.as_ref().map(|spool| &spool.file));
+        file.map_or(Ok(()), |file| read_at(file, bytes, position.offset)).map_err(|error| {
+            match error.kind() {
+                io::ErrorKind::UnexpectedEof => self.changed(position),
+                _ => DedupError::input(&source.name, error),
+            }
+        })
+    }
+
+    fn changed(&self, position: &Position) -> DedupError {
+        let path = self.sources[position.input as usize].name.clone();
+        DedupError::InputChanged { path, line: position.line }
     }
 }
 
-impl KeptTexts for KeptRecords<'_> {
+/// Records that were read at once.
+pub(super) struct Span<'a> {
+    from: u32,
+    positions: &'a [Position],
+    bytes: Vec<u8>,
+}
+
+impl Span<'_> {
+    pub(super) fn len(&self) -> u32 {
+        self.positions.len() as u32
+    }
+
+    pub(super) fn bytes_of(&self, number: u32) -> &[u8] {
+        let position = &self.positions[(number - self.from) as usize];
+        let start = (position.offset - self.positions[0].offset) as usize;
+        &self.bytes[start..start + position.length as usize]
+    }
+}
+
+impl Texts for Records<'_> {
     fn with_text(&self, ordinal: u32, read: &mut dyn FnMut(&str)) -> Result<(), DedupError> {
         self.with_record(ordinal, |record| read(&record.text))
     }

@@ -4,6 +4,8 @@
 //! walked once, values of other keys are skipped, and the raw bytes of the wanted ones are noted.
 //! A path `a.b.c` walks on inside them.
 //!
+//! A third field, by which documents are ranked, is noted where it is asked for.
+//!
 //! Rules, the same as `JSON.parse` has them: of repeated keys the last counts; a lone surrogate
 //! escape in the text becomes U+FFFD, as it does for strings that come from JavaScript.
 
@@ -13,18 +15,20 @@ use std::borrow::Cow;
 use std::fmt;
 
 use crate::error::DedupError;
+use crate::keep::Key;
 
 /// Which fields of a record hold the text and the id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fields {
     text: Vec<String>,
     id: Vec<String>,
+    key: Option<Vec<String>>,
 }
 
 impl Default for Fields {
     /// `text` and `id`.
     fn default() -> Self {
-        Self { text: vec!["text".into()], id: vec!["id".into()] }
+        Self { text: vec!["text".into()], id: vec!["id".into()], key: None }
     }
 }
 
@@ -35,7 +39,17 @@ impl Fields {
     /// # Errors
     /// [`DedupError::Option`] where a path or one of its keys is empty.
     pub fn new(text: &str, id: &str) -> Result<Self, DedupError> {
-        Ok(Self { text: path("textField", text)?, id: path("idField", id)? })
+        Ok(Self { text: path("textField", text)?, id: path("idField", id)?, key: None })
+    }
+
+    /// These fields and the one that a keep rule compares.
+    pub(crate) fn with_key(&self, dotted: &str) -> Result<Self, DedupError> {
+        Ok(Self { key: Some(path("keep", dotted)?), ..self.clone() })
+    }
+
+    /// The keys of the top level under which text and id are found.
+    pub(crate) fn top(&self) -> [(&'static str, &str); 2] {
+        [("textField", &self.text[0]), ("idField", &self.id[0])]
     }
 
     /// Takes text and id out of a line.
@@ -45,7 +59,8 @@ impl Fields {
     pub(crate) fn record<'a>(&self, line: &'a [u8]) -> Result<Record<'a>, String> {
         let line = std::str::from_utf8(line)
             .map_err(|error| format!("invalid UTF-8 at byte {}", error.valid_up_to() + 1))?;
-        let [text, id] = pick(line, [&self.text[0], &self.id[0]])?;
+        let by = self.key.as_deref().unwrap_or(&self.text);
+        let [text, id, key] = pick(line, [&self.text[0], &self.id[0], &by[0]])?;
         let text = descend(text, &self.text[1..]);
         let text = match text.map(|raw| (raw, kind(raw))) {
             Some((raw, "a string")) => text_of(raw)?,
@@ -62,7 +77,8 @@ impl Fields {
                 return Err(format!("field {name} is {other}, not a string or a number"));
             }
         };
-        Ok(Record { text, id })
+        let key = self.key.is_some().then(|| descend(key, &by[1..])).flatten();
+        Ok(Record { text, id, key: key.map_or(Ok(Key::Missing), key_of)? })
     }
 }
 
@@ -82,6 +98,8 @@ pub(crate) struct Record<'a> {
     pub(crate) text: Cow<'a, str>,
     /// The id as written: a JSON string with its quotes, or a number. `None`: absent or null.
     pub(crate) id: Option<&'a str>,
+    /// The value of the ranking field, where one was asked for.
+    pub(crate) key: Key,
 }
 
 /// The id of a document as JSON, as written in the record or made from its position.
@@ -99,8 +117,11 @@ pub(crate) fn id_json(own: Option<&str>, file: Option<&std::path::Path>, line: u
     }
 }
 
-/// The raw values of two keys of an object. They may be the same key.
-fn pick<'a>(json: &'a str, keys: [&str; 2]) -> Result<[Option<&'a RawValue>; 2], String> {
+/// The raw values of some keys of an object. They may be the same key.
+fn pick<'a, const N: usize>(
+    json: &'a str,
+    keys: [&str; N],
+) -> Result<[Option<&'a RawValue>; N], String> {
     let mut reader = serde_json::Deserializer::from_str(json);
     let found = reader.deserialize_map(Pick(keys)).map_err(|error| explain(&error))?;
     reader.end().map_err(|error| explain(&error))?;
@@ -121,7 +142,7 @@ fn descend<'a>(value: Option<&'a RawValue>, path: &[String]) -> Option<&'a RawVa
     let mut value = value?;
     for key in path {
         // Not an object: nothing lies below it. The grammar was checked with the whole line.
-        value = pick(value.get(), [key, key]).ok()?[0]?;
+        value = pick(value.get(), [key]).ok()?[0]?;
     }
     Some(value)
 }
@@ -143,20 +164,29 @@ fn text_of(raw: &RawValue) -> Result<Cow<'_, str>, String> {
         .map_err(|error| explain(&error))
 }
 
-/// Finds two keys among those of an object.
-struct Pick<'k>([&'k str; 2]);
+/// Texts and numbers can be compared, whatever else is there says nothing.
+fn key_of(raw: &RawValue) -> Result<Key, String> {
+    Ok(match kind(raw) {
+        "a string" => Key::Text(text_of(raw)?.into()),
+        "a number" => raw.get().parse().map_or(Key::Missing, Key::Number),
+        _ => Key::Missing,
+    })
+}
 
-impl<'de> Visitor<'de> for Pick<'_> {
-    type Value = [Option<&'de RawValue>; 2];
+/// Finds some keys among those of an object.
+struct Pick<'k, const N: usize>([&'k str; N]);
+
+impl<'de, const N: usize> Visitor<'de> for Pick<'_, N> {
+    type Value = [Option<&'de RawValue>; N];
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object")
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut found = [None; 2];
-        while let Some(hits) = map.next_key_seed(Key(self.0))? {
-            if hits == [false; 2] {
+        let mut found = [None; N];
+        while let Some(hits) = map.next_key_seed(Wanted(self.0))? {
+            if hits == [false; N] {
                 map.next_value::<IgnoredAny>()?;
                 continue;
             }
@@ -173,18 +203,18 @@ impl<'de> Visitor<'de> for Pick<'_> {
 
 /// Compares a key with the wanted ones, without copying it. Bytes, because a key with a lone
 /// surrogate is legal JSON and merely not one of ours.
-struct Key<'k>([&'k str; 2]);
+struct Wanted<'k, const N: usize>([&'k str; N]);
 
-impl<'de> DeserializeSeed<'de> for Key<'_> {
-    type Value = [bool; 2];
+impl<'de, const N: usize> DeserializeSeed<'de> for Wanted<'_, N> {
+    type Value = [bool; N];
 
     fn deserialize<D: Deserializer<'de>>(self, key: D) -> Result<Self::Value, D::Error> {
         key.deserialize_bytes(self)
     }
 }
 
-impl Visitor<'_> for Key<'_> {
-    type Value = [bool; 2];
+impl<const N: usize> Visitor<'_> for Wanted<'_, N> {
+    type Value = [bool; N];
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a key")

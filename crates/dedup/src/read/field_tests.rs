@@ -41,7 +41,7 @@ fn the_last_of_repeated_keys_counts() {
 fn paths_walk_into_objects() {
     let fields = Fields::new("doc.body.text", "doc._id").unwrap();
     let record = fields.record(br#"{"doc":{"_id":7,"body":{"x":[{}],"text":"t"}},"text":"no"}"#);
-    assert_eq!(record, Ok(Record { text: "t".into(), id: Some("7") }));
+    assert_eq!(record, Ok(Record { text: "t".into(), id: Some("7"), key: Key::Missing }));
     for line in [r#"{"doc":5}"#, r#"{"doc":{"body":[{"text":"t"}]}}"#, r#"{"doc":{"body":"t"}}"#] {
         assert_eq!(fields.record(line.as_bytes()), Err("no field doc.body.text".into()), "{line}");
     }
@@ -51,7 +51,7 @@ fn paths_walk_into_objects() {
 fn one_field_may_be_both() {
     let fields = Fields::new("text", "text").unwrap();
     let record = fields.record(br#"{"text":"a"}"#);
-    assert_eq!(record, Ok(Record { text: "a".into(), id: Some(r#""a""#) }));
+    assert_eq!(record, Ok(Record { text: "a".into(), id: Some(r#""a""#), key: Key::Missing }));
 }
 
 #[test]

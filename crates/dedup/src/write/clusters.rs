@@ -1,6 +1,7 @@
 //! The clusters file.
 
 use super::Sink;
+use crate::decide::Relation;
 use crate::error::DedupError;
 use crate::read::Id;
 use serde_json::json;
@@ -9,11 +10,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A duplicate and the document it belongs to.
 pub(crate) struct Member {
-    /// Number of keeping of the representative.
+    /// Number of the representative among the records that can be found again.
     pub(crate) of: u32,
     pub(crate) id: Id,
-    pub(crate) similarity: Option<f64>,
-    pub(crate) distance: u32,
+    pub(crate) relation: Relation,
 }
 
 /// Writes a line per cluster: one line per representative, one entry per member, never a pair.
@@ -31,13 +31,16 @@ pub(crate) fn write_clusters(
         }
         let id = representative(cluster[0].of)?;
         let mut line = format!(r#"{{"representative":{id},"members":[{{"id":{id}}}"#);
-        for Member { id, similarity, distance, .. } in cluster {
+        for Member { id, relation, .. } in cluster {
             // Writing to a string cannot fail.
             let _ = write!(line, r#",{{"id":{id}"#);
-            if let Some(similarity) = similarity {
+            if let Some(similarity) = relation.similarity {
                 let _ = write!(line, r#","similarity":{}"#, json!(similarity));
             }
-            let _ = write!(line, r#","distance":{distance}}}"#);
+            if let Some(distance) = relation.distance {
+                let _ = write!(line, r#","distance":{distance}"#);
+            }
+            line.push('}');
         }
         line.push_str("]}\n");
         sink.write(line.as_bytes())?;

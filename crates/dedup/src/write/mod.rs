@@ -10,11 +10,13 @@
 //! Invariant: an output file appears whole or not at all ([`Sink`]).
 
 mod clusters;
+mod marks;
 mod records;
 mod sink;
 mod target;
 
 pub(crate) use clusters::{Member, write_clusters};
+pub(crate) use marks::MARKS;
 pub(crate) use records::{Decided, Entry, Link, RecordWriter};
 pub(crate) use sink::Sink;
 pub(crate) use target::check_distinct;

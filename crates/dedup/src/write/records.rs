@@ -1,8 +1,10 @@
-//! The records and the rejects, block by block.
+//! The records and the rejects.
 
+use super::marks::{marked, unmarked};
 use super::{Duplicates, Outputs, Sink};
+use crate::decide::Relation;
 use crate::error::DedupError;
-use crate::read::{Block, Id};
+use crate::read::{Block, Id, Line};
 use base64::prelude::{BASE64_STANDARD, Engine};
 use serde_json::json;
 use std::path::PathBuf;
@@ -26,11 +28,10 @@ pub(crate) enum Entry {
 /// What a mark says.
 pub(crate) struct Link {
     pub(crate) of: Id,
-    pub(crate) similarity: Option<f64>,
-    pub(crate) distance: u32,
+    pub(crate) relation: Relation,
 }
 
-/// Writes decided blocks.
+/// Writes records and rejects.
 pub(crate) struct RecordWriter<'a> {
     records: Option<Sink<'a>>,
     rejects: Option<Sink<'a>>,
@@ -48,58 +49,60 @@ impl<'a> RecordWriter<'a> {
         })
     }
 
+    /// A block as it was read.
     pub(crate) fn write(&mut self, decided: &Decided) -> Result<(), DedupError> {
         let block = &decided.block;
         for (line, entry) in block.lines.iter().zip(&decided.entries) {
-            let bytes = block.bytes_of(line);
             match entry {
-                Entry::Kept => self.record(&[bytes])?,
-                Entry::Duplicate(link) => {
-                    if let (Duplicates::Mark, Some(link)) = (self.duplicates, link) {
-                        let (head, tail) = split_at_brace(bytes);
-                        self.record(&[head, mark(link).as_bytes(), tail])?;
-                    }
-                }
-                Entry::Rejected(reason) => {
-                    let Some(sink) = &mut self.rejects else { continue };
-                    let file = self.names[block.input as usize].display().to_string();
-                    let mut reject = json!({ "file": file, "line": line.number, "reason": reason });
-                    match std::str::from_utf8(bytes) {
-                        Ok(raw) => reject["raw"] = raw.into(),
-                        Err(_) => reject["rawBase64"] = BASE64_STANDARD.encode(bytes).into(),
-                    }
-                    sink.write(reject.to_string().as_bytes())?;
-                    sink.write(b"\n")?;
-                }
+                Entry::Rejected(reason) => self.reject(block, line, reason)?,
+                entry => self.record(block.bytes_of(line), entry)?,
             }
         }
         Ok(())
+    }
+
+    /// A record that was not rejected.
+    pub(crate) fn record(&mut self, bytes: &[u8], entry: &Entry) -> Result<(), DedupError> {
+        let Some(sink) = &mut self.records else { return Ok(()) };
+        match (self.duplicates, entry) {
+            (Duplicates::Remove, Entry::Kept) => sink.write(bytes)?,
+            (Duplicates::Mark, Entry::Kept) => sink.write(&unmarked(bytes))?,
+            (Duplicates::Mark, Entry::Duplicate(Some(link))) => {
+                for part in marked(bytes, link) {
+                    sink.write(&part)?;
+                }
+            }
+            _ => return Ok(()),
+        }
+        sink.write(b"\n")
+    }
+
+    /// A line that is no record.
+    pub(crate) fn reject(
+        &mut self,
+        block: &Block,
+        line: &Line,
+        reason: &str,
+    ) -> Result<(), DedupError> {
+        let Some(sink) = &mut self.rejects else { return Ok(()) };
+        let bytes = block.bytes_of(line);
+        let file = self.names[block.input as usize].display().to_string();
+        let mut reject = json!({ "file": file, "line": line.number, "reason": reason });
+        match std::str::from_utf8(bytes) {
+            Ok(raw) => reject["raw"] = raw.into(),
+            Err(_) => reject["rawBase64"] = BASE64_STANDARD.encode(bytes).into(),
+        }
+        sink.write(reject.to_string().as_bytes())?;
+        sink.write(b"\n")
+    }
+
+    /// Whether records are written at all.
+    pub(crate) fn wants_records(&self) -> bool {
+        self.records.is_some()
     }
 
     /// The open files, to be sealed and moved into place.
     pub(crate) fn into_sinks(self) -> impl Iterator<Item = Sink<'a>> {
         [self.records, self.rejects].into_iter().flatten()
     }
-
-    fn record(&mut self, parts: &[&[u8]]) -> Result<(), DedupError> {
-        let Some(sink) = &mut self.records else { return Ok(()) };
-        for part in parts {
-            sink.write(part)?;
-        }
-        sink.write(b"\n")
-    }
-}
-
-/// Before and from the brace that closes the record.
-fn split_at_brace(record: &[u8]) -> (&[u8], &[u8]) {
-    let brace = memchr::memrchr(b'}', record).unwrap_or(record.len());
-    record.split_at(brace)
-}
-
-/// The members a mark adds; the comma is right because a record has at least its text.
-fn mark(link: &Link) -> String {
-    let Link { of, similarity, distance } = link;
-    let similarity =
-        similarity.map_or_else(String::new, |value| format!(r#","similarity":{}"#, json!(value)));
-    format!(r#","duplicateOf":{of}{similarity},"distance":{distance}"#)
 }

@@ -15,8 +15,9 @@ pub struct Outputs {
     /// What happens to duplicates in `records`.
     pub duplicates: Duplicates,
     /// One JSON line per group of two or more: `{"representative": id, "members": [{"id": id},
-    /// {"id": id, "similarity": s, "distance": d}, …]}`, the representative first, members and groups in
-    /// input order. Costs memory for the id of every duplicate.
+    /// {"id": id, "similarity": s, "distance": d}, …]}`, the representative first, members and groups (by their
+    /// representative) in input order. Similarity and distance are those to the representative, each where it is known.
+    /// Costs memory for the id of every duplicate.
     pub clusters: Option<Target>,
     /// One JSON line per rejected record: `{"file", "line", "reason", "raw"}`, `raw` the line itself, or
     /// `rawBase64` instead where it is no UTF-8: nothing is lost.
@@ -29,8 +30,8 @@ pub enum Duplicates {
     /// They are left out.
     #[default]
     Remove,
-    /// They stay, with `duplicateOf`, `similarity` and `distance` added at the end of the record. The
-    /// original bytes stay as they are, so a record that had such keys has them twice, ours last.
+    /// They stay, with `duplicateOf`, `similarity` and `distance` added at the end of the record. Such keys that
+    /// records have already are cut out, from kept ones too; every other byte stays.
     Mark,
 }
 

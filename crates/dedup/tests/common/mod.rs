@@ -3,10 +3,13 @@
 #![allow(dead_code, reason = "each test binary uses its part")]
 
 use proptest::prelude::*;
-use simhash_dedup::{Decision, DedupOptions, Deduper};
-use simhash_sketch::{Fingerprinter, Scratch};
-use std::collections::BTreeSet;
+use simhash_dedup::{Decision, DedupOptions, Deduper, Key, Method};
 use std::sync::atomic::AtomicBool;
+
+mod oracle;
+
+#[allow(unused_imports, reason = "each test binary uses its part")]
+pub(crate) use oracle::{oracle, oracle_keyed};
 
 /// Families of short texts: a base drawn from few characters, with a few characters replaced,
 /// so that equal, near and unrelated texts all occur; also empty and one-character ones.
@@ -36,63 +39,9 @@ pub(crate) fn corpus(
     proptest::collection::vec(text, len)
 }
 
-/// The rule, one document after the other, against all kept ones, without an index, caches or batches.
-pub(crate) fn oracle(texts: &[&str], options: &DedupOptions) -> (Vec<Decision>, u64) {
-    struct Kept {
-        index: u64,
-        normalised: String,
-        fingerprint: Option<u64>,
-        shingles: BTreeSet<u64>,
-    }
-    let fingerprinter = Fingerprinter::new(&options.fingerprinter).unwrap();
-    let scratch = &mut Scratch::default();
-    let (mut kept, mut decisions, mut truncated) = (Vec::<Kept>::new(), Vec::new(), 0);
-    for (index, text) in (0u64..).zip(texts) {
-        let fingerprint = fingerprinter.sketch(text, scratch).fingerprint;
-        let mut shingles = Vec::new();
-        fingerprinter.shingles(text, scratch, &mut shingles);
-        let shingles: BTreeSet<u64> = shingles.into_iter().collect();
-        let normalised = fingerprinter.normalize(text, scratch).to_owned();
-        let equal = kept.iter().find(|old| old.normalised == normalised && !normalised.is_empty());
-        let mut found = equal.map(|old| (old.index, Some(1.0), 0));
-        if let (None, Some(own)) = (found, fingerprint) {
-            let mut near: Vec<(u32, &Kept)> = kept
-                .iter()
-                .filter_map(|old| Some(((own ^ old.fingerprint?).count_ones(), old)))
-                .filter(|(distance, _)| *distance <= options.max_distance)
-                .collect();
-            near.sort_by_key(|(distance, old)| (*distance, old.index));
-            if let Some(least) = options.min_similarity {
-                truncated += u64::from(near.len() > options.max_verifications);
-                near.truncate(options.max_verifications);
-                let mut best: Option<(f64, u64, u32)> = None;
-                for (distance, old) in near {
-                    let both = shingles.intersection(&old.shingles).count() as f64;
-                    let either = shingles.union(&old.shingles).count() as f64;
-                    let similarity = both / either;
-                    let better = best.is_none_or(|(most, oldest, _)| {
-                        similarity > most || (similarity >= most && old.index < oldest)
-                    });
-                    if similarity >= least && better {
-                        best = Some((similarity, old.index, distance));
-                    }
-                }
-                found = best.map(|(similarity, of, distance)| (of, Some(similarity), distance));
-            } else {
-                found = near.first().map(|(distance, old)| (old.index, None, *distance));
-            }
-        }
-        decisions.push(Decision {
-            index,
-            duplicate_of: found.map(|(of, ..)| of),
-            similarity: found.and_then(|(_, similarity, _)| similarity),
-            distance: found.map(|(.., distance)| distance),
-        });
-        if found.is_none() {
-            kept.push(Kept { index, normalised, fingerprint, shingles });
-        }
-    }
-    (decisions, truncated)
+/// Fingerprints within this distance.
+pub(crate) fn simhash(max_distance: u32) -> DedupOptions {
+    DedupOptions { method: Method::SimHash { max_distance }, ..DedupOptions::default() }
 }
 
 /// A deduper's decisions in batches of the given size.
@@ -101,12 +50,25 @@ pub(crate) fn decisions(
     options: &DedupOptions,
     batch: usize,
 ) -> (Vec<Decision>, Deduper) {
+    decisions_keyed(texts, &[], options, batch)
+}
+
+/// The same of documents with keys.
+pub(crate) fn decisions_keyed(
+    texts: &[&str],
+    keys: &[Key],
+    options: &DedupOptions,
+    batch: usize,
+) -> (Vec<Decision>, Deduper) {
     let cancel = AtomicBool::new(false);
     let mut deduper = Deduper::new(options).unwrap();
     let mut decisions = Vec::new();
+    let mut keys = keys.chunks(batch);
     for texts in texts.chunks(batch) {
-        decisions.extend(deduper.push(texts, &cancel).unwrap());
+        let keys = keys.next().unwrap_or_default();
+        decisions.extend(deduper.push_keyed(texts, keys, &cancel).unwrap());
     }
+    decisions.extend(deduper.finish(&cancel).unwrap());
     (decisions, deduper)
 }
 

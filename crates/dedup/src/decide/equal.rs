@@ -12,13 +12,13 @@ use ahash::RandomState;
 const FREE: u32 = u32::MAX;
 
 #[derive(Default)]
-pub(crate) struct ExactTexts {
+pub(crate) struct EqualTexts {
     hashes: Vec<u128>,
     slots: Vec<u32>,
     key: RandomState,
 }
 
-impl ExactTexts {
+impl EqualTexts {
     /// The kept document with this text.
     pub(crate) fn get(&self, exact: u128) -> Option<u32> {
         if self.slots.is_empty() {
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn finds_what_was_pushed_and_nothing_else() {
-        let mut texts = ExactTexts::default();
+        let mut texts = EqualTexts::default();
         for n in 0..10_000u32 {
             let exact = u128::from(n) * u128::from(u64::MAX);
             assert_eq!(texts.get(exact), None);

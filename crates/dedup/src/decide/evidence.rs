@@ -1,0 +1,150 @@
+//! What verification compares, and a cache of it for documents that many others are compared with.
+//!
+//! A template family has one document that every copy is verified against; reading and hashing its text again each
+//! time would dominate. The cache is bounded by size, not by documents, and changes no result.
+
+use crate::error::DedupError;
+use crate::options::{DedupOptions, Measure};
+use crate::verify::{containment, cosine_at_least, edit_similarity_at_least, jaccard_at_least};
+use ahash::AHashMap;
+use parking_lot::Mutex;
+use simhash_sketch::{Feature, Fingerprinter, Scratch};
+use std::sync::Arc;
+
+/// A text as its measure sees it.
+#[derive(Debug, Default)]
+pub(crate) enum Evidence {
+    /// Not looked at.
+    #[default]
+    None,
+    /// Sorted distinct feature hashes.
+    Set(Vec<u64>),
+    /// The normalised text.
+    Text(Box<str>),
+    /// Weighted features by ascending hash.
+    Vector(Vec<Feature>),
+}
+
+impl Evidence {
+    /// Size in numbers of 8 bytes.
+    fn len(&self) -> usize {
+        match self {
+            Self::None => 0,
+            Self::Set(set) => set.len(),
+            Self::Text(text) => text.len() / 8 + 1,
+            Self::Vector(vector) => vector.len() * size_of::<Feature>() / 8,
+        }
+    }
+}
+
+/// Decides whether candidates are duplicates.
+pub(crate) struct Verifier {
+    fingerprinter: Fingerprinter,
+    measure: Measure,
+    /// The threshold.
+    pub(crate) least: f64,
+}
+
+impl Verifier {
+    /// `None`: candidates are duplicates as they are.
+    pub(crate) fn new(options: &DedupOptions) -> Result<Option<Self>, DedupError> {
+        let Some(least) = options.min_similarity else { return Ok(None) };
+        let fingerprinter = Fingerprinter::new(&options.fingerprinter)?;
+        Ok(Some(Self { fingerprinter, measure: options.measure, least }))
+    }
+
+    pub(crate) fn evidence(&self, text: &str, scratch: &mut Scratch) -> Evidence {
+        match self.measure {
+            Measure::Auto | Measure::Jaccard | Measure::Containment => {
+                let mut set = Vec::new();
+                self.fingerprinter.shingles(text, scratch, &mut set);
+                Evidence::Set(set)
+            }
+            Measure::Edit => Evidence::Text(self.fingerprinter.normalize(text, scratch).into()),
+            Measure::Cosine => {
+                let mut vector = Vec::new();
+                self.fingerprinter.vector(text, scratch, &mut vector);
+                Evidence::Vector(vector)
+            }
+        }
+    }
+
+    /// The similarity of two texts, where it is at least `least`.
+    pub(crate) fn similarity(&self, a: &Evidence, b: &Evidence, least: f64) -> Option<f64> {
+        match (a, b) {
+            (Evidence::Set(a), Evidence::Set(b)) if self.measure == Measure::Containment => {
+                Some(containment(a, b)).filter(|similarity| *similarity >= least)
+            }
+            (Evidence::Set(a), Evidence::Set(b)) => jaccard_at_least(a, b, least),
+            (Evidence::Text(a), Evidence::Text(b)) => edit_similarity_at_least(a, b, least),
+            (Evidence::Vector(a), Evidence::Vector(b)) => cosine_at_least(a, b, least),
+            _ => None,
+        }
+    }
+}
+
+/// Independent parts, so that workers seldom wait for each other (arbitrary: any power of two above
+/// the number of cores works).
+const SHARDS: usize = 64;
+/// Numbers in all: 4 Mi of 8 bytes are 32 MiB, the sets of about 4,000 long articles.
+const CAPACITY: usize = 4 << 20;
+
+#[derive(Default)]
+struct Shard {
+    known: AHashMap<u32, Arc<Evidence>>,
+    size: usize,
+}
+
+pub(crate) struct Cache(Vec<Mutex<Shard>>);
+
+impl Default for Cache {
+    fn default() -> Self {
+        Self((0..SHARDS).map(|_| Mutex::default()).collect())
+    }
+}
+
+impl Cache {
+    pub(crate) fn get(&self, number: u32) -> Option<Arc<Evidence>> {
+        self.0[number as usize % SHARDS].lock().known.get(&number).cloned()
+    }
+
+    /// Keeps evidence, and empties the shard first where it would grow beyond its share: what is hot is
+    /// back after one miss, and no order of use has to be kept.
+    pub(crate) fn put(&self, number: u32, evidence: Evidence) -> Arc<Evidence> {
+        let evidence = Arc::new(evidence);
+        if evidence.len() > CAPACITY / SHARDS {
+            return evidence;
+        }
+        let mut shard = self.0[number as usize % SHARDS].lock();
+        if shard.size + evidence.len() > CAPACITY / SHARDS {
+            *shard = Shard::default();
+        }
+        if shard.known.insert(number, Arc::clone(&evidence)).is_none() {
+            shard.size += evidence.len();
+        }
+        evidence
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stays_within_its_bound() {
+        let cache = Cache::default();
+        for number in 0..10_000 {
+            cache.put(number, Evidence::Set(vec![7; 2_000]));
+            assert_eq!(cache.get(number).map(|known| known.len()), Some(2_000));
+        }
+        cache.put(1, Evidence::Set(vec![7; CAPACITY]));
+        let held: usize = cache
+            .0
+            .iter()
+            .flat_map(|shard| {
+                shard.lock().known.values().map(|known| known.len()).collect::<Vec<_>>()
+            })
+            .sum();
+        assert!(held <= CAPACITY && held > CAPACITY / 2, "{held}");
+    }
+}

@@ -1,0 +1,147 @@
+//! What both ways of deciding share: blocks as they come, lines parsed in parallel, records found again.
+
+use super::records::Records;
+use crate::decide::Decider;
+use crate::error::DedupError;
+use crate::keep::Key;
+use crate::method::Sketch;
+use crate::parallel;
+use crate::read::{self, Block, Fields, Input, Line};
+use crate::report::{Progress, Rejected, Stage, Summary};
+use crossbeam_channel::{Receiver, RecvTimeoutError};
+use simhash_sketch::Scratch;
+use std::borrow::Cow;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+/// Blocks waiting in each queue: one being handed over, one in reserve.
+pub(super) const QUEUE: usize = 2;
+/// Longest sleep between two looks at the cancel flag.
+const POLL: Duration = Duration::from_millis(50);
+
+/// The inputs, open.
+pub(super) struct Intake<'a> {
+    fields: &'a Fields,
+    pub(super) records: Records<'a>,
+    blocks: Receiver<Result<Option<Block>, DedupError>>,
+    consumed: Vec<Arc<AtomicU64>>,
+    total_bytes: Option<u64>,
+    threads: usize,
+    pub(super) cancel: &'a AtomicBool,
+}
+
+/// A line on its way to a verdict.
+pub(super) struct Slot<'b> {
+    pub(super) line: &'b Line,
+    pub(super) parsed: Result<Parsed<'b>, String>,
+}
+
+/// A line that is a record.
+pub(super) struct Parsed<'b> {
+    pub(super) text: Cow<'b, str>,
+    pub(super) id: Option<&'b str>,
+    pub(super) key: Key,
+    pub(super) sketch: Sketch,
+}
+
+impl<'a> Intake<'a> {
+    pub(super) fn open(
+        inputs: &[Input],
+        fields: &'a Fields,
+        threads: usize,
+        cancel: &'a AtomicBool,
+    ) -> Result<Self, DedupError> {
+        let mut records = Records::new(fields, inputs.len() > 1);
+        let mut readers: Vec<(PathBuf, Box<dyn io::Read + Send>)> = Vec::new();
+        let mut consumed = Vec::new();
+        let mut total_bytes = Some(0);
+        for input in inputs {
+            let opened = input.open()?;
+            total_bytes = total_bytes.zip(opened.bytes).map(|(sum, bytes)| sum + bytes);
+            consumed.push(opened.consumed);
+            readers.push((opened.name.clone(), opened.reader));
+            records.add_input(opened.name, opened.kind)?;
+        }
+        let blocks = read::spawn(readers, QUEUE);
+        Ok(Self { fields, records, blocks, consumed, total_bytes, threads, cancel })
+    }
+
+    /// The next block; `None` at the end.
+    pub(super) fn next_block(&self) -> Result<Option<Block>, DedupError> {
+        loop {
+            self.check_cancel()?;
+            match self.blocks.recv_timeout(POLL) {
+                Ok(block) => return block,
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => {
+                    let error = io::Error::other("the reading thread ended early");
+                    return Err(DedupError::input(&PathBuf::from("inputs"), error));
+                }
+            }
+        }
+    }
+
+    /// Parses every line of a block in parallel, and sketches it where somebody is given who does.
+    pub(super) fn parse<'b>(
+        &self,
+        block: &'b Block,
+        sketches: Option<&Decider>,
+    ) -> Result<Vec<Slot<'b>>, DedupError> {
+        let mut slots: Vec<Slot<'b>> =
+            block.lines.iter().map(|line| Slot { line, parsed: Err(String::new()) }).collect();
+        let new = Scratch::default;
+        parallel::for_each(&mut slots, self.threads, self.cancel, new, |scratch, slot| {
+            slot.parsed = parse(self.fields, sketches, block.bytes_of(slot.line), scratch);
+            Ok(())
+        })?;
+        Ok(slots)
+    }
+
+    /// Counts a line that is no record.
+    pub(super) fn count_rejected(
+        &self,
+        summary: &mut Summary,
+        block: &Block,
+        line: &Line,
+        reason: &str,
+    ) {
+        summary.reject(|| Rejected {
+            file: self.records.name(block.input),
+            line: line.number,
+            reason: reason.to_owned(),
+        });
+    }
+
+    pub(super) fn progress(&self, stage: Stage, counts: &Summary) -> Progress {
+        Progress {
+            stage,
+            documents: counts.read,
+            bytes: self.consumed.iter().map(|bytes| bytes.load(Ordering::Relaxed)).sum(),
+            total_bytes: self.total_bytes,
+            duplicates: counts.duplicates,
+        }
+    }
+
+    pub(super) fn check_cancel(&self) -> Result<(), DedupError> {
+        if self.cancel.load(Ordering::Relaxed) { Err(DedupError::Cancelled) } else { Ok(()) }
+    }
+}
+
+fn parse<'b>(
+    fields: &Fields,
+    sketches: Option<&Decider>,
+    line: &'b [u8],
+    scratch: &mut Scratch,
+) -> Result<Parsed<'b>, String> {
+    // Positions of records hold 32-bit lengths.
+    if u32::try_from(line.len()).is_err() {
+        return Err("longer than 4 GiB".into());
+    }
+    let record = fields.record(line)?;
+    let sketch = sketches.map(|decider| decider.sketch(&record.text, scratch));
+    let sketch = sketch.unwrap_or_default();
+    Ok(Parsed { text: record.text, id: record.id, key: record.key, sketch })
+}

@@ -1,0 +1,95 @@
+//! Which document of a cluster is kept.
+//!
+//! A rule is a total order of all documents, best first: by its key, ties by place in the input. So the answer depends on
+//! neither threads nor batches, and choosing is taking the first of each cluster.
+
+use crate::options::Keep;
+use std::cmp::Ordering;
+
+/// What a keep rule compares.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Key {
+    /// The document does not say: it is kept only where no other does.
+    #[default]
+    Missing,
+    /// A number.
+    Number(f64),
+    /// A text, compared by code points: dates as ISO 8601 writes them, of one time zone, come in order of time.
+    Text(Box<str>),
+}
+
+impl Key {
+    /// Its length in code points, for [`Keep::Longest`].
+    pub(crate) fn length(text: &str) -> Self {
+        Self::Number(text.chars().count() as f64)
+    }
+
+    /// Numbers before texts; what is missing or no number has no order.
+    fn compare(&self, other: &Self) -> Ordering {
+        match (self, other) {
+            (Self::Number(a), Self::Number(b)) => a.total_cmp(b),
+            (Self::Text(a), Self::Text(b)) => a.cmp(b),
+            (Self::Number(_), Self::Text(_)) => Ordering::Less,
+            (Self::Text(_), Self::Number(_)) => Ordering::Greater,
+            (Self::Missing, _) | (_, Self::Missing) => Ordering::Equal,
+        }
+    }
+
+    fn is_missing(&self) -> bool {
+        match self {
+            Self::Missing => true,
+            Self::Number(number) => number.is_nan(),
+            Self::Text(_) => false,
+        }
+    }
+}
+
+/// All documents, best first.
+pub(crate) fn order(keep: &Keep, keys: &[Key], count: u32) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..count).collect();
+    let largest = match keep {
+        Keep::First | Keep::Chosen => return order,
+        Keep::Last => {
+            order.reverse();
+            return order;
+        }
+        Keep::Longest => true,
+        Keep::Field { largest, .. } => *largest,
+    };
+    // Stable: ties stay in input order.
+    order.sort_by(|&a, &b| {
+        let (a, b) = (&keys[a as usize], &keys[b as usize]);
+        let by_key = if largest { b.compare(a) } else { a.compare(b) };
+        a.is_missing().cmp(&b.is_missing()).then(if a.is_missing() {
+            Ordering::Equal
+        } else {
+            by_key
+        })
+    });
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_best_comes_first_ties_by_place_and_what_is_missing_last() {
+        let keys = [
+            Key::Missing,
+            Key::Number(2.0),
+            Key::Text("2024-05-01".into()),
+            Key::Number(-1.0),
+            Key::Number(2.0),
+            Key::Text("2024-11-01".into()),
+            Key::Number(f64::NAN),
+        ];
+        let by = |largest| {
+            order(&Keep::Field { path: "date".into(), largest }, &keys, keys.len() as u32)
+        };
+        assert_eq!(by(true), [5, 2, 1, 4, 3, 0, 6]);
+        assert_eq!(by(false), [3, 1, 4, 2, 5, 0, 6]);
+        assert_eq!(order(&Keep::Last, &[], 3), [2, 1, 0]);
+        assert_eq!(order(&Keep::First, &[], 3), [0, 1, 2]);
+    }
+}

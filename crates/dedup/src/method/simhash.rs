@@ -1,0 +1,102 @@
+//! Fingerprints in the exact Hamming index.
+
+use super::{Candidate, Found, Sieve, Sketch};
+use crate::error::DedupError;
+use crate::options::DedupOptions;
+use crate::parallel;
+use simhash_index::{Index, IndexOptions, Item, SearchOptions};
+use simhash_sketch::{Fingerprinter, Scratch, hamming};
+use std::sync::atomic::AtomicBool;
+
+pub(super) struct SimHash {
+    fingerprinter: Fingerprinter,
+    max_distance: u32,
+    index: Index,
+}
+
+impl SimHash {
+    pub(super) fn new(options: &DedupOptions, max_distance: u32) -> Result<Self, DedupError> {
+        let mut index = IndexOptions::default();
+        index.max_distance = max_distance;
+        Ok(Self {
+            fingerprinter: Fingerprinter::new(&options.fingerprinter)?,
+            max_distance,
+            index: Index::new(&index)?,
+        })
+    }
+}
+
+fn items(rows: &[&[u64]]) -> Vec<Item> {
+    rows.iter().map(|row| Item::Fingerprint(row[0])).collect()
+}
+
+impl Sieve for SimHash {
+    fn sketch(&self, text: &str, scratch: &mut Scratch) -> Sketch {
+        let sketch = self.fingerprinter.sketch(text, scratch);
+        Sketch {
+            exact: sketch.exact,
+            empty: sketch.empty,
+            short: sketch.fingerprint.is_none() && !sketch.empty,
+            row: sketch.fingerprint.into_iter().collect(),
+        }
+    }
+
+    fn search(
+        &self,
+        rows: &[&[u64]],
+        limit: usize,
+        threads: usize,
+        cancel: &AtomicBool,
+    ) -> Result<Vec<Found>, DedupError> {
+        let options = SearchOptions { max_distance: None, limit: Some(limit) };
+        let answers = self.index.search_many(&items(rows), options, threads, cancel)?;
+        let found = answers.into_iter().map(|answer| Found {
+            candidates: answer
+                .matches
+                .iter()
+                .map(|found| Candidate { number: found.id as u32, rank: found.distance })
+                .collect(),
+            cut: answer.truncated,
+        });
+        Ok(found.collect())
+    }
+
+    fn among(
+        &self,
+        rows: &[&[u64]],
+        threads: usize,
+        cancel: &AtomicBool,
+    ) -> Result<Vec<Vec<Candidate>>, DedupError> {
+        let fingerprints: Vec<u64> = rows.iter().map(|row| row[0]).collect();
+        let mut slots: Vec<(usize, Vec<Candidate>)> =
+            (0..rows.len()).map(|number| (number, Vec::new())).collect();
+        parallel::for_each(
+            &mut slots,
+            threads,
+            cancel,
+            || (),
+            |(), (number, found)| {
+                let (before, own) = (&fingerprints[..*number], fingerprints[*number]);
+                hamming::within(before, own, self.max_distance, |earlier, distance| {
+                    found.push(Candidate { number: earlier as u32, rank: distance });
+                });
+                found.sort_unstable_by_key(|found| (found.rank, found.number));
+                Ok(())
+            },
+        )?;
+        Ok(slots.into_iter().map(|(_, found)| found).collect())
+    }
+
+    fn add(&mut self, rows: &[&[u64]]) -> Result<(), DedupError> {
+        self.index.add_many(&items(rows))?;
+        Ok(())
+    }
+
+    fn has_distance(&self) -> bool {
+        true
+    }
+
+    fn distance(&self, a: &[u64], b: &[u64]) -> Option<u32> {
+        Some(hamming::distance(*a.first()?, *b.first()?))
+    }
+}

@@ -1,0 +1,204 @@
+//! The documented rule, written down naively: no index, no caches, no batches, all pairs.
+
+use simhash_dedup::{Cluster, Decision, DedupOptions, Keep, Key, Method};
+use simhash_sketch::{Fingerprinter, Scratch};
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+
+/// Everything the rule looks at in a document.
+struct Known {
+    normalised: String,
+    fingerprint: Option<u64>,
+    shingles: BTreeSet<u64>,
+}
+
+impl Known {
+    fn of(text: &str, fingerprinter: &Fingerprinter, scratch: &mut Scratch) -> Self {
+        let fingerprint = fingerprinter.sketch(text, scratch).fingerprint;
+        let mut shingles = Vec::new();
+        fingerprinter.shingles(text, scratch, &mut shingles);
+        Self {
+            normalised: fingerprinter.normalize(text, scratch).to_owned(),
+            fingerprint,
+            shingles: shingles.into_iter().collect(),
+        }
+    }
+
+    fn equals(&self, other: &Self) -> bool {
+        self.normalised == other.normalised && !self.normalised.is_empty()
+    }
+
+    fn distance(&self, other: &Self) -> Option<u32> {
+        Some((self.fingerprint? ^ other.fingerprint?).count_ones())
+    }
+
+    fn similarity(&self, other: &Self) -> f64 {
+        let both = self.shingles.intersection(&other.shingles).count();
+        let either = self.shingles.union(&other.shingles).count();
+        if either == 0 { 0.0 } else { both as f64 / either as f64 }
+    }
+
+    /// The rank of a candidate.
+    fn rank(&self, other: &Self, method: Method) -> Option<u32> {
+        match method {
+            Method::SimHash { max_distance } => {
+                self.distance(other).filter(|distance| *distance <= max_distance)
+            }
+            Method::Exact => None,
+            other => panic!("no oracle for {other:?}"),
+        }
+    }
+}
+
+/// The best first, as the keep rule says.
+fn order(texts: &[&str], keys: &[Key], keep: &Keep) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..texts.len()).collect();
+    match keep {
+        Keep::First | Keep::Chosen => {}
+        Keep::Last => order.reverse(),
+        Keep::Longest => {
+            order.sort_by_key(|&place| std::cmp::Reverse(texts[place].chars().count()));
+        }
+        Keep::Field { largest, .. } => order.sort_by(|&a, &b| {
+            let compared = match (keys.get(a), keys.get(b)) {
+                (Some(Key::Number(a)), Some(Key::Number(b))) => a.partial_cmp(b).unwrap(),
+                (Some(Key::Text(a)), Some(Key::Text(b))) => a.cmp(b),
+                (Some(Key::Number(_)), Some(Key::Text(_))) => Ordering::Less,
+                (Some(Key::Text(_)), Some(Key::Number(_))) => Ordering::Greater,
+                (None | Some(Key::Missing), None | Some(Key::Missing)) => return Ordering::Equal,
+                (None | Some(Key::Missing), _) => return Ordering::Greater,
+                (_, None | Some(Key::Missing)) => return Ordering::Less,
+            };
+            if *largest { compared.reverse() } else { compared }
+        }),
+    }
+    order
+}
+
+/// The decisions, and how many lists of candidates were cut.
+pub(crate) fn oracle(texts: &[&str], options: &DedupOptions) -> (Vec<Decision>, u64) {
+    oracle_keyed(texts, &[], options)
+}
+
+/// The same of documents with keys.
+pub(crate) fn oracle_keyed(
+    texts: &[&str],
+    keys: &[Key],
+    options: &DedupOptions,
+) -> (Vec<Decision>, u64) {
+    let fingerprinter = Fingerprinter::new(&options.fingerprinter).unwrap();
+    let scratch = &mut Scratch::default();
+    let known: Vec<Known> =
+        texts.iter().map(|text| Known::of(text, &fingerprinter, scratch)).collect();
+    let order = order(texts, keys, &options.keep);
+    let (originals, truncated) = match options.cluster {
+        Cluster::Representative => represent(&known, &order, options),
+        Cluster::Components => connect(&known, &order, options),
+    };
+    let has_distance = matches!(options.method, Method::SimHash { .. });
+    let decisions = (0..texts.len()).map(|place| {
+        let index = place as u64;
+        let of = originals[place];
+        if of == place {
+            return Decision { index, duplicate_of: None, similarity: None, distance: None };
+        }
+        let (own, other) = (&known[place], &known[of]);
+        let (similarity, distance) = if own.equals(other) {
+            (Some(1.0), Some(0))
+        } else {
+            let verified = options.min_similarity.map(|_| own.similarity(other));
+            (verified, own.distance(other))
+        };
+        let distance = distance.filter(|_| has_distance);
+        Decision { index, duplicate_of: Some(of as u64), similarity, distance }
+    });
+    (decisions.collect(), truncated)
+}
+
+/// The candidates of a document among others, best first, and whether the list was cut.
+fn candidates(
+    known: &[Known],
+    place: usize,
+    others: &[usize],
+    options: &DedupOptions,
+) -> (Vec<usize>, bool) {
+    let mut near: Vec<(u32, usize)> = others
+        .iter()
+        .filter_map(|&other| Some((known[place].rank(&known[other], options.method)?, other)))
+        .collect();
+    // Stable: of equal rank the one that was taken in first.
+    near.sort_by_key(|(rank, _)| *rank);
+    let cut = near.len() > options.max_verifications;
+    near.truncate(options.max_verifications);
+    (near.into_iter().map(|(_, other)| other).collect(), cut)
+}
+
+/// Each document in order against those kept before it; by document, whom it duplicates.
+fn represent(known: &[Known], order: &[usize], options: &DedupOptions) -> (Vec<usize>, u64) {
+    let mut originals: Vec<usize> = (0..known.len()).collect();
+    let (mut kept, mut truncated) = (Vec::<usize>::new(), 0);
+    for &place in order {
+        let own = &known[place];
+        if own.normalised.is_empty() {
+            continue;
+        }
+        let mut of = kept.iter().copied().find(|&other| own.equals(&known[other]));
+        if of.is_none() {
+            let (near, cut) = candidates(known, place, &kept, options);
+            let Some(least) = options.min_similarity else {
+                match near.first() {
+                    Some(&nearest) => originals[place] = nearest,
+                    None => kept.push(place),
+                }
+                continue;
+            };
+            truncated += u64::from(cut);
+            let mut best: Option<(f64, usize)> = None;
+            for other in near {
+                let similarity = own.similarity(&known[other]);
+                let age = |place: usize| kept.iter().position(|&kept| kept == place);
+                let better = best.is_none_or(|(most, oldest)| {
+                    similarity > most || (similarity >= most && age(other) < age(oldest))
+                });
+                if similarity >= least && better {
+                    best = Some((similarity, other));
+                }
+            }
+            of = best.map(|(_, other)| other);
+        }
+        match of {
+            Some(of) => originals[place] = of,
+            None => kept.push(place),
+        }
+    }
+    (originals, truncated)
+}
+
+/// All matches joined; by document, the best of what it is connected with.
+fn connect(known: &[Known], order: &[usize], options: &DedupOptions) -> (Vec<usize>, u64) {
+    let mut label: Vec<usize> = (0..known.len()).collect();
+    let mut join = |a: usize, b: usize| {
+        let (from, to) = (label[a], label[b]);
+        label.iter_mut().filter(|label| **label == from).for_each(|label| *label = to);
+    };
+    let (mut taken, mut truncated) = (Vec::<usize>::new(), 0);
+    for (place, own) in known.iter().enumerate() {
+        if own.normalised.is_empty() {
+            continue;
+        }
+        if let Some(&equal) = taken.iter().find(|&&other| own.equals(&known[other])) {
+            join(place, equal);
+            continue;
+        }
+        let (near, cut) = candidates(known, place, &taken, options);
+        truncated += u64::from(cut);
+        for other in near {
+            if options.min_similarity.is_none_or(|least| own.similarity(&known[other]) >= least) {
+                join(place, other);
+            }
+        }
+        taken.push(place);
+    }
+    let best = |label_of: usize| *order.iter().find(|&&place| label[place] == label_of).unwrap();
+    ((0..known.len()).map(|place| best(label[place])).collect(), truncated)
+}

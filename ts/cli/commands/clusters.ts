@@ -1,0 +1,34 @@
+import { given } from '../../given';
+import { defineCommand } from '../command';
+import { checkStreams, deciding, decidingOptions, deduplicate } from '../deduplicate';
+import { output } from '../options';
+
+export const clusters = defineCommand({
+  name: 'clusters',
+  summary: 'list the clusters of near-duplicates in files',
+  arguments: {
+    usage: 'IN...',
+    min: 1,
+    max: Number.POSITIVE_INFINITY,
+    help: 'files of JSON lines, plain or gzip; - is standard input',
+  },
+  options: {
+    ...output,
+    rejects: { kind: 'text', value: 'FILE', help: 'also write the rejected records' },
+    ...deciding,
+  },
+  notes: [
+    'A line per cluster of two or more, {"representative": id, "members": [{"id", "similarity", "distance"}, …]}: the document that dedup would keep, first, and the others, with their similarity and distance to it where they are known.',
+    'The JSON summary goes to standard output, or to standard error where the clusters go to standard output.',
+  ],
+  async run(inputs, values, terminal) {
+    checkStreams(inputs, [values.rejects]);
+    const options = {
+      clusters: values.output,
+      ...given({ rejects: values.rejects }),
+      ...decidingOptions(values),
+    };
+    const streamed = values.output === '-';
+    return deduplicate({ inputs, output: undefined, options, streamed }, values, terminal);
+  },
+});

@@ -1,0 +1,172 @@
+/** What `dedup` and `clusters` share: their options, one run over files, and what it says at its end. */
+import type { DedupFilesOptions, Keep, Summary } from '..';
+import { given } from '../given';
+import type { Values } from './command';
+import { codeOf, EXIT, UsageError } from './exit';
+import { bytes, count, plural } from './format';
+import { Interrupt } from './interrupt';
+import { comparison, execution, features, fields, fingerprinterOptions } from './options';
+import { ProgressReport } from './progress';
+import { Rejections } from './rejections';
+import type { Terminal } from './terminal';
+import { versions } from './version';
+
+/** How documents are decided. */
+export const deciding = {
+  method: {
+    kind: 'choice',
+    value: 'NAME',
+    choices: ['simhash', 'exact'],
+    default: 'simhash',
+    help: 'how near-duplicates are looked for',
+  },
+  'max-distance': {
+    kind: 'integer',
+    value: 'K',
+    min: 0,
+    max: 16,
+    help: 'for simhash: largest Hamming distance of two fingerprints, inclusive; without it 8',
+  },
+  cluster: {
+    kind: 'choice',
+    value: 'HOW',
+    choices: ['representative', 'components'],
+    default: 'representative',
+    help: 'what belongs together: what resembles the document that is kept, or whatever matches connect',
+  },
+  keep: {
+    kind: 'choice',
+    value: 'RULE',
+    choices: ['first', 'last', 'longest', 'newest', 'largest', 'smallest'],
+    default: 'first',
+    help: 'which document of a cluster is kept',
+  },
+  'keep-by': {
+    kind: 'text',
+    value: 'NAME',
+    help: 'field that newest, largest and smallest compare; without it date for newest',
+  },
+  verify: {
+    kind: 'choice',
+    value: 'MEASURE',
+    choices: ['auto', 'jaccard', 'containment', 'edit', 'cosine', 'off'],
+    default: 'auto',
+    help: 'what is measured between candidates',
+  },
+  'min-similarity': {
+    ...comparison['min-similarity'],
+    help: 'least similarity by that measure, where 0 = do not verify',
+  },
+  ...features,
+  ...fields,
+  ...execution,
+} as const;
+
+type Deciding = Values<typeof deciding>;
+
+/** The values as the library takes them. */
+export function decidingOptions(values: Deciding) {
+  const { method, cluster, verify, threads } = values;
+  return {
+    ...given({ maxDistance: values['max-distance'] ?? (method === 'simhash' ? 8 : undefined) }),
+    ...fingerprinterOptions(values),
+    method,
+    cluster,
+    keep: keepOf(values),
+    verify: verify === 'off' ? (false as const) : verify,
+    minSimilarity: values['min-similarity'],
+    textField: values['text-field'],
+    idField: values['id-field'],
+    threads,
+  };
+}
+
+function keepOf({ keep, 'keep-by': field }: Deciding): Keep {
+  if (keep === 'first' || keep === 'last' || keep === 'longest') {
+    if (field === undefined) return keep;
+    throw new UsageError(`--keep-by is for newest, largest and smallest, not for ${keep}`);
+  }
+  if (keep === 'newest') return field === undefined ? keep : { field };
+  if (field === undefined) throw new UsageError(`--keep ${keep} needs --keep-by NAME`);
+  return { field, order: keep };
+}
+
+/** One run. */
+export interface Run {
+  readonly inputs: readonly string[];
+  readonly output: string | undefined;
+  readonly options: DedupFilesOptions;
+  /** Data goes to standard output, so that the JSON goes to standard error. */
+  readonly streamed: boolean;
+}
+
+/** Runs to the end; the result is the exit status. */
+export async function deduplicate(
+  { inputs, output, options, streamed }: Run,
+  { json, quiet }: Pick<Deciding, 'json' | 'quiet'>,
+  terminal: Terminal,
+): Promise<number> {
+  const { dedupFiles } = await import('../index.js');
+  const progress = quiet ? undefined : new ProgressReport(terminal);
+  const interrupt = new Interrupt(terminal);
+  try {
+    const summary = await dedupFiles(inputs, output, {
+      ...options,
+      signal: interrupt.signal,
+      onProgress: (position) => progress?.update(position),
+    });
+    progress?.end();
+    rejections(summary, terminal);
+    if (json) {
+      const text = JSON.stringify({ ...summary, inputs, options, versions: versions() });
+      if (streamed) terminal.say(text);
+      else await terminal.write(`${text}\n`);
+    } else if (!quiet) {
+      for (const line of sentences(summary, options.dryRun === true)) terminal.say(line);
+    }
+    return summary.rejected > 0 ? EXIT.rejected : EXIT.done;
+  } catch (error) {
+    progress?.end();
+    if (interrupt.status === undefined) {
+      // The reader of standard output, such as `head`, has what it wants.
+      if (streamed && codeOf(error) === 'ERR_SIMHASH_PIPE') return EXIT.done;
+      throw error;
+    }
+    terminal.say('interrupted; no output was written');
+    terminal.say('to resume, run the same command again: it starts from the beginning');
+    return interrupt.status;
+  } finally {
+    interrupt.release();
+  }
+}
+
+/** @throws UsageError where standard input or output would be used twice. */
+export function checkStreams(inputs: readonly string[], files: readonly (string | undefined)[]) {
+  if (inputs.filter((input) => input === '-').length > 1) {
+    throw new UsageError('standard input (-) can be read only once');
+  }
+  if (files.includes('-')) {
+    throw new UsageError('only -o can be standard output (-); name a file for the others');
+  }
+}
+
+function rejections(summary: Summary, terminal: Terminal): void {
+  const rejections = new Rejections(terminal);
+  for (const { file, line, reason } of summary.firstRejected ?? []) {
+    rejections.add(file, line, reason);
+  }
+  rejections.end(summary.rejected);
+}
+
+function sentences(summary: Summary, dryRun: boolean): string[] {
+  const { read, kept, duplicates, rejected, clusters, truncated, seconds } = summary;
+  const rate = seconds > 0 ? summary.bytes / seconds : 0;
+  return [
+    `read ${count(read)} = kept ${count(kept)} + duplicates ${count(duplicates)} + rejected ${count(rejected)}`,
+    `${plural(clusters, 'cluster')}, ${bytes(summary.bytes)} in ${seconds.toFixed(2)} s (${bytes(rate)}/s)`,
+    ...(truncated > 0
+      ? [`${plural(truncated, 'document')} had more candidates than were looked at`]
+      : []),
+    ...(dryRun ? ['dry run: nothing was written'] : []),
+  ];
+}
