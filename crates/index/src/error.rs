@@ -42,6 +42,22 @@ pub enum IndexError {
         /// What it may be.
         range: &'static str,
     },
+    /// An option of the band index or its plan that is out of range.
+    Bands {
+        /// The option's name.
+        name: &'static str,
+        /// Its value.
+        given: String,
+        /// What it may be.
+        range: &'static str,
+    },
+    /// A signature of another length than the index takes.
+    Signature {
+        /// Its length.
+        given: usize,
+        /// The length of this index; without signatures kept, the least.
+        expected: usize,
+    },
     /// `expire` on an index that keeps no times.
     NoWindow,
     /// The oldest and the newest live id are 2^32 apart: delete or expire old ones first.
@@ -83,7 +99,9 @@ impl IndexError {
             | Self::Window { .. }
             | Self::Sentences { .. }
             | Self::Threshold { .. }
-            | Self::TooManySets { .. } => "ERR_OUT_OF_RANGE",
+            | Self::TooManySets { .. }
+            | Self::Bands { .. }
+            | Self::Signature { .. } => "ERR_OUT_OF_RANGE",
             Self::UnknownPlan { .. } | Self::InvalidPlan { .. } => "ERR_INVALID_ARG_VALUE",
             Self::NoWindow => "ERR_SIMHASH_NO_WINDOW",
             Self::Full { .. } => "ERR_SIMHASH_INDEX_FULL",
@@ -114,6 +132,13 @@ impl fmt::Display for IndexError {
             Self::Sentences { name, given, range } => {
                 write!(f, "{name} is {given}; it must be from {range}")
             }
+            Self::Bands { name, given, range } => {
+                write!(f, "{name} is {given}; it must be {range}")
+            }
+            Self::Signature { given, expected } => write!(
+                f,
+                "the signature has {given} positions; this index takes {expected}, or none for an empty document"
+            ),
             Self::NoWindow => {
                 write!(f, "this index keeps no times; make it with a window to expire documents")
             }

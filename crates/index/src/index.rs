@@ -16,6 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use parking_lot::{Mutex, RwLock};
 
 use self::background::Workers;
+pub(crate) use self::batch::each;
 pub use self::timed::{AddOptions, OnDuplicate, Outcome};
 pub(crate) use self::whole::Parts;
 use crate::ids::Ids;

@@ -8,10 +8,12 @@
 //! [`plan`] says which bits each table keeps and proves that no neighbour is missed; `run` is one sealed set of tables;
 //! `stack` is the growing whole; `ids` knows who holds what; [`Index`] puts a lock and the semantics around them.
 //! `window` says which documents are due to leave; [`join`] finds all pairs and clusters; `image` saves and opens the whole.
+//! [`bands`] finds similar sets by their `MinHash` signatures.
 //! [`sentences`] groups documents that have a sentence in common.
 //! [`overlap`] is for sets instead of fingerprints: all pairs, or all neighbours, above a Jaccard threshold, exactly.
 //! `scan` reads everything: it is the inner loop, the oracle, and the way out where probing would cost more.
 
+pub mod bands;
 mod error;
 mod ids;
 mod image;

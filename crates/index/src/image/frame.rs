@@ -36,10 +36,10 @@ impl Fields {
 }
 
 /// Sections on their way out.
-pub(super) struct Output<'a>(&'a mut dyn Write);
+pub(crate) struct Output<'a>(&'a mut dyn Write);
 
 impl<'a> Output<'a> {
-    pub(super) fn new(
+    pub(crate) fn new(
         out: &'a mut dyn Write,
         magic: [u8; 8],
         version: u32,
@@ -64,7 +64,7 @@ impl<'a> Output<'a> {
         Ok(sum)
     }
 
-    pub(super) fn section<'b>(
+    pub(crate) fn section<'b>(
         &mut self,
         name: [u8; 4],
         parts: impl IntoIterator<Item = &'b [u8]>,
@@ -79,7 +79,7 @@ impl<'a> Output<'a> {
     }
 
     /// A section of some bytes, then words.
-    pub(super) fn words(
+    pub(crate) fn words(
         &mut self,
         name: [u8; 4],
         head: &[u8],
@@ -100,13 +100,13 @@ impl<'a> Output<'a> {
 }
 
 /// Sections on their way in.
-pub(super) struct Input<'a> {
+pub(crate) struct Input<'a> {
     input: &'a mut dyn Read,
     at: u64,
 }
 
 impl<'a> Input<'a> {
-    pub(super) fn new(
+    pub(crate) fn new(
         input: &'a mut dyn Read,
         magic: [u8; 8],
         version: u32,
@@ -145,7 +145,7 @@ impl<'a> Input<'a> {
     }
 
     /// The next section, which must have this name, checked.
-    pub(super) fn section(&mut self, name: [u8; 4]) -> Result<Section, IndexError> {
+    pub(crate) fn section(&mut self, name: [u8; 4]) -> Result<Section, IndexError> {
         let start = self.at;
         let shown = String::from_utf8_lossy(&name).into_owned();
         let found = self.number()?;
@@ -165,7 +165,7 @@ impl<'a> Input<'a> {
     }
 
     /// Nothing may follow.
-    pub(super) fn end(&mut self) -> Result<(), IndexError> {
+    pub(crate) fn end(&mut self) -> Result<(), IndexError> {
         let mut byte = [0];
         match self.input.read(&mut byte).map_err(|error| io(&error))? {
             0 => Ok(()),
@@ -269,6 +269,12 @@ impl Section {
             *word = bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte));
         }
         Ok(words)
+    }
+
+    /// All bytes that are left.
+    pub(crate) fn left(&mut self) -> &[u8] {
+        let from = std::mem::replace(&mut self.at, self.bytes.len());
+        &self.bytes[from..]
     }
 
     pub(crate) fn is_empty(&self) -> bool {

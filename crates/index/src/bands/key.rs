@@ -1,0 +1,39 @@
+//! The key of a band: XXH3-64 over its positions as little-endian bytes, seeded with the band's number, so that equal
+//! positions of different bands have different keys. Part of the file format.
+
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use super::plan::BandPlan;
+
+/// Replaces `out` with the keys of a signature's bands, in order; two signatures share a band where a key is equal. An empty
+/// signature has no keys, one shorter than the plan only those of its whole bands.
+///
+/// For finding candidates within a batch before, or without, an index. About 10 ns per band.
+pub fn band_keys(plan: BandPlan, signature: &[u32], out: &mut Vec<u64>) {
+    out.clear();
+    let mut bytes = Vec::with_capacity(plan.rows * 4);
+    for (band, rows) in signature.chunks_exact(plan.rows).take(plan.bands).enumerate() {
+        bytes.clear();
+        bytes.extend(rows.iter().flat_map(|value| value.to_le_bytes()));
+        out.push(xxh3_64_with_seed(&bytes, band as u64));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BandPlan, band_keys};
+
+    /// Values from the reference C implementation (xxHash 0.8 by its Python binding), not from the crate under test.
+    #[test]
+    fn keys_are_frozen_and_differ_by_band() {
+        let mut keys = Vec::new();
+        let plan = BandPlan { bands: 3, rows: 2 };
+        band_keys(plan, &[1, 2, 1, 2, 1, 3, 9], &mut keys);
+        let frozen = [0x0389_e2c8_892d_5450, 0x66c0_f07d_c924_2d28, 0x75d2_7b0f_fcb6_c149];
+        assert_eq!(keys, frozen);
+        band_keys(plan, &[1, 2, 1], &mut keys);
+        assert_eq!(keys, frozen[..1]);
+        band_keys(plan, &[], &mut keys);
+        assert!(keys.is_empty());
+    }
+}

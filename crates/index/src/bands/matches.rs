@@ -1,0 +1,64 @@
+//! What comes out of a band index.
+
+use super::BandPlan;
+
+/// A live document that shares a band, and where signatures are kept is as similar as was asked for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BandMatch {
+    /// Its id.
+    pub id: u64,
+    /// How many bands are equal: at least 1, at most the plan's. Where the answer is `truncated`, crowded bands may be missing.
+    pub bands: u32,
+    /// Share of equal positions of the signatures, the estimate of the Jaccard similarity; `None` where none are kept.
+    pub similarity: Option<f64>,
+}
+
+/// The answer to one search.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct BandMatches {
+    /// By similarity where signatures are kept, else by number of shared bands, the best first; then the oldest first.
+    pub matches: Vec<BandMatch>,
+    /// Whether something was left out: by the limit of the search, or because a bucket holds more than the index reads.
+    pub truncated: bool,
+}
+
+/// What a check-and-add found and did.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BandOutcome {
+    /// The id under which the signature was added, if it was.
+    pub id: Option<u64>,
+    /// The best match that was there already, ties to the lowest id.
+    pub duplicate_of: Option<BandMatch>,
+    /// Whether a bucket held more than the index reads: a better match, or one at all, may have been overlooked.
+    pub truncated: bool,
+}
+
+/// Counts and bytes of a band index at one moment.
+///
+/// Memory follows a formula: per document about `9 * bands` bytes (8 at a load of 0.87 to 0.93, and slack) plus a quarter of a
+/// byte, plus `4 * hashes` where signatures are kept, plus 12 with a window; and 96 KB for the index. In a bucket of more than
+/// eight documents one costs 4 to 8 bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BandStats {
+    /// Live ids.
+    pub live: u64,
+    /// Deleted ids whose entries are not all swept out yet, at most.
+    pub dead: u64,
+    /// Entries of the table: an id in a bucket.
+    pub entries: u64,
+    /// Keys with more than eight ids, which have lists of their own.
+    pub crowded: u64,
+    /// Bands and rows.
+    pub plan: BandPlan,
+    /// Bytes of the table.
+    pub table_bytes: usize,
+    /// Bytes of what is known about ids.
+    pub id_bytes: usize,
+    /// Bytes of the signatures kept.
+    pub signature_bytes: usize,
+    /// Bytes of the times of documents, in an index with a window.
+    pub window_bytes: usize,
+    /// Answers so far that were cut.
+    pub truncated: u64,
+}

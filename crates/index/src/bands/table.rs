@@ -1,0 +1,214 @@
+//! Band key -> ids, in about nine bytes each, growing a piece at a time.
+//!
+//! One table for all bands: the first twelve bits of a key choose one of 4096 segments, the next 31 are kept as its tag; so
+//! two different keys of n documents with b bands are taken for one with probability `n * b / 2^43`, far below that of
+//! sharing a band by chance. A segment is written anew by itself, so no insertion moves more than a 4096th of the table. A
+//! key with more ids than fit a cache line has a list, so that many equal signatures cost neither long runs nor time.
+
+use super::segment::{Entry, Segment, TAG_BITS};
+use crate::memory::prefetch;
+
+/// Bits of a key that choose a segment.
+const SEGMENT_BITS: u32 = 12;
+
+/// Segments of a table.
+pub(super) const SEGMENTS: usize = 1 << SEGMENT_BITS;
+
+/// Ids of one key that stand in the segment itself: a cache line of entries. A list costs 24 bytes and an allocation.
+const RUN: usize = 8;
+
+#[derive(Debug)]
+pub(super) struct Table {
+    segments: Box<[Segment]>,
+    lists: Vec<Vec<u32>>,
+    free: Vec<u32>,
+}
+
+fn place(key: u64) -> (usize, u32) {
+    let tag = (key >> (64 - SEGMENT_BITS - TAG_BITS)) as u32 & ((1 << TAG_BITS) - 1);
+    ((key >> (64 - SEGMENT_BITS)) as usize, tag)
+}
+
+impl Table {
+    pub(super) fn new() -> Self {
+        let segments = std::iter::repeat_with(Segment::default).take(SEGMENTS).collect();
+        Self { segments, lists: Vec::new(), free: Vec::new() }
+    }
+
+    /// Asks for what a look at this key reads.
+    pub(super) fn prefetch(&self, key: u64) {
+        let (segment, tag) = place(key);
+        let (slots, at) = self.segments[segment].place(tag);
+        prefetch(slots, at);
+        prefetch(slots, at + 8);
+    }
+
+    /// The ids of a key, in the order they came, dead ones among them.
+    pub(super) fn ids(&self, key: u64) -> impl Iterator<Item = u32> {
+        let (segment, tag) = place(key);
+        let segment = &self.segments[segment];
+        segment.run(tag).flat_map(move |at| self.listed(segment.entry(at)))
+    }
+
+    fn listed(&self, entry: Entry) -> impl Iterator<Item = u32> {
+        let (one, many) = match entry {
+            Entry::One(id) => (Some(id), &[][..]),
+            Entry::Many(list) => (None, self.lists[list as usize].as_slice()),
+        };
+        one.into_iter().chain(many.iter().copied())
+    }
+
+    /// Adds an id, larger than those that its key has. Entries of ids that are not alive may be dropped.
+    pub(super) fn insert(&mut self, key: u64, id: u32, is_alive: impl Fn(u32) -> bool) {
+        let (segment, tag) = place(key);
+        self.put(segment, tag, id, is_alive);
+    }
+
+    /// [`Table::insert`] by segment and tag.
+    pub(super) fn put(
+        &mut self,
+        segment: usize,
+        tag: u32,
+        id: u32,
+        is_alive: impl Fn(u32) -> bool,
+    ) {
+        let segment = &mut self.segments[segment];
+        let keep = |entry| match entry {
+            Entry::One(id) => is_alive(id),
+            Entry::Many(_) => true,
+        };
+        if segment.is_full() {
+            segment.rewrite(keep);
+        }
+        loop {
+            let run = segment.run(tag);
+            if let (false, Entry::Many(list)) = (run.is_empty(), first(segment, &run)) {
+                self.lists[list as usize].push(id);
+                return;
+            }
+            if run.len() >= RUN {
+                let ids = run.clone().filter_map(|at| match segment.entry(at) {
+                    Entry::One(id) => is_alive(id).then_some(id),
+                    Entry::Many(_) => None,
+                });
+                let ids = ids.chain([id]).collect();
+                let list = self.free.pop().unwrap_or_else(|| {
+                    self.lists.push(Vec::new());
+                    self.lists.len() as u32 - 1
+                });
+                self.lists[list as usize] = ids;
+                segment.replace(run, tag, Entry::Many(list));
+                return;
+            }
+            if segment.insert(run.end, tag, Entry::One(id)) {
+                return;
+            }
+            segment.rewrite(keep);
+        }
+    }
+
+    /// Drops every entry of an id that is not alive.
+    pub(super) fn sweep(&mut self, is_alive: impl Fn(u32) -> bool) {
+        for (number, list) in self.lists.iter_mut().enumerate() {
+            if list.is_empty() {
+                continue;
+            }
+            list.retain(|&id| is_alive(id));
+            list.shrink_to(list.len() * 2);
+            if list.is_empty() {
+                *list = Vec::new();
+                self.free.push(number as u32);
+            }
+        }
+        for segment in &mut self.segments {
+            segment.rewrite(|entry| match entry {
+                Entry::One(id) => is_alive(id),
+                Entry::Many(list) => !self.lists[list as usize].is_empty(),
+            });
+            segment.release();
+        }
+    }
+
+    /// Tag and id of every entry of a segment, in the order that [`Table::put`] makes the same segment of.
+    pub(super) fn entries(&self, segment: usize) -> impl Iterator<Item = (u32, u32)> {
+        let entries = self.segments[segment].entries();
+        entries.flat_map(|(tag, entry)| self.listed(entry).map(move |id| (tag, id)))
+    }
+
+    /// Entries, and how many keys have lists.
+    pub(super) fn count(&self) -> (u64, u64) {
+        let lists = self.lists.len() - self.free.len();
+        let listed: usize = self.lists.iter().map(Vec::len).sum();
+        let used: usize = self.segments.iter().map(Segment::used).sum();
+        ((used - lists + listed) as u64, lists as u64)
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        let lists: usize = self.lists.iter().map(|list| list.capacity() * 4).sum();
+        SEGMENTS * size_of::<Segment>()
+            + self.segments.iter().map(Segment::bytes).sum::<usize>()
+            + lists
+            + self.lists.capacity() * size_of::<Vec<u32>>()
+            + self.free.capacity() * 4
+    }
+}
+
+fn first(segment: &Segment, run: &std::ops::Range<usize>) -> Entry {
+    segment.entry(run.start)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Table;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    /// Keys that collide in segments and tags, and few enough to be crowded.
+    fn key() -> impl Strategy<Value = u64> {
+        prop_oneof![
+            any::<u64>(),
+            (0..40_u64).prop_map(|low| low << 21),
+            (0..40_u64).prop_map(|low| 0xabc << 52 | 0x7fff_ffe0 << 21 | low << 21),
+            (0..3_u64).prop_map(|few| few << 52),
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn a_table_agrees_with_a_map_of_lists(
+            steps in prop::collection::vec((key(), 0..100_u32), 1..1500),
+        ) {
+            let mut table = Table::new();
+            let mut model: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
+            let mut dead = vec![false; steps.len()];
+            for (id, &(key, kill)) in (0_u32..).zip(&steps) {
+                table.insert(key, id, |id| !dead[id as usize]);
+                model.entry(key >> 21).or_default().push(id);
+                dead[(id as usize * 7919 + 13) % (id as usize + 1)] |= kill < 20;
+                if kill == 99 {
+                    table.sweep(|id| !dead[id as usize]);
+                }
+            }
+            for (key, ids) in &model {
+                let alive = |id: &u32| !dead[*id as usize];
+                let found: Vec<u32> = table.ids(key << 21).filter(alive).collect();
+                let expected: Vec<u32> = ids.iter().copied().filter(alive).collect();
+                prop_assert_eq!(found, expected);
+            }
+            table.sweep(|id| !dead[id as usize]);
+            let alive = dead.iter().filter(|&&dead| !dead).count() as u64;
+            prop_assert_eq!(table.count().0, alive);
+            // Writing a table down and making it anew changes nothing.
+            let mut copy = Table::new();
+            for segment in 0..super::SEGMENTS {
+                for (tag, id) in table.entries(segment).collect::<Vec<_>>() {
+                    copy.put(segment, tag, id, |_| true);
+                }
+                prop_assert!(copy.entries(segment).eq(table.entries(segment)));
+            }
+            table.sweep(|_| false);
+            prop_assert_eq!(table.count(), (0, 0));
+        }
+    }
+}

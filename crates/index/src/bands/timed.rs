@@ -1,0 +1,184 @@
+//! Additions with a time, check-and-add, and the documents that leave the window: the rules of [`Index`](crate::Index).
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::state::State;
+use super::{BandIndex, BandOutcome};
+use crate::index::timed::clock;
+use crate::{AddOptions, IndexError, OnDuplicate};
+
+/// Documents that leave under one exclusive hold of the state: about a tenth of a millisecond.
+const SLICE: u64 = 512;
+
+impl State {
+    /// Deletes the oldest documents below `before`, and beyond the window's count, a few; how many they were.
+    fn expire_some(&mut self, limit: Option<u64>, before: u64, room: u64) -> u64 {
+        let mut gone = 0;
+        while gone < SLICE {
+            let crowded = limit.is_some_and(|limit| self.documents.live() + room > limit);
+            let before = if crowded { u64::MAX } else { before };
+            let documents = &self.documents;
+            let Some(id) = self.ages.pop_before(before, |id| documents.is_alive(id)) else { break };
+            let id = self.documents.full(id);
+            self.documents.delete(id);
+            gone += 1;
+        }
+        self.sweep_ages();
+        self.tidy();
+        gone
+    }
+
+    fn sweep_ages(&mut self) {
+        let Self { ages, documents, .. } = self;
+        ages.sweep(documents.live(), |id| documents.is_alive(id));
+    }
+}
+
+impl BandIndex {
+    /// [`BandIndex::add`] of a document of this time (default: the clock). In an index with a window the documents that are
+    /// then too old or too many leave.
+    ///
+    /// # Errors
+    /// As [`BandIndex::add`].
+    pub fn add_at(&self, signature: &[u32], at: Option<u64>) -> Result<u64, IndexError> {
+        let mut keys = Vec::new();
+        State::keys(&self.options, signature, &mut keys)?;
+        let _writer = self.writers.lock();
+        let at = self.advance(at);
+        self.add_locked(signature, &keys, at)
+    }
+
+    /// [`BandIndex::check_and_add`] with a time and a choice of what a duplicate does.
+    ///
+    /// # Errors
+    /// As [`BandIndex::add`].
+    pub fn check_and_add_with(
+        &self,
+        signature: &[u32],
+        options: AddOptions,
+    ) -> Result<BandOutcome, IndexError> {
+        let mut keys = Vec::new();
+        State::keys(&self.options, signature, &mut keys)?;
+        let _writer = self.writers.lock();
+        let outcome = self.check_locked(signature, &keys, options)?;
+        self.count_truncated([outcome.truncated]);
+        Ok(outcome)
+    }
+
+    /// As if [`BandIndex::check_and_add_with`] were called for every signature in order, nothing coming between; `times` has
+    /// one for each, or is empty for the clock. About a microsecond each: making the signatures is the part that takes
+    /// threads.
+    ///
+    /// # Errors
+    /// As [`BandIndex::add`], and [`IndexError::Cancelled`] if the flag is up at the start; nothing was added then.
+    pub fn check_and_add_many_with<S: AsRef<[u32]>>(
+        &self,
+        signatures: &[S],
+        times: &[u64],
+        on_duplicate: OnDuplicate,
+        cancel: &AtomicBool,
+    ) -> Result<Vec<BandOutcome>, IndexError> {
+        let mut keys = Vec::new();
+        for signature in signatures {
+            State::keys(&self.options, signature.as_ref(), &mut keys)?;
+        }
+        let _writer = self.writers.lock();
+        if cancel.load(Ordering::Relaxed) {
+            return Err(IndexError::Cancelled);
+        }
+        self.state.read().documents.check_room(signatures.len() as u64)?;
+        let times = times.iter().copied().map(Some).chain(std::iter::repeat(None));
+        let mut outcomes = Vec::with_capacity(signatures.len());
+        for (signature, at) in signatures.iter().zip(times) {
+            State::keys(&self.options, signature.as_ref(), &mut keys)?;
+            let options = AddOptions { at, on_duplicate };
+            outcomes.push(self.check_locked(signature.as_ref(), &keys, options)?);
+        }
+        self.count_truncated(outcomes.iter().map(|outcome| outcome.truncated));
+        Ok(outcomes)
+    }
+
+    /// Deletes every document with a time before `before` and returns how many they were.
+    ///
+    /// # Errors
+    /// [`IndexError::NoWindow`] if the index keeps no times.
+    pub fn expire(&self, before: u64) -> Result<u64, IndexError> {
+        let _writer = self.writers.lock();
+        if self.options.window.is_none() {
+            return Err(IndexError::NoWindow);
+        }
+        Ok(self.expire_locked(before, 0))
+    }
+
+    /// The caller holds `writers`.
+    fn check_locked(
+        &self,
+        signature: &[u32],
+        keys: &[u64],
+        options: AddOptions,
+    ) -> Result<BandOutcome, IndexError> {
+        let at = self.advance(options.at);
+        let (near, truncated) = {
+            let state = self.state.read();
+            state.prefetch(keys);
+            state.best(signature, keys)
+        };
+        if let (Some(near), OnDuplicate::Touch) = (near, options.on_duplicate)
+            && self.options.window.is_some()
+        {
+            let mut state = self.state.write();
+            state.ages.renew(near.id as u32, at);
+            state.sweep_ages();
+        }
+        let add = near.is_none() || options.on_duplicate == OnDuplicate::Add;
+        let id = if add { Some(self.add_locked(signature, keys, at)?) } else { None };
+        Ok(BandOutcome { id, duplicate_of: near, truncated })
+    }
+
+    /// Adds at a time that `advance` has given; the caller holds `writers`.
+    pub(super) fn add_locked(
+        &self,
+        signature: &[u32],
+        keys: &[u64],
+        at: u64,
+    ) -> Result<u64, IndexError> {
+        let windowed = self.options.window.is_some();
+        if windowed {
+            self.expire_locked(0, 1);
+        }
+        let mut state = self.state.write();
+        if state.documents.check_room(1).is_err() {
+            // Ids of dead documents count until they are swept out.
+            state.sweep();
+            state.documents.check_room(1)?;
+        }
+        let id = state.add(signature, keys);
+        if windowed {
+            state.ages.push(id as u32, at);
+        }
+        Ok(id)
+    }
+
+    /// Lets time go on to `at`; the caller holds `writers`.
+    pub(super) fn advance(&self, at: Option<u64>) -> u64 {
+        let Some(window) = self.options.window else { return 0 };
+        let at = self.state.write().ages.advance(at.unwrap_or_else(clock));
+        if let Some(age) = window.max_age {
+            self.expire_locked(at.saturating_sub(age), 0);
+        }
+        at
+    }
+
+    /// Deletes what is before `before` or beyond the count, leaving room for `room` more; the caller holds `writers`.
+    fn expire_locked(&self, before: u64, room: u64) -> u64 {
+        let limit = self.options.window.and_then(|window| window.max_count);
+        let mut all = 0;
+        loop {
+            let gone = self.state.write().expire_some(limit, before, room);
+            all += gone;
+            if gone < SLICE {
+                return all;
+            }
+        }
+    }
+}
