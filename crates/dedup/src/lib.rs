@@ -23,6 +23,7 @@ mod cluster;
 mod decide;
 mod deduper;
 mod error;
+pub mod evaluate;
 mod files;
 mod keep;
 mod method;

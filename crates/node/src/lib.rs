@@ -17,6 +17,7 @@ mod check;
 mod columns;
 mod deduper;
 mod error;
+mod evaluate;
 mod explain;
 mod files;
 mod fingerprinter;
