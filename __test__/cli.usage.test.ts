@@ -14,6 +14,7 @@ const COMMANDS = [
   'plan',
   'fingerprint',
   'explain',
+  'eval',
   'help',
   'version',
 ];

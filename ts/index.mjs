@@ -16,6 +16,7 @@ export const {
   cosine,
   dedup,
   dedupFiles,
+  evaluate,
   explain,
   fromHex,
   hammingDistance,

@@ -7,6 +7,12 @@ export { type DedupFilesOptions, dedupFiles, type Progress } from './dedup-files
 export { Dictionary } from './dictionary';
 export type { Doc, Text } from './documents';
 export { SimHashError } from './errors';
+export {
+  type EvaluatedDocument,
+  type EvaluateOptions,
+  type Evaluation,
+  evaluate,
+} from './evaluate';
 export { type DifferingBit, type Explanation, explain, type SharedToken } from './explain';
 export {
   Fingerprinter,
@@ -53,4 +59,11 @@ export {
   type Items,
   type PairsOptions,
 } from './simhash-index';
+export type {
+  ClusterStatement,
+  DecisionStatement,
+  DocId,
+  PairStatement,
+  Statement,
+} from './statements';
 export type { Time, Times } from './time';

@@ -161,6 +161,9 @@ export declare function cosine(a: unknown, b: unknown, by: NativeFingerprinter):
 /** Deduplicates files on threads of its own. */
 export declare function dedupFiles(options: NativeFileOptions, onProgress: ((arg: NativeProgress) => unknown) | undefined | null, cancel: Cancel): Promise<NativeSummary>
 
+/** Scores a result on the pool; links are verified where a fingerprinter is given. */
+export declare function evaluate(labels: NativeLabels, reported: NativeReported, by: NativeFingerprinter | undefined | null, texts: NativeDocumentTexts, cancel: Cancel): Promise<NativeEvaluation>
+
 /** Why two texts are near-duplicates, or are not. */
 export declare function explain(a: unknown, b: unknown, by: NativeFingerprinter): NativeExplanation
 
@@ -229,6 +232,32 @@ export interface NativeDifferingBit {
 export interface NativeDocumentClusters {
   offsets: Uint32Array
   members: Uint32Array
+/** Texts to verify by: `texts[i]` is that of document `numbers[i]`. */
+export interface NativeDocumentTexts {
+  numbers: Uint32Array
+  texts: unknown
+  threads: number
+}
+
+/** The figures. */
+export interface NativeEvaluation {
+  documents: number
+  redundant: number
+  removed: number
+  pairs: number
+  apart: number
+  merged: number
+  documentRecall: number
+  removalRecall: number
+  pairRecall: number
+  labelledPrecision?: number
+  pairPrecision?: number
+  halfPrecision?: number
+  keptPrecision?: number
+  bcubedPrecision: number
+  bcubedRecall: number
+  bcubedF1: number
+  adjustedRand: number
 }
 
 /** How two texts compare. */
@@ -286,6 +315,22 @@ export interface NativeIndexOptions {
   capacity?: number
   window?: NativeWindow
   threads: number
+}
+
+/** What is known to be true of documents `0..documents`. */
+export interface NativeLabels {
+  documents: number
+  least: number
+  groups: NativeLists
+  a: Uint32Array
+  b: Uint32Array
+  similarity: Float64Array
+}
+
+/** List i has the numbers between `offsets[i]` and `offsets[i + 1]`. */
+export interface NativeLists {
+  offsets: Uint32Array
+  numbers: Uint32Array
 }
 
 /** Matches of row i lie between `offsets[i]` and `offsets[i + 1]`. */
@@ -357,6 +402,13 @@ export interface NativeRejected {
   file: string
   line: number
   reason: string
+}
+
+/** What a result says. */
+export interface NativeReported {
+  kept: Uint32Array
+  removed: Uint32Array
+  clusters: NativeLists
 }
 
 /** A sentence of a text. */

@@ -23,6 +23,15 @@ export interface TextSpec {
   readonly help: string;
 }
 
+/** Pieces of text: the option may be given several times. */
+export interface TextsSpec {
+  readonly kind: 'texts';
+  readonly short?: string;
+  readonly value: string;
+  readonly default?: readonly string[];
+  readonly help: string;
+}
+
 /** A number within a closed range. */
 export interface NumberSpec {
   readonly kind: 'integer' | 'number';
@@ -44,16 +53,18 @@ export interface ChoiceSpec {
   readonly help: string;
 }
 
-export type OptionSpec = FlagSpec | TextSpec | NumberSpec | ChoiceSpec;
+export type OptionSpec = FlagSpec | TextSpec | TextsSpec | NumberSpec | ChoiceSpec;
 export type OptionTable = Readonly<Record<string, OptionSpec>>;
 
 type ValueOf<S> = S extends FlagSpec
   ? boolean
   : S extends NumberSpec
     ? number
-    : S extends { readonly choices: readonly (infer C)[] }
-      ? C
-      : string;
+    : S extends TextsSpec
+      ? readonly string[]
+      : S extends { readonly choices: readonly (infer C)[] }
+        ? C
+        : string;
 type Missing<S> = S extends FlagSpec | { readonly default: unknown } ? never : undefined;
 
 /**

@@ -76,6 +76,8 @@ function description(spec: OptionSpec): string {
       return `${spec.help}: ${spec.choices.join(', ')}${notes(byDefault(spec.default))}`;
     case 'text':
       return `${spec.help}${notes(byDefault(spec.default))}`;
+    case 'texts':
+      return `${spec.help}${notes('may be given again')}`;
     default:
       return `${spec.help}${notes(`${spec.min} to ${spec.max}`, byDefault(spec.default))}`;
   }

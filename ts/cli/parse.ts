@@ -40,13 +40,17 @@ export function parse(command: Command, argv: readonly string[]): Parsed {
     allowPositionals: true,
     tokens: true,
   });
-  const given: Record<string, boolean | string | number> = {};
+  const given: Record<string, boolean | string | number | readonly string[]> = {};
   for (const token of tokens) {
     if (token.kind !== 'option') continue;
     const spec = Object.hasOwn(table, token.name) ? table[token.name] : undefined;
     if (spec === undefined) throw unknownOption(token.rawName, command.name, table);
-    if (token.name in given) throw new UsageError(`${token.rawName} is given twice`);
-    given[token.name] = read(spec, token.rawName, token.value, token.inlineValue === true);
+    const before = given[token.name];
+    if (before !== undefined && spec.kind !== 'texts') {
+      throw new UsageError(`${token.rawName} is given twice`);
+    }
+    const value = read(spec, token.rawName, token.value, token.inlineValue === true);
+    given[token.name] = spec.kind === 'texts' ? [...texts(before), String(value)] : value;
   }
   const { help } = given;
   if (help !== true) checkCount(command, positionals);
@@ -55,6 +59,10 @@ export function parse(command: Command, argv: readonly string[]): Parsed {
     if (initial !== undefined) given[name] ??= initial;
   }
   return { help: help === true, args: positionals, values: given as Values<OptionTable> };
+}
+
+function texts(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value : [];
 }
 
 function read(
@@ -74,6 +82,7 @@ function read(
   }
   switch (spec.kind) {
     case 'text':
+    case 'texts':
       return value;
     case 'choice':
       if (spec.choices.includes(value)) return value;

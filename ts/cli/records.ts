@@ -64,7 +64,7 @@ function parseRecord(
 }
 
 /** The value at a path of keys separated by dots. */
-function field(record: unknown, path: string): unknown {
+export function field(record: unknown, path: string): unknown {
   let value = record;
   for (const key of path.split('.')) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;

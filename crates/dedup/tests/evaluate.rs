@@ -1,4 +1,5 @@
 //! Scores against their definitions, written down naively, and against cases counted by hand.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use proptest::prelude::*;
 use simhash_dedup::evaluate::{
@@ -230,7 +231,7 @@ proptest! {
             }
         }
         let chance = in_l * in_f / count;
-        let most = (in_l + in_f) / 2.0 - chance;
+        let most = f64::midpoint(in_l, in_f) - chance;
         close(result.adjusted_rand, if most == 0.0 { 1.0 } else { (together - chance) / most });
         let weight: f64 = shares.values().map(|(total, _)| total.min(50.0)).sum();
         let hit: f64 = shares.values().map(|(total, hit)| total.min(50.0) * hit / total).sum();

@@ -75,6 +75,14 @@ impl NativeReported {
     }
 }
 
+/// Texts to verify by: `texts[i]` is that of document `numbers[i]`.
+#[napi(object, object_to_js = false)]
+pub struct NativeDocumentTexts<'env> {
+    pub numbers: Uint32Array,
+    pub texts: Unknown<'env>,
+    pub threads: u32,
+}
+
 /// The figures.
 #[napi(object, object_from_js = false)]
 pub struct NativeEvaluation {
@@ -149,23 +157,20 @@ impl DocumentTexts for Rows {
     }
 }
 
-/// Scores a result on the pool; links are verified where a fingerprinter is given. `texts[i]` is that of document
-/// `numbers[i]`.
+/// Scores a result on the pool; links are verified where a fingerprinter is given.
 #[napi(catch_unwind, ts_return_type = "Promise<NativeEvaluation>")]
-#[expect(clippy::too_many_arguments, reason = "one call from one place, columns by name")]
 pub fn evaluate<'env>(
     env: &'env Env,
     labels: NativeLabels,
     reported: NativeReported,
     by: Option<&NativeFingerprinter>,
-    numbers: Uint32Array,
-    texts: Unknown<'_>,
-    threads: u32,
+    texts: NativeDocumentTexts<'_>,
     cancel: &Cancel,
 ) -> js::Result<Object<'env>> {
     let fingerprinter = by.map(|by| by.core.clone());
-    let texts = Texts::many(&texts, "documents", Accept::Texts)?;
-    let (numbers, documents, least) = (numbers.to_vec(), labels.documents, labels.least);
+    let (numbers, threads) = (texts.numbers.to_vec(), texts.threads);
+    let texts = Texts::many(&texts.texts, "documents", Accept::Texts)?;
+    let (documents, least) = (labels.documents, labels.least);
     let (pairs, groups) = (labels.pairs(), Lists::from(labels.groups));
     let (links, clusters) = (reported.links(), Lists::from(reported.clusters));
     let work = move |flag: &AtomicBool| {

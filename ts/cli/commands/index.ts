@@ -2,6 +2,7 @@
 import type { Command } from '../command';
 import { clusters } from './clusters';
 import { dedup } from './dedup';
+import { evaluation } from './eval';
 import { explain } from './explain';
 import { fingerprint } from './fingerprint';
 import { help } from './help';
@@ -24,6 +25,7 @@ export const commands: readonly Command[] = [
   plan,
   fingerprint,
   explain,
+  evaluation,
   help,
   version,
 ];

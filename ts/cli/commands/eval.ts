@@ -1,0 +1,124 @@
+import type { Evaluation } from '../..';
+import { given } from '../../given';
+import { defineCommand } from '../command';
+import { EXIT, UsageError } from '../exit';
+import { count } from '../format';
+import { interruptible } from '../interrupt';
+import { execution, features, fields, fingerprinterOptions } from '../options';
+import { records } from '../records';
+import { Rejections } from '../rejections';
+import { statements } from '../statements';
+import { versions } from '../version';
+
+export const evaluation = defineCommand({
+  name: 'eval',
+  summary: 'score a result against labels: recall and precision',
+  arguments: {
+    usage: 'RESULT',
+    min: 1,
+    max: 1,
+    help: 'what dedup --mark or --clusters wrote; - is standard input',
+  },
+  options: {
+    labels: {
+      kind: 'texts',
+      value: 'FILE',
+      help: 'what is true: clusters, pairs with a similarity or a label, or arrays of ids',
+    },
+    docs: {
+      kind: 'texts',
+      value: 'FILE',
+      help: 'the documents: their number, and the texts by which links are verified',
+    },
+    'min-similarity': {
+      kind: 'number',
+      value: 'S',
+      min: 0,
+      max: 1,
+      default: 0.8,
+      help: 'Jaccard similarity of the n-grams from which a pair is one of duplicates',
+    },
+    ...features,
+    ...fields,
+    threads: execution.threads,
+    json: { kind: 'flag', help: 'print the figures as JSON, with options and versions' },
+  },
+  notes: [
+    'Result and labels are JSON lines, plain or .gz, of the same forms: {"representative", "members": [{"id"}]} or an array of ids is a cluster; {"a", "b"} is a pair, of duplicates unless its similarity is below --min-similarity or its label is 0; {"id", "duplicateOf"} is a decision. A pair of labels links the clusters of its two documents.',
+    'Document recall is the share of redundant documents that are linked to a true mate. Pair precision is the share of reported links whose similarity, computed again from --docs, reaches --min-similarity; a cluster is judged by its best reading. Pair recall counts each labelled cluster as 50 pairs at most. Kept precision compares each duplicate with the document that was kept.',
+    'Without --docs the documents are those that result and labels name. A malformed line is reported as file:line and counted, and the run goes on (exit status 1).',
+  ],
+  run([result = ''], values, terminal) {
+    const { labels, docs, threads } = values;
+    if (labels === undefined) {
+      throw new UsageError('eval needs --labels FILE', 'see: simhash-native help eval');
+    }
+    const inputs = [result, ...labels, ...(docs ?? [])];
+    if (inputs.filter((input) => input === '-').length > 1) {
+      throw new UsageError('standard input (-) can be read only once');
+    }
+    return interruptible(terminal, '-', async (signal) => {
+      const { evaluate } = await import('../../index.js');
+      const rejections = new Rejections(terminal);
+      const { 'text-field': textField, 'id-field': idField } = values;
+      const made = fingerprinterOptions(values);
+      const minSimilarity = values['min-similarity'];
+      const read = (files: readonly string[]) => statements(files, idField, rejections, { signal });
+      const source = { inputs: docs ?? [], format: 'jsonl', textField, idField, signal } as const;
+      const documents = docs && records(source, rejections);
+      const figures = await evaluate(read([result]), read(labels), {
+        ...made,
+        ...given({ documents }),
+        ...{ minSimilarity, threads, signal },
+      });
+      rejections.end();
+      const { count: rejected } = rejections;
+      if (values.json) {
+        const options = { ...made, minSimilarity };
+        const all = { ...figures, rejected, result, labels, docs, options, versions: versions() };
+        await terminal.write(`${JSON.stringify(all)}\n`);
+      } else {
+        await terminal.write(table(figures));
+        for (const line of doubts(figures)) terminal.say(line);
+      }
+      return rejected > 0 ? EXIT.rejected : EXIT.done;
+    });
+  },
+});
+
+/** One line per figure: its name, its value, what it is of. */
+function table(of: Evaluation): string {
+  const share = (value: number | undefined) => (value === undefined ? '-' : value.toFixed(6));
+  const rows = [
+    ['documents', count(of.documents), `${count(of.redundant)} redundant`],
+    ['links', count(of.pairs), `${count(of.removed)} documents removed`],
+    ['document recall', share(of.documentRecall), 'of redundant documents'],
+    ['removal recall', share(of.removalRecall), 'of redundant documents, counted'],
+    ['pair precision', share(of.pairPrecision), 'of links, by their texts'],
+    ['  at 0.5', share(of.halfPrecision), ''],
+    ['kept precision', share(of.keptPrecision), 'of removed documents, by their texts'],
+    ['labelled precision', share(of.labelledPrecision), 'of links, by the labels'],
+    ['pair recall', share(of.pairRecall), 'of true pairs, a cluster as 50 at most'],
+    ['B-cubed precision', share(of.bcubedPrecision), ''],
+    ['B-cubed recall', share(of.bcubedRecall), ''],
+    ['B-cubed F1', share(of.bcubedF1), ''],
+    ['adjusted Rand index', share(of.adjustedRand), ''],
+    ...(of.apart > 0
+      ? [['merged', count(of.merged), `of ${count(of.apart)} pairs labelled as different`]]
+      : []),
+  ];
+  const [name, value] = [0, 1].map((at) => Math.max(...rows.map((row) => row[at]?.length ?? 0)));
+  return rows
+    .map(([what = '', figure = '', basis = '']) =>
+      `${what.padEnd(name ?? 0)}  ${figure.padStart(value ?? 0)}  ${basis}`.trimEnd(),
+    )
+    .map((line) => `${line}\n`)
+    .join('');
+}
+
+/** What makes the figures doubtful. */
+function doubts({ unknownDecisions, unknownLabels }: Evaluation): string[] {
+  const doubt = (ids: number, where: string) =>
+    ids > 0 ? [`${count(ids)} ids in the ${where} are of no document, and were left out`] : [];
+  return [...doubt(unknownDecisions, 'result'), ...doubt(unknownLabels, 'labels')];
+}
