@@ -232,6 +232,8 @@ export interface NativeDifferingBit {
 export interface NativeDocumentClusters {
   offsets: Uint32Array
   members: Uint32Array
+}
+
 /** Texts to verify by: `texts[i]` is that of document `numbers[i]`. */
 export interface NativeDocumentTexts {
   numbers: Uint32Array
