@@ -3,14 +3,14 @@
 //! The core index lies behind an `Arc`: a job on the pool keeps it alive while `close` already let go of it. Its memory
 //! is outside the engine's heap and is reported to it, or dropped indexes would pile up uncollected.
 
-mod batch;
+pub(crate) mod batch;
 mod clusters;
-mod columns;
+pub(crate) mod columns;
 mod file;
-mod options;
+pub(crate) mod options;
 mod pairs;
 mod plan;
-mod shared;
+pub(crate) mod shared;
 mod whole;
 
 use crate::check::{number, whole};
@@ -62,7 +62,7 @@ fn search_options(max_distance: Option<u32>, limit: Option<f64>) -> Result<Searc
     })
 }
 
-fn time(at: Option<f64>) -> Result<Option<u64>, Failure> {
+pub(crate) fn time(at: Option<f64>) -> Result<Option<u64>, Failure> {
     at.map(|at| whole(at, "at")).transpose()
 }
 

@@ -26,6 +26,7 @@ mod lexicon;
 mod measure;
 mod normalizer;
 mod pool;
+mod sentence_index;
 mod sentences;
 mod sketch;
 mod stdout;

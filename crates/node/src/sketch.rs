@@ -53,12 +53,22 @@ pub(crate) fn items(
     threads: u32,
     cancel: &AtomicBool,
 ) -> Result<Vec<Item>, Failure> {
+    rows(texts, threads, cancel, |row| item(fingerprinter, texts, row))
+}
+
+/// `one` of every row in order, by the rule of [`items`].
+pub(crate) fn rows<T: Send>(
+    texts: &Texts,
+    threads: u32,
+    cancel: &AtomicBool,
+    one: impl Fn(usize) -> T + Sync,
+) -> Result<Vec<T>, Failure> {
     let tasks = pool::tasks(threads);
     let one = |row| {
         if cancel.load(Ordering::Relaxed) {
             return Err(Failure::cancelled());
         }
-        Ok(item(fingerprinter, texts, row))
+        Ok(one(row))
     };
     if tasks == 1 || texts.volume() < SMALL {
         return (0..texts.len()).map(one).collect();

@@ -12,10 +12,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Times in milliseconds; none: the clock.
 #[derive(Default)]
-pub(super) struct Times(Option<Vec<u64>>);
+pub(crate) struct Times(Option<Vec<u64>>);
 
 impl Times {
-    pub(super) fn of(given: Option<Float64Array>) -> Result<Self, Failure> {
+    pub(crate) fn of(given: Option<Float64Array>) -> Result<Self, Failure> {
         let Some(given) = given else { return Ok(Self::default()) };
         given
             .iter()
@@ -25,7 +25,7 @@ impl Times {
     }
 
     /// A time for each of `count` items: one given time is everybody's.
-    fn each(&self, count: usize) -> Result<Vec<u64>, Failure> {
+    pub(crate) fn each(&self, count: usize) -> Result<Vec<u64>, Failure> {
         match self.0.as_deref() {
             None => Ok(Vec::new()),
             Some([one]) => Ok(vec![*one; count]),
@@ -36,7 +36,7 @@ impl Times {
 }
 
 /// What a duplicate does, by its name; absent means nothing.
-pub(super) fn on_duplicate(name: Option<&str>) -> Result<OnDuplicate, Failure> {
+pub(crate) fn on_duplicate(name: Option<&str>) -> Result<OnDuplicate, Failure> {
     match name {
         None | Some("skip") => Ok(OnDuplicate::Skip),
         Some("add") => Ok(OnDuplicate::Add),

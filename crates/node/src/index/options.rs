@@ -15,7 +15,7 @@ pub struct NativeWindow {
 }
 
 impl NativeWindow {
-    fn core(self) -> Result<Window, Failure> {
+    pub(crate) fn core(self) -> Result<Window, Failure> {
         let limit = |limit: Option<f64>, name| limit.map(|limit| whole(limit, name)).transpose();
         Ok(Window {
             max_age: limit(self.max_age, "window.maxAge")?,
@@ -81,14 +81,14 @@ impl NativeIndexOptions {
     }
 }
 
-fn shown(window: Option<Window>) -> String {
+pub(crate) fn shown(window: Option<Window>) -> String {
     let Some(Window { max_age, max_count }) = window else { return "none".to_owned() };
     let limit = |limit: Option<u64>| limit.map_or("any".to_owned(), |limit| limit.to_string());
     format!("maxAge {}, maxCount {}", limit(max_age), limit(max_count))
 }
 
 /// The saved index was made with other options than those given.
-pub(super) fn mismatch(path: &Path, option: &str, saved: &str, given: &str) -> Failure {
+pub(crate) fn mismatch(path: &Path, option: &str, saved: &str, given: &str) -> Failure {
     Failure::new(
         "ERR_SIMHASH_INDEX_MISMATCH",
         format!(

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering};
 const REPORT_EVERY: u32 = 4096;
 
 /// The flag of calls that cannot be cancelled.
-pub(super) static NEVER: AtomicBool = AtomicBool::new(false);
+pub(crate) static NEVER: AtomicBool = AtomicBool::new(false);
 
 /// An index with what makes its items.
 pub(super) struct Shared {
@@ -67,7 +67,7 @@ impl Shared {
 }
 
 /// Runs a parallel call of the core on the shared pool; a small batch, or one for a single task, where it is.
-pub(super) fn on_pool<T: Send>(
+pub(crate) fn on_pool<T: Send>(
     len: usize,
     tasks: usize,
     work: impl FnOnce(usize) -> Result<T, Failure> + Send,
@@ -79,20 +79,20 @@ pub(super) fn on_pool<T: Send>(
 
 /// Bytes told to the engine so far.
 #[derive(Default)]
-pub(super) struct Memory {
+pub(crate) struct Memory {
     reported: AtomicI64,
     calls: AtomicU32,
 }
 
 impl Memory {
-    pub(super) fn report(&self, env: Env, bytes: i64) {
+    pub(crate) fn report(&self, env: Env, bytes: i64) {
         let before = self.reported.swap(bytes, Ordering::Relaxed);
         // A refusal only means that the collector knows less.
         let _ = env.adjust_external_memory(bytes - before);
     }
 
     /// Whether a single call is the one in many after which memory is to be reported.
-    pub(super) fn is_due(&self) -> bool {
+    pub(crate) fn is_due(&self) -> bool {
         self.calls.fetch_add(1, Ordering::Relaxed) % REPORT_EVERY == REPORT_EVERY - 1
     }
 }

@@ -1,0 +1,135 @@
+//! What the calls on an index of sentences share with its jobs on the pool.
+
+use super::columns::{NativeSentenceChecked, NativeSentenceMatches};
+use crate::check::number;
+use crate::error::{Failure, caught};
+use crate::index::batch::Times;
+use crate::index::columns::NativeAdded;
+use crate::index::shared::on_pool;
+use crate::pool;
+use crate::sketch::rows;
+use crate::text::{Given, Texts};
+use simhash_index::OnDuplicate;
+use simhash_index::sentences::{SentenceIndex, SentenceItem};
+use simhash_sketch::sentences::{SentenceSketch, SentenceSketcher, SketchScratch};
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+thread_local! {
+    /// Memory of one thread, kept between calls.
+    static MEMORY: RefCell<(String, SketchScratch)> = RefCell::default();
+}
+
+/// An index with what makes its sketches.
+pub(super) struct Shared {
+    pub(super) index: SentenceIndex,
+    pub(super) sketcher: SentenceSketcher,
+    threads: u32,
+    /// A panic left a writer half way: nothing it says can be trusted.
+    poisoned: AtomicBool,
+}
+
+impl Shared {
+    pub(super) fn new(index: SentenceIndex, sketcher: SentenceSketcher, threads: u32) -> Self {
+        Self { index, sketcher, threads, poisoned: AtomicBool::new(false) }
+    }
+
+    pub(super) fn bytes(&self) -> i64 {
+        let stats = self.index.stats();
+        i64::try_from(stats.bytes + stats.window_bytes).unwrap_or(i64::MAX)
+    }
+
+    /// Runs `work` unless an earlier panic broke the index; remembers a new one.
+    pub(super) fn guarded<T>(
+        &self,
+        work: impl FnOnce(&Self) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        if self.poisoned.load(Ordering::Relaxed) {
+            let why = "an earlier internal error left this index unusable; make a new one and report the error";
+            return Err(Failure::internal(why));
+        }
+        let result = caught(|| work(self));
+        if result.as_ref().is_err_and(Failure::is_internal) {
+            self.poisoned.store(true, Ordering::Relaxed);
+        }
+        result
+    }
+
+    /// What the index stores of one text.
+    pub(super) fn item(&self, texts: &Texts, row: usize) -> SentenceItem {
+        let sketch = |memory: &mut (String, SketchScratch)| {
+            let (text, scratch) = memory;
+            match texts.get(row, text) {
+                Given::Text(text) => match self.sketcher.sketch(text, scratch) {
+                    SentenceSketch::Sentences(sentences) => SentenceItem::Sentences(sentences),
+                    SentenceSketch::Exact(text) => SentenceItem::Exact(text),
+                    SentenceSketch::Empty => SentenceItem::Empty,
+                },
+                Given::Fingerprint(_) => SentenceItem::Empty,
+            }
+        };
+        MEMORY.with(|memory| match memory.try_borrow_mut() {
+            Ok(mut memory) => sketch(&mut memory),
+            Err(_) => sketch(&mut Default::default()),
+        })
+    }
+
+    /// All of them, with their times; nothing has been changed yet.
+    fn items(
+        &self,
+        texts: &Texts,
+        times: &Times,
+        flag: &AtomicBool,
+    ) -> Result<(Vec<SentenceItem>, Vec<u64>), Failure> {
+        let times = times.each(texts.len())?;
+        let items = rows(texts, self.threads, flag, |row| self.item(texts, row))?;
+        Ok((items, times))
+    }
+
+    pub(super) fn add_many(
+        &self,
+        texts: &Texts,
+        times: &Times,
+        flag: &AtomicBool,
+    ) -> Result<NativeAdded, Failure> {
+        let (items, times) = self.items(texts, times, flag)?;
+        let ids = self.index.add_many(&items, &times, flag)?;
+        Ok(NativeAdded { first: number(ids.start), count: number(ids.end - ids.start) })
+    }
+
+    pub(super) fn similar_many(
+        &self,
+        texts: &Texts,
+        times: &Times,
+        flag: &AtomicBool,
+    ) -> Result<Vec<f64>, Failure> {
+        let (items, times) = self.items(texts, times, flag)?;
+        let groups = self.index.similar_many(&items, &times, flag)?;
+        Ok(groups.into_iter().map(number).collect())
+    }
+
+    pub(super) fn check_and_add_many(
+        &self,
+        texts: &Texts,
+        times: &Times,
+        on_duplicate: OnDuplicate,
+        flag: &AtomicBool,
+    ) -> Result<NativeSentenceChecked, Failure> {
+        let (items, times) = self.items(texts, times, flag)?;
+        let outcomes = self.index.check_and_add_many(&items, &times, on_duplicate, flag)?;
+        Ok(NativeSentenceChecked::of(&outcomes))
+    }
+
+    pub(super) fn search_many(
+        &self,
+        texts: &Texts,
+        limit: usize,
+        flag: &AtomicBool,
+    ) -> Result<NativeSentenceMatches, Failure> {
+        let items = rows(texts, self.threads, flag, |row| self.item(texts, row))?;
+        let found = on_pool(items.len(), pool::tasks(self.threads), |tasks| {
+            Ok(self.index.search_many(&items, limit, tasks, flag)?)
+        })?;
+        NativeSentenceMatches::of(&found)
+    }
+}
