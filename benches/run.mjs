@@ -14,7 +14,7 @@ const here = dirname(fileURLToPath(import.meta.url))
 const root = join(here, '..')
 
 const rust = ['scan', 'search', 'stream', 'join', 'overlap', 'fingerprint', 'corpora', 'segment']
-const javascript = ['batch', 'intake', 'timers']
+const javascript = ['batch', 'intake', 'timers', 'sentences']
 const names = [...rust, ...javascript]
 
 /** Sizes and times at which a bench proves that it runs, and nothing else. */
@@ -28,6 +28,7 @@ const smoke = {
   corpora: ['--size', '50'],
   segment: ['--size', '20'],
   timers: ['--size', '1000'],
+  sentences: ['--size', '200'],
 }
 
 function usage(message) {

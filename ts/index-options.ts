@@ -94,7 +94,7 @@ export interface JoinOptions extends JobOptions {
 }
 
 const UINT32 = 2 ** 32 - 1;
-const WINDOW: check.Checks<Window> = {
+export const WINDOW: check.Checks<Window> = {
   maxAge: check.integer(1, Number.MAX_SAFE_INTEGER),
   maxCount: check.integer(1, UINT32 - 1),
 };

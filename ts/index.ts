@@ -2,6 +2,7 @@
 export { type Checked, CheckedItems } from './checked';
 export { type Cluster, Clusters } from './clusters';
 export type { ComparisonOptions, Keep, Method, Rejected, Summary } from './comparison';
+export { type Level, LevelSentenceIndex, type LevelSentencesOptions } from './connect/level';
 export { type Decision, type DedupOptions, dedup } from './dedup';
 export { type DedupFilesOptions, dedupFiles, type Progress } from './dedup-files';
 export { Dictionary } from './dictionary';
@@ -50,6 +51,19 @@ export {
 export type { Normalize, NormalizeOptions } from './normalize';
 export { type Pair, PairBatch } from './pairs';
 export type { PlanEstimate, PlanOptions } from './plan';
+export { SentenceIndex, type SentenceStats } from './sentence-index';
+export type {
+  CommonOptions,
+  OpenSentencesOptions,
+  SentenceIndexOptions,
+  SentenceSearchOptions,
+} from './sentence-index-options';
+export {
+  type SentenceChecked,
+  type SentenceMatch,
+  SentenceMatches,
+  SentencesChecked,
+} from './sentence-matches';
 export { type Sentence, type SentenceOptions, sentences } from './sentences';
 export {
   type Added,

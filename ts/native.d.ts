@@ -144,6 +144,66 @@ export declare class NativePairs {
   next(rows: number, cancel: Cancel): Promise<NativePairBatch | null>
 }
 
+/** An index of documents by their longest sentences. */
+export declare class NativeSentenceIndex {
+  /** Opens the index of a file here and now. */
+  static openSync(path: string, options: NativeSentenceIndexOptions): NativeSentenceIndex
+  /** Opens the index of a file on the pool. */
+  static open(path: string, options: NativeSentenceIndexOptions, cancel: Cancel): Promise<NativeSentenceIndex>
+  /** The index that kept changes lead to, on the pool. */
+  static kept(options: NativeSentenceIndexOptions, whole: Uint8Array | undefined | null, changes: Array<Uint8Array>, cancel: Cancel): Promise<NativeSentenceIndex>
+  /** What was changed since the last call. */
+  takeChanges(): Uint8Array
+  /** The whole, in place of all changes so far. */
+  whole(cancel: Cancel): Promise<Uint8Array>
+  /** What makes sentences of texts, in words. */
+  recipe(): string
+  /** Writes the whole index to a file, on the pool. */
+  save(path: string, cancel: Cancel): Promise<void>
+  /** Writes the index's own file anew, on the pool. */
+  compact(cancel: Cancel): Promise<void>
+  /** An empty index in memory. */
+  constructor(options: NativeSentenceIndexOptions)
+  /** Adds one text; its id. */
+  add(text: unknown, at?: number | undefined | null): number
+  /** Adds many texts. */
+  addMany(texts: unknown, at?: Float64Array | undefined | null): NativeAdded
+  /** Adds many texts on the pool. */
+  addManyAsync(texts: unknown, at: Float64Array | undefined | null, cancel: Cancel): Promise<NativeAdded>
+  /** Adds one text; the name of its group. */
+  similarId(text: unknown, at?: number | undefined | null): number
+  /** The same for many texts, in order. */
+  similarIdMany(texts: unknown, at?: Float64Array | undefined | null): Float64Array
+  /** The same on the pool. */
+  similarIdManyAsync(texts: unknown, at: Float64Array | undefined | null, cancel: Cancel): Promise<Float64Array>
+  /** Matches of one text. */
+  search(text: unknown, limit?: number | undefined | null): NativeSentenceMatches
+  /** Matches of many texts. */
+  searchMany(texts: unknown, limit?: number | undefined | null): NativeSentenceMatches
+  /** Matches of many texts, on the pool. */
+  searchManyAsync(texts: unknown, limit: number | undefined | null, cancel: Cancel): Promise<NativeSentenceMatches>
+  /** Adds one text unless a similar one is there, or as `duplicate` says. */
+  checkAndAdd(text: unknown, at?: number | undefined | null, duplicate?: string | undefined | null): NativeSentenceOutcome
+  /** The same for many texts, in order. */
+  checkAndAddMany(texts: unknown, at?: Float64Array | undefined | null, duplicate?: string | undefined | null): NativeSentenceChecked
+  /** The same on the pool. */
+  checkAndAddManyAsync(texts: unknown, at: Float64Array | undefined | null, duplicate: string | undefined | null, cancel: Cancel): Promise<NativeSentenceChecked>
+  /** The name of a document's group. */
+  group(id: number): number | null
+  /** Whether an id is alive. */
+  has(id: number): boolean
+  /** Takes an id away. */
+  delete(id: number): boolean
+  /** Takes away what is older than a time. */
+  expire(before: number): number
+  /** Live ids. */
+  size(): number
+  /** Counts and bytes. */
+  stats(): NativeSentenceStats
+  /** Lets go of the index; running jobs finish. */
+  close(): void
+}
+
 /** Words that never become keywords. */
 export declare class NativeStopWords {
   /** jieba's own and those of a file. */
@@ -420,6 +480,52 @@ export interface NativeSentence {
   index: number
 }
 
+/** One row per text; NaN where it got no id, or had no match. */
+export interface NativeSentenceChecked {
+  ids: Float64Array
+  duplicateOf: Float64Array
+  shared: Uint8Array
+}
+
+/** What was given; for a new index absent means the default, for a file its own. */
+export interface NativeSentenceIndexOptions {
+  count?: number
+  minLength?: number
+  normalize: NativeNormalizer
+  hash?: string
+  commonShare?: number
+  commonCount?: number
+  window?: NativeWindow
+  durability?: string
+  threads: number
+}
+
+/** Matches of row i lie between `offsets[i]` and `offsets[i + 1]`. */
+export interface NativeSentenceMatches {
+  offsets: Uint32Array
+  ids: Float64Array
+  shared: Uint8Array
+  truncated: Uint8Array
+}
+
+/** The outcome of one text. */
+export interface NativeSentenceOutcome {
+  id?: number
+  duplicateOf?: number
+  shared?: number
+}
+
+/** Counts and bytes. */
+export interface NativeSentenceStats {
+  live: number
+  groups: number
+  sketches: number
+  bytes: number
+  windowBytes: number
+  fileBytes: number
+  truncated: number
+}
+
 /** A token of both texts. */
 export interface NativeSharedToken {
   token: string
@@ -479,7 +585,7 @@ export declare function plan(maxDistance: number, capacity: number, plan: string
 export declare function planNames(): Array<string>
 
 /** The longest sentences of a text, the longest first. */
-export declare function sentences(text: unknown, count: number, minLength: number, normalize: NativeNormalizer): Array<NativeSentence>
+export declare function sentences(text: unknown, count: number, minLength: number, normalize: NativeNormalizer, hash?: string | undefined | null): Array<NativeSentence>
 
 /** 16 hexadecimal digits. */
 export declare function toHex(value: bigint): string

@@ -22,6 +22,8 @@ export interface SentenceOptions {
   minLength?: number | undefined;
   /** Normalisation; html, noise and emoji before the text is split, the rest after it. Default as for a fingerprinter. */
   normalize?: Normalize | undefined;
+  /** `'xxh3'` (default), or `'md5'`, its first 64 bits, to compare with hashes made elsewhere. */
+  hash?: 'xxh3' | 'md5' | undefined;
 }
 
 const UINT32 = 2 ** 32 - 1;
@@ -29,6 +31,7 @@ const OPTIONS: check.Checks<SentenceOptions> = {
   count: check.integer(0, UINT32),
   minLength: check.integer(0, UINT32),
   normalize,
+  hash: check.choice('xxh3', 'md5'),
 };
 
 /**
@@ -39,5 +42,5 @@ export function sentences(text: Text, options?: SentenceOptions): Sentence[] {
   const given = check.checked(options, OPTIONS);
   const { count = 5, minLength = 5 } = given;
   const steps = nativeNormalizer(given.normalize ?? {});
-  return native(() => binding.sentences(text, count, minLength, steps));
+  return native(() => binding.sentences(text, count, minLength, steps, given.hash));
 }

@@ -7,9 +7,12 @@ import {
   Fingerprints,
   Idf,
   Index,
+  LevelSentenceIndex,
   type Match,
+  SentenceIndex,
   type Summary,
 } from '@x/simhash-native';
+import { MemoryLevel } from 'memory-level';
 
 const value: bigint | undefined = new Fingerprinter({
   features: 'jieba',
@@ -33,13 +36,23 @@ const words: Fingerprinter = new Fingerprinter({
 });
 const table: Promise<Idf> = Idf.train(['x', { text: 'y' }], { normalize: 'microblog' });
 
+const group: number = new SentenceIndex({ hash: 'md5', common: false }).similarId('x');
+// Any database with the interface of abstract-level, whatever its own keys and values are.
+const levels: Promise<LevelSentenceIndex>[] = [
+  LevelSentenceIndex.open(new MemoryLevel()),
+  LevelSentenceIndex.open(new MemoryLevel<Uint8Array, { json: string }>({ valueEncoding: 'json' })),
+  LevelSentenceIndex.open(new MemoryLevel().sublevel('part')),
+];
+
 // @ts-expect-error unknown preset
 Fingerprinter.preset('jieba');
 // @ts-expect-error unknown option
 new Index({ distance: 3 });
+// @ts-expect-error no database
+LevelSentenceIndex.open(new Map());
 // @ts-expect-error a number is no fingerprint
 new Index().add(1);
 // @ts-expect-error undefined, never null
 new Fingerprinter({ ngram: null });
 
-export default [words, table, value, many, found, row, stream];
+export default [group, levels, words, table, value, many, found, row, stream];

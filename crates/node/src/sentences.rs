@@ -1,12 +1,12 @@
 //! The longest sentences of a text, for JavaScript.
 
-use crate::error::{caught, js};
+use crate::error::{Failure, caught, js, unknown};
 use crate::normalizer::NativeNormalizer;
 use crate::text::{Accept, Given, Texts};
 use napi::bindgen_prelude::{BigInt, Unknown};
 use napi_derive::napi;
 use simhash_text::Normalizer;
-use simhash_text::sentence::{Longest, Sentence, SentenceOptions, SentenceScratch};
+use simhash_text::sentence::{Longest, Sentence, SentenceHash, SentenceOptions, SentenceScratch};
 
 /// A sentence of a text.
 #[napi(object, object_from_js = false)]
@@ -22,6 +22,15 @@ impl From<Sentence> for NativeSentence {
     }
 }
 
+/// A hash by its name; absent means XXH3.
+pub(crate) fn hash_named(name: Option<&str>) -> Result<SentenceHash, Failure> {
+    match name {
+        None | Some("xxh3") => Ok(SentenceHash::Xxh3),
+        Some("md5") => Ok(SentenceHash::Md5),
+        Some(other) => Err(unknown("hash", other)),
+    }
+}
+
 /// The longest sentences of a text, the longest first.
 #[napi(catch_unwind)]
 pub fn sentences(
@@ -29,13 +38,14 @@ pub fn sentences(
     count: u32,
     min_length: u32,
     normalize: NativeNormalizer,
+    hash: Option<String>,
 ) -> js::Result<Vec<NativeSentence>> {
     let texts = Texts::one(&text, "text", Accept::Texts)?;
     let options = SentenceOptions {
         count: count as usize,
         min_length: min_length as usize,
         normalizer: normalize.core(Normalizer::default())?,
-        ..SentenceOptions::default()
+        hash: hash_named(hash.as_deref())?,
     };
     let found = caught(|| {
         let mut scratch = SentenceScratch::default();

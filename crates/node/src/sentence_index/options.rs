@@ -4,11 +4,12 @@ use crate::check::whole;
 use crate::error::{Failure, unknown};
 use crate::index::options::{NativeWindow, mismatch, shown};
 use crate::normalizer::NativeNormalizer;
+use crate::sentences::hash_named;
 use napi_derive::napi;
 use simhash_index::sentences::{Common, Durability, SentenceIndex, SentenceOptions, StoreOptions};
 use simhash_sketch::sentences::{MIN_LENGTH, SentenceSketcher};
 use simhash_text::Normalizer;
-use simhash_text::sentence::{self, SentenceHash};
+use simhash_text::sentence;
 use std::path::Path;
 
 /// What was given; for a new index absent means the default, for a file its own.
@@ -41,16 +42,11 @@ impl NativeSentenceIndexOptions {
 
     /// What makes sentences of texts, `count` of them.
     pub(super) fn sketcher(&self, count: usize) -> Result<SentenceSketcher, Failure> {
-        let hash = match self.hash.as_deref() {
-            None | Some("xxh3") => SentenceHash::Xxh3,
-            Some("md5") => SentenceHash::Md5,
-            Some(other) => return Err(unknown("hash", other)),
-        };
         Ok(SentenceSketcher::new(&sentence::SentenceOptions {
             count,
             min_length: self.min_length.map_or(MIN_LENGTH, |length| length as usize),
             normalizer: self.normalize.core(Normalizer::default())?,
-            hash,
+            hash: hash_named(self.hash.as_deref())?,
         }))
     }
 

@@ -1,0 +1,178 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { type OpenSentencesOptions, SentenceIndex } from '..';
+import { passage, passages } from './passages';
+
+const folder = mkdtempSync(join(tmpdir(), 'simhash-sentences-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const at = (name: string) => join(folder, name);
+const texts = passages(600);
+
+/** What opening rejects with; both ways to open must agree. */
+async function refusal(path: string, options?: OpenSentencesOptions) {
+  const rejected = await SentenceIndex.open(path, options).catch((error: unknown) => error);
+  let thrown: unknown;
+  try {
+    SentenceIndex.openSync(path, options).close();
+  } catch (error) {
+    thrown = error;
+  }
+  expect(thrown).toMatchObject({ ...(rejected as object), message: (rejected as Error).message });
+  return rejected as Error;
+}
+
+test('an index opened again goes on as if it had stayed open', async () => {
+  const stayed = new SentenceIndex({ window: { maxCount: 400 } });
+  const options: OpenSentencesOptions = { window: { maxCount: 400 } };
+  for (let part = 0; part < 4; part++) {
+    const index = await SentenceIndex.open(at('again'), { ...options, durability: 'system' });
+    const some = texts.slice(part * 150, part * 150 + 100);
+    const times = { at: some.map((_, row) => part * 150 + row) };
+    expect(index.similarIdMany(some, times)).toEqual(stayed.similarIdMany(some, times));
+    expect([...(await index.checkAndAddManyAsync(texts, { at: part * 150 + 120 }))]).toEqual([
+      ...stayed.checkAndAddMany(texts, { at: part * 150 + 120 }),
+    ]);
+    const newest = index.add(passage(part)) - 1;
+    expect(stayed.add(passage(part)) - 1).toBe(newest);
+    expect([index.delete(newest), stayed.delete(newest)]).toEqual([true, true]);
+    if (part === 2) await index.compact();
+    expect(index.stats().fileBytes).toBeGreaterThan(4096);
+    index.close();
+  }
+  const index = SentenceIndex.openSync(at('again'), options);
+  expect([...index.searchMany(texts)]).toEqual([...stayed.searchMany(texts)]);
+  const { fileBytes, bytes, truncated, ...counts } = index.stats();
+  expect(stayed.stats()).toMatchObject({ live: counts.live, groups: counts.groups });
+  expect(statSync(at('again')).size).toBe(fileBytes);
+  index.close();
+});
+
+test('a saved index opens with the same answers, replaces a file as a whole and leaves nothing beside it', async () => {
+  const index = new SentenceIndex({ count: 3 });
+  index.addMany(texts);
+  writeFileSync(at('saved'), 'something else');
+  await index.save(at('saved'));
+  const opened = await SentenceIndex.open(at('saved'), { count: 3 });
+  expect([...opened.searchMany(texts)]).toEqual([...index.searchMany(texts)]);
+  expect(opened.similarId(passage(1))).toBe(index.similarId(passage(1)));
+  await expect(index.save(at('saved'))).rejects.toMatchObject({ code: 'ERR_SIMHASH_INDEX_LOCKED' });
+  await opened.save(at('saved'));
+  await opened.save(at('copy'));
+  opened.close();
+  expect(readFileSync(at('copy'))).toEqual(readFileSync(at('saved')));
+  expect(readdirSync(folder).filter((name) => name.endsWith('.tmp'))).toEqual([]);
+  const aborted = index.save(at('never'), { signal: AbortSignal.abort(new Error('enough')) });
+  await expect(aborted).rejects.toThrowError('enough');
+  await expect(index.save(at('no/such/folder'))).rejects.toMatchObject({
+    code: 'ERR_SIMHASH_OUTPUT',
+    message: expect.stringContaining('no/such/folder'),
+  });
+});
+
+test('truncated, flipped and foreign files are refused with file and offset', async () => {
+  const index = SentenceIndex.openSync(at('sound'), { durability: 'system' });
+  for (const text of texts.slice(0, 20)) index.add(text);
+  index.close();
+  const sound = readFileSync(at('sound'));
+  const path = at('damaged');
+  const refused = async (bytes: Uint8Array | string) => {
+    writeFileSync(path, bytes);
+    const error = await refusal(path);
+    expect(error).toMatchObject({ name: 'SimHashError', code: 'ERR_SIMHASH_INDEX_DAMAGED' });
+    expect(error.message).toContain(path);
+    return Number(/damaged at byte (\d+)/.exec(error.message)?.[1]);
+  };
+  for (const foreign of ['', 'text', '{"id": 1}\n'.repeat(999)]) await refused(foreign);
+  for (let step = 0; step < 60; step++) {
+    const end = Math.floor((sound.length * step) / 60);
+    expect(await refused(sound.subarray(0, end))).toBeLessThanOrEqual(end);
+    const flipped = Buffer.from(sound);
+    flipped[end] = (flipped[end] ?? 0) ^ (1 << (step & 7));
+    expect(await refused(flipped)).toBeLessThanOrEqual(end + 8);
+  }
+  SentenceIndex.openSync(at('sound')).close();
+});
+
+test('other options, another index and a missing folder are refused by name', async () => {
+  const made: OpenSentencesOptions = {
+    count: 4,
+    minLength: 12,
+    hash: 'md5',
+    common: { count: 7 },
+    window: { maxAge: 9 },
+  };
+  const index = await SentenceIndex.open(at('made'), made);
+  expect(await refusal(at('made'), made)).toMatchObject({ code: 'ERR_SIMHASH_INDEX_LOCKED' });
+  index.close();
+  const rest = { minLength: 12, hash: 'md5' } as const;
+  const refused = async (options: OpenSentencesOptions, saved: string, given: string) => {
+    const error = await refusal(at('made'), options);
+    expect(error).toMatchObject({ code: 'ERR_SIMHASH_INDEX_MISMATCH' });
+    for (const part of [at('made'), saved, given]) expect(error.message).toContain(part);
+  };
+  await refused({}, 'hash md5', 'hash xxh3');
+  await refused({ ...rest, minLength: 10 }, 'minLength 12', 'minLength 10');
+  await refused({ ...rest, normalize: false }, 'nfkc', 'nothing');
+  await refused({ ...rest, count: 5 }, '4', '5');
+  await refused({ ...rest, common: { count: 5 } }, '7', '5');
+  await refused({ ...rest, common: false }, '0.001', '1');
+  await refused({ ...rest, window: {} }, 'maxAge 9', 'maxAge any');
+  SentenceIndex.openSync(at('made'), rest).close();
+  expect(await refusal(at('no/such/folder'))).toMatchObject({ code: 'ERR_SIMHASH_OUTPUT' });
+  expect(await refusal(folder)).toMatchObject({ code: 'ERR_SIMHASH_INPUT' });
+  const type = { name: 'TypeError', code: 'ERR_INVALID_ARG_TYPE' };
+  await expect(SentenceIndex.open(5 as never)).rejects.toMatchObject(type);
+});
+
+/** A process that adds numbered texts and prints each number when its addition was acknowledged. */
+function adding(path: string, first: number, durability: string): ChildProcess {
+  const code = `
+    const { SentenceIndex } = require(${JSON.stringify(join(__dirname, '..'))});
+    const index = SentenceIndex.openSync(${JSON.stringify(path)}, { durability: '${durability}', window: {} });
+    for (let number = ${first}; ; number++) {
+      const text = '第' + number + '号文本里有这样一句足够长的话。';
+      if (number % 3 === 0) index.addMany([text, text]); else index.similarId(text);
+      require('node:fs').writeSync(1, number + '\\n');
+    }`;
+  return spawn(process.execPath, ['-e', code], { stdio: ['ignore', 'pipe', 'inherit'] });
+}
+
+test.each(['commit', 'system'])(
+  "what was acknowledged with durability '%s' survives kill -9",
+  async (durability) => {
+    const path = at(`killed-${durability}`);
+    let acknowledged = -1;
+    for (let round = 0; round < 6; round++) {
+      const child = adding(path, acknowledged + 1, durability);
+      let printed = '';
+      child.stdout?.setEncoding('utf8').on('data', (part: string) => {
+        printed += part;
+        // At a different moment each time, in the middle of whatever it is doing.
+        if (printed.split('\n').length > 5 + round * 7) child.kill('SIGKILL');
+      });
+      await once(child, 'close');
+      const numbers = printed.split('\n').slice(0, -1).map(Number);
+      expect(numbers.length).toBeGreaterThan(0);
+      expect(numbers[0]).toBe(acknowledged + 1);
+      const index = SentenceIndex.openSync(path);
+      const last = numbers.at(-1) ?? 0;
+      let found = last;
+      for (let number = 0; number <= last + 1; number++) {
+        const text = `第${number}号文本里有这样一句足够长的话。`;
+        const copies = index.search(text).length;
+        if (number <= last) expect(copies, `text ${number}`).toBe(number % 3 === 0 ? 2 : 1);
+        // The one under way is there as a whole or not at all.
+        else if (copies > 0) {
+          expect(copies).toBe(number % 3 === 0 ? 2 : 1);
+          found = number;
+        }
+      }
+      acknowledged = found;
+      index.close();
+    }
+  },
+);

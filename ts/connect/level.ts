@@ -1,0 +1,346 @@
+/**
+ * An index of sentences in a LevelDB of the caller's: any database with the interface of `abstract-level`.
+ *
+ * ```text
+ * PREFIX!meta                          JSON: version, generation, options, recipe
+ * PREFIX!GENERATION!a!NUMBER           the whole as it once was, in parts
+ * PREFIX!GENERATION!b!NUMBER           the changes since, one value per write
+ * ```
+ * The database keeps what the index writes down and gives it back in order; all questions are answered from memory. A write
+ * that several calls wait for is one. Nothing of the package depends on a database: what it must be able to do is spelled
+ * out in {@link Level}.
+ */
+import { abortable } from '../abort';
+import { binding } from '../binding';
+import type { Text } from '../documents';
+import { native, SimHashError } from '../errors';
+import { JOB, type JobOptions } from '../fingerprinter';
+import {
+  ADD,
+  ADD_MANY,
+  type AddManyOptions,
+  type AddOptions,
+  DUPLICATE,
+  type DuplicateOptions,
+  type Window,
+} from '../index-options';
+import type { NativeSentenceIndex } from '../native';
+import * as check from '../options';
+import type { SentenceStats } from '../sentence-index';
+import {
+  nativeSentenceIndexOptions,
+  SENTENCE_INDEX,
+  SENTENCE_SEARCH,
+  type SentenceIndexOptions,
+  type SentenceSearchOptions,
+} from '../sentence-index-options';
+import {
+  type SentenceChecked,
+  type SentenceMatch,
+  SentenceMatches,
+  SentencesChecked,
+} from '../sentence-matches';
+import type { Added } from '../simhash-index';
+import { type Time, time } from '../time';
+import {
+  changesKey,
+  contents,
+  type Kept,
+  type Level,
+  put,
+  readMeta,
+  replaceAll,
+} from './level-store';
+
+export type { Level } from './level-store';
+
+/** How an index in a LevelDB is opened; what exists must have been made with what is given. */
+export interface LevelSentencesOptions extends SentenceIndexOptions {
+  /** Begins every key, so that other things can be in the database. Default `'simhash-sentences'`. */
+  prefix?: string | undefined;
+  /** Passed to every write: whether the database has the disk write it before it acknowledges. Default true. */
+  sync?: boolean | undefined;
+}
+
+const LEVEL: check.Checks<LevelSentencesOptions> = {
+  ...SENTENCE_INDEX,
+  prefix: check.string,
+  sync: check.boolean,
+};
+
+/** Bytes of changes that are written before the whole takes their place: below, it is not worth it. */
+const LEAST = 4 << 20;
+/** Bytes of changes per live text that are kept at most: four times what one addition takes. */
+const PER_TEXT = 4 * 64;
+
+/**
+ * A `SentenceIndex` whose changes a LevelDB keeps. The verbs are the same; those that change something are asynchronous and
+ * resolve when the database has acknowledged. One index at a time may use a prefix of a database.
+ */
+export class LevelSentenceIndex {
+  readonly #native: NativeSentenceIndex;
+  readonly #kept: Kept;
+  /** Writes come one after the other. */
+  #queue: Promise<void> = Promise.resolve();
+  #failed: unknown;
+
+  private constructor(index: NativeSentenceIndex, kept: Kept) {
+    this.#native = index;
+    this.#kept = kept;
+  }
+
+  /**
+   * Opens the index that the database has under the prefix, or an empty one. The database has to be open, or to open by
+   * itself; it is not closed by the index.
+   *
+   * @throws SimHashError `ERR_SIMHASH_INDEX_MISMATCH`: it was made with other options than those given;
+   * `ERR_SIMHASH_INDEX_DAMAGED`: something is missing or cannot be read.
+   */
+  static async open(
+    db: Level,
+    options?: LevelSentencesOptions & JobOptions,
+  ): Promise<LevelSentenceIndex> {
+    const {
+      signal,
+      prefix = 'simhash-sentences',
+      sync = true,
+      ...given
+    } = check.checked(options, {
+      ...LEVEL,
+      ...JOB,
+    });
+    checkLevel(db);
+    const meta = await readMeta(db, prefix);
+    const made = meta?.options ?? resolved(given);
+    agree(prefix, made, given);
+    const { whole, changes, bytes } = await contents(db, prefix, meta?.generation ?? 0);
+    const core = nativeSentenceIndexOptions({ ...given, ...made });
+    const index = (await abortable(signal, (cancel) =>
+      binding.NativeSentenceIndex.kept(core, whole, changes, cancel),
+    ).catch((error: unknown) => {
+      throw damaged(prefix, error);
+    })) as NativeSentenceIndex;
+    const recipe = native(() => index.recipe());
+    if (meta !== undefined && meta.recipe !== recipe) {
+      index.close();
+      throw mismatch(prefix, 'sentences', meta.recipe, recipe);
+    }
+    const kept: Kept = {
+      db,
+      prefix,
+      sync,
+      options: made,
+      recipe,
+      generation: 0,
+      next: 0,
+      bytes: 0,
+    };
+    Object.assign(kept, { generation: meta?.generation ?? 0, next: changes.length, bytes });
+    const opened = new LevelSentenceIndex(index, kept);
+    if (meta === undefined) await opened.compact();
+    return opened;
+  }
+
+  /** Adds a text; the name of its group. */
+  async similarId(text: Text, options?: AddOptions): Promise<number> {
+    const { at } = check.checked(options, ADD);
+    return this.#change(() => native(() => this.#native.similarId(text, at)));
+  }
+
+  /** As if {@link similarId} were called for every text in order, as one step. */
+  async similarIdMany(
+    texts: readonly Text[],
+    options?: AddManyOptions & JobOptions,
+  ): Promise<Float64Array> {
+    const { at, signal } = check.checked(options, { ...ADD_MANY, ...JOB });
+    check.array(texts, 'texts');
+    return this.#change(() =>
+      abortable(signal, (cancel) => this.#native.similarIdManyAsync(texts, at, cancel)),
+    );
+  }
+
+  /** Adds a text; its id. */
+  async add(text: Text, options?: AddOptions): Promise<number> {
+    const { at } = check.checked(options, ADD);
+    return this.#change(() => native(() => this.#native.add(text, at)));
+  }
+
+  /** Adds many texts, all or none; their ids are consecutive. */
+  async addMany(texts: readonly Text[], options?: AddManyOptions & JobOptions): Promise<Added> {
+    const { at, signal } = check.checked(options, { ...ADD_MANY, ...JOB });
+    check.array(texts, 'texts');
+    return this.#change(() =>
+      abortable(signal, (cancel) => this.#native.addManyAsync(texts, at, cancel)),
+    );
+  }
+
+  /** Adds a text unless a live one is similar; looking and adding are one step. */
+  async checkAndAdd(text: Text, options?: AddOptions & DuplicateOptions): Promise<SentenceChecked> {
+    const { at, onDuplicate } = check.checked(options, { ...ADD, ...DUPLICATE });
+    return this.#change(() => native(() => this.#native.checkAndAdd(text, at, onDuplicate)));
+  }
+
+  /** As if {@link checkAndAdd} were called for every text in order, as one step. */
+  async checkAndAddMany(
+    texts: readonly Text[],
+    options?: AddManyOptions & DuplicateOptions & JobOptions,
+  ): Promise<SentencesChecked> {
+    const checks = { ...ADD_MANY, ...DUPLICATE, ...JOB };
+    const { at, onDuplicate, signal } = check.checked(options, checks);
+    check.array(texts, 'texts');
+    const checked = await this.#change(() =>
+      abortable(signal, (cancel) =>
+        this.#native.checkAndAddManyAsync(texts, at, onDuplicate, cancel),
+      ),
+    );
+    return new SentencesChecked(checked);
+  }
+
+  /** Takes an id away; false if it was not alive. */
+  async delete(id: number): Promise<boolean> {
+    const given = check.id(id, 'id');
+    return this.#change(() => native(() => this.#native.delete(given)));
+  }
+
+  /** Takes every text away whose time is before `before`; how many they were. */
+  async expire(before: Time): Promise<number> {
+    const at = time(before, 'before');
+    return this.#change(() => native(() => this.#native.expire(at)));
+  }
+
+  /** All live texts that are similar to this one, those that share most sentences first, then by id. */
+  search(text: Text, options?: SentenceSearchOptions): SentenceMatch[] {
+    const { limit } = check.checked(options, SENTENCE_SEARCH);
+    return new SentenceMatches(native(() => this.#native.search(text, limit))).get(0);
+  }
+
+  /** {@link search} for many texts, off the JavaScript thread. */
+  async searchMany(
+    texts: readonly Text[],
+    options?: SentenceSearchOptions & JobOptions,
+  ): Promise<SentenceMatches> {
+    const { limit, signal } = check.checked(options, { ...SENTENCE_SEARCH, ...JOB });
+    check.array(texts, 'texts');
+    return new SentenceMatches(
+      await abortable(signal, (cancel) => this.#native.searchManyAsync(texts, limit, cancel)),
+    );
+  }
+
+  /** The name of a text's group now; see `SentenceIndex.group`. */
+  group(id: number): number | undefined {
+    return native(() => this.#native.group(check.id(id, 'id'))) ?? undefined;
+  }
+
+  /** Whether an id is alive. */
+  has(id: number): boolean {
+    return native(() => this.#native.has(check.id(id, 'id')));
+  }
+
+  /** Number of live ids. */
+  get size(): number {
+    return native(() => this.#native.size());
+  }
+
+  /** Counts and bytes. */
+  stats(): SentenceStats {
+    return native(() => this.#native.stats());
+  }
+
+  /** Writes the whole in place of the changes. Happens by itself when four times more was written than is alive. */
+  compact(): Promise<void> {
+    return this.#write(() => this.#rewrite());
+  }
+
+  /** Waits for writes under way, then frees the memory; later calls reject. The database stays open. */
+  async close(): Promise<void> {
+    await this.#queue;
+    this.#native.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  /** Changes the index, then has the database keep what was changed. */
+  async #change<T>(work: () => T | Promise<T>): Promise<T> {
+    if (this.#failed !== undefined) throw stopped(this.#kept.prefix, this.#failed);
+    const result = await work();
+    await this.#write(() => this.#append());
+    return result;
+  }
+
+  /** Writes when those before have been written. What fails here fails for good: memory is ahead of the database. */
+  #write(work: () => Promise<void>): Promise<void> {
+    const done = this.#queue.then(async () => {
+      if (this.#failed !== undefined) throw stopped(this.#kept.prefix, this.#failed);
+      try {
+        await work();
+      } catch (error) {
+        this.#failed = error;
+        throw stopped(this.#kept.prefix, error);
+      }
+    });
+    this.#queue = done.catch(() => undefined);
+    return done;
+  }
+
+  async #append(): Promise<void> {
+    const kept = this.#kept;
+    const changes = native(() => this.#native.takeChanges());
+    // Another call's write took them along.
+    if (changes.length === 0) return;
+    await put(kept, [[changesKey(kept, kept.next), changes]]);
+    kept.next += 1;
+    kept.bytes += changes.length;
+    if (kept.bytes > LEAST + PER_TEXT * this.size) await this.#rewrite();
+  }
+
+  async #rewrite(): Promise<void> {
+    const whole = await abortable(undefined, (cancel) => this.#native.whole(cancel));
+    await replaceAll(this.#kept, whole);
+  }
+}
+
+/** The options that decide what is similar, every default spelled out. */
+function resolved(given: SentenceIndexOptions): SentenceIndexOptions {
+  const { count = 5, common, window } = given;
+  const { share = 0.001, count: least = 5 } = common === false ? { share: 1 } : (common ?? {});
+  return { count, common: { share, count: least }, ...(window && { window: { ...window } }) };
+}
+
+function agree(prefix: string, made: SentenceIndexOptions, given: SentenceIndexOptions): void {
+  const asked = resolved({ ...made, ...given });
+  for (const option of ['count', 'common', 'window'] as const) {
+    const [saved, wanted] = [shown(made[option]), shown(asked[option])];
+    if (saved !== wanted) throw mismatch(prefix, option, saved, wanted);
+  }
+}
+
+function shown(value: SentenceIndexOptions['common'] | Window | number | undefined): string {
+  if (typeof value !== 'object') return String(value);
+  return JSON.stringify(value, Object.keys(value).sort());
+}
+
+function mismatch(prefix: string, option: string, saved: string, given: string): SimHashError {
+  const message = `the index ${JSON.stringify(prefix)} was made with ${option} (${saved}) and is opened with (${given})`;
+  return new SimHashError('ERR_SIMHASH_INDEX_MISMATCH', message);
+}
+
+function damaged(prefix: string, error: unknown): unknown {
+  if (!(error instanceof SimHashError) || error.code !== 'ERR_SIMHASH_INDEX_DAMAGED') return error;
+  const message = `the index ${JSON.stringify(prefix)} is damaged${error.message.replace(/^.*is damaged/, '')}`;
+  return new SimHashError(error.code, message, { cause: error });
+}
+
+function stopped(prefix: string, cause: unknown): unknown {
+  const message = `the changes of the index ${JSON.stringify(prefix)} could not be written; open it again`;
+  return new SimHashError('ERR_SIMHASH_OUTPUT', message, { cause });
+}
+
+function checkLevel(db: unknown): void {
+  const can = (name: string) =>
+    typeof db === 'object' && db !== null && typeof Reflect.get(db, name) === 'function';
+  if (!['batch', 'iterator', 'clear'].every(can)) {
+    throw check.wrongType('db', 'a database with the interface of abstract-level', db);
+  }
+}
