@@ -6,9 +6,9 @@ export interface Stats {
   fingerprints: number;
   /** Those of them without a live id, waiting to be purged. */
   dead: number;
-  /** Fingerprints in the scanned front. */
+  /** Fingerprints in the fronts, not sealed yet. */
   front: number;
-  /** Fingerprints in each sealed run, oldest first. */
+  /** Fingerprints in the sealed run, if there is one. */
   runs: number[];
   /** Name of the plan. */
   plan: string;

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::{Mutex, RwLock};
 
-use self::background::Workers;
+use self::background::Worker;
 pub(crate) use self::batch::each;
 pub use self::timed::{AddOptions, OnDuplicate, Outcome};
 pub(crate) use self::whole::Parts;
@@ -44,7 +44,7 @@ pub struct Index {
 struct Shared {
     writers: Mutex<()>,
     state: RwLock<State>,
-    workers: Workers,
+    worker: Worker,
     window: Option<Window>,
 }
 
@@ -239,7 +239,7 @@ impl Index {
             id_bytes: state.ids.bytes(),
             window_bytes: state.ages.bytes(),
             huge_pages: state.stack.is_huge(),
-            merging: self.shared.workers.is_busy(),
+            merging: self.shared.worker.is_busy(),
             truncated: self.truncated.load(Ordering::Relaxed),
         }
     }

@@ -1,12 +1,12 @@
 //! Fingerprints to neighbours: exact search by Hamming distance over 64-bit fingerprints, live.
 //!
 //! ```text
-//!  add ──► front (scanned) ──full──► run ──merged──► larger run       each run: a sorted copy per table of the plan
-//!            └───────────────┬───────────┴──────────────┘
-//!  search ──► the bucket of each table of each run, then popcount ──► first-mask rule ──► ids ──► (distance, id)
+//!  add ──► front: a line per table, in place ──full──► merged with the run     run: a sorted copy per table of the plan
+//!            └───────────────┬────────────────────────────┘
+//!  search ──► the line or bucket of each table, then popcount ──► first-mask rule ──► ids ──► (distance, id)
 //! ```
-//! [`plan`] says which bits each table keeps and proves that no neighbour is missed; `run` is one sealed set of tables;
-//! `stack` is the growing whole; `ids` knows who holds what; [`Index`] puts a lock and the semantics around them.
+//! [`plan`] says which bits each table keeps and proves that no neighbour is missed; `run` is the sealed set of tables, `front`
+//! the growing one, `stack` both; `ids` knows who holds what; [`Index`] puts a lock and the semantics around them.
 //! `window` says which documents are due to leave; [`join`] finds all pairs and clusters; `image` saves and opens the whole.
 //! [`bands`] finds similar sets by their `MinHash` signatures.
 //! [`sentences`] groups documents that have a sentence in common.
@@ -15,6 +15,7 @@
 
 pub mod bands;
 mod error;
+mod front;
 mod ids;
 mod image;
 mod index;

@@ -2,7 +2,8 @@
 
 /// Counts and bytes of an index at one moment.
 ///
-/// Memory follows a formula: `8 * tables` bytes for each fingerprint in a run, plus 3 to 7 % for directories, plus
+/// Memory follows a formula: `8 * tables` bytes for each sealed fingerprint, plus 3 to 7 % for directories; `16 * tables`
+/// for each fingerprint that the fronts have room for, at most an eighth of the sealed ones (2,048 at least); plus
 /// about 16 bytes for its id (8.25 for the record, 7.5 to 8 for the map). A further id of the same fingerprint costs 8 for the
 /// record and 4 to 8 for the list; a short text about 100.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,9 +15,9 @@ pub struct Stats {
     pub fingerprints: usize,
     /// Those of them without a live id, waiting to be purged.
     pub dead: usize,
-    /// Fingerprints in the scanned front.
+    /// Fingerprints in the fronts, not sealed yet.
     pub front: usize,
-    /// Fingerprints in each sealed run, oldest first.
+    /// Fingerprints in the sealed run, if there is one.
     pub runs: Vec<usize>,
     /// Name of the plan.
     pub plan: String,

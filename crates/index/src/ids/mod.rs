@@ -187,7 +187,7 @@ impl Ids {
         let Some(old) = known else {
             let (seed, records) = (self.seed, &self.records);
             let hash_of = |id| mix(records.value(id), seed);
-            self.lines.insert(hash, id, hash_of, |id| records.prefetch(id));
+            self.lines.insert(hash, id, hash_of, |id| records.prefetch_value(id));
             self.known += 1;
             return (id, true);
         };

@@ -111,6 +111,13 @@ impl Records {
     }
 
     /// Asks for the value of an id.
+    pub(crate) fn prefetch_value(&self, short: u32) {
+        if let Some((chunk, at)) = self.chunk(short) {
+            prefetch(&chunk.words, at);
+        }
+    }
+
+    /// Asks for the value of an id and whether it is alive.
     pub(crate) fn prefetch(&self, short: u32) {
         if let Some((chunk, at)) = self.chunk(short) {
             prefetch(&chunk.words, at);

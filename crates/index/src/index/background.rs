@@ -1,8 +1,7 @@
 //! Changes to the shared state, and the merges that follow from them.
 //!
-//! A merge is due when a front is full, when runs crowd a level, or when too much is dead. It then runs on a thread
-//! that lives only as long as there is work; small and large merges have a thread each, so that a merge of gigabytes
-//! does not hold up the fronts. If additions outrun the merges, the adding thread waits for them.
+//! A merge is due when a front is full or too much is dead. It then runs on a thread that lives only as long as there
+//! is work. If additions outrun the merges, the adding thread waits for them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,32 +11,23 @@ use std::time::Duration;
 use parking_lot::{Condvar, Mutex};
 
 use super::Shared;
-use crate::stack::{FRONT, Job};
+use crate::stack::{BACKLOG, Job};
 use crate::{IndexError, Item};
-
-/// Fingerprints set aside before additions wait for the merges: scanning so many costs some 10 µs.
-const BACKLOG: usize = 32 * FRONT;
 
 /// Items added under one exclusive hold of the state: about a tenth of a millisecond.
 const SLICE: usize = 512;
 
-#[derive(Debug, Clone, Copy)]
-enum Size {
-    Small,
-    Large,
-}
-
-/// Which merging threads are running.
+/// Whether the merging thread is running.
 #[derive(Debug, Default)]
-pub(super) struct Workers {
-    busy: [AtomicBool; 2],
+pub(super) struct Worker {
+    busy: AtomicBool,
     stopped: Mutex<()>,
     progress: Condvar,
 }
 
-impl Workers {
+impl Worker {
     pub(super) fn is_busy(&self) -> bool {
-        self.busy.iter().any(|busy| busy.load(Ordering::SeqCst))
+        self.busy.load(Ordering::SeqCst)
     }
 
     fn notify(&self) {
@@ -58,6 +48,10 @@ impl Shared {
         let (id, due) = {
             let mut state = self.state.write();
             state.ids.check_room(1)?;
+            if let Item::Fingerprint(value) = stored {
+                // Written last: by then the lines have come.
+                state.stack.prefetch(value);
+            }
             state.add(stored)
         };
         if due {
@@ -83,6 +77,7 @@ impl Shared {
             for item in &slice {
                 if let Item::Fingerprint(value) = item {
                     state.ids.prefetch(*value);
+                    state.stack.prefetch(*value);
                 }
             }
             for item in slice.drain(..) {
@@ -99,83 +94,72 @@ impl Shared {
         Ok(())
     }
 
-    /// Starts the merges that are due, and waits while the backlog is long.
+    /// Starts the merge that is due, and waits while too many fronts do.
     fn merge(self: &Arc<Self>) {
-        self.start(Size::Small);
-        while self.state.read().stack.waiting_len() > BACKLOG {
-            self.workers.wait();
-            self.start(Size::Small);
+        self.start();
+        while self.state.read().stack.waiting() > BACKLOG {
+            self.worker.wait();
+            self.start();
         }
     }
 
     /// Starts a purge if too much is dead, and waits for it if that is more than what lives; the caller holds
     /// `writers`.
     pub(super) fn tidy(self: &Arc<Self>) {
-        if self.large_is_due() {
-            self.start(Size::Large);
+        if self.is_due() {
+            self.start();
         }
         while self.state.read().ids.is_mostly_dead() {
-            self.workers.wait();
-            if self.large_is_due() {
-                self.start(Size::Large);
+            self.worker.wait();
+            if self.is_due() {
+                self.start();
             }
         }
     }
 
-    /// Makes sure that a thread works on jobs of this size.
-    fn start(self: &Arc<Self>, size: Size) {
-        if self.workers.busy[size as usize].swap(true, Ordering::SeqCst) {
+    /// Makes sure that a thread works on what is due.
+    fn start(self: &Arc<Self>) {
+        if self.worker.busy.swap(true, Ordering::SeqCst) {
             return;
         }
         let shared = Arc::clone(self);
-        let name = format!("simhash-merge-{size:?}").to_lowercase();
-        let started = thread::Builder::new().name(name).spawn(move || shared.work(size));
+        let started =
+            thread::Builder::new().name("simhash-merge".into()).spawn(move || shared.work());
         if started.is_err() {
             // No thread to be had: the caller does the work.
-            self.work(size);
+            self.work();
         }
     }
 
-    fn work(self: &Arc<Self>, size: Size) {
+    fn work(self: &Arc<Self>) {
         loop {
-            while let Some(job) = self.next_job(size) {
+            while let Some(job) = self.next_job() {
                 self.finish(&job);
-                if matches!(size, Size::Small) && self.large_is_due() {
-                    self.start(Size::Large);
-                }
             }
-            self.workers.busy[size as usize].store(false, Ordering::SeqCst);
-            self.workers.notify();
+            self.worker.busy.store(false, Ordering::SeqCst);
+            self.worker.notify();
             // Work that came after the last look found this thread still busy.
-            let due = match size {
-                Size::Small => self.state.read().stack.small_is_due(),
-                Size::Large => self.large_is_due(),
-            };
-            if !due || self.workers.busy[size as usize].swap(true, Ordering::SeqCst) {
+            if !self.is_due() || self.worker.busy.swap(true, Ordering::SeqCst) {
                 return;
             }
         }
     }
 
-    fn large_is_due(&self) -> bool {
+    fn is_due(&self) -> bool {
         let state = self.state.read();
-        state.stack.large_is_due() || (state.ids.should_purge() && state.stack.purge_is_possible())
+        state.stack.is_idle() && (state.stack.is_due() || state.ids.should_purge())
     }
 
-    fn next_job(&self, size: Size) -> Option<Job> {
+    /// What is dead is dropped when there is much of it, and whenever little is rewritten.
+    fn next_job(&self) -> Option<Job> {
         let mut state = self.state.write();
-        match size {
-            // Small merges drop what is dead while that is little against what they rewrite.
-            Size::Small => state.stack.small_job().map(|job| {
-                let few = state.ids.died() > 0 && state.ids.died() <= job.len();
-                if few { job.without(state.ids.dead()) } else { job }
-            }),
-            Size::Large if state.ids.should_purge() && state.stack.purge_is_possible() => {
-                let dead = state.ids.dead();
-                Some(state.stack.purge_job().without(dead))
-            }
-            Size::Large => state.stack.large_job(),
+        let purge = state.ids.should_purge();
+        if !state.stack.is_idle() || !(purge || state.stack.is_due()) {
+            return None;
         }
+        let job = state.stack.job();
+        let drop = purge || job.drops_easily(state.ids.died());
+        Some(if drop { job.without(state.ids.dead()) } else { job })
     }
 
     /// Builds and commits; fingerprints left out are forgotten, unless they were added again meanwhile.
@@ -192,7 +176,7 @@ impl Shared {
             state.ids.purged();
         }
         drop(state);
-        self.workers.notify();
+        self.worker.notify();
     }
 
     /// Merges everything into one run; the caller holds `writers`.
@@ -217,7 +201,7 @@ impl Shared {
                 self.finish(&job);
                 return;
             }
-            self.workers.wait();
+            self.worker.wait();
         }
     }
 }

@@ -83,9 +83,7 @@ impl Planned {
             Item::Fingerprint(value) => {
                 if let Entry::Vacant(free) = self.first.entry(value) {
                     free.insert(id);
-                    if self.stack.push(value) {
-                        self.stack.settle();
-                    }
+                    self.stack.push(value);
                 }
             }
             Item::Exact(text) => drop(self.texts.entry(text).or_insert(id)),
@@ -231,7 +229,7 @@ impl Index {
         let _writer = self.shared.writers.lock();
         let state = self.shared.state.read();
         let mut planned = Planned {
-            stack: Stack::new(Arc::clone(&self.plan)),
+            stack: Stack::with_front(Arc::clone(&self.plan), items.len()),
             first: AHashMap::new(),
             texts: AHashMap::new(),
         };

@@ -80,7 +80,7 @@ impl Index {
         let shared = Arc::new(Shared {
             writers: parking_lot::Mutex::default(),
             state: parking_lot::RwLock::new(state),
-            workers: super::Workers::default(),
+            worker: super::Worker::default(),
             window,
         });
         Self { plan, max_distance, shared, truncated: std::sync::atomic::AtomicU64::new(0) }

@@ -1,12 +1,12 @@
-//! The set of distinct fingerprints that searches read: a scanned front over a stack of sealed runs.
+//! The set of distinct fingerprints that searches read: one sealed run, and a front in which new ones are found at once.
 //!
-//! A new fingerprint is appended to the front, which is simply scanned. A full front is set aside, still scanned, until
-//! it is merged with the runs of its level and below into one new run. Level l holds a run of `FRONT * RATIO^l` to
-//! `FRONT * RATIO^(l+1)` fingerprints, so there are few runs (four at 50 million) and each fingerprint is rewritten at
-//! most `RATIO` times per level: insertion is amortised O(log n), and nothing is ever shifted to make room.
+//! A new fingerprint goes into the front, whose line buckets are written in place. A full front is set aside, still
+//! searched, until a merge in the background has rewritten it and the run as one new run. The front's capacity is an
+//! eighth to a sixteenth of what is there ([`capacity`]), so a fingerprint is rewritten 8 to 16 times for each doubling:
+//! insertion is amortised O(log n), and a search reads one set of sealed tables and one or two fronts, never more.
 //!
-//! Merging is cut in three so that it can happen beside everything else: [`Stack::small_job`] or [`Stack::large_job`]
-//! takes inputs (which stay searchable), [`Job::run`] builds without looking at the stack, [`Stack::commit`] swaps.
+//! Merging is cut in three so that it can happen beside everything else: [`Stack::job`] takes inputs (which stay
+//! searchable), [`Job::run`] builds without looking at the stack, [`Stack::commit`] swaps.
 
 mod merge;
 
@@ -14,14 +14,27 @@ use std::sync::Arc;
 
 pub(crate) use merge::Job;
 
+use crate::front::Front;
 use crate::plan::{Lookup, Plan, Prefix, Schedule};
 use crate::run::{Run, sweep};
 use crate::scan::{self, Hit};
 
-/// Fingerprints scanned before they are set aside: below about 2,000 a scan is as fast as probing tables.
-pub(crate) const FRONT: usize = 2048;
+/// Capacity of the first fronts: sealing fewer is not worth a merge.
+const LEAST: usize = 2048;
 
-/// A run, and whether a merge is using it.
+/// Full fronts that may wait: beyond, additions are faster than merges and must wait for them.
+pub(crate) const BACKLOG: usize = 2;
+
+/// Look-ups of all queries whose lines in a front are asked for before the run is read: as many lines as fit the
+/// first-level cache.
+const ASKED: usize = 256;
+
+/// Capacity of a front beside so many other fingerprints: the power of two from a sixteenth to an eighth of them.
+fn capacity(others: usize) -> usize {
+    (others / 8).max(LEAST).checked_ilog2().map_or(LEAST, |bits| 1 << bits)
+}
+
+/// The run, and whether a merge is using it.
 #[derive(Debug)]
 struct Sealed {
     run: Arc<Run>,
@@ -31,40 +44,64 @@ struct Sealed {
 /// A full front waiting for its merge.
 #[derive(Debug)]
 struct Waiting {
-    values: Arc<Vec<u64>>,
+    front: Arc<Front>,
     busy: bool,
 }
 
 #[derive(Debug)]
 pub(crate) struct Stack {
     plan: Arc<Plan>,
-    front: Vec<u64>,
+    front: Front,
     waiting: Vec<Waiting>,
-    /// Largest first.
-    runs: Vec<Sealed>,
+    sealed: Option<Sealed>,
 }
 
 impl Stack {
     pub(crate) fn new(plan: Arc<Plan>) -> Self {
-        Self { plan, front: Vec::new(), waiting: Vec::new(), runs: Vec::new() }
+        Self::with_front(plan, LEAST)
+    }
+
+    /// A stack that seals nothing before so many fingerprints have come.
+    pub(crate) fn with_front(plan: Arc<Plan>, capacity: usize) -> Self {
+        let front = Front::new(capacity.max(LEAST).next_power_of_two());
+        Self { plan, front, waiting: Vec::new(), sealed: None }
     }
 
     /// Adds a fingerprint that the stack does not hold. True when that has set a front aside.
     pub(crate) fn push(&mut self, value: u64) -> bool {
-        self.front.push(value);
-        self.front.len() >= FRONT && self.set_aside()
+        self.front.push(value, &self.plan);
+        self.front.is_full() && self.set_aside()
     }
 
     /// Adds fingerprints that the stack does not hold. True when that has set a front aside.
     pub(crate) fn extend(&mut self, values: &[u64]) -> bool {
-        self.front.extend_from_slice(values);
-        self.front.len() >= FRONT && self.set_aside()
+        let mut due = false;
+        for &value in values {
+            due |= self.push(value);
+        }
+        due
+    }
+
+    /// Asks for the memory that [`Stack::push`] will write.
+    #[inline]
+    pub(crate) fn prefetch(&self, value: u64) {
+        self.front.ask_all(self.plan.prefixes(), value);
     }
 
     fn set_aside(&mut self) -> bool {
-        let values = std::mem::replace(&mut self.front, Vec::with_capacity(FRONT));
-        self.waiting.push(Waiting { values: Arc::new(values), busy: false });
+        let full = self.front.values().len() + self.waiting_len();
+        let sealed = self.run().map_or(0, Run::len);
+        let front = std::mem::replace(&mut self.front, Front::new(capacity(full + sealed)));
+        self.waiting.push(Waiting { front: Arc::new(front), busy: false });
         true
+    }
+
+    fn run(&self) -> Option<&Run> {
+        self.sealed.as_ref().map(|sealed| &*sealed.run)
+    }
+
+    fn fronts(&self) -> impl Iterator<Item = &Front> {
+        self.waiting.iter().map(|waiting| &*waiting.front).chain([&self.front])
     }
 
     /// Appends every fingerprint within `distance`, once each, in no particular order.
@@ -81,26 +118,14 @@ impl Stack {
         mut on_hit: impl FnMut(usize, Hit),
     ) {
         let schedule = self.plan.schedule(distance);
-        let by_tables = |run: &Run| schedule.is_some_and(|schedule| schedule.pays(run.len()));
         if let Some(schedule) = schedule {
-            // There are hardly ever more runs; what is left over takes a second round.
-            let mut few: [Option<&Run>; 8] = [None; 8];
-            let mut runs = self.runs.iter().map(|sealed| &*sealed.run).filter(|run| by_tables(run));
-            loop {
-                let mut count = 0;
-                for (slot, run) in few.iter_mut().zip(&mut runs) {
-                    *slot = Some(run);
-                    count += 1;
-                }
-                let Some(first) = few[0].filter(|_| count > 0) else { break };
-                let round = few.map(|run| run.unwrap_or(first));
-                self.probe(schedule, &round[..count], queries, distance, &mut on_hit);
-            }
+            self.probe(schedule, queries, distance, &mut on_hit);
         }
-        let fronts = self.waiting.iter().map(|front| front.values.as_slice());
-        let runs = self.runs.iter().filter(|sealed| !by_tables(&sealed.run));
-        for values in fronts.chain([&self.front[..]]).chain(runs.map(|sealed| sealed.run.values()))
-        {
+        let scanned = |count: usize| schedule.is_none_or(|schedule| !schedule.pays(count));
+        let fronts =
+            self.fronts().filter(|front| !front.has_tables() || scanned(front.values().len()));
+        let run = self.run().filter(|run| scanned(run.len()));
+        for values in fronts.map(Front::values).chain(run.map(Run::values)) {
             // A block at a time, so that all queries read it from the cache.
             for block in values.chunks(scan::BLOCK) {
                 for (number, &query) in queries.iter().enumerate() {
@@ -112,33 +137,53 @@ impl Stack {
         }
     }
 
+    /// The look-ups of all queries in the run and in the fronts, where they pay.
     fn probe(
         &self,
         schedule: &Schedule,
-        runs: &[&Run],
         queries: &[u64],
         distance: u32,
         on_hit: &mut impl FnMut(usize, Hit),
     ) {
-        let prefixes = self.plan.prefixes();
+        let (prefixes, lookups) = (self.plan.prefixes(), &schedule.lookups[..]);
+        let pays = |front: &&Front| front.has_tables() && schedule.pays(front.values().len());
+        if queries.len() * lookups.len() <= ASKED {
+            for front in self.fronts().filter(pays) {
+                for &query in queries {
+                    front.ask(prefixes, lookups, query);
+                }
+            }
+        }
         // Hits of look-ups with flips may repeat, at most once per table: they are gathered and made unique.
         let mut repeated: Vec<(usize, Hit)> = Vec::new();
-        sweep(prefixes, schedule, runs, queries, |query, number, _, bucket| {
+        let mut visit = |query: usize, number: usize, bucket: &[u64]| {
             scan::within(bucket, queries[query], distance, |position, apart| {
                 let value = bucket[position];
                 let differ = value ^ queries[query];
-                let lookup = schedule.lookups[number];
+                let lookup = lookups[number];
                 if (differ ^ lookup.flips) & prefixes[usize::from(lookup.table)].mask() != 0 {
                     return;
                 }
                 let hit = Hit { distance: apart, value };
                 if !schedule.plain {
                     repeated.push((query, hit));
-                } else if is_first(&schedule.lookups[..number], prefixes, differ) {
+                } else if is_first(&lookups[..number], prefixes, differ) {
                     on_hit(query, hit);
                 }
             });
-        });
+        };
+        if let Some(run) = self.run().filter(|run| schedule.pays(run.len())) {
+            sweep(prefixes, schedule, &[run], queries, |query, number, _, bucket| {
+                visit(query, number, bucket);
+            });
+        }
+        for front in self.fronts().filter(pays) {
+            for (query, &wanted) in queries.iter().enumerate() {
+                front.look_up(prefixes, lookups, wanted, |number, bucket| {
+                    visit(query, number, bucket);
+                });
+            }
+        }
         repeated.sort_unstable();
         repeated.dedup();
         for (query, hit) in repeated {
@@ -146,39 +191,44 @@ impl Stack {
         }
     }
 
+    /// Fingerprints not sealed yet.
     pub(crate) fn front_len(&self) -> usize {
-        self.front.len() + self.waiting_len()
+        self.fronts().map(|front| front.values().len()).sum()
     }
 
     /// Fingerprints set aside, not yet merged.
-    pub(crate) fn waiting_len(&self) -> usize {
-        self.waiting.iter().map(|front| front.values.len()).sum()
+    fn waiting_len(&self) -> usize {
+        self.waiting.iter().map(|waiting| waiting.front.values().len()).sum()
     }
 
+    /// Full fronts, not yet merged.
+    pub(crate) fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// Fingerprints in the sealed run, if there is one.
     pub(crate) fn run_lens(&self) -> impl Iterator<Item = usize> {
-        self.runs.iter().map(|sealed| sealed.run.len())
+        self.run().map(Run::len).into_iter()
     }
 
-    /// Puts in a run of fingerprints that the stack does not hold.
+    /// Puts in a run of fingerprints that the stack does not hold, in place of the one there was.
     pub(crate) fn put(&mut self, run: Run) {
-        let at = self.runs.partition_point(|sealed| sealed.run.len() >= run.len());
-        self.runs.insert(at, Sealed { run: Arc::new(run), busy: false });
+        self.sealed = Some(Sealed { run: Arc::new(run), busy: false });
     }
 
     /// The run that holds everything, after a compaction.
     pub(crate) fn only_run(&self) -> Option<Arc<Run>> {
-        self.runs.first().map(|sealed| Arc::clone(&sealed.run))
+        self.sealed.as_ref().map(|sealed| Arc::clone(&sealed.run))
     }
 
-    /// Bytes held by the front and all tables.
+    /// Bytes held by the fronts and all tables.
     pub(crate) fn bytes(&self) -> usize {
-        let fronts = self.front.capacity() + self.waiting_len();
-        fronts * 8 + self.runs.iter().map(|sealed| sealed.run.bytes()).sum::<usize>()
+        self.fronts().map(Front::bytes).sum::<usize>() + self.run().map_or(0, Run::bytes)
     }
 
-    /// Whether huge pages were asked for in any run.
+    /// Whether huge pages were asked for in the run.
     pub(crate) fn is_huge(&self) -> bool {
-        self.runs.iter().any(|sealed| sealed.run.is_huge())
+        self.run().is_some_and(Run::is_huge)
     }
 }
 
