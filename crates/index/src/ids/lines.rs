@@ -21,6 +21,9 @@ const FIRST: usize = 4;
 /// a Poisson distribution). At 0.72 it would cost 8.1 to 8.8.
 const LOAD: (usize, usize) = (95, 100);
 
+/// Insertions before a split at which the records of its ids are asked for: some microseconds, in which they come.
+const AHEAD: usize = 4;
+
 /// Overflow lines that are allocated at a time: 64 KB.
 const SPARE: usize = 1024;
 
@@ -173,9 +176,22 @@ impl Lines {
     ) {
         self.place(self.home(hash), hash, id);
         self.count += 1;
-        if self.count * LOAD.1 > self.used * SLOTS * LOAD.0 {
-            self.split(hash_of, touch);
+        match (self.used * SLOTS * LOAD.0 / LOAD.1).checked_sub(self.count) {
+            None => {
+                self.split(hash_of, touch);
+                self.line_to_split(|line| prefetch(line, 0));
+            }
+            Some(AHEAD) => self.line_to_split(|line| {
+                let ids = (0..SLOTS).filter(|&slot| tag_at(line, slot) != 0);
+                ids.for_each(|slot| touch(halves(line)[slot]));
+            }),
+            Some(_) => {}
         }
+    }
+
+    /// A look at the next line in turn.
+    fn line_to_split(&self, look: impl FnOnce(&[u64])) {
+        look(self.line(Place::Home(self.used - (1 << self.used.ilog2()))));
     }
 
     fn place(&mut self, home: usize, hash: u64, id: u32) {
