@@ -48,6 +48,32 @@ export {
   levenshtein,
   toHex,
 } from './measure';
+export {
+  MinHasher,
+  type MinHasherOptions,
+  type MinHashOptions,
+  minHash,
+  Signatures,
+  type SimilarityEstimate,
+} from './min-hasher';
+export {
+  type BandPlan,
+  MinHashIndex,
+  type MinHashItem,
+  type MinHashStats,
+} from './minhash-index';
+export {
+  type MinHashChecked,
+  MinHashCheckedItems,
+  type MinHashMatch,
+  MinHashMatches,
+} from './minhash-matches';
+export type {
+  BandOptions,
+  BandWeights,
+  MinHashIndexOptions,
+  MinHashSearchOptions,
+} from './minhash-options';
 export type { Normalize, NormalizeOptions } from './normalize';
 export { type Pair, PairBatch } from './pairs';
 export type { PlanEstimate, PlanOptions } from './plan';

@@ -138,6 +138,66 @@ export declare class NativeIndex {
   close(): void
 }
 
+/** Text to `MinHash` signature. */
+export declare class NativeMinHasher {
+  /** From a maker of features and options. */
+  constructor(fingerprinter: NativeFingerprinter, options: NativeMinHashOptions)
+  /** The signature of one text, 32 bits each. */
+  signature(text: unknown): Uint32Array
+  /** The signature of one text, 64 bits each. */
+  signature64(text: unknown): BigUint64Array
+  /** Signatures of many texts, on the calling thread and the pool. */
+  signatureMany(texts: unknown, threads: number): NativeSignatures
+  /** Signatures of many texts, on the pool. */
+  signatureManyAsync(texts: unknown, threads: number, cancel: Cancel): Promise<NativeSignatures>
+  /** The similarity of two signatures. */
+  estimate(a: Uint32Array, b: Uint32Array): NativeEstimate
+  /** The similarity of two signatures of 64 bits. */
+  estimate64(a: BigUint64Array, b: BigUint64Array): NativeEstimate
+}
+
+/** An index of signatures by bands. */
+export declare class NativeMinHashIndex {
+  /** Writes the whole index to a file, on the pool. */
+  save(path: string, cancel: Cancel): Promise<void>
+  /** Reads a saved index here and now. */
+  static openSync(path: string, fingerprinter: NativeFingerprinter, options: NativeMinHashIndexOptions): NativeMinHashIndex
+  /** Reads a saved index on the pool. */
+  static open(path: string, fingerprinter: NativeFingerprinter, options: NativeMinHashIndexOptions, cancel: Cancel): Promise<NativeMinHashIndex>
+  /** An empty index. */
+  constructor(fingerprinter: NativeFingerprinter, options: NativeMinHashIndexOptions)
+  /** Adds one item. */
+  add(item: unknown, at?: number | undefined | null): number
+  /** Adds many items. */
+  addMany(items: unknown, at?: Float64Array | undefined | null): NativeAdded
+  /** Adds many items on the pool. */
+  addManyAsync(items: unknown, at: Float64Array | undefined | null, cancel: Cancel): Promise<NativeAdded>
+  /** Matches of one item. */
+  search(item: unknown, threshold?: number | undefined | null, limit?: number | undefined | null): NativeBandMatches
+  /** Matches of many items. */
+  searchMany(items: unknown, threshold?: number | undefined | null, limit?: number | undefined | null): NativeBandMatches
+  /** Matches of many items, on the pool. */
+  searchManyAsync(items: unknown, threshold: number | undefined | null, limit: number | undefined | null, cancel: Cancel): Promise<NativeBandMatches>
+  /** Adds one item unless a match is there, or as `duplicate` says. */
+  checkAndAdd(item: unknown, at?: number | undefined | null, duplicate?: string | undefined | null): NativeBandOutcome
+  /** The same for many items, in order. */
+  checkAndAddMany(items: unknown, at?: Float64Array | undefined | null, duplicate?: string | undefined | null): NativeBandChecked
+  /** The same on the pool. */
+  checkAndAddManyAsync(items: unknown, at: Float64Array | undefined | null, duplicate: string | undefined | null, cancel: Cancel): Promise<NativeBandChecked>
+  /** Whether an id is alive. */
+  has(id: number): boolean
+  /** Takes an id away. */
+  delete(id: number): boolean
+  /** Takes away what is older than a time. */
+  expire(before: number): number
+  /** Live ids. */
+  size(): number
+  /** Counts and bytes. */
+  stats(): NativeBandStats
+  /** Lets go of the index; running jobs finish. */
+  close(): void
+}
+
 /** All pairs of an index, lazily. */
 export declare class NativePairs {
   /** The next pairs, `rows` of them unless they are the last; none after those. */
@@ -212,6 +272,9 @@ export declare class NativeStopWords {
   static none(): NativeStopWords
 }
 
+/** Chooses bands and rows as an index would. */
+export declare function bandPlan(options: NativeBandPlanOptions, hashes?: number | undefined | null): NativeBandPlan
+
 /** Containment of two texts' features. */
 export declare function containment(a: unknown, b: unknown, by: NativeFingerprinter): number
 
@@ -243,6 +306,71 @@ export declare function levenshtein(a: unknown, b: unknown, most?: number | unde
 export interface NativeAdded {
   first: number
   count: number
+}
+
+/** One row per item; NaN where it got no id, or had no match. */
+export interface NativeBandChecked {
+  ids: Float64Array
+  duplicateOf: Float64Array
+  similarities: Float64Array
+  bands: Uint32Array
+  truncated: Uint8Array
+}
+
+/** Matches of row i lie between `offsets[i]` and `offsets[i + 1]`. Similarities are NaN where no signatures are kept. */
+export interface NativeBandMatches {
+  offsets: Uint32Array
+  ids: Float64Array
+  similarities: Float64Array
+  bands: Uint32Array
+  truncated: Uint8Array
+}
+
+/** The outcome of one check-and-add. */
+export interface NativeBandOutcome {
+  id?: number
+  duplicateOf?: number
+  similarity?: number
+  bands?: number
+  truncated: boolean
+}
+
+/** A plan, and its S-curve. */
+export interface NativeBandPlan {
+  bands: number
+  rows: number
+  hashes: number
+  threshold: number
+  /** The probability at the threshold. */
+  recall: number
+  /** The similarity at which half of the pairs are found. */
+  half: number
+  /** Probabilities at 0, 0.05, … 1. */
+  curve: Float64Array
+}
+
+/** How bands and rows are chosen; absent means the default. */
+export interface NativeBandPlanOptions {
+  threshold?: number
+  recall?: number
+  weights?: NativeWeights
+  bands?: number
+  rows?: number
+}
+
+/** Counts and bytes of an index. */
+export interface NativeBandStats {
+  live: number
+  dead: number
+  entries: number
+  crowded: number
+  bands: number
+  rows: number
+  tableBytes: number
+  idBytes: number
+  signatureBytes: number
+  windowBytes: number
+  truncated: number
 }
 
 /** One row per item; NaN where it got no id, or had no match. */
@@ -292,6 +420,12 @@ export interface NativeDifferingBit {
 export interface NativeDocumentClusters {
   offsets: Uint32Array
   members: Uint32Array
+}
+
+/** A similarity and how far it may be off. */
+export interface NativeEstimate {
+  similarity: number
+  standardError: number
 }
 
 /** Texts to verify by: `texts[i]` is that of document `numbers[i]`. */
@@ -401,6 +535,23 @@ export interface NativeMatches {
   ids: Float64Array
   distances: Uint8Array
   truncated: Uint8Array
+}
+
+/** What was given; for a new index absent means the default, for a saved one its own. */
+export interface NativeMinHashIndexOptions {
+  minhash: NativeMinHashOptions
+  plan: NativeBandPlanOptions
+  signatures?: boolean
+  bucketLimit?: number
+  window?: NativeWindow
+  threads: number
+}
+
+/** How signatures are made; absent means the default. */
+export interface NativeMinHashOptions {
+  scheme?: string
+  hashes?: number
+  seed?: bigint
 }
 
 /** Steps of normalisation; absent means as in `base`. */
@@ -533,6 +684,12 @@ export interface NativeSharedToken {
   hash: bigint
 }
 
+/** Signature of row i lies between `offsets[i]` and `offsets[i + 1]`. */
+export interface NativeSignatures {
+  offsets: Float64Array
+  values: Uint32Array
+}
+
 /** Counts and bytes of an index. */
 export interface NativeStats {
   live: number
@@ -570,6 +727,12 @@ export interface NativeToken {
   token: string
   weight: number
   hash: bigint
+}
+
+/** How much finding too much and finding too little weigh. */
+export interface NativeWeights {
+  falsePositive: number
+  falseNegative: number
 }
 
 /** Which documents stay. */

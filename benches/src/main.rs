@@ -10,6 +10,7 @@ mod corpus;
 mod fingerprint;
 mod fingerprints;
 mod join;
+mod minhash;
 mod overlap;
 mod report;
 mod scan;
@@ -29,6 +30,7 @@ const BENCHES: &[(&str, Bench)] = &[
     ("stream", stream::run),
     ("join", join::run),
     ("overlap", overlap::run),
+    ("minhash", minhash::run),
     ("fingerprint", fingerprint::run),
     ("corpora", fingerprint::corpora),
     ("segment", segment::run),

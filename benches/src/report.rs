@@ -10,11 +10,13 @@ pub(crate) struct Settings {
     pub(crate) size: Option<usize>,
     /// Time given to each measured loop. 0.05 s is a smoke run; the default 0.5 s gives two stable digits.
     pub(crate) seconds: f64,
+    /// Input in place of a bench's own, for benches that can take it.
+    pub(crate) file: Option<String>,
 }
 
 impl Settings {
     pub(crate) fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Self, String> {
-        let mut settings = Self { size: None, seconds: 0.5 };
+        let mut settings = Self { size: None, seconds: 0.5, file: None };
         while let Some(flag) = arguments.next() {
             let value = arguments.next().ok_or_else(|| format!("{flag} needs a value"))?;
             let wrong = || format!("{flag} must be a positive number, got '{value}'");
@@ -22,8 +24,13 @@ impl Settings {
                 "--size" => {
                     settings.size = Some(value.replace('_', "").parse().map_err(|_| wrong())?);
                 }
+                "--file" => settings.file = Some(value),
                 "--seconds" => settings.seconds = value.parse().map_err(|_| wrong())?,
-                _ => return Err(format!("unknown option '{flag}'; known: --size N, --seconds S")),
+                _ => {
+                    return Err(format!(
+                        "unknown option '{flag}'; known: --size N, --seconds S, --file PATH"
+                    ));
+                }
             }
         }
         Ok(settings)

@@ -6,7 +6,7 @@
 pub(crate) mod batch;
 mod clusters;
 pub(crate) mod columns;
-mod file;
+pub(crate) mod file;
 pub(crate) mod options;
 mod pairs;
 mod plan;

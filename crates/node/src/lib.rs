@@ -24,6 +24,8 @@ mod fingerprinter;
 mod index;
 mod lexicon;
 mod measure;
+mod minhash;
+mod minhash_index;
 mod normalizer;
 mod pool;
 mod sentence_index;

@@ -30,9 +30,23 @@ pub(crate) struct Texts {
 }
 
 enum Entry {
-    Utf16 { arena: u32, start: usize, len: usize },
-    Utf8 { arena: u32, start: usize, len: usize },
+    Utf16 {
+        arena: u32,
+        start: usize,
+        len: usize,
+    },
+    Utf8 {
+        arena: u32,
+        start: usize,
+        len: usize,
+    },
     Fingerprint(u64),
+    /// Positions of 32 bits, as the machine orders their bytes.
+    Signature {
+        arena: u32,
+        start: usize,
+        len: usize,
+    },
 }
 
 /// One element of the input.
@@ -46,6 +60,7 @@ pub(crate) enum Given<'a> {
 pub(crate) enum Accept {
     Texts,
     Items,
+    Signatures,
 }
 
 impl Accept {
@@ -53,6 +68,7 @@ impl Accept {
         match self {
             Self::Texts => "a string or a Uint8Array",
             Self::Items => "a string, a Uint8Array or a bigint",
+            Self::Signatures => "a string, a Uint8Array or a Uint32Array",
         }
     }
 }
@@ -119,7 +135,7 @@ impl Texts {
     pub(crate) fn volume(&self) -> usize {
         let of = |entry: &Entry| match entry {
             Entry::Utf16 { len, .. } | Entry::Utf8 { len, .. } => *len,
-            Entry::Fingerprint(_) => 0,
+            Entry::Fingerprint(_) | Entry::Signature { .. } => 0,
         };
         self.entries.iter().map(of).sum()
     }
@@ -135,7 +151,16 @@ impl Texts {
                 Given::Text(intake::utf8(&self.bytes[arena as usize][start..start + len], scratch))
             }
             Entry::Fingerprint(value) => Given::Fingerprint(value),
+            // Asked for by `signature` where it is accepted.
+            Entry::Signature { .. } => Given::Text(""),
         }
+    }
+
+    /// The element at `row` where it is a signature.
+    pub(crate) fn signature(&self, row: usize) -> Option<Vec<u32>> {
+        let Entry::Signature { arena, start, len } = self.entries[row] else { return None };
+        let (positions, _) = self.bytes[arena as usize][start..start + len].as_chunks::<4>();
+        Some(positions.iter().map(|&bytes| u32::from_ne_bytes(bytes)).collect())
     }
 
     /// The bytes of the element at `row` as they came; none where it is no `Uint8Array`.
@@ -175,13 +200,21 @@ impl Texts {
                 Ok(())
             }
             ValueType::Object => {
+                let signature = |view: &View| {
+                    accept == Accept::Signatures && view.kind == sys::TypedarrayType::uint32_array
+                };
                 let view = typed_array(env, value)?
-                    .filter(|view| view.kind == sys::TypedarrayType::uint8_array)
+                    .filter(|view| view.kind == sys::TypedarrayType::uint8_array || signature(view))
                     .ok_or_else(|| wrong("an object"))?;
                 if view.detached {
                     return Err(wrong("a Uint8Array whose buffer is detached"));
                 }
-                self.push_bytes(&view);
+                let (arena, start, len) = self.push_bytes(&view);
+                self.entries.push(if signature(&view) {
+                    Entry::Signature { arena, start, len }
+                } else {
+                    Entry::Utf8 { arena, start, len }
+                });
                 Ok(())
             }
             other => Err(wrong(&other.to_string().to_lowercase())),
@@ -224,7 +257,7 @@ impl Texts {
         Ok(())
     }
 
-    fn push_bytes(&mut self, view: &View) {
+    fn push_bytes(&mut self, view: &View) -> (u32, usize, usize) {
         if self.bytes.last().is_none_or(|arena| arena.capacity() - arena.len() < view.len) {
             self.bytes.push(Vec::with_capacity(ARENA.max(view.len)));
         }
@@ -232,7 +265,7 @@ impl Texts {
         let arena = &mut self.bytes[number];
         let start = arena.len();
         view.copy_to(arena);
-        self.entries.push(Entry::Utf8 { arena: number as u32, start, len: view.len });
+        (number as u32, start, view.len)
     }
 }
 
@@ -365,7 +398,11 @@ fn typed_array(env: sys::napi_env, value: sys::napi_value) -> Result<Option<View
         // SAFETY: as above.
         status(unsafe { sys::napi_is_detached_arraybuffer(env, buffer, &raw mut detached) })?;
     }
-    let size = if kind == sys::TypedarrayType::biguint64_array { 8 } else { 1 };
+    let size = match kind {
+        sys::TypedarrayType::biguint64_array => 8,
+        sys::TypedarrayType::uint32_array => 4,
+        _ => 1,
+    };
     Ok(Some(View { kind, data: data.cast(), len: len * size, shared: !owned, detached }))
 }
 

@@ -10,7 +10,7 @@
 
 use super::options::mismatch;
 use crate::error::Failure;
-use simhash_index::{Index, IndexError, Window};
+use simhash_index::{IndexError, Window};
 use simhash_text::feature::hash;
 use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, ErrorKind, Read, Write};
@@ -105,9 +105,9 @@ fn header(window: Option<Window>, recipe: &str) -> Vec<u8> {
     bytes
 }
 
-/// Saves an index, whole or not at all.
-pub(super) fn save(
-    index: &Index,
+/// Saves what `image` writes, whole or not at all.
+pub(crate) fn save(
+    image: impl FnOnce(&mut dyn Write) -> Result<(), IndexError>,
     window: Option<Window>,
     recipe: &str,
     path: &Path,
@@ -120,7 +120,7 @@ pub(super) fn save(
     let beside = PathBuf::from(beside);
     let file =
         File::create_new(&beside).map_err(|error| unwritable(path, Some(error.kind()), &error))?;
-    let result = write(index, &header(window, recipe), file, path, flag).and_then(|()| {
+    let result = write(image, &header(window, recipe), file, path, flag).and_then(|()| {
         fs::rename(&beside, path).map_err(|error| unwritable(path, Some(error.kind()), &error))
     });
     if result.is_err() {
@@ -131,7 +131,7 @@ pub(super) fn save(
 }
 
 fn write(
-    index: &Index,
+    image: impl FnOnce(&mut dyn Write) -> Result<(), IndexError>,
     header: &[u8],
     file: File,
     path: &Path,
@@ -142,7 +142,7 @@ fn write(
     let written = out
         .write_all(header)
         .map_err(|error| IndexError::Io { message: error.to_string() })
-        .and_then(|()| index.save(&mut out));
+        .and_then(|()| image(&mut out));
     if flag.load(Ordering::Relaxed) {
         return Err(Failure::cancelled());
     }
@@ -156,19 +156,20 @@ fn write(
     if flag.load(Ordering::Relaxed) { Err(Failure::cancelled()) } else { Ok(()) }
 }
 
-/// Opens what [`save`] wrote, if its recipe is this one.
-pub(super) fn open(
+/// Opens what [`save`] wrote by `image`, if its recipe, which `option` stands for, is this one.
+pub(crate) fn open<T>(
     path: &Path,
-    recipe: &str,
+    (option, recipe): (&str, &str),
     flag: &AtomicBool,
-) -> Result<(Index, Option<Window>), Failure> {
+    image: impl FnOnce(&mut dyn Read) -> Result<T, IndexError>,
+) -> Result<(T, Option<Window>), Failure> {
     let file = File::open(path).map_err(|error| unreadable(path, &error))?;
     let mut input = Watched::new(BufReader::with_capacity(PIECE, file), flag);
     let (window, found, length) = read_header(&mut input, path)?;
     if found != recipe {
-        return Err(mismatch(path, "fingerprinter", &found, recipe));
+        return Err(mismatch(path, option, &found, recipe));
     }
-    let opened = Index::open(&mut input);
+    let opened = image(&mut input);
     if flag.load(Ordering::Relaxed) {
         return Err(Failure::cancelled());
     }

@@ -10,6 +10,7 @@ use napi::Env;
 use napi::bindgen_prelude::Object;
 use napi_derive::napi;
 use parking_lot::RwLock;
+use simhash_index::Index;
 use simhash_sketch::Fingerprinter;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -24,7 +25,9 @@ struct Opening {
 
 impl Opening {
     fn run(self, flag: &AtomicBool) -> Result<Arc<Shared>, Failure> {
-        let (index, window) = file::open(&self.path, &self.fingerprinter.to_string(), flag)?;
+        let recipe = self.fingerprinter.to_string();
+        let (index, window) =
+            file::open(&self.path, ("fingerprinter", &recipe), flag, Index::open)?;
         self.options.agree(&self.path, &index, window)?;
         Ok(Arc::new(Shared::new(index, window, self.fingerprinter, self.options.threads)))
     }
@@ -52,7 +55,7 @@ impl NativeIndex {
         let path = PathBuf::from(path);
         self.start(env, cancel, move |shared, flag| {
             let recipe = shared.fingerprinter.to_string();
-            file::save(&shared.index, shared.window, &recipe, &path, flag)
+            file::save(|out| shared.index.save(out), shared.window, &recipe, &path, flag)
         })
     }
 

@@ -1,0 +1,95 @@
+//! What the calls on an index of signatures share with its jobs on the pool.
+
+use super::columns::{NativeBandChecked, NativeBandMatches};
+use crate::check::number;
+use crate::error::{Failure, caught};
+use crate::index::batch::Times;
+use crate::index::columns::NativeAdded;
+use crate::index::shared::on_pool;
+use crate::minhash::TextHasher;
+use crate::pool;
+use crate::text::Texts;
+use simhash_index::OnDuplicate;
+use simhash_index::bands::{BandIndex, BandSearch};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// An index with what makes its signatures.
+pub(super) struct Shared {
+    pub(super) index: BandIndex,
+    pub(super) hasher: TextHasher,
+    threads: u32,
+    /// A panic left a writer half way: nothing it says can be trusted.
+    poisoned: AtomicBool,
+}
+
+impl Shared {
+    pub(super) fn new(index: BandIndex, hasher: TextHasher, threads: u32) -> Self {
+        Self { index, hasher, threads, poisoned: AtomicBool::new(false) }
+    }
+
+    pub(super) fn bytes(&self) -> i64 {
+        let stats = self.index.stats();
+        let all = stats.table_bytes + stats.id_bytes + stats.signature_bytes + stats.window_bytes;
+        i64::try_from(all).unwrap_or(i64::MAX)
+    }
+
+    /// Runs `work` unless an earlier panic broke the index; remembers a new one.
+    pub(super) fn guarded<T>(
+        &self,
+        work: impl FnOnce(&Self) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        if self.poisoned.load(Ordering::Relaxed) {
+            let why = "an earlier internal error left this index unusable; make a new one and report the error";
+            return Err(Failure::internal(why));
+        }
+        let result = caught(|| work(self));
+        if result.as_ref().is_err_and(Failure::is_internal) {
+            self.poisoned.store(true, Ordering::Relaxed);
+        }
+        result
+    }
+
+    /// The signature of a single call.
+    pub(super) fn item(&self, texts: &Texts) -> Vec<u32> {
+        texts.signature(0).unwrap_or_else(|| self.hasher.signature(texts, 0))
+    }
+
+    pub(super) fn add_many(
+        &self,
+        texts: &Texts,
+        times: &Times,
+        flag: &AtomicBool,
+    ) -> Result<NativeAdded, Failure> {
+        let times = times.each(texts.len())?;
+        let signatures = self.hasher.signatures(texts, self.threads, flag)?;
+        let ids = self.index.add_many_at(&signatures, &times)?;
+        Ok(NativeAdded { first: number(ids.start), count: number(ids.end - ids.start) })
+    }
+
+    pub(super) fn check_and_add_many(
+        &self,
+        texts: &Texts,
+        times: &Times,
+        on_duplicate: OnDuplicate,
+        flag: &AtomicBool,
+    ) -> Result<NativeBandChecked, Failure> {
+        let times = times.each(texts.len())?;
+        let signatures = self.hasher.signatures(texts, self.threads, flag)?;
+        let outcomes =
+            self.index.check_and_add_many_with(&signatures, &times, on_duplicate, flag)?;
+        Ok(NativeBandChecked::of(&outcomes))
+    }
+
+    pub(super) fn search_many(
+        &self,
+        texts: &Texts,
+        how: BandSearch,
+        flag: &AtomicBool,
+    ) -> Result<NativeBandMatches, Failure> {
+        let signatures = self.hasher.signatures(texts, self.threads, flag)?;
+        let found = on_pool(signatures.len(), pool::tasks(self.threads), |tasks| {
+            Ok(self.index.search_many(&signatures, how, tasks, flag)?)
+        })?;
+        NativeBandMatches::of(&found)
+    }
+}
