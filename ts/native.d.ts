@@ -422,17 +422,17 @@ export interface NativeDocumentClusters {
   members: Uint32Array
 }
 
-/** A similarity and how far it may be off. */
-export interface NativeEstimate {
-  similarity: number
-  standardError: number
-}
-
 /** Texts to verify by: `texts[i]` is that of document `numbers[i]`. */
 export interface NativeDocumentTexts {
   numbers: Uint32Array
   texts: unknown
   threads: number
+}
+
+/** A similarity and how far it may be off. */
+export interface NativeEstimate {
+  similarity: number
+  standardError: number
 }
 
 /** The figures. */
