@@ -1,7 +1,8 @@
 //! Turns the packed dictionary and HMM of `data/jieba` into the tables that the segmenter reads in place.
 //!
-//! Output in `OUT_DIR`, each an array in the byte order of the target: `nodes.u64` (the double array), `codes.u16` (character
-//! to code), `scores.f64` (ln f − ln total by frequency index), `logs.f64` (ln f), `frequencies.u32`, `idfs.f64`,
+//! Output in `OUT_DIR`, each an array in the byte order of the target: `nodes.u64` (the double array), `firsts.u64` (its first
+//! level by code), `codes.u16` (code
+//! point to code), `characters.u16` (code to character), `scores.f64` (ln f − ln total by frequency index), `logs.f64` (ln f), `frequencies.u32`, `idfs.f64`,
 //! `emissions.f64` (by character, then state) and `totals.rs` (the total frequency and its logarithm). The formats are described where they are
 //! read: `src/segment/dictionary.rs` and `src/segment/hmm.rs`.
 
@@ -16,6 +17,8 @@ use std::{env, fs};
 
 /// The characters that the HMM knows: U+4E00 to U+9FD5.
 const HAN: std::ops::RangeInclusive<u16> = 0x4E00..=0x9FD5;
+/// The ASCII characters that jieba segments, letters and digits first.
+const ASCII: &[u8] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz+#&._%-";
 /// The emission of a character that a state never emits, as jieba has it.
 const MISSING: f64 = -3.14e100;
 
@@ -38,9 +41,21 @@ fn main() -> Result<(), Box<dyn Error>> {
     let f64s = |values: &[f64]| values.iter().map(|v| v.to_le_bytes()).collect::<Vec<_>>();
     let integers = |values: &[u64]| values.iter().map(|v| v.to_le_bytes()).collect::<Vec<_>>();
 
-    let words = words::read(&fs::read("data/jieba/words.bin")?)?;
-    write("nodes.u64", integers(&double_array::build(&words.trie)), 8)?;
-    write("codes.u16", integers(&codes(&words.characters)), 2)?;
+    let mut words = words::read(&fs::read("data/jieba/words.bin")?)?;
+    let characters = code_order(&words.characters);
+    words.recode(&codes(&characters));
+    let nodes = double_array::build(&words.trie, characters.len());
+    // The children of the root once more by their codes alone: every character is looked up there.
+    let mut firsts = vec![0; characters.len()];
+    for &child in &words.trie[0].children {
+        let code = words.trie[child as usize].code;
+        firsts[usize::from(code)] = nodes[1 + usize::from(code)];
+    }
+    write("nodes.u64", integers(&nodes), 8)?;
+    write("firsts.u64", integers(&firsts), 8)?;
+    write("codes.u16", integers(&codes(&characters)), 2)?;
+    let of_codes: Vec<u64> = characters.iter().map(|&character| u64::from(character)).collect();
+    write("characters.u16", integers(&of_codes), 2)?;
     // Index 0 is "no word": never an edge, so its score loses against everything.
     let scores = |of: &dyn Fn(f64) -> f64| {
         let known = words.frequencies.iter().map(|&(_, ln)| of(ln));
@@ -57,7 +72,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     // Index 0 is "no idf": the median stands in.
     let idfs: Vec<f64> = std::iter::once(words.median).chain(words.idfs).collect();
     write("idfs.f64", f64s(&idfs), 8)?;
-    write("emissions.f64", f64s(&emissions(&fs::read("data/jieba/hmm.bin")?)?), 8)?;
+    write("emissions.f64", f64s(&emissions(&fs::read("data/jieba/hmm.bin")?, &characters)?), 8)?;
     let totals = format!(
         "pub(crate) const TOTAL: u64 = {};\npub(crate) const LN_TOTAL: f64 = {:?};\n",
         words.total, words.ln_total
@@ -66,25 +81,42 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Codes by position: 128 for ASCII, then one for each character of [`HAN`]; 0 for a character of no word.
+/// Every character of the class that jieba segments by code: none for code 0, then [`ASCII`], then the ideographs, those of the
+/// dictionary in its own order (the frequent ones first, so that what is used together lies together).
+///
+/// The check of an empty slot is no code: its place holds a character that occurs in no text of jieba's class.
+fn code_order(dictionary: &[u16]) -> Vec<u16> {
+    let mut order = vec![0];
+    order.extend(ASCII.iter().copied().map(u16::from));
+    order.extend(dictionary.iter().filter(|&&character| character >= 128));
+    let known: std::collections::BTreeSet<u16> = order.iter().copied().collect();
+    order.extend(HAN.filter(|character| !known.contains(character)));
+    if order.len() > double_array::EMPTY as usize {
+        order.insert(double_array::EMPTY as usize, 0);
+    }
+    order
+}
+
+/// The code of every code point of 16 bits; 0 for what jieba does not segment.
 fn codes(characters: &[u16]) -> Vec<u64> {
-    let mut codes = vec![0; 128 + HAN.len()];
-    for (index, &character) in characters.iter().enumerate() {
-        let at = if character < 128 { character } else { character - HAN.start() + 128 };
-        codes[usize::from(at)] = index as u64 + 1;
+    let mut codes = vec![0; 1 << 16];
+    for (code, &character) in characters.iter().enumerate().filter(|&(_, &character)| character > 0)
+    {
+        codes[usize::from(character)] = code as u64;
     }
     codes
 }
 
-/// Four emissions (B, E, M, S) for each character of [`HAN`].
-fn emissions(mut bytes: &[u8]) -> Result<Vec<f64>, Box<dyn Error>> {
-    let mut table = vec![MISSING; 4 * HAN.len()];
+/// Four emissions (B, E, M, S) for each code.
+fn emissions(mut bytes: &[u8], characters: &[u16]) -> Result<Vec<f64>, Box<dyn Error>> {
+    let codes = codes(characters);
+    let mut table = vec![MISSING; 4 * characters.len()];
     while !bytes.is_empty() {
         let character = u16::from_le_bytes(words::take(&mut bytes)?);
         let [mask] = words::take(&mut bytes)?;
         for state in 0..4 {
             if mask >> state & 1 == 1 {
-                let at = 4 * usize::from(character - HAN.start()) + state;
+                let at = 4 * codes[usize::from(character)] as usize + state;
                 table[at] = f64::from_le_bytes(words::take(&mut bytes)?);
             }
         }

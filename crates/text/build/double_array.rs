@@ -11,7 +11,7 @@ const FREQUENCY: u32 = 14;
 const IDF: u32 = 27;
 const BASE: u32 = 39;
 /// The check of an empty slot: greater than any code.
-const EMPTY: u64 = 0x3FFF;
+pub(crate) const EMPTY: u64 = 0x3FFF;
 
 /// After this many free slots without a fit, what lies before is too crowded for families of this size and not tried again.
 /// It trades size against time: 1000 gives 1.03 M slots for 0.51 M nodes in under 2 s without optimisation; never giving up
@@ -19,10 +19,8 @@ const EMPTY: u64 = 0x3FFF;
 const PATIENCE: usize = 1000;
 
 /// The slots. The root has base 1 and no slot; a leaf has base 0, which no family has, so that a leaf's children are never
-/// found. The array ends with as many empty slots as there are codes,
-/// so that `base + code` is always inside.
-pub(crate) fn build(trie: &[Node]) -> Vec<u64> {
-    let codes = trie.iter().map(|node| node.code).max().unwrap_or(0);
+/// found. The array ends with as many empty slots as there are codes in all, `codes`, so that `base + code` is always inside.
+pub(crate) fn build(trie: &[Node], codes: usize) -> Vec<u64> {
     let mut slots = Slots::default();
     let mut base = vec![0_u32; trie.len()];
     let mut slot_of = vec![0_u32; trie.len()];
@@ -46,7 +44,7 @@ pub(crate) fn build(trie: &[Node]) -> Vec<u64> {
             slot_of[child as usize] = base[parent] + code;
         }
     }
-    let mut array = vec![EMPTY; slots.end() + usize::from(codes) + 1];
+    let mut array = vec![EMPTY; slots.end() + codes];
     for (number, node) in trie.iter().enumerate().skip(1) {
         assert!(u64::from(node.code) < EMPTY && node.frequency < 1 << 13 && node.idf < 1 << 12);
         assert!(base[number] < 1 << 21);

@@ -32,6 +32,20 @@ pub(crate) struct Node {
     pub(crate) children: Vec<u32>,
 }
 
+impl Words {
+    /// Numbers the characters by `codes` instead of by their order in the file.
+    pub(crate) fn recode(&mut self, codes: &[u64]) {
+        for node in self.trie.iter_mut().skip(1) {
+            let character = self.characters[usize::from(node.code) - 1];
+            node.code = codes[usize::from(character)] as u16;
+        }
+        let codes: Vec<u16> = self.trie.iter().map(|node| node.code).collect();
+        for node in &mut self.trie {
+            node.children.sort_by_key(|&child| codes[child as usize]);
+        }
+    }
+}
+
 pub(crate) fn read(mut bytes: &[u8]) -> Result<Words, Box<dyn Error>> {
     let from = &mut bytes;
     let mut count = || take(from).map(|raw| u32::from_le_bytes(raw) as usize);

@@ -187,9 +187,13 @@ impl Dictionary {
     }
 
     /// Calls `word(length, score)` for every word of the user that `characters` start with, by length.
-    pub(crate) fn for_each_prefix(&self, characters: &[u16], mut word: impl FnMut(usize, f64)) {
+    pub(crate) fn for_each_prefix(
+        &self,
+        characters: impl Iterator<Item = u16>,
+        mut word: impl FnMut(usize, f64),
+    ) {
         let mut node = 0;
-        for (at, &character) in characters.iter().enumerate() {
+        for (at, character) in characters.enumerate() {
             let Some(&next) = self.children.get(&(node, character)) else { return };
             node = next;
             if let Some((_, score)) = self.words[node as usize] {
@@ -199,8 +203,9 @@ impl Dictionary {
     }
 
     /// Whether the user deleted the word.
-    pub(crate) fn is_deleted(&self, characters: &[u16]) -> bool {
-        self.find(characters).is_some_and(|(frequency, _)| frequency == 0)
+    pub(crate) fn is_deleted(&self, word: &str) -> bool {
+        let found = characters(word).and_then(|word| self.find(&word));
+        found.is_some_and(|(frequency, _)| frequency == 0)
     }
 
     fn find(&self, characters: &[u16]) -> Option<(u32, f64)> {

@@ -9,7 +9,11 @@
 //! ```
 //!
 //! The child of a node by code `c` is slot `base + c` if its check is `c`; no two nodes share a base, so the check need not
-//! name the parent. Code 0 stands for every character that occurs in no word: no slot has it as check. No node but a leaf has base 0, so the children of a leaf are never found.
+//! name the parent. No node but a leaf has base 0, so the children of a leaf are never found.
+//!
+//! Every character that jieba segments, `[一-鿕a-zA-Z0-9+#&._%-]`, has a code, whether a word has it or not: ASCII first, then the
+//! ideographs, the frequent ones first, so that what is used together lies together in every table. Code 0 stands for all
+//! other characters: no slot has it as check.
 
 #[expect(clippy::unreadable_literal, reason = "generated")]
 mod totals {
@@ -39,12 +43,27 @@ macro_rules! table {
 }
 
 table!(nodes, "nodes.u64", u64);
+table!(firsts, "firsts.u64", u64);
 table!(codes, "codes.u16", u16);
+table!(characters, "characters.u16", u16);
 table!(scores, "scores.f64", f64);
 table!(logs, "logs.f64", f64);
 table!(frequencies, "frequencies.u32", u32);
 table!(idfs, "idfs.f64", f64);
 table!(emissions, "emissions.f64", f64);
+
+/// Asks for `table[at]` to be brought into the caches; does nothing else.
+#[inline]
+pub(crate) fn prefetch(table: &[u64], at: u32) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: SSE is in the baseline of the target; the instruction takes any address and never faults.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(table.as_ptr().wrapping_add(at as usize).cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (table, at);
+}
 
 /// A prefix of a word: a slot of the double array and what is in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,12 +82,25 @@ impl Node {
         Self { bits: nodes[slot as usize], slot }
     }
 
+    /// The prefix of the one character of `code`; a leaf that is no word if there is none.
+    #[inline]
+    pub(crate) fn first(firsts: &[u64], code: u16) -> Self {
+        Self { bits: firsts[usize::from(code)], slot: 1 + u32::from(code) }
+    }
+
+    /// The prefix that is in `slot` if `code` is its last character; else a leaf that is no word.
+    #[inline]
+    pub(crate) fn checked(nodes: &[u64], slot: u32, code: u16) -> Self {
+        let bits = nodes[slot as usize];
+        // Whether characters are a prefix cannot be predicted: no branch.
+        let same = bits & 0x3FFF == u64::from(code);
+        Self { bits: std::hint::select_unpredictable(same, bits, 0), slot }
+    }
+
     /// The prefix longer by the character of `code`; a leaf that is no word if there is none.
     #[inline]
     pub(crate) fn step(self, nodes: &[u64], code: u16) -> Self {
-        let slot = self.slot_of_child(code);
-        let bits = nodes.get(slot as usize).copied().unwrap_or(0);
-        Self { bits: if bits & 0x3FFF == u64::from(code) { bits } else { 0 }, slot }
+        Self::checked(nodes, self.slot_of_child(code), code)
     }
 
     /// The slot in which the child by `code` is, if there is one.
@@ -90,6 +122,12 @@ impl Node {
         self.slot
     }
 
+    /// Whether any word starts with it.
+    #[inline]
+    pub(crate) fn exists(self) -> bool {
+        self.bits != 0
+    }
+
     /// Whether no word is longer.
     #[inline]
     pub(crate) fn is_leaf(self) -> bool {
@@ -109,29 +147,29 @@ impl Node {
     }
 }
 
-/// The code of a character of the class that jieba segments (see [`super::chunk`]): ASCII or U+4E00 to U+9FD5.
-#[inline]
-pub(crate) fn code(codes: &[u16], character: u16) -> u16 {
-    let at = if character < 128 { character } else { character - FIRST_HAN + 128 };
-    codes.get(usize::from(at)).copied().unwrap_or(0)
-}
+/// What stands for a character that jieba does not segment.
+pub(crate) const OTHER: u16 = 0;
+/// The codes of ASCII digits, which come first.
+pub(crate) const DIGITS: std::ops::RangeInclusive<u16> = 1..=10;
+/// The codes of ASCII digits and letters.
+pub(crate) const ALPHANUMERICS: std::ops::RangeInclusive<u16> = 1..=62;
+/// The code of `.`.
+pub(crate) const DOT: u16 = 66;
+/// The code of `%`.
+pub(crate) const PERCENT: u16 = 68;
+/// The least code of an ideograph, U+4E00 to U+9FD5; all above are ideographs too.
+pub(crate) const FIRST_HAN: u16 = 70;
 
-/// The first of the ideographs that jieba segments and the HMM knows.
-pub(crate) const FIRST_HAN: u16 = 0x4E00;
-/// The last of them.
-pub(crate) const LAST_HAN: u16 = 0x9FD5;
+/// The code of a character; [`OTHER`] if jieba does not segment it.
+#[inline]
+pub(crate) fn code(c: char) -> u16 {
+    codes().get(c as usize).copied().unwrap_or(OTHER)
+}
 
 /// The node of `word`, if it is a prefix of a word; any text may be asked for.
 pub(crate) fn find(word: &str) -> Option<Node> {
-    let (nodes, codes) = (nodes(), codes());
-    word.chars().try_fold(Node::ROOT, |node, c| {
-        let character = u16::try_from(u32::from(c)).ok()?;
-        let known = character < 128 || (FIRST_HAN..=LAST_HAN).contains(&character);
-        if !known {
-            return None;
-        }
-        node.child(nodes, code(codes, character))
-    })
+    let nodes = nodes();
+    word.chars().try_fold(Node::ROOT, |node, c| node.child(nodes, code(c)))
 }
 
 /// The frequency of `word`; `None` when it is not in the dictionary.
@@ -142,7 +180,23 @@ pub(crate) fn frequency(word: &str) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Node, TOTAL, codes, find, frequency, idfs, nodes};
+    use super::*;
+
+    #[test]
+    fn every_segmented_character_has_a_code_of_its_own() {
+        let class = ('一'..='\u{9FD5}').chain("+#&._%-".chars());
+        let class = class.chain((0..128_u8).filter(u8::is_ascii_alphanumeric).map(char::from));
+        let mut coded = 0;
+        for c in class {
+            coded += 1;
+            assert_eq!(characters()[usize::from(code(c))], c as u16, "{c}");
+            assert_eq!(code(c) >= FIRST_HAN, !c.is_ascii());
+            assert_eq!(ALPHANUMERICS.contains(&code(c)), c.is_ascii_alphanumeric());
+            assert_eq!(DIGITS.contains(&code(c)), c.is_ascii_digit());
+        }
+        assert_eq!((code('.'), code('%')), (DOT, PERCENT));
+        assert_eq!(codes().iter().filter(|&&code| code != OTHER).count(), coded);
+    }
 
     #[test]
     fn words_have_their_frequency_and_idf() {
@@ -161,8 +215,8 @@ mod tests {
 
     #[test]
     fn every_word_is_a_path_and_every_check_a_code() {
-        let (nodes, codes) = (nodes(), codes());
-        let highest = u64::from(codes.iter().copied().max().unwrap());
+        let nodes = nodes();
+        let highest = u64::from(codes().iter().copied().max().unwrap());
         let used = nodes.iter().filter(|&&node| node & 0x3FFF != 0x3FFF).count();
         assert!(used > 512_000);
         let in_range =
@@ -172,7 +226,7 @@ mod tests {
         let mut open = vec![Node::ROOT];
         let (mut reached, mut words) = (0, 0);
         while let Some(node) = open.pop() {
-            for code in 1..=highest as u16 {
+            for code in (1..=highest as u16).filter(|&code| code != 0x3FFF) {
                 if let Some(child) = node.child(nodes, code) {
                     reached += 1;
                     words += usize::from(child.frequency() > 0);

@@ -6,7 +6,7 @@
 //! predecessor with the larger letter wins (B < E < M < S). Each state has two possible predecessors, so one bit per state
 //! and character is all that the way back needs.
 
-use super::dictionary::{FIRST_HAN, emissions};
+use super::dictionary::emissions;
 
 /// States by letter, which is also the order in which ties are decided.
 const B: usize = 0;
@@ -26,7 +26,7 @@ const FROM: [[(usize, f64); 2]; 4] = [
     [(E, -0.808_525_047_466_993_7), (S, -0.665_863_144_879_821_2)],
 ];
 
-/// Calls `word(len)` for the words of a run of Han characters, one after the other. `way` is scratch.
+/// Calls `word(len)` for the words of a run of ideographs, given by their codes, one after the other. `way` is scratch.
 pub(super) fn cut(run: &[u16], way: &mut Vec<u8>, mut word: impl FnMut(usize)) {
     if let [_] = run {
         return word(1);
@@ -55,18 +55,16 @@ pub(super) fn cut(run: &[u16], way: &mut Vec<u8>, mut word: impl FnMut(usize)) {
 /// Fills `way` with a bit per state for each character (set: the predecessor with the larger letter) and returns the last state.
 fn tag(run: &[u16], way: &mut Vec<u8>) -> usize {
     let emissions = emissions();
-    let emission = |character: u16| {
-        let row = 4 * usize::from(character - FIRST_HAN);
-        [emissions[row], emissions[row + 1], emissions[row + 2], emissions[row + 3]]
-    };
+    let (rows, _) = emissions.as_chunks::<4>();
+    let emission = |code: u16| rows[usize::from(code)];
     way.clear();
     let mut values = START;
     for (value, emission) in values.iter_mut().zip(emission(run[0])) {
         *value += emission;
     }
     way.push(0);
-    for &character in &run[1..] {
-        let emission = emission(character);
+    for &code in &run[1..] {
+        let emission = emission(code);
         let step = |state: usize| {
             let [(smaller, first), (larger, second)] = FROM[state];
             let smaller = values[smaller] + first + emission[state];

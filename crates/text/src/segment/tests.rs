@@ -1,6 +1,6 @@
 //! The segmenter against a plain second implementation of the same definition, on random text.
 
-use super::dictionary::{self, FIRST_HAN, LAST_HAN, LN_TOTAL};
+use super::dictionary::{self, LN_TOTAL};
 use super::{SegmentScratch, cut};
 use proptest::prelude::*;
 
@@ -19,8 +19,7 @@ mod plain {
     use super::*;
 
     fn is_han(c: char) -> bool {
-        (char::from_u32(u32::from(FIRST_HAN))..=char::from_u32(u32::from(LAST_HAN)))
-            .contains(&Some(c))
+        ('\u{4E00}'..='\u{9FD5}').contains(&c)
     }
 
     fn frequency(word: &[char]) -> u32 {
@@ -136,7 +135,7 @@ mod plain {
     fn viterbi(piece: &[char], out: &mut Vec<String>) {
         const STATES: [char; 4] = ['B', 'E', 'M', 'S'];
         let emission = |c: char, state: usize| {
-            dictionary::emissions()[4 * (c as usize - usize::from(FIRST_HAN)) + state]
+            dictionary::emissions()[4 * usize::from(dictionary::code(c)) + state]
         };
         let start = [-0.26268660809250016, MIN, MIN, -1.4652633398537678];
         let mut values: Vec<(f64, String)> =
