@@ -27,6 +27,7 @@ pub mod evaluate;
 mod files;
 mod keep;
 mod method;
+pub mod online;
 mod options;
 mod parallel;
 mod read;

@@ -9,6 +9,7 @@ mod background;
 pub(crate) mod batch;
 pub(crate) mod timed;
 mod whole;
+mod writer;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,6 +20,7 @@ use self::background::Worker;
 pub(crate) use self::batch::each;
 pub use self::timed::{AddOptions, OnDuplicate, Outcome};
 pub(crate) use self::whole::Parts;
+pub use self::writer::Writer;
 use crate::ids::Ids;
 use crate::plan::{MAX_DISTANCE, Plan};
 use crate::run::Run;
@@ -207,10 +209,7 @@ impl Index {
 
     /// Takes an id away; false if it was not alive. Amortised O(1) but for the rewriting of tables.
     pub fn delete(&self, id: u64) -> bool {
-        let _writer = self.shared.writers.lock();
-        let deleted = self.shared.state.write().ids.delete(id);
-        self.shared.tidy();
-        deleted
+        self.writer().delete(id)
     }
 
     /// Number of live ids.

@@ -34,7 +34,7 @@ mod stats;
 mod window;
 
 pub use error::IndexError;
-pub use index::{AddOptions, Index, OnDuplicate, Outcome};
+pub use index::{AddOptions, Index, OnDuplicate, Outcome, Writer};
 pub use item::{Checked, Item, Match, Matches, SearchOptions};
 pub use join::{Cluster, Pair, Pairs};
 pub use options::IndexOptions;

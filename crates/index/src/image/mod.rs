@@ -32,7 +32,7 @@ impl Index {
     /// # Errors
     /// [`IndexError::Io`].
     pub fn save(&self, out: &mut dyn Write) -> Result<(), IndexError> {
-        self.with_parts(|parts| write(parts, out))
+        self.writer().save(out)
     }
 
     /// Reads an index that [`Index::save`] wrote. Takes about as long as adding its documents without any check.
@@ -44,7 +44,7 @@ impl Index {
     }
 }
 
-fn write(parts: &Parts<'_>, out: &mut dyn Write) -> Result<(), IndexError> {
+pub(crate) fn write(parts: &Parts<'_>, out: &mut dyn Write) -> Result<(), IndexError> {
     let mut out = Output::new(out, MAGIC, VERSION)?;
     let window = parts.window.unwrap_or_default();
     let mut fields = Fields::default();

@@ -91,6 +91,16 @@ impl Shared {
         at
     }
 
+    /// Makes a live document as young as `at`, where there is a window; the caller holds `writers`.
+    pub(super) fn touch(&self, id: u64, at: u64) {
+        if self.window.is_some() {
+            let mut state = self.state.write();
+            let State { ages, ids, .. } = &mut *state;
+            ages.renew(id as u32, at);
+            ages.sweep(ids.live(), |id| ids.is_alive_short(id));
+        }
+    }
+
     /// Adds an item at a time that `advance` has given; the caller holds `writers`.
     pub(super) fn add_at(self: &Arc<Self>, stored: Item, at: u64) -> Result<u64, IndexError> {
         let windowed = self.window.is_some();
@@ -160,13 +170,8 @@ impl Index {
     fn check_locked(&self, stored: Item, options: AddOptions) -> Result<Outcome, IndexError> {
         let at = self.shared.advance(options.at);
         let near = self.shared.state.read().nearest(stored, self.max_distance);
-        if let (Some(near), OnDuplicate::Touch) = (near, options.on_duplicate)
-            && self.shared.window.is_some()
-        {
-            let mut state = self.shared.state.write();
-            state.ages.renew(near.id as u32, at);
-            let State { ages, ids, .. } = &mut *state;
-            ages.sweep(ids.live(), |id| ids.is_alive_short(id));
+        if let (Some(near), OnDuplicate::Touch) = (near, options.on_duplicate) {
+            self.shared.touch(near.id, at);
         }
         let add = near.is_none() || options.on_duplicate == OnDuplicate::Add;
         let id = if add { Some(self.shared.add_at(stored, at)?) } else { None };

@@ -22,9 +22,8 @@ pub(crate) struct Parts<'a> {
 }
 
 impl Index {
-    /// A look at all parts; writers wait.
-    pub(crate) fn with_parts<T>(&self, look: impl FnOnce(&Parts<'_>) -> T) -> T {
-        let _writer = self.shared.writers.lock();
+    /// A look at all parts; the caller holds `writers`.
+    pub(super) fn with_parts_locked<T>(&self, look: impl FnOnce(&Parts<'_>) -> T) -> T {
         self.shared.compact();
         let state = self.shared.state.read();
         let run = state.stack.only_run();

@@ -1,0 +1,81 @@
+//! The caller's names of documents, both ways.
+//!
+//! A key may be used again: each document keeps the key it came with, and the key names the latest of them that is alive.
+
+use ahash::AHashMap;
+use simhash_text::feature;
+
+use super::strings::Strings;
+
+/// Key -> the latest id that came with it. The hash has 128 bits: two keys with one hash do not occur.
+#[derive(Debug, Default)]
+pub(super) struct Keys {
+    strings: Strings,
+    latest: AHashMap<u128, u64>,
+    /// Earlier ids of keys that came more than once, ascending.
+    earlier: AHashMap<u128, Vec<u64>>,
+}
+
+impl Keys {
+    /// The key of a new document.
+    pub(super) fn add(&mut self, id: u64, key: &str, is_alive: impl Fn(u64) -> bool) {
+        self.strings.push(id, key);
+        let hash = feature::exact(key);
+        if let Some(before) = self.latest.insert(hash, id)
+            && is_alive(before)
+        {
+            let earlier = self.earlier.entry(hash).or_default();
+            // Now and then, so that one key used for ever costs what is alive.
+            if earlier.len().is_power_of_two() {
+                earlier.retain(|&id| is_alive(id));
+            }
+            earlier.push(before);
+        }
+    }
+
+    /// Every key, by id.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (u64, &str)> {
+        self.strings.iter()
+    }
+
+    pub(super) fn key_of(&self, id: u64) -> Option<&str> {
+        self.strings.get(id)
+    }
+
+    /// The latest live document with this key.
+    pub(super) fn id_of(&self, key: &str, is_alive: impl Fn(u64) -> bool) -> Option<u64> {
+        let hash = feature::exact(key);
+        let latest = self.latest.get(&hash).copied();
+        let earlier = self.earlier.get(&hash).map_or(&[][..], Vec::as_slice);
+        latest.into_iter().chain(earlier.iter().rev().copied()).find(|&id| is_alive(id))
+    }
+
+    /// Forgets some of the keys whose documents have left.
+    pub(super) fn tend(&mut self, is_alive: impl Fn(u64) -> bool) {
+        let Self { strings, latest, earlier } = self;
+        strings.tend(&is_alive, |id, key| {
+            let hash = feature::exact(key);
+            if latest.get(&hash) != Some(&id) {
+                return;
+            }
+            latest.remove(&hash);
+            let Some(ids) = earlier.get_mut(&hash) else { return };
+            ids.retain(|&id| is_alive(id));
+            if let Some(before) = ids.pop() {
+                latest.insert(hash, before);
+            }
+            if ids.is_empty() {
+                earlier.remove(&hash);
+            }
+        });
+    }
+
+    /// Bytes held.
+    pub(super) fn bytes(&self) -> usize {
+        let lists: usize = self.earlier.values().map(|ids| ids.capacity() * 8).sum();
+        self.strings.bytes()
+            + self.latest.capacity() * (size_of::<(u128, u64)>() + 1)
+            + self.earlier.capacity() * (size_of::<(u128, Vec<u64>)>() + 1)
+            + lists
+    }
+}

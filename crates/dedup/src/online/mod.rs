@@ -1,0 +1,289 @@
+//! The index as a service: keys of the caller's, stored texts, duplicates confirmed on texts before they count.
+//!
+//! `simhash_index` knows numbers only. This room adds what has to do with documents, and keeps its laws: looking,
+//! verifying and adding are one step, of two near-duplicates at once exactly one is kept.
+//!
+//! ```text
+//! check_and_add   writer of the index ─► near by distance ─► texts: stored here, or told by the caller ─► add
+//!   (one step)    too short for that  ─► near by edit distance among the short                          with key, text
+//! ```
+//!
+//! - **One writer.** Every change goes through [`Writer`], which keeps other writers out; keys and texts change under it,
+//!   and behind a lock of their own that searches share.
+//! - **Texts of the caller's** come from a callback that may take long or use this index itself, so it never runs while
+//!   others wait: a check that misses a text ends with [`Step::Text`] and has changed nothing. The caller finds the text and
+//!   asks again; what came meanwhile is then seen.
+//! - **Documents that leave** (deleted, or out of the window) take key and text with them at once for every question; the
+//!   memory follows over the next changes ([`strings`]).
+//! - **Short texts**, too short for a fingerprint, are compared with each other by edit distance where texts are stored
+//!   ([`short`]).
+
+mod check;
+mod compare;
+mod image;
+mod keys;
+mod short;
+mod strings;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use parking_lot::RwLock;
+use simhash_index::{Index, IndexError, Item, Writer};
+use simhash_sketch::{Fingerprinter, Scratch, Sketch};
+
+pub use self::check::{Checked, Step, Texts};
+pub use self::compare::Verify;
+use self::keys::Keys;
+use self::short::ShortTexts;
+use self::strings::{CHUNK, Strings};
+
+/// What is kept of documents beside their fingerprints.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Stored {
+    /// Whether documents may have keys.
+    pub keys: bool,
+    /// Most characters of a normalised text that is stored; `None`: no texts are.
+    pub longest_text: Option<u32>,
+}
+
+/// A document on its way in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Document {
+    /// What the index stores.
+    pub item: Item,
+    /// The normalised text, where it is needed and known.
+    pub text: Option<Box<str>>,
+}
+
+/// Keys and texts of live documents.
+#[derive(Debug, Default)]
+struct Store {
+    keys: Option<Keys>,
+    texts: Option<Strings>,
+    /// Built when a short text is first verified.
+    short: Option<ShortTexts>,
+    /// Changes since memory was last looked after.
+    changes: usize,
+}
+
+/// An [`Index`] with keys, stored texts and verification.
+///
+/// Memory, beside that of the index: with keys 4 bytes per id, the key, and about 40 for the way back; with stored texts 4
+/// bytes per id and the text; about 100 per short text once one was verified. What has left counts for up to as much again.
+#[derive(Debug)]
+pub struct OnlineIndex {
+    index: Index,
+    fingerprinter: Fingerprinter,
+    stored: Stored,
+    store: RwLock<Store>,
+    /// Checks for which [`check::MOST_VERIFIED`] cut the candidates.
+    truncated: AtomicU64,
+}
+
+impl OnlineIndex {
+    /// An index that is empty, or whose documents have no keys and no texts.
+    pub fn new(index: Index, fingerprinter: Fingerprinter, stored: Stored) -> Self {
+        let store = Store {
+            keys: stored.keys.then(Keys::default),
+            texts: stored.longest_text.map(|_| Strings::default()),
+            ..Store::default()
+        };
+        Self {
+            index,
+            fingerprinter,
+            stored,
+            store: RwLock::new(store),
+            truncated: AtomicU64::new(0),
+        }
+    }
+
+    /// The index inside. What it adds has no key and no text; additions of this kind must go through this room instead
+    /// where [`OnlineIndex::stores_any`].
+    pub fn index(&self) -> &Index {
+        &self.index
+    }
+
+    /// What makes fingerprints.
+    pub fn fingerprinter(&self) -> &Fingerprinter {
+        &self.fingerprinter
+    }
+
+    /// What is kept of documents.
+    pub fn stored(&self) -> Stored {
+        self.stored
+    }
+
+    /// Whether anything is kept beside fingerprints.
+    pub fn stores_any(&self) -> bool {
+        self.stored != Stored::default()
+    }
+
+    /// A text as a document; the normalised text comes along where it can be stored, or where `verified`.
+    pub fn document(&self, text: &str, verified: bool, scratch: &mut Scratch) -> Document {
+        let item = match self.fingerprinter.sketch(text, scratch) {
+            Sketch { empty: true, .. } => Item::Empty,
+            Sketch { fingerprint: Some(value), .. } => Item::Fingerprint(value),
+            Sketch { exact, .. } => Item::Exact(exact),
+        };
+        if !verified && self.stored.longest_text.is_none() {
+            return Document { item, text: None };
+        }
+        let text = self.fingerprinter.normalize(text, scratch);
+        let wanted = verified || self.can_store(text);
+        Document { item, text: wanted.then(|| text.into()) }
+    }
+
+    fn can_store(&self, text: &str) -> bool {
+        let Some(longest) = self.stored.longest_text else { return false };
+        // A character has at most four bytes, so most long texts need no counting.
+        text.len() <= longest as usize * 4 && text.chars().count() <= longest as usize
+    }
+
+    /// Adds a document without looking for near ones and returns its id.
+    ///
+    /// # Errors
+    /// [`IndexError::Full`].
+    pub fn add(
+        &self,
+        document: &Document,
+        key: Option<&str>,
+        at: Option<u64>,
+    ) -> Result<u64, IndexError> {
+        if !self.stores_any() {
+            return self.index.add_at(document.item, at);
+        }
+        let mut writer = self.index.writer();
+        let at = writer.advance(at);
+        self.put(&mut writer, document, key, at)
+    }
+
+    /// Adds documents, all or none; `keys` and `times` have one for each, or are empty.
+    ///
+    /// # Errors
+    /// [`IndexError::Full`].
+    pub fn add_many(
+        &self,
+        documents: &[Document],
+        keys: &[Option<String>],
+        times: &[u64],
+    ) -> Result<std::ops::Range<u64>, IndexError> {
+        if !self.stores_any() {
+            let items: Vec<Item> = documents.iter().map(|document| document.item).collect();
+            return self.index.add_many_at(&items, times);
+        }
+        let mut writer = self.index.writer();
+        writer.check_room(documents.len() as u64)?;
+        let first = writer.next_id();
+        for (row, document) in documents.iter().enumerate() {
+            let at = writer.advance(times.get(row).copied());
+            let key = keys.get(row).and_then(Option::as_deref);
+            self.put(&mut writer, document, key, at)?;
+        }
+        Ok(first..writer.next_id())
+    }
+
+    /// Takes an id away; false if it was not alive.
+    pub fn delete(&self, id: u64) -> bool {
+        let deleted = self.index.delete(id);
+        if deleted && self.stores_any() {
+            let _writer = self.index.writer();
+            self.tend(&mut self.store.write(), 1);
+        }
+        deleted
+    }
+
+    /// Takes every document away that is older than `before`; how many they were.
+    ///
+    /// # Errors
+    /// [`IndexError::NoWindow`].
+    pub fn expire(&self, before: u64) -> Result<u64, IndexError> {
+        let gone = self.index.expire(before)?;
+        if self.stores_any() {
+            let _writer = self.index.writer();
+            self.tend(&mut self.store.write(), usize::try_from(gone).unwrap_or(usize::MAX));
+        }
+        Ok(gone)
+    }
+
+    /// The key of a live document; none where it has none.
+    pub fn key_of(&self, id: u64) -> Option<String> {
+        let store = self.store.read();
+        let key = store.keys.as_ref()?.key_of(id)?;
+        self.index.has(id).then(|| key.to_owned())
+    }
+
+    /// The latest live document with this key.
+    pub fn id_of(&self, key: &str) -> Option<u64> {
+        self.store.read().keys.as_ref()?.id_of(key, |id| self.index.has(id))
+    }
+
+    /// The stored text of a live document, normalised.
+    pub fn text_of(&self, id: u64) -> Option<String> {
+        let store = self.store.read();
+        let text = store.texts.as_ref()?.get(id)?;
+        self.index.has(id).then(|| text.to_owned())
+    }
+
+    /// Bytes of keys, and of stored texts with their lists.
+    pub fn bytes(&self) -> (usize, usize) {
+        let store = self.store.read();
+        let texts = store.texts.as_ref().map_or(0, Strings::bytes);
+        let lists = store.short.as_ref().map_or(0, ShortTexts::bytes);
+        (store.keys.as_ref().map_or(0, Keys::bytes), texts + lists)
+    }
+
+    /// Checks that ended before all candidates were compared, so far.
+    pub fn truncated(&self) -> u64 {
+        self.truncated.load(Ordering::Relaxed)
+    }
+
+    /// Adds a document at a time that the writer has given.
+    fn put(
+        &self,
+        writer: &mut Writer<'_>,
+        document: &Document,
+        key: Option<&str>,
+        at: u64,
+    ) -> Result<u64, IndexError> {
+        // Held over the addition: who finds the document finds its key and text.
+        let mut store = self.store.write();
+        let id = writer.add(document.item, at)?;
+        let is_alive = |id| self.index.has(id);
+        let Store { keys, texts, short, .. } = &mut *store;
+        if let (Some(keys), Some(key)) = (keys, key) {
+            keys.add(id, key, is_alive);
+        }
+        if let (Some(texts), Some(text)) = (texts, &document.text)
+            && self.can_store(text)
+        {
+            texts.push(id, text);
+            if let (Some(short), Item::Exact(_)) = (short, document.item) {
+                short.add(id, text);
+            }
+        }
+        self.tend(&mut store, 1);
+        Ok(id)
+    }
+
+    /// Looks after memory: two chunks for every chunk's worth of changes, so that what has left is gone after at most half
+    /// as many changes as there are documents.
+    fn tend(&self, store: &mut Store, changes: usize) {
+        store.changes += changes;
+        let rounds = store.changes / CHUNK;
+        store.changes %= CHUNK;
+        let is_alive = |id| self.index.has(id);
+        let Store { keys, texts, short, .. } = store;
+        for _ in 0..rounds.saturating_mul(2) {
+            if let Some(keys) = keys {
+                keys.tend(is_alive);
+            }
+            if let Some(texts) = texts {
+                texts.tend(is_alive, |id, text| {
+                    if let Some(short) = short {
+                        short.remove(id, text);
+                    }
+                });
+            }
+        }
+    }
+}
