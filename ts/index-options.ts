@@ -7,9 +7,10 @@ import {
   type JobOptions,
 } from './fingerprinter';
 import { given } from './given';
-import type { NativeIndexOptions } from './native';
+import type { NativeIndexOptions, NativeVerify } from './native';
 import * as check from './options';
 import { type Time, type Times, time, times } from './time';
+import { type StoreShortTexts, singleOnly, storeShortTexts, verify } from './verify';
 
 /** Which documents stay; the oldest leave first. Renewed documents (`onDuplicate: 'touch'`) count as new. */
 export interface Window {
@@ -37,6 +38,17 @@ export interface IndexOptions {
    * times, documents stay until they are deleted.
    */
   window?: Window | undefined;
+  /**
+   * Whether documents can have keys: names of the caller's, which find them again (`idOf`, `keyOf`, `Match.key`). Costs 4
+   * bytes per document, the key, and about 40. Default false.
+   */
+  keys?: boolean | undefined;
+  /**
+   * Keeps the normalised texts of live documents up to a length, so that `verify` can compare them: 4 bytes per document
+   * and the text. Texts too short for a fingerprint are then compared with each other by edit distance, for about 100 bytes
+   * each. `true`: up to 140 code points. Default false.
+   */
+  storeShortTexts?: boolean | StoreShortTexts | undefined;
   /** Most threads of one call, 0 to 1024; 0 (default) is one per core. Changes no result. */
   threads?: number | undefined;
 }
@@ -51,6 +63,10 @@ export interface OpenOptions {
   plan?: 'auto' | 'classic' | (string & {}) | undefined;
   /** If given, must be that of the saved index. */
   window?: Window | undefined;
+  /** If given, must be that of the saved index. */
+  keys?: boolean | undefined;
+  /** If given, must be that of the saved index. */
+  storeShortTexts?: boolean | StoreShortTexts | undefined;
   /** Most threads of one call, 0 to 1024; 0 (default) is one per core. Changes no result. */
   threads?: number | undefined;
 }
@@ -70,12 +86,19 @@ export interface AddOptions {
    * latest, so that time never runs backwards.
    */
   at?: Time | undefined;
+  /**
+   * The item's key: 1 to 65,536 bytes of UTF-8. Default none. Needs an index with `keys`. A key may come again: each document
+   * keeps its own, and the key names the latest of them that is alive.
+   */
+  key?: string | undefined;
 }
 
 /** How to add many items. */
 export interface AddManyOptions {
   /** One time for all items, or one for each, in order; as in {@link AddOptions}. Default now. */
   at?: Times | undefined;
+  /** A key for each item, `undefined` for none; as in {@link AddOptions}. Default none at all. */
+  keys?: readonly (string | undefined)[] | undefined;
 }
 
 /** What to do with an item that has a near-duplicate. */
@@ -100,27 +123,53 @@ export const WINDOW: check.Checks<Window> = {
 };
 const DISTANCE = check.integer(0, 16);
 
-export const OPEN: check.Checks<OpenOptions> = {
+/** What comes out of the check: texts by their longest length. */
+type Checked<T> = Omit<T, 'storeShortTexts'> & { storeShortTexts?: number };
+
+export const OPEN: check.Checks<Checked<OpenOptions>> = {
   fingerprinter: (value, name) =>
     value instanceof Fingerprinter ? value : check.checked(value, FINGERPRINTER, name),
   maxDistance: DISTANCE,
   plan: check.string,
   window: (value, name) => check.checked(value, WINDOW, name),
+  keys: check.boolean,
+  storeShortTexts,
   threads: check.integer(0, 1024),
 };
-export const INDEX: check.Checks<IndexOptions> = { ...OPEN, capacity: check.id };
+export const INDEX: check.Checks<Checked<IndexOptions>> = { ...OPEN, capacity: check.id };
 export const SEARCH: check.Checks<SearchOptions> = { maxDistance: DISTANCE, limit: check.id };
 /** Times come out of the check in milliseconds. */
-export const ADD: check.Checks<{ at?: number }> = { at: time };
-export const ADD_MANY: check.Checks<{ at?: Float64Array }> = { at: times };
+export const ADD: check.Checks<{ at?: number; key?: string }> = { at: time, key: check.string };
+export const ADD_MANY: check.Checks<{ at?: Float64Array; keys?: (string | undefined)[] }> = {
+  at: times,
+  keys: (value, name) => {
+    check.array(value, name);
+    return Array.from(value as unknown[], (key, row) =>
+      key === undefined ? undefined : check.string(key, `${name}[${row}]`),
+    );
+  },
+};
+export const CONFIRM: check.Checks<{
+  verify?: NativeVerify;
+  textOf?: (id: number) => unknown;
+}> = { verify, textOf: check.callback };
+/** For batches. */
+export const CONFIRM_MANY: check.Checks<{ verify?: NativeVerify; textOf?: never }> = {
+  verify,
+  textOf: singleOnly,
+};
 export const DUPLICATE: check.Checks<DuplicateOptions> = {
   onDuplicate: check.choice('skip', 'add', 'touch'),
 };
 export const JOIN: check.Checks<JoinOptions> = { ...JOB, maxDistance: DISTANCE };
 
 /** Checked options as the addon takes them. */
-export function nativeIndexOptions(options: IndexOptions): NativeIndexOptions {
-  const { maxDistance, plan, capacity, window, threads = 0 } = options;
+export function nativeIndexOptions(options: Checked<IndexOptions>): NativeIndexOptions {
+  const { maxDistance, plan, capacity, window, keys, threads = 0 } = options;
   const limits = window && given(window);
-  return { ...given({ maxDistance, plan, capacity, window: limits }), threads };
+  const longestText = options.storeShortTexts;
+  return {
+    ...given({ maxDistance, plan, capacity, window: limits, keys, longestText }),
+    threads,
+  };
 }

@@ -20,10 +20,14 @@ export interface Stats {
   idBytes: number;
   /** Bytes of the times of documents, in an index with a window. */
   windowBytes: number;
+  /** Bytes of keys. */
+  keyBytes: number;
+  /** Bytes of stored texts, and of the lists by which short ones are found. */
+  textBytes: number;
   /** Whether tables lie in memory for which huge pages were asked. */
   hugePages: boolean;
   /** Whether runs are being merged at the moment. */
   merging: boolean;
-  /** Searches whose answer a limit cut, so far. */
+  /** Searches whose answer a limit cut, and checks that ended after comparing 1,000 texts, so far. */
   truncated: number;
 }

@@ -98,6 +98,7 @@ export {
   type Item,
   type Items,
   type PairsOptions,
+  type SharedIndex,
 } from './simhash-index';
 export type {
   ClusterStatement,
@@ -107,3 +108,10 @@ export type {
   Statement,
 } from './statements';
 export type { Time, Times } from './time';
+export type {
+  ConfirmOptions,
+  Measure,
+  StoreShortTexts,
+  TextOfOptions,
+  VerifyOptions,
+} from './verify';

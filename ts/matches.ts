@@ -7,6 +7,8 @@ export interface Match {
   id: number;
   /** Bits that differ, 0 to 16. */
   distance: number;
+  /** Its key, in an index with `keys`; absent where it came without one. */
+  key?: string;
 }
 
 /** Answers to a batch of searches, in columns; rows become objects when they are read. */
@@ -19,13 +21,16 @@ export class Matches implements Iterable<Match[]> {
   readonly distances: Uint8Array;
   /** Bit i (the lowest bit of a byte first) is 1 where a limit cut row i. */
   readonly truncated: Uint8Array;
+  /** Keys of `ids`, `undefined` for documents without one; absent in an index without keys. */
+  readonly keys?: readonly (string | undefined)[];
 
   /** @internal */
-  constructor({ offsets, ids, distances, truncated }: NativeMatches) {
+  constructor({ offsets, ids, distances, truncated, keys }: NativeMatches) {
     this.offsets = offsets;
     this.ids = ids;
     this.distances = distances;
     this.truncated = truncated;
+    if (keys) this.keys = keys.map((key) => key ?? undefined);
   }
 
   /** Number of rows: of items searched for. */
@@ -38,7 +43,12 @@ export class Matches implements Iterable<Match[]> {
     const found: Match[] = [];
     const end = this.offsets[row + 1] ?? 0;
     for (let at = this.offsets[row] ?? 0; at < end; at++) {
-      found.push({ id: this.ids[at] ?? Number.NaN, distance: this.distances[at] ?? Number.NaN });
+      const key = this.keys?.[at];
+      found.push({
+        id: this.ids[at] ?? Number.NaN,
+        distance: this.distances[at] ?? Number.NaN,
+        ...(key === undefined ? {} : { key }),
+      });
     }
     return found;
   }

@@ -92,10 +92,24 @@ export declare class NativeIdfTrainer {
 
 /** An exact Hamming index. */
 export declare class NativeIndex {
+  /** Adds one item unless a near one is there, or as `duplicate` says. */
+  checkAndAdd(item: unknown, at?: number | undefined | null, duplicate?: string | undefined | null, key?: string | undefined | null, verify?: NativeVerify | undefined | null, textOf?: (id: number) => unknown): NativeOutcome
+  /** The same for many items, in order. */
+  checkAndAddMany(items: unknown, at?: Float64Array | undefined | null, duplicate?: string | undefined | null, keys?: Array<string | undefined | null> | undefined | null, verify?: NativeVerify | undefined | null): NativeChecked
+  /** The same on the pool. */
+  checkAndAddManyAsync(items: unknown, at: Float64Array | undefined | null, duplicate: string | undefined | null, keys: Array<string | undefined | null> | undefined | null, verify: NativeVerify | undefined | null, cancel: Cancel): Promise<NativeChecked>
+  /** The key of a live document. */
+  keyOf(id: number): string | null
+  /** The latest live document with a key. */
+  idOf(key: string): number | null
   /** Clusters of live documents within a distance, on the pool. */
   clusters(maxDistance: number | undefined | null, onProgress: ((arg: number) => unknown) | undefined | null, cancel: Cancel): Promise<NativeClusters>
   /** Pairs of live documents within a distance. */
   pairs(maxDistance?: number | undefined | null): NativePairs
+  /** A token by which other workers of the process find this index. */
+  share(): string
+  /** The index of a token. Its memory is reported to the engine that made it, and to no other. */
+  static fromShared(token: string): NativeIndex
   /** Seals everything into one run, on the pool. */
   compact(cancel: Cancel): Promise<void>
   /** Writes the whole index to a file, on the pool. */
@@ -107,23 +121,17 @@ export declare class NativeIndex {
   /** An empty index. */
   constructor(fingerprinter: NativeFingerprinter, options: NativeIndexOptions)
   /** Adds one item. */
-  add(item: unknown, at?: number | undefined | null): number
+  add(item: unknown, at?: number | undefined | null, key?: string | undefined | null): number
   /** Adds many items. */
-  addMany(items: unknown, at?: Float64Array | undefined | null): NativeAdded
+  addMany(items: unknown, at?: Float64Array | undefined | null, keys?: Array<string | undefined | null> | undefined | null): NativeAdded
   /** Adds many items on the pool. */
-  addManyAsync(items: unknown, at: Float64Array | undefined | null, cancel: Cancel): Promise<NativeAdded>
+  addManyAsync(items: unknown, at: Float64Array | undefined | null, keys: Array<string | undefined | null> | undefined | null, cancel: Cancel): Promise<NativeAdded>
   /** Matches of one item. */
   search(item: unknown, maxDistance?: number | undefined | null, limit?: number | undefined | null): NativeMatches
   /** Matches of many items. */
   searchMany(items: unknown, maxDistance?: number | undefined | null, limit?: number | undefined | null): NativeMatches
   /** Matches of many items, on the pool. */
   searchManyAsync(items: unknown, maxDistance: number | undefined | null, limit: number | undefined | null, cancel: Cancel): Promise<NativeMatches>
-  /** Adds one item unless a near one is there, or as `duplicate` says. */
-  checkAndAdd(item: unknown, at?: number | undefined | null, duplicate?: string | undefined | null): NativeOutcome
-  /** The same for many items, in order. */
-  checkAndAddMany(items: unknown, at?: Float64Array | undefined | null, duplicate?: string | undefined | null): NativeChecked
-  /** The same on the pool. */
-  checkAndAddManyAsync(items: unknown, at: Float64Array | undefined | null, duplicate: string | undefined | null, cancel: Cancel): Promise<NativeChecked>
   /** Whether an id is alive. */
   has(id: number): boolean
   /** Takes an id away. */
@@ -378,6 +386,8 @@ export interface NativeChecked {
   ids: Float64Array
   duplicateOf: Float64Array
   distances: Uint8Array
+  /** NaN where no texts were compared. */
+  similarities: Float64Array
 }
 
 /** Cluster i has the ids between `offsets[i]` and `offsets[i + 1]`. */
@@ -510,6 +520,9 @@ export interface NativeIndexOptions {
   plan?: string
   capacity?: number
   window?: NativeWindow
+  keys?: boolean
+  /** Most characters of a stored text; 0: none are stored. */
+  longestText?: number
   threads: number
 }
 
@@ -535,6 +548,8 @@ export interface NativeMatches {
   ids: Float64Array
   distances: Uint8Array
   truncated: Uint8Array
+  /** One for each id, in an index that keeps keys. */
+  keys?: Array<string | null>
 }
 
 /** What was given; for a new index absent means the default, for a saved one its own. */
@@ -575,6 +590,7 @@ export interface NativeOutcome {
   id?: number
   duplicateOf?: number
   distance?: number
+  similarity?: number
 }
 
 /** Pairs in columns. */
@@ -702,6 +718,8 @@ export interface NativeStats {
   tableBytes: number
   idBytes: number
   windowBytes: number
+  keyBytes: number
+  textBytes: number
   hugePages: boolean
   merging: boolean
   truncated: number
@@ -727,6 +745,12 @@ export interface NativeToken {
   token: string
   weight: number
   hash: bigint
+}
+
+/** How near documents are confirmed. */
+export interface NativeVerify {
+  by: 'auto' | 'jaccard' | 'containment' | 'edit' | 'cosine'
+  minSimilarity: number
 }
 
 /** How much finding too much and finding too little weigh. */

@@ -11,6 +11,8 @@ import {
   ADD_MANY,
   type AddManyOptions,
   type AddOptions,
+  CONFIRM,
+  CONFIRM_MANY,
   DUPLICATE,
   type DuplicateOptions,
   INDEX,
@@ -31,6 +33,7 @@ import * as check from './options';
 import { batches, type PairBatch } from './pairs';
 import { type PlanEstimate, type PlanOptions, plan } from './plan';
 import { type Time, time } from './time';
+import type { ConfirmOptions, TextOfOptions } from './verify';
 
 /** What an index takes: a text, or a fingerprint made elsewhere. */
 export type Item = Text | bigint;
@@ -41,6 +44,12 @@ export type Items = readonly Item[] | BigUint64Array;
 export interface Added {
   first: number;
   count: number;
+}
+
+/** An index for other workers: plain data, to be posted or passed as `workerData`. */
+export interface SharedIndex {
+  /** Says which index of this process it is. */
+  readonly simhashIndex: string;
 }
 
 /** How to compare all documents in batches. */
@@ -55,6 +64,7 @@ export interface ClustersOptions extends JoinOptions {
   onProgress?: ((done: number) => void) | undefined;
 }
 
+const SHARED: check.Checks<SharedIndex> = { simhashIndex: check.string };
 const PAIRS: check.Checks<PairsOptions> = { ...JOIN, batch: check.integer(1, 2 ** 24) };
 const CLUSTERS: check.Checks<ClustersOptions> = { ...JOIN, onProgress: check.callback };
 
@@ -70,7 +80,7 @@ const CLUSTERS: check.Checks<ClustersOptions> = { ...JOIN, onProgress: check.cal
  * more than `maxCount`. A search takes nothing away. Additions come one at a time: one that meets a running batch,
  * `compact()` or `save()` waits for it, searches do not wait.
  *
- * An index belongs to the thread that made it; another worker that imports this package has none of it.
+ * An index belongs to the thread that made it; other workers of the process use it through {@link Index.share}.
  */
 export class Index {
   readonly #native: NativeIndex;
@@ -119,22 +129,22 @@ export class Index {
 
   /** Adds an item without looking for near ones; the result is its id. */
   add(item: Item, options?: AddOptions): number {
-    const { at } = check.checked(options, ADD);
-    return native(() => this.#native.add(item, at));
+    const { at, key } = check.checked(options, ADD);
+    return native(() => this.#native.add(item, at, key));
   }
 
   /** Adds many items, all or none; their ids are consecutive. */
   addMany(items: Items, options?: AddManyOptions): Added {
-    const { at } = check.checked(options, ADD_MANY);
+    const { at, keys } = check.checked(options, ADD_MANY);
     checkItems(items);
-    return native(() => this.#native.addMany(items, at));
+    return native(() => this.#native.addMany(items, at, keys));
   }
 
   /** {@link addMany} off the JavaScript thread. */
   async addManyAsync(items: Items, options?: AddManyOptions & JobOptions): Promise<Added> {
-    const { at, signal } = check.checked(options, { ...ADD_MANY, ...JOB });
+    const { at, keys, signal } = check.checked(options, { ...ADD_MANY, ...JOB });
     checkItems(items);
-    return abortable(signal, (cancel) => this.#native.addManyAsync(items, at, cancel));
+    return abortable(signal, (cancel) => this.#native.addManyAsync(items, at, keys, cancel));
   }
 
   /** All live documents near an item, by distance, then id. */
@@ -163,34 +173,42 @@ export class Index {
 
   /**
    * Adds an item unless a live document lies within `maxDistance`; looking and adding are one step. `onDuplicate` says what
-   * happens if one does; `duplicateOf` is the nearest, ties to the lowest id.
+   * happens if one does; `duplicateOf` is the nearest, ties to the lowest id. With `verify` only those count whose texts are
+   * similar enough, and looking, comparing and adding are one step. At most 1,000 texts are compared, the nearest first.
    */
-  checkAndAdd(item: Item, options?: AddOptions & DuplicateOptions): Checked {
-    const { at, onDuplicate } = check.checked(options, { ...ADD, ...DUPLICATE });
-    return native(() => this.#native.checkAndAdd(item, at, onDuplicate));
+  checkAndAdd(item: Item, options?: AddOptions & DuplicateOptions & TextOfOptions): Checked {
+    const checks = { ...ADD, ...DUPLICATE, ...CONFIRM };
+    const { at, onDuplicate, key, verify, textOf } = check.checked(options, checks);
+    return native(() => this.#native.checkAndAdd(item, at, onDuplicate, key, verify, textOf));
   }
 
   /**
-   * As if {@link checkAndAdd} were called for every item in order, as one step. In an index without a window, and unless
-   * `onDuplicate` is `'add'`, all cores take part.
+   * As if {@link checkAndAdd} were called for every item in order, as one step. In an index without a window, keys and
+   * texts, and unless `onDuplicate` is `'add'`, all cores take part. `verify` compares with stored texts.
    */
-  checkAndAddMany(items: Items, options?: AddManyOptions & DuplicateOptions): CheckedItems {
-    const { at, onDuplicate } = check.checked(options, { ...ADD_MANY, ...DUPLICATE });
+  checkAndAddMany(
+    items: Items,
+    options?: AddManyOptions & DuplicateOptions & ConfirmOptions,
+  ): CheckedItems {
+    const checks = { ...ADD_MANY, ...DUPLICATE, ...CONFIRM_MANY };
+    const { at, onDuplicate, keys, verify } = check.checked(options, checks);
     checkItems(items);
-    return new CheckedItems(native(() => this.#native.checkAndAddMany(items, at, onDuplicate)));
+    return new CheckedItems(
+      native(() => this.#native.checkAndAddMany(items, at, onDuplicate, keys, verify)),
+    );
   }
 
   /** {@link checkAndAddMany} off the JavaScript thread. */
   async checkAndAddManyAsync(
     items: Items,
-    options?: AddManyOptions & DuplicateOptions & JobOptions,
+    options?: AddManyOptions & DuplicateOptions & ConfirmOptions & JobOptions,
   ): Promise<CheckedItems> {
-    const checks = { ...ADD_MANY, ...DUPLICATE, ...JOB };
-    const { at, onDuplicate, signal } = check.checked(options, checks);
+    const checks = { ...ADD_MANY, ...DUPLICATE, ...CONFIRM_MANY, ...JOB };
+    const { at, onDuplicate, keys, verify, signal } = check.checked(options, checks);
     checkItems(items);
     return new CheckedItems(
       await abortable(signal, (cancel) =>
-        this.#native.checkAndAddManyAsync(items, at, onDuplicate, cancel),
+        this.#native.checkAndAddManyAsync(items, at, onDuplicate, keys, verify, cancel),
       ),
     );
   }
@@ -216,6 +234,20 @@ export class Index {
     return new Clusters(
       await abortable(signal, (cancel) => this.#native.clusters(maxDistance, onProgress, cancel)),
     );
+  }
+
+  /** The key of a live document; `undefined` where it came without one. */
+  keyOf(id: number): string | undefined {
+    return native(() => this.#native.keyOf(check.id(id, 'id'))) ?? undefined;
+  }
+
+  /**
+   * The latest live document with a key.
+   *
+   * @throws TypeError `ERR_INVALID_ARG_VALUE`: the index keeps no keys.
+   */
+  idOf(key: string): number | undefined {
+    return native(() => this.#native.idOf(check.string(key, 'key'))) ?? undefined;
   }
 
   /** Whether an id is alive. */
@@ -270,7 +302,32 @@ export class Index {
     await abortable(signal, (cancel) => this.#native.save(file, cancel));
   }
 
-  /** Frees the memory; jobs that run finish, later calls throw `ERR_SIMHASH_CLOSED`. Closing twice is fine. */
+  /**
+   * A handle by which other workers of this process use this very index: post it, and open it there with
+   * {@link Index.fromShared}. All laws hold across workers: of two near-duplicates that two of them add at once exactly one
+   * is kept. A handle keeps nothing alive; the index lives until every object that uses it is closed or collected, so keep
+   * this one until the worker has opened it.
+   */
+  share(): SharedIndex {
+    return { simhashIndex: native(() => this.#native.share()) };
+  }
+
+  /**
+   * The index of a handle; its documents, options and fingerprinter are those of the index that was shared.
+   *
+   * @throws SimHashError `ERR_SIMHASH_CLOSED`: the index is closed or collected everywhere, or belongs to another process.
+   */
+  static fromShared(handle: SharedIndex): Index {
+    const { simhashIndex } = check.checked(handle, SHARED, 'handle');
+    const token = check.string(simhashIndex, 'handle.simhashIndex');
+    const found = native(() => binding.NativeIndex.fromShared(token));
+    return new Index(found as IndexOptions);
+  }
+
+  /**
+   * Frees the memory, unless other workers use the index; jobs that run finish, later calls of this object throw
+   * `ERR_SIMHASH_CLOSED`. Closing twice is fine.
+   */
   close(): void {
     this.#native.close();
   }

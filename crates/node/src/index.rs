@@ -4,12 +4,15 @@
 //! is outside the engine's heap and is reported to it, or dropped indexes would pile up uncollected.
 
 pub(crate) mod batch;
+mod checks;
 mod clusters;
 pub(crate) mod columns;
+mod document;
 pub(crate) mod file;
 pub(crate) mod options;
 mod pairs;
 mod plan;
+mod share;
 pub(crate) mod shared;
 mod whole;
 
@@ -19,15 +22,17 @@ use crate::fingerprinter::NativeFingerprinter;
 use crate::pool;
 use crate::task::{self, Cancel, Place};
 use crate::text::{Accept, Texts};
-use batch::{Times, on_duplicate};
-use columns::{NativeAdded, NativeChecked, NativeMatches, NativeOutcome, NativeStats};
+use batch::Times;
+use columns::{NativeAdded, NativeMatches, NativeStats};
+use document::{Keys, checked_key};
 use napi::Env;
 use napi::bindgen_prelude::{Float64Array, Object, ObjectFinalize, ToNapiValue, Unknown};
 use napi_derive::napi;
 use options::NativeIndexOptions;
 use parking_lot::RwLock;
 use shared::{Memory, NEVER, Shared, on_pool};
-use simhash_index::{AddOptions, Index, SearchOptions};
+use simhash_dedup::online::OnlineIndex;
+use simhash_index::{Index, SearchOptions};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -48,9 +53,10 @@ impl Shared {
         let items = self.items(texts, flag)?;
         let tasks = pool::tasks(self.threads);
         let found = on_pool(items.len(), tasks, |tasks| {
-            Ok(self.index.search_many(&items, how, tasks, flag)?)
+            Ok(self.index().search_many(&items, how, tasks, flag)?)
         })?;
-        NativeMatches::of(&found)
+        let key_of = |id| self.online.key_of(id);
+        NativeMatches::of(&found, self.online.stored().keys.then_some(&key_of))
     }
 }
 
@@ -76,20 +82,28 @@ impl NativeIndex {
     ) -> js::Result<Self> {
         let shared = caught(|| {
             let core = options.core()?;
-            let index = Index::new(&core)?;
-            Ok(Shared::new(index, core.window, fingerprinter.core.clone(), options.threads))
+            let (index, by) = (Index::new(&core)?, fingerprinter.core.clone());
+            let online = OnlineIndex::new(index, by, options.stored());
+            Ok(Shared::new(online, core.window, options.threads))
         })?;
         Ok(Self { shared: RwLock::new(Some(Arc::new(shared))), memory: Arc::default() })
     }
 
     /// Adds one item.
     #[napi(catch_unwind)]
-    pub fn add(&self, env: Env, item: Unknown<'_>, at: Option<f64>) -> js::Result<f64> {
+    pub fn add(
+        &self,
+        env: Env,
+        item: Unknown<'_>,
+        at: Option<f64>,
+        key: Option<String>,
+    ) -> js::Result<f64> {
         let texts = Texts::one(&item, "item", Accept::Items)?;
         let at = time(at)?;
-        let id = self
-            .open_now()?
-            .guarded(|shared| Ok(shared.index.add_at(shared.item(&texts), at)?))?;
+        let id = self.open_now()?.guarded(|shared| {
+            let key = checked_key(key.as_deref(), &shared.online)?;
+            Ok(shared.online.add(&shared.document(&texts, 0, false), key, at)?)
+        })?;
         self.grown(env);
         Ok(number(id))
     }
@@ -101,9 +115,11 @@ impl NativeIndex {
         env: Env,
         items: Unknown<'_>,
         at: Option<Float64Array>,
+        keys: Option<Vec<Option<String>>>,
     ) -> js::Result<NativeAdded> {
         let (texts, times) = (Texts::many(&items, "items", Accept::Items)?, Times::of(at)?);
-        self.change(env, |shared| shared.add_many(&texts, &times, &NEVER))
+        let keys = Keys::of(keys);
+        self.change(env, |shared| shared.add_many(&texts, &times, &keys, &NEVER))
     }
 
     /// Adds many items on the pool.
@@ -113,10 +129,12 @@ impl NativeIndex {
         env: &'env Env,
         items: Unknown<'_>,
         at: Option<Float64Array>,
+        keys: Option<Vec<Option<String>>>,
         cancel: &Cancel,
     ) -> js::Result<Object<'env>> {
         let (texts, times) = (Texts::many(&items, "items", Accept::Items)?, Times::of(at)?);
-        self.start(env, cancel, move |shared, flag| shared.add_many(&texts, &times, flag))
+        let keys = Keys::of(keys);
+        self.start(env, cancel, move |shared, flag| shared.add_many(&texts, &times, &keys, flag))
     }
 
     /// Matches of one item.
@@ -160,87 +178,39 @@ impl NativeIndex {
         self.start(env, cancel, move |shared, flag| shared.search_many(&texts, how, flag))
     }
 
-    /// Adds one item unless a near one is there, or as `duplicate` says.
-    #[napi(catch_unwind)]
-    pub fn check_and_add(
-        &self,
-        env: Env,
-        item: Unknown<'_>,
-        at: Option<f64>,
-        duplicate: Option<String>,
-    ) -> js::Result<NativeOutcome> {
-        let texts = Texts::one(&item, "item", Accept::Items)?;
-        let on_duplicate = on_duplicate(duplicate.as_deref())?;
-        let how = AddOptions { at: time(at)?, on_duplicate };
-        let outcome = self
-            .open_now()?
-            .guarded(|shared| Ok(shared.index.check_and_add_with(shared.item(&texts), how)?))?;
-        self.grown(env);
-        Ok(outcome.into())
-    }
-
-    /// The same for many items, in order.
-    #[napi(catch_unwind)]
-    pub fn check_and_add_many(
-        &self,
-        env: Env,
-        items: Unknown<'_>,
-        at: Option<Float64Array>,
-        duplicate: Option<String>,
-    ) -> js::Result<NativeChecked> {
-        let (texts, times) = (Texts::many(&items, "items", Accept::Items)?, Times::of(at)?);
-        let how = on_duplicate(duplicate.as_deref())?;
-        self.change(env, |shared| shared.check_and_add_many(&texts, &times, how, &NEVER))
-    }
-
-    /// The same on the pool.
-    #[napi(catch_unwind, ts_return_type = "Promise<NativeChecked>")]
-    pub fn check_and_add_many_async<'env>(
-        &self,
-        env: &'env Env,
-        items: Unknown<'_>,
-        at: Option<Float64Array>,
-        duplicate: Option<String>,
-        cancel: &Cancel,
-    ) -> js::Result<Object<'env>> {
-        let (texts, times) = (Texts::many(&items, "items", Accept::Items)?, Times::of(at)?);
-        let how = on_duplicate(duplicate.as_deref())?;
-        self.start(env, cancel, move |shared, flag| {
-            shared.check_and_add_many(&texts, &times, how, flag)
-        })
-    }
-
     /// Whether an id is alive.
     #[napi(catch_unwind)]
     pub fn has(&self, id: f64) -> js::Result<bool> {
         let id = whole(id, "id")?;
-        Ok(self.open_now()?.guarded(|shared| Ok(shared.index.has(id)))?)
+        Ok(self.open_now()?.guarded(|shared| Ok(shared.index().has(id)))?)
     }
 
     /// Takes an id away.
     #[napi(catch_unwind)]
     pub fn delete(&self, id: f64) -> js::Result<bool> {
         let id = whole(id, "id")?;
-        Ok(self.open_now()?.guarded(|shared| Ok(shared.index.delete(id)))?)
+        Ok(self.open_now()?.guarded(|shared| Ok(shared.online.delete(id)))?)
     }
 
     /// Takes away what is older than a time.
     #[napi(catch_unwind)]
     pub fn expire(&self, env: Env, before: f64) -> js::Result<f64> {
         let before = whole(before, "before")?;
-        self.change(env, |shared| Ok(number(shared.index.expire(before)?)))
+        self.change(env, |shared| Ok(number(shared.online.expire(before)?)))
     }
 
     /// Live ids.
     #[napi(catch_unwind)]
     pub fn size(&self) -> js::Result<f64> {
-        Ok(self.open_now()?.guarded(|shared| Ok(number(shared.index.len())))?)
+        Ok(self.open_now()?.guarded(|shared| Ok(number(shared.index().len())))?)
     }
 
     /// Counts and bytes.
     #[napi(catch_unwind)]
     pub fn stats(&self) -> js::Result<NativeStats> {
-        Ok(self.open_now()?.guarded(|shared| Ok(NativeStats::from(shared.index.stats())))?)
+        Ok(self
+            .open_now()?
+            .guarded(|shared| Ok(NativeStats::of(shared.index().stats(), shared)))?)
     }
 
     /// Lets go of the index; running jobs finish.

@@ -1,12 +1,14 @@
 //! Additions and check-and-adds of many items.
 
 use super::columns::{NativeAdded, NativeChecked};
+use super::document::Keys;
 use super::shared::{Shared, on_pool};
 use crate::check::{number, whole};
 use crate::error::Failure;
 use crate::pool;
 use crate::text::Texts;
 use napi::bindgen_prelude::Float64Array;
+use simhash_dedup::online::{Checked, Verify};
 use simhash_index::{Item, OnDuplicate, Outcome};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -57,12 +59,14 @@ impl Shared {
         &self,
         texts: &Texts,
         times: &Times,
+        keys: &Keys,
         flag: &AtomicBool,
     ) -> Result<NativeAdded, Failure> {
-        let items = self.items(texts, flag)?;
-        let times = times.each(items.len())?;
+        let keys = keys.each(texts.len(), &self.online)?;
+        let documents = self.documents(texts, false, flag)?;
+        let times = times.each(documents.len())?;
         live(flag)?;
-        let ids = self.index.add_many_at(&items, &times)?;
+        let ids = self.online.add_many(&documents, keys, &times)?;
         Ok(NativeAdded { first: number(ids.start), count: number(ids.end - ids.start) })
     }
 
@@ -70,18 +74,35 @@ impl Shared {
         &self,
         texts: &Texts,
         times: &Times,
+        keys: &Keys,
         on_duplicate: OnDuplicate,
+        verify: Option<Verify>,
         flag: &AtomicBool,
     ) -> Result<NativeChecked, Failure> {
+        let keys = keys.each(texts.len(), &self.online)?;
+        let times = times.each(texts.len())?;
+        if self.online.stores_any() || verify.is_some() {
+            let documents = self.documents(texts, verify.is_some(), flag)?;
+            live(flag)?;
+            let checked = self.online.check_and_add_many(
+                &documents,
+                keys,
+                &times,
+                on_duplicate,
+                verify,
+                flag,
+            )?;
+            return Ok(NativeChecked::of(&checked));
+        }
         let items = self.items(texts, flag)?;
-        let times = times.each(items.len())?;
         live(flag)?;
         let outcomes = if self.window.is_none() && on_duplicate != OnDuplicate::Add {
             self.checked_in_parallel(&items, flag)?
         } else {
-            self.index.check_and_add_many_with(&items, &times, on_duplicate, flag)?
+            self.index().check_and_add_many_with(&items, &times, on_duplicate, flag)?
         };
-        Ok(NativeChecked::of(&outcomes))
+        let by_distance = |outcome| Checked { outcome, similarity: None };
+        Ok(NativeChecked::of(&outcomes.into_iter().map(by_distance).collect::<Vec<_>>()))
     }
 
     /// Without a window nothing leaves between two items, so the core looks all of them up at once.
@@ -91,7 +112,7 @@ impl Shared {
         flag: &AtomicBool,
     ) -> Result<Vec<Outcome>, Failure> {
         let checked = on_pool(items.len(), pool::tasks(self.threads), |tasks| {
-            Ok(self.index.check_and_add_many(items, tasks, flag)?)
+            Ok(self.index().check_and_add_many(items, tasks, flag)?)
         })?;
         Ok(checked
             .into_iter()

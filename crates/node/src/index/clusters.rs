@@ -72,7 +72,7 @@ impl NativeIndex {
                 }
             };
             let tasks = pool::tasks(shared.threads);
-            Ok(NativeClusters::of(&shared.index.clusters(max_distance, tasks, &report, flag)?))
+            Ok(NativeClusters::of(&shared.index().clusters(max_distance, tasks, &report, flag)?))
         })
     }
 }

@@ -1,10 +1,12 @@
 //! Answers of the index as columns.
 
+use super::shared::Shared;
 use crate::check::number;
 use crate::columns::{Column, bitmap};
 use crate::error::Failure;
 use napi_derive::napi;
-use simhash_index::{Matches, Outcome, Stats};
+use simhash_dedup::online::Checked;
+use simhash_index::{Matches, Stats};
 
 /// Ids of a batch that was added: consecutive.
 #[napi(object, object_from_js = false)]
@@ -24,10 +26,16 @@ pub struct NativeMatches {
     pub distances: Column<u8>,
     #[napi(ts_type = "Uint8Array")]
     pub truncated: Column<u8>,
+    /// One for each id, in an index that keeps keys.
+    #[napi(ts_type = "Array<string | null>")]
+    pub keys: Option<Vec<Option<String>>>,
 }
 
 impl NativeMatches {
-    pub(super) fn of(found: &[Matches]) -> Result<Self, Failure> {
+    pub(super) fn of(
+        found: &[Matches],
+        key_of: Option<&dyn Fn(u64) -> Option<String>>,
+    ) -> Result<Self, Failure> {
         let total: usize = found.iter().map(|row| row.matches.len()).sum();
         if u32::try_from(total).is_err() {
             let how =
@@ -46,6 +54,7 @@ impl NativeMatches {
             ids: Column(all().map(|found| number(found.id)).collect()),
             distances: Column(all().map(|found| found.distance as u8).collect()),
             truncated: bitmap(found.iter().map(|row| row.truncated)),
+            keys: key_of.map(|key_of| all().map(|found| key_of(found.id)).collect()),
         })
     }
 }
@@ -59,17 +68,21 @@ pub struct NativeChecked {
     pub duplicate_of: Column<f64>,
     #[napi(ts_type = "Uint8Array")]
     pub distances: Column<u8>,
+    /// NaN where no texts were compared.
+    #[napi(ts_type = "Float64Array")]
+    pub similarities: Column<f64>,
 }
 
 impl NativeChecked {
-    pub(super) fn of(outcomes: &[Outcome]) -> Self {
+    pub(super) fn of(all: &[Checked]) -> Self {
         let id = |id: Option<u64>| id.map_or(f64::NAN, number);
-        let near = |outcome: &Outcome| outcome.duplicate_of.map(|near| near.id);
-        let distance = |outcome: &Outcome| outcome.duplicate_of.map_or(0, |near| near.distance);
+        let near = |of: &Checked| of.outcome.duplicate_of.map(|near| near.id);
+        let distance = |of: &Checked| of.outcome.duplicate_of.map_or(0, |near| near.distance);
         Self {
-            ids: Column(outcomes.iter().map(|outcome| id(outcome.id)).collect()),
-            duplicate_of: Column(outcomes.iter().map(|outcome| id(near(outcome))).collect()),
-            distances: Column(outcomes.iter().map(|outcome| distance(outcome) as u8).collect()),
+            ids: Column(all.iter().map(|of| id(of.outcome.id)).collect()),
+            duplicate_of: Column(all.iter().map(|of| id(near(of))).collect()),
+            distances: Column(all.iter().map(|of| distance(of) as u8).collect()),
+            similarities: Column(all.iter().map(|of| of.similarity.unwrap_or(f64::NAN)).collect()),
         }
     }
 }
@@ -80,11 +93,13 @@ pub struct NativeOutcome {
     pub id: Option<f64>,
     pub duplicate_of: Option<f64>,
     pub distance: Option<u32>,
+    pub similarity: Option<f64>,
 }
 
-impl From<Outcome> for NativeOutcome {
-    fn from(outcome: Outcome) -> Self {
+impl From<Checked> for NativeOutcome {
+    fn from(Checked { outcome, similarity }: Checked) -> Self {
         Self {
+            similarity,
             id: outcome.id.map(number),
             duplicate_of: outcome.duplicate_of.map(|near| number(near.id)),
             distance: outcome.duplicate_of.map(|near| near.distance),
@@ -105,13 +120,16 @@ pub struct NativeStats {
     pub table_bytes: f64,
     pub id_bytes: f64,
     pub window_bytes: f64,
+    pub key_bytes: f64,
+    pub text_bytes: f64,
     pub huge_pages: bool,
     pub merging: bool,
     pub truncated: f64,
 }
 
-impl From<Stats> for NativeStats {
-    fn from(stats: Stats) -> Self {
+impl NativeStats {
+    pub(super) fn of(stats: Stats, shared: &Shared) -> Self {
+        let (keys, texts) = shared.online.bytes();
         let count = |value: usize| number(value as u64);
         Self {
             live: number(stats.live),
@@ -124,9 +142,11 @@ impl From<Stats> for NativeStats {
             table_bytes: count(stats.table_bytes),
             id_bytes: count(stats.id_bytes),
             window_bytes: count(stats.window_bytes),
+            key_bytes: count(keys),
+            text_bytes: count(texts),
             huge_pages: stats.huge_pages,
             merging: stats.merging,
-            truncated: number(stats.truncated),
+            truncated: number(stats.truncated + shared.online.truncated()),
         }
     }
 }

@@ -18,7 +18,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 const MAGIC: [u8; 8] = *b"SIMHASH\n";
-const VERSION: u32 = 1;
+/// Version 2: keys and texts of documents come before the image of an index of fingerprints.
+const VERSION: u32 = 2;
 /// Magic, version and length.
 const FIXED: usize = 16;
 /// Three numbers of the window.

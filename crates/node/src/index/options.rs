@@ -3,7 +3,8 @@
 use crate::check::whole;
 use crate::error::Failure;
 use napi_derive::napi;
-use simhash_index::{Index, IndexOptions, Plan, PlanChoice, Window};
+use simhash_dedup::online::{OnlineIndex, Stored};
+use simhash_index::{IndexOptions, Plan, PlanChoice, Window};
 use std::path::Path;
 
 /// Which documents stay.
@@ -31,6 +32,9 @@ pub struct NativeIndexOptions {
     pub plan: Option<String>,
     pub capacity: Option<f64>,
     pub window: Option<NativeWindow>,
+    pub keys: Option<bool>,
+    /// Most characters of a stored text; 0: none are stored.
+    pub longest_text: Option<u32>,
     pub threads: u32,
 }
 
@@ -52,13 +56,33 @@ impl NativeIndexOptions {
         Ok(options)
     }
 
+    /// What a new index keeps beside fingerprints.
+    pub(super) fn stored(&self) -> Stored {
+        Stored {
+            keys: self.keys.unwrap_or(false),
+            longest_text: self.longest_text.filter(|&longest| longest > 0),
+        }
+    }
+
     /// Whether a saved index is what was asked for.
     pub(super) fn agree(
         &self,
         path: &Path,
-        index: &Index,
+        online: &OnlineIndex,
         window: Option<Window>,
     ) -> Result<(), Failure> {
+        let (index, saved) = (online.index(), online.stored());
+        if let Some(given) = self.keys.filter(|&given| given != saved.keys) {
+            return Err(mismatch(path, "keys", &saved.keys.to_string(), &given.to_string()));
+        }
+        let longest = saved.longest_text.unwrap_or(0);
+        if let Some(given) = self.longest_text.filter(|&given| given != longest) {
+            let shown = |longest: u32| match longest {
+                0 => "none".to_owned(),
+                longest => format!("maxLength {longest}"),
+            };
+            return Err(mismatch(path, "storeShortTexts", &shown(longest), &shown(given)));
+        }
         let (found, distance) = (index.plan().name(), index.max_distance());
         if let Some(given) = self.max_distance.filter(|&given| given != distance) {
             return Err(mismatch(path, "maxDistance", &distance.to_string(), &given.to_string()));

@@ -50,10 +50,10 @@ impl Join {
     ) -> Result<Option<NativePairBatch>, Failure> {
         let mut pairs = match self.pairs.take() {
             Some(pairs) => pairs,
-            None => shared.index.pairs(self.max_distance)?,
+            None => shared.index().pairs(self.max_distance)?,
         };
         while !self.ended && self.ready.len() < rows {
-            match pairs.next_batch(&shared.index, pool::tasks(shared.threads), flag)? {
+            match pairs.next_batch(shared.index(), pool::tasks(shared.threads), flag)? {
                 Some(found) => self.ready.extend(found),
                 None => self.ended = true,
             }

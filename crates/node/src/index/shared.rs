@@ -2,11 +2,11 @@
 
 use crate::error::{Failure, caught};
 use crate::pool;
-use crate::sketch::{item, items};
-use crate::text::Texts;
+use crate::sketch::{Memory as Scratch, items, rows, with_memory};
+use crate::text::{Given, Texts};
 use napi::Env;
+use simhash_dedup::online::{Document, OnlineIndex};
 use simhash_index::{Index, Item, Window};
-use simhash_sketch::Fingerprinter;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering};
 
 /// Single calls between two reports of memory: the report reads all counters, a call costs a microsecond.
@@ -17,27 +17,27 @@ pub(crate) static NEVER: AtomicBool = AtomicBool::new(false);
 
 /// An index with what makes its items.
 pub(super) struct Shared {
-    pub(super) index: Index,
+    pub(super) online: OnlineIndex,
     pub(super) window: Option<Window>,
-    pub(super) fingerprinter: Fingerprinter,
     pub(super) threads: u32,
     /// A panic left a writer half way: nothing it says can be trusted.
     poisoned: AtomicBool,
 }
 
 impl Shared {
-    pub(super) fn new(
-        index: Index,
-        window: Option<Window>,
-        fingerprinter: Fingerprinter,
-        threads: u32,
-    ) -> Self {
-        Self { index, window, fingerprinter, threads, poisoned: AtomicBool::new(false) }
+    pub(super) fn new(online: OnlineIndex, window: Option<Window>, threads: u32) -> Self {
+        Self { online, window, threads, poisoned: AtomicBool::new(false) }
+    }
+
+    /// The index of fingerprints, for what does not concern keys and texts.
+    pub(super) fn index(&self) -> &Index {
+        self.online.index()
     }
 
     pub(super) fn bytes(&self) -> i64 {
-        let stats = self.index.stats();
-        i64::try_from(stats.table_bytes + stats.id_bytes + stats.window_bytes).unwrap_or(i64::MAX)
+        let (stats, (keys, texts)) = (self.index().stats(), self.online.bytes());
+        let all = stats.table_bytes + stats.id_bytes + stats.window_bytes + keys + texts;
+        i64::try_from(all).unwrap_or(i64::MAX)
     }
 
     /// Runs `work` unless an earlier panic broke the index; remembers a new one.
@@ -57,12 +57,25 @@ impl Shared {
     }
 
     pub(super) fn items(&self, texts: &Texts, flag: &AtomicBool) -> Result<Vec<Item>, Failure> {
-        items(&self.fingerprinter, texts, self.threads, flag)
+        items(self.online.fingerprinter(), texts, self.threads, flag)
     }
 
-    /// The single item of a single call.
-    pub(super) fn item(&self, texts: &Texts) -> Item {
-        item(&self.fingerprinter, texts, 0)
+    /// Documents of a batch; their texts come along where they are stored, or where `verified`.
+    pub(super) fn documents(
+        &self,
+        texts: &Texts,
+        verified: bool,
+        flag: &AtomicBool,
+    ) -> Result<Vec<Document>, Failure> {
+        rows(texts, self.threads, flag, |row| self.document(texts, row, verified))
+    }
+
+    /// One of them.
+    pub(super) fn document(&self, texts: &Texts, row: usize, verified: bool) -> Document {
+        with_memory(|Scratch { text, scratch }| match texts.get(row, text) {
+            Given::Fingerprint(value) => Document { item: Item::Fingerprint(value), text: None },
+            Given::Text(text) => self.online.document(text, verified, scratch),
+        })
     }
 }
 
@@ -82,10 +95,19 @@ pub(crate) fn on_pool<T: Send>(
 pub(crate) struct Memory {
     reported: AtomicI64,
     calls: AtomicU32,
+    elsewhere: bool,
 }
 
 impl Memory {
+    /// Of an index that another engine has made: it is counted there.
+    pub(super) fn elsewhere() -> Self {
+        Self { elsewhere: true, ..Self::default() }
+    }
+
     pub(crate) fn report(&self, env: Env, bytes: i64) {
+        if self.elsewhere {
+            return;
+        }
         let before = self.reported.swap(bytes, Ordering::Relaxed);
         // A refusal only means that the collector knows less.
         let _ = env.adjust_external_memory(bytes - before);
@@ -100,8 +122,10 @@ impl Memory {
 #[cfg(test)]
 mod tests {
     use super::super::batch::Times;
+    use super::super::document::Keys;
     use super::{Failure, NEVER, Shared};
     use crate::text::Texts;
+    use simhash_dedup::online::{OnlineIndex, Stored};
     use simhash_index::{Index, IndexOptions};
     use simhash_sketch::{Fingerprinter, FingerprinterOptions};
 
@@ -109,9 +133,12 @@ mod tests {
     fn a_panic_makes_an_index_unusable_and_later_calls_say_so() {
         let index = Index::new(&IndexOptions::default()).unwrap();
         let fingerprinter = Fingerprinter::new(&FingerprinterOptions::default()).unwrap();
-        let shared = Shared::new(index, None, fingerprinter, 1);
+        let online = OnlineIndex::new(index, fingerprinter, Stored::default());
+        let shared = Shared::new(online, None, 1);
         let refused = |shared: &Shared| shared.guarded::<()>(|_| Err(Failure::closed("Index")));
-        let add = |shared: &Shared| shared.add_many(&Texts::default(), &Times::default(), &NEVER);
+        let add = |shared: &Shared| {
+            shared.add_many(&Texts::default(), &Times::default(), &Keys::default(), &NEVER)
+        };
         assert!(!refused(&shared).unwrap_err().is_internal());
         assert!(shared.guarded(add).is_ok());
         assert!(shared.guarded::<()>(|_| panic!("half way")).unwrap_err().is_internal());

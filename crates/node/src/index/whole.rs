@@ -10,8 +10,9 @@ use napi::Env;
 use napi::bindgen_prelude::Object;
 use napi_derive::napi;
 use parking_lot::RwLock;
-use simhash_index::Index;
+use simhash_dedup::online::OnlineIndex;
 use simhash_sketch::Fingerprinter;
+use std::io::Read;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock, Weak};
@@ -26,10 +27,10 @@ struct Opening {
 impl Opening {
     fn run(self, flag: &AtomicBool) -> Result<Arc<Shared>, Failure> {
         let recipe = self.fingerprinter.to_string();
-        let (index, window) =
-            file::open(&self.path, ("fingerprinter", &recipe), flag, Index::open)?;
-        self.options.agree(&self.path, &index, window)?;
-        Ok(Arc::new(Shared::new(index, window, self.fingerprinter, self.options.threads)))
+        let image = |input: &mut dyn Read| OnlineIndex::open(input, self.fingerprinter);
+        let (online, window) = file::open(&self.path, ("fingerprinter", &recipe), flag, image)?;
+        self.options.agree(&self.path, &online, window)?;
+        Ok(Arc::new(Shared::new(online, window, self.options.threads)))
     }
 }
 
@@ -39,7 +40,7 @@ impl NativeIndex {
     #[napi(catch_unwind, ts_return_type = "Promise<void>")]
     pub fn compact<'env>(&self, env: &'env Env, cancel: &Cancel) -> js::Result<Object<'env>> {
         self.start(env, cancel, |shared, _| {
-            shared.index.compact();
+            shared.index().compact();
             Ok(())
         })
     }
@@ -54,8 +55,8 @@ impl NativeIndex {
     ) -> js::Result<Object<'env>> {
         let path = PathBuf::from(path);
         self.start(env, cancel, move |shared, flag| {
-            let recipe = shared.fingerprinter.to_string();
-            file::save(|out| shared.index.save(out), shared.window, &recipe, &path, flag)
+            let recipe = shared.online.fingerprinter().to_string();
+            file::save(|out| shared.online.save(out), shared.window, &recipe, &path, flag)
         })
     }
 
