@@ -91,7 +91,9 @@ test('what is no handle is refused', () => {
 test('a shared index is searched and changed by jobs of both sides', async () => {
   const index = new Index();
   const second = Index.fromShared(index.share());
-  const items = BigUint64Array.from({ length: 5000 }, (_, n) => BigInt.asUintN(64, BigInt(n) * 0x9e3779b97f4a7c15n));
+  const items = BigUint64Array.from({ length: 5000 }, (_, n) =>
+    BigInt.asUintN(64, BigInt(n) * 0x9e3779b97f4a7c15n),
+  );
   await Promise.all([index.addManyAsync(items), second.addManyAsync(items)]);
   expect([index.size, second.size]).toEqual([10_000, 10_000]);
   const [a, b] = await Promise.all([index.searchManyAsync(items), second.searchManyAsync(items)]);
