@@ -135,6 +135,11 @@ impl Change<'_> {
             self.note(&Operation::Touch(near.id));
         }
         let adds = near.is_none() || how.on_duplicate == OnDuplicate::Add;
+        if let Some(near) = near.filter(|_| !adds)
+            && state.map.overlook(item, near)
+        {
+            self.note(&Operation::Overlook(item.clone(), near.shared));
+        }
         let id = if adds { Some(self.add(state, item, how.at)?) } else { None };
         Ok(SentenceOutcome { id, duplicate_of: near })
     }

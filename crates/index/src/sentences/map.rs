@@ -59,7 +59,7 @@ pub struct SentenceMap {
     pub(super) sketches: Sketches,
     /// Ids of the sketches that several documents have.
     pub(super) copies: AHashMap<u32, Holders>,
-    postings: Postings,
+    pub(super) postings: Postings,
     /// Sketch as a whole -> its number.
     wholes: Lines,
     texts: AHashMap<u128, u32>,
@@ -218,7 +218,7 @@ impl SentenceMap {
         sentences
             .iter()
             .filter_map(|&sentence| self.postings.get(sentence, &self.sketches))
-            .filter(move |posted| posted.live() <= most)
+            .filter(move |posted| posted.seen() <= most)
     }
 
     /// The oldest live sketch of each sentence that counts.
@@ -239,6 +239,22 @@ impl SentenceMap {
     pub fn search_item(&self, item: &SentenceItem, limit: usize) -> SharedMatches {
         let item = self.canonical(item);
         self.ranked(self.candidates(&item, usize::MAX), limit)
+    }
+
+    /// Tells the map of a document that is not added because `near` is its best match: where at most half of its
+    /// sentences are shared, each of them has been seen once more and may become too common. Without this, a sentence of
+    /// all pages would never be known to be one by who adds only what is new. A nearer document says nothing about its
+    /// sentences: it is a copy. True: something was counted.
+    ///
+    /// What was counted is forgotten when a holder of the sentence leaves.
+    pub fn overlook(&mut self, item: &SentenceItem, near: Shared) -> bool {
+        let Canonical::Sketch(sentences) = self.canonical(item) else { return false };
+        let copy = 2 * near.shared as usize > sentences.len();
+        let mut counted = false;
+        for sentence in sentences.into_iter().filter(|_| !copy) {
+            counted |= self.postings.overlook(sentence, 1, &self.sketches);
+        }
+        counted
     }
 
     /// The best match, the oldest of equals, among the equal sketch and the `most` first sketches of each sentence.

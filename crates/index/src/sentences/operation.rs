@@ -1,7 +1,8 @@
 //! Changes, as they are written down: what is replayed in the same order gives the same state.
 //!
 //! ```text
-//! 1 advance  time u64        2 add  item        3 touch  id u64        4 delete  id u64        5 expire  time u64
+//! 1 advance  time u64     2 add  item     3 touch  id u64     4 delete  id u64     5 expire  time u64
+//! 6 overlook  item, sentences shared with its best match u64
 //! item: sentences u8 (1 to 64), u64 each | 0: empty | 255: text u128
 //! ```
 //! Ids, groups and who leaves a window are not written: they follow. An addition and a touch take the time of the last
@@ -22,6 +23,7 @@ pub(super) enum Operation {
     Touch(u64),
     Delete(u64),
     Expire(u64),
+    Overlook(SentenceItem, u32),
 }
 
 /// Appends an item; sentences beyond `most` are left out.
@@ -72,6 +74,11 @@ impl Operation {
             Self::Touch(id) => (3, id),
             Self::Delete(id) => (4, id),
             Self::Expire(before) => (5, before),
+            Self::Overlook(item, shared) => {
+                out.push(6);
+                write_item(item, most, out);
+                return out.extend(u64::from(*shared).to_le_bytes());
+            }
         };
         out.push(kind);
         out.extend(number.to_le_bytes());
@@ -84,6 +91,10 @@ impl Operation {
             3 => Self::Touch(input.number()?),
             4 => Self::Delete(input.number()?),
             5 => Self::Expire(input.number()?),
+            6 => {
+                let item = read_item(input, most)?;
+                Self::Overlook(item, u32::try_from(input.number()?).unwrap_or(u32::MAX))
+            }
             kind => return Err(input.damaged(format!("a change of kind {kind}"))),
         })
     }
@@ -103,6 +114,7 @@ mod tests {
             Operation::Touch(7),
             Operation::Delete(1 << 40),
             Operation::Expire(3),
+            Operation::Overlook(SentenceItem::Sentences(vec![1, 2]), 1),
         ];
         let mut bytes = Vec::new();
         for change in &changes {

@@ -6,7 +6,8 @@ use crate::window::Window;
 /// When a sentence is too common to say anything.
 ///
 /// A sentence does not count while more than `max(count, share * sketches)` distinct sketches have it, of the live ones
-/// that have sentences. It is judged anew at every call, from what is there at that moment: the answer depends on the
+/// that have sentences. A document that a check-and-add did not add counts as one more if it shared at most half of its
+/// sentences, until a holder of the sentence leaves. It is judged anew at every call, from what is there at that moment: the answer depends on the
 /// order of the calls and on nothing else. Copies of one text are one sketch, so that they never make their sentences
 /// common; and documents whose sentences are all the same stay similar even where none of these counts.
 ///
@@ -31,6 +32,9 @@ impl Default for Common {
 impl Common {
     /// Sketches that may have a sentence that counts, among so many.
     pub(super) fn most(self, sketches: usize) -> usize {
+        if self.share >= 1.0 {
+            return usize::MAX;
+        }
         #[expect(clippy::cast_sign_loss, reason = "a share is not negative")]
         let share = (self.share * sketches as f64) as usize;
         share.max(self.count as usize)

@@ -13,25 +13,27 @@ use crate::ids::mix;
 const LIST: u32 = 1 << 31;
 
 #[derive(Debug)]
-struct List {
+pub(super) struct List {
     sentence: u64,
     holders: Holders,
+    /// Documents that had it and were not added, since its holders last became fewer.
+    overlooked: u32,
 }
 
 /// The sketches of one sentence.
 pub(super) enum Posted<'a> {
     /// One.
     One(u32),
-    /// Several, dead ones among them.
-    Many(&'a Holders),
+    /// Several, dead ones among them, or one and documents that were not added.
+    Many(&'a List),
 }
 
 impl Posted<'_> {
-    /// Live sketches.
-    pub(super) fn live(&self) -> usize {
+    /// Live sketches, and documents that were not added.
+    pub(super) fn seen(&self) -> usize {
         match self {
             Self::One(_) => 1,
-            Self::Many(holders) => holders.live(),
+            Self::Many(list) => list.holders.live() + list.overlooked as usize,
         }
     }
 
@@ -39,7 +41,7 @@ impl Posted<'_> {
     pub(super) fn iter(&self) -> impl Iterator<Item = u32> {
         let (one, many) = match self {
             Self::One(entry) => (Some(*entry), None),
-            Self::Many(holders) => (None, Some(holders.iter())),
+            Self::Many(list) => (None, Some(list.holders.iter())),
         };
         one.into_iter().chain(many.into_iter().flatten())
     }
@@ -88,7 +90,7 @@ impl Postings {
         if reference & LIST == 0 {
             return Some(Posted::One(reference / sketches.most() as u32));
         }
-        self.list(reference).map(|list| Posted::Many(&list.holders))
+        self.list(reference).map(Posted::Many)
     }
 
     /// Enters the sentence at place `at` of a new sketch.
@@ -109,24 +111,44 @@ impl Postings {
             self.lines.insert(hash, position, hash_of, |_| ());
             return;
         };
-        if old & LIST == 0 {
-            let mut holders = Holders::new(old / sketches.most() as u32);
-            holders.push(entry);
-            self.capacity += holders.bytes();
-            let list = Some(List { sentence, holders });
-            let new = if let Some(free) = self.free.pop() {
-                self.lists[free as usize] = list;
-                free
-            } else {
-                self.lists.push(list);
-                self.lists.len() as u32 - 1
-            };
-            self.lines.replace(hash, old, new | LIST);
-        } else if let Some(Some(list)) = self.lists.get_mut((old & !LIST) as usize) {
+        if let Some(list) = self.listed(sentence, old, sketches) {
             let before = list.holders.bytes();
             list.holders.push(entry);
-            self.capacity = self.capacity - before + list.holders.bytes();
+            let after = list.holders.bytes();
+            self.capacity = self.capacity - before + after;
         }
+    }
+
+    /// The list behind a reference; one is made where there is none yet.
+    fn listed(&mut self, sentence: u64, old: u32, sketches: &Sketches) -> Option<&mut List> {
+        let mut number = old & !LIST;
+        if old & LIST == 0 {
+            let holders = Holders::new(old / sketches.most() as u32);
+            self.capacity += holders.bytes();
+            let list = Some(List { sentence, holders, overlooked: 0 });
+            number = self.free.pop().unwrap_or(self.lists.len() as u32);
+            match self.lists.get_mut(number as usize) {
+                Some(free) => *free = list,
+                None => self.lists.push(list),
+            }
+            self.lines.replace(mix(sentence, self.seed), old, number | LIST);
+        }
+        self.lists.get_mut(number as usize)?.as_mut()
+    }
+
+    /// Documents with this sentence were not added, so many of them; false if no live sketch has it.
+    pub(super) fn overlook(&mut self, sentence: u64, count: u32, sketches: &Sketches) -> bool {
+        let Some(reference) = self.reference(sentence, sketches) else { return false };
+        let list = self.listed(sentence, reference, sketches);
+        list.map(|list| list.overlooked = list.overlooked.saturating_add(count)).is_some()
+    }
+
+    /// Sentences of documents that were not added, ascending, and how many these were.
+    pub(super) fn overlooked(&self) -> Vec<(u64, u32)> {
+        let counted = self.lists.iter().flatten().filter(|list| list.overlooked > 0);
+        let mut all: Vec<_> = counted.map(|list| (list.sentence, list.overlooked)).collect();
+        all.sort_unstable();
+        all
     }
 
     /// A sketch that has this sentence has died. Calls `dropped` for every dead sketch that left the sentence's list;
@@ -144,6 +166,7 @@ impl Postings {
             self.lines.remove(hash, reference);
             return true;
         };
+        list.overlooked = 0;
         let before = list.holders.bytes();
         list.holders.lost_one(|entry| sketches.is_alive(entry), &mut dropped);
         self.capacity = self.capacity - before + list.holders.bytes();
@@ -164,7 +187,6 @@ impl Postings {
             let at = sketches.sentences(first).iter().position(|&other| other == sentence);
             let position = first * sketches.most() as u32 + at.unwrap_or(0) as u32;
             self.lines.replace(hash, reference, position);
-            // The one left is held by its position now.
         }
         false
     }

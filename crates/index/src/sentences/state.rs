@@ -102,6 +102,9 @@ impl State {
                 fits
             }
             Operation::Delete(id) => self.delete(*id),
+            Operation::Overlook(item, shared) => {
+                self.map.overlook(item, Shared { id: 0, shared: *shared })
+            }
             Operation::Expire(before) => {
                 self.expire(*before);
                 self.window.is_some()

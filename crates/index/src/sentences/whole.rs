@@ -4,6 +4,7 @@
 //! oldest u64  next u64  latest time u64
 //! sketches u64, each, the oldest first: since u64, name of its group u64, item
 //! for each id from oldest to next: number of its sketch + 1, or 0 if it has left, u32
+//! sentences of documents that were not added u64, each, ascending: sentence u64, documents u64
 //! times u64, each: id u64, time u64
 //! ```
 //! Groups need their names here: they cannot be found again from documents that are left when the one that joined them
@@ -48,6 +49,12 @@ impl State {
             let number = entry.map_or(0, |entry| numbers[entry as usize]);
             out.0.extend(number.to_le_bytes());
         }
+        let overlooked = map.postings.overlooked();
+        out.number(overlooked.len() as u64);
+        for (sentence, documents) in overlooked {
+            out.number(sentence);
+            out.number(u64::from(documents));
+        }
         let times = self.ages.entries(|short| map.has_short(short));
         out.number(times.len() as u64);
         for (short, at) in times {
@@ -79,6 +86,13 @@ impl State {
             return Err(input.damaged(format!("{} sketches without a document", unheld.len())));
         }
         map.restore_orphans();
+        for _ in 0..input.number()? {
+            let (sentence, documents) = (input.number()?, input.number()?);
+            let documents = u32::try_from(documents).unwrap_or(u32::MAX);
+            if !map.postings.overlook(sentence, documents, &map.sketches) {
+                return Err(input.damaged(format!("nobody has the sentence {sentence:016x}")));
+            }
+        }
         state.ages.advance(latest);
         for _ in 0..input.number()? {
             let (id, at) = (input.number()?, input.number()?);

@@ -154,3 +154,19 @@ fn one_sentence_in_all_documents_keeps_additions_linear() {
     assert!(all.truncated && all.matches.len() == 10);
     assert_eq!((index.stats().groups, index.stats().truncated), (1, 1));
 }
+
+#[test]
+fn a_check_and_add_learns_which_sentences_are_on_every_page() {
+    let index = SentenceIndex::new(&options(None)).unwrap();
+    let check = |sentences: Vec<u64>| {
+        let item = SentenceItem::Sentences(sentences);
+        index.check_and_add(&item, AddOptions::default()).unwrap().id.is_some()
+    };
+    // Pages with a footer in common: the first is kept, five are taken for copies of it, from then on all are kept.
+    let kept: Vec<bool> = (0..100).map(|page| check(vec![page << 8, page << 8 | 1, 7])).collect();
+    assert_eq!(kept.iter().filter(|&&kept| !kept).count(), 5);
+    assert!(kept[0] && kept[6..].iter().all(|&kept| kept));
+    // Reposts that differ in one sentence of three say nothing against the other two, however many there are.
+    assert!(check(vec![1 << 40, 2 << 40, 3 << 40]));
+    assert!((1..1000).all(|repost| !check(vec![1 << 40, 2 << 40, repost << 41])));
+}

@@ -49,6 +49,10 @@ fn random_operations_agree_with_the_model() {
                 map.best(&query, usize::MAX),
                 model.search(&query, 1).matches.first().copied()
             );
+            if let Some(near) = map.best(&query, usize::MAX).filter(|_| step % 3 == 0) {
+                map.overlook(&query, near);
+                model.overlook(&query, near.shared);
+            }
             let id = random.below(step + 2);
             assert_eq!(map.group(id), model.group(id), "group of {id} at {step}");
             assert_eq!((map.len(), map.groups()), (model.len(), model.groups()));

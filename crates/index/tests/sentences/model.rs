@@ -21,12 +21,14 @@ pub(crate) struct Model {
     sentences: usize,
     common: Common,
     documents: Vec<Document>,
+    /// Documents that were not added, by sentence.
+    overlooked: BTreeMap<u64, usize>,
 }
 
 impl Model {
     pub(crate) fn new(options: &SentenceOptions) -> Self {
         let (sentences, common) = (options.sentences, options.common);
-        Self { sentences, common, documents: Vec::new() }
+        Self { sentences, common, documents: Vec::new(), overlooked: BTreeMap::new() }
     }
 
     fn canonical(&self, item: &SentenceItem) -> SentenceItem {
@@ -55,8 +57,12 @@ impl Model {
         }
         #[expect(clippy::cast_sign_loss, reason = "a share is not negative")]
         let share = (self.common.share * sketches.len() as f64) as usize;
-        let most = share.max(self.common.count as usize);
-        let holders = |sentence: u64| sketches.iter().filter(|all| all.contains(&sentence)).count();
+        let all = if self.common.share >= 1.0 { usize::MAX } else { 0 };
+        let most = share.max(self.common.count as usize).max(all);
+        let holders = |sentence: u64| {
+            let overlooked = self.overlooked.get(&sentence).copied().unwrap_or(0);
+            sketches.iter().filter(|all| all.contains(&sentence)).count() + overlooked
+        };
         sentences.iter().copied().filter(|&sentence| holders(sentence) <= most).collect()
     }
 
@@ -127,7 +133,32 @@ impl Model {
 
     pub(crate) fn delete(&mut self, id: u64) -> bool {
         let Some(document) = self.documents.get_mut(id as usize) else { return false };
-        std::mem::replace(&mut document.alive, false)
+        if !std::mem::replace(&mut document.alive, false) {
+            return false;
+        }
+        let item = document.item.clone();
+        if let SentenceItem::Sentences(sentences) = &item
+            && !self.live().any(|(_, other)| other.item == item)
+        {
+            for sentence in sentences {
+                self.overlooked.remove(sentence);
+            }
+        }
+        true
+    }
+
+    /// A document that is not added, and how many sentences it shares with its best match.
+    pub(crate) fn overlook(&mut self, item: &SentenceItem, shared: u32) {
+        let SentenceItem::Sentences(sentences) = self.canonical(item) else { return };
+        if 2 * shared as usize > sentences.len() {
+            return;
+        }
+        for sentence in sentences {
+            let has = |item: &SentenceItem| matches!(item, SentenceItem::Sentences(all) if all.contains(&sentence));
+            if self.live().any(|(_, document)| has(&document.item)) {
+                *self.overlooked.entry(sentence).or_insert(0) += 1;
+            }
+        }
     }
 
     pub(crate) fn len(&self) -> u64 {
@@ -205,9 +236,13 @@ impl Windowed {
             (None, _) | (_, OnDuplicate::Add) => Some(self.add(item, at)),
             (Some(near), OnDuplicate::Touch) => {
                 self.stamp(near.id);
+                self.model.overlook(item, near.shared);
                 None
             }
-            (Some(_), OnDuplicate::Skip) => None,
+            (Some(near), OnDuplicate::Skip) => {
+                self.model.overlook(item, near.shared);
+                None
+            }
         };
         SentenceOutcome { id, duplicate_of }
     }

@@ -37,7 +37,7 @@ mod noise;
 mod punctuation;
 mod recipe;
 mod runs;
-mod scan;
+pub(crate) mod scan;
 mod slow;
 mod table;
 mod traditional;

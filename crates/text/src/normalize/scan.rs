@@ -2,11 +2,11 @@
 
 /// A set of bytes. Leading bytes of UTF-8 sequences never occur inside a sequence, so a hit is a character boundary as
 /// long as the set holds no continuation bytes (80 to BF).
-pub(super) struct Class([bool; 256]);
+pub(crate) struct Class([bool; 256]);
 
 impl Class {
     /// The set of these bytes.
-    pub(super) const fn of(bytes: &[u8]) -> Self {
+    pub(crate) const fn of(bytes: &[u8]) -> Self {
         let mut set = [false; 256];
         let mut i = 0;
         while i < bytes.len() {
@@ -17,7 +17,7 @@ impl Class {
     }
 
     /// The set with all bytes `low..=high` added.
-    pub(super) const fn with_range(mut self, low: u8, high: u8) -> Self {
+    pub(crate) const fn with_range(mut self, low: u8, high: u8) -> Self {
         let mut byte = low;
         loop {
             self.0[byte as usize] = true;
@@ -29,7 +29,7 @@ impl Class {
     }
 
     /// The set without these bytes.
-    pub(super) const fn without(mut self, bytes: &[u8]) -> Self {
+    pub(crate) const fn without(mut self, bytes: &[u8]) -> Self {
         let mut i = 0;
         while i < bytes.len() {
             self.0[bytes[i] as usize] = false;
@@ -39,7 +39,7 @@ impl Class {
     }
 
     /// Position of the first byte of the set at or after `from`; the length of `bytes` if there is none.
-    pub(super) fn next(&self, bytes: &[u8], from: usize) -> usize {
+    pub(crate) fn next(&self, bytes: &[u8], from: usize) -> usize {
         let tail = &bytes[from.min(bytes.len())..];
         let mut at = bytes.len() - tail.len();
         // Eight independent look-ups per turn: about one byte per cycle, where a loop with an exit per byte takes two.

@@ -17,6 +17,7 @@ mod split;
 pub use hash::SentenceHash;
 pub use split::sentences;
 
+use crate::normalize::scan::Class;
 use crate::normalize::{NormalizeScratch, Normalizer, is_punctuation};
 use std::cmp::Reverse;
 
@@ -93,25 +94,42 @@ impl Longest {
     /// The longest sentences of `text`, the longest first, ties in the order of the text; equal sentences (by hash) count
     /// once, at their first place. Fewer than `count` if the text has no more; none if all are too short.
     ///
-    /// Cost: normalisation, one hash per sentence of sufficient length, and a sort of these; no allocation once `scratch`
-    /// has grown.
+    /// Cost: normalisation, and a hash for each sentence that is among the longest so far; no allocation once `scratch` has
+    /// grown.
     pub fn of<'a>(&self, text: &str, scratch: &'a mut SentenceScratch) -> &'a [Sentence] {
+        /// Sentences that are collected beyond twice those wanted before the shorter ones go: sorting fewer is no cheaper.
+        const SPARE: usize = 16;
         let SentenceScratch { whole, one, found } = scratch;
         found.clear();
+        let mut least = self.min_length;
         for (index, sentence) in (0..).zip(sentences(self.before.apply(text, whole))) {
             let sentence = self.after.apply(sentence, one);
             let length = length(sentence);
-            if length >= self.min_length {
-                let core = sentence.trim_matches(is_filler);
-                found.push(Sentence { hash: self.hash.of(core), length, index });
+            if length < least {
+                continue;
+            }
+            let core = sentence.trim_matches(is_filler);
+            found.push(Sentence { hash: self.hash.of(core), length, index });
+            if found.len() >= self.count.saturating_mul(2).saturating_add(SPARE) {
+                self.keep_longest(found);
+                // Of equal length the earlier wins, so from here on only longer ones have a chance. A sentence that has
+                // been dropped and comes again is as long as before, so it needs no memory of it.
+                if let Some(shortest) = found.last().filter(|_| found.len() == self.count) {
+                    least = shortest.length.saturating_add(1);
+                }
             }
         }
+        self.keep_longest(found);
+        found
+    }
+
+    /// The longest of these, the longest first, ties in the order of the text, equal ones once.
+    fn keep_longest(&self, found: &mut Vec<Sentence>) {
         // By hash first, so that equal sentences meet; equal hashes keep the earliest.
         found.sort_unstable_by_key(|s| (s.hash, s.index));
         found.dedup_by_key(|s| s.hash);
         found.sort_unstable_by_key(|s| (Reverse(s.length), s.index));
         found.truncate(self.count);
-        found
     }
 }
 
@@ -125,8 +143,65 @@ fn is_filler(c: char) -> bool {
     c.is_whitespace() || is_punctuation(c)
 }
 
+/// The first bytes of everything that is filler: punctuation, and white space of ASCII, U+0085, U+00A0 (C2), U+1680 (E1),
+/// U+2000 and the following (E2), U+3000 (E3).
+const FILLER: Class = Class::of(&[0xC2, 0xCB, 0xE1, 0xE2, 0xE3, 0xEF, b' '])
+    .with_range(b'\t', b'\r')
+    .with_range(b'!', b'/')
+    .with_range(b':', b'@')
+    .with_range(b'[', b'`')
+    .with_range(b'{', b'~');
+
 /// Code points of a sentence without punctuation and white space.
 fn length(sentence: &str) -> u32 {
-    let count = sentence.chars().filter(|&c| !is_filler(c)).count();
-    u32::try_from(count).unwrap_or(u32::MAX)
+    let bytes = sentence.as_bytes();
+    // All code points: the bytes that do not continue one.
+    let all = bytes.iter().filter(|&&byte| byte & 0xC0 != 0x80).count();
+    let (mut filler, mut at) = (0, 0);
+    loop {
+        at = FILLER.next(bytes, at);
+        let Some(c) = sentence[at..].chars().next() else { break };
+        filler += usize::from(is_filler(c));
+        at += c.len_utf8();
+    }
+    u32::try_from(all - filler).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn every_code_point_counts_or_is_filler() {
+        for c in char::MIN..=char::MAX {
+            let text = format!("中{c}a");
+            let plain = text.chars().filter(|&c| !is_filler(c)).count();
+            assert_eq!(length(&text) as usize, plain, "U+{:X}", u32::from(c));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_longest_are_those_of_a_plain_sort(
+            words in prop::collection::vec((0usize..40, 0usize..9), 0..200),
+            count in 0usize..12,
+        ) {
+            let one = |&(word, length): &(usize, usize)| format!("{}{word}。", "字".repeat(length));
+            let text = words.iter().map(one).collect::<Vec<_>>().concat();
+            let options = SentenceOptions { count, min_length: 3, ..SentenceOptions::default() };
+            let mut all: Vec<Sentence> = Vec::new();
+            for (index, sentence) in (0..).zip(sentences(&text)) {
+                let hash = SentenceHash::Xxh3.of(sentence.trim_matches(is_filler));
+                let length = sentence.chars().filter(|&c| !is_filler(c)).count() as u32;
+                if length >= 3 && all.iter().all(|other| other.hash != hash) {
+                    all.push(Sentence { hash, length, index });
+                }
+            }
+            all.sort_by_key(|s| (Reverse(s.length), s.index));
+            all.truncate(count);
+            let mut scratch = SentenceScratch::default();
+            prop_assert_eq!(Longest::new(&options).of(&text, &mut scratch), &all[..]);
+        }
+    }
 }

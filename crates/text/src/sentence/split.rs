@@ -4,6 +4,11 @@
 //! letter follow, or nothing. Closing quotation marks and brackets stay with the sentence they close. A full stop ends
 //! nothing after an abbreviation (Mr., e.g., U.S.), an initial (J. Smith), or inside a number, a version or a host name.
 
+use crate::normalize::scan::Class;
+
+/// Every end is ASCII or begins with E3 (。), EF (！？；), E2 (the separators U+2028 and U+2029) or C2 (U+0085).
+const SUSPECT: Class = Class::of(b"\n\r!?;.\xC2\xE2\xE3\xEF");
+
 /// Abbreviations, in lower case, after which English goes on with an upper-case letter.
 const ABBREVIATIONS: [&str; 24] = [
     "mr", "mrs", "ms", "dr", "prof", "st", "jr", "sr", "vs", "etc", "inc", "ltd", "co", "corp",
@@ -28,9 +33,10 @@ pub fn sentences(text: &str) -> impl Iterator<Item = &str> {
 fn first_end(text: &str) -> usize {
     let bytes = text.as_bytes();
     let mut at = 0;
-    while at < bytes.len() {
-        // Every end is ASCII or begins with E3 (。), EF (！？；), E2 (the separators U+2028 and U+2029) or C2 (U+0085).
-        match bytes[at] {
+    loop {
+        at = SUSPECT.next(bytes, at);
+        let Some(&byte) = bytes.get(at) else { return bytes.len() };
+        match byte {
             b'\n' | b'\r' => return at + 1,
             b'!' | b'?' | b';' => return closed(text, at),
             b'.' => {
@@ -40,18 +46,16 @@ fn first_end(text: &str) -> usize {
                 }
                 at = end;
             }
-            0xC2 | 0xE2 | 0xE3 | 0xEF => {
-                let Some(c) = text[at..].chars().next() else { break };
+            _ => {
+                let Some(c) = text[at..].chars().next() else { return bytes.len() };
                 match c {
                     '\u{85}' | '\u{2028}' | '\u{2029}' => return at + c.len_utf8(),
                     _ if is_terminator(c) => return closed(text, at),
                     _ => at += c.len_utf8(),
                 }
             }
-            _ => at += 1,
         }
     }
-    bytes.len()
 }
 
 fn is_terminator(c: char) -> bool {
