@@ -61,7 +61,7 @@ export interface SentenceStats {
  * Ids grow by one from 0 and are never reused. Every text is in a group, named by the lowest id that ever was in it; a text
  * joins the groups of the oldest holder of each of its sentences, which become one. Groups are not split: neither by
  * deleting the text that joined them nor when a sentence becomes too common later. A sentence that too many sketches have
- * (`common`) does not count while that is so; whether it is depends on the texts that are there and on nothing else.
+ * (`common`) does not count while that is so; whether it is depends on the order of the calls and on nothing else.
  *
  * A text without a sentence of `minLength` is similar to equal texts only (after normalisation); empty texts get an id and
  * match nothing. Single calls cost microseconds and the sentences of the text, and are synchronous; `…Many` makes the
