@@ -38,6 +38,10 @@ impl Keys {
         self.strings.iter()
     }
 
+    pub(super) fn chunks(&self) -> usize {
+        self.strings.chunks()
+    }
+
     pub(super) fn key_of(&self, id: u64) -> Option<&str> {
         self.strings.get(id)
     }

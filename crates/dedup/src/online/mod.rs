@@ -273,7 +273,10 @@ impl OnlineIndex {
         store.changes %= CHUNK;
         let is_alive = |id| self.index.has(id);
         let Store { keys, texts, short, .. } = store;
-        for _ in 0..rounds.saturating_mul(2) {
+        let chunks = keys.as_ref().map_or(0, Keys::chunks);
+        let chunks = chunks.max(texts.as_ref().map_or(0, Strings::chunks));
+        // All chunks once is enough, whatever has left at one stroke.
+        for _ in 0..rounds.saturating_mul(2).min(chunks) {
             if let Some(keys) = keys {
                 keys.tend(is_alive);
             }

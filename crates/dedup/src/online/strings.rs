@@ -48,6 +48,11 @@ pub(super) struct Strings {
 }
 
 impl Strings {
+    /// Number of chunks: so many looks see everything.
+    pub(super) fn chunks(&self) -> usize {
+        self.chunks.len()
+    }
+
     /// The string of an id larger than all before.
     pub(super) fn push(&mut self, id: u64, text: &str) {
         let number = id / CHUNK as u64;
