@@ -7,7 +7,7 @@
 //! A band of r positions is equal in two signatures with probability s^r, where s is the similarity of the sets; at least
 //! one of b bands with `1 - (1 - s^r)^b`. That S-curve is all that this index promises ([`BandPlan::probability`]), and what
 //! its tests hold it to: below it, everything is exact. Every live document that shares a band is found, and none else but
-//! by collision of 43 bits of its key.
+//! by collision of 43 bits of its key (`table`).
 //!
 //! [`BandPlan`] chooses bands and rows; [`band_keys`] makes the keys; `table` maps keys to ids in about nine bytes each;
 //! `documents` knows who is alive and, where asked for, keeps signatures; [`BandIndex`] puts a lock and the verbs of

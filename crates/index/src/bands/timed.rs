@@ -66,8 +66,8 @@ impl BandIndex {
     }
 
     /// As if [`BandIndex::check_and_add_with`] were called for every signature in order, nothing coming between; `times` has
-    /// one for each, or is empty for the clock. About a microsecond each: making the signatures is the part that takes
-    /// threads.
+    /// one for each, or is empty for the clock. Some microseconds each, on the calling thread: making the signatures is the
+    /// part that takes threads.
     ///
     /// # Errors
     /// As [`BandIndex::add`], and [`IndexError::Cancelled`] if the flag is up at the start; nothing was added then.
