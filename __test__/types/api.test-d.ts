@@ -9,6 +9,9 @@ import {
   Index,
   LevelSentenceIndex,
   type Match,
+  MinHashIndex,
+  type MinHashMatch,
+  minHash,
   SentenceIndex,
   type Summary,
 } from '@x/simhash-native';
@@ -44,6 +47,9 @@ const levels: Promise<LevelSentenceIndex>[] = [
   LevelSentenceIndex.open(new MemoryLevel().sublevel('part')),
 ];
 
+const signature: Uint32Array = minHash('x', { scheme: 'bottom-k', seed: 1n });
+const similar: MinHashMatch[] = new MinHashIndex({ recall: 0.99 }).search(signature);
+
 // @ts-expect-error unknown preset
 Fingerprinter.preset('jieba');
 // @ts-expect-error unknown option
@@ -52,7 +58,9 @@ new Index({ distance: 3 });
 LevelSentenceIndex.open(new Map());
 // @ts-expect-error a number is no fingerprint
 new Index().add(1);
+// @ts-expect-error a fingerprint is no signature
+new MinHashIndex().add(1n);
 // @ts-expect-error undefined, never null
 new Fingerprinter({ ngram: null });
 
-export default [group, levels, words, table, value, many, found, row, stream];
+export default [similar, group, levels, words, table, value, many, found, row, stream];

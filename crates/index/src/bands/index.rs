@@ -65,11 +65,8 @@ impl BandIndex {
             State::keys(&self.options, signature.as_ref(), &mut keys)?;
         }
         let _writer = self.writers.lock();
-        let first = {
-            let state = self.state.read();
-            state.documents.check_room(signatures.len() as u64)?;
-            state.documents.next()
-        };
+        self.make_room(signatures.len() as u64)?;
+        let first = self.state.read().documents.next();
         let now = self.advance(times.first().copied());
         for (number, signature) in signatures.iter().enumerate() {
             let at = times.get(number).map_or(now, |&at| self.advance(Some(at)));

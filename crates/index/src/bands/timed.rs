@@ -86,7 +86,7 @@ impl BandIndex {
         if cancel.load(Ordering::Relaxed) {
             return Err(IndexError::Cancelled);
         }
-        self.state.read().documents.check_room(signatures.len() as u64)?;
+        self.make_room(signatures.len() as u64)?;
         let times = times.iter().copied().map(Some).chain(std::iter::repeat(None));
         let mut outcomes = Vec::with_capacity(signatures.len());
         for (signature, at) in signatures.iter().zip(times) {
@@ -146,17 +146,23 @@ impl BandIndex {
         if windowed {
             self.expire_locked(0, 1);
         }
+        self.make_room(1)?;
         let mut state = self.state.write();
-        if state.documents.check_room(1).is_err() {
-            // Ids of dead documents count until they are swept out.
-            state.sweep();
-            state.documents.check_room(1)?;
-        }
         let id = state.add(signature, keys);
         if windowed {
             state.ages.push(id as u32, at);
         }
         Ok(id)
+    }
+
+    /// Whether so many more ids fit, those of dead documents not counting; the caller holds `writers`.
+    pub(super) fn make_room(&self, more: u64) -> Result<(), IndexError> {
+        if self.state.read().documents.check_room(more).is_ok() {
+            return Ok(());
+        }
+        let mut state = self.state.write();
+        state.sweep();
+        state.documents.check_room(more)
     }
 
     /// Lets time go on to `at`; the caller holds `writers`.

@@ -20,13 +20,33 @@ pub(super) struct Shared {
     pub(super) online: OnlineIndex,
     pub(super) window: Option<Window>,
     pub(super) threads: u32,
-    /// A panic left a writer half way: nothing it says can be trusted.
+    guard: Guard,
+}
+
+/// Whether a panic left a writer half way: nothing that the index says can be trusted then.
+#[derive(Default)]
+pub(crate) struct Guard {
     poisoned: AtomicBool,
+}
+
+impl Guard {
+    /// Runs `work` unless an earlier panic broke the index; remembers a new one.
+    pub(crate) fn run<T>(&self, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+        if self.poisoned.load(Ordering::Relaxed) {
+            let why = "an earlier internal error left this index unusable; make a new one and report the error";
+            return Err(Failure::internal(why));
+        }
+        let result = caught(work);
+        if result.as_ref().is_err_and(Failure::is_internal) {
+            self.poisoned.store(true, Ordering::Relaxed);
+        }
+        result
+    }
 }
 
 impl Shared {
     pub(super) fn new(online: OnlineIndex, window: Option<Window>, threads: u32) -> Self {
-        Self { online, window, threads, poisoned: AtomicBool::new(false) }
+        Self { online, window, threads, guard: Guard::default() }
     }
 
     /// The index of fingerprints, for what does not concern keys and texts.
@@ -45,15 +65,7 @@ impl Shared {
         &self,
         work: impl FnOnce(&Self) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        if self.poisoned.load(Ordering::Relaxed) {
-            let why = "an earlier internal error left this index unusable; make a new one and report the error";
-            return Err(Failure::internal(why));
-        }
-        let result = caught(|| work(self));
-        if result.as_ref().is_err_and(Failure::is_internal) {
-            self.poisoned.store(true, Ordering::Relaxed);
-        }
-        result
+        self.guard.run(|| work(self))
     }
 
     pub(super) fn items(&self, texts: &Texts, flag: &AtomicBool) -> Result<Vec<Item>, Failure> {

@@ -2,29 +2,28 @@
 
 use super::columns::{NativeBandChecked, NativeBandMatches};
 use crate::check::number;
-use crate::error::{Failure, caught};
+use crate::error::Failure;
 use crate::index::batch::Times;
 use crate::index::columns::NativeAdded;
-use crate::index::shared::on_pool;
+use crate::index::shared::{Guard, on_pool};
 use crate::minhash::TextHasher;
 use crate::pool;
 use crate::text::Texts;
 use simhash_index::OnDuplicate;
 use simhash_index::bands::{BandIndex, BandSearch};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 /// An index with what makes its signatures.
 pub(super) struct Shared {
     pub(super) index: BandIndex,
     pub(super) hasher: TextHasher,
     threads: u32,
-    /// A panic left a writer half way: nothing it says can be trusted.
-    poisoned: AtomicBool,
+    guard: Guard,
 }
 
 impl Shared {
     pub(super) fn new(index: BandIndex, hasher: TextHasher, threads: u32) -> Self {
-        Self { index, hasher, threads, poisoned: AtomicBool::new(false) }
+        Self { index, hasher, threads, guard: Guard::default() }
     }
 
     pub(super) fn bytes(&self) -> i64 {
@@ -38,15 +37,7 @@ impl Shared {
         &self,
         work: impl FnOnce(&Self) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        if self.poisoned.load(Ordering::Relaxed) {
-            let why = "an earlier internal error left this index unusable; make a new one and report the error";
-            return Err(Failure::internal(why));
-        }
-        let result = caught(|| work(self));
-        if result.as_ref().is_err_and(Failure::is_internal) {
-            self.poisoned.store(true, Ordering::Relaxed);
-        }
-        result
+        self.guard.run(|| work(self))
     }
 
     /// The signature of a single call.

@@ -2,10 +2,10 @@
 
 use super::columns::{NativeSentenceChecked, NativeSentenceMatches};
 use crate::check::number;
-use crate::error::{Failure, caught};
+use crate::error::Failure;
 use crate::index::batch::Times;
 use crate::index::columns::NativeAdded;
-use crate::index::shared::on_pool;
+use crate::index::shared::{Guard, on_pool};
 use crate::pool;
 use crate::sketch::rows;
 use crate::text::{Given, Texts};
@@ -13,7 +13,7 @@ use simhash_index::OnDuplicate;
 use simhash_index::sentences::{SentenceIndex, SentenceItem};
 use simhash_sketch::sentences::{SentenceSketch, SentenceSketcher, SketchScratch};
 use std::cell::RefCell;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 thread_local! {
     /// Memory of one thread, kept between calls.
@@ -25,13 +25,12 @@ pub(super) struct Shared {
     pub(super) index: SentenceIndex,
     pub(super) sketcher: SentenceSketcher,
     threads: u32,
-    /// A panic left a writer half way: nothing it says can be trusted.
-    poisoned: AtomicBool,
+    guard: Guard,
 }
 
 impl Shared {
     pub(super) fn new(index: SentenceIndex, sketcher: SentenceSketcher, threads: u32) -> Self {
-        Self { index, sketcher, threads, poisoned: AtomicBool::new(false) }
+        Self { index, sketcher, threads, guard: Guard::default() }
     }
 
     pub(super) fn bytes(&self) -> i64 {
@@ -44,15 +43,7 @@ impl Shared {
         &self,
         work: impl FnOnce(&Self) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        if self.poisoned.load(Ordering::Relaxed) {
-            let why = "an earlier internal error left this index unusable; make a new one and report the error";
-            return Err(Failure::internal(why));
-        }
-        let result = caught(|| work(self));
-        if result.as_ref().is_err_and(Failure::is_internal) {
-            self.poisoned.store(true, Ordering::Relaxed);
-        }
-        result
+        self.guard.run(|| work(self))
     }
 
     /// What the index stores of one text.
