@@ -14,7 +14,7 @@ const here = dirname(fileURLToPath(import.meta.url))
 const root = join(here, '..')
 
 const rust = ['scan', 'search', 'stream', 'join', 'overlap', 'fingerprint', 'corpora', 'segment']
-const javascript = ['minhash', 'batch', 'intake', 'timers', 'sentences']
+const javascript = ['minhash', 'batch', 'intake', 'timers', 'window', 'sentences']
 const names = [...rust, ...javascript]
 
 /** Sizes and times at which a bench proves that it runs, and nothing else. */
@@ -29,6 +29,7 @@ const smoke = {
   segment: ['--size', '20'],
   minhash: ['--size', '0'],
   timers: ['--size', '1000'],
+  window: ['--size', '20000'],
   sentences: ['--size', '200'],
 }
 
