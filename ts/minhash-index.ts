@@ -71,7 +71,7 @@ export interface MinHashStats {
   bands: number;
   /** Positions per band. */
   rows: number;
-  /** Bytes of the table: about 9 per document and band, and 96 KB. */
+  /** Bytes of the table: about 9 per document and band, and 96 KB; holes that the allocator keeps are not counted. */
   tableBytes: number;
   /** Bytes of what is known about ids. */
   idBytes: number;

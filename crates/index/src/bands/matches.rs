@@ -37,7 +37,9 @@ pub struct BandOutcome {
 ///
 /// Memory follows a formula: per document about `9 * bands` bytes (8 at a load of 0.87 to 0.93, and slack) plus a quarter of a
 /// byte, plus `4 * hashes` where signatures are kept, plus 12 with a window; and 96 KB for the index. In a bucket of more than
-/// eight documents one costs 4 to 8 bytes.
+/// eight documents one costs 4 to 8 bytes. These are bytes asked of the allocator: pieces of the table that grow leave holes
+/// behind, and a process that grew one index to 400,000 documents held 1.4 times as much (glibc), one that opened it from a
+/// file 1.1 times.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BandStats {
