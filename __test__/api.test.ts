@@ -108,6 +108,7 @@ describe('options', () => {
       [{ ...jieba, ngram: 2 }, 'ngram'],
       [{ ...jieba, segmenter: 'jieba-rs' }, 'segmenter'],
       [{ segmenter: 'jieba-rs' }, 'segmenter'],
+      [{ hmm: false }, 'hmm'],
       [{ ...jieba, weighting: 'count', idf: ['一 1'] }, 'idf'],
     ] as const) {
       const error = thrown(() => new Fingerprinter(options));
@@ -135,6 +136,17 @@ describe('options', () => {
     // Both cut this text alike.
     expect(list(second)).toEqual(list(counted));
     expect(list(counted)).toEqual(expect.arrayContaining(all));
+  });
+
+  test('hmm: false leaves the characters of unknown words alone', () => {
+    const words = (hmm?: boolean) =>
+      new Fingerprinter({ features: 'jieba', weighting: 'count', hmm })
+        .features('网易杭研大厦')
+        .map(({ token }) => token);
+    expect(words()).toEqual(['网易', '杭研', '大厦']);
+    expect(words(true)).toEqual(words());
+    expect(words(false)).toEqual(['网易', '杭', '研', '大厦']);
+    expect(() => new Fingerprinter({ hmm: 1 as never })).toThrow(TypeError);
   });
 
   test('an unknown plan or preset is a wrong value', () => {

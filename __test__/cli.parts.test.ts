@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { bytes, duration, oneLine, plural } from '../ts/cli/format';
 import { describe as describePosition, ProgressReport } from '../ts/cli/progress';
-import { suggest } from '../ts/cli/suggest';
 import type { Terminal } from '../ts/cli/terminal';
+import { suggest } from '../ts/suggest';
 
 describe('suggest', () => {
   const names = ['dedup', 'fingerprint', 'explain', 'help', 'version'];

@@ -32,7 +32,7 @@ export async function bench(options) {
     setup: `${name}: ${count} texts of at most 500 characters, fingerprintManyAsync, a timer every ${interval} ms`,
     rows: [
       { what: 'the whole batch', value: seconds, unit: 's' },
-      { what: 'copying it, before the call returns', value: copying, unit: 'ms' },
+      { what: 'before the call returns', value: copying, unit: 'ms' },
       { what: 'timers fired', value: lateness.length, unit: '' },
       { what: 'median lateness', value: lateness[lateness.length >> 1] ?? 0, unit: 'ms' },
       { what: 'worst lateness', value: worst, unit: 'ms', against: { what: '20 ms', value: 20, ratio: worst / 20, goal: '<= 1 on an idle machine' } },

@@ -11,6 +11,7 @@ import type { NativeFingerprinter, NativeFingerprinterOptions } from './native';
 import { NATIVE } from './native-part';
 import { type Normalize, nativeNormalizer, normalize } from './normalize';
 import * as check from './options';
+import { parts } from './staging';
 
 /** A fingerprinter by name; each of its options can be changed beside it. */
 export type Preset =
@@ -39,6 +40,11 @@ export interface FingerprinterOptions {
    * times slower and different in some texts; not for `'tfidf'`.
    */
   segmenter?: 'own' | 'jieba-rs' | undefined;
+  /**
+   * Whether words that are in no dictionary are found by jieba's hidden Markov model; without it their characters stand
+   * alone. Default `true`. For `'jieba'`.
+   */
+  hmm?: boolean | undefined;
   /** Words beside jieba's own: a {@link Dictionary}, or a file of words. Default none. Needs `segmenter: 'own'`. */
   dictionary?: Dictionary | Words | undefined;
   /** Words that never become keywords, a line each, beside jieba's 31 English ones; `false`: none at all. For `'tfidf'`. */
@@ -81,6 +87,7 @@ export const FINGERPRINTER: check.Checks<FingerprinterOptions> = {
   weighting: check.choice('count', 'binary', 'tfidf'),
   topK: check.integer(1, UINT32),
   segmenter: check.choice('own', 'jieba-rs'),
+  hmm: check.boolean,
   dictionary,
   stopWords,
   idf,
@@ -93,10 +100,10 @@ export const JOB: check.Checks<JobOptions> = { signal: check.signal };
 
 /** Checked options as the addon takes them; files of words are read. */
 export function nativeOptions(options: FingerprinterOptions): NativeFingerprinterOptions {
-  const { preset, features, ngram, weighting, topK, segmenter, minFeatures } = options;
+  const { preset, features, ngram, weighting, topK, segmenter, hmm, minFeatures } = options;
   const { normalize, dictionary, stopWords, idf } = options;
   return given({
-    ...{ preset, features, ngram, weighting, topK, segmenter, minFeatures },
+    ...{ preset, features, ngram, weighting, topK, segmenter, hmm, minFeatures },
     normalize: normalize === undefined ? undefined : nativeNormalizer(normalize),
     dictionary: dictionary === undefined ? undefined : nativeDictionary(dictionary),
     stopWords: stopWords === undefined ? undefined : nativeStopWords(stopWords),
@@ -139,16 +146,20 @@ export class Fingerprinter {
   }
 
   /**
-   * The same off the JavaScript thread. The texts are copied before the call returns (about 0.2 µs per 500 characters on
-   * the JavaScript thread); then the event loop is free. One promise costs about 10 µs: pass hundreds of texts per call.
+   * The same off the JavaScript thread. Up to 4,096 texts of together a million characters are copied before the call returns
+   * (about 0.2 µs per 500 characters on the JavaScript thread); of more, the array is copied before it returns, and the
+   * texts slice by slice with turns of the event loop in between: the bytes of a `Uint8Array` must not change until the
+   * promise settles. One promise costs about 10 µs: pass hundreds of texts per call.
    */
   async fingerprintManyAsync(texts: readonly Text[], options?: JobOptions): Promise<Fingerprints> {
     const { signal } = check.checked(options, JOB);
     check.array(texts, 'texts');
-    const { values, valid } = await abortable(signal, (cancel) =>
-      this[NATIVE].fingerprintManyAsync(texts, this.#threads, cancel),
+    const found = await abortable(signal, (cancel) =>
+      parts(texts, signal, cancel, (batch) =>
+        this[NATIVE].fingerprintManyAsync(batch, this.#threads, cancel),
+      ),
     );
-    return new Fingerprints(values, valid);
+    return Fingerprints.joined(found);
   }
 
   /** A text after normalisation: what its features are taken from, and what short texts are compared by. */

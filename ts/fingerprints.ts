@@ -16,6 +16,21 @@ export class Fingerprints implements Iterable<bigint | undefined> {
     this.valid = valid;
   }
 
+  /** @internal Batches one after the other; all but the last have a multiple of 8 rows. */
+  static joined(parts: readonly { values: BigUint64Array; valid: Uint8Array }[]): Fingerprints {
+    const [only] = parts;
+    if (parts.length === 1 && only) return new Fingerprints(only.values, only.valid);
+    const rows = parts.reduce((sum, { values }) => sum + values.length, 0);
+    const [values, valid] = [new BigUint64Array(rows), new Uint8Array(Math.ceil(rows / 8))];
+    let row = 0;
+    for (const part of parts) {
+      values.set(part.values, row);
+      valid.set(part.valid, row / 8);
+      row += part.values.length;
+    }
+    return new Fingerprints(values, valid);
+  }
+
   /** Number of texts. */
   get length(): number {
     return this.values.length;

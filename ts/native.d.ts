@@ -272,6 +272,14 @@ export declare class NativeSentenceIndex {
   close(): void
 }
 
+/** Texts on their way to a batch. */
+export declare class NativeStaging {
+  /** For the argument `name`, whose elements are `texts`, `items` (also fingerprints) or `signatures` (also signatures). */
+  constructor(name: string, elements: string)
+  /** Copies the elements of an array; `first` is the number that messages give the first of them. */
+  push(array: unknown, first: number): void
+}
+
 /** Words that never become keywords. */
 export declare class NativeStopWords {
   /** jieba's own and those of a file. */
@@ -501,6 +509,7 @@ export interface NativeFingerprinterOptions {
   weighting?: string
   topK?: number
   segmenter?: string
+  hmm?: boolean
   dictionary?: NativeDictionary
   stopWords?: NativeStopWords
   idf?: NativeIdf

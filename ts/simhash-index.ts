@@ -32,6 +32,7 @@ import { NATIVE } from './native-part';
 import * as check from './options';
 import { batches, type PairBatch } from './pairs';
 import { type PlanEstimate, type PlanOptions, plan } from './plan';
+import { whole } from './staging';
 import { type Time, time } from './time';
 import type { ConfirmOptions, TextOfOptions } from './verify';
 
@@ -73,8 +74,10 @@ const CLUSTERS: check.Checks<ClustersOptions> = { ...JOIN, onProgress: check.cal
  *
  * Ids grow by one from 0 and are never reused. Texts with too few features for a fingerprint match equal texts only (after
  * normalisation); empty texts get an id and match nothing. Single calls cost microseconds and are synchronous; `…Many`
- * works on all cores while the JavaScript thread waits, and is right for some thousand items; `…ManyAsync` copies its input
- * before it returns and leaves the JavaScript thread free. An aborted job has changed nothing.
+ * works on all cores while the JavaScript thread waits, and is right for some thousand items; `…ManyAsync` leaves
+ * the JavaScript thread free. It copies its array before it returns, and the texts too if they are at most 4,096 of together
+ * a million characters; of more, slice by slice with turns of the event loop in between (the bytes of a `Uint8Array` must not
+ * change until the promise settles), and then the whole batch is one step. An aborted job has changed nothing.
  *
  * With a `window` documents leave by themselves: an addition first takes away what its time makes too old, then what is
  * more than `maxCount`. A search takes nothing away. Additions come one at a time: one that meets a running batch,
@@ -144,7 +147,9 @@ export class Index {
   async addManyAsync(items: Items, options?: AddManyOptions & JobOptions): Promise<Added> {
     const { at, keys, signal } = check.checked(options, { ...ADD_MANY, ...JOB });
     checkItems(items);
-    return abortable(signal, (cancel) => this.#native.addManyAsync(items, at, keys, cancel));
+    return abortable(signal, (cancel) =>
+      whole(items, 'items', signal, (batch) => this.#native.addManyAsync(batch, at, keys, cancel)),
+    );
   }
 
   /** All live documents near an item, by distance, then id. */
@@ -166,7 +171,9 @@ export class Index {
     checkItems(items);
     return new Matches(
       await abortable(signal, (cancel) =>
-        this.#native.searchManyAsync(items, maxDistance, limit, cancel),
+        whole(items, 'items', signal, (batch) =>
+          this.#native.searchManyAsync(batch, maxDistance, limit, cancel),
+        ),
       ),
     );
   }
@@ -208,7 +215,9 @@ export class Index {
     checkItems(items);
     return new CheckedItems(
       await abortable(signal, (cancel) =>
-        this.#native.checkAndAddManyAsync(items, at, onDuplicate, keys, verify, cancel),
+        whole(items, 'items', signal, (batch) =>
+          this.#native.checkAndAddManyAsync(batch, at, onDuplicate, keys, verify, cancel),
+        ),
       ),
     );
   }

@@ -15,6 +15,7 @@ pub(crate) fn run(settings: &Settings) -> Result<Report, String> {
     let bytes: usize = texts.iter().map(|text| text.len()).sum();
     let rate = |seconds: f64| bytes as f64 / 1e6 / seconds;
     let jieba = Jieba::new();
+    let jieba_before = jieba_rs_before::Jieba::new();
     let mut scratch = SegmentScratch::default();
     let mut rows = Vec::new();
     for hmm in [true, false] {
@@ -31,12 +32,16 @@ pub(crate) fn run(settings: &Settings) -> Result<Report, String> {
                 });
             }
         }));
-        rows.push(Row::new(format!("jieba-rs cut, {with}"), theirs, "MB/s"));
-        rows.push(Row::new(format!("cut, {with}"), ours, "MB/s").against(
-            "jieba-rs cut",
-            theirs,
-            Some(">= 4"),
-        ));
+        let before = rate(settings.best(|| {
+            for text in &texts {
+                black_box(jieba_before.cut(text, hmm).len());
+            }
+        }));
+        rows.push(Row::new(format!("jieba-rs 0.10.1 cut, {with}"), before, "MB/s"));
+        rows.push(Row::new(format!("jieba-rs 0.11 cut, {with}"), theirs, "MB/s"));
+        let row = || Row::new(format!("cut, {with}"), ours, "MB/s");
+        rows.push(row().against("jieba-rs 0.10.1 cut", before, Some(">= 4")));
+        rows.push(row().against("jieba-rs 0.11 cut", theirs, Some(">= 4")));
     }
     let keywords = TfIdf::default();
     let theirs = rate(settings.best(|| {

@@ -1,8 +1,9 @@
 /** From the words of a command line to the command they name: `dedup`, or `index build` of a group. */
+
+import { suggest } from '../suggest';
 import type { Command } from './command';
 import { UsageError } from './exit';
 import { didYouMean } from './parse';
-import { suggest } from './suggest';
 
 /** A command and the words behind its name, or the commands of a group of which none is named. */
 export type Found =

@@ -1,8 +1,8 @@
 /** `--normalize LIST`: where to start, then steps to switch. */
 import type { NormalizeOptions } from '..';
+import { suggest } from '../suggest';
 import { UsageError } from './exit';
 import { didYouMean } from './parse';
-import { suggest } from './suggest';
 
 const BASES = ['default', 'web', 'microblog', 'off'] as const;
 const SWITCHES = [

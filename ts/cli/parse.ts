@@ -5,9 +5,9 @@
  * the checks are made here on its tokens.
  */
 import { parseArgs } from 'node:util';
+import { suggest } from '../suggest';
 import type { Command, OptionSpec, OptionTable, Values } from './command';
 import { UsageError } from './exit';
-import { suggest } from './suggest';
 
 /** Every command has it. */
 export const HELP: OptionSpec = { kind: 'flag', short: 'h', help: 'show this help' };

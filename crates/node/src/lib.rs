@@ -5,7 +5,7 @@
 //! strings, bytes ──text──► arenas ──task────► core crates ──► plain vectors
 //! typed arrays  ◄──columns────────◄──settle──────────────────────┘
 //! ```
-//! Inputs are copied before a call returns; work never touches the engine; results are typed arrays that the engine owns.
+//! Inputs are copied before a call returns (a large array in slices before the call, [`staging`]); work never touches the engine; results are typed arrays that the engine owns.
 //! Errors leave through [`error`], with their code, whether thrown or rejected. Every export catches panics: nothing that
 //! JavaScript passes may end the process.
 
@@ -31,6 +31,7 @@ mod pool;
 mod sentence_index;
 mod sentences;
 mod sketch;
+mod staging;
 mod stdout;
 mod task;
 mod text;

@@ -5,6 +5,7 @@
 //! length is read once, no lock is held, and what it throws passes through.
 
 use crate::error::Failure;
+use crate::staging;
 use napi::bindgen_prelude::{JsValue, Unknown};
 use napi::{ValueType, sys};
 use parking_lot::Mutex;
@@ -97,34 +98,51 @@ impl Texts {
         Ok(texts)
     }
 
-    /// The elements of an array, or of a `BigUint64Array` where fingerprints are accepted.
+    /// The elements of an array, of a `BigUint64Array` where fingerprints are accepted, or what a [`staging`] has gathered.
     pub(crate) fn many(array: &Unknown<'_>, name: &str, accept: Accept) -> Result<Self, Failure> {
         let raw = array.value();
-        let (env, array) = (raw.env, raw.value);
-        let mut texts = Self::default();
-        if let Some(view) = typed_array(env, array)?.filter(|view| {
+        if let Some(view) = typed_array(raw.env, raw.value)?.filter(|view| {
             view.kind == sys::TypedarrayType::biguint64_array && accept == Accept::Items
         }) {
             let bytes = view.copy();
             let (numbers, _) = bytes.as_chunks::<8>();
-            texts.entries = numbers
-                .iter()
-                .map(|&bytes| Entry::Fingerprint(u64::from_ne_bytes(bytes)))
-                .collect();
+            let number = |&bytes: &[u8; 8]| Entry::Fingerprint(u64::from_ne_bytes(bytes));
+            let mut texts = Self::default();
+            texts.entries = numbers.iter().map(number).collect();
             return Ok(texts);
         }
+        if let Some(texts) = staging::taken(array) {
+            return Ok(texts);
+        }
+        let mut texts = Self::default();
+        texts.append(array, name, accept, 0)?;
+        Ok(texts)
+    }
+
+    /// Copies the elements of an array behind those that are here; messages number them from `first`.
+    pub(crate) fn append(
+        &mut self,
+        array: &Unknown<'_>,
+        name: &str,
+        accept: Accept,
+        first: u32,
+    ) -> Result<(), Failure> {
+        let raw = array.value();
+        let (env, array) = (raw.env, raw.value);
         let length = length(env, array, name)?;
         for start in (0..length).step_by(SCOPE as usize) {
             let mut scope = ptr::null_mut();
             // SAFETY: `env` is live; the scope is closed below on every path.
             status(unsafe { sys::napi_open_handle_scope(env, &raw mut scope) })?;
-            let read = (start..length.min(start.saturating_add(SCOPE)))
-                .try_for_each(|index| texts.element(env, array, index, name, accept));
+            let read = (start..length.min(start.saturating_add(SCOPE))).try_for_each(|index| {
+                let position = Position { name, index: Some(first.saturating_add(index)) };
+                self.element(env, array, index, &position, accept)
+            });
             // SAFETY: the scope opened above, closed once. With an exception pending this still closes it.
             unsafe { sys::napi_close_handle_scope(env, scope) };
             read?;
         }
-        Ok(texts)
+        Ok(())
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -176,13 +194,13 @@ impl Texts {
         env: sys::napi_env,
         array: sys::napi_value,
         index: u32,
-        name: &str,
+        position: &Position<'_>,
         accept: Accept,
     ) -> Result<(), Failure> {
         let mut value = ptr::null_mut();
         // SAFETY: `env` and `array` are live; a getter that throws is reported by the status.
         status(unsafe { sys::napi_get_element(env, array, index, &raw mut value) })?;
-        self.push(env, value, &Position { name, index: Some(index) }, accept)
+        self.push(env, value, position, accept)
     }
 
     fn push(

@@ -1,6 +1,6 @@
 //! Keywords with TF-IDF weights, identical to `extract_tags` of Python jieba 0.42.1.
 //!
-//! A token of the segmentation with HMM counts unless it has fewer than two characters or its lower case is a stop word. The
+//! A token of the segmentation (with HMM, unless that is off) counts unless it has fewer than two characters or its lower case is a stop word. The
 //! weight of a distinct keyword is `tf × (idf / total)` in this order of operations, where `total` counts the keywords'
 //! occurrences; a keyword without an idf has the median. Heaviest first, ties in order of first occurrence.
 //!
@@ -57,13 +57,13 @@ const SMALL: usize = 64;
 
 impl KeywordScratch {
     /// Ranks the keywords of `text`: afterwards `ranked` holds the `top_k` heaviest in order.
-    fn rank(&mut self, lexicon: &Lexicon, text: &str, top_k: Option<usize>) {
+    fn rank(&mut self, lexicon: &Lexicon, hmm: bool, text: &str, top_k: Option<usize>) {
         let Self { segment, keywords, table, ranked, lower } = self;
         keywords.clear();
         table.clear();
         table.resize(SMALL, 0);
         let mut total = 0_u64;
-        cut_with(lexicon.dictionary.as_deref(), text, true, segment, |word| {
+        cut_with(lexicon.dictionary.as_deref(), text, hmm, segment, |word| {
             if word.len >= 2
                 && word.text != "\r\n"
                 && count(lexicon, text, &word, keywords, table, lower)
@@ -89,11 +89,12 @@ impl KeywordScratch {
     pub(crate) fn features(
         &mut self,
         lexicon: &Lexicon,
+        hmm: bool,
         text: &str,
         top_k: Option<usize>,
         features: &mut Vec<Feature>,
     ) {
-        self.rank(lexicon, text, top_k);
+        self.rank(lexicon, hmm, text, top_k);
         features.clear();
         features.extend(self.ranked.iter().map(|&(weight, index)| {
             let keyword = self.keywords[index as usize];
@@ -108,10 +109,11 @@ impl KeywordScratch {
     pub(crate) fn tokens(
         &mut self,
         lexicon: &Lexicon,
+        hmm: bool,
         text: &str,
         top_k: Option<usize>,
     ) -> Vec<Token> {
-        self.rank(lexicon, text, top_k);
+        self.rank(lexicon, hmm, text, top_k);
         let token = |&(weight, index): &(f64, u32)| {
             let keyword = self.keywords[index as usize];
             let token = text[keyword.start..keyword.end].to_owned();

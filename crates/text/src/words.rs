@@ -27,10 +27,10 @@ pub(crate) fn unicode(text: &str, scratch: &mut WordScratch) {
 }
 
 /// Finds the words of `text` that our segmenter cuts and that have a letter or digit.
-pub(crate) fn own(text: &str, user: Option<&Dictionary>, scratch: &mut WordScratch) {
+pub(crate) fn own(text: &str, user: Option<&Dictionary>, hmm: bool, scratch: &mut WordScratch) {
     let WordScratch { spans, segment, .. } = scratch;
     spans.clear();
-    segment::cut_with(user, text, true, segment, |word| {
+    segment::cut_with(user, text, hmm, segment, |word| {
         if has_letter_or_digit(word.text) {
             spans.push((word.start, word.start + word.text.len()));
         }
@@ -40,11 +40,11 @@ pub(crate) fn own(text: &str, user: Option<&Dictionary>, scratch: &mut WordScrat
 /// jieba-rs, the second opinion: one dictionary for the process, built when it is first needed.
 static JIEBA_RS: LazyLock<Jieba> = LazyLock::new(Jieba::new);
 
-/// As [`own`], cut by jieba-rs (accurate mode, HMM on).
-pub(crate) fn jieba_rs(text: &str, scratch: &mut WordScratch) {
+/// As [`own`], cut by jieba-rs (accurate mode).
+pub(crate) fn jieba_rs(text: &str, hmm: bool, scratch: &mut WordScratch) {
     scratch.spans.clear();
     let mut at = 0;
-    for token in JIEBA_RS.cut(text, true) {
+    for token in JIEBA_RS.cut(text, hmm) {
         let start = at;
         at += token.word.len();
         if has_letter_or_digit(token.word) {
@@ -109,8 +109,30 @@ mod tests {
     fn chinese_words_lose_punctuation() {
         let text = "我来到北京清华大学，2024年。";
         let words = ["我", "来到", "北京", "清华大学", "2024", "年"];
-        assert_eq!(ngrams_by(|text, scratch| own(text, None, scratch), text, 1), words);
-        assert_eq!(ngrams_by(jieba_rs, text, 1), words);
+        assert_eq!(ngrams_by(|text, scratch| own(text, None, true, scratch), text, 1), words);
+        assert_eq!(ngrams_by(|text, scratch| jieba_rs(text, true, scratch), text, 1), words);
+    }
+
+    #[test]
+    fn without_the_hmm_characters_of_unknown_words_stand_alone() {
+        let text = "他来到了网易杭研大厦";
+        let by = |hmm| ngrams_by(|text, scratch| own(text, None, hmm, scratch), text, 1);
+        assert_eq!(by(true), ["他", "来到", "了", "网易", "杭研", "大厦"]);
+        assert_eq!(by(false), ["他", "来到", "了", "网易", "杭", "研", "大厦"]);
+    }
+
+    #[test]
+    fn numbers_and_model_names_are_kept_whole() {
+        let text = "新iPhone15Pro比COVID-19那年贵3.14倍，2024-05-01发布，见GB/T 7714。";
+        let words = ngrams(text, 1);
+        let whole = ["iPhone15Pro", "COVID", "19", "3.14", "2024", "05", "01", "GB", "T", "7714"];
+        for word in whole {
+            assert!(words.iter().any(|found| found == word), "{word} in {words:?}");
+        }
+        let jieba = ngrams_by(|text, scratch| own(text, None, true, scratch), text, 1);
+        for word in ["iPhone15Pro", "COVID", "19", "3.14", "2024", "05", "01", "GB", "T", "7714"] {
+            assert!(jieba.iter().any(|found| found == word), "{word} in {jieba:?}");
+        }
     }
 
     #[test]

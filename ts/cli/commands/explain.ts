@@ -3,7 +3,6 @@ import { EXIT, UsageError } from '../exit';
 import { comparison, features, fields, fingerprinterOptions } from '../options';
 import { records } from '../records';
 import { Rejections } from '../rejections';
-import type { Terminal } from '../terminal';
 import { describe, judge } from '../verdict';
 import { versions } from '../version';
 
@@ -29,10 +28,11 @@ export const explain = defineCommand({
   ],
   async run([a = '', b = ''], values, terminal) {
     const { explain } = await import('../../index.js');
+    const rejections = new Rejections(terminal);
+    const { in: file, 'text-field': textField, 'id-field': idField } = values;
     const [first, second] =
-      values.in === undefined
-        ? [a, b]
-        : await textsOf([a, b], values.in, values['text-field'], values['id-field'], terminal);
+      file === undefined ? [a, b] : await textsOf([a, b], file, textField, idField, rejections);
+    rejections.end();
     const explanation = explain(first, second, fingerprinterOptions(values));
     const limits = {
       maxDistance: values['max-distance'],
@@ -48,7 +48,7 @@ export const explain = defineCommand({
     } else {
       await terminal.write(`${describe(explanation, verdict).join('\n')}\n`);
     }
-    return EXIT.done;
+    return rejections.count > 0 ? EXIT.rejected : EXIT.done;
   },
 });
 
@@ -58,11 +58,11 @@ async function textsOf(
   file: string,
   textField: string,
   idField: string,
-  terminal: Terminal,
+  rejections: Rejections,
 ): Promise<[string, string]> {
   const found = new Map<string, string>();
   const source = { inputs: [file], format: 'jsonl', textField, idField } as const;
-  for await (const { id, text } of records(source, new Rejections(terminal))) {
+  for await (const { id, text } of records(source, rejections)) {
     if (ids.includes(id) && !found.has(id)) found.set(id, text.toString());
     if (ids.every((wanted) => found.has(wanted))) break;
   }

@@ -80,7 +80,7 @@ impl Extractor {
     pub fn features<'a>(&self, text: &str, scratch: &'a mut ExtractScratch) -> &'a [Feature] {
         let ExtractScratch { features, hashes, words, keywords } = scratch;
         if self.plan.weighting == Weighting::TfIdf {
-            keywords.features(&self.plan.lexicon, text, self.plan.top_k, features);
+            keywords.features(&self.plan.lexicon, self.plan.hmm, text, self.plan.top_k, features);
             return features;
         }
         hashes.clear();
@@ -130,7 +130,12 @@ impl Extractor {
     /// What the fingerprint of `text` is made of, for people: each distinct feature once, heaviest first, ties in text order.
     pub fn tokens(&self, text: &str) -> Vec<Token> {
         if self.plan.weighting == Weighting::TfIdf {
-            return KeywordScratch::default().tokens(&self.plan.lexicon, text, self.plan.top_k);
+            return KeywordScratch::default().tokens(
+                &self.plan.lexicon,
+                self.plan.hmm,
+                text,
+                self.plan.top_k,
+            );
         }
         let mut tokens: Vec<Token> = Vec::new();
         let mut seen: AHashMap<String, usize> = AHashMap::new();
@@ -154,7 +159,13 @@ impl Extractor {
         out.clear();
         if self.plan.weighting == Weighting::TfIdf {
             let mut features = Vec::new();
-            KeywordScratch::default().features(&self.plan.lexicon, text, None, &mut features);
+            KeywordScratch::default().features(
+                &self.plan.lexicon,
+                self.plan.hmm,
+                text,
+                None,
+                &mut features,
+            );
             out.extend(features.iter().map(|feature| feature.hash));
             out.sort_unstable();
             return;
@@ -170,7 +181,7 @@ impl Extractor {
     /// angle is the cosine similarity. Keywords are all there, those beyond `top_k` too.
     pub fn vector(&self, text: &str, scratch: &mut ExtractScratch, out: &mut Vec<Feature>) {
         if self.plan.weighting == Weighting::TfIdf {
-            scratch.keywords.features(&self.plan.lexicon, text, None, out);
+            scratch.keywords.features(&self.plan.lexicon, self.plan.hmm, text, None, out);
         } else {
             out.clear();
             out.extend_from_slice(self.features(text, scratch));
@@ -196,16 +207,16 @@ impl Extractor {
     }
 
     fn for_each_ngram(&self, text: &str, scratch: &mut WordScratch, mut each: impl FnMut(&str)) {
-        let Plan { unit, ngram, segmenter, lexicon, .. } = &*self.plan;
+        let Plan { unit, ngram, segmenter, hmm, lexicon, .. } = &*self.plan;
         match (unit, segmenter) {
             (Unit::Chars, _) => {
                 return ngram::for_each(text, *ngram, |start, end| each(&text[start..end]));
             }
             (Unit::Words, _) => words::unicode(text, scratch),
             (Unit::Jieba, Segmenter::Own) => {
-                words::own(text, lexicon.dictionary.as_deref(), scratch);
+                words::own(text, lexicon.dictionary.as_deref(), *hmm, scratch);
             }
-            (Unit::Jieba, Segmenter::JiebaRs) => words::jieba_rs(text, scratch),
+            (Unit::Jieba, Segmenter::JiebaRs) => words::jieba_rs(text, *hmm, scratch),
         }
         words::for_each_ngram(text, *ngram, scratch, each);
     }

@@ -54,6 +54,9 @@ pub struct ExtractorOptions {
     pub top_k: Option<usize>,
     /// Default [`Segmenter::Own`]; only for [`Unit::Jieba`].
     pub segmenter: Segmenter,
+    /// Whether words that are in no dictionary are found by jieba's hidden Markov model; without it their characters stand
+    /// alone. Default true, as in `extract_tags`; only for [`Unit::Jieba`].
+    pub hmm: Option<bool>,
     /// Words beside jieba's own; only for [`Segmenter::Own`].
     pub dictionary: Option<Arc<Dictionary>>,
     /// Words that never become keywords, in place of jieba's 31 English ones; only for [`Weighting::TfIdf`].
@@ -70,6 +73,7 @@ pub(super) struct Plan {
     pub(super) weighting: Weighting,
     pub(super) top_k: Option<usize>,
     pub(super) segmenter: Segmenter,
+    pub(super) hmm: bool,
     pub(super) lexicon: Lexicon,
 }
 
@@ -97,6 +101,7 @@ impl Plan {
             weighting,
             top_k: options.top_k,
             segmenter: options.segmenter,
+            hmm: options.hmm.unwrap_or(true),
             lexicon: Lexicon {
                 dictionary: options.dictionary.clone(),
                 stop_words: options.stop_words.clone(),
@@ -136,6 +141,9 @@ impl Plan {
         }
         if keywords && self.ngram != 1 {
             return invalid("ngram", &self.ngram.to_string(), "1 when weighting is tfidf");
+        }
+        if !self.hmm && self.unit != Unit::Jieba {
+            return invalid("hmm", "false", "left out unless features are jieba");
         }
         if self.segmenter == Segmenter::JiebaRs && (keywords || self.unit != Unit::Jieba) {
             return invalid(

@@ -9,7 +9,7 @@ use std::fmt;
 /// digests of what they are.
 impl fmt::Display for Extractor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Plan { unit, ngram, weighting, top_k, segmenter, lexicon } = &*self.plan;
+        let Plan { unit, ngram, weighting, top_k, segmenter, hmm, lexicon } = &*self.plan;
         let unit = match unit {
             Unit::Chars => "chars",
             Unit::Words => "words",
@@ -26,6 +26,9 @@ impl fmt::Display for Extractor {
         }
         if *segmenter == Segmenter::JiebaRs {
             write!(f, ", segmenter jieba-rs")?;
+        }
+        if !hmm {
+            write!(f, ", no hmm")?;
         }
         let digests = [
             ("dictionary", lexicon.dictionary.as_deref().map(Dictionary::digest)),
@@ -51,6 +54,17 @@ mod tests {
     fn the_default_is_spelled_out() {
         let plain = Extractor::new(&ExtractorOptions::default()).unwrap().to_string();
         assert_eq!(plain, "features chars, ngram 2, weighting count");
+    }
+
+    #[test]
+    fn words_without_the_hmm_are_told_apart() {
+        let with = |hmm| {
+            let options =
+                ExtractorOptions { unit: Unit::Jieba, hmm, ..ExtractorOptions::default() };
+            Extractor::new(&options).unwrap().to_string()
+        };
+        assert_eq!(with(None), with(Some(true)));
+        assert_eq!(with(Some(false)), "features jieba, ngram 1, weighting tfidf, no hmm");
     }
 
     #[test]

@@ -1,0 +1,69 @@
+/** Large batches are copied in slices; nobody can tell but the timers. */
+import { setImmediate as turn } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { Fingerprinter, Index } from '..';
+
+const by = new Fingerprinter();
+const texts = Array.from({ length: 20_000 }, (_, row) =>
+  row % 7 === 0
+    ? `短${row}`
+    : `第${row}条：图书馆新馆昨日起试运行，藏书${row * 31}万册，设有阅览座位。`,
+);
+
+test('the fingerprints of many slices are those of one batch', async () => {
+  const mixed = texts.map((text, row) => (row % 3 === 0 ? Buffer.from(text) : text));
+  const [whole, sliced] = [by.fingerprintMany(mixed), await by.fingerprintManyAsync(mixed)];
+  expect(sliced.values).toEqual(whole.values);
+  expect(sliced.valid).toEqual(whole.valid);
+});
+
+test('few texts that are long make slices too', async () => {
+  const long = texts.slice(0, 50).map((text) => text.repeat(3000));
+  const found = await by.fingerprintManyAsync(long);
+  expect([...found]).toEqual(long.map((text) => by.fingerprint(text)));
+});
+
+test('the array is taken when the call is made', async () => {
+  const mine = [...texts];
+  const pending = by.fingerprintManyAsync(mine);
+  mine.fill('something else altogether', 0);
+  mine.length = 3;
+  expect((await pending).values).toEqual(by.fingerprintMany(texts).values);
+});
+
+test('an element that is refused is named by its place in the whole array', async () => {
+  const wrong = Object.assign([...texts], { 9000: 3 }) as never;
+  const message = 'texts[9000] must be a string or a Uint8Array, got number';
+  await expect(by.fingerprintManyAsync(wrong)).rejects.toThrow(message);
+  const index = new Index();
+  await expect(index.addManyAsync(wrong)).rejects.toThrow('items[9000] must be');
+  expect(index.size).toBe(0);
+});
+
+test('a batch of many slices is one step for an index', async () => {
+  const [one, other] = [new Index(), new Index()];
+  const whole = one.checkAndAddMany(texts);
+  const sliced = await other.checkAndAddManyAsync(texts);
+  expect([...sliced]).toEqual([...whole]);
+  // What is added while the slices are gathered comes before or after the batch, never inside.
+  const adding = other.addManyAsync(texts);
+  await turn();
+  const id = other.add(1n);
+  const { first, count } = await adding;
+  expect(count).toBe(texts.length);
+  expect(id < first || id >= first + count).toBe(true);
+});
+
+test('an abort between slices leaves nothing behind', async () => {
+  const index = new Index();
+  const controller = new AbortController();
+  const reason = Object.assign(new Error('enough'), { code: 'ERR_OUT_OF_RANGE' });
+  const { signal } = controller;
+  const adding = index.addManyAsync(texts, { signal });
+  const fingerprinting = by.fingerprintManyAsync(texts, { signal });
+  await turn();
+  controller.abort(reason);
+  await expect(adding).rejects.toBe(reason);
+  await expect(fingerprinting).rejects.toBe(reason);
+  expect(index.size).toBe(0);
+});
