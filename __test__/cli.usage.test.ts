@@ -15,6 +15,8 @@ const COMMANDS = [
   'fingerprint',
   'explain',
   'eval',
+  'tune',
+  'match',
   'help',
   'version',
 ];

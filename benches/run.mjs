@@ -14,7 +14,7 @@ const here = dirname(fileURLToPath(import.meta.url))
 const root = join(here, '..')
 
 const rust = ['scan', 'search', 'stream', 'join', 'overlap', 'fingerprint', 'corpora', 'segment']
-const javascript = ['minhash', 'batch', 'intake', 'timers', 'window', 'sentences']
+const javascript = ['minhash', 'batch', 'intake', 'timers', 'window', 'sentences', 'quality']
 const names = [...rust, ...javascript]
 
 /** Sizes and times at which a bench proves that it runs, and nothing else. */
@@ -30,6 +30,7 @@ const smoke = {
   minhash: ['--size', '0'],
   timers: ['--size', '1000'],
   window: ['--size', '20000'],
+  quality: ['--set', 'sample'],
   sentences: ['--size', '200'],
 }
 

@@ -75,6 +75,8 @@ export interface Summary {
   seconds: number;
   /** Bytes of text, or of input lines, decompressed. */
   bytes: number;
+  /** Bytes held at the end for the documents, texts aside: the method's index and the map of equal texts. */
+  indexBytes: number;
   /** The first ten rejected records. */
   firstRejected: Rejected[];
 }

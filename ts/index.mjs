@@ -33,5 +33,7 @@ export const {
   minHash,
   levenshtein,
   sentences,
+  sweep,
   toHex,
+  tune,
 } = simhash;

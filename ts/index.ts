@@ -77,6 +77,7 @@ export type {
 export type { Normalize, NormalizeOptions } from './normalize';
 export { type Pair, PairBatch } from './pairs';
 export type { PlanEstimate, PlanOptions } from './plan';
+export type { Corpus, SampledDoc } from './sample';
 export { SentenceIndex, type SentenceStats } from './sentence-index';
 export type {
   CommonOptions,
@@ -108,6 +109,7 @@ export type {
   Statement,
 } from './statements';
 export type { Time, Times } from './time';
+export { sweep, type Trial, type TuneOptions, type Tuning, tune } from './tune';
 export type {
   ConfirmOptions,
   Measure,

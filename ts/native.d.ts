@@ -212,6 +212,18 @@ export declare class NativePairs {
   next(rows: number, cancel: Cancel): Promise<NativePairBatch | null>
 }
 
+/** A sample, its exact truth, and who is near it. */
+export declare class NativeSample {
+  /** Compares by the features of a fingerprinter, from a Jaccard similarity on. */
+  constructor(by: NativeFingerprinter, least: number, threads: number)
+  /** All pairs of `texts`. */
+  truth(texts: unknown, cancel: Cancel): Promise<NativeTruth>
+  /** Takes the sample whose neighbours [`near`](Self::near) finds. Once. */
+  around(texts: unknown, cancel: Cancel): Promise<void>
+  /** A bit per text: whether a document of the sample is near it. */
+  near(texts: unknown, cancel: Cancel): Promise<Uint8Array>
+}
+
 /** An index of documents by their longest sentences. */
 export declare class NativeSentenceIndex {
   /** Opens the index of a file here and now. */
@@ -746,6 +758,7 @@ export interface NativeSummary {
   short: number
   seconds: number
   bytes: number
+  indexBytes: number
   firstRejected: Array<NativeRejected>
 }
 
@@ -754,6 +767,15 @@ export interface NativeToken {
   token: string
   weight: number
   hash: bigint
+}
+
+/** Groups of equal documents, one behind the other, and pairs of others. */
+export interface NativeTruth {
+  offsets: Uint32Array
+  numbers: Uint32Array
+  a: Uint32Array
+  b: Uint32Array
+  similarity: Float64Array
 }
 
 /** How near documents are confirmed. */

@@ -6,10 +6,10 @@ import type { Terminal } from './terminal';
 const NAMED = 10;
 
 export class Rejections {
-  readonly #terminal: Terminal;
+  readonly #terminal: Pick<Terminal, 'say'>;
   #count = 0;
 
-  constructor(terminal: Terminal) {
+  constructor(terminal: Pick<Terminal, 'say'>) {
     this.#terminal = terminal;
   }
 

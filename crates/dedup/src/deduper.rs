@@ -183,9 +183,11 @@ impl Deduper {
     /// The figures so far; `seconds` since the state was made. What is decided at the end is counted there.
     pub fn summary(&self) -> Summary {
         let figures = match &self.state {
-            State::OnArrival { decider, tally, .. } => {
-                Summary { truncated: decider.truncated(), ..tally.summary.clone() }
-            }
+            State::OnArrival { decider, tally, .. } => Summary {
+                truncated: decider.truncated(),
+                index_bytes: decider.bytes(),
+                ..tally.summary.clone()
+            },
             State::AtTheEnd { texts, bytes, .. } => {
                 Summary { read: texts.0.len() as u64, bytes: *bytes, ..Summary::default() }
             }

@@ -31,6 +31,8 @@ pub struct Summary {
     /// Bytes of text ([`Deduper`](crate::Deduper)) or of input lines, decompressed
     /// ([`dedup_files`](crate::dedup_files)).
     pub bytes: u64,
+    /// Bytes held at the end for the documents taken in, texts aside: the method's index and the map of equal texts.
+    pub index_bytes: u64,
     /// The first rejected records, at most [`Summary::REPORTED`].
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub first_rejected: Vec<Rejected>,

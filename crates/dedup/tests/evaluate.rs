@@ -3,9 +3,11 @@
 
 use proptest::prelude::*;
 use simhash_dedup::evaluate::{
-    DocumentTexts, Evaluation, LabelledPair, Labels, Reported, Verification, evaluate,
+    DocumentTexts, Evaluation, LabelledPair, Labels, Neighbourhood, Reported, Truth, Verification,
+    evaluate,
 };
-use simhash_sketch::{Fingerprinter, FingerprinterOptions};
+use simhash_dedup::verify::jaccard;
+use simhash_sketch::{Fingerprinter, FingerprinterOptions, Scratch};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::AtomicBool;
 
@@ -236,6 +238,53 @@ proptest! {
         let weight: f64 = shares.values().map(|(total, _)| total.min(50.0)).sum();
         let hit: f64 = shares.values().map(|(total, hit)| total.min(50.0) * hit / total).sum();
         close(result.pair_recall, if weight == 0.0 { 1.0 } else { hit / weight });
+    }
+
+    #[test]
+    fn the_truth_of_texts_is_every_pair_above_the_threshold(
+        texts in proptest::collection::vec("[甲乙丙]{0,9}", 0..25), sample in 0usize..10,
+    ) {
+        let by = Fingerprinter::new(&FingerprinterOptions::default()).unwrap();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let cancel = AtomicBool::new(false);
+        let truth = Truth::of(&texts, &by, 0.5, 0, &cancel).unwrap();
+        let sets: Vec<Vec<u64>> = texts.iter().map(|text| {
+            let mut set = Vec::new();
+            by.shingles(text, &mut Scratch::default(), &mut set);
+            set
+        }).collect();
+        let (mut group, mut expected) = ((0..texts.len()).collect::<Vec<_>>(), BTreeSet::new());
+        for b in 0..texts.len() {
+            for a in (0..b).rev() {
+                let similarity = jaccard(&sets[a], &sets[b]);
+                if similarity >= 1.0 {
+                    group[b] = group[a];
+                }
+            }
+        }
+        for b in 0..texts.len() {
+            for a in (0..b).filter(|&a| group[a] == a && group[b] == b) {
+                let similarity = jaccard(&sets[a], &sets[b]);
+                if similarity >= 0.5 {
+                    expected.insert((a as u32, b as u32, similarity.to_bits()));
+                }
+            }
+        }
+        let found = truth.pairs.iter().map(|p| (p.a, p.b, p.similarity.to_bits()));
+        prop_assert_eq!(found.collect::<BTreeSet<_>>(), expected);
+        let mut groups: BTreeMap<usize, Vec<u32>> = BTreeMap::new();
+        for (document, &first) in (0..).zip(&group) {
+            groups.entry(first).or_default().push(document);
+        }
+        let groups: Vec<_> = groups.into_values().filter(|group| group.len() > 1).collect();
+        prop_assert_eq!(truth.groups, groups);
+
+        let sample = sample.min(texts.len());
+        let near = Neighbourhood::new(&texts[..sample], &by, 0.5, 0, &cancel).unwrap();
+        let near = near.near(&texts, &cancel).unwrap();
+        for (set, near) in sets.iter().zip(near) {
+            prop_assert_eq!(near, sets[..sample].iter().any(|other| jaccard(set, other) >= 0.5));
+        }
     }
 
     #[test]

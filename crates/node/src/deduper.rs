@@ -215,7 +215,7 @@ fn key(value: Option<Either<f64, String>>) -> Key {
     }
 }
 
-fn string(texts: &Texts, row: usize) -> String {
+pub(crate) fn string(texts: &Texts, row: usize) -> String {
     let mut scratch = String::new();
     match texts.get(row, &mut scratch) {
         Given::Text(text) => text.to_owned(),

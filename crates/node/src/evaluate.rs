@@ -1,5 +1,7 @@
 //! Scores of a result for JavaScript: columns of document numbers in, figures out.
 
+mod truth;
+
 use crate::check::number;
 use crate::error::{Failure, js};
 use crate::fingerprinter::NativeFingerprinter;

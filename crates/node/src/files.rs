@@ -56,6 +56,7 @@ pub struct NativeSummary {
     pub short: f64,
     pub seconds: f64,
     pub bytes: f64,
+    pub index_bytes: f64,
     pub first_rejected: Vec<NativeRejected>,
 }
 
@@ -72,6 +73,7 @@ impl From<Summary> for NativeSummary {
             short: number(summary.short),
             seconds: summary.seconds,
             bytes: number(summary.bytes),
+            index_bytes: number(summary.index_bytes),
             first_rejected: summary.first_rejected.into_iter().map(NativeRejected::from).collect(),
         }
     }

@@ -1,11 +1,8 @@
 import { defineCommand } from '../command';
-import { count, plural } from '../format';
-import { Intake } from '../intake';
 import { interruptible } from '../interrupt';
+import { writeNear } from '../near';
 import { comparison, execution, fields, output, savedIndex } from '../options';
-import { openOutput } from '../output';
-import { openSaved, required } from '../saved';
-import { conclude } from '../summary';
+import { required, searchSaved } from '../saved';
 
 const { default: _ofTheIndex, ...distance } = comparison['max-distance'];
 
@@ -42,41 +39,11 @@ export const indexQuery = defineCommand({
   ],
   run(inputs, values, terminal) {
     const path = required(values, 'index query');
-    return interruptible(terminal, values.output, async (signal) => {
+    return interruptible(terminal, values.output, (signal) => {
       const { threads, limit, 'max-distance': maxDistance } = values;
-      const intake = new Intake(inputs, values, terminal, signal);
-      const out = openOutput(values.output, [...inputs, path], terminal);
-      try {
-        const { index, ids } = await openSaved(path, threads, signal);
-        let [matched, matches] = [0, 0];
-        for await (const batch of intake.batches()) {
-          const texts = batch.map(({ text }) => text);
-          const found = await index.searchManyAsync(texts, { maxDistance, limit, signal });
-          let lines = '';
-          for (const [row, { id }] of batch.entries()) {
-            const near = found.get(row).map(({ id, distance }) => ({ id: ids.get(id), distance }));
-            const truncated = found.isTruncated(row) ? true : undefined;
-            lines += `${JSON.stringify({ id, matches: near, truncated })}\n`;
-            matches += near.length;
-            if (near.length > 0) matched++;
-          }
-          await out.write(lines);
-        }
-        out.commit();
-        const summary = {
-          index: path,
-          matched,
-          matches,
-          inputs,
-          options: { maxDistance, limit, threads },
-        };
-        const streamed = values.output === '-';
-        return await conclude(intake, { ...values, streamed }, terminal, summary, [
-          `${plural(matched, 'document')} with ${count(matches)} matches`,
-        ]);
-      } finally {
-        out.discard();
-      }
+      const about = { index: path, options: { maxDistance, limit, threads } };
+      const open = () => searchSaved(path, { maxDistance, limit, threads, signal });
+      return writeNear(inputs, [path], values, terminal, signal, about, open);
     });
   },
 });

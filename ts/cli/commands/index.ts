@@ -10,14 +10,17 @@ import { indexAdd } from './index-add';
 import { indexBuild } from './index-build';
 import { indexQuery } from './index-query';
 import { indexStats } from './index-stats';
+import { match } from './match';
 import { pairs } from './pairs';
 import { plan } from './plan';
+import { tuning } from './tune';
 import { version } from './version';
 
 export const commands: readonly Command[] = [
   dedup,
   clusters,
   pairs,
+  match,
   indexBuild,
   indexAdd,
   indexQuery,
@@ -26,6 +29,7 @@ export const commands: readonly Command[] = [
   fingerprint,
   explain,
   evaluation,
+  tuning,
   help,
   version,
 ];

@@ -1,6 +1,7 @@
 /** An index with the ids of its records: opened, and saved so that both files fit each other or stay as they were. */
 import type { FingerprinterOptions, Index } from '../..';
 import { SavedIndexError, UsageError } from '../exit';
+import type { Search } from '../near';
 import { checkDistinct, Draft, type Output, openOutput } from '../output';
 import type { Terminal } from '../terminal';
 import { digestOf, idsPath, readIds } from './files';
@@ -45,6 +46,30 @@ export async function openSaved(
     );
   }
   return { index, ids };
+}
+
+/** How a saved index is searched. */
+export interface SavedSearch {
+  readonly maxDistance: number | undefined;
+  readonly limit: number | undefined;
+  readonly threads: number;
+  readonly signal: AbortSignal;
+}
+
+/** Opens `path` for searches by fingerprint, the nearest first; those equally near in the order in which they were added. */
+export async function searchSaved(
+  path: string,
+  { maxDistance, limit, threads, signal }: SavedSearch,
+): Promise<Search> {
+  const { index, ids } = await openSaved(path, threads, signal);
+  return async (batch) => {
+    const texts = batch.map(({ text }) => text);
+    const found = await index.searchManyAsync(texts, { maxDistance, limit, signal });
+    return batch.map((_document, row) => ({
+      matches: found.get(row).map(({ id, distance }) => ({ id: ids.get(id), distance })),
+      truncated: found.isTruncated(row),
+    }));
+  };
 }
 
 /** A saved index in the making. */

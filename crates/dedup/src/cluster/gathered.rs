@@ -185,6 +185,7 @@ impl Gathered {
             }
         }
         summary.truncated = self.decider.truncated();
+        summary.index_bytes = self.decider.bytes();
         Settled { decider: self.decider, originals, summary }
     }
 

@@ -55,6 +55,11 @@ impl EqualTexts {
         self.hashes.len() as u32
     }
 
+    /// Bytes held.
+    pub(crate) fn bytes(&self) -> usize {
+        self.hashes.capacity() * size_of::<u128>() + self.slots.capacity() * size_of::<u32>()
+    }
+
     fn grow(&mut self) {
         let slots = (self.slots.len() * 2).max(16);
         self.slots = vec![FREE; slots];

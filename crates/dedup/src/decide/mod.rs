@@ -143,6 +143,13 @@ impl Decider {
         self.verifier.is_some()
     }
 
+    /// Bytes held for the documents taken in: by the method, by the map of equal texts, by numbers. Texts and the bounded
+    /// cache are not among them.
+    pub(crate) fn bytes(&self) -> u64 {
+        let numbers = self.sketched.capacity() * size_of::<u32>();
+        (self.sieve.bytes() + self.equal.bytes() + numbers) as u64
+    }
+
     /// Documents whose candidates were cut off.
     pub(crate) fn truncated(&self) -> u64 {
         self.truncated

@@ -24,11 +24,13 @@ mod pairs;
 mod partition;
 mod reported;
 mod similarity;
+mod truth;
 mod union;
 
 pub use labels::{LabelledPair, Labels};
 pub use reported::Reported;
 pub use similarity::{DocumentTexts, Verification};
+pub use truth::{Neighbourhood, Truth};
 
 use crate::error::DedupError;
 use pairs::PairRecall;

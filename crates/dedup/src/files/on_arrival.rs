@@ -42,8 +42,8 @@ impl Run<'_, '_> {
             read.map(|()| writer)
         })?;
         self.report(Stage::Finish, &stream.tally.summary);
-        let truncated = stream.decider.truncated();
-        let summary = Summary { truncated, ..stream.tally.summary };
+        let (truncated, index_bytes) = (stream.decider.truncated(), stream.decider.bytes());
+        let summary = Summary { truncated, index_bytes, ..stream.tally.summary };
         Ok(Ended { writer, members: stream.members, summary })
     }
 

@@ -44,4 +44,8 @@ impl Sieve for Exact {
     fn add(&mut self, _: &[&[u64]]) -> Result<(), DedupError> {
         Ok(())
     }
+
+    fn bytes(&self) -> usize {
+        0
+    }
 }

@@ -128,6 +128,9 @@ pub(crate) trait Sieve: Send + Sync {
     /// Takes documents in; none of the rows is empty. They get the next numbers, from 0.
     fn add(&mut self, rows: &[&[u64]]) -> Result<(), DedupError>;
 
+    /// Bytes held for the documents taken in.
+    fn bytes(&self) -> usize;
+
     /// Whether ranks are distances that mean something to people.
     fn has_distance(&self) -> bool {
         false

@@ -92,6 +92,11 @@ impl Sieve for SimHash {
         Ok(())
     }
 
+    fn bytes(&self) -> usize {
+        let stats = self.index.stats();
+        stats.table_bytes + stats.id_bytes
+    }
+
     fn has_distance(&self) -> bool {
         true
     }

@@ -1,0 +1,165 @@
+import type { ComparisonOptions, Trial } from '../..';
+import { given } from '../../given';
+import { defineCommand, type OptionTable } from '../command';
+import { EXIT } from '../exit';
+import { count } from '../format';
+import { interruptible } from '../interrupt';
+import { execution, features, fields, fingerprinterOptions } from '../options';
+import { records } from '../records';
+import { Rejections } from '../rejections';
+import { statements } from '../statements';
+import { table } from '../table';
+import { versions } from '../version';
+
+export const tuning = defineCommand({
+  name: 'tune',
+  summary: 'choose method and threshold on a sample of files',
+  arguments: {
+    usage: 'IN...',
+    min: 1,
+    max: Number.POSITIVE_INFINITY,
+    help: 'files of JSON lines, plain or .gz',
+  },
+  options: {
+    sample: {
+      kind: 'integer',
+      value: 'N',
+      min: 1,
+      max: 2 ** 32 - 1,
+      default: 2000,
+      help: 'documents drawn at random; at most as many near them are added',
+    },
+    seed: {
+      kind: 'integer',
+      value: 'N',
+      min: 0,
+      max: 2 ** 32 - 1,
+      default: 1,
+      help: 'draws another sample',
+    },
+    labels: {
+      kind: 'texts',
+      value: 'FILE',
+      help: 'what is true, as for eval, in place of similarity',
+    },
+    'min-similarity': {
+      kind: 'number',
+      value: 'S',
+      min: 0,
+      max: 1,
+      default: 0.8,
+      help: 'Jaccard similarity of the n-grams from which two documents are duplicates',
+    },
+    goal: {
+      kind: 'number',
+      value: 'S',
+      min: 0,
+      max: 1,
+      default: 0.99,
+      help: 'recall and precision that the recommended options reach on the sample',
+    },
+    ...features,
+    ...fields,
+    ...execution,
+  },
+  notes: [
+    'Compares all pairs of the sample exactly, then deduplicates it in each way, from cheap to dear, and shows recall (of redundant documents), precision (of links), bytes per document beside the texts, and documents per second. The arrow marks the first way that reaches the goal; where none does, the best one. The last line is the command with its options.',
+    'The sample is random documents and those near them, so that there is something to find: shares of duplicates are not those of the files. The files are read twice. With --labels the documents that these name are added instead.',
+    'The sample is held in memory. An index of few documents holds more bytes for each than one of millions.',
+  ],
+  run(inputs, values, terminal) {
+    return interruptible(terminal, '-', async (signal) => {
+      const { tune } = await import('../../index.js');
+      const { sample, seed, labels, goal, threads, quiet } = values;
+      const { 'text-field': textField, 'id-field': idField, 'min-similarity': least } = values;
+      const made = fingerprinterOptions(values);
+      const rejections = new Rejections(terminal);
+      let readings = 0;
+      const corpus = () => {
+        // Every reading rejects the same lines; the first tells of them.
+        const heard = readings++ === 0 ? rejections : new Rejections({ say: () => {} });
+        return records({ inputs, format: 'jsonl', textField, idField, signal }, heard);
+      };
+      const stated = labels && (await all(statements(labels, idField, rejections, { signal })));
+      const onTrial = quiet ? undefined : (trial: Trial) => terminal.say(progress(trial));
+      const { recommended, ...tuning } = await tune(corpus, {
+        ...made,
+        ...given({ labels: stated, onTrial }),
+        ...{ sample, seed, goal, minSimilarity: least, threads, signal },
+      });
+      rejections.end();
+      const command = recommended && commandOf(inputs, recommended.options, values);
+      if (values.json) {
+        const options = { ...made, sample, seed, goal, minSimilarity: least };
+        const figures = { ...tuning, recommended: recommended?.options, command };
+        const run = { rejected: rejections.count, inputs, labels, options, versions: versions() };
+        await terminal.write(`${JSON.stringify({ ...figures, ...run })}\n`);
+      } else {
+        const rows = tuning.trials.map((trial) => cells(trial, trial === recommended));
+        await terminal.write(table(HEAD, rows));
+        terminal.say(
+          `${count(tuning.documents)} documents, ${count(tuning.redundant)} of them redundant`,
+        );
+        if (command !== undefined) await terminal.write(`${command}\n`);
+        else terminal.say('nothing to find in this sample: try a larger one');
+      }
+      return rejections.count > 0 ? EXIT.rejected : EXIT.done;
+    });
+  },
+});
+
+async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const list: T[] = [];
+  for await (const item of items) list.push(item);
+  return list;
+}
+
+const HEAD = ['', 'options', 'recall', 'precision', 'bytes', 'documents/s'] as const;
+
+function cells(trial: Trial, recommended: boolean): string[] {
+  const { recall, precision, bytesPerDocument, documentsPerSecond } = trial;
+  return [
+    recommended ? '→' : '',
+    flags(trial.options).join(' '),
+    recall.toFixed(4),
+    precision.toFixed(4),
+    bytesPerDocument.toFixed(1),
+    count(Math.round(documentsPerSecond)),
+  ];
+}
+
+function progress({ options, recall }: Trial): string {
+  return `${flags(options).join(' ')}: recall ${recall.toFixed(4)}`;
+}
+
+/** Options of the library as those of the command line: `maxDistance: 8` as `--max-distance 8`. */
+function flags(options: object): string[] {
+  return Object.entries(options).map(([name, value]) => {
+    const flag = `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+    return `${flag} ${value === false ? 'off' : word(String(value))}`;
+  });
+}
+
+/** The command that deduplicates the whole by the options of a trial, and by those that were given here. */
+function commandOf(
+  inputs: readonly string[],
+  options: ComparisonOptions,
+  values: Readonly<Record<string, unknown>>,
+): string {
+  const shared = [...Object.keys(features), ...Object.keys(fields), 'min-similarity'];
+  const table: OptionTable = { ...features, ...fields };
+  const own = shared.flatMap((name) => {
+    const value = values[name];
+    const spec = table[name];
+    const initial = spec !== undefined && spec.kind !== 'flag' ? spec.default : undefined;
+    return value === undefined || value === initial ? [] : [[name, value] as const];
+  });
+  const all = [...flags(options), ...flags(Object.fromEntries(own))];
+  const files = inputs.map(word).join(' ');
+  return `simhash-native dedup ${files} -o unique.jsonl ${all.join(' ')}`;
+}
+
+/** A word as a shell reads it back. */
+function word(text: string): string {
+  return /^[\w./:=,@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,57 @@
+/** A corpus in memory that is searched: fingerprints propose, texts decide. */
+import type { FingerprinterOptions, Text } from '..';
+import { fill } from './fill';
+import type { Intake } from './intake';
+import type { Near, Search } from './near';
+
+export interface CorpusSearch {
+  /** How texts become features. */
+  readonly made: FingerprinterOptions;
+  readonly maxDistance: number;
+  /** Least Jaccard similarity; 0 verifies nothing, and texts are not kept. */
+  readonly minSimilarity: number;
+  readonly limit: number | undefined;
+  readonly threads: number;
+}
+
+/** Reads a corpus; what is near a text comes by falling similarity, then distance, then in the order of the corpus. */
+export async function searchCorpus(
+  intake: Intake,
+  { made, maxDistance, minSimilarity, limit, threads }: CorpusSearch,
+  signal: AbortSignal,
+): Promise<Search> {
+  const { Fingerprinter, Index, jaccard } = await import('../index.js');
+  const fingerprinter = new Fingerprinter({ ...made, threads });
+  const index = new Index({ maxDistance, fingerprinter, threads });
+  const verifies = minSimilarity > 0;
+  const [ids, texts]: [string[], Text[]] = [[], []];
+  const keep = ({ id, text }: { id: string; text: Text }) => {
+    ids.push(id);
+    if (verifies) texts.push(text);
+  };
+  await fill(index, intake, (batch) => batch.forEach(keep), signal);
+  const name = (id: number) => ids[id] ?? `${id}`;
+  return async (batch) => {
+    const items = batch.map(({ text }) => text);
+    // Verification decides who is nearest, so all candidates are needed.
+    const most = verifies ? undefined : limit;
+    const found = await index.searchManyAsync(items, { limit: most, signal });
+    return items.map((text, row) => {
+      const candidates = found.get(row);
+      if (!verifies) {
+        const matches = candidates.map(({ id, distance }) => ({ id: name(id), distance }));
+        return { matches, truncated: found.isTruncated(row) };
+      }
+      const near: (Near & { similarity: number })[] = candidates
+        .map(({ id, distance }) => {
+          const similarity = jaccard(text, texts[id] ?? '', fingerprinter);
+          return { id: name(id), similarity, distance };
+        })
+        .filter(({ similarity }) => similarity >= minSimilarity);
+      // Stable: candidates come by distance, then id.
+      near.sort((a, b) => b.similarity - a.similarity);
+      const matches = near.slice(0, limit);
+      return { matches, truncated: matches.length < near.length };
+    });
+  };
+}
