@@ -57,7 +57,7 @@ test('a reader that closes early ends dedup quietly', async () => {
 function many(): string {
   const lines = Array.from(
     { length: 3_000 },
-    (_, n) => `${JSON.stringify({ text: `${n + 1000}`.repeat(100) })}\n`,
+    (_, n) => `${JSON.stringify({ text: String.fromCodePoint(0x4e00 + n).repeat(130) })}\n`,
   );
   return lines.join('');
 }

@@ -194,7 +194,17 @@ describe('decided at the end', () => {
   });
 });
 
-test('a method takes its own options only', async () => {
+test('without a method its options choose it, and a method takes its own only', async () => {
+  const distances = async (options: DedupOptions) =>
+    (await all(options))[0].map(({ distance }) => distance);
+  expect((await distances({ maxDistance: 16 }))[3]).toBe(0);
+  expect((await distances({ bands: 30, rows: 4 }))[3]).toBeUndefined();
+  for (const wrong of [{ maxDistance: 3, bands: 1, rows: 1 }, { bands: 3 }, { rows: 3 }]) {
+    await expect(all(wrong)).rejects.toMatchObject({ code: 'ERR_INVALID_ARG_VALUE' });
+  }
+  await expect(all({ bands: 1000, rows: 1000 })).rejects.toMatchObject({
+    code: 'ERR_OUT_OF_RANGE',
+  });
   await expect(all({ method: 'exact', maxDistance: 3 })).rejects.toMatchObject({
     code: 'ERR_INVALID_ARG_VALUE',
   });

@@ -47,7 +47,13 @@ const comparison: readonly Case[] = [
   number('ngram', 2, 1, 8),
   number('minFeatures', 8, 0, 2 ** 32 - 1),
   number('threads', 0, 0, 1024),
-  { key: 'method', initial: 'simhash', right: ['exact'], outside: ['SimHash'] },
+  {
+    key: 'method',
+    initial: 'minhash',
+    right: ['simhash', 'sentences', 'brute-force', 'exact'],
+    outside: ['SimHash'],
+  },
+  number('sentences', 5, 1, 64),
   { key: 'cluster', initial: 'representative', right: ['components'], outside: ['single'] },
   {
     key: 'keep',

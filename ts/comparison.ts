@@ -2,15 +2,9 @@
 import { typeError } from './errors';
 import { FINGERPRINTER, type FingerprinterOptions, nativeOptions } from './fingerprinter';
 import { given } from './given';
+import { type Method, methodOf, OWN } from './method';
 import type { NativeDedupOptions } from './native';
 import * as check from './options';
-
-/** How near-duplicates are looked for. Equal normalised texts are found first, whatever the method. */
-export type Method =
-  /** Fingerprints within `maxDistance`: the fewest bytes per document. */
-  | 'simhash'
-  /** Equal normalised texts and nothing else. */
-  | 'exact';
 
 /** Which document of a cluster is kept; ties are for the first. */
 export type Keep =
@@ -29,10 +23,20 @@ export type Keep =
 
 /** How documents are compared. */
 export interface ComparisonOptions extends FingerprinterOptions {
-  /** Default `'simhash'`. */
+  /** Default: the method whose options are given (`maxDistance`: `'simhash'`), else `'minhash'`. */
   method?: Method | undefined;
   /** For `'simhash'`: largest Hamming distance of candidates, inclusive, 0 to 16. Default 8; with verification a wide one costs only time. */
   maxDistance?: number | undefined;
+  /**
+   * For `'minhash'`: bands and rows per band, 1 to 1024 together; two texts of similarity s share a band with probability
+   * `1 - (1 - s ** rows) ** bands`. Default: the most rows that find a pair at `minSimilarity` with probability 0.9999 within 128 positions;
+   * 24 bands of 5 rows for 0.8.
+   */
+  bands?: number | undefined;
+  /** For `'minhash'`, beside `bands`. */
+  rows?: number | undefined;
+  /** For `'sentences'`: how many of the longest are taken, 1 to 64. Default 5. */
+  sentences?: number | undefined;
   /**
    * What belongs together: documents that resemble the one that is kept (`'representative'`, default), or whatever matches
    * connect, through duplicates too (`'components'`).
@@ -85,8 +89,11 @@ const measure = check.choice('auto', 'jaccard', 'containment', 'edit', 'cosine')
 
 export const COMPARISON: check.Checks<ComparisonOptions> = {
   ...FINGERPRINTER,
-  method: check.choice('simhash', 'exact'),
+  method: check.choice('minhash', 'simhash', 'sentences', 'brute-force', 'exact'),
   maxDistance: check.integer(0, 16),
+  bands: check.integer(1, 1024),
+  rows: check.integer(1, 1024),
+  sentences: check.integer(1, 64),
   cluster: check.choice('representative', 'components'),
   verify: (value, name) => (value === false ? false : measure(value, name)),
   minSimilarity: check.share,
@@ -115,24 +122,28 @@ export function nativeKeep(rule: Keep): Pick<NativeDedupOptions, 'keep' | 'keepF
   return { keep: rule.order ?? 'largest', keepField: rule.field };
 }
 
-/** Options that one method has. */
-const OWN = [['maxDistance', 'simhash']] as const;
+/** A value that has the right type and no meaning. */
+const INVALID = 'ERR_INVALID_ARG_VALUE';
 
 /** Checked options as the addon takes them. */
 export function nativeComparison(options: ComparisonOptions): NativeDedupOptions {
-  const { method = 'simhash', maxDistance, cluster, maxVerifications, threads = 0 } = options;
+  const { cluster, maxVerifications, threads = 0 } = options;
+  const { maxDistance, bands, rows, sentences } = options;
+  const method = methodOf(options);
   for (const [option, owner] of OWN) {
     if (options[option] !== undefined && method !== owner) {
-      const code = 'ERR_INVALID_ARG_VALUE';
-      throw typeError(`${option} is for method '${owner}', and the method is '${method}'`, code);
+      throw typeError(`${option} is for method '${owner}', and the method is '${method}'`, INVALID);
     }
+  }
+  if ((bands === undefined) !== (rows === undefined)) {
+    throw typeError('bands and rows must be given together, or neither', INVALID);
   }
   const { verify, minSimilarity } = options;
   return {
     fingerprinter: nativeOptions(options),
     threads,
     method,
-    ...given({ maxDistance, cluster, maxVerifications }),
+    ...given({ maxDistance, bands, rows, sentences, cluster, maxVerifications }),
     ...given(
       verify === false ? { verify: undefined, minSimilarity: 0 } : { verify, minSimilarity },
     ),

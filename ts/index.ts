@@ -1,7 +1,7 @@
 /** Near-duplicate texts: fingerprints, an exact index over them, deduplication of streams and files. */
 export { type Checked, CheckedItems } from './checked';
 export { type Cluster, Clusters } from './clusters';
-export type { ComparisonOptions, Keep, Method, Rejected, Summary } from './comparison';
+export type { ComparisonOptions, Keep, Rejected, Summary } from './comparison';
 export { type Level, LevelSentenceIndex, type LevelSentencesOptions } from './connect/level';
 export { type Decision, type DedupOptions, dedup } from './dedup';
 export { type DedupFilesOptions, dedupFiles, type Progress } from './dedup-files';
@@ -48,6 +48,7 @@ export {
   levenshtein,
   toHex,
 } from './measure';
+export type { Method } from './method';
 export {
   MinHasher,
   type MinHasherOptions,

@@ -426,9 +426,14 @@ export interface NativeDecisions {
 /** How documents are compared. */
 export interface NativeDedupOptions {
   fingerprinter: NativeFingerprinterOptions
-  method?: 'simhash' | 'exact'
+  method?: 'simhash' | 'minhash' | 'sentences' | 'brute-force' | 'exact'
   /** For `simhash`. */
   maxDistance?: number
+  /** For `minhash`, both or neither. */
+  bands?: number
+  rows?: number
+  /** For `sentences`. */
+  sentences?: number
   cluster?: 'representative' | 'components'
   keep?: 'first' | 'last' | 'longest' | 'largest' | 'smallest' | 'chosen'
   /** For `largest` and `smallest`. */

@@ -1,6 +1,7 @@
 /** What `dedup` and `clusters` share: their options, one run over files, and what it says at its end. */
 import type { DedupFilesOptions, Keep, Summary } from '..';
 import { given } from '../given';
+import { methodOf } from '../method';
 import type { Values } from './command';
 import { codeOf, EXIT, UsageError } from './exit';
 import { bytes, count, plural } from './format';
@@ -16,9 +17,8 @@ export const deciding = {
   method: {
     kind: 'choice',
     value: 'NAME',
-    choices: ['simhash', 'exact'],
-    default: 'simhash',
-    help: 'how near-duplicates are looked for',
+    choices: ['minhash', 'simhash', 'sentences', 'brute-force', 'exact'],
+    help: 'how near-duplicates are looked for; without it the one whose options are given, else minhash',
   },
   'max-distance': {
     kind: 'integer',
@@ -26,6 +26,21 @@ export const deciding = {
     min: 0,
     max: 16,
     help: 'for simhash: largest Hamming distance of two fingerprints, inclusive; without it 8',
+  },
+  bands: {
+    kind: 'integer',
+    value: 'B',
+    min: 1,
+    max: 1024,
+    help: 'for minhash, with --rows; without it as many as --min-similarity needs',
+  },
+  rows: { kind: 'integer', value: 'R', min: 1, max: 1024, help: 'for minhash: rows per band' },
+  sentences: {
+    kind: 'integer',
+    value: 'N',
+    min: 1,
+    max: 64,
+    help: 'for sentences: how many of the longest; without it 5',
   },
   cluster: {
     kind: 'choice',
@@ -66,9 +81,13 @@ type Deciding = Values<typeof deciding>;
 
 /** The values as the library takes them. */
 export function decidingOptions(values: Deciding) {
-  const { method, cluster, verify, threads } = values;
+  const { bands, rows, sentences, cluster, verify, threads } = values;
+  const own = given({ maxDistance: values['max-distance'], bands, rows, sentences });
+  const method = methodOf({ ...given({ method: values.method }), ...own });
+  const initial = method === 'simhash' ? { maxDistance: 8 } : {};
   return {
-    ...given({ maxDistance: values['max-distance'] ?? (method === 'simhash' ? 8 : undefined) }),
+    ...initial,
+    ...own,
     ...fingerprinterOptions(values),
     method,
     cluster,

@@ -1,6 +1,6 @@
 //! Removes near-duplicates from JSON lines: `dedup [OPTIONS] IN... OUT`.
 //!
-//! Options: `-k N` `SimHash` within that distance, `-e` equal texts only, `-s S` similarity (or `none`), `-n N` characters
+//! Options: `-k N` `SimHash` within that distance, `-b BxR` `MinHash` of B bands of R rows, `-e` equal texts only, `-s S` similarity (or `none`), `-n N` characters
 //! per shingle, `-w` words instead of characters, `-l` components, `-c FILE` clusters, `-m` mark instead of remove.
 //! `-` is standard input or output.
 #![allow(clippy::print_stderr, reason = "a program for people")]
@@ -8,6 +8,7 @@
 use simhash_dedup::{
     Cluster, Duplicates, FileOptions, Input, Method, Outputs, Target, dedup_files,
 };
+use simhash_index::bands::BandPlan;
 use simhash_sketch::Unit;
 use std::sync::atomic::AtomicBool;
 
@@ -20,6 +21,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let mut value = || arguments.next().ok_or(format!("{argument} needs a value"));
         match argument.as_str() {
             "-k" => options.dedup.method = Method::SimHash { max_distance: value()?.parse()? },
+            "-b" => {
+                let value = value()?;
+                let (bands, rows) = value.split_once('x').ok_or("-b BANDSxROWS")?;
+                let plan = BandPlan::new(bands.parse()?, rows.parse()?)?;
+                options.dedup.method = Method::MinHash { plan: Some(plan) };
+            }
             "-e" => options.dedup.method = Method::Exact,
             "-l" => options.dedup.cluster = Cluster::Components,
             "-w" => options.dedup.fingerprinter.extract.unit = Unit::Words,

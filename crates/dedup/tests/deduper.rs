@@ -6,11 +6,16 @@ mod common;
 use common::{corpus, decisions, decisions_keyed, on_threads, oracle, oracle_keyed, simhash};
 use proptest::prelude::*;
 use simhash_dedup::{Cluster, DedupError, DedupOptions, Deduper, Keep, Key, Method};
+use simhash_index::bands::BandPlan;
 use std::sync::atomic::AtomicBool;
 
 fn method() -> impl Strategy<Value = Method> {
     prop_oneof![
         6 => (0u32..=16).prop_map(|max_distance| Method::SimHash { max_distance }),
+        6 => (1usize..30, 1usize..6)
+            .prop_map(|(bands, rows)| Method::MinHash { plan: Some(BandPlan { bands, rows }) }),
+        2 => (1usize..4).prop_map(|count| Method::Sentences { count }),
+        2 => Just(Method::BruteForce),
         1 => Just(Method::Exact),
     ]
 }
@@ -88,7 +93,14 @@ fn long_corpus() -> Vec<String> {
 /// Every method, what belongs together, and a keep rule of each kind.
 fn matrix() -> Vec<DedupOptions> {
     let mut all = Vec::new();
-    for method in [Method::default(), Method::SimHash { max_distance: 16 }, Method::Exact] {
+    let plan = Some(BandPlan { bands: 20, rows: 4 });
+    for method in [
+        Method::SimHash { max_distance: 8 },
+        Method::MinHash { plan },
+        Method::Sentences { count: 2 },
+        Method::BruteForce,
+        Method::Exact,
+    ] {
         for cluster in [Cluster::Representative, Cluster::Components] {
             for keep in [Keep::First, Keep::Longest] {
                 let keep = keep.clone();
@@ -104,7 +116,7 @@ fn batches_and_threads_change_nothing() {
     let corpus = long_corpus();
     let texts: Vec<&str> = corpus.iter().map(String::as_str).collect();
     let near = |decision: &&simhash_dedup::Decision| decision.similarity.is_some_and(|s| s < 1.0);
-    let (expected, _) = oracle(&texts, &DedupOptions::default());
+    let (expected, _) = oracle(&texts, &simhash(8));
     assert!(expected.iter().filter(near).count() > 150, "the corpus must have near-duplicates");
     for options in matrix() {
         let expected = decisions(&texts, &options, LONG);
@@ -148,7 +160,7 @@ fn many_documents_are_decided_as_the_rule_says() {
 fn forty_thousand_equal_texts_are_one_cluster() {
     let text = "同一条新闻被许多网站原样转载，正文一字不差，只有来源不同。";
     let texts = vec![text; 40_000];
-    let (decisions, deduper) = decisions(&texts, &DedupOptions::default(), 40_000);
+    let (decisions, deduper) = decisions(&texts, &simhash(8), 40_000);
     let summary = deduper.summary();
     assert_eq!((summary.kept, summary.duplicates, summary.clusters), (1, 39_999, 1));
     assert!(decisions[1..].iter().all(|decision| {
@@ -168,14 +180,16 @@ fn forty_thousand_near_equal_texts_stay_bounded() {
         })
         .collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-    for cluster in [Cluster::Representative, Cluster::Components] {
-        let options = DedupOptions { cluster, ..simhash(16) };
-        let (decisions, deduper) = decisions(&texts, &options, 40_000);
-        let summary = deduper.summary();
-        assert_eq!((summary.kept, summary.clusters), (1, 1), "{cluster:?}");
-        assert!(decisions[1..].iter().all(|decision| decision.duplicate_of == Some(0)));
-        // Components have more candidates than are looked at, and say so.
-        assert_eq!(summary.truncated > 0, cluster == Cluster::Components);
+    for method in [Method::SimHash { max_distance: 16 }, Method::MinHash { plan: None }] {
+        for cluster in [Cluster::Representative, Cluster::Components] {
+            let options = DedupOptions { method, cluster, ..DedupOptions::default() };
+            let (decisions, deduper) = decisions(&texts, &options, 40_000);
+            let summary = deduper.summary();
+            assert_eq!((summary.kept, summary.clusters), (1, 1), "{method:?} {cluster:?}");
+            assert!(decisions[1..].iter().all(|decision| decision.duplicate_of == Some(0)));
+            // Components have more candidates than are looked at, and say so.
+            assert_eq!(summary.truncated > 0, cluster == Cluster::Components);
+        }
     }
 }
 
@@ -245,7 +259,7 @@ fn members_resemble_the_kept_document_not_each_other() {
 
 #[test]
 fn empty_texts_are_kept_counted_and_match_nothing() {
-    let (decisions, deduper) = decisions(&["", " ", "", "一", "一"], &DedupOptions::default(), 5);
+    let (decisions, deduper) = decisions(&["", " ", "", "一", "一"], &simhash(8), 5);
     let of: Vec<_> = decisions.iter().map(|decision| decision.duplicate_of).collect();
     assert_eq!(of, [None, None, None, None, Some(3)]);
     let summary = deduper.summary();
@@ -255,7 +269,7 @@ fn empty_texts_are_kept_counted_and_match_nothing() {
 #[test]
 fn short_texts_match_by_equality_after_normalisation_only() {
     let texts = ["好的", "好的", "好吧", "ＯＫ", "ok"];
-    let (decisions, _) = decisions(&texts, &DedupOptions::default(), 2);
+    let (decisions, _) = decisions(&texts, &simhash(8), 2);
     let of: Vec<_> = decisions.iter().map(|decision| decision.duplicate_of).collect();
     assert_eq!(of, [None, Some(0), None, None, Some(3)]);
 }

@@ -12,6 +12,7 @@ use napi::bindgen_prelude::{Either, Object, Uint32Array, Unknown};
 use napi_derive::napi;
 use parking_lot::Mutex;
 use simhash_dedup::{Cluster, Decision, DedupOptions, Deduper, Keep, Key, Measure, Method};
+use simhash_index::bands::BandPlan;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -19,10 +20,15 @@ use std::sync::atomic::AtomicBool;
 #[napi(object, object_to_js = false)]
 pub struct NativeDedupOptions<'env> {
     pub fingerprinter: NativeFingerprinterOptions<'env>,
-    #[napi(ts_type = "'simhash' | 'exact'")]
+    #[napi(ts_type = "'simhash' | 'minhash' | 'sentences' | 'brute-force' | 'exact'")]
     pub method: Option<String>,
     /// For `simhash`.
     pub max_distance: Option<u32>,
+    /// For `minhash`, both or neither.
+    pub bands: Option<u32>,
+    pub rows: Option<u32>,
+    /// For `sentences`.
+    pub sentences: Option<u32>,
     #[napi(ts_type = "'representative' | 'components'")]
     pub cluster: Option<String>,
     #[napi(ts_type = "'first' | 'last' | 'longest' | 'largest' | 'smallest' | 'chosen'")]
@@ -75,6 +81,18 @@ impl NativeDedupOptions<'_> {
             Some("simhash") => {
                 Method::SimHash { max_distance: self.max_distance.unwrap_or(Method::MAX_DISTANCE) }
             }
+            Some("minhash") => Method::MinHash {
+                plan: match self.bands.zip(self.rows) {
+                    Some((bands, rows)) => {
+                        Some(BandPlan::new(bands as usize, rows as usize).map_err(Failure::from)?)
+                    }
+                    None => None,
+                },
+            },
+            Some("sentences") => Method::Sentences {
+                count: self.sentences.map_or(Method::SENTENCES, |count| count as usize),
+            },
+            Some("brute-force") => Method::BruteForce,
             Some("exact") => Method::Exact,
             Some(other) => return Err(unknown("method", other)),
         })

@@ -24,7 +24,7 @@ export const explain = defineCommand({
   arguments: { usage: 'A B', min: 2, max: 2, help: 'two texts, or with --in two ids' },
   options,
   notes: [
-    'Prints the verdict, the similarity and the distance it rests on, the tokens that only one of the texts has, and the bits that differ with the margin by which each text decided them (from -100 % to 100 %; near 0 a small edit turns a bit).',
+    'Prints the verdict, which is that of dedup --method simhash, the similarity and the distance it rests on, the tokens that only one of the texts has, and the bits that differ with the margin by which each text decided them (from -100 % to 100 %; near 0 a small edit turns a bit).',
   ],
   async run([a = '', b = ''], values, terminal) {
     const { explain } = await import('../../index.js');

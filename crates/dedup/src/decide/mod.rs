@@ -171,15 +171,29 @@ impl Decider {
         taken: &dyn Texts,
         cancel: &AtomicBool,
     ) -> Result<Vec<Verdict>, DedupError> {
-        let mut cases = self.find(documents, cancel)?;
-        self.gather(&mut cases, documents, cancel)?;
-        let verdicts = if self.components.is_some() {
-            self.connect(documents, &cases, taken, cancel)?
-        } else {
-            self.compare(&mut cases, taken, cancel)?;
-            self.choose_in_order(documents, &cases, cancel)?
-        };
-        self.take_in(documents, &verdicts)?;
+        let mut verdicts = Vec::with_capacity(documents.len());
+        let mut taken = Taken { before: taken, first: self.equal.len(), texts: Vec::new() };
+        let rows: Vec<&[u64]> = documents.iter().map(|document| &*document.sketch.row).collect();
+        while verdicts.len() < documents.len() {
+            let from = verdicts.len();
+            let together = self.sieve.together(&rows[from..]);
+            let part = &documents[from..from + together];
+            let mut cases = self.find(part, cancel)?;
+            self.gather(&mut cases, part, cancel)?;
+            let decided = if self.components.is_some() {
+                self.connect(part, &cases, &taken, cancel)?
+            } else {
+                self.compare(&mut cases, &taken, cancel)?;
+                self.choose_in_order(part, &cases, cancel)?
+            };
+            self.take_in(part, &decided)?;
+            let new = part
+                .iter()
+                .zip(&decided)
+                .filter(|(_, verdict)| matches!(verdict, Verdict::New { empty: false }));
+            taken.texts.extend(new.map(|(document, _)| document.text));
+            verdicts.extend(decided);
+        }
         Ok(verdicts)
     }
 
@@ -286,4 +300,25 @@ impl Decider {
 struct Known {
     sketch: Sketch,
     evidence: Evidence,
+}
+
+/// Texts of the documents taken in: before this batch, and in the parts of it that are decided.
+struct Taken<'a> {
+    before: &'a dyn Texts,
+    /// Number of the first one of this batch.
+    first: u32,
+    texts: Vec<&'a str>,
+}
+
+impl Texts for Taken<'_> {
+    fn with_text(&self, number: u32, read: &mut dyn FnMut(&str)) -> Result<(), DedupError> {
+        let own = number.checked_sub(self.first).and_then(|place| self.texts.get(place as usize));
+        match own {
+            Some(text) => {
+                read(text);
+                Ok(())
+            }
+            None => self.before.with_text(number, read),
+        }
+    }
 }

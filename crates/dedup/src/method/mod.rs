@@ -3,6 +3,9 @@
 //! | method | a sketch is | candidates are | bytes per document |
 //! |---|---|---|---|
 //! | [`Method::SimHash`] | one fingerprint | all within a Hamming distance, exactly | least |
+//! | [`Method::MinHash`] | a signature | all that share a band, by chance on an S-curve | about 9 per band |
+//! | [`Method::Sentences`] | hashes of the longest sentences | all that share one | about 20 per sentence |
+//! | [`Method::BruteForce`] | the set of features | all above the threshold, exactly | 20 to 100 per feature |
 //! | [`Method::Exact`] | nothing | none: only equal normalised texts are found | none |
 //!
 //! A method only proposes. Equal normalised texts are found before it is asked, whatever the method, and what it
@@ -14,13 +17,21 @@
 //! Invariants, on which the equality of all batch sizes and thread counts rests: a candidate's rank depends on the two
 //! sketches only, and being a candidate is symmetric.
 
+mod brute_force;
 mod exact;
+mod minhash;
+mod sentences;
+mod shared;
 mod simhash;
 
 use crate::error::DedupError;
 use crate::options::DedupOptions;
+use brute_force::BruteForce;
 use exact::Exact;
+use minhash::MinHash;
+use sentences::Sentences;
 use simhash::SimHash;
+use simhash_index::bands::BandPlan;
 use simhash_sketch::Scratch;
 use std::sync::atomic::AtomicBool;
 
@@ -33,6 +44,19 @@ pub enum Method {
         /// Largest distance, inclusive, 0 to 16. Default [`Method::MAX_DISTANCE`].
         max_distance: u32,
     },
+    /// Signatures of the sets of features, cut into bands: candidates share a band.
+    MinHash {
+        /// Bands and rows. `None`: the most selective plan of at most 128 positions that finds a pair whose Jaccard
+        /// similarity is `min_similarity` with probability 0.9999; 24 bands of 5 rows for 0.8.
+        plan: Option<BandPlan>,
+    },
+    /// The longest sentences: candidates have an equal one. For pages that put other things around a text.
+    Sentences {
+        /// How many, 1 to 64. Default [`Method::SENTENCES`].
+        count: usize,
+    },
+    /// Candidates are all documents whose set of features has a Jaccard similarity of at least `min_similarity`, exactly.
+    BruteForce,
     /// Equal normalised texts and nothing else.
     Exact,
 }
@@ -44,10 +68,16 @@ impl Method {
     /// Chinese news at Jaccard 0.8 to 0.9, 4 % lie within distance 3 and a third within 6.
     pub const MAX_DISTANCE: u32 = 8;
 
+    /// The sentences that [`Method::Sentences`] takes by default: 5, the usual choice.
+    pub const SENTENCES: usize = 5;
+
     /// Its name, as options and summaries spell it.
     pub fn name(self) -> &'static str {
         match self {
             Self::SimHash { .. } => "simhash",
+            Self::MinHash { .. } => "minhash",
+            Self::Sentences { .. } => "sentences",
+            Self::BruteForce => "brute-force",
             Self::Exact => "exact",
         }
     }
@@ -59,15 +89,23 @@ impl Method {
                 value: max_distance.to_string(),
                 expected: "an integer from 0 to 16",
             }),
+            Self::Sentences { count } if !(1..=64).contains(&count) => {
+                Err(DedupError::OutOfRange {
+                    argument: "sentences",
+                    value: count.to_string(),
+                    expected: "an integer from 1 to 64",
+                })
+            }
             _ => Ok(()),
         }
     }
 }
 
 impl Default for Method {
-    /// [`Method::SimHash`] at its own distance.
+    /// [`Method::MinHash`]: it finds what is similar at every length of text and threshold. [`Method::SimHash`] needs a
+    /// third of the memory and finds two thirds of the near-duplicates among titles.
     fn default() -> Self {
-        Self::SimHash { max_distance: Self::MAX_DISTANCE }
+        Self::MinHash { plan: None }
     }
 }
 
@@ -108,6 +146,12 @@ pub(crate) trait Sieve: Send + Sync {
     /// The sketch of a text.
     fn sketch(&self, text: &str, scratch: &mut Scratch) -> Sketch;
 
+    /// How many of these rows, from the first, can be decided together: within them, who is whose candidate does not depend
+    /// on which of them are taken in. At least 1; a row may be empty.
+    fn together(&self, rows: &[&[u64]]) -> usize {
+        rows.len()
+    }
+
     /// For each row its best candidates among the documents taken in, at most `limit`.
     fn search(
         &self,
@@ -146,6 +190,9 @@ pub(crate) trait Sieve: Send + Sync {
 pub(crate) fn sieve(options: &DedupOptions) -> Result<Box<dyn Sieve>, DedupError> {
     Ok(match options.method {
         Method::SimHash { max_distance } => Box::new(SimHash::new(options, max_distance)?),
+        Method::MinHash { plan } => Box::new(MinHash::new(options, plan)?),
+        Method::Sentences { count } => Box::new(Sentences::new(options, count)?),
+        Method::BruteForce => Box::new(BruteForce::new(options)?),
         Method::Exact => Box::new(Exact::new(options)?),
     })
 }

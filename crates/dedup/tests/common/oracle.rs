@@ -1,23 +1,35 @@
 //! The documented rule, written down naively: no index, no caches, no batches, all pairs.
 
 use simhash_dedup::{Cluster, Decision, DedupOptions, Keep, Key, Method};
+use simhash_index::bands::band_keys;
+use simhash_sketch::minhash::{MinHashOptions, MinHasher};
+use simhash_sketch::sentences::MIN_LENGTH;
 use simhash_sketch::{Fingerprinter, Scratch};
+use simhash_text::sentence::{Longest, SentenceOptions, SentenceScratch};
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 /// Everything the rule looks at in a document.
 struct Known {
+    /// Of bands or sentences.
+    keys: Vec<u64>,
     normalised: String,
     fingerprint: Option<u64>,
     shingles: BTreeSet<u64>,
 }
 
 impl Known {
-    fn of(text: &str, fingerprinter: &Fingerprinter, scratch: &mut Scratch) -> Self {
+    fn of(
+        text: &str,
+        method: Method,
+        fingerprinter: &Fingerprinter,
+        scratch: &mut Scratch,
+    ) -> Self {
         let fingerprint = fingerprinter.sketch(text, scratch).fingerprint;
         let mut shingles = Vec::new();
         fingerprinter.shingles(text, scratch, &mut shingles);
         Self {
+            keys: keys(text, &shingles, method),
             normalised: fingerprinter.normalize(text, scratch).to_owned(),
             fingerprint,
             shingles: shingles.into_iter().collect(),
@@ -39,14 +51,51 @@ impl Known {
     }
 
     /// The rank of a candidate.
-    fn rank(&self, other: &Self, method: Method) -> Option<u32> {
+    fn rank(&self, other: &Self, method: Method, least: Option<f64>) -> Option<u32> {
         match method {
             Method::SimHash { max_distance } => {
                 self.distance(other).filter(|distance| *distance <= max_distance)
             }
+            Method::MinHash { .. } | Method::Sentences { .. } => {
+                let most = match method {
+                    Method::Sentences { count } => count,
+                    _ => self.keys.len(),
+                };
+                let shared = self.keys.iter().filter(|key| other.keys.contains(key)).count();
+                (shared > 0).then(|| (most - shared) as u32)
+            }
+            Method::BruteForce => {
+                let similarity = self.similarity(other);
+                // As many steps as a rank has.
+                #[expect(clippy::cast_sign_loss, reason = "a similarity is at most 1")]
+                let rank = ((1.0 - similarity) * f64::from(u32::MAX)) as u32;
+                (similarity >= least.unwrap_or(0.8) && similarity > 0.0).then_some(rank)
+            }
             Method::Exact => None,
             other => panic!("no oracle for {other:?}"),
         }
+    }
+}
+
+/// The keys of a document's bands, or its longest sentences.
+fn keys(text: &str, shingles: &[u64], method: Method) -> Vec<u64> {
+    match method {
+        Method::MinHash { plan } => {
+            let plan = plan.unwrap();
+            let hashes = plan.hashes();
+            let options = MinHashOptions { hashes, ..MinHashOptions::default() };
+            let (mut signature, mut keys) = (Vec::new(), Vec::new());
+            MinHasher::new(&options).unwrap().signature(shingles, &mut signature);
+            band_keys(plan, &signature, &mut keys);
+            keys
+        }
+        Method::Sentences { count } => {
+            let options =
+                SentenceOptions { count, min_length: MIN_LENGTH, ..SentenceOptions::default() };
+            let found = &mut SentenceScratch::default();
+            Longest::new(&options).of(text, found).iter().map(|one| one.hash).collect()
+        }
+        _ => Vec::new(),
     }
 }
 
@@ -89,7 +138,7 @@ pub(crate) fn oracle_keyed(
     let fingerprinter = Fingerprinter::new(&options.fingerprinter).unwrap();
     let scratch = &mut Scratch::default();
     let known: Vec<Known> =
-        texts.iter().map(|text| Known::of(text, &fingerprinter, scratch)).collect();
+        texts.iter().map(|text| Known::of(text, options.method, &fingerprinter, scratch)).collect();
     let order = order(texts, keys, &options.keep);
     let (originals, truncated) = match options.cluster {
         Cluster::Representative => represent(&known, &order, options),
@@ -124,7 +173,9 @@ fn candidates(
 ) -> (Vec<usize>, bool) {
     let mut near: Vec<(u32, usize)> = others
         .iter()
-        .filter_map(|&other| Some((known[place].rank(&known[other], options.method)?, other)))
+        .filter_map(|&other| {
+            Some((known[place].rank(&known[other], options.method, options.min_similarity)?, other))
+        })
         .collect();
     // Stable: of equal rank the one that was taken in first.
     near.sort_by_key(|(rank, _)| *rank);

@@ -35,6 +35,11 @@ impl Table {
         Self { segments, lists: Vec::new(), free: Vec::new() }
     }
 
+    /// A key as far as this table tells keys apart: its highest bits, the others cleared.
+    pub(super) fn bucket(key: u64) -> u64 {
+        key >> (64 - SEGMENT_BITS - TAG_BITS) << (64 - SEGMENT_BITS - TAG_BITS)
+    }
+
     /// Asks for what a look at this key reads.
     pub(super) fn prefetch(&self, key: u64) {
         let (segment, tag) = place(key);

@@ -1,0 +1,111 @@
+//! Every pair above the threshold, exactly: sets of features in an index by prefix filtering.
+//!
+//! No pair at or above `min_similarity` by Jaccard is missed. It keeps every set in memory and its time grows with what
+//! documents have in common, and with the square of a cluster's size where clusters are components: a method for up to
+//! about a million short texts, and the measure of the others' recall.
+
+use super::{Candidate, Found, Sieve, Sketch};
+use crate::error::DedupError;
+use crate::options::DedupOptions;
+use crate::parallel;
+use simhash_index::overlap::{OverlapIndex, OverlapMatch};
+use simhash_sketch::{Fingerprinter, Scratch};
+use std::sync::atomic::AtomicBool;
+
+pub(super) struct BruteForce {
+    fingerprinter: Fingerprinter,
+    threshold: f64,
+    index: OverlapIndex,
+}
+
+impl BruteForce {
+    pub(super) fn new(options: &DedupOptions) -> Result<Self, DedupError> {
+        let default = DedupOptions::default().min_similarity;
+        // The index takes thresholds above 0: any overlap at all is above this one.
+        let threshold = options.min_similarity.or(default).unwrap_or_default().max(1e-6);
+        Ok(Self {
+            fingerprinter: Fingerprinter::new(&options.fingerprinter)?,
+            threshold,
+            index: OverlapIndex::new(threshold)?,
+        })
+    }
+}
+
+/// What is missing to 1, in steps of 2^-32: of equal rank are at most what rounding cannot tell apart.
+fn candidate(found: &OverlapMatch) -> Candidate {
+    #[expect(clippy::cast_sign_loss, reason = "a similarity is at most 1")]
+    let rank = ((1.0 - found.similarity) * f64::from(u32::MAX)) as u32;
+    Candidate { number: found.ordinal, rank }
+}
+
+impl Sieve for BruteForce {
+    fn sketch(&self, text: &str, scratch: &mut Scratch) -> Sketch {
+        let mut row = Vec::new();
+        let exact = self.fingerprinter.exact_and_shingles(text, scratch, &mut row);
+        Sketch {
+            exact: exact.unwrap_or_default(),
+            empty: exact.is_none(),
+            short: row.is_empty() && exact.is_some(),
+            row,
+        }
+    }
+
+    fn search(
+        &self,
+        rows: &[&[u64]],
+        limit: usize,
+        threads: usize,
+        cancel: &AtomicBool,
+    ) -> Result<Vec<Found>, DedupError> {
+        let mut slots: Vec<(&[u64], Found)> =
+            rows.iter().map(|&row| (row, Found::default())).collect();
+        parallel::for_each(
+            &mut slots,
+            threads,
+            cancel,
+            || (),
+            |(), (row, found)| {
+                let near = self.index.search(row, limit);
+                found.candidates = near.matches.iter().map(candidate).collect();
+                found.cut = near.truncated;
+                Ok(())
+            },
+        )?;
+        Ok(slots.into_iter().map(|(_, found)| found).collect())
+    }
+
+    fn among(
+        &self,
+        rows: &[&[u64]],
+        threads: usize,
+        cancel: &AtomicBool,
+    ) -> Result<Vec<Vec<Candidate>>, DedupError> {
+        let mut own = OverlapIndex::new(self.threshold)?;
+        for row in rows {
+            own.add(row)?;
+        }
+        let mut slots: Vec<(u32, Vec<Candidate>)> =
+            (0..rows.len() as u32).map(|number| (number, Vec::new())).collect();
+        parallel::for_each(
+            &mut slots,
+            threads,
+            cancel,
+            || (),
+            |(), (number, found)| {
+                let near = own.search(rows[*number as usize], usize::MAX);
+                let before = near.matches.iter().filter(|found| found.ordinal < *number);
+                found.extend(before.map(candidate));
+                found.sort_unstable_by_key(|found| (found.rank, found.number));
+                Ok(())
+            },
+        )?;
+        Ok(slots.into_iter().map(|(_, found)| found).collect())
+    }
+
+    fn add(&mut self, rows: &[&[u64]]) -> Result<(), DedupError> {
+        for row in rows {
+            self.index.add(row)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,32 @@
+/** The methods by name, and which options belong to which. Loads nothing, so that the command line can say it quickly. */
+
+/** How near-duplicates are looked for. Equal normalised texts are found first, whatever the method. */
+export type Method =
+  /** Signatures of the sets of features; documents that share one of their `bands` are compared. About 9 bytes per band and document. */
+  | 'minhash'
+  /** Fingerprints within `maxDistance`: the fewest bytes per document, and the fewest duplicates found among short texts. */
+  | 'simhash'
+  /** An equal one among the longest `sentences`: for pages that put other things around a text. */
+  | 'sentences'
+  /** Every pair above `minSimilarity`, exactly: for up to about a million short texts. */
+  | 'brute-force'
+  /** Equal normalised texts and nothing else. */
+  | 'exact';
+
+/** Options that one method has. */
+export const OWN = [
+  ['maxDistance', 'simhash'],
+  ['bands', 'minhash'],
+  ['rows', 'minhash'],
+  ['sentences', 'sentences'],
+] as const;
+
+type Given = { readonly method?: Method | undefined } & {
+  readonly [K in (typeof OWN)[number][0]]?: number | undefined;
+};
+
+/** The method that options ask for: by name, else the one whose options are given, else the default. */
+export function methodOf(options: Given): Method {
+  const own = OWN.find(([option]) => options[option] !== undefined);
+  return options.method ?? own?.[1] ?? 'minhash';
+}
