@@ -57,11 +57,12 @@ function defaults(corpora) {
 }
 
 function curve(corpora) {
-  const distances = only(corpora[0], 'distance').map(({ options }) => options.maxDistance)
+  const all = corpora.flatMap((truth) => only(truth, 'distance').map(({ options }) => options.maxDistance))
+  const distances = [...new Set(all)].sort((a, b) => a - b)
   const recall = (truth, k) => only(truth, 'distance').find(({ options }) => options.maxDistance === k)
   const rows = corpora.map((truth) => {
-    const enough = distances.find((k) => recall(truth, k).recall >= 0.95)
-    return [title(truth), truth.kind, ...distances.map((k) => share(recall(truth, k).recall)), enough === undefined ? 'none' : `${enough}`]
+    const enough = distances.find((k) => recall(truth, k)?.recall >= 0.95)
+    return [title(truth), truth.kind, ...distances.map((k) => share(recall(truth, k)?.recall)), enough === undefined ? 'none' : `${enough}`]
   })
   return table(['corpus', 'texts', ...distances.map((k) => `k = ${k}`), 'smallest k with 0.95'], rows)
 }

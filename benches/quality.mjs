@@ -28,7 +28,8 @@ const TRIALS = [
 /** The figures of one corpus. */
 async function measure(truth, { tune }) {
   const { docs, labels } = open(truth)
-  const trials = TRIALS.filter(({ kind }) => kind === undefined || kind === truth.kind)
+  const { kind: own, widest = 16 } = truth
+  const trials = TRIALS.filter(({ kind, options }) => (kind ?? own) === own && (options.maxDistance ?? 0) <= widest)
   const { ngram, normalize } = truth
   const sample = truth.sample ?? 2 ** 32 - 1
   const options = trials.map(({ options }) => options)
