@@ -108,4 +108,8 @@ impl Sieve for BruteForce {
         }
         Ok(())
     }
+
+    fn bytes(&self) -> usize {
+        self.index.bytes()
+    }
 }

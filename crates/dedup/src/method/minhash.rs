@@ -123,4 +123,9 @@ impl Sieve for MinHash {
         self.index.add_many_at(&signatures, &[])?;
         Ok(())
     }
+
+    fn bytes(&self) -> usize {
+        let stats = self.index.stats();
+        stats.table_bytes + stats.id_bytes
+    }
 }

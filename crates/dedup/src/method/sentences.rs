@@ -158,4 +158,10 @@ impl Sieve for Sentences {
         }
         Ok(())
     }
+
+    fn bytes(&self) -> usize {
+        let lists: usize = self.lists.iter().map(|list| list.capacity() * 4 + 24).sum();
+        // An entry and a byte of control each.
+        self.documents.capacity() * (size_of::<(u64, u32)>() + 1) + lists
+    }
 }
