@@ -66,20 +66,38 @@ fn stored(item: Item) -> Item {
 }
 
 impl State {
-    /// The new id, and whether merging has become due.
-    fn add(&mut self, stored: Item) -> (u64, bool) {
-        match (stored, self.ids.add(stored)) {
-            (Item::Fingerprint(value), (id, true)) => (id, self.stack.push(value)),
-            (_, (id, _)) => (id, false),
+    /// The new id, and whether merging has become due. `unknown`: a search has found that no table has the fingerprint.
+    fn add(&mut self, stored: Item, unknown: bool) -> (u64, bool) {
+        match stored {
+            Item::Fingerprint(value) if unknown => {
+                let due = self.stack.push(value);
+                (self.ids.add_unknown(value), due)
+            }
+            Item::Fingerprint(value) => match self.ids.add(stored) {
+                (id, true) => (id, self.stack.push(value)),
+                (id, false) => (id, false),
+            },
+            _ => (self.ids.add(stored).0, false),
         }
     }
 
-    fn search(&self, stored: Item, distance: u32, limit: usize) -> Matches {
+    /// The hits of a fingerprint in the tables; their ids are asked for as soon as each is found.
+    fn hits(&self, stored: Item, distance: u32) -> Vec<Hit> {
         let mut hits = Vec::new();
         if let Item::Fingerprint(value) = stored {
-            self.stack.find(value, distance, &mut hits);
+            self.stack.find_each(&[value], distance, |_, hit| {
+                self.ids.prefetch(hit.value);
+                hits.push(hit);
+            });
+            for hit in &hits {
+                self.ids.prefetch_records(hit.value);
+            }
         }
-        self.matches(stored, &mut hits, limit)
+        hits
+    }
+
+    fn search(&self, stored: Item, distance: u32, limit: usize) -> Matches {
+        self.matches(stored, &mut self.hits(stored, distance), limit)
     }
 
     /// The answer to a search whose hits in the tables are these.
@@ -117,19 +135,21 @@ impl State {
         found
     }
 
-    /// The nearest live match, ties to the lowest id.
-    fn nearest(&self, stored: Item, distance: u32) -> Option<Match> {
-        let value = match stored {
-            Item::Fingerprint(value) => value,
-            Item::Exact(text) => {
-                return self.ids.first_text(text).map(|id| Match { id, distance: 0 });
+    /// The nearest live match, ties to the lowest id, and whether the tables do not have a fingerprint.
+    fn nearest(&self, stored: Item, distance: u32) -> (Option<Match>, bool) {
+        match stored {
+            Item::Fingerprint(value) => {
+                // Where it will be written if it is new.
+                self.ids.prefetch(value);
+                let mut hits = self.hits(stored, distance);
+                let unknown = hits.iter().all(|hit| hit.distance > 0);
+                (self.nearest_of(&mut hits), unknown)
             }
-            Item::Empty => return None,
-        };
-        self.ids.prefetch(value);
-        let mut hits = Vec::new();
-        self.stack.find(value, distance, &mut hits);
-        self.nearest_of(&mut hits)
+            Item::Exact(text) => {
+                (self.ids.first_text(text).map(|id| Match { id, distance: 0 }), false)
+            }
+            Item::Empty => (None, false),
+        }
     }
 
     fn nearest_of(&self, hits: &mut [Hit]) -> Option<Match> {

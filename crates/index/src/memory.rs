@@ -4,7 +4,11 @@
 //! table. Arrays of at least one huge page come straight from the system, aligned, with the advice to use huge pages;
 //! where it is not taken (or on other systems) everything works the same, only slower.
 
+mod blocks;
+
 use std::ops::{Deref, DerefMut};
+
+pub(crate) use blocks::Blocks;
 
 /// A fixed number of 64-bit words, zero at first.
 #[derive(Debug)]

@@ -105,6 +105,12 @@ impl Buckets {
         line[ROOM] = tail(1, number + 1);
     }
 
+    /// Takes everything out, the memory stays.
+    pub(super) fn clear(&mut self) {
+        self.home.fill(0);
+        self.linked = 0;
+    }
+
     /// Bytes reserved.
     pub(super) fn bytes(&self) -> usize {
         (self.home.len() + self.overflow.len() * SPARE * LINE) * 8

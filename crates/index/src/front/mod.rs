@@ -11,16 +11,14 @@
 mod buckets;
 
 use self::buckets::Buckets;
-use crate::plan::{Lookup, Plan, Prefix};
+use crate::plan::{Plan, Prefix};
+use crate::run::Wanted;
 
 /// Fingerprints that are scanned rather than looked up: some 30 ns, less than a look-up in every table.
 const SCANNED: usize = 256;
 
 /// Fingerprints per line of a full front.
 const PER_LINE: usize = 4;
-
-/// Look-ups whose lines are asked for before the first is read.
-const AHEAD: usize = 32;
 
 /// Fingerprints, each once, in order of arrival and by table.
 #[derive(Debug)]
@@ -42,13 +40,26 @@ impl Front {
         if self.values.len() <= SCANNED {
             return;
         }
-        if !self.tables.is_empty() {
+        if self.values.len() > SCANNED + 1 {
             enter(&mut self.tables, plan.prefixes(), &[value]);
             return;
         }
-        let bits = (self.capacity / PER_LINE).max(1).ilog2();
-        self.tables = plan.prefixes().iter().map(|prefix| Buckets::new(prefix, bits)).collect();
+        if self.tables.is_empty() {
+            let bits = (self.capacity / PER_LINE).max(1).ilog2();
+            self.tables = plan.prefixes().iter().map(|prefix| Buckets::new(prefix, bits)).collect();
+        }
         enter(&mut self.tables, plan.prefixes(), &self.values);
+    }
+
+    /// The same memory, with nothing in it.
+    pub(crate) fn emptied(mut self) -> Self {
+        self.values.clear();
+        self.tables.iter_mut().for_each(Buckets::clear);
+        self
+    }
+
+    pub(crate) fn capacity(&self) -> usize {
+        self.capacity
     }
 
     pub(crate) fn is_full(&self) -> bool {
@@ -62,34 +73,21 @@ impl Front {
 
     /// Whether it has tables to look into; else it is to be scanned.
     pub(crate) fn has_tables(&self) -> bool {
-        !self.tables.is_empty()
+        self.values.len() > SCANNED
     }
 
-    /// Asks for what [`Front::look_up`] and [`Front::push`] will read.
+    /// Asks for what [`Front::look_up`] will read, and [`Front::push`] write.
     #[inline]
-    pub(crate) fn ask(&self, prefixes: &[Prefix], lookups: &[Lookup], query: u64) {
-        for lookup in lookups {
-            self.table(prefixes, *lookup, query, Buckets::ask);
-        }
+    pub(crate) fn ask(&self, wanted: &Wanted) {
+        let table = &self.tables[wanted.table];
+        table.ask(table.slot(wanted.key));
     }
 
-    /// Calls `visit(number, bucket)` for each look-up with fingerprints that may have the key looked for, some at a time.
+    /// Calls `visit` with fingerprints that may have the key looked for, some at a time.
     #[inline]
-    pub(crate) fn look_up(
-        &self,
-        prefixes: &[Prefix],
-        lookups: &[Lookup],
-        query: u64,
-        mut visit: impl FnMut(usize, &[u64]),
-    ) {
-        for (part, lookups) in lookups.chunks(AHEAD).enumerate() {
-            self.ask(prefixes, lookups, query);
-            for (number, lookup) in (part * AHEAD..).zip(lookups) {
-                self.table(prefixes, *lookup, query, |table, slot| {
-                    table.visit(slot, |bucket| visit(number, bucket));
-                });
-            }
-        }
+    pub(crate) fn look_up(&self, wanted: &Wanted, mut visit: impl FnMut(&Wanted, &[u64])) {
+        let table = &self.tables[wanted.table];
+        table.visit(table.slot(wanted.key), |bucket| visit(wanted, bucket));
     }
 
     /// Asks for the lines that an addition will write.
@@ -97,20 +95,6 @@ impl Front {
     pub(crate) fn ask_all(&self, prefixes: &[Prefix], value: u64) {
         for (table, prefix) in self.tables.iter().zip(prefixes) {
             table.ask(table.slot(prefix.key(value)));
-        }
-    }
-
-    #[inline]
-    fn table<'a>(
-        &'a self,
-        prefixes: &[Prefix],
-        lookup: Lookup,
-        query: u64,
-        then: impl FnOnce(&'a Buckets, usize),
-    ) {
-        let number = usize::from(lookup.table);
-        if let Some(table) = self.tables.get(number) {
-            then(table, table.slot(prefixes[number].key(query ^ lookup.flips)));
         }
     }
 

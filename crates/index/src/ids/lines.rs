@@ -1,11 +1,13 @@
 //! Fingerprint -> id, one cache miss away, at about eight bytes each, growing a line at a time.
 //!
 //! Linear hashing over cache lines. A line has twelve slots, an id and a tag byte each, and a link to an overflow line,
-//! which few have at this load. Whenever the load passes its limit the next line in turn is split in two by one more
-//! bit of the hash; so the slowest insertion moves some twelve ids and the map is never rebuilt. Keys are not stored:
-//! an id's fingerprint is in the records, and a tag lets one comparison in 255 go there in vain.
+//! which few have at this load. An id enters the line that its hash names; what was there moves on when the line is
+//! full, so that an addition touches one line and not a chain. Whenever the load passes its limit the next line in turn
+//! is split in two by one more bit of the hash; so the slowest insertion moves some twelve ids and the map is never
+//! rebuilt. Keys are not stored: an id's fingerprint is in the records, and a tag lets one comparison in 255 go there in
+//! vain.
 
-use crate::memory::{Words, halves, halves_mut, prefetch};
+use crate::memory::{Blocks, Words, halves, halves_mut, prefetch};
 
 /// Words and slots of a line of 64 bytes: twelve ids, twelve tags, one link.
 const WORDS: usize = 8;
@@ -24,8 +26,9 @@ const LOAD: (usize, usize) = (95, 100);
 /// Insertions before a split at which the records of its ids are asked for: some microseconds, in which they come.
 const AHEAD: usize = 4;
 
-/// Overflow lines that are allocated at a time: 64 KB.
-const SPARE: usize = 1024;
+/// Overflow lines that are allocated at a time: 16 KB at first, huge pages later.
+const SPARE: usize = 256;
+const PAGE: usize = (2 << 20) / (WORDS * 8);
 
 /// Where a line is: in the table, or among the overflow lines.
 #[derive(Clone, Copy)]
@@ -37,12 +40,13 @@ enum Place {
 #[derive(Debug)]
 pub(crate) struct Lines {
     parts: Vec<Words>,
-    overflow: Vec<Words>,
-    free: Vec<usize>,
+    overflow: Blocks<WORDS, SPARE, PAGE>,
     /// Lines in use.
     used: usize,
     /// Ids in the map.
     count: usize,
+    /// Room for the ids of the line being split.
+    moving: Vec<u32>,
 }
 
 fn tag(hash: u64) -> u8 {
@@ -69,10 +73,36 @@ fn set(line: &mut [u64], slot: usize, id: u32, tag: u8) {
     *tags = *tags & !(0xff << shift) | u32::from(tag) << shift;
 }
 
+/// Slots of a line with this tag, four compared at a time; 0 is that of free ones.
+#[inline]
+fn tagged(line: &[u64], tag: u8) -> impl Iterator<Item = usize> {
+    const LOW: u32 = 0x7f7f_7f7f;
+    let tags: [u32; SLOTS / 4] = std::array::from_fn(|part| halves(line)[TAGS + part]);
+    tags.into_iter().enumerate().flat_map(move |(part, tags)| {
+        let differ = tags ^ u32::from_ne_bytes([tag; 4]);
+        // The high bit of each byte that is zero, exactly.
+        let mut equal = !(((differ & LOW) + LOW) | differ | LOW);
+        std::iter::from_fn(move || {
+            let slot = (equal != 0).then(|| part * 4 + equal.trailing_zeros() as usize / 8);
+            equal &= equal.wrapping_sub(1);
+            slot
+        })
+    })
+}
+
+/// The ids of a line.
+fn members(line: &[u64]) -> impl Iterator<Item = u32> {
+    (0..SLOTS).filter(|&slot| tag_at(line, slot) != 0).map(|slot| halves(line)[slot])
+}
+
+fn free_slot(line: &[u64]) -> Option<usize> {
+    tagged(line, 0).next()
+}
+
 impl Lines {
     pub(crate) fn new() -> Self {
         let parts = vec![Words::zeroed(FIRST * WORDS)];
-        Self { parts, overflow: Vec::new(), free: Vec::new(), used: FIRST, count: 0 }
+        Self { parts, overflow: Blocks::default(), used: FIRST, count: 0, moving: Vec::new() }
     }
 
     /// The line of a hash: its low bits, one bit more for lines that were split already at this level.
@@ -88,10 +118,7 @@ impl Lines {
                 let (part, at) = part_of(line);
                 &self.parts[part][at * WORDS..(at + 1) * WORDS]
             }
-            Place::Overflow(line) => {
-                let at = line % SPARE * WORDS;
-                &self.overflow[line / SPARE][at..at + WORDS]
-            }
+            Place::Overflow(line) => self.overflow.block(line),
         }
     }
 
@@ -101,10 +128,7 @@ impl Lines {
                 let (part, at) = part_of(line);
                 &mut self.parts[part][at * WORDS..(at + 1) * WORDS]
             }
-            Place::Overflow(line) => {
-                let at = line % SPARE * WORDS;
-                &mut self.overflow[line / SPARE][at..at + WORDS]
-            }
+            Place::Overflow(line) => self.overflow.block_mut(line),
         }
     }
 
@@ -118,12 +142,10 @@ impl Lines {
         let mut place = Place::Home(self.home(hash));
         loop {
             let line = self.line(place);
-            for slot in 0..SLOTS {
-                if tag_at(line, slot) == wanted {
-                    let id = halves(line)[slot];
-                    if is_it(id) {
-                        return Some((place, slot, id));
-                    }
+            for slot in tagged(line, wanted) {
+                let id = halves(line)[slot];
+                if is_it(id) {
+                    return Some((place, slot, id));
                 }
             }
             place = self.next(place)?;
@@ -140,10 +162,7 @@ impl Lines {
     #[inline]
     pub(crate) fn tagged(&self, hash: u64, on_id: impl Fn(u32)) {
         let line = self.line(Place::Home(self.home(hash)));
-        let wanted = tag(hash);
-        (0..SLOTS)
-            .filter(|&slot| tag_at(line, slot) == wanted)
-            .for_each(|slot| on_id(halves(line)[slot]));
+        tagged(line, tag(hash)).for_each(|slot| on_id(halves(line)[slot]));
     }
 
     /// The id with this hash that `is_it` accepts.
@@ -178,83 +197,91 @@ impl Lines {
         self.count += 1;
         match (self.used * SLOTS * LOAD.0 / LOAD.1).checked_sub(self.count) {
             None => {
-                self.split(hash_of, touch);
-                self.line_to_split(|line| prefetch(line, 0));
+                self.split(hash_of);
+                prefetch(self.line(Place::Home(self.next_split())), 0);
             }
-            Some(AHEAD) => self.line_to_split(|line| {
-                let ids = (0..SLOTS).filter(|&slot| tag_at(line, slot) != 0);
-                ids.for_each(|slot| touch(halves(line)[slot]));
-            }),
+            Some(AHEAD) => {
+                let line = self.line(Place::Home(self.next_split()));
+                members(line).for_each(touch);
+            }
             Some(_) => {}
         }
     }
 
-    /// A look at the next line in turn.
-    fn line_to_split(&self, look: impl FnOnce(&[u64])) {
-        look(self.line(Place::Home(self.used - (1 << self.used.ilog2()))));
-    }
-
+    /// Enters an id in the line that a hash names, never further: a full line makes room there first.
     fn place(&mut self, home: usize, hash: u64, id: u32) {
-        let mut place = Place::Home(home);
-        loop {
-            let line = self.line(place);
-            if let Some(slot) = (0..SLOTS).find(|&slot| tag_at(line, slot) == 0) {
-                set(self.line_mut(place), slot, id, tag(hash));
-                return;
-            }
-            place = match self.next(place) {
-                Some(next) => next,
-                None => self.link(place),
-            };
+        let home = Place::Home(home);
+        let mut free = free_slot(self.line(home));
+        if free.is_none() {
+            self.make_room(home);
+            free = free_slot(self.line(home));
+        }
+        if let Some(slot) = free {
+            set(self.line_mut(home), slot, id, tag(hash));
         }
     }
 
-    /// Gives a full line an overflow line.
-    fn link(&mut self, place: Place) -> Place {
-        if self.free.is_empty() {
-            let first = self.overflow.len() * SPARE;
-            self.overflow.push(Words::zeroed(SPARE * WORDS));
-            self.free.extend((first..first + SPARE).rev());
+    /// Moves what a full line holds to where its overflow lines have room, or if they have none as a whole to a new
+    /// one: so a chain is walked once for many additions.
+    fn make_room(&mut self, home: Place) {
+        let mut moved = 0;
+        let mut next = self.next(home);
+        while let Some(place) = next {
+            while moved < SLOTS
+                && let Some(slot) = free_slot(self.line(place))
+            {
+                let line = self.line(home);
+                let (id, tag) = (halves(line)[moved], tag_at(line, moved));
+                set(self.line_mut(place), slot, id, tag);
+                set(self.line_mut(home), moved, 0, 0);
+                moved += 1;
+            }
+            next = self.next(place);
         }
-        let new = self.free.pop().unwrap_or(0);
-        halves_mut(self.line_mut(place))[LINK] = new as u32 + 1;
-        Place::Overflow(new)
+        if moved > 0 {
+            return;
+        }
+        let new = self.overflow.take();
+        let line: [u64; WORDS] = std::array::from_fn(|word| self.line(home)[word]);
+        self.overflow.block_mut(new).copy_from_slice(&line);
+        let line = self.line_mut(home);
+        line.fill(0);
+        halves_mut(line)[LINK] = new as u32 + 1;
+    }
+
+    /// The line whose turn it is to be split.
+    fn next_split(&self) -> usize {
+        self.used - (1 << self.used.ilog2())
     }
 
     /// Splits the next line in turn.
-    fn split(&mut self, hash_of: impl Fn(u32) -> u64, touch: impl Fn(u32)) {
-        let level = self.used.ilog2();
-        let old = self.used - (1 << level);
+    fn split(&mut self, hash_of: impl Fn(u32) -> u64) {
+        let old = Place::Home(self.next_split());
         let (part, _) = part_of(self.used);
         if part == self.parts.len() {
             self.parts.push(Words::zeroed((FIRST << (part - 1)) * WORDS));
         }
-        let mut members = Vec::with_capacity(2 * SLOTS);
-        let mut place = Some(Place::Home(old));
-        while let Some(here) = place {
-            let line = self.line(here);
-            let ids = (0..SLOTS).filter(|&slot| tag_at(line, slot) != 0);
-            members.extend(ids.map(|slot| halves(line)[slot]));
-            place = self.next(here);
-            self.line_mut(here).fill(0);
-            if let Place::Overflow(line) = here {
-                self.free.push(line);
-            }
+        let mut moving = std::mem::take(&mut self.moving);
+        moving.clear();
+        moving.extend(members(self.line(old)));
+        let mut linked = self.next(old);
+        while let Some(place @ Place::Overflow(line)) = linked {
+            moving.extend(members(self.line(place)));
+            linked = self.next(place);
+            self.overflow.give(line);
         }
-        for &id in &members {
-            touch(id);
-        }
+        self.line_mut(old).fill(0);
         self.used += 1;
-        for id in members {
+        for &id in &moving {
             let hash = hash_of(id);
-            let home = self.home(hash);
-            self.place(home, hash, id);
+            self.place(self.home(hash), hash, id);
         }
+        self.moving = moving;
     }
 
     /// Bytes in use. The last part is reserved whole, but the system gives memory only to the lines in use.
     pub(crate) fn bytes(&self) -> usize {
-        (self.used + self.overflow.len() * SPARE) * WORDS * 8
+        self.used * WORDS * 8 + self.overflow.bytes()
     }
 }
 

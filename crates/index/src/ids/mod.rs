@@ -181,24 +181,32 @@ impl Ids {
     }
 
     fn add_fingerprint(&mut self, value: u64) -> (u32, bool) {
-        let hash = mix(value, self.seed);
-        let known = self.known_as(value);
+        let Some(old) = self.known_as(value) else { return (self.enter(value), true) };
         let id = self.records.push(value, false);
-        let Some(old) = known else {
-            let (seed, records) = (self.seed, &self.records);
-            let hash_of = |id| mix(records.value(id), seed);
-            self.lines.insert(hash, id, hash_of, |id| records.prefetch_value(id));
-            self.known += 1;
-            return (id, true);
-        };
         if self.records.is_alive(old) {
             self.shared.entry(value).or_insert_with(|| Holders::new(old)).push(id);
         } else {
-            self.lines.replace(hash, old, id);
+            self.lines.replace(mix(value, self.seed), old, id);
             self.records.release(old);
             self.dead -= 1;
         }
         (id, false)
+    }
+
+    /// [`Ids::add`] of a fingerprint that is not known, not even as dead.
+    pub(crate) fn add_unknown(&mut self, value: u64) -> u64 {
+        self.live += 1;
+        let id = self.enter(value);
+        self.records.id(id)
+    }
+
+    fn enter(&mut self, value: u64) -> u32 {
+        let id = self.records.push(value, false);
+        let (seed, records) = (self.seed, &self.records);
+        let hash_of = |id| mix(records.value(id), seed);
+        self.lines.insert(mix(value, seed), id, hash_of, |id| records.prefetch_value(id));
+        self.known += 1;
+        id
     }
 
     /// What a live id holds.

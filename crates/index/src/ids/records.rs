@@ -6,32 +6,34 @@
 use std::collections::VecDeque;
 
 use crate::IndexError;
-use crate::memory::prefetch;
+use crate::memory::{Blocks, prefetch};
 
 /// Ids per chunk: 66 KB, so that the chunks of 50 million ids are listed in the second-level cache.
 const CHUNK: usize = 8192;
+
+/// Chunks in a huge page.
+const PAGE: usize = (2 << 20) / (WORDS * 8);
 
 /// First words of the two bit sets behind the values, and all words.
 const ALIVE: usize = CHUNK;
 const OTHER: usize = ALIVE + CHUNK / 64;
 const WORDS: usize = OTHER + CHUNK / 64;
 
-/// Values, a bit for each that is alive, a bit for each that is no fingerprint.
-#[derive(Debug)]
+/// A block of values, a bit for each that is alive, a bit for each that is no fingerprint.
+#[derive(Debug, Clone, Copy)]
 struct Chunk {
-    words: Box<[u64]>,
+    block: u32,
     /// Ids that something still refers to.
     held: u32,
 }
 
-impl Chunk {
-    fn bit(&self, set: usize, at: usize) -> bool {
-        self.words[set + at / 64] >> (at % 64) & 1 == 1
-    }
+fn bit(words: &[u64], set: usize, at: usize) -> bool {
+    words[set + at / 64] >> (at % 64) & 1 == 1
 }
 
 #[derive(Debug, Default)]
 pub(crate) struct Records {
+    blocks: Blocks<WORDS, 1, PAGE>,
     chunks: VecDeque<Option<Chunk>>,
     /// Id of the first chunk's first record.
     base: u64,
@@ -78,26 +80,25 @@ impl Records {
         (offset / CHUNK, offset % CHUNK)
     }
 
-    fn chunk(&self, short: u32) -> Option<(&Chunk, usize)> {
+    #[inline]
+    fn words(&self, short: u32) -> Option<(&[u64], usize)> {
         let (chunk, at) = self.place(short);
-        Some((self.chunks.get(chunk)?.as_ref()?, at))
-    }
-
-    fn chunk_mut(&mut self, short: u32) -> Option<(&mut Chunk, usize)> {
-        let (chunk, at) = self.place(short);
-        Some((self.chunks.get_mut(chunk)?.as_mut()?, at))
+        let chunk = (*self.chunks.get(chunk)?)?;
+        Some((self.blocks.block(chunk.block as usize), at))
     }
 
     /// Numbers a new record; it is alive and held. `other` marks what is not a fingerprint.
     pub(crate) fn push(&mut self, value: u64, other: bool) -> u32 {
         let at = (self.next % CHUNK as u64) as usize;
         if at == 0 || self.chunks.is_empty() {
-            self.chunks.push_back(Some(Chunk { words: vec![0; WORDS].into(), held: 0 }));
+            let block = self.blocks.take() as u32;
+            self.chunks.push_back(Some(Chunk { block, held: 0 }));
         }
         if let Some(Some(chunk)) = self.chunks.back_mut() {
-            chunk.words[at] = value;
-            chunk.words[ALIVE + at / 64] |= 1 << (at % 64);
-            chunk.words[OTHER + at / 64] |= (other as u64) << (at % 64);
+            let words = self.blocks.block_mut(chunk.block as usize);
+            words[at] = value;
+            words[ALIVE + at / 64] |= 1 << (at % 64);
+            words[OTHER + at / 64] |= (other as u64) << (at % 64);
             chunk.held += 1;
         }
         let short = self.next as u32;
@@ -107,35 +108,37 @@ impl Records {
 
     #[inline]
     pub(crate) fn value(&self, short: u32) -> u64 {
-        self.chunk(short).map_or(0, |(chunk, at)| chunk.words[at])
+        self.words(short).map_or(0, |(words, at)| words[at])
     }
 
     /// Asks for the value of an id.
     pub(crate) fn prefetch_value(&self, short: u32) {
-        if let Some((chunk, at)) = self.chunk(short) {
-            prefetch(&chunk.words, at);
+        if let Some((words, at)) = self.words(short) {
+            prefetch(words, at);
         }
     }
 
     /// Asks for the value of an id and whether it is alive.
     pub(crate) fn prefetch(&self, short: u32) {
-        if let Some((chunk, at)) = self.chunk(short) {
-            prefetch(&chunk.words, at);
-            prefetch(&chunk.words, ALIVE + at / 64);
+        if let Some((words, at)) = self.words(short) {
+            prefetch(words, at);
+            prefetch(words, ALIVE + at / 64);
         }
     }
 
     pub(crate) fn is_alive(&self, short: u32) -> bool {
-        self.chunk(short).is_some_and(|(chunk, at)| chunk.bit(ALIVE, at))
+        self.words(short).is_some_and(|(words, at)| bit(words, ALIVE, at))
     }
 
     pub(crate) fn is_other(&self, short: u32) -> bool {
-        self.chunk(short).is_some_and(|(chunk, at)| chunk.bit(OTHER, at))
+        self.words(short).is_some_and(|(words, at)| bit(words, OTHER, at))
     }
 
     pub(crate) fn kill(&mut self, short: u32) {
-        if let Some((chunk, at)) = self.chunk_mut(short) {
-            chunk.words[ALIVE + at / 64] &= !(1 << (at % 64));
+        let (chunk, at) = self.place(short);
+        if let Some(Some(chunk)) = self.chunks.get(chunk) {
+            let words = self.blocks.block_mut(chunk.block as usize);
+            words[ALIVE + at / 64] &= !(1 << (at % 64));
         }
     }
 
@@ -149,11 +152,14 @@ impl Records {
         {
             chunk.held -= 1;
             if chunk.held == 0 && !filling {
+                self.blocks.give(chunk.block as usize);
                 *slot = None;
             }
         }
         while self.chunks.len() > 1 && self.is_spent() {
-            self.chunks.pop_front();
+            if let Some(Some(chunk)) = self.chunks.pop_front() {
+                self.blocks.give(chunk.block as usize);
+            }
             self.base += CHUNK as u64;
         }
     }
@@ -165,8 +171,7 @@ impl Records {
 
     /// Bytes held.
     pub(crate) fn bytes(&self) -> usize {
-        let chunks = self.chunks.iter().filter(|chunk| chunk.is_some()).count();
-        chunks * WORDS * 8 + self.chunks.capacity() * size_of::<Option<Chunk>>()
+        self.blocks.bytes() + self.chunks.capacity() * size_of::<Option<Chunk>>()
     }
 }
 

@@ -43,8 +43,8 @@ impl Worker {
 }
 
 impl Shared {
-    /// Adds a stored item; the caller holds `writers`.
-    pub(super) fn add(self: &Arc<Self>, stored: Item) -> Result<u64, IndexError> {
+    /// Adds a stored item; the caller holds `writers`. `unknown`: no table has its fingerprint, as a search has shown.
+    pub(super) fn add(self: &Arc<Self>, stored: Item, unknown: bool) -> Result<u64, IndexError> {
         let (id, due) = {
             let mut state = self.state.write();
             state.ids.check_room(1)?;
@@ -52,7 +52,7 @@ impl Shared {
                 // Written last: by then the lines have come.
                 state.stack.prefetch(value);
             }
-            state.add(stored)
+            state.add(stored, unknown)
         };
         if due {
             self.merge();
@@ -134,7 +134,7 @@ impl Shared {
     fn work(self: &Arc<Self>) {
         loop {
             while let Some(job) = self.next_job() {
-                self.finish(&job);
+                self.finish(job);
             }
             self.worker.busy.store(false, Ordering::SeqCst);
             self.worker.notify();
@@ -163,10 +163,10 @@ impl Shared {
     }
 
     /// Builds and commits; fingerprints left out are forgotten, unless they were added again meanwhile.
-    fn finish(&self, job: &Job) {
+    fn finish(&self, job: Job) {
         let merged = job.run();
         let mut state = self.state.write();
-        let dropped = state.stack.commit(job, merged);
+        let dropped = state.stack.commit(&job, merged);
         for value in dropped {
             if !state.ids.forget(value) {
                 state.stack.push(value);
@@ -176,6 +176,10 @@ impl Shared {
             state.ids.purged();
         }
         drop(state);
+        // Its memory serves again: a page that the system must clear first costs more than the additions that fill it.
+        if let Some(front) = job.into_front() {
+            self.state.write().stack.reuse(front.emptied());
+        }
         self.worker.notify();
     }
 
@@ -198,7 +202,7 @@ impl Shared {
                 }
             };
             if let Some(job) = job {
-                self.finish(&job);
+                self.finish(job);
                 return;
             }
             self.worker.wait();

@@ -181,7 +181,7 @@ impl Index {
         let now = self.shared.advance(times.first().copied());
         for (number, &item) in items.iter().enumerate() {
             let at = times.get(number).map_or(now, |&at| self.shared.advance(Some(at)));
-            self.shared.add_at(stored(item), at)?;
+            self.shared.add_at(stored(item), at, false)?;
         }
         Ok(first..first + items.len() as u64)
     }
@@ -247,7 +247,7 @@ impl Index {
             }
             let stored = stored(item);
             let near = match near {
-                Some(near) if !state.ids.has(near.id) => state.nearest(stored, self.max_distance),
+                Some(near) if !state.ids.has(near.id) => state.nearest(stored, self.max_distance).0,
                 near => near,
             };
             // What was there before has the lower ids, so it wins ties.

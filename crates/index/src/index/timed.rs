@@ -102,12 +102,17 @@ impl Shared {
     }
 
     /// Adds an item at a time that `advance` has given; the caller holds `writers`.
-    pub(super) fn add_at(self: &Arc<Self>, stored: Item, at: u64) -> Result<u64, IndexError> {
+    pub(super) fn add_at(
+        self: &Arc<Self>,
+        stored: Item,
+        at: u64,
+        unknown: bool,
+    ) -> Result<u64, IndexError> {
         let windowed = self.window.is_some();
         if windowed {
             self.expire(0, 1);
         }
-        let id = self.add(stored)?;
+        let id = self.add(stored, unknown)?;
         if windowed {
             self.state.write().ages.push(id as u32, at);
         }
@@ -124,7 +129,7 @@ impl Index {
     pub fn add_at(&self, item: Item, at: Option<u64>) -> Result<u64, IndexError> {
         let _writer = self.shared.writers.lock();
         let at = self.shared.advance(at);
-        self.shared.add_at(stored(item), at)
+        self.shared.add_at(stored(item), at, false)
     }
 
     /// [`Index::check_and_add`] with a time and a choice of what a duplicate does.
@@ -169,12 +174,12 @@ impl Index {
     /// The caller holds `writers`.
     fn check_locked(&self, stored: Item, options: AddOptions) -> Result<Outcome, IndexError> {
         let at = self.shared.advance(options.at);
-        let near = self.shared.state.read().nearest(stored, self.max_distance);
+        let (near, unknown) = self.shared.state.read().nearest(stored, self.max_distance);
         if let (Some(near), OnDuplicate::Touch) = (near, options.on_duplicate) {
             self.shared.touch(near.id, at);
         }
         let add = near.is_none() || options.on_duplicate == OnDuplicate::Add;
-        let id = if add { Some(self.shared.add_at(stored, at)?) } else { None };
+        let id = if add { Some(self.shared.add_at(stored, at, unknown)?) } else { None };
         Ok(Outcome { id, duplicate_of: near })
     }
 

@@ -1,5 +1,6 @@
 //! Several changes as one step, for those who keep something of their own beside the index.
 
+use std::cell::Cell;
 use std::io::Write;
 
 use parking_lot::MutexGuard;
@@ -14,13 +15,15 @@ use crate::{IndexError, Item, Match};
 #[derive(Debug)]
 pub struct Writer<'a> {
     index: &'a Index,
+    /// What the last look has shown to be in no table.
+    unknown: Cell<Option<Item>>,
     _lock: MutexGuard<'a, ()>,
 }
 
 impl Index {
     /// Waits for other writers, then keeps them out.
     pub fn writer(&self) -> Writer<'_> {
-        Writer { index: self, _lock: self.shared.writers.lock() }
+        Writer { index: self, unknown: Cell::new(None), _lock: self.shared.writers.lock() }
     }
 }
 
@@ -33,7 +36,10 @@ impl Writer<'_> {
 
     /// The nearest live document within the index's distance, ties to the lowest id.
     pub fn nearest(&self, item: Item) -> Option<Match> {
-        self.index.shared.state.read().nearest(stored(item), self.index.max_distance)
+        let state = self.index.shared.state.read();
+        let (near, unknown) = state.nearest(stored(item), self.index.max_distance);
+        self.unknown.set(unknown.then_some(item));
+        near
     }
 
     /// The id that the next addition gets.
@@ -54,7 +60,8 @@ impl Writer<'_> {
     /// # Errors
     /// [`IndexError::Full`].
     pub fn add(&mut self, item: Item, at: u64) -> Result<u64, IndexError> {
-        self.index.shared.add_at(stored(item), at)
+        let unknown = self.unknown.take() == Some(item);
+        self.index.shared.add_at(stored(item), at, unknown)
     }
 
     /// Makes a live document as young as `at`, in an index with a window; nothing in others.

@@ -13,7 +13,7 @@ mod build;
 mod probe;
 
 pub(crate) use build::build;
-pub(crate) use probe::sweep;
+pub(crate) use probe::{Wanted, sweep};
 
 use crate::memory::{Words, halves};
 use crate::plan::{Plan, Prefix};

@@ -90,24 +90,24 @@ fn skewed_prefixes_are_sorted_inside_their_bucket() {
 fn a_sweep_visits_every_bucket_once_in_order() {
     let plan = Plan::named("k3-t6").unwrap();
     let values = values(5000);
-    let schedule = plan.schedule(3).unwrap();
-    let first = build(&plan, &[], &[&values[..3000]], None);
-    let second = build(&plan, &[], &[&values[3000..]], None);
+    let run = build(&plan, &[], &[&values[..3000]], None);
     for count in [0, 1, 2, 3, 4, 5, 6, 7, 100] {
-        for runs in [&[][..], &[&first][..], &[&first, &second][..]] {
-            let mut expected = Vec::new();
-            for query in 0..count {
-                for lookup in 0..schedule.lookups.len() {
-                    expected.extend((0..runs.len()).map(|run| (query, lookup, run)));
-                }
-            }
-            let mut visited = Vec::new();
-            let queries = &values[..count];
-            sweep(plan.prefixes(), schedule, runs, queries, |query, lookup, run, bucket| {
-                assert_eq!(bucket.contains(&values[query]), run == 0);
-                visited.push((query, lookup, run));
-            });
-            assert_eq!(visited, expected);
-        }
+        let wanted: Vec<Wanted> = (0..count * plan.prefixes().len())
+            .map(|at| {
+                let (query, table) = (at / plan.prefixes().len(), at % plan.prefixes().len());
+                let query_value = values[query * 49];
+                let key = plan.prefixes()[table].key(query_value);
+                Wanted { key, query: query as u32, lookup: table as u32, table }
+            })
+            .collect();
+        let mut visited = Vec::new();
+        sweep(plan.prefixes(), &run, &wanted, |wanted, bucket| {
+            let at = wanted.query as usize * 49;
+            assert_eq!(bucket.contains(&values[at]), at < 3000);
+            visited.push((wanted.query, wanted.lookup));
+        });
+        let expected: Vec<(u32, u32)> =
+            wanted.iter().map(|wanted| (wanted.query, wanted.lookup)).collect();
+        assert_eq!(visited, expected);
     }
 }

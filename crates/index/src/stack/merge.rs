@@ -54,6 +54,11 @@ impl Job {
         self.purges
     }
 
+    /// The last of its fronts, after the commit, if nothing else looks at it.
+    pub(crate) fn into_front(self) -> Option<Front> {
+        self.fronts.into_iter().next_back().and_then(Arc::into_inner)
+    }
+
     /// Builds the merged run: 2 to 4 ns per fingerprint and table.
     pub(crate) fn run(&self) -> Merged {
         let runs: Vec<&Run> = self.run.iter().map(AsRef::as_ref).collect();

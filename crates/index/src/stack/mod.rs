@@ -16,7 +16,7 @@ pub(crate) use merge::Job;
 
 use crate::front::Front;
 use crate::plan::{Lookup, Plan, Prefix, Schedule};
-use crate::run::{Run, sweep};
+use crate::run::{Run, Wanted, sweep};
 use crate::scan::{self, Hit};
 
 /// Capacity of the first fronts: sealing fewer is not worth a merge.
@@ -25,8 +25,7 @@ const LEAST: usize = 2048;
 /// Full fronts that may wait: beyond, additions are faster than merges and must wait for them.
 pub(crate) const BACKLOG: usize = 2;
 
-/// Look-ups of all queries whose lines in a front are asked for before the run is read: as many lines as fit the
-/// first-level cache.
+/// Look-ups whose lines in a front are asked for before the run is read: as many lines as fit the first-level cache.
 const ASKED: usize = 256;
 
 /// Capacity of a front beside so many other fingerprints: the power of two from a sixteenth to an eighth of them.
@@ -54,6 +53,8 @@ pub(crate) struct Stack {
     front: Front,
     waiting: Vec<Waiting>,
     sealed: Option<Sealed>,
+    /// An empty front whose memory is already there.
+    spare: Option<Front>,
 }
 
 impl Stack {
@@ -64,7 +65,7 @@ impl Stack {
     /// A stack that seals nothing before so many fingerprints have come.
     pub(crate) fn with_front(plan: Arc<Plan>, capacity: usize) -> Self {
         let front = Front::new(capacity.max(LEAST).next_power_of_two());
-        Self { plan, front, waiting: Vec::new(), sealed: None }
+        Self { plan, front, waiting: Vec::new(), sealed: None, spare: None }
     }
 
     /// Adds a fingerprint that the stack does not hold. True when that has set a front aside.
@@ -91,7 +92,10 @@ impl Stack {
     fn set_aside(&mut self) -> bool {
         let full = self.front.values().len() + self.waiting_len();
         let sealed = self.run().map_or(0, Run::len);
-        let front = std::mem::replace(&mut self.front, Front::new(capacity(full + sealed)));
+        let capacity = capacity(full + sealed);
+        let spare = self.spare.take().filter(|spare| spare.capacity() == capacity);
+        let empty = spare.unwrap_or_else(|| Front::new(capacity));
+        let front = std::mem::replace(&mut self.front, empty);
         self.waiting.push(Waiting { front: Arc::new(front), busy: false });
         true
     }
@@ -146,22 +150,14 @@ impl Stack {
         on_hit: &mut impl FnMut(usize, Hit),
     ) {
         let (prefixes, lookups) = (self.plan.prefixes(), &schedule.lookups[..]);
-        let pays = |front: &&Front| front.has_tables() && schedule.pays(front.values().len());
-        if queries.len() * lookups.len() <= ASKED {
-            for front in self.fronts().filter(pays) {
-                for &query in queries {
-                    front.ask(prefixes, lookups, query);
-                }
-            }
-        }
         // Hits of look-ups with flips may repeat, at most once per table: they are gathered and made unique.
         let mut repeated: Vec<(usize, Hit)> = Vec::new();
-        let mut visit = |query: usize, number: usize, bucket: &[u64]| {
+        let mut visit = |wanted: &Wanted, bucket: &[u64]| {
+            let (query, number) = (wanted.query as usize, wanted.lookup as usize);
             scan::within(bucket, queries[query], distance, |position, apart| {
                 let value = bucket[position];
                 let differ = value ^ queries[query];
-                let lookup = lookups[number];
-                if (differ ^ lookup.flips) & prefixes[usize::from(lookup.table)].mask() != 0 {
+                if (differ ^ lookups[number].flips) & prefixes[wanted.table].mask() != 0 {
                     return;
                 }
                 let hit = Hit { distance: apart, value };
@@ -172,16 +168,38 @@ impl Stack {
                 }
             });
         };
-        if let Some(run) = self.run().filter(|run| schedule.pays(run.len())) {
-            sweep(prefixes, schedule, &[run], queries, |query, number, _, bucket| {
-                visit(query, number, bucket);
-            });
-        }
-        for front in self.fronts().filter(pays) {
-            for (query, &wanted) in queries.iter().enumerate() {
-                front.look_up(prefixes, lookups, wanted, |number, bucket| {
-                    visit(query, number, bucket);
-                });
+        let run = self.run().filter(|run| schedule.pays(run.len()));
+        let fronts = || {
+            let pays = |front: &&Front| front.has_tables() && schedule.pays(front.values().len());
+            self.fronts().filter(pays)
+        };
+        let mut each = (0..queries.len()).flat_map(|query| {
+            lookups.iter().enumerate().map(move |(number, lookup)| {
+                let table = usize::from(lookup.table);
+                let key = prefixes[table].key(queries[query] ^ lookup.flips);
+                Wanted { key, query: query as u32, lookup: number as u32, table }
+            })
+        });
+        let mut wanted = Vec::with_capacity(ASKED.min(queries.len() * lookups.len()));
+        loop {
+            wanted.clear();
+            wanted.extend(each.by_ref().take(ASKED));
+            if wanted.is_empty() {
+                break;
+            }
+            // The fronts' lines come while the run is read.
+            for front in fronts() {
+                for wanted in &wanted {
+                    front.ask(wanted);
+                }
+            }
+            if let Some(run) = run {
+                sweep(prefixes, run, &wanted, &mut visit);
+            }
+            for front in fronts() {
+                for wanted in &wanted {
+                    front.look_up(wanted, &mut visit);
+                }
             }
         }
         repeated.sort_unstable();
@@ -206,6 +224,11 @@ impl Stack {
         self.waiting.len()
     }
 
+    /// Keeps an empty front for the next one, which then costs no new memory; none but the last is kept.
+    pub(crate) fn reuse(&mut self, empty: Front) {
+        self.spare = Some(empty);
+    }
+
     /// Fingerprints in the sealed run, if there is one.
     pub(crate) fn run_lens(&self) -> impl Iterator<Item = usize> {
         self.run().map(Run::len).into_iter()
@@ -223,7 +246,8 @@ impl Stack {
 
     /// Bytes held by the fronts and all tables.
     pub(crate) fn bytes(&self) -> usize {
-        self.fronts().map(Front::bytes).sum::<usize>() + self.run().map_or(0, Run::bytes)
+        let fronts = self.fronts().chain(&self.spare);
+        fronts.map(Front::bytes).sum::<usize>() + self.run().map_or(0, Run::bytes)
     }
 
     /// Whether huge pages were asked for in the run.
