@@ -5,6 +5,7 @@ import { open, paraphrases, truths } from './corpora.mjs'
 import { page } from './quality-page.mjs'
 
 const components = { cluster: 'components' }
+const simhash = { method: 'simhash', maxDistance: 8 }
 const DISTANCES = [3, 4, 6, 8, 10, 12, 14, 16]
 
 /** The ways that are tried: `group` is the table in which a row stands. */
@@ -17,12 +18,16 @@ const TRIALS = [
   // Quadratic in the length of a text, and made for short ones.
   { group: 'verification', kind: 'short', options: { ...components, verify: 'edit' } },
   // Long texts of one language share nearly all their characters.
-  ...['count', 'binary'].map((weighting) => ({ group: 'features', kind: 'short', options: { ...components, features: 'chars', ngram: 1, weighting } })),
-  ...[2, 3, 5].flatMap((ngram) => ['count', 'binary'].map((weighting) => ({ group: 'features', options: { ...components, features: 'chars', ngram, weighting } }))),
-  ...[1, 2, 3].map((ngram) => ({ group: 'features', options: { ...components, features: 'words', ngram, weighting: 'count' } })),
-  { group: 'features', options: { ...components, features: 'jieba', ngram: 1, weighting: 'count' } },
-  { group: 'features', options: { ...components, features: 'jieba', ngram: 1, weighting: 'tfidf' } },
+  ...['count', 'binary'].map((weighting) => ({ group: 'features', kind: 'short', options: { ...components, ...simhash, features: 'chars', ngram: 1, weighting } })),
+  ...[2, 3, 5].flatMap((ngram) => ['count', 'binary'].map((weighting) => ({ group: 'features', options: { ...components, ...simhash, features: 'chars', ngram, weighting } }))),
+  ...[1, 2, 3].map((ngram) => ({ group: 'features', options: { ...components, ...simhash, features: 'words', ngram, weighting: 'count' } })),
+  { group: 'features', options: { ...components, ...simhash, features: 'jieba', ngram: 1, weighting: 'count' } },
+  { group: 'features', options: { ...components, ...simhash, features: 'jieba', ngram: 1, weighting: 'tfidf' } },
   { group: 'methods', options: { ...components, method: 'exact' } },
+  ...[3, 5, 10].map((sentences) => ({ group: 'methods', options: { ...components, method: 'sentences', sentences } })),
+  ...[[16, 8], [14, 8], [25, 10], [20, 5], [50, 4]].map(([bands, rows]) => ({ group: 'methods', options: { ...components, method: 'minhash', bands, rows } })),
+  { group: 'methods', options: { ...components, method: 'minhash' } },
+  { group: 'methods', options: { ...components, method: 'brute-force' } },
 ]
 
 /** The figures of one corpus. */

@@ -70,14 +70,23 @@ export interface Tuning {
   recommended?: Trial;
 }
 
-/** Distances from near to the widest that is exact; below 3 little but copies is found. */
-const DISTANCES = [3, 4, 6, 8, 10, 12, 14, 16] as const;
+/** By SimHash distances from near to the widest that is exact; below 3 little but copies is found. */
+const at = (maxDistance: number) => ({ method: 'simhash', maxDistance }) as const;
 
-/** What is tried where nothing else is said: every method, from its least to its most. */
+/** What is tried where nothing else is said: every method, from cheap to dear. */
 export function sweep(): ComparisonOptions[] {
   return [
     { method: 'exact' },
-    ...DISTANCES.map((maxDistance) => ({ method: 'simhash', maxDistance }) as const),
+    ...[3, 4, 6, 8].map(at),
+    { method: 'sentences', sentences: 3 },
+    { method: 'sentences', sentences: 5 },
+    { method: 'sentences', sentences: 10 },
+    // In the field 16 bands of 8 rows are usual; the plan of `dedup` misses one pair in ten thousand at the threshold.
+    { method: 'minhash', bands: 16, rows: 8 },
+    { method: 'minhash' },
+    // Few bytes, but beyond 8 bits much is compared that is not alike.
+    ...[10, 12, 14, 16].map(at),
+    { method: 'brute-force' },
   ];
 }
 
