@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // npm run bench -- NAME [--size N] [--seconds S] [--json FILE]     one bench, as a table
 // npm run bench -- smoke                                           every bench, tiny: do they still run?
+// npm run bench -- record [NAME…]                                  benches/RESULTS.md, see record.mjs
 //
 // Benches of the core crates live in src/ (Rust), those that need JavaScript beside this file. Each prints one report
 // {bench, setup, rows: [{what, value, unit, against?: {what, value, ratio, goal?}}]}; this file only draws it.
@@ -81,6 +82,10 @@ function draw(report) {
 async function main() {
   const [name, ...options] = process.argv.slice(2)
   if (name === undefined) usage('which bench?')
+  if (name === 'record') {
+    const { record } = await import('./record.mjs')
+    return record(options, run)
+  }
   const wanted = name === 'smoke' || name === 'all' ? names : [name]
   for (const one of wanted) if (!names.includes(one)) usage(`unknown bench '${one}'`)
   const at = options.indexOf('--json')
