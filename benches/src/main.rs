@@ -12,6 +12,7 @@ mod fingerprints;
 mod join;
 mod minhash;
 mod overlap;
+mod plans;
 mod report;
 mod scan;
 mod search;
@@ -29,6 +30,7 @@ const BENCHES: &[(&str, Bench)] = &[
     ("search", search::run),
     ("stream", stream::run),
     ("join", join::run),
+    ("plans", plans::run),
     ("overlap", overlap::run),
     ("minhash", minhash::run),
     ("fingerprint", fingerprint::run),

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{MAX_DISTANCE, Plan};
+use super::{MAX_DISTANCE, Plan, schedule};
 use crate::IndexError;
 use crate::run;
 
@@ -33,6 +33,14 @@ pub struct Estimate {
     pub candidates: f64,
     /// Whether a search reads every fingerprint, because that is cheaper.
     pub scans: bool,
+}
+
+impl Estimate {
+    /// The cost of a search in fingerprints read in order, a look-up that misses the cache counting as 64 of them;
+    /// candidates count `skew` times: 1 for uniform data, [`SKEW`](super::SKEW) for texts. Never more than a scan.
+    pub fn work(&self, skew: f64) -> f64 {
+        (self.lookups as f64 * schedule::MISS + self.candidates * skew).min(self.count as f64)
+    }
 }
 
 impl Plan {

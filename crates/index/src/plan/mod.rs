@@ -10,16 +10,21 @@
 //! Sources: Manku, Jain, Das Sarma, "Detecting near-duplicates for web crawling" (WWW 2007) for tables of rotated
 //! blocks; the catalog's designs are listed with their names in its lines.
 
+mod auto;
 mod catalog;
 mod cover;
 mod estimate;
 mod schedule;
 
+pub use auto::{SKEW, TABLES};
 pub use catalog::names;
 pub use estimate::Estimate;
 pub(crate) use schedule::{Lookup, Schedule};
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
+
+use parking_lot::Mutex;
 
 use crate::IndexError;
 
@@ -182,22 +187,55 @@ impl Plan {
         Ok(Self { name: name.to_owned(), radius, widths: widths.to_vec(), prefixes, schedules })
     }
 
-    /// The plan of this name in the catalog, such as `k3-t6`, or `k3-classic`.
+    /// The plan of this name in the catalog, such as `k3-t6`, or `k3-classic`. Made once in a process, with the
+    /// schedules that its searches have asked for.
     ///
     /// # Errors
     /// [`IndexError::UnknownPlan`].
     pub fn named(name: &str) -> Result<Self, IndexError> {
+        static MADE: Mutex<BTreeMap<String, Plan>> = Mutex::new(BTreeMap::new());
+        if let Some(plan) = MADE.lock().get(name) {
+            return Ok(plan.clone());
+        }
+        let plan = Self::make(name)?;
+        Ok(MADE.lock().entry(name.to_owned()).or_insert(plan).clone())
+    }
+
+    fn make(name: &str) -> Result<Self, IndexError> {
         let classic = name
             .strip_prefix('k')
             .and_then(|rest| rest.strip_suffix("-classic"))
             .and_then(|radius| radius.parse::<u32>().ok());
         if let Some(radius) = classic.filter(|&radius| radius <= MAX_DISTANCE) {
-            return Self::classic(radius);
+            let count = radius + 1;
+            let widths: Vec<u32> =
+                (0..count).map(|b| 64 * (b + 1) / count - 64 * b / count).collect();
+            let tables: Vec<Vec<u8>> = (0..count).map(|block| vec![block as u8]).collect();
+            return Self::new(&format!("k{radius}-classic"), radius, &widths, &tables);
         }
         let Some((radius, widths, tables)) = catalog::find(name) else {
             return Err(IndexError::UnknownPlan { name: name.to_owned() });
         };
         Self::new(name, radius, &widths, &tables)
+    }
+
+    /// [`Plan::named`] where that is this very plan, else [`Plan::new`]: what a saved index was made with.
+    pub(crate) fn known_or_new(
+        name: &str,
+        radius: u32,
+        widths: &[u32],
+        tables: &[Vec<u8>],
+    ) -> Result<Self, IndexError> {
+        let is_it = |plan: &Self| {
+            let kept = plan.prefixes.iter().map(Prefix::blocks);
+            plan.radius == radius
+                && plan.widths == widths
+                && kept.eq(tables.iter().map(Vec::as_slice))
+        };
+        match Self::named(name).ok().filter(is_it) {
+            Some(plan) => Ok(plan),
+            None => Self::new(name, radius, widths, tables),
+        }
     }
 
     /// `radius + 1` blocks of nearly equal width, each table keeps one.
@@ -208,33 +246,17 @@ impl Plan {
         if radius > MAX_DISTANCE {
             return Err(IndexError::Distance { given: radius, max: MAX_DISTANCE });
         }
-        let count = radius + 1;
-        let widths: Vec<u32> = (0..count).map(|b| 64 * (b + 1) / count - 64 * b / count).collect();
-        let tables: Vec<Vec<u8>> = (0..count).map(|block| vec![block as u8]).collect();
-        Self::new(&format!("k{radius}-classic"), radius, &widths, &tables)
+        Self::named(&format!("k{radius}-classic"))
     }
 
-    /// The plan for a search distance and an expected number of fingerprints.
-    ///
-    /// From the measured table of the sources: two to six tables while the index is small or medium, ten to eleven
-    /// above 100 million, where candidates outweigh probes. Distances above 5 are cheaper by probing the neighbouring
-    /// keys of the six-table plan than by tables of their own.
+    /// The plan for a search distance and an expected number of fingerprints: for distances to 3 the measured ones, for
+    /// the others the fewest tables whose work is within a third of the least.
     ///
     /// # Errors
     /// [`IndexError::Distance`] above [`MAX_DISTANCE`].
     pub fn auto(distance: u32, expected: Option<u64>) -> Result<Self, IndexError> {
-        let large = expected.is_some_and(|count| count > 100_000_000);
-        let name = match distance {
-            0 => "k0-t1",
-            1 => "k1-t2",
-            2 => "k2-t4",
-            3 if large => "k3-t11",
-            4 => "k4-t10",
-            5 => "k5-t14",
-            3..=MAX_DISTANCE => "k3-t6",
-            given => return Err(IndexError::Distance { given, max: MAX_DISTANCE }),
-        };
-        Self::named(name)
+        let too_far = IndexError::Distance { given: distance, max: MAX_DISTANCE };
+        Self::named(auto::choose(distance, expected).ok_or(too_far)?)
     }
 
     /// A plan whose tables alone cover `distance`, for joins: there every bucket is read anyway, so longer prefixes

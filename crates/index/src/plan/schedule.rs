@@ -39,7 +39,7 @@ const LOOKUPS: usize = 1 << 16;
 /// Rounds of improving a cover times its patterns.
 const IMPROVEMENTS: usize = 50_000;
 /// A look-up that misses the cache costs as much as reading so many fingerprints in order: 60 ns against 0.5 to 1.
-const MISS: f64 = 64.0;
+pub(super) const MISS: f64 = 64.0;
 
 /// A table and the flips in each of its blocks.
 type Chosen = (u8, Vec<u8>);
