@@ -48,7 +48,7 @@ export interface Trial {
   recall: number;
   /** Share of links that are right: by the texts, or by the labels where these were given. 1 where nothing was linked. */
   precision: number;
-  /** Bytes held per document of the sample, texts aside, to within a hundredth; an index of millions holds fewer. */
+  /** Bytes held per document of the sample, texts aside; an index of millions holds fewer. */
   bytesPerDocument: number;
   /** Wall time of everything but reading: normalising, sketching, finding, verifying. */
   documentsPerSecond: number;

@@ -77,6 +77,8 @@ pub enum IndexError {
     },
     /// The caller's cancel flag was raised; nothing was added.
     Cancelled,
+    /// Merging has failed for good, by a bug; the process has printed the panic. Everything is still found.
+    Merge,
     /// Reading or writing a saved index failed.
     Io {
         /// The system's message.
@@ -106,6 +108,7 @@ impl IndexError {
             Self::NoWindow => "ERR_SIMHASH_NO_WINDOW",
             Self::Full { .. } => "ERR_SIMHASH_INDEX_FULL",
             Self::Cancelled => "ERR_SIMHASH_CANCELLED",
+            Self::Merge => "ERR_SIMHASH_INTERNAL",
             Self::Io { .. } => "ERR_SIMHASH_IO",
             Self::Damaged { .. } => "ERR_SIMHASH_INDEX_DAMAGED",
         }
@@ -153,6 +156,10 @@ impl fmt::Display for IndexError {
                 write!(f, "{given} sets were given; at most 4294967295 can be joined at once")
             }
             Self::Cancelled => write!(f, "the call was cancelled; nothing was added"),
+            Self::Merge => write!(
+                f,
+                "a merge of the index has panicked, see stderr; it can be searched and added to, not sealed or saved: make a new one"
+            ),
             Self::Io { message } => {
                 write!(f, "the saved index could not be read or written: {message}")
             }

@@ -34,6 +34,7 @@ mod stats;
 mod window;
 
 pub use error::IndexError;
+pub use image::Snapshot;
 pub use index::{AddOptions, Index, OnDuplicate, Outcome, Writer};
 pub use item::{Checked, Item, Match, Matches, SearchOptions};
 pub use join::{Cluster, Pair, Pairs};

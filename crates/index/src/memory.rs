@@ -24,10 +24,50 @@ enum Store {
 impl Words {
     pub(crate) fn zeroed(count: usize) -> Self {
         #[cfg(all(unix, not(miri)))]
-        if let Some(pages) = pages::Pages::new(count) {
+        if let Some(pages) = pages::Pages::new(count, count) {
             return Self(Store::Pages(pages));
         }
         Self(Store::Heap(vec![0; count].into()))
+    }
+
+    /// [`Words::zeroed`] of a number that comes from outside; none where there is not so much memory.
+    pub(crate) fn try_zeroed(count: usize) -> Option<Self> {
+        #[cfg(all(unix, not(miri)))]
+        if let Some(pages) = pages::Pages::new(count, count) {
+            return Some(Self(Store::Pages(pages)));
+        }
+        let mut words = Vec::new();
+        words.try_reserve_exact(count).ok()?;
+        words.resize(count, 0);
+        Some(Self(Store::Heap(words.into())))
+    }
+
+    /// Words to be written over, whatever they hold: the memory of `old` where it fits, and room to grow by half where
+    /// it is new. Room that is never used costs addresses only.
+    pub(crate) fn reused(old: Option<Self>, count: usize) -> Self {
+        #[cfg(all(unix, not(miri)))]
+        {
+            if let Some(Self(Store::Pages(mut pages))) = old
+                && pages.resize(count)
+            {
+                return Self(Store::Pages(pages));
+            }
+            if let Some(pages) = pages::Pages::new(count, count + count / 2) {
+                return Self(Store::Pages(pages));
+            }
+        }
+        #[cfg(not(all(unix, not(miri))))]
+        drop(old);
+        Self::zeroed(count)
+    }
+
+    /// Bytes that the system has given for these words, or will when they are written.
+    pub(crate) fn bytes(&self) -> usize {
+        match &self.0 {
+            Store::Heap(words) => words.len() * 8,
+            #[cfg(all(unix, not(miri)))]
+            Store::Pages(pages) => pages.bytes(),
+        }
     }
 
     /// Whether the words lie where huge pages were asked for.
@@ -103,6 +143,9 @@ mod pages {
     pub(super) struct Pages {
         start: NonNull<u64>,
         count: usize,
+        /// Words that have been handed out at some time, at least `count`, and that may be.
+        used: usize,
+        room: usize,
         mapped: *mut libc::c_void,
         length: usize,
     }
@@ -113,9 +156,11 @@ mod pages {
     unsafe impl Sync for Pages {}
 
     impl Pages {
-        /// None for less than a huge page, and where the system has none left.
-        pub(super) fn new(count: usize) -> Option<Self> {
-            let bytes = count.checked_mul(8).filter(|&bytes| bytes >= HUGE)?;
+        /// `count` zeros, and addresses for `room` in all; none for less than a huge page, and where the system has no
+        /// memory left.
+        pub(super) fn new(count: usize, room: usize) -> Option<Self> {
+            count.checked_mul(8).filter(|&bytes| bytes >= HUGE)?;
+            let bytes = room.max(count).checked_mul(8)?;
             let length = bytes.checked_add(HUGE)?;
             // SAFETY: a fresh anonymous mapping touches nothing that exists.
             let mapped = unsafe {
@@ -138,12 +183,27 @@ mod pages {
                 libc::madvise(aligned, bytes, libc::MADV_HUGEPAGE);
             }
             let start = NonNull::new(aligned.cast())?;
-            Some(Self { start, count, mapped, length })
+            Some(Self { start, count, used: count, room: room.max(count), mapped, length })
+        }
+
+        /// Other words in the same memory, whatever they hold; false if they do not fit, or would leave more than a
+        /// quarter of it idle.
+        pub(super) fn resize(&mut self, count: usize) -> bool {
+            let fits = count <= self.room && count >= self.used / 4 * 3;
+            if fits {
+                self.count = count;
+                self.used = self.used.max(count);
+            }
+            fits
+        }
+
+        pub(super) fn bytes(&self) -> usize {
+            self.used * 8
         }
 
         #[inline]
         pub(super) fn words(&self) -> &[u64] {
-            // SAFETY: `count` zeroed or written words lie in the mapping, which lives as long as this value.
+            // SAFETY: `count` zeroed or written words lie in the mapping, which has `room` and lives as long as this value.
             unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.count) }
         }
 
@@ -183,5 +243,20 @@ mod tests {
             assert!(words.iter().all(|&word| word == 7 << 32 | 7));
             prefetch(&words, count + 5);
         }
+    }
+
+    #[test]
+    fn reused_words_are_as_many_as_asked_for() {
+        let mut words = None;
+        for count in [0, 1000, 300_000, 310_000, 400_000, 450_000, 460_000, 900_000, 700_000, 500] {
+            let mut next = Words::reused(words.take(), count);
+            assert_eq!(next.len(), count);
+            next.fill(count as u64);
+            assert!(next.iter().all(|&word| word == count as u64));
+            assert!((count * 8..=count * 11 + 8).contains(&next.bytes()), "{count}");
+            words = Some(next);
+        }
+        assert_eq!(Words::try_zeroed(400_000).map(|words| words.len()), Some(400_000));
+        assert!(Words::try_zeroed(usize::MAX / 16).is_none());
     }
 }

@@ -4,6 +4,9 @@
 
 mod common;
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
 use common::Random;
 use simhash_index::{
     AddOptions, Index, IndexError, IndexOptions, Item, OnDuplicate, PlanChoice, SearchOptions,
@@ -70,6 +73,51 @@ fn an_opened_index_answers_and_goes_on_as_the_saved_one() {
     }
 }
 
+/// What is added and deleted while an index is being sealed for saving is in the file, or not, as at one moment.
+#[test]
+fn an_index_saved_under_change_opens_to_one_of_its_moments() {
+    let index = Index::new(&IndexOptions::default()).unwrap();
+    let mut random = Random(11);
+    let values: Vec<u64> = (0..200_000).map(|_| random.next()).collect();
+    let stop = AtomicBool::new(false);
+    let opened: Vec<Index> = thread::scope(|scope| {
+        scope.spawn(|| {
+            // Ids are in order of addition; a document leaves 1,000 after it came.
+            for (id, &value) in (0u64..).zip(&values) {
+                assert_eq!(index.add(Item::Fingerprint(value)).unwrap(), id);
+                if id >= 1000 && id % 2 == 0 {
+                    assert!(index.delete(id - 1000));
+                }
+            }
+            stop.store(true, Ordering::SeqCst);
+        });
+        let mut opened = Vec::new();
+        while !stop.load(Ordering::SeqCst) {
+            opened.push(Index::open(&mut saved(&index).as_slice()).unwrap());
+        }
+        opened.push(Index::open(&mut saved(&index).as_slice()).unwrap());
+        opened
+    });
+    for (number, opened) in opened.iter().enumerate() {
+        // The moment is told by the next id; deletion follows addition, so the last one may be on either side of it.
+        let next = opened.add(Item::Empty).unwrap();
+        for id in (0..next).filter(|id| id % 61 == 0 || id + 1100 > next) {
+            let gone = id % 2 == 0 && id + 1000 < next;
+            let undecided = id % 2 == 0 && id + 1001 == next;
+            let query = Item::Fingerprint(values[id as usize]);
+            let found = opened.search(query, SearchOptions::default()).unwrap().matches;
+            let found: Vec<u64> = found.iter().map(|found| found.id).collect();
+            assert!(undecided || found == if gone { vec![] } else { vec![id] }, "{number}: {id}");
+        }
+        let later = values.get(next as usize).copied();
+        assert!(later.is_none_or(|value| {
+            let found = opened.search(Item::Fingerprint(value), SearchOptions::default());
+            found.unwrap().matches.is_empty()
+        }));
+    }
+    assert_eq!(opened.last().map(Index::len), Some(index.len() + 1));
+}
+
 #[test]
 fn an_empty_index_is_saved_and_opened() {
     let index = Index::new(&IndexOptions::default()).unwrap();
@@ -98,6 +146,8 @@ fn every_damage_is_named_and_none_panics() {
         flipped[at] ^= 1 << (at % 8);
         let error = Index::open(&mut flipped.as_slice()).unwrap_err();
         assert_eq!(error.code(), "ERR_SIMHASH_INDEX_DAMAGED", "byte {at}: {error}");
+        let IndexError::Damaged { offset, .. } = error else { continue };
+        assert!(offset <= at as u64 + 8, "byte {at} is damaged, byte {offset} named");
     }
     let longer = [&bytes[..], &[0]].concat();
     let error = Index::open(&mut longer.as_slice()).unwrap_err();

@@ -215,3 +215,87 @@ fn many_threads_leave_a_sound_index() {
     });
     assert_eq!(index.len(), 200 + 80_000 - deleted.load(Ordering::SeqCst));
 }
+
+/// The dead may all lie in a front that is not full.
+#[test]
+fn an_index_of_which_everything_is_deleted_is_empty() {
+    let index = index("k2-t3", 2);
+    let mut random = Random(3);
+    let items: Vec<Item> = (0..400_000).map(|_| Item::Fingerprint(random.next())).collect();
+    index.add_many(&items).unwrap();
+    for id in 0..400_000 {
+        assert!(index.delete(id));
+    }
+    assert!(index.is_empty());
+    for &item in items.iter().step_by(997) {
+        assert!(index.search(item, within(2)).unwrap().matches.is_empty());
+    }
+    index.compact();
+    let stats = index.stats();
+    assert_eq!((stats.fingerprints, stats.dead, stats.front), (0, 0, 0));
+    assert!(stats.runs.is_empty());
+    assert_eq!(index.add(items[0]).unwrap(), 400_000);
+    assert_eq!(index.search(items[0], within(2)).unwrap().matches.len(), 1);
+}
+
+/// Several ask for one run at once, all the time, while documents come, go and come again.
+#[test]
+fn between_any_two_steps_of_compactions_what_lives_is_found_once() {
+    let index = index("k3-t6", 3);
+    let mut random = Random(9);
+    let kept: Vec<u64> = (0..2000).map(|_| random.next()).collect();
+    let fleeting: Vec<u64> = (0..3000).map(|_| random.next()).collect();
+    for &value in &kept {
+        index.add(Item::Fingerprint(value)).unwrap();
+    }
+    let stop = AtomicBool::new(false);
+    let (index, stop, kept, fleeting) = (&index, &stop, &kept, &fleeting);
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while !stop.load(Ordering::SeqCst) {
+                    index.compact();
+                }
+            });
+        }
+        for (seed, distance) in [(1, 3), (2, 5)] {
+            scope.spawn(move || {
+                let mut random = Random(seed);
+                while !stop.load(Ordering::SeqCst) {
+                    let id = random.below(2000);
+                    let query = Item::Fingerprint(random.near(kept[id as usize], distance));
+                    let found = index.search(query, within(distance)).unwrap().matches;
+                    assert_eq!(found.iter().filter(|found| found.id == id).count(), 1);
+                    let value = fleeting[random.below(3000) as usize];
+                    let found = index.search(Item::Fingerprint(value), within(0)).unwrap();
+                    assert!(found.matches.len() <= 1);
+                }
+            });
+        }
+        let mut random = Random(4);
+        let mut holder: Vec<Option<u64>> = vec![None; fleeting.len()];
+        for _ in 0..60_000 {
+            let at = random.below(3000) as usize;
+            let item = Item::Fingerprint(fleeting[at]);
+            holder[at] = match holder[at] {
+                None => {
+                    let Checked::Added(id) = index.check_and_add(item).unwrap() else {
+                        panic!("{at} was gone");
+                    };
+                    Some(id)
+                }
+                Some(id) => {
+                    let found = index.search(item, within(0)).unwrap().matches;
+                    assert_eq!(found.iter().map(|found| found.id).collect::<Vec<_>>(), [id]);
+                    assert!(index.delete(id));
+                    None
+                }
+            };
+        }
+        stop.store(true, Ordering::SeqCst);
+        index.compact();
+        let live = holder.iter().flatten().count() + kept.len();
+        let stats = index.stats();
+        assert_eq!((stats.fingerprints, stats.front, stats.runs), (live, 0, vec![live]));
+    });
+}

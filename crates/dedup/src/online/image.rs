@@ -9,6 +9,7 @@
 //! each document.
 
 use std::io::{ErrorKind, Read, Write};
+use std::sync::atomic::AtomicBool;
 
 use simhash_index::{Index, IndexError};
 use simhash_sketch::Fingerprinter;
@@ -31,19 +32,18 @@ fn damaged(offset: u64, reason: impl Into<String>) -> IndexError {
 }
 
 impl OnlineIndex {
-    /// Writes keys, texts and index as they are at one moment; additions wait.
+    /// Writes keys, texts and index as they are at one moment; additions wait only while these are copied.
     ///
     /// # Errors
     /// [`IndexError::Io`].
     pub fn save(&self, out: &mut dyn Write) -> Result<(), IndexError> {
-        let mut writer = self.index.writer();
-        let body = self.body();
+        let (snapshot, body) = self.index.snapshot(&AtomicBool::new(false), || self.body())?;
         let mut put = |bytes: &[u8]| out.write_all(bytes).map_err(|error| io(&error));
         put(&(body.len() as u64).to_le_bytes())?;
         put(&body)?;
         put(&hash(&body).to_le_bytes())?;
         drop(body);
-        writer.save(out)
+        snapshot.write(out)
     }
 
     /// Reads what [`OnlineIndex::save`] wrote, for the fingerprinter that it was made with.

@@ -72,7 +72,11 @@ impl BandIndex {
                 }
             }
             counts.append(&mut entries);
-            out.words(*b"TABS", &(counts.len() as u64).to_le_bytes(), &counts)?;
+            out.words(
+                *b"TABS",
+                &(counts.len() as u64).to_le_bytes(),
+                std::iter::once(&counts[..]),
+            )?;
         }
         out.section(*b"END!", [])
     }

@@ -11,7 +11,7 @@ pub(crate) mod records;
 
 use std::hash::{BuildHasher, RandomState};
 
-use ahash::{AHashMap, AHashSet};
+use ahash::AHashMap;
 
 use self::{holders::Holders, lines::Lines, records::Records};
 use crate::{IndexError, Item};
@@ -156,6 +156,13 @@ impl Ids {
         self.records.check_room(more)
     }
 
+    /// The fingerprints of all live documents, as often as there are documents.
+    pub(crate) fn fingerprints(&self) -> impl Iterator<Item = u64> {
+        let all = (self.records.oldest()..self.records.next()).map(|id| id as u32);
+        let alive = all.filter(|&id| self.records.is_alive(id) && !self.records.is_other(id));
+        alive.map(|id| self.records.value(id))
+    }
+
     /// The id that the next addition gets.
     pub(crate) fn next(&self) -> u64 {
         self.records.next()
@@ -290,10 +297,19 @@ impl Ids {
         }
     }
 
-    /// The dead fingerprints.
-    pub(crate) fn dead(&self) -> AHashSet<u64> {
-        let is_dead = |value: &&u64| self.first(**value).is_none();
-        self.died.iter().filter(is_dead).copied().collect()
+    /// The fingerprints that died since this was asked last, some revived or there twice. Those that stay in the tables
+    /// are given back by [`Ids::remember_dead`].
+    pub(crate) fn take_died(&mut self) -> Vec<u64> {
+        std::mem::take(&mut self.died)
+    }
+
+    /// Of these fingerprints, those that are still dead are to be purged some other time.
+    pub(crate) fn remember_dead(&mut self, died: &[u64]) {
+        for &value in died {
+            if self.known_as(value).is_some_and(|id| !self.records.is_alive(id)) {
+                self.died.push(value);
+            }
+        }
     }
 
     /// A fingerprint has left the tables. False if it has been revived meanwhile: then it must enter them again.
@@ -307,14 +323,6 @@ impl Ids {
         self.known -= 1;
         self.dead -= 1;
         true
-    }
-
-    /// Shortens the list of the dead after a purge.
-    pub(crate) fn purged(&mut self) {
-        let died: AHashSet<u64> = std::mem::take(&mut self.died).into_iter().collect();
-        let is_dead =
-            |value: &u64| self.known_as(*value).is_some_and(|id| !self.records.is_alive(id));
-        self.died = died.into_iter().filter(is_dead).collect();
     }
 
     /// Entries in the list of the dead, those revived since included.

@@ -79,17 +79,18 @@ impl<'a> Output<'a> {
     }
 
     /// A section of some bytes, then words.
-    pub(crate) fn words(
+    pub(crate) fn words<'b>(
         &mut self,
         name: [u8; 4],
         head: &[u8],
-        words: &[u64],
+        parts: impl Iterator<Item = &'b [u64]> + Clone,
     ) -> Result<(), IndexError> {
-        let mut sum = self.begin(name, head.len() + words.len() * 8)?;
+        let count: usize = parts.clone().map(<[u64]>::len).sum();
+        let mut sum = self.begin(name, head.len() + count * 8)?;
         sum.update(head);
         self.put(head)?;
         let mut piece = Vec::with_capacity(PIECE);
-        for words in words.chunks(PIECE / 8) {
+        for words in parts.flat_map(|words| words.chunks(PIECE / 8)) {
             piece.clear();
             piece.extend(words.iter().flat_map(|word| word.to_le_bytes()));
             sum.update(&piece);
@@ -164,6 +165,21 @@ impl<'a> Input<'a> {
         Ok(Section::new(bytes, start + 16))
     }
 
+    /// The next section, which must have this name, to be read piece by piece; checked when it ends.
+    pub(crate) fn stream(&mut self, name: [u8; 4]) -> Result<Stream<'a, '_>, IndexError> {
+        let start = self.at;
+        let found = self.number()?;
+        if found != u64::from(u32::from_le_bytes(name)) {
+            let shown = String::from_utf8_lossy(&name).into_owned();
+            return Err(damaged(start, format!("section {shown} should begin here")));
+        }
+        let left = self.number()?;
+        let mut sum = Xxh3::new();
+        sum.update(&found.to_le_bytes());
+        sum.update(&left.to_le_bytes());
+        Ok(Stream { input: self, start, left, sum })
+    }
+
     /// Nothing may follow.
     pub(crate) fn end(&mut self) -> Result<(), IndexError> {
         let mut byte = [0];
@@ -176,6 +192,70 @@ impl<'a> Input<'a> {
 
 fn damaged(offset: u64, reason: String) -> IndexError {
     IndexError::Damaged { offset, reason }
+}
+
+/// A section that is read before its checksum: what it says must be checked for sense, and counts only after the end.
+pub(crate) struct Stream<'a, 'b> {
+    input: &'b mut Input<'a>,
+    start: u64,
+    left: u64,
+    sum: Xxh3,
+}
+
+impl Stream<'_, '_> {
+    fn take(&mut self, count: u64) -> Result<Vec<u8>, IndexError> {
+        if count > self.left {
+            return Err(self.damaged(format!("{count} bytes are wanted, {} are left", self.left)));
+        }
+        let bytes = self.input.take(count)?;
+        self.left -= count;
+        self.sum.update(&bytes);
+        Ok(bytes)
+    }
+
+    /// An error at the section's beginning: what makes no sense here may follow from damage anywhere before.
+    pub(crate) fn damaged(&self, reason: String) -> IndexError {
+        damaged(self.start, reason)
+    }
+
+    pub(crate) fn number(&mut self) -> Result<u64, IndexError> {
+        let bytes = self.take(8)?;
+        Ok(bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte)))
+    }
+
+    /// So many words.
+    pub(crate) fn words(&mut self, count: u64) -> Result<Words, IndexError> {
+        if count > self.left / 8 {
+            return Err(
+                self.damaged(format!("{count} words are wanted, {} are left", self.left / 8))
+            );
+        }
+        let Some(mut words) = Words::try_zeroed(count as usize) else {
+            return Err(self.damaged(format!("no memory for {count} words")));
+        };
+        for part in words.chunks_mut(PIECE / 8) {
+            let bytes = self.take(part.len() as u64 * 8)?;
+            for (word, bytes) in part.iter_mut().zip(bytes.chunks_exact(8)) {
+                *word = bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte));
+            }
+        }
+        Ok(words)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.left == 0
+    }
+
+    /// Nothing may be left, and the checksum must be right; where the section began.
+    pub(crate) fn end(self) -> Result<u64, IndexError> {
+        if self.left > 0 {
+            return Err(self.damaged(format!("{} bytes too many", self.left)));
+        }
+        if self.input.number()? != self.sum.digest() {
+            return Err(damaged(self.start, "the checksum of a section is wrong".to_owned()));
+        }
+        Ok(self.start)
+    }
 }
 
 /// A section that has passed its checksum, being read.

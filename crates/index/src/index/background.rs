@@ -1,26 +1,42 @@
 //! Changes to the shared state, and the merges that follow from them.
 //!
-//! A merge is due when a front is full or too much is dead. It then runs on a thread that lives only as long as there
-//! is work. If additions outrun the merges, the adding thread waits for them.
+//! A merge is due when a front is full, too much is dead, or somebody asks for one run of everything. It then runs on a
+//! thread that lives only as long as there is work. If additions outrun the merges, the adding thread waits for them.
+//!
+//! Whatever a merge does to the state it does in slices, so that nobody waits for long. What it drops it forgets before
+//! it puts the first table in place: a fingerprint that is added again before its turn goes into a front then, one that
+//! is added later is new. So a live fingerprint is in a front or in every table at any moment.
+//!
+//! A merge that panics is the last one. The fronts that it was to merge stay, and so do the tables that it has replaced:
+//! every answer remains exact, additions go into fronts, and who asks for a sealed run gets [`IndexError::Merge`].
 
+use std::num::NonZeroUsize;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::RecvTimeoutError;
 use std::thread;
 use std::time::Duration;
 
+use ahash::AHashSet;
 use parking_lot::{Condvar, Mutex};
 
 use super::Shared;
+use crate::run::Run;
 use crate::stack::{BACKLOG, Job};
 use crate::{IndexError, Item};
 
 /// Items added under one exclusive hold of the state: about a tenth of a millisecond.
 const SLICE: usize = 512;
 
-/// Whether the merging thread is running.
+/// Between two looks at whether what is waited for will come.
+const MOMENT: Duration = Duration::from_millis(1);
+
+/// Whether the merging thread is running, and whether one has panicked.
 #[derive(Debug, Default)]
 pub(super) struct Worker {
     busy: AtomicBool,
+    failed: AtomicBool,
     stopped: Mutex<()>,
     progress: Condvar,
 }
@@ -28,6 +44,10 @@ pub(super) struct Worker {
 impl Worker {
     pub(super) fn is_busy(&self) -> bool {
         self.busy.load(Ordering::SeqCst)
+    }
+
+    fn has_failed(&self) -> bool {
+        self.failed.load(Ordering::SeqCst)
     }
 
     fn notify(&self) {
@@ -38,7 +58,7 @@ impl Worker {
     /// Waits for some merge to end, a moment at most.
     fn wait(&self) {
         let mut stopped = self.stopped.lock();
-        self.progress.wait_for(&mut stopped, Duration::from_millis(1));
+        self.progress.wait_for(&mut stopped, MOMENT);
     }
 }
 
@@ -97,7 +117,7 @@ impl Shared {
     /// Starts the merge that is due, and waits while too many fronts do.
     fn merge(self: &Arc<Self>) {
         self.start();
-        while self.state.read().stack.waiting() > BACKLOG {
+        while self.state.read().stack.waiting() > BACKLOG && !self.worker.has_failed() {
             self.worker.wait();
             self.start();
         }
@@ -109,7 +129,7 @@ impl Shared {
         if self.is_due() {
             self.start();
         }
-        while self.state.read().ids.is_mostly_dead() {
+        while self.state.read().ids.is_mostly_dead() && !self.worker.has_failed() {
             self.worker.wait();
             if self.is_due() {
                 self.start();
@@ -118,8 +138,8 @@ impl Shared {
     }
 
     /// Makes sure that a thread works on what is due.
-    fn start(self: &Arc<Self>) {
-        if self.worker.busy.swap(true, Ordering::SeqCst) {
+    pub(super) fn start(self: &Arc<Self>) {
+        if self.worker.has_failed() || self.worker.busy.swap(true, Ordering::SeqCst) {
             return;
         }
         let shared = Arc::clone(self);
@@ -134,18 +154,25 @@ impl Shared {
     fn work(self: &Arc<Self>) {
         loop {
             while let Some(job) = self.next_job() {
-                self.finish(job);
+                // Every lock is free again after a panic, and the state whole between any two of them.
+                if catch_unwind(AssertUnwindSafe(|| self.finish(job))).is_err() {
+                    self.worker.failed.store(true, Ordering::SeqCst);
+                    break;
+                }
             }
             self.worker.busy.store(false, Ordering::SeqCst);
             self.worker.notify();
             // Work that came after the last look found this thread still busy.
-            if !self.is_due() || self.worker.busy.swap(true, Ordering::SeqCst) {
+            if self.worker.has_failed()
+                || !self.is_due()
+                || self.worker.busy.swap(true, Ordering::SeqCst)
+            {
                 return;
             }
         }
     }
 
-    fn is_due(&self) -> bool {
+    pub(super) fn is_due(&self) -> bool {
         let state = self.state.read();
         state.stack.is_idle() && (state.stack.is_due() || state.ids.should_purge())
     }
@@ -153,59 +180,84 @@ impl Shared {
     /// What is dead is dropped when there is much of it, and whenever little is rewritten.
     fn next_job(&self) -> Option<Job> {
         let mut state = self.state.write();
-        let purge = state.ids.should_purge();
-        if !state.stack.is_idle() || !(purge || state.stack.is_due()) {
+        if !state.stack.is_idle() {
             return None;
+        }
+        if state.ids.known().1 == 0 {
+            state.stack.answer();
+        }
+        let purge = state.ids.should_purge() || state.stack.is_requested();
+        if !(purge || state.stack.is_due()) {
+            return None;
+        }
+        if purge {
+            // The dead of the front would have to stay, and might be most of all.
+            state.stack.set_aside();
         }
         let job = state.stack.job();
         let drop = purge || job.drops_easily(state.ids.died());
-        Some(if drop { job.without(state.ids.dead()) } else { job })
+        Some(if drop { job.purging(state.ids.take_died()) } else { job })
     }
 
-    /// Builds and commits; fingerprints left out are forgotten, unless they were added again meanwhile.
+    /// Forgets what is dead, builds the tables and puts each in place.
     fn finish(&self, job: Job) {
-        let merged = job.run();
-        let mut state = self.state.write();
-        let dropped = state.stack.commit(&job, merged);
-        for value in dropped {
-            if !state.ids.forget(value) {
-                state.stack.push(value);
+        let mut dead = AHashSet::new();
+        for died in job.died().chunks(SLICE) {
+            let state = self.state.read();
+            dead.extend(died.iter().filter(|&&value| state.ids.first(value).is_none()));
+        }
+        let job = &mut job.without(dead);
+        let dropped = job.dropped();
+        self.state.write().stack.begin();
+        for values in dropped.chunks(SLICE) {
+            let mut state = self.state.write();
+            for &value in values {
+                if !state.ids.forget(value) {
+                    state.stack.push(value);
+                }
             }
         }
-        if job.purges() {
-            state.ids.purged();
+        drop(dropped);
+        for died in job.died().chunks(SLICE) {
+            self.state.write().ids.remember_dead(died);
         }
-        drop(state);
+        let threads = if job.is_requested() { cores() } else { 1 };
+        job.run(threads, |number, table| self.state.write().stack.put_table(number, table));
+        self.state.write().stack.commit(job);
         // Its memory serves again: a page that the system must clear first costs more than the additions that fill it.
-        if let Some(front) = job.into_front() {
-            self.state.write().stack.reuse(front.emptied());
+        if let Some(front) = job.take_front() {
+            let empty = front.emptied();
+            self.state.write().stack.reuse(empty);
         }
         self.worker.notify();
     }
 
-    /// Merges everything into one run; the caller holds `writers`.
-    pub(super) fn compact(self: &Arc<Self>) {
+    /// One run of everything that is here now; additions and searches go on meanwhile, and what is added then is not in
+    /// it. `cancel` ends the waiting, not the merge.
+    pub(super) fn seal(self: &Arc<Self>, cancel: &AtomicBool) -> Result<Option<Run>, IndexError> {
+        let sealed = self.state.write().stack.request();
         loop {
-            let job = {
-                let mut state = self.state.write();
-                if state.stack.is_idle() {
-                    let dead = state.ids.dead();
-                    if dead.is_empty() && state.stack.is_whole() {
-                        return;
-                    }
-                    match state.stack.whole_job() {
-                        Some(job) => Some(job.without(dead)),
-                        None => return,
-                    }
-                } else {
-                    None
-                }
-            };
-            if let Some(job) = job {
-                self.finish(job);
-                return;
+            if self.is_due() {
+                self.start();
             }
-            self.worker.wait();
+            match sealed.recv_timeout(MOMENT) {
+                Ok(run) => return Ok(run),
+                Err(RecvTimeoutError::Disconnected) => return Err(IndexError::Merge),
+                Err(RecvTimeoutError::Timeout) if self.worker.has_failed() => {
+                    return Err(IndexError::Merge);
+                }
+                Err(RecvTimeoutError::Timeout) if cancel.load(Ordering::Relaxed) => {
+                    return Err(IndexError::Cancelled);
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+            }
         }
     }
 }
+
+fn cores() -> usize {
+    thread::available_parallelism().map_or(1, NonZeroUsize::get)
+}
+
+#[cfg(test)]
+mod tests;

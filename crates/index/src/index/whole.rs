@@ -1,40 +1,56 @@
 //! The parts of an index, for saving it and putting it together again.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use ahash::AHashSet;
 
 use super::{Index, Shared, State};
 use crate::IndexError;
 use crate::ids::Ids;
+use crate::image::Snapshot;
 use crate::item::Item;
 use crate::plan::Plan;
-use crate::run::Run;
+use crate::run::{self, Run};
 use crate::stack::Stack;
 use crate::window::{Ages, Window};
 
-/// What an index is made of, after a compaction.
+/// What an index is made of at one moment.
 pub(crate) struct Parts<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) max_distance: u32,
     pub(crate) window: Option<Window>,
     pub(crate) ids: &'a Ids,
     pub(crate) ages: &'a Ages,
-    pub(crate) run: Option<&'a Run>,
 }
 
 impl Index {
-    /// A look at all parts; the caller holds `writers`.
-    pub(super) fn with_parts_locked<T>(&self, look: impl FnOnce(&Parts<'_>) -> T) -> T {
-        self.shared.compact();
+    /// The index as it is at one moment, for saving; `beside` runs at the same moment, with other writers kept out.
+    ///
+    /// Everything is sealed first, while additions go on; they wait only while ids, fingerprints and times are copied,
+    /// some 10 ns for each document. The copy takes 9 bytes for each, 16 more where times are kept, and what it shares
+    /// with the index stays until it is dropped: tables that merges replace meanwhile are then there twice.
+    ///
+    /// # Errors
+    /// [`IndexError::Cancelled`]; [`IndexError::Merge`] if merging has failed before.
+    pub fn snapshot<T>(
+        &self,
+        cancel: &AtomicBool,
+        beside: impl FnOnce() -> T,
+    ) -> Result<(Snapshot, T), IndexError> {
+        let run = self.shared.seal(cancel)?;
+        let _writer = self.shared.writers.lock();
         let state = self.shared.state.read();
-        let run = state.stack.only_run();
-        look(&Parts {
+        let parts = Parts {
             plan: &self.plan,
             max_distance: self.max_distance,
             window: self.shared.window,
             ids: &state.ids,
             ages: &state.ages,
-            run: run.as_deref(),
-        })
+        };
+        let snapshot = Snapshot::of(&parts, run);
+        drop(state);
+        Ok((snapshot, beside()))
     }
 
     /// An index without documents whose next id is `first`.
@@ -55,19 +71,39 @@ impl Index {
         self.shared.state.write().ids.restore(item);
     }
 
-    /// Completes a restored index; false if the run does not hold exactly the fingerprints of the records.
-    pub(crate) fn finish(&mut self, run: Option<Run>, ages: Ages) -> bool {
+    /// Completes a restored index. What was added after the run was sealed is not in it and enters a front now; what was
+    /// deleted since is left out of the tables.
+    pub(crate) fn finish(&mut self, run: Option<Run>, ages: Ages) {
         let mut state = self.shared.state.write();
-        state.ages = ages;
+        let State { stack, ids, ages: own } = &mut *state;
+        *own = ages;
+        let run = run.filter(|run| run.len() > 0);
         let values = run.as_ref().map_or(&[][..], Run::values);
-        let (known, _) = state.ids.known();
-        // As many as are known, all known: exactly those, unless one is there twice in place of another, which the
-        // checksum of the section excludes.
-        let fits = values.len() == known && values.iter().all(|&v| state.ids.first(v).is_some());
-        if let Some(run) = run.filter(|run| fits && run.len() > 0) {
-            state.stack.put(run);
+        let (known, _) = ids.known();
+        let found = values.iter().filter(|&&value| ids.first(value).is_some()).count();
+        let mut missing = Vec::new();
+        if found < known {
+            let prefixes = self.plan.prefixes();
+            let sealed =
+                |value: &u64| run.as_ref().is_some_and(|run| run.contains(*value, prefixes));
+            let all: AHashSet<u64> = ids.fingerprints().filter(|value| !sealed(value)).collect();
+            missing.extend(all);
+            missing.sort_unstable();
         }
-        fits
+        if let Some(run) = run {
+            let lives = |value: u64| ids.first(value).is_some();
+            let keep: Option<&(dyn Fn(u64) -> bool + Sync)> = Some(&lives);
+            let whole = found == run.len();
+            let run = if whole { run } else { run::build(&self.plan, &[&run], &[], keep) };
+            if run.len() > 0 {
+                stack.put(run);
+            }
+        }
+        stack.extend(&missing);
+        drop(state);
+        if self.shared.is_due() {
+            self.shared.start();
+        }
     }
 
     pub(super) fn of(

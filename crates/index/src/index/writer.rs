@@ -1,7 +1,6 @@
 //! Several changes as one step, for those who keep something of their own beside the index.
 
 use std::cell::Cell;
-use std::io::Write;
 
 use parking_lot::MutexGuard;
 
@@ -76,13 +75,5 @@ impl Writer<'_> {
         let deleted = self.index.shared.state.write().ids.delete(id);
         self.index.shared.tidy();
         deleted
-    }
-
-    /// [`Index::save`].
-    ///
-    /// # Errors
-    /// [`IndexError::Io`].
-    pub fn save(&mut self, out: &mut dyn Write) -> Result<(), IndexError> {
-        self.index.with_parts_locked(|parts| crate::image::write(parts, out))
     }
 }

@@ -120,7 +120,7 @@ impl Index {
         cancel: &AtomicBool,
     ) -> Result<Vec<Cluster>, IndexError> {
         let distance = self.checked(max_distance)?;
-        let sealed = Sealed::new(self, distance)?;
+        let sealed = Sealed::new(self, distance, cancel)?;
         let mut union = Union::default();
         let tables = sealed.tables();
         let tasks = if threads == 0 { rayon::current_num_threads() } else { threads };

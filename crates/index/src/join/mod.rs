@@ -8,6 +8,7 @@ mod clusters;
 mod pairs;
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 pub use clusters::Cluster;
 pub use pairs::{Pair, Pairs};
@@ -24,19 +25,19 @@ const NEST: usize = 1024;
 #[derive(Debug, Clone)]
 struct Sealed {
     plan: Arc<Plan>,
-    run: Option<Arc<Run>>,
+    run: Option<Run>,
     distance: u32,
 }
 
 impl Sealed {
     /// Compacts the index; where its own plan does not reach, tables of another plan are built beside it.
-    fn new(index: &Index, distance: u32) -> Result<Self, IndexError> {
-        let run = index.sealed();
+    fn new(index: &Index, distance: u32, cancel: &AtomicBool) -> Result<Self, IndexError> {
+        let run = index.sealed(cancel)?;
         if distance <= index.plan().radius() {
             return Ok(Self { plan: index.shared_plan(), run, distance });
         }
         let plan = Plan::covering(distance)?;
-        let run = run.map(|run| Arc::new(run::build(&plan, &[], &[run.values()], None)));
+        let run = run.map(|run| run::build(&plan, &[], &[run.values()], None));
         Ok(Self { plan: Arc::new(plan), run, distance })
     }
 

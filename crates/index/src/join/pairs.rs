@@ -77,9 +77,9 @@ type Near = (u64, u64, u32);
 
 impl Pairs {
     pub(crate) fn new(index: &Index, distance: u32) -> Result<Self, IndexError> {
-        let sealed = Sealed::new(index, distance)?;
-        let tables = sealed.tables();
         let end = index.next_id();
+        let sealed = Sealed::new(index, distance, &AtomicBool::new(false))?;
+        let tables = sealed.tables();
         Ok(Self {
             sealed,
             tables,

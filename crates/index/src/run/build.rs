@@ -5,7 +5,13 @@
 //! So a merge reads and writes each table once, front to back, whatever the sizes. A group too large for the cache
 //! (unsorted input is one group) is first partitioned by its top bits, 2,048 parts at a time.
 
-use super::{LONG, Run, Span, directory_bits, directory_words};
+use std::ops::Range;
+use std::sync::Arc;
+use std::thread::{self, ScopedJoinHandle};
+
+use parking_lot::Mutex;
+
+use super::{LONG, Run, Sorted, Table, directory_bits, directory_words};
 use crate::memory::{Words, halves_mut};
 use crate::plan::{Plan, Prefix};
 
@@ -23,56 +29,93 @@ const CACHED: usize = 1 << 15;
 /// Parts of one partition pass: more would exhaust the pages that the core can keep track of.
 const PART_BITS: u32 = 11;
 
-/// Builds the run that holds the fingerprints of `runs` and `fresh` for which `keep` answers true. A fingerprint must
-/// occur once in all inputs together; `keep` must answer the same each time it is asked.
+/// What a run is built of. A fingerprint must occur once in all of them together.
+pub(crate) struct Sources<'a> {
+    pub(crate) plan: &'a Plan,
+    /// Sealed tables, those of one number from each.
+    pub(crate) runs: Vec<&'a Run>,
+    /// In any order.
+    pub(crate) fresh: &'a [u64],
+    /// Which fingerprints are kept; the same answer each time it is asked. None: all.
+    pub(crate) keep: Option<&'a (dyn Fn(u64) -> bool + Sync)>,
+}
+
+/// Builds all tables of a run.
 pub(crate) fn build(
     plan: &Plan,
     runs: &[&Run],
     fresh: &[&[u64]],
     keep: Option<&(dyn Fn(u64) -> bool + Sync)>,
 ) -> Run {
-    let fresh: Vec<u64> = fresh.concat();
-    let total = fresh.len() + runs.iter().map(|run| run.len()).sum::<usize>();
-    let mut spans = Vec::new();
-    let mut next = 0;
-    for prefix in plan.prefixes() {
-        let bits = directory_bits(total, prefix.bits());
-        let entries = next + directory_words(bits);
-        spans.push(Span { bits, directory: next, entries, length: total });
-        next = entries + total;
+    let sources = Sources { plan, runs: runs.to_vec(), fresh: &fresh.concat(), keep };
+    let tables = (0..plan.prefixes().len()).map(|number| sources.table(number, None));
+    Run::new(tables.map(Arc::new).collect())
+}
+
+impl Sources<'_> {
+    /// Builds these tables, each on a thread if there is one to be had, in the memory of `old` where that fits.
+    pub(crate) fn tables(&self, numbers: Range<usize>, old: Vec<Words>) -> Vec<Sorted> {
+        let old = Mutex::new(old);
+        let build = &|number| {
+            let words = old.lock().pop();
+            self.table(number, words)
+        };
+        thread::scope(|scope| {
+            let others: Vec<_> = (numbers.start + 1..numbers.end)
+                .map(|number| {
+                    let named = thread::Builder::new().name("simhash-table".into());
+                    (number, named.spawn_scoped(scope, move || build(number)).ok())
+                })
+                .collect();
+            let first = build(numbers.start);
+            let others =
+                others.into_iter().map(|(number, other)| match other.map(ScopedJoinHandle::join) {
+                    None => build(number),
+                    Some(Ok(table)) => table,
+                    Some(Err(panic)) => std::panic::resume_unwind(panic),
+                });
+            std::iter::once(first).chain(others).collect()
+        })
     }
-    let mut words = Words::zeroed(next);
-    let mut scratch = Vec::new();
-    let mut left = &mut words[..];
-    for (number, (prefix, span)) in plan.prefixes().iter().zip(&mut spans).enumerate() {
-        let (directory, rest) = left.split_at_mut(directory_words(span.bits));
-        let (entries, rest) = rest.split_at_mut(total);
-        left = rest;
-        let whole = [0, fresh.len() as u32];
-        let mut sources: Vec<Source<'_>> = runs
+
+    /// Builds one table, in the memory of `old` where that fits.
+    pub(crate) fn table(&self, number: usize, old: Option<Words>) -> Sorted {
+        let prefix = &self.plan.prefixes()[number];
+        let inputs: Vec<Table<'_>> =
+            self.runs.iter().map(|run| run.table(number, self.plan.prefixes())).collect();
+        let known: usize = inputs.iter().map(|input| input.entries.len()).sum();
+        let total = known + self.fresh.len();
+        let bits = directory_bits(total, prefix.bits());
+        let mut words = Words::reused(old, directory_words(bits) + total);
+        let (directory, entries) = words.split_at_mut(directory_words(bits));
+        // Its last half may be none of the directory's.
+        if let Some(last) = directory.last_mut() {
+            *last = 0;
+        }
+        let whole = [0, self.fresh.len() as u32];
+        let mut sources: Vec<Source<'_>> = inputs
             .iter()
-            .map(|run| {
-                let table = run.table(number, plan.prefixes());
-                let bits = prefix.bits() - table.rest;
-                Source { directory: table.directory, bits, entries: table.entries }
+            .map(|input| {
+                let bits = prefix.bits() - input.rest;
+                Source { directory: input.directory, bits, entries: input.entries }
             })
             .collect();
-        if !fresh.is_empty() || sources.is_empty() {
-            sources.push(Source { directory: &whole, bits: 0, entries: &fresh });
+        if !self.fresh.is_empty() || sources.is_empty() {
+            sources.push(Source { directory: &whole, bits: 0, entries: self.fresh });
         }
         let mut output = Output {
             prefix,
-            rest: prefix.bits() - span.bits,
-            directory: &mut halves_mut(directory)[..=1 << span.bits],
+            rest: prefix.bits() - bits,
+            directory: &mut halves_mut(directory)[..=1 << bits],
             entries,
             done: 0,
             counts: Vec::new(),
             slots: Vec::new(),
         };
-        output.merge(&sources, span.bits, keep, &mut scratch);
-        span.length = output.done;
+        output.merge(&sources, bits, self.keep, &mut Vec::new());
+        let length = output.done;
+        Sorted { words, bits, length }
     }
-    Run { words, spans }
 }
 
 /// A table being written, front to back.

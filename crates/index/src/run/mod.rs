@@ -6,14 +6,17 @@
 //! by popcount anyway. Buckets that grow long because their prefixes agree are sorted by the rest of the key, so that
 //! a query reads only its own part.
 //!
-//! All tables lie in one array of words and are views of it, directories as 32-bit halves: what is in memory is what
-//! can be saved.
+//! A table is one array of words, directory first, as 32-bit halves, then the entries: what is in memory is what can be
+//! saved. Tables are shared by reference and replaced one by one, so that rewriting a run takes the memory of one more
+//! table and not of them all.
 
 mod build;
 mod probe;
 
-pub(crate) use build::build;
+pub(crate) use build::{Sources, build};
 pub(crate) use probe::{Wanted, sweep};
+
+use std::sync::Arc;
 
 use crate::memory::{Words, halves};
 use crate::plan::{Plan, Prefix};
@@ -24,23 +27,29 @@ const BUCKET: usize = 8;
 /// Longer buckets are sorted by key and searched by halving before they are scanned.
 const LONG: usize = 64;
 
-/// Where a table lies in its run's words.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Span {
-    /// Directory bits.
+/// One sorted copy: a directory of `2^bits + 1` halves, then `length` entries.
+#[derive(Debug)]
+pub(crate) struct Sorted {
+    words: Words,
     bits: u32,
-    /// First word of the directory.
-    directory: usize,
-    /// First word of the entries, and how many there are.
-    entries: usize,
     length: usize,
 }
 
-/// All copies of one set of fingerprints.
-#[derive(Debug)]
+impl Sorted {
+    /// Its memory, to be used again.
+    pub(crate) fn into_words(self) -> Words {
+        self.words
+    }
+
+    fn bytes(&self) -> usize {
+        self.words.bytes()
+    }
+}
+
+/// All copies of one set of fingerprints; clones share them.
+#[derive(Debug, Clone)]
 pub(crate) struct Run {
-    words: Words,
-    spans: Vec<Span>,
+    tables: Vec<Arc<Sorted>>,
 }
 
 /// A view of one sorted copy.
@@ -101,81 +110,101 @@ pub(crate) fn bytes_per_fingerprint(count: usize, prefix_bits: u32) -> f64 {
 }
 
 /// Words of a directory of `2^bits + 1` halves.
-fn directory_words(bits: u32) -> usize {
+pub(crate) fn directory_words(bits: u32) -> usize {
     (1 << bits >> 1) + 1
 }
 
 impl Run {
+    /// A run of tables that hold the same fingerprints, one for each prefix of the plan.
+    pub(crate) fn new(tables: Vec<Arc<Sorted>>) -> Self {
+        Self { tables }
+    }
+
     /// How many fingerprints.
     pub(crate) fn len(&self) -> usize {
-        self.spans[0].length
+        self.tables[0].length
     }
 
     /// All fingerprints, each once, in the first table's order.
     pub(crate) fn values(&self) -> &[u64] {
-        let span = self.spans[0];
-        &self.words[span.entries..span.entries + span.length]
+        let Sorted { words, bits, length } = &*self.tables[0];
+        &words[directory_words(*bits)..][..*length]
+    }
+
+    /// Whether it holds this fingerprint.
+    pub(crate) fn contains(&self, value: u64, prefixes: &[Prefix]) -> bool {
+        let table = self.table(0, prefixes);
+        let slot = table.slot(table.prefix.key(value));
+        let ends = &table.directory[slot..slot + 2];
+        table.entries[ends[0] as usize..ends[1] as usize].contains(&value)
     }
 
     /// A view of one table; the caller brings the plan's prefixes.
     #[inline]
     pub(crate) fn table<'a>(&'a self, number: usize, prefixes: &'a [Prefix]) -> Table<'a> {
-        let (span, prefix) = (self.spans[number], &prefixes[number]);
-        let directory = &self.words[span.directory..span.directory + directory_words(span.bits)];
+        let (Sorted { words, bits, length }, prefix) = (&*self.tables[number], &prefixes[number]);
+        let (directory, entries) = words.split_at(directory_words(*bits));
         Table {
-            directory: &halves(directory)[..=1 << span.bits],
-            entries: &self.words[span.entries..span.entries + span.length],
+            directory: &halves(directory)[..=1 << bits],
+            entries: &entries[..*length],
             prefix,
-            rest: prefix.bits() - span.bits,
+            rest: prefix.bits() - bits,
         }
+    }
+
+    /// Puts another table in the place of one; returns that one.
+    pub(crate) fn replace(&mut self, number: usize, table: Arc<Sorted>) -> Arc<Sorted> {
+        std::mem::replace(&mut self.tables[number], table)
+    }
+
+    /// Gives a table up; the run is then no more to be searched.
+    pub(crate) fn forgo(&mut self, number: usize) -> Arc<Sorted> {
+        let nothing = Sorted { words: Words::zeroed(0), bits: 0, length: 0 };
+        self.replace(number, Arc::new(nothing))
+    }
+
+    /// Makes a table say that its last slot ends where nothing is.
+    #[cfg(test)]
+    pub(crate) fn break_table(&mut self, number: usize) {
+        let old = self.forgo(number);
+        let mut table = Arc::into_inner(old).unwrap();
+        let end = 1 << table.bits;
+        crate::memory::halves_mut(&mut table.words)[end] = u32::MAX;
+        self.tables[number] = Arc::new(table);
     }
 
     /// Directory slots of a table.
     pub(crate) fn slots(&self, number: usize) -> usize {
-        1 << self.spans[number].bits
+        1 << self.tables[number].bits
     }
 
     /// Bytes of all tables and directories.
     pub(crate) fn bytes(&self) -> usize {
-        let words = |span: &Span| directory_words(span.bits) + span.length;
-        self.spans.iter().map(words).sum::<usize>() * 8
+        self.tables.iter().map(|table| table.bytes()).sum()
     }
 
-    /// Calls `on_span` with the numbers that say where each table lies.
-    pub(crate) fn spans(&self, mut on_span: impl FnMut([u64; 4])) {
-        for span in &self.spans {
-            let Span { bits, directory, entries, length } = *span;
-            on_span([u64::from(bits), directory as u64, entries as u64, length as u64]);
+    /// Calls `on_table` with the directory bits and the number of entries of each table, and its words.
+    pub(crate) fn tables(&self) -> impl Iterator<Item = (u32, usize, &[u64])> + Clone {
+        self.tables.iter().map(|table| {
+            let words = directory_words(table.bits) + table.length;
+            (table.bits, table.length, &table.words[..words])
+        })
+    }
+
+    /// A run of saved tables, if they are sound: directories ascending, every entry in the bucket of its key.
+    pub(crate) fn restored(plan: &Plan, saved: Vec<(u32, usize, Words)>) -> Option<Self> {
+        let prefixes = plan.prefixes();
+        let fits = |(&(bits, length, ref words), prefix): (&(u32, usize, Words), &Prefix)| {
+            (1..=prefix.bits().min(31)).contains(&bits)
+                && words.len() == directory_words(bits) + length
+        };
+        if saved.len() != prefixes.len() || !saved.iter().zip(prefixes).all(fits) {
+            return None;
         }
-    }
-
-    /// The memory of all tables.
-    pub(crate) fn words(&self) -> &[u64] {
-        &self.words
-    }
-
-    /// A run from saved words, if they are sound: tables within the words, directories ascending, every entry in the
-    /// bucket of its key.
-    pub(crate) fn restored(plan: &Plan, words: Words, saved: &[Vec<u64>]) -> Option<Self> {
-        let mut spans = Vec::new();
-        for (numbers, prefix) in saved.iter().zip(plan.prefixes()) {
-            let &[bits, directory, entries, length] = numbers.as_slice() else { return None };
-            let bits = u32::try_from(bits)
-                .ok()
-                .filter(|bits| (1..=prefix.bits().min(31)).contains(bits))?;
-            let (directory, entries) =
-                (usize::try_from(directory).ok()?, usize::try_from(entries).ok()?);
-            let length = usize::try_from(length).ok()?;
-            let ends =
-                [directory.checked_add(directory_words(bits))?, entries.checked_add(length)?];
-            if ends.into_iter().any(|end| end > words.len()) {
-                return None;
-            }
-            spans.push(Span { bits, directory, entries, length });
-        }
-        let run = Self { words, spans };
-        let sound = (0..plan.prefixes().len()).all(|number| run.is_sound(number, plan.prefixes()));
-        let equal = run.spans.iter().all(|span| span.length == run.spans[0].length);
+        let table = |(bits, length, words)| Arc::new(Sorted { words, bits, length });
+        let run = Self { tables: saved.into_iter().map(table).collect() };
+        let sound = (0..prefixes.len()).all(|number| run.is_sound(number, prefixes));
+        let equal = run.tables.iter().all(|table| table.length == run.len());
         (sound && equal).then_some(run)
     }
 
@@ -197,7 +226,7 @@ impl Run {
 
     /// Whether huge pages were asked for.
     pub(crate) fn is_huge(&self) -> bool {
-        self.words.is_huge()
+        self.tables.iter().all(|table| table.words.is_huge())
     }
 }
 

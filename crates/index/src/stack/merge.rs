@@ -1,47 +1,60 @@
-//! Merging the fronts into the run, beside searches and additions.
+//! Merging the fronts into the run, beside searches and additions, table by table.
+//!
+//! A rewritten table replaces the one before at once. So while a merge is half done, a table holds the fingerprints of
+//! the fronts already or does not yet; the fronts stay searchable until all do. Each fingerprint is then found by every
+//! table, if perhaps twice, and searches drop what comes twice ([`Stack::is_halfway`]). Beside the run itself there is
+//! never more than one table for each thread, and its memory is that of the table replaced before.
 
 use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
 
 use ahash::AHashSet;
 
-use super::{Stack, Waiting};
+use super::{Sealed, Stack, Waiting};
 use crate::front::Front;
+use crate::memory::Words;
 use crate::plan::Plan;
-use crate::run::{self, Run};
+use crate::run::{Run, Sorted, Sources};
 
 /// Output of a merge that takes a moment only: at 4 ns per fingerprint and table, about 10 ms for six tables.
 const SMALL: usize = 1 << 19;
+
+/// Who asked for everything to be sealed, and gets the run when it is.
+pub(super) type Request = Sender<Option<Run>>;
 
 /// Inputs of a merge, and what it leaves out.
 #[derive(Debug)]
 pub(crate) struct Job {
     plan: Arc<Plan>,
     fronts: Vec<Arc<Front>>,
-    run: Option<Arc<Run>>,
-    dropped: AHashSet<u64>,
-    purges: bool,
-}
-
-/// What a merge made.
-#[derive(Debug)]
-pub(crate) struct Merged {
     run: Option<Run>,
-    /// Fingerprints left out of it.
-    pub(crate) dropped: Vec<u64>,
+    /// What has died, and what of it is left out.
+    died: Vec<u64>,
+    dropped: AHashSet<u64>,
+    requests: Vec<Request>,
 }
 
 impl Job {
+    /// Is to leave out those of these fingerprints that are dead.
+    pub(crate) fn purging(mut self, died: Vec<u64>) -> Self {
+        self.died = died;
+        self
+    }
+
+    pub(crate) fn died(&self) -> &[u64] {
+        &self.died
+    }
+
     /// Leaves these fingerprints out.
     pub(crate) fn without(mut self, dropped: AHashSet<u64>) -> Self {
         self.dropped = dropped;
-        self.purges = true;
         self
     }
 
     /// Fingerprints of all inputs.
     fn len(&self) -> usize {
         let fresh: usize = self.fronts.iter().map(|front| front.values().len()).sum();
-        fresh + self.run.as_ref().map_or(0, |run| run.len())
+        fresh + self.run.as_ref().map_or(0, Run::len)
     }
 
     /// Whether leaving out so many would be little beside what is rewritten anyway.
@@ -49,37 +62,54 @@ impl Job {
         self.len() <= SMALL && (1..=self.len()).contains(&dead)
     }
 
-    /// Whether it was given what is dead.
-    pub(crate) fn purges(&self) -> bool {
-        self.purges
-    }
-
     /// The last of its fronts, after the commit, if nothing else looks at it.
-    pub(crate) fn into_front(self) -> Option<Front> {
-        self.fronts.into_iter().next_back().and_then(Arc::into_inner)
+    pub(crate) fn take_front(&mut self) -> Option<Front> {
+        self.fronts.pop().and_then(Arc::into_inner)
     }
 
-    /// Builds the merged run: 2 to 4 ns per fingerprint and table.
-    pub(crate) fn run(&self) -> Merged {
-        let runs: Vec<&Run> = self.run.iter().map(AsRef::as_ref).collect();
-        let fresh: Vec<&[u64]> = self.fronts.iter().map(|front| front.values()).collect();
-        let mut dropped = Vec::new();
-        if !self.dropped.is_empty() {
-            let all = runs.iter().map(|run| run.values()).chain(fresh.iter().copied());
-            dropped.extend(all.flatten().filter(|value| self.dropped.contains(value)));
+    /// Whether somebody waits for it.
+    pub(crate) fn is_requested(&self) -> bool {
+        !self.requests.is_empty()
+    }
+
+    /// The fingerprints of the inputs that it leaves out.
+    pub(crate) fn dropped(&self) -> Vec<u64> {
+        if self.dropped.is_empty() {
+            return Vec::new();
         }
-        let keep = |value: u64| !self.dropped.contains(&value);
-        let keep: Option<&(dyn Fn(u64) -> bool + Sync)> =
-            if dropped.is_empty() { None } else { Some(&keep) };
-        let run = run::build(&self.plan, &runs, &fresh, keep);
-        Merged { run: (run.len() > 0).then_some(run), dropped }
+        let fresh = self.fronts.iter().map(|front| front.values());
+        let all = fresh.chain(self.run.iter().map(Run::values)).flatten();
+        all.copied().filter(|value| self.dropped.contains(value)).collect()
+    }
+
+    /// Builds the tables one after the other, as many at once as `threads`: 2 to 4 ns per fingerprint and table. `put`
+    /// gets each with its number and puts it in place.
+    pub(crate) fn run(&mut self, threads: usize, mut put: impl FnMut(usize, Sorted)) {
+        let fresh = self.fronts.iter().map(|front| front.values()).collect::<Vec<_>>().concat();
+        let mut spare: Vec<Words> = Vec::new();
+        let count = self.plan.prefixes().len();
+        for first in (0..count).step_by(threads.max(1)) {
+            let numbers = first..(first + threads.max(1)).min(count);
+            let keep = |value: u64| !self.dropped.contains(&value);
+            let keep: Option<&(dyn Fn(u64) -> bool + Sync)> =
+                if self.dropped.is_empty() { None } else { Some(&keep) };
+            let runs = self.run.iter().collect();
+            let sources = Sources { plan: &self.plan, runs, fresh: &fresh, keep };
+            let tables = sources.tables(numbers.clone(), std::mem::take(&mut spare));
+            for (number, table) in numbers.zip(tables) {
+                put(number, table);
+                // Searches that began before hold the lock that `put` has waited for; joins hold the table itself.
+                let old = self.run.as_mut().map(|run| run.forgo(number));
+                spare.extend(old.and_then(Arc::into_inner).map(Sorted::into_words));
+            }
+        }
     }
 }
 
 impl Stack {
-    /// Whether a full front is waiting and no merge is under way.
+    /// Whether a merge is wanted and none under way.
     pub(crate) fn is_due(&self) -> bool {
-        self.is_idle() && !self.waiting.is_empty()
+        self.is_idle() && !(self.waiting.is_empty() && self.requests.is_empty())
     }
 
     /// Whether no merge is using anything.
@@ -88,17 +118,33 @@ impl Stack {
         !sealed && !self.waiting.iter().any(|waiting| waiting.busy)
     }
 
-    /// Whether everything is in the run already.
-    pub(crate) fn is_whole(&self) -> bool {
-        self.front_len() == 0
+    /// Whether a merge has replaced some tables and not yet all, or has forgotten what it drops.
+    pub(crate) fn is_halfway(&self) -> bool {
+        self.halfway
     }
 
-    /// A merge of everything, the front included, if there is anything. The stack must be idle.
-    pub(crate) fn whole_job(&mut self) -> Option<Job> {
-        if !self.front.values().is_empty() {
-            self.set_aside();
+    /// Asks for one run of everything that is here, without what is dead when its merge begins; it comes at the end of
+    /// that merge.
+    pub(crate) fn request(&mut self) -> Receiver<Option<Run>> {
+        let (request, sealed) = channel();
+        self.set_aside();
+        self.requests.push(request);
+        sealed
+    }
+
+    /// Answers who has asked for everything, if that is in the run already; nothing in it must be dead.
+    pub(crate) fn answer(&mut self) {
+        if self.is_idle() && self.waiting.is_empty() {
+            for request in std::mem::take(&mut self.requests) {
+                // Who asked may have gone.
+                let _ = request.send(self.run().cloned());
+            }
         }
-        (self.sealed.is_some() || !self.waiting.is_empty()).then(|| self.job())
+    }
+
+    /// Whether a merge of everything has been asked for.
+    pub(crate) fn is_requested(&self) -> bool {
+        !self.requests.is_empty()
     }
 
     /// A merge of the full fronts and the run, busy until the commit. The stack must be idle.
@@ -110,19 +156,38 @@ impl Stack {
         let fronts = self.waiting.iter_mut().map(take).collect();
         let run = self.sealed.as_mut().map(|sealed| {
             sealed.busy = true;
-            Arc::clone(&sealed.run)
+            sealed.run.clone()
         });
-        Job { plan: Arc::clone(&self.plan), fronts, run, dropped: AHashSet::new(), purges: false }
+        let (plan, requests) = (Arc::clone(&self.plan), std::mem::take(&mut self.requests));
+        Job { plan, fronts, run, died: Vec::new(), dropped: AHashSet::new(), requests }
     }
 
-    /// Puts the merged run where its inputs were; returns what was left out.
-    pub(crate) fn commit(&mut self, job: &Job, merged: Merged) -> Vec<u64> {
+    /// From now on a fingerprint may be found twice.
+    pub(crate) fn begin(&mut self) {
+        self.halfway = true;
+    }
+
+    /// Puts a merged table where it belongs.
+    pub(crate) fn put_table(&mut self, number: usize, table: Sorted) {
+        let table = Arc::new(table);
+        match &mut self.sealed {
+            Some(sealed) => drop(sealed.run.replace(number, table)),
+            None => self.begun.push(table),
+        }
+    }
+
+    /// All tables have been put in place: the fronts have served.
+    pub(crate) fn commit(&mut self, job: &Job) {
         self.waiting
             .retain(|waiting| !job.fronts.iter().any(|used| Arc::ptr_eq(used, &waiting.front)));
-        self.sealed = None;
-        if let Some(run) = merged.run {
-            self.put(run);
+        let begun = std::mem::take(&mut self.begun);
+        let new = (!begun.is_empty()).then(|| Run::new(begun));
+        let run = self.sealed.take().map(|sealed| sealed.run).or(new);
+        self.sealed = run.filter(|run| run.len() > 0).map(|run| Sealed { run, busy: false });
+        self.halfway = false;
+        for request in &job.requests {
+            // Who asked may have gone.
+            let _ = request.send(self.run().cloned());
         }
-        merged.dropped
     }
 }

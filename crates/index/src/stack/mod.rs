@@ -5,18 +5,20 @@
 //! eighth to a sixteenth of what is there ([`capacity`]), so a fingerprint is rewritten 8 to 16 times for each doubling:
 //! insertion is amortised O(log n), and a search reads one set of sealed tables and one or two fronts, never more.
 //!
-//! Merging is cut in three so that it can happen beside everything else: [`Stack::job`] takes inputs (which stay
-//! searchable), [`Job::run`] builds without looking at the stack, [`Stack::commit`] swaps.
+//! Merging is cut up so that it can happen beside everything else: [`Stack::job`] takes inputs (which stay searchable),
+//! [`Job::run`] builds table by table without looking at the stack, [`Stack::put_table`] swaps one, [`Stack::commit`]
+//! lets the inputs go.
 
 mod merge;
 
 use std::sync::Arc;
 
 pub(crate) use merge::Job;
+use merge::Request;
 
 use crate::front::Front;
 use crate::plan::{Lookup, Plan, Prefix, Schedule};
-use crate::run::{Run, Wanted, sweep};
+use crate::run::{Run, Sorted, Wanted, sweep};
 use crate::scan::{self, Hit};
 
 /// Capacity of the first fronts: sealing fewer is not worth a merge.
@@ -36,7 +38,7 @@ fn capacity(others: usize) -> usize {
 /// The run, and whether a merge is using it.
 #[derive(Debug)]
 struct Sealed {
-    run: Arc<Run>,
+    run: Run,
     busy: bool,
 }
 
@@ -55,6 +57,11 @@ pub(crate) struct Stack {
     sealed: Option<Sealed>,
     /// An empty front whose memory is already there.
     spare: Option<Front>,
+    /// Who waits for everything to be in the run.
+    requests: Vec<Request>,
+    /// Tables of the first run while it is being built.
+    begun: Vec<Arc<Sorted>>,
+    halfway: bool,
 }
 
 impl Stack {
@@ -65,13 +72,26 @@ impl Stack {
     /// A stack that seals nothing before so many fingerprints have come.
     pub(crate) fn with_front(plan: Arc<Plan>, capacity: usize) -> Self {
         let front = Front::new(capacity.max(LEAST).next_power_of_two());
-        Self { plan, front, waiting: Vec::new(), sealed: None, spare: None }
+        Self {
+            plan,
+            front,
+            waiting: Vec::new(),
+            sealed: None,
+            spare: None,
+            requests: Vec::new(),
+            begun: Vec::new(),
+            halfway: false,
+        }
     }
 
     /// Adds a fingerprint that the stack does not hold. True when that has set a front aside.
     pub(crate) fn push(&mut self, value: u64) -> bool {
         self.front.push(value, &self.plan);
-        self.front.is_full() && self.set_aside()
+        let full = self.front.is_full();
+        if full {
+            self.set_aside();
+        }
+        full
     }
 
     /// Adds fingerprints that the stack does not hold. True when that has set a front aside.
@@ -89,7 +109,11 @@ impl Stack {
         self.front.ask_all(self.plan.prefixes(), value);
     }
 
-    fn set_aside(&mut self) -> bool {
+    /// Closes the front, if there is anything in it; it then waits to be merged.
+    pub(crate) fn set_aside(&mut self) {
+        if self.front.values().is_empty() {
+            return;
+        }
         let full = self.front.values().len() + self.waiting_len();
         let sealed = self.run().map_or(0, Run::len);
         let capacity = capacity(full + sealed);
@@ -97,11 +121,10 @@ impl Stack {
         let empty = spare.unwrap_or_else(|| Front::new(capacity));
         let front = std::mem::replace(&mut self.front, empty);
         self.waiting.push(Waiting { front: Arc::new(front), busy: false });
-        true
     }
 
     fn run(&self) -> Option<&Run> {
-        self.sealed.as_ref().map(|sealed| &*sealed.run)
+        self.sealed.as_ref().map(|sealed| &sealed.run)
     }
 
     fn fronts(&self) -> impl Iterator<Item = &Front> {
@@ -122,8 +145,14 @@ impl Stack {
         mut on_hit: impl FnMut(usize, Hit),
     ) {
         let schedule = self.plan.schedule(distance);
+        // Hits that may repeat, of look-ups with flips at most once per table, are gathered and made unique.
+        let repeats = self.is_halfway() || schedule.is_some_and(|schedule| !schedule.plain);
+        let mut repeated: Vec<(usize, Hit)> = Vec::new();
+        let mut on_any = |query: usize, hit: Hit| {
+            if repeats { repeated.push((query, hit)) } else { on_hit(query, hit) }
+        };
         if let Some(schedule) = schedule {
-            self.probe(schedule, queries, distance, &mut on_hit);
+            self.probe(schedule, queries, distance, &mut on_any);
         }
         let scanned = |count: usize| schedule.is_none_or(|schedule| !schedule.pays(count));
         let fronts =
@@ -134,10 +163,15 @@ impl Stack {
             for block in values.chunks(scan::BLOCK) {
                 for (number, &query) in queries.iter().enumerate() {
                     scan::within(block, query, distance, |position, apart| {
-                        on_hit(number, Hit { distance: apart, value: block[position] });
+                        on_any(number, Hit { distance: apart, value: block[position] });
                     });
                 }
             }
+        }
+        repeated.sort_unstable();
+        repeated.dedup();
+        for (query, hit) in repeated {
+            on_hit(query, hit);
         }
     }
 
@@ -150,8 +184,6 @@ impl Stack {
         on_hit: &mut impl FnMut(usize, Hit),
     ) {
         let (prefixes, lookups) = (self.plan.prefixes(), &schedule.lookups[..]);
-        // Hits of look-ups with flips may repeat, at most once per table: they are gathered and made unique.
-        let mut repeated: Vec<(usize, Hit)> = Vec::new();
         let mut visit = |wanted: &Wanted, bucket: &[u64]| {
             let (query, number) = (wanted.query as usize, wanted.lookup as usize);
             scan::within(bucket, queries[query], distance, |position, apart| {
@@ -160,11 +192,8 @@ impl Stack {
                 if (differ ^ lookups[number].flips) & prefixes[wanted.table].mask() != 0 {
                     return;
                 }
-                let hit = Hit { distance: apart, value };
-                if !schedule.plain {
-                    repeated.push((query, hit));
-                } else if is_first(&lookups[..number], prefixes, differ) {
-                    on_hit(query, hit);
+                if !schedule.plain || is_first(&lookups[..number], prefixes, differ) {
+                    on_hit(query, Hit { distance: apart, value });
                 }
             });
         };
@@ -202,11 +231,6 @@ impl Stack {
                 }
             }
         }
-        repeated.sort_unstable();
-        repeated.dedup();
-        for (query, hit) in repeated {
-            on_hit(query, hit);
-        }
     }
 
     /// Fingerprints not sealed yet.
@@ -236,12 +260,7 @@ impl Stack {
 
     /// Puts in a run of fingerprints that the stack does not hold, in place of the one there was.
     pub(crate) fn put(&mut self, run: Run) {
-        self.sealed = Some(Sealed { run: Arc::new(run), busy: false });
-    }
-
-    /// The run that holds everything, after a compaction.
-    pub(crate) fn only_run(&self) -> Option<Arc<Run>> {
-        self.sealed.as_ref().map(|sealed| Arc::clone(&sealed.run))
+        self.sealed = Some(Sealed { run, busy: false });
     }
 
     /// Bytes held by the fronts and all tables.

@@ -9,9 +9,10 @@ fn random(seed: &mut u64) -> u64 {
 /// Does every merge that is due, here and now.
 fn settle(stack: &mut Stack) {
     while stack.is_due() {
-        let job = stack.job();
-        let merged = job.run();
-        stack.commit(&job, merged);
+        let mut job = stack.job();
+        stack.begin();
+        job.run(1, |number, table| stack.put_table(number, table));
+        stack.commit(&job);
     }
 }
 
@@ -33,30 +34,72 @@ fn a_stack_is_one_run_and_a_front_of_a_bounded_share_while_it_grows() {
 }
 
 #[test]
-fn inputs_of_a_merge_stay_searchable_until_it_is_committed() {
-    let mut stack = Stack::new(Arc::new(Plan::named("k3-t6").unwrap()));
-    let mut state = 2;
-    let values: Vec<u64> = (0..3 * LEAST + 100).map(|_| random(&mut state)).collect();
-    let all_found = |stack: &Stack| {
-        values.iter().all(|&value| {
-            let mut hits = Vec::new();
-            stack.find(value, 3, &mut hits);
-            hits.iter().filter(|hit| hit.value == value).count() == 1
-        })
-    };
-    for &value in &values {
-        stack.push(value);
+fn between_any_two_tables_of_a_merge_everything_is_found_once() {
+    // Within the plan, by probes with flips, by scanning; the first merge of all and a later one; any threads.
+    for (name, distance) in [("k3-t6", 3), ("k3-t6", 5), ("k1-t2", 16), ("k3-t11", 0)] {
+        let mut stack = Stack::new(Arc::new(Plan::named(name).unwrap()));
+        let mut state = 2;
+        let mut values = Vec::new();
+        for threads in [1, 2, 100] {
+            for _ in 0..3 * LEAST + 100 {
+                let value = random(&mut state);
+                values.push(value);
+                stack.push(value);
+            }
+            let all_found = |stack: &Stack| {
+                let queries: Vec<u64> = values.iter().copied().step_by(97).collect();
+                let mut found = vec![0; queries.len()];
+                stack.find_each(&queries, distance, |query, hit| {
+                    found[query] += u32::from(hit.value == queries[query]);
+                });
+                found.iter().all(|&count| count == 1)
+            };
+            assert!(stack.waiting() > 0);
+            let mut job = stack.job();
+            assert!(!stack.is_due(), "one merge uses a front at a time");
+            assert!(all_found(&stack));
+            stack.begin();
+            let mut tables = 0;
+            job.run(threads, |number, table| {
+                assert_eq!(number, tables);
+                tables += 1;
+                stack.put_table(number, table);
+                assert!(all_found(&stack), "{name}, {tables} tables in place");
+            });
+            assert_eq!(tables, stack.plan.prefixes().len());
+            stack.commit(&job);
+            assert!(all_found(&stack) && !stack.is_halfway());
+            assert_eq!(stack.run_lens().sum::<usize>() + stack.front_len(), values.len());
+        }
     }
-    assert_eq!(stack.waiting(), 3);
-    let job = stack.job();
-    assert!(!stack.is_due(), "one merge uses a front at a time");
-    assert!(all_found(&stack));
-    let merged = job.run();
-    assert!(all_found(&stack));
-    stack.commit(&job, merged);
-    assert!(all_found(&stack));
-    assert_eq!(stack.run_lens().collect::<Vec<_>>(), [3 * LEAST]);
-    assert_eq!(stack.front_len(), 100);
+}
+
+#[test]
+fn who_asks_for_everything_gets_it_at_the_end_of_its_merge() {
+    let mut stack = Stack::new(Arc::new(Plan::named("k3-t6").unwrap()));
+    let nothing = stack.request();
+    stack.answer();
+    assert!(nothing.recv().unwrap().is_none());
+    let mut state = 4;
+    let values: Vec<u64> = (0..5000).map(|_| random(&mut state)).collect();
+    stack.extend(&values);
+    let early = stack.request();
+    stack.push(7);
+    stack.answer();
+    assert!(early.try_recv().is_err() && stack.is_due());
+    settle(&mut stack);
+    assert_eq!(early.recv().unwrap().unwrap().len(), 5000);
+    let late = stack.request();
+    let gone = stack.request();
+    drop(gone);
+    let latest = stack.request();
+    settle(&mut stack);
+    assert_eq!(late.recv().unwrap().unwrap().len(), 5001);
+    assert_eq!(latest.recv().unwrap().unwrap().len(), 5001);
+    let again = stack.request();
+    stack.answer();
+    assert_eq!(again.recv().unwrap().unwrap().len(), 5001);
+    assert!(!stack.is_due());
 }
 
 #[test]
@@ -65,9 +108,12 @@ fn a_merge_drops_what_it_is_told_to() {
     let mut state = 3;
     let values: Vec<u64> = (0..5000).map(|_| random(&mut state)).collect();
     stack.extend(&values);
-    let job = stack.whole_job().unwrap().without(values.iter().copied().take(1000).collect());
-    let merged = job.run();
-    let mut dropped = stack.commit(&job, merged);
+    drop(stack.request());
+    let mut job = stack.job().without(values.iter().copied().take(1000).collect());
+    let mut dropped = job.dropped();
+    stack.begin();
+    job.run(1, |number, table| stack.put_table(number, table));
+    stack.commit(&job);
     dropped.sort_unstable();
     let mut expected = values[..1000].to_vec();
     expected.sort_unstable();
@@ -77,4 +123,51 @@ fn a_merge_drops_what_it_is_told_to() {
         stack.find(value, 0, &mut hits);
         assert_eq!(hits.len(), usize::from(number >= 1000));
     }
+}
+
+/// Look-ups, and fingerprints read, of random searches; a look-up counted as in the estimates.
+fn counted_work(plan: &Plan, values: &[u64], distance: u32) -> f64 {
+    let mut state = 5;
+    let queries: Vec<u64> = (0..50).map(|_| random(&mut state)).collect();
+    let Some(schedule) = plan.schedule(distance).filter(|schedule| schedule.pays(values.len()))
+    else {
+        return values.len() as f64;
+    };
+    let run = crate::run::build(plan, &[], &[values], None);
+    let mut read = 0;
+    for &query in &queries {
+        let wanted: Vec<Wanted> = schedule
+            .lookups
+            .iter()
+            .map(|lookup| {
+                let table = usize::from(lookup.table);
+                let key = plan.prefixes()[table].key(query ^ lookup.flips);
+                Wanted { key, query: 0, lookup: 0, table }
+            })
+            .collect();
+        sweep(plan.prefixes(), &run, &wanted, |_, bucket| read += bucket.len());
+    }
+    schedule.lookups.len() as f64 * 64.0 + read as f64 / queries.len() as f64
+}
+
+#[test]
+fn the_plan_chosen_reads_less_than_others_of_its_size() {
+    let mut state = 6;
+    let values: Vec<u64> = (0..100_000).map(|_| random(&mut state)).collect();
+    for distance in 4..=12 {
+        let auto = Plan::auto(distance, Some(values.len() as u64)).unwrap();
+        let own = counted_work(&auto, &values, distance);
+        for other in ["k3-t6", "k2-t3", "k3-t4"] {
+            let other = Plan::named(other).unwrap();
+            let others = counted_work(&other, &values, distance);
+            let name = auto.name();
+            assert!(own <= others, "k = {distance}: {name} {own}, {} {others}", other.name());
+        }
+    }
+}
+
+#[test]
+fn a_plan_is_made_once_in_a_process() {
+    let (one, other) = (Plan::named("k3-t6").unwrap(), Plan::named("k3-t6").unwrap());
+    assert!(std::ptr::eq(one.schedule(7).unwrap(), other.schedule(7).unwrap()));
 }

@@ -39,10 +39,7 @@ impl NativeIndex {
     /// Seals everything into one run, on the pool.
     #[napi(catch_unwind, ts_return_type = "Promise<void>")]
     pub fn compact<'env>(&self, env: &'env Env, cancel: &Cancel) -> js::Result<Object<'env>> {
-        self.start(env, cancel, |shared, _| {
-            shared.index().compact();
-            Ok(())
-        })
+        self.start(env, cancel, |shared, flag| Ok(shared.index().compact_until(flag)?))
     }
 
     /// Writes the whole index to a file, on the pool.
