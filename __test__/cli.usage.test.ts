@@ -6,6 +6,7 @@ import { Folder, ROOT } from './cli-run';
 const folder = new Folder();
 const COMMANDS = [
   'dedup',
+  'clusters',
   'pairs',
   'index build',
   'index add',
@@ -38,6 +39,9 @@ describe('a wrong command line exits 2, writes nothing to standard output and sa
     [['dedup', 'in', '-x', 'out'], 'unknown option -x'],
     [['dedup', 'in', '--xyzzy'], 'simhash-native help dedup'],
     [['dedup', '-o', 'out'], 'dedup needs IN...'],
+    [['dedup', 'in', '-o', 'out', '--top-k', '3'], '--top-k must be left out'],
+    [['dedup', 'in', '-o', 'out', '--bands', '3'], '--bands and --rows must be given together'],
+    [['dedup', 'in', '-o', 'out', '--rows', '3', '--method', 'exact'], '--rows is for method'],
     [['dedup', 'in'], 'dedup needs -o OUT'],
     [['dedup', 'in', '-o'], '-o needs a value'],
     [['dedup', 'in', '-o', '--json'], '-o needs a value'],
@@ -51,9 +55,8 @@ describe('a wrong command line exits 2, writes nothing to standard output and sa
     [['dedup', 'in', '-o', 'out', '--threads', 'all'], "got 'all'"],
     [['dedup', 'in', '-o', 'out', '--features', 'word'], 'did you mean words?'],
     [['dedup', 'in', '-o', 'out', '--ngram', '9'], 'an integer from 1 to 8'],
-    [['dedup', 'in', '-o', 'out', '--text-field', 'a..b'], 'textField'],
+    [['dedup', 'in', '-o', 'out', '--text-field', 'a..b'], '--text-field must be keys'],
     [['dedup', 'in', '-o', 'out', '--preset', 'jieba'], "got 'jieba'"],
-    [['dedup', 'in', '-o', 'out', '--top-k', '3'], 'topK'],
     [['dedup', 'in', '-o', 'out', '--weighting', 'tfidf'], 'weighting'],
     [['dedup', 'in', '-o', 'out', '--normalize', 'html,emojis'], 'did you mean emoji?'],
     [['dedup', 'in', '-o', 'out', '--normalize', 'html,web'], 'only be the first'],

@@ -3,6 +3,7 @@ import type { Command } from './command';
 import { commands } from './commands';
 import { codeOf, EXIT, statusOf, UsageError } from './exit';
 import { find, ownNames } from './find';
+import { asTyped } from './flags';
 import { commandHelp, groupHelp, overview } from './help';
 import { list, parse } from './parse';
 import { Terminal } from './terminal';
@@ -38,7 +39,11 @@ async function dispatch(argv: readonly string[], terminal: Terminal): Promise<nu
     await terminal.write(commandHelp(found.command));
     return EXIT.done;
   }
-  return found.command.run(args, values, terminal);
+  try {
+    return await found.command.run(args, values, terminal);
+  } catch (error) {
+    throw asTyped(error, found.command.options);
+  }
 }
 
 function incomplete(name: string, group: readonly Command[]): UsageError {
