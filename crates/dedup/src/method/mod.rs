@@ -172,7 +172,7 @@ pub(crate) trait Sieve: Send + Sync {
     /// Takes documents in; none of the rows is empty. They get the next numbers, from 0.
     fn add(&mut self, rows: &[&[u64]]) -> Result<(), DedupError>;
 
-    /// Bytes held for the documents taken in.
+    /// Bytes held for the documents taken in: the same for the same documents, whatever the threads and batches.
     fn bytes(&self) -> usize;
 
     /// Whether ranks are distances that mean something to people.

@@ -92,9 +92,12 @@ impl Sieve for SimHash {
         Ok(())
     }
 
+    /// Of the index when everything is sealed, by the plan's formula. What is held at one moment depends on merges in the
+    /// background and on hash seeds drawn for each index: a report of it would differ from run to run.
     fn bytes(&self) -> usize {
-        let stats = self.index.stats();
-        stats.table_bytes + stats.id_bytes
+        let count = self.index.stats().fingerprints;
+        let estimate = self.index.plan().estimate(count as u64, self.max_distance);
+        estimate.map_or(0, |each| ((each.table_bytes + each.id_bytes) * count as f64) as usize)
     }
 
     fn has_distance(&self) -> bool {
