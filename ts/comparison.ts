@@ -79,7 +79,10 @@ export interface Summary {
   seconds: number;
   /** Bytes of text, or of input lines, decompressed. */
   bytes: number;
-  /** Bytes held at the end for the documents, texts aside: the method's index and the map of equal texts. */
+  /**
+   * Bytes held at the end for the documents, texts aside: the method's index (of SimHash with its tables sealed) and the map
+   * of equal texts. The same for any `threads` and `batch`.
+   */
   indexBytes: number;
   /** The first ten rejected records. */
   firstRejected: Rejected[];

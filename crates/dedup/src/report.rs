@@ -32,7 +32,7 @@ pub struct Summary {
     /// ([`dedup_files`](crate::dedup_files)).
     pub bytes: u64,
     /// Bytes held at the end for the documents taken in, texts aside: the method's index and the map of equal texts.
-    /// Of SimHash: once its tables are sealed.
+    /// [`Method::SimHash`](crate::Method::SimHash): with its tables sealed.
     pub index_bytes: u64,
     /// The first rejected records, at most [`Summary::REPORTED`].
     #[serde(skip_serializing_if = "Vec::is_empty")]

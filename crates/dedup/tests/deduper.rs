@@ -80,6 +80,26 @@ proptest! {
     }
 }
 
+#[test]
+fn ties_go_to_the_document_kept_first_though_a_copy_of_the_other_came_before_it() {
+    let base = "今天上午北京市召开新闻发布会介绍城市交通建设的最新进展情况";
+    let texts = [
+        "丙天上午北京市召开新闻发布会介绍城市交通建设的最新进展情况",
+        base,
+        "今天上午北京甲召开新闻发布会介绍城乙交通建设的最新进展情况",
+        base,
+        "今天上午北京市召开新闻发布会介绍城市交通建设的最新甲展情况",
+    ];
+    let plan = Some(BandPlan { bands: 4, rows: 1 });
+    for max_verifications in [1, 2, 3] {
+        let method = Method::MinHash { plan };
+        let options = DedupOptions { method, max_verifications, ..DedupOptions::default() };
+        for batch in 1..=texts.len() {
+            assert_eq!(decisions(&texts, &options, batch).0, oracle(&texts, &options).0);
+        }
+    }
+}
+
 /// Documents beyond one internal batch of 2,048.
 const LONG: usize = 3_000;
 
@@ -140,6 +160,7 @@ fn batches_and_threads_change_nothing() {
                 "{options:?}: pool {pool}, threads {threads}, batch {batch}"
             );
             assert_eq!(figures.truncated, summary.truncated);
+            assert_eq!(figures.index_bytes, summary.index_bytes, "{options:?}");
         }
     }
 }

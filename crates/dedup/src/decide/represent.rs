@@ -77,8 +77,9 @@ impl Decider {
 
     /// The original among older and newer candidates, and whether the list was cut.
     fn choose(&self, case: &Case, cases: &[Case], kept: &[Option<u32>]) -> (Option<Verdict>, bool) {
-        // Those of the batch that were kept, with the place of their case.
-        let newer: Vec<(usize, Candidate)> = case
+        // Those of the batch that were kept, with the place of their case. A copy of a duplicate may be kept later than
+        // that one's place says.
+        let mut newer: Vec<(usize, Candidate)> = case
             .newer
             .iter()
             .filter_map(|found| {
@@ -86,6 +87,7 @@ impl Decider {
                 Some((found.number as usize, Candidate { number, ..*found }))
             })
             .collect();
+        newer.sort_unstable_by_key(|(_, candidate)| (candidate.rank, candidate.number));
         let Some(verifier) = &self.verifier else {
             // Older ones come first: of equal rank they win.
             let newest = newer.iter().map(|&(_, candidate)| candidate);

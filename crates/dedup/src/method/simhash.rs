@@ -97,6 +97,7 @@ impl Sieve for SimHash {
     fn bytes(&self) -> usize {
         let count = self.index.stats().fingerprints;
         let estimate = self.index.plan().estimate(count as u64, self.max_distance);
+        #[expect(clippy::cast_sign_loss, reason = "bytes are never negative")]
         estimate.map_or(0, |each| ((each.table_bytes + each.id_bytes) * count as f64) as usize)
     }
 
