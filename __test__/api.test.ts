@@ -123,6 +123,7 @@ describe('options', () => {
     const all = tokens({});
     expect(all.length).toBeGreaterThan(5);
     expect(tokens({ topK: 3 })).toEqual(all.slice(0, 3));
+    expect(tokens({ topK: 'auto' })).toEqual(all.slice(0, Math.max(30, Math.ceil(all.length / 2))));
     expect(tokens({ weighting: 'tfidf', features: 'jieba', topK: 30, normalize: false })).toEqual(
       all,
     );

@@ -75,6 +75,8 @@ test('every option of the fingerprinter does what it does in the library', async
   const cases: [args: string[], options: object][] = [
     [jieba, { preset: 'jieba-tfidf' }],
     [[...jieba, '--top-k', '8'], { preset: 'jieba-tfidf', topK: 8 }],
+    [[...jieba, '--top-k', 'auto'], { preset: 'jieba-tfidf', topK: 'auto' }],
+    [[...jieba, '--no-hmm'], { preset: 'jieba-tfidf', hmm: false }],
     [
       [...jieba, '--dictionary', 'words'],
       { preset: 'jieba-tfidf', dictionary: folder.join('words') },

@@ -40,6 +40,11 @@ describe('a wrong command line exits 2, writes nothing to standard output and sa
     [['dedup', 'in', '--xyzzy'], 'simhash-native help dedup'],
     [['dedup', '-o', 'out'], 'dedup needs IN...'],
     [['dedup', 'in', '-o', 'out', '--top-k', '3'], '--top-k must be left out'],
+    [
+      ['dedup', 'in', '-o', 'out', '--no-hmm'],
+      '--no-hmm must be left out unless features are jieba',
+    ],
+    [['fingerprint', 'in', '--top-k', 'many'], "whole number from 1 or auto, got 'many'"],
     [['dedup', 'in', '-o', 'out', '--bands', '3'], '--bands and --rows must be given together'],
     [['dedup', 'in', '-o', 'out', '--rows', '3', '--method', 'exact'], '--rows is for method'],
     [['dedup', 'in'], 'dedup needs -o OUT'],

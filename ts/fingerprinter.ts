@@ -33,8 +33,11 @@ export interface FingerprinterOptions {
    * document frequency (`'tfidf'`, for jieba). Default `'tfidf'` for jieba, `'count'` for the others.
    */
   weighting?: 'count' | 'binary' | 'tfidf' | undefined;
-  /** Keep only so many of the heaviest features, 1 to 2^32 - 1. Default all. Needs `weighting: 'tfidf'`. */
-  topK?: number | undefined;
+  /**
+   * Keep only so many of the heaviest features, 1 to 2^32 - 1; `'auto'`: half of those that a text has, at least 30. Default
+   * all; 30 in the preset `'jieba-tfidf'`. Needs `weighting: 'tfidf'`.
+   */
+  topK?: number | 'auto' | undefined;
   /**
    * Who cuts Chinese words: `'own'` (default), whose tokens are those of Python jieba, or the Rust crate `'jieba-rs'`, several
    * times slower and different in some texts; not for `'tfidf'`.
@@ -79,13 +82,14 @@ export interface Token {
 }
 
 const UINT32 = 2 ** 32 - 1;
+const count = check.integer(1, UINT32);
 /** Also the options that `dedup` and others take beside their own. */
 export const FINGERPRINTER: check.Checks<FingerprinterOptions> = {
   preset: check.choice('chars', 'jieba-tfidf'),
   features: check.choice('chars', 'words', 'jieba'),
   ngram: check.integer(1, 8),
   weighting: check.choice('count', 'binary', 'tfidf'),
-  topK: check.integer(1, UINT32),
+  topK: (value, name) => (value === 'auto' ? value : count(value, name)),
   segmenter: check.choice('own', 'jieba-rs'),
   hmm: check.boolean,
   dictionary,

@@ -524,7 +524,8 @@ export interface NativeFingerprinterOptions {
   features?: string
   ngram?: number
   weighting?: string
-  topK?: number
+  /** A number, or `auto`. */
+  topK?: number | string
   segmenter?: string
   hmm?: boolean
   dictionary?: NativeDictionary

@@ -2,7 +2,9 @@
 import type { OptionTable } from './command';
 import { EXIT, statusOf, UsageError } from './exit';
 
-const camel = (flag: string) => flag.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+/** What the library calls the option of a flag: `topK` for `top-k`, `hmm` for `no-hmm`. */
+const camel = (flag: string) =>
+  flag.replace(/^no-/, '').replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 
 /**
  * The same error, with options named as they are typed: `topK must be …` becomes `--top-k must be …`. One word that may

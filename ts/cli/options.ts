@@ -1,6 +1,7 @@
 /** Options that several commands share, so that a name means the same thing everywhere. */
 import { given } from '../given';
 import type { Values } from './command';
+import { UsageError } from './exit';
 import { LIST_HELP, normalizeOf } from './normalize';
 
 /** How near two documents must be. */
@@ -52,17 +53,19 @@ export const features = {
     help: 'how repeated features count; tfidf is for jieba',
   },
   'top-k': {
-    kind: 'integer',
+    kind: 'text',
     value: 'K',
-    min: 1,
-    max: 2 ** 32 - 1,
-    help: 'keep only the K heaviest features; for tfidf',
+    help: 'keep only the K heaviest features; auto: half of them, at least 30; for tfidf',
   },
   segmenter: {
     kind: 'choice',
     value: 'WHO',
     choices: ['own', 'jieba-rs'],
     help: 'who cuts Chinese words',
+  },
+  'no-hmm': {
+    kind: 'flag',
+    help: 'cut what is in no dictionary into single characters; for jieba',
   },
   dictionary: {
     kind: 'text',
@@ -84,12 +87,22 @@ export const features = {
 
 type FeatureOptions = typeof features;
 
+/** A number or `auto`; the library says what is wrong with anything else. */
+function topK(typed: string | undefined): number | 'auto' | undefined {
+  if (typed === undefined || typed === 'auto') return typed;
+  if (!/^\d+$/.test(typed)) {
+    throw new UsageError(`--top-k must be a whole number from 1 or auto, got '${typed}'`);
+  }
+  return Number(typed);
+}
+
 /** The options of {@link features} as the library takes them. */
 export function fingerprinterOptions(values: Values<FeatureOptions>) {
   const { preset, features, ngram, weighting, segmenter, dictionary, idf, normalize } = values;
   return given({
     ...{ preset, features, ngram, weighting, segmenter, dictionary, idf },
-    topK: values['top-k'],
+    topK: topK(values['top-k']),
+    hmm: values['no-hmm'] ? false : undefined,
     stopWords: values['stop-words'],
     normalize: normalize === undefined ? undefined : normalizeOf(normalize),
   });

@@ -8,10 +8,12 @@ use crate::sketch::{Memory, item, items, with_memory};
 use crate::task::{self, Cancel, Place};
 use crate::text::{Accept, Given, Texts};
 use napi::Env;
-use napi::bindgen_prelude::{BigInt, ClassInstance, Object, Unknown};
+use napi::bindgen_prelude::{BigInt, ClassInstance, Either, Object, Unknown};
 use napi_derive::napi;
 use simhash_index::Item;
-use simhash_sketch::{ExtractorOptions, FingerprinterOptions, Segmenter, Token, Unit, Weighting};
+use simhash_sketch::{
+    ExtractorOptions, FingerprinterOptions, Segmenter, Token, TopK, Unit, Weighting,
+};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -23,7 +25,8 @@ pub struct NativeFingerprinterOptions<'env> {
     pub features: Option<String>,
     pub ngram: Option<u32>,
     pub weighting: Option<String>,
-    pub top_k: Option<u32>,
+    /// A number, or `auto`.
+    pub top_k: Option<Either<u32, String>>,
     pub segmenter: Option<String>,
     pub hmm: Option<bool>,
     pub dictionary: Option<ClassInstance<'env, NativeDictionary>>,
@@ -50,7 +53,7 @@ impl NativeFingerprinterOptions<'_> {
                 unit: unit(self.features.as_deref())?.unwrap_or(base.unit),
                 ngram: self.ngram.map(|n| n as usize).or(base.ngram),
                 weighting: weighting(self.weighting.as_deref())?.or(base.weighting),
-                top_k: self.top_k.map(|k| k as usize).or(base.top_k),
+                top_k: top_k(self.top_k.as_ref())?.or(base.top_k),
                 segmenter: segmenter(self.segmenter.as_deref())?.unwrap_or(base.segmenter),
                 hmm: self.hmm.or(base.hmm),
                 dictionary: self.dictionary.as_ref().map(|words| words.now()),
@@ -79,6 +82,15 @@ fn weighting(name: Option<&str>) -> Result<Option<Weighting>, Failure> {
         Some("binary") => Ok(Some(Weighting::Binary)),
         Some("tfidf") => Ok(Some(Weighting::TfIdf)),
         Some(other) => Err(unknown("weighting", other)),
+    }
+}
+
+fn top_k(given: Option<&Either<u32, String>>) -> Result<Option<TopK>, Failure> {
+    match given {
+        None => Ok(None),
+        Some(Either::A(count)) => Ok(Some(TopK::Count(*count as usize))),
+        Some(Either::B(name)) if name == "auto" => Ok(Some(TopK::Half)),
+        Some(Either::B(other)) => Err(unknown("topK", other)),
     }
 }
 

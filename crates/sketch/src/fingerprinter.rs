@@ -4,7 +4,7 @@ use crate::accumulate::Sums;
 use crate::distinct::DistinctAtLeast;
 use simhash_text::{
     ExtractScratch, Extractor, ExtractorOptions, Feature, NormalizeScratch, Normalizer,
-    OptionsError, Token, Unit, Weighting, feature,
+    OptionsError, Token, TopK, Unit, Weighting, feature,
 };
 use std::fmt;
 
@@ -36,7 +36,7 @@ impl FingerprinterOptions {
                 extract: ExtractorOptions {
                     unit: Unit::Jieba,
                     weighting: Some(Weighting::TfIdf),
-                    top_k: Some(30),
+                    top_k: Some(TopK::Count(30)),
                     ..ExtractorOptions::default()
                 },
                 min_features: None,

@@ -22,6 +22,6 @@ mod simhash;
 pub use fingerprinter::{Fingerprinter, FingerprinterOptions, Scratch, Sketch};
 pub use simhash::simhash;
 pub use simhash_text::{
-    ExtractorOptions, Feature, Normalizer, OptionsError, Segmenter, Token, Unit, Weighting,
+    ExtractorOptions, Feature, Normalizer, OptionsError, Segmenter, Token, TopK, Unit, Weighting,
     Whitespace,
 };

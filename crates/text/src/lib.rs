@@ -26,3 +26,4 @@ pub use extract::{
 };
 pub use feature::{Feature, Token};
 pub use normalize::{NormalizeScratch, Normalizer, Punctuation, Whitespace};
+pub use tfidf::TopK;

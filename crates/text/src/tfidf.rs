@@ -12,6 +12,7 @@ use crate::feature::{Feature, Token, hash};
 use crate::lexicon::{Dictionary, Idf, StopWords, is_default_stop_word};
 use crate::segment::dictionary::{self, Node};
 use crate::segment::{SegmentScratch, Word, cut_with};
+use std::fmt;
 use std::sync::Arc;
 
 /// 2^24: see the module's text.
@@ -39,6 +40,40 @@ struct Keyword {
     stopped: bool,
 }
 
+/// How many of a text's keywords count: the heaviest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TopK {
+    /// So many, at least 1. `extract_tags` takes 20, the preset `jieba-tfidf` 30.
+    Count(usize),
+    /// Half of those that the text has, but at least [`TopK::LEAST`] where there are so many. A fixed number is a small part of
+    /// a long text, and texts on one subject then look alike: of what lies within distance 3 in zh-tech-lctt (a median of
+    /// 3,964 characters) 22 % are near-duplicates with the 30 heaviest, and 45 % with half, and of ten redundant documents
+    /// seven are found, and nine.
+    Half,
+}
+
+impl TopK {
+    /// What [`TopK::Half`] takes of a text that has so many keywords; as many as the preset.
+    pub const LEAST: usize = 30;
+
+    /// How many of `distinct` keywords.
+    pub(crate) fn of(self, distinct: usize) -> usize {
+        match self {
+            Self::Count(count) => count,
+            Self::Half => distinct.div_ceil(2).max(Self::LEAST),
+        }
+    }
+}
+
+impl fmt::Display for TopK {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Count(count) => count.fmt(f),
+            Self::Half => f.write_str("auto"),
+        }
+    }
+}
+
 /// Reusable memory of the keywords of a text; one per thread.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct KeywordScratch {
@@ -57,7 +92,7 @@ const SMALL: usize = 64;
 
 impl KeywordScratch {
     /// Ranks the keywords of `text`: afterwards `ranked` holds the `top_k` heaviest in order.
-    fn rank(&mut self, lexicon: &Lexicon, hmm: bool, text: &str, top_k: Option<usize>) {
+    fn rank(&mut self, lexicon: &Lexicon, hmm: bool, text: &str, top_k: Option<TopK>) {
         let Self { segment, keywords, table, ranked, lower } = self;
         keywords.clear();
         table.clear();
@@ -78,6 +113,7 @@ impl KeywordScratch {
         }));
         let heaviest_first =
             |a: &(f64, u32), b: &(f64, u32)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
+        let top_k = top_k.map(|top_k| top_k.of(ranked.len()));
         if let Some(top_k) = top_k.filter(|&top_k| top_k < ranked.len()) {
             ranked.select_nth_unstable_by(top_k, heaviest_first);
             ranked.truncate(top_k);
@@ -91,7 +127,7 @@ impl KeywordScratch {
         lexicon: &Lexicon,
         hmm: bool,
         text: &str,
-        top_k: Option<usize>,
+        top_k: Option<TopK>,
         features: &mut Vec<Feature>,
     ) {
         self.rank(lexicon, hmm, text, top_k);
@@ -111,7 +147,7 @@ impl KeywordScratch {
         lexicon: &Lexicon,
         hmm: bool,
         text: &str,
-        top_k: Option<usize>,
+        top_k: Option<TopK>,
     ) -> Vec<Token> {
         self.rank(lexicon, hmm, text, top_k);
         let token = |&(weight, index): &(f64, u32)| {

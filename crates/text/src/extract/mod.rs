@@ -225,6 +225,7 @@ impl Extractor {
 #[cfg(test)]
 mod tests {
     use super::{ExtractScratch, Extractor, ExtractorOptions, Unit, Weighting};
+    use crate::TopK;
     use crate::feature::{Feature, hash};
     use proptest::prelude::*;
 
@@ -256,7 +257,8 @@ mod tests {
         assert_eq!(error.to_string(), "ngram must be from 1 to 8, got 9");
         assert_eq!(error.code(), "ERR_OUT_OF_RANGE");
         assert_eq!(with(Some(0), None, None).argument(), "ngram");
-        assert_eq!(with(None, Some(3), None).argument(), "topK");
+        assert_eq!(with(None, Some(TopK::Half), None).argument(), "topK");
+        assert_eq!(with(None, Some(TopK::Count(0)), None).code(), "ERR_OUT_OF_RANGE");
         assert_eq!(with(None, None, Some(Weighting::TfIdf)).argument(), "weighting");
     }
 
@@ -269,6 +271,24 @@ mod tests {
             ["中文", "文中", "中文"].map(|s| Feature { hash: hash(s.as_bytes()), weight: 1 });
         assert_eq!(features, expected);
         assert_eq!(default.min_features(), 8);
+    }
+
+    #[test]
+    fn half_of_the_keywords_but_thirty_at_least() {
+        let with = |top_k| {
+            let options =
+                ExtractorOptions { unit: Unit::Jieba, top_k, ..ExtractorOptions::default() };
+            Extractor::new(&options).unwrap()
+        };
+        for (distinct, kept) in [(0, 0), (20, 20), (31, 30), (60, 30), (61, 31), (200, 100)] {
+            let text: Vec<String> = (0..distinct).map(|word| format!("word{word}")).collect();
+            let (text, count) = (text.join(" "), TopK::Count(kept.max(1)));
+            assert_eq!(with(None).tokens(&text).len(), distinct);
+            let half = with(Some(TopK::Half)).tokens(&text);
+            assert_eq!(half, with(Some(count)).tokens(&text));
+            assert_eq!(half.len(), kept);
+        }
+        assert!(with(Some(TopK::Half)).to_string().contains("topK auto"));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::MAX_NGRAM;
 use crate::OptionsError;
 use crate::lexicon::{Dictionary, Idf, StopWords};
-use crate::tfidf::Lexicon;
+use crate::tfidf::{Lexicon, TopK};
 use std::sync::Arc;
 
 /// What features are made of.
@@ -50,8 +50,8 @@ pub struct ExtractorOptions {
     pub ngram: Option<usize>,
     /// Default [`Weighting::TfIdf`] for jieba, [`Weighting::Count`] for the others, which have no idf.
     pub weighting: Option<Weighting>,
-    /// Keep only the heaviest features; at least 1. Default: all. Needs [`Weighting::TfIdf`].
-    pub top_k: Option<usize>,
+    /// Keep only the heaviest features. Default: all. Needs [`Weighting::TfIdf`].
+    pub top_k: Option<TopK>,
     /// Default [`Segmenter::Own`]; only for [`Unit::Jieba`].
     pub segmenter: Segmenter,
     /// Whether words that are in no dictionary are found by jieba's hidden Markov model; without it their characters stand
@@ -71,7 +71,7 @@ pub(super) struct Plan {
     pub(super) unit: Unit,
     pub(super) ngram: usize,
     pub(super) weighting: Weighting,
-    pub(super) top_k: Option<usize>,
+    pub(super) top_k: Option<TopK>,
     pub(super) segmenter: Segmenter,
     pub(super) hmm: bool,
     pub(super) lexicon: Lexicon,
@@ -123,7 +123,7 @@ impl Plan {
         };
         let keywords = self.weighting == Weighting::TfIdf;
         match self.top_k {
-            Some(0) => {
+            Some(TopK::Count(0)) => {
                 let expected = "at least 1".to_owned();
                 return Err(OptionsError::OutOfRange {
                     argument: "topK",
@@ -132,7 +132,8 @@ impl Plan {
                 });
             }
             Some(top_k) if !keywords => {
-                return invalid("topK", &top_k.to_string(), "left out unless weighting is tfidf");
+                let value = top_k.to_string();
+                return invalid("topK", &value, "left out unless weighting is tfidf");
             }
             _ => {}
         }

@@ -15,7 +15,7 @@ mod fixtures;
 use serde_json::Value;
 use simhash_text::lexicon::Dictionary;
 use simhash_text::segment::{SegmentScratch, cut, cut_with};
-use simhash_text::{Extractor, ExtractorOptions, Unit};
+use simhash_text::{Extractor, ExtractorOptions, TopK, Unit};
 
 /// The tokens of `text`, joined by U+001F as the fixtures have them.
 fn joined(text: &str, hmm: bool) -> String {
@@ -26,8 +26,11 @@ fn joined(text: &str, hmm: bool) -> String {
 
 /// The keywords of `text` as the fixtures have them: word and the bits of its weight.
 fn tags(text: &str) -> Vec<(String, u64)> {
-    let options =
-        ExtractorOptions { unit: Unit::Jieba, top_k: Some(30), ..ExtractorOptions::default() };
+    let options = ExtractorOptions {
+        unit: Unit::Jieba,
+        top_k: Some(TopK::Count(30)),
+        ..ExtractorOptions::default()
+    };
     let tokens = Extractor::new(&options).unwrap().tokens(text);
     tokens.into_iter().map(|token| (token.token, token.weight.to_bits())).collect()
 }
