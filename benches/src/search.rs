@@ -18,16 +18,20 @@ pub(crate) fn run(settings: &Settings) -> Result<Report, String> {
     let build = start.elapsed().as_secs_f64() * 1e9 / size as f64;
     let stats = index.stats();
     let read = calibrate::dependent_read_ns(stats.table_bytes, settings);
-    let goal = Some("<= 4 at 50 M");
     let search = random_ns(&index, 3, settings, &mut random);
     let hit = search_ns(&index, &values, 3, 3, settings, &mut random)?;
     let mut rows = vec![
         Row::new("one dependent random read", read, "ns"),
-        Row::new("search, k = 3", search, "ns").against("dependent read", read, goal),
+        Row::new("search, k = 3, random: finds nothing", search, "ns").against(
+            "dependent read",
+            read,
+            Some("<= 4 at 50 M"),
+        ),
+        // Outside that budget: a hit reads its line of the id map and then its record.
         Row::new("search, k = 3, that finds a document", hit, "ns").against(
             "dependent read",
             read,
-            goal,
+            None,
         ),
     ];
     for k in [0, 1, 2, 5, 7, 10] {
@@ -83,9 +87,7 @@ pub(crate) fn sealed(values: &[u64], plan: PlanChoice) -> Result<Index, String> 
     options.plan = plan;
     let index = Index::new(&options).map_err(|error| error.to_string())?;
     let items: Vec<Item> = values.iter().map(|&value| Item::Fingerprint(value)).collect();
-    for part in items.chunks(1 << 20) {
-        index.add_many(part).map_err(|error| error.to_string())?;
-    }
+    index.add_many(&items).map_err(|error| error.to_string())?;
     index.compact();
     Ok(index)
 }

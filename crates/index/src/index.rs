@@ -7,6 +7,7 @@
 
 mod background;
 pub(crate) mod batch;
+mod bulk;
 pub(crate) mod timed;
 mod whole;
 mod writer;
@@ -55,6 +56,8 @@ struct State {
     stack: Stack,
     ids: Ids,
     ages: Ages,
+    /// First id of a bulk addition whose fingerprints are not in the tables yet.
+    unsealed: Option<u64>,
 }
 
 /// The item as it is stored.
@@ -181,7 +184,7 @@ impl Index {
         let window = options.window;
         window.unwrap_or_default().check()?;
         let (stack, ids) = (Stack::new(Arc::clone(&plan)), Ids::new());
-        let state = State { stack, ids, ages: Ages::default() };
+        let state = State { stack, ids, ages: Ages::default(), unsealed: None };
         Ok(Self::of(plan, max_distance, window, state))
     }
 
@@ -255,6 +258,7 @@ impl Index {
             plan: self.plan.name().to_owned(),
             tables: self.plan.prefixes().len(),
             table_bytes: state.stack.bytes(),
+            merge_bytes: self.shared.worker.merge_bytes(),
             id_bytes: state.ids.bytes(),
             window_bytes: state.ages.bytes(),
             huge_pages: state.stack.is_huge(),

@@ -2,10 +2,19 @@
 
 /// Counts and bytes of an index at one moment.
 ///
-/// Memory follows a formula: `8 * tables` bytes for each sealed fingerprint, plus 3 to 7 % for directories; `16 * tables`
-/// for each fingerprint that the fronts have room for, at most an eighth of the sealed ones (2,048 at least); plus
-/// about 16 bytes for its id (8.25 for the record, 7.5 to 8 for the map). A further id of the same fingerprint costs 8 for the
-/// record and 4 to 8 for the list; a short text about 100.
+/// Memory follows a formula. Of `n` fingerprints in `t` tables:
+///
+/// - sealed, 8.25 to 8.5 bytes for each and table, the directory included. After `compact`, or a batch that is sealed
+///   at once, there is nothing else: 49.5 to 51 bytes with six tables. Tables that have shrunk keep up to a third more.
+/// - A front has room for the power of two from `n / 16` to `n / 8`, 2,048 at least, at 16.5 bytes for each and table
+///   and up to 16 more. One is being filled, up to three wait for their merge, or two and one is kept empty:
+///   `n / 2 * (16.5 * t + 16)` if additions outrun the merges for long, half of that as a rule.
+/// - A merge of `f` new fingerprints takes a table for each of its threads (one; as many as there are cores when it
+///   has been asked for) and for each of them the new ones twice, `8.5 * (n + f) + 16.5 * f`; and 8 for each new one:
+///   [`Stats::merge_bytes`]. `f` is what waited, at most `3 / 8 * n`, or the batch.
+/// - About 16 bytes for its id (8.25 for the record, 7.5 to 8 for the map). A further id of the same fingerprint costs
+///   8 for the record and 4 to 8 for the list; a short text about 100. A deletion takes 8 bytes until its fingerprint
+///   is purged, and about 20 while that is done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stats {
@@ -25,6 +34,8 @@ pub struct Stats {
     pub tables: usize,
     /// Bytes of front, tables and directories.
     pub table_bytes: usize,
+    /// Bytes that the merge which is running takes beside these, at most; 0 if none is.
+    pub merge_bytes: usize,
     /// Bytes of records, maps and id lists.
     pub id_bytes: usize,
     /// Bytes of the times of documents, in an index with a window.

@@ -274,7 +274,7 @@ fn between_any_two_steps_of_compactions_what_lives_is_found_once() {
         }
         let mut random = Random(4);
         let mut holder: Vec<Option<u64>> = vec![None; fleeting.len()];
-        for _ in 0..60_000 {
+        for _ in 0..30_000 {
             let at = random.below(3000) as usize;
             let item = Item::Fingerprint(fleeting[at]);
             holder[at] = match holder[at] {
@@ -298,4 +298,64 @@ fn between_any_two_steps_of_compactions_what_lives_is_found_once() {
         let stats = index.stats();
         assert_eq!((stats.fingerprints, stats.front, stats.runs), (live, 0, vec![live]));
     });
+}
+
+/// Copies within the batch, copies of what is there, some of it dead, texts and empty documents.
+#[test]
+fn a_batch_sealed_at_once_leaves_what_its_items_one_by_one_leave() {
+    let mut random = Random(21);
+    let first: Vec<Item> = (0..3000).map(|_| item(&mut random, 2000, 2)).collect();
+    let batch: Vec<Item> = (0..90_000).map(|_| item(&mut random, 60_000, 2)).collect();
+    let saved = |index: &Index| {
+        let mut bytes = Vec::new();
+        index.save(&mut bytes).unwrap();
+        bytes
+    };
+    for deleted in [0, 2000] {
+        let (batched, single) = (index("k3-t6", 3), index("k3-t6", 3));
+        for index in [&batched, &single] {
+            index.add_many(&first).unwrap();
+            for id in 0..deleted {
+                assert!(index.delete(id));
+            }
+        }
+        assert_eq!(batched.add_many(&batch).unwrap(), 3000..93_000);
+        assert_eq!(batched.stats().front, 0);
+        for (id, &item) in (3000..).zip(&batch) {
+            assert_eq!(single.add(item).unwrap(), id);
+        }
+        for &item in first.iter().chain(&batch).step_by(131) {
+            let found = batched.search(item, within(3)).unwrap();
+            assert_eq!(found, single.search(item, within(3)).unwrap());
+        }
+        // The same bytes, whatever the merges on the way.
+        assert!(deleted > 0 || saved(&batched) == saved(&single));
+    }
+}
+
+#[test]
+fn what_a_batch_under_way_holds_is_a_duplicate_for_who_comes_later() {
+    let go = AtomicBool::new(false);
+    for round in 0..3 {
+        let index = index("k3-t6", 3);
+        let mut random = Random(round);
+        let values: Vec<u64> = (0..100_000).map(|_| random.next()).collect();
+        let items: Vec<Item> = values.iter().copied().map(Item::Fingerprint).collect();
+        thread::scope(|scope| {
+            let adding = scope.spawn(|| index.add_many(&items).unwrap());
+            let mut checked = Vec::new();
+            for (number, &value) in values.iter().enumerate().rev().step_by(701) {
+                let near = Item::Fingerprint(random.near(value, 3));
+                checked.push((number, index.check_and_add_many(&[near], 0, &go).unwrap()[0]));
+            }
+            let ids = adding.join().unwrap();
+            for (number, checked) in checked {
+                let batched = ids.start + number as u64;
+                match checked {
+                    Checked::Added(id) => assert!(id < batched, "{id} beside {batched}"),
+                    Checked::Duplicate(found) => assert_eq!(found.id, batched),
+                }
+            }
+        });
+    }
 }

@@ -158,11 +158,15 @@ impl Lines {
         prefetch(&self.parts[part], at * WORDS);
     }
 
-    /// Calls `on_id` for the ids of the hash's line with its tag.
+    /// Calls `on_id` for the ids of the hash's line with its tag, and asks for the line that it links.
     #[inline]
     pub(crate) fn tagged(&self, hash: u64, on_id: impl Fn(u32)) {
-        let line = self.line(Place::Home(self.home(hash)));
+        let home = Place::Home(self.home(hash));
+        let line = self.line(home);
         tagged(line, tag(hash)).for_each(|slot| on_id(halves(line)[slot]));
+        if let Some(next) = self.next(home) {
+            prefetch(self.line(next), 0);
+        }
     }
 
     /// The id with this hash that `is_it` accepts.
@@ -183,6 +187,22 @@ impl Lines {
             set(self.line_mut(place), slot, 0, 0);
             self.count -= 1;
         }
+    }
+
+    /// Splits a few lines unless so many more ids fit without; whether it did. An empty line costs little to split.
+    pub(crate) fn reserve(
+        &mut self,
+        more: usize,
+        few: usize,
+        hash_of: impl Fn(u32) -> u64,
+    ) -> bool {
+        for _ in 0..few {
+            if self.used * SLOTS * LOAD.0 / LOAD.1 >= self.count + more {
+                return false;
+            }
+            self.split(&hash_of);
+        }
+        true
     }
 
     /// Adds an id that is not in the map. `hash_of` gives the hash of any id of the map; `touch` asks for what it reads.

@@ -200,6 +200,12 @@ impl Ids {
         (id, false)
     }
 
+    /// Does a bit of the work of making room for so many more fingerprints; false if there is room.
+    pub(crate) fn reserve(&mut self, more: usize, bit: usize) -> bool {
+        let (seed, records) = (self.seed, &self.records);
+        self.lines.reserve(more, bit, |id| mix(records.value(id), seed))
+    }
+
     /// [`Ids::add`] of a fingerprint that is not known, not even as dead.
     pub(crate) fn add_unknown(&mut self, value: u64) -> u64 {
         self.live += 1;

@@ -13,8 +13,8 @@
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::RecvTimeoutError;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ use crate::stack::{BACKLOG, Job};
 use crate::{IndexError, Item};
 
 /// Items added under one exclusive hold of the state: about a tenth of a millisecond.
-const SLICE: usize = 512;
+pub(super) const SLICE: usize = 512;
 
 /// Between two looks at whether what is waited for will come.
 const MOMENT: Duration = Duration::from_millis(1);
@@ -37,6 +37,8 @@ const MOMENT: Duration = Duration::from_millis(1);
 pub(super) struct Worker {
     busy: AtomicBool,
     failed: AtomicBool,
+    /// Bytes that a merge takes.
+    taken: AtomicUsize,
     stopped: Mutex<()>,
     progress: Condvar,
 }
@@ -44,6 +46,10 @@ pub(super) struct Worker {
 impl Worker {
     pub(super) fn is_busy(&self) -> bool {
         self.busy.load(Ordering::SeqCst)
+    }
+
+    pub(super) fn merge_bytes(&self) -> usize {
+        self.taken.load(Ordering::Relaxed)
     }
 
     fn has_failed(&self) -> bool {
@@ -86,7 +92,15 @@ impl Shared {
         stored: impl Iterator<Item = Item>,
         count: usize,
     ) -> Result<(), IndexError> {
-        self.state.read().ids.check_room(count as u64)?;
+        {
+            let state = self.state.read();
+            state.ids.check_room(count as u64)?;
+            if state.stack.is_bulk(count) && !self.worker.has_failed() {
+                drop(state);
+                self.add_bulk(stored, count);
+                return Ok(());
+            }
+        }
         let mut stored = stored.peekable();
         let (mut fresh, mut slice) = (Vec::new(), Vec::with_capacity(SLICE));
         while stored.peek().is_some() {
@@ -115,7 +129,7 @@ impl Shared {
     }
 
     /// Starts the merge that is due, and waits while too many fronts do.
-    fn merge(self: &Arc<Self>) {
+    pub(super) fn merge(self: &Arc<Self>) {
         self.start();
         while self.state.read().stack.waiting() > BACKLOG && !self.worker.has_failed() {
             self.worker.wait();
@@ -222,10 +236,12 @@ impl Shared {
             self.state.write().ids.remember_dead(died);
         }
         let threads = if job.is_requested() { cores() } else { 1 };
+        self.worker.taken.store(job.bytes(threads), Ordering::Relaxed);
         job.run(threads, |number, table| self.state.write().stack.put_table(number, table));
+        self.worker.taken.store(0, Ordering::Relaxed);
         self.state.write().stack.commit(job);
         // Its memory serves again: a page that the system must clear first costs more than the additions that fill it.
-        if let Some(front) = job.take_front() {
+        if let Some(front) = job.take_front().filter(|_| !job.is_requested()) {
             let empty = front.emptied();
             self.state.write().stack.reuse(empty);
         }
@@ -236,6 +252,15 @@ impl Shared {
     /// it. `cancel` ends the waiting, not the merge.
     pub(super) fn seal(self: &Arc<Self>, cancel: &AtomicBool) -> Result<Option<Run>, IndexError> {
         let sealed = self.state.write().stack.request();
+        self.wait(&sealed, cancel)
+    }
+
+    /// What a merge that was asked for has made; `cancel` ends the waiting, not the merge.
+    pub(super) fn wait(
+        self: &Arc<Self>,
+        sealed: &Receiver<Option<Run>>,
+        cancel: &AtomicBool,
+    ) -> Result<Option<Run>, IndexError> {
         loop {
             if self.is_due() {
                 self.start();

@@ -150,8 +150,9 @@ impl State {
 }
 
 impl Index {
-    /// Adds all items, without looking for near ones; their ids are consecutive. Large batches are sealed at once and
-    /// cost less than single additions.
+    /// Adds all items, without looking for near ones; their ids are consecutive. A batch of at least 65,536 and of an
+    /// eighth of what is there is sealed at once, on all cores, which costs a third of single additions or less; it is
+    /// found when the call returns.
     ///
     /// # Errors
     /// [`IndexError::Full`]; nothing was added then.
@@ -221,7 +222,10 @@ impl Index {
             let answers = self.check_and_add_many_with(items, &[], OnDuplicate::Skip, cancel)?;
             return Ok(answers.into_iter().map(Checked::from).collect());
         }
-        let mark = self.shared.state.read().ids.next();
+        let mark = {
+            let state = self.shared.state.read();
+            state.unsealed.unwrap_or(state.ids.next())
+        };
         let before = each(items, threads, cancel, |slice| {
             let state = self.shared.state.read();
             state.nearest_each(slice, self.max_distance)

@@ -63,7 +63,8 @@ impl Index {
         window.unwrap_or_default().check()?;
         super::checked_distance(max_distance)?;
         let (stack, ids) = (Stack::new(Arc::clone(&plan)), Ids::starting_at(first)?);
-        Ok(Self::of(plan, max_distance, window, State { stack, ids, ages: Ages::default() }))
+        let state = State { stack, ids, ages: Ages::default(), unsealed: None };
+        Ok(Self::of(plan, max_distance, window, state))
     }
 
     /// The next id's item; None: the id has been used and is gone.
@@ -75,7 +76,7 @@ impl Index {
     /// deleted since is left out of the tables.
     pub(crate) fn finish(&mut self, run: Option<Run>, ages: Ages) {
         let mut state = self.shared.state.write();
-        let State { stack, ids, ages: own } = &mut *state;
+        let State { stack, ids, ages: own, .. } = &mut *state;
         *own = ages;
         let run = run.filter(|run| run.len() > 0);
         let values = run.as_ref().map_or(&[][..], Run::values);

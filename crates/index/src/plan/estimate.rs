@@ -55,14 +55,17 @@ impl Plan {
         let bits = self.prefixes.iter().map(super::Prefix::bits);
         let tables = self.prefixes.len();
         let schedule = self.schedule(distance).filter(|schedule| schedule.pays(count as usize));
+        let assumed = count.max(1) as usize;
+        let table_bytes: usize =
+            self.prefixes.iter().map(|prefix| run::table_bytes(assumed, prefix)).sum();
         let share = schedule.map_or(1.0, |schedule| schedule.share);
         Ok(Estimate {
             count,
             distance,
             tables,
             prefix_bits: bits.clone().min().unwrap_or(0),
-            mean_prefix_bits: f64::from(bits.clone().sum::<u32>()) / tables as f64,
-            table_bytes: bits.map(|bits| run::bytes_per_fingerprint(count as usize, bits)).sum(),
+            mean_prefix_bits: f64::from(bits.sum::<u32>()) / tables as f64,
+            table_bytes: table_bytes as f64 / count.max(1) as f64,
             id_bytes: ID_BYTES,
             lookups: schedule.map_or(0, |schedule| schedule.lookups.len()),
             candidates: share * count as f64,

@@ -2,8 +2,12 @@
 //!
 //! Inputs are walked in groups: a group is a directory slot of the coarsest input, hence one contiguous stretch of
 //! every input. A counting sort on the further directory bits of the output scatters the group within the cache.
-//! So a merge reads and writes each table once, front to back, whatever the sizes. A group too large for the cache
-//! (unsorted input is one group) is first partitioned by its top bits, 2,048 parts at a time.
+//! So a merge reads and writes each table once, front to back, whatever the sizes. Unsorted input is one group, too large
+//! for the cache: it is first partitioned by its top bits, 2,048 parts at a time. Beside a run it is sorted by itself
+//! before, so that what the run has sorted already is not partitioned again.
+//!
+//! Memory beside the output, while a table is built: 8 bytes for each unsorted fingerprint, and where there is a run
+//! 8.5 more for the sorted copy of these.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -28,6 +32,8 @@ struct Source<'a> {
 const CACHED: usize = 1 << 15;
 /// Parts of one partition pass: more would exhaust the pages that the core can keep track of.
 const PART_BITS: u32 = 11;
+/// A group has at most `2^GROUP_BITS` buckets of the output where the inputs leave the choice: 64 KiB, in the cache.
+const GROUP_BITS: u32 = 10;
 
 /// What a run is built of. A fingerprint must occur once in all of them together.
 pub(crate) struct Sources<'a> {
@@ -38,6 +44,8 @@ pub(crate) struct Sources<'a> {
     pub(crate) fresh: &'a [u64],
     /// Which fingerprints are kept; the same answer each time it is asked. None: all.
     pub(crate) keep: Option<&'a (dyn Fn(u64) -> bool + Sync)>,
+    /// Memory that one table leaves for the next.
+    pub(crate) scratch: &'a Mutex<Vec<Words>>,
 }
 
 /// Builds all tables of a run.
@@ -47,7 +55,9 @@ pub(crate) fn build(
     fresh: &[&[u64]],
     keep: Option<&(dyn Fn(u64) -> bool + Sync)>,
 ) -> Run {
-    let sources = Sources { plan, runs: runs.to_vec(), fresh: &fresh.concat(), keep };
+    let scratch = Mutex::default();
+    let (runs, fresh) = (runs.to_vec(), &fresh.concat());
+    let sources = Sources { plan, runs, fresh, keep, scratch: &scratch };
     let tables = (0..plan.prefixes().len()).map(|number| sources.table(number, None));
     Run::new(tables.map(Arc::new).collect())
 }
@@ -80,19 +90,39 @@ impl Sources<'_> {
 
     /// Builds one table, in the memory of `old` where that fits.
     pub(crate) fn table(&self, number: usize, old: Option<Words>) -> Sorted {
-        let prefix = &self.plan.prefixes()[number];
-        let inputs: Vec<Table<'_>> =
-            self.runs.iter().map(|run| run.table(number, self.plan.prefixes())).collect();
+        let prefixes = self.plan.prefixes();
+        let prefix = &prefixes[number];
+        let mut inputs: Vec<Table<'_>> =
+            self.runs.iter().map(|run| run.table(number, prefixes)).collect();
         let known: usize = inputs.iter().map(|input| input.entries.len()).sum();
-        let total = known + self.fresh.len();
-        let bits = directory_bits(total, prefix.bits());
+        let bits = directory_bits(known + self.fresh.len(), prefix.bits());
+        if known == 0 || self.fresh.is_empty() {
+            return self.merged(prefix, bits, &inputs, self.fresh, old);
+        }
+        let own = directory_bits(self.fresh.len(), prefix.bits());
+        let least = bits.saturating_sub(GROUP_BITS).max(1);
+        let fresh = self.merged(prefix, own.max(least), &[], self.fresh, None);
+        inputs.push(fresh.view(prefix));
+        self.merged(prefix, bits, &inputs, &[], old)
+    }
+
+    /// A table of sorted inputs and of unsorted fingerprints, with a directory of so many bits.
+    fn merged(
+        &self,
+        prefix: &Prefix,
+        bits: u32,
+        inputs: &[Table<'_>],
+        fresh: &[u64],
+        old: Option<Words>,
+    ) -> Sorted {
+        let total = inputs.iter().map(|input| input.entries.len()).sum::<usize>() + fresh.len();
         let mut words = Words::reused(old, directory_words(bits) + total);
         let (directory, entries) = words.split_at_mut(directory_words(bits));
         // Its last half may be none of the directory's.
         if let Some(last) = directory.last_mut() {
             *last = 0;
         }
-        let whole = [0, self.fresh.len() as u32];
+        let whole = [0, fresh.len() as u32];
         let mut sources: Vec<Source<'_>> = inputs
             .iter()
             .map(|input| {
@@ -100,8 +130,8 @@ impl Sources<'_> {
                 Source { directory: input.directory, bits, entries: input.entries }
             })
             .collect();
-        if !self.fresh.is_empty() || sources.is_empty() {
-            sources.push(Source { directory: &whole, bits: 0, entries: self.fresh });
+        if !fresh.is_empty() || sources.is_empty() {
+            sources.push(Source { directory: &whole, bits: 0, entries: fresh });
         }
         let mut output = Output {
             prefix,
@@ -110,10 +140,12 @@ impl Sources<'_> {
             entries,
             done: 0,
             counts: Vec::new(),
+            parts: self.scratch.lock().pop(),
             slots: Vec::new(),
         };
         output.merge(&sources, bits, self.keep, &mut Vec::new());
         let length = output.done;
+        self.scratch.lock().extend(output.parts);
         Sorted { words, bits, length }
     }
 }
@@ -126,6 +158,8 @@ struct Output<'a> {
     entries: &'a mut [u64],
     done: usize,
     counts: Vec<u32>,
+    /// Memory of parts, to be used again by the next table.
+    parts: Option<Words>,
     /// Slot of each value of a group, so that keys are made once.
     slots: Vec<u32>,
 }
@@ -141,6 +175,11 @@ impl Output<'_> {
         // An input may be finer than the output when entries are dropped; its slots are then taken several at once.
         let group_bits = sources.iter().map(|source| source.bits).min().unwrap_or(0).min(bits);
         let below = bits - group_bits;
+        // What is one group and loses nothing need not be copied first.
+        if let (&[Source { bits: 0, entries, .. }], None) = (sources, keep) {
+            self.group(entries, 0, below);
+            return self.close();
+        }
         for group in 0..1usize << group_bits {
             kept.clear();
             for source in sources {
@@ -153,19 +192,28 @@ impl Output<'_> {
                     Some(keep) => kept.extend(entries.iter().filter(|&&value| keep(value))),
                 }
             }
-            if kept.len() > CACHED && below > PART_BITS {
-                self.partitioned(kept, group << below, below);
-            } else {
-                self.sorted(kept, group << below, below);
-            }
+            self.group(kept, group << below, below);
         }
+        self.close();
+    }
+
+    fn close(&mut self) {
         let end = self.done as u32;
         if let Some(last) = self.directory.last_mut() {
             *last = end;
         }
     }
 
-    /// Writes a group whose directory slots are the `2^below` from `first` on, by way of parts.
+    /// Writes a group whose directory slots are the `2^below` from `first` on.
+    fn group(&mut self, values: &[u64], first: usize, below: u32) {
+        if values.len() > CACHED && below > PART_BITS {
+            self.partitioned(values, first, below);
+        } else {
+            self.sorted(values, first, below);
+        }
+    }
+
+    /// [`Output::group`] by way of parts.
     fn partitioned(&mut self, values: &[u64], first: usize, below: u32) {
         let (prefix, finer) = (self.prefix, below - PART_BITS);
         let shift = self.rest + finer;
@@ -177,20 +225,16 @@ impl Output<'_> {
         for part in 0..1 << PART_BITS {
             starts[part + 1] += starts[part];
         }
-        let mut parts = Words::zeroed(values.len());
+        let mut parts = Words::reused(self.parts.take(), values.len());
         scatter(values, &starts[..1 << PART_BITS], &mut parts, part_of);
         for part in 0..1 << PART_BITS {
             let values = &parts[starts[part] as usize..starts[part + 1] as usize];
-            let first = first + (part << finer);
-            if values.len() > CACHED && finer > PART_BITS {
-                self.partitioned(values, first, finer);
-            } else {
-                self.sorted(values, first, finer);
-            }
+            self.group(values, first + (part << finer), finer);
         }
+        self.parts = Some(parts);
     }
 
-    /// Writes a group by one counting sort, and sorts its long buckets.
+    /// [`Output::group`] by one counting sort; long buckets are then sorted.
     fn sorted(&mut self, values: &[u64], first: usize, below: u32) {
         let (prefix, rest, slots) = (self.prefix, self.rest, 1usize << below);
         let slot_of = |value: u64| (prefix.key(value) >> rest) as usize & (slots - 1);

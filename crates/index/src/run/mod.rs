@@ -44,6 +44,17 @@ impl Sorted {
     fn bytes(&self) -> usize {
         self.words.bytes()
     }
+
+    #[inline]
+    fn view<'a>(&'a self, prefix: &'a Prefix) -> Table<'a> {
+        let (directory, entries) = self.words.split_at(directory_words(self.bits));
+        Table {
+            directory: &halves(directory)[..=1 << self.bits],
+            entries: &entries[..self.length],
+            prefix,
+            rest: prefix.bits() - self.bits,
+        }
+    }
 }
 
 /// All copies of one set of fingerprints; clones share them.
@@ -103,10 +114,9 @@ fn directory_bits(count: usize, prefix_bits: u32) -> u32 {
     (count / BUCKET).max(2).ilog2().min(prefix_bits)
 }
 
-/// Bytes per fingerprint of a table with a prefix of so many bits, in a run of `count`.
-pub(crate) fn bytes_per_fingerprint(count: usize, prefix_bits: u32) -> f64 {
-    let directory = directory_words(directory_bits(count, prefix_bits));
-    8.0 + (directory * 8) as f64 / count.max(1) as f64
+/// Bytes of a table of `count` fingerprints.
+pub(crate) fn table_bytes(count: usize, prefix: &Prefix) -> usize {
+    (directory_words(directory_bits(count, prefix.bits())) + count) * 8
 }
 
 /// Words of a directory of `2^bits + 1` halves.
@@ -142,14 +152,7 @@ impl Run {
     /// A view of one table; the caller brings the plan's prefixes.
     #[inline]
     pub(crate) fn table<'a>(&'a self, number: usize, prefixes: &'a [Prefix]) -> Table<'a> {
-        let (Sorted { words, bits, length }, prefix) = (&*self.tables[number], &prefixes[number]);
-        let (directory, entries) = words.split_at(directory_words(*bits));
-        Table {
-            directory: &halves(directory)[..=1 << bits],
-            entries: &entries[..*length],
-            prefix,
-            rest: prefix.bits() - bits,
-        }
+        self.tables[number].view(&prefixes[number])
     }
 
     /// Puts another table in the place of one; returns that one.

@@ -5,16 +5,18 @@
 //! table, if perhaps twice, and searches drop what comes twice ([`Stack::is_halfway`]). Beside the run itself there is
 //! never more than one table for each thread, and its memory is that of the table replaced before.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use ahash::AHashSet;
+use parking_lot::Mutex;
 
 use super::{Sealed, Stack, Waiting};
 use crate::front::Front;
 use crate::memory::Words;
 use crate::plan::Plan;
-use crate::run::{Run, Sorted, Sources};
+use crate::run::{Run, Sorted, Sources, table_bytes};
 
 /// Output of a merge that takes a moment only: at 4 ns per fingerprint and table, about 10 ms for six tables.
 const SMALL: usize = 1 << 19;
@@ -27,6 +29,7 @@ pub(super) type Request = Sender<Option<Run>>;
 pub(crate) struct Job {
     plan: Arc<Plan>,
     fronts: Vec<Arc<Front>>,
+    bulk: Vec<Arc<Vec<u64>>>,
     run: Option<Run>,
     /// What has died, and what of it is left out.
     died: Vec<u64>,
@@ -51,10 +54,28 @@ impl Job {
         self
     }
 
+    /// Unsorted inputs.
+    fn fresh(&self) -> impl Iterator<Item = &[u64]> {
+        fresh(&self.fronts, &self.bulk)
+    }
+
     /// Fingerprints of all inputs.
     fn len(&self) -> usize {
-        let fresh: usize = self.fronts.iter().map(|front| front.values().len()).sum();
-        fresh + self.run.as_ref().map_or(0, Run::len)
+        self.fresh().map(<[u64]>::len).sum::<usize>() + self.run.as_ref().map_or(0, Run::len)
+    }
+
+    /// Bytes that [`Job::run`] takes beside the run and the fronts, at most: a table for each thread, what building it
+    /// takes, and the new fingerprints where they have to be put together.
+    pub(crate) fn bytes(&self, threads: usize) -> usize {
+        let (all, fresh) = (self.len(), self.fresh().map(<[u64]>::len).sum::<usize>());
+        let table = |count: usize| {
+            self.plan.prefixes().iter().map(|prefix| table_bytes(count, prefix)).max().unwrap_or(0)
+        };
+        let sorted = if self.run.is_some() { table(fresh) } else { 0 };
+        let threads = threads.clamp(1, self.plan.prefixes().len());
+        let bulk: usize = self.bulk.iter().map(|values| values.capacity()).sum();
+        let together = if self.fresh().nth(1).is_some() { fresh } else { 0 };
+        threads * (table(all) + sorted + fresh * 8) + (bulk + together) * 8
     }
 
     /// Whether leaving out so many would be little beside what is rewritten anyway.
@@ -77,33 +98,45 @@ impl Job {
         if self.dropped.is_empty() {
             return Vec::new();
         }
-        let fresh = self.fronts.iter().map(|front| front.values());
-        let all = fresh.chain(self.run.iter().map(Run::values)).flatten();
+        let all = self.fresh().chain(self.run.iter().map(Run::values)).flatten();
         all.copied().filter(|value| self.dropped.contains(value)).collect()
     }
 
     /// Builds the tables one after the other, as many at once as `threads`: 2 to 4 ns per fingerprint and table. `put`
     /// gets each with its number and puts it in place.
     pub(crate) fn run(&mut self, threads: usize, mut put: impl FnMut(usize, Sorted)) {
-        let fresh = self.fronts.iter().map(|front| front.values()).collect::<Vec<_>>().concat();
+        let Self { plan, fronts, bulk, run, dropped, .. } = self;
+        let parts: Vec<&[u64]> = fresh(fronts, bulk).collect();
+        let fresh = match parts[..] {
+            [only] => Cow::Borrowed(only),
+            _ => Cow::Owned(parts.concat()),
+        };
         let mut spare: Vec<Words> = Vec::new();
-        let count = self.plan.prefixes().len();
+        let scratch = Mutex::default();
+        let count = plan.prefixes().len();
         for first in (0..count).step_by(threads.max(1)) {
             let numbers = first..(first + threads.max(1)).min(count);
-            let keep = |value: u64| !self.dropped.contains(&value);
+            let keep = |value: u64| !dropped.contains(&value);
             let keep: Option<&(dyn Fn(u64) -> bool + Sync)> =
-                if self.dropped.is_empty() { None } else { Some(&keep) };
-            let runs = self.run.iter().collect();
-            let sources = Sources { plan: &self.plan, runs, fresh: &fresh, keep };
+                if dropped.is_empty() { None } else { Some(&keep) };
+            let runs = run.iter().collect();
+            let sources = Sources { plan: &*plan, runs, fresh: &fresh, keep, scratch: &scratch };
             let tables = sources.tables(numbers.clone(), std::mem::take(&mut spare));
             for (number, table) in numbers.zip(tables) {
                 put(number, table);
                 // Searches that began before hold the lock that `put` has waited for; joins hold the table itself.
-                let old = self.run.as_mut().map(|run| run.forgo(number));
+                let old = run.as_mut().map(|run| run.forgo(number));
                 spare.extend(old.and_then(Arc::into_inner).map(Sorted::into_words));
             }
         }
     }
+}
+
+fn fresh<'a>(
+    fronts: &'a [Arc<Front>],
+    bulk: &'a [Arc<Vec<u64>>],
+) -> impl Iterator<Item = &'a [u64]> {
+    fronts.iter().map(|front| front.values()).chain(bulk.iter().map(|values| values.as_slice()))
 }
 
 impl Stack {
@@ -132,9 +165,18 @@ impl Stack {
         sealed
     }
 
+    /// [`Stack::request`] with fingerprints that the stack does not hold, for the same merge.
+    pub(crate) fn request_with(&mut self, values: Arc<Vec<u64>>) -> Receiver<Option<Run>> {
+        self.bulk.push(values);
+        self.request()
+    }
+
     /// Answers who has asked for everything, if that is in the run already; nothing in it must be dead.
     pub(crate) fn answer(&mut self) {
-        if self.is_idle() && self.waiting.is_empty() {
+        if self.is_idle() && self.waiting.is_empty() && self.bulk.is_empty() {
+            if self.is_requested() {
+                self.trim();
+            }
             for request in std::mem::take(&mut self.requests) {
                 // Who asked may have gone.
                 let _ = request.send(self.run().cloned());
@@ -158,8 +200,9 @@ impl Stack {
             sealed.busy = true;
             sealed.run.clone()
         });
+        let bulk = std::mem::take(&mut self.bulk);
         let (plan, requests) = (Arc::clone(&self.plan), std::mem::take(&mut self.requests));
-        Job { plan, fronts, run, died: Vec::new(), dropped: AHashSet::new(), requests }
+        Job { plan, fronts, bulk, run, died: Vec::new(), dropped: AHashSet::new(), requests }
     }
 
     /// From now on a fingerprint may be found twice.
@@ -185,6 +228,9 @@ impl Stack {
         let run = self.sealed.take().map(|sealed| sealed.run).or(new);
         self.sealed = run.filter(|run| run.len() > 0).map(|run| Sealed { run, busy: false });
         self.halfway = false;
+        if job.is_requested() {
+            self.trim();
+        }
         for request in &job.requests {
             // Who asked may have gone.
             let _ = request.send(self.run().cloned());

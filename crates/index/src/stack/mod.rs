@@ -30,6 +30,10 @@ pub(crate) const BACKLOG: usize = 2;
 /// Look-ups whose lines in a front are asked for before the run is read: as many lines as fit the first-level cache.
 const ASKED: usize = 256;
 
+/// A batch this large, and as large as a front or larger, is sealed at once: fewer are in fronts in the time that
+/// it takes to start threads.
+const BULK: usize = 1 << 16;
+
 /// Capacity of a front beside so many other fingerprints: the power of two from a sixteenth to an eighth of them.
 fn capacity(others: usize) -> usize {
     (others / 8).max(LEAST).checked_ilog2().map_or(LEAST, |bits| 1 << bits)
@@ -52,6 +56,8 @@ struct Waiting {
 #[derive(Debug)]
 pub(crate) struct Stack {
     plan: Arc<Plan>,
+    /// Capacity of the smallest front.
+    least: usize,
     front: Front,
     waiting: Vec<Waiting>,
     sealed: Option<Sealed>,
@@ -59,6 +65,8 @@ pub(crate) struct Stack {
     spare: Option<Front>,
     /// Who waits for everything to be in the run.
     requests: Vec<Request>,
+    /// Fingerprints for the next merge that are in no front.
+    bulk: Vec<Arc<Vec<u64>>>,
     /// Tables of the first run while it is being built.
     begun: Vec<Arc<Sorted>>,
     halfway: bool,
@@ -71,14 +79,16 @@ impl Stack {
 
     /// A stack that seals nothing before so many fingerprints have come.
     pub(crate) fn with_front(plan: Arc<Plan>, capacity: usize) -> Self {
-        let front = Front::new(capacity.max(LEAST).next_power_of_two());
+        let least = capacity.max(LEAST).next_power_of_two();
         Self {
             plan,
-            front,
+            least,
+            front: Front::new(least),
             waiting: Vec::new(),
             sealed: None,
             spare: None,
             requests: Vec::new(),
+            bulk: Vec::new(),
             begun: Vec::new(),
             halfway: false,
         }
@@ -121,6 +131,12 @@ impl Stack {
         let empty = spare.unwrap_or_else(|| Front::new(capacity));
         let front = std::mem::replace(&mut self.front, empty);
         self.waiting.push(Waiting { front: Arc::new(front), busy: false });
+    }
+
+    /// Whether so many more had better be sealed at once.
+    pub(crate) fn is_bulk(&self, count: usize) -> bool {
+        let here = self.front_len() + self.run().map_or(0, Run::len);
+        count >= BULK && count >= here / 8
     }
 
     fn run(&self) -> Option<&Run> {
@@ -246,6 +262,15 @@ impl Stack {
     /// Full fronts, not yet merged.
     pub(crate) fn waiting(&self) -> usize {
         self.waiting.len()
+    }
+
+    /// After a merge of everything the memory of fronts goes: an index that is sealed and then only searched has none.
+    fn trim(&mut self) {
+        self.spare = None;
+        if self.front.values().is_empty() {
+            let others = self.waiting_len() + self.run().map_or(0, Run::len);
+            self.front = Front::new(capacity(others).max(self.least));
+        }
     }
 
     /// Keeps an empty front for the next one, which then costs no new memory; none but the last is kept.

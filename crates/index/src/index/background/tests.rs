@@ -12,6 +12,15 @@ fn found(index: &Index, value: u64) -> usize {
 
 #[test]
 fn a_merge_that_panics_leaves_an_exact_index_that_nobody_waits_for() {
+    panics_when(|index, items| {
+        for &item in items {
+            index.add(item).unwrap();
+        }
+    });
+    panics_when(|index, items| assert!(index.add_many(items).is_ok()));
+}
+
+fn panics_when(add: impl Fn(&Index, &[Item])) {
     let index = Index::new(&IndexOptions::default()).unwrap();
     let mut state = 1;
     // The last slot of table 3 is not searched in what follows: it lies about its end.
@@ -34,10 +43,9 @@ fn a_merge_that_panics_leaves_an_exact_index_that_nobody_waits_for() {
     index.shared.state.write().stack = crate::stack::Stack::new(Arc::clone(&plan));
     run.break_table(3);
     index.shared.state.write().stack.put(run);
-    for _ in 0..30_000 {
-        values.push(next());
-        index.add(Item::Fingerprint(values[values.len() - 1])).unwrap();
-    }
+    values.extend((0..70_000).map(|_| next()));
+    let items: Vec<Item> = values[20_000..].iter().copied().map(Item::Fingerprint).collect();
+    add(&index, &items);
     assert!(index.shared.worker.has_failed());
     // Some dead, some of them revived.
     for id in 3000..30_000 {
