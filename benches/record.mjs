@@ -2,7 +2,7 @@
 //
 // Reports are kept in benches/results.json, one per bench and size, each with its date and machine; the page is drawn from
 // all of them, so that a bench can be repeated alone. Run it on a machine that does nothing else.
-import { readFileSync, existsSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus, totalmem } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -10,6 +10,9 @@ import { fileURLToPath } from 'node:url'
 const here = dirname(fileURLToPath(import.meta.url))
 const DATA = join(here, 'results.json')
 const PAGE = join(here, 'RESULTS.md')
+/** Its summary stands there too, between the same marks. */
+const README = join(here, '..', 'README.md')
+const MARKS = ['<!-- measured -->', '<!-- /measured -->']
 
 /** The page's parts: a bench and the sizes it is run at; without sizes its own. */
 const PARTS = [
@@ -27,6 +30,26 @@ const PARTS = [
   { title: 'Timers meanwhile', bench: 'timers' },
   { title: 'MinHash', bench: 'minhash' },
   { title: 'The longest sentences', bench: 'sentences' },
+]
+
+/** The rows of the summary: what it says, the report, and the row there, by name and by what it is held against. */
+const SUMMARY = [
+  ['search, k = 3, 50 M fingerprints', 'search --size 50000000', 'search, k = 3'],
+  ['search, k = 5', 'search --size 50000000', 'search, k = 5, that finds one'],
+  ['search, k = 7', 'search --size 50000000', 'search, k = 7, that finds one'],
+  ['search, k = 10', 'search --size 50000000', 'search, k = 10, that finds one'],
+  ['the usual map of 4 x 16 bits, k = 3', 'search --size 50000000', 'classic 4 x 16 blocks, k = 3'],
+  ['check and add, 50 M live, merges behind it', 'stream --size 50000000', 'check and add, sustained'],
+  ['', 'stream --size 50000000', 'check and add', 'search'],
+  ['99.9 % of them within', 'stream --size 50000000', 'p99.9, wall, merges included'],
+  ['all pairs, k = 3, 50 M, one thread', 'join --size 50000000', 'self-join'],
+  ['linear scan', 'scan', 'scan'],
+  ['a text into a two-day window of 50 M, from TypeScript, 99 % within', 'window --size 50000000', 'p99'],
+  ['one caller, texts per hour', 'window --size 50000000', 'documents per hour, one caller'],
+  ['fingerprint, pairs of characters', 'fingerprint', 'character bigrams, not normalised'],
+  ['fingerprint, jieba TF-IDF, top 30', 'segment', 'jieba-tfidf fingerprint, top 30'],
+  ['words as Python jieba cuts them', 'segment', 'cut, HMM', 'jieba-rs 0.11 cut'],
+  ['a batch from TypeScript', 'batch', 'fingerprintManyAsync'],
 ]
 
 const millions = (size) => `${(size / 1e6).toLocaleString('en-US')} M`
@@ -56,16 +79,19 @@ export async function record(wanted, run) {
     }
   }
   writeFileSync(PAGE, page(results))
+  const [before, after] = [readFileSync(README, 'utf8').split(MARKS[0])[0], readFileSync(README, 'utf8').split(MARKS[1])[1]]
+  if (after !== undefined) writeFileSync(README, `${before}${summary(results)}${after}`)
 }
 
 const number = (value) => (value >= 1000 ? Math.round(value).toLocaleString('en-US') : value >= 100 ? value.toFixed(0) : value >= 1 ? value.toFixed(2) : value.toPrecision(3))
 const table = (rows) => rows.map((row, at) => `| ${row.join(' | ')} |${at === 0 ? `\n|---|${row.slice(1).map(() => '--:').join('|')}|` : ''}`).join('\n')
 
-/** Whether a ratio keeps its goal: `<= 4 at 50 M` is asked for at that size alone. */
-function missed({ ratio, goal }, size) {
-  const [, sign, limit, at] = /^(<=|>=) ([\d.]+)(?: at ([\d.]+) M)?/.exec(goal ?? '') ?? []
+/** Whether a goal is missed: of a ratio, or of the value where it has a unit; `<= 4 at 50 M` is asked for at that size alone. */
+function missed({ value, unit, against: { ratio, goal = '' } }, size) {
+  const [, sign, limit, parts, of, at] = /^(<=|>=) ([\d.]+)(?:\/(\d+))?( MB\/s)?(?: at ([\d.]+) M)?/.exec(goal) ?? []
   if (sign === undefined || (at !== undefined && size !== undefined && size !== Number(at) * 1e6)) return false
-  return sign === '<=' ? ratio > Number(limit) : ratio < Number(limit)
+  const [reached, asked] = [of?.trim() === unit ? value : ratio, Number(limit) / Number(parts ?? 1)]
+  return sign === '<=' ? reached > asked : reached < asked
 }
 
 function part({ title, bench, sizes = [undefined] }, results, misses) {
@@ -74,25 +100,38 @@ function part({ title, bench, sizes = [undefined] }, results, misses) {
     return report === undefined ? [] : [{ size, report }]
   })
   if (runs.length === 0) return []
-  const names = [...new Set(runs.flatMap(({ report }) => report.rows.map(({ what }) => what)))]
-  const head = ['', ...runs.map(({ size }) => (size === undefined ? 'measured' : millions(size))), 'against', 'goal']
-  const rows = names.map((name) => {
-    let [limit, goal] = ['', '']
+  const key = ({ what, against }) => JSON.stringify([what, against?.what])
+  const rows = [...new Set(runs.flatMap(({ report }) => report.rows.map(key)))].map((wanted) => {
+    const [name, limit = ''] = JSON.parse(wanted)
+    let goal = ''
     const cells = runs.map(({ size, report }) => {
-      const row = report.rows.find(({ what }) => what === name)
+      const row = report.rows.find((row) => key(row) === wanted)
       if (row === undefined) return '–'
       const { value, unit, against } = row
       if (against === undefined) return `${number(value)} ${unit}`
-      limit = against.what
       goal = against.goal ?? goal
-      const miss = missed(against, size)
-      if (miss) misses.push(`${title}, ${[name, size && millions(size)].filter(Boolean).join(', ')}: ${number(against.ratio)} × ${against.what} (goal ${against.goal})`)
+      const miss = missed(row, size)
+      if (miss) misses.push(`${title}: ${[name, size && millions(size)].filter(Boolean).join(', ')}: ${number(against.ratio)} × ${limit} (goal ${goal})`)
       return `${number(value)} ${unit}, ${miss ? `**${number(against.ratio)} ×**` : `${number(against.ratio)} ×`}`
     })
-    return [name, ...cells, limit, goal]
+    return [name, ...cells, limit ?? '', goal]
   })
+  const head = ['', ...runs.map(({ size }) => (size === undefined ? 'measured' : millions(size))), 'against', 'goal']
   const setups = runs.map(({ size, report }) => `- ${[size && millions(size), report.setup].filter(Boolean).join(': ')}. ${report.date}, ${report.machine}.`)
   return [`## ${title}`, `\`npm run bench -- ${bench}${sizes[0] === undefined ? '' : ' --size N'}\``, table([head, ...rows]), setups.join('\n')]
+}
+
+function summary(results) {
+  const rows = SUMMARY.flatMap(([says, report, name, limit]) => {
+    const row = results[report]?.rows.find(({ what, against }) => what === name && (limit === undefined || against?.what === limit))
+    if (row === undefined) return []
+    const { value, unit, against } = row
+    const miss = against !== undefined && missed(row)
+    return [[says, `${number(value)} ${unit}`, against ? `${number(against.ratio)} × ${against.what}` : '', miss ? `**${against.goal}**` : (against?.goal ?? '')]]
+  })
+  const stated = SUMMARY.map(([, report]) => results[report]).filter(Boolean)
+  const where = [...new Set(stated.map(({ date, machine }) => `${date}, ${machine}`))].join('; ')
+  return `${MARKS[0]}\n\n${table([['', 'measured', 'that is', 'goal, bold if missed'], ...rows])}\n\n${where}.\n\n${MARKS[1]}`
 }
 
 function page(results) {
@@ -101,6 +140,7 @@ function page(results) {
   return `${[
     '# Measured',
     'Made by `npm run bench -- record` from `results.json`; do not edit. A ratio (×) is that of the row to what stands under “against”, measured in the\nsame process a moment before; a goal is a limit of that ratio. Times of one thread are processor time.',
+    summary(results),
     `## Goals missed\n\n${misses.length > 0 ? misses.map((miss) => `- ${miss}`).join('\n') : 'None.'}`,
     ...parts,
   ].join('\n\n')}\n`
