@@ -18,7 +18,39 @@ test('near-duplicates are told with what differs', async () => {
 test('different texts are told apart', async () => {
   const { status, stdout } = await folder.run(['explain', A, B]);
   expect(status).toBe(0);
-  expect(stdout).toMatch(/^not duplicates: distance \d+ is above 8/);
+  expect(stdout).toMatch(/^not duplicates: similarity 0\.\d+ is below 0\.8\n/);
+  const near = await folder.run(['explain', A, B, '--max-distance', '8']);
+  expect(near.stdout).toMatch(/^not duplicates: distance \d+ is above 8/);
+});
+
+test('the verdict is what dedup with the same options decides', async () => {
+  // As similar as the default asks for, and farther apart than 3 bits.
+  const far = `【转载】${A}`;
+  const cases = [
+    [],
+    ['--max-distance', '3'],
+    ['--max-distance', '16'],
+    ['--min-similarity', '0.97'],
+  ];
+  for (const b of [A2, far, B]) {
+    folder.write('two', [A, b].map((text) => `${JSON.stringify({ text })}\n`).join(''));
+    for (const args of cases) {
+      const dedup = await folder.run(['dedup', 'two', '--dry-run', '--json', ...args]);
+      const explain = await folder.run(['explain', A, b, '--json', ...args]);
+      const { duplicates } = JSON.parse(dedup.stdout) as { duplicates: number };
+      const verdict = JSON.parse(explain.stdout) as { duplicates: boolean };
+      expect({ b, args, duplicates: verdict.duplicates }).toEqual({
+        ...{ b, args },
+        duplicates: duplicates > 0,
+      });
+    }
+  }
+});
+
+test('without similarity a distance has to be given', async () => {
+  const { status, stderr } = await folder.run(['explain', A, B, '--min-similarity', '0']);
+  expect(status).toBe(2);
+  expect(stderr).toContain('--min-similarity 0 needs --max-distance');
 });
 
 test('the limits decide', async () => {

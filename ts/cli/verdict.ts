@@ -3,8 +3,9 @@ import type { Explanation } from '..';
 import { oneLine } from './format';
 
 export interface Limits {
-  readonly maxDistance: number;
-  /** 0: not verified. */
+  /** Of `simhash`. Absent: of a method that goes by similarity alone, as the default does. */
+  readonly maxDistance?: number | undefined;
+  /** 0, with a distance: not verified. */
   readonly minSimilarity: number;
 }
 
@@ -25,16 +26,16 @@ export function judge(explanation: Explanation, limits: Limits): Verdict {
       'too short for a fingerprint, and such texts are compared by equality after normalisation';
     return { duplicates: false, reason };
   }
-  if (distance > limits.maxDistance) {
-    const reason = `distance ${distance} is above ${limits.maxDistance}`;
-    return { duplicates: false, reason };
+  const { maxDistance, minSimilarity } = limits;
+  if (maxDistance !== undefined && distance > maxDistance) {
+    return { duplicates: false, reason: `distance ${distance} is above ${maxDistance}` };
   }
-  const near = `distance ${distance} is at most ${limits.maxDistance}`;
-  if (limits.minSimilarity === 0) return { duplicates: true, reason: `${near}; not verified` };
-  const enough = jaccard >= limits.minSimilarity;
-  const relation = enough ? 'is at least' : 'is below';
-  const reason = `${near} ${enough ? 'and' : 'but'} similarity ${jaccard.toFixed(3)} ${relation} ${limits.minSimilarity}`;
-  return { duplicates: enough, reason };
+  const near = maxDistance === undefined ? [] : [`distance ${distance} is at most ${maxDistance}`];
+  if (minSimilarity === 0) return { duplicates: true, reason: `${near}; not verified` };
+  const duplicates = jaccard >= minSimilarity;
+  const relation = duplicates ? 'is at least' : 'is below';
+  const similar = `similarity ${jaccard.toFixed(3)} ${relation} ${minSimilarity}`;
+  return { duplicates, reason: [...near, similar].join(duplicates ? ' and ' : ' but ') };
 }
 
 /** The lines that `explain` prints. */

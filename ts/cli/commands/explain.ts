@@ -6,13 +6,20 @@ import { Rejections } from '../rejections';
 import { describe, judge } from '../verdict';
 import { versions } from '../version';
 
+/** Without it the verdict is that of the default method, which knows no distance. */
+const { default: _, ...distance } = comparison['max-distance'];
+
 const options = {
   in: {
     kind: 'text',
     value: 'FILE',
     help: 'A and B are ids of this file of JSON lines, not texts; - is standard input',
   },
-  ...comparison,
+  'max-distance': {
+    ...distance,
+    help: 'judge as dedup --method simhash with this distance does',
+  },
+  'min-similarity': comparison['min-similarity'],
   ...features,
   ...fields,
   json: { kind: 'flag', help: 'print everything as JSON' },
@@ -24,9 +31,12 @@ export const explain = defineCommand({
   arguments: { usage: 'A B', min: 2, max: 2, help: 'two texts, or with --in two ids' },
   options,
   notes: [
-    'Prints the verdict, which is that of dedup --method simhash, the similarity and the distance it rests on, the tokens that only one of the texts has, and the bits that differ with the margin by which each text decided them (from -100 % to 100 %; near 0 a small edit turns a bit).',
+    'Prints the verdict, which is that of dedup with the same options, the similarity and the distance, the tokens that only one of the texts has, and the bits that differ with the margin by which each text decided them (from -100 % to 100 %; near 0 a small edit turns a bit).',
   ],
   async run([a = '', b = ''], values, terminal) {
+    if (values['min-similarity'] === 0 && values['max-distance'] === undefined) {
+      throw new UsageError('--min-similarity 0 needs --max-distance: one of them has to judge');
+    }
     const { explain } = await import('../../index.js');
     const rejections = new Rejections(terminal);
     const { in: file, 'text-field': textField, 'id-field': idField } = values;
