@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -295,3 +295,12 @@ test.each([[['index', '--help']], [['help', 'index']]])(
     }
   },
 );
+
+test('where something else than a file has the name of the index, nothing is written', async () => {
+  const folder = new Folder();
+  mkdirSync(folder.join('i'));
+  const { status, stderr } = await folder.run(['index', 'build', SAMPLE, '-o', 'i']);
+  expect(status).toBe(3);
+  expect(stderr).toContain('cannot write i: not a file');
+  expect(folder.names()).toEqual(['i']);
+});

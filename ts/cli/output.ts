@@ -58,10 +58,13 @@ export class Draft {
   readonly #target: string;
   readonly #onExit = () => this.discard();
 
+  /** @throws OutputError where something else than a file has the name. */
   constructor(name: string) {
     this.#name = name;
+    const existing = about(name);
+    if (existing?.isFile() === false) throw new OutputError(name, new Error('not a file'));
     // A link keeps pointing at its file, whose content is what is replaced.
-    this.#target = about(name) === undefined ? name : attempt(name, () => realpathSync(name));
+    this.#target = existing === undefined ? name : attempt(name, () => realpathSync(name));
     const unique = randomBytes(6).toString('hex');
     this.path = join(dirname(this.#target), `.simhash-${unique}.tmp`);
     process.on('exit', this.#onExit);

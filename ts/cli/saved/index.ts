@@ -92,8 +92,10 @@ export class Saving {
     terminal: Terminal,
   ): Promise<Saving> {
     checkDistinct(path, inputs);
+    // Before its ids are: what cannot be an index must not get ids either.
+    const draft = new Draft(path);
     const idsOutput = openOutput(idsPath(path), inputs, terminal);
-    return new Saving(new Draft(path), idsOutput, await IdsWriter.create(idsOutput, start));
+    return new Saving(draft, idsOutput, await IdsWriter.create(idsOutput, start));
   }
 
   /** Ids of the next documents. */
