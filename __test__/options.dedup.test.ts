@@ -133,6 +133,16 @@ describe.each(Object.entries(both))('%s', (name, run) => {
   });
 });
 
+test.each(['', '.', 'a.', 'a..b'])('keep by field %j is refused by both doors', async (field) => {
+  const refused = { code: 'ERR_INVALID_ARG_VALUE', message: /^keep\.field must be keys/ };
+  for (const run of Object.values(both)) {
+    await expect(run({ keep: { field } })).rejects.toMatchObject({
+      code: refused.code,
+      message: expect.stringMatching(refused.message),
+    });
+  }
+});
+
 test('standard streams are named once, and what onProgress throws is what comes out', async () => {
   const twice = dedupFiles(['-', '-'], folder.join('out-2'));
   await expect(twice).rejects.toMatchObject({ code: 'ERR_INVALID_ARG_VALUE' });

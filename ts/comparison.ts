@@ -103,6 +103,9 @@ export const COMPARISON: check.Checks<ComparisonOptions> = {
   maxVerifications: check.integer(1, 2 ** 32 - 1),
 };
 
+/** A value that has the right type and no meaning. */
+const INVALID = 'ERR_INVALID_ARG_VALUE';
+
 const KEEP_FIELD: check.Checks<Extract<Keep, object>> = {
   field: check.string,
   order: check.choice('largest', 'smallest'),
@@ -115,6 +118,10 @@ export const keep: check.Check<Keep> = (value, name) => {
   }
   const rule = check.checked(value, KEEP_FIELD, name);
   if (rule.field === undefined) throw typeError(`${name}.field must be a string, got undefined`);
+  if (rule.field.split('.').includes('')) {
+    const expected = 'keys separated by dots, none of them empty';
+    throw typeError(`${name}.field must be ${expected}, got ${check.show(rule.field)}`, INVALID);
+  }
   return rule;
 };
 
@@ -124,9 +131,6 @@ export function nativeKeep(rule: Keep): Pick<NativeDedupOptions, 'keep' | 'keepF
   if (typeof rule === 'string') return { keep: rule };
   return { keep: rule.order ?? 'largest', keepField: rule.field };
 }
-
-/** A value that has the right type and no meaning. */
-const INVALID = 'ERR_INVALID_ARG_VALUE';
 
 /** Checked options as the addon takes them. */
 export function nativeComparison(options: ComparisonOptions): NativeDedupOptions {

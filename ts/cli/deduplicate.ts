@@ -105,6 +105,10 @@ function keepOf({ keep, 'keep-by': field }: Deciding): Keep {
     if (field === undefined) return keep;
     throw new UsageError(`--keep-by is for newest, largest and smallest, not for ${keep}`);
   }
+  if (field?.split('.').includes('')) {
+    const expected = 'keys separated by dots, none of them empty';
+    throw new UsageError(`--keep-by must be ${expected}, got '${field}'`);
+  }
   if (keep === 'newest') return field === undefined ? keep : { field };
   if (field === undefined) throw new UsageError(`--keep ${keep} needs --keep-by NAME`);
   return { field, order: keep };
