@@ -49,8 +49,14 @@ export class Folder {
     return readdirSync(this.path).sort();
   }
 
-  start(args: readonly string[], env: NodeJS.ProcessEnv = {}): ChildProcess {
+  /** `stdout` is an open file in place of a pipe. */
+  start(
+    args: readonly string[],
+    env: NodeJS.ProcessEnv = {},
+    stdout: number | 'pipe' = 'pipe',
+  ): ChildProcess {
     return spawn(process.execPath, [BIN, ...args], {
+      stdio: ['pipe', stdout, 'pipe'],
       cwd: this.path,
       env: { ...process.env, ...env },
     });

@@ -2,7 +2,7 @@
 import { createReadStream, open } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { Socket } from 'node:net';
-import { addAbortSignal, type Readable } from 'node:stream';
+import { addAbortSignal, pipeline, type Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { createGunzip } from 'node:zlib';
 import { InputError } from './exit';
@@ -24,8 +24,14 @@ export interface Reading {
 const NEWLINE = 0x0a;
 const RETURN = 0x0d;
 
+/** What every gzip member begins with. */
+const GZIP = Buffer.from([0x1f, 0x8b]);
+/** The byte order mark of UTF-8. */
+const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
+
 /**
- * Lines without their ends (`\n` or `\r\n`). `-` is standard input; a name that ends in `.gz` is decompressed.
+ * Lines without their ends (`\n` or `\r\n`), and without a byte order mark in front of the first. `-` is standard input; what
+ * begins like gzip is decompressed, whatever its name.
  *
  * @throws InputError where the input cannot be read.
  */
@@ -33,37 +39,53 @@ export async function* lines(input: string, reading: Reading = {}): AsyncGenerat
   let number = 0;
   // Pieces of the line that the last chunk left open; joined once, so a line of many chunks stays linear.
   let open: Buffer[] = [];
+  const line = (last: Buffer): Line => {
+    const bytes = trimmed(Buffer.concat([...open, last]));
+    open = [];
+    return { bytes: ++number === 1 ? unmarked(bytes) : bytes, number };
+  };
   for await (const chunk of chunks(input, reading)) {
     let start = 0;
     for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
-      yield {
-        bytes: trimmed(Buffer.concat([...open, chunk.subarray(start, end)])),
-        number: ++number,
-      };
-      open = [];
+      yield line(chunk.subarray(start, end));
       start = end + 1;
     }
     if (start < chunk.length) open.push(chunk.subarray(start));
   }
-  if (open.length > 0) yield { bytes: trimmed(Buffer.concat(open)), number: ++number };
+  if (open.length > 0) yield line(Buffer.alloc(0));
 }
 
 async function* chunks(input: string, { signal, onBytes }: Reading): AsyncGenerator<Buffer> {
-  let before = 0;
   try {
     const file = await opened(input);
     if (signal !== undefined) addAbortSignal(signal, file);
-    const unzip = input.endsWith('.gz') ? createGunzip() : undefined;
-    if (unzip !== undefined) file.on('error', (error) => unzip.destroy(error)).pipe(unzip);
-    for await (const chunk of unzip ?? file) {
-      const now = unzip?.bytesWritten ?? before + (chunk as Buffer).length;
-      onBytes?.(now - before);
-      before = now;
-      yield chunk as Buffer;
+    const source = counted(file, onBytes);
+    let head = Buffer.alloc(0);
+    while (head.length < GZIP.length) {
+      const { done, value } = await source.next();
+      if (done) break;
+      head = Buffer.concat([head, value]);
     }
+    const whole = resumed(head, source);
+    if (!head.subarray(0, GZIP.length).equals(GZIP)) return yield* whole;
+    // A failure on either side destroys the other, and the loop of whoever reads is told of it.
+    yield* pipeline(whole, createGunzip(), () => {}) as AsyncIterable<Buffer>;
   } catch (cause) {
     throw new InputError(input, cause);
   }
+}
+
+async function* counted(file: Readable, onBytes: Reading['onBytes']): AsyncGenerator<Buffer> {
+  for await (const chunk of file as AsyncIterable<Buffer>) {
+    onBytes?.(chunk.length);
+    yield chunk;
+  }
+}
+
+/** A source from its beginning, which was looked at. */
+async function* resumed(head: Buffer, rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  yield head;
+  yield* rest;
 }
 
 async function opened(input: string): Promise<Readable> {
@@ -75,4 +97,8 @@ async function opened(input: string): Promise<Readable> {
 
 function trimmed(line: Buffer): Buffer {
   return line.at(-1) === RETURN ? line.subarray(0, -1) : line;
+}
+
+function unmarked(line: Buffer): Buffer {
+  return line.subarray(0, BOM.length).equals(BOM) ? line.subarray(BOM.length) : line;
 }

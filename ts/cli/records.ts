@@ -14,7 +14,10 @@ export interface Source extends Reading {
   readonly idField: string;
 }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true });
+// The mark is taken off the first line of a file, and belongs nowhere else.
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+/** What JSON calls white space. */
+const BLANK = /^[ \t\r\n]*$/;
 
 /** The documents of all inputs in order; a line that is none goes to `rejections`. Blank lines of JSON lines are skipped. */
 export async function* records(source: Source, rejections: Rejections): AsyncGenerator<Document> {
@@ -45,8 +48,8 @@ function parseRecord(
 ): { id: string | undefined; text: string } | string | undefined {
   let record: unknown;
   try {
-    const line = utf8.decode(bytes).trim();
-    if (line === '') return undefined;
+    const line = utf8.decode(bytes);
+    if (BLANK.test(line)) return undefined;
     record = JSON.parse(line);
   } catch (error) {
     return error instanceof Error ? error.message : String(error);

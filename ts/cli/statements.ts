@@ -1,4 +1,4 @@
-/** Labels and results in files of JSON lines, plain or `.gz`. */
+/** Labels and results in files of JSON lines, plain or gzip. */
 import type { Statement } from '..';
 import { said } from '../statements';
 import { lines, type Reading } from './lines';

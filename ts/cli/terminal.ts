@@ -1,6 +1,7 @@
 /** The two streams of a command: data on standard output, everything for people on standard error. */
 import { once } from 'node:events';
 import { isatty } from 'node:tty';
+import { EXIT } from './exit';
 
 const { NO_COLOR } = process.env;
 
@@ -15,7 +16,7 @@ export class Terminal {
   /** Writes data, and waits where the reader is slower than we are. */
   async write(data: string | Uint8Array): Promise<void> {
     // Not before: touching `process.stdout` can make its pipe non-blocking, and `dedup -o -` writes to it from Rust.
-    this.#stdout ??= process.stdout.on('error', closed);
+    this.#stdout ??= process.stdout.on('error', (error) => this.#ended(error));
     if (!this.#stdout.write(data)) await once(this.#stdout, 'drain');
   }
 
@@ -48,9 +49,11 @@ export class Terminal {
     this.#stderr ??= process.stderr.on('error', () => {});
     this.#stderr.write(text);
   }
-}
 
-/** A reader that closes early, such as `head`, has what it wants: end quietly, as if everything had been read. */
-function closed(error: NodeJS.ErrnoException): void {
-  process.exit(error.code === 'EPIPE' ? 0 : 3);
+  /** A reader that closes early, such as `head`, has what it wants: end quietly, as if everything had been read. */
+  #ended(error: NodeJS.ErrnoException): void {
+    if (error.code === 'EPIPE') process.exit(EXIT.done);
+    this.fail(`cannot write standard output: ${error.message}`);
+    process.exit(EXIT.io);
+  }
 }

@@ -44,7 +44,7 @@ export const evaluation = defineCommand({
     json: { kind: 'flag', help: 'print the figures as JSON, with options and versions' },
   },
   notes: [
-    'Result and labels are JSON lines, plain or .gz, of the same forms: {"representative", "members": [{"id"}]} or an array of ids is a cluster; {"a", "b"} is a pair, of duplicates unless its similarity is below --min-similarity or its label is 0; {"id", "duplicateOf"} is a decision. A pair of labels links the clusters of its two documents.',
+    'Result and labels are JSON lines, plain or gzip, of the same forms: {"representative", "members": [{"id"}]} or an array of ids is a cluster; {"a", "b"} is a pair, of duplicates unless its similarity is below --min-similarity or its label is 0; {"id", "duplicateOf"} is a decision. A pair of labels links the clusters of its two documents.',
     'Document recall is the share of redundant documents that are linked to a true mate. Pair precision is the share of reported links whose similarity, computed again from --docs, reaches --min-similarity; a cluster is judged by its best reading. Pair recall counts each labelled cluster as 50 pairs at most. Kept precision compares each duplicate with the document that was kept.',
     'Without --docs the documents are those that result and labels name. A malformed line is reported as file:line and counted, and the run goes on (exit status 1).',
   ],

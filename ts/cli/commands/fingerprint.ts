@@ -17,7 +17,7 @@ export const fingerprint = defineCommand({
     usage: '[IN...]',
     min: 0,
     max: Number.POSITIVE_INFINITY,
-    help: 'files, plain or .gz; without any, or for -, standard input',
+    help: 'files, plain or gzip; without any, or for -, standard input',
   },
   options: {
     format: {

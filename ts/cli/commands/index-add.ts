@@ -14,7 +14,7 @@ export const indexAdd = defineCommand({
     usage: 'IN...',
     min: 1,
     max: Number.POSITIVE_INFINITY,
-    help: 'files of JSON lines, plain or .gz; - is standard input',
+    help: 'files of JSON lines, plain or gzip; - is standard input',
   },
   options: { ...savedIndex, ...fields, ...execution },
   notes: [

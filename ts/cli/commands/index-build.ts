@@ -16,7 +16,7 @@ export const indexBuild = defineCommand({
     usage: 'IN...',
     min: 1,
     max: Number.POSITIVE_INFINITY,
-    help: 'files of JSON lines, plain or .gz; - is standard input',
+    help: 'files of JSON lines, plain or gzip; - is standard input',
   },
   options: {
     output: { kind: 'text', short: 'o', value: 'INDEX', help: 'file for the index' },

@@ -17,7 +17,7 @@ export const match = defineCommand({
     usage: 'IN...',
     min: 1,
     max: Number.POSITIVE_INFINITY,
-    help: 'files of new documents, JSON lines, plain or .gz; - is standard input',
+    help: 'files of new documents, JSON lines, plain or gzip; - is standard input',
   },
   options: {
     corpus: { kind: 'texts', value: 'FILE', help: 'the documents to look among' },

@@ -16,7 +16,7 @@ export const pairs = defineCommand({
     usage: 'IN...',
     min: 1,
     max: Number.POSITIVE_INFINITY,
-    help: 'files of JSON lines, plain or .gz; - is standard input',
+    help: 'files of JSON lines, plain or gzip; - is standard input',
   },
   options: { ...output, ...comparison, ...features, ...fields, ...execution },
   notes: [

@@ -18,7 +18,7 @@ export const tuning = defineCommand({
     usage: 'IN...',
     min: 1,
     max: Number.POSITIVE_INFINITY,
-    help: 'files of JSON lines, plain or .gz',
+    help: 'files of JSON lines, plain or gzip',
   },
   options: {
     sample: {
