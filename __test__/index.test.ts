@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Checked, Index } from '..';
+import { type Checked, Index, MinHashIndex, SentenceIndex } from '..';
 import { distance, nearby } from './fingerprints';
 
 const near = nearby(3000);
@@ -36,6 +36,17 @@ test('a limit cuts and says so', () => {
     { id: 1, distance: 0 },
   ]);
   expect([found.isTruncated(0), found.isTruncated(1)]).toEqual([true, false]);
+  expect(index.search(1n, { limit: 2 })).toEqual(found.get(0));
+  expect(index.search(1n, { limit: 2 }).truncated).toBe(true);
+  for (const whole of [index.search(1n, { limit: 3 }), index.search(1n), found.get(1)])
+    expect('truncated' in whole).toBe(false);
+  const [batch, text] = [[...found], '一段足够长的文本，三次加入同一个索引'];
+  expect(batch.map((row) => row.truncated)).toEqual([true, undefined]);
+  for (const other of [new MinHashIndex(), new SentenceIndex()]) {
+    other.addMany([text, text, text]);
+    expect(other.search(text, { limit: 2 }).truncated).toBe(true);
+    expect(other.search(text, { limit: 3 }).truncated).toBe(undefined);
+  }
 });
 
 test('delete hides, ids are not reused, empty texts match nothing', () => {

@@ -23,6 +23,7 @@ export {
   type Token,
 } from './fingerprinter';
 export { Fingerprints } from './fingerprints';
+export type { Found } from './found';
 export { Idf, type TrainOptions } from './idf';
 export type {
   AddManyOptions,

@@ -1,4 +1,5 @@
 import { bit } from './bitmap';
+import { type Found, found } from './found';
 import type { NativeMatches } from './native';
 
 /** A live document within the distance asked for. */
@@ -12,7 +13,7 @@ export interface Match {
 }
 
 /** Answers to a batch of searches, in columns; rows become objects when they are read. */
-export class Matches implements Iterable<Match[]> {
+export class Matches implements Iterable<Found<Match>> {
   /** Matches of row i are at `offsets[i]` to `offsets[i + 1] - 1` of the other columns. */
   readonly offsets: Uint32Array;
   /** Ids, by distance, then id, within a row. */
@@ -39,18 +40,18 @@ export class Matches implements Iterable<Match[]> {
   }
 
   /** Matches of row `row`, nearest first; none where there is no such row. */
-  get(row: number): Match[] {
-    const found: Match[] = [];
+  get(row: number): Found<Match> {
+    const matches: Match[] = [];
     const end = this.offsets[row + 1] ?? 0;
     for (let at = this.offsets[row] ?? 0; at < end; at++) {
       const key = this.keys?.[at];
-      found.push({
+      matches.push({
         id: this.ids[at] ?? Number.NaN,
         distance: this.distances[at] ?? Number.NaN,
         ...(key === undefined ? {} : { key }),
       });
     }
-    return found;
+    return found(matches, this.isTruncated(row));
   }
 
   /** Whether a limit left matches of row `row` out. */
@@ -58,7 +59,7 @@ export class Matches implements Iterable<Match[]> {
     return bit(this.truncated, row);
   }
 
-  *[Symbol.iterator](): IterableIterator<Match[]> {
+  *[Symbol.iterator](): IterableIterator<Found<Match>> {
     for (let row = 0; row < this.length; row++) yield this.get(row);
   }
 }

@@ -4,6 +4,7 @@ import { binding } from './binding';
 import type { Text } from './documents';
 import { native } from './errors';
 import { fingerprinterOf, JOB, type JobOptions } from './fingerprinter';
+import type { Found } from './found';
 import {
   ADD,
   ADD_MANY,
@@ -169,8 +170,8 @@ export class MinHashIndex {
     return abortable(signal, (cancel) => this.#native.addManyAsync(items, at, cancel));
   }
 
-  /** Live documents that share a band with an item: by similarity, or by number of bands where no signatures are kept; then by id. */
-  search(item: MinHashItem, options?: MinHashSearchOptions): MinHashMatch[] {
+  /** Live documents that share a band with an item: by similarity, or by number of bands where no signatures are kept; then by id. `truncated` where some were left out. */
+  search(item: MinHashItem, options?: MinHashSearchOptions): Found<MinHashMatch> {
     const { threshold, limit } = check.checked(options, MINHASH_SEARCH);
     return new MinHashMatches(native(() => this.#native.search(item, threshold, limit))).get(0);
   }

@@ -1,5 +1,6 @@
 /** Answers of an index of MinHash signatures. */
 import { bit } from './bitmap';
+import { type Found, found } from './found';
 import type { NativeBandChecked, NativeBandMatches } from './native';
 
 /** A live document that shares a band. */
@@ -32,7 +33,7 @@ function known(similarity: number | undefined): { similarity?: number } {
 }
 
 /** Answers to a batch of searches, in columns; rows become objects when they are read. */
-export class MinHashMatches implements Iterable<MinHashMatch[]> {
+export class MinHashMatches implements Iterable<Found<MinHashMatch>> {
   /** Matches of row i are at `offsets[i]` to `offsets[i + 1] - 1` of the other columns. */
   readonly offsets: Uint32Array;
   /** Ids, the best first within a row. */
@@ -59,14 +60,14 @@ export class MinHashMatches implements Iterable<MinHashMatch[]> {
   }
 
   /** Matches of row `row`, the best first; none where there is no such row. */
-  get(row: number): MinHashMatch[] {
-    const found: MinHashMatch[] = [];
+  get(row: number): Found<MinHashMatch> {
+    const matches: MinHashMatch[] = [];
     const end = this.offsets[row + 1] ?? 0;
     for (let at = this.offsets[row] ?? 0; at < end; at++) {
       const [id = Number.NaN, bands = 0] = [this.ids[at], this.bands[at]];
-      found.push({ id, bands, ...known(this.similarities[at]) });
+      matches.push({ id, bands, ...known(this.similarities[at]) });
     }
-    return found;
+    return found(matches, this.isTruncated(row));
   }
 
   /** Whether matches of row `row` were left out: by the limit of the search or of a bucket. */
@@ -74,7 +75,7 @@ export class MinHashMatches implements Iterable<MinHashMatch[]> {
     return bit(this.truncated, row);
   }
 
-  *[Symbol.iterator](): IterableIterator<MinHashMatch[]> {
+  *[Symbol.iterator](): IterableIterator<Found<MinHashMatch>> {
     for (let row = 0; row < this.length; row++) yield this.get(row);
   }
 }

@@ -4,6 +4,7 @@ import { binding } from './binding';
 import type { Text } from './documents';
 import { native } from './errors';
 import { JOB, type JobOptions } from './fingerprinter';
+import type { Found } from './found';
 import {
   ADD,
   ADD_MANY,
@@ -165,8 +166,8 @@ export class SentenceIndex {
     return abortable(signal, (cancel) => this.#native.addManyAsync(texts, at, cancel));
   }
 
-  /** All live texts that are similar to this one, those that share most sentences first, then by id. */
-  search(text: Text, options?: SentenceSearchOptions): SentenceMatch[] {
+  /** All live texts that are similar to this one, those that share most sentences first, then by id. `truncated` where some were left out. */
+  search(text: Text, options?: SentenceSearchOptions): Found<SentenceMatch> {
     const { limit } = check.checked(options, SENTENCE_SEARCH);
     return new SentenceMatches(native(() => this.#native.search(text, limit))).get(0);
   }

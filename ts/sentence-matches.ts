@@ -1,4 +1,5 @@
 import { bit } from './bitmap';
+import { type Found, found } from './found';
 import type { NativeSentenceChecked, NativeSentenceMatches } from './native';
 
 /** A live document that has a sentence in common with the one asked for. */
@@ -10,7 +11,7 @@ export interface SentenceMatch {
 }
 
 /** Answers to a batch of searches, in columns; rows become objects when they are read. */
-export class SentenceMatches implements Iterable<SentenceMatch[]> {
+export class SentenceMatches implements Iterable<Found<SentenceMatch>> {
   /** Matches of row i are at `offsets[i]` to `offsets[i + 1] - 1` of the other columns. */
   readonly offsets: Uint32Array;
   /** Ids: within a row those that share most first, then by id. */
@@ -34,13 +35,13 @@ export class SentenceMatches implements Iterable<SentenceMatch[]> {
   }
 
   /** Matches of row `row`; none where there is no such row. */
-  get(row: number): SentenceMatch[] {
-    const found: SentenceMatch[] = [];
+  get(row: number): Found<SentenceMatch> {
+    const matches: SentenceMatch[] = [];
     const end = this.offsets[row + 1] ?? 0;
     for (let at = this.offsets[row] ?? 0; at < end; at++) {
-      found.push({ id: this.ids[at] ?? Number.NaN, shared: this.shared[at] ?? Number.NaN });
+      matches.push({ id: this.ids[at] ?? Number.NaN, shared: this.shared[at] ?? Number.NaN });
     }
-    return found;
+    return found(matches, this.isTruncated(row));
   }
 
   /** Whether a limit left matches of row `row` out. */
@@ -48,7 +49,7 @@ export class SentenceMatches implements Iterable<SentenceMatch[]> {
     return bit(this.truncated, row);
   }
 
-  *[Symbol.iterator](): IterableIterator<SentenceMatch[]> {
+  *[Symbol.iterator](): IterableIterator<Found<SentenceMatch>> {
     for (let row = 0; row < this.length; row++) yield this.get(row);
   }
 }

@@ -6,6 +6,7 @@ import { Clusters } from './clusters';
 import type { Text } from './documents';
 import { native } from './errors';
 import { fingerprinterOf, JOB, type JobOptions } from './fingerprinter';
+import type { Found } from './found';
 import {
   ADD,
   ADD_MANY,
@@ -80,8 +81,8 @@ const CLUSTERS: check.Checks<ClustersOptions> = { ...JOIN, onProgress: check.cal
  * change until the promise settles), and then the whole batch is one step. An aborted job has changed nothing.
  *
  * With a `window` documents leave by themselves: an addition first takes away what its time makes too old, then what is
- * more than `maxCount`. A search takes nothing away. Additions come one at a time: one that meets a running batch,
- * `compact()` or `save()` waits for it, searches do not wait.
+ * more than `maxCount`. A search takes nothing away. Additions come one at a time: one that meets a running batch waits
+ * for it, one that meets a `save()` only while ids are copied. Searches do not wait.
  *
  * An index belongs to the thread that made it; other workers of the process use it through {@link Index.share}.
  */
@@ -152,8 +153,8 @@ export class Index {
     );
   }
 
-  /** All live documents near an item, by distance, then id. */
-  search(item: Item, options?: SearchOptions): Match[] {
+  /** All live documents near an item, by distance, then id. `truncated` where `limit` left some out. */
+  search(item: Item, options?: SearchOptions): Found<Match> {
     const { maxDistance, limit } = check.checked(options, SEARCH);
     return new Matches(native(() => this.#native.search(item, maxDistance, limit))).get(0);
   }
