@@ -123,15 +123,19 @@ mod tests {
     use crate::plan::Plan;
     use std::collections::BTreeMap;
 
+    const COUNT: usize = if cfg!(miri) { 500 } else { 10_000 };
+
     #[test]
     fn lines_hold_what_was_put_into_them_however_full() {
         let plan = Plan::named("k3-t6").unwrap();
         let prefix = &plan.prefixes()[1];
-        for (bits, shared) in [(0, 0), (4, 0), (9, 0), (9, 3), (9, 64), (40, 0)] {
+        // More bits than the prefix has are as many as it has: 128 MB, too slow to clear for Miri.
+        let most = if cfg!(miri) { 11 } else { 40 };
+        for (bits, shared) in [(0, 0), (4, 0), (9, 0), (9, 3), (9, 64), (most, 0)] {
             let mut buckets = Buckets::new(prefix, bits);
             let mut model: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
             let mut state = 7u64;
-            for _ in 0..10_000 {
+            for _ in 0..COUNT {
                 state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
                 let value = (state ^ state >> 29).checked_shl(shared).unwrap_or(state & 1);
                 let slot = buckets.slot(prefix.key(value));
@@ -146,7 +150,7 @@ mod tests {
                 assert_eq!(found, expected, "{bits} bits, slot {slot}");
             }
             let lines = buckets.bytes() / 64;
-            assert!(lines <= (1 << bits.min(prefix.bits())) + 10_000 / ROOM + SPARE, "{lines}");
+            assert!(lines <= (1 << bits.min(prefix.bits())) + COUNT / ROOM + SPARE, "{lines}");
         }
     }
 }

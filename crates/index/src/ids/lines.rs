@@ -223,6 +223,10 @@ impl Lines {
             Some(AHEAD) => {
                 let line = self.line(Place::Home(self.next_split()));
                 members(line).for_each(touch);
+                let (part, at) = part_of(self.used);
+                if let Some(part) = self.parts.get(part) {
+                    prefetch(part, at * WORDS);
+                }
             }
             Some(_) => {}
         }
@@ -310,6 +314,8 @@ mod tests {
     use super::*;
     use std::collections::BTreeMap;
 
+    const COUNT: u32 = if cfg!(miri) { 1000 } else { 100_000 };
+
     fn hash(id: u32) -> u64 {
         super::super::mix(u64::from(id), 0x5555)
     }
@@ -318,14 +324,14 @@ mod tests {
     fn lines_agree_with_a_map_through_growth_and_removal() {
         let mut lines = Lines::new();
         let mut model = BTreeMap::new();
-        for id in 0..100_000u32 {
+        for id in 0..COUNT {
             lines.insert(hash(id), id, hash, |_| ());
             model.insert(id, id);
             if id % 3 == 0 && model.remove(&(id / 2)).is_some() {
                 lines.remove(hash(id / 2), id / 2);
             }
         }
-        for id in 0..110_000u32 {
+        for id in 0..COUNT + COUNT / 10 {
             let found = lines.find(hash(id), |other| other == id);
             assert_eq!(found, model.get(&id).copied(), "id {id}");
         }
@@ -334,11 +340,12 @@ mod tests {
     #[test]
     fn an_id_costs_about_eight_bytes() {
         let mut lines = Lines::new();
-        for id in 0..200_000u32 {
+        for id in 0..2 * COUNT {
             lines.insert(hash(id), id, hash, |_| ());
         }
-        let per_id = lines.bytes() as f64 / 200_000.0;
-        assert!(per_id < 8.5, "{per_id} bytes per id");
+        let per_id = lines.bytes() as f64 / f64::from(2 * COUNT);
+        // Overflow lines come 16 KiB at a time.
+        assert!(per_id < if cfg!(miri) { 17.0 } else { 8.5 }, "{per_id} bytes per id");
     }
 
     #[test]

@@ -74,8 +74,10 @@ impl Shared {
         let (id, due) = {
             let mut state = self.state.write();
             state.ids.check_room(1)?;
-            if let Item::Fingerprint(value) = stored {
-                // Written last: by then the lines have come.
+            if let Item::Fingerprint(value) = stored
+                && !unknown
+            {
+                // Written last: by then the lines have come. A search has read them already.
                 state.stack.prefetch(value);
             }
             state.add(stored, unknown)
