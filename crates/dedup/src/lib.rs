@@ -1,9 +1,11 @@
 //! Documents to decisions: read, sketch, find, verify, cluster, keep, write.
 //!
 //! ```text
-//! read ──► sketch ──► find ──► verify ──► keep the first ──► write
-//! JSONL    (crates     (index)  exact      and note whom      records, clusters, rejects
-//!          text, sketch)        Jaccard    the rest resembles
+//! read ──► sketch ──► find ──► verify ──► cluster ──► keep ──► write
+//! JSONL    (crates     (index)  exact      around a    first,   records, clusters, rejects
+//!          text, sketch)        measure    document,   longest,
+//!                                          or whatever by a field …
+//!                                          is connected
 //! ```
 //!
 //! Two doors to the same decisions:
@@ -12,10 +14,13 @@
 //! - [`dedup_files`]: JSON lines in, files out; texts are found again on disk when a candidate must be
 //!   verified.
 //!
-//! A fingerprint proposes, the exact similarity of the shingle sets decides ([`verify`]). The first
-//! document of a group is kept, and every member resembles the kept document itself, so clusters do
-//! not chain. `read = kept + duplicates + rejected`, always ([`Summary`]). Results do not depend on
+//! A [`Method`] proposes, the similarity of the texts decides ([`verify`]). By default the first document of a group is kept,
+//! and every member resembles the kept document itself, so clusters do not chain; [`Cluster::Components`] follows chains, and
+//! [`Keep`] chooses another document. `read = kept + duplicates + rejected`, always ([`Summary`]). Results do not depend on
 //! threads, batches or processor.
+//!
+//! Beside them: [`online`], documents that come one by one to a live index and are confirmed on their texts, and
+//! [`evaluate`], a result against labels.
 //!
 //! Everything parallel runs on the current rayon pool: wrap calls in `pool.install` to choose one.
 
