@@ -32,15 +32,16 @@ test('the verdict is what dedup with the same options decides', async () => {
     ['--max-distance', '16'],
     ['--min-similarity', '0.97'],
   ];
-  for (const b of [A2, far, B]) {
-    folder.write('two', [A, b].map((text) => `${JSON.stringify({ text })}\n`).join(''));
+  const pairs = [A2, far, B].map((b) => [A, b] as const);
+  for (const [a, b] of [...pairs, ['哈哈哈', '哈哈哈哈'], ['短文', '短文']] as const) {
+    folder.write('two', [a, b].map((text) => `${JSON.stringify({ text })}\n`).join(''));
     for (const args of cases) {
       const dedup = await folder.run(['dedup', 'two', '--dry-run', '--json', ...args]);
-      const explain = await folder.run(['explain', A, b, '--json', ...args]);
+      const explain = await folder.run(['explain', a, b, '--json', ...args]);
       const { duplicates } = JSON.parse(dedup.stdout) as { duplicates: number };
       const verdict = JSON.parse(explain.stdout) as { duplicates: boolean };
-      expect({ b, args, duplicates: verdict.duplicates }).toEqual({
-        ...{ b, args },
+      expect({ a, b, args, duplicates: verdict.duplicates }).toEqual({
+        ...{ a, b, args },
         duplicates: duplicates > 0,
       });
     }
@@ -76,11 +77,12 @@ test('the limits decide', async () => {
   expect(loose.stdout).toMatch(/^near-duplicates: .*not verified/);
 });
 
-test('short texts are compared by equality after normalisation', async () => {
-  expect((await folder.run(['explain', 'ＯＫ', 'ok '])).stdout).toMatch(/^near-duplicates: equal/);
-  expect((await folder.run(['explain', '长风渡口EP01', '长风渡口EP02'])).stdout).toMatch(
-    /^not duplicates: too short/,
-  );
+test('short texts are compared by equality where a distance judges, else by similarity', async () => {
+  const told = async (...args: string[]) => (await folder.run(['explain', ...args])).stdout;
+  const titles = ['长风渡口EP01', '长风渡口EP02'];
+  expect(await told('ＯＫ', 'ok ')).toMatch(/^near-duplicates: equal/);
+  expect(await told(...titles)).toMatch(/^not duplicates: similarity 0\.750 is below 0\.8\n/);
+  expect(await told(...titles, '--max-distance', '8')).toMatch(/^not duplicates: too short/);
 });
 
 test('--in takes ids of a file', async () => {

@@ -21,13 +21,13 @@ const SHOWN = 12;
 export function judge(explanation: Explanation, limits: Limits): Verdict {
   const { distance, jaccard, equal } = explanation;
   if (equal) return { duplicates: true, reason: 'equal after normalisation' };
-  if (distance === undefined) {
+  const { maxDistance, minSimilarity } = limits;
+  if (maxDistance !== undefined && distance === undefined) {
     const reason =
       'too short for a fingerprint, and such texts are compared by equality after normalisation';
     return { duplicates: false, reason };
   }
-  const { maxDistance, minSimilarity } = limits;
-  if (maxDistance !== undefined && distance > maxDistance) {
+  if (maxDistance !== undefined && distance !== undefined && distance > maxDistance) {
     return { duplicates: false, reason: `distance ${distance} is above ${maxDistance}` };
   }
   const near = maxDistance === undefined ? [] : [`distance ${distance} is at most ${maxDistance}`];
