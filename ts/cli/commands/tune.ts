@@ -1,7 +1,7 @@
 import type { ComparisonOptions, Trial } from '../..';
 import { given } from '../../given';
 import { defineCommand, type OptionTable } from '../command';
-import { EXIT } from '../exit';
+import { EXIT, UsageError } from '../exit';
 import { count } from '../format';
 import { interruptible } from '../interrupt';
 import { execution, features, fields, fingerprinterOptions } from '../options';
@@ -68,6 +68,11 @@ export const tuning = defineCommand({
     'The sample is held in memory. An index of few documents holds more bytes for each than one of millions.',
   ],
   run(inputs, values, terminal) {
+    if (inputs.includes('-')) {
+      throw new UsageError(
+        'tune reads its files twice, and standard input (-) can be read only once',
+      );
+    }
     return interruptible(terminal, '-', async (signal) => {
       const { tune } = await import('../../index.js');
       const { sample, seed, labels, goal, threads, quiet } = values;
@@ -151,10 +156,10 @@ function commandOf(
   const own = shared.flatMap((name) => {
     const value = values[name];
     const spec = table[name];
-    const initial = spec !== undefined && spec.kind !== 'flag' ? spec.default : undefined;
-    return value === undefined || value === initial ? [] : [[name, value] as const];
+    if (spec?.kind === 'flag') return value === true ? [`--${name}`] : [];
+    return value === undefined || value === spec?.default ? [] : flags({ [name]: value });
   });
-  const all = [...flags(options), ...flags(Object.fromEntries(own))];
+  const all = [...flags(options), ...own];
   const files = inputs.map(word).join(' ');
   return `simhash-native dedup ${files} -o unique.jsonl ${all.join(' ')}`;
 }

@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import { Folder, SAMPLE } from './cli-run';
+
+const folder = new Folder();
+
+test.each([
+  ['by default', []],
+  [
+    'with options of the features',
+    ['--features', 'jieba', '--no-hmm', '--normalize', 'web,no-html'],
+  ],
+  ['with another threshold', ['--min-similarity', '0.7', '--ngram', '3']],
+])('the command that is printed deduplicates as the trial did: %s', async (_name, options) => {
+  const tuned = await folder.run(['tune', SAMPLE, '-q', '--json', ...options]);
+  const { command, recommended, redundant } = JSON.parse(tuned.stdout) as {
+    command: string;
+    recommended: object;
+    redundant: number;
+  };
+  const [name, ...args] = command.split(' ');
+  expect(name).toBe('simhash-native');
+  const { status, stdout, stderr } = await folder.run([...args, '--json', '-q']);
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  const {
+    duplicates,
+    inputs,
+    options: own,
+  } = JSON.parse(stdout) as {
+    duplicates: number;
+    inputs: string[];
+    options: object;
+  };
+  expect(inputs).toEqual([SAMPLE]);
+  expect(own).toMatchObject(recommended);
+  // The goal is a recall of 0.99: of the sample, which is the whole file here, at most one is missed.
+  expect(duplicates).toBeGreaterThanOrEqual(redundant - 1);
+});
+
+test.each([
+  [['-'], 'reads its files twice'],
+  [[SAMPLE, '--min-similarity', '0'], '--min-similarity must be above 0'],
+])('%j is refused', async (args, says) => {
+  const { status, stdout, stderr } = await folder.run(['tune', ...args]);
+  expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+  expect(stderr).toContain(says);
+});
