@@ -107,6 +107,11 @@ test('malformed lines of either side are told and exit 1; the output is whole', 
 test.each([
   [['match', 'fresh'], 'match needs --corpus FILE or --index INDEX'],
   [['match', 'fresh', '--corpus', 'corpus', '--index', 'i'], 'and not both'],
+  [['match', 'fresh', '--index', 'i', '--features', 'words'], '--features is for --corpus'],
+  [
+    ['match', 'fresh', '--index', 'i', '--min-similarity', '0.9'],
+    '--min-similarity is for --corpus',
+  ],
   [['match', '-', '--corpus', '-'], 'only once'],
   [['match', 'fresh', '--corpus', 'corpus', '-o', 'corpus'], 'is an input, and would be replaced'],
 ])('%j exits 2', async (args, says) => {

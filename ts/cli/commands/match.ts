@@ -1,4 +1,4 @@
-import { defineCommand } from '../command';
+import { defineCommand, type OptionTable } from '../command';
 import { searchCorpus } from '../corpus';
 import { EXIT, UsageError } from '../exit';
 import { Intake } from '../intake';
@@ -52,6 +52,7 @@ export const match = defineCommand({
     if ([...inputs, ...(corpus ?? [])].filter((input) => input === '-').length > 1) {
       throw new UsageError('standard input (-) can be read only once');
     }
+    if (index !== undefined) checkUnused(values);
     return interruptible(terminal, values.output, async (signal) => {
       const { 'max-distance': asked, 'min-similarity': minSimilarity } = values;
       if (index !== undefined) {
@@ -70,3 +71,16 @@ export const match = defineCommand({
     });
   },
 });
+
+/** @throws UsageError for an option that an index has decided already. */
+function checkUnused(values: Readonly<Record<string, unknown>>): void {
+  const table: OptionTable = { 'min-similarity': comparison['min-similarity'], ...features };
+  for (const [name, spec] of Object.entries(table)) {
+    const initial = spec.kind === 'flag' ? false : spec.default;
+    if (values[name] === initial) continue;
+    throw new UsageError(
+      `--${name} is for --corpus`,
+      'an index has no texts to verify, and says itself how features are made',
+    );
+  }
+}
