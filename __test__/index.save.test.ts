@@ -181,6 +181,17 @@ test('compact keeps every answer and makes one run', async () => {
   expect([...index.searchMany(items)]).toEqual(before);
 });
 
+test('an aborted compact rejects with the reason and changes no answer', async () => {
+  const index = new Index();
+  index.addMany(items);
+  const before = [...index.searchMany(items)];
+  const reason = new Error('enough');
+  await expect(index.compact({ signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+  expect([...index.searchMany(items)]).toEqual(before);
+  await index.compact({});
+  expect(index.stats().front).toBe(0);
+});
+
 test('the engine is told the size of an opened index, and that it is gone', async () => {
   const index = new Index();
   index.addMany(BigUint64Array.from({ length: 200_000 }, (_, row) => BigInt(row) << 20n));

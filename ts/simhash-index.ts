@@ -293,16 +293,19 @@ export class Index {
 
   /**
    * Seals everything into one run without deleted fingerprints, the fastest form to search. Works off the JavaScript thread,
-   * 15 to 20 ns per fingerprint and table; until it ends, additions wait and memory is up to twice that of the tables.
+   * 15 to 20 ns per fingerprint and table, and takes the memory of one more table for each core. Additions and searches go
+   * on; what is added meanwhile need not be in the run. Aborted, it stops waiting: what has begun goes on behind.
    */
-  async compact(): Promise<void> {
-    await abortable(undefined, (cancel) => this.#native.compact(cancel));
+  async compact(options?: JobOptions): Promise<void> {
+    const { signal } = check.checked(options, JOB);
+    await abortable(signal, (cancel) => this.#native.compact(cancel));
   }
 
   /**
-   * Writes the whole index to a file, off the JavaScript thread; begins by compacting. About 8 bytes per fingerprint and
-   * table and 9 per document, 16 more with a window; until it ends, additions wait. The file is written beside its name and then takes it: it
-   * appears whole or not at all, and what had the name before stays until then.
+   * Writes the whole index as it is at one moment to a file, off the JavaScript thread; begins by compacting. About 8 bytes
+   * per fingerprint and table and 9 per document, 16 more with a window. Additions go on, but for the time in which ids,
+   * keys and texts are copied. The file is written beside its name and then takes it: it appears whole or not at all, and
+   * what had the name before stays until then.
    *
    * @throws SimHashError `ERR_SIMHASH_OUTPUT`, `ERR_SIMHASH_DISK_FULL`: the file cannot be written.
    */
