@@ -14,7 +14,10 @@ export type Keep =
   | 'longest'
   /** The largest value of the field `date`. */
   | 'newest'
-  /** By another field, `a.b` for nested ones: numbers, or texts by code points; documents without it come last. */
+  /**
+   * By another field, `a.b` for nested ones: numbers (near ones beyond 2^53 are a tie, as they are in JavaScript), or texts by
+   * code points; documents without it come last.
+   */
   | {
       readonly field: string;
       /** Which value is kept. Default `'largest'`. */

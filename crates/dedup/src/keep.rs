@@ -12,7 +12,8 @@ pub enum Key {
     /// The document does not say: it is kept only where no other does.
     #[default]
     Missing,
-    /// A number.
+    /// A number. Of whole numbers beyond 2^53, of which not all are doubles, near ones are a tie: write them as texts of one
+    /// length.
     Number(f64),
     /// A text, compared by code points: dates as ISO 8601 writes them, of one time zone, come in order of time.
     Text(Box<str>),
@@ -27,7 +28,8 @@ impl Key {
     /// Numbers before texts; what is missing or no number has no order.
     fn compare(&self, other: &Self) -> Ordering {
         match (self, other) {
-            (Self::Number(a), Self::Number(b)) => a.total_cmp(b),
+            // Not `total_cmp`, by which -0 is less than 0: they are one number, and ties are for the first.
+            (Self::Number(a), Self::Number(b)) => a.partial_cmp(b).unwrap_or(Ordering::Equal),
             (Self::Text(a), Self::Text(b)) => a.cmp(b),
             (Self::Number(_), Self::Text(_)) => Ordering::Less,
             (Self::Text(_), Self::Number(_)) => Ordering::Greater,
@@ -89,6 +91,11 @@ mod tests {
         };
         assert_eq!(by(true), [5, 2, 1, 4, 3, 0, 6]);
         assert_eq!(by(false), [3, 1, 4, 2, 5, 0, 6]);
+        let zeros = [Key::Number(0.0), Key::Number(-0.0)];
+        for largest in [true, false] {
+            let keep = Keep::Field { path: "date".into(), largest };
+            assert_eq!(order(&keep, &zeros, 2), [0, 1]);
+        }
         assert_eq!(order(&Keep::Last, &[], 3), [2, 1, 0]);
         assert_eq!(order(&Keep::First, &[], 3), [0, 1, 2]);
     }
