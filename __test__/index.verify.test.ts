@@ -76,7 +76,7 @@ describe('a near document counts when its text is similar enough', () => {
 describe('texts too short for a fingerprint', () => {
   test('are compared with each other by edit distance', () => {
     const index = new Index({ storeShortTexts: true });
-    const verify = { minSimilarity: 0.75 } as const;
+    const verify = { by: 'edit', minSimilarity: 0.75 } as const;
     expect(index.checkAndAdd('今日头条', { verify })).toEqual({ id: 0 });
     expect(index.checkAndAdd('今曰头条', { verify })).toEqual({
       duplicateOf: 0,
@@ -88,6 +88,22 @@ describe('texts too short for a fingerprint', () => {
     // Without verification equality alone counts.
     expect(index.checkAndAdd('今天头条')).toEqual({ id: 2 });
     expect(index.stats().textBytes).toBeGreaterThan(0);
+  });
+
+  test('and by their features too unless edit distance alone is asked for', () => {
+    for (const [one, other] of [
+      ['庆余年第3集', '庆余年第4集'],
+      ['柯南EP01', '柯南EP02'],
+      ['2021年度汉字', '2020年度汉字'],
+    ] as const) {
+      const index = new Index({ storeShortTexts: true });
+      index.add(one);
+      expect(index.checkAndAdd(other, { verify: 'auto' })).toEqual({ id: 1 });
+      expect(index.checkAndAdd(`${other}。`, { verify: 'auto' }).duplicateOf).toBe(1);
+      expect(index.checkAndAdd(other.slice(1), { verify: 'edit' })).toMatchObject({
+        duplicateOf: 1,
+      });
+    }
   });
 
   test('agree with comparing with all of them, whatever the order of thresholds', () => {
@@ -107,7 +123,8 @@ describe('texts too short for a fingerprint', () => {
       });
       similar.sort((a, b) => b.similarity - a.similarity || a.id - b.id);
       const [best] = similar;
-      const found: Checked = index.checkAndAdd(text, { verify: { minSimilarity } });
+      const verify = { by: 'edit', minSimilarity } as const;
+      const found: Checked = index.checkAndAdd(text, { verify });
       if (best !== undefined && best.similarity >= minSimilarity) {
         const { id: duplicateOf, similarity } = best;
         expect(found).toEqual({ duplicateOf, distance: 0, similarity });

@@ -46,8 +46,9 @@ export interface ComparisonOptions extends FingerprinterOptions {
    */
   cluster?: 'representative' | 'components' | undefined;
   /**
-   * What is measured between candidates: `'auto'` (default, Jaccard similarity of the features), the containment of the smaller
-   * text's features in the larger one's, edit distance as a share of the longer text, or the cosine of weighted features. `false`: candidates are duplicates as they are.
+   * What is measured between candidates: `'auto'` (default, Jaccard similarity of the features at every length), the
+   * containment of the smaller text's features in the larger one's, edit distance as a share of the longer text, or the
+   * cosine of weighted features. `false`: candidates are duplicates as they are.
    */
   verify?: 'auto' | 'jaccard' | 'containment' | 'edit' | 'cosine' | false | undefined;
   /** Least similarity by that measure, 0 to 1. Default 0.8. 0 is `verify: false`. */

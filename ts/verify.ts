@@ -6,8 +6,9 @@ import * as check from './options';
 
 /**
  * What is measured between two normalised texts: Jaccard similarity or containment of the features, edit distance as a share
- * of the longer text, or the cosine of weighted features. `'auto'` is `'edit'` where both texts have at most 18 characters,
- * else `'jaccard'`. Texts too short for a fingerprint are always compared by `'edit'`.
+ * of the longer text, or the cosine of weighted features. `'auto'` is `'jaccard'` at every length: by edit distance two
+ * titles that differ in a number would be alike. Texts too short for a fingerprint must be similar enough by edit distance
+ * too.
  */
 export type Measure = 'auto' | 'jaccard' | 'containment' | 'edit' | 'cosine';
 

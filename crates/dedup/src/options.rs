@@ -33,7 +33,7 @@ pub struct DedupOptions {
 /// How similar two texts are; see [`verify`](crate::verify).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Measure {
-    /// Jaccard similarity for texts of every length.
+    /// [`Measure::Jaccard`], for texts of every length: by edit distance two titles that differ in a number would be alike.
     #[default]
     Auto,
     /// Of the sets of features: what both have, as a share of what either has.

@@ -1,10 +1,11 @@
 //! The first step: groups of equal texts, the candidates of each different one, and what comparing them needs.
 
-use super::{Decider, Document, Evidence};
+use super::{Decider, Document};
 use crate::error::DedupError;
 use crate::method::{Candidate, Found};
 use crate::options::Cluster;
 use crate::parallel;
+use crate::verify::Evidence;
 use ahash::AHashMap;
 use simhash_sketch::Scratch;
 use std::sync::atomic::AtomicBool;

@@ -33,19 +33,20 @@
 
 mod connect;
 mod equal;
-mod evidence;
 mod find;
 mod represent;
+mod verifier;
 
 use crate::cluster::Components;
 use crate::error::DedupError;
 use crate::method::{self, Sieve, Sketch};
 use crate::options::{Cluster, DedupOptions};
 use crate::parallel;
+use crate::verify::Evidence;
 use equal::EqualTexts;
-use evidence::{Cache, Evidence, Verifier};
 use simhash_sketch::Scratch;
 use std::sync::atomic::AtomicBool;
+use verifier::{Cache, Verifier};
 
 /// A document of a batch.
 pub(crate) struct Document<'a> {

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use simhash_index::{AddOptions, IndexError, Item, OnDuplicate, Outcome, SearchOptions, Writer};
 use simhash_sketch::Scratch;
 
+use super::compare::Compared;
 use super::short::ShortTexts;
 use super::{Document, OnlineIndex, Store, Verify};
 
@@ -51,8 +52,9 @@ impl OnlineIndex {
     /// Without `verify` the nearest document within the index's distance counts, ties to the lowest id. With it, the first
     /// in that order whose text reaches the least similarity; a document whose text is not at hand, and each one if
     /// `document` has no text, counts by its distance alone, without a similarity. A text too short for a fingerprint is
-    /// compared with others of its kind, where texts are stored: an equal one counts, else the most similar by edit
-    /// distance, ties to the lowest id. `texts` is asked for texts that are not stored.
+    /// compared with others of its kind, where texts are stored: an equal one counts, else, of those that reach the least
+    /// similarity by edit distance and by the measure, the most similar by the measure, ties to the lowest id. `texts` is
+    /// asked for texts that are not stored.
     ///
     /// # Errors
     /// [`IndexError::Full`].
@@ -144,25 +146,26 @@ impl OnlineIndex {
             Item::Empty => Ok(Ok(None)),
             Item::Exact(_) => Ok(Ok(match writer.nearest(document.item) {
                 Some(equal) => Some((equal, Some(1.0))),
-                None => self.near_short(document, verify.least),
+                None => self.near_short(document, verify),
             })),
             Item::Fingerprint(_) => {
                 let how = SearchOptions { limit: Some(MOST_VERIFIED), ..SearchOptions::default() };
                 let near = self.index.search(document.item, how)?;
-                let mut scratch = Scratch::default();
+                let (by, mut scratch) = (&self.fingerprinter, Scratch::default());
                 let store = self.store.read();
+                let own = document.text.as_deref().filter(|_| !near.matches.is_empty());
+                let own = own.map(|text| Compared::new(text, verify, by, &mut scratch));
                 for candidate in near.matches {
                     let stored = store.texts.as_ref().and_then(|texts| texts.get(candidate.id));
-                    let (Some(text), other) = (&document.text, stored) else {
+                    let Some(own) = &own else {
                         return Ok(Ok(Some((candidate, None))));
                     };
-                    let other = match other.map_or_else(|| texts(candidate.id), Texts::Known) {
+                    let other = match stored.map_or_else(|| texts(candidate.id), Texts::Known) {
                         Texts::Known(other) => other,
                         Texts::None => return Ok(Ok(Some((candidate, None)))),
                         Texts::Ask => return Ok(Err(candidate.id)),
                     };
-                    let by = &self.fingerprinter;
-                    if let Some(similarity) = verify.similarity(by, text, other, &mut scratch) {
+                    if let Some(similarity) = own.similarity(other, &mut scratch) {
                         return Ok(Ok(Some((candidate, Some(similarity)))));
                     }
                 }
@@ -174,16 +177,19 @@ impl OnlineIndex {
         }
     }
 
-    /// The most similar of the stored short texts. The caller holds the writer.
-    fn near_short(&self, document: &Document, least: f64) -> Option<Found> {
-        let text = document.text.as_deref()?;
+    /// The most similar of the stored short texts that are similar enough as edits. The caller holds the writer.
+    fn near_short(&self, document: &Document, verify: Verify) -> Option<Found> {
+        let (text, least) = (document.text.as_deref()?, verify.least);
         if self.store.read().short.as_ref().is_none_or(|short| short.least() > least) {
             self.list_short(&mut self.store.write(), least);
         }
         let store = self.store.read();
         let texts = store.texts.as_ref()?;
         let text_of = |id| texts.get(id).filter(|_| self.index.has(id));
-        let (id, similarity) = store.short.as_ref()?.find(text, least, text_of)?;
+        let mut scratch = Scratch::default();
+        let own = Compared::new(text, verify, &self.fingerprinter, &mut scratch);
+        let measure = |other: &str| own.similarity(other, &mut scratch);
+        let (id, similarity) = store.short.as_ref()?.find(text, least, text_of, measure)?;
         Some((simhash_index::Match { id, distance: 0 }, Some(similarity)))
     }
 

@@ -1,12 +1,10 @@
-//! Two normalised texts by the measure that was asked for.
-
-use simhash_sketch::{Fingerprinter, Scratch};
+//! The measure that was asked for, with its threshold.
 
 use crate::Measure;
-use crate::verify::{containment, cosine_at_least, edit_similarity_at_least, jaccard_at_least};
+use crate::verify::Evidence;
+use simhash_sketch::{Fingerprinter, Scratch};
 
-/// How candidates are confirmed. [`Measure::Auto`] is [`Measure::Edit`] where both texts have at most 18 characters, else
-/// [`Measure::Jaccard`]; texts too short for a fingerprint are always compared by edit similarity.
+/// How candidates are confirmed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Verify {
     /// What is measured.
@@ -22,49 +20,33 @@ impl Default for Verify {
     }
 }
 
-/// Characters up to which a text is short for [`Measure::Auto`]: 18 characters have 17 pairs of neighbours, and one that
-/// changes leaves a Jaccard similarity of (17 - 2) / (17 + 2), below 0.8. As an edit it is an eighteenth.
-pub(super) const SHORT: usize = 18;
-
-impl Verify {
-    /// The similarity of two texts where it is at least the least one. Texts that are equal have 1.
-    pub(super) fn similarity(
-        self,
-        by: &Fingerprinter,
-        a: &str,
-        b: &str,
-        scratch: &mut Scratch,
-    ) -> Option<f64> {
-        if a == b {
-            return (!a.is_empty()).then_some(1.0);
-        }
-        match self.measure {
-            Measure::Edit => edit_similarity_at_least(a, b, self.least),
-            Measure::Auto if is_short(a) && is_short(b) => {
-                edit_similarity_at_least(a, b, self.least)
-            }
-            Measure::Auto | Measure::Jaccard => {
-                let (mut x, mut y) = (Vec::new(), Vec::new());
-                by.shingles(a, scratch, &mut x);
-                by.shingles(b, scratch, &mut y);
-                jaccard_at_least(&x, &y, self.least)
-            }
-            Measure::Containment => {
-                let (mut x, mut y) = (Vec::new(), Vec::new());
-                by.shingles(a, scratch, &mut x);
-                by.shingles(b, scratch, &mut y);
-                Some(containment(&x, &y)).filter(|similarity| *similarity >= self.least)
-            }
-            Measure::Cosine => {
-                let (mut x, mut y) = (Vec::new(), Vec::new());
-                by.vector(a, scratch, &mut x);
-                by.vector(b, scratch, &mut y);
-                cosine_at_least(&x, &y, self.least)
-            }
-        }
-    }
+/// A text that is compared with others.
+pub(super) struct Compared<'a> {
+    text: &'a str,
+    evidence: Evidence,
+    verify: Verify,
+    by: &'a Fingerprinter,
 }
 
-fn is_short(text: &str) -> bool {
-    text.len() <= SHORT * 4 && text.chars().count() <= SHORT
+impl<'a> Compared<'a> {
+    /// The text is normalised.
+    pub(super) fn new(
+        text: &'a str,
+        verify: Verify,
+        by: &'a Fingerprinter,
+        scratch: &mut Scratch,
+    ) -> Self {
+        let evidence = Evidence::of(text, verify.measure, by, scratch);
+        Self { text, evidence, verify, by }
+    }
+
+    /// The similarity to another normalised text where it is at least the least one. Texts that are equal have 1.
+    pub(super) fn similarity(&self, other: &str, scratch: &mut Scratch) -> Option<f64> {
+        if self.text == other {
+            return (!other.is_empty()).then_some(1.0);
+        }
+        let Verify { measure, least } = self.verify;
+        let other = Evidence::of(other, measure, self.by, scratch);
+        self.evidence.similarity(&other, measure, least)
+    }
 }

@@ -136,13 +136,14 @@ impl ShortTexts {
         }
     }
 
-    /// The most similar of the listed texts with similarity `least` or more, ties to the lowest id. `text_of` gives the
-    /// text of an id that is alive.
+    /// Of the listed texts whose edit similarity is `least` or more the most similar by `measure`, where that has a value;
+    /// ties to the lowest id. `text_of` gives the text of an id that is alive.
     pub(super) fn find<'a>(
         &self,
         text: &str,
         least: f64,
         text_of: impl Fn(u64) -> Option<&'a str>,
+        mut measure: impl FnMut(&str) -> Option<f64>,
     ) -> Option<(u64, f64)> {
         let mut candidates = Vec::new();
         let offsets = offsets(text);
@@ -170,8 +171,8 @@ impl ShortTexts {
         let mut best: Option<(u64, f64)> = None;
         for id in candidates {
             let Some(other) = text_of(id) else { continue };
-            let least = best.map_or(least, |(_, similarity)| similarity);
-            if let Some(similarity) = edit_similarity_at_least(text, other, least)
+            if edit_similarity_at_least(text, other, least).is_some()
+                && let Some(similarity) = measure(other)
                 && best.is_none_or(|(_, best)| similarity > best)
             {
                 best = Some((id, similarity));
@@ -221,7 +222,9 @@ mod tests {
                 for least in [Some(least), best.map(|(_, similarity)| similarity.max(built))] {
                     let Some(least) = least else { continue };
                     let expected = best.filter(|(_, similarity)| *similarity >= least);
-                    let found = short.find(query, least, |id| texts.get(id as usize).map(String::as_str));
+                    let text_of = |id| texts.get(id as usize).map(String::as_str);
+                    let by_edits = |other: &str| Some(edit_similarity(query, other));
+                    let found = short.find(query, least, text_of, by_edits);
                     prop_assert_eq!(found, expected);
                 }
             }

@@ -2,9 +2,9 @@
 //!
 //! | measure | of what | suits |
 //! |---|---|---|
-//! | [`jaccard`] | sets of feature hashes | texts of a paragraph and more |
+//! | [`jaccard`] | sets of feature hashes | texts of every length |
 //! | [`containment`] | the same | one text inside another |
-//! | [`edit_similarity`] | normalised text, by code points | titles and other short texts, whose sets are too small |
+//! | [`edit_similarity`] | normalised text, by code points | slips of the pen in names and titles, where numbers do not matter |
 //! | [`cosine`] | features with weights | keywords, where rare words say more |
 //!
 //! All are symmetric and lie in [0, 1]; equal texts have 1, two empty ones 0: an empty text resembles nothing. Each has a
@@ -13,7 +13,9 @@
 
 mod cosine;
 mod edit;
+mod evidence;
 
 pub use cosine::{cosine, cosine_at_least};
 pub use edit::{edit_similarity, edit_similarity_at_least, levenshtein, levenshtein_within};
+pub(crate) use evidence::Evidence;
 pub use simhash_index::overlap::{containment, jaccard, jaccard_at_least, overlap};

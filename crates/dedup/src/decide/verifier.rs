@@ -5,37 +5,11 @@
 
 use crate::error::DedupError;
 use crate::options::{DedupOptions, Measure};
-use crate::verify::{containment, cosine_at_least, edit_similarity_at_least, jaccard_at_least};
+use crate::verify::Evidence;
 use ahash::AHashMap;
 use parking_lot::Mutex;
-use simhash_sketch::{Feature, Fingerprinter, Scratch};
+use simhash_sketch::{Fingerprinter, Scratch};
 use std::sync::Arc;
-
-/// A text as its measure sees it.
-#[derive(Debug, Default)]
-pub(crate) enum Evidence {
-    /// Not looked at.
-    #[default]
-    None,
-    /// Sorted distinct feature hashes.
-    Set(Vec<u64>),
-    /// The normalised text.
-    Text(Box<str>),
-    /// Weighted features by ascending hash.
-    Vector(Vec<Feature>),
-}
-
-impl Evidence {
-    /// Size in numbers of 8 bytes.
-    fn len(&self) -> usize {
-        match self {
-            Self::None => 0,
-            Self::Set(set) => set.len(),
-            Self::Text(text) => text.len() / 8 + 1,
-            Self::Vector(vector) => vector.len() * size_of::<Feature>() / 8,
-        }
-    }
-}
 
 /// Decides whether candidates are duplicates.
 pub(crate) struct Verifier {
@@ -54,32 +28,12 @@ impl Verifier {
     }
 
     pub(crate) fn evidence(&self, text: &str, scratch: &mut Scratch) -> Evidence {
-        match self.measure {
-            Measure::Auto | Measure::Jaccard | Measure::Containment => {
-                let mut set = Vec::new();
-                self.fingerprinter.shingles(text, scratch, &mut set);
-                Evidence::Set(set)
-            }
-            Measure::Edit => Evidence::Text(self.fingerprinter.normalize(text, scratch).into()),
-            Measure::Cosine => {
-                let mut vector = Vec::new();
-                self.fingerprinter.vector(text, scratch, &mut vector);
-                Evidence::Vector(vector)
-            }
-        }
+        Evidence::of(text, self.measure, &self.fingerprinter, scratch)
     }
 
     /// The similarity of two texts, where it is at least `least`.
     pub(crate) fn similarity(&self, a: &Evidence, b: &Evidence, least: f64) -> Option<f64> {
-        match (a, b) {
-            (Evidence::Set(a), Evidence::Set(b)) if self.measure == Measure::Containment => {
-                Some(containment(a, b)).filter(|similarity| *similarity >= least)
-            }
-            (Evidence::Set(a), Evidence::Set(b)) => jaccard_at_least(a, b, least),
-            (Evidence::Text(a), Evidence::Text(b)) => edit_similarity_at_least(a, b, least),
-            (Evidence::Vector(a), Evidence::Vector(b)) => cosine_at_least(a, b, least),
-            _ => None,
-        }
+        a.similarity(b, self.measure, least)
     }
 }
 

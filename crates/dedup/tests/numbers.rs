@@ -1,0 +1,84 @@
+//! Short titles that differ in a number are different documents, whoever asks.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use simhash_dedup::online::{OnlineIndex, Step, Stored, Texts, Verify};
+use simhash_dedup::{DedupOptions, Deduper, Measure, Method};
+use simhash_index::{AddOptions, Index, IndexOptions};
+use simhash_sketch::{Fingerprinter, FingerprinterOptions, Scratch};
+use std::sync::atomic::AtomicBool;
+
+const TITLES: [[&str; 2]; 8] = [
+    ["第3集", "第4集"],
+    ["EP01", "EP02"],
+    ["庆余年第3集", "庆余年第4集"],
+    ["名侦探柯南EP01", "名侦探柯南EP02"],
+    ["2021年度汉字", "2020年度汉字"],
+    ["上海地铁10号线", "上海地铁11号线"],
+    ["某某电视剧全集在线观看第12集", "某某电视剧全集在线观看第13集"],
+    ["今天多云转小雨最高气温7度", "今天多云转小雨最高气温8度"],
+];
+
+/// Whether the second of two texts counts as a duplicate of the first where one comes after the other.
+fn online(texts: [&str; 2], verify: Verify) -> bool {
+    let mut options = IndexOptions::default();
+    options.max_distance = 16;
+    let by = Fingerprinter::new(&FingerprinterOptions::default()).unwrap();
+    let stored = Stored { keys: false, longest_text: Some(100) };
+    let index = OnlineIndex::new(Index::new(&options).unwrap(), by, stored);
+    let mut answers = texts.map(|text| {
+        let document = index.document(text, true, &mut Scratch::default());
+        let how = AddOptions::default();
+        let step = index.check_and_add(&document, None, how, Some(verify), |_| Texts::None);
+        matches!(step.unwrap(), Step::Done(checked) if checked.outcome.duplicate_of.is_some())
+    });
+    answers.sort_unstable();
+    answers[1]
+}
+
+/// Whether one of two texts is a duplicate in a stream.
+fn batch(texts: [&str; 2], options: &DedupOptions) -> bool {
+    let mut deduper = Deduper::new(options).unwrap();
+    let decisions = deduper.push(&texts, &AtomicBool::new(false)).unwrap();
+    decisions[1].duplicate_of.is_some()
+}
+
+#[test]
+fn titles_that_differ_in_a_number_are_not_merged_by_default() {
+    for titles in TITLES {
+        assert!(!batch(titles, &DedupOptions::default()), "{titles:?}");
+        for max_distance in [3, 8, 16] {
+            let method = Method::SimHash { max_distance };
+            let options = DedupOptions { method, ..DedupOptions::default() };
+            assert!(!batch(titles, &options), "{titles:?} within {max_distance}");
+        }
+        assert!(!online(titles, Verify::default()), "{titles:?} in an index");
+    }
+}
+
+#[test]
+fn edit_distance_merges_them_where_it_is_asked_for() {
+    let titles = TITLES[4];
+    assert!(online(titles, Verify { measure: Measure::Edit, least: 0.8 }));
+    let measure = Measure::Edit;
+    let brute = DedupOptions { method: Method::BruteForce, ..DedupOptions::default() };
+    // Candidates are those with enough features in common: none, then, is lost to the threshold of a method.
+    let options = DedupOptions { measure, min_similarity: Some(0.5), ..brute };
+    assert!(batch(titles, &options));
+}
+
+#[test]
+fn both_doors_measure_alike() {
+    let pairs = [
+        ["今天上午召开新闻发布会介绍最新进展", "今天上午召开新闻发布会介绍最新进展情况"],
+        ["青禾市图书馆新馆昨日起试运行，周一闭馆", "青禾市图书馆新馆今日起试运行，周一闭馆"],
+        ["四号线今日贯通", "四号线今日贯通了"],
+        ["四号线今日贯通", "五号线明日贯通"],
+    ];
+    let agreed = pairs.map(|texts| {
+        let one = online(texts, Verify::default());
+        assert_eq!(batch(texts, &DedupOptions::default()), one, "{texts:?}");
+        one
+    });
+    assert_eq!(agreed, [true, true, true, false]);
+}
