@@ -64,7 +64,32 @@ function curve(corpora) {
     const enough = distances.find((k) => recall(truth, k)?.recall >= 0.95)
     return [title(truth), truth.kind, ...distances.map((k) => share(recall(truth, k)?.recall)), enough === undefined ? 'none' : `${enough}`]
   })
-  return table(['corpus', 'texts', ...distances.map((k) => `k = ${k}`), 'smallest k with 0.95'], rows)
+  return table(['corpus', 'length', ...distances.map((k) => `k = ${k}`), 'smallest k with 0.95'], rows)
+}
+
+/** The ways of the README's table: by name, the options that a trial has. */
+const METHODS = [
+  ['exact', ({ method }) => method === 'exact'],
+  ['simhash, distance 3', ({ maxDistance }) => maxDistance === 3],
+  ['simhash, distance 8', ({ maxDistance }) => maxDistance === 8],
+  ['sentences, 5', ({ sentences }) => sentences === 5],
+  ['minhash, 16 bands of 8', ({ bands, rows }) => bands === 16 && rows === 8],
+  ['minhash (default)', ({ method, bands }) => method === 'minhash' && bands === undefined],
+  ['brute-force', ({ method }) => method === 'brute-force'],
+]
+
+/** All corpora together: recall over their redundant documents, precision over their links, bytes and rate over their documents. */
+function methods(corpora) {
+  const long = (kind) => corpora.filter((truth) => truth.kind === kind)
+  const found = (truths, fits) => truths.map((truth) => ({ ...truth, row: truth.rows.find((row) => ['distance', 'methods'].includes(row.group) && fits(row.options)) })).filter(({ row }) => row !== undefined)
+  const mean = (truths, value, weight) => truths.reduce((sum, truth) => sum + value(truth) * weight(truth), 0) / truths.reduce((sum, truth) => sum + weight(truth), 0)
+  const rows = METHODS.map(([name, fits]) => {
+    const recall = (kind) => share(mean(found(long(kind), fits), ({ row }) => row.recall, ({ redundant }) => redundant))
+    const all = found(corpora, fits)
+    const rate = (kind) => whole(1 / mean(found(long(kind), fits), ({ row }) => 1 / row.documentsPerSecond, ({ documents }) => documents))
+    return [name, recall('long'), recall('short'), share(mean(all, ({ row }) => row.evaluation.pairPrecision ?? 1, ({ row }) => row.evaluation.pairs)), mean(all, ({ row }) => row.bytesPerDocument, ({ documents }) => documents).toFixed(0), rate('long'), rate('short')]
+  })
+  return table(['method', 'recall, long texts', 'recall, short texts', 'precision', 'bytes/document', 'documents/s, long', 'documents/s, short'], rows)
 }
 
 function losses(corpora) {
@@ -77,16 +102,52 @@ function losses(corpora) {
   return lost.length > 0 ? lost.join('\n') : 'None.'
 }
 
-function judged({ pairs, texts, linked, together, alike }) {
+/** SimHash at the smallest distance that finds 0.95, the widest, and MinHash by default, side by side. */
+function sketches(corpora) {
+  const rows = corpora.flatMap((truth) => {
+    const distances = only(truth, 'distance')
+    const enough = distances.find(({ recall }) => recall >= 0.95)
+    const signature = only(truth, 'methods').find(({ options: { method, bands } }) => method === 'minhash' && bands === undefined)
+    const line = (name, row) => [title(truth), name, share(row.recall), row.bytesPerDocument.toFixed(0), whole(row.documentsPerSecond)]
+    const far = distances.at(-1)
+    return [
+      ...(enough === undefined ? [] : [line(`simhash, distance ${enough.options.maxDistance}`, enough)]),
+      ...(far === undefined || far === enough ? [] : [line(`simhash, distance ${far.options.maxDistance}`, far)]),
+      ...(signature === undefined ? [] : [line('minhash', signature)]),
+    ]
+  })
+  return table(['corpus', 'method', 'recall', 'bytes/document', 'documents/s'], rows)
+}
+
+function templates({ documents, pairs, most, merged }) {
+  return [
+    '## Pages of one template',
+    [
+      `zh-docs-tidb: ${whole(documents)} technical pages with much in common. ${whole(pairs)} pairs have a Jaccard similarity from 0.5 up to 0.8 (the`,
+      `most similar ${most.toFixed(3)}). The default options link pages at 0.8 or more only (see the precision above); through a page that both`,
+      `resemble, ${merged.components} of these pairs come into one component and ${merged.representative} under one kept page.`,
+    ].join('\n'),
+  ].join('\n\n')
+}
+
+function people({ pairs, texts, linked, together, copies, alike }) {
   const rows = alike.map(({ similarity, text_a, text_b, linked }) => [text_a, text_b, similarity.toFixed(3), linked ? 'yes' : 'no'].map((cell) => cell.replaceAll('|', '\\|')))
   return [
-    `## Pairs that people call different`,
-    `${whole(pairs)} pairs of ${whole(texts)} questions (zh-pairs-paraphrase, label 0), deduplicated at once with the default options: of the pairs whose`,
-    `character pairs have a Jaccard similarity below 0.8, ${linked} are linked, and ${together} have a common kept document that both resemble. The`,
-    `${alike.length} pairs at 0.8 or more differ in a word or in its place; no measure of characters tells them apart:`,
-    '',
+    '## Pairs that people call different',
+    [
+      `${whole(pairs)} pairs of ${whole(texts)} questions (zh-pairs-paraphrase, label 0), deduplicated at once with the default options: of the pairs whose`,
+      `character pairs have a Jaccard similarity below 0.8, **${linked}** are linked, and ${together} have a common kept document that both resemble. The`,
+      `${alike.length} pairs at 0.8 or more (${copies} of them with the same set of character pairs) differ in a word or in its place; no measure of`,
+      'characters tells them apart:',
+    ].join('\n'),
     table(['one', 'the other', 'Jaccard', 'same cluster'], rows),
-  ].join('\n')
+  ].join('\n\n')
+}
+
+/** A heading and a table for each corpus that has rows in the group. */
+function matrix(corpora, group, heading) {
+  const tables = corpora.filter((truth) => only(truth, group).length > 0).map((truth) => `### ${title(truth)}\n\n${table(HEAD, only(truth, group).map((row) => [named(row.options), ...cells(row)]))}`)
+  return [heading, ...tables].join('\n\n')
 }
 
 /** The page. */
@@ -105,18 +166,25 @@ export function page(corpora, controls) {
       'by its best reading. **Kept precision**: duplicates at 0.8 or more to the document kept in their place. Bytes: all that is held, texts aside.',
       'Every figure is that of `evaluate`.',
     ].join('\n'),
+    table(['corpus', 'length', 'documents', 'redundant', 'documents of the tables below Defaults'], corpora.map((truth) => [title(truth), truth.kind, whole(truth.all), whole(truth.redundant), whole(truth.documents)])),
     '## Defaults',
     defaults(corpora),
     'Below 0.99:',
     losses(corpora),
+    '## Methods, all corpora',
+    'Verified, clusters by components; long are the first four corpora, short the others:',
+    methods(corpora),
     '## Distance: SimHash alone, verified',
-    'A fingerprint is 8 bytes. Recall by the largest Hamming distance, clusters by components:',
+    'Recall by the largest Hamming distance, clusters by components:',
     curve(corpora),
-    ...[['verification', '## Verification'], ['methods', '## Methods'], ['features', '## Features']].flatMap(([group, heading]) => [
-      heading,
-      ...corpora.flatMap((truth) => [`### ${title(truth)}`, table(HEAD, only(truth, group).map((row) => [named(row.options), ...cells(row)]))]),
-    ]),
-    ...(controls === undefined ? [] : [judged(controls)]),
+    '## A fingerprint or a signature',
+    'A fingerprint is 8 bytes; with it come the tables in which it is found and 24 to 40 bytes for equal texts, which every method has.',
+    sketches(corpora),
+    matrix(corpora, 'verification', '## Verification, by method'),
+    matrix(corpora, 'methods', '## Methods'),
+    matrix(corpora, 'features', '## Features and weights, SimHash at distance 8 and MinHash'),
+    ...(controls.templates === undefined ? [] : [templates(controls.templates)]),
+    ...(controls.people === undefined ? [] : [people(controls.people)]),
   ]
   return `${parts.join('\n\n')}\n`
 }
