@@ -7,7 +7,7 @@ use flate2::read::GzDecoder;
 use serde_json::Value;
 use simhash_dedup::verify::jaccard;
 use simhash_dedup::{
-    Cluster, DedupOptions, Deduper, FileOptions, Input, Outputs, Target, dedup_files,
+    Cluster, DedupOptions, Deduper, FileOptions, Input, Method, Outputs, Target, dedup_files,
 };
 use simhash_sketch::{Fingerprinter, FingerprinterOptions, Scratch, Whitespace};
 use std::collections::{BTreeMap, BTreeSet};
@@ -38,6 +38,8 @@ fn features(ngram: usize, whitespace: Whitespace) -> FingerprinterOptions {
     options.extract.ngram = Some(ngram);
     options
 }
+
+const SENTENCES: Method = Method::Sentences { count: Method::SENTENCES };
 
 type Partition = BTreeSet<BTreeSet<String>>;
 
@@ -99,6 +101,21 @@ fn default_options_find_the_true_components_and_nothing_else() {
         // A pair in ten thousand at the threshold may be missed; verification lets none below it pass, templates included.
         assert!(missed * 1_000 <= redundant, "{name}: {missed} of {redundant} missed");
         assert_eq!(wrong, 0, "{name}");
+    }
+}
+
+#[test]
+fn pages_of_one_template_stay_apart_by_every_method() {
+    let Some(folder) = set("zh-docs-tidb") else { return };
+    let truth = truth(&folder, "char5");
+    for method in [Method::default(), Method::SimHash { max_distance: 16 }, SENTENCES] {
+        for cluster in [Cluster::Components, Cluster::Representative] {
+            let fingerprinter = features(5, Whitespace::Remove);
+            let dedup = DedupOptions { fingerprinter, method, cluster, ..DedupOptions::default() };
+            let found = found(&folder, dedup);
+            assert!(!found.is_empty(), "{method:?}");
+            assert_eq!(missed_links(&found, &truth), 0, "{method:?}, {cluster:?}");
+        }
     }
 }
 

@@ -178,16 +178,24 @@ fn many_documents_are_decided_as_the_rule_says() {
 }
 
 #[test]
-fn forty_thousand_equal_texts_are_one_cluster() {
+fn forty_thousand_equal_texts_are_one_cluster_with_a_line_each() {
     let text = "同一条新闻被许多网站原样转载，正文一字不差，只有来源不同。";
     let texts = vec![text; 40_000];
-    let (decisions, deduper) = decisions(&texts, &simhash(8), 40_000);
-    let summary = deduper.summary();
-    assert_eq!((summary.kept, summary.duplicates, summary.clusters), (1, 39_999, 1));
-    assert!(decisions[1..].iter().all(|decision| {
-        (decision.duplicate_of, decision.similarity, decision.distance)
-            == (Some(0), Some(1.0), Some(0))
-    }));
+    for options in matrix().into_iter().chain([simhash(8), DedupOptions::default()]) {
+        let (decisions, deduper) = decisions(&texts, &options, 40_000);
+        let summary = deduper.summary();
+        assert_eq!((summary.kept, summary.duplicates, summary.clusters), (1, 39_999, 1));
+        assert_eq!(decisions.len(), texts.len());
+        let distance = matches!(options.method, Method::SimHash { .. }).then_some(0);
+        let is_copy = |decision: &simhash_dedup::Decision| {
+            (decision.duplicate_of, decision.similarity, decision.distance)
+                == (Some(0), Some(1.0), distance)
+        };
+        assert!(decisions[1..].iter().all(is_copy), "{options:?}");
+        // One entry, whatever the method keeps of it.
+        let (_, one) = self::decisions(&texts[..1], &options, 1);
+        assert_eq!(summary.index_bytes, one.summary().index_bytes, "{options:?}");
+    }
 }
 
 #[test]
