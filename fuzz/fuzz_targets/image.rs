@@ -1,25 +1,60 @@
-//! A saved index: any bytes, and any damage to a good image, open to the same index or to an error.
+//! A saved index: any bytes, and any damage to a good image, open to the same index or to an error; damage behind right
+//! checksums opens to an error or to an index that can be used.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use simhash_index::{Index, IndexOptions, Item};
+use simhash_fuzz::{Edits, edit, reseal};
+use simhash_index::{Index, IndexOptions, Item, SearchOptions, Window};
 use std::sync::LazyLock;
 
-static IMAGE: LazyLock<Vec<u8>> = LazyLock::new(|| {
-    let index = Index::new(&IndexOptions::default()).expect("the default options are valid");
-    for value in 0..3000u64 {
-        let item = Item::Fingerprint(value.wrapping_mul(0x9E37_79B9_7F4A_7C15));
-        index.add(item).expect("an empty index has room");
+fn value(row: u64) -> u64 {
+    row.wrapping_mul(0x9E37_79B9_7F4A_7C15)
+}
+
+fn image(rows: u64) -> Vec<u8> {
+    let mut options = IndexOptions::default();
+    options.window = Some(Window { max_age: None, max_count: None });
+    let index = Index::new(&options).expect("the options are valid");
+    for row in 0..rows {
+        let item = match row % 8 {
+            6 => Item::Exact(u128::from(value(row))),
+            7 => Item::Empty,
+            _ => Item::Fingerprint(value(row)),
+        };
+        index.add_at(item, Some(row)).expect("an empty index has room");
     }
+    index.compact();
     let mut image = Vec::new();
     index.save(&mut image).expect("a vector takes every byte");
     image
-});
+}
 
-fuzz_target!(|input: (&[u8], u32, u8)| {
-    let (bytes, at, flip) = input;
+static LARGE: LazyLock<Vec<u8>> = LazyLock::new(|| image(3000));
+static SMALL: LazyLock<Vec<u8>> = LazyLock::new(|| image(24));
+
+fn use_it(index: &Index) {
+    let live = index.len();
+    for row in 0..32 {
+        for item in [Item::Fingerprint(value(row)), Item::Exact(u128::from(value(row))), Item::Empty] {
+            let found = index.search(item, SearchOptions::default()).expect("the index is sound");
+            assert!(found.matches.iter().all(|found| index.has(found.id)));
+        }
+    }
+    let mut saved = Vec::new();
+    index.save(&mut saved).expect("a vector takes every byte");
+    let again = Index::open(&mut saved.as_slice()).expect("what was saved opens");
+    assert_eq!(again.len(), live);
+    for id in 0..32 {
+        assert_eq!(index.delete(id), again.delete(id));
+    }
+    let _ = index.add(Item::Fingerprint(1));
+}
+
+fuzz_target!(|input: (&[u8], u32, u8, Edits)| {
+    let (bytes, at, flip, edits) = input;
     let _ = Index::open(&mut &*bytes);
-    let mut image = IMAGE.clone();
+
+    let mut image = LARGE.clone();
     let at = at as usize % image.len();
     image[at] ^= flip;
     match Index::open(&mut image.as_slice()) {
@@ -29,6 +64,13 @@ fuzz_target!(|input: (&[u8], u32, u8)| {
         }
         Err(error) => assert_ne!(flip, 0, "a good image was refused: {error}"),
     }
-    let mut cut = &IMAGE[..at];
+    let mut cut = &LARGE[..at];
     assert!(Index::open(&mut cut).is_err());
+
+    let mut image = SMALL.clone();
+    edit(&mut image, 16, &edits);
+    reseal(&mut image, 16);
+    if let Ok(index) = Index::open(&mut image.as_slice()) {
+        use_it(&index);
+    }
 });

@@ -1,0 +1,73 @@
+//! A saved index of bands: any bytes, and any damage to a good image, open to the same index or to an error; damage behind
+//! right checksums opens to an error or to an index that can be used.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use simhash_fuzz::{Edits, edit, reseal};
+use simhash_index::Window;
+use simhash_index::bands::{BandIndex, BandOptions, BandPlan, Signatures};
+use std::sync::LazyLock;
+
+const PLAN: BandPlan = BandPlan { bands: 2, rows: 2 };
+const DOCUMENTS: u32 = 20;
+
+fn signature(row: u32) -> Vec<u32> {
+    (0..4).map(|position| (row / 2).wrapping_mul(0x9E37_79B9).rotate_left(position * 7)).collect()
+}
+
+static IMAGE: LazyLock<Vec<u8>> = LazyLock::new(|| {
+    let mut options = BandOptions::new(PLAN);
+    options.signatures = Some(Signatures { hashes: 4, threshold: 0.5 });
+    options.window = Some(Window { max_age: None, max_count: None });
+    let index = BandIndex::new(&options).expect("the options are valid");
+    for row in 0..DOCUMENTS {
+        index.add(&signature(row)).expect("an empty index has room");
+    }
+    let mut image = Vec::new();
+    index.save(&mut image).expect("a vector takes every byte");
+    image
+});
+
+fn use_it(index: &BandIndex) {
+    let live = index.len();
+    let length = index.options().signatures.map_or(index.options().plan.hashes(), |kept| kept.hashes);
+    for row in 0..DOCUMENTS {
+        let mut signature = signature(row);
+        signature.resize(length, 7);
+        let found = index.search(&signature, 100).expect("the signature has the right length");
+        assert!(found.matches.iter().all(|found| index.has(found.id)));
+    }
+    let mut saved = Vec::new();
+    index.save(&mut saved).expect("a vector takes every byte");
+    let again = BandIndex::open(&mut saved.as_slice()).expect("what was saved opens");
+    assert_eq!(again.len(), live);
+    for id in 0..u64::from(DOCUMENTS) {
+        assert_eq!(index.delete(id), again.delete(id));
+    }
+    let _ = index.check_and_add(&vec![1; length]);
+}
+
+fuzz_target!(|input: (&[u8], u32, u8, Edits)| {
+    let (bytes, at, flip, edits) = input;
+    let _ = BandIndex::open(&mut &*bytes);
+
+    let mut image = IMAGE.clone();
+    let at = at as usize % image.len();
+    image[at] ^= flip;
+    match BandIndex::open(&mut image.as_slice()) {
+        Ok(index) => {
+            assert_eq!(flip, 0, "damage at byte {at} went unnoticed");
+            assert_eq!(index.len(), u64::from(DOCUMENTS));
+        }
+        Err(error) => assert_ne!(flip, 0, "a good image was refused: {error}"),
+    }
+    let mut cut = &IMAGE[..at];
+    assert!(BandIndex::open(&mut cut).is_err());
+
+    let mut image = IMAGE.clone();
+    edit(&mut image, 16, &edits);
+    reseal(&mut image, 16);
+    if let Ok(index) = BandIndex::open(&mut image.as_slice()) {
+        use_it(&index);
+    }
+});

@@ -1,0 +1,35 @@
+//! Damage that gets past the checksums.
+//!
+//! Any single flip in a saved file meets a checksum first, so a loader that is fed flips alone is never tried beyond it.
+//! Here bytes are changed and the checksums made right again: what is read then is a file that somebody wrote with intent.
+
+use simhash_text::feature::hash;
+
+/// Bytes to change: where, and with what they are combined.
+pub type Edits = Vec<(u32, u8)>;
+
+/// Combines bytes of `image` from `from` on with those given.
+pub fn edit(image: &mut [u8], from: usize, edits: &Edits) {
+    let length = image.len() - from;
+    for &(at, flip) in edits.iter().filter(|_| length > 0) {
+        image[from + at as usize % length] ^= flip;
+    }
+}
+
+fn number(bytes: &[u8]) -> Option<u64> {
+    Some(u64::from_le_bytes(*bytes.first_chunk()?))
+}
+
+/// Makes the checksums of all sections right, the first of which begins at `at`: name u64, length u64, bytes, XXH3-64 of
+/// all this. Ends where a length leads out of the image.
+pub fn reseal(image: &mut [u8], mut at: usize) {
+    while let Some(length) = image.get(at + 8..).and_then(number) {
+        let end = usize::try_from(length).ok().and_then(|length| length.checked_add(at + 16));
+        let Some(end) = end.filter(|end| end.checked_add(8).is_some_and(|next| next <= image.len())) else {
+            return;
+        };
+        let sum = hash(&image[at..end]);
+        image[end..end + 8].copy_from_slice(&sum.to_le_bytes());
+        at = end + 8;
+    }
+}
