@@ -147,6 +147,24 @@ describe('on the command line', () => {
     expect(told.command).toMatch(/^simhash-native dedup docs -o unique.jsonl .*--ngram 3/);
   });
 
+  test('the command has a switch that was given, and none that was not', async () => {
+    const command = async (...args: string[]) => {
+      const { stdout } = await folder.run([
+        'tune',
+        SAMPLE,
+        '--sample',
+        '50',
+        '--json',
+        '-q',
+        ...args,
+      ]);
+      return (JSON.parse(stdout) as { command: string }).command;
+    };
+    const jieba = ['--preset', 'jieba-tfidf'];
+    expect(await command(...jieba)).not.toContain('hmm');
+    expect(await command(...jieba, '--no-hmm')).toMatch(/ --no-hmm( --|$)/);
+  });
+
   test('labels decide in place of similarity', async () => {
     const { stdout } = await folder.run(['tune', SAMPLE, '--labels', LABELS, '--json', '-q']);
     expect(JSON.parse(stdout)).toMatchObject({ documents: 303, redundant: 117 });
