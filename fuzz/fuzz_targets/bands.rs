@@ -30,7 +30,8 @@ static IMAGE: LazyLock<Vec<u8>> = LazyLock::new(|| {
 
 fn use_it(index: &BandIndex) {
     let live = index.len();
-    let length = index.options().signatures.map_or(index.options().plan.hashes(), |kept| kept.hashes);
+    let length =
+        index.options().signatures.map_or(index.options().plan.hashes(), |kept| kept.hashes);
     for row in 0..DOCUMENTS {
         let mut signature = signature(row);
         signature.resize(length, 7);

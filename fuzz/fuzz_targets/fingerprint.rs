@@ -12,7 +12,8 @@ fuzz_target!(|input: (u8, u8, u8, &str, &str)| {
     let (form, ngram, bits, text, other) = input;
     let on = |bit: u8| bits >> bit & 1 == 1;
     let unit = [Unit::Chars, Unit::Words, Unit::Jieba][usize::from(form) % 3];
-    let weighting = [Weighting::Count, Weighting::Binary, Weighting::TfIdf][usize::from(form / 3) % 3];
+    let weighting =
+        [Weighting::Count, Weighting::Binary, Weighting::TfIdf][usize::from(form / 3) % 3];
     let keywords = weighting == Weighting::TfIdf;
     let options = FingerprinterOptions {
         normalize: if on(0) { Normalizer::default() } else { Normalizer::OFF },
@@ -20,8 +21,13 @@ fuzz_target!(|input: (u8, u8, u8, &str, &str)| {
             unit,
             ngram: (!keywords).then_some(usize::from(ngram) % 8 + 1),
             weighting: Some(weighting),
-            top_k: [None, Some(TopK::Half), Some(TopK::Count(usize::from(ngram) + 1))][if keywords { usize::from(bits >> 5) % 3 } else { 0 }],
-            segmenter: if on(2) && unit == Unit::Jieba && !keywords { Segmenter::JiebaRs } else { Segmenter::Own },
+            top_k: [None, Some(TopK::Half), Some(TopK::Count(usize::from(ngram) + 1))]
+                [if keywords { usize::from(bits >> 5) % 3 } else { 0 }],
+            segmenter: if on(2) && unit == Unit::Jieba && !keywords {
+                Segmenter::JiebaRs
+            } else {
+                Segmenter::Own
+            },
             hmm: (unit == Unit::Jieba).then_some(on(3)),
             ..ExtractorOptions::default()
         },
@@ -39,7 +45,10 @@ fuzz_target!(|input: (u8, u8, u8, &str, &str)| {
     fingerprinter.shingles(text, &mut used, &mut shingles);
     assert!(shingles.is_sorted());
     assert!(tokens.iter().all(|token| shingles.binary_search(&token.hash).is_ok()));
-    assert_eq!(sketch.fingerprint.is_some(), !tokens.is_empty() && tokens.len() >= fingerprinter.min_features());
+    assert_eq!(
+        sketch.fingerprint.is_some(),
+        !tokens.is_empty() && tokens.len() >= fingerprinter.min_features()
+    );
 
     let sentences = longest(text, 5);
     assert!(sentences.len() <= 5);

@@ -35,7 +35,9 @@ static SMALL: LazyLock<Vec<u8>> = LazyLock::new(|| image(24));
 fn use_it(index: &Index) {
     let live = index.len();
     for row in 0..32 {
-        for item in [Item::Fingerprint(value(row)), Item::Exact(u128::from(value(row))), Item::Empty] {
+        for item in
+            [Item::Fingerprint(value(row)), Item::Exact(u128::from(value(row))), Item::Empty]
+        {
             let found = index.search(item, SearchOptions::default()).expect("the index is sound");
             assert!(found.matches.iter().all(|found| index.has(found.id)));
         }

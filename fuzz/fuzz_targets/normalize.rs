@@ -16,7 +16,8 @@ fuzz_target!(|input: (u16, &str)| {
         simplified: on(5),
         invisible: on(6),
         runs: on(7),
-        punctuation: [Punctuation::Keep, Punctuation::Fold, Punctuation::Drop][usize::from(switches >> 8) % 3],
+        punctuation: [Punctuation::Keep, Punctuation::Fold, Punctuation::Drop]
+            [usize::from(switches >> 8) % 3],
         whitespace: [Whitespace::Keep, Whitespace::Collapse, Whitespace::Remove, Whitespace::Auto]
             [usize::from(switches >> 12) % 4],
     };

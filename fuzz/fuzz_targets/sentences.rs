@@ -48,7 +48,8 @@ fn open(path: &Path, bytes: &[u8]) -> Option<SentenceIndex> {
 static KEPT: LazyLock<(Vec<u8>, Vec<u8>, Vec<u8>)> = LazyLock::new(|| {
     let path = path();
     let _ = std::fs::remove_file(&path);
-    let index = SentenceIndex::open(&path, &StoreOptions::new(options(), "fuzz")).expect("a new file");
+    let index =
+        SentenceIndex::open(&path, &StoreOptions::new(options(), "fuzz")).expect("a new file");
     fill(&index);
     drop(index);
     let file = std::fs::read(&path).expect("the file is there");
@@ -64,11 +65,15 @@ fn use_it(index: &SentenceIndex) {
         let found = index.search(&item(row), 100);
         assert!(found.matches.iter().all(|found| index.has(found.id)));
     }
-    let again = SentenceIndex::kept_elsewhere(&options(), Some(index.whole()), []).expect("a whole opens");
+    let again =
+        SentenceIndex::kept_elsewhere(&options(), Some(index.whole()), []).expect("a whole opens");
     assert_eq!(again.len(), live);
     for id in 0..2 * DOCUMENTS {
         assert_eq!(index.group(id), again.group(id));
-        assert_eq!(index.delete(id).is_ok_and(|gone| gone), again.delete(id).is_ok_and(|gone| gone));
+        assert_eq!(
+            index.delete(id).is_ok_and(|gone| gone),
+            again.delete(id).is_ok_and(|gone| gone)
+        );
     }
     let _ = index.add(&item(0), None);
 }

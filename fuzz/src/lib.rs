@@ -25,7 +25,9 @@ fn number(bytes: &[u8]) -> Option<u64> {
 pub fn reseal(image: &mut [u8], mut at: usize) {
     while let Some(length) = image.get(at + 8..).and_then(number) {
         let end = usize::try_from(length).ok().and_then(|length| length.checked_add(at + 16));
-        let Some(end) = end.filter(|end| end.checked_add(8).is_some_and(|next| next <= image.len())) else {
+        let Some(end) =
+            end.filter(|end| end.checked_add(8).is_some_and(|next| next <= image.len()))
+        else {
             return;
         };
         let sum = hash(&image[at..end]);
