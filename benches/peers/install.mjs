@@ -1,4 +1,4 @@
-// The packages of others that `minhash` is measured beside, into a folder of the system's temporary directory.
+// The packages of others that `minhash` and `segment` are measured beside, into a folder of the system's temporary directory.
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,7 +7,6 @@ import { join } from 'node:path'
 const folder = join(tmpdir(), 'simhash-native-peers')
 const python = join(folder, 'venv', process.platform === 'win32' ? 'Scripts/python.exe' : 'bin/python')
 
-const npm = ['minhash@0.0.9']
 const pypi = ['rensa==0.4.0', 'datasketch==1.10.0']
 
 function quietly(command, args) {
@@ -25,13 +24,20 @@ function ensure(there, install) {
   }
 }
 
-/** Where the peers are, or why each could not be installed. */
-export function peers() {
+/** A package of npm: the folder that has it, or why it could not be installed. */
+export function install(name) {
   mkdirSync(folder, { recursive: true })
-  const javascript = ensure(join(folder, 'node_modules/minhash'), () => {
-    writeFileSync(join(folder, 'package.json'), '{ "private": true }\n')
-    quietly('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', ...npm])
+  const missing = ensure(join(folder, 'node_modules', name.slice(0, name.lastIndexOf('@'))), () => {
+    const manifest = join(folder, 'package.json')
+    if (!existsSync(manifest)) writeFileSync(manifest, '{ "private": true }\n')
+    quietly('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', name])
   })
+  return { folder, missing }
+}
+
+/** Where the peers of `minhash` are, or why each could not be installed. */
+export function peers() {
+  const { missing: javascript } = install('minhash@0.0.9')
   const installed = join(folder, `installed-${pypi.join('-')}`)
   const snakes = ensure(installed, () => {
     quietly('python3', ['-m', 'venv', 'venv'])

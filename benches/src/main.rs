@@ -10,6 +10,7 @@ mod corpus;
 mod fingerprint;
 mod fingerprints;
 mod join;
+mod memory;
 mod minhash;
 mod overlap;
 mod plans;

@@ -2,6 +2,7 @@
 
 use crate::clock::cpu_seconds;
 use crate::corpus::Corpus;
+use crate::memory::{peak, resident};
 use crate::report::{Report, Row, Settings};
 use simhash_index::overlap::{OverlapIndex, Sets, pairs_at_least};
 use simhash_sketch::{Fingerprinter, FingerprinterOptions, Scratch};
@@ -78,21 +79,4 @@ pub(crate) fn run(settings: &Settings) -> Result<Report, String> {
             Row::new("one by one: bytes() says", index.bytes() as f64 / 1e6, "MB"),
         ],
     })
-}
-
-/// Megabytes in memory now; 0 where the system does not say.
-fn resident() -> f64 {
-    status("VmRSS:")
-}
-
-/// Most megabytes ever in memory.
-fn peak() -> f64 {
-    status("VmHWM:")
-}
-
-fn status(field: &str) -> f64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix(field));
-    let kilobytes = line.and_then(|rest| rest.split_whitespace().next()?.parse::<f64>().ok());
-    kilobytes.unwrap_or(0.0) / 1e3
 }
