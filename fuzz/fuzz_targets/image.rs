@@ -7,6 +7,8 @@ use simhash_fuzz::{Edits, edit, reseal};
 use simhash_index::{Index, IndexOptions, Item, SearchOptions, Window};
 use std::sync::LazyLock;
 
+const ROWS: u64 = 200;
+
 fn value(row: u64) -> u64 {
     row.wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
@@ -29,7 +31,7 @@ fn image(rows: u64) -> Vec<u8> {
     image
 }
 
-static LARGE: LazyLock<Vec<u8>> = LazyLock::new(|| image(3000));
+static LARGE: LazyLock<Vec<u8>> = LazyLock::new(|| image(ROWS));
 static SMALL: LazyLock<Vec<u8>> = LazyLock::new(|| image(24));
 
 fn use_it(index: &Index) {
@@ -62,7 +64,7 @@ fuzz_target!(|input: (&[u8], u32, u8, Edits)| {
     match Index::open(&mut image.as_slice()) {
         Ok(index) => {
             assert_eq!(flip, 0, "damage at byte {at} went unnoticed");
-            assert_eq!(index.len(), 3000);
+            assert_eq!(index.len(), ROWS);
         }
         Err(error) => assert_ne!(flip, 0, "a good image was refused: {error}"),
     }

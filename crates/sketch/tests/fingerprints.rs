@@ -5,8 +5,8 @@
 use proptest::prelude::*;
 use simhash_sketch::hex::to_hex;
 use simhash_sketch::{
-    ExtractorOptions, Fingerprinter, FingerprinterOptions, Normalizer, Scratch, Unit, Weighting,
-    simhash,
+    ExtractorOptions, Fingerprinter, FingerprinterOptions, Normalizer, Scratch, TopK, Unit,
+    Weighting, simhash,
 };
 
 fn chars() -> Fingerprinter {
@@ -49,6 +49,26 @@ fn jieba_tfidf_fingerprints_are_frozen() {
         fingerprints += usize::from(fingerprint.is_some());
     }
     assert!(fingerprints >= 5);
+}
+
+/// All texts of `golden/jieba_tfidf.tsv` as one, which has more than twice the thirty keywords that are kept of any.
+#[test]
+fn the_fingerprint_of_half_of_the_keywords_is_frozen() {
+    let preset = FingerprinterOptions::preset("jieba-tfidf").unwrap();
+    let with = |top_k| {
+        let extract = ExtractorOptions { top_k: Some(top_k), ..preset.extract.clone() };
+        Fingerprinter::new(&FingerprinterOptions { extract, ..preset.clone() }).unwrap()
+    };
+    let lines = include_str!("golden/jieba_tfidf.tsv").lines();
+    let text: Vec<&str> = lines.filter_map(|line| line.split('\t').next()).collect();
+    let (text, half) = (text.join("\n"), with(TopK::Half));
+    let kept = half.tokens(&text).len();
+    let fingerprint = half.sketch(&text, &mut Scratch::default()).fingerprint.unwrap();
+    assert_eq!((kept, to_hex(fingerprint).as_str()), (103, "89ad0700c81f37cf"));
+    assert_eq!(
+        with(TopK::Count(kept)).sketch(&text, &mut Scratch::default()).fingerprint,
+        Some(fingerprint)
+    );
 }
 
 #[test]

@@ -18,6 +18,7 @@ pub(crate) use probe::{Wanted, sweep};
 
 use std::sync::Arc;
 
+use crate::ids::mix;
 use crate::memory::{Words, halves};
 use crate::plan::{Plan, Prefix};
 
@@ -194,7 +195,8 @@ impl Run {
         })
     }
 
-    /// A run of saved tables, if they are sound: directories ascending, every entry in the bucket of its key.
+    /// A run of saved tables, if they are sound: directories ascending, every entry in the bucket of its key, the same
+    /// entries in all of them (by the sum of their hashes, so that their order does not count).
     pub(crate) fn restored(plan: &Plan, saved: Vec<(u32, usize, Words)>) -> Option<Self> {
         let prefixes = plan.prefixes();
         let fits = |(&(bits, length, ref words), prefix): (&(u32, usize, Words), &Prefix)| {
@@ -207,8 +209,14 @@ impl Run {
         let table = |(bits, length, words)| Arc::new(Sorted { words, bits, length });
         let run = Self { tables: saved.into_iter().map(table).collect() };
         let sound = (0..prefixes.len()).all(|number| run.is_sound(number, prefixes));
-        let equal = run.tables.iter().all(|table| table.length == run.len());
-        (sound && equal).then_some(run)
+        let held = |number| {
+            let entries = run.table(number, prefixes).entries;
+            let sum = entries.iter().fold(0_u64, |sum, &entry| sum.wrapping_add(mix(entry, 0)));
+            (entries.len(), sum)
+        };
+        let first = sound.then(|| held(0))?;
+        let equal = (1..prefixes.len()).all(|number| held(number) == first);
+        equal.then_some(run)
     }
 
     fn is_sound(&self, number: usize, prefixes: &[Prefix]) -> bool {

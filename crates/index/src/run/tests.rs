@@ -111,3 +111,24 @@ fn a_sweep_visits_every_bucket_once_in_order() {
         assert_eq!(visited, expected);
     }
 }
+
+#[test]
+fn saved_tables_that_hold_different_fingerprints_are_refused() {
+    let plan = Plan::named("k3-t6").unwrap();
+    let run = build(&plan, &[], &[&values(5000)], None);
+    let saved = |damage: u64| {
+        let copy = |(number, (bits, length, from)): (usize, (u32, usize, &[u64]))| {
+            let mut words = Words::zeroed(from.len());
+            words.copy_from_slice(from);
+            if number == 5 {
+                // Outside the prefix, so that the entry stays in its bucket.
+                let free = !plan.prefixes()[number].mask();
+                words[directory_words(bits)] ^= damage & free & free.wrapping_neg();
+            }
+            (bits, length, words)
+        };
+        run.tables().enumerate().map(copy).collect()
+    };
+    assert!(Run::restored(&plan, saved(0)).is_some_and(|again| again.len() == 5000));
+    assert!(Run::restored(&plan, saved(u64::MAX)).is_none());
+}
