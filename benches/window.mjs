@@ -42,7 +42,7 @@ export async function bench(options) {
   const { Index } = await import('../dist/index.mjs')
   const at = options.indexOf('--size')
   const size = at >= 0 ? Number(options[at + 1].replaceAll('_', '')) : 1_000_000
-  const count = Math.ceil(Math.min(size / 4, 1_000_000) / BLOCK) * BLOCK
+  const count = Math.ceil(Math.min(size / 4, 5_000_000) / BLOCK) * BLOCK
   const { name, texts } = load('zh-news-eventmonitor')
   const index = new Index({ capacity: size, window: { maxAge: AGE } })
   const start = Date.now()

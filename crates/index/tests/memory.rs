@@ -14,7 +14,8 @@ const COUNT: usize = 1_500_000;
 fn bound(fingerprints: usize, tables: usize) -> usize {
     let n = fingerprints.max(8 * 2048);
     let sealed = n * tables * 17 / 2;
-    let fronts = n * (33 * tables + 32) / 4;
+    // The last 16 KiB that each table of a front has asked for may be all but empty.
+    let fronts = n * (33 * tables + 32) / 4 + 4 * tables * (16 << 10);
     let fresh = n * 3 / 8;
     let merge = n * 17 / 2 + fresh * (33 + 16) / 2;
     sealed + fronts + merge
