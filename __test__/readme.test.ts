@@ -166,3 +166,11 @@ test('the table of methods is that of the quality page', () => {
   expect(measured?.split('\n').length).toBeGreaterThan(7);
   expect(table.exec(readme)?.[0]).toBe(measured);
 });
+
+test('the table of figures is that of the results page', () => {
+  const results = readFileSync(join(ROOT, 'benches', 'RESULTS.md'), 'utf8');
+  const summary = /<!-- measured -->[\s\S]*<!-- \/measured -->/;
+  const measured = summary.exec(results)?.[0];
+  expect(measured?.split('\n').length).toBeGreaterThan(15);
+  expect(summary.exec(readme)?.[0]).toBe(measured);
+});

@@ -1,34 +1,42 @@
 // MinHash signatures per scheme on one core, beside those of other packages on the same sets of features.
-import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { peers } from './peers/install.mjs'
-import { runRust } from './run.mjs'
-import { load } from './texts.mjs'
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { peers } from './peers/install.mjs';
+import { runRust } from './run.mjs';
+import { load } from './texts.mjs';
 
-const here = dirname(fileURLToPath(import.meta.url))
+const here = dirname(fileURLToPath(import.meta.url));
 
 /** Characters per feature. */
-const NGRAM = 5
+const NGRAM = 5;
 
 /** The distinct 5-grams of a text, as strings: what every side gets. */
 function shingles(text) {
-  const characters = [...text]
-  const set = new Set()
-  for (let at = 0; at + NGRAM <= characters.length; at++) set.add(characters.slice(at, at + NGRAM).join(''))
-  return [...set]
+  const characters = [...text];
+  const set = new Set();
+  for (let at = 0; at + NGRAM <= characters.length; at++)
+    set.add(characters.slice(at, at + NGRAM).join(''));
+  return [...set];
 }
 
 /** What a peer prints, or why it could not run. */
 function measured(name, command, args) {
   try {
-    const env = { ...process.env, RAYON_NUM_THREADS: '1', OMP_NUM_THREADS: '1' }
-    return JSON.parse(execFileSync(command, args, { encoding: 'utf8', env, stdio: ['ignore', 'pipe', 'pipe'] }))
+    const env = { ...process.env, RAYON_NUM_THREADS: '1', OMP_NUM_THREADS: '1' };
+    return JSON.parse(
+      execFileSync(command, args, { encoding: 'utf8', env, stdio: ['ignore', 'pipe', 'pipe'] }),
+    );
   } catch (error) {
-    console.error(`minhash: ${name} is left out: ${String(error.stderr || error.message).trim().split('\n').pop()}`)
-    return []
+    console.error(
+      `minhash: ${name} is left out: ${String(error.stderr || error.message)
+        .trim()
+        .split('\n')
+        .pop()}`,
+    );
+    return [];
   }
 }
 
@@ -41,35 +49,61 @@ const RIVALS = {
   'rensa CMinHash, hashed': ['permutations, hashed', undefined],
   'rensa Rho, hashed': ['one-permutation, hashed', undefined],
   'datasketch, strings': ['permutations, strings', undefined],
-}
+};
 
 /** `--size 0`: without peers. */
 export async function bench(options) {
-  const value = (flag, otherwise) => (options.includes(flag) ? Number(options[options.indexOf(flag) + 1].replaceAll('_', '')) : otherwise)
-  const [size, seconds] = [value('--size', 500), value('--seconds', 1)]
-  const corpus = load('zh-news-eventmonitor')
-  const folder = mkdtempSync(join(tmpdir(), 'simhash-minhash-'))
-  const file = join(folder, 'sets.jsonl')
+  const value = (flag, otherwise) =>
+    options.includes(flag)
+      ? Number(options[options.indexOf(flag) + 1].replaceAll('_', ''))
+      : otherwise;
+  const [size, seconds] = [value('--size', 500), value('--seconds', 1)];
+  const corpus = load('zh-news-eventmonitor');
+  const folder = mkdtempSync(join(tmpdir(), 'simhash-minhash-'));
+  const file = join(folder, 'sets.jsonl');
   try {
-    const sets = corpus.texts.slice(0, size || 20).map(shingles).filter((set) => set.length > 0)
-    writeFileSync(file, sets.map((set) => `${JSON.stringify(set)}\n`).join(''))
-    const report = runRust('minhash', ['--file', file, '--seconds', String(seconds)])
-    const ours = new Map(report.rows.map(({ what, value }) => [what, value]))
-    report.setup = `${corpus.name}: ${report.setup}`
-    if (size === 0) return report
-    const { folder: installed, python, missing } = peers()
-    for (const [registry, why] of Object.entries(missing)) if (why) console.error(`minhash: peers from ${registry} are not installed: ${why}`)
+    const sets = corpus.texts
+      .slice(0, size || 20)
+      .map(shingles)
+      .filter((set) => set.length > 0);
+    writeFileSync(file, sets.map((set) => `${JSON.stringify(set)}\n`).join(''));
+    const report = runRust('minhash', ['--file', file, '--seconds', String(seconds)]);
+    const ours = new Map(report.rows.map(({ what, value }) => [what, value]));
+    report.setup = `${corpus.name}: ${report.setup}`;
+    if (size === 0) return report;
+    const { folder: installed, python, missing } = peers();
+    for (const [registry, why] of Object.entries(missing))
+      if (why) console.error(`minhash: peers from ${registry} are not installed: ${why}`);
     const found = [
-      ...(missing.npm ? [] : measured('npm minhash', process.execPath, [join(here, 'peers/npm_minhash.cjs'), installed, file, String(4 * seconds)])),
-      ...(missing.pypi ? [] : measured('PyPI', python, [join(here, 'peers/pypi.py'), file, String(seconds)])),
-    ]
+      ...(missing.npm
+        ? []
+        : measured('npm minhash', process.execPath, [
+            join(here, 'peers/npm_minhash.cjs'),
+            installed,
+            file,
+            String(4 * seconds),
+          ])),
+      ...(missing.pypi
+        ? []
+        : measured('PyPI', python, [join(here, 'peers/pypi.py'), file, String(seconds)])),
+    ];
     for (const { what, nanoseconds } of found) {
-      const [rival, goal] = RIVALS[what]
-      const own = ours.get(rival)
-      report.rows.push({ what, value: nanoseconds, unit: 'ns/feature', against: { what: `ours (${rival})`, value: own, ratio: nanoseconds / own, ...(goal && { goal }) } })
+      const [rival, goal] = RIVALS[what];
+      const own = ours.get(rival);
+      report.rows.push({
+        what,
+        value: nanoseconds,
+        unit: 'ns/feature',
+        against: {
+          what: `ours (${rival})`,
+          value: own,
+          ratio: nanoseconds / own,
+          ...(goal && { goal }),
+        },
+      });
     }
-    return report
+    return report;
   } finally {
-    rmSync(folder, { recursive: true, force: true })
+    rmSync(folder, { recursive: true, force: true });
   }
 }

@@ -1,70 +1,119 @@
 // The page with all figures of the quality bench, as Markdown.
-import { cpus } from 'node:os'
+import { cpus } from 'node:os';
 
-const share = (value) => (value === undefined ? '–' : value.toFixed(4))
-const whole = (value) => Math.round(value).toLocaleString('en-US')
+const share = (value) => (value === undefined ? '–' : value.toFixed(4));
+const whole = (value) => Math.round(value).toLocaleString('en-US');
 
 function table(head, rows) {
-  const line = (cells) => `| ${cells.join(' | ')} |`
-  return [line(head), line(head.map((_, column) => (column === 0 ? '---' : '--:'))), ...rows.map(line)].join('\n')
+  const line = (cells) => `| ${cells.join(' | ')} |`;
+  return [
+    line(head),
+    line(head.map((_, column) => (column === 0 ? '---' : '--:'))),
+    ...rows.map(line),
+  ].join('\n');
 }
 
 /** Options as a row's name, without what all rows of a table share. */
 function named(options) {
-  const { cluster, ...own } = options
-  const parts = Object.entries(own).map(([name, value]) => (['method', 'features', 'weighting'].includes(name) ? value : `${name}: ${value}`))
-  return parts.join(', ') || 'defaults'
+  const { cluster, ...own } = options;
+  const parts = Object.entries(own).map(([name, value]) =>
+    ['method', 'features', 'weighting'].includes(name) ? value : `${name}: ${value}`,
+  );
+  return parts.join(', ') || 'defaults';
 }
 
-const HEAD = ['options', 'document recall', 'pair precision', 'kept precision', 'B-cubed F1', 'bytes/document', 'documents/s']
+const HEAD = [
+  'options',
+  'document recall',
+  'pair precision',
+  'kept precision',
+  'B-cubed F1',
+  'bytes/document',
+  'documents/s',
+];
 const cells = ({ recall, evaluation, bytesPerDocument, documentsPerSecond }) => [
-  ...[share(recall), share(evaluation.pairPrecision), share(evaluation.keptPrecision), share(evaluation.bcubedF1)],
+  ...[
+    share(recall),
+    share(evaluation.pairPrecision),
+    share(evaluation.keptPrecision),
+    share(evaluation.bcubedF1),
+  ],
   ...[bytesPerDocument.toFixed(1), whole(documentsPerSecond)],
-]
+];
 
-const title = ({ set, ngram }) => `${set}, ${ngram}-grams`
-const only = ({ rows }, group) => rows.filter((row) => row.group === group)
+const title = ({ set, ngram }) => `${set}, ${ngram}-grams`;
+const only = ({ rows }, group) => rows.filter((row) => row.group === group);
 
 /** Recall over all redundant documents of several corpora, precision over all their links. */
 function pooled(corpora, options) {
   const rows = corpora.flatMap(({ rows, redundant }) =>
-    only({ rows }, 'defaults').filter((row) => (row.options.cluster ?? '') === (options.cluster ?? '')).map((row) => ({ ...row, redundant })),
-  )
-  const sum = (value) => rows.reduce((total, row) => total + value(row), 0)
-  const pairs = sum(({ evaluation }) => evaluation.pairs)
+    only({ rows }, 'defaults')
+      .filter((row) => (row.options.cluster ?? '') === (options.cluster ?? ''))
+      .map((row) => ({ ...row, redundant })),
+  );
+  const sum = (value) => rows.reduce((total, row) => total + value(row), 0);
+  const pairs = sum(({ evaluation }) => evaluation.pairs);
   return {
     redundant: sum(({ redundant }) => redundant),
     pairs,
     recall: sum(({ recall, redundant }) => recall * redundant) / sum(({ redundant }) => redundant),
     precision: sum(({ evaluation }) => (evaluation.pairPrecision ?? 1) * evaluation.pairs) / pairs,
     kept: sum(({ evaluation }) => (evaluation.keptPrecision ?? 1) * evaluation.pairs) / pairs,
-  }
+  };
 }
 
 function defaults(corpora) {
   const rows = corpora.flatMap((truth) =>
     only(truth, 'defaults').map((row) => {
-      const missed = Math.round((1 - row.recall) * truth.redundant)
-      return [title(truth), row.options.cluster ?? 'representative', whole(truth.redundant), `${missed}`, ...cells(row)]
+      const missed = Math.round((1 - row.recall) * truth.redundant);
+      return [
+        title(truth),
+        row.options.cluster ?? 'representative',
+        whole(truth.redundant),
+        `${missed}`,
+        ...cells(row),
+      ];
     }),
-  )
+  );
   const all = [{ cluster: 'components' }, {}].map((options) => {
-    const { redundant, recall, precision, kept } = pooled(corpora, options)
-    const missed = Math.round((1 - recall) * redundant)
-    return ['**all**', options.cluster ?? 'representative', whole(redundant), `${missed}`, share(recall), share(precision), share(kept), '', '', '']
-  })
-  return table(['corpus', 'clusters', 'redundant', 'missed', ...HEAD.slice(1)], [...rows, ...all])
+    const { redundant, recall, precision, kept } = pooled(corpora, options);
+    const missed = Math.round((1 - recall) * redundant);
+    return [
+      '**all**',
+      options.cluster ?? 'representative',
+      whole(redundant),
+      `${missed}`,
+      share(recall),
+      share(precision),
+      share(kept),
+      '',
+      '',
+      '',
+    ];
+  });
+  return table(['corpus', 'clusters', 'redundant', 'missed', ...HEAD.slice(1)], [...rows, ...all]);
 }
 
 function curve(corpora) {
-  const all = corpora.flatMap((truth) => only(truth, 'distance').map(({ options }) => options.maxDistance))
-  const distances = [...new Set(all)].sort((a, b) => a - b)
-  const recall = (truth, k) => only(truth, 'distance').find(({ options }) => options.maxDistance === k)
+  const all = corpora.flatMap((truth) =>
+    only(truth, 'distance').map(({ options }) => options.maxDistance),
+  );
+  const distances = [...new Set(all)].sort((a, b) => a - b);
+  const recall = (truth, k) =>
+    only(truth, 'distance').find(({ options }) => options.maxDistance === k);
   const rows = corpora.map((truth) => {
-    const enough = distances.find((k) => recall(truth, k)?.recall >= 0.95)
-    return [title(truth), truth.kind, ...distances.map((k) => share(recall(truth, k)?.recall)), enough === undefined ? 'none' : `${enough}`]
-  })
-  return table(['corpus', 'length', ...distances.map((k) => `k = ${k}`), 'smallest k with 0.95'], rows)
+    const enough = distances.find((k) => recall(truth, k)?.recall >= 0.95);
+    return [
+      title(truth),
+      truth.kind,
+      ...distances.map((k) => share(recall(truth, k)?.recall)),
+      enough === undefined ? 'none' : `${enough}`,
+    ];
+  });
+  return table(
+    ['corpus', 'length', ...distances.map((k) => `k = ${k}`), 'smallest k with 0.95'],
+    rows,
+  );
 }
 
 /** The ways of the README's table: by name, the options that a trial has. */
@@ -76,47 +125,120 @@ const METHODS = [
   ['minhash, 16 bands of 8', ({ bands, rows }) => bands === 16 && rows === 8],
   ['minhash (default)', ({ method, bands }) => method === 'minhash' && bands === undefined],
   ['brute-force', ({ method }) => method === 'brute-force'],
-]
+];
 
 /** All corpora together: recall over their redundant documents, precision over their links, bytes and rate over their documents. */
 function methods(corpora) {
-  const long = (kind) => corpora.filter((truth) => truth.kind === kind)
-  const found = (truths, fits) => truths.map((truth) => ({ ...truth, row: truth.rows.find((row) => ['distance', 'methods'].includes(row.group) && fits(row.options)) })).filter(({ row }) => row !== undefined)
-  const mean = (truths, value, weight) => truths.reduce((sum, truth) => sum + value(truth) * weight(truth), 0) / truths.reduce((sum, truth) => sum + weight(truth), 0)
+  const long = (kind) => corpora.filter((truth) => truth.kind === kind);
+  const found = (truths, fits) =>
+    truths
+      .map((truth) => ({
+        ...truth,
+        row: truth.rows.find(
+          (row) => ['distance', 'methods'].includes(row.group) && fits(row.options),
+        ),
+      }))
+      .filter(({ row }) => row !== undefined);
+  const mean = (truths, value, weight) =>
+    truths.reduce((sum, truth) => sum + value(truth) * weight(truth), 0) /
+    truths.reduce((sum, truth) => sum + weight(truth), 0);
   const rows = METHODS.map(([name, fits]) => {
-    const recall = (kind) => share(mean(found(long(kind), fits), ({ row }) => row.recall, ({ redundant }) => redundant))
-    const all = found(corpora, fits)
-    const rate = (kind) => whole(1 / mean(found(long(kind), fits), ({ row }) => 1 / row.documentsPerSecond, ({ documents }) => documents))
-    return [name, recall('long'), recall('short'), share(mean(all, ({ row }) => row.evaluation.pairPrecision ?? 1, ({ row }) => row.evaluation.pairs)), mean(all, ({ row }) => row.bytesPerDocument, ({ documents }) => documents).toFixed(0), rate('long'), rate('short')]
-  })
-  return table(['method', 'recall, long texts', 'recall, short texts', 'precision', 'bytes/document', 'documents/s, long', 'documents/s, short'], rows)
+    const recall = (kind) =>
+      share(
+        mean(
+          found(long(kind), fits),
+          ({ row }) => row.recall,
+          ({ redundant }) => redundant,
+        ),
+      );
+    const all = found(corpora, fits);
+    const rate = (kind) =>
+      whole(
+        1 /
+          mean(
+            found(long(kind), fits),
+            ({ row }) => 1 / row.documentsPerSecond,
+            ({ documents }) => documents,
+          ),
+      );
+    return [
+      name,
+      recall('long'),
+      recall('short'),
+      share(
+        mean(
+          all,
+          ({ row }) => row.evaluation.pairPrecision ?? 1,
+          ({ row }) => row.evaluation.pairs,
+        ),
+      ),
+      mean(
+        all,
+        ({ row }) => row.bytesPerDocument,
+        ({ documents }) => documents,
+      ).toFixed(0),
+      rate('long'),
+      rate('short'),
+    ];
+  });
+  return table(
+    [
+      'method',
+      'recall, long texts',
+      'recall, short texts',
+      'precision',
+      'bytes/document',
+      'documents/s, long',
+      'documents/s, short',
+    ],
+    rows,
+  );
 }
 
 function losses(corpora) {
   const lost = corpora.flatMap((truth) =>
-    only(truth, 'defaults').filter(({ recall, evaluation }) => recall < 0.99 || (evaluation.pairPrecision ?? 1) < 0.99).map((row) => {
-      const what = [row.recall < 0.99 ? `recall ${share(row.recall)}` : '', (row.evaluation.pairPrecision ?? 1) < 0.99 ? `precision ${share(row.evaluation.pairPrecision)}` : '']
-      return `- ${title(truth)}, ${row.options.cluster ?? 'representative'}: ${what.filter((part) => part !== '').join(', ')}`
-    }),
-  )
-  return lost.length > 0 ? lost.join('\n') : 'None.'
+    only(truth, 'defaults')
+      .filter(({ recall, evaluation }) => recall < 0.99 || (evaluation.pairPrecision ?? 1) < 0.99)
+      .map((row) => {
+        const what = [
+          row.recall < 0.99 ? `recall ${share(row.recall)}` : '',
+          (row.evaluation.pairPrecision ?? 1) < 0.99
+            ? `precision ${share(row.evaluation.pairPrecision)}`
+            : '',
+        ];
+        return `- ${title(truth)}, ${row.options.cluster ?? 'representative'}: ${what.filter((part) => part !== '').join(', ')}`;
+      }),
+  );
+  return lost.length > 0 ? lost.join('\n') : 'None.';
 }
 
 /** SimHash at the smallest distance that finds 0.95, the widest, and MinHash by default, side by side. */
 function sketches(corpora) {
   const rows = corpora.flatMap((truth) => {
-    const distances = only(truth, 'distance')
-    const enough = distances.find(({ recall }) => recall >= 0.95)
-    const signature = only(truth, 'methods').find(({ options: { method, bands } }) => method === 'minhash' && bands === undefined)
-    const line = (name, row) => [title(truth), name, share(row.recall), row.bytesPerDocument.toFixed(0), whole(row.documentsPerSecond)]
-    const far = distances.at(-1)
+    const distances = only(truth, 'distance');
+    const enough = distances.find(({ recall }) => recall >= 0.95);
+    const signature = only(truth, 'methods').find(
+      ({ options: { method, bands } }) => method === 'minhash' && bands === undefined,
+    );
+    const line = (name, row) => [
+      title(truth),
+      name,
+      share(row.recall),
+      row.bytesPerDocument.toFixed(0),
+      whole(row.documentsPerSecond),
+    ];
+    const far = distances.at(-1);
     return [
-      ...(enough === undefined ? [] : [line(`simhash, distance ${enough.options.maxDistance}`, enough)]),
-      ...(far === undefined || far === enough ? [] : [line(`simhash, distance ${far.options.maxDistance}`, far)]),
+      ...(enough === undefined
+        ? []
+        : [line(`simhash, distance ${enough.options.maxDistance}`, enough)]),
+      ...(far === undefined || far === enough
+        ? []
+        : [line(`simhash, distance ${far.options.maxDistance}`, far)]),
       ...(signature === undefined ? [] : [line('minhash', signature)]),
-    ]
-  })
-  return table(['corpus', 'method', 'recall', 'bytes/document', 'documents/s'], rows)
+    ];
+  });
+  return table(['corpus', 'method', 'recall', 'bytes/document', 'documents/s'], rows);
 }
 
 function templates({ documents, pairs, most, merged }) {
@@ -127,11 +249,15 @@ function templates({ documents, pairs, most, merged }) {
       `most similar ${most.toFixed(3)}). The default options link pages at 0.8 or more only (see the precision above); through a page that both`,
       `resemble, ${merged.components} of these pairs come into one component and ${merged.representative} under one kept page.`,
     ].join('\n'),
-  ].join('\n\n')
+  ].join('\n\n');
 }
 
 function people({ pairs, texts, linked, together, copies, alike }) {
-  const rows = alike.map(({ similarity, text_a, text_b, linked }) => [text_a, text_b, similarity.toFixed(3), linked ? 'yes' : 'no'].map((cell) => cell.replaceAll('|', '\\|')))
+  const rows = alike.map(({ similarity, text_a, text_b, linked }) =>
+    [text_a, text_b, similarity.toFixed(3), linked ? 'yes' : 'no'].map((cell) =>
+      cell.replaceAll('|', '\\|'),
+    ),
+  );
   return [
     '## Pairs that people call different',
     [
@@ -141,19 +267,27 @@ function people({ pairs, texts, linked, together, copies, alike }) {
       'characters tells them apart:',
     ].join('\n'),
     table(['one', 'the other', 'Jaccard', 'same cluster'], rows),
-  ].join('\n\n')
+  ].join('\n\n');
 }
 
 /** A heading and a table for each corpus that has rows in the group. */
 function matrix(corpora, group, heading) {
-  const tables = corpora.filter((truth) => only(truth, group).length > 0).map((truth) => `### ${title(truth)}\n\n${table(HEAD, only(truth, group).map((row) => [named(row.options), ...cells(row)]))}`)
-  return [heading, ...tables].join('\n\n')
+  const tables = corpora
+    .filter((truth) => only(truth, group).length > 0)
+    .map(
+      (truth) =>
+        `### ${title(truth)}\n\n${table(
+          HEAD,
+          only(truth, group).map((row) => [named(row.options), ...cells(row)]),
+        )}`,
+    );
+  return [heading, ...tables].join('\n\n');
 }
 
 /** The page. */
 export function page(corpora, controls) {
-  const machine = `${cpus()[0]?.model.trim() ?? 'unknown processor'}, ${cpus().length} cores, Node ${process.version}`
-  const date = new Date().toISOString().slice(0, 10)
+  const machine = `${cpus()[0]?.model.trim() ?? 'unknown processor'}, ${cpus().length} cores, Node ${process.version}`;
+  const date = new Date().toISOString().slice(0, 10);
   const parts = [
     '# Quality, measured',
     [
@@ -166,7 +300,16 @@ export function page(corpora, controls) {
       'by its best reading. **Kept precision**: duplicates at 0.8 or more to the document kept in their place. Bytes: all that is held, texts aside.',
       'Every figure is that of `evaluate`.',
     ].join('\n'),
-    table(['corpus', 'length', 'documents', 'redundant', 'documents of the tables below Defaults'], corpora.map((truth) => [title(truth), truth.kind, whole(truth.all), whole(truth.redundant), whole(truth.documents)])),
+    table(
+      ['corpus', 'length', 'documents', 'redundant', 'documents of the tables below Defaults'],
+      corpora.map((truth) => [
+        title(truth),
+        truth.kind,
+        whole(truth.all),
+        whole(truth.redundant),
+        whole(truth.documents),
+      ]),
+    ),
     '## Defaults',
     defaults(corpora),
     'Below 0.99:',
@@ -185,6 +328,6 @@ export function page(corpora, controls) {
     matrix(corpora, 'features', '## Features and weights, SimHash at distance 8 and MinHash'),
     ...(controls.templates === undefined ? [] : [templates(controls.templates)]),
     ...(controls.people === undefined ? [] : [people(controls.people)]),
-  ]
-  return `${parts.join('\n\n')}\n`
+  ];
+  return `${parts.join('\n\n')}\n`;
 }

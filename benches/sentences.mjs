@@ -1,87 +1,136 @@
 // News from text to the id of its group, end to end from TypeScript: what the n-longest-sentences method costs.
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { load } from './texts.mjs'
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { load } from './texts.mjs';
 
 /** What the author of the method published for 17,400 pages, in seconds; on hardware of its own, so only the size tells. */
-const PUBLISHED = { pages: 17_400, memory: 1.6, disk: 2.47 }
+const PUBLISHED = { pages: 17_400, memory: 1.6, disk: 2.47 };
 
 /** `size` texts: the set again and again, each time with a mark in every sentence, so that only the set's own copies are. */
 function documents(texts, size) {
   return Array.from({ length: size }, (_, row) => {
-    const [round, text] = [Math.floor(row / texts.length), texts[row % texts.length]]
-    return round === 0 ? text : text.replaceAll(/[。！？\n]/g, (end) => `（${round}）${end}`)
-  })
+    const [round, text] = [Math.floor(row / texts.length), texts[row % texts.length]];
+    return round === 0 ? text : text.replaceAll(/[。！？\n]/g, (end) => `（${round}）${end}`);
+  });
 }
 
 export async function bench(options) {
-  const { LevelSentenceIndex, SentenceIndex } = await import('../dist/index.mjs')
-  const { MemoryLevel } = await import('memory-level')
-  const at = options.indexOf('--size')
-  const size = at >= 0 ? Number(options[at + 1].replaceAll('_', '')) : PUBLISHED.pages
-  const { name, texts } = load('zh-news-eventmonitor')
-  const docs = documents(texts, size)
-  const folder = mkdtempSync(join(tmpdir(), 'simhash-bench-'))
-  const path = join(folder, 'sentences')
+  const { LevelSentenceIndex, SentenceIndex } = await import('../dist/index.mjs');
+  const { MemoryLevel } = await import('memory-level');
+  const at = options.indexOf('--size');
+  const size = at >= 0 ? Number(options[at + 1].replaceAll('_', '')) : PUBLISHED.pages;
+  const { name, texts } = load('zh-news-eventmonitor');
+  const docs = documents(texts, size);
+  const folder = mkdtempSync(join(tmpdir(), 'simhash-bench-'));
+  const path = join(folder, 'sentences');
   // A thousand at a time: what a crawler or a queue hands over.
-  const batches = Array.from({ length: Math.ceil(size / 1000) }, (_, part) => docs.slice(part * 1000, (part + 1) * 1000))
+  const batches = Array.from({ length: Math.ceil(size / 1000) }, (_, part) =>
+    docs.slice(part * 1000, (part + 1) * 1000),
+  );
   const opened = (durability) => {
-    rmSync(path, { force: true })
-    return SentenceIndex.openSync(path, { durability })
-  }
+    rmSync(path, { force: true });
+    return SentenceIndex.openSync(path, { durability });
+  };
   const ways = [
-    ['in memory, one by one', 'memory', () => new SentenceIndex(), (index) => docs.map((text) => index.similarId(text))],
-    ['in memory, batches of 1,000', 'memory', () => new SentenceIndex(), async (index) => {
-      const all = []
-      for (const batch of batches) all.push(...(await index.similarIdManyAsync(batch)))
-      return all
-    }],
-    ["file, durability 'system', one by one", 'disk', () => opened('system'), (index) => docs.map((text) => index.similarId(text))],
-    ["file, durability 'commit', batches of 1,000", 'disk', () => opened('commit'), async (index) => {
-      const all = []
-      for (const batch of batches) all.push(...(await index.similarIdManyAsync(batch)))
-      return all
-    }],
-    ['memory-level through the adapter, batches of 1,000', 'disk', () => LevelSentenceIndex.open(new MemoryLevel()), async (index) => {
-      const all = []
-      for (const batch of batches) all.push(...(await index.similarIdMany(batch)))
-      return all
-    }],
-  ]
-  const rows = []
-  let expected
+    [
+      'in memory, one by one',
+      'memory',
+      () => new SentenceIndex(),
+      (index) => docs.map((text) => index.similarId(text)),
+    ],
+    [
+      'in memory, batches of 1,000',
+      'memory',
+      () => new SentenceIndex(),
+      async (index) => {
+        const all = [];
+        for (const batch of batches) all.push(...(await index.similarIdManyAsync(batch)));
+        return all;
+      },
+    ],
+    [
+      "file, durability 'system', one by one",
+      'disk',
+      () => opened('system'),
+      (index) => docs.map((text) => index.similarId(text)),
+    ],
+    [
+      "file, durability 'commit', batches of 1,000",
+      'disk',
+      () => opened('commit'),
+      async (index) => {
+        const all = [];
+        for (const batch of batches) all.push(...(await index.similarIdManyAsync(batch)));
+        return all;
+      },
+    ],
+    [
+      'memory-level through the adapter, batches of 1,000',
+      'disk',
+      () => LevelSentenceIndex.open(new MemoryLevel()),
+      async (index) => {
+        const all = [];
+        for (const batch of batches) all.push(...(await index.similarIdMany(batch)));
+        return all;
+      },
+    ],
+  ];
+  const rows = [];
+  let expected;
   try {
     for (const [what, kind, make, run] of ways) {
-      let least = Number.POSITIVE_INFINITY
+      let least = Number.POSITIVE_INFINITY;
       for (let round = 0; round < 3; round++) {
-        const index = await make()
-        const start = performance.now()
-        const groups = await run(index)
-        least = Math.min(least, (performance.now() - start) / 1000)
-        expected ??= groups.join()
-        if (groups.join() !== expected) throw new Error(`${what}: other groups than in memory, one by one`)
-        await index.close()
+        const index = await make();
+        const start = performance.now();
+        const groups = await run(index);
+        least = Math.min(least, (performance.now() - start) / 1000);
+        expected ??= groups.join();
+        if (groups.join() !== expected)
+          throw new Error(`${what}: other groups than in memory, one by one`);
+        await index.close();
       }
-      const published = (PUBLISHED[kind] * size) / PUBLISHED.pages
-      rows.push({ what, value: least, unit: 's', against: { what: `the author's ${PUBLISHED[kind]} s`, value: published, ratio: least / published, goal: '<= 1 (other hardware)' } })
+      const published = (PUBLISHED[kind] * size) / PUBLISHED.pages;
+      rows.push({
+        what,
+        value: least,
+        unit: 's',
+        against: {
+          what: `the author's ${PUBLISHED[kind]} s`,
+          value: published,
+          ratio: least / published,
+          goal: '<= 1 (other hardware)',
+        },
+      });
     }
-    const begin = performance.now()
-    const index = opened('commit')
-    for (const text of docs.slice(0, 200)) index.similarId(text)
-    const single = (performance.now() - begin) / 200
-    index.close()
-    rows.push({ what: "file, durability 'commit', one by one: each call", value: single, unit: 'ms' })
-    const again = SentenceIndex.openSync(path)
-    again.addMany(docs)
-    const { live, groups, sketches, bytes, fileBytes } = again.stats()
-    again.close()
-    rows.push({ what: 'memory', value: bytes / live, unit: 'bytes/document' }, { what: 'file', value: fileBytes / live, unit: 'bytes/document' })
-    const before = performance.now()
-    SentenceIndex.openSync(path).close()
-    rows.push({ what: 'open the file again', value: performance.now() - before, unit: 'ms' })
-    return { bench: 'sentences', setup: `${name}: ${texts.length} texts as ${size}, ${(docs.reduce((sum, text) => sum + text.length, 0) / size).toFixed(0)} characters each; ${sketches} sketches in ${groups} groups; least of 3`, rows }
+    const begin = performance.now();
+    const index = opened('commit');
+    for (const text of docs.slice(0, 200)) index.similarId(text);
+    const single = (performance.now() - begin) / 200;
+    index.close();
+    rows.push({
+      what: "file, durability 'commit', one by one: each call",
+      value: single,
+      unit: 'ms',
+    });
+    const again = SentenceIndex.openSync(path);
+    again.addMany(docs);
+    const { live, groups, sketches, bytes, fileBytes } = again.stats();
+    again.close();
+    rows.push(
+      { what: 'memory', value: bytes / live, unit: 'bytes/document' },
+      { what: 'file', value: fileBytes / live, unit: 'bytes/document' },
+    );
+    const before = performance.now();
+    SentenceIndex.openSync(path).close();
+    rows.push({ what: 'open the file again', value: performance.now() - before, unit: 'ms' });
+    return {
+      bench: 'sentences',
+      setup: `${name}: ${texts.length} texts as ${size}, ${(docs.reduce((sum, text) => sum + text.length, 0) / size).toFixed(0)} characters each; ${sketches} sketches in ${groups} groups; least of 3`,
+      rows,
+    };
   } finally {
-    rmSync(folder, { recursive: true, force: true })
+    rmSync(folder, { recursive: true, force: true });
   }
 }
