@@ -98,8 +98,8 @@ const SUMMARY = [
   ['fingerprint, pairs of characters', 'fingerprint', 'character bigrams, not normalised'],
   ['fingerprint, jieba TF-IDF, top 30', 'segment', 'jieba-tfidf fingerprint, top 30'],
   ['words as Python jieba cuts them', 'segment', 'cut, HMM', 'jieba-rs 0.11 cut'],
-  ['MinHash, 128 permutations, beside npm minhash', 'minhash', 'npm minhash, strings'],
-  ['and beside PyPI rensa', 'minhash', 'rensa RMinHash, strings'],
+  ['npm minhash, 128 permutations of the same features', 'minhash', 'npm minhash, strings'],
+  ['PyPI rensa', 'minhash', 'rensa RMinHash, strings'],
   ['17,400 news by their longest sentences, in memory', 'sentences', 'in memory, one by one'],
   ['a batch from TypeScript', 'batch', 'fingerprintManyAsync'],
 ];
