@@ -17,15 +17,16 @@ pub(crate) struct Blocks<const SIZE: usize, const SMALL: usize, const LARGE: usi
 #[derive(Debug)]
 struct Piece {
     words: Words,
-    /// Places given back, and the first that was never taken.
-    free: Vec<u32>,
+    /// Place after the one last given back, 0 for none: the first word of a block that nobody has says the next.
+    given: u32,
+    /// First place that was never taken.
     fresh: u32,
     used: usize,
 }
 
 impl Piece {
     fn empty() -> Self {
-        Self { words: Words::zeroed(0), free: Vec::new(), fresh: 0, used: 0 }
+        Self { words: Words::zeroed(0), given: 0, fresh: 0, used: 0 }
     }
 }
 
@@ -62,10 +63,12 @@ impl<const SIZE: usize, const SMALL: usize, const LARGE: usize> Blocks<SIZE, SMA
             if piece.words.is_empty() {
                 piece.words = Words::zeroed(count * SIZE);
             }
-            if let Some(at) = piece.free.pop() {
+            if let Some(at) = piece.given.checked_sub(1) {
                 let at = at as usize;
+                let block = &mut piece.words[at * SIZE..(at + 1) * SIZE];
+                piece.given = block[0] as u32;
                 piece.used += 1;
-                piece.words[at * SIZE..(at + 1) * SIZE].fill(0);
+                block.fill(0);
                 return first + at;
             }
             if (piece.fresh as usize) < count {
@@ -82,7 +85,8 @@ impl<const SIZE: usize, const SMALL: usize, const LARGE: usize> Blocks<SIZE, SMA
         let (number, at) = Self::place(block);
         let piece = &mut self.pieces[number];
         piece.used -= 1;
-        piece.free.push(at as u32);
+        piece.words[at * SIZE] = u64::from(piece.given);
+        piece.given = at as u32 + 1;
         if piece.used == 0 {
             *piece = Piece::empty();
         }
@@ -103,8 +107,8 @@ impl<const SIZE: usize, const SMALL: usize, const LARGE: usize> Blocks<SIZE, SMA
 
     /// Bytes reserved: at most a piece more than is in use, and pieces that some block keeps.
     pub(crate) fn bytes(&self) -> usize {
-        let words = |piece: &Piece| piece.words.len() * 8 + piece.free.capacity() * 4;
-        self.pieces.iter().map(words).sum::<usize>() + self.pieces.capacity() * size_of::<Piece>()
+        let words: usize = self.pieces.iter().map(|piece| piece.words.len()).sum();
+        words * 8 + self.pieces.capacity() * size_of::<Piece>()
     }
 }
 
