@@ -83,7 +83,8 @@ test('keys and texts are saved and opened', async () => {
   await index.save(path);
   for (const opened of [await Index.open(path), Index.openSync(path, { keys: true })]) {
     expect([opened.idOf('一'), opened.keyOf(1)]).toEqual([0, '二']);
-    expect(opened.checkAndAdd('第二集', { verify: { minSimilarity: 0.6 } })).toEqual({
+    const verify = { by: 'edit', minSimilarity: 0.6 } as const;
+    expect(opened.checkAndAdd('第二集', { verify })).toEqual({
       duplicateOf: 0,
       distance: 0,
       similarity: 2 / 3,
