@@ -1,7 +1,7 @@
 /** Large batches are copied in slices; nobody can tell but the timers. */
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { Fingerprinter, Index } from '..';
+import { Fingerprinter, Index, MinHasher, MinHashIndex } from '..';
 
 const by = new Fingerprinter();
 const texts = Array.from({ length: 20_000 }, (_, row) =>
@@ -65,5 +65,28 @@ test('an abort between slices leaves nothing behind', async () => {
   controller.abort(reason);
   await expect(adding).rejects.toBe(reason);
   await expect(fingerprinting).rejects.toBe(reason);
+  expect(index.size).toBe(0);
+});
+
+test('MinHash takes many slices as one batch too', async () => {
+  const hasher = new MinHasher();
+  const signatures = hasher.signatureMany(texts);
+  expect([...(await hasher.signatureManyAsync(texts))]).toEqual([...signatures]);
+  const mixed = texts.map((text, row) => (row % 5 === 0 ? (signatures.get(row) ?? text) : text));
+  const [one, other] = [new MinHashIndex(), new MinHashIndex()];
+  expect([...(await other.checkAndAddManyAsync(mixed))]).toEqual([...one.checkAndAddMany(mixed)]);
+  expect([...(await other.searchManyAsync(mixed))]).toEqual([...one.searchMany(mixed)]);
+  expect(await other.addManyAsync(mixed)).toEqual(one.addMany(mixed));
+});
+
+test('MinHash names an element by its place, and an abort leaves nothing behind', async () => {
+  const wrong = Object.assign([...texts], { 9000: 3 }) as never;
+  const index = new MinHashIndex();
+  await expect(index.addManyAsync(wrong)).rejects.toThrow('items[9000] must be');
+  const controller = new AbortController();
+  const adding = index.addManyAsync(texts, { signal: controller.signal });
+  await turn();
+  controller.abort(new Error('enough'));
+  await expect(adding).rejects.toThrow('enough');
   expect(index.size).toBe(0);
 });

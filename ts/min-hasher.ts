@@ -14,6 +14,7 @@ import { given } from './given';
 import type { NativeMinHasher, NativeMinHashOptions, NativeSignatures } from './native';
 import { NATIVE } from './native-part';
 import * as check from './options';
+import { whole } from './staging';
 
 /** How a text becomes a MinHash signature. */
 export interface MinHashOptions {
@@ -141,7 +142,9 @@ export class MinHasher {
     check.array(texts, 'texts');
     return new Signatures(
       await abortable(signal, (cancel) =>
-        this.#native.signatureManyAsync(texts, this.#threads, cancel),
+        whole(texts, 'texts', signal, (batch) =>
+          this.#native.signatureManyAsync(batch, this.#threads, cancel),
+        ),
       ),
     );
   }

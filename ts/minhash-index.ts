@@ -33,6 +33,7 @@ import type { NativeMinHashIndex } from './native';
 import { NATIVE } from './native-part';
 import * as check from './options';
 import type { Added } from './simhash-index';
+import { whole } from './staging';
 import { type Time, time } from './time';
 
 /** What an index of signatures takes: a text, or a signature made with the same options. */
@@ -167,7 +168,9 @@ export class MinHashIndex {
   ): Promise<Added> {
     const { at, signal } = check.checked(options, { ...ADD_MANY, ...JOB });
     check.array(items, 'items');
-    return abortable(signal, (cancel) => this.#native.addManyAsync(items, at, cancel));
+    return abortable(signal, (cancel) =>
+      whole(items, 'signatures', signal, (batch) => this.#native.addManyAsync(batch, at, cancel)),
+    );
   }
 
   /** Live documents that share a band with an item: by similarity, or by number of bands where no signatures are kept; then by id. `truncated` where some were left out. */
@@ -192,7 +195,9 @@ export class MinHashIndex {
     check.array(items, 'items');
     return new MinHashMatches(
       await abortable(signal, (cancel) =>
-        this.#native.searchManyAsync(items, threshold, limit, cancel),
+        whole(items, 'signatures', signal, (batch) =>
+          this.#native.searchManyAsync(batch, threshold, limit, cancel),
+        ),
       ),
     );
   }
@@ -229,7 +234,9 @@ export class MinHashIndex {
     check.array(items, 'items');
     return new MinHashCheckedItems(
       await abortable(signal, (cancel) =>
-        this.#native.checkAndAddManyAsync(items, at, onDuplicate, cancel),
+        whole(items, 'signatures', signal, (batch) =>
+          this.#native.checkAndAddManyAsync(batch, at, onDuplicate, cancel),
+        ),
       ),
     );
   }
