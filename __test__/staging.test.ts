@@ -1,7 +1,7 @@
 /** Large batches are copied in slices; nobody can tell but the timers. */
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { Fingerprinter, Index, MinHasher, MinHashIndex } from '..';
+import { Fingerprinter, Index, MinHasher, MinHashIndex, SentenceIndex } from '..';
 
 const by = new Fingerprinter();
 const texts = Array.from({ length: 20_000 }, (_, row) =>
@@ -83,6 +83,31 @@ test('MinHash names an element by its place, and an abort leaves nothing behind'
   const wrong = Object.assign([...texts], { 9000: 3 }) as never;
   const index = new MinHashIndex();
   await expect(index.addManyAsync(wrong)).rejects.toThrow('items[9000] must be');
+  const controller = new AbortController();
+  const adding = index.addManyAsync(texts, { signal: controller.signal });
+  await turn();
+  controller.abort(new Error('enough'));
+  await expect(adding).rejects.toThrow('enough');
+  expect(index.size).toBe(0);
+});
+
+test('an index of sentences takes many slices as one batch too', async () => {
+  const mixed = texts.map((text, row) => (row % 5 === 0 ? Buffer.from(text) : text));
+  const [one, other] = [new SentenceIndex(), new SentenceIndex()];
+  expect(await other.similarIdManyAsync(mixed)).toEqual(one.similarIdMany(mixed));
+  expect([...(await other.checkAndAddManyAsync(mixed))]).toEqual([...one.checkAndAddMany(mixed)]);
+  expect([...(await other.searchManyAsync(mixed))]).toEqual([...one.searchMany(mixed)]);
+  expect(await other.addManyAsync(mixed)).toEqual(one.addMany(mixed));
+});
+
+test('it names an element by its place, and an abort leaves nothing behind', async () => {
+  const wrong = Object.assign([...texts], { 9000: 3n }) as never;
+  const index = new SentenceIndex();
+  const message = 'texts[9000] must be a string or a Uint8Array, got bigint';
+  await expect(index.addManyAsync(wrong)).rejects.toThrow(message);
+  await expect(index.similarIdManyAsync(wrong)).rejects.toThrow(message);
+  await expect(index.checkAndAddManyAsync(wrong)).rejects.toThrow(message);
+  await expect(index.searchManyAsync(wrong)).rejects.toThrow(message);
   const controller = new AbortController();
   const adding = index.addManyAsync(texts, { signal: controller.signal });
   await turn();

@@ -41,7 +41,8 @@ export function rangeError(message: string): RangeError {
 
 /** An error of the addon as the class that its code stands for; what user code threw passes through. */
 export function fromNative(error: unknown): unknown {
-  if (!(error instanceof Error) || !('code' in error)) return error;
+  if (!(error instanceof Error) || !('code' in error) || error instanceof SimHashError)
+    return error;
   const { code, message } = error;
   if (code === 'ERR_INVALID_ARG_TYPE' || code === 'ERR_INVALID_ARG_VALUE')
     return typeError(message, code);

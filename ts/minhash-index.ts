@@ -5,6 +5,7 @@ import type { Text } from './documents';
 import { native } from './errors';
 import { fingerprinterOf, JOB, type JobOptions } from './fingerprinter';
 import type { Found } from './found';
+import { Handle } from './handle';
 import {
   ADD,
   ADD_MANY,
@@ -33,7 +34,6 @@ import type { NativeMinHashIndex } from './native';
 import { NATIVE } from './native-part';
 import * as check from './options';
 import type { Added } from './simhash-index';
-import { whole } from './staging';
 import { type Time, time } from './time';
 
 /** What an index of signatures takes: a text, or a signature made with the same options. */
@@ -96,11 +96,16 @@ export interface MinHashStats {
  * Ids, windows, times, batches and jobs are those of {@link Index}. Empty texts get an id and match nothing.
  */
 export class MinHashIndex {
-  readonly #native: NativeMinHashIndex;
+  readonly #handle: Handle<NativeMinHashIndex>;
 
   /** @throws TypeError, RangeError for options that are unknown, of the wrong type or out of range. */
   constructor(options?: MinHashIndexOptions) {
-    this.#native = options instanceof binding.NativeMinHashIndex ? options : made(options);
+    const index = options instanceof binding.NativeMinHashIndex ? options : made(options);
+    this.#handle = new Handle(index, 'MinHashIndex');
+  }
+
+  get #native(): NativeMinHashIndex {
+    return this.#handle.native;
   }
 
   /**
@@ -168,8 +173,8 @@ export class MinHashIndex {
   ): Promise<Added> {
     const { at, signal } = check.checked(options, { ...ADD_MANY, ...JOB });
     check.array(items, 'items');
-    return abortable(signal, (cancel) =>
-      whole(items, 'signatures', signal, (batch) => this.#native.addManyAsync(batch, at, cancel)),
+    return this.#handle.batch(items, 'signatures', signal, (index, batch, cancel) =>
+      index.addManyAsync(batch, at, cancel),
     );
   }
 
@@ -194,10 +199,8 @@ export class MinHashIndex {
     const { threshold, limit, signal } = check.checked(options, { ...MINHASH_SEARCH, ...JOB });
     check.array(items, 'items');
     return new MinHashMatches(
-      await abortable(signal, (cancel) =>
-        whole(items, 'signatures', signal, (batch) =>
-          this.#native.searchManyAsync(batch, threshold, limit, cancel),
-        ),
+      await this.#handle.batch(items, 'signatures', signal, (index, batch, cancel) =>
+        index.searchManyAsync(batch, threshold, limit, cancel),
       ),
     );
   }
@@ -233,10 +236,8 @@ export class MinHashIndex {
     const { at, onDuplicate, signal } = check.checked(options, checks);
     check.array(items, 'items');
     return new MinHashCheckedItems(
-      await abortable(signal, (cancel) =>
-        whole(items, 'signatures', signal, (batch) =>
-          this.#native.checkAndAddManyAsync(batch, at, onDuplicate, cancel),
-        ),
+      await this.#handle.batch(items, 'signatures', signal, (index, batch, cancel) =>
+        index.checkAndAddManyAsync(batch, at, onDuplicate, cancel),
       ),
     );
   }
@@ -284,9 +285,12 @@ export class MinHashIndex {
     await abortable(signal, (cancel) => this.#native.save(file, cancel));
   }
 
-  /** Frees the memory; jobs that run finish, later calls throw `ERR_SIMHASH_CLOSED`. Closing twice is fine. */
+  /**
+   * Later calls of this object throw `ERR_SIMHASH_CLOSED`; what was called before finishes. When the last of it has, or at
+   * once, the memory is free. Closing twice is fine.
+   */
   close(): void {
-    this.#native.close();
+    this.#handle.close();
   }
 
   [Symbol.dispose](): void {

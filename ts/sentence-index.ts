@@ -5,6 +5,7 @@ import type { Text } from './documents';
 import { native } from './errors';
 import { JOB, type JobOptions } from './fingerprinter';
 import type { Found } from './found';
+import { Handle } from './handle';
 import {
   ADD,
   ADD_MANY,
@@ -66,18 +67,23 @@ export interface SentenceStats {
  *
  * A text without a sentence of `minLength` is similar to equal texts only (after normalisation); empty texts get an id and
  * match nothing. Single calls cost microseconds and the sentences of the text, and are synchronous; `…Many` makes the
- * sketches on all cores while the JavaScript thread waits; `…ManyAsync` copies its input before it returns and leaves the
- * JavaScript thread free. An aborted job has changed nothing; once its sketches are made it is no longer aborted.
+ * sketches on all cores while the JavaScript thread waits; `…ManyAsync` leaves the JavaScript thread free, and copies its
+ * input as that of `Index` does. An aborted job has changed nothing; once its sketches are made it is no longer aborted.
  *
  * Opened from a file, an index writes every change to it before the call returns, and answers from memory all the same.
  * An index belongs to the thread that made it.
  */
 export class SentenceIndex {
-  readonly #native: NativeSentenceIndex;
+  readonly #handle: Handle<NativeSentenceIndex>;
 
   /** @throws TypeError, RangeError for options that are unknown, of the wrong type or out of range. */
   constructor(options?: SentenceIndexOptions) {
-    this.#native = options instanceof binding.NativeSentenceIndex ? options : made(options);
+    const index = options instanceof binding.NativeSentenceIndex ? options : made(options);
+    this.#handle = new Handle(index, 'SentenceIndex');
+  }
+
+  get #native(): NativeSentenceIndex {
+    return this.#handle.native;
   }
 
   /**
@@ -132,7 +138,9 @@ export class SentenceIndex {
   ): Promise<Float64Array> {
     const { at, signal } = check.checked(options, { ...ADD_MANY, ...JOB });
     check.array(texts, 'texts');
-    return abortable(signal, (cancel) => this.#native.similarIdManyAsync(texts, at, cancel));
+    return this.#handle.batch(texts, 'texts', signal, (index, batch, cancel) =>
+      index.similarIdManyAsync(batch, at, cancel),
+    );
   }
 
   /**
@@ -163,7 +171,9 @@ export class SentenceIndex {
   ): Promise<Added> {
     const { at, signal } = check.checked(options, { ...ADD_MANY, ...JOB });
     check.array(texts, 'texts');
-    return abortable(signal, (cancel) => this.#native.addManyAsync(texts, at, cancel));
+    return this.#handle.batch(texts, 'texts', signal, (index, batch, cancel) =>
+      index.addManyAsync(batch, at, cancel),
+    );
   }
 
   /** All live texts that are similar to this one, those that share most sentences first, then by id. `truncated` where some were left out. */
@@ -187,7 +197,9 @@ export class SentenceIndex {
     const { limit, signal } = check.checked(options, { ...SENTENCE_SEARCH, ...JOB });
     check.array(texts, 'texts');
     return new SentenceMatches(
-      await abortable(signal, (cancel) => this.#native.searchManyAsync(texts, limit, cancel)),
+      await this.#handle.batch(texts, 'texts', signal, (index, batch, cancel) =>
+        index.searchManyAsync(batch, limit, cancel),
+      ),
     );
   }
 
@@ -220,8 +232,8 @@ export class SentenceIndex {
     const { at, onDuplicate, signal } = check.checked(options, checks);
     check.array(texts, 'texts');
     return new SentencesChecked(
-      await abortable(signal, (cancel) =>
-        this.#native.checkAndAddManyAsync(texts, at, onDuplicate, cancel),
+      await this.#handle.batch(texts, 'texts', signal, (index, batch, cancel) =>
+        index.checkAndAddManyAsync(batch, at, onDuplicate, cancel),
       ),
     );
   }
@@ -277,9 +289,12 @@ export class SentenceIndex {
     await abortable(undefined, (cancel) => this.#native.compact(cancel));
   }
 
-  /** Frees the memory and lets go of the file; jobs that run finish, later calls throw `ERR_SIMHASH_CLOSED`. */
+  /**
+   * Later calls of this object throw `ERR_SIMHASH_CLOSED`; what was called before finishes. When the last of it has, or at
+   * once, the memory is free and the file can be opened again. Closing twice is fine.
+   */
   close(): void {
-    this.#native.close();
+    this.#handle.close();
   }
 
   [Symbol.dispose](): void {

@@ -7,6 +7,7 @@ import type { Text } from './documents';
 import { native } from './errors';
 import { fingerprinterOf, JOB, type JobOptions } from './fingerprinter';
 import type { Found } from './found';
+import { Handle } from './handle';
 import {
   ADD,
   ADD_MANY,
@@ -33,7 +34,6 @@ import { NATIVE } from './native-part';
 import * as check from './options';
 import { batches, type PairBatch } from './pairs';
 import { type PlanEstimate, type PlanOptions, plan } from './plan';
-import { whole } from './staging';
 import { type Time, time } from './time';
 import type { ConfirmOptions, TextOfOptions } from './verify';
 
@@ -87,11 +87,16 @@ const CLUSTERS: check.Checks<ClustersOptions> = { ...JOIN, onProgress: check.cal
  * An index belongs to the thread that made it; other workers of the process use it through {@link Index.share}.
  */
 export class Index {
-  readonly #native: NativeIndex;
+  readonly #handle: Handle<NativeIndex>;
 
   /** @throws TypeError, RangeError for options that are unknown, of the wrong type or out of range. */
   constructor(options?: IndexOptions) {
-    this.#native = options instanceof binding.NativeIndex ? options : made(options);
+    const index = options instanceof binding.NativeIndex ? options : made(options);
+    this.#handle = new Handle(index, 'Index');
+  }
+
+  get #native(): NativeIndex {
+    return this.#handle.native;
   }
 
   /**
@@ -148,8 +153,8 @@ export class Index {
   async addManyAsync(items: Items, options?: AddManyOptions & JobOptions): Promise<Added> {
     const { at, keys, signal } = check.checked(options, { ...ADD_MANY, ...JOB });
     checkItems(items);
-    return abortable(signal, (cancel) =>
-      whole(items, 'items', signal, (batch) => this.#native.addManyAsync(batch, at, keys, cancel)),
+    return this.#handle.batch(items, 'items', signal, (index, batch, cancel) =>
+      index.addManyAsync(batch, at, keys, cancel),
     );
   }
 
@@ -171,10 +176,8 @@ export class Index {
     const { maxDistance, limit, signal } = check.checked(options, { ...SEARCH, ...JOB });
     checkItems(items);
     return new Matches(
-      await abortable(signal, (cancel) =>
-        whole(items, 'items', signal, (batch) =>
-          this.#native.searchManyAsync(batch, maxDistance, limit, cancel),
-        ),
+      await this.#handle.batch(items, 'items', signal, (index, batch, cancel) =>
+        index.searchManyAsync(batch, maxDistance, limit, cancel),
       ),
     );
   }
@@ -215,10 +218,8 @@ export class Index {
     const { at, onDuplicate, keys, verify, signal } = check.checked(options, checks);
     checkItems(items);
     return new CheckedItems(
-      await abortable(signal, (cancel) =>
-        whole(items, 'items', signal, (batch) =>
-          this.#native.checkAndAddManyAsync(batch, at, onDuplicate, keys, verify, cancel),
-        ),
+      await this.#handle.batch(items, 'items', signal, (index, batch, cancel) =>
+        index.checkAndAddManyAsync(batch, at, onDuplicate, keys, verify, cancel),
       ),
     );
   }
@@ -338,11 +339,12 @@ export class Index {
   }
 
   /**
-   * Frees the memory, unless other workers use the index; jobs that run finish, later calls of this object throw
-   * `ERR_SIMHASH_CLOSED`. Closing twice is fine.
+   * Later calls of this object throw `ERR_SIMHASH_CLOSED`; what was called before finishes. When the last of it has, or at
+   * once, the memory is free, unless other workers use the index; a loop over {@link pairs} then fails with the same code.
+   * Closing twice is fine.
    */
   close(): void {
-    this.#native.close();
+    this.#handle.close();
   }
 
   [Symbol.dispose](): void {

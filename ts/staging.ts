@@ -19,7 +19,7 @@ const AHEAD = 8;
 const CANCELLED = 'ERR_SIMHASH_CANCELLED';
 
 /** What elements may be, as the addon names it. */
-type Elements = 'texts' | 'items' | 'signatures';
+export type Elements = 'texts' | 'items' | 'signatures';
 
 /** The elements at this moment. A Proxy need not have a method `slice`. */
 function copied(array: readonly unknown[]): unknown[] {

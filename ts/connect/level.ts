@@ -15,6 +15,7 @@ import { binding } from '../binding';
 import type { Text } from '../documents';
 import { native, SimHashError } from '../errors';
 import { JOB, type JobOptions } from '../fingerprinter';
+import { Handle } from '../handle';
 import {
   ADD,
   ADD_MANY,
@@ -78,15 +79,19 @@ const PER_TEXT = 4 * 64;
  * resolve when the database has acknowledged. One index at a time may use a prefix of a database.
  */
 export class LevelSentenceIndex {
-  readonly #native: NativeSentenceIndex;
+  readonly #handle: Handle<NativeSentenceIndex>;
   readonly #kept: Kept;
   /** Writes come one after the other. */
   #queue: Promise<void> = Promise.resolve();
   #failed: unknown;
 
   private constructor(index: NativeSentenceIndex, kept: Kept) {
-    this.#native = index;
+    this.#handle = new Handle(index, 'LevelSentenceIndex');
     this.#kept = kept;
+  }
+
+  get #native(): NativeSentenceIndex {
+    return this.#handle.native;
   }
 
   /**
@@ -144,7 +149,7 @@ export class LevelSentenceIndex {
   /** Adds a text; the name of its group. */
   async similarId(text: Text, options?: AddOptions): Promise<number> {
     const { at } = check.checked(options, ADD);
-    return this.#change(() => native(() => this.#native.similarId(text, at)));
+    return this.#change((index) => native(() => index.similarId(text, at)));
   }
 
   /** As if {@link similarId} were called for every text in order, as one step. */
@@ -155,14 +160,16 @@ export class LevelSentenceIndex {
     const { at, signal } = check.checked(options, { ...ADD_MANY, ...JOB });
     check.array(texts, 'texts');
     return this.#change(() =>
-      abortable(signal, (cancel) => this.#native.similarIdManyAsync(texts, at, cancel)),
+      this.#handle.batch(texts, 'texts', signal, (index, batch, cancel) =>
+        index.similarIdManyAsync(batch, at, cancel),
+      ),
     );
   }
 
   /** Adds a text; its id. */
   async add(text: Text, options?: AddOptions): Promise<number> {
     const { at } = check.checked(options, ADD);
-    return this.#change(() => native(() => this.#native.add(text, at)));
+    return this.#change((index) => native(() => index.add(text, at)));
   }
 
   /** Adds many texts, all or none; their ids are consecutive. */
@@ -170,14 +177,16 @@ export class LevelSentenceIndex {
     const { at, signal } = check.checked(options, { ...ADD_MANY, ...JOB });
     check.array(texts, 'texts');
     return this.#change(() =>
-      abortable(signal, (cancel) => this.#native.addManyAsync(texts, at, cancel)),
+      this.#handle.batch(texts, 'texts', signal, (index, batch, cancel) =>
+        index.addManyAsync(batch, at, cancel),
+      ),
     );
   }
 
   /** Adds a text unless a live one is similar; looking and adding are one step. */
   async checkAndAdd(text: Text, options?: AddOptions & DuplicateOptions): Promise<SentenceChecked> {
     const { at, onDuplicate } = check.checked(options, { ...ADD, ...DUPLICATE });
-    return this.#change(() => native(() => this.#native.checkAndAdd(text, at, onDuplicate)));
+    return this.#change((index) => native(() => index.checkAndAdd(text, at, onDuplicate)));
   }
 
   /** As if {@link checkAndAdd} were called for every text in order, as one step. */
@@ -189,8 +198,8 @@ export class LevelSentenceIndex {
     const { at, onDuplicate, signal } = check.checked(options, checks);
     check.array(texts, 'texts');
     const checked = await this.#change(() =>
-      abortable(signal, (cancel) =>
-        this.#native.checkAndAddManyAsync(texts, at, onDuplicate, cancel),
+      this.#handle.batch(texts, 'texts', signal, (index, batch, cancel) =>
+        index.checkAndAddManyAsync(batch, at, onDuplicate, cancel),
       ),
     );
     return new SentencesChecked(checked);
@@ -199,13 +208,13 @@ export class LevelSentenceIndex {
   /** Takes an id away; false if it was not alive. */
   async delete(id: number): Promise<boolean> {
     const given = check.id(id, 'id');
-    return this.#change(() => native(() => this.#native.delete(given)));
+    return this.#change((index) => native(() => index.delete(given)));
   }
 
   /** Takes every text away whose time is before `before`; how many they were. */
   async expire(before: Time): Promise<number> {
     const at = time(before, 'before');
-    return this.#change(() => native(() => this.#native.expire(at)));
+    return this.#change((index) => native(() => index.expire(at)));
   }
 
   /** All live texts that are similar to this one, those that share most sentences first, then by id. */
@@ -222,7 +231,9 @@ export class LevelSentenceIndex {
     const { limit, signal } = check.checked(options, { ...SENTENCE_SEARCH, ...JOB });
     check.array(texts, 'texts');
     return new SentenceMatches(
-      await abortable(signal, (cancel) => this.#native.searchManyAsync(texts, limit, cancel)),
+      await this.#handle.batch(texts, 'texts', signal, (index, batch, cancel) =>
+        index.searchManyAsync(batch, limit, cancel),
+      ),
     );
   }
 
@@ -248,13 +259,16 @@ export class LevelSentenceIndex {
 
   /** Writes the whole in place of the changes. Happens by itself when four times more was written than is alive. */
   compact(): Promise<void> {
-    return this.#write(() => this.#rewrite());
+    return this.#handle.lease((index) => this.#write(() => this.#rewrite(index)));
   }
 
-  /** Waits for writes under way, then frees the memory; later calls reject. The database stays open. */
-  async close(): Promise<void> {
-    await this.#queue;
-    this.#native.close();
+  /**
+   * Later calls of this object throw `ERR_SIMHASH_CLOSED`; what was called before finishes. When the last of it has, or at
+   * once, the memory is free, and the promise resolves. The database stays open. Closing twice is fine.
+   */
+  close(): Promise<void> {
+    this.#handle.close();
+    return this.#handle.ended;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -262,11 +276,13 @@ export class LevelSentenceIndex {
   }
 
   /** Changes the index, then has the database keep what was changed. */
-  async #change<T>(work: () => T | Promise<T>): Promise<T> {
-    if (this.#failed !== undefined) throw stopped(this.#kept.prefix, this.#failed);
-    const result = await work();
-    await this.#write(() => this.#append());
-    return result;
+  #change<T>(work: (index: NativeSentenceIndex) => T | Promise<T>): Promise<T> {
+    return this.#handle.lease(async (index) => {
+      if (this.#failed !== undefined) throw stopped(this.#kept.prefix, this.#failed);
+      const result = await work(index);
+      await this.#write(() => this.#append(index));
+      return result;
+    });
   }
 
   /** Writes when those before have been written. What fails here fails for good: memory is ahead of the database. */
@@ -284,19 +300,19 @@ export class LevelSentenceIndex {
     return done;
   }
 
-  async #append(): Promise<void> {
+  async #append(index: NativeSentenceIndex): Promise<void> {
     const kept = this.#kept;
-    const changes = native(() => this.#native.takeChanges());
+    const changes = native(() => index.takeChanges());
     // Another call's write took them along.
     if (changes.length === 0) return;
     await put(kept, [[changesKey(kept, kept.next), changes]]);
     kept.next += 1;
     kept.bytes += changes.length;
-    if (kept.bytes > LEAST + PER_TEXT * this.size) await this.#rewrite();
+    if (kept.bytes > LEAST + PER_TEXT * index.size()) await this.#rewrite(index);
   }
 
-  async #rewrite(): Promise<void> {
-    const whole = await abortable(undefined, (cancel) => this.#native.whole(cancel));
+  async #rewrite(index: NativeSentenceIndex): Promise<void> {
+    const whole = await abortable(undefined, (cancel) => index.whole(cancel));
     await replaceAll(this.#kept, whole);
   }
 }
