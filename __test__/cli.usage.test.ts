@@ -57,6 +57,14 @@ describe('a wrong command line exits 2, writes nothing to standard output and sa
     [['dedup', 'in', '-o', 'out', '--max-distance', '2.5'], 'an integer'],
     [['dedup', 'in', '-o', 'out', '--min-similarity', '1.5'], 'a number from 0 to 1'],
     [['dedup', 'in', '-o', 'out', '--min-similarity', ''], 'needs a value'],
+    [
+      ['dedup', 'in', '-o', 'out', '--verify', 'off', '--min-similarity', '0.7'],
+      '--min-similarity 0.7 must be left out beside --verify off',
+    ],
+    [
+      ['clusters', 'in', '--min-similarity=0.8', '--verify=off'],
+      '--min-similarity 0.8 must be left out beside --verify off',
+    ],
     [['dedup', 'in', '-o', 'out', '--threads', 'all'], "got 'all'"],
     [['dedup', 'in', '-o', 'out', '--features', 'word'], 'did you mean words?'],
     [['dedup', 'in', '-o', 'out', '--ngram', '9'], 'an integer from 1 to 8'],

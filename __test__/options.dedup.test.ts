@@ -133,6 +133,22 @@ describe.each(Object.entries(both))('%s', (name, run) => {
   });
 });
 
+test('a threshold beside verify: false is refused by both doors, but for the 0 that means the same', async () => {
+  for (const run of Object.values(both)) {
+    for (const method of ['simhash', 'minhash', 'sentences', 'brute-force', 'exact'] as const) {
+      const refused = run({ method, verify: false, minSimilarity: 0.7 } as never);
+      await expect(refused).rejects.toMatchObject({
+        name: 'TypeError',
+        code: 'ERR_INVALID_ARG_VALUE',
+        message:
+          'minSimilarity must be left out beside verify: false, which measures nothing, got 0.7',
+      });
+      const off = await run({ method, verify: false, minSimilarity: 0 } as never);
+      expect(counts(off)).toEqual(counts(await run({ method, verify: false } as never)));
+    }
+  }
+});
+
 test.each(['', '.', 'a.', 'a..b'])('keep by field %j is refused by both doors', async (field) => {
   const refused = { code: 'ERR_INVALID_ARG_VALUE', message: /^keep\.field must be keys/ };
   for (const run of Object.values(both)) {

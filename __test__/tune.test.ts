@@ -101,6 +101,14 @@ test('truth follows the features and the threshold that are asked for', async ()
   }
 });
 
+test('a trial without verification needs no threshold of its own, and may have none', async () => {
+  const unverified = { method: 'minhash', verify: false } as const;
+  const { trials } = await tune(sample, { minSimilarity: 0.7, trials: [unverified] });
+  expect(trials.map(({ options }) => options)).toEqual([unverified]);
+  const both = tune(sample, { trials: [{ ...unverified, minSimilarity: 0.7 }] });
+  await expect(both).rejects.toThrow('minSimilarity must be left out beside verify: false');
+});
+
 test('an abort rejects with its reason, before and during', async () => {
   const reason = new Error('enough');
   await expect(tune(sample, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);

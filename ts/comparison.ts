@@ -48,10 +48,11 @@ export interface ComparisonOptions extends FingerprinterOptions {
   /**
    * What is measured between candidates: `'auto'` (default, Jaccard similarity of the features at every length), the
    * containment of the smaller text's features in the larger one's, edit distance as a share of the longer text, or the
-   * cosine of weighted features. `false`: candidates are duplicates as they are.
+   * cosine of weighted features. `false`: candidates are duplicates as they are, those that `'minhash'` and `'brute-force'` find
+   * for a `minSimilarity` of 0.8.
    */
   verify?: 'auto' | 'jaccard' | 'containment' | 'edit' | 'cosine' | false | undefined;
-  /** Least similarity by that measure, 0 to 1. Default 0.8. 0 is `verify: false`. */
+  /** Least similarity by that measure, 0 to 1. Default 0.8. 0 is `verify: false`, beside which no other number may be given. */
   minSimilarity?: number | undefined;
   /** Most candidates looked at per document, best first, 1 to 2^32 - 1. Default 1000. */
   maxVerifications?: number | undefined;
@@ -150,6 +151,12 @@ export function nativeComparison(options: ComparisonOptions): NativeDedupOptions
     throw typeError('bands and rows must be given together, or neither', INVALID);
   }
   const { verify, minSimilarity } = options;
+  if (verify === false && minSimilarity !== undefined && minSimilarity > 0) {
+    throw typeError(
+      `minSimilarity must be left out beside verify: false, which measures nothing, got ${minSimilarity}`,
+      INVALID,
+    );
+  }
   return {
     fingerprinter: nativeOptions(options),
     threads,

@@ -132,7 +132,8 @@ export async function tune(corpus: Corpus, options?: TuneOptions): Promise<Tunin
   const truth = stated ?? (await exact(docs, native, signal));
   const tuning: Tuning = { documents: docs.length, redundant: 0, trials: [] };
   for (const own of trials) {
-    const all = { ...by, minSimilarity, ...own };
+    const least = own.verify === false ? {} : { minSimilarity };
+    const all = { ...by, ...least, ...own };
     const { summary, seconds, clusters } = await run(docs, all, signal);
     const scoring = { ...by, minSimilarity, ...given({ signal }) };
     const evaluation = await evaluate(clusters, truth, { documents: docs, ...scoring });

@@ -6,7 +6,7 @@ import type { Values } from './command';
 import { codeOf, EXIT, UsageError } from './exit';
 import { bytes, count, plural } from './format';
 import { Interrupt } from './interrupt';
-import { comparison, execution, features, fields, fingerprinterOptions } from './options';
+import { execution, features, fields, fingerprinterOptions } from './options';
 import { ProgressReport } from './progress';
 import { Rejections } from './rejections';
 import type { Terminal } from './terminal';
@@ -69,8 +69,11 @@ export const deciding = {
     help: 'what is measured between candidates',
   },
   'min-similarity': {
-    ...comparison['min-similarity'],
-    help: 'least similarity by that measure, where 0 = do not verify',
+    kind: 'number',
+    value: 'S',
+    min: 0,
+    max: 1,
+    help: 'least similarity by that measure, where 0 = do not verify; without it 0.8',
   },
   ...features,
   ...fields,
@@ -81,7 +84,7 @@ type Deciding = Values<typeof deciding>;
 
 /** The values as the library takes them. */
 export function decidingOptions(values: Deciding) {
-  const { bands, rows, sentences, cluster, verify, threads } = values;
+  const { bands, rows, sentences, cluster, threads } = values;
   const own = given({ maxDistance: values['max-distance'], bands, rows, sentences });
   const method = methodOf({ ...given({ method: values.method }), ...own });
   const initial = method === 'simhash' ? { maxDistance: 8 } : {};
@@ -92,12 +95,19 @@ export function decidingOptions(values: Deciding) {
     method,
     cluster,
     keep: keepOf(values),
-    verify: verify === 'off' ? (false as const) : verify,
-    minSimilarity: values['min-similarity'],
+    ...verification(values),
     textField: values['text-field'],
     idField: values['id-field'],
     threads,
   };
+}
+
+function verification({ verify, 'min-similarity': least }: Deciding) {
+  if (verify !== 'off') return { verify, minSimilarity: least ?? 0.8 };
+  if (least === undefined || least === 0) return { verify: false as const };
+  throw new UsageError(
+    `--min-similarity ${least} must be left out beside --verify off, which measures nothing`,
+  );
 }
 
 function keepOf({ keep, 'keep-by': field }: Deciding): Keep {
