@@ -119,10 +119,10 @@ test('slow and fast sources are decided alike', async () => {
 
 describe('decided at the end', () => {
   const dated = [
-    { text: NEWS, date: '2024-05-01', score: 1 },
-    { text: `【转载】${NEWS}`, date: '2024-11-01' },
+    { text: NEWS, date: '2024-05-01', score: 1, id: 2n ** 70n },
+    { text: `【转载】${NEWS}`, date: '2024-11-01', id: 2n ** 70n + 1n },
     { text: '临溪县今年的早稻收割进入尾声', score: 9 },
-    { text: NEWS, date: '2023-01-01', score: { value: 3 } },
+    { text: NEWS, date: '2023-01-01', score: { value: 3 }, id: 2 ** 70 },
   ];
   const originals = async (options: DedupOptions<(typeof dated)[number]>) => {
     const of: (number | undefined)[] = [];
@@ -141,6 +141,8 @@ describe('decided at the end', () => {
     [{ field: 'date', order: 'smallest' }, [3, 3, undefined, undefined]],
     [{ field: 'score' }, [undefined, 0, undefined, 0]],
     [{ field: 'score.value' }, [3, 3, undefined, undefined]],
+    [{ field: 'id' }, [1, undefined, undefined, 1]],
+    [{ field: 'id', order: 'smallest' }, [undefined, 0, undefined, 0]],
     [(members: readonly unknown[]) => members.length - 1, [3, 3, undefined, undefined]],
   ] as const)('keep %o', async (keep, expected) => {
     for (const cluster of ['representative', 'components'] as const) {

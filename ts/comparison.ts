@@ -15,8 +15,8 @@ export type Keep =
   /** The largest value of the field `date`. */
   | 'newest'
   /**
-   * By another field, `a.b` for nested ones: numbers (near ones beyond 2^53 are a tie, as they are in JavaScript), or texts by
-   * code points; documents without it come last.
+   * By another field, `a.b` for nested ones: numbers (those of files exactly where they are whole, those of JavaScript as
+   * they are, bigints too), then texts by code points; documents without it are kept last.
    */
   | {
       readonly field: string;

@@ -12,7 +12,7 @@ import {
 import { type Doc, iteratorOf, textOf } from './documents';
 import { fromNative, native } from './errors';
 import { JOB, type JobOptions } from './fingerprinter';
-import type { NativeDecisions, NativeDocumentClusters } from './native';
+import type { NativeDecisions, NativeDocumentClusters, NativeInteger } from './native';
 import * as check from './options';
 
 /** What became of a document. */
@@ -263,14 +263,15 @@ function begin<D>(
 }
 
 /** What the keep rule compares in a document; absent where it does not say. */
-function keyOf(path: string): (doc: Doc) => number | string | undefined {
+function keyOf(path: string): (doc: Doc) => number | string | NativeInteger | undefined {
   const keys = path.split('.');
   return (doc) => {
     let value: unknown = doc;
     for (const key of keys) {
       value = typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined;
     }
-    if (typeof value === 'bigint' || value instanceof Date) return Number(value);
+    if (typeof value === 'bigint') return { decimal: value.toString() };
+    if (value instanceof Date) return value.getTime();
     return typeof value === 'number' || typeof value === 'string' ? value : undefined;
   };
 }

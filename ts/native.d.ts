@@ -25,7 +25,7 @@ export declare class NativeDeduper {
    * Decides the next documents, on the pool; no rows where everything is decided at the end. `keys` has a value of
    * the keep rule's field for each. One call at a time.
    */
-  push(texts: unknown, keys: (number | string | undefined)[], cancel: Cancel): Promise<NativeDecisions>
+  push(texts: unknown, keys: (number | string | NativeInteger | undefined)[], cancel: Cancel): Promise<NativeDecisions>
   /** The clusters of two or more, to choose from: members of cluster i are at `offsets[i]` to `offsets[i + 1] - 1`. */
   clusters(): NativeDocumentClusters
   /** Keeps these documents of their clusters. */
@@ -551,6 +551,11 @@ export interface NativeIndexOptions {
   /** Most characters of a stored text; 0: none are stored. */
   longestText?: number
   threads: number
+}
+
+/** A whole number of any size. */
+export interface NativeInteger {
+  decimal: string
 }
 
 /** What is known to be true of documents `0..documents`. */

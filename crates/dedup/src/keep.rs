@@ -3,8 +3,12 @@
 //! A rule is a total order of all documents, best first: by its key, ties by place in the input. So the answer depends on
 //! neither threads nor batches, and choosing is taking the first of each cluster.
 
+mod integer;
+
 use crate::options::Keep;
 use std::cmp::Ordering;
+
+pub use integer::Integer;
 
 /// What a keep rule compares.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -12,14 +16,26 @@ pub enum Key {
     /// The document does not say: it is kept only where no other does.
     #[default]
     Missing,
-    /// A number. Of whole numbers beyond 2^53, of which not all are doubles, near ones are a tie: write them as texts of one
-    /// length.
+    /// A number.
     Number(f64),
+    /// A whole number, exactly; it and [`Key::Number`] are in one order.
+    Integer(Integer),
     /// A text, compared by code points: dates as ISO 8601 writes them, of one time zone, come in order of time.
     Text(Box<str>),
 }
 
 impl Key {
+    /// A number as JSON writes it: whole ones are compared exactly, others as doubles. What is no number is missing.
+    #[must_use]
+    pub fn number(json: &str) -> Self {
+        /// 2^53: a double tells whole numbers below from each other, and takes no memory of its own.
+        const EXACT: f64 = 9_007_199_254_740_992.0;
+        match (json.parse::<f64>(), Integer::new(json)) {
+            (Ok(number), Some(whole)) if number.abs() >= EXACT => Self::Integer(whole),
+            (number, _) => number.map_or(Self::Missing, Self::Number),
+        }
+    }
+
     /// Its length in code points, for [`Keep::Longest`].
     pub(crate) fn length(text: &str) -> Self {
         Self::Number(text.chars().count() as f64)
@@ -30,9 +46,12 @@ impl Key {
         match (self, other) {
             // Not `total_cmp`, by which -0 is less than 0: they are one number, and ties are for the first.
             (Self::Number(a), Self::Number(b)) => a.partial_cmp(b).unwrap_or(Ordering::Equal),
+            (Self::Integer(a), Self::Integer(b)) => a.cmp(b),
+            (Self::Integer(a), Self::Number(b)) => a.compare(*b),
+            (Self::Number(a), Self::Integer(b)) => b.compare(*a).reverse(),
             (Self::Text(a), Self::Text(b)) => a.cmp(b),
-            (Self::Number(_), Self::Text(_)) => Ordering::Less,
-            (Self::Text(_), Self::Number(_)) => Ordering::Greater,
+            (Self::Number(_) | Self::Integer(_), Self::Text(_)) => Ordering::Less,
+            (Self::Text(_), Self::Number(_) | Self::Integer(_)) => Ordering::Greater,
             (Self::Missing, _) | (_, Self::Missing) => Ordering::Equal,
         }
     }
@@ -41,7 +60,7 @@ impl Key {
         match self {
             Self::Missing => true,
             Self::Number(number) => number.is_nan(),
-            Self::Text(_) => false,
+            Self::Integer(_) | Self::Text(_) => false,
         }
     }
 }
@@ -96,6 +115,11 @@ mod tests {
             let keep = Keep::Field { path: "date".into(), largest };
             assert_eq!(order(&keep, &zeros, 2), [0, 1]);
         }
+        let long = ["9007199254740993", "9.007199254740992e15", "-1e400", "9007199254740992", "12"];
+        let long = long.map(Key::number);
+        assert_eq!(long.iter().filter(|key| matches!(key, Key::Integer(_))).count(), 2);
+        let by = |largest| order(&Keep::Field { path: "id".into(), largest }, &long, 5);
+        assert_eq!([by(true), by(false)], [[0, 1, 3, 4, 2], [2, 4, 1, 3, 0]]);
         assert_eq!(order(&Keep::Last, &[], 3), [2, 1, 0]);
         assert_eq!(order(&Keep::First, &[], 3), [0, 1, 2]);
     }

@@ -43,7 +43,7 @@ mod write;
 pub use deduper::{Decision, Deduper};
 pub use error::DedupError;
 pub use files::dedup_files;
-pub use keep::Key;
+pub use keep::{Integer, Key};
 pub use method::Method;
 pub use options::{Cluster, DedupOptions, FileOptions, Keep, Measure};
 pub use read::{Fields, Input};

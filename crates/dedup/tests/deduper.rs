@@ -33,6 +33,9 @@ fn key() -> impl Strategy<Value = Key> {
     prop_oneof![
         1 => Just(Key::Missing),
         3 => (-2i32..3).prop_map(|number| Key::Number(f64::from(number))),
+        // Of which doubles cannot tell all from each other.
+        2 => (-2i64..3).prop_map(|number| Key::number(&(i64::MAX - 2 + number).to_string())),
+        1 => (0u32..2).prop_map(|number| Key::Number(i64::MAX as f64 + f64::from(number * 4096))),
         3 => "202[0-3]".prop_map(|text| Key::Text(text.into())),
     ]
 }

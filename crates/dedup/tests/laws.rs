@@ -62,7 +62,9 @@ impl Corpus {
         let texts = tree.current();
         let keys = (0..len).map(|row| match row * 7 % 11 {
             0 => Key::Missing,
-            by @ 1..6 => Key::Number(by as f64 - 3.0),
+            by @ 1..4 => Key::Number(by as f64 - 3.0),
+            // As doubles they are one number.
+            by @ 4..6 => Key::number(&(u64::MAX - by as u64).to_string()),
             by => Key::Text(format!("202{by}").into()),
         });
         let options = DedupOptions::default().fingerprinter;
@@ -79,6 +81,7 @@ impl Corpus {
         let record = |(text, key): (&String, &Key)| {
             let by = match key {
                 Key::Number(number) => json!(number),
+                Key::Integer(number) => json!(number.to_string().parse::<u64>().unwrap()),
                 Key::Text(text) => json!(text),
                 Key::Missing => Value::Null,
             };
@@ -97,8 +100,10 @@ impl Corpus {
             (a, b) => {
                 let order = match (a, b) {
                     (Key::Number(a), Key::Number(b)) => a.partial_cmp(b).unwrap(),
+                    (Key::Integer(a), Key::Integer(b)) => a.cmp(b),
                     (Key::Text(a), Key::Text(b)) => a.cmp(b),
-                    (Key::Number(_), _) => Ordering::Less,
+                    // The doubles here are small, the integers large.
+                    (Key::Number(_), _) | (Key::Integer(_), Key::Text(_)) => Ordering::Less,
                     _ => Ordering::Greater,
                 };
                 if largest { order } else { order.reverse() }

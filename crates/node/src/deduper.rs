@@ -8,13 +8,19 @@ use crate::fingerprinter::NativeFingerprinterOptions;
 use crate::task::{self, Cancel, Place};
 use crate::text::{Accept, Given, Texts};
 use napi::Env;
-use napi::bindgen_prelude::{Either, Object, Uint32Array, Unknown};
+use napi::bindgen_prelude::{Either3, Object, Uint32Array, Unknown};
 use napi_derive::napi;
 use parking_lot::Mutex;
 use simhash_dedup::{Cluster, Decision, DedupOptions, Deduper, Keep, Key, Measure, Method};
 use simhash_index::bands::BandPlan;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+
+/// A whole number of any size.
+#[napi(object, object_to_js = false)]
+pub struct NativeInteger {
+    pub decimal: String,
+}
 
 /// How documents are compared.
 #[napi(object, object_to_js = false)]
@@ -168,8 +174,8 @@ impl NativeDeduper {
         &self,
         env: &'env Env,
         texts: Unknown<'_>,
-        #[napi(ts_arg_type = "(number | string | undefined)[]")] keys: Vec<
-            Option<Either<f64, String>>,
+        #[napi(ts_arg_type = "(number | string | NativeInteger | undefined)[]")] keys: Vec<
+            Option<Either3<f64, String, NativeInteger>>,
         >,
         cancel: &Cancel,
     ) -> js::Result<Object<'env>> {
@@ -225,11 +231,12 @@ impl NativeDeduper {
     }
 }
 
-fn key(value: Option<Either<f64, String>>) -> Key {
+fn key(value: Option<Either3<f64, String, NativeInteger>>) -> Key {
     match value {
         None => Key::Missing,
-        Some(Either::A(number)) => Key::Number(number),
-        Some(Either::B(text)) => Key::Text(text.into()),
+        Some(Either3::A(number)) => Key::Number(number),
+        Some(Either3::B(text)) => Key::Text(text.into()),
+        Some(Either3::C(NativeInteger { decimal })) => Key::number(&decimal),
     }
 }
 

@@ -168,7 +168,7 @@ fn text_of(raw: &RawValue) -> Result<Cow<'_, str>, String> {
 fn key_of(raw: &RawValue) -> Result<Key, String> {
     Ok(match kind(raw) {
         "a string" => Key::Text(text_of(raw)?.into()),
-        "a number" => raw.get().parse().map_or(Key::Missing, Key::Number),
+        "a number" => Key::number(raw.get()),
         _ => Key::Missing,
     })
 }

