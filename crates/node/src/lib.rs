@@ -5,9 +5,9 @@
 //! strings, bytes ──text──► arenas ──task────► core crates ──► plain vectors
 //! typed arrays  ◄──columns────────◄──settle──────────────────────┘
 //! ```
-//! Inputs are copied before a call returns (a large array in slices before the call, [`staging`]); work never touches the engine; results are typed arrays that the engine owns.
-//! Errors leave through [`error`], with their code, whether thrown or rejected. Every export catches panics: nothing that
-//! JavaScript passes may end the process.
+//! Inputs are copied before a call returns (a large array in slices before the call, `staging`); work never touches the
+//! engine; results are typed arrays that the engine owns. Errors leave through `error`, with their code, whether thrown or
+//! rejected. Every export catches panics: nothing that JavaScript passes may end the process.
 
 #![allow(unreachable_pub, reason = "the macros of napi export what is `pub`, in whatever module")]
 #![cfg_attr(test, allow(dead_code, reason = "in a test build the macros of napi export nothing"))]

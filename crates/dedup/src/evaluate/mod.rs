@@ -12,7 +12,7 @@
 //! | B-cubed, adjusted Rand index | the two partitions as wholes | which link is wrong |
 //!
 //! Documents are numbers from 0; what is not named is alone. [`Labels`] are prepared once and hold for many results. What a
-//! label means is in [`labels`], what a result stands for in [`reported`].
+//! label means is in `labels`, what a result stands for in `reported`.
 //!
 //! Cost: `n log n` in documents, labels and links together, plus a merge of two shingle sets per link that is verified.
 //!

@@ -14,9 +14,9 @@
 //!   others wait: a check that misses a text ends with [`Step::Text`] and has changed nothing. The caller finds the text and
 //!   asks again; what came meanwhile is then seen.
 //! - **Documents that leave** (deleted, or out of the window) take key and text with them at once for every question; the
-//!   memory follows over the next changes ([`strings`]).
+//!   memory follows over the next changes (`strings`).
 //! - **Short texts**, too short for a fingerprint, are compared with each other by edit distance where texts are stored
-//!   ([`short`]).
+//!   (`short`).
 
 mod check;
 mod compare;

@@ -15,7 +15,7 @@
 //!   common.
 //!
 //! [`pairs_at_least`] joins a whole collection, in the order of document frequency; [`OverlapIndex`] takes sets one after
-//! the other and answers for one set at a time. Both count on whole numbers: [`Bounds`] finds each bound by the very
+//! the other and answers for one set at a time. Both count on whole numbers: `Bounds` finds each bound by the very
 //! comparison `overlap / union >= threshold` that decides, so no rounding can lose a pair.
 //!
 //! Sources: Bayardo, Ma, Srikant, "Scaling up all pairs similarity search", WWW 2007 (prefixes, rare members first); Xiao,

@@ -7,9 +7,9 @@
 //!
 //! | scheme | work for n features | signature | in bands |
 //! |---|---|---|---|
-//! | [`permute`]: a hash function per position | `n * hashes` | `hashes` values | yes |
-//! | [`one`]: one hash, its range cut into bins | `n + hashes` | `hashes` values | yes |
-//! | [`bottom`]: the smallest values of one hash | `n` | at most `hashes` values, ascending | no: positions shift |
+//! | `permute`: a hash function per position | `n * hashes` | `hashes` values | yes |
+//! | `one`: one hash, its range cut into bins | `n + hashes` | `hashes` values | yes |
+//! | `bottom`: the smallest values of one hash | `n` | at most `hashes` values, ascending | no: positions shift |
 //!
 //! Every feature is mixed with the seed first, so callers may pass hashes of any quality, or plain numbers. The values are
 //! integers and minima have no order of evaluation: every instruction set, thread and platform gives the same signature,

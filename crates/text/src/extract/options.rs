@@ -41,7 +41,7 @@ pub enum Segmenter {
     JiebaRs,
 }
 
-/// Options of [`Extractor::new`]; `None` means the unit's own default.
+/// Options of [`Extractor::new`](super::Extractor::new); `None` means the unit's own default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExtractorOptions {
     /// Default [`Unit::Chars`].
