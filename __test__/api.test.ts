@@ -106,6 +106,7 @@ describe('options', () => {
       [{ weighting: 'tfidf' }, 'weighting'],
       [{ topK: 3 }, 'topK'],
       [{ ...jieba, ngram: 2 }, 'ngram'],
+      [{ features: 'auto', ngram: 2 }, 'ngram'],
       [{ ...jieba, segmenter: 'jieba-rs' }, 'segmenter'],
       [{ segmenter: 'jieba-rs' }, 'segmenter'],
       [{ hmm: false }, 'hmm'],

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { Folder, jsonLines, ROOT, SAMPLE } from './cli-run';
 
 const A = '望海市地铁四号线二期工程今天贯通，线路全长十六点七公里，设站十二座。';
-const A2 = `${A}（转载）`;
+const A2 = `【转载】${A}`;
 const B = '白石镇中心小学的学生本周吃上了自己种的萝卜，一共收了六百多斤。';
 
 interface Summary {

@@ -66,7 +66,7 @@ test('default options find the labelled clusters of the sample: recall 117 of 11
 });
 
 test('fingerprints within the default distance find 113 of 117, precision 1', async () => {
-  // Four one-line posts and reposts differ in 9 to 11 bits, the default distance is 8.
+  // Four one-line posts and reposts differ in 9 or 10 bits, the default distance is 8.
   expect(await score('--method', 'simhash')).toEqual({ linked: 113, right: 113, labelled: 117 });
 });
 
@@ -74,7 +74,7 @@ test('distance 12 finds all labelled clusters, and verification keeps the precis
   expect(await score('--max-distance', '12')).toEqual({ linked: 117, right: 117, labelled: 117 });
 });
 
-test('without verification distance 12 takes bulletins of one template for duplicates', async () => {
-  const { linked, right } = await score('--max-distance', '12', '--min-similarity', '0');
+test('without verification distance 16 takes bulletins of one template for duplicates', async () => {
+  const { linked, right } = await score('--max-distance', '16', '--min-similarity', '0');
   expect(linked).toBeGreaterThan(right);
 });

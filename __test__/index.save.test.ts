@@ -150,7 +150,7 @@ test('other options than the saved ones are refused, with both', async () => {
       expect((error as Error).message).toContain(part);
     }
   };
-  await refused({}, 'ngram 3', 'ngram 2');
+  await refused({}, 'features chars, ngram 3', 'features auto');
   await refused({ fingerprinter: { ngram: 3, minFeatures: 3 } }, 'minFeatures 12', 'minFeatures 3');
   await refused({ fingerprinter: { ngram: 3, normalize: false } }, 'nfkc', 'normalize nothing');
   await refused({ fingerprinter, maxDistance: 3 }, '2', '3');

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { containment, cosine, Fingerprinter, jaccard, levenshtein } from '..';
+import { containment, cosine, explain, Fingerprinter, jaccard, levenshtein } from '..';
 
 /** Repeatable random numbers below `n` (a linear congruential generator; any would do). */
 function dice(seed: number): (n: number) => number {
@@ -42,6 +42,32 @@ function plainDistance(a: string, b: string): number {
 function weights(by: Fingerprinter, text: string): Map<bigint, number> {
   return new Map(by.features(text).map(({ hash, weight }) => [hash, weight]));
 }
+
+/** A long text of twelve ideographs: any two have their pairs in common, and no passage. */
+function ofFewIdeographs(seed: number): string {
+  let state = seed;
+  return Array.from({ length: 600 }, () => {
+    state = (Math.imul(state, 0x5851f42d) + 1) >>> 0;
+    return '甲乙丙丁戊己庚辛壬癸子丑'[(state >>> 16) % 12];
+  }).join('');
+}
+
+test('where nothing is said, features follow the script and long texts are compared by five characters too', () => {
+  const tokens = (text: string) => new Fingerprinter().features(text).map(({ token }) => token);
+  expect(tokens('第12集')).toEqual(['第1', '12', '2集']);
+  expect(tokens('Subway')).toEqual(['subwa', 'ubway']);
+  expect(jaccard('第12集', '第13集')).toBe(jaccard('第12集', '第13集', { preset: 'chars' }));
+  const [a, b] = [ofFewIdeographs(1), ofFewIdeographs(2)];
+  for (const measure of [jaccard, containment]) {
+    expect(measure(a, b, { preset: 'chars' })).toBeGreaterThan(0.9);
+    expect(measure(a, b)).toBe(measure(a, b, { ngram: 5 }));
+    expect(measure(a, b)).toBeLessThan(0.1);
+    // The first 399 of them are no long text.
+    expect(measure(a.slice(0, 399), b)).toBe(measure(a.slice(0, 399), b, { preset: 'chars' }));
+    expect(measure(a, a)).toBe(1);
+  }
+  expect(explain(a, b).jaccard).toBe(jaccard(a, b));
+});
 
 const characters = new Fingerprinter({ ngram: 1 });
 

@@ -3,7 +3,7 @@ import { type DedupFilesOptions, type DedupOptions, dedup, dedupFiles, type Summ
 import { Folder } from './cli-run';
 
 const A = '望海市地铁四号线二期工程今天贯通，线路全长十六点七公里，设站十二座。';
-const texts = [A, `${A}（转载）`, '白石镇中心小学的学生本周吃上了自己种的萝卜，一共收了六百多斤。'];
+const texts = [A, `【转载】${A}`, '白石镇中心小学的学生本周吃上了自己种的萝卜，一共收了六百多斤。'];
 const folder = new Folder();
 folder.write('in', texts.map((text) => `${JSON.stringify({ text })}\n`).join(''));
 
@@ -44,7 +44,7 @@ const comparison: readonly Case[] = [
   number('maxDistance', 8, 0, 16),
   number('minSimilarity', 0.8, 0, 1),
   number('maxVerifications', 1000, 1, 2 ** 32 - 1),
-  number('ngram', 2, 1, 8),
+  { ...number('ngram', 1, 1, 8), initial: undefined },
   number('minFeatures', 8, 0, 2 ** 32 - 1),
   number('threads', 0, 0, 1024),
   {
@@ -67,9 +67,9 @@ const comparison: readonly Case[] = [
     right: [false, 'jaccard', 'containment', 'edit', 'cosine'],
     outside: ['off'],
   },
-  { key: 'preset', initial: 'chars', right: ['jieba-tfidf'], outside: ['jieba'] },
+  { key: 'preset', initial: 'auto', right: ['chars', 'jieba-tfidf'], outside: ['jieba'] },
   { key: 'segmenter', initial: 'own', right: [], outside: ['jieba'] },
-  { key: 'features', initial: 'chars', right: ['words', 'jieba'], outside: ['char'] },
+  { key: 'features', initial: 'auto', right: ['chars', 'words', 'jieba'], outside: ['char'] },
   { key: 'weighting', initial: 'count', right: ['binary'], outside: ['sum'] },
   { key: 'normalize', initial: {}, right: [false, 'web', { nfkc: false, whitespace: 'keep' }] },
 ];

@@ -35,6 +35,12 @@ const FINDERS = [at(3), at(8), { method: 'minhash' }];
 const TRIALS = [
   ...all('defaults', [{}]),
   { group: 'defaults', options: {} },
+  // What is chosen where no shingle is given, and pairs in every script and length; judged by the shingles of the truth.
+  ...all('unsaid', [{ features: 'auto' }, { features: 'chars', ngram: 2 }]),
+  ...all('unsaid', [
+    { features: 'auto', ...at(8) },
+    { features: 'chars', ngram: 2, ...at(8) },
+  ]),
   ...DISTANCES.flatMap((maxDistance) =>
     all('distance', [at(maxDistance)], { kind: kindOf(maxDistance) }),
   ),

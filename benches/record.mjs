@@ -95,6 +95,7 @@ const SUMMARY = [
     'p99',
   ],
   ['one caller, texts per hour', 'window --size 50000000', 'documents per hour, one caller'],
+  ['fingerprint, by script (default)', 'fingerprint', 'characters by script, not normalised'],
   ['fingerprint, pairs of characters', 'fingerprint', 'character bigrams, not normalised'],
   ['fingerprint, jieba TF-IDF, top 30', 'segment', 'jieba-tfidf fingerprint, top 30'],
   ['words as Python jieba cuts them', 'segment', 'cut, HMM', 'jieba-rs 0.11 cut'],

@@ -15,18 +15,28 @@ import { parts } from './staging';
 
 /** A fingerprinter by name; each of its options can be changed beside it. */
 export type Preset =
-  /** Counted pairs of characters, normalised: the defaults. */
+  /** Counted characters, two ideographs or five letters at a time, normalised: the defaults. */
+  | 'auto'
+  /** Counted pairs of characters, in every script, normalised. */
   | 'chars'
   /** The 30 heaviest keywords of Python jieba's `extract_tags`, not normalised. */
   | 'jieba-tfidf';
 
 /** How a text becomes a fingerprint. */
 export interface FingerprinterOptions {
-  /** Options to start from. Default `'chars'`, whose values are the defaults below. */
+  /** Options to start from. Default `'auto'`, whose values are the defaults below. */
   preset?: Preset | undefined;
-  /** What features are made of: characters (default), Unicode words, or Chinese words cut by jieba. */
-  features?: 'chars' | 'words' | 'jieba' | undefined;
-  /** Characters or words per feature, 1 to 8. Default 2; 1 for jieba, where `'tfidf'` allows nothing else. */
+  /**
+   * What features are made of: characters, as many as the script needs (`'auto'`, default: two ideographs or digits, five
+   * letters, or of both what comes to that together), or always as many (`'chars'`), Unicode words, or Chinese words cut by
+   * jieba. Chosen by script, the similarity of two texts of 400 or more ideographs is also that of their runs of five
+   * characters: the lower of both.
+   */
+  features?: 'auto' | 'chars' | 'words' | 'jieba' | undefined;
+  /**
+   * Characters or words per feature, 1 to 8; characters unless `features` says words. Default by script, 2 for `'chars'` and
+   * `'words'`, 1 for `'jieba'`, where `'tfidf'` allows nothing else.
+   */
   ngram?: number | undefined;
   /**
    * How repeated features count: as often as they occur (`'count'`), once (`'binary'`), or by term frequency times inverse
@@ -57,8 +67,8 @@ export interface FingerprinterOptions {
   /** Normalisation: steps, `'web'`, `'microblog'`, or `false` for none. Default `nfkc`, `case` and `whitespace: 'auto'`. */
   normalize?: Normalize | undefined;
   /**
-   * Fewest distinct features for a fingerprint, 0 to 2^32 - 1; a text with fewer is compared by equality. Default 4 * `ngram`,
-   * at least 8.
+   * Fewest distinct features for a fingerprint, 0 to 2^32 - 1; a text with fewer is compared by equality. Default 8, or
+   * 4 * `ngram` where that is more.
    */
   minFeatures?: number | undefined;
   /** Most threads of one call, 0 to 1024; 0 (default) is one per core. Changes no result. */
@@ -85,8 +95,8 @@ const UINT32 = 2 ** 32 - 1;
 const count = check.integer(1, UINT32);
 /** Also the options that `dedup` and others take beside their own. */
 export const FINGERPRINTER: check.Checks<FingerprinterOptions> = {
-  preset: check.choice('chars', 'jieba-tfidf'),
-  features: check.choice('chars', 'words', 'jieba'),
+  preset: check.choice('auto', 'chars', 'jieba-tfidf'),
+  features: check.choice('auto', 'chars', 'words', 'jieba'),
   ngram: check.integer(1, 8),
   weighting: check.choice('count', 'binary', 'tfidf'),
   topK: (value, name) => (value === 'auto' ? value : count(value, name)),

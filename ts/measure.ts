@@ -10,13 +10,18 @@ export type By = Fingerprinter | FingerprinterOptions;
 
 /**
  * Jaccard similarity of the feature sets of two texts, 0 to 1: shared features by features of either. 0 where neither has any.
+ * Where features are chosen by script and both texts have 400 ideographs or more, their runs of five characters are compared
+ * too, and the lower similarity counts.
  */
 export function jaccard(a: Text, b: Text, by?: By): number {
   const maker = fingerprinterOf(by)[NATIVE];
   return native(() => binding.jaccard(a, b, maker));
 }
 
-/** How much of the smaller feature set the larger one holds, 0 to 1; an empty one is contained in nothing. */
+/**
+ * How much of the smaller feature set the larger one holds, 0 to 1; an empty one is contained in nothing. Long texts as by
+ * {@link jaccard}.
+ */
 export function containment(a: Text, b: Text, by?: By): number {
   const maker = fingerprinterOf(by)[NATIVE];
   return native(() => binding.containment(a, b, maker));

@@ -18,7 +18,7 @@ import { whole } from './staging';
 
 /** How a text becomes a MinHash signature. */
 export interface MinHashOptions {
-  /** Makes the features of texts: a fingerprinter or its options. Default `new Fingerprinter()`, pairs of characters. */
+  /** Makes the features of texts: a fingerprinter or its options. Default `new Fingerprinter()`, two ideographs or five letters. */
   fingerprinter?: Fingerprinter | FingerprinterOptions | undefined;
   /**
    * Where the orders of features come from: a hash function for each position (`'permutations'`, default); one, its range cut

@@ -519,7 +519,7 @@ export interface NativeFileOptions {
 
 /** Options with every choice spelled out; absent means as in the preset. */
 export interface NativeFingerprinterOptions {
-  /** Absent means `chars`, the default options. */
+  /** Absent means `auto`, the default options. */
   preset?: string
   features?: string
   ngram?: number

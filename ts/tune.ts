@@ -32,7 +32,10 @@ export interface TuneOptions extends FingerprinterOptions, JobOptions {
    * the sample in place of those near it.
    */
   labels?: Iterable<Statement> | undefined;
-  /** What is tried, beside the options above, the cheapest first. Default {@link sweep}. */
+  /**
+   * What is tried, beside the options above, the cheapest first; one that names `features` does not take over `ngram`.
+   * Default {@link sweep}.
+   */
   trials?: readonly ComparisonOptions[] | undefined;
   /** Recall and precision that a recommendation reaches, 0 to 1. Default 0.99. */
   goal?: number | undefined;
@@ -132,8 +135,11 @@ export async function tune(corpus: Corpus, options?: TuneOptions): Promise<Tunin
   const truth = stated ?? (await exact(docs, native, signal));
   const tuning: Tuning = { documents: docs.length, redundant: 0, trials: [] };
   for (const own of trials) {
+    // A length is one of certain units, a threshold that of some verification.
+    const { ngram, ...others } = by;
+    const length = own.features === undefined ? given({ ngram }) : {};
     const least = own.verify === false ? {} : { minSimilarity };
-    const all = { ...by, ...least, ...own };
+    const all = { ...others, ...length, ...least, ...own };
     const { summary, seconds, clusters } = await run(docs, all, signal);
     const scoring = { ...by, minSimilarity, ...given({ signal }) };
     const evaluation = await evaluate(clusters, truth, { documents: docs, ...scoring });

@@ -38,6 +38,7 @@ pub(crate) fn run(settings: &Settings) -> Result<Report, String> {
         Row::new("normalise (default)", normalize, "MB/s").against("decode", decode, None),
     ];
     for (name, unit, goal) in [
+        ("characters by script, not normalised", Unit::Auto, ">= 300 MB/s"),
         ("character bigrams, not normalised", Unit::Chars, ">= 300 MB/s"),
         ("Unicode words, not normalised", Unit::Words, ""),
         ("jieba words, not normalised", Unit::Jieba, ">= 30 MB/s"),
@@ -86,7 +87,7 @@ pub(crate) fn corpora(settings: &Settings) -> Result<Report, String> {
             .collect();
         let bytes: usize = texts.iter().map(|text| text.len()).sum();
         let rate = |seconds: f64| bytes as f64 / 1e6 / seconds;
-        for (what, preset) in [("chars", "chars"), ("jieba-tfidf", "jieba-tfidf")] {
+        for preset in ["auto", "chars", "jieba-tfidf"] {
             let fingerprinter = Fingerprinter::preset(preset).map_err(|error| error.to_string())?;
             let one = rate(settings.best_wall(|| {
                 let mut scratch = Scratch::default();
@@ -101,8 +102,8 @@ pub(crate) fn corpora(settings: &Settings) -> Result<Report, String> {
                     }
                 });
             }));
-            rows.push(Row::new(format!("{set}: {what}, one core"), one, "MB/s"));
-            rows.push(Row::new(format!("{set}: {what}, all cores"), all, "MB/s").against(
+            rows.push(Row::new(format!("{set}: {preset}, one core"), one, "MB/s"));
+            rows.push(Row::new(format!("{set}: {preset}, all cores"), all, "MB/s").against(
                 "one core",
                 one,
                 Some(">= 1.8 on two"),

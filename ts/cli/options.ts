@@ -20,7 +20,7 @@ export const comparison = {
     min: 0,
     max: 1,
     default: 0.8,
-    help: 'least Jaccard similarity of their n-grams, where 0 = do not verify',
+    help: 'least Jaccard similarity of their features, where 0 = do not verify',
   },
 } as const;
 
@@ -29,14 +29,14 @@ export const features = {
   preset: {
     kind: 'choice',
     value: 'NAME',
-    choices: ['chars', 'jieba-tfidf'],
-    default: 'chars',
+    choices: ['auto', 'chars', 'jieba-tfidf'],
+    default: 'auto',
     help: 'what the options below start from',
   },
   features: {
     kind: 'choice',
     value: 'UNIT',
-    choices: ['chars', 'words', 'jieba'],
+    choices: ['auto', 'chars', 'words', 'jieba'],
     help: 'what a feature is made of',
   },
   ngram: {
@@ -44,7 +44,7 @@ export const features = {
     value: 'N',
     min: 1,
     max: 8,
-    help: 'units per feature; without it 2, for jieba 1',
+    help: 'units per feature; without it by script (two ideographs, five letters), for chars and words 2, for jieba 1',
   },
   weighting: {
     kind: 'choice',

@@ -43,7 +43,7 @@ export function describe(explanation: Explanation, verdict: Verdict): string[] {
   const { fingerprints, distance, jaccard, differingBits, shared, onlyA, onlyB } = explanation;
   return [
     `${verdict.duplicates ? 'near-duplicates' : 'not duplicates'}: ${verdict.reason}`,
-    `similarity   ${jaccard.toFixed(3)} (Jaccard of the n-grams)`,
+    `similarity   ${jaccard.toFixed(3)} (Jaccard of the features)`,
     `distance     ${distance === undefined ? '-' : `${distance} of 64 bits`}`,
     `fingerprints ${fingerprints.map(hex).join(' ')}`,
     `in both      ${shared.length} tokens`,

@@ -83,6 +83,65 @@ proptest! {
     }
 }
 
+/// A long text of twelve ideographs: any two have nearly every pair in common, and no passage of five.
+fn of_few_ideographs(seed: u64, len: usize) -> String {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let ideographs: Vec<char> = "甲乙丙丁戊己庚辛壬癸子丑".chars().collect();
+    let next = |_| {
+        state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+        ideographs[(state >> 33) as usize % ideographs.len()]
+    };
+    (0..len).map(next).collect()
+}
+
+/// Such texts, some of them just too short to be compared by long shingles, with a few characters replaced.
+fn long_texts() -> impl Strategy<Value = Vec<String>> {
+    let text = (0u64..3, 380usize..460, proptest::collection::vec(0usize..460, 0..5)).prop_map(
+        |(seed, len, edits)| {
+            let mut text: Vec<char> = of_few_ideographs(seed, 460).chars().take(len).collect();
+            edits.into_iter().filter_map(|at| text.get_mut(at).map(|slot| *slot = '寅')).count();
+            text.into_iter().collect()
+        },
+    );
+    proptest::collection::vec(text, 0..12)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    #[test]
+    fn long_texts_are_decided_by_the_rule_too(
+        texts in long_texts(), options in options(), fixed in any::<bool>(), batch in 1usize..13,
+    ) {
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let mut options = options;
+        options.fingerprinter.extract.ngram = fixed.then_some(2);
+        let keys = vec![Key::Missing; texts.len()];
+        let (expected, truncated) = oracle_keyed(&texts, &keys, &options);
+        let (got, deduper) = decisions_keyed(&texts, &keys, &options, batch);
+        prop_assert_eq!(got, expected);
+        prop_assert_eq!(deduper.summary().truncated, truncated);
+    }
+}
+
+#[test]
+fn long_texts_with_their_pairs_in_common_are_apart_unless_pairs_are_asked_for() {
+    let [a, b] = [0, 1].map(|seed| of_few_ideographs(seed, 600));
+    let edited = a.replacen('甲', "寅", 3);
+    let texts = [a.as_str(), &b, &edited];
+    let of = |options: &DedupOptions| -> Vec<Option<u64>> {
+        decisions(&texts, options, 2).0.iter().map(|decision| decision.duplicate_of).collect()
+    };
+    for method in [Method::default(), Method::BruteForce, Method::SimHash { max_distance: 16 }] {
+        let mut options = DedupOptions { method, ..DedupOptions::default() };
+        assert_eq!(of(&options), [None, None, Some(0)], "{method:?}");
+        if method != (Method::SimHash { max_distance: 16 }) {
+            options.fingerprinter.extract.ngram = Some(2);
+            assert_eq!(of(&options), [None, Some(0), Some(0)], "{method:?}");
+        }
+    }
+}
+
 #[test]
 fn ties_go_to_the_document_kept_first_though_a_copy_of_the_other_came_before_it() {
     let base = "今天上午北京市召开新闻发布会介绍城市交通建设的最新进展情况";
@@ -249,8 +308,8 @@ fn components_chain_where_representatives_do_not() {
 #[test]
 fn a_longest_representative_resembles_its_members() {
     let short = "今天上午北京市召开新闻发布会介绍城市交通建设的最新进展情况";
-    let long = format!("{short}（记者）");
-    let longer = format!("{short}（记者张三李四）");
+    let long = format!("{short}张三四五");
+    let longer = format!("{short}张三四五李六七八");
     let options = DedupOptions { keep: Keep::Longest, ..simhash(16) };
     let (decisions, _) = decisions(&[short, &long, &longer], &options, 2);
     let of: Vec<_> = decisions.iter().map(|decision| decision.duplicate_of).collect();

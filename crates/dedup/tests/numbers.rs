@@ -63,7 +63,8 @@ fn edit_distance_merges_them_where_it_is_asked_for() {
     let measure = Measure::Edit;
     let brute = DedupOptions { method: Method::BruteForce, ..DedupOptions::default() };
     // Candidates are those with enough features in common: none, then, is lost to the threshold of a method.
-    let options = DedupOptions { measure, min_similarity: Some(0.5), ..brute };
+    let fingerprinter = FingerprinterOptions::preset("chars").unwrap();
+    let options = DedupOptions { measure, fingerprinter, min_similarity: Some(0.5), ..brute };
     assert!(batch(titles, &options));
 }
 

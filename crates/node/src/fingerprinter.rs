@@ -12,7 +12,7 @@ use napi::bindgen_prelude::{BigInt, ClassInstance, Either, Object, Unknown};
 use napi_derive::napi;
 use simhash_index::Item;
 use simhash_sketch::{
-    ExtractorOptions, FingerprinterOptions, Segmenter, Token, TopK, Unit, Weighting,
+    ExtractorOptions, FingerprinterOptions, OptionsError, Segmenter, Token, TopK, Unit, Weighting,
 };
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -20,7 +20,7 @@ use std::sync::atomic::AtomicBool;
 /// Options with every choice spelled out; absent means as in the preset.
 #[napi(object, object_to_js = false)]
 pub struct NativeFingerprinterOptions<'env> {
-    /// Absent means `chars`, the default options.
+    /// Absent means `auto`, the default options.
     pub preset: Option<String>,
     pub features: Option<String>,
     pub ngram: Option<u32>,
@@ -43,6 +43,14 @@ impl NativeFingerprinterOptions<'_> {
             Some(name) => FingerprinterOptions::preset(name)?,
         };
         let base = preset.extract;
+        if let (Some("auto"), Some(ngram)) = (self.features.as_deref(), self.ngram) {
+            return Err(OptionsError::Invalid {
+                argument: "ngram",
+                value: ngram.to_string(),
+                expected: "left out when features are auto".to_owned(),
+            }
+            .into());
+        }
         let normalize = match &self.normalize {
             None => preset.normalize,
             Some(steps) => steps.core(preset.normalize)?,
@@ -68,6 +76,7 @@ impl NativeFingerprinterOptions<'_> {
 fn unit(name: Option<&str>) -> Result<Option<Unit>, Failure> {
     match name {
         None => Ok(None),
+        Some("auto") => Ok(Some(Unit::Auto)),
         Some("chars") => Ok(Some(Unit::Chars)),
         Some("words") => Ok(Some(Unit::Words)),
         Some("jieba") => Ok(Some(Unit::Jieba)),

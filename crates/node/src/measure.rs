@@ -7,7 +7,7 @@ use crate::text::{Accept, Given, Texts};
 use napi::bindgen_prelude::{BigInt, Unknown};
 use napi_derive::napi;
 use simhash_dedup::verify;
-use simhash_sketch::{Fingerprinter, Scratch, hamming, hex};
+use simhash_sketch::{Fingerprinter, Scratch, Shingles, hamming, hex};
 
 /// Bits that differ.
 #[napi(catch_unwind)]
@@ -30,13 +30,13 @@ pub fn from_hex(text: String) -> js::Result<BigInt> {
 /// Jaccard similarity of two texts' features.
 #[napi(catch_unwind)]
 pub fn jaccard(a: Unknown<'_>, b: Unknown<'_>, by: &NativeFingerprinter) -> js::Result<f64> {
-    compare(&a, &b, |a, b| verify::jaccard(&shingles(&by.core, a), &shingles(&by.core, b)))
+    compare(&a, &b, |a, b| of_sets(&by.core, [a, b], verify::jaccard))
 }
 
 /// Containment of two texts' features.
 #[napi(catch_unwind)]
 pub fn containment(a: Unknown<'_>, b: Unknown<'_>, by: &NativeFingerprinter) -> js::Result<f64> {
-    compare(&a, &b, |a, b| verify::containment(&shingles(&by.core, a), &shingles(&by.core, b)))
+    compare(&a, &b, |a, b| of_sets(&by.core, [a, b], verify::containment))
 }
 
 /// Cosine of two texts' weighted features.
@@ -61,10 +61,13 @@ pub fn levenshtein(a: Unknown<'_>, b: Unknown<'_>, most: Option<f64>) -> js::Res
     Ok(distance.map(|distance| number(distance as u64)))
 }
 
-fn shingles(by: &Fingerprinter, text: &str) -> Vec<u64> {
-    let mut out = Vec::new();
-    by.shingles(text, &mut Scratch::default(), &mut out);
-    out
+fn of_sets(by: &Fingerprinter, texts: [&str; 2], measure: fn(&[u64], &[u64]) -> f64) -> f64 {
+    let [a, b] = texts.map(|text| {
+        let mut sets = Shingles::default();
+        by.shingles_of(text, &mut Scratch::default(), &mut sets);
+        sets
+    });
+    a.similarity(&b, |a, b| Some(measure(a, b))).unwrap_or_default()
 }
 
 fn compare<T>(

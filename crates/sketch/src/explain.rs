@@ -1,6 +1,6 @@
 //! Why two texts are near-duplicates, or are not: tokens, weights and the bits that differ, for people.
 
-use crate::{Fingerprinter, Token};
+use crate::{Fingerprinter, Shingles, Token};
 use simhash_text::{ExtractScratch, NormalizeScratch};
 use std::collections::HashMap;
 
@@ -101,12 +101,18 @@ fn compare([a, b]: [Vec<Token>; 2]) -> (Vec<SharedToken>, Vec<Token>, Vec<Token>
 
 /// Jaccard similarity of the sets of features, those that a limit to the heaviest drops from the fingerprint included.
 fn jaccard(fingerprinter: &Fingerprinter, [a, b]: [&str; 2]) -> f64 {
-    let (mut in_a, mut in_b) = (Vec::new(), Vec::new());
-    fingerprinter.extractor().shingles(a, &mut in_a);
-    fingerprinter.extractor().shingles(b, &mut in_b);
-    let shared = in_a.iter().filter(|hash| in_b.binary_search(hash).is_ok()).count();
-    let either = in_a.len() + in_b.len() - shared;
-    if either == 0 { 0.0 } else { shared as f64 / either as f64 }
+    let sets = [a, b].map(|text| {
+        let mut sets = Shingles::default();
+        fingerprinter.extractor().shingles(text, &mut sets.features);
+        fingerprinter.extractor().long_shingles(text, &mut sets.long);
+        sets
+    });
+    let measure = |a: &[u64], b: &[u64]| {
+        let shared = a.iter().filter(|hash| b.binary_search(hash).is_ok()).count();
+        let either = a.len() + b.len() - shared;
+        Some(if either == 0 { 0.0 } else { shared as f64 / either as f64 })
+    };
+    sets[0].similarity(&sets[1], measure).unwrap_or_default()
 }
 
 #[cfg(test)]

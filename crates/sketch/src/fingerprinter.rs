@@ -13,7 +13,7 @@ use std::fmt;
 pub struct FingerprinterOptions {
     /// Steps before features are taken. Default: NFKC, case folding, white space.
     pub normalize: Normalizer,
-    /// Features. Default: counted character bigrams.
+    /// Features. Default: counted, two ideographs or five letters each.
     pub extract: ExtractorOptions,
     /// Fewest distinct features for a fingerprint; 0 or 1 fingerprints every text that has a feature.
     /// Default: [`Extractor::min_features`].
@@ -23,14 +23,19 @@ pub struct FingerprinterOptions {
 impl FingerprinterOptions {
     /// Options by name, to be used as they are or changed:
     ///
-    /// * `chars`: the default options;
+    /// * `auto`: the default options;
+    /// * `chars`: counted pairs of characters, in every script;
     /// * `jieba-tfidf`: the 30 heaviest keywords of Python jieba's `extract_tags`, no normalisation.
     ///
     /// # Errors
     /// [`OptionsError::Invalid`] for an unknown name.
     pub fn preset(name: &str) -> Result<Self, OptionsError> {
         match name {
-            "chars" => Ok(Self::default()),
+            "auto" => Ok(Self::default()),
+            "chars" => Ok(Self {
+                extract: ExtractorOptions { unit: Unit::Chars, ..ExtractorOptions::default() },
+                ..Self::default()
+            }),
             "jieba-tfidf" => Ok(Self {
                 normalize: Normalizer::OFF,
                 extract: ExtractorOptions {
@@ -44,7 +49,7 @@ impl FingerprinterOptions {
             _ => Err(OptionsError::Invalid {
                 argument: "preset",
                 value: name.to_owned(),
-                expected: "chars or jieba-tfidf".to_owned(),
+                expected: "auto, chars or jieba-tfidf".to_owned(),
             }),
         }
     }
@@ -61,7 +66,7 @@ pub struct Fingerprinter {
 /// Reusable memory of a fingerprinter; one per thread.
 #[derive(Clone, Debug, Default)]
 pub struct Scratch {
-    normalize: NormalizeScratch,
+    pub(crate) normalize: NormalizeScratch,
     extract: ExtractScratch,
 }
 

@@ -17,9 +17,11 @@ pub mod simd;
 
 mod distinct;
 mod fingerprinter;
+mod shingles;
 mod simhash;
 
 pub use fingerprinter::{Fingerprinter, FingerprinterOptions, Scratch, Sketch};
+pub use shingles::Shingles;
 pub use simhash::simhash;
 pub use simhash_text::{
     ExtractorOptions, Feature, Normalizer, OptionsError, Segmenter, Token, TopK, Unit, Weighting,

@@ -40,6 +40,7 @@ const TEXTS: [&str; 4] = [
 #[test]
 fn a_warm_fingerprinter_does_not_allocate() {
     let mut fingerprinters = vec![
+        Fingerprinter::preset("auto").unwrap(),
         Fingerprinter::preset("chars").unwrap(),
         Fingerprinter::preset("jieba-tfidf").unwrap(),
     ];

@@ -10,7 +10,7 @@ use simhash_sketch::{
 };
 
 fn chars() -> Fingerprinter {
-    Fingerprinter::new(&FingerprinterOptions::default()).unwrap()
+    Fingerprinter::preset("chars").unwrap()
 }
 
 fn with(extract: ExtractorOptions) -> Fingerprinter {
@@ -18,11 +18,10 @@ fn with(extract: ExtractorOptions) -> Fingerprinter {
         .unwrap()
 }
 
-/// Lines of `golden/chars.tsv`: text with \n and \t escaped, fingerprint or `-`, exact hash.
-#[test]
-fn chars_fingerprints_are_frozen() {
-    let (fingerprinter, mut scratch, mut lines) = (chars(), Scratch::default(), 0);
-    for line in include_str!("golden/chars.tsv").lines() {
+/// Lines: text with \n and \t escaped, fingerprint or `-`, exact hash.
+fn assert_golden(fingerprinter: &Fingerprinter, golden: &str) {
+    let (mut scratch, mut lines) = (Scratch::default(), 0);
+    for line in golden.lines() {
         let fields: Vec<&str> = line.split('\t').collect();
         let text = fields[0].replace("\\n", "\n").replace("\\t", "\t");
         let sketch = fingerprinter.sketch(&text, &mut scratch);
@@ -35,6 +34,18 @@ fn chars_fingerprints_are_frozen() {
         lines += 1;
     }
     assert!(lines >= 12);
+}
+
+#[test]
+fn default_fingerprints_are_frozen() {
+    let golden = include_str!("golden/auto.tsv");
+    assert_golden(&Fingerprinter::preset("auto").unwrap(), golden);
+    assert_golden(&Fingerprinter::new(&FingerprinterOptions::default()).unwrap(), golden);
+}
+
+#[test]
+fn chars_fingerprints_are_frozen() {
+    assert_golden(&chars(), include_str!("golden/chars.tsv"));
 }
 
 /// Lines of `golden/jieba_tfidf.tsv`: text (no line breaks), fingerprint or `-`; made from the keywords of Python jieba.
@@ -107,14 +118,15 @@ fn unknown_presets_are_named() {
 }
 
 fn any_options() -> impl Strategy<Value = FingerprinterOptions> {
-    let unit = prop_oneof![Just(Unit::Chars), Just(Unit::Words), Just(Unit::Jieba)];
+    let unit =
+        prop_oneof![Just(Unit::Auto), Just(Unit::Chars), Just(Unit::Words), Just(Unit::Jieba)];
     let weighting = prop_oneof![Just(Weighting::Count), Just(Weighting::Binary)];
     (unit, 1..=8_usize, weighting, any::<bool>()).prop_map(|(unit, n, weighting, normalize)| {
         FingerprinterOptions {
             normalize: if normalize { Normalizer::default() } else { Normalizer::OFF },
             extract: ExtractorOptions {
                 unit,
-                ngram: Some(n),
+                ngram: (unit != Unit::Auto).then_some(n),
                 weighting: Some(weighting),
                 ..ExtractorOptions::default()
             },

@@ -14,6 +14,7 @@ use std::process::Command;
 /// One fingerprinter of every kind.
 fn all() -> Vec<Fingerprinter> {
     let mut all = vec![
+        Fingerprinter::preset("auto").unwrap(),
         Fingerprinter::preset("chars").unwrap(),
         Fingerprinter::preset("jieba-tfidf").unwrap(),
     ];

@@ -83,15 +83,17 @@ impl Cache {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use simhash_sketch::Shingles;
 
     #[test]
     fn stays_within_its_bound() {
         let cache = Cache::default();
+        let set = |len| Evidence::Sets(Shingles { features: vec![7; len], long: Vec::new() });
         for number in 0..10_000 {
-            cache.put(number, Evidence::Set(vec![7; 2_000]));
+            cache.put(number, set(2_000));
             assert_eq!(cache.get(number).map(|known| known.len()), Some(2_000));
         }
-        cache.put(1, Evidence::Set(vec![7; CAPACITY]));
+        cache.put(1, set(CAPACITY));
         let held: usize = cache
             .0
             .iter()

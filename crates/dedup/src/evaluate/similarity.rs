@@ -5,7 +5,7 @@ use super::{Verified, ratio};
 use crate::error::DedupError;
 use crate::parallel;
 use crate::verify::jaccard;
-use simhash_sketch::{Fingerprinter, Scratch};
+use simhash_sketch::{Fingerprinter, Scratch, Shingles};
 use std::sync::atomic::AtomicBool;
 
 /// The texts of documents that a result names.
@@ -60,7 +60,7 @@ impl Verification<'_> {
         let mut similarities = vec![0.0; pairs.len()];
         let mut runs: Vec<_> = pairs.chunks(RUN).zip(similarities.chunks_mut(RUN)).collect();
         parallel::for_each(&mut runs, self.threads, cancel, Scratch::default, |scratch, run| {
-            let (mut first, mut second) = (Vec::new(), Vec::new());
+            let (mut first, mut second) = (Shingles::default(), Shingles::default());
             let mut known = None;
             for (&(a, b), similarity) in run.0.iter().zip(run.1.iter_mut()) {
                 if known != Some(a) {
@@ -68,17 +68,18 @@ impl Verification<'_> {
                     known = Some(a);
                 }
                 self.shingles(b, scratch, &mut second);
-                *similarity = jaccard(&first, &second);
+                let measure = |a: &[u64], b: &[u64]| Some(jaccard(a, b));
+                *similarity = first.similarity(&second, measure).unwrap_or_default();
             }
             Ok(())
         })?;
         Ok(similarities)
     }
 
-    fn shingles(&self, document: u32, scratch: &mut Scratch, out: &mut Vec<u64>) {
-        out.clear();
+    fn shingles(&self, document: u32, scratch: &mut Scratch, out: &mut Shingles) {
+        *out = Shingles::default();
         self.texts.with_text(document, &mut |text| {
-            self.fingerprinter.shingles(text, scratch, out);
+            self.fingerprinter.shingles_of(text, scratch, out);
         });
     }
 }

@@ -1,6 +1,8 @@
 //! The exact truth of a small corpus, and a small corpus that has something to find.
 //!
-//! Truth: every pair of documents whose feature sets reach a Jaccard similarity, from an exact join. Equal sets are one group.
+//! Truth: every pair of documents that reach a Jaccard similarity as verification takes it ([`Shingles`]), from an exact join
+//! of their features: where texts are long enough to have long shingles too, these can only make a pair less similar, so the
+//! join has every pair, and those that they tell apart are dropped. Documents with equal sets are one group.
 //!
 //! A random sample of a large corpus has next to no duplicates: of 2,000 among 588,442 titles a handful has its mate in the
 //! sample too. So the documents near the sample are added to it, found exactly: the sample is indexed, and the corpus asks it.
@@ -9,8 +11,9 @@
 use super::labels::LabelledPair;
 use crate::error::DedupError;
 use crate::parallel;
-use simhash_index::overlap::{OverlapIndex, Sets, pairs_at_least};
-use simhash_sketch::{Fingerprinter, Scratch};
+use crate::verify::jaccard;
+use simhash_index::overlap::{OverlapIndex, SetPair, Sets, pairs_at_least};
+use simhash_sketch::{Fingerprinter, Scratch, Shingles};
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
@@ -27,8 +30,9 @@ impl Truth {
     /// All pairs of `texts` with a Jaccard similarity of at least `least`, which is above 0 and at most 1; a text without
     /// features resembles nothing.
     ///
-    /// Memory: 8 bytes per feature, and what [`pairs_at_least`] states. Time: that of the join, far below quadratic for
-    /// thresholds of 0.5 and more.
+    /// Memory: 8 bytes per feature and long shingle, and what [`pairs_at_least`] states. Time: that of the join, far below
+    /// quadratic for thresholds of 0.5 and more; texts that have the same features and not the same long shingles are
+    /// compared each with each.
     ///
     /// # Errors
     /// [`DedupError::Index`] for a threshold outside its range; [`DedupError::Cancelled`].
@@ -39,25 +43,57 @@ impl Truth {
         threads: usize,
         cancel: &AtomicBool,
     ) -> Result<Self, DedupError> {
-        let sets = sets(texts, by, threads, cancel)?;
-        let mut equal: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-        let mut pairs = Vec::new();
+        let (sets, long) = sets(texts, by, threads, cancel)?;
+        let (mut equal, mut near) = (BTreeMap::<u32, Vec<u32>>::new(), Vec::new());
         pairs_at_least(&sets, least, threads, cancel, |found| {
             for pair in found {
                 // Different sets never have similarity 1.
                 if pair.similarity >= 1.0 {
                     equal.entry(pair.a).or_insert_with(|| vec![pair.a]).push(pair.b);
                 } else {
-                    let (a, b, similarity) = (pair.a, pair.b, pair.similarity);
-                    pairs.push(LabelledPair { a, b, similarity });
+                    near.push(*pair);
                 }
             }
         })?;
-        let mut groups: Vec<Vec<u32>> = equal.into_values().collect();
-        for group in &mut groups {
-            group.sort_unstable();
+        let mut truth = Self::default();
+        let mut compare = |a: u32, b: u32, similarity: f64| {
+            let [x, y] = [a, b].map(|document| long[document as usize].as_slice());
+            let both = !x.is_empty() && !y.is_empty();
+            let similarity = if both { similarity.min(jaccard(x, y)) } else { similarity };
+            if similarity >= least {
+                truth.pairs.push(LabelledPair { a: a.min(b), b: a.max(b), similarity });
+            }
+        };
+        // Of those with the same features, the first with each set of long shingles: nearly always one.
+        let mut firsts: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+        for (first, mut members) in equal {
+            members.sort_unstable();
+            let mut groups: BTreeMap<&[u64], Vec<u32>> = BTreeMap::new();
+            for member in members {
+                groups.entry(&long[member as usize]).or_default().push(member);
+            }
+            let mut variants: Vec<u32> = groups.values().map(|group| group[0]).collect();
+            variants.sort_unstable();
+            for (place, &a) in variants.iter().enumerate() {
+                for &b in &variants[place + 1..] {
+                    compare(a, b, 1.0);
+                }
+            }
+            truth.groups.extend(groups.into_values().filter(|group| group.len() > 1));
+            firsts.insert(first, variants);
         }
-        Ok(Self { groups, pairs })
+        for SetPair { a, b, similarity } in near {
+            let [of_a, of_b] = [&a, &b].map(|document| {
+                firsts.get(document).map_or(std::slice::from_ref(document), Vec::as_slice)
+            });
+            for &a in of_a {
+                for &b in of_b {
+                    compare(a, b, similarity);
+                }
+            }
+        }
+        truth.groups.sort_unstable();
+        Ok(truth)
     }
 }
 
@@ -69,7 +105,7 @@ pub struct Neighbourhood {
 }
 
 impl Neighbourhood {
-    /// Around `sample`, at Jaccard similarity `least`, which is above 0 and at most 1.
+    /// Around `sample`, at Jaccard similarity `least` of the features, which is above 0 and at most 1.
     ///
     /// # Errors
     /// [`DedupError::Index`] for a threshold outside its range; [`DedupError::Cancelled`].
@@ -81,7 +117,7 @@ impl Neighbourhood {
         cancel: &AtomicBool,
     ) -> Result<Self, DedupError> {
         let mut index = OverlapIndex::new(least)?;
-        for set in sets(sample, by, threads, cancel)?.iter() {
+        for set in sets(sample, by, threads, cancel)?.0.iter() {
             index.add(set)?;
         }
         Ok(Self { fingerprinter: by.clone(), index, threads })
@@ -104,20 +140,22 @@ impl Neighbourhood {
     }
 }
 
+/// Features of each text, and its long shingles.
 fn sets(
     texts: &[&str],
     by: &Fingerprinter,
     threads: usize,
     cancel: &AtomicBool,
-) -> Result<Sets, DedupError> {
-    let mut slots: Vec<_> = texts.iter().map(|&text| (text, Vec::new())).collect();
+) -> Result<(Sets, Vec<Vec<u64>>), DedupError> {
+    let mut slots: Vec<_> = texts.iter().map(|&text| (text, Shingles::default())).collect();
     parallel::for_each(&mut slots, threads, cancel, Scratch::default, |scratch, slot| {
-        by.shingles(slot.0, scratch, &mut slot.1);
+        by.shingles_of(slot.0, scratch, &mut slot.1);
         Ok(())
     })?;
-    let mut sets = Sets::new();
-    for (_, set) in &slots {
-        sets.push(set);
+    let (mut sets, mut long) = (Sets::new(), Vec::with_capacity(slots.len()));
+    for (_, shingles) in slots {
+        sets.push(&shingles.features);
+        long.push(shingles.long);
     }
-    Ok(sets)
+    Ok((sets, long))
 }

@@ -9,7 +9,7 @@
 
 use super::{containment, cosine_at_least, edit_similarity_at_least, jaccard_at_least};
 use crate::options::Measure;
-use simhash_sketch::{Feature, Fingerprinter, Scratch};
+use simhash_sketch::{Feature, Fingerprinter, Scratch, Shingles};
 
 /// What a measure compares.
 #[derive(Debug, Default)]
@@ -17,8 +17,8 @@ pub(crate) enum Evidence {
     /// Not looked at.
     #[default]
     None,
-    /// Sorted distinct feature hashes.
-    Set(Vec<u64>),
+    /// Sets of hashes.
+    Sets(Shingles),
     /// The normalised text.
     Text(Box<str>),
     /// Weighted features by ascending hash.
@@ -35,9 +35,9 @@ impl Evidence {
     ) -> Self {
         match measure {
             Measure::Auto | Measure::Jaccard | Measure::Containment => {
-                let mut set = Vec::new();
-                by.shingles(text, scratch, &mut set);
-                Self::Set(set)
+                let mut sets = Shingles::default();
+                by.shingles_of(text, scratch, &mut sets);
+                Self::Sets(sets)
             }
             Measure::Edit => Self::Text(by.normalize(text, scratch).into()),
             Measure::Cosine => {
@@ -51,10 +51,10 @@ impl Evidence {
     /// The similarity of two texts by the measure that both were made for, where it is at least `least`.
     pub(crate) fn similarity(&self, other: &Self, measure: Measure, least: f64) -> Option<f64> {
         match (self, other) {
-            (Self::Set(a), Self::Set(b)) if measure == Measure::Containment => {
-                Some(containment(a, b)).filter(|similarity| *similarity >= least)
+            (Self::Sets(a), Self::Sets(b)) if measure == Measure::Containment => {
+                a.similarity(b, |a, b| Some(containment(a, b)).filter(|found| *found >= least))
             }
-            (Self::Set(a), Self::Set(b)) => jaccard_at_least(a, b, least),
+            (Self::Sets(a), Self::Sets(b)) => a.similarity(b, |a, b| jaccard_at_least(a, b, least)),
             (Self::Text(a), Self::Text(b)) => edit_similarity_at_least(a, b, least),
             (Self::Vector(a), Self::Vector(b)) => cosine_at_least(a, b, least),
             _ => None,
@@ -65,7 +65,7 @@ impl Evidence {
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::None => 0,
-            Self::Set(set) => set.len(),
+            Self::Sets(sets) => sets.len(),
             Self::Text(text) => text.len() / 8 + 1,
             Self::Vector(vector) => vector.len() * size_of::<Feature>() / 8,
         }

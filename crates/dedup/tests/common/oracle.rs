@@ -4,7 +4,7 @@ use simhash_dedup::{Cluster, Decision, DedupOptions, Keep, Key, Method};
 use simhash_index::bands::band_keys;
 use simhash_sketch::minhash::{MinHashOptions, MinHasher};
 use simhash_sketch::sentences::MIN_LENGTH;
-use simhash_sketch::{Fingerprinter, Scratch};
+use simhash_sketch::{Fingerprinter, Scratch, Unit};
 use simhash_text::sentence::{Longest, SentenceOptions, SentenceScratch};
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -16,21 +16,43 @@ struct Known {
     normalised: String,
     fingerprint: Option<u64>,
     shingles: BTreeSet<u64>,
+    /// Of five characters, where the text is long and Chinese and features are chosen by script.
+    long: BTreeSet<String>,
+}
+
+/// Whether features are chosen by script: neither named nor given a length.
+fn by_script(options: &DedupOptions) -> bool {
+    let extract = &options.fingerprinter.extract;
+    extract.unit == Unit::Auto && extract.ngram.is_none()
+}
+
+fn fives(text: &str) -> BTreeSet<String> {
+    let characters: Vec<char> = text.chars().collect();
+    let ideographs = characters.iter().filter(|&&c| c >= '\u{3000}').count();
+    let windows = characters.windows(5).map(|window| window.iter().collect());
+    if ideographs < 400 { BTreeSet::new() } else { windows.collect() }
+}
+
+fn jaccard<T: Ord>(a: &BTreeSet<T>, b: &BTreeSet<T>) -> f64 {
+    let (both, either) = (a.intersection(b).count(), a.union(b).count());
+    if either == 0 { 0.0 } else { both as f64 / either as f64 }
 }
 
 impl Known {
     fn of(
         text: &str,
-        method: Method,
+        options: &DedupOptions,
         fingerprinter: &Fingerprinter,
         scratch: &mut Scratch,
     ) -> Self {
         let fingerprint = fingerprinter.sketch(text, scratch).fingerprint;
         let mut shingles = Vec::new();
         fingerprinter.shingles(text, scratch, &mut shingles);
+        let normalised = fingerprinter.normalize(text, scratch).to_owned();
         Self {
-            keys: keys(text, &shingles, method),
-            normalised: fingerprinter.normalize(text, scratch).to_owned(),
+            keys: keys(text, &shingles, options.method),
+            long: if by_script(options) { fives(&normalised) } else { BTreeSet::new() },
+            normalised,
             fingerprint,
             shingles: shingles.into_iter().collect(),
         }
@@ -45,9 +67,11 @@ impl Known {
     }
 
     fn similarity(&self, other: &Self) -> f64 {
-        let both = self.shingles.intersection(&other.shingles).count();
-        let either = self.shingles.union(&other.shingles).count();
-        if either == 0 { 0.0 } else { both as f64 / either as f64 }
+        let similarity = jaccard(&self.shingles, &other.shingles);
+        if self.long.is_empty() || other.long.is_empty() {
+            return similarity;
+        }
+        similarity.min(jaccard(&self.long, &other.long))
     }
 
     /// The rank of a candidate.
@@ -65,7 +89,7 @@ impl Known {
                 (shared > 0).then(|| (most - shared) as u32)
             }
             Method::BruteForce => {
-                let similarity = self.similarity(other);
+                let similarity = jaccard(&self.shingles, &other.shingles);
                 // As many steps as a rank has.
                 #[expect(clippy::cast_sign_loss, reason = "a similarity is at most 1")]
                 let rank = ((1.0 - similarity) * f64::from(u32::MAX)) as u32;
@@ -150,7 +174,7 @@ pub(crate) fn oracle_keyed(
     let fingerprinter = Fingerprinter::new(&options.fingerprinter).unwrap();
     let scratch = &mut Scratch::default();
     let known: Vec<Known> =
-        texts.iter().map(|text| Known::of(text, options.method, &fingerprinter, scratch)).collect();
+        texts.iter().map(|text| Known::of(text, options, &fingerprinter, scratch)).collect();
     let order = order(texts, keys, &options.keep);
     let (originals, truncated) = match options.cluster {
         Cluster::Representative => represent(&known, &order, options),

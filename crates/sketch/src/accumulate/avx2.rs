@@ -19,13 +19,11 @@ pub(super) fn add_hashes(block: &[u64], bits: &mut [u64; 64]) {
     }
 }
 
-/// Adds features whose weights add up to less than 2^32. The caller has checked for AVX2.
-pub(super) fn add_features(block: &[Feature], bits: &mut [u64; 64]) {
+/// Adds features if their weights add up to less than 2^32, and returns that total. The caller has checked for AVX2.
+pub(super) fn add_features(block: &[Feature], bits: &mut [u64; 64]) -> Option<u64> {
     // SAFETY: as above.
-    let sums = unsafe { weigh(block) };
-    for (sum, weight) in bits.iter_mut().zip(sums) {
-        *sum += u64::from(weight);
-    }
+    let (sums, total) = unsafe { weigh(block) };
+    super::widen(sums, total, bits)
 }
 
 #[target_feature(enable = "avx2")]
@@ -60,7 +58,8 @@ fn count(block: &[u64]) -> [u8; 64] {
 }
 
 #[target_feature(enable = "avx2")]
-fn weigh(block: &[Feature]) -> [u32; 64] {
+fn weigh(block: &[Feature]) -> ([u32; 64], u64) {
+    let mut total = 0;
     let one_to_128 = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
     // The bits that the eight vectors test: 0..8 and so on to 24..32 in each half of the hash.
     let lane_bits =
@@ -68,6 +67,7 @@ fn weigh(block: &[Feature]) -> [u32; 64] {
 
     let mut sums = [_mm256_setzero_si256(); 8];
     for feature in block {
+        total += u64::from(feature.weight);
         let weight = _mm256_set1_epi32(feature.weight.cast_signed());
         let halves = [feature.hash as u32, (feature.hash >> 32) as u32];
         for (index, sum) in sums.iter_mut().enumerate() {
@@ -82,5 +82,5 @@ fn weigh(block: &[Feature]) -> [u32; 64] {
         // SAFETY: each eighth is 8 × 4 bytes, the width of the vector; unaligned stores are allowed.
         unsafe { _mm256_storeu_si256(eighth.as_mut_ptr().cast::<__m256i>(), sum) };
     }
-    out
+    (out, total)
 }

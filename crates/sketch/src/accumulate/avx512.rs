@@ -4,8 +4,9 @@
 
 use simhash_text::Feature;
 use std::arch::x86_64::{
-    __m512i, _mm512_mask_add_epi32, _mm512_mask_sub_epi8, _mm512_set1_epi8, _mm512_set1_epi32,
-    _mm512_setzero_si512, _mm512_storeu_si512,
+    __m512i, _load_mask16, _mm512_add_epi64, _mm512_cmpgt_epu64_mask, _mm512_loadu_si512,
+    _mm512_mask_add_epi32, _mm512_mask_sub_epi8, _mm512_set1_epi8, _mm512_set1_epi32,
+    _mm512_set1_epi64, _mm512_setzero_si512, _mm512_storeu_si512,
 };
 
 /// Adds at most 255 hashes of weight 1. The caller has checked that the machine has AVX-512 (`Level::Avx512`).
@@ -17,13 +18,30 @@ pub(super) fn add_hashes(block: &[u64], bits: &mut [u64; 64]) {
     }
 }
 
-/// Adds features whose weights add up to less than 2^32. The caller has checked for AVX-512.
-pub(super) fn add_features(block: &[Feature], bits: &mut [u64; 64]) {
+/// Adds features if their weights add up to less than 2^32, and returns that total. The caller has checked for AVX-512.
+pub(super) fn add_features(block: &[Feature], bits: &mut [u64; 64]) -> Option<u64> {
     // SAFETY: as above.
-    let sums = unsafe { weigh(block) };
-    for (sum, weight) in bits.iter_mut().zip(sums) {
-        *sum += u64::from(weight);
+    let (sums, total) = unsafe { weigh(block) };
+    super::widen(sums, total, bits)
+}
+
+/// The bits that have more than half of the total. The caller has checked for AVX-512.
+pub(super) fn majority(bits: &[u64; 64], total: u64) -> u64 {
+    // SAFETY: as above.
+    unsafe { above_half(bits, total) }
+}
+
+#[target_feature(enable = "avx512f")]
+fn above_half(bits: &[u64; 64], total: u64) -> u64 {
+    let total = _mm512_set1_epi64(total.cast_signed());
+    let mut fingerprint = 0;
+    for (eighth, sums) in bits.chunks_exact(8).enumerate() {
+        // SAFETY: each eighth is 8 × 8 bytes, the width of the vector; unaligned loads are allowed.
+        let sums = unsafe { _mm512_loadu_si512(sums.as_ptr().cast::<__m512i>()) };
+        let above = _mm512_cmpgt_epu64_mask(_mm512_add_epi64(sums, sums), total);
+        fingerprint |= u64::from(above) << (8 * eighth);
     }
+    fingerprint
 }
 
 #[target_feature(enable = "avx512f,avx512bw")]
@@ -51,13 +69,18 @@ fn count(block: &[u64]) -> [u8; 64] {
 }
 
 #[target_feature(enable = "avx512f")]
-fn weigh(block: &[Feature]) -> [u32; 64] {
+fn weigh(block: &[Feature]) -> ([u32; 64], u64) {
+    let mut total = 0;
     let mut sums = [_mm512_setzero_si512(); 4];
     for feature in block {
+        total += u64::from(feature.weight);
         let weight = _mm512_set1_epi32(feature.weight.cast_signed());
+        let masks = (&raw const feature.hash).cast::<u16>();
         for (quarter, sum) in sums.iter_mut().enumerate() {
-            *sum =
-                _mm512_mask_add_epi32(*sum, (feature.hash >> (16 * quarter)) as u16, *sum, weight);
+            // Straight from memory: by way of a shifted register the four masks would cost more than the additions.
+            // SAFETY: a hash is four times 16 bits, the least significant first on x86; a mask may lie anywhere.
+            let mask = unsafe { _load_mask16(masks.add(quarter)) };
+            *sum = _mm512_mask_add_epi32(*sum, mask, *sum, weight);
         }
     }
     let mut out = [0_u32; 64];
@@ -65,5 +88,5 @@ fn weigh(block: &[Feature]) -> [u32; 64] {
         // SAFETY: each quarter is 16 × 4 bytes, the width of the vector; unaligned stores are allowed.
         unsafe { _mm512_storeu_si512(quarter.as_mut_ptr().cast::<__m512i>(), sum) };
     }
-    out
+    (out, total)
 }

@@ -4,7 +4,8 @@
 //! work. Features of weight 1 (counts) and weighted ones have kernels of their own:
 //!
 //! * **weight 1**: byte counters, one per bit, added to the wide sums at the latest after 255 features (a byte holds no more);
-//! * **weighted**: 32-bit sums, added to the wide sums before a block's total weight could pass 2^32.
+//! * **weighted**: 32-bit sums, added to the wide sums if the block's total weight, which is summed on the way, is below
+//!   2^32, as that of any text by jieba's weights is; otherwise its halves are.
 //!
 //! The wide sums are `u64` and cannot overflow before 2^32 features of the largest weight. A kernel is chosen by
 //! [`Level`]; all give identical sums, because integer sums have no order.
@@ -63,39 +64,33 @@ impl Sums {
     }
 
     /// Adds weighted features.
-    pub fn add_features(&mut self, mut features: &[Feature]) {
-        while !features.is_empty() {
-            // The longest prefix whose weights add up to less than 2^32; at least one feature, as a weight is less.
-            let mut total = 0_u32;
-            let block = features
-                .iter()
-                .position(|feature| match total.checked_add(feature.weight) {
-                    Some(sum) => {
-                        total = sum;
-                        false
-                    }
-                    None => true,
-                })
-                .unwrap_or(features.len());
-            let (block, rest) = features.split_at(block);
-            match self.level {
-                #[cfg(target_arch = "x86_64")]
-                Level::Avx512 => avx512::add_features(block, &mut self.bits),
-                #[cfg(target_arch = "x86_64")]
-                Level::Avx2 => avx2::add_features(block, &mut self.bits),
-                #[cfg(target_arch = "aarch64")]
-                Level::Neon => neon::add_features(block, &mut self.bits),
-                _ => scalar::add_features(block, &mut self.bits),
-            }
-            self.total += u64::from(total);
-            features = rest;
+    pub fn add_features(&mut self, features: &[Feature]) {
+        let added = match self.level {
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => avx512::add_features(features, &mut self.bits),
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 => avx2::add_features(features, &mut self.bits),
+            #[cfg(target_arch = "aarch64")]
+            Level::Neon => neon::add_features(features, &mut self.bits),
+            _ => Some(scalar::add_features(features, &mut self.bits)),
+        };
+        if let Some(total) = added {
+            self.total += total;
+            return;
         }
+        // Ends, as a single weight is below 2^32.
+        let (head, tail) = features.split_at(features.len() / 2);
+        self.add_features(head);
+        self.add_features(tail);
     }
 
     /// The fingerprint: bit `i` is 1 if and only if more than half of the total weight has it set; a tie gives 0.
     pub fn fingerprint(&self) -> u64 {
-        let set = |bit: &usize| 2 * self.bits[*bit] > self.total;
-        (0..64).filter(set).fold(0, |fingerprint, bit| fingerprint | 1 << bit)
+        match self.level {
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => avx512::majority(&self.bits, self.total),
+            _ => scalar::majority(&self.bits, self.total),
+        }
     }
 
     /// Weight of all features; 0 when there is none.
@@ -108,6 +103,19 @@ impl Sums {
         let set = self.bits[bit as usize] as f64;
         if self.total == 0 { 0.0 } else { 2.0 * set / self.total as f64 - 1.0 }
     }
+}
+
+/// Adds 32-bit sums of features whose total weight is `total` to the wide ones; `None`, and nothing added, where they may
+/// have wrapped around.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+fn widen(sums: [u32; 64], total: u64, bits: &mut [u64; 64]) -> Option<u64> {
+    if total > u64::from(u32::MAX) {
+        return None;
+    }
+    for (bit, sum) in bits.iter_mut().zip(sums) {
+        *bit += u64::from(sum);
+    }
+    Some(total)
 }
 
 #[cfg(test)]

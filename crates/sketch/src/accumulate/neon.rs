@@ -15,13 +15,11 @@ pub(super) fn add_hashes(block: &[u64], bits: &mut [u64; 64]) {
     }
 }
 
-/// Adds features whose weights add up to less than 2^32.
-pub(super) fn add_features(block: &[Feature], bits: &mut [u64; 64]) {
+/// Adds features if their weights add up to less than 2^32, and returns that total.
+pub(super) fn add_features(block: &[Feature], bits: &mut [u64; 64]) -> Option<u64> {
     // SAFETY: NEON is in the baseline of the target.
-    let sums = unsafe { weigh(block) };
-    for (sum, weight) in bits.iter_mut().zip(sums) {
-        *sum += u64::from(weight);
-    }
+    let (sums, total) = unsafe { weigh(block) };
+    super::widen(sums, total, bits)
 }
 
 #[target_feature(enable = "neon")]
@@ -46,7 +44,8 @@ fn count(block: &[u64]) -> [u8; 64] {
 }
 
 #[target_feature(enable = "neon")]
-fn weigh(block: &[Feature]) -> [u32; 64] {
+fn weigh(block: &[Feature]) -> ([u32; 64], u64) {
+    let mut total = 0;
     let mut sums: [uint32x4_t; 16] = [vdupq_n_u32(0); 16];
     let lane_bits: [uint32x4_t; 8] = std::array::from_fn(|four| {
         let bits = [1_u32, 2, 4, 8].map(|bit| bit << (4 * four));
@@ -54,6 +53,7 @@ fn weigh(block: &[Feature]) -> [u32; 64] {
         unsafe { vld1q_u32(bits.as_ptr()) }
     });
     for feature in block {
+        total += u64::from(feature.weight);
         let weight = vdupq_n_u32(feature.weight);
         let halves = [feature.hash as u32, (feature.hash >> 32) as u32];
         for (index, sum) in sums.iter_mut().enumerate() {
@@ -66,5 +66,5 @@ fn weigh(block: &[Feature]) -> [u32; 64] {
         // SAFETY: each chunk is 4 × 4 bytes, the width of the vector.
         unsafe { vst1q_u32(four.as_mut_ptr(), sum) };
     }
-    out
+    (out, total)
 }

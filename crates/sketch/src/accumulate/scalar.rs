@@ -34,11 +34,18 @@ pub(super) fn add_hashes(block: &[u64], bits: &mut [u64; 64]) {
     }
 }
 
-/// Adds features whose weights add up to less than 2^32.
-pub(super) fn add_features(block: &[Feature], bits: &mut [u64; 64]) {
+/// Adds features and returns their total weight.
+pub(super) fn add_features(block: &[Feature], bits: &mut [u64; 64]) -> u64 {
     for feature in block {
         for (bit, sum) in bits.iter_mut().enumerate() {
             *sum += u64::from(feature.weight) * (feature.hash >> bit & 1);
         }
     }
+    block.iter().map(|feature| u64::from(feature.weight)).sum()
+}
+
+/// The bits that have more than half of the total.
+pub(super) fn majority(bits: &[u64; 64], total: u64) -> u64 {
+    let above = |bit: &usize| 2 * bits[*bit] > total;
+    (0..64).filter(above).fold(0, |fingerprint, bit| fingerprint | 1 << bit)
 }

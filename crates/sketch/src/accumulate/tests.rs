@@ -21,6 +21,9 @@ fn naive(features: &[Feature]) -> ([u64; 64], u64) {
 fn assert_sums(sums: &Sums, features: &[Feature]) {
     let (bits, total) = naive(features);
     assert_eq!((sums.bits, sums.total), (bits, total), "{:?}", sums.level);
+    let above = (0..64).filter(|&bit| 2 * bits[bit] > total);
+    let fingerprint = above.fold(0_u64, |fingerprint, bit| fingerprint | 1 << bit);
+    assert_eq!(sums.fingerprint(), fingerprint, "{:?}", sums.level);
 }
 
 fn unweighted(hashes: &[u64]) -> Vec<Feature> {
@@ -42,10 +45,13 @@ fn full_byte_counters_do_not_overflow() {
 #[test]
 fn the_largest_weights_do_not_overflow() {
     for level in Level::available() {
-        let features = vec![Feature { hash: u64::MAX, weight: u32::MAX }; 100];
-        let mut sums = Sums::at(level);
-        sums.add_features(&features);
-        assert_sums(&sums, &features);
+        for (weight, n) in [(u32::MAX, 100), (u32::MAX, 1), (1 << 31, 2), (u32::MAX / 2, 2), (1, 0)]
+        {
+            let features = vec![Feature { hash: u64::MAX, weight }; n];
+            let mut sums = Sums::at(level);
+            sums.add_features(&features);
+            assert_sums(&sums, &features);
+        }
     }
 }
 

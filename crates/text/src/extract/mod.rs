@@ -1,7 +1,7 @@
 //! The extractor: options checked once, then text to features as often as wanted.
 //!
-//! Three units: characters (no dictionary, the default), Unicode words, Chinese words by jieba. A text with fewer units
-//! than n has one feature, the whole text; an empty text has none. Features come in text order and repeat as often as they
+//! Units are characters (no dictionary, as many as the script needs by default), Unicode words, Chinese words by jieba. A
+//! text with fewer units than n has one feature, the whole text; an empty text has none. Features come in text order and repeat as often as they
 //! occur when they are counted; sums do not care, and no map is needed.
 
 mod error;
@@ -21,6 +21,14 @@ use std::sync::Arc;
 
 /// The longest n-gram.
 pub const MAX_NGRAM: usize = 8;
+
+/// Characters of a long shingle, see [`Extractor::long_shingles`].
+pub const LONG: usize = 5;
+
+/// Ideographs from which on a text has long shingles. An edit of one character changes five of them, so at a similarity of
+/// 0.8 a text bears an edit in every 45 characters; from 400 on that are eight or more, room for a byline and some
+/// corrections. Shorter texts keep to pairs, which bear an edit in 18.
+pub const LONG_FROM: usize = 400;
 
 /// Text to features. Cheap to clone, shared by threads.
 #[derive(Clone, Debug)]
@@ -117,11 +125,13 @@ impl Extractor {
                 count = 0;
             }
         };
-        if self.plan.unit == Unit::Chars {
-            let bytes = text.as_bytes();
-            ngram::for_each(text, self.plan.ngram, |start, end| add(&bytes[start..end]));
-        } else {
-            self.for_each_ngram(text, words, |ngram| add(ngram.as_bytes()));
+        let bytes = text.as_bytes();
+        match self.plan.unit {
+            Unit::Auto => ngram::for_each_by_script(text, |start, end| add(&bytes[start..end])),
+            Unit::Chars => {
+                ngram::for_each(text, self.plan.ngram, |start, end| add(&bytes[start..end]));
+            }
+            _ => self.for_each_ngram(text, words, |ngram| add(ngram.as_bytes())),
         }
         block(&hashes[..count]);
         true
@@ -177,6 +187,22 @@ impl Extractor {
         out.dedup();
     }
 
+    /// Replaces `out` with the long shingles of `text`, by ascending hash: every [`LONG`] characters, of texts with at least
+    /// [`LONG_FROM`] ideographs whose features are [`Unit::Auto`]; others have none.
+    ///
+    /// Two ideographs tell short texts apart, and of a short text they leave enough in common after an edit. Long Chinese
+    /// texts on one subject share many of their pairs without sharing a sentence, so two of them are alike only if they
+    /// are alike in both lengths. What is written in letters has features of five characters as it is.
+    pub fn long_shingles(&self, text: &str, out: &mut Vec<u64>) {
+        out.clear();
+        if self.plan.unit != Unit::Auto || ngram::ideographs(text) < LONG_FROM {
+            return;
+        }
+        ngram::for_each(text, LONG, |start, end| out.push(hash(&text.as_bytes()[start..end])));
+        out.sort_unstable();
+        out.dedup();
+    }
+
     /// Replaces `out` with the distinct features of `text`, by ascending hash, the weights of equal ones added: the vector whose
     /// angle is the cosine similarity. Keywords are all there, those beyond `top_k` too.
     pub fn vector(&self, text: &str, scratch: &mut ExtractScratch, out: &mut Vec<Feature>) {
@@ -209,6 +235,9 @@ impl Extractor {
     fn for_each_ngram(&self, text: &str, scratch: &mut WordScratch, mut each: impl FnMut(&str)) {
         let Plan { unit, ngram, segmenter, hmm, lexicon, .. } = &*self.plan;
         match (unit, segmenter) {
+            (Unit::Auto, _) => {
+                return ngram::for_each_by_script(text, |start, end| each(&text[start..end]));
+            }
             (Unit::Chars, _) => {
                 return ngram::for_each(text, *ngram, |start, end| each(&text[start..end]));
             }
@@ -224,7 +253,7 @@ impl Extractor {
 
 #[cfg(test)]
 mod tests {
-    use super::{ExtractScratch, Extractor, ExtractorOptions, Unit, Weighting};
+    use super::{ExtractScratch, Extractor, ExtractorOptions, LONG, LONG_FROM, Unit, Weighting};
     use crate::TopK;
     use crate::feature::{Feature, hash};
     use proptest::prelude::*;
@@ -240,10 +269,12 @@ mod tests {
     }
 
     fn any_extractor() -> impl Strategy<Value = Extractor> {
-        let unit = prop_oneof![Just(Unit::Chars), Just(Unit::Words), Just(Unit::Jieba)];
+        let unit =
+            prop_oneof![Just(Unit::Auto), Just(Unit::Chars), Just(Unit::Words), Just(Unit::Jieba)];
         let weighting = prop_oneof![Just(Weighting::Count), Just(Weighting::Binary)];
-        (unit, 1..=8_usize, weighting)
-            .prop_map(|(unit, n, weighting)| extractor(unit, Some(n), weighting))
+        (unit, 1..=8_usize, weighting).prop_map(|(unit, n, weighting)| {
+            extractor(unit, (unit != Unit::Auto).then_some(n), weighting)
+        })
     }
 
     #[test]
@@ -263,14 +294,36 @@ mod tests {
     }
 
     #[test]
-    fn the_default_is_counted_character_bigrams() {
+    fn the_default_is_counted_windows_by_script() {
         let default = Extractor::new(&ExtractorOptions::default()).unwrap();
         let mut scratch = ExtractScratch::default();
-        let features = default.features("中文中文", &mut scratch).to_vec();
-        let expected =
-            ["中文", "文中", "中文"].map(|s| Feature { hash: hash(s.as_bytes()), weight: 1 });
-        assert_eq!(features, expected);
+        let features = default.features("中文中文letter", &mut scratch).to_vec();
+        let expected = ["中文", "文中", "中文", "文let", "lette", "etter"]
+            .map(|s| Feature { hash: hash(s.as_bytes()), weight: 1 });
+        assert_eq!(features[..3], expected[..3]);
+        assert_eq!(features[features.len() - 2..], expected[4..]);
         assert_eq!(default.min_features(), 8);
+    }
+
+    #[test]
+    fn long_chinese_has_long_shingles_too() {
+        let text: String =
+            (0..LONG_FROM as u32).filter_map(|n| char::from_u32(0x4e00 + n)).collect();
+        let one_less = text.strip_prefix('一').unwrap();
+        let mut out = vec![1];
+        let auto = extractor(Unit::Auto, None, Weighting::Count);
+        auto.long_shingles(&text, &mut out);
+        assert_eq!(out.len(), LONG_FROM - (LONG - 1));
+        let five = extractor(Unit::Chars, Some(LONG), Weighting::Count);
+        let mut expected = Vec::new();
+        five.shingles(&text, &mut expected);
+        assert_eq!(out, expected);
+        auto.long_shingles(one_less, &mut out);
+        assert!(out.is_empty());
+        five.long_shingles(&text, &mut out);
+        assert!(out.is_empty());
+        auto.long_shingles(&"letters ".repeat(LONG_FROM), &mut out);
+        assert!(out.is_empty());
     }
 
     #[test]

@@ -9,8 +9,11 @@ use std::sync::Arc;
 /// What features are made of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Unit {
-    /// Code points; n = 2 unless said otherwise.
+    /// Code points, as many as the script needs: two ideographs (Han, kana, Hangul) or digits, five letters, or of both what
+    /// comes to that together, as 用GPT. With an n-gram given it is [`Unit::Chars`].
     #[default]
+    Auto,
+    /// Code points; n = 2 unless said otherwise.
     Chars,
     /// Unicode words (UAX #29); n = 2 unless said otherwise, since single words of long texts on unlike subjects are
     /// too much alike.
@@ -44,9 +47,9 @@ pub enum Segmenter {
 /// Options of [`Extractor::new`](super::Extractor::new); `None` means the unit's own default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExtractorOptions {
-    /// Default [`Unit::Chars`].
+    /// Default [`Unit::Auto`].
     pub unit: Unit,
-    /// Units per feature, 1 to [`MAX_NGRAM`]. Default 2 for characters and words, 1 for jieba.
+    /// Units per feature, 1 to [`MAX_NGRAM`]. Default 2 for characters and words, 1 for jieba, by script for `Auto`.
     pub ngram: Option<usize>,
     /// Default [`Weighting::TfIdf`] for jieba, [`Weighting::Count`] for the others, which have no idf.
     pub weighting: Option<Weighting>,
@@ -69,6 +72,7 @@ pub struct ExtractorOptions {
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) unit: Unit,
+    /// Of [`Unit::Auto`]: of ideographs.
     pub(super) ngram: usize,
     pub(super) weighting: Weighting,
     pub(super) top_k: Option<TopK>,
@@ -80,8 +84,12 @@ pub(super) struct Plan {
 impl Plan {
     /// The options with their defaults, if they go together.
     pub(super) fn new(options: &ExtractorOptions) -> Result<Self, OptionsError> {
-        let ngram = options.ngram.unwrap_or(match options.unit {
-            Unit::Chars | Unit::Words => 2,
+        let unit = match options.unit {
+            Unit::Auto if options.ngram.is_some() => Unit::Chars,
+            unit => unit,
+        };
+        let ngram = options.ngram.unwrap_or(match unit {
+            Unit::Auto | Unit::Chars | Unit::Words => 2,
             Unit::Jieba => 1,
         });
         if !(1..=MAX_NGRAM).contains(&ngram) {
@@ -91,12 +99,12 @@ impl Plan {
                 expected: format!("from 1 to {MAX_NGRAM}"),
             });
         }
-        let weighting = options.weighting.unwrap_or(match options.unit {
-            Unit::Chars | Unit::Words => Weighting::Count,
+        let weighting = options.weighting.unwrap_or(match unit {
+            Unit::Auto | Unit::Chars | Unit::Words => Weighting::Count,
             Unit::Jieba => Weighting::TfIdf,
         });
         let plan = Plan {
-            unit: options.unit,
+            unit,
             ngram,
             weighting,
             top_k: options.top_k,

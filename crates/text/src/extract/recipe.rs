@@ -11,6 +11,7 @@ impl fmt::Display for Extractor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Plan { unit, ngram, weighting, top_k, segmenter, hmm, lexicon } = &*self.plan;
         let unit = match unit {
+            Unit::Auto => "auto",
             Unit::Chars => "chars",
             Unit::Words => "words",
             Unit::Jieba => "jieba",
@@ -20,7 +21,11 @@ impl fmt::Display for Extractor {
             Weighting::Binary => "binary",
             Weighting::TfIdf => "tfidf",
         };
-        write!(f, "features {unit}, ngram {ngram}, weighting {weighting}")?;
+        write!(f, "features {unit}")?;
+        if self.plan.unit != Unit::Auto {
+            write!(f, ", ngram {ngram}")?;
+        }
+        write!(f, ", weighting {weighting}")?;
         if let Some(top_k) = top_k {
             write!(f, ", topK {top_k}")?;
         }
@@ -53,7 +58,10 @@ mod tests {
     #[test]
     fn the_default_is_spelled_out() {
         let plain = Extractor::new(&ExtractorOptions::default()).unwrap().to_string();
-        assert_eq!(plain, "features chars, ngram 2, weighting count");
+        assert_eq!(plain, "features auto, weighting count");
+        let options = ExtractorOptions { ngram: Some(3), ..ExtractorOptions::default() };
+        let chars = Extractor::new(&options).unwrap().to_string();
+        assert_eq!(chars, "features chars, ngram 3, weighting count");
     }
 
     #[test]
