@@ -3,7 +3,7 @@ import { type DedupFilesOptions, type DedupOptions, dedup, dedupFiles, type Summ
 import { Folder } from './cli-run';
 
 const A = '望海市地铁四号线二期工程今天贯通，线路全长十六点七公里，设站十二座。';
-const texts = [A, `【转载】${A}`, '白石镇中心小学的学生本周吃上了自己种的萝卜，一共收了六百多斤。'];
+const texts = [A, `${A}转载`, '白石镇中心小学的学生本周吃上了自己种的萝卜，一共收了六百多斤。'];
 const folder = new Folder();
 folder.write('in', texts.map((text) => `${JSON.stringify({ text })}\n`).join(''));
 
