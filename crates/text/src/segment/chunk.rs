@@ -62,6 +62,17 @@ pub(super) fn read(text: &str, from: usize, spell: bool, chunk: &mut Chunk) {
     let (to, starts) = (grown(codes, most + PAD, OTHER), grown(offsets, most + 1, 0));
     let (mut at, mut count, mut last) = (from, 0, OTHER);
     while count < most && at < bytes.len() {
+        if count + 1 < most
+            && let Some([first, second]) = two_of_three_bytes(bytes, at)
+        {
+            last = table[usize::from(second)];
+            (to[count], to[count + 1]) = (table[usize::from(first)], last);
+            let start = (at - from) as u32;
+            (starts[count], starts[count + 1]) = (start, start + 3);
+            count += 2;
+            at += 6;
+            continue;
+        }
         let (code, len) = entry(bytes, at, table, last == OTHER && !spell);
         (to[count], starts[count]) = (code, (at - from) as u32);
         last = code;
@@ -82,6 +93,21 @@ pub(super) fn read(text: &str, from: usize, spell: bool, chunk: &mut Chunk) {
     *len = count;
     grown(codes, count + PAD, OTHER)[count..].fill(OTHER);
     grown(offsets, count + 1, 0)[count] = (at - from) as u32;
+}
+
+/// The next two code points, if eight bytes follow and both take three of them: what most Chinese text is made of, and half of
+/// the work when two are taken apart at once.
+#[inline]
+fn two_of_three_bytes(bytes: &[u8], at: usize) -> Option<[u16; 2]> {
+    let eight = u64::from_le_bytes(*bytes.get(at..)?.first_chunk()?);
+    // A lane of 24 bits for each, the first byte the lowest.
+    let each = |bits: u64| bits << 24 | bits;
+    if eight & each(0xF0) != each(0xE0) {
+        return None;
+    }
+    let two =
+        (eight & each(0x0F)) << 12 | (eight & each(0x3F00)) >> 2 | (eight & each(0x3F_0000)) >> 16;
+    Some([two as u16, (two >> 24) as u16])
 }
 
 /// The entry at `at`: its code and its length in bytes. `whole`: a block may start here whose letters and digits are one entry.
