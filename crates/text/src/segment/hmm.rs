@@ -28,10 +28,31 @@ const FROM: [[(usize, f64); 2]; 4] = [
 
 /// Calls `word(len)` for the words of a run of ideographs, given by their codes, one after the other. `way` is scratch.
 pub(super) fn cut(run: &[u16], way: &mut Vec<u8>, mut word: impl FnMut(usize)) {
-    if let [_] = run {
-        return word(1);
-    }
-    let mut state = tag(run, way);
+    let (rows, _) = emissions().as_chunks::<4>();
+    let emission = |&code: &u16| &rows[usize::from(code)];
+    let (first, rest) = match run {
+        [] => return,
+        [_] => return word(1),
+        // Half of all runs. Before a last E comes B or M, where no word ends; before a last S comes S or E.
+        [first, second] => {
+            let (values, _) = next(&start(emission(first)), emission(second));
+            if last(&values) == E {
+                return word(2);
+            }
+            word(1);
+            return word(1);
+        }
+        [first, rest @ ..] => (first, rest),
+    };
+    let mut values = start(emission(first));
+    way.clear();
+    way.push(0);
+    way.extend(rest.iter().map(|code| {
+        let (later, bits) = next(&values, emission(code));
+        values = later;
+        bits
+    }));
+    let mut state = last(&values);
     // Backwards, each character's state replaces its bits.
     for bits in way.iter_mut().rev() {
         let larger = usize::from(*bits >> state & 1);
@@ -52,28 +73,27 @@ pub(super) fn cut(run: &[u16], way: &mut Vec<u8>, mut word: impl FnMut(usize)) {
     }
 }
 
-/// Fills `way` with a bit per state for each character (set: the predecessor with the larger letter) and returns the last state.
-fn tag(run: &[u16], way: &mut Vec<u8>) -> usize {
-    let emissions = emissions();
-    let (rows, _) = emissions.as_chunks::<4>();
-    let emission = |code: u16| rows[usize::from(code)];
-    way.clear();
-    let mut values = START;
-    for (value, emission) in values.iter_mut().zip(emission(run[0])) {
-        *value += emission;
-    }
-    way.push(0);
-    for &code in &run[1..] {
-        let emission = emission(code);
-        let step = |state: usize| {
-            let [(smaller, first), (larger, second)] = FROM[state];
-            let smaller = values[smaller] + first + emission[state];
-            let larger = values[larger] + second + emission[state];
-            (if larger >= smaller { larger } else { smaller }, u8::from(larger >= smaller) << state)
-        };
-        let [(b, bit_b), (e, bit_e), (m, bit_m), (s, bit_s)] = [step(B), step(E), step(M), step(S)];
-        values = [b, e, m, s];
-        way.push(bit_b | bit_e | bit_m | bit_s);
-    }
+/// The values of the states at the first character.
+#[inline]
+fn start(emission: &[f64; 4]) -> [f64; 4] {
+    std::array::from_fn(|state| START[state] + emission[state])
+}
+
+/// The values of the states at the next character, and a bit for each state (set: the predecessor with the larger letter).
+#[inline]
+fn next(values: &[f64; 4], emission: &[f64; 4]) -> ([f64; 4], u8) {
+    let step = |state: usize| {
+        let [(smaller, first), (larger, second)] = FROM[state];
+        let smaller = values[smaller] + first + emission[state];
+        let larger = values[larger] + second + emission[state];
+        (if larger >= smaller { larger } else { smaller }, u8::from(larger >= smaller) << state)
+    };
+    let [(b, bit_b), (e, bit_e), (m, bit_m), (s, bit_s)] = [step(B), step(E), step(M), step(S)];
+    ([b, e, m, s], bit_b | bit_e | bit_m | bit_s)
+}
+
+/// The state at the last character.
+#[inline]
+fn last(values: &[f64; 4]) -> usize {
     if values[S] >= values[E] { S } else { E }
 }
