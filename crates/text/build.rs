@@ -2,7 +2,7 @@
 //!
 //! Output in `OUT_DIR`, each an array in the byte order of the target: `nodes.u64` (the double array), `firsts.u64` (its first
 //! level by code), `codes.u16` (code
-//! point to code), `characters.u16` (code to character), `scores.f64` (ln f − ln total by frequency index), `logs.f64` (ln f), `frequencies.u32`, `idfs.f64`,
+//! point to code), `characters.u16` (code to character), `scores.f64` (ln f − ln total by frequency index), `singles.f64` (the same by code, for characters alone), `logs.f64` (ln f), `frequencies.u32`, `idfs.f64`,
 //! `emissions.f64` (by character, then state) and `totals.rs` (the total frequency and its logarithm). The formats are described where they are
 //! read: `src/segment/dictionary.rs` and `src/segment/hmm.rs`.
 
@@ -62,6 +62,17 @@ fn main() -> Result<(), Box<dyn Error>> {
         std::iter::once(f64::NEG_INFINITY).chain(known).collect::<Vec<_>>()
     };
     write("scores.f64", f64s(&scores(&|ln| ln - words.ln_total)), 8)?;
+    // Code 0 is greater than everything: see where it is read.
+    let mut singles = vec![f64::NEG_INFINITY; characters.len()];
+    singles[0] = f64::INFINITY;
+    for &child in &words.trie[0].children {
+        let node = &words.trie[child as usize];
+        if node.frequency > 0 {
+            let (_, ln) = words.frequencies[usize::from(node.frequency) - 1];
+            singles[usize::from(node.code)] = ln - words.ln_total;
+        }
+    }
+    write("singles.f64", f64s(&singles), 8)?;
     write("logs.f64", f64s(&scores(&|ln| ln)), 8)?;
     let frequencies = words.frequencies.iter().map(|&(f, _)| u64::from(f));
     write(

@@ -20,6 +20,8 @@ pub struct Dictionary {
     total: u64,
     /// Scores of jieba's words by frequency index, under `total`.
     scores: Vec<f64>,
+    /// Scores of single characters, jieba's and the user's, by code.
+    singles: Vec<f64>,
     /// Children by parent and character; node 0 is the root.
     children: AHashMap<(u32, u16), u32>,
     /// For each node: nothing if it is only a prefix, otherwise the frequency and the score (−∞ for a deleted word).
@@ -35,6 +37,7 @@ impl Default for Dictionary {
             entries: Vec::new(),
             total: base::TOTAL,
             scores: base::scores().to_vec(),
+            singles: base::singles().to_vec(),
             children: AHashMap::new(),
             words: vec![None],
         }
@@ -174,6 +177,13 @@ impl Dictionary {
                 f64::from(*frequency).ln() - ln_total
             };
         }
+        for (code, single) in self.singles.iter_mut().enumerate().skip(1) {
+            *single = self.scores[base::Node::first(base::firsts(), code as u16).frequency()];
+            let own = self.children.get(&(0, base::characters()[code]));
+            if let Some((_, score)) = own.and_then(|&node| self.words[node as usize]) {
+                *single = score;
+            }
+        }
     }
 
     /// ln of the total frequency.
@@ -184,6 +194,11 @@ impl Dictionary {
     /// Scores of jieba's words by frequency index.
     pub(crate) fn scores(&self) -> &[f64] {
         &self.scores
+    }
+
+    /// Scores of single characters by code; as [`base::singles`].
+    pub(crate) fn singles(&self) -> &[f64] {
+        &self.singles
     }
 
     /// Calls `word(length, score)` for every word of the user that `characters` start with, by length.
@@ -224,7 +239,7 @@ fn characters(word: &str) -> Option<Vec<u16>> {
 
 #[cfg(test)]
 mod tests {
-    use super::Dictionary;
+    use super::{Dictionary, base};
     use crate::segment::{SegmentScratch, cut_with};
 
     fn cut(dictionary: &Dictionary, text: &str) -> String {
@@ -253,6 +268,20 @@ mod tests {
         assert_eq!(cut(&dictionary, "创新办主任"), "创新/办/主任");
         assert_eq!(dictionary.frequency("创新办"), Some(0));
         assert_eq!(dictionary.frequency("云计算"), Some(5));
+    }
+
+    #[test]
+    fn single_characters_are_words_too() {
+        let mut dictionary = Dictionary::new();
+        let score =
+            |dictionary: &Dictionary, c| dictionary.singles()[usize::from(base::code(c))].to_bits();
+        assert_eq!(dictionary.singles(), base::singles());
+        dictionary.add("的", Some(0));
+        dictionary.add("龘", Some(7));
+        assert_eq!(score(&dictionary, '的'), f64::NEG_INFINITY.to_bits());
+        assert_eq!(score(&dictionary, '龘'), (7_f64.ln() - dictionary.ln_total()).to_bits());
+        let frequency = f64::from(base::frequency("是").unwrap());
+        assert_eq!(score(&dictionary, '是'), (frequency.ln() - dictionary.ln_total()).to_bits());
     }
 
     #[test]

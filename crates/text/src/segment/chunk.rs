@@ -11,7 +11,7 @@
 use super::dictionary::{ALPHANUMERICS, OTHER, codes};
 use super::words::grown;
 
-/// A chunk ends at the first end of a block after so many entries: at 50 bytes each its tables then take 25 KiB, which a
+/// A chunk ends at the first end of a block after so many entries: at 40 bytes each its tables then take 20 KiB, which a
 /// first-level cache holds.
 const TARGET: usize = 512;
 
@@ -19,62 +19,82 @@ const TARGET: usize = 512;
 /// Two million characters are longer than any book without punctuation; the tokens at the cut may differ from jieba's.
 const LONGEST: usize = 1 << 21;
 
-/// Entries of a chunk and where they are.
+/// Reusable memory of a chunk.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Chunk {
+pub(super) struct Columns {
     codes: Vec<u16>,
     offsets: Vec<u32>,
-    /// Number of entries.
-    len: usize,
+}
+
+/// Entries of a chunk and where they are.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Chunk<'a, 't> {
+    /// The text of the chunk.
+    text: &'t str,
+    /// The codes of all entries and [`PAD`] more.
+    codes: &'a [u16],
+    /// Where each entry starts in the text, in bytes, and where the last one ends.
+    offsets: &'a [u32],
 }
 
 /// Codes of [`OTHER`] behind the last entry, so that no look ahead needs a check.
 pub(super) const PAD: usize = 2;
 
-impl Chunk {
+impl<'a, 't> Chunk<'a, 't> {
     /// The codes of the characters, [`OTHER`] for tokens of no block.
-    pub(super) fn codes(&self) -> &[u16] {
-        &self.codes[..self.len]
+    pub(super) fn codes(&self) -> &'a [u16] {
+        &self.codes[..self.codes.len() - PAD]
     }
 
     /// The codes and [`PAD`] more.
-    pub(super) fn padded(&self) -> &[u16] {
-        &self.codes[..self.len + PAD]
-    }
-
-    /// Where each entry starts in the text, in bytes, relative to the chunk, and where the last one ends.
-    pub(super) fn offsets(&self) -> &[u32] {
-        &self.offsets[..=self.len]
+    pub(super) fn padded(&self) -> &'a [u16] {
+        self.codes
     }
 
     /// Length in bytes.
-    pub(super) fn end(&self) -> usize {
-        self.offsets[self.len] as usize
+    pub(super) fn len(&self) -> usize {
+        self.text.len()
+    }
+
+    /// The text of the entries `from..to`.
+    #[inline]
+    pub(super) fn text(&self, from: usize, to: usize) -> &'t str {
+        let (from, to) = (self.offsets[from] as usize, self.offsets[to] as usize);
+        debug_assert!(self.text.is_char_boundary(from) && self.text.is_char_boundary(to));
+        assert!(from <= to, "entries are in order");
+        // SAFETY: `read`, which alone makes chunks, puts every offset at the start of a code point of this text or at its end,
+        // and the order is checked. Looking at the text once more for each token costs a tenth of the whole segmentation.
+        unsafe { self.text.get_unchecked(from..to) }
+    }
+
+    /// Where the entry `at` starts in the text, in bytes.
+    #[inline]
+    pub(super) fn start(&self, at: usize) -> usize {
+        self.offsets[at] as usize
     }
 }
 
-/// Fills `chunk` with the one that starts at byte `from`. `spell`: letters and digits are entries of their own everywhere.
-pub(super) fn read(text: &str, from: usize, spell: bool, chunk: &mut Chunk) {
+/// The chunk that `text` starts with. `spell`: letters and digits are entries of their own everywhere.
+pub(super) fn read<'a, 't>(text: &'t str, spell: bool, columns: &'a mut Columns) -> Chunk<'a, 't> {
     let bytes = text.as_bytes();
     let table = codes();
-    let Chunk { codes, offsets, len } = chunk;
-    let most = TARGET.min(bytes.len() - from);
+    let Columns { codes, offsets } = columns;
+    let most = TARGET.min(bytes.len());
     let (to, starts) = (grown(codes, most + PAD, OTHER), grown(offsets, most + 1, 0));
-    let (mut at, mut count, mut last) = (from, 0, OTHER);
+    let (mut at, mut count, mut last) = (0, 0, OTHER);
     while count < most && at < bytes.len() {
         if count + 1 < most
             && let Some([first, second]) = two_of_three_bytes(bytes, at)
         {
             last = table[usize::from(second)];
             (to[count], to[count + 1]) = (table[usize::from(first)], last);
-            let start = (at - from) as u32;
-            (starts[count], starts[count + 1]) = (start, start + 3);
+            (starts[count], starts[count + 1]) = (at as u32, at as u32 + 3);
             count += 2;
             at += 6;
             continue;
         }
         let (code, len) = entry(bytes, at, table, last == OTHER && !spell);
-        (to[count], starts[count]) = (code, (at - from) as u32);
+        (to[count], starts[count]) = (code, at as u32);
         last = code;
         count += 1;
         at += len;
@@ -85,14 +105,16 @@ pub(super) fn read(text: &str, from: usize, spell: bool, chunk: &mut Chunk) {
         codes.truncate(count);
         codes.push(code);
         offsets.truncate(count);
-        offsets.push((at - from) as u32);
+        offsets.push(at as u32);
         last = code;
         count += 1;
         at += len;
     }
-    *len = count;
-    grown(codes, count + PAD, OTHER)[count..].fill(OTHER);
-    grown(offsets, count + 1, 0)[count] = (at - from) as u32;
+    let codes = grown(codes, count + PAD, OTHER);
+    codes[count..].fill(OTHER);
+    let offsets = grown(offsets, count + 1, 0);
+    offsets[count] = at as u32;
+    Chunk { text: &text[..at], codes, offsets }
 }
 
 /// The next two code points, if eight bytes follow and both take three of them: what most Chinese text is made of, and half of
@@ -150,9 +172,10 @@ fn rare_entry(bytes: &[u8], table: &[u16], whole: bool) -> (u16, usize) {
     }
 }
 
-/// Length of the letters and digits that `bytes` start with, if they are all of their block; else 0.
+/// Length of the letters and digits that `bytes` start with, if they are all of their block; else 0. More than [`LONGEST`] are not
+/// taken as one, so that offsets always fit their 32 bits: 512 of them are 2^30 bytes.
 fn word(bytes: &[u8], table: &[u16]) -> usize {
-    let len = bytes.iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
+    let len = bytes.iter().take(LONGEST).take_while(|byte| byte.is_ascii_alphanumeric()).count();
     let whole = len == bytes.len() || entry(bytes, len, table, false).0 == OTHER;
     if whole { len } else { 0 }
 }

@@ -47,6 +47,7 @@ table!(firsts, "firsts.u64", u64);
 table!(codes, "codes.u16", u16);
 table!(characters, "characters.u16", u16);
 table!(scores, "scores.f64", f64);
+table!(singles, "singles.f64", f64);
 table!(logs, "logs.f64", f64);
 table!(frequencies, "frequencies.u32", u32);
 table!(idfs, "idfs.f64", f64);
@@ -211,6 +212,18 @@ mod tests {
         let idf = |word| find(word).map(|node| idfs()[node.idf()].to_string());
         assert_eq!(idf("中国").as_deref(), Some("3.02732068666"));
         assert_eq!(idf("没有的词"), None);
+    }
+
+    #[test]
+    fn a_single_character_has_the_score_of_its_word() {
+        assert_eq!(singles()[usize::from(OTHER)].to_bits(), f64::INFINITY.to_bits());
+        for code in 1..characters().len() as u16 {
+            let word = Node::first(firsts(), code);
+            assert_eq!(
+                singles()[usize::from(code)].to_bits(),
+                scores()[word.frequency()].to_bits()
+            );
+        }
     }
 
     #[test]

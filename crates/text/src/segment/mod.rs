@@ -21,7 +21,7 @@ mod tokens;
 mod words;
 
 use crate::lexicon::Dictionary;
-use chunk::Chunk;
+use dictionary::singles;
 use route::Route;
 use tokens::Tokens;
 use words::Words;
@@ -42,7 +42,7 @@ pub struct Word<'t> {
 /// Reusable memory of [`cut`]; one per thread.
 #[derive(Clone, Debug, Default)]
 pub struct SegmentScratch {
-    chunk: Chunk,
+    chunk: chunk::Columns,
     words: Words,
     route: Route,
     way: Vec<u8>,
@@ -51,7 +51,7 @@ pub struct SegmentScratch {
 /// Calls `each` with every token of `text`, in order: the tokens of `jieba.cut(text, HMM=hmm)`. The HMM finds words that are in
 /// no dictionary; without it, characters that form no word stand alone.
 ///
-/// Cost: linear in the text; no allocation once `scratch` has grown to the longest block (50 bytes per character
+/// Cost: linear in the text; no allocation once `scratch` has grown to the longest block (40 bytes per character
 /// of it and 24 per word of three characters and more; 512 characters at least).
 pub fn cut<'t>(text: &'t str, hmm: bool, scratch: &mut SegmentScratch, each: impl FnMut(Word<'t>)) {
     cut_with(None, text, hmm, scratch, each);
@@ -66,18 +66,19 @@ pub fn cut_with<'t>(
     mut each: impl FnMut(Word<'t>),
 ) {
     let SegmentScratch { chunk, words, route, way } = scratch;
+    let singles = if let Some(user) = user { user.singles() } else { singles() };
     let mut base = 0;
     while base < text.len() {
-        chunk::read(text, base, user.is_some(), chunk);
+        let chunk = chunk::read(&text[base..], user.is_some(), chunk);
         words.find(chunk.padded(), user);
-        route.find(chunk.padded(), words);
-        let mut out = Tokens::new(text, base, chunk, &mut each);
+        route.find(chunk.padded(), singles, words);
+        let mut out = Tokens::new(chunk, base, route, words, &mut each);
         if hmm {
-            out.with_hmm(route, words, user, way);
+            out.with_hmm(user, way);
         } else {
-            out.without_hmm(route);
+            out.without_hmm();
         }
-        base += chunk.end();
+        base += chunk.len();
     }
 }
 

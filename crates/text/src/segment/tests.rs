@@ -190,6 +190,27 @@ fn a_block_longer_than_any_buffer_is_one_block() {
     assert_eq!(tokens(&"哈".repeat(501), true), plain::cut(&"哈".repeat(501), true));
 }
 
+#[test]
+fn single_characters_that_are_together_a_word_stay_single() {
+    // All words of three characters and more in dict.txt that lose against their own characters.
+    let words = ["还都不", "那不就", "都还不", "说不说", "上不去"];
+    for word in words {
+        assert_eq!(tokens(word, true), word.chars().map(String::from).collect::<Vec<_>>());
+        // The run is longer than the word: cut again, as all others.
+        for text in [format!("{word}龘"), format!("龘{word}"), words.concat() + word] {
+            assert_eq!(tokens(&text, true), plain::cut(&text, true));
+        }
+    }
+}
+
+#[test]
+fn letters_beyond_what_one_entry_may_hold_are_not_dropped() {
+    let text = format!("中文{}。", "a1".repeat((1 << 20) + 1));
+    assert_eq!(tokens(&text, true).concat(), text);
+    let alone = &text["中文".len()..];
+    assert_eq!(tokens(alone, false).concat(), alone);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(50))]
 

@@ -10,82 +10,84 @@ use super::hmm;
 use super::route::Route;
 use super::words::Words;
 use crate::lexicon::Dictionary;
+use std::hint::select_unpredictable;
 
 /// Hands on the tokens of a chunk, which follow each other without gaps.
 pub(super) struct Tokens<'a, 't, F> {
-    text: &'t str,
-    /// Codes and offsets of the chunk.
+    chunk: Chunk<'a, 't>,
     codes: &'a [u16],
-    offsets: &'a [u32],
     /// Where the chunk starts in the text.
     base: usize,
+    route: &'a Route,
+    words: &'a Words,
     /// The entry that the next token starts with.
     at: usize,
     each: &'a mut F,
 }
 
 impl<'a, 't, F: FnMut(Word<'t>)> Tokens<'a, 't, F> {
-    pub(super) fn new(text: &'t str, base: usize, chunk: &'a Chunk, each: &'a mut F) -> Self {
-        Self { text, codes: chunk.codes(), offsets: chunk.offsets(), base, at: 0, each }
+    pub(super) fn new(
+        chunk: Chunk<'a, 't>,
+        base: usize,
+        route: &'a Route,
+        words: &'a Words,
+        each: &'a mut F,
+    ) -> Self {
+        Self { chunk, codes: chunk.codes(), base, route, words, at: 0, each }
     }
 
     /// All tokens with HMM.
-    pub(super) fn with_hmm(
-        &mut self,
-        route: &Route,
-        words: &Words,
-        user: Option<&Dictionary>,
-        way: &mut Vec<u8>,
-    ) {
-        while let Some(&code) = self.codes.get(self.at) {
-            let step = route.word(self.at);
-            if step.len == 1 && code != OTHER && self.is_single(route, self.at + 1) {
-                let singles = 2 + self.count(self.at + 2, |at| self.is_single(route, at));
-                if words.is_word(self.at, singles) {
-                    self.singles(singles);
-                } else {
-                    self.cut_again(singles, user, way);
-                }
+    pub(super) fn with_hmm(&mut self, user: Option<&Dictionary>, way: &mut Vec<u8>) {
+        while self.at < self.codes.len() {
+            let singles = self.route.step(self.at).singles();
+            if singles < 2 {
+                self.step();
+            } else if self.is_word(singles) {
+                self.singles(singles);
             } else {
-                self.token(step.len as usize, step.slot);
+                self.cut_again(singles, user, way);
             }
         }
     }
 
     /// All tokens without HMM.
-    pub(super) fn without_hmm(&mut self, route: &Route) {
+    pub(super) fn without_hmm(&mut self) {
         while let Some(code) = self.codes.get(self.at) {
-            let step = route.word(self.at);
-            if step.len == 1 && ALPHANUMERICS.contains(code) {
-                let joins =
-                    |at: usize| ALPHANUMERICS.contains(&self.codes[at]) && route.word(at).len == 1;
-                self.token(1 + self.count(self.at + 1, joins), 0);
+            let singles = self.route.step(self.at).singles();
+            if ALPHANUMERICS.contains(code) && singles > 0 {
+                let run = &self.codes[self.at..][..singles];
+                self.token(run.iter().take_while(|code| ALPHANUMERICS.contains(code)).count(), 0);
             } else {
-                self.token(step.len as usize, step.slot);
+                self.step();
             }
         }
     }
 
-    /// Whether the path takes the segmentable character at `at` alone; not at the chunk's end.
+    /// Whether the next `singles` characters, two or more that the path takes alone, are together a word.
     #[inline]
-    fn is_single(&self, route: &Route, at: usize) -> bool {
-        at < self.codes.len() && self.codes[at] != OTHER && route.word(at).len == 1
+    fn is_word(&self, singles: usize) -> bool {
+        if singles == 2 { self.words.is_pair(self.at) } else { self.route.is_whole(self.at) }
     }
 
-    /// How many entries from `at` are such that `is`.
-    fn count(&self, at: usize, is: impl Fn(usize) -> bool) -> usize {
-        (at..self.codes.len()).take_while(|&at| is(at)).count()
+    /// What the path takes next is a token.
+    #[inline]
+    fn step(&mut self) {
+        let step = self.route.step(self.at);
+        // Which it is cannot be predicted: no branch.
+        let slot = select_unpredictable(step.is_word(), self.words.slot(self.at), 0);
+        self.token(step.len(), slot);
     }
 
     /// The next `len` entries are a token.
     #[inline]
     fn token(&mut self, len: usize, slot: u32) {
-        let start = self.base + self.offsets[self.at] as usize;
+        let start = self.base + self.chunk.start(self.at);
         let other = self.codes[self.at] == OTHER;
+        let text = self.chunk.text(self.at, self.at + len);
         self.at += len;
-        let end = self.base + self.offsets[self.at] as usize;
-        let text = &self.text[start..end];
-        let len = if other { other_len(text) } else { len };
+        // Characters of a token outside the blocks, or of a block of letters and digits: one, or as many as ASCII bytes.
+        let bytes = other && text.as_bytes().first().is_some_and(u8::is_ascii);
+        let len = select_unpredictable(bytes, text.len(), len);
         (self.each)(Word { text, len, start, slot });
     }
 
@@ -107,7 +109,9 @@ impl<'a, 't, F: FnMut(Word<'t>)> Tokens<'a, 't, F> {
             let (piece, rest) = run.split_at(len);
             if first >= FIRST_HAN {
                 hmm::cut(piece, way, |len| {
-                    if user.is_some_and(|user| user.is_deleted(self.peek(len))) {
+                    if user.is_some_and(|user| {
+                        user.is_deleted(self.chunk.text(self.at, self.at + len))
+                    }) {
                         self.singles(len);
                     } else {
                         self.token(len, 0);
@@ -119,17 +123,6 @@ impl<'a, 't, F: FnMut(Word<'t>)> Tokens<'a, 't, F> {
             run = rest;
         }
     }
-
-    /// The text of the next `len` entries.
-    fn peek(&self, len: usize) -> &'t str {
-        let offset = |at: usize| self.base + self.offsets[at] as usize;
-        &self.text[offset(self.at)..offset(self.at + len)]
-    }
-}
-
-/// Characters of a token outside the blocks, or of a block of letters and digits: one, or as many as ASCII bytes.
-fn other_len(text: &str) -> usize {
-    if text.as_bytes().first().is_some_and(u8::is_ascii) { text.len() } else { 1 }
 }
 
 /// Length of the token that starts a run outside the ideographs: `[a-zA-Z0-9]+(\.\d+)?%?`, or everything before the next such.

@@ -1,7 +1,7 @@
 //! Which words start where in a chunk, with their scores.
 //!
-//! Most words have one or two characters: two columns hold those, filled in one pass without a branch, so that it runs ahead
-//! of its memory accesses. Where the dictionary goes on after two characters is noted in passing; a second such pass keeps
+//! Most words have one or two characters. The score of one is a table's by its code; a column holds those of two, filled in one
+//! pass without a branch, so that it runs ahead of its memory accesses. Where the dictionary goes on after two characters is noted in passing; a second such pass keeps
 //! the places where a third character fits, one in ten, and only from there the trie is walked.
 
 use super::chunk::PAD;
@@ -11,12 +11,10 @@ use crate::lexicon::Dictionary;
 /// The words of a chunk. −∞ is the score of what is no word.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Words {
-    /// Score of the character at each position.
-    pub(super) one: Vec<f64>,
     /// Score of the two characters from each position.
     pub(super) two: Vec<f64>,
-    /// The dictionary's slot of those two.
-    pub(super) two_slots: Vec<u32>,
+    /// The dictionary's slot of those two; where the path takes a longer word, the slot of that.
+    pub(super) slots: Vec<u32>,
     /// Words of three characters and more, by position and then by length.
     pub(super) long: Vec<Long>,
     /// Score of a character that is no word.
@@ -57,7 +55,7 @@ impl Words {
         let nodes = nodes();
         let scores = if let Some(user) = user { user.scores() } else { scores() };
         self.unknown = -user.map_or(LN_TOTAL, Dictionary::ln_total); // ln 1 − ln total
-        self.singles(codes, nodes, scores);
+        self.ask(codes, nodes);
         self.pairs(codes, nodes, scores);
         self.third(codes, nodes);
         self.longer(codes, nodes, scores);
@@ -66,18 +64,15 @@ impl Words {
         }
     }
 
-    /// Single characters, and where pairs are; the memory is asked for, so that it is there in the next pass.
-    fn singles(&mut self, codes: &[u16], nodes: &[u64], scores: &[f64]) {
+    /// Where pairs are; the memory is asked for, so that it is there in the next pass.
+    fn ask(&mut self, codes: &[u16], nodes: &[u64]) {
         let len = codes.len() - PAD;
         let firsts = firsts();
         // Plain indices over slices of one length: chains of zips keep so many pointers that they are spilled.
         let (here, next) = (&codes[..len], &codes[1..=len]);
-        let one = grown(&mut self.one, len, 0.0);
-        let slots = grown(&mut self.two_slots, len, 0);
+        let slots = grown(&mut self.slots, len, 0);
         for at in 0..len {
-            let first = Node::first(firsts, here[at]);
-            one[at] = scores[first.frequency()];
-            slots[at] = first.slot_of_child(next[at]);
+            slots[at] = Node::first(firsts, here[at]).slot_of_child(next[at]);
             prefetch(nodes, slots[at]);
         }
     }
@@ -87,7 +82,7 @@ impl Words {
         let len = codes.len() - PAD;
         let (next, after) = (&codes[1..=len], &codes[2..len + 2]);
         let two = grown(&mut self.two, len, 0.0);
-        let slots = &self.two_slots[..len];
+        let slots = &self.slots[..len];
         let prefixes = grown(&mut self.prefixes, len + 1, Prefix::default());
         let mut count = 0;
         for at in 0..len {
@@ -142,8 +137,8 @@ impl Words {
         for start in 0..codes.len() {
             let rest = codes[start..].iter().map(|&code| characters[usize::from(code)]);
             user.for_each_prefix(rest, |len, score| match len {
-                1 => self.one[start] = score,
-                2 => (self.two[start], self.two_slots[start]) = (score, 0),
+                1 => {} // is in the user's table of single characters
+                2 => (self.two[start], self.slots[start]) = (score, 0),
                 _ => {
                     let (start, len) = (start as u32, len as u32);
                     self.long.push(Long { start, len, score, slot: 0 });
@@ -163,13 +158,15 @@ impl Words {
         }
     }
 
-    /// Whether the `len` characters from `start`, two or more, are a word.
-    pub(super) fn is_word(&self, start: usize, len: usize) -> bool {
-        if len == 2 {
-            return self.two[start] > f64::NEG_INFINITY;
-        }
-        let key = |word: &Long| (word.start as usize, word.len as usize);
-        let found = self.long.binary_search_by_key(&(start, len), key);
-        found.is_ok_and(|at| self.long[at].score > f64::NEG_INFINITY)
+    /// The slot of the word that the path takes at `start`, if it has two characters or more.
+    #[inline]
+    pub(super) fn slot(&self, start: usize) -> u32 {
+        self.slots[start]
+    }
+
+    /// Whether the two characters from `start` are a word.
+    #[inline]
+    pub(super) fn is_pair(&self, start: usize) -> bool {
+        self.two[start] > f64::NEG_INFINITY
     }
 }
