@@ -4,6 +4,9 @@
 //! cannot be a character becomes U+FFFD, the outcome that browsers and Rust's standard library share, so that one text
 //! has one fingerprint however it came in.
 
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+
 use std::borrow::Cow;
 
 /// Units looked at together: only where one of them is half of a pair are they decoded one by one.
@@ -13,16 +16,39 @@ const GROUP: usize = 8;
 ///
 /// Cost: one pass; `out` keeps its allocation between calls.
 pub fn utf16(units: &[u16], out: &mut String) {
+    #[cfg(target_arch = "x86_64")]
+    if avx512::is_available() {
+        return by_groups(units, out, avx512::groups);
+    }
+    by_groups(units, out, groups);
+}
+
+/// The same with `groups`, which adds the text of leading units as long as none is a surrogate and returns the others.
+fn by_groups(
+    units: &[u16],
+    out: &mut String,
+    groups: impl for<'a> Fn(&'a [u16], &mut Vec<u8>) -> &'a [u16],
+) {
     let mut bytes = std::mem::take(out).into_bytes();
     bytes.clear();
     // Three bytes per unit bound every case: a BMP character needs at most three, a surrogate pair four for two units.
     bytes.reserve(units.len() * 3);
     let mut rest = units;
+    while !rest.is_empty() {
+        rest = groups(rest, &mut bytes);
+        rest = one_by_one(rest, rest.len().min(GROUP), &mut bytes);
+    }
+    // SAFETY: `bytes` holds whole characters only: what groups of units that are no surrogates are, and what
+    // `char::encode_utf8` wrote.
+    *out = unsafe { String::from_utf8_unchecked(bytes) };
+}
+
+/// Groups without a branch for each unit: Chinese, digits and Latin follow each other in no order that could be foreseen.
+fn groups<'a>(units: &'a [u16], bytes: &mut Vec<u8>) -> &'a [u16] {
+    let mut rest = units;
     while let Some((group, after)) = rest.split_first_chunk::<GROUP>() {
-        // Without a branch for each unit: Chinese, digits and Latin follow each other in no order that could be foreseen.
         if group.iter().fold(false, |any, &unit| any | is_surrogate(unit)) {
-            rest = one_by_one(rest, GROUP, &mut bytes);
-            continue;
+            break;
         }
         let mut encoded = [0; GROUP * 3 + 1];
         let mut end = 0;
@@ -34,10 +60,7 @@ pub fn utf16(units: &[u16], out: &mut String) {
         bytes.extend_from_slice(&encoded[..end]);
         rest = after;
     }
-    one_by_one(rest, rest.len(), &mut bytes);
-    // SAFETY: `bytes` holds whole characters only: what `encode` makes of units that are no surrogates, and what
-    // `char::encode_utf8` wrote.
-    *out = unsafe { String::from_utf8_unchecked(bytes) };
+    rest
 }
 
 fn is_surrogate(unit: u16) -> bool {
@@ -87,8 +110,17 @@ pub fn utf8<'a>(bytes: &'a [u8], scratch: &'a mut String) -> &'a str {
 
 #[cfg(test)]
 mod tests {
-    use super::{utf8, utf16};
+    use super::{by_groups, groups, utf8, utf16};
     use proptest::prelude::*;
+
+    /// By the instructions of this machine and without; both must be what the standard library says.
+    fn assert_text(units: &[u16], out: &mut String) {
+        let expected = String::from_utf16_lossy(units);
+        utf16(units, out);
+        assert_eq!(*out, expected);
+        by_groups(units, out, groups);
+        assert_eq!(*out, expected);
+    }
 
     #[test]
     fn a_lone_surrogate_becomes_one_replacement_character() {
@@ -116,16 +148,15 @@ mod tests {
             [0x41, 0x7F, 0x80, 0x7FF, 0x800, 0x4E2D, 0xD7FF, 0xD83D, 0xDE00, 0xE000, 0xFFFF];
         let mut out = String::new();
         for unit in 0..=u16::MAX {
-            utf16(&[unit; 9], &mut out);
-            assert_eq!(out, String::from_utf16_lossy(&[unit; 9]));
+            assert_text(&[unit; 9], &mut out);
         }
         for first in kinds {
             for other in kinds {
-                for place in 0..20 {
-                    let mut units = [first; 20];
+                for place in 0..40 {
+                    let mut units = [first; 40];
                     units[place] = other;
-                    utf16(&units, &mut out);
-                    assert_eq!(out, String::from_utf16_lossy(&units));
+                    assert_text(&units, &mut out);
+                    assert_text(&units[..=place], &mut out);
                 }
             }
         }
@@ -144,8 +175,7 @@ mod tests {
         #[test]
         fn any_units_and_bytes_give_text(units in any::<Vec<u16>>(), bytes in any::<Vec<u8>>()) {
             let (mut out, mut scratch) = (String::new(), String::new());
-            utf16(&units, &mut out);
-            prop_assert_eq!(out, String::from_utf16_lossy(&units));
+            assert_text(&units, &mut out);
             prop_assert_eq!(utf8(&bytes, &mut scratch), String::from_utf8_lossy(&bytes));
         }
     }
