@@ -258,7 +258,7 @@ test.each([
   [['index', 'build', 'in', '-o', 'in'], 2, 'is an input'],
   [['index', 'build', 'in', '-o', 'i', '--plan', 'k9'], 2, 'k9'],
   [['index', 'build', 'missing', '-o', 'i'], 3, 'cannot read missing'],
-  [['index', 'build', 'in', '-o', 'no/i'], 3, 'cannot write no/i'],
+  [['index', 'build', 'in', '-o', 'no/i'], 3, 'there is no folder no; make it first'],
   [['index', 'query', 'in'], 2, 'index query needs --index INDEX'],
   [['index', 'query', 'in', '--index', 'missing'], 3, 'cannot read missing:'],
   [['index', 'add', 'in', '--index', 'missing'], 3, 'cannot read missing:'],

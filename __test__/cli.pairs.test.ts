@@ -131,7 +131,11 @@ test.each([
   [['pairs', '-', '-'], 2, 'only once'],
   [['pairs', 'in', '-o', 'in'], 2, 'is an input'],
   [['pairs', 'missing'], 3, 'cannot read missing'],
-  [['pairs', 'in', '-o', 'no/folder'], 3, 'cannot write no/folder'],
+  [
+    ['pairs', 'in', '-o', 'no/folder'],
+    3,
+    'cannot write no/folder: there is no folder no; make it first',
+  ],
   [['pairs', 'in', '--max-distanse', '3'], 2, 'did you mean --max-distance?'],
 ] as const)('%j exits %i and leaves no file', async (args, status, says) => {
   const folder = new Folder();

@@ -58,7 +58,7 @@ export class Draft {
   readonly #target: string;
   readonly #onExit = () => this.discard();
 
-  /** @throws OutputError where something else than a file has the name. */
+  /** @throws OutputError where something else than a file has the name, or its folder does not exist. */
   constructor(name: string) {
     this.#name = name;
     const existing = about(name);
@@ -66,7 +66,12 @@ export class Draft {
     // A link keeps pointing at its file, whose content is what is replaced.
     this.#target = existing === undefined ? name : attempt(name, () => realpathSync(name));
     const unique = randomBytes(6).toString('hex');
-    this.path = join(dirname(this.#target), `.simhash-${unique}.tmp`);
+    const folder = dirname(this.#target);
+    const around = attempt(name, () => statSync(folder, { throwIfNoEntry: false }));
+    if (around?.isDirectory() !== true) {
+      throw new OutputError(name, new Error(`there is no folder ${folder}; make it first`));
+    }
+    this.path = join(folder, `.simhash-${unique}.tmp`);
     process.on('exit', this.#onExit);
   }
 

@@ -187,17 +187,21 @@ fn read_header(
     path: &Path,
 ) -> Result<(Option<Window>, String, usize), Failure> {
     let shown = path.display();
-    let mut bytes = vec![0; FIXED];
+    let mut bytes = Vec::with_capacity(FIXED);
+    let fixed = input.by_ref().take(FIXED as u64).read_to_end(&mut bytes);
+    fixed.map_err(|error| unreadable(path, &error))?;
+    if !bytes.starts_with(&MAGIC) {
+        return Err(damaged(&shown, 0, "this is not a saved index; name a file that save() wrote"));
+    }
+    if bytes.len() < FIXED {
+        return Err(damaged(&shown, bytes.len() as u64, "the file ends within its header"));
+    }
     let mut take = |bytes: &mut [u8], at: u64| {
         input.read_exact(bytes).map_err(|error| match error.kind() {
             ErrorKind::UnexpectedEof => damaged(&shown, at, "the file ends within its header"),
             _ => unreadable(path, &error),
         })
     };
-    take(&mut bytes, 0)?;
-    if bytes[..8] != MAGIC {
-        return Err(damaged(&shown, 0, "this is not a saved index"));
-    }
     let small = |bytes: &[u8]| bytes.iter().rev().fold(0, |all, &byte| all << 8 | u32::from(byte));
     let (version, length) = (small(&bytes[8..12]), small(&bytes[12..16]));
     if version != VERSION {

@@ -111,8 +111,9 @@ impl<'a> Input<'a> {
         Ok(bytes)
     }
 
+    /// The first bytes: a header, or all that there is.
     pub(super) fn header(&mut self) -> Result<Vec<u8>, SentenceError> {
-        self.take(HEADER as u64)
+        self.take(self.length.min(HEADER as u64))
     }
 
     /// The mark that counts.

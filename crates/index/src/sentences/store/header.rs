@@ -45,11 +45,16 @@ pub(super) fn write(options: &SentenceOptions, recipe: &str) -> Result<Vec<u8>, 
     Ok(bytes)
 }
 
-/// Options and recipe.
+/// Options and recipe. `bytes` are those of the header, fewer where the file has no more.
 pub(super) fn read(bytes: &[u8]) -> Result<(SentenceOptions, String), IndexError> {
     let damaged = |offset, reason: String| IndexError::Damaged { offset, reason };
-    if bytes[..8] != MAGIC {
-        return Err(damaged(0, "this is not a saved index of sentences".to_owned()));
+    if !bytes.starts_with(&MAGIC) {
+        let what =
+            "this is not a saved index of sentences; name one, or a file that does not exist yet";
+        return Err(damaged(0, what.to_owned()));
+    }
+    if bytes.len() < HEADER {
+        return Err(damaged(bytes.len() as u64, "the file ends within its header".to_owned()));
     }
     let (head, sum) = bytes.split_at(HEADER - 8);
     let version = number(&bytes[8..]) as u32;
