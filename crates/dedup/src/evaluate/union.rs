@@ -1,6 +1,9 @@
 //! Union-find over numbers.
 //!
 //! The smaller root stays root, so the result does not depend on the order of joins; paths are halved on the way up.
+//!
+//! One thread owns these numbers. [`Components`](crate::cluster::Components) are joined by many at once, and what makes that
+//! safe makes joins in no order 1.5 to 3 times as slow (4 million, in one run).
 
 pub(super) struct Union(Vec<u32>);
 
