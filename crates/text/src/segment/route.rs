@@ -11,7 +11,8 @@ pub(super) struct Route {
     /// Sum of scores from here to the end of the block.
     sums: Vec<f64>,
     steps: Vec<Step>,
-    /// Where a run of single characters starts that would together be a word of three characters or more; hardly ever any.
+    /// Where a run of single characters starts that would together be a word of three characters or more, the last first;
+    /// hardly ever any, but a crafted text is full of them.
     whole: Vec<u32>,
 }
 
@@ -112,7 +113,7 @@ impl Route {
 
     /// Whether the single characters from `start`, three or more of them, are together a word.
     pub(super) fn is_whole(&self, start: usize) -> bool {
-        self.whole.contains(&(start as u32))
+        self.whole.binary_search_by(|whole| (start as u32).cmp(whole)).is_ok()
     }
 
     /// What the path through `start` takes there, if a path does.

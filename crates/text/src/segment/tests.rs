@@ -197,7 +197,8 @@ fn single_characters_that_are_together_a_word_stay_single() {
     for word in words {
         assert_eq!(tokens(word, true), word.chars().map(String::from).collect::<Vec<_>>());
         // The run is longer than the word: cut again, as all others.
-        for text in [format!("{word}龘"), format!("龘{word}"), words.concat() + word] {
+        let many = format!("{word}中国{word}龘中国").repeat(100);
+        for text in [format!("{word}龘"), format!("龘{word}"), words.concat() + word, many] {
             assert_eq!(tokens(&text, true), plain::cut(&text, true));
         }
     }
