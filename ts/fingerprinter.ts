@@ -29,8 +29,8 @@ export interface FingerprinterOptions {
   /**
    * What features are made of: characters, as many as the script needs (`'auto'`, default: two ideographs or digits, five
    * letters, or of both what comes to that together), or always as many (`'chars'`), Unicode words, or Chinese words cut by
-   * jieba. Chosen by script, the similarity of two texts of 400 or more ideographs is also that of their runs of five
-   * characters: the lower of both.
+   * jieba. Chosen by script, the similarity of two texts of 400 or more ideographs, a digit counting as two, is also that
+   * of their runs of five characters: the lower of both.
    */
   features?: 'auto' | 'chars' | 'words' | 'jieba' | undefined;
   /**

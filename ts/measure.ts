@@ -10,8 +10,8 @@ export type By = Fingerprinter | FingerprinterOptions;
 
 /**
  * Jaccard similarity of the feature sets of two texts, 0 to 1: shared features by features of either. 0 where neither has any.
- * Where features are chosen by script and both texts have 400 ideographs or more, their runs of five characters are compared
- * too, and the lower similarity counts.
+ * Where features are chosen by script and both texts have 400 ideographs or more, a digit counting as two, their runs of five
+ * characters are compared too, and the lower similarity counts.
  */
 export function jaccard(a: Text, b: Text, by?: By): number {
   const maker = fingerprinterOf(by)[NATIVE];

@@ -83,26 +83,29 @@ proptest! {
     }
 }
 
-/// A long text of twelve ideographs: any two have nearly every pair in common, and no passage of five.
-fn of_few_ideographs(seed: u64, len: usize) -> String {
+const IDEOGRAPHS: &str = "甲乙丙丁戊己庚辛壬癸子丑";
+const DIGITS: &str = "0123456789";
+
+/// A long text of few characters: any two have nearly every pair in common, and no passage of five.
+fn of_few(characters: &str, seed: u64, len: usize) -> String {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    let ideographs: Vec<char> = "甲乙丙丁戊己庚辛壬癸子丑".chars().collect();
+    let characters: Vec<char> = characters.chars().collect();
     let next = |_| {
         state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
-        ideographs[(state >> 33) as usize % ideographs.len()]
+        characters[(state >> 33) as usize % characters.len()]
     };
     (0..len).map(next).collect()
 }
 
 /// Such texts, some of them just too short to be compared by long shingles, with a few characters replaced.
 fn long_texts() -> impl Strategy<Value = Vec<String>> {
-    let text = (0u64..3, 380usize..460, proptest::collection::vec(0usize..460, 0..5)).prop_map(
-        |(seed, len, edits)| {
-            let mut text: Vec<char> = of_few_ideographs(seed, 460).chars().take(len).collect();
-            edits.into_iter().filter_map(|at| text.get_mut(at).map(|slot| *slot = '寅')).count();
-            text.into_iter().collect()
-        },
-    );
+    let kind = prop_oneof![Just((IDEOGRAPHS, 1)), Just((DIGITS, 2))];
+    let edits = proptest::collection::vec(0usize..460, 0..5);
+    let text = (kind, 0u64..3, 380usize..460, edits).prop_map(|((of, part), seed, len, edits)| {
+        let mut text: Vec<char> = of_few(of, seed, 460).chars().take(len / part).collect();
+        edits.into_iter().filter_map(|at| text.get_mut(at).map(|slot| *slot = '寅')).count();
+        text.into_iter().collect()
+    });
     proptest::collection::vec(text, 0..12)
 }
 
@@ -126,9 +129,14 @@ proptest! {
 
 #[test]
 fn long_texts_with_their_pairs_in_common_are_apart_unless_pairs_are_asked_for() {
-    let [a, b] = [0, 1].map(|seed| of_few_ideographs(seed, 600));
-    let edited = a.replacen('甲', "寅", 3);
-    let texts = [a.as_str(), &b, &edited];
+    for (characters, len) in [(IDEOGRAPHS, 600), (DIGITS, 300)] {
+        let [a, b] = [0, 1].map(|seed| of_few(characters, seed, len));
+        let edited = a.replacen(characters.chars().next().unwrap(), "寅", 3);
+        assert_apart_unless_by_pairs([&a, &b, &edited]);
+    }
+}
+
+fn assert_apart_unless_by_pairs(texts: [&str; 3]) {
     let of = |options: &DedupOptions| -> Vec<Option<u64>> {
         decisions(&texts, options, 2).0.iter().map(|decision| decision.duplicate_of).collect()
     };

@@ -7,7 +7,7 @@ use crate::{Fingerprinter, Scratch};
 pub struct Shingles {
     /// Distinct feature hashes, ascending.
     pub features: Vec<u64>,
-    /// Hashes of the long shingles, ascending; none but for long Chinese texts whose features are chosen by script
+    /// Hashes of the long shingles, ascending; none but for long texts, Chinese or of numbers, whose features are chosen by script
     /// ([`simhash_text::Extractor::long_shingles`]).
     pub long: Vec<u64>,
 }

@@ -16,7 +16,7 @@ struct Known {
     normalised: String,
     fingerprint: Option<u64>,
     shingles: BTreeSet<u64>,
-    /// Of five characters, where the text is long and Chinese and features are chosen by script.
+    /// Of five characters, where the text is long and Chinese or of numbers and features are chosen by script.
     long: BTreeSet<String>,
 }
 
@@ -29,8 +29,9 @@ fn by_script(options: &DedupOptions) -> bool {
 fn fives(text: &str) -> BTreeSet<String> {
     let characters: Vec<char> = text.chars().collect();
     let ideographs = characters.iter().filter(|&&c| c >= '\u{3000}').count();
+    let digits = characters.iter().filter(|c| c.is_ascii_digit()).count();
     let windows = characters.windows(5).map(|window| window.iter().collect());
-    if ideographs < 400 { BTreeSet::new() } else { windows.collect() }
+    if ideographs + 2 * digits < 400 { BTreeSet::new() } else { windows.collect() }
 }
 
 fn jaccard<T: Ord>(a: &BTreeSet<T>, b: &BTreeSet<T>) -> f64 {
