@@ -1,10 +1,10 @@
 //! Turns the packed dictionary and HMM of `data/jieba` into the tables that the segmenter reads in place.
 //!
-//! Output in `OUT_DIR`, each an array in the byte order of the target: `nodes.u64` (the double array), `firsts.u64` (its first
-//! level by code), `codes.u16` (code
-//! point to code), `characters.u16` (code to character), `scores.f64` (ln f − ln total by frequency index), `singles.f64` (the same by code, for characters alone), `logs.f64` (ln f), `frequencies.u32`, `idfs.f64`,
-//! `emissions.f64` (by character, then state) and `totals.rs` (the total frequency and its logarithm). The formats are described where they are
-//! read: `src/segment/dictionary.rs` and `src/segment/hmm.rs`.
+//! Output in `OUT_DIR`, each an array in the byte order of the target: `nodes.u64` (the double array), `bases.u32` (where the
+//! children of its first level are, by code), `codes.u16` (code point to code), `characters.u16` (code to character),
+//! `scores.f64` (ln f − ln total by frequency index), `singles.f64` (the same by code, for characters alone), `logs.f64`
+//! (ln f), `frequencies.u32`, `idfs.f64`, `emissions.f64` (by character, then state) and `totals.rs` (the total frequency and
+//! its logarithm). The formats are described where they are read: `src/segment/dictionary.rs` and `src/segment/hmm.rs`.
 
 #[path = "build/double_array.rs"]
 mod double_array;
@@ -45,14 +45,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     let characters = code_order(&words.characters);
     words.recode(&codes(&characters));
     let nodes = double_array::build(&words.trie, characters.len());
-    // The children of the root once more by their codes alone: every character is looked up there.
-    let mut firsts = vec![0; characters.len()];
+    // Of the children of the root once more what every character is asked for, in half the bytes.
+    let mut bases = vec![0; characters.len()];
     for &child in &words.trie[0].children {
         let code = words.trie[child as usize].code;
-        firsts[usize::from(code)] = nodes[1 + usize::from(code)];
+        bases[usize::from(code)] = nodes[1 + usize::from(code)] >> 39;
     }
     write("nodes.u64", integers(&nodes), 8)?;
-    write("firsts.u64", integers(&firsts), 8)?;
+    write("bases.u32", integers(&bases), 4)?;
     write("codes.u16", integers(&codes(&characters)), 2)?;
     let of_codes: Vec<u64> = characters.iter().map(|&character| u64::from(character)).collect();
     write("characters.u16", integers(&of_codes), 2)?;

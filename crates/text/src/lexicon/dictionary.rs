@@ -178,7 +178,8 @@ impl Dictionary {
             };
         }
         for (code, single) in self.singles.iter_mut().enumerate().skip(1) {
-            *single = self.scores[base::Node::first(base::firsts(), code as u16).frequency()];
+            let word = base::Node::ROOT.step(base::nodes(), code as u16);
+            *single = self.scores[word.frequency()];
             let own = self.children.get(&(0, base::characters()[code]));
             if let Some((_, score)) = own.and_then(|&node| self.words[node as usize]) {
                 *single = score;

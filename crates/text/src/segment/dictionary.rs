@@ -43,7 +43,7 @@ macro_rules! table {
 }
 
 table!(nodes, "nodes.u64", u64);
-table!(firsts, "firsts.u64", u64);
+table!(bases, "bases.u32", u32);
 table!(codes, "codes.u16", u16);
 table!(characters, "characters.u16", u16);
 table!(scores, "scores.f64", f64);
@@ -83,12 +83,6 @@ impl Node {
         Self { bits: nodes[slot as usize], slot }
     }
 
-    /// The prefix of the one character of `code`; a leaf that is no word if there is none.
-    #[inline]
-    pub(crate) fn first(firsts: &[u64], code: u16) -> Self {
-        Self { bits: firsts[usize::from(code)], slot: 1 + u32::from(code) }
-    }
-
     /// The prefix that is in `slot` if `code` is its last character; else a leaf that is no word.
     #[inline]
     pub(crate) fn checked(nodes: &[u64], slot: u32, code: u16) -> Self {
@@ -102,6 +96,12 @@ impl Node {
     #[inline]
     pub(crate) fn step(self, nodes: &[u64], code: u16) -> Self {
         Self::checked(nodes, self.slot_of_child(code), code)
+    }
+
+    /// The slot in which the two characters are, if any word starts with them; `bases` are those of the first.
+    #[inline]
+    pub(crate) fn slot_of_two(bases: &[u32], first: u16, second: u16) -> u32 {
+        bases[usize::from(first)] + u32::from(second)
     }
 
     /// The slot in which the child by `code` is, if there is one.
@@ -218,7 +218,7 @@ mod tests {
     fn a_single_character_has_the_score_of_its_word() {
         assert_eq!(singles()[usize::from(OTHER)].to_bits(), f64::INFINITY.to_bits());
         for code in 1..characters().len() as u16 {
-            let word = Node::first(firsts(), code);
+            let word = Node::ROOT.step(nodes(), code);
             assert_eq!(
                 singles()[usize::from(code)].to_bits(),
                 scores()[word.frequency()].to_bits()

@@ -5,7 +5,7 @@
 //! the places where a third character fits, one in ten, and only from there the trie is walked.
 
 use super::chunk::PAD;
-use super::dictionary::{LN_TOTAL, Node, characters, firsts, nodes, prefetch, scores};
+use super::dictionary::{LN_TOTAL, Node, bases, characters, nodes, prefetch, scores};
 use crate::lexicon::Dictionary;
 
 /// The words of a chunk. −∞ is the score of what is no word.
@@ -67,12 +67,12 @@ impl Words {
     /// Where pairs are; the memory is asked for, so that it is there in the next pass.
     fn ask(&mut self, codes: &[u16], nodes: &[u64]) {
         let len = codes.len() - PAD;
-        let firsts = firsts();
+        let bases = bases();
         // Plain indices over slices of one length: chains of zips keep so many pointers that they are spilled.
         let (here, next) = (&codes[..len], &codes[1..=len]);
         let slots = grown(&mut self.slots, len, 0);
         for at in 0..len {
-            slots[at] = Node::first(firsts, here[at]).slot_of_child(next[at]);
+            slots[at] = Node::slot_of_two(bases, here[at], next[at]);
             prefetch(nodes, slots[at]);
         }
     }
