@@ -15,6 +15,15 @@ test('near-duplicates are told with what differs', async () => {
   expect(stdout).toMatch(/^only in B .*昨日/m);
 });
 
+test('of long texts it is told where runs of five characters say less than the features', async () => {
+  const text = (step: number) =>
+    Array.from({ length: 500 }, (_, n) => String.fromCharCode(0x4e00 + ((n * step) % 20))).join('');
+  const long = await folder.run(['explain', text(1), text(1) + text(3)]);
+  expect(long.stdout).toMatch(/^similarity {3}0\.\d+ \(Jaccard of runs of five characters\)$/m);
+  const short = await folder.run(['explain', A, A2]);
+  expect(short.stdout).toMatch(/^similarity {3}0\.\d+ \(Jaccard of the features\)$/m);
+});
+
 test('different texts are told apart', async () => {
   const { status, stdout } = await folder.run(['explain', A, B]);
   expect(status).toBe(0);

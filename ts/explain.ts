@@ -36,8 +36,10 @@ export interface Explanation {
   onlyA: Token[];
   /** Tokens of the second only, heaviest first. */
   onlyB: Token[];
-  /** Jaccard similarity of the feature sets, 0 to 1. */
+  /** Jaccard similarity of the feature sets, 0 to 1; not more than `longJaccard`. */
   jaccard: number;
+  /** That of the runs of five characters, where features are chosen by script and both texts are long, as in `jaccard()`. */
+  longJaccard?: number;
   /** Whether the normalised texts are equal and not empty. */
   equal: boolean;
 }
@@ -45,7 +47,7 @@ export interface Explanation {
 /** Why two texts are near-duplicates, or are not. For looking at pairs: costs several fingerprints. */
 export function explain(a: Text, b: Text, by?: By): Explanation {
   const maker = fingerprinterOf(by)[NATIVE];
-  const { fingerprintA, fingerprintB, distance, ...told } = native(() =>
+  const { fingerprintA, fingerprintB, distance, longJaccard, ...told } = native(() =>
     binding.explain(a, b, maker),
   );
   return {
@@ -58,6 +60,7 @@ export function explain(a: Text, b: Text, by?: By): Explanation {
     })),
     fingerprints: [fingerprintA ?? undefined, fingerprintB ?? undefined],
     ...(typeof distance === 'number' ? { distance } : {}),
+    ...(typeof longJaccard === 'number' ? { longJaccard } : {}),
   };
 }
 

@@ -501,6 +501,7 @@ export interface NativeExplanation {
   onlyA: Array<NativeToken>
   onlyB: Array<NativeToken>
   jaccard: number
+  longJaccard?: number
   equal: boolean
 }
 

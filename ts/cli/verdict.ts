@@ -40,10 +40,12 @@ export function judge(explanation: Explanation, limits: Limits): Verdict {
 
 /** The lines that `explain` prints. */
 export function describe(explanation: Explanation, verdict: Verdict): string[] {
-  const { fingerprints, distance, jaccard, differingBits, shared, onlyA, onlyB } = explanation;
+  const { fingerprints, distance, jaccard, longJaccard } = explanation;
+  const { differingBits, shared, onlyA, onlyB } = explanation;
+  const compared = jaccard === longJaccard ? 'runs of five characters' : 'the features';
   return [
     `${verdict.duplicates ? 'near-duplicates' : 'not duplicates'}: ${verdict.reason}`,
-    `similarity   ${jaccard.toFixed(3)} (Jaccard of the features)`,
+    `similarity   ${jaccard.toFixed(3)} (Jaccard of ${compared})`,
     `distance     ${distance === undefined ? '-' : `${distance} of 64 bits`}`,
     `fingerprints ${fingerprints.map(hex).join(' ')}`,
     `in both      ${shared.length} tokens`,

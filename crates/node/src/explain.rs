@@ -33,6 +33,7 @@ pub struct NativeExplanation {
     pub only_a: Vec<NativeToken>,
     pub only_b: Vec<NativeToken>,
     pub jaccard: f64,
+    pub long_jaccard: Option<f64>,
     pub equal: bool,
 }
 
@@ -69,6 +70,7 @@ pub fn explain(
         only_a: told.only_a.into_iter().map(NativeToken::from).collect(),
         only_b: told.only_b.into_iter().map(NativeToken::from).collect(),
         jaccard: told.jaccard,
+        long_jaccard: told.long_jaccard,
         equal: told.equal,
     })
 }

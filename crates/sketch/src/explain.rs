@@ -19,8 +19,11 @@ pub struct Explanation {
     pub only_a: Vec<Token>,
     /// Tokens of the second text only, heaviest first.
     pub only_b: Vec<Token>,
-    /// Share of the distinct features of either text that both have, 0 to 1; 0 where neither has any.
+    /// Share of the distinct features of either text that both have, 0 to 1; 0 where neither has any. Not more than
+    /// `long_jaccard`.
     pub jaccard: f64,
+    /// The same share of the long shingles, where both texts have them; see [`Shingles`].
+    pub long_jaccard: Option<f64>,
     /// Whether the normalised texts are equal and not empty.
     pub equal: bool,
 }
@@ -71,12 +74,14 @@ pub fn explain(fingerprinter: &Fingerprinter, a: &str, b: &str) -> Explanation {
         _ => Vec::new(),
     };
     let tokens = normal.map(|text| fingerprinter.extractor().tokens(text));
+    let (jaccard, long_jaccard) = jaccard(fingerprinter, normal);
     let (shared, only_a, only_b) = compare(tokens);
     Explanation {
         fingerprints,
         distance,
         differing_bits,
-        jaccard: jaccard(fingerprinter, normal),
+        jaccard,
+        long_jaccard,
         shared,
         only_a,
         only_b,
@@ -99,9 +104,10 @@ fn compare([a, b]: [Vec<Token>; 2]) -> (Vec<SharedToken>, Vec<Token>, Vec<Token>
     (shared, only_a, only_b)
 }
 
-/// Jaccard similarity of the sets of features, those that a limit to the heaviest drops from the fingerprint included.
-fn jaccard(fingerprinter: &Fingerprinter, [a, b]: [&str; 2]) -> f64 {
-    let sets = [a, b].map(|text| {
+/// Jaccard similarity, that of the features and of the long shingles, and of the latter alone. Features that a limit to
+/// the heaviest drops from the fingerprint are included.
+fn jaccard(fingerprinter: &Fingerprinter, [a, b]: [&str; 2]) -> (f64, Option<f64>) {
+    let [a, b] = [a, b].map(|text| {
         let mut sets = Shingles::default();
         fingerprinter.extractor().shingles(text, &mut sets.features);
         fingerprinter.extractor().long_shingles(text, &mut sets.long);
@@ -112,7 +118,8 @@ fn jaccard(fingerprinter: &Fingerprinter, [a, b]: [&str; 2]) -> f64 {
         let either = a.len() + b.len() - shared;
         Some(if either == 0 { 0.0 } else { shared as f64 / either as f64 })
     };
-    sets[0].similarity(&sets[1], measure).unwrap_or_default()
+    let long = (!a.long.is_empty() && !b.long.is_empty()).then(|| measure(&a.long, &b.long));
+    (a.similarity(&b, measure).unwrap_or_default(), long.flatten())
 }
 
 #[cfg(test)]
@@ -146,6 +153,23 @@ mod tests {
         assert_eq!((short.distance, short.equal, short.jaccard), (None, true, 1.0));
         let empty = explain(&fingerprinter, "", " ");
         assert_eq!((empty.equal, empty.jaccard), (false, 0.0));
+    }
+
+    #[test]
+    fn long_texts_are_told_by_their_long_shingles_too() {
+        let text = |step: u32| -> String {
+            (0..500).filter_map(|n| char::from_u32(0x4e00 + n * step % 20)).collect()
+        };
+        let fingerprinter = Fingerprinter::preset("auto").unwrap();
+        let told = explain(&fingerprinter, &text(1), &(text(1) + &text(3)));
+        let features = told.shared.len() as f64
+            / (told.shared.len() + told.only_a.len() + told.only_b.len()) as f64;
+        let long = told.long_jaccard.unwrap();
+        assert!(long < features);
+        assert_eq!(told.jaccard.to_bits(), long.to_bits());
+        assert_eq!(explain(&fingerprinter, A, &text(1)).long_jaccard, None);
+        let chars = explain(&Fingerprinter::preset("chars").unwrap(), &text(1), &text(1));
+        assert_eq!(chars.long_jaccard, None);
     }
 
     proptest! {

@@ -227,7 +227,8 @@ impl Extractor {
     /// Replacing one unit changes up to n of m n-grams, which leaves a Jaccard similarity of (m − n) / (m + n); with fewer
     /// than 4 n features that is below 0.6, no near-duplicate by any usual threshold. And each fingerprint bit is a vote of
     /// the features: with fewer than 8 voters more than a quarter of the bits (C(8,4) / 2^8) hang on a tie or a single vote,
-    /// for every unit, whatever n is.
+    /// for every unit, whatever n is. By script n is that of ideographs, 2: short texts in letters then have a fingerprint
+    /// that an edit may turn far away, and lose nothing by it, as equal texts have equal ones.
     pub fn min_features(&self) -> usize {
         (4 * self.plan.ngram).max(8)
     }
