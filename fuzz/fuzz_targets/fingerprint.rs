@@ -11,15 +11,15 @@ use simhash_text::{ExtractorOptions, Normalizer, TopK, Unit, Weighting};
 fuzz_target!(|input: (u8, u8, u8, &str, &str)| {
     let (form, ngram, bits, text, other) = input;
     let on = |bit: u8| bits >> bit & 1 == 1;
-    let unit = [Unit::Chars, Unit::Words, Unit::Jieba][usize::from(form) % 3];
+    let unit = [Unit::Auto, Unit::Chars, Unit::Words, Unit::Jieba][usize::from(form) % 4];
     let weighting =
-        [Weighting::Count, Weighting::Binary, Weighting::TfIdf][usize::from(form / 3) % 3];
+        [Weighting::Count, Weighting::Binary, Weighting::TfIdf][usize::from(form / 4) % 3];
     let keywords = weighting == Weighting::TfIdf;
     let options = FingerprinterOptions {
         normalize: if on(0) { Normalizer::default() } else { Normalizer::OFF },
         extract: ExtractorOptions {
             unit,
-            ngram: (!keywords).then_some(usize::from(ngram) % 8 + 1),
+            ngram: (!keywords && unit != Unit::Auto).then_some(usize::from(ngram) % 8 + 1),
             weighting: Some(weighting),
             top_k: [None, Some(TopK::Half), Some(TopK::Count(usize::from(ngram) + 1))]
                 [if keywords { usize::from(bits >> 5) % 3 } else { 0 }],

@@ -8,7 +8,7 @@ use simhash_sketch::FingerprinterOptions;
 /// How documents are compared.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DedupOptions {
-    /// Text to sketch, and, by the same n-grams, text to the shingles that verification compares.
+    /// Text to sketch, and, by the same features, text to the shingles that verification compares.
     pub fingerprinter: FingerprinterOptions,
     /// How candidates are found.
     pub method: Method,

@@ -36,7 +36,7 @@ export const evaluation = defineCommand({
       min: 0,
       max: 1,
       default: 0.8,
-      help: 'Jaccard similarity of the n-grams from which a pair is one of duplicates',
+      help: 'Jaccard similarity of the features from which a pair is one of duplicates',
     },
     ...features,
     ...fields,

@@ -48,7 +48,7 @@ export const tuning = defineCommand({
       min: 0,
       max: 1,
       default: 0.8,
-      help: 'Jaccard similarity of the n-grams from which two documents are duplicates',
+      help: 'Jaccard similarity of the features from which two documents are duplicates',
     },
     goal: {
       kind: 'number',
