@@ -61,6 +61,11 @@ pub(crate) fn for_each<T: Send, S>(
     if let Some((_, error)) = failure.into_inner() {
         return Err(error);
     }
+    check(cancel)
+}
+
+/// [`DedupError::Cancelled`] once `cancel` is set.
+pub(crate) fn check(cancel: &AtomicBool) -> Result<(), DedupError> {
     if cancel.load(Ordering::Relaxed) { Err(DedupError::Cancelled) } else { Ok(()) }
 }
 

@@ -75,6 +75,7 @@ impl Truth {
             let mut variants: Vec<u32> = groups.values().map(|group| group[0]).collect();
             variants.sort_unstable();
             for (place, &a) in variants.iter().enumerate() {
+                parallel::check(cancel)?;
                 for &b in &variants[place + 1..] {
                     compare(a, b, 1.0);
                 }
@@ -87,6 +88,7 @@ impl Truth {
                 firsts.get(document).map_or(std::slice::from_ref(document), Vec::as_slice)
             });
             for &a in of_a {
+                parallel::check(cancel)?;
                 for &b in of_b {
                     compare(a, b, similarity);
                 }
