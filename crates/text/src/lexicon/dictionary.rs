@@ -1,9 +1,9 @@
 //! Words beside jieba's own, with the semantics of Python's `add_word`, `del_word` and `load_userdict`.
 //!
 //! A word that is added shadows jieba's entry of the same word; one of frequency 0 is deleted: no path uses it, and where the
-//! HMM produces it, it is split into characters. Every frequency that is added raises the total, and with it lowers every score,
-//! which is why a dictionary has a table of scores of its own (5,088 numbers) beside a trie of the added words. The last bit of
-//! those scores comes from the platform's logarithm.
+//! HMM produces it, it is split into characters. Every frequency that is added raises the total, and with it lowers every
+//! score, ln f − ln total, which is why a dictionary has tables of scores of its own (for 5,088 frequencies and 21,000
+//! characters) beside a trie of the added words. The last bit of those scores comes from the platform's logarithm.
 
 use super::lines;
 use crate::feature::hash;
@@ -18,17 +18,20 @@ pub struct Dictionary {
     /// What was added, in order; a later entry of the same word shadows the earlier one.
     entries: Vec<(String, u32)>,
     total: u64,
+    ln_total: f64,
     /// Scores of jieba's words by frequency index, under `total`.
     scores: Vec<f64>,
-    /// Scores of single characters, jieba's and the user's, by code.
+    /// Scores of single characters, jieba's and the user's, by code, under `total`.
     singles: Vec<f64>,
+    /// Of the same characters ln f, −∞ where that is no word or a deleted one.
+    single_logs: Vec<f64>,
     /// Children by parent and character; node 0 is the root.
     children: AHashMap<(u32, u16), u32>,
-    /// For each node: nothing if it is only a prefix, otherwise the frequency and the score (−∞ for a deleted word).
+    /// For each node: nothing if it is only a prefix, otherwise the frequency f and ln f (−∞ for a deleted word).
     words: Vec<Option<(u32, f64)>>,
 }
 
-/// Scores are never NaN, so equality is an equivalence.
+/// Scores and logarithms are never NaN, so equality is an equivalence.
 impl Eq for Dictionary {}
 
 impl Default for Dictionary {
@@ -36,8 +39,12 @@ impl Default for Dictionary {
         Self {
             entries: Vec::new(),
             total: base::TOTAL,
+            ln_total: base::LN_TOTAL, // to the bit, as Python has it
             scores: base::scores().to_vec(),
             singles: base::singles().to_vec(),
+            single_logs: (0..base::characters().len() as u16)
+                .map(|code| base::logs()[base::Node::ROOT.step(base::nodes(), code).frequency()])
+                .collect(),
             children: AHashMap::new(),
             words: vec![None],
         }
@@ -83,8 +90,8 @@ impl Dictionary {
 
     /// Adds `word`, or changes its frequency; 0 deletes it. `None` takes [`suggest_frequency`](Self::suggest_frequency).
     ///
-    /// A word with characters that jieba never segments (white space, punctuation, kana …) can never match. Cost: the table of
-    /// scores is worked out again (5,088 subtractions); load many words at once instead.
+    /// A word with characters that jieba never segments (white space, punctuation, kana …) can never match. Cost: the tables of
+    /// scores are worked out again (26,000 subtractions); load many words at once instead.
     pub fn add(&mut self, word: &str, frequency: Option<u32>) {
         self.insert(word, frequency);
         self.score();
@@ -146,50 +153,57 @@ impl Dictionary {
 
     fn insert(&mut self, word: &str, frequency: Option<u32>) {
         let frequency = frequency.unwrap_or_else(|| {
-            self.score();
+            // Of single characters those that cutting this word asks for: all of them, for each of many words, would take
+            // longer than everything else.
+            self.score_words();
+            for code in word.chars().map(base::code).filter(|&code| code != base::OTHER) {
+                self.singles[usize::from(code)] =
+                    self.single_logs[usize::from(code)] - self.ln_total;
+            }
             self.suggest_frequency(word)
         });
         self.entries.push((word.to_owned(), frequency));
-        self.total += u64::from(frequency);
-        let Some(word) = characters(word).filter(|word| !word.is_empty()) else { return };
+        if frequency > 0 {
+            self.total += u64::from(frequency);
+            self.ln_total = (self.total as f64).ln();
+        }
+        let Some(characters) = characters(word).filter(|word| !word.is_empty()) else { return };
+        let ln = f64::from(frequency).ln(); // −∞ of 0
+        if let [_] = characters[..] {
+            // Code 0, of all that no block holds, is written too and never read.
+            let code = word.chars().map(base::code).next().unwrap_or(base::OTHER);
+            self.single_logs[usize::from(code)] = ln;
+        }
         let mut node = 0;
-        for character in word {
+        for character in characters {
             let next = self.words.len() as u32;
             node = *self.children.entry((node, character)).or_insert(next);
             if node == next {
                 self.words.push(None);
             }
         }
-        self.words[node as usize] = Some((frequency, f64::NEG_INFINITY));
+        self.words[node as usize] = Some((frequency, ln));
     }
 
     /// Works out every score under the present total.
     fn score(&mut self) {
-        // Without an entry the total is jieba's, whose logarithm is known to the bit.
-        let ln_total = self.ln_total();
+        self.score_words();
+        // Not of code 0, whose score is a bound.
+        for (score, log) in self.singles.iter_mut().zip(&self.single_logs).skip(1) {
+            *score = log - self.ln_total;
+        }
+    }
+
+    /// Those of jieba's words by frequency.
+    fn score_words(&mut self) {
         for (score, log) in self.scores.iter_mut().zip(base::logs()) {
-            *score = log - ln_total;
-        }
-        for (frequency, score) in self.words.iter_mut().flatten() {
-            *score = if *frequency == 0 {
-                f64::NEG_INFINITY
-            } else {
-                f64::from(*frequency).ln() - ln_total
-            };
-        }
-        for (code, single) in self.singles.iter_mut().enumerate().skip(1) {
-            let word = base::Node::ROOT.step(base::nodes(), code as u16);
-            *single = self.scores[word.frequency()];
-            let own = self.children.get(&(0, base::characters()[code]));
-            if let Some((_, score)) = own.and_then(|&node| self.words[node as usize]) {
-                *single = score;
-            }
+            *score = log - self.ln_total;
         }
     }
 
     /// ln of the total frequency.
     pub(crate) fn ln_total(&self) -> f64 {
-        if self.total == base::TOTAL { base::LN_TOTAL } else { (self.total as f64).ln() }
+        self.ln_total
     }
 
     /// Scores of jieba's words by frequency index.
@@ -212,8 +226,8 @@ impl Dictionary {
         for (at, character) in characters.enumerate() {
             let Some(&next) = self.children.get(&(node, character)) else { return };
             node = next;
-            if let Some((_, score)) = self.words[node as usize] {
-                word(at + 1, score);
+            if let Some((_, ln)) = self.words[node as usize] {
+                word(at + 1, ln - self.ln_total);
             }
         }
     }
@@ -233,9 +247,10 @@ impl Dictionary {
     }
 }
 
-/// The characters of `word`; `None` if it has one beyond 16 bits, which no block holds.
+/// The characters of `word`; `None` if it has one beyond 16 bits, which no block holds, or 0, which stands for all that no block
+/// holds.
 fn characters(word: &str) -> Option<Vec<u16>> {
-    word.chars().map(|c| u16::try_from(u32::from(c)).ok()).collect()
+    word.chars().map(|c| u16::try_from(u32::from(c)).ok().filter(|&c| c != 0)).collect()
 }
 
 #[cfg(test)]
@@ -286,6 +301,26 @@ mod tests {
     }
 
     #[test]
+    fn loading_words_without_frequency_is_adding_them_one_by_one() {
+        let lines = "小福李\n龘\n中国 0\n的\n小福李的\n是 7\n是的是\n云计算\n国是\n";
+        let (mut loaded, mut added) = (Dictionary::new(), Dictionary::new());
+        loaded.load(lines.as_bytes()).unwrap();
+        for line in lines.lines() {
+            let mut fields = line.split(' ');
+            added.add(fields.next().unwrap(), fields.next().map(|f| f.parse().unwrap()));
+        }
+        assert_eq!(loaded, added);
+    }
+
+    #[test]
+    fn a_deleted_word_of_three_does_not_hold_its_characters_apart() {
+        let mut dictionary = Dictionary::new();
+        assert_eq!(cut(&dictionary, "小福李"), "小福/李");
+        dictionary.remove("小福李");
+        assert_eq!(cut(&dictionary, "小福李"), "小福/李");
+    }
+
+    #[test]
     fn dictionaries_do_not_disturb_each_other() {
         let (mut one, two) = (Dictionary::new(), Dictionary::new());
         one.add("上海自来水", Some(100_000));
@@ -317,9 +352,9 @@ mod tests {
     #[test]
     fn words_that_can_never_match_do_no_harm() {
         let mut dictionary = Dictionary::new();
-        for word in ["", "a b", "γ射线", "😀", "カタカナ"] {
-            dictionary.add(word, Some(3));
+        for word in ["", "a b", "γ射线", "😀", "カタカナ", "线\0", "\0"] {
+            dictionary.add(word, Some(100_000_000));
         }
-        assert_eq!(cut(&dictionary, "γ射线😀a b"), "γ/射线/😀/a/ /b");
+        assert_eq!(cut(&dictionary, "γ射线😀a b线。"), "γ/射线/😀/a/ /b/线/。");
     }
 }
