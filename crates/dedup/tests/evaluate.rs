@@ -79,9 +79,9 @@ fn pairs_below_the_threshold_are_apart_unless_a_chain_connects_them() {
     close(result.labelled_precision.unwrap(), 2.0 / 3.0);
 }
 
-struct Given(BTreeMap<u32, &'static str>);
+struct Given<'a>(BTreeMap<u32, &'a str>);
 
-impl DocumentTexts for Given {
+impl DocumentTexts for Given<'_> {
     fn with_text(&self, document: u32, read: &mut dyn FnMut(&str)) {
         if let Some(text) = self.0.get(&document) {
             read(text);
@@ -112,6 +112,23 @@ fn links_are_verified_on_the_texts_and_clusters_by_their_best_reading() {
     // 5 has no text.
     close(verified(&[(0, 5)], &[]).unwrap().half_precision, 0.0);
     assert_eq!(verified(&[(3, 3)], &[vec![1]]), None);
+}
+
+#[test]
+fn links_of_long_texts_are_verified_by_their_long_shingles_too() {
+    let long = |period: &str| -> String { period.chars().cycle().take(400).collect() };
+    // The same pairs of characters, and few passages.
+    let [a, b] = [long("甲乙甲丙"), long("甲丙甲乙甲乙甲丙")];
+    let labels = Labels::new(2, &[], &[], LEAST).unwrap();
+    let reported = Reported::new(2, &[(0, 1)], &[]).unwrap();
+    for (preset, precision) in [("auto", 0.0), ("chars", 1.0)] {
+        let by = Fingerprinter::preset(preset).unwrap();
+        let texts = Given((0..).zip([a.as_str(), &b]).collect());
+        let verification = Verification { fingerprinter: &by, texts: &texts, threads: 0 };
+        let cancel = AtomicBool::new(false);
+        let result = evaluate(&labels, &reported, Some(&verification), &cancel).unwrap();
+        close(result.verified.unwrap().precision, precision);
+    }
 }
 
 /// Around the length from which on texts have long shingles: periods of few characters, which give texts of the same pairs

@@ -1,8 +1,8 @@
 //! The exact truth of a small corpus, and a small corpus that has something to find.
 //!
-//! Truth: every pair of documents that reach a Jaccard similarity as verification takes it ([`Shingles`]), from an exact join
-//! of their features: where texts are long enough to have long shingles too, these can only make a pair less similar, so the
-//! join has every pair, and those that they tell apart are dropped. Documents with equal sets are one group.
+//! Truth: every pair of documents that reach a Jaccard similarity as verification takes it ([`Shingles`]), from exact joins.
+//! Two documents that both have long shingles are alike only if these are, so they are joined by them: of features, long texts
+//! have many in common that are not alike. All others are joined by their features. Documents with equal sets are one group.
 //!
 //! A random sample of a large corpus has next to no duplicates: of 2,000 among 588,442 titles a handful has its mate in the
 //! sample too. So the documents near the sample are added to it, found exactly: the sample is indexed, and the corpus asks it.
@@ -11,8 +11,8 @@
 use super::labels::LabelledPair;
 use crate::error::DedupError;
 use crate::parallel;
-use crate::verify::jaccard;
-use simhash_index::overlap::{OverlapIndex, SetPair, Sets, pairs_at_least};
+use crate::verify::jaccard_at_least;
+use simhash_index::overlap::{OverlapIndex, Sets, pairs_at_least};
 use simhash_sketch::{Fingerprinter, Scratch, Shingles};
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
@@ -30,9 +30,8 @@ impl Truth {
     /// All pairs of `texts` with a Jaccard similarity of at least `least`, which is above 0 and at most 1; a text without
     /// features resembles nothing.
     ///
-    /// Memory: 8 bytes per feature and long shingle, and what [`pairs_at_least`] states. Time: that of the join, far below
-    /// quadratic for thresholds of 0.5 and more; texts that have the same features and not the same long shingles are
-    /// compared each with each.
+    /// Memory: 16 bytes per feature and long shingle, and what [`pairs_at_least`] and [`OverlapIndex`] state. Time: that of
+    /// the joins, far below quadratic for thresholds of 0.5 and more.
     ///
     /// # Errors
     /// [`DedupError::Index`] for a threshold outside its range; [`DedupError::Cancelled`].
@@ -43,59 +42,128 @@ impl Truth {
         threads: usize,
         cancel: &AtomicBool,
     ) -> Result<Self, DedupError> {
-        let (sets, long) = sets(texts, by, threads, cancel)?;
+        let sets = shingles(texts, by, threads, cancel)?;
+        let mut join = Join { sets: &sets, least, threads, cancel, truth: Self::default() };
+        let all = 0..sets.len() as u32;
+        let (long, short): (Vec<u32>, Vec<u32>) =
+            all.partition(|&document| !sets[document as usize].long.is_empty());
+        let long = join.within(&long, |sets| &sets.long, |sets| &sets.features)?;
+        let short = join.within(&short, |sets| &sets.features, |sets| &sets.long)?;
+        join.across(&long, &short)?;
+        let mut truth = join.truth;
+        truth.groups.sort_unstable();
+        Ok(truth)
+    }
+}
+
+/// A truth in the making.
+struct Join<'a> {
+    sets: &'a [Shingles],
+    least: f64,
+    threads: usize,
+    cancel: &'a AtomicBool,
+    truth: Truth,
+}
+
+impl Join<'_> {
+    /// Finds groups and pairs among `documents`, ascending, all of which have long shingles or none of which has: those that
+    /// are alike by `key` and, then, by all. Returns the first of each group and all others.
+    fn within(
+        &mut self,
+        documents: &[u32],
+        key: impl Fn(&Shingles) -> &[u64],
+        other: impl Fn(&Shingles) -> &[u64],
+    ) -> Result<Vec<u32>, DedupError> {
+        let of = |document: u32| &self.sets[document as usize];
+        let mut keys = Sets::new();
+        for &document in documents {
+            keys.push(key(of(document)));
+        }
         let (mut equal, mut near) = (BTreeMap::<u32, Vec<u32>>::new(), Vec::new());
-        pairs_at_least(&sets, least, threads, cancel, |found| {
+        pairs_at_least(&keys, self.least, self.threads, self.cancel, |found| {
             for pair in found {
+                let [a, b] = [pair.a, pair.b].map(|at| documents[at as usize]);
                 // Different sets never have similarity 1.
                 if pair.similarity >= 1.0 {
-                    equal.entry(pair.a).or_insert_with(|| vec![pair.a]).push(pair.b);
+                    equal.entry(a).or_insert_with(|| vec![a]).push(b);
                 } else {
-                    near.push(*pair);
+                    near.push((a, b));
                 }
             }
         })?;
-        let mut truth = Self::default();
-        let mut compare = |a: u32, b: u32, similarity: f64| {
-            let [x, y] = [a, b].map(|document| long[document as usize].as_slice());
-            let both = !x.is_empty() && !y.is_empty();
-            let similarity = if both { similarity.min(jaccard(x, y)) } else { similarity };
-            if similarity >= least {
-                truth.pairs.push(LabelledPair { a: a.min(b), b: a.max(b), similarity });
-            }
-        };
-        // Of those with the same features, the first with each set of long shingles: nearly always one.
-        let mut firsts: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+        drop(keys);
+        // Of those with equal keys, the first with each other set: but for what the ends of texts do, one.
+        let mut firsts: BTreeMap<u32, Vec<u32>> =
+            documents.iter().map(|&document| (document, vec![document])).collect();
+        let mut candidates = Vec::new();
         for (first, mut members) in equal {
             members.sort_unstable();
             let mut groups: BTreeMap<&[u64], Vec<u32>> = BTreeMap::new();
             for member in members {
-                groups.entry(&long[member as usize]).or_default().push(member);
+                firsts.remove(&member);
+                groups.entry(other(of(member))).or_default().push(member);
             }
             let mut variants: Vec<u32> = groups.values().map(|group| group[0]).collect();
             variants.sort_unstable();
             for (place, &a) in variants.iter().enumerate() {
-                parallel::check(cancel)?;
-                for &b in &variants[place + 1..] {
-                    compare(a, b, 1.0);
-                }
+                candidates.extend(variants[place + 1..].iter().map(|&b| (a, b)));
             }
-            truth.groups.extend(groups.into_values().filter(|group| group.len() > 1));
+            self.truth.groups.extend(groups.into_values().filter(|group| group.len() > 1));
             firsts.insert(first, variants);
         }
-        for SetPair { a, b, similarity } in near {
-            let [of_a, of_b] = [&a, &b].map(|document| {
-                firsts.get(document).map_or(std::slice::from_ref(document), Vec::as_slice)
-            });
-            for &a in of_a {
-                parallel::check(cancel)?;
-                for &b in of_b {
-                    compare(a, b, similarity);
-                }
-            }
+        for (a, b) in near {
+            candidates
+                .extend(firsts[&a].iter().flat_map(|&a| firsts[&b].iter().map(move |&b| (a, b))));
         }
-        truth.groups.sort_unstable();
-        Ok(truth)
+        self.compare(&candidates)?;
+        Ok(firsts.into_values().flatten().collect())
+    }
+
+    /// Finds the pairs of a document with long shingles and one without, which only features compare.
+    fn across(&mut self, long: &[u32], short: &[u32]) -> Result<(), DedupError> {
+        let mut index = OverlapIndex::new(self.least)?;
+        for &document in if long.is_empty() { &[] } else { short } {
+            index.add(&self.sets[document as usize].features)?;
+        }
+        let mut found: Vec<_> = long.iter().map(|&document| (document, Vec::new())).collect();
+        parallel::for_each(
+            &mut found,
+            self.threads,
+            self.cancel,
+            || (),
+            |(), (document, near)| {
+                *near = index.search(&self.sets[*document as usize].features, usize::MAX).matches;
+                Ok(())
+            },
+        )?;
+        for (document, near) in found {
+            self.truth.pairs.extend(near.into_iter().map(|near| {
+                let other = short[near.ordinal as usize];
+                let similarity = near.similarity;
+                LabelledPair { a: document.min(other), b: document.max(other), similarity }
+            }));
+        }
+        Ok(())
+    }
+
+    /// Adds those of these pairs that are similar enough.
+    fn compare(&mut self, pairs: &[(u32, u32)]) -> Result<(), DedupError> {
+        let mut slots: Vec<_> = pairs.iter().map(|&pair| (pair, None)).collect();
+        parallel::for_each(
+            &mut slots,
+            self.threads,
+            self.cancel,
+            || (),
+            |(), ((a, b), found)| {
+                let [a, b] = [*a, *b].map(|document| &self.sets[document as usize]);
+                *found = a.similarity(b, |a, b| jaccard_at_least(a, b, self.least));
+                Ok(())
+            },
+        )?;
+        self.truth.pairs.extend(slots.into_iter().filter_map(|((a, b), found)| {
+            found.map(|similarity| LabelledPair { a: a.min(b), b: a.max(b), similarity })
+        }));
+        Ok(())
     }
 }
 
@@ -119,8 +187,8 @@ impl Neighbourhood {
         cancel: &AtomicBool,
     ) -> Result<Self, DedupError> {
         let mut index = OverlapIndex::new(least)?;
-        for set in sets(sample, by, threads, cancel)?.0.iter() {
-            index.add(set)?;
+        for sets in shingles(sample, by, threads, cancel)? {
+            index.add(&sets.features)?;
         }
         Ok(Self { fingerprinter: by.clone(), index, threads })
     }
@@ -142,22 +210,17 @@ impl Neighbourhood {
     }
 }
 
-/// Features of each text, and its long shingles.
-fn sets(
+/// The sets of each text.
+fn shingles(
     texts: &[&str],
     by: &Fingerprinter,
     threads: usize,
     cancel: &AtomicBool,
-) -> Result<(Sets, Vec<Vec<u64>>), DedupError> {
+) -> Result<Vec<Shingles>, DedupError> {
     let mut slots: Vec<_> = texts.iter().map(|&text| (text, Shingles::default())).collect();
     parallel::for_each(&mut slots, threads, cancel, Scratch::default, |scratch, slot| {
         by.shingles_of(slot.0, scratch, &mut slot.1);
         Ok(())
     })?;
-    let (mut sets, mut long) = (Sets::new(), Vec::with_capacity(slots.len()));
-    for (_, shingles) in slots {
-        sets.push(&shingles.features);
-        long.push(shingles.long);
-    }
-    Ok((sets, long))
+    Ok(slots.into_iter().map(|(_, sets)| sets).collect())
 }
