@@ -37,8 +37,9 @@ pub(crate) fn for_each(text: &str, n: usize, mut each: impl FnMut(usize, usize))
 
 /// Weight of a window by script: divisible by 2 and by 5.
 const FULL: u32 = 10;
-/// First byte of U+3000, from which on characters are Han, kana, Hangul and what stands between them, or emoji. What lies
-/// below that is written in ideographs too, radicals and strokes, is not found in running text.
+/// First byte of U+3000, from which on characters are Han, kana, Hangul, their punctuation and emoji, but for some alphabets of
+/// few readers (Lisu, Vai, Javanese, U+A4D0 to U+ABFF). Radicals, strokes and single jamo lie below it, and are not found in
+/// running text.
 const IDEOGRAPH: u8 = 0xE3;
 
 /// Calls `each(start, end)` with the bytes of every window by script. Where the last of them does not reach the end of the

@@ -1,8 +1,8 @@
 //! The extractor: options checked once, then text to features as often as wanted.
 //!
 //! Units are characters (no dictionary, as many as the script needs by default), Unicode words, Chinese words by jieba. A
-//! text with fewer units than n has one feature, the whole text; an empty text has none. Features come in text order and repeat as often as they
-//! occur when they are counted; sums do not care, and no map is needed.
+//! text with fewer units than n has one feature, the whole text; an empty text has none. Features come in text order and
+//! repeat as often as they occur when they are counted; sums do not care, and no map is needed.
 
 mod error;
 mod options;
@@ -25,9 +25,9 @@ pub const MAX_NGRAM: usize = 8;
 /// Characters of a long shingle, see [`Extractor::long_shingles`].
 pub const LONG: usize = 5;
 
-/// Ideographs from which on a text has long shingles, a digit counting as two. An edit of one character changes five of them, so at a similarity of
-/// 0.8 a text bears an edit in every 45 characters; from 400 on that are eight or more, room for a byline and some
-/// corrections. Shorter texts keep to pairs, which bear an edit in 18.
+/// Ideographs from which on a text has long shingles, a digit counting as two. An edit of one character changes five of
+/// them, so at a similarity of 0.8 a text bears an edit in every 45 characters; from 400 on that are eight or more, room for
+/// a byline and some corrections. Shorter texts keep to pairs, which bear an edit in 18.
 pub const LONG_FROM: usize = 400;
 
 /// Text to features. Cheap to clone, shared by threads.
@@ -301,8 +301,7 @@ mod tests {
         let features = default.features("中文中文letter", &mut scratch).to_vec();
         let expected = ["中文", "文中", "中文", "文let", "lette", "etter"]
             .map(|s| Feature { hash: hash(s.as_bytes()), weight: 1 });
-        assert_eq!(features[..3], expected[..3]);
-        assert_eq!(features[features.len() - 2..], expected[4..]);
+        assert_eq!(features, expected);
         assert_eq!(default.min_features(), 8);
     }
 

@@ -1,5 +1,6 @@
 //! AVX-512 VBMI2: sixteen units at a time, each encoded in four bytes of its own, then the bytes that count put together.
 
+use super::SLACK;
 use std::arch::x86_64::{
     _mm256_maskz_loadu_epi16, _mm512_and_si512, _mm512_cmpeq_epi32_mask, _mm512_cmplt_epu32_mask,
     _mm512_cvtepu16_epi32, _mm512_mask_mov_epi32, _mm512_maskz_compress_epi8,
@@ -9,8 +10,6 @@ use std::arch::x86_64::{
 
 /// Units of a vector.
 const LANES: usize = 16;
-/// Bytes that are written at once, however many of them count.
-const WIDTH: usize = 64;
 
 /// Whether this machine has it (Ice Lake, Zen 4 and later).
 pub(super) fn is_available() -> bool {
@@ -30,7 +29,7 @@ pub(super) fn groups<'a>(units: &'a [u16], bytes: &mut Vec<u8>) -> &'a [u16] {
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi2")]
 fn encode<'a>(units: &'a [u16], bytes: &mut Vec<u8>) -> &'a [u16] {
     let all = _mm512_set1_epi32;
-    bytes.reserve(units.len() * 3 + WIDTH);
+    bytes.reserve(units.len() * 3 + SLACK);
     let (mut rest, mut end) = (units, bytes.len());
     while !rest.is_empty() {
         let count = rest.len().min(LANES);
@@ -59,7 +58,7 @@ fn encode<'a>(units: &'a [u16], bytes: &mut Vec<u8>) -> &'a [u16] {
         let of_three = _mm512_maskz_mov_epi32(lanes, all(0x80_8080));
         let counts = _mm512_mask_mov_epi32(of_three, lanes & short, all(0x8080));
         let counts = _mm512_movepi8_mask(_mm512_mask_mov_epi32(counts, lanes & ascii, all(0x80)));
-        // SAFETY: every unit so far took at most three bytes, so below the capacity there are `WIDTH` bytes from here on.
+        // SAFETY: every unit so far took at most three bytes, so below the capacity there are `SLACK` bytes, a vector, from here on.
         unsafe {
             let to = bytes.as_mut_ptr().add(end).cast::<i8>();
             _mm512_storeu_epi8(to, _mm512_maskz_compress_epi8(counts, encoded));

@@ -12,6 +12,10 @@ use std::borrow::Cow;
 /// Units looked at together: only where one of them is half of a pair are they decoded one by one.
 const GROUP: usize = 8;
 
+/// Bytes beyond the text that may be written and do not count: as many as a vector has, so that every group can be stored
+/// whole.
+const SLACK: usize = 64;
+
 /// Replaces the contents of `out` with the text of `units`; each lone surrogate becomes one U+FFFD.
 ///
 /// Cost: one pass; `out` keeps its allocation between calls.
@@ -32,7 +36,7 @@ fn by_groups(
     let mut bytes = std::mem::take(out).into_bytes();
     bytes.clear();
     // Three bytes per unit bound every case: a BMP character needs at most three, a surrogate pair four for two units.
-    bytes.reserve(units.len() * 3);
+    bytes.reserve(units.len() * 3 + SLACK);
     let mut rest = units;
     while !rest.is_empty() {
         rest = groups(rest, &mut bytes);

@@ -172,8 +172,8 @@ fn rare_entry(bytes: &[u8], table: &[u16], whole: bool) -> (u16, usize) {
     }
 }
 
-/// Length of the letters and digits that `bytes` start with, if they are all of their block; else 0. More than [`LONGEST`] are not
-/// taken as one, so that offsets always fit their 32 bits: 512 of them are 2^30 bytes.
+/// Length of the letters and digits that `bytes` start with, if they are all of their block; else 0. More than [`LONGEST`]
+/// are not taken as one, so that offsets always fit their 32 bits: 512 of them are 2^30 bytes.
 fn word(bytes: &[u8], table: &[u16]) -> usize {
     let len = bytes.iter().take(LONGEST).take_while(|byte| byte.is_ascii_alphanumeric()).count();
     let whole = len == bytes.len() || entry(bytes, len, table, false).0 == OTHER;

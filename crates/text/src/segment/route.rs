@@ -16,8 +16,8 @@ pub(super) struct Route {
     whole: Vec<u32>,
 }
 
-/// What a path takes: a word of two characters and more, as minus its length; or a number of single characters one after the other,
-/// of which this is the first; 0 for an entry that no block holds.
+/// What a path takes: a word of two characters and more, as minus its length; or a number of single characters one after the
+/// other, of which this is the first; 0 for an entry that no block holds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Step(i32);
 
@@ -55,8 +55,8 @@ fn lesser(a: f64, b: f64) -> f64 {
 }
 
 impl Route {
-    /// Finds the paths: at each position the word with the greatest sum; of equal sums the longer word. `codes` end with [`PAD`]
-    /// more. `singles` are scores of single characters; that of [`OTHER`] is +∞.
+    /// Finds the paths: at each position the word with the greatest sum; of equal sums the longer word. `codes` end with
+    /// [`PAD`] more. `singles` are scores of single characters; that of [`OTHER`] is +∞.
     ///
     /// Sums are never above 0, which is what they start from after a block. So 0 as a bound changes no sum, except where the
     /// single character has +∞: there a new block begins.

@@ -1,8 +1,9 @@
 //! Which words start where in a chunk, with their scores.
 //!
-//! Most words have one or two characters. The score of one is a table's by its code; a column holds those of two, filled in one
-//! pass without a branch, so that it runs ahead of its memory accesses. Where the dictionary goes on after two characters is noted in passing; a second such pass keeps
-//! the places where a third character fits, one in ten, and only from there the trie is walked.
+//! Most words have one or two characters. The score of one is a table's by its code; a column holds those of two, filled in
+//! one pass without a branch, so that it runs ahead of its memory accesses. Where the dictionary goes on after two characters
+//! is noted in passing; a second such pass keeps the places where a third character fits, one in ten, and only from there the
+//! trie is walked.
 
 use super::chunk::PAD;
 use super::dictionary::{LN_TOTAL, Node, bases, characters, nodes, prefetch, scores};
