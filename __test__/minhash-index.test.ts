@@ -222,5 +222,8 @@ test('damage is named with the file', async () => {
     code: 'ERR_SIMHASH_INPUT',
   });
   const unwritable = index.save(join(at('nowhere'), 'file'));
-  await expect(unwritable).rejects.toMatchObject({ code: 'ERR_SIMHASH_OUTPUT' });
+  await expect(unwritable).rejects.toMatchObject({
+    code: 'ERR_SIMHASH_OUTPUT',
+    message: expect.stringContaining(`there is no folder ${at('nowhere')}; make it first`),
+  });
 });

@@ -69,7 +69,7 @@ test('a saved index opens with the same answers, replaces a file as a whole and 
   await expect(aborted).rejects.toThrowError('enough');
   await expect(index.save(at('no/such/folder'))).rejects.toMatchObject({
     code: 'ERR_SIMHASH_OUTPUT',
-    message: expect.stringContaining('no/such/folder'),
+    message: `cannot write ${at('no/such/folder')}: there is no folder ${at('no/such')}; make it first`,
   });
 });
 
@@ -128,7 +128,10 @@ test('other options, another index and a missing folder are refused by name', as
   await refused({ ...rest, common: false }, '0.001', '1');
   await refused({ ...rest, window: {} }, 'maxAge 9', 'maxAge any');
   SentenceIndex.openSync(at('made'), rest).close();
-  expect(await refusal(at('no/such/folder'))).toMatchObject({ code: 'ERR_SIMHASH_OUTPUT' });
+  expect(await refusal(at('no/such/folder'))).toMatchObject({
+    code: 'ERR_SIMHASH_OUTPUT',
+    message: expect.stringContaining(`there is no folder ${at('no/such')}; make it first`),
+  });
   expect(await refusal(folder)).toMatchObject({ code: 'ERR_SIMHASH_INPUT' });
   const type = { name: 'TypeError', code: 'ERR_INVALID_ARG_TYPE' };
   await expect(SentenceIndex.open(5 as never)).rejects.toMatchObject(type);

@@ -15,6 +15,7 @@
 
 pub mod bands;
 mod error;
+mod folder;
 mod front;
 mod ids;
 mod image;
@@ -34,6 +35,7 @@ mod stats;
 mod window;
 
 pub use error::IndexError;
+pub use folder::missing_folder;
 pub use image::Snapshot;
 pub use index::{AddOptions, Index, OnDuplicate, Outcome, Writer};
 pub use item::{Checked, Item, Match, Matches, SearchOptions};

@@ -6,6 +6,7 @@
 
 use super::target::{Stream, Target, folder_of};
 use crate::error::DedupError;
+use simhash_index::missing_folder;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -93,8 +94,7 @@ fn open_file<'a>(path: &Path) -> io::Result<To<'a>> {
         // private otherwise, and the rename would keep that.
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
-    let folder = folder_of(&target);
-    let temp = builder.tempfile_in(folder).map_err(|error| refused(folder, &error))?;
+    let temp = builder.tempfile_in(folder_of(&target)).map_err(|error| refused(&target, &error))?;
     // A file that is replaced keeps its permissions: a private one must not become public.
     if let Ok(about) = fs::metadata(&target) {
         temp.as_file().set_permissions(about.permissions())?;
@@ -102,19 +102,13 @@ fn open_file<'a>(path: &Path) -> io::Result<To<'a>> {
     Ok(To::Renamed { temp, target })
 }
 
-/// Why no file can be made in a folder. The system's error names the temporary file, of which nobody has heard.
-fn refused(folder: &Path, error: &io::Error) -> io::Error {
-    let shown = folder.display();
-    let reason = match error.kind() {
-        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
-            format!("there is no folder {shown}; make it first")
-        }
-        _ => {
-            let own = error.get_ref().and_then(std::error::Error::source);
-            let own = own.map_or_else(|| error.to_string(), ToString::to_string);
-            format!("no file can be made in the folder {shown}: {own}")
-        }
-    };
+/// Why no file can be made beside `target`. The system's error names the temporary file, of which nobody has heard.
+fn refused(target: &Path, error: &io::Error) -> io::Error {
+    let reason = missing_folder(target).unwrap_or_else(|| {
+        let own = error.get_ref().and_then(std::error::Error::source);
+        let own = own.map_or_else(|| error.to_string(), ToString::to_string);
+        format!("no file can be made in the folder {}: {own}", folder_of(target).display())
+    });
     io::Error::new(error.kind(), reason)
 }
 

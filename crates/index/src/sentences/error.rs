@@ -4,7 +4,7 @@ use std::fmt;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use crate::IndexError;
+use crate::{IndexError, missing_folder};
 
 /// Why a call failed. Unless it says otherwise, nothing was changed.
 #[derive(Debug)]
@@ -82,6 +82,10 @@ impl SentenceError {
     }
 
     pub(super) fn write(path: &Path, source: io::Error) -> Self {
+        let source = match missing_folder(path) {
+            Some(reason) => io::Error::new(source.kind(), reason),
+            None => source,
+        };
         Self::Write { path: path.to_owned(), source }
     }
 

@@ -10,7 +10,7 @@
 
 use super::options::mismatch;
 use crate::error::Failure;
-use simhash_index::{IndexError, Window};
+use simhash_index::{IndexError, Window, missing_folder};
 use simhash_text::feature::hash;
 use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, ErrorKind, Read, Write};
@@ -88,6 +88,7 @@ fn unreadable(path: &Path, reason: &impl std::fmt::Display) -> Failure {
 fn unwritable(path: &Path, kind: Option<ErrorKind>, reason: &impl std::fmt::Display) -> Failure {
     let full = matches!(kind, Some(ErrorKind::StorageFull | ErrorKind::QuotaExceeded));
     let code = if full { "ERR_SIMHASH_DISK_FULL" } else { "ERR_SIMHASH_OUTPUT" };
+    let reason = missing_folder(path).unwrap_or_else(|| reason.to_string());
     Failure::new(code, format!("cannot write {}: {reason}", path.display()))
 }
 
