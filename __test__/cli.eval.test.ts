@@ -49,6 +49,15 @@ test('the table is for people and goes to standard output', async () => {
   expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThan(81);
 });
 
+test('files that name no duplicates are doubted', async () => {
+  const twice = await folder.run(['eval', SAMPLE, '--labels', SAMPLE]);
+  expect(twice.stderr).toContain('the labels name no duplicates: is --labels the right file?');
+  expect(twice.stderr).toContain('the result names no duplicates: is RESULT the right file?');
+  const half = await folder.run(['eval', SAMPLE, '--labels', LABELS]);
+  expect(half.stderr).not.toContain('the labels name');
+  expect(half.stderr).toContain('the result names no duplicates');
+});
+
 test('a result comes from standard input, labels from several files, gzip or not', async () => {
   folder.write('one', json([['a', 'b']]));
   folder.write('two.gz', gzipSync(json([{ a: 'c', b: 'd', label: 1 }])));

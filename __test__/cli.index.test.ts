@@ -236,7 +236,10 @@ describe('damage exits 4 and names the file', () => {
     folder.write('i.ids.jsonl', ids.replace('"version":1', '"version":2'));
     await refused(folder, 'version 2');
     execFileSync('rm', [folder.join('i.ids.jsonl')]);
-    await refused(folder, 'i.ids.jsonl is missing');
+    await refused(
+      folder,
+      'i.ids.jsonl is missing: i is of no use without its ids; name a file that',
+    );
   });
 
   test('the ids of another index', async () => {

@@ -36,6 +36,17 @@ test.each([
   expect(duplicates).toBeGreaterThanOrEqual(redundant - 1);
 });
 
+test('files without a document are named, and nothing is tried', async () => {
+  folder.write('other', '{"id": "a", "body": "青禾市图书馆"}\n');
+  const { status, stdout, stderr } = await folder.run(['tune', 'other']);
+  expect({ status, stdout }).toEqual({ status: 3, stdout: '' });
+  expect(stderr).toContain(
+    'cannot read other: no record with a text; name its field by --text-field',
+  );
+  expect(stderr).not.toContain('recall');
+  expect((await folder.run(['tune', 'other', '--text-field', 'body'])).status).toBe(0);
+});
+
 test.each([
   [['-'], 'reads its files twice'],
   [[SAMPLE, '--min-similarity', '0'], '--min-similarity must be above 0'],

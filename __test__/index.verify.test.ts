@@ -137,6 +137,13 @@ describe('texts too short for a fingerprint', () => {
   });
 });
 
+test('verify: false, as dedup has it, is refused with what to do', () => {
+  const check = () => new Index().checkAndAdd(REPOST, { verify: false as never });
+  expect(check).toThrowError(
+    'verify must be the name of a measure or { by, minSimilarity }, got false; leave it out to decide by distance alone',
+  );
+});
+
 test('batches decide as one by one', async () => {
   const texts = Array.from({ length: 900 }, (_, n) => {
     const body = `关于第${(n - (n % 3)) * 7919}号线路调整的通知，请各位乘客留意站内公告`;

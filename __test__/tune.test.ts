@@ -109,6 +109,13 @@ test('a trial without verification needs no threshold of its own, and may have n
   await expect(both).rejects.toThrow('minSimilarity must be left out beside verify: false');
 });
 
+test('a trial of other units does not take over a length', async () => {
+  for (const own of [{ preset: 'jieba-tfidf' }, { features: 'jieba' }] as const) {
+    const { trials } = await tune(sample, { ngram: 3, trials: [own] });
+    expect(trials.map(({ options }) => options)).toEqual([own]);
+  }
+});
+
 test('an abort rejects with its reason, before and during', async () => {
   const reason = new Error('enough');
   await expect(tune(sample, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);

@@ -33,8 +33,8 @@ export interface TuneOptions extends FingerprinterOptions, JobOptions {
    */
   labels?: Iterable<Statement> | undefined;
   /**
-   * What is tried, beside the options above, the cheapest first; one that names `features` does not take over `ngram`.
-   * Default {@link sweep}.
+   * What is tried, beside the options above, the cheapest first; one that names `features` or `preset` does not take over
+   * `ngram`. Default {@link sweep}.
    */
   trials?: readonly ComparisonOptions[] | undefined;
   /** Recall and precision that a recommendation reaches, 0 to 1. Default 0.99. */
@@ -137,7 +137,8 @@ export async function tune(corpus: Corpus, options?: TuneOptions): Promise<Tunin
   for (const own of trials) {
     // A length is one of certain units, a threshold that of some verification.
     const { ngram, ...others } = by;
-    const length = own.features === undefined ? given({ ngram }) : {};
+    const sameUnits = own.features === undefined && own.preset === undefined;
+    const length = sameUnits ? given({ ngram }) : {};
     const least = own.verify === false ? {} : { minSimilarity };
     const all = { ...others, ...length, ...least, ...own };
     const { summary, seconds, clusters } = await run(docs, all, signal);

@@ -53,6 +53,12 @@ const STORE: check.Checks<StoreShortTexts> = { maxLength: check.integer(1, 65_53
 /** Checked verification as the addon takes it. */
 export const verify: check.Check<NativeVerify> = (value, name) => {
   if (typeof value === 'string') return { by: measure(value, name), minSimilarity: 0.8 };
+  if (value === false) {
+    throw typeError(
+      `${name} must be the name of a measure or { by, minSimilarity }, got false; leave it out to decide by distance alone`,
+      'ERR_INVALID_ARG_TYPE',
+    );
+  }
   const { by = 'auto', minSimilarity = 0.8 } = check.checked(value, VERIFY, name);
   return { by, minSimilarity };
 };

@@ -117,8 +117,13 @@ function table(of: Evaluation): string {
 }
 
 /** What makes the figures doubtful. */
-function doubts({ unknownDecisions, unknownLabels }: Evaluation): string[] {
+function doubts({ unknownDecisions, unknownLabels, redundant, removed }: Evaluation): string[] {
   const doubt = (ids: number, where: string) =>
     ids > 0 ? [`${count(ids)} ids in the ${where} are of no document, and were left out`] : [];
-  return [...doubt(unknownDecisions, 'result'), ...doubt(unknownLabels, 'labels')];
+  return [
+    ...(redundant === 0 ? ['the labels name no duplicates: is --labels the right file?'] : []),
+    ...(removed === 0 ? ['the result names no duplicates: is RESULT the right file?'] : []),
+    ...doubt(unknownDecisions, 'result'),
+    ...doubt(unknownLabels, 'labels'),
+  ];
 }

@@ -1,7 +1,7 @@
 import type { ComparisonOptions, Trial } from '../..';
 import { given } from '../../given';
 import { defineCommand, type OptionTable } from '../command';
-import { EXIT, UsageError } from '../exit';
+import { EXIT, InputError, UsageError } from '../exit';
 import { count } from '../format';
 import { interruptible } from '../interrupt';
 import { execution, features, fields, fingerprinterOptions } from '../options';
@@ -80,10 +80,22 @@ export const tuning = defineCommand({
       const made = fingerprinterOptions(values);
       const rejections = new Rejections(terminal);
       let readings = 0;
-      const corpus = () => {
+      const corpus = async function* () {
         // Every reading rejects the same lines; the first tells of them.
         const heard = readings++ === 0 ? rejections : new Rejections({ say: () => {} });
-        return records({ inputs, format: 'jsonl', textField, idField, signal }, heard);
+        let empty = true;
+        for await (const doc of records(
+          { inputs, format: 'jsonl', textField, idField, signal },
+          heard,
+        )) {
+          empty = false;
+          yield doc;
+        }
+        if (empty)
+          throw new InputError(
+            inputs.join(', '),
+            new Error(`no record with a ${textField}; name its field by --text-field`),
+          );
       };
       const stated = labels && (await all(statements(labels, idField, rejections, { signal })));
       const onTrial = quiet ? undefined : (trial: Trial) => terminal.say(progress(trial));

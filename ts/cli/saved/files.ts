@@ -44,7 +44,9 @@ export async function readIds(index: string): Promise<Buffer> {
     if (codeOf(cause) === 'ENOENT') {
       // Where there is no index either, the index is what was misspelt.
       await stat(index).catch((error) => Promise.reject(new InputError(index, error)));
-      throw new SavedIndexError(`${path} is missing: ${index} is of no use without its ids`);
+      throw new SavedIndexError(
+        `${path} is missing: ${index} is of no use without its ids; name a file that index build wrote`,
+      );
     }
     throw new InputError(path, cause);
   }
