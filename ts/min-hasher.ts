@@ -18,7 +18,7 @@ import { whole } from './staging';
 
 /** How a text becomes a MinHash signature. */
 export interface MinHashOptions {
-  /** Makes the features of texts: a fingerprinter or its options. Default `new Fingerprinter()`, two ideographs or five letters. */
+  /** Makes the features of texts: a fingerprinter or its options. Default `new Fingerprinter()`: two ideographs, five letters. */
   fingerprinter?: Fingerprinter | FingerprinterOptions | undefined;
   /**
    * Where the orders of features come from: a hash function for each position (`'permutations'`, default); one, its range cut
@@ -136,7 +136,7 @@ export class MinHasher {
     return new Signatures(native(() => this.#native.signatureMany(texts, this.#threads)));
   }
 
-  /** {@link signatureMany} off the JavaScript thread; the texts are copied before the call returns. */
+  /** {@link signatureMany} off the JavaScript thread; the texts are copied as by {@link Fingerprinter.fingerprintManyAsync}. */
   async signatureManyAsync(texts: readonly Text[], options?: JobOptions): Promise<Signatures> {
     const { signal } = check.checked(options, JOB);
     check.array(texts, 'texts');

@@ -3,7 +3,7 @@
  *
  * Copying 100,000 documents takes more than 100 ms, during which no timer would fire. The array itself is copied before the
  * call returns, and strings never change; the bytes of a Uint8Array must stay as they are until the promise settles. A
- * batch below one slice is copied whole before the call returns, whatever it holds.
+ * batch of one slice is copied whole before the call returns, whatever it holds.
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import { binding } from './binding';
@@ -58,9 +58,9 @@ async function* slices(
   }
 }
 
-/** Whether a batch is copied in one go: it is a typed array, or below a slice. */
+/** Whether a batch is copied in one go: it is a typed array, or no more than a slice. */
 function isSmall(array: unknown): boolean {
-  return !Array.isArray(array) || (array.length < COUNT && ends(array).length < 2);
+  return !Array.isArray(array) || (array.length <= COUNT && ends(array).length < 2);
 }
 
 /**
