@@ -48,7 +48,7 @@ const PARTS = [
   {
     title: 'Chinese words',
     bench: 'segment',
-    note: `jieba-rs 0.11 cuts 1.7 to 1.8 times as fast as 0.10.1, by which the goal of 4 was set. In 21 runs on the day of this page the ratio with HMM lay between 3.5 and 4.9, its median at 4.0: jieba-rs 0.11 gave 41 to 63 MB/s from process to process, ours 204 to 224.`,
+    note: `jieba-rs 0.11 cuts 1.6 to 1.8 times as fast as 0.10.1, by which the goal of 4 was set. In 21 runs on the day of this page the ratio with HMM lay between 3.5 and 4.9, its median at 4.0: jieba-rs 0.11 gave 41 to 63 MB/s from process to process, ours 204 to 224.`,
   },
   {
     title: 'Batches from TypeScript',

@@ -36,6 +36,7 @@ pub(crate) fn run(settings: &Settings) -> Result<Report, String> {
     let mut rows = vec![
         Row::new("UTF-8 decode", decode, "MB/s"),
         Row::new("normalise (default)", normalize, "MB/s").against("decode", decode, None),
+        unchanged(settings, &texts)?,
     ];
     for (name, unit, goal) in [
         ("characters by script, not normalised", Unit::Auto, ">= 300 MB/s"),
@@ -68,6 +69,34 @@ pub(crate) fn run(settings: &Settings) -> Result<Report, String> {
         setup: format!("{}: {} documents, {bytes} bytes, one thread", corpus.name, texts.len()),
         rows,
     })
+}
+
+/// What normalisation costs where it has nothing to do, as a share of the fingerprint that it is part of.
+fn unchanged(settings: &Settings, texts: &[&str]) -> Result<Row, String> {
+    let (normalizer, mut normal) = (Normalizer::default(), NormalizeScratch::default());
+    let texts: Vec<String> =
+        texts.iter().map(|text| normalizer.apply(text, &mut normal).to_owned()).collect();
+    let bytes: usize = texts.iter().map(String::len).sum();
+    let per_byte = |seconds: f64| seconds * 1e9 / bytes as f64;
+    let normalize = settings.best(|| {
+        for text in &texts {
+            black_box(normalizer.apply(text, &mut normal).len());
+        }
+    });
+    let mut options = FingerprinterOptions::preset("chars").map_err(|error| error.to_string())?;
+    options.normalize = Normalizer::OFF;
+    let fingerprinter = Fingerprinter::new(&options).map_err(|error| error.to_string())?;
+    let mut scratch = Scratch::default();
+    let fingerprint = settings.best(|| {
+        for text in &texts {
+            black_box(fingerprinter.sketch(text, &mut scratch).fingerprint);
+        }
+    });
+    Ok(Row::new("normalise text that needs no change", per_byte(normalize), "ns/byte").against(
+        "character bigrams of it",
+        per_byte(fingerprint),
+        Some("<= 0.3"),
+    ))
 }
 
 /// Titles and long technical text beside the news, and all cores beside one.
