@@ -48,8 +48,8 @@ export interface ComparisonOptions extends FingerprinterOptions {
   /**
    * What is measured between candidates: `'auto'` (default, Jaccard similarity of the features at every length), the
    * containment of the smaller text's features in the larger one's, edit distance as a share of the longer text, or the
-   * cosine of weighted features. `false`: candidates are duplicates as they are, those that `'minhash'` and `'brute-force'` find
-   * for a `minSimilarity` of 0.8.
+   * cosine of weighted features. `false`: candidates are duplicates as they are, those that `'minhash'` and `'brute-force'`
+   * find for a `minSimilarity` of 0.8.
    */
   verify?: 'auto' | 'jaccard' | 'containment' | 'edit' | 'cosine' | false | undefined;
   /** Least similarity by that measure, 0 to 1. Default 0.8. 0 is `verify: false`, beside which no other number may be given. */

@@ -36,7 +36,7 @@ export interface Explanation {
   onlyA: Token[];
   /** Tokens of the second only, heaviest first. */
   onlyB: Token[];
-  /** Jaccard similarity of the feature sets, 0 to 1; not more than `longJaccard`. */
+  /** Jaccard similarity of the feature sets, or `longJaccard` if that is lower, 0 to 1. */
   jaccard: number;
   /** That of the runs of five characters, where features are chosen by script and both texts are long, as in `jaccard()`. */
   longJaccard?: number;

@@ -19,8 +19,8 @@ pub struct Explanation {
     pub only_a: Vec<Token>,
     /// Tokens of the second text only, heaviest first.
     pub only_b: Vec<Token>,
-    /// Share of the distinct features of either text that both have, 0 to 1; 0 where neither has any. Not more than
-    /// `long_jaccard`.
+    /// Share of the distinct features of either text that both have, or `long_jaccard` if that is lower, 0 to 1; 0 where
+    /// neither has any.
     pub jaccard: f64,
     /// The same share of the long shingles, where both texts have them; see [`Shingles`].
     pub long_jaccard: Option<f64>,
@@ -109,8 +109,7 @@ fn compare([a, b]: [Vec<Token>; 2]) -> (Vec<SharedToken>, Vec<Token>, Vec<Token>
 fn jaccard(fingerprinter: &Fingerprinter, [a, b]: [&str; 2]) -> (f64, Option<f64>) {
     let [a, b] = [a, b].map(|text| {
         let mut sets = Shingles::default();
-        fingerprinter.extractor().shingles(text, &mut sets.features);
-        fingerprinter.extractor().long_shingles(text, &mut sets.long);
+        sets.fill(fingerprinter.extractor(), text);
         sets
     });
     let measure = |a: &[u64], b: &[u64]| {

@@ -1,18 +1,25 @@
 //! The sets that say how alike two texts are.
 
 use crate::{Fingerprinter, Scratch};
+use simhash_text::Extractor;
 
 /// What set similarities of a text are taken of; see [`Fingerprinter::shingles_of`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shingles {
     /// Distinct feature hashes, ascending.
     pub features: Vec<u64>,
-    /// Hashes of the long shingles, ascending; none but for long texts, Chinese or of numbers, whose features are chosen by script
-    /// ([`simhash_text::Extractor::long_shingles`]).
+    /// Hashes of the long shingles, ascending; none but for long texts, Chinese or of numbers, whose features are chosen by
+    /// script ([`Extractor::long_shingles`]).
     pub long: Vec<u64>,
 }
 
 impl Shingles {
+    /// Replaces the sets with those of a normalised text.
+    pub(crate) fn fill(&mut self, by: &Extractor, text: &str) {
+        by.shingles(text, &mut self.features);
+        by.long_shingles(text, &mut self.long);
+    }
+
     /// The similarity by a measure of two sets: that of the features, or, where both texts have long shingles, that of
     /// these if it is lower. `None` where the measure gives none for either.
     pub fn similarity(
@@ -38,7 +45,6 @@ impl Fingerprinter {
     /// Replaces `out` with the sets of the normalised text.
     pub fn shingles_of(&self, text: &str, scratch: &mut Scratch, out: &mut Shingles) {
         let text = self.normalizer().apply(text, &mut scratch.normalize);
-        self.extractor().shingles(text, &mut out.features);
-        self.extractor().long_shingles(text, &mut out.long);
+        out.fill(self.extractor(), text);
     }
 }

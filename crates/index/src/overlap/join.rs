@@ -43,8 +43,8 @@ const ROUND: usize = 1 << 20;
 ///
 /// Runs on the current rayon pool, `threads` tasks at a time at most (0: as many as the pool has). Memory, beside the
 /// sets: 24 bytes per set to find equal ones; 4 bytes per member that several sets have, 20 to 40 per different one of
-/// those, 8 per prefix place, 16 per set; 16 bytes per pair of one round, which is about a million pairs, or those of
-/// 64 sets with all the others if these are more.
+/// those, 8 per prefix place, 16 per set; 16 bytes per pair of one round. A round aims at a million pairs, by the number that the
+/// one before had, and has more where sets that resemble many come all at once: at most those of 4,096 with all smaller ones.
 ///
 /// # Errors
 /// [`IndexError::Threshold`] unless it is above 0 and at most 1; [`IndexError::TooManySets`];
