@@ -1,7 +1,7 @@
 //! Deduplication of a stream of texts in memory.
 
 use crate::cluster::Gathered;
-use crate::decide::{BATCH_DOCUMENTS, Decider, Document, Relation, Texts, Verdict};
+use crate::decide::{BATCH_DOCUMENTS, Decider, Document, Outcome, Relation, Texts, Verdict};
 use crate::error::DedupError;
 use crate::keep::Key;
 use crate::options::{DedupOptions, Keep};
@@ -25,16 +25,19 @@ pub struct Decision {
     /// Hamming distance of the two fingerprints, 0 for equal normalised texts; `None` for a kept
     /// document and for methods without fingerprints.
     pub distance: Option<u32>,
+    /// A limit (`max_verifications`, `max_bucket`) cut the candidates of this text, kept or not: an original, or a better one,
+    /// may have been missed.
+    pub truncated: bool,
 }
 
 impl Decision {
-    fn kept(index: u64) -> Self {
-        Self { index, duplicate_of: None, similarity: None, distance: None }
+    fn kept(index: u64, truncated: bool) -> Self {
+        Self { index, duplicate_of: None, similarity: None, distance: None, truncated }
     }
 
-    fn duplicate(index: u64, of: u64, relation: Relation) -> Self {
+    fn duplicate(index: u64, of: u64, relation: Relation, truncated: bool) -> Self {
         let Relation { similarity, distance } = relation;
-        Self { index, duplicate_of: Some(of), similarity, distance }
+        Self { index, duplicate_of: Some(of), similarity, distance, truncated }
     }
 }
 
@@ -45,10 +48,10 @@ impl Decision {
 /// processor.
 ///
 /// # Memory
-/// Decided as they come: per kept document the method's bytes and 36 to 44 more, and with verification
-/// its text plus 16 bytes; nothing per duplicate. Decided at the end: the text of every document and 16 bytes, 12 more,
-/// the key of the keep rule, and per different text the method's bytes and 36 to 48 more. At most 32 MiB of cached
-/// shingles.
+/// Decided as they come: per different text the method's bytes and 32 to 48 more, and 24 where it is a duplicate; per kept
+/// document 8 bytes, and with verification its text plus 16 bytes; nothing per copy. Decided at the end: the text of every
+/// document and 16 bytes, 20 more, the key of the keep rule, and per different text the method's bytes, 36 to 60 more and,
+/// for representatives, 4 per candidate (8 without verification; at most `max_verifications` of them). At most 32 MiB of cached shingles.
 pub struct Deduper {
     state: State,
     keep: Keep,
@@ -168,11 +171,15 @@ impl Deduper {
             let mut relations = settled.relations(from..to, &texts, cancel)?.into_iter();
             for place in from..to {
                 let index = u64::from(place);
+                let truncated = settled.is_truncated(place);
                 let duplicate =
                     settled.original(place).and_then(|of| Some((of, relations.next()?)));
-                decisions.push(duplicate.map_or(Decision::kept(index), |(of, relation)| {
-                    Decision::duplicate(index, u64::from(of), relation)
-                }));
+                decisions.push(match duplicate {
+                    None => Decision::kept(index, truncated),
+                    Some((of, relation)) => {
+                        Decision::duplicate(index, u64::from(of), relation, truncated)
+                    }
+                });
             }
             from = to;
         }
@@ -224,12 +231,7 @@ impl Deduper {
             State::AtTheEnd { gathered, texts, bytes, .. } => {
                 texts.0.extend(batch.iter().map(|&text| Box::from(text)));
                 *bytes += batch.iter().map(|text| text.len() as u64).sum::<u64>();
-                let documents = if gathered.compares_on_arrival() {
-                    gathered.decider().documents(batch.iter().copied(), cancel)?
-                } else {
-                    let text = |&text| Document { text, sketch: crate::method::Sketch::default() };
-                    batch.iter().map(text).collect()
-                };
+                let documents = gathered.decider().documents(batch.iter().copied(), cancel)?;
                 let longest = self.keep == Keep::Longest;
                 let keys = batch.iter().enumerate().map(|(row, text)| {
                     if longest {
@@ -253,10 +255,11 @@ fn record(
     verifies: bool,
 ) -> Decision {
     let index = tally.summary.read;
-    tally.count(&document.sketch, verdict);
+    let Verdict { outcome, truncated } = verdict;
+    tally.count(&document.sketch, outcome);
     tally.summary.bytes += document.text.len() as u64;
-    match verdict {
-        Verdict::New { empty } => {
+    match outcome {
+        Outcome::New { empty } => {
             if !empty {
                 kept.indices.push(index);
                 if verifies {
@@ -265,10 +268,10 @@ fn record(
                     kept.texts.push(if verified { document.text.into() } else { "".into() });
                 }
             }
-            Decision::kept(index)
+            Decision::kept(index, truncated)
         }
-        Verdict::Duplicate { of, relation } => {
-            Decision::duplicate(index, kept.indices[of as usize], relation)
+        Outcome::Duplicate { of, relation } => {
+            Decision::duplicate(index, kept.indices[of as usize], relation, truncated)
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What a run says about itself: progress while it works, a summary at the end.
 
-use crate::decide::Verdict;
+use crate::decide::Outcome;
 use crate::method::Sketch;
 use serde::Serialize;
 use std::time::{Duration, Instant};
@@ -19,8 +19,8 @@ pub struct Summary {
     pub rejected: u64,
     /// Groups of two or more: kept documents with at least one duplicate.
     pub clusters: u64,
-    /// Documents for which `max_verifications` cut the list of candidates: a duplicate among the
-    /// farthest candidates may have been missed.
+    /// Different texts whose candidates a limit cut (`max_verifications`, `max_bucket`): an original of theirs may have been
+    /// missed. [`Decision::truncated`](crate::Decision::truncated) names their documents.
     pub truncated: u64,
     /// Kept documents without any text after normalisation. They match nothing.
     pub empty: u64,
@@ -54,7 +54,7 @@ impl Summary {
     }
 }
 
-/// Counts verdicts into a [`Summary`].
+/// Counts outcomes into a [`Summary`].
 #[derive(Default)]
 pub(crate) struct Tally {
     pub(crate) summary: Summary,
@@ -64,19 +64,19 @@ pub(crate) struct Tally {
 
 impl Tally {
     /// Counts a document that was decided.
-    pub(crate) fn count(&mut self, sketch: &Sketch, verdict: Verdict) {
+    pub(crate) fn count(&mut self, sketch: &Sketch, outcome: Outcome) {
         let summary = &mut self.summary;
         summary.read += 1;
         summary.short += u64::from(sketch.short);
-        match verdict {
-            Verdict::New { empty } => {
+        match outcome {
+            Outcome::New { empty } => {
                 summary.kept += 1;
                 summary.empty += u64::from(empty);
                 if !empty {
                     self.has_duplicates.push(false);
                 }
             }
-            Verdict::Duplicate { of, .. } => {
+            Outcome::Duplicate { of, .. } => {
                 summary.duplicates += 1;
                 let known = std::mem::replace(&mut self.has_duplicates[of as usize], true);
                 summary.clusters += u64::from(!known);

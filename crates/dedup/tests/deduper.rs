@@ -43,16 +43,17 @@ fn key() -> impl Strategy<Value = Key> {
 fn options() -> impl Strategy<Value = DedupOptions> {
     let cluster = prop_oneof![Just(Cluster::Representative), Just(Cluster::Components)];
     let similarity = prop_oneof![Just(None), (0.0f64..=1.0).prop_map(Some), Just(Some(0.8))];
-    let limit = prop_oneof![Just(1usize), Just(2), Just(3), Just(1_000)];
+    let limit = || prop_oneof![Just(1usize), Just(2), Just(3), Just(5), Just(1_000)];
     let short = prop_oneof![Just(None), Just(Some(0usize)), Just(Some(20))];
-    (method(), cluster, keep(), similarity, limit, short).prop_map(
-        |(method, cluster, keep, similarity, limit, short)| {
+    (method(), cluster, keep(), similarity, (limit(), limit()), short).prop_map(
+        |(method, cluster, keep, similarity, (limit, bucket), short)| {
             let mut options = DedupOptions {
                 method,
                 cluster,
                 keep,
                 min_similarity: similarity,
                 max_verifications: limit,
+                max_bucket: bucket,
                 ..DedupOptions::default()
             };
             options.fingerprinter.min_features = short;
@@ -383,6 +384,7 @@ fn options_outside_their_range_are_refused() {
         DedupOptions { min_similarity: Some(1.5), ..default() },
         DedupOptions { min_similarity: Some(f64::NAN), ..default() },
         DedupOptions { max_verifications: 0, ..default() },
+        DedupOptions { max_bucket: 0, ..default() },
     ] {
         assert_eq!(
             Deduper::new(&options).err().map(|error| error.code()),

@@ -1,33 +1,30 @@
 //! Documents that are decided when the input has ended.
 
-use super::Components;
-use crate::decide::{BATCH_DOCUMENTS, Decider, Document, Relation, Texts, Verdict};
+use crate::decide::{ALONE, BATCH_DOCUMENTS, Decider, Document, Outcome, Relation, Texts};
 use crate::error::DedupError;
 use crate::keep::{Key, order};
 use crate::options::{Cluster, DedupOptions, Keep};
 use crate::report::Summary;
 use std::sync::atomic::AtomicBool;
 
-/// The number of a document that belongs to no cluster: its text is empty.
-const ALONE: u32 = u32::MAX;
 /// Text that is read again at once: as much as a block of input.
 const BATCH_BYTES: usize = 1 << 20;
 
 /// What is known of the documents while they come in.
 ///
-/// Memory per document: 4 bytes, its key where the keep rule has one (24 bytes and the field's length), 4 for the order,
-/// 8 per different text or kept document, and what the [`Decider`] states.
+/// Memory per document: 4 bytes, its key where the keep rule has one (24 bytes and the field's length), 8 when everything is
+/// decided; 4 per different text or kept document, and what the [`Decider`] states.
 pub(crate) struct Gathered {
     decider: Decider,
     keep: Keep,
-    /// By document: the number of its text among those taken in.
-    numbers: Vec<u32>,
-    /// By that number: the document.
-    taken: Vec<u32>,
+    /// By document: the number of its text, [`ALONE`] where that is empty.
+    texts: Vec<u32>,
+    /// By text, for components, or by number of keeping: a document.
+    documents: Vec<u32>,
+    /// By document, where clusters are around one: that one.
+    originals: Vec<u32>,
     keys: Vec<Key>,
-    count: u32,
     short: u64,
-    empty: u64,
 }
 
 impl Gathered {
@@ -40,12 +37,11 @@ impl Gathered {
         Self {
             decider,
             keep: options.keep.clone(),
-            numbers: Vec::new(),
-            taken: Vec::new(),
+            texts: Vec::new(),
+            documents: Vec::new(),
+            originals: Vec::new(),
             keys: Vec::new(),
-            count: 0,
             short: 0,
-            empty: 0,
         }
     }
 
@@ -53,13 +49,7 @@ impl Gathered {
         &self.decider
     }
 
-    /// Whether documents are compared as they come; otherwise they are compared in the order of keeping, and
-    /// [`take`](Self::take) is content with empty sketches.
-    pub(crate) fn compares_on_arrival(&self) -> bool {
-        self.decider.components().is_some() || matches!(self.keep, Keep::First | Keep::Chosen)
-    }
-
-    /// Takes the next documents. `texts` has all of them and those before, by place in the input.
+    /// Takes the next documents. `texts` has those before, by place in the input.
     pub(crate) fn take(
         &mut self,
         documents: &[Document<'_>],
@@ -70,39 +60,50 @@ impl Gathered {
         if self.keep.has_key() {
             self.keys.extend(keys);
         }
-        let first = self.count;
-        let more = u32::try_from(documents.len()).ok().and_then(|more| first.checked_add(more));
-        self.count = more.filter(|&count| count < ALONE).ok_or(DedupError::TooMany)?;
-        self.numbers.resize(self.count as usize, ALONE);
-        if self.compares_on_arrival() {
-            let places: Vec<u32> = (first..self.count).collect();
-            self.decide(documents, &places, texts, cancel)?;
+        let first = self.texts.len();
+        let count = u32::try_from(first + documents.len()).ok().filter(|&count| count < ALONE);
+        let count = count.ok_or(DedupError::TooMany)?;
+        self.short += documents.iter().map(|document| u64::from(document.sketch.short)).sum::<u64>();
+        if self.decider.components().is_some() {
+            let before = ByDocument { texts, documents: &self.documents };
+            let numbers = self.decider.connect(documents, &before, cancel)?;
+            for (place, &text) in (first as u32..).zip(&numbers) {
+                if text != ALONE && text as usize == self.documents.len() {
+                    self.documents.push(place);
+                }
+            }
+            self.texts.extend(numbers);
+        } else {
+            self.texts.extend(self.decider.take(documents, cancel)?);
+            self.originals.extend(first as u32..count);
+            // The clusters that the caller chooses from are around their first document.
+            if self.keep == Keep::Chosen {
+                let places: Vec<u32> = (first as u32..count).collect();
+                self.represent(&places, texts, cancel)?;
+            }
         }
         Ok(())
     }
 
-    fn decide(
+    /// Decides documents that come next in the order of keeping.
+    fn represent(
         &mut self,
-        documents: &[Document<'_>],
         places: &[u32],
         texts: &dyn Texts,
         cancel: &AtomicBool,
     ) -> Result<(), DedupError> {
-        let taken = Taken { texts, documents: &self.taken };
-        let verdicts = self.decider.decide(documents, &taken, cancel)?;
-        for ((document, verdict), &place) in documents.iter().zip(verdicts).zip(places) {
-            self.short += u64::from(document.sketch.short);
-            self.numbers[place as usize] = match verdict {
-                Verdict::New { empty: true } => {
-                    self.empty += 1;
-                    ALONE
+        let numbers: Vec<u32> = places.iter().map(|&place| self.texts[place as usize]).collect();
+        let own = ByDocument { texts, documents: places };
+        let kept = ByDocument { texts, documents: &self.documents };
+        let verdicts = self.decider.represent(&numbers, &own, &kept, cancel)?;
+        for (&place, verdict) in places.iter().zip(verdicts) {
+            match verdict.outcome {
+                Outcome::New { empty: true } => {}
+                Outcome::New { empty: false } => self.documents.push(place),
+                Outcome::Duplicate { of, .. } => {
+                    self.originals[place as usize] = self.documents[of as usize];
                 }
-                Verdict::New { empty: false } => {
-                    self.taken.push(place);
-                    self.taken.len() as u32 - 1
-                }
-                Verdict::Duplicate { of, .. } => of,
-            };
+            }
         }
         Ok(())
     }
@@ -114,10 +115,10 @@ impl Gathered {
         length: impl Fn(u32) -> usize,
         cancel: &AtomicBool,
     ) -> Result<(), DedupError> {
-        if self.compares_on_arrival() {
+        if self.decider.components().is_some() || self.keep == Keep::Chosen {
             return Ok(());
         }
-        let order = order(&self.keep, &self.keys, self.count);
+        let order = order(&self.keep, &self.keys, self.texts.len() as u32);
         let mut rest = order.as_slice();
         while !rest.is_empty() {
             let mut bytes = 0;
@@ -126,54 +127,54 @@ impl Gathered {
                 bytes <= BATCH_BYTES
             });
             let (places, later) = rest.split_at(fits.count().max(1));
-            let mut read = Vec::with_capacity(places.len());
-            for &place in places {
-                texts.with_text(place, &mut |text| read.push(text.to_owned()))?;
-            }
-            let documents = self.decider.documents(read.iter().map(String::as_str), cancel)?;
-            self.decide(&documents, places, texts, cancel)?;
+            self.represent(places, texts, cancel)?;
             rest = later;
         }
         Ok(())
     }
 
+    /// What documents of one cluster have in common: one document of it.
+    fn label(&self, place: u32) -> u32 {
+        let text = self.texts[place as usize];
+        match self.decider.components() {
+            Some(components) if text != ALONE => self.documents[components.root(text) as usize],
+            Some(_) => place,
+            None => self.originals[place as usize],
+        }
+    }
+
     /// The clusters of two or more, each with its documents in input order; clusters by their first document.
     pub(crate) fn clusters(&self) -> Vec<Vec<u32>> {
-        let mut by_root: Vec<Vec<u32>> = vec![Vec::new(); self.taken.len()];
-        let mut roots = Vec::new();
-        for (place, &number) in (0u32..).zip(&self.numbers) {
-            if number == ALONE {
-                continue;
+        let mut by_label: Vec<Vec<u32>> = vec![Vec::new(); self.texts.len()];
+        let mut labels = Vec::new();
+        for place in 0..self.texts.len() as u32 {
+            let label = self.label(place);
+            if by_label[label as usize].is_empty() {
+                labels.push(label);
             }
-            let root = self.root(number);
-            if by_root[root as usize].is_empty() {
-                roots.push(root);
-            }
-            by_root[root as usize].push(place);
+            by_label[label as usize].push(place);
         }
-        let clusters = roots.into_iter().map(|root| std::mem::take(&mut by_root[root as usize]));
+        let clusters = labels.into_iter().map(|label| std::mem::take(&mut by_label[label as usize]));
         clusters.filter(|cluster| cluster.len() > 1).collect()
     }
 
     /// Who is kept, by the rule; `chosen` are documents that are kept before all others of their cluster.
     pub(crate) fn into_settled(self, chosen: &[u32]) -> Settled {
-        let order = order(&self.keep, &self.keys, self.count);
-        let mut kept = vec![ALONE; self.taken.len()];
+        let count = self.texts.len() as u32;
+        let order = order(&self.keep, &self.keys, count);
+        // By label.
+        let mut kept = vec![ALONE; self.texts.len()];
         for &place in chosen.iter().chain(&order) {
-            let number = self.numbers[place as usize];
-            if number != ALONE {
-                let best = &mut kept[self.root(number) as usize];
-                if *best == ALONE {
-                    *best = place;
-                }
+            let best = &mut kept[self.label(place) as usize];
+            if *best == ALONE {
+                *best = place;
             }
         }
-        let originals = (0u32..).zip(&self.numbers).map(|(place, &number)| {
-            if number == ALONE { place } else { kept[self.root(number) as usize] }
-        });
-        let originals: Vec<u32> = originals.collect();
+        let originals: Vec<u32> =
+            (0..count).map(|place| kept[self.label(place) as usize]).collect();
         let mut has_duplicates = vec![false; originals.len()];
-        let mut summary = Summary { empty: self.empty, short: self.short, ..Summary::default() };
+        let empty = self.texts.iter().filter(|&&text| text == ALONE).count() as u64;
+        let mut summary = Summary { empty, short: self.short, ..Summary::default() };
         for (place, &original) in (0u32..).zip(&originals) {
             summary.read += 1;
             if original == place {
@@ -186,17 +187,15 @@ impl Gathered {
         }
         summary.truncated = self.decider.truncated();
         summary.index_bytes = self.decider.bytes();
-        Settled { decider: self.decider, originals, summary }
-    }
-
-    fn root(&self, number: u32) -> u32 {
-        self.decider.components().map_or(number, |components: &Components| components.root(number))
+        Settled { decider: self.decider, texts: self.texts, originals, summary }
     }
 }
 
 /// Everything decided.
 pub(crate) struct Settled {
     decider: Decider,
+    /// By document: the number of its text.
+    texts: Vec<u32>,
     /// By document: the one that is kept for it, often itself.
     originals: Vec<u32>,
     /// Counts of the documents; nothing about records, bytes and time.
@@ -214,6 +213,11 @@ impl Settled {
         (original != place).then_some(original)
     }
 
+    /// Whether a limit cut the candidates of this document's text.
+    pub(crate) fn is_truncated(&self, place: u32) -> bool {
+        self.decider.is_truncated(self.texts[place as usize])
+    }
+
     /// How each duplicate among `places` relates to its original, in order.
     pub(crate) fn relations(
         &self,
@@ -227,13 +231,13 @@ impl Settled {
     }
 }
 
-/// Texts by the number under which they were taken in.
-struct Taken<'a> {
+/// Texts by a number, of which each has a document.
+struct ByDocument<'a> {
     texts: &'a dyn Texts,
     documents: &'a [u32],
 }
 
-impl Texts for Taken<'_> {
+impl Texts for ByDocument<'_> {
     fn with_text(&self, number: u32, read: &mut dyn FnMut(&str)) -> Result<(), DedupError> {
         self.texts.with_text(self.documents[number as usize], read)
     }

@@ -1,8 +1,8 @@
 //! Documents to clusters to the document that each cluster keeps.
 //!
 //! ```text
-//! verdicts ──► number of each document's text ──► root ──► the best by the keep rule ──► who duplicates whom
-//!  (as documents come, or in the order of keeping)  (union-find)
+//! documents ──► texts and their candidates ──► in input order: what is connected (union-find) ──► the best by the keep rule
+//!                                          └─► in the order of keeping: whom each duplicates
 //! ```
 //!
 //! [`Gathered`] is for whatever can only be decided when the input has ended: components, which a later document may

@@ -1,102 +1,111 @@
-//! Components: every match joins, in parallel, and what is connected already is not compared again.
+//! Components: every edge joins, in parallel, and what is connected already is not compared again.
 
-use super::find::Case;
-use super::{Decider, Document, Texts, Verdict};
+use super::taken::ALONE;
+use super::{Decider, Document, Texts};
 use crate::error::DedupError;
 use crate::method::Candidate;
 use crate::parallel;
+use crate::verify::Evidence;
 use simhash_sketch::Scratch;
 use std::sync::atomic::AtomicBool;
 
-/// A different text that is new, with its candidates.
-struct Joining<'a> {
-    number: u32,
-    case: &'a Case,
-    /// Older and newer ones by their number, in the order in which they are compared.
+/// A text that is new.
+#[derive(Default)]
+struct Joining {
+    text: u32,
+    /// Its first document.
+    document: usize,
     candidates: Vec<Candidate>,
+    /// Whether it is a candidate of another one of the batch.
+    is_wanted: bool,
+    evidence: Evidence,
 }
 
 impl Decider {
-    /// Verdicts of a batch; every different text is new, and its matches are joined with it.
-    pub(super) fn connect(
+    /// Takes documents in and joins each new text with its matches: the number of each one's text, or [`ALONE`]. `before` has
+    /// the texts taken in before, by number.
+    ///
+    /// # Errors
+    /// After an error the state lies in the middle of the batch.
+    pub(crate) fn connect(
         &mut self,
         documents: &[Document<'_>],
-        cases: &[Case],
-        taken: &dyn Texts,
+        before: &dyn Texts,
         cancel: &AtomicBool,
-    ) -> Result<Vec<Verdict>, DedupError> {
-        let first = self.equal.len();
-        let mut next = first;
-        // By leader: the number of its text, and its place in the batch by that number.
-        let mut numbers: Vec<Option<u32>> = vec![None; documents.len()];
-        let mut leaders = Vec::new();
-        let mut verdicts = Vec::with_capacity(documents.len());
-        for (index, (document, own)) in documents.iter().zip(cases).enumerate() {
-            if document.sketch.empty {
-                verdicts.push(Verdict::New { empty: true });
-                continue;
-            }
-            if let Some(of) = cases[own.leader].equal.or(numbers[own.leader]) {
-                verdicts.push(Verdict::Duplicate { of, relation: self.equal_relation() });
-                continue;
-            }
-            numbers[own.leader] = Some(next);
-            leaders.push(index);
-            next = next.checked_add(1).ok_or(DedupError::TooMany)?;
-            verdicts.push(Verdict::New { empty: false });
-        }
+    ) -> Result<Vec<u32>, DedupError> {
+        let first = self.taken.equal.len();
+        let numbers = self.take(documents, cancel)?;
+        let next = self.taken.equal.len();
         if let Some(components) = &mut self.components {
             components.grow(next);
         }
-        let limit = self.options.max_verifications;
-        let mut joining = Vec::new();
-        for (number, &leader) in (first..).zip(&leaders) {
-            let case = &cases[leader];
-            let before = case.newer.iter().filter(|found| (found.number as usize) < leader);
-            let newer = before.filter_map(|found| {
-                Some(Candidate { number: numbers[found.number as usize]?, rank: found.rank })
-            });
-            let mut candidates: Vec<Candidate> = case.older.iter().copied().chain(newer).collect();
-            candidates.sort_unstable_by_key(|candidate| (candidate.rank, candidate.number));
-            self.truncated += u64::from(case.cut || candidates.len() > limit);
-            candidates.truncate(limit);
-            if !candidates.is_empty() {
-                joining.push(Joining { number, case, candidates });
+        let mut joining: Vec<Joining> = Vec::with_capacity((next - first) as usize);
+        for (document, &text) in numbers.iter().enumerate() {
+            if text != ALONE && text == first + joining.len() as u32 {
+                let candidates = self.taken.lists.get(text).collect();
+                joining.push(Joining { text, document, candidates, ..Joining::default() });
             }
         }
-        let case_of = |number: u32| number.checked_sub(first).map(|n| &cases[leaders[n as usize]]);
-        self.join(&mut joining, case_of, taken, cancel)?;
-        Ok(verdicts)
+        for place in 0..joining.len() {
+            for near in self.taken.lists.get(joining[place].text) {
+                if let Some(other) = near.number.checked_sub(first) {
+                    joining[other as usize].is_wanted = true;
+                }
+            }
+        }
+        self.taken.lists.clear();
+        self.gather(&mut joining, documents, cancel)?;
+        self.join(&joining, first, before, cancel)?;
+        Ok(numbers)
     }
 
-    fn join<'a>(
+    /// Gathers the evidence that comparing will need.
+    fn gather(
         &self,
-        joining: &mut [Joining<'a>],
-        case_of: impl Fn(u32) -> Option<&'a Case> + Sync,
-        taken: &dyn Texts,
+        joining: &mut [Joining],
+        documents: &[Document<'_>],
+        cancel: &AtomicBool,
+    ) -> Result<(), DedupError> {
+        let Some(verifier) = &self.verifier else { return Ok(()) };
+        let threads = self.options.threads;
+        parallel::for_each(joining, threads, cancel, Scratch::default, |scratch, new| {
+            if new.is_wanted || !new.candidates.is_empty() {
+                new.evidence = verifier.evidence(documents[new.document].text, scratch);
+            }
+            Ok(())
+        })
+    }
+
+    fn join(
+        &self,
+        joining: &[Joining],
+        first: u32,
+        before: &dyn Texts,
         cancel: &AtomicBool,
     ) -> Result<(), DedupError> {
         let Some(components) = &self.components else { return Ok(()) };
         let threads = self.options.threads;
-        parallel::for_each(joining, threads, cancel, Scratch::default, |scratch, new| {
+        let mut joining_now: Vec<&Joining> =
+            joining.iter().filter(|new| !new.candidates.is_empty()).collect();
+        parallel::for_each(&mut joining_now, threads, cancel, Scratch::default, |scratch, new| {
             for candidate in &new.candidates {
-                if components.connected(new.number, candidate.number) {
+                if components.connected(new.text, candidate.number) {
                     continue;
                 }
                 let matches = if let Some(verifier) = &self.verifier {
-                    let (own, least) = (&new.case.evidence, verifier.least);
+                    let (own, least) = (&new.evidence, verifier.least);
                     let reaches = |theirs: &_| verifier.similarity(own, theirs, least).is_some();
                     let number = candidate.number;
-                    if let Some(other) = case_of(number) {
-                        reaches(&other.evidence)
+                    if let Some(place) = number.checked_sub(first) {
+                        reaches(&joining[place as usize].evidence)
                     } else {
-                        self.evidence_of(verifier, number, taken, scratch, reaches)?
+                        self.evidence_of(verifier, number, before, scratch, reaches)?
                     }
                 } else {
                     true
                 };
                 if matches {
-                    components.join(new.number, candidate.number);
+                    components.join(new.text, candidate.number);
                 }
             }
             Ok(())

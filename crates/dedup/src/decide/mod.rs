@@ -1,51 +1,63 @@
-//! Documents to verdicts, in order, against the documents taken in so far.
+//! Documents to decisions: the rule, and how it is carried out.
 //!
-//! The rule, as if documents came one at a time:
+//! 1. An empty normalised text is alone: its document is kept and matches nothing.
+//! 2. **Texts** are the different non-empty normalised texts, numbered 0, 1, 2, … by their first document in input order,
+//!    whatever the keep rule. The sketch of a text is that of its first document.
+//! 3. **Candidates** of a text t are earlier texts: `list(t)`, what the [method](crate::method) proposes among *all* texts before
+//!    t, kept or not, best first (rank, then number), at most `max_verifications`. Methods by keys (bands, sentences): of each
+//!    of its keys t sees the oldest `max_bucket` texts that have the key; the rank is the number of keys a text can
+//!    have less the number of keys through which the other is seen. Others: all within the distance or above the
+//!    threshold; the rank is the distance. Where one of these limits took something away, t is **truncated**, and so are
+//!    the decisions of all documents that have it.
+//! 4. Two texts are **neighbours** where one is in the list of the other. An **edge** is a pair of neighbours whose similarity
+//!    reaches the threshold; without verification, every pair of neighbours.
+//! 5. [`Cluster::Components`]: what edges connect is one cluster, and the first of its documents in the order of keeping is kept.
+//! 6. [`Cluster::Representative`]: documents are decided in the order of keeping. A document whose text is kept already is a
+//!    duplicate of that one, similarity 1. Otherwise the neighbours of its text that are kept by now are compared: the most
+//!    similar edge wins, ties go to the text with the lowest number (without verification: least rank, then lowest number). Without
+//!    an edge the document is kept, and its text with it.
 //!
-//! 1. An empty normalised text is alone and matches nothing.
-//! 2. A document taken in before with the equal normalised text: duplicate, similarity 1.
-//! 3. Otherwise the method names candidates among the documents taken in, best first (rank, then age), at most
-//!    `max_verifications` of them; those whose similarity reaches the threshold are matches.
-//! 4. With [`Cluster::Representative`] only kept documents are taken in. The most similar match (ties: the oldest) is
-//!    the original; without a match the document is kept.
-//! 5. With [`Cluster::Components`] every different text is taken in, and all matches are joined with it.
+//! So every limit is a function of the documents alone: neither the cluster mode nor the keep rule nor what is kept changes
+//! a list. The kept texts of 6 are the lexicographically first independent set of the graph in the order of keeping. A later copy of a
+//! duplicate is decided anew: it stays a duplicate, but a text that was kept since may be more similar. A member of a
+//! representative's cluster resembles the kept document itself, never only another member: clusters do not chain.
 //!
-//! A member of a representative's cluster thus resembles the kept document itself, never only another member:
-//! clusters do not chain. A component is what matches connect, through duplicates too.
-//!
-//! # In parallel, with the same answer
+//! # How
 //!
 //! ```text
-//! find       candidates taken in before the batch, and those within it        parallel
-//! represent  similarities to the older ones in parallel, then in order: choose  one thread, short lists
-//! connect    similarities to all of them, joined as they are found              parallel
+//! take       numbers; candidates among the texts before it                       parallel
+//! represent  similarities to what was kept before the batch in parallel,
+//!            then in order: similarities to what was kept within it, choose      one thread, short lists
+//! connect    similarities to all candidates, joined as they are found            parallel
 //! ```
 //!
-//! Why `represent` gives the answer of the rule: an older candidate keeps its rank among the older ones; newer
-//! ones of smaller rank push it back by their number. So the place of every candidate in the union is known without
-//! looking at the older ones again, and whether `max_verifications` cuts it off is decided by that place.
+//! Decided as documents come (keep the first), lists are dropped after each batch: a candidate that is a duplicate stays one.
+//! For other keep rules all lists are made first. Either way a text that is kept is noted as *pending* with those of its
+//! neighbours that are not, and compared with them only if another document of theirs comes.
 //!
-//! Why `connect` does: the list of each document is known before anything is compared, and what is connected by a set
-//! of matches does not depend on the order in which they are found. A candidate that is connected already is skipped,
-//! which changes no component and keeps many near-equal texts from being compared with each other.
-//!
-//! Equal texts of one batch share all of this, so many copies cost one comparison.
+//! `connect` gives the answer of the rule because what a set of edges connects does not depend on the order in which they are
+//! found. A candidate that is connected already is skipped, which keeps many near-equal texts from being compared with each
+//! other.
 
 mod connect;
 mod equal;
-mod find;
+mod lists;
 mod represent;
+mod taken;
 mod verifier;
 
 use crate::cluster::Components;
 use crate::error::DedupError;
 use crate::method::{self, Sieve, Sketch};
-use crate::options::{Cluster, DedupOptions};
+use crate::options::{Cluster, DedupOptions, Keep};
 use crate::parallel;
 use crate::verify::Evidence;
-use equal::EqualTexts;
+use lists::Lists;
+use represent::Representatives;
 use simhash_sketch::Scratch;
 use std::sync::atomic::AtomicBool;
+pub(crate) use taken::ALONE;
+use taken::Taken;
 use verifier::{Cache, Verifier};
 
 /// A document of a batch.
@@ -62,10 +74,18 @@ pub(crate) trait Texts: Sync {
 
 /// What became of a document.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Verdict {
-    /// Taken in under the next number, unless it is empty: an empty one is never referred to.
+pub(crate) struct Verdict {
+    pub(crate) outcome: Outcome,
+    /// A limit cut the candidates of its text.
+    pub(crate) truncated: bool,
+}
+
+/// Kept, or not.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Outcome {
+    /// Kept under the next number, unless it is empty: an empty one is never referred to.
     New { empty: bool },
-    /// Duplicate of the document with this number.
+    /// Duplicate of the kept document with this number.
     Duplicate { of: u32, relation: Relation },
 }
 
@@ -82,35 +102,35 @@ pub(crate) struct Relation {
 /// grows with the batch (2,048 fingerprints are one microsecond of scanning; 2 million candidates are 16 MB).
 pub(crate) const BATCH_DOCUMENTS: usize = 2_048;
 
-/// The state: what is known of the documents taken in so far.
+/// The state: what is known of the texts taken in so far.
 ///
-/// Memory: 24 to 40 bytes per document taken in ([`EqualTexts`]; 4 for `sketched`), 4 more for components, what the
-/// method states, and the bounded cache.
+/// Memory per different text: 24 to 40 bytes (its exact hash), 4 for `sketched`, a bit, what the method states, and 4 for
+/// components or what `Representatives` states. Where all lists are made first 8 bytes per text and 4 per candidate (8
+/// without verification). And the bounded cache.
 pub(crate) struct Decider {
     options: DedupOptions,
     sieve: Box<dyn Sieve>,
     verifier: Option<Verifier>,
-    equal: EqualTexts,
-    /// Number by the method's own: documents without a sketch are not known to it.
-    sketched: Vec<u32>,
+    taken: Taken,
+    representatives: Representatives,
     components: Option<Components>,
     cache: Cache,
-    truncated: u64,
 }
 
 impl Decider {
     pub(crate) fn new(options: &DedupOptions) -> Result<Self, DedupError> {
         options.check()?;
         let components = options.cluster == Cluster::Components;
+        // Where nothing is verified ranks choose; decided as documents come, they are distances to be told.
+        let with_ranks = options.min_similarity.is_none() || options.keep == Keep::First;
         Ok(Self {
             options: options.clone(),
             sieve: method::sieve(options)?,
             verifier: Verifier::new(options)?,
-            equal: EqualTexts::default(),
-            sketched: Vec::new(),
+            taken: Taken::new(Lists::new(with_ranks)),
+            representatives: Representatives::default(),
             components: components.then(Components::default),
             cache: Cache::default(),
-            truncated: 0,
         })
     }
 
@@ -144,16 +164,20 @@ impl Decider {
         self.verifier.is_some()
     }
 
-    /// Bytes held for the documents taken in: by the method, by the map of equal texts, by numbers. Texts and the bounded
-    /// cache are not among them.
+    /// Bytes held for the texts taken in: by the method, by the map of equal texts, by numbers, lists and states. Texts and the
+    /// bounded cache are not among them.
     pub(crate) fn bytes(&self) -> u64 {
-        let numbers = self.sketched.capacity() * size_of::<u32>();
-        (self.sieve.bytes() + self.equal.bytes() + numbers) as u64
+        (self.sieve.bytes() + self.taken.bytes() + self.representatives.bytes()) as u64
     }
 
-    /// Documents whose candidates were cut off.
+    /// Texts whose candidates were cut.
     pub(crate) fn truncated(&self) -> u64 {
-        self.truncated
+        self.taken.truncated
+    }
+
+    /// Whether a limit cut the candidates of the text with this number, or [`ALONE`].
+    pub(crate) fn is_truncated(&self, text: u32) -> bool {
+        text != ALONE && self.taken.is_cut(text)
     }
 
     /// What is connected, where components are wanted.
@@ -161,40 +185,21 @@ impl Decider {
         self.components.as_ref()
     }
 
-    /// Decides a batch of at most [`BATCH_DOCUMENTS`] (more is correct, only slower). `taken` are the texts of the
-    /// documents taken in.
+    /// Takes a batch of at most [`BATCH_DOCUMENTS`] in (more is correct, only slower) and decides it, the first of each
+    /// cluster to be kept. `kept` are the texts of the documents kept so far, by number.
     ///
     /// # Errors
     /// After an error the state lies in the middle of the batch.
     pub(crate) fn decide(
         &mut self,
         documents: &[Document<'_>],
-        taken: &dyn Texts,
+        kept: &dyn Texts,
         cancel: &AtomicBool,
     ) -> Result<Vec<Verdict>, DedupError> {
-        let mut verdicts = Vec::with_capacity(documents.len());
-        let mut taken = Taken { before: taken, first: self.equal.len(), texts: Vec::new() };
-        let rows: Vec<&[u64]> = documents.iter().map(|document| &*document.sketch.row).collect();
-        while verdicts.len() < documents.len() {
-            let from = verdicts.len();
-            let together = self.sieve.together(&rows[from..]);
-            let part = &documents[from..from + together];
-            let mut cases = self.find(part, cancel)?;
-            self.gather(&mut cases, part, cancel)?;
-            let decided = if self.components.is_some() {
-                self.connect(part, &cases, &taken, cancel)?
-            } else {
-                self.compare(&mut cases, &taken, cancel)?;
-                self.choose_in_order(part, &cases, cancel)?
-            };
-            self.take_in(part, &decided)?;
-            let new = part
-                .iter()
-                .zip(&decided)
-                .filter(|(_, verdict)| matches!(verdict, Verdict::New { empty: false }));
-            taken.texts.extend(new.map(|(document, _)| document.text));
-            verdicts.extend(decided);
-        }
+        let numbers = self.take(documents, cancel)?;
+        let verdicts = self.represent(&numbers, &Batch(documents), kept, cancel)?;
+        // What is in one of them is decided, and a duplicate stays one.
+        self.taken.lists.clear();
         Ok(verdicts)
     }
 
@@ -259,26 +264,6 @@ impl Decider {
         Relation { similarity: Some(1.0), distance: self.sieve.has_distance().then_some(0) }
     }
 
-    /// Takes in what is new.
-    fn take_in(
-        &mut self,
-        documents: &[Document<'_>],
-        verdicts: &[Verdict],
-    ) -> Result<(), DedupError> {
-        let mut rows = Vec::new();
-        for (document, verdict) in documents.iter().zip(verdicts) {
-            if *verdict != (Verdict::New { empty: false }) {
-                continue;
-            }
-            let number = self.equal.push(document.sketch.exact)?;
-            if !document.sketch.row.is_empty() {
-                rows.push(document.sketch.row.as_slice());
-                self.sketched.push(number);
-            }
-        }
-        self.sieve.add(&rows)
-    }
-
     /// What verification knows of a document taken in, from the cache or from its text.
     fn evidence_of<T>(
         &self,
@@ -303,23 +288,12 @@ struct Known {
     evidence: Evidence,
 }
 
-/// Texts of the documents taken in: before this batch, and in the parts of it that are decided.
-struct Taken<'a> {
-    before: &'a dyn Texts,
-    /// Number of the first one of this batch.
-    first: u32,
-    texts: Vec<&'a str>,
-}
+/// Texts of a batch, by place.
+struct Batch<'a>(&'a [Document<'a>]);
 
-impl Texts for Taken<'_> {
-    fn with_text(&self, number: u32, read: &mut dyn FnMut(&str)) -> Result<(), DedupError> {
-        let own = number.checked_sub(self.first).and_then(|place| self.texts.get(place as usize));
-        match own {
-            Some(text) => {
-                read(text);
-                Ok(())
-            }
-            None => self.before.with_text(number, read),
-        }
+impl Texts for Batch<'_> {
+    fn with_text(&self, place: u32, read: &mut dyn FnMut(&str)) -> Result<(), DedupError> {
+        read(self.0[place as usize].text);
+        Ok(())
     }
 }

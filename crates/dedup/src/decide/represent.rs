@@ -1,131 +1,295 @@
-//! Clusters around a kept document: the older candidates compared in parallel, then one choice after the other.
+//! Clusters around a kept document: those kept before the batch are compared in parallel, then one choice after the other.
 
-use super::find::{Case, Scored};
-use super::{Decider, Document, Relation, Texts, Verdict};
+use super::taken::ALONE;
+use super::{Decider, Outcome, Relation, Texts, Verdict};
 use crate::error::DedupError;
 use crate::method::Candidate;
 use crate::parallel;
+use crate::verify::Evidence;
+use ahash::AHashMap;
 use simhash_sketch::Scratch;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
+
+/// A neighbour that counts as the original.
+#[derive(Clone, Copy, Debug)]
+struct Original {
+    text: Candidate,
+    /// 0 without verification.
+    similarity: f64,
+}
+
+impl Original {
+    /// The order among originals: more similar, then (without verification) of smaller rank, then the first text.
+    fn beats(&self, other: &Self, verified: bool) -> bool {
+        let rank = |one: &Self| if verified { 0 } else { one.text.rank };
+        let order = other.similarity.total_cmp(&self.similarity);
+        let order = order.then(rank(self).cmp(&rank(other)));
+        order.then(self.text.number.cmp(&other.text.number)).is_lt()
+    }
+}
+
+/// What is remembered of a text that was decided as a duplicate.
+struct Duplicate {
+    original: Original,
+    /// How many texts were kept then: of its own candidates only those kept later are still to be compared with it.
+    seen: u32,
+}
+
+/// What became of the texts.
+///
+/// Memory: 4 bytes per text, 24 per text that is a duplicate, 8 per candidate in `pending`, and 40 per text that has some.
+#[derive(Default)]
+pub(super) struct Representatives {
+    /// By text: its number among those kept, or, with the highest bit, its place in `duplicates`.
+    status: Vec<u32>,
+    duplicates: Vec<Duplicate>,
+    /// How many are kept.
+    kept: u32,
+    /// Of texts that are not kept: the kept texts to whose candidates they belong, not compared with them yet.
+    pending: AHashMap<u32, Vec<Candidate>>,
+    /// Candidates in `pending`.
+    waiting: usize,
+}
+
+const UNDECIDED: u32 = u32::MAX;
+const DUPLICATE: u32 = 1 << 31;
+
+impl Representatives {
+    /// The number of a text among those kept.
+    fn kept(&self, text: u32) -> Option<u32> {
+        self.status.get(text as usize).copied().filter(|&status| status < DUPLICATE)
+    }
+
+    fn duplicate(&self, text: u32) -> Option<&Duplicate> {
+        let status = self.status.get(text as usize).copied();
+        let status = status.filter(|&status| (DUPLICATE..UNDECIDED).contains(&status))?;
+        Some(&self.duplicates[(status - DUPLICATE) as usize])
+    }
+
+    fn set(&mut self, text: u32, status: u32) {
+        let len = self.status.len().max(text as usize + 1);
+        self.status.resize(len, UNDECIDED);
+        self.status[text as usize] = status;
+    }
+
+    fn keep(&mut self, text: u32) -> Result<(), DedupError> {
+        if self.kept == DUPLICATE {
+            return Err(DedupError::TooMany);
+        }
+        self.set(text, self.kept);
+        self.kept += 1;
+        Ok(())
+    }
+
+    /// Remembers a duplicate, compared with all its neighbours that are kept by now.
+    fn remember(&mut self, text: u32, original: Original) -> Result<(), DedupError> {
+        let known = Duplicate { original, seen: self.kept };
+        let status = self.status.get(text as usize).copied().unwrap_or(UNDECIDED);
+        if status == UNDECIDED {
+            let place = self.duplicates.len() as u32;
+            self.duplicates.push(known);
+            let status = DUPLICATE.checked_add(place).filter(|&status| status < UNDECIDED);
+            self.set(text, status.ok_or(DedupError::TooMany)?);
+        } else {
+            self.duplicates[(status - DUPLICATE) as usize] = known;
+        }
+        Ok(())
+    }
+
+    fn wait(&mut self, text: u32, kept: Candidate) {
+        self.pending.entry(text).or_default().push(kept);
+        self.waiting += 1;
+    }
+
+    fn take_pending(&mut self, text: u32) -> Vec<Candidate> {
+        let pending = self.pending.remove(&text).unwrap_or_default();
+        self.waiting -= pending.len();
+        pending
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.status.capacity() * size_of::<u32>()
+            + self.duplicates.capacity() * size_of::<Duplicate>()
+            + self.pending.len() * 40
+            + self.waiting * size_of::<Candidate>()
+    }
+}
+
+/// A text of a batch that is not kept yet.
+struct Case {
+    text: u32,
+    /// The first document of the batch that has it.
+    document: usize,
+    /// Neighbours kept before the batch that it has not been compared with.
+    older: Vec<Candidate>,
+    /// Neighbours among the cases, by place; the rank is that of the pair.
+    within: Vec<Candidate>,
+    /// Those of them that were kept since it was last compared.
+    fresh: Vec<Candidate>,
+    /// What verification compares, where there is anything to compare it with.
+    evidence: Evidence,
+    original: Option<Original>,
+}
 
 impl Decider {
-    /// Computes the similarity of the older candidates.
-    pub(super) fn compare(
+    /// Decides documents in the order of keeping: by the numbers of their texts, which were taken in before. `own` has the
+    /// texts of these documents by place, `kept` those that are kept, by their number among them.
+    ///
+    /// # Errors
+    /// After an error the state lies in the middle of the batch.
+    pub(crate) fn represent(
+        &mut self,
+        numbers: &[u32],
+        own: &dyn Texts,
+        kept: &dyn Texts,
+        cancel: &AtomicBool,
+    ) -> Result<Vec<Verdict>, DedupError> {
+        let mut places = AHashMap::with_capacity(numbers.len());
+        let mut cases = self.cases(numbers, &mut places);
+        self.compare(&mut cases, own, kept, cancel)?;
+        let mut verdicts = Vec::with_capacity(numbers.len());
+        for &text in numbers {
+            parallel::check(cancel)?;
+            let outcome = if text == ALONE {
+                Outcome::New { empty: true }
+            } else if let Some(of) = self.representatives.kept(text) {
+                Outcome::Duplicate { of, relation: self.equal_relation() }
+            } else {
+                self.choose(&mut cases, places[&text], &places)?
+            };
+            verdicts.push(Verdict { outcome, truncated: self.is_truncated(text) });
+        }
+        for case in &cases {
+            let Some(original) = case.original else { continue };
+            self.representatives.remember(case.text, original)?;
+            for &Candidate { number: place, rank } in &case.fresh {
+                let kept = Candidate { number: cases[place as usize].text, rank };
+                self.representatives.wait(case.text, kept);
+            }
+        }
+        Ok(verdicts)
+    }
+
+    /// The different texts that are not kept yet, with their neighbours. `places` gets their places.
+    fn cases(&mut self, numbers: &[u32], places: &mut AHashMap<u32, usize>) -> Vec<Case> {
+        let Self { taken, representatives, .. } = self;
+        let mut cases: Vec<Case> = Vec::new();
+        for (document, &text) in numbers.iter().enumerate() {
+            if text == ALONE || representatives.kept(text).is_some() || places.contains_key(&text) {
+                continue;
+            }
+            places.insert(text, cases.len());
+            let known = representatives.duplicate(text);
+            let (original, seen) = known.map_or((None, 0), |d| (Some(d.original), d.seen));
+            let is_new = |other: &Candidate| {
+                representatives.kept(other.number).is_some_and(|kept| kept >= seen)
+            };
+            let mut older: Vec<Candidate> = taken.lists.get(text).filter(is_new).collect();
+            older.extend(representatives.take_pending(text));
+            let (within, fresh, evidence) = Default::default();
+            cases.push(Case { text, document, older, within, fresh, evidence, original });
+        }
+        for place in 0..cases.len() {
+            for Candidate { number, rank } in taken.lists.get(cases[place].text) {
+                let Some(&other) = places.get(&number) else { continue };
+                // A duplicate stays one: two of them will never be compared.
+                if cases[place].original.is_none() || cases[other].original.is_none() {
+                    cases[place].within.push(Candidate { number: other as u32, rank });
+                    cases[other].within.push(Candidate { number: place as u32, rank });
+                }
+            }
+        }
+        cases
+    }
+
+    /// Compares each case with its neighbours kept before the batch, and gathers what comparing within it will need.
+    fn compare(
         &self,
         cases: &mut [Case],
-        taken: &dyn Texts,
+        own: &dyn Texts,
+        kept: &dyn Texts,
         cancel: &AtomicBool,
     ) -> Result<(), DedupError> {
-        let Some(verifier) = &self.verifier else { return Ok(()) };
+        let Some(verifier) = &self.verifier else {
+            for case in cases {
+                for text in std::mem::take(&mut case.older) {
+                    self.consider(&mut case.original, Original { text, similarity: 0.0 });
+                }
+            }
+            return Ok(());
+        };
         let threads = self.options.threads;
         parallel::for_each(cases, threads, cancel, Scratch::default, |scratch, case| {
-            let mut best: Option<Scored> = None;
-            for (place, &candidate) in case.older.iter().enumerate() {
+            if case.older.is_empty() && case.within.is_empty() {
+                return Ok(());
+            }
+            own.with_text(case.document as u32, &mut |text| {
+                case.evidence = verifier.evidence(text, scratch);
+            })?;
+            for text in std::mem::take(&mut case.older) {
                 // Nothing below the best so far can replace it.
-                let least = best.map_or(verifier.least, |best| best.similarity);
-                let number = candidate.number;
-                let similarity = self.evidence_of(verifier, number, taken, scratch, |theirs| {
+                let least = case.original.map_or(verifier.least, |best| best.similarity);
+                let Some(number) = self.representatives.kept(text.number) else { continue };
+                let similarity = self.evidence_of(verifier, number, kept, scratch, |theirs| {
                     verifier.similarity(&case.evidence, theirs, least)
                 })?;
-                let Some(similarity) = similarity else { continue };
-                let scored = Scored { candidate, place, similarity };
-                if best.is_none_or(|best| scored.beats(&best)) {
-                    best = Some(scored);
-                    case.best_so_far.push(scored);
+                if let Some(similarity) = similarity {
+                    self.consider(&mut case.original, Original { text, similarity });
                 }
             }
             Ok(())
         })
     }
 
-    /// In order: adds the candidates kept within the batch, and chooses.
-    pub(super) fn choose_in_order(
+    fn consider(&self, best: &mut Option<Original>, found: Original) {
+        let verified = self.verifier.is_some();
+        if best.is_none_or(|best| found.beats(&best, verified)) {
+            *best = Some(found);
+        }
+    }
+
+    /// Decides the next document of a text that is not kept.
+    fn choose(
         &mut self,
-        documents: &[Document<'_>],
-        cases: &[Case],
-        cancel: &AtomicBool,
-    ) -> Result<Vec<Verdict>, DedupError> {
-        let mut next = self.equal.len();
-        // By leader: the number of its text, once it is kept.
-        let mut kept: Vec<Option<u32>> = vec![None; documents.len()];
-        let mut verdicts = Vec::with_capacity(documents.len());
-        for (document, own) in documents.iter().zip(cases) {
-            if cancel.load(Ordering::Relaxed) {
-                return Err(DedupError::Cancelled);
-            }
-            if document.sketch.empty {
-                verdicts.push(Verdict::New { empty: true });
-                continue;
-            }
-            let case = &cases[own.leader];
-            if let Some(of) = case.equal.or(kept[own.leader]) {
-                verdicts.push(Verdict::Duplicate { of, relation: self.equal_relation() });
-                continue;
-            }
-            let (duplicate, cut) = self.choose(case, cases, &kept);
-            self.truncated += u64::from(cut);
-            if let Some(verdict) = duplicate {
-                verdicts.push(verdict);
-                continue;
-            }
-            kept[own.leader] = Some(next);
-            next = next.checked_add(1).ok_or(DedupError::TooMany)?;
-            verdicts.push(Verdict::New { empty: false });
-        }
-        Ok(verdicts)
-    }
-
-    /// The original among older and newer candidates, and whether the list was cut.
-    fn choose(&self, case: &Case, cases: &[Case], kept: &[Option<u32>]) -> (Option<Verdict>, bool) {
-        // Those of the batch that were kept, with the place of their case. A copy of a duplicate may be kept later than
-        // that one's place says.
-        let mut newer: Vec<(usize, Candidate)> = case
-            .newer
-            .iter()
-            .filter_map(|found| {
-                let number = kept[found.number as usize]?;
-                Some((found.number as usize, Candidate { number, ..*found }))
-            })
-            .collect();
-        newer.sort_unstable_by_key(|(_, candidate)| (candidate.rank, candidate.number));
-        let Some(verifier) = &self.verifier else {
-            // Older ones come first: of equal rank they win.
-            let newest = newer.iter().map(|&(_, candidate)| candidate);
-            let nearest = case.older.iter().copied().chain(newest).min_by_key(|c| c.rank);
-            return (nearest.map(|candidate| self.duplicate(candidate, None)), false);
-        };
-        let limit = self.options.max_verifications;
-        let cut = case.cut || case.older.len() + newer.len() > limit;
-        // An older candidate is pushed back by newer ones of strictly smaller rank.
-        let place_of_older = |scored: &Scored| {
-            let rank = scored.candidate.rank;
-            scored.place + newer.partition_point(|(_, newer)| newer.rank < rank)
-        };
-        let mut best = case
-            .best_so_far
-            .iter()
-            .take_while(|scored| place_of_older(scored) < limit)
-            .last()
-            .copied();
-        for (position, &(other, candidate)) in newer.iter().enumerate() {
-            let ahead = case.older.partition_point(|older| older.rank <= candidate.rank);
-            let place = position + ahead;
-            if place >= limit {
-                break;
-            }
-            let least = best.map_or(verifier.least, |best| best.similarity);
-            let similarity = verifier.similarity(&case.evidence, &cases[other].evidence, least);
-            let Some(similarity) = similarity else { continue };
-            let scored = Scored { candidate, place, similarity };
-            if best.is_none_or(|best| scored.beats(&best)) {
-                best = Some(scored);
+        cases: &mut [Case],
+        place: usize,
+        places: &AHashMap<u32, usize>,
+    ) -> Result<Outcome, DedupError> {
+        for Candidate { number: other, rank } in std::mem::take(&mut cases[place].fresh) {
+            let (case, other) = (&cases[place], &cases[other as usize]);
+            let text = Candidate { number: other.text, rank };
+            let similarity = match &self.verifier {
+                None => Some(0.0),
+                Some(verifier) => {
+                    let least = case.original.map_or(verifier.least, |best| best.similarity);
+                    verifier.similarity(&case.evidence, &other.evidence, least)
+                }
+            };
+            if let Some(similarity) = similarity {
+                self.consider(&mut cases[place].original, Original { text, similarity });
             }
         }
-        (best.map(|best| self.duplicate(best.candidate, Some(best.similarity))), cut)
-    }
-
-    fn duplicate(&self, original: Candidate, similarity: Option<f64>) -> Verdict {
-        let distance = self.sieve.has_distance().then_some(original.rank);
-        Verdict::Duplicate { of: original.number, relation: Relation { similarity, distance } }
+        let text = cases[place].text;
+        if let Some(Original { text: of, similarity }) = cases[place].original {
+            let similarity = self.verifies().then_some(similarity);
+            let distance = self.sieve.has_distance().then_some(of.rank);
+            let of = self.representatives.kept(of.number).unwrap_or_default();
+            return Ok(Outcome::Duplicate { of, relation: Relation { similarity, distance } });
+        }
+        self.representatives.keep(text)?;
+        // Everybody near it is to be compared with it: those of the batch by place, the others when one of them comes.
+        for Candidate { number: other, rank } in std::mem::take(&mut cases[place].within) {
+            let near = Candidate { number: place as u32, rank };
+            let other = &mut cases[other as usize];
+            if self.representatives.kept(other.text).is_none() {
+                other.fresh.push(near);
+            }
+        }
+        for Candidate { number, rank } in self.taken.lists.get(text) {
+            if self.representatives.kept(number).is_none() && !places.contains_key(&number) {
+                self.representatives.wait(number, Candidate { number: text, rank });
+            }
+        }
+        Ok(Outcome::New { empty: false })
     }
 }

@@ -54,9 +54,8 @@ fn take(
     writer: &mut RecordWriter<'_>,
     counts: &mut Summary,
 ) -> Result<(), DedupError> {
-    let sketches = gathered.compares_on_arrival().then(|| gathered.decider());
     let mut accepted = Vec::new();
-    for slot in intake.parse(block, sketches)? {
+    for slot in intake.parse(block, gathered.decider())? {
         match slot.parsed {
             Ok(parsed) => accepted.push((slot.line, parsed)),
             Err(reason) => {

@@ -84,17 +84,17 @@ impl<'a> Intake<'a> {
         }
     }
 
-    /// Parses every line of a block in parallel, and sketches it where somebody is given who does.
+    /// Parses and sketches every line of a block in parallel.
     pub(super) fn parse<'b>(
         &self,
         block: &'b Block,
-        sketches: Option<&Decider>,
+        decider: &Decider,
     ) -> Result<Vec<Slot<'b>>, DedupError> {
         let mut slots: Vec<Slot<'b>> =
             block.lines.iter().map(|line| Slot { line, parsed: Err(String::new()) }).collect();
         let new = Scratch::default;
         parallel::for_each(&mut slots, self.threads, self.cancel, new, |scratch, slot| {
-            slot.parsed = parse(self.fields, sketches, block.bytes_of(slot.line), scratch);
+            slot.parsed = parse(self.fields, decider, block.bytes_of(slot.line), scratch);
             Ok(())
         })?;
         Ok(slots)
@@ -132,7 +132,7 @@ impl<'a> Intake<'a> {
 
 fn parse<'b>(
     fields: &Fields,
-    sketches: Option<&Decider>,
+    decider: &Decider,
     line: &'b [u8],
     scratch: &mut Scratch,
 ) -> Result<Parsed<'b>, String> {
@@ -141,7 +141,6 @@ fn parse<'b>(
         return Err("longer than 4 GiB".into());
     }
     let record = fields.record(line)?;
-    let sketch = sketches.map(|decider| decider.sketch(&record.text, scratch));
-    let sketch = sketch.unwrap_or_default();
+    let sketch = decider.sketch(&record.text, scratch);
     Ok(Parsed { text: record.text, id: record.id, key: record.key, sketch })
 }

@@ -2,7 +2,7 @@
 
 use super::intake::{Intake, Parsed, QUEUE};
 use super::{Ended, Run, Wants};
-use crate::decide::{BATCH_DOCUMENTS, Decider, Document, Verdict};
+use crate::decide::{BATCH_DOCUMENTS, Decider, Document, Outcome};
 use crate::error::DedupError;
 use crate::read::{Block, Line, id_json};
 use crate::report::{Stage, Summary, Tally};
@@ -67,7 +67,7 @@ impl Run<'_, '_> {
 
 impl Stream {
     fn decide(&mut self, intake: &mut Intake<'_>, block: &Block) -> Result<Vec<Entry>, DedupError> {
-        let slots = intake.parse(block, Some(&self.decider))?;
+        let slots = intake.parse(block, &self.decider)?;
         let mut accepted = Vec::new();
         let mut outcomes: Vec<Option<String>> = Vec::with_capacity(slots.len());
         for slot in slots {
@@ -118,18 +118,18 @@ impl Stream {
             .collect();
         let verdicts = self.decider.decide(&documents, &intake.records, intake.cancel)?;
         let mut keep = Vec::new();
-        for ((document, &(line, _)), &verdict) in documents.iter().zip(&lines).zip(&verdicts) {
-            self.tally.count(&document.sketch, verdict);
-            if verdict == (Verdict::New { empty: false }) {
+        for ((document, &(line, _)), verdict) in documents.iter().zip(&lines).zip(&verdicts) {
+            self.tally.count(&document.sketch, verdict.outcome);
+            if verdict.outcome == (Outcome::New { empty: false }) {
                 keep.push(line);
             }
         }
         let records = &mut intake.records;
         records.push(block, &keep)?;
         for ((line, id), verdict) in lines.into_iter().zip(verdicts) {
-            entries.push(match verdict {
-                Verdict::New { .. } => Entry::Kept,
-                Verdict::Duplicate { of, relation } => {
+            entries.push(match verdict.outcome {
+                Outcome::New { .. } => Entry::Kept,
+                Outcome::Duplicate { of, relation } => {
                     if self.wants.members {
                         let id = id_json(id, records.id_prefix(block.input), line.number);
                         self.members.push(Member { of, id, relation });

@@ -4,7 +4,7 @@
 //! documents have in common, and with the square of a cluster's size where clusters are components: a method for up to
 //! about a million short texts, and the measure of the others' recall.
 
-use super::{Candidate, Found, Sieve, Sketch};
+use super::{Candidate, Found, Sieve, Sketch, count, shared};
 use crate::error::DedupError;
 use crate::options::DedupOptions;
 use crate::parallel;
@@ -16,6 +16,7 @@ pub(super) struct BruteForce {
     fingerprinter: Fingerprinter,
     threshold: f64,
     index: OverlapIndex,
+    count: u32,
 }
 
 impl BruteForce {
@@ -27,15 +28,16 @@ impl BruteForce {
             fingerprinter: Fingerprinter::new(&options.fingerprinter)?,
             threshold,
             index: OverlapIndex::new(threshold)?,
+            count: 0,
         })
     }
 }
 
 /// What is missing to 1, in steps of 2^-32: of equal rank are at most what rounding cannot tell apart.
-fn candidate(found: &OverlapMatch) -> Candidate {
+fn candidate(found: &OverlapMatch, first: u32) -> Candidate {
     #[expect(clippy::cast_sign_loss, reason = "a similarity is at most 1")]
     let rank = ((1.0 - found.similarity) * f64::from(u32::MAX)) as u32;
-    Candidate { number: found.ordinal, rank }
+    Candidate { number: first + found.ordinal, rank }
 }
 
 impl Sieve for BruteForce {
@@ -50,63 +52,40 @@ impl Sieve for BruteForce {
         }
     }
 
-    fn search(
-        &self,
+    fn take(
+        &mut self,
         rows: &[&[u64]],
         limit: usize,
         threads: usize,
         cancel: &AtomicBool,
     ) -> Result<Vec<Found>, DedupError> {
-        let mut slots: Vec<(&[u64], Found)> =
-            rows.iter().map(|&row| (row, Found::default())).collect();
-        parallel::for_each(
-            &mut slots,
-            threads,
-            cancel,
-            || (),
-            |(), (row, found)| {
-                let near = self.index.search(row, limit);
-                found.candidates = near.matches.iter().map(candidate).collect();
-                found.cut = near.truncated;
-                Ok(())
-            },
-        )?;
-        Ok(slots.into_iter().map(|(_, found)| found).collect())
-    }
-
-    fn among(
-        &self,
-        rows: &[&[u64]],
-        threads: usize,
-        cancel: &AtomicBool,
-    ) -> Result<Vec<Vec<Candidate>>, DedupError> {
-        let mut own = OverlapIndex::new(self.threshold)?;
+        let first = self.count;
+        self.count = count(first, rows.len())?;
+        let mut batch = OverlapIndex::new(self.threshold)?;
         for row in rows {
-            own.add(row)?;
+            batch.add(row)?;
         }
-        let mut slots: Vec<(u32, Vec<Candidate>)> =
-            (0..rows.len() as u32).map(|number| (number, Vec::new())).collect();
+        let mut slots: Vec<(u32, &[u64], Found)> =
+            (0..).zip(rows).map(|(place, &row)| (place, row, Found::default())).collect();
         parallel::for_each(
             &mut slots,
             threads,
             cancel,
             || (),
-            |(), (number, found)| {
-                let near = own.search(rows[*number as usize], usize::MAX);
-                let before = near.matches.iter().filter(|found| found.ordinal < *number);
-                found.extend(before.map(candidate));
-                found.sort_unstable_by_key(|found| (found.rank, found.number));
+            |(), (place, row, found)| {
+                let older = self.index.search(row, limit);
+                let newer = batch.search(row, usize::MAX).matches;
+                let newer = newer.iter().filter(|found| found.ordinal < *place);
+                let candidates = older.matches.iter().map(|found| candidate(found, 0));
+                let candidates = candidates.chain(newer.map(|found| candidate(found, first)));
+                *found = shared::best(candidates.collect(), limit, older.truncated);
                 Ok(())
             },
         )?;
-        Ok(slots.into_iter().map(|(_, found)| found).collect())
-    }
-
-    fn add(&mut self, rows: &[&[u64]]) -> Result<(), DedupError> {
         for row in rows {
             self.index.add(row)?;
         }
-        Ok(())
+        Ok(slots.into_iter().map(|(_, _, found)| found).collect())
     }
 
     fn bytes(&self) -> usize {

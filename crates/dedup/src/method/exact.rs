@@ -1,6 +1,6 @@
 //! No sieve at all: equal normalised texts are found before a method is asked.
 
-use super::{Candidate, Found, Sieve, Sketch};
+use super::{Found, Sieve, Sketch};
 use crate::error::DedupError;
 use crate::options::DedupOptions;
 use simhash_sketch::{Fingerprinter, Scratch};
@@ -22,27 +22,14 @@ impl Sieve for Exact {
         Sketch { exact: exact.unwrap_or_default(), empty: exact.is_none(), ..Sketch::default() }
     }
 
-    fn search(
-        &self,
+    fn take(
+        &mut self,
         rows: &[&[u64]],
         _: usize,
         _: usize,
         _: &AtomicBool,
     ) -> Result<Vec<Found>, DedupError> {
         Ok(vec![Found::default(); rows.len()])
-    }
-
-    fn among(
-        &self,
-        rows: &[&[u64]],
-        _: usize,
-        _: &AtomicBool,
-    ) -> Result<Vec<Vec<Candidate>>, DedupError> {
-        Ok(vec![Vec::new(); rows.len()])
-    }
-
-    fn add(&mut self, _: &[&[u64]]) -> Result<(), DedupError> {
-        Ok(())
     }
 
     fn bytes(&self) -> usize {

@@ -3,11 +3,11 @@
 //! The S-curve of the plan is what recall depends on ([`BandPlan::probability`]); without a plan of the caller's it is the
 //! most selective one that finds a pair at the threshold with probability [`RECALL`].
 
-use super::shared::{self, BUCKET};
-use super::{Candidate, Found, Sieve, Sketch};
+use super::{Found, Sieve, Sketch, count, shared};
 use crate::error::DedupError;
 use crate::options::DedupOptions;
-use simhash_index::bands::{BandIndex, BandOptions, BandPlan, BandSearch, band_keys};
+use crate::parallel;
+use simhash_index::bands::{BandPlan, Table, band_keys};
 use simhash_sketch::minhash::{MinHashOptions, MinHasher};
 use simhash_sketch::{Fingerprinter, Scratch};
 use std::sync::atomic::AtomicBool;
@@ -21,7 +21,10 @@ pub(super) struct MinHash {
     fingerprinter: Fingerprinter,
     hasher: MinHasher,
     plan: BandPlan,
-    index: BandIndex,
+    /// Of each key the oldest texts, as many as it counts for and one more, which shows that there are more.
+    texts: Table,
+    bucket: usize,
+    count: u32,
 }
 
 impl MinHash {
@@ -32,27 +35,55 @@ impl MinHash {
         };
         let hashes = plan.hashes();
         let hasher = MinHasher::new(&MinHashOptions { hashes, ..MinHashOptions::default() })?;
-        let mut bands = BandOptions::new(plan);
-        bands.bucket_limit = BUCKET;
         Ok(Self {
             fingerprinter: Fingerprinter::new(&options.fingerprinter)?,
             hasher,
             plan,
-            index: BandIndex::new(&bands)?,
+            texts: Table::new(),
+            bucket: options.max_bucket,
+            count: 0,
         })
     }
 
-    /// Keys of a row's bands, as far as the index tells keys apart.
-    fn keys(&self, row: &[u64], keys: &mut Vec<u64>) {
-        band_keys(self.plan, &signature(row), keys);
-        for key in keys {
-            *key = BandIndex::bucket(*key);
+    /// The different keys of a row's bands, as far as the table tells keys apart.
+    fn keys(&self, row: &[u64]) -> Vec<u64> {
+        let mut keys = Vec::with_capacity(self.plan.bands);
+        band_keys(self.plan, &signature(row), &mut keys);
+        for key in &mut keys {
+            *key = Table::bucket(*key);
+        }
+        keys.sort_unstable();
+        keys.dedup();
+        keys
+    }
+
+    /// Lists a text under its keys.
+    fn insert(&mut self, keys: &[u64], text: u32) {
+        for &key in keys {
+            if self.texts.ids_len(key) <= self.bucket {
+                self.texts.insert(key, text, |_| true);
+            }
         }
     }
 
-    fn holders(&self, key: u64) -> usize {
-        self.index.holders(key, BUCKET + 1)
+    /// The candidates of a text with these keys among those before it.
+    fn find(&self, keys: &[u64], text: u32, limit: usize) -> Found {
+        let (mut seen, mut cut) = (Vec::new(), false);
+        for &key in keys {
+            let mut before = self.texts.ids(key).take_while(|&other| other < text);
+            seen.extend(before.by_ref().take(self.bucket));
+            cut |= before.next().is_some();
+        }
+        shared::by_keys(&mut seen, self.plan.bands, limit, cut)
     }
+}
+
+/// A row on its way into the table.
+struct Slot<'a> {
+    row: &'a [u64],
+    number: u32,
+    keys: Vec<u64>,
+    found: Found,
 }
 
 /// The plan for a threshold.
@@ -81,51 +112,38 @@ impl Sieve for MinHash {
         }
     }
 
-    fn together(&self, rows: &[&[u64]]) -> usize {
-        shared::together(rows, |row, keys| self.keys(row, keys), |key| self.holders(key))
-    }
-
-    fn search(
-        &self,
+    fn take(
+        &mut self,
         rows: &[&[u64]],
         limit: usize,
         threads: usize,
         cancel: &AtomicBool,
     ) -> Result<Vec<Found>, DedupError> {
-        let signatures: Vec<Vec<u32>> = rows.iter().map(|row| signature(row)).collect();
-        let search = BandSearch { threshold: None, limit: Some(limit) };
-        let answers = self.index.search_many(&signatures, search, threads, cancel)?;
-        let bands = self.plan.bands as u32;
-        let found = answers.into_iter().map(|answer| Found {
-            candidates: answer
-                .matches
-                .iter()
-                .map(|found| Candidate { number: found.id as u32, rank: bands - found.bands })
-                .collect(),
-            cut: answer.truncated,
-        });
-        Ok(found.collect())
-    }
-
-    fn among(
-        &self,
-        rows: &[&[u64]],
-        threads: usize,
-        cancel: &AtomicBool,
-    ) -> Result<Vec<Vec<Candidate>>, DedupError> {
-        let keys = |row: &[u64], keys: &mut Vec<u64>| self.keys(row, keys);
-        let holders = |key| self.holders(key);
-        shared::among(rows, keys, holders, self.plan.bands, threads, cancel)
-    }
-
-    fn add(&mut self, rows: &[&[u64]]) -> Result<(), DedupError> {
-        let signatures: Vec<Vec<u32>> = rows.iter().map(|row| signature(row)).collect();
-        self.index.add_many_at(&signatures, &[])?;
-        Ok(())
+        let first = self.count;
+        self.count = count(first, rows.len())?;
+        let slot = |(number, &row)| Slot { row, number, keys: Vec::new(), found: Found::default() };
+        let mut slots: Vec<Slot<'_>> = (first..).zip(rows).map(slot).collect();
+        let new = || ();
+        parallel::for_each(&mut slots, threads, cancel, new, |(), slot| {
+            slot.keys = self.keys(slot.row);
+            Ok(())
+        })?;
+        for place in 0..slots.len() {
+            // The next one's cache lines are on their way while this one is listed.
+            for &key in slots.get(place + 1).map_or(&[][..], |next| &next.keys) {
+                self.texts.prefetch(key);
+            }
+            let slot = &slots[place];
+            self.insert(&slot.keys, slot.number);
+        }
+        parallel::for_each(&mut slots, threads, cancel, new, |(), slot| {
+            slot.found = self.find(&slot.keys, slot.number, limit);
+            Ok(())
+        })?;
+        Ok(slots.into_iter().map(|slot| slot.found).collect())
     }
 
     fn bytes(&self) -> usize {
-        let stats = self.index.stats();
-        stats.table_bytes + stats.id_bytes
+        self.texts.bytes()
     }
 }

@@ -14,8 +14,8 @@
 //! A sketch is a row of `u64` for every method, so rows travel through one pipeline whatever they mean. An empty row
 //! has no candidates.
 //!
-//! Invariants, on which the equality of all batch sizes and thread counts rests: a candidate's rank depends on the two
-//! sketches only, and being a candidate is symmetric.
+//! Invariant, on which the equality of all batch sizes, thread counts, cluster modes and keep rules rests: the candidates of
+//! a text, limits included, are a function of the sketches of the different texts up to it, in input order.
 
 mod brute_force;
 mod exact;
@@ -122,10 +122,10 @@ pub(crate) struct Sketch {
     pub(crate) row: Vec<u64>,
 }
 
-/// A document that may be near.
+/// A text that may be near.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Candidate {
-    /// Its number: of a document taken in, in order, or its place in a batch.
+    /// Its number among the texts taken in.
     pub(crate) number: u32,
     /// How promising, 0 the most; a [`Sieve::distance`] where the method has one.
     pub(crate) rank: u32,
@@ -139,38 +139,22 @@ pub(crate) struct Found {
     pub(crate) cut: bool,
 }
 
-/// A method at work: the sketches of the documents taken in so far.
+/// A method at work: the sketches of the different texts taken in so far.
 ///
 /// Parallel on the current pool, on at most `threads` tasks (0: all of it), cancelled by the flag.
 pub(crate) trait Sieve: Send + Sync {
     /// The sketch of a text.
     fn sketch(&self, text: &str, scratch: &mut Scratch) -> Sketch;
 
-    /// How many of these rows, from the first, can be decided together: within them, who is whose candidate does not depend
-    /// on which of them are taken in. At least 1; a row may be empty.
-    fn together(&self, rows: &[&[u64]]) -> usize {
-        rows.len()
-    }
-
-    /// For each row its best candidates among the documents taken in, at most `limit`.
-    fn search(
-        &self,
+    /// Takes texts in, under the next numbers from 0, and gives each one's best candidates among all texts before it, those
+    /// of the same call included: at most `limit`, a function of the texts alone. None of the rows is empty.
+    fn take(
+        &mut self,
         rows: &[&[u64]],
         limit: usize,
         threads: usize,
         cancel: &AtomicBool,
     ) -> Result<Vec<Found>, DedupError>;
-
-    /// For each row all its candidates among the rows before it.
-    fn among(
-        &self,
-        rows: &[&[u64]],
-        threads: usize,
-        cancel: &AtomicBool,
-    ) -> Result<Vec<Vec<Candidate>>, DedupError>;
-
-    /// Takes documents in; none of the rows is empty. They get the next numbers, from 0.
-    fn add(&mut self, rows: &[&[u64]]) -> Result<(), DedupError>;
 
     /// Bytes held for the documents taken in: the same for the same documents, whatever the threads and batches.
     fn bytes(&self) -> usize;
@@ -184,6 +168,12 @@ pub(crate) trait Sieve: Send + Sync {
     fn distance(&self, _: &[u64], _: &[u64]) -> Option<u32> {
         None
     }
+}
+
+/// How many texts there are after `more`; their numbers have 31 bits.
+fn count(before: u32, more: usize) -> Result<u32, DedupError> {
+    let count = u32::try_from(more).ok().and_then(|more| before.checked_add(more));
+    count.filter(|&count| count < 1 << 31).ok_or(DedupError::TooMany)
 }
 
 /// The sieve that the options ask for.

@@ -4,8 +4,7 @@
 //! suits containment, or no verification at all. A text without a sentence of [`MIN_LENGTH`] characters is
 //! found by its equal text only.
 
-use super::shared::{self, BUCKET};
-use super::{Candidate, Found, Sieve, Sketch};
+use super::{Found, Sieve, Sketch, count, shared};
 use crate::error::DedupError;
 use crate::options::DedupOptions;
 use crate::parallel;
@@ -22,6 +21,7 @@ pub(super) struct Sentences {
     /// By sentence: its only document, or where its documents are listed, above [`LISTED`].
     documents: AHashMap<u64, u32>,
     lists: Vec<Vec<u32>>,
+    bucket: usize,
     count: u32,
 }
 
@@ -38,6 +38,7 @@ impl Sentences {
             sketcher: SentenceSketcher::new(&sentences),
             documents: AHashMap::new(),
             lists: Vec::new(),
+            bucket: options.max_bucket,
             count: 0,
         })
     }
@@ -51,38 +52,35 @@ impl Sentences {
         }
     }
 
-    fn crowd(&self, sentence: u64) -> usize {
-        let (one, many) = self.holders(sentence);
-        many.len() + usize::from(one.is_some())
+    /// Lists a text under its sentences.
+    fn insert(&mut self, row: &[u64], text: u32) {
+        for &sentence in row {
+            let known = self.documents.entry(sentence).or_insert(text);
+            if *known >= LISTED {
+                let list = &mut self.lists[(*known - LISTED) as usize];
+                // One more than counts shows that there are more.
+                if list.len() <= self.bucket {
+                    list.push(text);
+                }
+            } else if *known != text {
+                self.lists.push(vec![*known, text]);
+                *known = LISTED + (self.lists.len() - 1) as u32;
+            }
+        }
     }
 
-    fn find(&self, row: &[u64], limit: usize) -> Found {
-        let mut found = Found::default();
-        let mut numbers = Vec::new();
+    /// The candidates of a text with these sentences among those before it.
+    fn find(&self, row: &[u64], text: u32, limit: usize) -> Found {
+        let (mut seen, mut cut) = (Vec::new(), false);
         for &sentence in row {
             let (one, many) = self.holders(sentence);
-            numbers.extend(one.into_iter().chain(many.iter().copied().take(BUCKET)));
-            found.cut |= many.len() > BUCKET;
+            let all = one.into_iter().chain(many.iter().copied());
+            let mut before = all.take_while(|&other| other < text);
+            seen.extend(before.by_ref().take(self.bucket));
+            cut |= before.next().is_some();
         }
-        numbers.sort_unstable();
-        let groups = numbers.chunk_by(|a, b| a == b);
-        found.candidates = groups
-            .map(|group| Candidate { number: group[0], rank: self.rank(group.len()) })
-            .collect();
-        found.candidates.sort_by_key(|candidate| candidate.rank);
-        found.cut |= found.candidates.len() > limit;
-        found.candidates.truncate(limit);
-        found
+        shared::by_keys(&mut seen, self.sketcher.count(), limit, cut)
     }
-
-    fn rank(&self, shared: usize) -> u32 {
-        (self.sketcher.count() - shared) as u32
-    }
-}
-
-fn keys(row: &[u64], keys: &mut Vec<u64>) {
-    keys.clear();
-    keys.extend_from_slice(row);
 }
 
 impl Sieve for Sentences {
@@ -100,63 +98,31 @@ impl Sieve for Sentences {
         }
     }
 
-    fn together(&self, rows: &[&[u64]]) -> usize {
-        shared::together(rows, keys, |sentence| self.crowd(sentence))
-    }
-
-    fn search(
-        &self,
+    fn take(
+        &mut self,
         rows: &[&[u64]],
         limit: usize,
         threads: usize,
         cancel: &AtomicBool,
     ) -> Result<Vec<Found>, DedupError> {
-        let mut slots: Vec<(&[u64], Found)> =
-            rows.iter().map(|&row| (row, Found::default())).collect();
+        let first = self.count;
+        self.count = count(first, rows.len())?;
+        for (number, row) in (first..).zip(rows) {
+            self.insert(row, number);
+        }
+        let slot = |(number, &row)| (number, row, Found::default());
+        let mut slots: Vec<(u32, &[u64], Found)> = (first..).zip(rows).map(slot).collect();
         parallel::for_each(
             &mut slots,
             threads,
             cancel,
             || (),
-            |(), slot| {
-                slot.1 = self.find(slot.0, limit);
+            |(), (number, row, found)| {
+                *found = self.find(row, *number, limit);
                 Ok(())
             },
         )?;
-        Ok(slots.into_iter().map(|(_, found)| found).collect())
-    }
-
-    fn among(
-        &self,
-        rows: &[&[u64]],
-        threads: usize,
-        cancel: &AtomicBool,
-    ) -> Result<Vec<Vec<Candidate>>, DedupError> {
-        let holders = |sentence| self.crowd(sentence);
-        shared::among(rows, keys, holders, self.sketcher.count(), threads, cancel)
-    }
-
-    fn add(&mut self, rows: &[&[u64]]) -> Result<(), DedupError> {
-        for row in rows {
-            if self.count == LISTED {
-                return Err(DedupError::TooMany);
-            }
-            for &sentence in *row {
-                let known = self.documents.entry(sentence).or_insert(self.count);
-                if *known >= LISTED {
-                    let list = &mut self.lists[(*known - LISTED) as usize];
-                    // One more than counts shows that there are more.
-                    if list.len() <= BUCKET {
-                        list.push(self.count);
-                    }
-                } else if *known != self.count {
-                    self.lists.push(vec![*known, self.count]);
-                    *known = LISTED + (self.lists.len() - 1) as u32;
-                }
-            }
-            self.count += 1;
-        }
-        Ok(())
+        Ok(slots.into_iter().map(|(_, _, found)| found).collect())
     }
 
     fn bytes(&self) -> usize {

@@ -1,91 +1,46 @@
-//! What the methods share whose candidates have a key in common: a band, a sentence.
-//!
-//! A key that very many documents have (boilerplate) counts for the oldest [`BUCKET`] of them only, and a document that
-//! would have seen more is reported as cut. So a document reads a bounded number of others. Which ones must not depend on
-//! batches: a batch never reaches across the moment at which a key gets crowded ([`together`]).
+//! What the methods share whose candidates have a key in common (a band, a sentence), and what those share that look
+//! for all within a distance.
 
-use super::Candidate;
-use crate::error::DedupError;
-use crate::parallel;
-use ahash::AHashMap;
-use std::sync::atomic::AtomicBool;
+use super::{Candidate, Found};
 
-/// Documents that a key counts for: with 24 bands a document reads 6,144 at most, in about 0.1 ms.
-pub(super) const BUCKET: usize = 256;
-/// Documents decided together: enough for every core, few enough that comparing them with each other stays cheap.
-const TOGETHER: usize = 512;
-
-/// How many rows can be decided together ([`Sieve::together`](super::Sieve::together)). `holders` counts the documents
-/// taken in that have a key, up to `BUCKET + 1`.
-pub(super) fn together(
-    rows: &[&[u64]],
-    keys_of: impl Fn(&[u64], &mut Vec<u64>),
-    holders: impl Fn(u64) -> usize,
-) -> usize {
-    // By key: how often it occurred, and how many have it already, looked up when it occurs again.
-    let mut seen: AHashMap<u64, (usize, usize)> = AHashMap::new();
-    let mut keys = Vec::new();
-    for (number, row) in rows.iter().enumerate().take(TOGETHER) {
-        keys_of(row, &mut keys);
-        let mut crosses = false;
-        for &key in &keys {
-            let (times, before) = seen.entry(key).or_default();
-            *times += 1;
-            if *times == 2 {
-                *before = holders(key);
-            }
-            crosses |= *times > 1 && *before <= BUCKET && *before + *times > BUCKET;
-        }
-        if crosses {
-            return number;
-        }
-    }
-    rows.len().min(TOGETHER)
+/// The candidates that a text sees through its keys, once for each key, among texts before it: best are those that it
+/// sees through most keys; the rank is `most` less their number. `cut` says whether a key had more than it counts for.
+pub(super) fn by_keys(seen: &mut [u32], most: usize, limit: usize, cut: bool) -> Found {
+    seen.sort_unstable();
+    let groups = seen.chunk_by(|a, b| a == b);
+    let candidates = groups
+        .map(|group| Candidate { number: group[0], rank: (most - group.len()) as u32 })
+        .collect();
+    best(candidates, limit, cut)
 }
 
-/// Rows with the same key, which stands before each.
-type Group<'a> = &'a [(u64, u32)];
+/// The best of these by rank, then number, at most `limit`.
+pub(super) fn best(mut candidates: Vec<Candidate>, limit: usize, cut: bool) -> Found {
+    let order = |candidate: &Candidate| (candidate.rank, candidate.number);
+    let over = candidates.len() > limit;
+    if over {
+        candidates.select_nth_unstable_by_key(limit, order);
+        candidates.truncate(limit);
+    }
+    candidates.sort_unstable_by_key(order);
+    Found { candidates, cut: cut | over }
+}
 
-/// For each row its candidates among those before it; the rank is `most` less the number of keys in common.
-pub(super) fn among(
-    rows: &[&[u64]],
-    keys_of: impl Fn(&[u64], &mut Vec<u64>),
-    holders: impl Fn(u64) -> usize,
-    most: usize,
-    threads: usize,
-    cancel: &AtomicBool,
-) -> Result<Vec<Vec<Candidate>>, DedupError> {
-    let mut shared: Vec<(u64, u32)> = Vec::new();
-    let mut keys = Vec::new();
-    for (row, number) in rows.iter().zip(0u32..) {
-        keys_of(row, &mut keys);
-        shared.extend(keys.iter().map(|&key| (key, number)));
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_best_are_those_of_most_keys_then_the_oldest() {
+        let found = by_keys(&mut [5, 1, 5, 2, 9, 2], 4, 10, false);
+        let pairs = |found: &Found| -> Vec<(u32, u32)> {
+            found.candidates.iter().map(|one| (one.number, one.rank)).collect()
+        };
+        assert_eq!(pairs(&found), [(2, 2), (5, 2), (1, 3), (9, 3)]);
+        assert!(!found.cut);
+        let found = by_keys(&mut [5, 1, 5, 2, 9, 2], 4, 3, false);
+        assert_eq!(pairs(&found), [(2, 2), (5, 2), (1, 3)]);
+        assert!(found.cut);
+        assert!(by_keys(&mut [], 4, 3, true).cut);
     }
-    shared.sort_unstable();
-    // By row: of each key that it shares, the rows before it.
-    let mut slots: Vec<(Vec<Group<'_>>, Vec<Candidate>)> = Vec::new();
-    slots.resize_with(rows.len(), Default::default);
-    for group in shared.chunk_by(|a, b| a.0 == b.0).filter(|group| group.len() > 1) {
-        if holders(group[0].0) > BUCKET {
-            continue; // crowded: none of these counts
-        }
-        for (place, &(_, row)) in group.iter().enumerate().skip(1) {
-            slots[row as usize].0.push(&group[..place]);
-        }
-    }
-    let new = || vec![0u32; rows.len()];
-    parallel::for_each(&mut slots, threads, cancel, new, |counts, (groups, found)| {
-        for &(_, earlier) in groups.iter().flat_map(|group| group.iter()) {
-            counts[earlier as usize] += 1;
-            if counts[earlier as usize] == 1 {
-                found.push(Candidate { number: earlier, rank: 0 });
-            }
-        }
-        for found in &mut *found {
-            found.rank = most as u32 - std::mem::take(&mut counts[found.number as usize]);
-        }
-        found.sort_unstable_by_key(|found| (found.rank, found.number));
-        Ok(())
-    })?;
-    Ok(slots.into_iter().map(|(_, found)| found).collect())
 }

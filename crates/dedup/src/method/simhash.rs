@@ -1,10 +1,10 @@
 //! Fingerprints in the exact Hamming index.
 
-use super::{Candidate, Found, Sieve, Sketch};
+use super::{Candidate, Found, Sieve, Sketch, count, shared};
 use crate::error::DedupError;
 use crate::options::DedupOptions;
 use crate::parallel;
-use simhash_index::{Index, IndexOptions, Item, SearchOptions};
+use simhash_index::{Index, IndexOptions, Item, Match, SearchOptions};
 use simhash_sketch::{Fingerprinter, Scratch, hamming};
 use std::sync::atomic::AtomicBool;
 
@@ -12,6 +12,7 @@ pub(super) struct SimHash {
     fingerprinter: Fingerprinter,
     max_distance: u32,
     index: Index,
+    count: u32,
 }
 
 impl SimHash {
@@ -22,12 +23,33 @@ impl SimHash {
             fingerprinter: Fingerprinter::new(&options.fingerprinter)?,
             max_distance,
             index: Index::new(&index)?,
+            count: 0,
         })
     }
 }
 
 fn items(rows: &[&[u64]]) -> Vec<Item> {
     rows.iter().map(|row| Item::Fingerprint(row[0])).collect()
+}
+
+impl SimHash {
+    /// The best of the texts taken in before these.
+    fn older(
+        &self,
+        rows: &[&[u64]],
+        limit: usize,
+        threads: usize,
+        cancel: &AtomicBool,
+    ) -> Result<Vec<Found>, DedupError> {
+        let options = SearchOptions { max_distance: None, limit: Some(limit) };
+        let answers = self.index.search_many(&items(rows), options, threads, cancel)?;
+        let candidate = |found: &Match| Candidate { number: found.id as u32, rank: found.distance };
+        let found = answers.into_iter().map(|answer| Found {
+            candidates: answer.matches.iter().map(candidate).collect(),
+            cut: answer.truncated,
+        });
+        Ok(found.collect())
+    }
 }
 
 impl Sieve for SimHash {
@@ -41,55 +63,36 @@ impl Sieve for SimHash {
         }
     }
 
-    fn search(
-        &self,
+    fn take(
+        &mut self,
         rows: &[&[u64]],
         limit: usize,
         threads: usize,
         cancel: &AtomicBool,
     ) -> Result<Vec<Found>, DedupError> {
-        let options = SearchOptions { max_distance: None, limit: Some(limit) };
-        let answers = self.index.search_many(&items(rows), options, threads, cancel)?;
-        let found = answers.into_iter().map(|answer| Found {
-            candidates: answer
-                .matches
-                .iter()
-                .map(|found| Candidate { number: found.id as u32, rank: found.distance })
-                .collect(),
-            cut: answer.truncated,
-        });
-        Ok(found.collect())
-    }
-
-    fn among(
-        &self,
-        rows: &[&[u64]],
-        threads: usize,
-        cancel: &AtomicBool,
-    ) -> Result<Vec<Vec<Candidate>>, DedupError> {
+        let first = self.count;
+        self.count = count(first, rows.len())?;
         let fingerprints: Vec<u64> = rows.iter().map(|row| row[0]).collect();
-        let mut slots: Vec<(usize, Vec<Candidate>)> =
-            (0..rows.len()).map(|number| (number, Vec::new())).collect();
+        let found = self.older(rows, limit, threads, cancel)?;
+        let mut slots: Vec<(usize, Found)> = found.into_iter().enumerate().collect();
         parallel::for_each(
             &mut slots,
             threads,
             cancel,
             || (),
-            |(), (number, found)| {
-                let (before, own) = (&fingerprints[..*number], fingerprints[*number]);
+            |(), (place, found)| {
+                let Found { mut candidates, cut } = std::mem::take(found);
+                let (before, own) = (&fingerprints[..*place], fingerprints[*place]);
                 hamming::within(before, own, self.max_distance, |earlier, distance| {
-                    found.push(Candidate { number: earlier as u32, rank: distance });
+                    let number = first + earlier as u32;
+                    candidates.push(Candidate { number, rank: distance });
                 });
-                found.sort_unstable_by_key(|found| (found.rank, found.number));
+                *found = shared::best(candidates, limit, cut);
                 Ok(())
             },
         )?;
-        Ok(slots.into_iter().map(|(_, found)| found).collect())
-    }
-
-    fn add(&mut self, rows: &[&[u64]]) -> Result<(), DedupError> {
         self.index.add_many(&items(rows))?;
-        Ok(())
+        Ok(slots.into_iter().map(|(_, found)| found).collect())
     }
 
     /// Of the index when everything is sealed, by the plan's formula. What is held at one moment depends on merges in the

@@ -1,4 +1,4 @@
-//! The documented rule, written down naively: no index, no caches, no batches, all pairs.
+//! The documented rule, written down naively: no index, no caches, no batches, all pairs, all limits.
 
 use simhash_dedup::{Cluster, Decision, DedupOptions, Keep, Key, Method};
 use simhash_index::bands::band_keys;
@@ -7,7 +7,7 @@ use simhash_sketch::sentences::MIN_LENGTH;
 use simhash_sketch::{Fingerprinter, Scratch, Unit};
 use simhash_text::sentence::{Longest, SentenceOptions, SentenceScratch};
 use std::cmp::Ordering;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Everything the rule looks at in a document.
 struct Known {
@@ -75,19 +75,11 @@ impl Known {
         similarity.min(jaccard(&self.long, &other.long))
     }
 
-    /// The rank of a candidate.
+    /// The rank of a candidate, by methods without keys.
     fn rank(&self, other: &Self, method: Method, least: Option<f64>) -> Option<u32> {
         match method {
             Method::SimHash { max_distance } => {
                 self.distance(other).filter(|distance| *distance <= max_distance)
-            }
-            Method::MinHash { .. } | Method::Sentences { .. } => {
-                let most = match method {
-                    Method::Sentences { count } => count,
-                    _ => self.keys.len(),
-                };
-                let shared = self.keys.iter().filter(|key| other.keys.contains(key)).count();
-                (shared > 0).then(|| (most - shared) as u32)
             }
             Method::BruteForce => {
                 let similarity = jaccard(&self.shingles, &other.shingles);
@@ -96,8 +88,7 @@ impl Known {
                 let rank = ((1.0 - similarity) * f64::from(u32::MAX)) as u32;
                 (similarity >= least.unwrap_or(0.8) && similarity > 0.0).then_some(rank)
             }
-            Method::Exact => None,
-            other => panic!("no oracle for {other:?}"),
+            _ => None,
         }
     }
 }
@@ -112,7 +103,9 @@ fn keys(text: &str, shingles: &[u64], method: Method) -> Vec<u64> {
             let (mut signature, mut keys) = (Vec::new(), Vec::new());
             MinHasher::new(&options).unwrap().signature(shingles, &mut signature);
             band_keys(plan, &signature, &mut keys);
-            keys
+            // Of a key 43 bits count.
+            let keys: BTreeSet<u64> = keys.into_iter().map(|key| key >> 21).collect();
+            keys.into_iter().collect()
         }
         Method::Sentences { count } => {
             let options =
@@ -176,17 +169,20 @@ pub(crate) fn oracle_keyed(
     let scratch = &mut Scratch::default();
     let known: Vec<Known> =
         texts.iter().map(|text| Known::of(text, options, &fingerprinter, scratch)).collect();
+    let graph = Graph::new(&known, options);
     let order = order(texts, keys, &options.keep);
-    let (originals, truncated) = match options.cluster {
-        Cluster::Representative => represent(&known, &order, options),
-        Cluster::Components => connect(&known, &order, options),
+    let originals = match options.cluster {
+        Cluster::Representative => represent(&known, &graph, &order),
+        Cluster::Components => connect(&known, &graph, &order),
     };
     let has_distance = matches!(options.method, Method::SimHash { .. });
     let decisions = (0..texts.len()).map(|place| {
         let index = place as u64;
         let of = originals[place];
+        let truncated = graph.text_of(place).is_some_and(|text| graph.cut[text]);
         if of == place {
-            return Decision { index, duplicate_of: None, similarity: None, distance: None };
+            let (duplicate_of, similarity, distance) = (None, None, None);
+            return Decision { index, duplicate_of, similarity, distance, truncated };
         }
         let (own, other) = (&known[place], &known[of]);
         let (similarity, distance) = if own.equals(other) {
@@ -196,97 +192,146 @@ pub(crate) fn oracle_keyed(
             (verified, own.distance(other))
         };
         let distance = distance.filter(|_| has_distance);
-        Decision { index, duplicate_of: Some(of as u64), similarity, distance }
+        Decision { index, duplicate_of: Some(of as u64), similarity, distance, truncated }
     });
-    (decisions.collect(), truncated)
+    (decisions.collect(), graph.cut.iter().filter(|&&cut| cut).count() as u64)
 }
 
-/// The candidates of a document among others, best first, and whether the list was cut.
-fn candidates(
-    known: &[Known],
-    place: usize,
-    others: &[usize],
-    options: &DedupOptions,
-) -> (Vec<usize>, bool) {
-    let mut near: Vec<(u32, usize)> = others
-        .iter()
-        .filter_map(|&other| {
-            Some((known[place].rank(&known[other], options.method, options.min_similarity)?, other))
-        })
-        .collect();
-    // Stable: of equal rank the one that was taken in first.
-    near.sort_by_key(|(rank, _)| *rank);
-    let cut = near.len() > options.max_verifications;
-    near.truncate(options.max_verifications);
-    (near.into_iter().map(|(_, other)| other).collect(), cut)
+/// The different texts, and which of them are edges.
+struct Graph {
+    /// By document.
+    texts: Vec<Option<usize>>,
+    /// By text: its first document.
+    first: Vec<usize>,
+    /// By text: a limit cut its candidates.
+    cut: Vec<bool>,
+    /// By two texts: how good the edge is, the larger the better.
+    edges: BTreeMap<(usize, usize), f64>,
 }
 
-/// Each document in order against those kept before it; by document, whom it duplicates.
-fn represent(known: &[Known], order: &[usize], options: &DedupOptions) -> (Vec<usize>, u64) {
+impl Graph {
+    fn new(known: &[Known], options: &DedupOptions) -> Self {
+        let mut first: Vec<usize> = Vec::new();
+        let mut texts = Vec::new();
+        for (place, own) in known.iter().enumerate() {
+            if own.normalised.is_empty() {
+                texts.push(None);
+                continue;
+            }
+            let equal = first.iter().position(|&other| known[other].equals(own));
+            if equal.is_none() {
+                first.push(place);
+            }
+            texts.push(equal.or(Some(first.len() - 1)));
+        }
+        let mut graph = Self { texts, cut: Vec::new(), edges: BTreeMap::new(), first };
+        for text in 0..graph.first.len() {
+            let (list, cut) = graph.list(text, known, options);
+            graph.cut.push(cut);
+            for (rank, other) in list {
+                let quality = match options.min_similarity {
+                    None => -f64::from(rank),
+                    Some(least) => {
+                        let of = |text: usize| &known[graph.first[text]];
+                        let similarity = of(text).similarity(of(other));
+                        if similarity < least {
+                            continue;
+                        }
+                        similarity
+                    }
+                };
+                graph.edges.insert((text, other), quality);
+                graph.edges.insert((other, text), quality);
+            }
+        }
+        graph
+    }
+
+    fn text_of(&self, document: usize) -> Option<usize> {
+        self.texts[document]
+    }
+
+    /// The candidates of a text among all texts before it, with their ranks, and whether a limit cut them.
+    fn list(
+        &self,
+        text: usize,
+        known: &[Known],
+        options: &DedupOptions,
+    ) -> (Vec<(u32, usize)>, bool) {
+        let own = &known[self.first[text]];
+        let of = |text: usize| &known[self.first[text]];
+        let mut cut = false;
+        let mut near: Vec<(u32, usize)> = match options.method {
+            Method::MinHash { .. } | Method::Sentences { .. } => {
+                let most = match options.method {
+                    Method::MinHash { plan } => plan.unwrap().bands,
+                    Method::Sentences { count } => count,
+                    _ => 0,
+                };
+                let mut seen: BTreeMap<usize, usize> = BTreeMap::new();
+                for key in &own.keys {
+                    let has = (0..text).filter(|&other| of(other).keys.contains(key));
+                    let has: Vec<usize> = has.collect();
+                    cut |= has.len() > options.max_bucket;
+                    for &other in has.iter().take(options.max_bucket) {
+                        *seen.entry(other).or_default() += 1;
+                    }
+                }
+                seen.into_iter().map(|(other, keys)| ((most - keys) as u32, other)).collect()
+            }
+            method => (0..text)
+                .filter_map(|other| {
+                    Some((own.rank(of(other), method, options.min_similarity)?, other))
+                })
+                .collect(),
+        };
+        near.sort_unstable();
+        cut |= near.len() > options.max_verifications;
+        near.truncate(options.max_verifications);
+        (near, cut)
+    }
+}
+
+/// Each document in the order of keeping; by document, whom it duplicates.
+fn represent(known: &[Known], graph: &Graph, order: &[usize]) -> Vec<usize> {
     let mut originals: Vec<usize> = (0..known.len()).collect();
-    let (mut kept, mut truncated) = (Vec::<usize>::new(), 0);
+    // Text and document.
+    let mut kept: Vec<(usize, usize)> = Vec::new();
     for &place in order {
-        let own = &known[place];
-        if own.normalised.is_empty() {
+        let Some(text) = graph.text_of(place) else { continue };
+        if let Some(&(_, of)) = kept.iter().find(|&&(other, _)| other == text) {
+            originals[place] = of;
             continue;
         }
-        let mut of = kept.iter().copied().find(|&other| own.equals(&known[other]));
-        if of.is_none() {
-            let (near, cut) = candidates(known, place, &kept, options);
-            let Some(least) = options.min_similarity else {
-                match near.first() {
-                    Some(&nearest) => originals[place] = nearest,
-                    None => kept.push(place),
-                }
-                continue;
-            };
-            truncated += u64::from(cut);
-            let mut best: Option<(f64, usize)> = None;
-            for other in near {
-                let similarity = own.similarity(&known[other]);
-                let age = |place: usize| kept.iter().position(|&kept| kept == place);
-                let better = best.is_none_or(|(most, oldest)| {
-                    similarity > most || (similarity >= most && age(other) < age(oldest))
-                });
-                if similarity >= least && better {
-                    best = Some((similarity, other));
-                }
+        let mut best: Option<(f64, usize, usize)> = None;
+        for &(other, of) in &kept {
+            let Some(&quality) = graph.edges.get(&(text, other)) else { continue };
+            let better = best.is_none_or(|(most, lowest, _)| {
+                quality > most || (quality >= most && other < lowest)
+            });
+            if better {
+                best = Some((quality, other, of));
             }
-            of = best.map(|(_, other)| other);
         }
-        match of {
-            Some(of) => originals[place] = of,
-            None => kept.push(place),
+        match best {
+            Some((_, _, of)) => originals[place] = of,
+            None => kept.push((text, place)),
         }
     }
-    (originals, truncated)
+    originals
 }
 
-/// All matches joined; by document, the best of what it is connected with.
-fn connect(known: &[Known], order: &[usize], options: &DedupOptions) -> (Vec<usize>, u64) {
-    let mut label: Vec<usize> = (0..known.len()).collect();
-    let mut join = |a: usize, b: usize| {
+/// All edges joined; by document, the best of what it is connected with.
+fn connect(known: &[Known], graph: &Graph, order: &[usize]) -> Vec<usize> {
+    let mut label: Vec<usize> = (0..graph.first.len()).collect();
+    for &(a, b) in graph.edges.keys() {
         let (from, to) = (label[a], label[b]);
         label.iter_mut().filter(|label| **label == from).for_each(|label| *label = to);
-    };
-    let (mut taken, mut truncated) = (Vec::<usize>::new(), 0);
-    for (place, own) in known.iter().enumerate() {
-        if own.normalised.is_empty() {
-            continue;
-        }
-        if let Some(&equal) = taken.iter().find(|&&other| own.equals(&known[other])) {
-            join(place, equal);
-            continue;
-        }
-        let (near, cut) = candidates(known, place, &taken, options);
-        truncated += u64::from(cut);
-        for other in near {
-            if options.min_similarity.is_none_or(|least| own.similarity(&known[other]) >= least) {
-                join(place, other);
-            }
-        }
-        taken.push(place);
     }
-    let best = |label_of: usize| *order.iter().find(|&&place| label[place] == label_of).unwrap();
-    ((0..known.len()).map(|place| best(label[place])).collect(), truncated)
+    let label_of = |place: usize| graph.text_of(place).map(|text| label[text]);
+    let best = |place: usize| match label_of(place) {
+        None => place,
+        own => *order.iter().find(|&&other| label_of(other) == own).unwrap(),
+    };
+    (0..known.len()).map(best).collect()
 }

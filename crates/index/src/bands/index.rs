@@ -9,7 +9,6 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use parking_lot::{Mutex, RwLock};
 
 use super::state::State;
-use super::table::Table;
 use super::{BandMatches, BandOptions, BandOutcome, BandSearch, BandStats, options};
 use crate::index::each;
 use crate::{AddOptions, IndexError};
@@ -146,17 +145,6 @@ impl BandIndex {
     /// As [`BandIndex::add`].
     pub fn check_and_add(&self, signature: &[u32]) -> Result<BandOutcome, IndexError> {
         self.check_and_add_with(signature, AddOptions::default())
-    }
-
-    /// What this index knows of a band's key: keys that agree in it share a bucket.
-    pub fn bucket(key: u64) -> u64 {
-        Table::bucket(key)
-    }
-
-    /// How many live documents are in the bucket of a key, counted up to `most`.
-    pub fn holders(&self, key: u64, most: usize) -> usize {
-        let state = self.state.read();
-        state.table.ids(key).filter(|&id| state.documents.is_alive(id)).take(most).count()
     }
 
     /// Whether this id is alive.

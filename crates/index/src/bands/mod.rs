@@ -31,3 +31,4 @@ pub use key::band_keys;
 pub use matches::{BandMatch, BandMatches, BandOutcome, BandStats};
 pub use options::{BandOptions, BandSearch, Signatures};
 pub use plan::BandPlan;
+pub use table::Table;

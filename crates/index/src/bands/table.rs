@@ -17,8 +17,9 @@ pub(super) const SEGMENTS: usize = 1 << SEGMENT_BITS;
 /// Ids of one key that stand in the segment itself: a cache line of entries. A list costs 24 bytes and an allocation.
 const RUN: usize = 8;
 
+/// A table of keys and ids; see the [module](super).
 #[derive(Debug)]
-pub(super) struct Table {
+pub struct Table {
     segments: Box<[Segment]>,
     lists: Vec<Vec<u32>>,
     free: Vec<u32>,
@@ -30,18 +31,20 @@ fn place(key: u64) -> (usize, u32) {
 }
 
 impl Table {
-    pub(super) fn new() -> Self {
+    /// An empty table.
+    #[expect(clippy::new_without_default, reason = "96 KB are not a default")]
+    pub fn new() -> Self {
         let segments = std::iter::repeat_with(Segment::default).take(SEGMENTS).collect();
         Self { segments, lists: Vec::new(), free: Vec::new() }
     }
 
     /// A key as far as this table tells keys apart: its highest bits, the others cleared.
-    pub(super) fn bucket(key: u64) -> u64 {
+    pub fn bucket(key: u64) -> u64 {
         key >> (64 - SEGMENT_BITS - TAG_BITS) << (64 - SEGMENT_BITS - TAG_BITS)
     }
 
     /// Asks for what a look at this key reads.
-    pub(super) fn prefetch(&self, key: u64) {
+    pub fn prefetch(&self, key: u64) {
         let (segment, tag) = place(key);
         let (slots, at) = self.segments[segment].place(tag);
         prefetch(slots, at);
@@ -49,10 +52,20 @@ impl Table {
     }
 
     /// The ids of a key, in the order they came, dead ones among them.
-    pub(super) fn ids(&self, key: u64) -> impl Iterator<Item = u32> {
+    pub fn ids(&self, key: u64) -> impl Iterator<Item = u32> {
         let (segment, tag) = place(key);
         let segment = &self.segments[segment];
         segment.run(tag).flat_map(move |at| self.listed(segment.entry(at)))
+    }
+
+    /// How many ids a key has, dead ones among them.
+    pub fn ids_len(&self, key: u64) -> usize {
+        let (segment, tag) = place(key);
+        let run = self.segments[segment].run(tag);
+        match run.clone().next().map(|at| self.segments[segment].entry(at)) {
+            Some(Entry::Many(list)) => self.lists[list as usize].len(),
+            _ => run.len(),
+        }
     }
 
     fn listed(&self, entry: Entry) -> impl Iterator<Item = u32> {
@@ -64,7 +77,7 @@ impl Table {
     }
 
     /// Adds an id, larger than those that its key has. Entries of ids that are not alive may be dropped.
-    pub(super) fn insert(&mut self, key: u64, id: u32, is_alive: impl Fn(u32) -> bool) {
+    pub fn insert(&mut self, key: u64, id: u32, is_alive: impl Fn(u32) -> bool) {
         let (segment, tag) = place(key);
         self.put(segment, tag, id, is_alive);
     }
@@ -148,7 +161,8 @@ impl Table {
         ((used - lists + listed) as u64, lists as u64)
     }
 
-    pub(super) fn bytes(&self) -> usize {
+    /// Bytes held.
+    pub fn bytes(&self) -> usize {
         let lists: usize = self.lists.iter().map(|list| list.capacity() * 4).sum();
         SEGMENTS * size_of::<Segment>()
             + self.segments.iter().map(Segment::bytes).sum::<usize>()

@@ -1,0 +1,95 @@
+//! The different texts taken in: their numbers, their candidates, and whose candidates a limit cut.
+
+use super::equal::EqualTexts;
+use super::lists::Lists;
+use super::{Decider, Document};
+use crate::error::DedupError;
+use std::sync::atomic::AtomicBool;
+
+/// The number of a document whose text is empty: none.
+pub(crate) const ALONE: u32 = u32::MAX;
+
+/// What is known of the different texts.
+pub(super) struct Taken {
+    /// Numbers by exact text.
+    pub(super) equal: EqualTexts,
+    /// Number by the method's own: texts without a sketch are not known to it.
+    sketched: Vec<u32>,
+    /// Candidates of the texts that are still to be decided.
+    pub(super) lists: Lists,
+    /// A bit for each text: a limit cut its candidates.
+    cut: Vec<u64>,
+    /// How many were cut.
+    pub(super) truncated: u64,
+}
+
+impl Taken {
+    pub(super) fn new(lists: Lists) -> Self {
+        let equal = EqualTexts::default();
+        Self { equal, sketched: Vec::new(), lists, cut: Vec::new(), truncated: 0 }
+    }
+
+    /// Whether a limit cut the candidates of a text.
+    pub(super) fn is_cut(&self, text: u32) -> bool {
+        self.cut.get(text as usize / 64).is_some_and(|bits| bits >> (text % 64) & 1 == 1)
+    }
+
+    fn set_cut(&mut self, text: u32) {
+        let place = text as usize / 64;
+        self.cut.resize(self.cut.len().max(place + 1), 0);
+        self.cut[place] |= 1 << (text % 64);
+        self.truncated += 1;
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        let numbers = self.sketched.capacity() * size_of::<u32>();
+        self.equal.bytes() + numbers + self.cut.capacity() * 8 + self.lists.bytes()
+    }
+}
+
+impl Decider {
+    /// Takes documents in, in input order: the number of each one's text, or [`ALONE`].
+    pub(crate) fn take(
+        &mut self,
+        documents: &[Document<'_>],
+        cancel: &AtomicBool,
+    ) -> Result<Vec<u32>, DedupError> {
+        let taken = &mut self.taken;
+        let first = taken.equal.len();
+        let (mut numbers, mut rows) = (Vec::with_capacity(documents.len()), Vec::new());
+        let known = taken.sketched.len();
+        for Document { sketch, .. } in documents {
+            // Two empty texts are not equal.
+            let number = if sketch.empty {
+                ALONE
+            } else if let Some(number) = taken.equal.get(sketch.exact) {
+                number
+            } else {
+                let number = taken.equal.push(sketch.exact)?;
+                if !sketch.row.is_empty() {
+                    rows.push(sketch.row.as_slice());
+                    taken.sketched.push(number);
+                }
+                number
+            };
+            numbers.push(number);
+        }
+        let (most, threads) = (self.options.max_verifications, self.options.threads);
+        let found = self.sieve.take(&rows, most, threads, cancel)?;
+        let mut found = taken.sketched[known..].to_vec().into_iter().zip(found).peekable();
+        for text in first..taken.equal.len() {
+            let Some((_, mut own)) = found.next_if(|&(number, _)| number == text) else {
+                taken.lists.push(&[]);
+                continue;
+            };
+            for candidate in &mut own.candidates {
+                candidate.number = taken.sketched[candidate.number as usize];
+            }
+            taken.lists.push(&own.candidates);
+            if own.cut {
+                taken.set_cut(text);
+            }
+        }
+        Ok(numbers)
+    }
+}
