@@ -1,12 +1,13 @@
 //! Removes near-duplicates from JSON lines: `dedup [OPTIONS] IN... OUT`.
 //!
 //! Options: `-k N` `SimHash` within that distance, `-b BxR` `MinHash` of B bands of R rows, `-e` equal texts only, `-s S` similarity (or `none`), `-n N` characters
-//! per shingle, `-w` words instead of characters, `-l` components, `-c FILE` clusters, `-m` mark instead of remove.
+//! per shingle, `-w` words instead of characters, `-l` components, `-r last|longest` what is kept, `-c FILE` clusters, `-m` mark
+//! instead of remove.
 //! `-` is standard input or output.
 #![allow(clippy::print_stderr, reason = "a program for people")]
 
 use simhash_dedup::{
-    Cluster, Duplicates, FileOptions, Input, Method, Outputs, Target, dedup_files,
+    Cluster, Duplicates, FileOptions, Input, Keep, Method, Outputs, Target, dedup_files,
 };
 use simhash_index::bands::BandPlan;
 use simhash_sketch::Unit;
@@ -32,6 +33,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             "-w" => options.dedup.fingerprinter.extract.unit = Unit::Words,
             "-s" => options.dedup.min_similarity = value()?.parse().ok(),
             "-n" => options.dedup.fingerprinter.extract.ngram = Some(value()?.parse()?),
+            "-r" => {
+                options.dedup.keep = match value()?.as_str() {
+                    "last" => Keep::Last,
+                    "longest" => Keep::Longest,
+                    _ => return Err("-r last|longest".into()),
+                }
+            }
             "-c" => outputs.clusters = Some(Target::File(value()?.into())),
             "-m" => outputs.duplicates = Duplicates::Mark,
             _ => files.push(argument),

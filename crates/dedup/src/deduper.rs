@@ -48,10 +48,10 @@ impl Decision {
 /// processor.
 ///
 /// # Memory
-/// Decided as they come: per different text the method's bytes and 32 to 48 more, and 24 where it is a duplicate; per kept
+/// Decided as they come: per different text the method's bytes and 32 to 48 more, 16 to 32 where it is a duplicate; per kept
 /// document 8 bytes, and with verification its text plus 16 bytes; nothing per copy. Decided at the end: the text of every
-/// document and 16 bytes, 20 more, the key of the keep rule, and per different text the method's bytes, 36 to 60 more and,
-/// for representatives, 4 per candidate (8 without verification; at most `max_verifications` of them). At most 32 MiB of cached shingles.
+/// document and 16 bytes, 16 more, the key of the keep rule, and per different text the method's bytes and 36 to 64 more. At
+/// most 32 MiB of cached shingles.
 pub struct Deduper {
     state: State,
     keep: Keep,
@@ -219,7 +219,7 @@ impl Deduper {
             State::Ended(_) => return Err(DedupError::Stopped),
             State::OnArrival { decider, kept, tally } => {
                 let documents = decider.documents(batch.iter().copied(), cancel)?;
-                let verdicts = decider.decide(&documents, kept, cancel)?;
+                let verdicts = decider.represent(&documents, kept, cancel)?;
                 let verifies = decider.verifies();
                 let rows = documents.iter().zip(verdicts);
                 decisions.extend(
@@ -231,7 +231,12 @@ impl Deduper {
             State::AtTheEnd { gathered, texts, bytes, .. } => {
                 texts.0.extend(batch.iter().map(|&text| Box::from(text)));
                 *bytes += batch.iter().map(|text| text.len() as u64).sum::<u64>();
-                let documents = gathered.decider().documents(batch.iter().copied(), cancel)?;
+                let documents = if gathered.decides_on_arrival() {
+                    gathered.decider().documents(batch.iter().copied(), cancel)?
+                } else {
+                    let text = |&text| Document { text, sketch: crate::method::Sketch::default() };
+                    batch.iter().map(text).collect()
+                };
                 let longest = self.keep == Keep::Longest;
                 let keys = batch.iter().enumerate().map(|(row, text)| {
                     if longest {
@@ -255,7 +260,7 @@ fn record(
     verifies: bool,
 ) -> Decision {
     let index = tally.summary.read;
-    let Verdict { outcome, truncated } = verdict;
+    let Verdict { outcome, truncated, .. } = verdict;
     tally.count(&document.sketch, outcome);
     tally.summary.bytes += document.text.len() as u64;
     match outcome {

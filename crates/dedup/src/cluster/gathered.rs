@@ -12,8 +12,8 @@ const BATCH_BYTES: usize = 1 << 20;
 
 /// What is known of the documents while they come in.
 ///
-/// Memory per document: 4 bytes, its key where the keep rule has one (24 bytes and the field's length), 8 when everything is
-/// decided; 4 per different text or kept document, and what the [`Decider`] states.
+/// Memory per document: 4 bytes, 4 more for representatives, its key where the keep rule has one (24 bytes and the field's
+/// length), 8 when everything is decided; 4 per different text or kept document, and what the [`Decider`] states.
 pub(crate) struct Gathered {
     decider: Decider,
     keep: Keep,
@@ -49,6 +49,12 @@ impl Gathered {
         &self.decider
     }
 
+    /// Whether documents are taken as they come; otherwise they are taken in the order of keeping, and [`take`](Self::take) is
+    /// content with empty sketches.
+    pub(crate) fn decides_on_arrival(&self) -> bool {
+        self.decider.components().is_some() || matches!(self.keep, Keep::First | Keep::Chosen)
+    }
+
     /// Takes the next documents. `texts` has those before, by place in the input.
     pub(crate) fn take(
         &mut self,
@@ -63,48 +69,46 @@ impl Gathered {
         let first = self.texts.len();
         let count = u32::try_from(first + documents.len()).ok().filter(|&count| count < ALONE);
         let count = count.ok_or(DedupError::TooMany)?;
-        self.short += documents.iter().map(|document| u64::from(document.sketch.short)).sum::<u64>();
-        if self.decider.components().is_some() {
-            let before = ByDocument { texts, documents: &self.documents };
-            let numbers = self.decider.connect(documents, &before, cancel)?;
-            for (place, &text) in (first as u32..).zip(&numbers) {
-                if text != ALONE && text as usize == self.documents.len() {
-                    self.documents.push(place);
-                }
-            }
-            self.texts.extend(numbers);
-        } else {
-            self.texts.extend(self.decider.take(documents, cancel)?);
-            self.originals.extend(first as u32..count);
-            // The clusters that the caller chooses from are around their first document.
-            if self.keep == Keep::Chosen {
-                let places: Vec<u32> = (first as u32..count).collect();
-                self.represent(&places, texts, cancel)?;
-            }
+        self.texts.resize(count as usize, ALONE);
+        if self.decides_on_arrival() {
+            let places: Vec<u32> = (first as u32..count).collect();
+            self.decide(documents, &places, texts, cancel)?;
         }
         Ok(())
     }
 
-    /// Decides documents that come next in the order of keeping.
-    fn represent(
+    fn decide(
         &mut self,
+        documents: &[Document<'_>],
         places: &[u32],
         texts: &dyn Texts,
         cancel: &AtomicBool,
     ) -> Result<(), DedupError> {
-        let numbers: Vec<u32> = places.iter().map(|&place| self.texts[place as usize]).collect();
-        let own = ByDocument { texts, documents: places };
-        let kept = ByDocument { texts, documents: &self.documents };
-        let verdicts = self.decider.represent(&numbers, &own, &kept, cancel)?;
-        for (&place, verdict) in places.iter().zip(verdicts) {
-            match verdict.outcome {
-                Outcome::New { empty: true } => {}
-                Outcome::New { empty: false } => self.documents.push(place),
-                Outcome::Duplicate { of, .. } => {
-                    self.originals[place as usize] = self.documents[of as usize];
+        let known = ByDocument { texts, documents: &self.documents };
+        if self.decider.components().is_some() {
+            let numbers = self.decider.connect(documents, &known, cancel)?;
+            for (&place, text) in places.iter().zip(numbers) {
+                if text != ALONE && text as usize == self.documents.len() {
+                    self.documents.push(place);
+                }
+                self.texts[place as usize] = text;
+            }
+        } else {
+            let verdicts = self.decider.represent(documents, &known, cancel)?;
+            self.originals.extend(self.originals.len() as u32..self.texts.len() as u32);
+            for (&place, verdict) in places.iter().zip(verdicts) {
+                self.texts[place as usize] = verdict.text;
+                match verdict.outcome {
+                    Outcome::New { empty: true } => {}
+                    Outcome::New { empty: false } => self.documents.push(place),
+                    Outcome::Duplicate { of, .. } => {
+                        self.originals[place as usize] = self.documents[of as usize];
+                    }
                 }
             }
         }
+        let short = documents.iter().filter(|document| document.sketch.short);
+        self.short += short.count() as u64;
         Ok(())
     }
 
@@ -115,7 +119,7 @@ impl Gathered {
         length: impl Fn(u32) -> usize,
         cancel: &AtomicBool,
     ) -> Result<(), DedupError> {
-        if self.decider.components().is_some() || self.keep == Keep::Chosen {
+        if self.decides_on_arrival() {
             return Ok(());
         }
         let order = order(&self.keep, &self.keys, self.texts.len() as u32);
@@ -127,7 +131,12 @@ impl Gathered {
                 bytes <= BATCH_BYTES
             });
             let (places, later) = rest.split_at(fits.count().max(1));
-            self.represent(places, texts, cancel)?;
+            let mut read = Vec::with_capacity(places.len());
+            for &place in places {
+                texts.with_text(place, &mut |text| read.push(text.to_owned()))?;
+            }
+            let documents = self.decider.documents(read.iter().map(String::as_str), cancel)?;
+            self.decide(&documents, places, texts, cancel)?;
             rest = later;
         }
         Ok(())
@@ -154,7 +163,8 @@ impl Gathered {
             }
             by_label[label as usize].push(place);
         }
-        let clusters = labels.into_iter().map(|label| std::mem::take(&mut by_label[label as usize]));
+        let clusters =
+            labels.into_iter().map(|label| std::mem::take(&mut by_label[label as usize]));
         clusters.filter(|cluster| cluster.len() > 1).collect()
     }
 

@@ -15,7 +15,6 @@ struct Joining {
     text: u32,
     /// Its first document.
     document: usize,
-    candidates: Vec<Candidate>,
     /// Whether it is a candidate of another one of the batch.
     is_wanted: bool,
     evidence: Evidence,
@@ -42,21 +41,23 @@ impl Decider {
         let mut joining: Vec<Joining> = Vec::with_capacity((next - first) as usize);
         for (document, &text) in numbers.iter().enumerate() {
             if text != ALONE && text == first + joining.len() as u32 {
-                let candidates = self.taken.lists.get(text).collect();
-                joining.push(Joining { text, document, candidates, ..Joining::default() });
+                joining.push(Joining { text, document, ..Joining::default() });
             }
         }
         for place in 0..joining.len() {
-            for near in self.taken.lists.get(joining[place].text) {
+            for near in self.candidates(&joining[place]) {
                 if let Some(other) = near.number.checked_sub(first) {
                     joining[other as usize].is_wanted = true;
                 }
             }
         }
-        self.taken.lists.clear();
         self.gather(&mut joining, documents, cancel)?;
         self.join(&joining, first, before, cancel)?;
         Ok(numbers)
+    }
+
+    fn candidates(&self, new: &Joining) -> &[Candidate] {
+        self.taken.lists.get(new.text)
     }
 
     /// Gathers the evidence that comparing will need.
@@ -69,7 +70,7 @@ impl Decider {
         let Some(verifier) = &self.verifier else { return Ok(()) };
         let threads = self.options.threads;
         parallel::for_each(joining, threads, cancel, Scratch::default, |scratch, new| {
-            if new.is_wanted || !new.candidates.is_empty() {
+            if new.is_wanted || !self.candidates(new).is_empty() {
                 new.evidence = verifier.evidence(documents[new.document].text, scratch);
             }
             Ok(())
@@ -85,10 +86,9 @@ impl Decider {
     ) -> Result<(), DedupError> {
         let Some(components) = &self.components else { return Ok(()) };
         let threads = self.options.threads;
-        let mut joining_now: Vec<&Joining> =
-            joining.iter().filter(|new| !new.candidates.is_empty()).collect();
+        let mut joining_now: Vec<&Joining> = joining.iter().collect();
         parallel::for_each(&mut joining_now, threads, cancel, Scratch::default, |scratch, new| {
-            for candidate in &new.candidates {
+            for candidate in self.candidates(new) {
                 if components.connected(new.text, candidate.number) {
                     continue;
                 }

@@ -1,26 +1,33 @@
 //! Documents to decisions: the rule, and how it is carried out.
 //!
 //! 1. An empty normalised text is alone: its document is kept and matches nothing.
-//! 2. **Texts** are the different non-empty normalised texts, numbered 0, 1, 2, … by their first document in input order,
-//!    whatever the keep rule. The sketch of a text is that of its first document.
+//! 2. Documents are **taken** in input order; for [`Cluster::Representative`] in the order of keeping. **Texts** are the different
+//!    non-empty normalised texts, numbered 0, 1, 2, … by the first document that has them. The sketch of a text is that of this
+//!    document.
 //! 3. **Candidates** of a text t are earlier texts: `list(t)`, what the [method](crate::method) proposes among *all* texts before
-//!    t, kept or not, best first (rank, then number), at most `max_verifications`. Methods by keys (bands, sentences): of each
-//!    of its keys t sees the oldest `max_bucket` texts that have the key; the rank is the number of keys a text can
-//!    have less the number of keys through which the other is seen. Others: all within the distance or above the
-//!    threshold; the rank is the distance. Where one of these limits took something away, t is **truncated**, and so are
-//!    the decisions of all documents that have it.
+//!    t, kept or not, each with a rank. `MinHash` of B bands of R rows: per band, a bucket for the key of its R positions,
+//!    level 0, holds `max_bucket` texts; one for the key of v positions more (cyclic), level v ≤ min(8, B·R − R), an eighth of
+//!    that, at least 1. From level 0 on t sees all that is in its bucket, is put into it unless it is full, and else goes on
+//!    to the next level. Seen in a buckets, of which s were not full, the rank is `(B − s)(B + 1) + B − a`. Sentences: of each
+//!    of its n at most t sees the oldest `max_bucket` texts that have it; the rank is n less the number through which the other
+//!    is seen. Others: all within the distance or above the threshold; the rank is the distance. Of more than M = `max_verifications`
+//!    the oldest ⌊M / 4⌋ are candidates and, of the others, the best by rank, then number. Where one of these limits
+//!    took something away, t is **truncated**, and so are the decisions of all documents that have it.
 //! 4. Two texts are **neighbours** where one is in the list of the other. An **edge** is a pair of neighbours whose similarity
 //!    reaches the threshold; without verification, every pair of neighbours.
 //! 5. [`Cluster::Components`]: what edges connect is one cluster, and the first of its documents in the order of keeping is kept.
-//! 6. [`Cluster::Representative`]: documents are decided in the order of keeping. A document whose text is kept already is a
-//!    duplicate of that one, similarity 1. Otherwise the neighbours of its text that are kept by now are compared: the most
-//!    similar edge wins, ties go to the text with the lowest number (without verification: least rank, then lowest number). Without
-//!    an edge the document is kept, and its text with it.
+//! 6. [`Cluster::Representative`]: a document whose text is kept already is a duplicate of that one, similarity 1. Otherwise the
+//!    neighbours of its text that are kept by now are compared: the most similar edge wins, ties go to the text with the lowest
+//!    number (without verification: least rank, then lowest number). Without an edge the document is kept, and its text with it.
 //!
-//! So every limit is a function of the documents alone: neither the cluster mode nor the keep rule nor what is kept changes
-//! a list. The kept texts of 6 are the lexicographically first independent set of the graph in the order of keeping. A later copy of a
-//! duplicate is decided anew: it stays a duplicate, but a text that was kept since may be more similar. A member of a
-//! representative's cluster resembles the kept document itself, never only another member: clusters do not chain.
+//! So every limit is a function of the documents in their order: neither the cluster mode nor what is kept changes a list. The
+//! kept texts of 6 are the lexicographically first independent set of the graph. A later copy of a duplicate is decided
+//! anew: it stays a duplicate, but a text that was kept since may be more similar. A member of a representative's cluster
+//! resembles the kept document itself, never only another member: clusters do not chain.
+//!
+//! Why the order of keeping: in a crowd of near-equal texts lists reach the oldest only, and those must be the ones that are kept.
+//! Of 3,000 texts that differ in a number only one is kept, whatever the rule; with lists in input order 615 of them would
+//! be by [`Keep::Last`](crate::Keep::Last). And why a quarter for the oldest: the nearest of a large crowd are duplicates themselves.
 //!
 //! # How
 //!
@@ -31,9 +38,9 @@
 //! connect    similarities to all candidates, joined as they are found            parallel
 //! ```
 //!
-//! Decided as documents come (keep the first), lists are dropped after each batch: a candidate that is a duplicate stays one.
-//! For other keep rules all lists are made first. Either way a text that is kept is noted as *pending* with those of its
-//! neighbours that are not, and compared with them only if another document of theirs comes.
+//! Lists are dropped after each batch: of the candidates of a text all are decided, and a duplicate stays one. A text that is
+//! kept is noted as *pending* with those of its candidates that are duplicates, and compared with them only if another
+//! document of theirs comes.
 //!
 //! `connect` gives the answer of the rule because what a set of edges connects does not depend on the order in which they are
 //! found. A candidate that is connected already is skipped, which keeps many near-equal texts from being compared with each
@@ -49,10 +56,9 @@ mod verifier;
 use crate::cluster::Components;
 use crate::error::DedupError;
 use crate::method::{self, Sieve, Sketch};
-use crate::options::{Cluster, DedupOptions, Keep};
+use crate::options::{Cluster, DedupOptions};
 use crate::parallel;
 use crate::verify::Evidence;
-use lists::Lists;
 use represent::Representatives;
 use simhash_sketch::Scratch;
 use std::sync::atomic::AtomicBool;
@@ -75,6 +81,8 @@ pub(crate) trait Texts: Sync {
 /// What became of a document.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Verdict {
+    /// The number of its text, or [`ALONE`].
+    pub(crate) text: u32,
     pub(crate) outcome: Outcome,
     /// A limit cut the candidates of its text.
     pub(crate) truncated: bool,
@@ -105,8 +113,7 @@ pub(crate) const BATCH_DOCUMENTS: usize = 2_048;
 /// The state: what is known of the texts taken in so far.
 ///
 /// Memory per different text: 24 to 40 bytes (its exact hash), 4 for `sketched`, a bit, what the method states, and 4 for
-/// components or what `Representatives` states. Where all lists are made first 8 bytes per text and 4 per candidate (8
-/// without verification). And the bounded cache.
+/// components or what `Representatives` states. And the bounded cache.
 pub(crate) struct Decider {
     options: DedupOptions,
     sieve: Box<dyn Sieve>,
@@ -121,13 +128,11 @@ impl Decider {
     pub(crate) fn new(options: &DedupOptions) -> Result<Self, DedupError> {
         options.check()?;
         let components = options.cluster == Cluster::Components;
-        // Where nothing is verified ranks choose; decided as documents come, they are distances to be told.
-        let with_ranks = options.min_similarity.is_none() || options.keep == Keep::First;
         Ok(Self {
             options: options.clone(),
             sieve: method::sieve(options)?,
             verifier: Verifier::new(options)?,
-            taken: Taken::new(Lists::new(with_ranks)),
+            taken: Taken::default(),
             representatives: Representatives::default(),
             components: components.then(Components::default),
             cache: Cache::default(),
@@ -164,7 +169,7 @@ impl Decider {
         self.verifier.is_some()
     }
 
-    /// Bytes held for the texts taken in: by the method, by the map of equal texts, by numbers, lists and states. Texts and the
+    /// Bytes held for the texts taken in: by the method, by the map of equal texts, by numbers and states. Texts and the
     /// bounded cache are not among them.
     pub(crate) fn bytes(&self) -> u64 {
         (self.sieve.bytes() + self.taken.bytes() + self.representatives.bytes()) as u64
@@ -183,24 +188,6 @@ impl Decider {
     /// What is connected, where components are wanted.
     pub(crate) fn components(&self) -> Option<&Components> {
         self.components.as_ref()
-    }
-
-    /// Takes a batch of at most [`BATCH_DOCUMENTS`] in (more is correct, only slower) and decides it, the first of each
-    /// cluster to be kept. `kept` are the texts of the documents kept so far, by number.
-    ///
-    /// # Errors
-    /// After an error the state lies in the middle of the batch.
-    pub(crate) fn decide(
-        &mut self,
-        documents: &[Document<'_>],
-        kept: &dyn Texts,
-        cancel: &AtomicBool,
-    ) -> Result<Vec<Verdict>, DedupError> {
-        let numbers = self.take(documents, cancel)?;
-        let verdicts = self.represent(&numbers, &Batch(documents), kept, cancel)?;
-        // What is in one of them is decided, and a duplicate stays one.
-        self.taken.lists.clear();
-        Ok(verdicts)
     }
 
     /// How documents relate to others: pairs of numbers, each a duplicate and the one it duplicates.
@@ -286,14 +273,4 @@ impl Decider {
 struct Known {
     sketch: Sketch,
     evidence: Evidence,
-}
-
-/// Texts of a batch, by place.
-struct Batch<'a>(&'a [Document<'a>]);
-
-impl Texts for Batch<'_> {
-    fn with_text(&self, place: u32, read: &mut dyn FnMut(&str)) -> Result<(), DedupError> {
-        read(self.0[place as usize].text);
-        Ok(())
-    }
 }

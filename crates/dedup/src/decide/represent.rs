@@ -1,7 +1,7 @@
 //! Clusters around a kept document: those kept before the batch are compared in parallel, then one choice after the other.
 
 use super::taken::ALONE;
-use super::{Decider, Outcome, Relation, Texts, Verdict};
+use super::{Decider, Document, Outcome, Relation, Texts, Verdict};
 use crate::error::DedupError;
 use crate::method::Candidate;
 use crate::parallel;
@@ -28,24 +28,18 @@ impl Original {
     }
 }
 
-/// What is remembered of a text that was decided as a duplicate.
-struct Duplicate {
-    original: Original,
-    /// How many texts were kept then: of its own candidates only those kept later are still to be compared with it.
-    seen: u32,
-}
-
 /// What became of the texts.
 ///
-/// Memory: 4 bytes per text, 24 per text that is a duplicate, 8 per candidate in `pending`, and 40 per text that has some.
+/// Memory: 4 bytes per text, 16 per text that is a duplicate, 8 per candidate in `pending`, and 40 per text that has some.
 #[derive(Default)]
 pub(super) struct Representatives {
     /// By text: its number among those kept, or, with the highest bit, its place in `duplicates`.
     status: Vec<u32>,
-    duplicates: Vec<Duplicate>,
+    /// Of texts that are not: the best original so far.
+    duplicates: Vec<Original>,
     /// How many are kept.
     kept: u32,
-    /// Of texts that are not kept: the kept texts to whose candidates they belong, not compared with them yet.
+    /// Of texts that are duplicates: the texts kept since to whose candidates they belong, not compared with them yet.
     pending: AHashMap<u32, Vec<Candidate>>,
     /// Candidates in `pending`.
     waiting: usize,
@@ -60,10 +54,11 @@ impl Representatives {
         self.status.get(text as usize).copied().filter(|&status| status < DUPLICATE)
     }
 
-    fn duplicate(&self, text: u32) -> Option<&Duplicate> {
+    /// The original of a text that is a duplicate.
+    fn original(&self, text: u32) -> Option<Original> {
         let status = self.status.get(text as usize).copied();
         let status = status.filter(|&status| (DUPLICATE..UNDECIDED).contains(&status))?;
-        Some(&self.duplicates[(status - DUPLICATE) as usize])
+        Some(self.duplicates[(status - DUPLICATE) as usize])
     }
 
     fn set(&mut self, text: u32, status: u32) {
@@ -83,15 +78,14 @@ impl Representatives {
 
     /// Remembers a duplicate, compared with all its neighbours that are kept by now.
     fn remember(&mut self, text: u32, original: Original) -> Result<(), DedupError> {
-        let known = Duplicate { original, seen: self.kept };
         let status = self.status.get(text as usize).copied().unwrap_or(UNDECIDED);
         if status == UNDECIDED {
             let place = self.duplicates.len() as u32;
-            self.duplicates.push(known);
+            self.duplicates.push(original);
             let status = DUPLICATE.checked_add(place).filter(|&status| status < UNDECIDED);
             self.set(text, status.ok_or(DedupError::TooMany)?);
         } else {
-            self.duplicates[(status - DUPLICATE) as usize] = known;
+            self.duplicates[(status - DUPLICATE) as usize] = original;
         }
         Ok(())
     }
@@ -109,7 +103,7 @@ impl Representatives {
 
     pub(super) fn bytes(&self) -> usize {
         self.status.capacity() * size_of::<u32>()
-            + self.duplicates.capacity() * size_of::<Duplicate>()
+            + self.duplicates.capacity() * size_of::<Original>()
             + self.pending.len() * 40
             + self.waiting * size_of::<Candidate>()
     }
@@ -132,23 +126,23 @@ struct Case {
 }
 
 impl Decider {
-    /// Decides documents in the order of keeping: by the numbers of their texts, which were taken in before. `own` has the
-    /// texts of these documents by place, `kept` those that are kept, by their number among them.
+    /// Takes a batch in and decides it; at most [`BATCH_DOCUMENTS`](super::BATCH_DOCUMENTS), more is correct, only
+    /// slower. `kept` has the texts of the documents kept so far, by number.
     ///
     /// # Errors
     /// After an error the state lies in the middle of the batch.
     pub(crate) fn represent(
         &mut self,
-        numbers: &[u32],
-        own: &dyn Texts,
+        documents: &[Document<'_>],
         kept: &dyn Texts,
         cancel: &AtomicBool,
     ) -> Result<Vec<Verdict>, DedupError> {
+        let numbers = self.take(documents, cancel)?;
         let mut places = AHashMap::with_capacity(numbers.len());
-        let mut cases = self.cases(numbers, &mut places);
-        self.compare(&mut cases, own, kept, cancel)?;
+        let mut cases = self.cases(&numbers, &mut places);
+        self.compare(&mut cases, documents, kept, cancel)?;
         let mut verdicts = Vec::with_capacity(numbers.len());
-        for &text in numbers {
+        for text in numbers {
             parallel::check(cancel)?;
             let outcome = if text == ALONE {
                 Outcome::New { empty: true }
@@ -157,7 +151,7 @@ impl Decider {
             } else {
                 self.choose(&mut cases, places[&text], &places)?
             };
-            verdicts.push(Verdict { outcome, truncated: self.is_truncated(text) });
+            verdicts.push(Verdict { text, outcome, truncated: self.is_truncated(text) });
         }
         for case in &cases {
             let Some(original) = case.original else { continue };
@@ -179,18 +173,16 @@ impl Decider {
                 continue;
             }
             places.insert(text, cases.len());
-            let known = representatives.duplicate(text);
-            let (original, seen) = known.map_or((None, 0), |d| (Some(d.original), d.seen));
-            let is_new = |other: &Candidate| {
-                representatives.kept(other.number).is_some_and(|kept| kept >= seen)
-            };
-            let mut older: Vec<Candidate> = taken.lists.get(text).filter(is_new).collect();
+            let original = representatives.original(text);
+            let is_kept = |other: &&Candidate| representatives.kept(other.number).is_some();
+            let mut older: Vec<Candidate> =
+                taken.lists.get(text).iter().filter(is_kept).copied().collect();
             older.extend(representatives.take_pending(text));
             let (within, fresh, evidence) = Default::default();
             cases.push(Case { text, document, older, within, fresh, evidence, original });
         }
         for place in 0..cases.len() {
-            for Candidate { number, rank } in taken.lists.get(cases[place].text) {
+            for &Candidate { number, rank } in taken.lists.get(cases[place].text) {
                 let Some(&other) = places.get(&number) else { continue };
                 // A duplicate stays one: two of them will never be compared.
                 if cases[place].original.is_none() || cases[other].original.is_none() {
@@ -206,7 +198,7 @@ impl Decider {
     fn compare(
         &self,
         cases: &mut [Case],
-        own: &dyn Texts,
+        documents: &[Document<'_>],
         kept: &dyn Texts,
         cancel: &AtomicBool,
     ) -> Result<(), DedupError> {
@@ -223,9 +215,7 @@ impl Decider {
             if case.older.is_empty() && case.within.is_empty() {
                 return Ok(());
             }
-            own.with_text(case.document as u32, &mut |text| {
-                case.evidence = verifier.evidence(text, scratch);
-            })?;
+            case.evidence = verifier.evidence(documents[case.document].text, scratch);
             for text in std::mem::take(&mut case.older) {
                 // Nothing below the best so far can replace it.
                 let least = case.original.map_or(verifier.least, |best| best.similarity);
@@ -285,7 +275,7 @@ impl Decider {
                 other.fresh.push(near);
             }
         }
-        for Candidate { number, rank } in self.taken.lists.get(text) {
+        for &Candidate { number, rank } in self.taken.lists.get(text) {
             if self.representatives.kept(number).is_none() && !places.contains_key(&number) {
                 self.representatives.wait(number, Candidate { number: text, rank });
             }

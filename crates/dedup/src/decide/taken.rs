@@ -10,12 +10,13 @@ use std::sync::atomic::AtomicBool;
 pub(crate) const ALONE: u32 = u32::MAX;
 
 /// What is known of the different texts.
+#[derive(Default)]
 pub(super) struct Taken {
     /// Numbers by exact text.
     pub(super) equal: EqualTexts,
     /// Number by the method's own: texts without a sketch are not known to it.
     sketched: Vec<u32>,
-    /// Candidates of the texts that are still to be decided.
+    /// Candidates of the texts of the batch.
     pub(super) lists: Lists,
     /// A bit for each text: a limit cut its candidates.
     cut: Vec<u64>,
@@ -24,11 +25,6 @@ pub(super) struct Taken {
 }
 
 impl Taken {
-    pub(super) fn new(lists: Lists) -> Self {
-        let equal = EqualTexts::default();
-        Self { equal, sketched: Vec::new(), lists, cut: Vec::new(), truncated: 0 }
-    }
-
     /// Whether a limit cut the candidates of a text.
     pub(super) fn is_cut(&self, text: u32) -> bool {
         self.cut.get(text as usize / 64).is_some_and(|bits| bits >> (text % 64) & 1 == 1)
@@ -43,13 +39,13 @@ impl Taken {
 
     pub(super) fn bytes(&self) -> usize {
         let numbers = self.sketched.capacity() * size_of::<u32>();
-        self.equal.bytes() + numbers + self.cut.capacity() * 8 + self.lists.bytes()
+        self.equal.bytes() + numbers + self.cut.capacity() * 8
     }
 }
 
 impl Decider {
-    /// Takes documents in, in input order: the number of each one's text, or [`ALONE`].
-    pub(crate) fn take(
+    /// Takes documents in: the number of each one's text, or [`ALONE`].
+    pub(super) fn take(
         &mut self,
         documents: &[Document<'_>],
         cancel: &AtomicBool,
@@ -76,16 +72,17 @@ impl Decider {
         }
         let (most, threads) = (self.options.max_verifications, self.options.threads);
         let found = self.sieve.take(&rows, most, threads, cancel)?;
+        taken.lists.start(first);
         let mut found = taken.sketched[known..].to_vec().into_iter().zip(found).peekable();
         for text in first..taken.equal.len() {
             let Some((_, mut own)) = found.next_if(|&(number, _)| number == text) else {
-                taken.lists.push(&[]);
+                taken.lists.push(Vec::new());
                 continue;
             };
             for candidate in &mut own.candidates {
                 candidate.number = taken.sketched[candidate.number as usize];
             }
-            taken.lists.push(&own.candidates);
+            taken.lists.push(own.candidates);
             if own.cut {
                 taken.set_cut(text);
             }

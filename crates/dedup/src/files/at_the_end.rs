@@ -54,8 +54,9 @@ fn take(
     writer: &mut RecordWriter<'_>,
     counts: &mut Summary,
 ) -> Result<(), DedupError> {
+    let sketches = gathered.decides_on_arrival().then(|| gathered.decider());
     let mut accepted = Vec::new();
-    for slot in intake.parse(block, gathered.decider())? {
+    for slot in intake.parse(block, sketches)? {
         match slot.parsed {
             Ok(parsed) => accepted.push((slot.line, parsed)),
             Err(reason) => {

@@ -84,17 +84,17 @@ impl<'a> Intake<'a> {
         }
     }
 
-    /// Parses and sketches every line of a block in parallel.
+    /// Parses every line of a block in parallel, and sketches it where somebody is given who does.
     pub(super) fn parse<'b>(
         &self,
         block: &'b Block,
-        decider: &Decider,
+        sketches: Option<&Decider>,
     ) -> Result<Vec<Slot<'b>>, DedupError> {
         let mut slots: Vec<Slot<'b>> =
             block.lines.iter().map(|line| Slot { line, parsed: Err(String::new()) }).collect();
         let new = Scratch::default;
         parallel::for_each(&mut slots, self.threads, self.cancel, new, |scratch, slot| {
-            slot.parsed = parse(self.fields, decider, block.bytes_of(slot.line), scratch);
+            slot.parsed = parse(self.fields, sketches, block.bytes_of(slot.line), scratch);
             Ok(())
         })?;
         Ok(slots)
@@ -132,7 +132,7 @@ impl<'a> Intake<'a> {
 
 fn parse<'b>(
     fields: &Fields,
-    decider: &Decider,
+    sketches: Option<&Decider>,
     line: &'b [u8],
     scratch: &mut Scratch,
 ) -> Result<Parsed<'b>, String> {
@@ -141,6 +141,7 @@ fn parse<'b>(
         return Err("longer than 4 GiB".into());
     }
     let record = fields.record(line)?;
-    let sketch = decider.sketch(&record.text, scratch);
+    let sketch = sketches.map(|decider| decider.sketch(&record.text, scratch));
+    let sketch = sketch.unwrap_or_default();
     Ok(Parsed { text: record.text, id: record.id, key: record.key, sketch })
 }

@@ -67,7 +67,7 @@ impl Run<'_, '_> {
 
 impl Stream {
     fn decide(&mut self, intake: &mut Intake<'_>, block: &Block) -> Result<Vec<Entry>, DedupError> {
-        let slots = intake.parse(block, &self.decider)?;
+        let slots = intake.parse(block, Some(&self.decider))?;
         let mut accepted = Vec::new();
         let mut outcomes: Vec<Option<String>> = Vec::with_capacity(slots.len());
         for slot in slots {
@@ -116,7 +116,7 @@ impl Stream {
             .iter_mut()
             .map(|(text, sketch)| Document { text, sketch: std::mem::take(sketch) })
             .collect();
-        let verdicts = self.decider.decide(&documents, &intake.records, intake.cancel)?;
+        let verdicts = self.decider.represent(&documents, &intake.records, intake.cancel)?;
         let mut keep = Vec::new();
         for ((document, &(line, _)), verdict) in documents.iter().zip(&lines).zip(&verdicts) {
             self.tally.count(&document.sketch, verdict.outcome);

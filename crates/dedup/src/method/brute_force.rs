@@ -73,12 +73,12 @@ impl Sieve for BruteForce {
             cancel,
             || (),
             |(), (place, row, found)| {
-                let older = self.index.search(row, limit);
+                let older = self.index.search(row, usize::MAX);
                 let newer = batch.search(row, usize::MAX).matches;
                 let newer = newer.iter().filter(|found| found.ordinal < *place);
                 let candidates = older.matches.iter().map(|found| candidate(found, 0));
                 let candidates = candidates.chain(newer.map(|found| candidate(found, first)));
-                *found = shared::best(candidates.collect(), limit, older.truncated);
+                *found = shared::best(candidates.collect(), limit, false);
                 Ok(())
             },
         )?;

@@ -1,19 +1,36 @@
-//! Signatures in the band index: documents that share a band are candidates.
+//! Signatures cut into bands: texts that share a band are candidates.
 //!
 //! The S-curve of the plan is what recall depends on ([`BandPlan::probability`]); without a plan of the caller's it is the
 //! most selective one that finds a pair at the threshold with probability [`RECALL`].
+//!
+//! # Crowds
+//! A bucket holds `max_bucket` texts, the oldest. A text that finds the bucket of its band full sees those and goes on to a
+//! smaller bucket, whose key has one position of the signature more, and so on, [`LEVELS`] times; it is listed in the first
+//! bucket that has room. Candidates seen in buckets with room come first, by their number, then those seen most often: what two
+//! texts of a crowd share beyond the crowd is what tells. So a text reads a bounded number of others, in at most one
+//! bucket per band and level, and is listed once per band (a prefix tree that grows where it is full: Bawa, Condie, Ganesan, "LSH
+//! forest", WWW 2005).
+//!
+//! Measured (`npm run bench -- crowded`): of pairs at Jaccard 0.80 in crowds of 3,000 texts whose similarity to each other
+//! is 0.67 and 0.74, whole bands alone find 99.3 and 94.7 %, this 100 and 97.3 %; without the order by room 99.3 and 92.0 %. At
+//! 0.9 all find all.
 
-use super::{Found, Sieve, Sketch, count, shared};
+use super::{Candidate, Found, Sieve, Sketch, count, shared};
 use crate::error::DedupError;
 use crate::options::DedupOptions;
 use crate::parallel;
-use simhash_index::bands::{BandPlan, Table, band_keys};
+use simhash_index::bands::{BandPlan, Table, band_key, band_keys};
 use simhash_sketch::minhash::{MinHashOptions, MinHasher};
 use simhash_sketch::{Fingerprinter, Scratch};
 use std::sync::atomic::AtomicBool;
 
 /// The probability with which a pair just at the threshold is to be found: one in ten thousand is missed, and fewer above.
 const RECALL: f64 = 0.9999;
+/// Positions by which a key may grow where its bucket is full.
+const LEVELS: usize = 8;
+/// So many times fewer texts than the bucket of a whole band does a bucket of more positions hold: with 256 and 32 a text of a
+/// crowd reads 12,288 others at most, in about 0.2 ms.
+const REFINED: usize = 8;
 /// Positions that a plan may have at most by default: the usual length of a signature, 3.5 % standard error.
 const HASHES: usize = 128;
 
@@ -21,8 +38,9 @@ pub(super) struct MinHash {
     fingerprinter: Fingerprinter,
     hasher: MinHasher,
     plan: BandPlan,
-    /// Of each key the oldest texts, as many as it counts for and one more, which shows that there are more.
+    /// The texts of each bucket, the oldest first.
     texts: Table,
+    /// Texts that a bucket of a whole band holds.
     bucket: usize,
     count: u32,
 }
@@ -45,43 +63,78 @@ impl MinHash {
         })
     }
 
-    /// The different keys of a row's bands, as far as the table tells keys apart.
-    fn keys(&self, row: &[u64]) -> Vec<u64> {
+    /// The keys of a row's bands, as far as the table tells keys apart.
+    fn keys(&self, signature: &[u32]) -> Vec<u64> {
         let mut keys = Vec::with_capacity(self.plan.bands);
-        band_keys(self.plan, &signature(row), &mut keys);
-        for key in &mut keys {
-            *key = Table::bucket(*key);
-        }
-        keys.sort_unstable();
-        keys.dedup();
+        band_keys(self.plan, signature, &mut keys);
         keys
     }
 
-    /// Lists a text under its keys.
-    fn insert(&mut self, keys: &[u64], text: u32) {
-        for &key in keys {
-            if self.texts.ids_len(key) <= self.bucket {
-                self.texts.insert(key, text, |_| true);
+    /// The bucket of a band at a level.
+    fn bucket(&self, slot: &Slot, band: usize, level: usize, bytes: &mut Vec<u8>) -> u64 {
+        if level == 0 {
+            return slot.keys[band];
+        }
+        let from = slot.signature.iter().cycle().skip(band * self.plan.rows);
+        band_key(band, from.take(self.plan.rows + level), bytes)
+    }
+
+    /// Texts that a bucket of a level holds.
+    fn holds(&self, level: usize) -> usize {
+        if level == 0 { self.bucket } else { (self.bucket / REFINED).max(1) }
+    }
+
+    /// The highest level; beyond the signature's length keys would have a position twice.
+    fn levels(&self) -> usize {
+        LEVELS.min(self.plan.hashes() - self.plan.rows)
+    }
+
+    /// Lists a text in the first bucket of each band that is not full.
+    fn insert(&mut self, slot: &Slot, bytes: &mut Vec<u8>) {
+        for band in 0..slot.keys.len() {
+            for level in 0..=self.levels() {
+                let key = self.bucket(slot, band, level, bytes);
+                if self.texts.ids_len(key) < self.holds(level) {
+                    self.texts.insert(key, slot.number, |_| true);
+                    break;
+                }
             }
         }
     }
 
-    /// The candidates of a text with these keys among those before it.
-    fn find(&self, keys: &[u64], text: u32, limit: usize) -> Found {
+    /// The candidates of a text among those before it.
+    fn find(&self, slot: &Slot, bytes: &mut Vec<u8>, limit: usize) -> Found {
+        // Numbers, each followed by a bit: the bucket had room.
         let (mut seen, mut cut) = (Vec::new(), false);
-        for &key in keys {
-            let mut before = self.texts.ids(key).take_while(|&other| other < text);
-            seen.extend(before.by_ref().take(self.bucket));
-            cut |= before.next().is_some();
+        for band in 0..slot.keys.len() {
+            for level in 0..=self.levels() {
+                let key = self.bucket(slot, band, level, bytes);
+                let before = seen.len();
+                let others = self.texts.ids(key).take_while(|&other| other < slot.number);
+                seen.extend(others.map(|other| u64::from(other) << 1));
+                if seen.len() - before < self.holds(level) {
+                    seen[before..].iter_mut().for_each(|other| *other |= 1);
+                    break;
+                }
+                cut = true;
+            }
         }
-        shared::by_keys(&mut seen, self.plan.bands, limit, cut)
+        seen.sort_unstable();
+        let most = self.plan.bands;
+        let candidates = seen.chunk_by(|a, b| a >> 1 == b >> 1).map(|group| {
+            let with_room = group.iter().filter(|&&one| one & 1 == 1).count();
+            let missing = |bands: usize| most.saturating_sub(bands) as u32;
+            let rank = missing(with_room) * (most as u32 + 1) + missing(group.len());
+            Candidate { number: (group[0] >> 1) as u32, rank }
+        });
+        shared::best(candidates.collect(), limit, cut)
     }
 }
 
-/// A row on its way into the table.
-struct Slot<'a> {
-    row: &'a [u64],
+/// A text on its way into the table.
+struct Slot {
     number: u32,
+    signature: Vec<u32>,
     keys: Vec<u64>,
     found: Found,
 }
@@ -121,23 +174,31 @@ impl Sieve for MinHash {
     ) -> Result<Vec<Found>, DedupError> {
         let first = self.count;
         self.count = count(first, rows.len())?;
-        let slot = |(number, &row)| Slot { row, number, keys: Vec::new(), found: Found::default() };
-        let mut slots: Vec<Slot<'_>> = (first..).zip(rows).map(slot).collect();
-        let new = || ();
-        parallel::for_each(&mut slots, threads, cancel, new, |(), slot| {
-            slot.keys = self.keys(slot.row);
-            Ok(())
-        })?;
-        for place in 0..slots.len() {
+        let slot = |(number, &row)| {
+            let (signature, keys, found) = (signature(row), Vec::new(), Found::default());
+            Slot { number, signature, keys, found }
+        };
+        let mut slots: Vec<Slot> = (first..).zip(rows).map(slot).collect();
+        parallel::for_each(
+            &mut slots,
+            threads,
+            cancel,
+            || (),
+            |(), slot| {
+                slot.keys = self.keys(&slot.signature);
+                Ok(())
+            },
+        )?;
+        let mut bytes = Vec::new();
+        for (place, slot) in slots.iter().enumerate() {
             // The next one's cache lines are on their way while this one is listed.
             for &key in slots.get(place + 1).map_or(&[][..], |next| &next.keys) {
                 self.texts.prefetch(key);
             }
-            let slot = &slots[place];
-            self.insert(&slot.keys, slot.number);
+            self.insert(slot, &mut bytes);
         }
-        parallel::for_each(&mut slots, threads, cancel, new, |(), slot| {
-            slot.found = self.find(&slot.keys, slot.number, limit);
+        parallel::for_each(&mut slots, threads, cancel, Vec::new, |bytes, slot| {
+            slot.found = self.find(slot, bytes, limit);
             Ok(())
         })?;
         Ok(slots.into_iter().map(|slot| slot.found).collect())

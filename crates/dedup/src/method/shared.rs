@@ -1,5 +1,4 @@
-//! What the methods share whose candidates have a key in common (a band, a sentence), and what those share that look
-//! for all within a distance.
+//! What the methods share whose candidates have a key in common (a sentence), and what all share: the limit.
 
 use super::{Candidate, Found};
 
@@ -9,17 +8,22 @@ pub(super) fn by_keys(seen: &mut [u32], most: usize, limit: usize, cut: bool) ->
     seen.sort_unstable();
     let groups = seen.chunk_by(|a, b| a == b);
     let candidates = groups
-        .map(|group| Candidate { number: group[0], rank: (most - group.len()) as u32 })
+        .map(|group| Candidate { number: group[0], rank: most.saturating_sub(group.len()) as u32 })
         .collect();
     best(candidates, limit, cut)
 }
 
-/// The best of these by rank, then number, at most `limit`.
+/// At most `limit` of these: the oldest for a quarter of the places, and of the others the best by rank, then number. The
+/// oldest of a crowd are those that the rest are duplicates of; the nearest may all be duplicates themselves.
 pub(super) fn best(mut candidates: Vec<Candidate>, limit: usize, cut: bool) -> Found {
     let order = |candidate: &Candidate| (candidate.rank, candidate.number);
     let over = candidates.len() > limit;
     if over {
-        candidates.select_nth_unstable_by_key(limit, order);
+        let oldest = limit / 4;
+        if oldest > 0 {
+            candidates.select_nth_unstable_by_key(oldest - 1, |candidate| candidate.number);
+        }
+        candidates[oldest..].select_nth_unstable_by_key(limit - oldest, order);
         candidates.truncate(limit);
     }
     candidates.sort_unstable_by_key(order);
@@ -42,5 +46,20 @@ mod tests {
         assert_eq!(pairs(&found), [(2, 2), (5, 2), (1, 3)]);
         assert!(found.cut);
         assert!(by_keys(&mut [], 4, 3, true).cut);
+    }
+
+    #[test]
+    fn a_quarter_is_for_the_oldest() {
+        // The older, the worse.
+        let all: Vec<Candidate> =
+            (0..20).rev().map(|number| Candidate { number, rank: 20 - number }).collect();
+        for limit in 1..20 {
+            let found = best(all.clone(), limit, false);
+            let numbers: Vec<u32> = found.candidates.iter().map(|one| one.number).collect();
+            let old = limit as u32 / 4;
+            let expected = (20 + old - limit as u32..20).rev().chain((0..old).rev());
+            assert!(found.cut && numbers.iter().copied().eq(expected), "{limit}: {numbers:?}");
+        }
+        assert!(!best(all, 20, false).cut);
     }
 }

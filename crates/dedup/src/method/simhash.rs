@@ -28,29 +28,16 @@ impl SimHash {
     }
 }
 
+fn candidate(found: &Match) -> Candidate {
+    Candidate { number: found.id as u32, rank: found.distance }
+}
+
 fn items(rows: &[&[u64]]) -> Vec<Item> {
     rows.iter().map(|row| Item::Fingerprint(row[0])).collect()
 }
 
-impl SimHash {
-    /// The best of the texts taken in before these.
-    fn older(
-        &self,
-        rows: &[&[u64]],
-        limit: usize,
-        threads: usize,
-        cancel: &AtomicBool,
-    ) -> Result<Vec<Found>, DedupError> {
-        let options = SearchOptions { max_distance: None, limit: Some(limit) };
-        let answers = self.index.search_many(&items(rows), options, threads, cancel)?;
-        let candidate = |found: &Match| Candidate { number: found.id as u32, rank: found.distance };
-        let found = answers.into_iter().map(|answer| Found {
-            candidates: answer.matches.iter().map(candidate).collect(),
-            cut: answer.truncated,
-        });
-        Ok(found.collect())
-    }
-}
+/// Texts looked for at once: few, for in a crowd each has everybody as its candidates until the best are chosen.
+const TOGETHER: usize = 32;
 
 impl Sieve for SimHash {
     fn sketch(&self, text: &str, scratch: &mut Scratch) -> Sketch {
@@ -73,26 +60,33 @@ impl Sieve for SimHash {
         let first = self.count;
         self.count = count(first, rows.len())?;
         let fingerprints: Vec<u64> = rows.iter().map(|row| row[0]).collect();
-        let found = self.older(rows, limit, threads, cancel)?;
-        let mut slots: Vec<(usize, Found)> = found.into_iter().enumerate().collect();
+        let mut slots: Vec<(usize, Vec<Found>)> =
+            (0..rows.len()).step_by(TOGETHER).map(|start| (start, Vec::new())).collect();
         parallel::for_each(
             &mut slots,
             threads,
             cancel,
             || (),
-            |(), (place, found)| {
-                let Found { mut candidates, cut } = std::mem::take(found);
-                let (before, own) = (&fingerprints[..*place], fingerprints[*place]);
-                hamming::within(before, own, self.max_distance, |earlier, distance| {
-                    let number = first + earlier as u32;
-                    candidates.push(Candidate { number, rank: distance });
-                });
-                *found = shared::best(candidates, limit, cut);
+            |(), (start, found)| {
+                let end = rows.len().min(*start + TOGETHER);
+                let items = items(&rows[*start..end]);
+                let all = SearchOptions::default();
+                let older = self.index.search_many(&items, all, 1, cancel)?;
+                found.extend((*start..end).zip(older).map(|(place, older)| {
+                    let older = older.matches.iter();
+                    let mut candidates: Vec<Candidate> = older.map(candidate).collect();
+                    let (before, own) = (&fingerprints[..place], fingerprints[place]);
+                    hamming::within(before, own, self.max_distance, |earlier, distance| {
+                        let number = first + earlier as u32;
+                        candidates.push(Candidate { number, rank: distance });
+                    });
+                    shared::best(candidates, limit, false)
+                }));
                 Ok(())
             },
         )?;
         self.index.add_many(&items(rows))?;
-        Ok(slots.into_iter().map(|(_, found)| found).collect())
+        Ok(slots.into_iter().flat_map(|(_, found)| found).collect())
     }
 
     /// Of the index when everything is sealed, by the plan's formula. What is held at one moment depends on merges in the

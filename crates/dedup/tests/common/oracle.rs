@@ -1,7 +1,6 @@
 //! The documented rule, written down naively: no index, no caches, no batches, all pairs, all limits.
 
 use simhash_dedup::{Cluster, Decision, DedupOptions, Keep, Key, Method};
-use simhash_index::bands::band_keys;
 use simhash_sketch::minhash::{MinHashOptions, MinHasher};
 use simhash_sketch::sentences::MIN_LENGTH;
 use simhash_sketch::{Fingerprinter, Scratch, Unit};
@@ -11,8 +10,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Everything the rule looks at in a document.
 struct Known {
-    /// Of bands or sentences.
+    /// Of its sentences.
     keys: Vec<u64>,
+    signature: Vec<u32>,
     normalised: String,
     fingerprint: Option<u64>,
     shingles: BTreeSet<u64>,
@@ -51,7 +51,8 @@ impl Known {
         fingerprinter.shingles(text, scratch, &mut shingles);
         let normalised = fingerprinter.normalize(text, scratch).to_owned();
         Self {
-            keys: keys(text, &shingles, options.method),
+            keys: sentences(text, options.method),
+            signature: signature(&shingles, options.method),
             long: if by_script(options) { fives(&normalised) } else { BTreeSet::new() },
             normalised,
             fingerprint,
@@ -93,28 +94,65 @@ impl Known {
     }
 }
 
-/// The keys of a document's bands, or its longest sentences.
-fn keys(text: &str, shingles: &[u64], method: Method) -> Vec<u64> {
-    match method {
-        Method::MinHash { plan } => {
-            let plan = plan.unwrap();
-            let hashes = plan.hashes();
-            let options = MinHashOptions { hashes, ..MinHashOptions::default() };
-            let (mut signature, mut keys) = (Vec::new(), Vec::new());
-            MinHasher::new(&options).unwrap().signature(shingles, &mut signature);
-            band_keys(plan, &signature, &mut keys);
-            // Of a key 43 bits count.
-            let keys: BTreeSet<u64> = keys.into_iter().map(|key| key >> 21).collect();
-            keys.into_iter().collect()
-        }
-        Method::Sentences { count } => {
-            let options =
-                SentenceOptions { count, min_length: MIN_LENGTH, ..SentenceOptions::default() };
-            let found = &mut SentenceScratch::default();
-            Longest::new(&options).of(text, found).iter().map(|one| one.hash).collect()
-        }
-        _ => Vec::new(),
+fn signature(shingles: &[u64], method: Method) -> Vec<u32> {
+    let mut signature = Vec::new();
+    if let Method::MinHash { plan } = method {
+        let hashes = plan.unwrap().hashes();
+        let options = MinHashOptions { hashes, ..MinHashOptions::default() };
+        MinHasher::new(&options).unwrap().signature(shingles, &mut signature);
     }
+    signature
+}
+
+/// The longest sentences.
+fn sentences(text: &str, method: Method) -> Vec<u64> {
+    let Method::Sentences { count } = method else { return Vec::new() };
+    let options = SentenceOptions { count, min_length: MIN_LENGTH, ..SentenceOptions::default() };
+    let found = &mut SentenceScratch::default();
+    Longest::new(&options).of(text, found).iter().map(|one| one.hash).collect()
+}
+
+/// What is in the buckets: the positions of a band and those behind it, by the number of the band.
+type Buckets = BTreeMap<(usize, Vec<u32>), Vec<usize>>;
+
+/// A text's candidates by its bands, with their ranks, and whether a bucket was full. Puts it into the buckets.
+fn by_bands(
+    text: usize,
+    signature: &[u32],
+    buckets: &mut Buckets,
+    options: &DedupOptions,
+) -> (Vec<(u32, usize)>, bool) {
+    let Method::MinHash { plan: Some(plan) } = options.method else { return (Vec::new(), false) };
+    let mut cut = false;
+    // By text: in how many buckets it was seen, in how many with room.
+    let mut seen: BTreeMap<usize, (usize, usize)> = BTreeMap::new();
+    for band in 0..plan.bands {
+        for level in 0..=plan.bands * plan.rows - plan.rows {
+            if level > 8 || signature.is_empty() {
+                break;
+            }
+            let positions: Vec<u32> = (0..plan.rows + level)
+                .map(|at| signature[(band * plan.rows + at) % signature.len()])
+                .collect();
+            let bucket = buckets.entry((band, positions)).or_default();
+            let holds = if level == 0 { options.max_bucket } else { options.max_bucket / 8 };
+            let has_room = bucket.len() < holds.max(1);
+            for &other in &*bucket {
+                let (all, with_room) = seen.entry(other).or_default();
+                *all += 1;
+                *with_room += usize::from(has_room);
+            }
+            if has_room {
+                bucket.push(text);
+                break;
+            }
+            cut = true;
+        }
+    }
+    let rank = |(all, with_room): (usize, usize)| {
+        (plan.bands - with_room) * (plan.bands + 1) + plan.bands - all
+    };
+    (seen.into_iter().map(|(other, counts)| (rank(counts) as u32, other)).collect(), cut)
 }
 
 /// A number of a test: all of them are whole.
@@ -169,11 +207,19 @@ pub(crate) fn oracle_keyed(
     let scratch = &mut Scratch::default();
     let known: Vec<Known> =
         texts.iter().map(|text| Known::of(text, options, &fingerprinter, scratch)).collect();
-    let graph = Graph::new(&known, options);
     let order = order(texts, keys, &options.keep);
-    let originals = match options.cluster {
-        Cluster::Representative => represent(&known, &graph, &order),
-        Cluster::Components => connect(&known, &graph, &order),
+    let (graph, originals) = match options.cluster {
+        Cluster::Representative => {
+            let graph = Graph::new(&known, &order, options);
+            let originals = represent(&known, &graph, &order);
+            (graph, originals)
+        }
+        Cluster::Components => {
+            let input: Vec<usize> = (0..known.len()).collect();
+            let graph = Graph::new(&known, &input, options);
+            let originals = connect(&known, &graph, &order);
+            (graph, originals)
+        }
     };
     let has_distance = matches!(options.method, Method::SimHash { .. });
     let decisions = (0..texts.len()).map(|place| {
@@ -210,23 +256,25 @@ struct Graph {
 }
 
 impl Graph {
-    fn new(known: &[Known], options: &DedupOptions) -> Self {
+    /// Of documents that are taken in this order.
+    fn new(known: &[Known], order: &[usize], options: &DedupOptions) -> Self {
         let mut first: Vec<usize> = Vec::new();
-        let mut texts = Vec::new();
-        for (place, own) in known.iter().enumerate() {
+        let mut texts = vec![None; known.len()];
+        for &place in order {
+            let own = &known[place];
             if own.normalised.is_empty() {
-                texts.push(None);
                 continue;
             }
             let equal = first.iter().position(|&other| known[other].equals(own));
             if equal.is_none() {
                 first.push(place);
             }
-            texts.push(equal.or(Some(first.len() - 1)));
+            texts[place] = equal.or(Some(first.len() - 1));
         }
         let mut graph = Self { texts, cut: Vec::new(), edges: BTreeMap::new(), first };
+        let mut buckets = Buckets::new();
         for text in 0..graph.first.len() {
-            let (list, cut) = graph.list(text, known, options);
+            let (list, cut) = graph.list(text, known, &mut buckets, options);
             graph.cut.push(cut);
             for (rank, other) in list {
                 let quality = match options.min_similarity {
@@ -256,18 +304,19 @@ impl Graph {
         &self,
         text: usize,
         known: &[Known],
+        buckets: &mut Buckets,
         options: &DedupOptions,
     ) -> (Vec<(u32, usize)>, bool) {
         let own = &known[self.first[text]];
         let of = |text: usize| &known[self.first[text]];
         let mut cut = false;
         let mut near: Vec<(u32, usize)> = match options.method {
-            Method::MinHash { .. } | Method::Sentences { .. } => {
-                let most = match options.method {
-                    Method::MinHash { plan } => plan.unwrap().bands,
-                    Method::Sentences { count } => count,
-                    _ => 0,
-                };
+            Method::MinHash { .. } => {
+                let (near, full) = by_bands(text, &own.signature, buckets, options);
+                cut = full;
+                near
+            }
+            Method::Sentences { count: most } => {
                 let mut seen: BTreeMap<usize, usize> = BTreeMap::new();
                 for key in &own.keys {
                     let has = (0..text).filter(|&other| of(other).keys.contains(key));
@@ -285,9 +334,14 @@ impl Graph {
                 })
                 .collect(),
         };
-        near.sort_unstable();
-        cut |= near.len() > options.max_verifications;
-        near.truncate(options.max_verifications);
+        let most = options.max_verifications;
+        if near.len() > most {
+            cut = true;
+            near.sort_unstable_by_key(|&(_, other)| other);
+            let mut rest = near.split_off(most / 4);
+            rest.sort_unstable();
+            near.extend(&rest[..most - most / 4]);
+        }
         (near, cut)
     }
 }

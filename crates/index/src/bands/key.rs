@@ -13,10 +13,20 @@ pub fn band_keys(plan: BandPlan, signature: &[u32], out: &mut Vec<u64>) {
     out.clear();
     let mut bytes = Vec::with_capacity(plan.rows * 4);
     for (band, rows) in signature.chunks_exact(plan.rows).take(plan.bands).enumerate() {
-        bytes.clear();
-        bytes.extend(rows.iter().flat_map(|value| value.to_le_bytes()));
-        out.push(xxh3_64_with_seed(&bytes, band as u64));
+        out.push(band_key(band, rows, &mut bytes));
     }
+}
+
+/// The key of one band over these positions, which may be more than its own: texts that share it share all of them. `scratch`
+/// is memory to work in.
+pub fn band_key<'a>(
+    band: usize,
+    positions: impl IntoIterator<Item = &'a u32>,
+    scratch: &mut Vec<u8>,
+) -> u64 {
+    scratch.clear();
+    scratch.extend(positions.into_iter().flat_map(|value| value.to_le_bytes()));
+    xxh3_64_with_seed(scratch, band as u64)
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ mod table;
 mod timed;
 
 pub use index::BandIndex;
-pub use key::band_keys;
+pub use key::{band_key, band_keys};
 pub use matches::{BandMatch, BandMatches, BandOutcome, BandStats};
 pub use options::{BandOptions, BandSearch, Signatures};
 pub use plan::BandPlan;
