@@ -35,6 +35,25 @@ test('batches and threads change nothing', async () => {
   }
 });
 
+test('decisions say whose candidates a limit cut, by both kinds of clusters', async () => {
+  const crowd = [0, 1, 2, 3].map((number) => `${NEWS}${number}`);
+  for (const cluster of ['representative', 'components'] as const) {
+    for (const [maxVerifications, cut] of [
+      [1, [2, 3]],
+      [2, [3]],
+      [3, []],
+    ] as const) {
+      const truncated: number[] = [];
+      const stream = dedup([...crowd, crowd[3] ?? ''], { cluster, maxVerifications });
+      for await (const { index, ...decision } of stream) {
+        if ('truncated' in decision) truncated.push(index);
+      }
+      // The fifth is a copy of the fourth.
+      expect(truncated).toEqual(cut.length > 0 ? [...cut, 4] : []);
+    }
+  }
+});
+
 test('leaving the loop closes the source, at most two batches ahead', async () => {
   let read = 0;
   let closed = false;

@@ -87,3 +87,46 @@ export function recall(pairs, originals) {
   const of = (id) => originals.get(id) ?? id;
   return pairs.filter(([a, b]) => of(a) === of(b)).length / pairs.length;
 }
+
+/** The original of each document that is dropped. */
+async function originals(dedup, docs, options) {
+  const found = new Map();
+  for await (const { doc, duplicateOf } of dedup(docs, { batch: 4096, ...options }))
+    if (duplicateOf !== undefined) found.set(doc.id, docs[duplicateOf].id);
+  return found;
+}
+
+export async function bench(options) {
+  const { dedup } = await import('../dist/index.mjs');
+  const at = options.indexOf('--size');
+  const most = at >= 0 ? Number(options[at + 1]) : SIZES[SIZES.length - 1];
+  const rows = [];
+  for (const size of SIZES.filter((size) => size <= most)) {
+    for (const share of SHARES) {
+      const { docs, pairs } = crowds(size, share);
+      const between = (share / (2 - share)).toFixed(2);
+      for (const cluster of ['representative', 'components']) {
+        const found = await originals(dedup, docs, { cluster });
+        for (const [target, similarity] of TARGETS.entries()) {
+          rows.push({
+            what: `${cluster}: pairs at ${similarity} in crowds of ${size} at ${between}`,
+            value: recall(pairs[target], found),
+            unit: 'recall',
+          });
+        }
+      }
+    }
+  }
+  const docs = numbered(Math.min(most, 3000));
+  for (const keep of ['first', 'last']) {
+    for (const method of ['minhash', 'simhash']) {
+      const found = await originals(dedup, docs, { keep, method });
+      rows.push({
+        what: `${method}, keep ${keep}: kept of ${docs.length} texts that differ in a number`,
+        value: docs.length - found.size,
+        unit: 'documents',
+      });
+    }
+  }
+  return { bench: 'crowded', setup: `texts of ${LENGTH} characters around templates`, rows };
+}

@@ -23,6 +23,7 @@ const javascript = [
   'timers',
   'window',
   'sentences',
+  'crowded',
   'quality',
 ];
 const names = [...rust, ...javascript];
@@ -42,6 +43,7 @@ const smoke = {
   window: ['--size', '20000'],
   quality: ['--set', 'sample'],
   sentences: ['--size', '200'],
+  crowded: ['--size', '300'],
 };
 
 function usage(message) {

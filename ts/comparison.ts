@@ -74,7 +74,7 @@ export interface Summary {
   rejected: number;
   /** Groups of two or more. */
   clusters: number;
-  /** Documents for which `maxVerifications` cut the candidates: a duplicate may have been missed. */
+  /** Different texts whose candidates a limit cut: an original of theirs may have been missed. Copies of a text are not counted again. */
   truncated: number;
   /** Kept documents without text after normalisation; they match nothing. */
   empty: number;

@@ -1,5 +1,6 @@
 import { addAbortListener } from 'node:events';
 import { binding } from './binding';
+import { bit } from './bitmap';
 import {
   COMPARISON,
   type ComparisonOptions,
@@ -30,6 +31,11 @@ export interface Decision<D extends Doc = Doc> {
   similarity?: number;
   /** Hamming distance to that document, by method `'simhash'`. */
   distance?: number;
+  /**
+   * A limit cut the candidates of this text (`maxVerifications`, or a band or sentence that hundreds of texts share): an original, or
+   * a better one, may have been missed. Absent where none did.
+   */
+  truncated?: true;
 }
 
 /** How a stream is deduplicated. */
@@ -294,7 +300,7 @@ function chosen<D>(
 
 function* rows<D extends Doc>(
   { docs, first }: Running<D>,
-  { duplicateOf, similarity, distance }: NativeDecisions,
+  { duplicateOf, similarity, distance, truncated }: NativeDecisions,
 ): Generator<Decision<D>> {
   for (const [row, doc] of docs.entries()) {
     yield {
@@ -303,6 +309,7 @@ function* rows<D extends Doc>(
       ...present('duplicateOf', duplicateOf[row]),
       ...present('similarity', similarity[row]),
       ...present('distance', distance[row]),
+      ...(bit(truncated, row) ? { truncated: true as const } : {}),
     };
   }
 }

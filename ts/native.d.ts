@@ -421,6 +421,8 @@ export interface NativeDecisions {
   duplicateOf: Float64Array
   similarity: Float64Array
   distance: Float64Array
+  /** A bit for each row. */
+  truncated: Uint8Array
 }
 
 /** How documents are compared. */

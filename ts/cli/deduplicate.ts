@@ -198,7 +198,7 @@ function sentences(summary: Summary, dryRun: boolean): string[] {
     `read ${count(read)} = kept ${count(kept)} + duplicates ${count(duplicates)} + rejected ${count(rejected)}`,
     `${plural(clusters, 'cluster')}, ${bytes(summary.bytes)} in ${seconds.toFixed(2)} s (${bytes(rate)}/s)`,
     ...(truncated > 0
-      ? [`${plural(truncated, 'document')} had more candidates than were looked at`]
+      ? [`${plural(truncated, 'text')} had more candidates than were looked at`]
       : []),
     ...(dryRun ? ['dry run: nothing was written'] : []),
   ];

@@ -236,7 +236,9 @@ fn filed(lines: &str, options: &DedupOptions, marks: Duplicates) -> (String, Str
 fn files_are_decided_as_streams_are_with_the_same_bytes_on_any_threads() {
     let corpus = Corpus::new(300);
     let lines = corpus.lines();
-    for options in every() {
+    // And with limits that cut.
+    let cut = |options| DedupOptions { max_bucket: 5, max_verifications: 4, ..options };
+    for options in every().chain(every().map(cut)) {
         let one = on_threads(1, || filed(&lines, &options, Duplicates::Mark));
         let threads = DedupOptions { threads: 3, ..options.clone() };
         let many = on_threads(4, || filed(&lines, &threads, Duplicates::Mark));
@@ -252,7 +254,8 @@ fn files_are_decided_as_streams_are_with_the_same_bytes_on_any_threads() {
             assert_eq!(record["similarity"].is_number(), decision.similarity.is_some());
         }
         assert_eq!(records.lines().count(), decisions.len());
-        let counts = |s: &Summary| (s.read, s.kept, s.duplicates, s.clusters, s.empty, s.short);
+        let counts =
+            |s: &Summary| (s.read, s.kept, s.duplicates, s.clusters, s.empty, s.short, s.truncated);
         assert_eq!(counts(&summary), counts(&figures), "{options:?}");
     }
 }

@@ -1,7 +1,7 @@
 //! The decision maker behind `dedup()`.
 
 use crate::check::number;
-use crate::columns::Column;
+use crate::columns::{Column, bitmap};
 use crate::error::{Failure, caught, js, unknown};
 use crate::files::NativeSummary;
 use crate::fingerprinter::NativeFingerprinterOptions;
@@ -77,6 +77,7 @@ impl NativeDedupOptions<'_> {
             max_verifications: self
                 .max_verifications
                 .map_or(default.max_verifications, |most| most as usize),
+            max_bucket: default.max_bucket,
             threads: self.threads as usize,
         })
     }
@@ -128,6 +129,9 @@ pub struct NativeDecisions {
     pub similarity: Column<f64>,
     #[napi(ts_type = "Float64Array")]
     pub distance: Column<f64>,
+    /// A bit for each row.
+    #[napi(ts_type = "Uint8Array")]
+    pub truncated: Column<u8>,
 }
 
 impl NativeDecisions {
@@ -139,6 +143,7 @@ impl NativeDecisions {
             duplicate_of: column(|decision| decision.duplicate_of.map(number)),
             similarity: column(|decision| decision.similarity),
             distance: column(|decision| decision.distance.map(f64::from)),
+            truncated: bitmap(decisions.iter().map(|decision| decision.truncated)),
         }
     }
 }

@@ -53,7 +53,7 @@ impl Decider {
         let taken = &mut self.taken;
         let first = taken.equal.len();
         let (mut numbers, mut rows) = (Vec::with_capacity(documents.len()), Vec::new());
-        let known = taken.sketched.len();
+        let mut known = taken.sketched.len();
         for Document { sketch, .. } in documents {
             // Two empty texts are not equal.
             let number = if sketch.empty {
@@ -73,12 +73,12 @@ impl Decider {
         let (most, threads) = (self.options.max_verifications, self.options.threads);
         let found = self.sieve.take(&rows, most, threads, cancel)?;
         taken.lists.start(first);
-        let mut found = taken.sketched[known..].to_vec().into_iter().zip(found).peekable();
+        let mut found = found.into_iter();
         for text in first..taken.equal.len() {
-            let Some((_, mut own)) = found.next_if(|&(number, _)| number == text) else {
-                taken.lists.push(Vec::new());
-                continue;
-            };
+            // Texts without a sketch have no candidates.
+            let own = if taken.sketched.get(known) == Some(&text) { found.next() } else { None };
+            known += usize::from(own.is_some());
+            let mut own = own.unwrap_or_default();
             for candidate in &mut own.candidates {
                 candidate.number = taken.sketched[candidate.number as usize];
             }
