@@ -1,4 +1,7 @@
 //! Fingerprints in the exact Hamming index.
+//!
+//! All within the distance are looked at before a limit chooses, so a crowd of n texts with near fingerprints costs n² / 2 steps
+//! there; [`Method::MinHash`](super::Method::MinHash) reads a bounded number instead.
 
 use super::{Candidate, Found, Sieve, Sketch, count, shared};
 use crate::error::DedupError;
