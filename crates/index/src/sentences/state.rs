@@ -31,7 +31,7 @@ impl State {
 
     /// Adds a document at the latest time; where the window is full the oldest leaves first.
     pub(super) fn add(&mut self, item: &SentenceItem) -> Result<u64, IndexError> {
-        self.map.check_room(1)?;
+        self.map.make_room(1)?;
         if let Some(most) = self.window.and_then(|window| window.max_count) {
             while self.map.len() >= most && self.expire_one(u64::MAX) {}
         }
