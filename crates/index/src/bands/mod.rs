@@ -26,8 +26,12 @@ mod state;
 mod table;
 mod timed;
 
+pub use image::BandSnapshot;
 pub use index::BandIndex;
 pub use key::band_keys;
 pub use matches::{BandMatch, BandMatches, BandOutcome, BandStats};
 pub use options::{BandOptions, BandSearch, Signatures};
 pub use plan::BandPlan;
+
+#[cfg(test)]
+mod tests;

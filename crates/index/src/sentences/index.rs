@@ -1,14 +1,14 @@
 //! The live index: many readers, one writer at a time, in memory, with a file or with a list of changes for somebody else.
 //!
-//! `writer` orders changes: who holds it knows that nothing changes meanwhile, so a check-and-add looks and adds as one
-//! step, and a batch is one step. `state` is taken exclusively for the moment of a change, in slices; searches share it and
-//! may see a change before it is kept.
+//! Who has the turn knows that nothing changes meanwhile, so a check-and-add looks and adds as one step; a batch gives way
+//! between its items. `state` is taken exclusively for the moment of a change; searches share it and may see a change before
+//! it is kept. Changes are kept in the order in which they were made: a single change that comes between two items of a batch
+//! keeps what the batch has changed so far along with its own.
 
-use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use parking_lot::{Mutex, RwLock};
+use parking_lot::RwLock;
 
 use super::operation::Operation;
 use super::state::State;
@@ -17,11 +17,9 @@ use super::{SentenceError, SentenceItem, SentenceOptions, Shared, SharedMatches}
 use crate::IndexError;
 use crate::image::frame::Section;
 use crate::index::batch::each;
-use crate::index::timed::clock;
-use crate::index::{AddOptions, OnDuplicate};
-
-/// Items changed under one exclusive hold of the state: about half a millisecond.
-const SLICE: usize = 256;
+use crate::index::{AddOptions, Added, OnDuplicate};
+use crate::turns::{Turn, Turns};
+use crate::window::{Skew, clock};
 
 /// An index of documents by their longest sentences.
 ///
@@ -31,8 +29,9 @@ const SLICE: usize = 256;
 pub struct SentenceIndex {
     options: SentenceOptions,
     recipe: String,
-    writer: Mutex<Writer>,
-    state: RwLock<State>,
+    pub(super) turns: Turns<Writer>,
+    pub(super) state: RwLock<State>,
+    skew: Skew,
     file_bytes: AtomicU64,
     truncated: AtomicU64,
 }
@@ -47,7 +46,7 @@ enum Keeping {
 }
 
 #[derive(Debug)]
-struct Writer {
+pub(super) struct Writer {
     keeping: Keeping,
     changes: Vec<u8>,
     count: u64,
@@ -84,10 +83,22 @@ pub struct SentenceStats {
     pub truncated: u64,
 }
 
+impl Writer {
+    /// Whether changes can still be kept.
+    fn check(&self) -> Result<(), SentenceError> {
+        match &self.keeping {
+            Keeping::File(store) if self.stopped => {
+                Err(SentenceError::Stopped { path: store.path().to_owned() })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
 /// One call that changes something.
 struct Change<'a> {
     state: &'a RwLock<State>,
-    writer: &'a mut Writer,
+    writer: Turn<'a, Writer>,
     most: usize,
 }
 
@@ -115,6 +126,7 @@ impl Change<'_> {
         at: Option<u64>,
     ) -> Result<u64, IndexError> {
         self.advance(state, at);
+        state.map.make_room(1 + self.writer.promised() as usize)?;
         let id = state.add(item)?;
         self.note(&Operation::Add(item.clone()));
         Ok(id)
@@ -144,26 +156,27 @@ impl Change<'_> {
         Ok(SentenceOutcome { id, duplicate_of: near })
     }
 
-    /// `one` for every item in order, with its time; all of them or, if they do not fit or are cancelled, none.
+    /// `one` for every item in order, with its time; none of them if they do not fit or are cancelled.
     fn each<T>(
         &mut self,
         items: &[SentenceItem],
         times: &[u64],
         cancel: &AtomicBool,
         one: impl Fn(&mut Self, &mut State, &SentenceItem, Option<u64>) -> Result<T, IndexError>,
-    ) -> Result<Vec<T>, IndexError> {
+    ) -> Result<Vec<T>, SentenceError> {
         if cancel.load(Ordering::Relaxed) {
-            return Err(IndexError::Cancelled);
+            return Err(IndexError::Cancelled.into());
         }
         let state = self.state;
-        state.read().map.check_room(items.len())?;
+        state.write().map.make_room(items.len())?;
+        self.writer.promise(items.len() as u64);
         let mut all = Vec::with_capacity(items.len());
-        let mut times = times.iter().copied().map(Some).chain(std::iter::repeat(None));
-        for slice in items.chunks(SLICE) {
-            let mut state = state.write();
-            for item in slice {
-                all.push(one(self, &mut state, item, times.next().flatten())?);
-            }
+        let times = times.iter().copied().map(Some).chain(std::iter::repeat(None));
+        for (item, at) in items.iter().zip(times) {
+            self.writer.next(1);
+            // A change that came between may have failed to be kept, and this batch's with it.
+            self.writer.check()?;
+            all.push(one(self, &mut state.write(), item, at)?);
         }
         Ok(all)
     }
@@ -216,8 +229,9 @@ impl SentenceIndex {
         Self {
             options,
             recipe,
-            writer: Mutex::new(writer),
+            turns: Turns::new(writer),
             state: RwLock::new(state),
+            skew: Skew::default(),
             file_bytes: AtomicU64::new(file_bytes),
             truncated: AtomicU64::new(0),
         }
@@ -228,19 +242,41 @@ impl SentenceIndex {
         &self.options
     }
 
-    /// Runs a call that changes something, and keeps what it changed.
+    /// How far ahead of the clock a time may be, as [`Index::set_max_skew`](crate::Index::set_max_skew).
+    pub fn set_max_skew(&self, most: Option<u64>) {
+        self.skew.set(most);
+    }
+
+    /// Runs a call that changes something at these times, and keeps what it changed.
     fn change<T>(
         &self,
-        work: impl FnOnce(&mut Change<'_>) -> Result<T, IndexError>,
+        times: &[u64],
+        work: impl FnOnce(&mut Change<'_>) -> Result<T, SentenceError>,
     ) -> Result<T, SentenceError> {
-        let mut writer = self.writer.lock();
-        if let (true, Keeping::File(store)) = (writer.stopped, &writer.keeping) {
-            return Err(SentenceError::Stopped { path: store.path().to_owned() });
-        }
-        let most = self.options.sentences;
-        let result = work(&mut Change { state: &self.state, writer: &mut writer, most });
-        self.keep(&mut writer)?;
-        Ok(result?)
+        self.skew.admit(self.options.window, times)?;
+        self.change_in(self.turns.turn(), work)
+    }
+
+    /// [`SentenceIndex::change`] for a batch: others may come between its items.
+    fn change_many<T>(
+        &self,
+        times: &[u64],
+        work: impl FnOnce(&mut Change<'_>) -> Result<T, SentenceError>,
+    ) -> Result<T, SentenceError> {
+        self.skew.admit(self.options.window, times)?;
+        self.change_in(self.turns.batch(), work)
+    }
+
+    fn change_in<'a, T>(
+        &'a self,
+        writer: Turn<'a, Writer>,
+        work: impl FnOnce(&mut Change<'a>) -> Result<T, SentenceError>,
+    ) -> Result<T, SentenceError> {
+        writer.check()?;
+        let mut change = Change { state: &self.state, writer, most: self.options.sentences };
+        let result = work(&mut change);
+        self.keep(&mut change.writer)?;
+        result
     }
 
     fn keep(&self, writer: &mut Writer) -> Result<(), SentenceError> {
@@ -278,15 +314,16 @@ impl SentenceIndex {
     /// with a window looks at it, and a time before the latest counts as the latest.
     ///
     /// # Errors
-    /// [`IndexError::Full`], and those of the file.
+    /// [`IndexError::Full`], [`IndexError::Skew`], and those of the file.
     pub fn add(&self, item: &SentenceItem, at: Option<u64>) -> Result<u64, SentenceError> {
-        self.change(|change| {
+        self.change(at.as_slice(), |change| {
             let mut state = change.state.write();
-            change.add(&mut state, item, at)
+            Ok(change.add(&mut state, item, at)?)
         })
     }
 
-    /// Adds all items as one step; their ids are consecutive. `times` has one for each, or none at all.
+    /// Adds all items in order; other calls may come between two of them, other batches do not. `times` has one for each, or
+    /// none at all.
     ///
     /// # Errors
     /// As [`SentenceIndex::add`], and [`IndexError::Cancelled`] if the flag is up at the start; nothing was added then.
@@ -295,11 +332,13 @@ impl SentenceIndex {
         items: &[SentenceItem],
         times: &[u64],
         cancel: &AtomicBool,
-    ) -> Result<Range<u64>, SentenceError> {
-        self.change(|change| {
-            let first = change.state.read().map.next_id();
-            change.each(items, times, cancel, Change::add)?;
-            Ok(first..first + items.len() as u64)
+    ) -> Result<Added, SentenceError> {
+        self.change_many(times, |change| {
+            let mut added = Added::from(change.state.read().map.next_id());
+            for id in change.each(items, times, cancel, Change::add)? {
+                added.push(id..id + 1);
+            }
+            Ok(added)
         })
     }
 
@@ -308,15 +347,15 @@ impl SentenceIndex {
     /// # Errors
     /// As [`SentenceIndex::add`].
     pub fn similar(&self, item: &SentenceItem, at: Option<u64>) -> Result<u64, SentenceError> {
-        self.change(|change| {
+        self.change(at.as_slice(), |change| {
             let mut state = change.state.write();
             let id = change.add(&mut state, item, at)?;
             Ok(state.map.group(id).unwrap_or(id))
         })
     }
 
-    /// As if [`SentenceIndex::similar`] were called for every item in order, as one step: each answer is what it was
-    /// then, later items may have joined groups since.
+    /// As if [`SentenceIndex::similar`] were called for every item in order, see [`SentenceIndex::add_many`]: each answer is
+    /// what it was then, later items may have joined groups since.
     ///
     /// # Errors
     /// As [`SentenceIndex::add_many`].
@@ -326,7 +365,7 @@ impl SentenceIndex {
         times: &[u64],
         cancel: &AtomicBool,
     ) -> Result<Vec<u64>, SentenceError> {
-        self.change(|change| {
+        self.change_many(times, |change| {
             change.each(items, times, cancel, |change, state, item, at| {
                 let id = change.add(state, item, at)?;
                 Ok(state.map.group(id).unwrap_or(id))
@@ -343,13 +382,13 @@ impl SentenceIndex {
         item: &SentenceItem,
         how: AddOptions,
     ) -> Result<SentenceOutcome, SentenceError> {
-        self.change(|change| {
+        self.change(how.at.as_slice(), |change| {
             let mut state = change.state.write();
-            change.check(&mut state, item, how)
+            Ok(change.check(&mut state, item, how)?)
         })
     }
 
-    /// As if [`SentenceIndex::check_and_add`] were called for every item in order, as one step.
+    /// As if [`SentenceIndex::check_and_add`] were called for every item in order, see [`SentenceIndex::add_many`].
     ///
     /// # Errors
     /// As [`SentenceIndex::add_many`].
@@ -360,7 +399,7 @@ impl SentenceIndex {
         on_duplicate: OnDuplicate,
         cancel: &AtomicBool,
     ) -> Result<Vec<SentenceOutcome>, SentenceError> {
-        self.change(|change| {
+        self.change_many(times, |change| {
             change.each(items, times, cancel, |change, state, item, at| {
                 change.check(state, item, AddOptions { at, on_duplicate })
             })
@@ -409,7 +448,7 @@ impl SentenceIndex {
     /// # Errors
     /// Those of the file.
     pub fn delete(&self, id: u64) -> Result<bool, SentenceError> {
-        self.change(|change| {
+        self.change(&[], |change| {
             let deleted = change.state.write().delete(id);
             if deleted {
                 change.note(&Operation::Delete(id));
@@ -423,9 +462,9 @@ impl SentenceIndex {
     /// # Errors
     /// [`IndexError::NoWindow`] if the index keeps no times, and those of the file.
     pub fn expire(&self, before: u64) -> Result<u64, SentenceError> {
-        self.change(|change| {
+        self.change(&[], |change| {
             if self.options.window.is_none() {
-                return Err(IndexError::NoWindow);
+                return Err(IndexError::NoWindow.into());
             }
             let gone = change.state.write().expire(before);
             if gone > 0 {
@@ -467,7 +506,8 @@ impl SentenceIndex {
     /// # Errors
     /// [`SentenceError::Write`], [`SentenceError::Locked`] if an index has that file open.
     pub fn save(&self, path: &Path, recipe: &str) -> Result<(), SentenceError> {
-        let mut writer = self.writer.lock();
+        let mut writer = self.turns.turn();
+        self.keep(&mut writer)?;
         let state = self.state.read();
         match &mut writer.keeping {
             Keeping::File(store) => {
@@ -485,7 +525,8 @@ impl SentenceIndex {
     /// # Errors
     /// [`SentenceError::Write`].
     pub fn compact(&self) -> Result<(), SentenceError> {
-        let mut writer = self.writer.lock();
+        let mut writer = self.turns.turn();
+        self.keep(&mut writer)?;
         let state = self.state.read();
         match &mut writer.keeping {
             Keeping::File(store) => {
@@ -499,7 +540,7 @@ impl SentenceIndex {
 
     /// What was changed since the last call, for somebody who keeps it; empty where the index keeps it itself.
     pub fn take_changes(&self) -> Vec<u8> {
-        match &mut self.writer.lock().keeping {
+        match &mut self.turns.turn().keeping {
             Keeping::Elsewhere(changes) => std::mem::take(changes),
             _ => Vec::new(),
         }
@@ -507,9 +548,12 @@ impl SentenceIndex {
 
     /// The whole, in place of all changes taken so far; changes not taken yet are in it and are forgotten.
     pub fn whole(&self) -> Vec<u8> {
-        let mut writer = self.writer.lock();
+        let mut writer = self.turns.turn();
         if let Keeping::Elsewhere(changes) = &mut writer.keeping {
             changes.clear();
+            // Those of a batch under way.
+            writer.changes.clear();
+            writer.count = 0;
         }
         self.state.read().write()
     }

@@ -28,3 +28,6 @@ pub use index::{SentenceIndex, SentenceOutcome, SentenceStats};
 pub use map::{SentenceItem, SentenceMap, Shared, SharedMatches};
 pub use options::{Common, SentenceOptions};
 pub use store::{Durability, StoreOptions};
+
+#[cfg(test)]
+mod tests;
