@@ -8,6 +8,8 @@
  * - `ERR_SIMHASH_INDEX_FULL`: live ids would be 2^32 apart
  * - `ERR_SIMHASH_INDEX_DAMAGED`, `ERR_SIMHASH_INDEX_MISMATCH`: a saved index is damaged, or was made with other options
  * - `ERR_SIMHASH_INDEX_LOCKED`: the file of an index is open already
+ * - `ERR_SIMHASH_MERGE`: merging the tables of an index has failed, a defect of this package; it can be searched and added to,
+ *   not compacted or saved
  * - `ERR_SIMHASH_NO_WINDOW`: `expire` on an index that keeps no times
  * - `ERR_SIMHASH_INPUT`, `ERR_SIMHASH_INPUT_CHANGED`: an input file cannot be read, or changed while it was read
  * - `ERR_SIMHASH_LINE`: a line of a dictionary, of stop words or of an idf table cannot be used

@@ -21,6 +21,12 @@ export interface Window {
   maxAge?: number | undefined;
   /** Most live documents, 1 to 2^32 - 2. Default any number. */
   maxCount?: number | undefined;
+  /**
+   * How many milliseconds `at` may be ahead of the system's clock, 0 to 2^53 - 1 or `Infinity`; beyond that a call throws
+   * `ERR_OUT_OF_RANGE` and changes nothing, because one time far in the future would stop the window. Where `at` is no Unix
+   * time in milliseconds, set `Infinity`. Not saved: it belongs to the open index. Default 86,400,000, a day.
+   */
+  maxSkew?: number | undefined;
 }
 
 /** How an index is made. */
@@ -83,7 +89,7 @@ export interface SearchOptions {
 export interface AddOptions {
   /**
    * The item's time. Default now. Only an index with a window looks at it; a time before the latest one counts as the
-   * latest, so that time never runs backwards.
+   * latest, so that time never runs backwards, and one further ahead of the clock than the window's `maxSkew` is refused.
    */
   at?: Time | undefined;
   /**
@@ -120,6 +126,10 @@ const UINT32 = 2 ** 32 - 1;
 export const WINDOW: check.Checks<Window> = {
   maxAge: check.integer(1, Number.MAX_SAFE_INTEGER),
   maxCount: check.integer(1, UINT32 - 1),
+  maxSkew: (value, name) =>
+    value === Number.POSITIVE_INFINITY
+      ? value
+      : check.integer(0, Number.MAX_SAFE_INTEGER)(value, name),
 };
 const DISTANCE = check.integer(0, 16);
 

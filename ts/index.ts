@@ -1,4 +1,5 @@
 /** Near-duplicate texts: fingerprints, an exact index over them, deduplication of streams and files. */
+export type { Added } from './added';
 export { type Checked, CheckedItems } from './checked';
 export { type Cluster, Clusters } from './clusters';
 export type { ComparisonOptions, Keep, Rejected, Summary } from './comparison';
@@ -95,7 +96,6 @@ export {
 } from './sentence-matches';
 export { type Sentence, type SentenceOptions, sentences } from './sentences';
 export {
-  type Added,
   type ClustersOptions,
   Index,
   type Item,

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { abortable } from './abort';
+import { type Added, added } from './added';
 import { binding } from './binding';
 import type { Text } from './documents';
 import { native } from './errors';
@@ -33,7 +34,6 @@ import {
 import type { NativeMinHashIndex } from './native';
 import { NATIVE } from './native-part';
 import * as check from './options';
-import type { Added } from './simhash-index';
 import { type Time, time } from './time';
 
 /** What an index of signatures takes: a text, or a signature made with the same options. */
@@ -161,11 +161,11 @@ export class MinHashIndex {
     return native(() => this.#native.add(item, at));
   }
 
-  /** Adds many items, all or none; their ids are consecutive. */
+  /** Adds many items in order, all or none; see {@link Added} for their ids. */
   addMany(items: readonly MinHashItem[], options?: AddManyOptions): Added {
     const { at } = check.checked(options, ADD_MANY);
     check.array(items, 'items');
-    return native(() => this.#native.addMany(items, at));
+    return added(native(() => this.#native.addMany(items, at)));
   }
 
   /** {@link addMany} off the JavaScript thread. */
@@ -175,8 +175,10 @@ export class MinHashIndex {
   ): Promise<Added> {
     const { at, signal } = check.checked(options, { ...ADD_MANY, ...JOB });
     check.array(items, 'items');
-    return this.#handle.batch(items, 'signatures', signal, (index, batch, cancel) =>
-      index.addManyAsync(batch, at, cancel),
+    return added(
+      await this.#handle.batch(items, 'signatures', signal, (index, batch, cancel) =>
+        index.addManyAsync(batch, at, cancel),
+      ),
     );
   }
 
@@ -217,7 +219,7 @@ export class MinHashIndex {
     return truncated ? { ...outcome, truncated } : outcome;
   }
 
-  /** As if {@link checkAndAdd} were called for every item in order, as one step; the signatures are made on all cores. */
+  /** As if {@link checkAndAdd} were called for every item in order; the signatures are made on all cores. */
   checkAndAddMany(
     items: readonly MinHashItem[],
     options?: AddManyOptions & DuplicateOptions,

@@ -334,6 +334,10 @@ export declare function levenshtein(a: unknown, b: unknown, most?: number | unde
 export interface NativeAdded {
   first: number
   count: number
+  /**
+   * First id and number of each stretch, where other calls added in between and the ids are not consecutive.
+   */
+  ranges?: Float64Array
 }
 
 /** One row per item; NaN where it got no id, or had no match. */
@@ -806,6 +810,7 @@ export interface NativeWeights {
 export interface NativeWindow {
   maxAge?: number
   maxCount?: number
+  maxSkew?: number
 }
 
 /** Chooses a plan as an index would, and estimates it. */

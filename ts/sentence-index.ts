@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { abortable } from './abort';
+import { type Added, added } from './added';
 import { binding } from './binding';
 import type { Text } from './documents';
 import { native } from './errors';
@@ -31,7 +32,6 @@ import {
   SentenceMatches,
   SentencesChecked,
 } from './sentence-matches';
-import type { Added } from './simhash-index';
 import { type Time, time } from './time';
 
 /** Counts and bytes of an index of sentences. */
@@ -124,7 +124,7 @@ export class SentenceIndex {
     return native(() => this.#native.similarId(text, at));
   }
 
-  /** As if {@link similarId} were called for every text in order, as one step; each answer is what it was then. */
+  /** As if {@link similarId} were called for every text in order; each answer is what it was then. */
   similarIdMany(texts: readonly Text[], options?: AddManyOptions): Float64Array {
     const { at } = check.checked(options, ADD_MANY);
     check.array(texts, 'texts');
@@ -157,11 +157,11 @@ export class SentenceIndex {
     return native(() => this.#native.add(text, at));
   }
 
-  /** Adds many texts, all or none; their ids are consecutive. */
+  /** Adds many texts in order, all or none; see {@link Added} for their ids. */
   addMany(texts: readonly Text[], options?: AddManyOptions): Added {
     const { at } = check.checked(options, ADD_MANY);
     check.array(texts, 'texts');
-    return native(() => this.#native.addMany(texts, at));
+    return added(native(() => this.#native.addMany(texts, at)));
   }
 
   /** {@link addMany} off the JavaScript thread. */
@@ -171,8 +171,10 @@ export class SentenceIndex {
   ): Promise<Added> {
     const { at, signal } = check.checked(options, { ...ADD_MANY, ...JOB });
     check.array(texts, 'texts');
-    return this.#handle.batch(texts, 'texts', signal, (index, batch, cancel) =>
-      index.addManyAsync(batch, at, cancel),
+    return added(
+      await this.#handle.batch(texts, 'texts', signal, (index, batch, cancel) =>
+        index.addManyAsync(batch, at, cancel),
+      ),
     );
   }
 
@@ -213,7 +215,7 @@ export class SentenceIndex {
     return native(() => this.#native.checkAndAdd(text, at, onDuplicate));
   }
 
-  /** As if {@link checkAndAdd} were called for every text in order, as one step. */
+  /** As if {@link checkAndAdd} were called for every text in order. */
   checkAndAddMany(
     texts: readonly Text[],
     options?: AddManyOptions & DuplicateOptions,

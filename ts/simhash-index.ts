@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { abortable } from './abort';
+import { type Added, added } from './added';
 import { binding } from './binding';
 import { type Checked, CheckedItems } from './checked';
 import { Clusters } from './clusters';
@@ -42,12 +43,6 @@ export type Item = Text | bigint;
 /** Many of them; fingerprints alone may be a typed array. */
 export type Items = readonly Item[] | BigUint64Array;
 
-/** Ids of a batch: `first`, `first + 1`, … `first + count - 1`. */
-export interface Added {
-  first: number;
-  count: number;
-}
-
 /** An index for other workers: plain data, to be posted or passed as `workerData`. */
 export interface SharedIndex {
   /** Says which index of this process it is. */
@@ -78,11 +73,13 @@ const CLUSTERS: check.Checks<ClustersOptions> = { ...JOIN, onProgress: check.cal
  * works on all cores while the JavaScript thread waits, and is right for some thousand items; `…ManyAsync` leaves
  * the JavaScript thread free. It copies its array before it returns, and the texts too if they are at most 4,096 of together
  * a million characters; of more, slice by slice with turns of the event loop in between (the bytes of a `Uint8Array` must not
- * change until the promise settles), and then the whole batch is one step. An aborted job has changed nothing.
+ * change until the promise settles). A batch is its items one by one, in order: batches come one after the other, and single
+ * calls may come between two items, so that none of them waits for a batch. An aborted job has changed nothing; an abort that
+ * comes when its first item has been added is too late, and the promise is fulfilled.
  *
  * With a `window` documents leave by themselves: an addition first takes away what its time makes too old, then what is
  * more than `maxCount`. A search takes nothing away. Additions come one at a time: one that meets a running batch waits
- * for it, one that meets a `save()` only while ids are copied. Searches do not wait.
+ * for some of its items, a few milliseconds, and the first after a `save()` while ids are copied. Searches do not wait.
  *
  * An index belongs to the thread that made it; other workers of the process use it through {@link Index.share}.
  */
@@ -142,19 +139,21 @@ export class Index {
     return native(() => this.#native.add(item, at, key));
   }
 
-  /** Adds many items, all or none; their ids are consecutive. */
+  /** Adds many items in order, all or none; see {@link Added} for their ids. */
   addMany(items: Items, options?: AddManyOptions): Added {
     const { at, keys } = check.checked(options, ADD_MANY);
     checkItems(items);
-    return native(() => this.#native.addMany(items, at, keys));
+    return added(native(() => this.#native.addMany(items, at, keys)));
   }
 
   /** {@link addMany} off the JavaScript thread. */
   async addManyAsync(items: Items, options?: AddManyOptions & JobOptions): Promise<Added> {
     const { at, keys, signal } = check.checked(options, { ...ADD_MANY, ...JOB });
     checkItems(items);
-    return this.#handle.batch(items, 'items', signal, (index, batch, cancel) =>
-      index.addManyAsync(batch, at, keys, cancel),
+    return added(
+      await this.#handle.batch(items, 'items', signal, (index, batch, cancel) =>
+        index.addManyAsync(batch, at, keys, cancel),
+      ),
     );
   }
 
@@ -194,7 +193,7 @@ export class Index {
   }
 
   /**
-   * As if {@link checkAndAdd} were called for every item in order, as one step. In an index without a window, keys and
+   * As if {@link checkAndAdd} were called for every item in order. In an index without a window, keys and
    * texts, and unless `onDuplicate` is `'add'`, all cores take part. `verify` compares with stored texts.
    */
   checkAndAddMany(
@@ -303,9 +302,10 @@ export class Index {
   }
 
   /**
-   * Writes the whole index as it is at one moment to a file, off the JavaScript thread; begins by compacting. About 8 bytes
+   * Writes the whole index as it is at this call to a file, off the JavaScript thread; begins by compacting. What is added,
+   * deleted or renewed after the call is not in it; of a batch under way it has the items that came before. About 8 bytes
    * per fingerprint and table and 9 per document, 16 more with a window. Additions go on, but for the time in which ids,
-   * keys and texts are copied. The file is written beside its name and then takes it: it appears whole or not at all, and
+   * keys and texts are copied, some 10 ns per document: the first addition after the call may be the one to do so. The file is written beside its name and then takes it: it appears whole or not at all, and
    * what had the name before stays until then.
    *
    * @throws SimHashError `ERR_SIMHASH_OUTPUT`, `ERR_SIMHASH_DISK_FULL`: the file cannot be written.

@@ -11,6 +11,7 @@
  * out in {@link Level}.
  */
 import { abortable } from '../abort';
+import { type Added, added } from '../added';
 import { binding } from '../binding';
 import type { Text } from '../documents';
 import { native, SimHashError } from '../errors';
@@ -41,7 +42,6 @@ import {
   SentenceMatches,
   SentencesChecked,
 } from '../sentence-matches';
-import type { Added } from '../simhash-index';
 import { type Time, time } from '../time';
 import {
   changesKey,
@@ -119,7 +119,8 @@ export class LevelSentenceIndex {
     const made = meta?.options ?? resolved(given);
     agree(prefix, made, given);
     const { whole, changes, bytes } = await contents(db, prefix, meta?.generation ?? 0);
-    const core = nativeSentenceIndexOptions({ ...given, ...made });
+    const window = made.window && { ...made.window, maxSkew: given.window?.maxSkew };
+    const core = nativeSentenceIndexOptions({ ...given, ...made, window });
     const index = (await abortable(signal, (cancel) =>
       binding.NativeSentenceIndex.kept(core, whole, changes, cancel),
     ).catch((error: unknown) => {
@@ -172,13 +173,15 @@ export class LevelSentenceIndex {
     return this.#change((index) => native(() => index.add(text, at)));
   }
 
-  /** Adds many texts, all or none; their ids are consecutive. */
+  /** Adds many texts in order, all or none; see {@link Added} for their ids. */
   async addMany(texts: readonly Text[], options?: AddManyOptions & JobOptions): Promise<Added> {
     const { at, signal } = check.checked(options, { ...ADD_MANY, ...JOB });
     check.array(texts, 'texts');
-    return this.#change(() =>
-      this.#handle.batch(texts, 'texts', signal, (index, batch, cancel) =>
-        index.addManyAsync(batch, at, cancel),
+    return added(
+      await this.#change(() =>
+        this.#handle.batch(texts, 'texts', signal, (index, batch, cancel) =>
+          index.addManyAsync(batch, at, cancel),
+        ),
       ),
     );
   }
@@ -317,15 +320,20 @@ export class LevelSentenceIndex {
   }
 }
 
-/** The options that decide what is similar, every default spelled out. */
+/** The options that decide what is similar, every default spelled out; not how far times may be ahead of the clock. */
 function resolved(given: SentenceIndexOptions): SentenceIndexOptions {
-  const { count = 5, common, window } = given;
+  const { count = 5, common } = given;
   const { share = 0.001, count: least = 5 } = common === false ? { share: 1 } : (common ?? {});
-  return { count, common: { share, count: least }, ...(window && { window: { ...window } }) };
+  const { maxSkew: _, ...window } = given.window ?? {};
+  return { count, common: { share, count: least }, ...(given.window && { window }) };
 }
 
 function agree(prefix: string, made: SentenceIndexOptions, given: SentenceIndexOptions): void {
-  const asked = resolved({ ...made, ...given });
+  const { maxSkew, ...limits } = given.window ?? {};
+  // A skew alone says nothing about the limits.
+  const window =
+    maxSkew !== undefined && Object.keys(limits).length === 0 ? made.window : given.window;
+  const asked = resolved({ ...made, ...given, ...(window && { window }) });
   for (const option of ['count', 'common', 'window'] as const) {
     const [saved, wanted] = [shown(made[option]), shown(asked[option])];
     if (saved !== wanted) throw mismatch(prefix, option, saved, wanted);

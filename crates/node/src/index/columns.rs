@@ -6,13 +6,28 @@ use crate::columns::{Column, bitmap};
 use crate::error::Failure;
 use napi_derive::napi;
 use simhash_dedup::online::Checked;
-use simhash_index::{Matches, Stats};
+use simhash_index::{Added, Matches, Stats};
 
-/// Ids of a batch that was added: consecutive.
+/// Ids of a batch that was added.
 #[napi(object, object_from_js = false)]
 pub struct NativeAdded {
     pub first: f64,
     pub count: f64,
+    /// First id and number of each stretch, where other calls added in between and the ids are not consecutive.
+    #[napi(ts_type = "Float64Array")]
+    pub ranges: Option<Column<f64>>,
+}
+
+impl From<Added> for NativeAdded {
+    fn from(added: Added) -> Self {
+        let ranges = added.ranges();
+        let each = ranges.iter().flat_map(|ids| [number(ids.start), number(ids.end - ids.start)]);
+        Self {
+            first: number(added.first()),
+            count: number(added.len()),
+            ranges: (ranges.len() > 1).then(|| Column(each.collect())),
+        }
+    }
 }
 
 /// Matches of row i lie between `offsets[i]` and `offsets[i + 1]`.

@@ -1,7 +1,6 @@
 //! What the calls on an index of sentences share with its jobs on the pool.
 
 use super::columns::{NativeSentenceChecked, NativeSentenceMatches};
-use crate::check::number;
 use crate::error::Failure;
 use crate::index::batch::Times;
 use crate::index::columns::NativeAdded;
@@ -85,7 +84,7 @@ impl Shared {
     ) -> Result<NativeAdded, Failure> {
         let (items, times) = self.items(texts, times, flag)?;
         let ids = self.index.add_many(&items, &times, flag)?;
-        Ok(NativeAdded { first: number(ids.start), count: number(ids.end - ids.start) })
+        Ok(ids.into())
     }
 
     pub(super) fn similar_many(

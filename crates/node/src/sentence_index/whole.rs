@@ -5,6 +5,7 @@ use super::options::NativeSentenceIndexOptions;
 use super::shared::Shared;
 use crate::columns::Column;
 use crate::error::{Failure, caught, js};
+use crate::index::options::NativeWindow;
 use crate::index::shared::{Memory, NEVER};
 use crate::task::{self, Cancel, Place};
 use napi::Env;
@@ -43,6 +44,7 @@ impl Opening {
         if flag.load(Ordering::Relaxed) {
             return Err(Failure::cancelled());
         }
+        NativeWindow::limit_skew(self.options.window, |most| index.set_max_skew(most))?;
         let sketcher = self.options.sketcher(index.options().sentences)?;
         Ok(Arc::new(Shared::new(index, sketcher, self.options.threads)))
     }
