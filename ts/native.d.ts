@@ -112,7 +112,7 @@ export declare class NativeIndex {
   static fromShared(token: string): NativeIndex
   /** Seals everything into one run, on the pool. */
   compact(cancel: Cancel): Promise<void>
-  /** Writes the whole index to a file, on the pool. */
+  /** Writes the index as it is at this call to a file, on the pool. */
   save(path: string, cancel: Cancel): Promise<void>
   /** Reads a saved index here and now. */
   static openSync(path: string, fingerprinter: NativeFingerprinter, options: NativeIndexOptions): NativeIndex
@@ -166,7 +166,7 @@ export declare class NativeMinHasher {
 
 /** An index of signatures by bands. */
 export declare class NativeMinHashIndex {
-  /** Writes the whole index to a file, on the pool. */
+  /** Writes the index as it is at this call to a file, on the pool. */
   save(path: string, cancel: Cancel): Promise<void>
   /** Reads a saved index here and now. */
   static openSync(path: string, fingerprinter: NativeFingerprinter, options: NativeMinHashIndexOptions): NativeMinHashIndex
@@ -330,13 +330,11 @@ export declare function jaccard(a: unknown, b: unknown, by: NativeFingerprinter)
 /** Levenshtein distance of two texts in code points; none above `most`. */
 export declare function levenshtein(a: unknown, b: unknown, most?: number | undefined | null): number | null
 
-/** Ids of a batch that was added: consecutive. */
+/** Ids of a batch that was added. */
 export interface NativeAdded {
   first: number
   count: number
-  /**
-   * First id and number of each stretch, where other calls added in between and the ids are not consecutive.
-   */
+  /** First id and number of each stretch, where other calls added in between and the ids are not consecutive. */
   ranges?: Float64Array
 }
 
@@ -810,6 +808,7 @@ export interface NativeWeights {
 export interface NativeWindow {
   maxAge?: number
   maxCount?: number
+  /** Milliseconds, or infinity. Of an open index, not of its file. */
   maxSkew?: number
 }
 

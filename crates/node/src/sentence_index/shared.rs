@@ -1,6 +1,7 @@
 //! What the calls on an index of sentences share with its jobs on the pool.
 
 use super::columns::{NativeSentenceChecked, NativeSentenceMatches};
+use crate::check::number;
 use crate::error::Failure;
 use crate::index::batch::Times;
 use crate::index::columns::NativeAdded;
