@@ -12,7 +12,8 @@ pub struct Added {
 impl Added {
     /// None yet, the next one being `next`.
     pub fn from(next: u64) -> Self {
-        Self { ranges: vec![next..next] }
+        let none = next..next;
+        Self { ranges: vec![none] }
     }
 
     /// Further ids, larger than those before.

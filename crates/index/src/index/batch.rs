@@ -22,6 +22,9 @@ use crate::{Checked, IndexError, Item, Match, Matches, SearchOptions};
 /// Items looked up between two looks at the cancel flag: about a millisecond, and as long a writer waits at most.
 const SLICE: usize = 512;
 
+/// Items decided on in one turn: a tenth of a millisecond, and as long a single change waits.
+const TURN: usize = 64;
+
 /// `decide` for every item on the current pool, in slices, on at most `threads` tasks (0: as many as the pool has).
 pub(crate) fn each<I: Sync, T: Send>(
     items: &[I],
@@ -263,7 +266,7 @@ impl Index {
         self.shared.reached(Stage::Looked);
         let mut writer = self.batch(items.len(), cancel)?;
         let mut answers = Vec::with_capacity(items.len());
-        for (slice, before) in items.chunks(SLICE).zip(before.chunks(SLICE)) {
+        for (slice, before) in items.chunks(TURN).zip(before.chunks(TURN)) {
             writer.next(slice.len());
             writer.decide(slice, before, &mut late, &mut answers);
         }

@@ -9,9 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 static NEVER: AtomicBool = AtomicBool::new(false);
 
 fn options(window: Option<Window>) -> SentenceOptions {
-    let mut options = SentenceOptions::default();
-    options.window = window;
-    options
+    SentenceOptions { window, ..SentenceOptions::default() }
 }
 
 fn item(family: u64, own: u64) -> SentenceItem {
