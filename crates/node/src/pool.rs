@@ -6,17 +6,15 @@
 //! code.
 
 use crate::error::Failure;
-use napi::bindgen_prelude::retain_current_module_for_unload_safety;
-use napi_derive::module_init;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::sync::OnceLock;
 use std::thread::available_parallelism;
 
 /// Runs when the addon is loaded, before anything that could start a thread.
 #[cfg(not(test))]
-#[module_init]
+#[napi_derive::module_init]
 fn pin() {
-    retain_current_module_for_unload_safety();
+    napi::bindgen_prelude::retain_current_module_for_unload_safety();
 }
 
 /// The process's pool, one thread per core that the process may use.

@@ -96,7 +96,7 @@ mod tests {
         let (mut keys, mut state) = (Keys::default(), 1_u64);
         for id in 0..20_000_u64 {
             state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
-            let lives = |other: u64| other % 3 == 0 || other + 4000 > id;
+            let lives = |other: u64| other.is_multiple_of(3) || other + 4000 > id;
             keys.add(id, &format!("key {}", (state >> 40) % 900), lives);
             if id % 100 == 0 {
                 keys.tend(lives);

@@ -10,6 +10,7 @@ use std::path::Path;
 /// Which documents stay.
 #[napi(object)]
 #[derive(Clone, Copy, Default)]
+#[expect(clippy::struct_field_names, reason = "the names of the options")]
 pub struct NativeWindow {
     pub max_age: Option<f64>,
     pub max_count: Option<f64>,
