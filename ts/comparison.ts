@@ -46,8 +46,8 @@ export interface ComparisonOptions extends FingerprinterOptions {
    */
   cluster?: 'representative' | 'components' | undefined;
   /**
-   * What is measured between candidates: `'auto'` (default, Jaccard similarity of the features at every length), the
-   * containment of the smaller text's features in the larger one's, edit distance as a share of the longer text, or the
+   * What is measured between candidates: `'auto'` (default, Jaccard similarity of the features, and in short texts numbers
+   * count: see `similarity()`), `'jaccard'` alone, the containment of the smaller text's features in the larger one's, edit distance as a share of the longer text, or the
    * cosine of weighted features. `false`: candidates are duplicates as they are, those that `'minhash'` and `'brute-force'`
    * find for a `minSimilarity` of 0.8.
    */

@@ -47,6 +47,7 @@ export {
   jaccard,
   type LevenshteinOptions,
   levenshtein,
+  similarity,
   toHex,
 } from './measure';
 export type { Method } from './method';

@@ -502,6 +502,8 @@ export interface NativeExplanation {
   onlyB: Array<NativeToken>
   jaccard: number
   longJaccard?: number
+  similarity: number
+  numbers: Array<Array<string>>
   equal: boolean
 }
 
@@ -816,6 +818,9 @@ export declare function planNames(): Array<string>
 
 /** The longest sentences of a text, the longest first. */
 export declare function sentences(text: unknown, count: number, minLength: number, normalize: NativeNormalizer, hash?: string | undefined | null): Array<NativeSentence>
+
+/** The similarity that verification goes by. */
+export declare function similarity(a: unknown, b: unknown, by: NativeFingerprinter): number
 
 /** 16 hexadecimal digits. */
 export declare function toHex(value: bigint): string

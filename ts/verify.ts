@@ -7,7 +7,7 @@ import * as check from './options';
 /**
  * What is measured between two normalised texts: Jaccard similarity or containment of the features, of long texts also of
  * their runs of five characters (see `jaccard()`); edit distance as a share of the longer text; or the cosine of weighted
- * features. `'auto'` is `'jaccard'` at every length: by edit distance two titles that differ in a number would be alike.
+ * features. `'auto'` is `'jaccard'`, and in short texts numbers count (see `similarity()`): titles that differ in one are two.
  * Texts too short for a fingerprint must be similar enough by edit distance too.
  */
 export type Measure = 'auto' | 'jaccard' | 'containment' | 'edit' | 'cosine';

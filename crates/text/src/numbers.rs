@@ -5,7 +5,8 @@
 //!
 //! - runs of ASCII digits. Commas between groups of three and leading zeros are dropped, so `1,000` is `1000` and `EP01` is
 //!   `EP1`; a minus sign belongs to the number, but not a hyphen between two words or numbers: `-5°C` is not `5°C`, and
-//!   `2026-11` is 2026 and 11. A decimal point separates two runs: `6.97` is 6 and 97, and differs from `69.7` all the same.
+//!   `2026-11` is 2026 and 11. A point separates two runs, and what stands behind it is taken as it is: `6.97` is 6 and 97,
+//!   which is not `69.7`, and `3.05` is 3 and 05, which is not `3.5`.
 //! - runs of Chinese numerals that name a place, a date or an amount: after 第 (第三), before a unit (十月, 三名), with a
 //!   multiplier in it (二十三), or right after digits (5万). Single numerals elsewhere are as often parts of words
 //!   (一个, 万科, 四川), and do not count.
@@ -38,7 +39,8 @@ pub fn numbers(text: &str) -> String {
             if is_minus(last) && !earlier.is_some_and(|c: char| c.is_ascii_alphanumeric()) {
                 out.push('-');
             }
-            push_digits(rest, &mut out)
+            let fraction = last == Some('.') && earlier.is_some_and(|c: char| c.is_ascii_digit());
+            push_digits(rest, fraction, &mut out)
         } else if is_numeral(first) {
             push_numerals(rest, last, &mut out)
         } else {
@@ -61,9 +63,14 @@ fn is_numeral(character: char) -> bool {
 }
 
 /// Appends the digits at the start of `rest`; returns the bytes that they take.
-fn push_digits(rest: &str, out: &mut String) -> usize {
+fn push_digits(rest: &str, fraction: bool, out: &mut String) -> usize {
     let run = |at: usize| rest.as_bytes()[at..].iter().take_while(|b| b.is_ascii_digit()).count();
     let mut end = run(0);
+    if fraction {
+        out.push_str(&rest[..end]);
+        out.push('\n');
+        return end;
+    }
     let digits = rest[..end].trim_start_matches('0');
     out.push_str(if digits.is_empty() { "0" } else { digits });
     // A group of three goes on with a number that began with one to three digits, the first not 0.
@@ -113,6 +120,7 @@ mod tests {
                 vec!["1", "0", "2026", "100", "0", "100", "1", "0", "1", "2", "3"],
             ),
             ("6.97 69.7", vec!["6", "97", "69", "7"]),
+            ("3.05 3.5 .05 2026.01.05", vec!["3", "05", "3", "5", "5", "2026", "01", "05"]),
             ("2026-11-01", vec!["2026", "11", "1"]),
             ("-5°c 至 -10°c", vec!["-5", "-10"]),
             ("气温\u{2212}5度", vec!["-5"]),

@@ -8,6 +8,7 @@ import { interruptible } from '../interrupt';
 import { comparison, execution, features, fields, fingerprinterOptions, output } from '../options';
 import { openOutput } from '../output';
 import { conclude } from '../summary';
+import { ALMOST_ONE } from '../verdict';
 
 export const pairs = defineCommand({
   name: 'pairs',
@@ -27,9 +28,10 @@ export const pairs = defineCommand({
   ],
   run(inputs, values, terminal) {
     return interruptible(terminal, values.output, async (signal) => {
-      const { Fingerprinter, Index, jaccard } = await import('../../index.js');
+      const { Fingerprinter, Index, similarity: measure } = await import('../../index.js');
       const { threads, 'max-distance': maxDistance, 'min-similarity': minSimilarity } = values;
       const made = fingerprinterOptions(values);
+      const least = Math.min(minSimilarity, ALMOST_ONE);
       const fingerprinter = new Fingerprinter({ ...made, threads });
       const intake = new Intake(inputs, values, terminal, signal);
       const out = openOutput(values.output, inputs, terminal);
@@ -48,9 +50,9 @@ export const pairs = defineCommand({
             const [one, other] = [a[row] ?? 0, b[row] ?? 0];
             const similarity =
               minSimilarity > 0
-                ? jaccard(texts[one] ?? '', texts[other] ?? '', fingerprinter)
+                ? measure(texts[one] ?? '', texts[other] ?? '', fingerprinter)
                 : undefined;
-            if (similarity !== undefined && similarity < minSimilarity) continue;
+            if (similarity !== undefined && similarity < least) continue;
             const pair = { a: ids[one], b: ids[other], similarity, distance: distances[row] };
             lines += `${JSON.stringify(pair)}\n`;
             found++;
