@@ -11,7 +11,7 @@ export type By = Fingerprinter | FingerprinterOptions;
 /**
  * The similarity that `verify: 'auto'`, the default, goes by, 0 to 1; 1 means equal after normalisation. It is that of
  * {@link jaccard}, and in short texts numbers count: two texts that differ in a number (digits, or Chinese numerals as in 第三 and
- * 二十三号) have 0 if the shorter one has at most 48 code points, their Jaccard similarity from 96 on, and between the two their
+ * 十月) have 0 if the shorter one has at most 48 code points, their Jaccard similarity from 96 on, and between the two their
  * Jaccard similarity times (length - 48) / 48. `EP100` and `EP1000` have 0, two pages that differ in a count of views nearly 1.
  */
 export function similarity(a: Text, b: Text, by?: By): number {

@@ -66,7 +66,7 @@ export const deciding = {
     value: 'MEASURE',
     choices: ['auto', 'jaccard', 'containment', 'edit', 'cosine', 'off'],
     default: 'auto',
-    help: 'what is measured between candidates; auto: jaccard, and in short texts numbers count',
+    help: 'what is measured between candidates',
   },
   'min-similarity': {
     kind: 'number',
