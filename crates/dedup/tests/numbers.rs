@@ -65,7 +65,8 @@ fn titles_that_differ_in_a_number_are_not_merged_by_default() {
 /// Every one of these is another document, though the features of thousands of them are the same set.
 #[test]
 fn every_distinct_number_is_kept() {
-    let templates: [(&str, fn(u32) -> String); 5] = [
+    type Template = (&'static str, fn(u32) -> String);
+    let templates: [Template; 5] = [
         ("EP", |n| format!("EP{n}")),
         ("第n集", |n| format!("第{n}集")),
         ("庆余年", |n| format!("庆余年 第{n}集")),
