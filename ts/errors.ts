@@ -1,4 +1,5 @@
 /** Errors: one class for what can go wrong in operation, Node's own classes and codes for misuse. */
+import { types } from 'node:util';
 
 /**
  * An operational error. `code` is stable, the message is not.
@@ -41,8 +42,7 @@ export function rangeError(message: string): RangeError {
 
 /** An error of the addon as the class that its code stands for; what user code threw passes through. */
 export function fromNative(error: unknown): unknown {
-  if (!(error instanceof Error) || !('code' in error) || error instanceof SimHashError)
-    return error;
+  if (!isPlain(error)) return error;
   const { code, message } = error;
   if (code === 'ERR_INVALID_ARG_TYPE' || code === 'ERR_INVALID_ARG_VALUE')
     return typeError(message, code);
@@ -52,6 +52,14 @@ export function fromNative(error: unknown): unknown {
   // A conversion that the typed layer should have refused first, or a panic that only the outermost guard caught.
   if (code in NAPI) return new SimHashError('ERR_SIMHASH_INTERNAL', message, { cause: error });
   return error;
+}
+
+/** Whether something is as the addon makes its errors: of class `Error` itself, in any realm, with a code. */
+function isPlain(error: unknown): error is Error & { code: unknown } {
+  // Nothing of a Proxy's is touched: its code would run, and might throw.
+  if (!types.isNativeError(error) || !Object.hasOwn(error, 'code')) return false;
+  const parent = Object.getPrototypeOf(Object.getPrototypeOf(error));
+  return parent !== null && Object.getPrototypeOf(parent) === null;
 }
 
 /** Status names of Node-API as napi-rs spells them. */

@@ -19,6 +19,7 @@ export {
   Fingerprinter,
   type FingerprinterOptions,
   type JobOptions,
+  type NoOptions,
   type Preset,
   type Token,
 } from './fingerprinter';
@@ -33,6 +34,8 @@ export type {
   JoinOptions,
   OpenOptions,
   SearchOptions,
+  TimeOptions,
+  TimesOptions,
   Window,
 } from './index-options';
 export type { Stats } from './index-stats';

@@ -290,6 +290,11 @@ export declare class NativeStaging {
   constructor(name: string, elements: string)
   /** Copies the elements of an array; `first` is the number that messages give the first of them. */
   push(array: unknown, first: number): void
+  /**
+   * Copies a `BigUint64Array` of fingerprints. Zeros whose bit of the `Uint8Array` `valid` is not set match nothing; bit
+   * `first` is that of the first of them. Without `valid` all count.
+   */
+  pushFingerprints(values: unknown, valid: unknown | undefined | null, first: number): void
 }
 
 /** Words that never become keywords. */

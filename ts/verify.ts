@@ -70,9 +70,6 @@ export const storeShortTexts: check.Check<number> = (value, name) => {
 };
 
 /** Refuses what only a single check can do. */
-export const singleOnly: check.Check<never> = (_value, name) => {
-  throw typeError(
-    `${name} works with checkAndAdd alone: a batch, and work off the JavaScript thread, cannot call back for texts; make the index with storeShortTexts`,
-    'ERR_INVALID_ARG_VALUE',
-  );
-};
+export const singleOnly = check.notHere(
+  'works with checkAndAdd alone: a batch, and work off the JavaScript thread, cannot call back for texts; make the index with storeShortTexts',
+);
