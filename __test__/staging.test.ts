@@ -1,6 +1,6 @@
 /** Large batches are copied in slices; nobody can tell but the timers. */
 import { setImmediate as turn } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { Fingerprinter, Index, MinHasher, MinHashIndex, SentenceIndex } from '..';
 
 const by = new Fingerprinter();
@@ -113,6 +113,67 @@ test('it names an element by its place, and an abort leaves nothing behind', asy
   await expect(index.checkAndAddManyAsync(wrong)).rejects.toThrow(message);
   await expect(index.searchManyAsync(wrong)).rejects.toThrow(message);
   await expectNothingOfAborted(index);
+});
+
+describe('an array that says it is long, and has little', () => {
+  const index = new Index();
+  const [minhash, sentences] = [new MinHashIndex(), new SentenceIndex()];
+  const hasher = new MinHasher();
+  const calls: Record<string, (array: never) => Promise<unknown>> = {
+    addManyAsync: (array) => index.addManyAsync(array),
+    searchManyAsync: (array) => index.searchManyAsync(array),
+    checkAndAddManyAsync: (array) => index.checkAndAddManyAsync(array),
+    fingerprintManyAsync: (array) => by.fingerprintManyAsync(array),
+    signatureManyAsync: (array) => hasher.signatureManyAsync(array),
+    'MinHashIndex.addManyAsync': (array) => minhash.addManyAsync(array),
+    'SentenceIndex.addManyAsync': (array) => sentences.addManyAsync(array),
+    'SentenceIndex.similarIdManyAsync': (array) => sentences.similarIdManyAsync(array),
+  };
+
+  /** `before` texts, and nothing behind them. */
+  function hollow(before: number): string[] {
+    const array = texts.slice(0, before);
+    array.length = 2 ** 32 - 1;
+    return array;
+  }
+
+  test.each(Object.entries(calls))(
+    '%s names what is missing first, and what is wrong before',
+    async (_name, call) => {
+      for (const before of [0, 1, 5000]) {
+        const message = new RegExp(`^(items|texts)\\[${before}\\] must be .*, got undefined$`);
+        await expect(call(hollow(before) as never)).rejects.toThrow(message);
+      }
+      const wrong: unknown[] = hollow(5000);
+      wrong[4500] = 5;
+      await expect(call(wrong as never)).rejects.toThrow(/^(items|texts)\[4500\] .*, got number$/);
+      expect(index.size + minhash.size + sentences.size).toBe(0);
+    },
+  );
+
+  test('no more of it is read than the page that ends it', async () => {
+    let read = -1;
+    const watched = new Proxy(hollow(5000), {
+      get(target, key) {
+        if (typeof key === 'string' && /^\d/.test(key)) read = Math.max(read, Number(key));
+        return Reflect.get(target, key);
+      },
+    });
+    for (const call of [calls.addManyAsync, calls.fingerprintManyAsync]) {
+      await expect(call?.(watched as never)).rejects.toThrow('[5000] must be');
+    }
+    expect(read).toBeGreaterThanOrEqual(4999);
+    expect(read).toBeLessThan(65_536);
+  });
+
+  test('a length beyond 2^32 - 1 is refused', async () => {
+    const endless = new Proxy(['x'], {
+      get: (target, key) => (key === 'length' ? 2 ** 33 : Reflect.get(target, key)),
+    });
+    for (const call of Object.values(calls)) {
+      await expect(call(endless as never)).rejects.toThrow('length must be from 0 to 2 ** 32 - 1');
+    }
+  });
 });
 
 test('one slice of 4,096 is copied before the call returns: its bytes may change then', async () => {

@@ -51,7 +51,8 @@ export function cosine(a: Text, b: Text, by?: By): number {
 export interface LevenshteinOptions {
   /**
    * Give up beyond this distance, 0 to 2^53 - 1. Default: never. The work falls from the product of the lengths to this
-   * times the shorter length (by 64 and by 32 per step).
+   * times the shorter length (by 64 and by 32 per step). Give it wherever a text can be long: for a similarity of at least s
+   * it is `(1 - s) * Math.max(a.length, b.length)`.
    */
   maxDistance?: number | undefined;
 }
@@ -61,7 +62,8 @@ const LEVENSHTEIN: check.Checks<LevenshteinOptions> = { maxDistance: check.id };
 /**
  * Fewest insertions, deletions and replacements of one code point that turn one text into the other; `undefined` where that
  * is more than `maxDistance`. The texts are compared as they are: pass `fingerprinter.normalize(text)` to leave aside what
- * normalisation leaves aside. Two unrelated texts of 1,000 characters take some 60 µs, of 100,000 about a second.
+ * normalisation leaves aside. The call is synchronous, and without `maxDistance` its time is the product of the lengths: two
+ * unrelated texts of 1,000 characters take some 60 µs, of 100,000 about a second, of 400,000 about 20.
  */
 export function levenshtein(a: Text, b: Text): number;
 export function levenshtein(a: Text, b: Text, options?: LevenshteinOptions): number | undefined;

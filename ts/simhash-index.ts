@@ -74,9 +74,10 @@ const CLUSTERS: check.Checks<ClustersOptions> = { ...JOIN, onProgress: check.cal
  * Ids grow by one from 0 and are never reused. Texts with too few features for a fingerprint match equal texts only (after
  * normalisation); empty texts get an id and match nothing. Single calls cost microseconds and are synchronous; `…Many`
  * works on all cores while the JavaScript thread waits, and is right for some thousand items; `…ManyAsync` leaves
- * the JavaScript thread free. It copies its array before it returns, and the texts too if they are at most 4,096 of together
- * a million characters; of more, slice by slice with turns of the event loop in between (the bytes of a `Uint8Array` must not
- * change until the promise settles), and then the whole batch is one step. An aborted job has changed nothing.
+ * the JavaScript thread free. It copies its array before it returns (about 5 ns an element), and the texts too if they are at
+ * most 4,096 of together a million characters; of more, slice by slice with turns of the event loop in between (the bytes of
+ * a `Uint8Array` must not change until the promise settles), and then the whole batch is one step. One text is copied in one
+ * go: 100 million characters take about 0.1 s. An aborted job has changed nothing.
  *
  * With a `window` documents leave by themselves: an addition first takes away what its time makes too old, then what is
  * more than `maxCount`. A search takes nothing away. Additions come one at a time: one that meets a running batch waits

@@ -34,7 +34,8 @@ export interface ConfirmOptions {
 export interface TextOfOptions extends ConfirmOptions {
   /**
    * The text of a live document that the index has not stored, `undefined` where there is none. Called with `verify` only,
-   * while the index is free for others, this callback included; what it throws ends the check, and nothing has been added.
+   * while the index is free for others, this callback included; what it throws ends the check as it is, and nothing has been
+   * added. Checks that callbacks make may be 16 deep, one inside the other: then `ERR_OUT_OF_RANGE`.
    * If another worker adds a near document meanwhile, its text is asked for too.
    */
   textOf?: ((id: number) => Text | undefined) | undefined;
