@@ -7,6 +7,7 @@
  * long it is (about 1 ms for a million characters).
  */
 import { setImmediate as turn } from 'node:timers/promises';
+import { types } from 'node:util';
 import { binding } from './binding';
 import type { FingerprintColumn } from './fingerprints';
 import type { Cancel } from './native';
@@ -17,8 +18,6 @@ const VOLUME = 1 << 20;
 const COUNT = 4096;
 /** Fingerprints of a slice of a typed array: half a megabyte. */
 const WIDE = 1 << 16;
-/** Elements of the array that are copied at a time, and looked through for one that is missing. */
-const PAGE = 1 << 16;
 /** Slices that workers have at a time: enough that none of them waits, few enough to hold 16 MB of copies. */
 const AHEAD = 8;
 /** Rows of a slice whose result is a bitmap are a multiple of this, so that bitmaps can be put together byte by byte. */
@@ -33,33 +32,38 @@ export type Batch = readonly unknown[] | BigUint64Array | FingerprintColumn;
 export type Elements = 'texts' | 'items' | 'signatures';
 
 /**
- * The elements at this moment, in pages, up to the first that is missing: no batch gets beyond that, so a length without
- * elements costs nothing. A Proxy need not have a method `slice`.
+ * The elements at this moment, up to the first that is missing: no batch gets beyond that, so a length without elements costs
+ * nothing. Of a Proxy each is read once.
  */
-function copied(array: readonly unknown[]): unknown[][] {
-  const pages: unknown[][] = [];
+function copied(array: readonly unknown[]): unknown[] {
+  const { slice, includes, findIndex } = Array.prototype;
+  if (types.isProxy(array)) return leading(array);
+  // Holes are found here too; `includes` is twenty times as fast as the search for the place, which is seldom needed.
+  if (!includes.call(array, undefined)) return slice.call(array);
+  return slice.call(array, 0, findIndex.call(array, (element) => element === undefined) + 1);
+}
+
+function leading(array: readonly unknown[]): unknown[] {
+  const own: unknown[] = [];
   const { length } = array;
-  for (let at = 0; at < length; at += PAGE) {
-    const page: unknown[] = Array.prototype.slice.call(array, at, Math.min(at + PAGE, length));
-    pages.push(page);
-    // `includes` is twenty times as fast as the search for the place, which has to see holes too.
-    if (!page.includes(undefined)) continue;
-    page.length = page.findIndex((element) => typeof element === 'undefined') + 1;
-    break;
+  while (own.length < length) {
+    const element = array[own.length];
+    own.push(element);
+    if (element === undefined) break;
   }
-  return pages;
+  return own;
 }
 
 /** Where the slice that begins at `first` ends. Reads nothing but lengths. */
-function endOf(page: readonly unknown[], first: number, rows: number): number {
+function endOf(array: readonly unknown[], first: number, rows: number): number {
   let volume = 0;
-  for (let at = first; at < page.length; at++) {
-    const element = page[at] as { length?: unknown } | null | undefined;
+  for (let at = first; at < array.length; at++) {
+    const element = array[at] as { length?: unknown } | null | undefined;
     volume += typeof element?.length === 'number' ? element.length : 0;
     const count = at + 1 - first;
     if (count % rows === 0 && (count >= COUNT || volume >= VOLUME)) return at + 1;
   }
-  return page.length;
+  return array.length;
 }
 
 /** A part of a batch, and the place of its first element. */
@@ -81,17 +85,10 @@ async function* onTurns<T>(
 }
 
 /** An array in slices of a multiple of `rows` elements, but for the last of them. */
-function* slices(
-  pages: readonly (readonly unknown[])[],
-  rows: number,
-): Generator<Slice<readonly unknown[]>> {
-  let before = 0;
-  for (const page of pages) {
-    for (let first = 0, end: number; first < page.length; first = end) {
-      end = endOf(page, first, rows);
-      yield [page.slice(first, end), before + first];
-    }
-    before += page.length;
+function* slices(array: readonly unknown[], rows: number): Generator<Slice<readonly unknown[]>> {
+  for (let first = 0, end: number; first < array.length; first = end) {
+    end = endOf(array, first, rows);
+    yield [array.slice(first, end), first];
   }
 }
 
