@@ -11,6 +11,7 @@ import { types } from 'node:util';
  * - `ERR_SIMHASH_INDEX_LOCKED`: the file of an index is open already
  * - `ERR_SIMHASH_NO_WINDOW`: `expire` on an index that keeps no times
  * - `ERR_SIMHASH_INPUT`, `ERR_SIMHASH_INPUT_CHANGED`: an input file cannot be read, or changed while it was read
+ * - `ERR_SIMHASH_NO_RECORDS`: every record of the inputs was rejected
  * - `ERR_SIMHASH_LINE`: a line of a dictionary, of stop words or of an idf table cannot be used
  * - `ERR_SIMHASH_OUTPUT`, `ERR_SIMHASH_DISK_FULL`, `ERR_SIMHASH_SAME_FILE`: an output file cannot be written
  * - `ERR_SIMHASH_PIPE`: the reader of an output pipe closed it

@@ -110,12 +110,12 @@ struct Run {
 }
 
 impl Run {
-    fn new(given: NativeFileOptions<'_>) -> Result<Self, Failure> {
+    fn new(given: NativeFileOptions<'_>, cancel: &Cancel) -> Result<Self, Failure> {
         let input = |name: String| {
             if name == "-" { Input::stdin() } else { Input::File(name.into()) }
         };
         let target = |name: String| match name.as_str() {
-            "-" => Target::stream("-", Waiting(std::io::stdout())),
+            "-" => Target::stream("-", Waiting::new(std::io::stdout(), cancel.flag())),
             _ => Target::File(name.into()),
         };
         let dedup: DedupOptions = given.dedup.core()?;
@@ -145,7 +145,7 @@ pub fn dedup_files<'env>(
     cancel: &Cancel,
 ) -> js::Result<Object<'env>> {
     let threads = options.dedup.threads;
-    let run = Run::new(options)?;
+    let run = Run::new(options, cancel)?;
     let progress = on_progress
         .map(|function| {
             // Weak: a callback must not keep the process alive. The core calls at most 20 times a second; of a queue of
