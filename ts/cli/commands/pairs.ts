@@ -7,6 +7,7 @@ import { Intake } from '../intake';
 import { interruptible } from '../interrupt';
 import { comparison, execution, features, fields, fingerprinterOptions, output } from '../options';
 import { openOutput } from '../output';
+import { ProgressReport } from '../progress';
 import { conclude } from '../summary';
 import { ALMOST_ONE } from '../verdict';
 
@@ -34,7 +35,7 @@ export const pairs = defineCommand({
       const least = Math.min(minSimilarity, ALMOST_ONE);
       const fingerprinter = new Fingerprinter({ ...made, threads });
       const intake = new Intake(inputs, values, terminal, signal);
-      const out = openOutput(values.output, inputs, terminal);
+      const out = openOutput(values.output, inputs, terminal, signal);
       try {
         using index = new Index({ maxDistance, fingerprinter, threads });
         const [ids, texts]: [string[], Text[]] = [[], []];
@@ -44,6 +45,10 @@ export const pairs = defineCommand({
         };
         await fill(index, intake, (batch) => batch.forEach(keep), signal);
         let [candidates, found] = [0, 0];
+        const progress = values.quiet ? undefined : new ProgressReport(terminal);
+        const joined = () =>
+          `joining: ${plural(candidates, 'candidate')}, ${plural(found, 'pair')}`;
+        progress?.note(joined());
         for await (const { a, b, distances } of index.pairs({ signal })) {
           let lines = '';
           for (let row = 0; row < a.length; row++) {
@@ -58,11 +63,13 @@ export const pairs = defineCommand({
             found++;
           }
           candidates += a.length;
+          progress?.note(joined());
           await out.write(lines);
           // Verifying and writing keep this thread busy; a signal is heard here.
           await setImmediate(undefined, { signal });
         }
-        out.commit();
+        progress?.end();
+        await out.commit();
         const options = { ...made, maxDistance, minSimilarity, threads };
         const summary = { candidates, pairs: found, inputs, options };
         const streamed = values.output === '-';
