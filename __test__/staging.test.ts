@@ -187,3 +187,26 @@ test('one slice of 4,096 is copied before the call returns: its bytes may change
   expect([...(await pending[0])]).toEqual([...expected]);
   expect([...(await pending[1])]).toEqual([...signatures]);
 });
+
+test('no more than eight slices are on their way at a time', async () => {
+  const { parts } = (await import('../dist/staging.js')) as typeof import('../ts/staging');
+  const many = Array.from({ length: 4096 * 20 }, (_, row) => `${row}`);
+  const waiting: (() => void)[] = [];
+  let [started, most] = [0, 0];
+  const cancel = { cancel: () => {} } as Parameters<typeof parts>[2];
+  const running = parts(many, undefined, cancel, () => {
+    started++;
+    return new Promise<number>((done) => waiting.push(() => done(started)));
+  });
+  let ended = false;
+  running.then(() => {
+    ended = true;
+  });
+  while (!ended) {
+    // Whoever could start has started.
+    for (let turns = 0; turns < 30; turns++) await turn();
+    most = Math.max(most, waiting.length);
+    waiting.shift()?.();
+  }
+  expect([most, started]).toEqual([8, 20]);
+});
