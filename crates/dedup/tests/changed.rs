@@ -76,9 +76,8 @@ fn age(path: &Path) {
 }
 
 fn content(gzip: bool) -> Vec<u8> {
-    let lines: String = (0..200)
-        .map(|n| format!("{{\"n\":{n},\"text\":\"第{}号公告于{}发布\"}}\n", n / 2, n / 2 * 7919))
-        .collect();
+    let line = |n| format!("{{\"n\":{n},\"text\":\"第{}号公告于{}发布\"}}\n", n / 2, n / 2 * 7919);
+    let lines = (0..200).map(line).collect::<Vec<_>>().concat();
     if !gzip {
         return lines.into_bytes();
     }

@@ -26,7 +26,8 @@ fn fifo(folder: &Path, name: &str) -> PathBuf {
 /// Many blocks of records that no two are duplicates.
 fn corpus() -> String {
     let text = |n: u32| char::from_u32(0x4e00 + n).unwrap().to_string().repeat(130);
-    (0..10_000).map(|n| format!("{{\"text\":\"{}\"}}\n", text(n))).collect()
+    let line = |n| format!("{{\"text\":\"{}\"}}\n", text(n));
+    (0..10_000).map(line).collect::<Vec<_>>().concat()
 }
 
 /// Runs on a thread of its own, cancels after `until` has come, and gives the result.
