@@ -115,9 +115,7 @@ export async function dedupFiles(
     ...(rejects === undefined ? {} : { rejects }),
   };
   const report = onProgress && ((progress: Progress) => onProgress(withoutNull(progress)));
-  return telling(report, given.signal, (report, cancel) =>
-    binding.dedupFiles(run, report, cancel),
-  );
+  return telling(report, given.signal, (report, cancel) => binding.dedupFiles(run, report, cancel));
 }
 
 /** The addon says null for what is absent. */
