@@ -15,7 +15,6 @@
 
 pub mod bands;
 mod error;
-mod folder;
 mod front;
 mod ids;
 mod image;
@@ -35,7 +34,6 @@ mod stats;
 mod window;
 
 pub use error::IndexError;
-pub use folder::missing_folder;
 pub use image::Snapshot;
 pub use index::{AddOptions, Index, OnDuplicate, Outcome, Writer};
 pub use item::{Checked, Item, Match, Matches, SearchOptions};

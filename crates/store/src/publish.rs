@@ -1,10 +1,10 @@
 //! One way to make a file appear under a name: whole, or not at all.
 
-use std::fmt;
 use std::fs::{File, Metadata};
 use std::io::{self, ErrorKind, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
+use crate::error::PublishError;
 use crate::folder;
 use crate::lock::{self, Lock};
 use crate::place::Place;
@@ -26,71 +26,6 @@ impl Access {
             Self::Usual => 0o666,
             Self::Private => 0o600,
         }
-    }
-}
-
-/// Why a file could not be published. Nothing has changed then, unless [`PublishError::published`] names outputs.
-#[derive(Debug)]
-pub struct PublishError {
-    path: PathBuf,
-    action: String,
-    source: io::Error,
-    published: Vec<PathBuf>,
-    missing: Vec<PathBuf>,
-}
-
-impl PublishError {
-    fn new(path: &Path, action: impl Into<String>, source: io::Error) -> Self {
-        let (path, action) = (path.to_owned(), action.into());
-        Self { path, action, source, published: Vec::new(), missing: Vec::new() }
-    }
-
-    /// The target as it was named.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// The system's kind of error.
-    pub fn kind(&self) -> ErrorKind {
-        self.source.kind()
-    }
-
-    /// Targets of the same run that stand, new and whole.
-    pub fn published(&self) -> &[PathBuf] {
-        &self.published
-    }
-
-    /// Target and reason: for errors of a caller that name the path themselves. The kind stays.
-    pub fn into_parts(self) -> (PathBuf, io::Error) {
-        let reason = self.reason();
-        (self.path, io::Error::new(self.source.kind(), reason))
-    }
-
-    fn reason(&self) -> String {
-        let list = |intro: &str, paths: &[PathBuf]| {
-            let shown: Vec<_> = paths.iter().map(|path| path.display().to_string()).collect();
-            if shown.is_empty() {
-                String::new()
-            } else {
-                format!("; {intro}: {}", shown.join(", "))
-            }
-        };
-        let action = if self.action.is_empty() { "" } else { &format!("{}: ", self.action) };
-        let published = list("these outputs of the run stand", &self.published);
-        let missing = list("these were not written either", &self.missing);
-        format!("{action}{}{published}{missing}", self.source)
-    }
-}
-
-impl fmt::Display for PublishError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "cannot write {}: {}", self.path.display(), self.reason())
-    }
-}
-
-impl std::error::Error for PublishError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        Some(&self.source)
     }
 }
 
@@ -296,10 +231,10 @@ pub fn publish_all(mut drafts: Vec<Draft>) -> Result<Vec<File>, PublishError> {
         draft.seal()?;
     }
     let names: Vec<PathBuf> = drafts.iter().map(|draft| draft.named.clone()).collect();
-    let failed = |number: usize, stand: usize, action, source| PublishError {
-        published: names[..stand].to_vec(),
-        missing: names[number + 1..].to_vec(),
-        ..PublishError::new(&names[number], action, source)
+    // The one that failed, and how many stand.
+    let failed = |number: usize, stand: usize, action, source| {
+        let error = PublishError::new(&names[number], action, source);
+        error.among(&names[..stand], &names[number + 1..])
     };
     for (number, draft) in drafts.iter_mut().enumerate() {
         if let Some(beside) = &mut draft.beside {

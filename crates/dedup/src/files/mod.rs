@@ -46,7 +46,8 @@ use std::time::Instant;
 ///
 /// # Errors
 /// Any [`DedupError`]. No output file appears then, and no temporary file stays. Where all records were rejected
-/// ([`DedupError::NoRecords`]), the rejects appear, and nothing else.
+/// ([`DedupError::NoRecords`]), the rejects appear, and nothing else. One exception, which the message of
+/// [`DedupError::Output`] names: every output was complete, and one could not take its name when others had theirs.
 pub fn dedup_files(
     inputs: &[Input],
     outputs: &Outputs,
@@ -99,9 +100,7 @@ pub fn dedup_files(
     // Last, because records were read again until now.
     intake.check_unchanged()?;
     intake.check_cancel()?;
-    for output in outputs {
-        output.commit()?;
-    }
+    Output::commit(outputs)?;
     Ok(Summary { seconds: started.elapsed().as_secs_f64(), ..summary })
 }
 

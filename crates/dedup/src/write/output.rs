@@ -51,7 +51,7 @@ impl<'a> Output<'a> {
                 });
                 (path.as_path(), To::Reader(to))
             }
-            Target::File(path) => (path.as_path(), To::File(Sink::open(target)?)),
+            Target::File(path) => (path.as_path(), To::File(Sink::open(path)?)),
         };
         let packer = matches!(target, Target::File(path) if is_gzip(path))
             .then(|| GzBuilder::new().write(Vec::new(), Compression::default()));
@@ -81,12 +81,12 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// Moves a sealed file into place.
-    pub(crate) fn commit(self) -> Result<(), DedupError> {
-        match self.to {
-            To::File(sink) => sink.commit(),
-            To::Reader(_) => Ok(()),
-        }
+    /// Gives the sealed files of a run their names, when all of them are sealed; the error says which stand.
+    pub(crate) fn commit(outputs: impl IntoIterator<Item = Self>) -> Result<(), DedupError> {
+        Sink::commit(outputs.into_iter().filter_map(|output| match output.to {
+            To::File(sink) => Some(sink),
+            To::Reader(_) => None,
+        }))
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::error::DedupError;
 use crate::read::Input;
 use parking_lot::Mutex;
+use simhash_store::folder;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -78,12 +79,6 @@ impl Stream {
     pub(super) fn writer(&self) -> SharedWriter {
         Arc::clone(&self.writer)
     }
-
-    pub(super) fn write(&self, bytes: &[u8]) -> std::io::Result<()> {
-        let mut writer = self.writer.lock();
-        writer.write_all(bytes)?;
-        writer.flush()
-    }
 }
 
 impl Outputs {
@@ -134,17 +129,9 @@ impl Identity {
             Ok(_) => fs::canonicalize(path).ok().map(Self::Path),
             // Not there yet: the folder is what can be resolved.
             Err(_) => {
-                let folder = fs::canonicalize(folder_of(path)).ok()?;
+                let folder = fs::canonicalize(folder::of(path)).ok()?;
                 Some(Self::Path(folder.join(path.file_name()?)))
             }
         }
-    }
-}
-
-/// The folder a path lies in; `.` for a bare name.
-pub(super) fn folder_of(path: &Path) -> &Path {
-    match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
     }
 }
