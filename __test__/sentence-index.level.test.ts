@@ -111,6 +111,34 @@ test('a write that fails is told to whom it concerns, and to everybody after', a
   expect([again.size, await again.add(passage(2))]).toEqual([1, 1]);
 });
 
+test('every write waits for the disk unless it is told not to', async () => {
+  for (const [given, sync] of [
+    [{}, true],
+    [{ sync: true }, true],
+    [{ sync: false }, false],
+  ] as const) {
+    const db = new MemoryLevel<string, string>();
+    const asked: boolean[] = [];
+    const recorded: Level = {
+      batch: (operations, options) => {
+        asked.push(options.sync);
+        return (db as Level).batch(operations, options);
+      },
+      iterator: (options) => (db as Level).iterator(options),
+      clear: (options) => (db as Level).clear(options),
+    };
+    const index = await LevelSentenceIndex.open(recorded, given);
+    await index.add(passage(1));
+    await index.checkAndAddMany(texts.slice(0, 20));
+    await index.compact();
+    await index.delete(0);
+    // The empty whole, two additions, the whole, the deletion: each says how long the database may wait.
+    expect(asked.length).toBeGreaterThanOrEqual(5);
+    expect(new Set(asked)).toEqual(new Set([sync]));
+    await index.close();
+  }
+});
+
 test('other options and damage are named', async () => {
   const db = new MemoryLevel<string, string>();
   const index = await LevelSentenceIndex.open(db, { count: 4, hash: 'md5', common: false });

@@ -51,6 +51,8 @@ export interface SentenceStats {
   windowBytes: number;
   /** Bytes of the file of an index that was opened from one. */
   fileBytes: number;
+  /** Bytes of an incomplete last change that opening the file cut off: what a crash had interrupted. */
+  tornBytes: number;
   /** Searches whose answer a limit cut, so far. */
   truncated: number;
 }
@@ -266,10 +268,12 @@ export class SentenceIndex {
   }
 
   /**
-   * Writes the whole index to a file that {@link open} opens, off the JavaScript thread; changes wait until it ends. The file
-   * appears whole or not at all. An index that was opened from this very file writes it anew ({@link compact}).
+   * Writes the whole index as it is at the call to a file that {@link open} opens, off the JavaScript thread. The next change
+   * waits until a copy has been made in memory, not until it is written. The file appears whole or not at all; one that is
+   * replaced keeps its permissions, and a symbolic link stays one. An index that was opened from this very file writes it
+   * anew ({@link compact}).
    *
-   * @throws SimHashError `ERR_SIMHASH_OUTPUT`, `ERR_SIMHASH_DISK_FULL`: the file cannot be written;
+   * @throws SimHashError `ERR_SIMHASH_OUTPUT`, `ERR_SIMHASH_DISK_FULL`: the file cannot be written, or is a pipe or device;
    * `ERR_SIMHASH_INDEX_LOCKED`: another index has it open.
    */
   async save(path: string, options?: JobOptions): Promise<void> {

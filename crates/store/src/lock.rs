@@ -4,6 +4,8 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
+use crate::Place;
+
 /// What came of an attempt to lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lock {
@@ -48,17 +50,29 @@ pub fn is_current(file: &File, path: &Path) -> bool {
 }
 
 /// Opens a file that exists, for reading and writing, and locks it. `None`: somebody else has it, or had it until a
-/// moment ago and has put another file in its place. A pipe or device is opened without waiting for its other end.
+/// moment ago and has put another file in its place. A pipe or device is not opened at all.
 ///
 /// # Errors
 /// Those of the system.
 pub fn open(path: &Path) -> io::Result<Option<File>> {
-    open_and(path, || ())
+    open_and(path, true, || ())
+}
+
+/// Like [`open`], but only to have it: for who will put another file in its place and may not write to this one.
+///
+/// # Errors
+/// Those of the system.
+pub fn claim(path: &Path) -> io::Result<Option<File>> {
+    open_and(path, false, || ())
 }
 
 /// `between` runs when the file is open and not locked yet: where somebody else may replace it.
-fn open_and(path: &Path, between: impl FnOnce()) -> io::Result<Option<File>> {
-    let file = at_once(OpenOptions::new().read(true).write(true)).open(path)?;
+fn open_and(path: &Path, write: bool, between: impl FnOnce()) -> io::Result<Option<File>> {
+    if let Ok(Place::Special(kind)) = Place::of(path) {
+        // Opening one can be noticed at its other end.
+        return Err(io::Error::new(ErrorKind::InvalidInput, format!("it is {kind}, not a file")));
+    }
+    let file = at_once(OpenOptions::new().read(true).write(write)).open(path)?;
     between();
     let taken = lock(&file)? == Lock::Taken || !is_current(&file, path);
     Ok((!taken).then_some(file))
@@ -99,9 +113,9 @@ mod tests {
         let (path, other) = (folder.path().join("file"), folder.path().join("other"));
         fs::write(&path, "1").unwrap();
         fs::write(&other, "2").unwrap();
-        let opened = open_and(&path, || fs::rename(&other, &path).unwrap()).unwrap();
+        let opened = open_and(&path, true, || fs::rename(&other, &path).unwrap()).unwrap();
         assert!(opened.is_none());
-        let opened = open_and(&path, || fs::remove_file(&path).unwrap()).unwrap();
+        let opened = open_and(&path, true, || fs::remove_file(&path).unwrap()).unwrap();
         assert!(opened.is_none());
     }
 }
