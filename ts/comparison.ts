@@ -91,6 +91,8 @@ export interface Summary {
   indexBytes: number;
   /** The first ten rejected records. */
   firstRejected: Rejected[];
+  /** Unfinished files of earlier runs that were killed while they wrote to the same outputs; they were removed. */
+  leftovers: string[];
 }
 
 const measure = check.choice('auto', 'jaccard', 'containment', 'edit', 'cosine');

@@ -238,7 +238,7 @@ export declare class NativeSentenceIndex {
   whole(cancel: Cancel): Promise<Uint8Array>
   /** What makes sentences of texts, in words. */
   recipe(): string
-  /** Writes the whole index to a file, on the pool. */
+  /** Writes the index as it is now to a file, on the pool. */
   save(path: string, cancel: Cancel): Promise<void>
   /** Writes the index's own file anew, on the pool. */
   compact(cancel: Cancel): Promise<void>
@@ -730,6 +730,7 @@ export interface NativeSentenceStats {
   bytes: number
   windowBytes: number
   fileBytes: number
+  tornBytes: number
   truncated: number
 }
 
@@ -779,6 +780,7 @@ export interface NativeSummary {
   bytes: number
   indexBytes: number
   firstRejected: Array<NativeRejected>
+  leftovers: Array<string>
 }
 
 /** A token of a text. */

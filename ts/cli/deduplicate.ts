@@ -200,6 +200,7 @@ function sentences(summary: Summary, dryRun: boolean): string[] {
     ...(truncated > 0
       ? [`${plural(truncated, 'document')} had more candidates than were looked at`]
       : []),
+    ...summary.leftovers.map((path) => `removed ${path}, which a killed run had left`),
     ...(dryRun ? ['dry run: nothing was written'] : []),
   ];
 }

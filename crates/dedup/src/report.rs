@@ -3,6 +3,7 @@
 use crate::decide::Verdict;
 use crate::method::Sketch;
 use serde::Serialize;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// The figures of a run. Always `read = kept + duplicates + rejected`.
@@ -37,6 +38,9 @@ pub struct Summary {
     /// The first rejected records, at most [`Summary::REPORTED`].
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub first_rejected: Vec<Rejected>,
+    /// Unfinished files that runs had left which were killed while they wrote to the same outputs; they were removed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub leftovers: Vec<PathBuf>,
 }
 
 impl Summary {

@@ -249,13 +249,17 @@ fn an_output_that_cannot_take_its_name_says_which_others_stand() {
 }
 
 #[test]
-fn what_a_killed_run_left_beside_an_output_is_removed() {
+fn what_a_killed_run_left_beside_an_output_is_removed_and_reported() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     fs::write(path("in"), LINE).unwrap();
     fs::write(path(".out.simhash-0.tmp"), "half").unwrap();
-    run(&[Input::File(path("in"))], &to(path("out"))).unwrap();
+    let (inputs, cancel) = ([Input::File(path("in"))], AtomicBool::new(false));
+    let (outputs, options) = (to(path("out")), FileOptions::default());
+    let summary = dedup_files(&inputs, &outputs, &options, &|_| {}, &cancel).unwrap();
     assert_eq!(names(folder.path()), ["in", "out"]);
+    let folder = fs::canonicalize(folder.path()).unwrap();
+    assert_eq!(summary.leftovers, [folder.join(".out.simhash-0.tmp")]);
 }
 
 /// `/dev/full` refuses every write as a full disk does.

@@ -58,6 +58,7 @@ pub struct NativeSummary {
     pub bytes: f64,
     pub index_bytes: f64,
     pub first_rejected: Vec<NativeRejected>,
+    pub leftovers: Vec<String>,
 }
 
 impl From<Summary> for NativeSummary {
@@ -75,6 +76,7 @@ impl From<Summary> for NativeSummary {
             bytes: number(summary.bytes),
             index_bytes: number(summary.index_bytes),
             first_rejected: summary.first_rejected.into_iter().map(NativeRejected::from).collect(),
+            leftovers: summary.leftovers.iter().map(|path| path.display().to_string()).collect(),
         }
     }
 }

@@ -86,7 +86,7 @@ pub fn dedup_files(
         // The rejects say why; what stands under the other names is better than nothing.
         if let Some(mut rejects) = writer.into_rejects() {
             rejects.seal()?;
-            rejects.commit()?;
+            Output::commit([rejects])?;
         }
         return Err(error);
     }
@@ -100,8 +100,8 @@ pub fn dedup_files(
     // Last, because records were read again until now.
     intake.check_unchanged()?;
     intake.check_cancel()?;
-    Output::commit(outputs)?;
-    Ok(Summary { seconds: started.elapsed().as_secs_f64(), ..summary })
+    let leftovers = Output::commit(outputs)?;
+    Ok(Summary { seconds: started.elapsed().as_secs_f64(), leftovers, ..summary })
 }
 
 /// The fields to read.

@@ -10,7 +10,7 @@ use flate2::write::GzEncoder;
 use flate2::{Compression, GzBuilder};
 use std::fs;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 /// Compressed bytes gathered before they are passed on.
@@ -81,8 +81,11 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// Gives the sealed files of a run their names, when all of them are sealed; the error says which stand.
-    pub(crate) fn commit(outputs: impl IntoIterator<Item = Self>) -> Result<(), DedupError> {
+    /// Gives the sealed files of a run their names, when all of them are sealed; the error says which stand. Returns what
+    /// killed runs had left beside them and was removed.
+    pub(crate) fn commit(
+        outputs: impl IntoIterator<Item = Self>,
+    ) -> Result<Vec<PathBuf>, DedupError> {
         Sink::commit(outputs.into_iter().filter_map(|output| match output.to {
             To::File(sink) => Some(sink),
             To::Reader(_) => None,

@@ -6,7 +6,7 @@
 use crate::error::DedupError;
 use simhash_store::{Access, Draft, PublishError, publish_all};
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Bytes gathered before a write call: calls of this size run at the speed of the disk.
 const BUFFER_BYTES: usize = 256 << 10;
@@ -37,9 +37,13 @@ impl<'a> Sink<'a> {
         self.draft.seal().map_err(failed)
     }
 
-    /// Gives all files of a run their names; the error says which of them stand.
-    pub(crate) fn commit(sinks: impl Iterator<Item = Self>) -> Result<(), DedupError> {
-        publish_all(sinks.map(|sink| sink.draft).collect()).map(drop).map_err(failed)
+    /// Gives all files of a run their names; the error says which of them stand. Returns what killed runs had left beside them
+    /// and was removed.
+    pub(crate) fn commit(sinks: impl Iterator<Item = Self>) -> Result<Vec<PathBuf>, DedupError> {
+        let drafts: Vec<Draft> = sinks.map(|sink| sink.draft).collect();
+        let leftovers = drafts.iter().flat_map(Draft::leftovers).cloned().collect();
+        publish_all(drafts).map_err(failed)?;
+        Ok(leftovers)
     }
 
     fn flush(&mut self) -> Result<(), DedupError> {
