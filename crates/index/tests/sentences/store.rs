@@ -283,7 +283,7 @@ fn of_two_who_make_a_new_file_one_does_and_nothing_acknowledged_is_lost() {
 fn a_saved_index_is_the_index_at_the_call_while_others_add() {
     let (folder, path) = place();
     let index = SentenceIndex::open(&path, &options(None)).unwrap();
-    let documents = |n: u64| SentenceItem::Sentences(vec![n, 1 << 50 | n / 3]);
+    let documents = |n: u64| SentenceItem::Sentences(vec![n, (1 << 50) | (n / 3)]);
     let (rounds, each) = (30, 100);
     // The other thread is this far ahead at most, so that it is still adding in every round.
     let (allowed, acknowledged) = (AtomicU64::new(0), AtomicU64::new(0));

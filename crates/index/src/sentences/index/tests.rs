@@ -12,8 +12,8 @@ fn item(sentence: u64) -> SentenceItem {
 fn a_change_that_cannot_be_written_leaves_no_trace_in_memory() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
-    let mut options = SentenceOptions::default();
-    options.window = Some(Window { max_age: Some(100), max_count: None });
+    let window = Some(Window { max_age: Some(100), max_count: None });
+    let options = SentenceOptions { window, ..SentenceOptions::default() };
     let index = SentenceIndex::open(&path, &StoreOptions::new(options, "")).unwrap();
     for at in 0..20 {
         index.add(&item(at / 2), Some(at)).unwrap();
@@ -38,8 +38,8 @@ fn a_change_that_cannot_be_written_leaves_no_trace_in_memory() {
 
 #[test]
 fn searches_come_in_while_many_documents_leave() {
-    let mut options = SentenceOptions::default();
-    options.window = Some(Window { max_age: Some(1 << 40), max_count: None });
+    let window = Some(Window { max_age: Some(1 << 40), max_count: None });
+    let options = SentenceOptions { window, ..SentenceOptions::default() };
     let most = 40_000;
     let items: Vec<_> = (0..most).map(item).collect();
     let between = |by: &(dyn Fn(&SentenceIndex) + Sync)| {
