@@ -15,12 +15,12 @@ import gzip
 import json
 import math
 import pathlib
+import re
 import sys
 import unicodedata
 from collections import Counter, defaultdict
 
 U64 = 2**64 - 1
-sys.setrecursionlimit(100_000)
 if hasattr(sys, "set_int_max_str_digits"):
     sys.set_int_max_str_digits(0)
 
@@ -196,15 +196,14 @@ def runs_by_script(text):
     return [text[start:end] for start, end in found]
 
 
-def features(text, options):
+def features(text, ngram):
     """The feature strings of a normalised text, in order, as often as they occur."""
-    return runs(text, options.ngram) if options.ngram else runs_by_script(text)
+    return runs(text, ngram) if ngram else runs_by_script(text)
 
 
 @functools.lru_cache(None)
 def feature_set(text, ngram):
-    found = runs(text, ngram) if ngram else runs_by_script(text)
-    return frozenset(map(feature_hash, found))
+    return frozenset(map(feature_hash, features(text, ngram)))
 
 
 @functools.lru_cache(None)
@@ -216,9 +215,10 @@ def long_shingles(text, ngram):
 # --- Fingerprint ----------------------------------------------------------------------------------------------------
 
 
-def fingerprint(text, options):
-    counted = Counter(map(feature_hash, features(text, options)))
-    if len(counted) < max(8, 4 * (options.ngram or 2)):
+@functools.lru_cache(None)
+def fingerprint(text, ngram):
+    counted = Counter(map(feature_hash, features(text, ngram)))
+    if len(counted) < max(8, 4 * (ngram or 2)):
         return None
     half = sum(counted.values()) / 2
     bits = (sum(n for h, n in counted.items() if h >> bit & 1) > half for bit in range(64))
@@ -250,6 +250,7 @@ def positions(feature, count):
     return [high + multiplier(i) * low & 0xFFFFFFFF for i in range(count)]
 
 
+@functools.lru_cache(None)
 def signature(feature_hashes, count):
     if not feature_hashes:
         return []
@@ -349,6 +350,7 @@ def sentences(text):
     return [s for s in (strip(s, SPACES.__contains__) for s in found) if s]
 
 
+@functools.lru_cache(None)
 def longest_sentences(text, count, least=10):
     """Hash, length and index of the longest sentences."""
     found = []
@@ -382,6 +384,7 @@ def of_both_sets(measure, a, b, options):
     return min(result, measure(long_a, long_b)) if long_a and long_b else result
 
 
+@functools.lru_cache(None)
 def levenshtein(a, b):
     row = list(range(len(b) + 1))
     for i, c in enumerate(a):
@@ -397,13 +400,43 @@ def edit_similarity(a, b):
 
 
 def cosine(a, b, options):
-    x, y = (Counter(map(feature_hash, features(text, options))) for text in (a, b))
+    x, y = (Counter(map(feature_hash, features(text, options.ngram))) for text in (a, b))
 
     def dot(x, y):
         return sum(n * y[h] for h, n in x.items())
 
     lengths = math.sqrt(float(dot(x, x)) * float(dot(y, y)))
     return min(float(dot(x, y)) / lengths, 1.0) if lengths else 0.0
+
+
+ALMOST_ONE = 1 - 2**-53
+SMALL, LARGE = "零〇一二两兩三四五六七八九十", "百千万萬亿億"
+UNITS = "年月日号號周天点點时時分秒岁歲届屆次名位集期季章元块塊倍折级級度"
+NUMBER = re.compile(
+    "(?P<digits>[1-9][0-9]{0,2}(?![0-9])(?:,[0-9]{3}(?![0-9]))+|[0-9]+)|[%s%s]+" % (SMALL, LARGE)
+)
+
+
+@functools.lru_cache(None)
+def numbers(text):
+    """The numbers of a normalised text, in order."""
+    found = []
+    for match in NUMBER.finditer(text):
+        run, before, after = match[0], text[: match.start()], text[match.end() :][:1]
+        if match["digits"]:
+            minus = re.search("(?<![0-9A-Za-z])[-\u2212]\\Z", before)
+            found.append(("-" if minus else "") + (run.replace(",", "").lstrip("0") or "0"))
+            continue
+        small = any(c in SMALL for c in run)
+        compound = len(run) >= 2 and any(c in "十" + LARGE for c in run)
+        if re.search("[第0-9]\\Z", before) or small and (compound or after and after in UNITS):
+            found.append(run)
+    return found
+
+
+def factor(a, b):
+    shorter = min(len(a), len(b))
+    return 1.0 if numbers(a) == numbers(b) else min(max(shorter - 48, 0) / 48, 1.0)
 
 
 def similarity(a, b, options):
@@ -414,7 +447,8 @@ def similarity(a, b, options):
         return cosine(a, b, options)
     if options.verify == "containment":
         return of_both_sets(contained, a, b, options)
-    return of_both_sets(jaccard, a, b, options)
+    found = of_both_sets(jaccard, a, b, options)
+    return found if options.verify == "jaccard" else min(found * factor(a, b), ALMOST_ONE)
 
 
 # --- Records --------------------------------------------------------------------------------------------------------
@@ -492,7 +526,7 @@ BUCKET = 256  # texts that one key shows
 def sketch(text, given, options):
     """What a method compares, of a normalised text and the text as given; falsy for a text that is too short for it."""
     if options.method == "simhash":
-        return fingerprint(text, options)
+        return fingerprint(text, options.ngram)
     if options.method == "minhash":
         bands, rows = options.plan
         values = signature(feature_set(text, options.ngram), bands * rows)
@@ -578,7 +612,8 @@ def clusters(documents, options):
         if options.verify == "off":
             return -neighbours[t][u]
         found = similarity(texts[t], texts[u], options)
-        return found if found >= options.min_similarity else None
+        least = min(options.min_similarity, ALMOST_ONE) if options.verify == "auto" else options.min_similarity
+        return found if found >= least else None
 
     decide = components if options.cluster == "components" else representatives
     order = [d for d in keep_order(documents, options) if normal[d]]
@@ -590,7 +625,9 @@ def components(order, text_of, neighbours, match):
     root = list(range(len(neighbours)))
 
     def find(t):
-        return t if root[t] == t else find(root[t])
+        while root[t] != t:
+            t = root[t]
+        return t
 
     for t, near in enumerate(neighbours):
         for u in near:
@@ -626,7 +663,7 @@ def related(text, of, options):
         return {"similarity": 1.0} | ({"distance": 0} if options.method == "simhash" else {})
     said = {} if options.verify == "off" else {"similarity": similarity(text, of, options)}
     if options.method == "simhash":
-        a, b = fingerprint(text, options), fingerprint(of, options)
+        a, b = fingerprint(text, options.ngram), fingerprint(of, options.ngram)
         said |= {} if a is None or b is None else {"distance": hamming(a, b)}
     return said
 
@@ -669,11 +706,11 @@ def vector(name, given):
     if name == "normalise":
         return given | {"normalised": text}
     if name == "features":
-        return given | {"features": [list(pair) for pair in Counter(features(text, options)).most_common()]}
+        return given | {"features": [list(pair) for pair in Counter(features(text, options.ngram)).most_common()]}
     if name == "feature-hash":
         return given | {"hash": f"{feature_hash(given['text']):016x}"}
     if name == "fingerprint":
-        value = fingerprint(text, options)
+        value = fingerprint(text, options.ngram)
         return given | {"fingerprint": None if value is None else f"{value:016x}"}
     if name == "signature":
         return given | {"signature": signature(feature_set(text, None), given["hashes"])}
@@ -685,13 +722,15 @@ def vector(name, given):
     if name == "sentences":
         found = longest_sentences(given["text"], 64, 1)
         return given | {"sentences": [[f"{hash:016x}", length, index] for hash, length, index in found]}
+    if name == "numbers":
+        return given | {"numbers": numbers(text)}
     a, b = normalise(given["a"]), normalise(given["b"])
     return given | {
         "jaccard": of_both_sets(jaccard, a, b, options),
         "containment": of_both_sets(contained, a, b, options),
         "cosine": cosine(a, b, options),
         "levenshtein": levenshtein(a, b),
-        "auto": similarity(a, b, options) if feature_set(a, None) & feature_set(b, None) else 0,
+        "auto": 1.0 if a == b != "" else similarity(a, b, options),
     }
 
 

@@ -1,14 +1,14 @@
 // What a line of each vector file says, from what it asks. The generator and the test share it.
 import {
-  cosine,
   containment,
+  cosine,
   dedup,
   Fingerprinter,
   jaccard,
   levenshtein,
   minHash,
   sentences,
-} from '../../dist/index.mjs';
+} from '../../dist/index.js';
 
 const hex = (hash) => hash.toString(16).padStart(16, '0');
 const auto = new Fingerprinter();
@@ -18,7 +18,8 @@ const by = (ngram) => (ngram === undefined ? auto : new Fingerprinter({ ngram })
 async function reported(a, b, verify) {
   const options = { method: 'brute-force', verify, minSimilarity: 1e-6 };
   let similarity = 0;
-  for await (const decision of dedup([a, b], options)) similarity = decision.similarity ?? similarity;
+  for await (const decision of dedup([a, b], options))
+    similarity = decision.similarity ?? similarity;
   return similarity;
 }
 

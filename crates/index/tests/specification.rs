@@ -30,7 +30,9 @@ fn agree(name: &str, lines: &[Value]) {
 fn keys_of_bands_are_those_of_the_vectors() {
     let mut lines = Vec::new();
     // The rows cross every length at which XXH3 changes its way: 4, 8, 16, 128, 240 and 1,024 bytes.
-    for (bands, rows) in [(1, 1), (3, 2), (2, 4), (24, 5), (2, 32), (2, 33), (3, 60), (2, 61), (3, 280)] {
+    for (bands, rows) in
+        [(1, 1), (3, 2), (2, 4), (24, 5), (2, 32), (2, 33), (3, 60), (2, 61), (3, 280)]
+    {
         let position = |at: usize| (at as u32 + 1).wrapping_mul(0x9e37_79b1);
         let signature: Vec<u32> = (0..bands * rows).map(position).collect();
         let mut keys = Vec::new();
@@ -48,7 +50,8 @@ fn default_plans_are_those_of_the_vectors() {
         .map(|percent| f64::from(percent) / 100.0)
         .chain([0.8_f64.next_up(), 0.8_f64.next_down(), 1.0 / 3.0])
         .map(|threshold| {
-            let BandPlan { bands, rows } = BandPlan::for_recall(threshold, RECALL.0, RECALL.1).unwrap();
+            let BandPlan { bands, rows } =
+                BandPlan::for_recall(threshold, RECALL.0, RECALL.1).unwrap();
             json!({ "threshold": threshold, "bands": bands, "rows": rows })
         })
         .collect();
