@@ -15,13 +15,13 @@ const RECALL: (f64, usize) = (0.9999, 128);
 fn agree(name: &str, lines: &[Value]) {
     let folder = "../../__test__/specification/vectors/1";
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(folder).join(name);
-    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let lines: Vec<String> = lines.iter().map(Value::to_string).collect();
     if std::env::var_os("SIMHASH_WRITE_VECTORS").is_some() {
-        std::fs::write(&path, &text).unwrap();
+        std::fs::write(&path, lines.join("\n") + "\n").unwrap();
     }
     let golden = std::fs::read_to_string(&path).unwrap();
     assert_eq!(golden.lines().count(), lines.len(), "{name}");
-    for (line, golden) in text.lines().zip(golden.lines()) {
+    for (line, golden) in lines.iter().zip(golden.lines()) {
         assert_eq!(line, golden, "{name}");
     }
 }
