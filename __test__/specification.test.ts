@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type DedupFilesOptions, dedupFiles } from '..';
-import { jsonLines, SAMPLE } from './cli-run';
+import { BIN, jsonLines, ROOT, SAMPLE } from './cli-run';
 import * as corpora from './specification/corpora';
 // @ts-expect-error The generator of the vectors uses it too, so it is plain JavaScript.
 import { LINES } from './specification/vectors.mjs';
@@ -24,6 +24,14 @@ if (!present) {
 }
 
 type Line = Record<string, unknown>;
+
+test('the build, the page and the vectors are of one version', () => {
+  const { stdout } = spawnSync(process.execPath, [BIN, 'version', '--json']);
+  const { specification } = JSON.parse(String(stdout));
+  const page = readFileSync(join(ROOT, 'docs', 'specification.md'), 'utf8');
+  expect(page.split('\n')[0]).toBe(`# Specification ${specification}`);
+  expect(basename(VECTORS)).toBe(String(specification));
+});
 
 describe('golden vectors', () => {
   // Keys of bands and plans: crates/index/tests/specification.rs.
