@@ -85,7 +85,7 @@ export interface Summary {
   /** Bytes of text, or of input lines, decompressed. */
   bytes: number;
   /**
-   * Bytes held at the end for the documents, texts aside: the method's index (of SimHash with its tables sealed) and the map
+   * Bytes held at the end for the documents, texts aside: the method's index (of SimHash with everything merged into one segment) and the map
    * of equal texts. The same for any `threads` and `batch`.
    */
   indexBytes: number;

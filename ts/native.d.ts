@@ -752,8 +752,8 @@ export interface NativeStats {
   live: number
   fingerprints: number
   dead: number
-  front: number
-  runs: Array<number>
+  memtable: number
+  segments: Array<number>
   plan: string
   tables: number
   tableBytes: number

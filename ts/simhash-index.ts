@@ -306,7 +306,7 @@ export class Index {
   }
 
   /**
-   * Writes the whole index as it is at one moment to a file, off the JavaScript thread; begins by compacting. About 8 bytes
+   * Writes a snapshot of the index, its state at one point in time, to a file, off the JavaScript thread; begins by compacting. About 8 bytes
    * per fingerprint and table and 9 per document, 16 more with a window. Additions go on, but for the time in which ids,
    * keys and texts are copied. The file is written beside its name and then takes it: it appears whole or not at all, and
    * what had the name before stays until then.
