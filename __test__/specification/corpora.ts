@@ -135,7 +135,7 @@ function line(text: string, row: number, roll: Roll): string {
   ][row % 6];
   const key = roll(4) === 0 ? '' : `,"rank":${pick(roll, KEYS)},"date":"2024-0${1 + roll(9)}-01"`;
   const body = roll(5) === 0 ? `"text":1,"text":${json}` : `"text":${json}`;
-  return `{${id}${body},"body":{"content":${json}}${key}}${row % 9 === 0 ? '\r' : ''}`;
+  return `${row % 7 === 0 ? ' ' : ''}{${id}${body},"body":{"content":${json}}${key}}${row % 9 === 0 ? '\r' : ''}`;
 }
 
 /** Records in a row, with a byte-order mark, blank lines and lines that are rejected. */

@@ -138,28 +138,14 @@ def feature_hash(feature):
 
 # --- Normalisation --------------------------------------------------------------------------------------------------
 
-SPACES = frozenset("\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000") | {chr(c) for c in range(0x2000, 0x200B)}
-CJK = [
-    *((0x2E80, 0x312F), (0x31A0, 0x31FF), (0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0xFAFF)),
-    *((0xFE30, 0xFE4F), (0xFF01, 0xFF9F), (0x20000, 0x3FFFD)),
-]
-
-
-def is_cjk(c):
-    return any(low <= ord(c) <= high for low, high in CJK)
+SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+CJK = "\u2e80-\u312f\u31a0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\ufe30-\ufe4f\uff01-\uff9f\U00020000-\U0003fffd"
 
 
 def without_layout(text):
     """White space 'auto'."""
-    out, pending = "", False
-    for c in text:
-        if c in SPACES:
-            pending = True
-            continue
-        if pending and out and not is_cjk(out[-1]) and not is_cjk(c):
-            out += " "
-        out, pending = out + c, False
-    return out
+    text = re.sub(f"[{SPACE}]+", " ", text).strip(" ")
+    return re.sub(f"(?<=[{CJK}]) | (?=[{CJK}])", "", text)
 
 
 @functools.lru_cache(None)
@@ -179,21 +165,15 @@ def runs(text, n):
     return [text[i : i + n] for i in range(max(len(text) - n, 0) + 1)] if text else []
 
 
-def weight(c):
-    return 5 if c >= "\u3000" or c in "0123456789" else 2
-
-
 def runs_by_script(text):
-    found, start, total = [], 0, 0
-    for end, c in enumerate(text, 1):
-        total += weight(c)
-        while total >= 10:
+    weights = [5 if c >= "\u3000" or c in "0123456789" else 2 for c in text]
+    found, start = [], 0
+    for end in range(1, len(text) + 1):
+        while sum(weights[start:end]) >= 10:
             found.append((start, end))
-            total -= weight(text[start])
             start += 1
-    if text and (not found or found[-1][1] < len(text)):
-        found.append((found[-1][0] if found else 0, len(text)))
-    return [text[start:end] for start, end in found]
+    last = found[-1] if found else (0, 0)
+    return [text[start:end] for start, end in found + [(last[0], len(text))] * (last[1] < len(text))]
 
 
 def features(text, ngram):
@@ -281,73 +261,37 @@ def band_keys(values, bands, rows):
 # --- Sentences ------------------------------------------------------------------------------------------------------
 
 ENDS = "。！？；!?;｡"
-CLOSING = "”’\"')]}）］】〕』」》〉»"
-BREAKS = "\n\r\x85\u2028\u2029"
+CLOSING = "[”’\"')\\]}）］】〕』」》〉»]*"
+END = re.compile(f"[\n\r\x85\u2028\u2029]|(?P<mark>[{ENDS}.])[{ENDS}.…]*{CLOSING}")
 ABBREVIATIONS = "mr mrs ms dr prof st jr sr vs etc inc ltd co corp no fig vol dept gen gov sen rep mt approx".split()
-LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
-PUNCTUATION = [
-    *((0xA1, 0xA1), (0xA6, 0xA8), (0xAB, 0xAC), (0xAF, 0xAF), (0xB4, 0xB4), (0xB6, 0xB8), (0xBB, 0xBB), (0xBF, 0xBF)),
-    *((0x2D8, 0x2DF), (0x2010, 0x2027), (0x2030, 0x205E), (0x2190, 0x21FF), (0x2212, 0x2212), (0x2215, 0x2215)),
-    *((0x2219, 0x2219), (0x223C, 0x223C), (0x2500, 0x25FF), (0x2605, 0x2606), (0x2E00, 0x2E2E), (0x2E30, 0x2E5D)),
-    *((0x3001, 0x3003), (0x3008, 0x3020), (0x3030, 0x3030), (0x303D, 0x303D), (0x30A0, 0x30A0), (0x30FB, 0x30FB)),
-    *((0xFE10, 0xFE19), (0xFE30, 0xFE61), (0xFE63, 0xFE68), (0xFE6A, 0xFE6B), (0xFF01, 0xFF03), (0xFF05, 0xFF0A)),
-    *((0xFF0C, 0xFF0F), (0xFF1A, 0xFF20), (0xFF3B, 0xFF40), (0xFF5B, 0xFF65), (0xFFE3, 0xFFE3)),
-]
+PUNCTUATION = (
+    "!\"#%&'()*,\\-./:;<=>?@\\[\\\\\\]^_`{|}~\xa1\xa6-\xa8\xab\xac\xaf\xb4\xb6-\xb8\xbb\xbf\u02d8-\u02df\u2010-\u2027"
+    "\u2030-\u205e\u2190-\u21ff\u2212\u2215\u2219\u223c\u2500-\u25ff\u2605\u2606\u2e00-\u2e2e\u2e30-\u2e5d\u3001-\u3003"
+    "\u3008-\u3020\u3030\u303d\u30a0\u30fb\ufe10-\ufe19\ufe30-\ufe61\ufe63-\ufe68\ufe6a\ufe6b\uff01-\uff03\uff05-\uff0a"
+    "\uff0c-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65\uffe3"
+)
+FILLER = f"[{SPACE}{PUNCTUATION}]"
 
 
-def is_filler(c):
-    """White space or punctuation."""
-    ascii_marks = "!\"#%&'()*,-./:;<=>?@[\\]^_`{|}~"
-    return c in SPACES or c in ascii_marks or any(low <= ord(c) <= high for low, high in PUNCTUATION)
-
-
-def strip(text, drop):
-    while text and drop(text[0]):
-        text = text[1:]
-    while text and drop(text[-1]):
-        text = text[:-1]
-    return text
-
-
-def first_while(text, at, accept):
-    while at < len(text) and accept(text[at]):
-        at += 1
-    return at
-
-
-def ends_sentence(text, at, after):
-    """Whether the full stop at `at` ends a sentence; what follows its closing marks begins at `after`."""
-    next = first_while(text, after, lambda c: c in SPACES)
-    if next == len(text):
+def ends_sentence(before, after):
+    """Whether a full stop between these ends a sentence."""
+    if not re.search(f"[^{SPACE}]", after):
         return True
-    capital = first_while(text, next, lambda c: c in "“‘\"'([")
-    if next == after or capital == len(text) or not text[capital].isupper():
+    following = re.match(f"[{SPACE}]+[“‘\"'(\\[]*(.)", after, re.S)
+    if not following or not following[1].isupper():
         return False
-    start = at
-    while start > 0 and at - start < 12 and (text[start - 1] in LETTERS or text[start - 1] == "."):
-        start -= 1
-    before = text[start:at]
-    return not ("." in before or len(before) == 1 and before.isupper() or before.lower() in ABBREVIATIONS)
+    word = re.search("[A-Za-z.]{0,12}\\Z", before)[0]
+    return not ("." in word or len(word) == 1 and word.isupper() or word.lower() in ABBREVIATIONS)
 
 
 def sentences(text):
-    found, start, at = [], 0, 0
-    while at < len(text):
-        c = text[at]
-        at += 1
-        if c in ENDS or c == ".":
-            after = first_while(text, at, lambda c: c in ENDS or c in ".…")
-            after = first_while(text, after, lambda c: c in CLOSING)
-            stops = c != "." or ends_sentence(text[start:], at - 1 - start, after - start)
-            at = after
-            if not stops:
-                continue
-        elif c not in BREAKS:
-            continue
-        found.append(text[start:at])
-        start = at
-    found.append(text[start:])
-    return [s for s in (strip(s, SPACES.__contains__) for s in found) if s]
+    found, start = [], 0
+    for end in END.finditer(text):
+        if end["mark"] != "." or ends_sentence(text[start : end.start()], text[end.end() :]):
+            found.append(text[start : end.end()])
+            start = end.end()
+    stripped = (re.sub(f"\\A[{SPACE}]+|[{SPACE}]+\\Z", "", sentence) for sentence in [*found, text[start:]])
+    return [sentence for sentence in stripped if sentence]
 
 
 @functools.lru_cache(None)
@@ -356,8 +300,8 @@ def longest_sentences(text, count, least=10):
     found = []
     for index, sentence in enumerate(sentences(text)):
         sentence = normalise(sentence)
-        length = sum(not is_filler(c) for c in sentence)
-        core = feature_hash(strip(sentence, is_filler))
+        length = len(re.sub(FILLER, "", sentence))
+        core = feature_hash(re.sub(f"\\A{FILLER}+|{FILLER}+\\Z", "", sentence))
         if length >= max(least, 1) and all(core != other[0] for other in found):
             found.append((core, length, index))
     return sorted(found, key=lambda s: (-s[1], s[2]))[:count]
@@ -458,16 +402,15 @@ JSON = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=lambda na
 
 def members_of(raw):
     """The members of a JSON object: the raw text of each value by key; of repeated keys the last counts."""
-    found, at = {}, first_while(raw, 0, lambda c: c in " \t\r\n") + 1
-    if raw[at - 1 : at] != "{":
+    if not isinstance(JSON.decode(raw), dict):
         raise ValueError("not an object")
-    JSON.decode(raw)
+    found, at = {}, raw.index("{")
     while True:
-        at = first_while(raw, at, lambda c: c in " \t\r\n,")
+        at = re.compile("[ \t\r\n,{]*").match(raw, at).end()
         if raw[at] == "}":
             return found
         key, at = JSON.raw_decode(raw, at)
-        at = first_while(raw, at, lambda c: c in " \t\r\n:")
+        at = re.compile("[ \t\r\n:]*").match(raw, at).end()
         _, end = JSON.raw_decode(raw, at)
         found[key], at = raw[at:end], end
 
@@ -493,7 +436,7 @@ def key_of(raw):
 
 
 def record(line, where, options):
-    raw = line.decode()
+    raw = line.decode().strip(" \t\r")
     members_of(raw)
     text, id = field(raw, options.text_field), field(raw, options.id_field)
     if text is None or text[0] != '"' or id is not None and id[0] in "{[tf":
