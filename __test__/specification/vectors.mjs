@@ -3,6 +3,7 @@ import {
   containment,
   cosine,
   dedup,
+  explain,
   Fingerprinter,
   jaccard,
   levenshtein,
@@ -52,6 +53,7 @@ export const LINES = {
       index,
     ]),
   }),
+  'numbers.jsonl': ({ text }) => ({ text, numbers: explain(text, '').numbers[0] }),
   'similarity.jsonl': async ({ a, b }) => ({
     a,
     b,
