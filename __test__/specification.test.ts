@@ -175,15 +175,21 @@ describe.runIf(present)('the second implementation writes the same clusters', ()
   });
 
   const name = ({ input, options }: Run) => `${basename(input)} ${JSON.stringify(options)}`;
+  const cut = new Set<string>();
   const rows = runs.map((run, at) => [name(run), run, at] as const);
   test.each(rows)('%s', async (_, { input, options }, at) => {
     const clusters = join(folder, `ours-${at}.jsonl`);
     const summary = await dedupFiles(input, undefined, { ...options, clusters });
-    const [out] = [outputs[at] ?? ''];
+    const out = outputs[at] ?? '';
     await Promise.race([written[at], failed]);
     const { read, kept, duplicates, rejected, clusters: count, truncated } = summary;
+    if (truncated > 0) cut.add(basename(input));
     const figures = { read, kept, duplicates, rejected, clusters: count, truncated };
     expect(readFileSync(clusters, 'utf8')).toBe(readFileSync(out, 'utf8'));
     expect(figures).toEqual(JSON.parse(readFileSync(`${out}.summary`, 'utf8')));
+  });
+
+  test('limits on candidates cut something of every crowd', () => {
+    for (const input of [crowd, large, titles]) expect(cut).toContain(basename(input));
   });
 });

@@ -252,10 +252,9 @@ def default_plan(threshold):
     raise ValueError(threshold)
 
 
-def band_keys(values, bands, rows):
-    parts = [values[band * rows : (band + 1) * rows] for band in range(bands)]
-    as_bytes = [b"".join(value.to_bytes(4, "little") for value in part) for part in parts]
-    return [xxh3(data, band) for band, data in enumerate(as_bytes)]
+def band_key(values, band, rows, level=0):
+    part = (values[(band * rows + i) % len(values)] for i in range(rows + level))
+    return xxh3(b"".join(value.to_bytes(4, "little") for value in part), band)
 
 
 # --- Sentences ------------------------------------------------------------------------------------------------------
@@ -355,9 +354,9 @@ def cosine(a, b, options):
 
 ALMOST_ONE = 1 - 2**-53
 SMALL, LARGE = "零〇一二两兩三四五六七八九十", "百千万萬亿億"
-UNITS = "年月日号號周天点點时時分秒岁歲届屆次名位集期季章元块塊倍折级級度"
+UNITS = "年月日季届屆集期章次名岁歲"
 NUMBER = re.compile(
-    "(?P<digits>[1-9][0-9]{0,2}(?![0-9])(?:,[0-9]{3}(?![0-9]))+|[0-9]+)|[%s%s]+" % (SMALL, LARGE)
+    "(?P<fraction>(?<=[0-9][.])[0-9]+)|(?P<digits>[1-9][0-9]{0,2}(?![0-9])(?:,[0-9]{3}(?![0-9]))+|[0-9]+)|[%s%s]+" % (SMALL, LARGE)
 )
 
 
@@ -367,13 +366,15 @@ def numbers(text):
     found = []
     for match in NUMBER.finditer(text):
         run, before, after = match[0], text[: match.start()], text[match.end() :][:1]
+        if match["fraction"]:
+            found.append(run)
+            continue
         if match["digits"]:
             minus = re.search("(?<![0-9A-Za-z])[-\u2212]\\Z", before)
             found.append(("-" if minus else "") + (run.replace(",", "").lstrip("0") or "0"))
             continue
         small = any(c in SMALL for c in run)
-        compound = len(run) >= 2 and any(c in "十" + LARGE for c in run)
-        if re.search("[第0-9]\\Z", before) or small and (compound or after and after in UNITS):
+        if re.search("[第0-9]\\Z", before) or small and after and after in UNITS:
             found.append(run)
     return found
 
@@ -463,28 +464,40 @@ def read(names, options):
 
 # --- Candidates -----------------------------------------------------------------------------------------------------
 
-BUCKET = 256  # texts that one key shows
-
-
 def sketch(text, given, options):
     """What a method compares, of a normalised text and the text as given; falsy for a text that is too short for it."""
     if options.method == "simhash":
         return fingerprint(text, options.ngram)
     if options.method == "minhash":
-        bands, rows = options.plan
-        values = signature(feature_set(text, options.ngram), bands * rows)
-        return {key >> 21 for key in band_keys(values, bands, rows)}
+        return signature(feature_set(text, options.ngram), math.prod(options.plan))
     if options.method == "sentences":
         return {hash for hash, _, _ in longest_sentences(given, options.sentences)}
     return feature_set(text, options.ngram)
 
 
-def shared_keys(sketches, most):
-    """For each text the earlier texts that it sees through its keys, with their rank, and whether a key hid any."""
+def by_bands(sketches, bands, rows, most):
+    """For each text the earlier texts that it sees in buckets, with their rank, and whether a bucket was full."""
+    buckets = defaultdict(list)
+    for t, values in enumerate(sketches):
+        seen, seen_with_room, full = Counter(), Counter(), False
+        for band in range(bands):
+            for level in range(min(8, bands * rows - rows) + 1):
+                bucket = buckets[band_key(values, band, rows, level) >> 21]
+                seen.update(bucket)
+                if len(bucket) < (max(1, most // 8) if level else most):
+                    seen_with_room.update(bucket)
+                    bucket.append(t)
+                    break
+                full = True
+        yield {u: (bands - seen_with_room[u]) * (bands + 1) + bands - a for u, a in seen.items()}, full
+
+
+def by_sentences(sketches, count, most):
+    """For each text the earlier texts that it sees through its sentences, with their rank, and whether one hid any."""
     holders = defaultdict(list)
     for t, keys in enumerate(sketches):
-        seen = Counter(u for key in keys for u in holders[key][:BUCKET])
-        yield {u: most - times for u, times in seen.items()}, any(len(holders[key]) > BUCKET for key in keys)
+        seen = Counter(u for key in keys for u in holders[key][:most])
+        yield {u: count - times for u, times in seen.items()}, any(len(holders[key]) > most for key in keys)
         for key in keys:
             holders[key].append(t)
 
@@ -501,8 +514,10 @@ def hamming(a, b):
 
 
 def near(sketches, options):
-    if options.method in ("minhash", "sentences"):
-        return shared_keys(sketches, options.plan[0] if options.method == "minhash" else options.sentences)
+    if options.method == "minhash":
+        return by_bands(sketches, *options.plan, options.max_bucket)
+    if options.method == "sentences":
+        return by_sentences(sketches, options.sentences, options.max_bucket)
     if options.method == "simhash":
         return compared(sketches, lambda a, b: d if (d := hamming(a, b)) <= options.max_distance else None)
     if options.method == "brute-force":
@@ -514,8 +529,12 @@ def near(sketches, options):
 def candidates(sketches, options):
     """For each text its candidates by rank, and whether a limit took something away."""
     for ranks, hidden in near(sketches, options):
-        best = sorted(ranks, key=lambda u: (ranks[u], u))[: options.max_verifications]
-        yield {u: ranks[u] for u in best}, hidden or len(best) < len(ranks)
+        most = options.max_verifications
+        if len(ranks) > most:
+            oldest = sorted(ranks)[: most // 4]
+            others = sorted(ranks.keys() - oldest, key=lambda u: (ranks[u], u))
+            ranks, hidden = {u: ranks[u] for u in oldest + others[: most - most // 4]}, True
+        yield ranks, hidden
 
 
 # --- Clusters -------------------------------------------------------------------------------------------------------
@@ -539,8 +558,11 @@ def keep_order(documents, options):
 def clusters(documents, options):
     """For each document the kept one that it duplicates, or None; and the numbers of the truncated texts."""
     normal = [normalise(text) for text, _, _ in documents]
-    first = {text: d for d, text in reversed(list(enumerate(normal))) if text}
-    texts = sorted(first, key=first.get)
+    order = [d for d in keep_order(documents, options) if normal[d]]
+    first = {}
+    for d in sorted(order) if options.cluster == "components" else order:
+        first.setdefault(normal[d], d)
+    texts = list(first)
     number = {text: t for t, text in enumerate(texts)}
     sketches = [sketch(text, documents[first[text]][0], options) for text in texts]
     neighbours, truncated = [{} for _ in texts], []
@@ -559,7 +581,6 @@ def clusters(documents, options):
         return found if found >= least else None
 
     decide = components if options.cluster == "components" else representatives
-    order = [d for d in keep_order(documents, options) if normal[d]]
     original = decide(order, [number.get(text) for text in normal], neighbours, match)
     return normal, original, truncated
 
@@ -658,7 +679,7 @@ def vector(name, given):
     if name == "signature":
         return given | {"signature": signature(feature_set(text, None), given["hashes"])}
     if name == "band-keys":
-        keys = band_keys(given["signature"], given["bands"], given["rows"])
+        keys = [band_key(given["signature"], band, given["rows"]) for band in range(given["bands"])]
         return given | {"keys": [f"{key:016x}" for key in keys]}
     if name == "plan":
         return given | dict(zip(("bands", "rows"), default_plan(given["threshold"])))
@@ -710,6 +731,7 @@ def arguments():
     dedup.add_argument("--verify", default="auto", choices="auto jaccard containment edit cosine off".split())
     dedup.add_argument("--min-similarity", type=float, default=0.8)
     dedup.add_argument("--max-verifications", type=int, default=1000)
+    dedup.add_argument("--max-bucket", type=int, default=256)
     dedup.add_argument("--ngram", type=int, help="features are every N characters")
     dedup.add_argument("--text-field", default="text")
     dedup.add_argument("--id-field", default="id")
