@@ -24,6 +24,7 @@ const javascript = [
   'window',
   'sentences',
   'quality',
+  'labelled',
 ];
 const names = [...rust, ...javascript];
 

@@ -20,6 +20,7 @@ export {
   Fingerprinter,
   type FingerprinterOptions,
   type JobOptions,
+  type NoOptions,
   type Preset,
   type Token,
 } from './fingerprinter';
@@ -34,6 +35,8 @@ export type {
   JoinOptions,
   OpenOptions,
   SearchOptions,
+  TimeOptions,
+  TimesOptions,
   Window,
 } from './index-options';
 export type { Stats } from './index-stats';
@@ -48,6 +51,7 @@ export {
   jaccard,
   type LevenshteinOptions,
   levenshtein,
+  similarity,
   toHex,
 } from './measure';
 export type { Method } from './method';

@@ -238,7 +238,7 @@ export declare class NativeSentenceIndex {
   whole(cancel: Cancel): Promise<Uint8Array>
   /** What makes sentences of texts, in words. */
   recipe(): string
-  /** Writes the whole index to a file, on the pool. */
+  /** Writes the index as it is now to a file, on the pool. */
   save(path: string, cancel: Cancel): Promise<void>
   /** Writes the index's own file anew, on the pool. */
   compact(cancel: Cancel): Promise<void>
@@ -290,6 +290,11 @@ export declare class NativeStaging {
   constructor(name: string, elements: string)
   /** Copies the elements of an array; `first` is the number that messages give the first of them. */
   push(array: unknown, first: number): void
+  /**
+   * Copies a `BigUint64Array` of fingerprints. Zeros whose bit of the `Uint8Array` `valid` is not set match nothing; bit
+   * `first` is that of the first of them. Without `valid` all count.
+   */
+  pushFingerprints(values: unknown, valid: unknown | undefined | null, first: number): void
 }
 
 /** Words that never become keywords. */
@@ -504,6 +509,8 @@ export interface NativeExplanation {
   onlyB: Array<NativeToken>
   jaccard: number
   longJaccard?: number
+  similarity: number
+  numbers: Array<Array<string>>
   equal: boolean
 }
 
@@ -725,6 +732,7 @@ export interface NativeSentenceStats {
   bytes: number
   windowBytes: number
   fileBytes: number
+  tornBytes: number
   truncated: number
 }
 
@@ -746,8 +754,8 @@ export interface NativeStats {
   live: number
   fingerprints: number
   dead: number
-  front: number
-  runs: Array<number>
+  memtable: number
+  segments: Array<number>
   plan: string
   tables: number
   tableBytes: number
@@ -774,6 +782,7 @@ export interface NativeSummary {
   bytes: number
   indexBytes: number
   firstRejected: Array<NativeRejected>
+  leftovers: Array<string>
 }
 
 /** A token of a text. */
@@ -820,6 +829,9 @@ export declare function planNames(): Array<string>
 
 /** The longest sentences of a text, the longest first. */
 export declare function sentences(text: unknown, count: number, minLength: number, normalize: NativeNormalizer, hash?: string | undefined | null): Array<NativeSentence>
+
+/** The similarity that verification goes by. */
+export declare function similarity(a: unknown, b: unknown, by: NativeFingerprinter): number
 
 /** 16 hexadecimal digits. */
 export declare function toHex(value: bigint): string

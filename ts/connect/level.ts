@@ -18,12 +18,12 @@ import { native, SimHashError } from '../errors';
 import { JOB, type JobOptions } from '../fingerprinter';
 import { Handle } from '../handle';
 import {
-  ADD,
-  ADD_MANY,
-  type AddManyOptions,
-  type AddOptions,
+  AT,
+  AT_MANY,
   DUPLICATE,
   type DuplicateOptions,
+  type TimeOptions,
+  type TimesOptions,
   type Window,
 } from '../index-options';
 import type { NativeSentenceIndex } from '../native';
@@ -148,17 +148,17 @@ export class LevelSentenceIndex {
   }
 
   /** Adds a text; the name of its group. */
-  async similarId(text: Text, options?: AddOptions): Promise<number> {
-    const { at } = check.checked(options, ADD);
+  async similarId(text: Text, options?: TimeOptions): Promise<number> {
+    const { at } = check.checked(options, AT);
     return this.#change((index) => native(() => index.similarId(text, at)));
   }
 
   /** As if {@link similarId} were called for every text in order, as one step. */
   async similarIdMany(
     texts: readonly Text[],
-    options?: AddManyOptions & JobOptions,
+    options?: TimesOptions & JobOptions,
   ): Promise<Float64Array> {
-    const { at, signal } = check.checked(options, { ...ADD_MANY, ...JOB });
+    const { at, signal } = check.checked(options, { ...AT_MANY, ...JOB });
     check.array(texts, 'texts');
     return this.#change(() =>
       this.#handle.batch(texts, 'texts', signal, (index, batch, cancel) =>
@@ -168,14 +168,14 @@ export class LevelSentenceIndex {
   }
 
   /** Adds a text; its id. */
-  async add(text: Text, options?: AddOptions): Promise<number> {
-    const { at } = check.checked(options, ADD);
+  async add(text: Text, options?: TimeOptions): Promise<number> {
+    const { at } = check.checked(options, AT);
     return this.#change((index) => native(() => index.add(text, at)));
   }
 
   /** Adds many texts in order, all or none; see {@link Added} for their ids. */
-  async addMany(texts: readonly Text[], options?: AddManyOptions & JobOptions): Promise<Added> {
-    const { at, signal } = check.checked(options, { ...ADD_MANY, ...JOB });
+  async addMany(texts: readonly Text[], options?: TimesOptions & JobOptions): Promise<Added> {
+    const { at, signal } = check.checked(options, { ...AT_MANY, ...JOB });
     check.array(texts, 'texts');
     return added(
       await this.#change(() =>
@@ -187,17 +187,20 @@ export class LevelSentenceIndex {
   }
 
   /** Adds a text unless a live one is similar; looking and adding are one step. */
-  async checkAndAdd(text: Text, options?: AddOptions & DuplicateOptions): Promise<SentenceChecked> {
-    const { at, onDuplicate } = check.checked(options, { ...ADD, ...DUPLICATE });
+  async checkAndAdd(
+    text: Text,
+    options?: TimeOptions & DuplicateOptions,
+  ): Promise<SentenceChecked> {
+    const { at, onDuplicate } = check.checked(options, { ...AT, ...DUPLICATE });
     return this.#change((index) => native(() => index.checkAndAdd(text, at, onDuplicate)));
   }
 
   /** As if {@link checkAndAdd} were called for every text in order, as one step. */
   async checkAndAddMany(
     texts: readonly Text[],
-    options?: AddManyOptions & DuplicateOptions & JobOptions,
+    options?: TimesOptions & DuplicateOptions & JobOptions,
   ): Promise<SentencesChecked> {
-    const checks = { ...ADD_MANY, ...DUPLICATE, ...JOB };
+    const checks = { ...AT_MANY, ...DUPLICATE, ...JOB };
     const { at, onDuplicate, signal } = check.checked(options, checks);
     check.array(texts, 'texts');
     const checked = await this.#change(() =>
@@ -260,8 +263,13 @@ export class LevelSentenceIndex {
     return native(() => this.#native.stats());
   }
 
-  /** Writes the whole in place of the changes. Happens by itself when four times more was written than is alive. */
-  compact(): Promise<void> {
+  /**
+   * Writes the whole in place of the changes. Happens by itself when four times more was written than is alive. Once it has
+   * begun it is no longer aborted.
+   */
+  async compact(options?: JobOptions): Promise<void> {
+    const { signal } = check.checked(options, JOB);
+    signal?.throwIfAborted();
     return this.#handle.lease((index) => this.#write(() => this.#rewrite(index)));
   }
 

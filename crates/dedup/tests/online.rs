@@ -9,7 +9,7 @@ use simhash_dedup::verify::{self, cosine, edit_similarity, jaccard};
 use simhash_index::{
     AddOptions, Index, IndexError, IndexOptions, Item, Match, OnDuplicate, Outcome, Window,
 };
-use simhash_sketch::{Fingerprinter, FingerprinterOptions, Scratch, hamming};
+use simhash_sketch::{ALMOST_ONE, Fingerprinter, FingerprinterOptions, Numbers, Scratch, hamming};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
@@ -90,8 +90,16 @@ impl Model {
             measure => {
                 self.by.shingles(a, &mut scratch, &mut x);
                 self.by.shingles(b, &mut scratch, &mut y);
-                let containment = measure == Measure::Containment;
-                if containment { verify::containment(&x, &y) } else { jaccard(&x, &y) }
+                match measure {
+                    Measure::Containment => verify::containment(&x, &y),
+                    Measure::Auto => {
+                        let [a, b] = [a, b].map(|text| {
+                            Numbers::of(self.by.normalize(text, &mut Scratch::default()))
+                        });
+                        (jaccard(&x, &y) * a.factor(b)).min(ALMOST_ONE)
+                    }
+                    _ => jaccard(&x, &y),
+                }
             }
         }
     }

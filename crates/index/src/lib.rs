@@ -15,7 +15,6 @@
 
 pub mod bands;
 mod error;
-mod folder;
 mod front;
 mod ids;
 mod image;
@@ -36,7 +35,6 @@ mod turns;
 mod window;
 
 pub use error::IndexError;
-pub use folder::missing_folder;
 pub use image::Snapshot;
 pub use index::{AddOptions, Added, Index, OnDuplicate, Outcome, Pending, Writer};
 pub use item::{Checked, Item, Match, Matches, SearchOptions};

@@ -7,18 +7,19 @@
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::Arc;
 
-use parking_lot::RwLock;
+use parking_lot::{RwLock, RwLockWriteGuard};
 
 use super::operation::Operation;
-use super::state::State;
-use super::store::{Store, StoreOptions, apply, save};
+use super::state::{EXPIRED, State};
+use super::store::{Store, StoreOptions, apply, header_of, save};
 use super::{SentenceError, SentenceItem, SentenceOptions, Shared, SharedMatches};
 use crate::IndexError;
 use crate::image::frame::Section;
 use crate::index::batch::each;
 use crate::index::{AddOptions, Added, OnDuplicate};
-use crate::turns::{Turn, Turns};
+use crate::turns::{Asked, Turn, Turns};
 use crate::window::{Skew, clock};
 
 /// An index of documents by their longest sentences.
@@ -30,11 +31,20 @@ pub struct SentenceIndex {
     options: SentenceOptions,
     recipe: String,
     pub(super) turns: Turns<Writer>,
-    pub(super) state: RwLock<State>,
+    /// Shared with the snapshots that were asked for.
+    pub(super) state: Arc<RwLock<State>>,
     skew: Skew,
     file_bytes: AtomicU64,
+    torn_bytes: u64,
     truncated: AtomicU64,
 }
+
+/// An index as it was at one moment, for [`SentenceIndex::save_snapshot`].
+///
+/// Asking for it costs nothing. It is made by whoever comes first: the next change, before it changes anything, or who
+/// saves it. So nobody waits for somebody who has no thread to run on.
+#[derive(Debug)]
+pub struct SentenceSnapshot(Asked<Option<Vec<u8>>>);
 
 /// Where changes go.
 #[derive(Debug)]
@@ -79,6 +89,8 @@ pub struct SentenceStats {
     pub window_bytes: usize,
     /// Bytes of the file, if there is one.
     pub file_bytes: u64,
+    /// Bytes of an incomplete last change that opening the file cut off: what a crash had interrupted.
+    pub torn_bytes: u64,
     /// Searches whose answer a limit cut, so far.
     pub truncated: u64,
 }
@@ -92,6 +104,23 @@ impl Writer {
             }
             _ => Ok(()),
         }
+    }
+}
+
+/// The state while nobody else has it.
+type Exclusive<'a> = RwLockWriteGuard<'a, State>;
+
+/// Takes every document away whose time is before `before`; how many they were. Those who wait for the state get it in
+/// between.
+fn expire(state: &mut Exclusive<'_>, before: u64) -> u64 {
+    let mut all = 0;
+    loop {
+        let gone = state.expire_some(before);
+        all += gone;
+        if gone < EXPIRED {
+            return all;
+        }
+        RwLockWriteGuard::bump(state);
     }
 }
 
@@ -110,10 +139,12 @@ impl Change<'_> {
         }
     }
 
-    fn advance(&mut self, state: &mut State, at: Option<u64>) {
+    /// Lets time go on; searches come in between while many documents leave.
+    fn advance(&mut self, state: &mut Exclusive<'_>, at: Option<u64>) {
         if state.window.is_some() {
             let at = at.unwrap_or_else(clock);
-            if state.advance(at) {
+            if let Some(before) = state.advance(at) {
+                expire(state, before);
                 self.note(&Operation::Advance(at));
             }
         }
@@ -121,7 +152,7 @@ impl Change<'_> {
 
     fn add(
         &mut self,
-        state: &mut State,
+        state: &mut Exclusive<'_>,
         item: &SentenceItem,
         at: Option<u64>,
     ) -> Result<u64, IndexError> {
@@ -134,7 +165,7 @@ impl Change<'_> {
 
     fn check(
         &mut self,
-        state: &mut State,
+        state: &mut Exclusive<'_>,
         item: &SentenceItem,
         how: AddOptions,
     ) -> Result<SentenceOutcome, IndexError> {
@@ -162,7 +193,7 @@ impl Change<'_> {
         items: &[SentenceItem],
         times: &[u64],
         cancel: &AtomicBool,
-        one: impl Fn(&mut Self, &mut State, &SentenceItem, Option<u64>) -> Result<T, IndexError>,
+        one: impl Fn(&mut Self, &mut Exclusive<'_>, &SentenceItem, Option<u64>) -> Result<T, IndexError>,
     ) -> Result<Vec<T>, SentenceError> {
         if cancel.load(Ordering::Relaxed) {
             return Err(IndexError::Cancelled.into());
@@ -224,15 +255,19 @@ impl SentenceIndex {
     }
 
     fn of(options: SentenceOptions, recipe: String, state: State, keeping: Keeping) -> Self {
-        let file_bytes = if let Keeping::File(store) = &keeping { store.len() } else { 0 };
+        let (file_bytes, torn_bytes) = match &keeping {
+            Keeping::File(store) => (store.len(), store.torn()),
+            _ => (0, 0),
+        };
         let writer = Writer { keeping, changes: Vec::new(), count: 0, stopped: false };
         Self {
             options,
             recipe,
             turns: Turns::new(writer),
-            state: RwLock::new(state),
+            state: Arc::new(RwLock::new(state)),
             skew: Skew::default(),
             file_bytes: AtomicU64::new(file_bytes),
+            torn_bytes,
             truncated: AtomicU64::new(0),
         }
     }
@@ -292,12 +327,13 @@ impl SentenceIndex {
             }
             Keeping::File(store) => {
                 let kept = store.commit(changes, count);
-                let state = self.state.read();
-                if kept.is_ok()
-                    && store.is_mostly_gone(state.map.len())
-                    && store.rewrite(&state).is_err()
-                {
-                    store.postpone();
+                if kept.is_ok() {
+                    let state = self.state.read();
+                    if store.is_mostly_gone(state.map.len()) && store.rewrite(&state).is_err() {
+                        store.postpone();
+                    }
+                } else if let Ok(acknowledged) = store.read_again(&self.options) {
+                    *self.state.write() = acknowledged;
                 }
                 self.file_bytes.store(store.len(), Ordering::Relaxed);
                 kept
@@ -466,7 +502,7 @@ impl SentenceIndex {
             if self.options.window.is_none() {
                 return Err(IndexError::NoWindow.into());
             }
-            let gone = change.state.write().expire(before);
+            let gone = expire(&mut change.state.write(), before);
             if gone > 0 {
                 change.note(&Operation::Expire(before));
             }
@@ -494,29 +530,52 @@ impl SentenceIndex {
             bytes: state.map.bytes(),
             window_bytes: state.ages.bytes(),
             file_bytes: self.file_bytes.load(Ordering::Relaxed),
+            torn_bytes: self.torn_bytes,
             truncated: self.truncated.load(Ordering::Relaxed),
         }
     }
 
-    /// Writes the whole index to a file that [`SentenceIndex::open`] opens, whole or not at all; changes wait. Where it is
-    /// the index's own file, this is [`SentenceIndex::compact`]. Takes as much memory more as the file has bytes: 62 per
-    /// document with five sentences of its own, 78 with a window. `recipe` is what [`StoreOptions::recipe`] will ask for;
-    /// an index that was opened from a file has its own.
+    /// The index as it is now, to be saved. What is changed after this call is not in it. O(1).
+    pub fn snapshot(&self) -> SentenceSnapshot {
+        let state = Arc::downgrade(&self.state);
+        SentenceSnapshot(self.turns.ask(move || Some(state.upgrade()?.read().write())))
+    }
+
+    /// Writes the whole index as it is at the call to a file that [`SentenceIndex::open`] opens, whole or not at all.
+    /// Where it is the index's own file, this is [`SentenceIndex::compact`]. Takes as much memory more as the file has
+    /// bytes: 62 per document with five sentences of its own, 78 with a window. `recipe` is what [`StoreOptions::recipe`]
+    /// will ask for; an index that was opened from a file has its own.
     ///
     /// # Errors
     /// [`SentenceError::Write`], [`SentenceError::Locked`] if an index has that file open.
     pub fn save(&self, path: &Path, recipe: &str) -> Result<(), SentenceError> {
+        let snapshot = self.snapshot();
+        self.save_snapshot(snapshot, path, recipe)
+    }
+
+    /// Like [`SentenceIndex::save`], but as the index was when the snapshot was asked for. Changes wait only while the
+    /// snapshot is made, not while the file is written; those to the index's own file do.
+    ///
+    /// # Errors
+    /// As [`SentenceIndex::save`].
+    pub fn save_snapshot(
+        &self,
+        snapshot: SentenceSnapshot,
+        path: &Path,
+        recipe: &str,
+    ) -> Result<(), SentenceError> {
         let mut writer = self.turns.turn();
         self.keep(&mut writer)?;
-        let state = self.state.read();
-        match &mut writer.keeping {
-            Keeping::File(store) => {
-                let saved = store.save(&state, path);
-                self.file_bytes.store(store.len(), Ordering::Relaxed);
-                saved
-            }
-            _ => save(&state, &self.options, recipe, path),
-        }
+        let header = match &mut writer.keeping {
+            Keeping::File(store) if store.is_at(path) => return self.rewrite(store),
+            Keeping::File(store) => store.header().to_vec(),
+            _ => header_of(&self.options, recipe)?,
+        };
+        drop(writer);
+        let whole = snapshot.0.made(&self.turns).flatten().ok_or_else(|| IndexError::Io {
+            message: "the index could not be copied".to_owned(),
+        })?;
+        save(path, &header, &whole)
     }
 
     /// Writes the file anew without what is no longer needed; changes wait. Done by itself when the file holds four times
@@ -527,15 +586,16 @@ impl SentenceIndex {
     pub fn compact(&self) -> Result<(), SentenceError> {
         let mut writer = self.turns.turn();
         self.keep(&mut writer)?;
-        let state = self.state.read();
         match &mut writer.keeping {
-            Keeping::File(store) => {
-                let rewritten = store.rewrite(&state);
-                self.file_bytes.store(store.len(), Ordering::Relaxed);
-                rewritten
-            }
+            Keeping::File(store) => self.rewrite(store),
             _ => Ok(()),
         }
+    }
+
+    fn rewrite(&self, store: &mut Store) -> Result<(), SentenceError> {
+        let rewritten = store.rewrite(&self.state.read());
+        self.file_bytes.store(store.len(), Ordering::Relaxed);
+        rewritten
     }
 
     /// What was changed since the last call, for somebody who keeps it; empty where the index keeps it itself.
@@ -563,3 +623,6 @@ impl SentenceIndex {
         &self.recipe
     }
 }
+
+#[cfg(test)]
+mod tests;

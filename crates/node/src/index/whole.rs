@@ -12,6 +12,7 @@ use napi_derive::napi;
 use parking_lot::RwLock;
 use simhash_dedup::online::OnlineIndex;
 use simhash_sketch::Fingerprinter;
+use simhash_store::Access;
 use std::io::Read;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -55,7 +56,10 @@ impl NativeIndex {
         let snapshot = self.open_now()?.guarded(|shared| Ok(shared.online.snapshot()))?;
         self.start(env, cancel, move |shared, flag| {
             let recipe = shared.online.fingerprinter().to_string();
-            file::save(|out| snapshot.write(out, flag), shared.window, &recipe, &path, flag)
+            // A file that is new: texts are not everybody's.
+            let texts = shared.online.stored().longest_text.is_some();
+            let to = (path.as_path(), if texts { Access::Private } else { Access::Usual });
+            file::save(|out| snapshot.write(out, flag), shared.window, &recipe, to, flag)
         })
     }
 

@@ -15,6 +15,7 @@ use napi::bindgen_prelude::Object;
 use napi_derive::napi;
 use parking_lot::RwLock;
 use simhash_index::bands::BandIndex;
+use simhash_store::Access;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock, Weak};
@@ -61,7 +62,8 @@ impl NativeMinHashIndex {
         self.start(env, cancel, move |shared, flag| {
             let window = shared.index.options().window;
             let recipe = shared.hasher.recipe();
-            file::save(|out| shared.index.write(snapshot, out), window, &recipe, &path, flag)
+            let to = (path.as_path(), Access::Usual);
+            file::save(|out| shared.index.write(snapshot, out), window, &recipe, to, flag)
         })
     }
 

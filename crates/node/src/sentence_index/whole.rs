@@ -129,7 +129,7 @@ impl NativeSentenceIndex {
         Ok(self.open_now()?.guarded(|shared| Ok(shared.sketcher.to_string()))?)
     }
 
-    /// Writes the whole index to a file, on the pool.
+    /// Writes the index as it is now to a file, on the pool.
     #[napi(catch_unwind, ts_return_type = "Promise<void>")]
     pub fn save<'env>(
         &self,
@@ -138,8 +138,10 @@ impl NativeSentenceIndex {
         cancel: &Cancel,
     ) -> js::Result<Object<'env>> {
         let path = PathBuf::from(path);
+        let snapshot = self.open_now()?.guarded(|shared| Ok(shared.index.snapshot()))?;
         self.start(env, cancel, move |shared, _| {
-            Ok(shared.index.save(&path, &shared.sketcher.to_string())?)
+            let recipe = shared.sketcher.to_string();
+            Ok(shared.index.save_snapshot(snapshot, &path, &recipe)?)
         })
     }
 
