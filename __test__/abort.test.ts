@@ -1,6 +1,18 @@
 import { getEventListeners } from 'node:events';
-import { expect, test } from 'vitest';
-import { Fingerprinter, Index } from '..';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
+import { MemoryLevel } from 'memory-level';
+import { afterAll, describe, expect, test } from 'vitest';
+import {
+  Fingerprinter,
+  Index,
+  LevelSentenceIndex,
+  MinHasher,
+  MinHashIndex,
+  SentenceIndex,
+} from '..';
 
 const texts = Array.from({ length: 20_000 }, (_, row) => `第${row}条消息，`.repeat(100));
 const reason = new Error('enough');
@@ -29,4 +41,108 @@ test('after: changes nothing', async () => {
   const found = await new Index().searchManyAsync([1n], { signal: controller.signal });
   controller.abort(reason);
   expect(found.length).toBe(1);
+});
+
+const folder = mkdtempSync(join(tmpdir(), 'simhash-abort-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+interface Jobs {
+  /** Takes texts. */
+  batches: Record<string, (texts: string[], signal: AbortSignal) => Promise<unknown>>;
+  /** Takes none. */
+  others?: Record<string, (signal: AbortSignal) => Promise<unknown>>;
+  size?: () => number;
+}
+
+const file = join(folder, 'index');
+const indexed = (index: Index | MinHashIndex | SentenceIndex): Jobs => ({
+  batches: {
+    addManyAsync: (texts, signal) => index.addManyAsync(texts, { signal }),
+    searchManyAsync: (texts, signal) => index.searchManyAsync(texts, { signal }),
+    checkAndAddManyAsync: (texts, signal) => index.checkAndAddManyAsync(texts, { signal }),
+  },
+  others: { save: (signal) => index.save(file, { signal }) },
+  size: () => index.size,
+});
+
+const classes: Record<string, () => Jobs | Promise<Jobs>> = {
+  Index: () => {
+    const index = new Index();
+    const { batches, others, size } = indexed(index) as Required<Jobs>;
+    const compact = (signal: AbortSignal) => index.compact({ signal });
+    const clusters = (signal: AbortSignal) => index.clusters({ signal });
+    const pairs = (signal: AbortSignal) => index.pairs({ signal }).next();
+    const open = (signal: AbortSignal) => Index.open(file, { signal });
+    return { batches, others: { ...others, compact, clusters, pairs, open }, size };
+  },
+  MinHashIndex: () => {
+    const { batches, others, size } = indexed(new MinHashIndex({ hashes: 16 })) as Required<Jobs>;
+    const open = (signal: AbortSignal) => MinHashIndex.open(file, { signal });
+    return { batches, others: { ...others, open }, size };
+  },
+  SentenceIndex: () => {
+    const index = new SentenceIndex();
+    const { batches, others, size } = indexed(index) as Required<Jobs>;
+    const similarIdManyAsync = (texts: string[], signal: AbortSignal) =>
+      index.similarIdManyAsync(texts, { signal });
+    const compact = (signal: AbortSignal) => index.compact({ signal });
+    const open = (signal: AbortSignal) => SentenceIndex.open(file, { signal });
+    return {
+      batches: { ...batches, similarIdManyAsync },
+      others: { ...others, compact, open },
+      size,
+    };
+  },
+  LevelSentenceIndex: async () => {
+    const index = await LevelSentenceIndex.open(new MemoryLevel());
+    return {
+      batches: {
+        similarIdMany: (texts, signal) => index.similarIdMany(texts, { signal }),
+        addMany: (texts, signal) => index.addMany(texts, { signal }),
+        checkAndAddMany: (texts, signal) => index.checkAndAddMany(texts, { signal }),
+        searchMany: (texts, signal) => index.searchMany(texts, { signal }),
+      },
+      others: {
+        compact: (signal) => index.compact({ signal }),
+        open: (signal) => LevelSentenceIndex.open(new MemoryLevel(), { signal }),
+      },
+      size: () => index.size,
+    };
+  },
+  'Fingerprinter and MinHasher': () => {
+    const [by, hasher] = [new Fingerprinter(), new MinHasher({ hashes: 16 })];
+    return {
+      batches: {
+        fingerprintManyAsync: (texts, signal) => by.fingerprintManyAsync(texts, { signal }),
+        signatureManyAsync: (texts, signal) => hasher.signatureManyAsync(texts, { signal }),
+      },
+    };
+  },
+};
+
+describe.each(Object.entries(classes))('every job of %s', (_name, of) => {
+  test('aborted before does nothing', async () => {
+    const { batches, others = {}, size } = await of();
+    const signal = AbortSignal.abort(reason);
+    for (const [name, job] of Object.entries(batches)) {
+      await expect(job(['一'], signal), name).rejects.toBe(reason);
+    }
+    for (const [name, job] of Object.entries(others)) {
+      await expect(job(signal), name).rejects.toBe(reason);
+    }
+    expect(readdirSync(folder)).toEqual([]);
+    expect(size?.() ?? 0).toBe(0);
+  });
+
+  test('aborted between two slices rejects with the reason and has changed nothing', async () => {
+    const { batches, size } = await of();
+    for (const [name, job] of Object.entries(batches)) {
+      const controller = new AbortController();
+      const pending = job(texts, controller.signal);
+      await turn();
+      controller.abort(reason);
+      await expect(pending, name).rejects.toBe(reason);
+    }
+    expect(size?.() ?? 0).toBe(0);
+  });
 });

@@ -239,7 +239,7 @@ describe('malformed lines', () => {
   });
 
   test('beyond the first ten are only counted', async () => {
-    const folder = folderWith({ in: 'x\n'.repeat(25) });
+    const folder = folderWith({ in: 'x\n'.repeat(25) + record('a', A) });
     const { status, stderr } = await folder.run(['dedup', 'in', '-o', 'out']);
     expect(status).toBe(1);
     expect(stderr.match(/^in:\d+: /gm)).toHaveLength(10);

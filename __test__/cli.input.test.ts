@@ -40,6 +40,57 @@ test('gzip is known by its bytes: whatever the name, and on standard input', asy
   ]);
 });
 
+test('zeros behind gzip are padding, and anything else is named with its place', async () => {
+  const packed = gzipSync(TWO);
+  const read = { read: 2, rejected: 0 };
+  folder.write('padded', Buffer.concat([packed, Buffer.alloc(1000)]));
+  expect(await figures('padded')).toEqual([read, read]);
+  folder.write('tail', Buffer.concat([packed, Buffer.from('garbage')]));
+  for (const command of [['dedup', '--dry-run'], ['pairs']]) {
+    const { status, stderr } = await folder.run([...command, 'tail']);
+    expect({ command, status }).toEqual({ command, status: 3 });
+    expect(stderr).toMatch(/^error: cannot read tail: .*at byte \d+/);
+  }
+});
+
+test.each([
+  ['a mark', '\uFEFF', 'UTF-16', 'FF FE'],
+  ['none', '', 'UTF-16LE', '7B 00'],
+])('UTF-16 with %s is one error, not a reject per line', async (_name, mark, name, begins) => {
+  folder.write('wide', Buffer.from(`${mark}${TWO}`, 'utf16le'));
+  for (const command of [['dedup', '--dry-run'], ['pairs'], ['fingerprint']]) {
+    const { status, stdout, stderr } = await folder.run([...command, 'wide']);
+    expect({ command, status, stdout }).toEqual({ command, status: 3, stdout: '' });
+    expect(stderr).toBe(
+      `error: cannot read wide: it looks like UTF-16 (it begins with ${begins}); convert it first: iconv -f ${name} -t UTF-8 FILE\n`,
+    );
+  }
+});
+
+test('bytes of a summary are those of the lines, decompressed, whoever reads', async () => {
+  folder.write('lines', TWO);
+  folder.write('lines.gz', gzipSync(TWO));
+  for (const name of ['lines', 'lines.gz']) {
+    for (const command of [
+      ['dedup', '--dry-run'],
+      ['index', 'build', '-o', 'i3'],
+    ]) {
+      const { stdout } = await folder.run([...command, name, '--json']);
+      expect(JSON.parse(stdout)).toMatchObject({ bytes: Buffer.byteLength(TWO) });
+    }
+  }
+});
+
+test('a line beyond 64 MiB is a rejected record, whoever reads', async () => {
+  const long = `{"text":"${'x'.repeat(2 ** 26)}"}\n`;
+  folder.write('long', `${TWO}${long}${TWO}`);
+  for (const command of [['dedup', '--dry-run'], ['pairs']]) {
+    const { status, stderr } = await folder.run([...command, 'long']);
+    expect({ command, status }).toEqual({ command, status: 1 });
+    expect(stderr).toContain('long:3: longer than 64 MiB: 67,108,875 bytes');
+  }
+});
+
 test('a damaged gzip file is an error, whatever its name', async () => {
   folder.write('cut', gzipSync(TWO).subarray(0, 40));
   for (const command of [['dedup', '--dry-run'], ['index', 'build', '-o', 'i2'], ['pairs']]) {
@@ -58,7 +109,7 @@ test.each([
   ['space that JSON does not know', `${TWO}\u00A0\n\u3000\n`, 4, 2],
   ['no end of the last line', TWO.trimEnd(), 2, 0],
   ['an empty file', '', 0, 0],
-  ['one byte', '1', 1, 1],
+  ['one byte behind a record', `${TWO}1`, 3, 1],
 ])('%s: all commands count the same', async (_name, content, read, rejected) => {
   folder.write('in', content);
   expect(await figures('in')).toEqual([

@@ -119,3 +119,30 @@ test.each([
   expect(stderr).toContain(says);
   expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
 });
+
+test('the most similar come first, also where another fingerprint is nearer', async () => {
+  const text =
+    '青禾市图书馆新馆昨日起试运行，新馆位于云浦大道东侧，地上五层，藏书一百二十万册，设有阅览座位。';
+  const by = new Fingerprinter();
+  // Each loses some characters; what that does to a fingerprint is chance, so the two orders differ.
+  const docs = Array.from({ length: 40 }, (_, row) => {
+    const [at, length] = [(row * 7) % 30, 1 + (row % 9)];
+    return { id: `d${row}`, text: text.slice(0, at) + text.slice(at + length) };
+  });
+  folder.write('one', lines([{ id: 'q', text }]));
+  folder.write('cut', lines(docs));
+  const args = ['match', 'one', '--corpus', 'cut', '-q', '--max-distance', '16'];
+  const { stdout } = await folder.run([...args, '--min-similarity', '0.5']);
+  const [row] = jsonLines<Row>(stdout);
+  const expected = docs
+    .map((doc) => ({
+      id: doc.id,
+      similarity: jaccard(text, doc.text, by),
+      distance: hammingDistance(by.fingerprint(text) ?? 0n, by.fingerprint(doc.text) ?? 0n),
+    }))
+    .filter(({ similarity, distance }) => similarity >= 0.5 && distance <= 16)
+    .sort((a, b) => b.similarity - a.similarity || a.distance - b.distance);
+  expect(row?.matches).toEqual(expected);
+  const distances = expected.map(({ distance }) => distance);
+  expect(distances).not.toEqual([...distances].sort((a, b) => a - b));
+});

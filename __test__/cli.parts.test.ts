@@ -59,19 +59,57 @@ describe('progress', () => {
 
   test('shows share, rates, time left and duplicates', () => {
     expect(describePosition(position, 2)).toBe(
-      '[#####---------------]   25%  3,000 documents  1,500/s  1.3 MB/s  7 duplicates  0:06 left',
+      '[#####---------------]   25%  3,000 documents  1,500/s  read 1.3 MB/s  7 duplicates  0:06 left',
     );
   });
 
   test('without a known size there is no share and no time left', () => {
     const { totalBytes: _unknown, ...stream } = position;
-    expect(describePosition(stream, 2)).toBe('3,000 documents  1,500/s  1.3 MB/s  7 duplicates');
+    expect(describePosition(stream, 2)).toBe(
+      '3,000 documents  1,500/s  read 1.3 MB/s  7 duplicates',
+    );
   });
 
   test('nothing read and no time passed divide nothing by zero', () => {
     const start = { documents: 0, bytes: 0, totalBytes: 0, duplicates: 0 };
-    expect(describePosition(start, 0)).toBe('0 documents  0/s  0 B/s  0 duplicates');
+    expect(describePosition(start, 0)).toBe('0 documents  0/s  read 0 B/s  0 duplicates');
   });
+
+  const large = {
+    documents: 592_598_123,
+    bytes: 123_456_789_012,
+    totalBytes: 999_999_999_999,
+    duplicates: 88_765_432,
+  };
+
+  test.each([
+    [40, ' 12%  592,598,123 documents  6:59 left'],
+    [60, ' 12%  592,598,123 documents  10,044,036/s  6:59 left'],
+    [80, ' 12%  592,598,123 documents  10,044,036/s  88,765,432 duplicates  6:59 left'],
+    [
+      120,
+      '[##------------------]   12%  592,598,123 documents  10,044,036/s  read 2.1 GB/s  88,765,432 duplicates  6:59 left',
+    ],
+    [
+      200,
+      '[##------------------]   12%  592,598,123 documents  10,044,036/s  read 2.1 GB/s  88,765,432 duplicates  6:59 left',
+    ],
+  ])('in %i columns whole fields are left out, and never the time left', (columns, line) => {
+    expect(describePosition(large, 59, columns)).toBe(line);
+  });
+
+  test.each(Array.from({ length: 161 }, (_, row) => row + 40))(
+    'what is shown in %i columns fits, and says the time left',
+    (columns) => {
+      for (const seconds of [0.5, 59, 3_600, 400_000]) {
+        for (const position of [large, { ...large, bytes: 1, documents: 3 }]) {
+          const line = describePosition(position, seconds, columns);
+          expect(line.length).toBeLessThanOrEqual(columns);
+          expect(line).toMatch(/(^| )[\d:]+ left$/);
+        }
+      }
+    },
+  );
 
   describe('on a clock', () => {
     beforeEach(() => vi.useFakeTimers({ toFake: ['performance'] }));
@@ -104,7 +142,7 @@ describe('progress', () => {
       report.update(position);
       report.end();
       expect(said).toEqual([]);
-      expect(drawn).toEqual([expect.stringMatching(/^\[#{5}-{15}\].{17}$/), '']);
+      expect(drawn).toEqual([' 25%  3,000 documents  0:03 left', '']);
     });
   });
 });

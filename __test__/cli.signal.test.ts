@@ -10,6 +10,8 @@ const TEXT = '望海港本月开通了一条直达南美西海岸的集装箱航
 test.each([
   ['SIGINT', 130],
   ['SIGTERM', 143],
+  ['SIGHUP', 129],
+  ['SIGQUIT', 131],
 ] as const)('%s leaves no output, says how to resume and exits %i', async (signal, status) => {
   const folder = new Folder();
   execFileSync('mkfifo', [folder.join('in')]);

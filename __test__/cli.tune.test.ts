@@ -41,10 +41,14 @@ test('files without a document are named, and nothing is tried', async () => {
   const { status, stdout, stderr } = await folder.run(['tune', 'other']);
   expect({ status, stdout }).toEqual({ status: 3, stdout: '' });
   expect(stderr).toContain(
-    'cannot read other: no record with a text; name its field by --text-field',
+    'the only record was rejected, other:1: no field text; the first of them have the fields id, body; if the text is in body, give --text-field body',
   );
   expect(stderr).not.toContain('recall');
   expect((await folder.run(['tune', 'other', '--text-field', 'body'])).status).toBe(0);
+  folder.write('empty', '');
+  const empty = await folder.run(['tune', 'empty']);
+  expect(empty.status).toBe(3);
+  expect(empty.stderr).toContain('cannot read empty: no record with a text');
 });
 
 test.each([

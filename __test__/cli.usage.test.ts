@@ -123,10 +123,11 @@ test.each([['version'], ['--version'], ['-v']])(
   },
 );
 
-test('version --json names Node and the platform', async () => {
+test('version --json names the specification, Node and the platform', async () => {
   const { stdout } = await folder.run(['version', '--json']);
   expect(JSON.parse(stdout)).toEqual({
     'simhash-native': version,
+    specification: 1,
     node: process.versions.node,
     platform: `${process.platform}-${process.arch}`,
   });

@@ -147,3 +147,30 @@ test('an empty index has no pairs and no clusters', async () => {
   expect(await pairsOf(new Index())).toEqual([]);
   expect([...(await new Index().clusters())]).toEqual([]);
 });
+
+test('a callback of clusters that throws ends the job with its error, and never the process', async () => {
+  const index = new Index({ maxDistance: 8 });
+  index.addMany(
+    BigUint64Array.from(
+      { length: 200_000 },
+      (_, row) => (BigInt(row) * 0x9e3779b97f4a7c15n) & 0xffffffffffffffffn,
+    ),
+  );
+  const error = new Error('enough');
+  const uncaught: unknown[] = [];
+  const keep = process.listeners('uncaughtException');
+  process.removeAllListeners('uncaughtException');
+  process.on('uncaughtException', (thrown) => uncaught.push(thrown));
+  let calls = 0;
+  try {
+    const onProgress = () => {
+      calls++;
+      throw error;
+    };
+    await expect(index.clusters({ onProgress })).rejects.toBe(error);
+    expect({ calls, uncaught }).toEqual({ calls: 1, uncaught: [] });
+  } finally {
+    process.removeAllListeners('uncaughtException');
+    for (const listener of keep) process.on('uncaughtException', listener);
+  }
+});

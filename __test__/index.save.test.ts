@@ -178,8 +178,8 @@ test('compact keeps every answer and makes one run', async () => {
   index.delete(3);
   const before = [...index.searchMany(items)];
   await index.compact();
-  expect(index.stats()).toMatchObject({ front: 0, dead: 0, merging: false });
-  expect(index.stats().runs.length).toBe(1);
+  expect(index.stats()).toMatchObject({ memtable: 0, dead: 0, merging: false });
+  expect(index.stats().segments.length).toBe(1);
   expect([...index.searchMany(items)]).toEqual(before);
 });
 
@@ -191,7 +191,7 @@ test('an aborted compact rejects with the reason and changes no answer', async (
   await expect(index.compact({ signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
   expect([...index.searchMany(items)]).toEqual(before);
   await index.compact({});
-  expect(index.stats().front).toBe(0);
+  expect(index.stats().memtable).toBe(0);
 });
 
 test('the engine is told the size of an opened index, and that it is gone', async () => {

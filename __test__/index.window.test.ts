@@ -1,5 +1,8 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type Checked, Index, type Window } from '..';
+import { type Checked, Index, MinHashIndex, SentenceIndex, type Window } from '..';
 import { distance, nearby } from './fingerprints';
 
 type OnDuplicate = 'skip' | 'add' | 'touch';
@@ -151,6 +154,83 @@ test('memory of a window is flat', async () => {
   expect(index.size).toBe(2000);
   expect(index.stats().windowBytes).toBeGreaterThan(0);
   expect(Math.max(...sizes.slice(20))).toBeLessThan(2 * Math.max(...sizes.slice(0, 20)));
+});
+
+const made = {
+  Index: (window: Window) => new Index({ window }),
+  MinHashIndex: (window: Window) => new MinHashIndex({ window }),
+  SentenceIndex: (window: Window) => new SentenceIndex({ window }),
+};
+
+test.each(Object.entries(made))('an empty batch changes nothing: %s', async (_, make) => {
+  const index = make({ maxAge: 100 });
+  index.add('一个文本', { at: 1000 });
+  for (const at of [undefined, 5000, []]) {
+    expect(index.addMany([], { at })).toEqual({ first: 1, count: 0 });
+    expect(await index.addManyAsync([], { at })).toEqual({ first: 1, count: 0 });
+    expect(index.checkAndAddMany([], { at }).length).toBe(0);
+    expect((await index.checkAndAddManyAsync([], { at })).length).toBe(0);
+    if (index instanceof Index) index.addMany(new BigUint64Array(0), { at });
+    if (index instanceof SentenceIndex) expect(index.similarIdMany([], { at }).length).toBe(0);
+  }
+  index.add('另一个', { at: 1100 });
+  expect(index.size).toBe(2);
+});
+
+test.each(Object.entries(made))('a time far ahead of the clock is refused: %s', async (_, make) => {
+  const index = make({ maxAge: 3_600_000 });
+  const now = Date.now();
+  index.add('一个文本', { at: now });
+  const far = now + 1e12;
+  const refused = expect.objectContaining({
+    name: 'RangeError',
+    code: 'ERR_OUT_OF_RANGE',
+    message: expect.stringMatching(`${far}.*window\\.maxSkew.*maxSkew: Infinity`),
+  });
+  expect(() => index.add('另一个', { at: far })).toThrowError(refused);
+  expect(() => index.checkAndAdd('一个文本', { at: far, onDuplicate: 'touch' })).toThrowError(
+    refused,
+  );
+  for (const at of [far, [now, far]]) {
+    const batch = ['另一个', '又一个'];
+    expect(() => index.addMany(batch, { at })).toThrowError(refused);
+    expect(() => index.checkAndAddMany(batch, { at })).toThrowError(refused);
+    await expect(index.addManyAsync(batch, { at })).rejects.toThrowError(refused);
+    await expect(index.checkAndAddManyAsync(batch, { at })).rejects.toThrowError(refused);
+  }
+  // Neither added nor moved in time.
+  index.add('另一个', { at: now + 3_600_000 });
+  expect(index.size).toBe(2);
+  index.add('明天', { at: now + 80_000_000 });
+  expect(index.size).toBe(1);
+  const free = make({ maxAge: 1000, maxSkew: Number.POSITIVE_INFINITY });
+  free.add('一个文本', { at: 2 ** 53 - 1 });
+  expect(free.size).toBe(1);
+  expect(() => make({ maxSkew: 0 }).add('一', { at: now + 60_000 })).toThrowError(
+    /window\.maxSkew is 0 ms/,
+  );
+  for (const maxSkew of [-1, 1.5, Number.NaN, Number.NEGATIVE_INFINITY]) {
+    expect(() => make({ maxSkew })).toThrowError(/window\.maxSkew/);
+  }
+});
+
+test('the skew belongs to an open index: any may be given for a file', async () => {
+  const path = join(mkdtempSync(join(tmpdir(), 'simhash-skew-')), 'index');
+  const index = new Index({ window: { maxAge: 1000, maxSkew: 5 } });
+  index.add(1n, { at: 1000 });
+  await index.save(path);
+  const far = Date.now() + 1e12;
+  expect(() => Index.openSync(path).add(2n, { at: far })).toThrowError(
+    /window\.maxSkew is 86400000 ms/,
+  );
+  for (const window of [{ maxSkew: Infinity }, { maxAge: 1000, maxSkew: Infinity }]) {
+    const opened = await Index.open(path, { window });
+    opened.add(2n, { at: far });
+    expect(opened.size).toBe(1);
+  }
+  expect(() => Index.openSync(path, { window: { maxAge: 2000, maxSkew: 5 } })).toThrowError(
+    /window/,
+  );
 });
 
 test('times and windows that make no sense are refused', () => {

@@ -173,3 +173,13 @@ test('standard streams are named once, and what onProgress throws is what comes 
     own,
   );
 });
+
+test.each(['toString', 'constructor', 'hasOwnProperty', '__proto__'])(
+  'a name that every object inherits is no option: %s',
+  async (name) => {
+    const options = JSON.parse(`{"${name}": 1}`) as never;
+    for (const run of Object.values(both)) {
+      await expect(run(options)).rejects.toMatchObject({ code: 'ERR_INVALID_ARG_TYPE' });
+    }
+  },
+);

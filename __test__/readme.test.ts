@@ -1,5 +1,13 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { BIN, Folder, ROOT } from './cli-run';
@@ -95,13 +103,30 @@ describe('shell', () => {
 
   const commands = lines.filter(([, command]) => !command.startsWith('npm '));
   test.each(commands)('%s', (_name, command) => {
-    expect(command).toMatch(/^npx simhash-native /);
+    expect(command).toMatch(/^npx @x\/simhash-native /);
     const { status, stderr } = spawnSync('bash', ['-o', 'pipefail', '-c', command], {
       cwd: project.path,
       encoding: 'utf8',
     });
     expect(stderr).not.toContain('error');
     expect(status).toBe(0);
+  });
+
+  test('no command names the package without its scope, which would be another one', () => {
+    const pages = ['README.md', 'CHANGELOG.md', 'docs', 'ts', 'examples', 'benches'].flatMap(
+      (name) =>
+        name.includes('.')
+          ? [name]
+          : readdirSync(join(ROOT, name), { recursive: true, encoding: 'utf8' }).map((inner) =>
+              join(name, inner),
+            ),
+    );
+    const texts = pages.filter((page) => /\.(md|ts|mjs|json|html)$/.test(page));
+    expect(texts.length).toBeGreaterThan(50);
+    const wrong = texts.filter((page) =>
+      /\bnpx (-\S+ )*simhash-native/.test(readFileSync(join(ROOT, page), 'utf8')),
+    );
+    expect(wrong).toEqual([]);
   });
 
   test('the outputs of the commands exist afterwards', () => {

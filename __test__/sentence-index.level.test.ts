@@ -1,5 +1,5 @@
 import { MemoryLevel } from 'memory-level';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type Level, LevelSentenceIndex, SentenceIndex } from '..';
 import { passage, passages } from './passages';
 
@@ -111,6 +111,34 @@ test('a write that fails is told to whom it concerns, and to everybody after', a
   expect([again.size, await again.add(passage(2))]).toEqual([1, 1]);
 });
 
+test('every write waits for the disk unless it is told not to', async () => {
+  for (const [given, sync] of [
+    [{}, true],
+    [{ sync: true }, true],
+    [{ sync: false }, false],
+  ] as const) {
+    const db = new MemoryLevel<string, string>();
+    const asked: boolean[] = [];
+    const recorded: Level = {
+      batch: (operations, options) => {
+        asked.push(options.sync);
+        return (db as Level).batch(operations, options);
+      },
+      iterator: (options) => (db as Level).iterator(options),
+      clear: (options) => (db as Level).clear(options),
+    };
+    const index = await LevelSentenceIndex.open(recorded, given);
+    await index.add(passage(1));
+    await index.checkAndAddMany(texts.slice(0, 20));
+    await index.compact();
+    await index.delete(0);
+    // The empty whole, two additions, the whole, the deletion: each says how long the database may wait.
+    expect(asked.length).toBeGreaterThanOrEqual(5);
+    expect(new Set(asked)).toEqual(new Set([sync]));
+    await index.close();
+  }
+});
+
 test('other options and damage are named', async () => {
   const db = new MemoryLevel<string, string>();
   const index = await LevelSentenceIndex.open(db, { count: 4, hash: 'md5', common: false });
@@ -159,4 +187,40 @@ test('what a window has let go does not pile up', async () => {
   // 600,000 texts of one sentence are 6 MB of changes; 4 MiB and the last batch are kept at most.
   expect(bytes).toBeLessThan(4.2 * 2 ** 20);
   expect(index.size).toBe(10);
+});
+
+describe('sync', () => {
+  /** What every write of an index is told, whatever it is that is written. */
+  async function told(options: { sync?: boolean }): Promise<unknown[]> {
+    const db = new MemoryLevel<string, string>();
+    const writes: unknown[] = [];
+    const level = {
+      batch: (operations: never, given: { sync: boolean }) => {
+        writes.push(given.sync);
+        return db.batch(operations, given as never);
+      },
+      iterator: (range: never) => db.iterator(range),
+      clear: (range: never) => db.clear(range),
+    } as unknown as Level;
+    const index = await LevelSentenceIndex.open(level, { window: {}, ...options });
+    await index.similarId(passage(1));
+    await index.similarIdMany([passage(2)]);
+    await index.add(passage(3));
+    await index.addMany([passage(4)], { at: 5 });
+    await index.checkAndAdd(passage(5));
+    await index.checkAndAddMany([passage(6)]);
+    await index.delete(0);
+    await index.expire(6);
+    await index.compact();
+    await index.close();
+    return writes;
+  }
+
+  test('reaches every write: the disk has what was acknowledged unless that is turned off', async () => {
+    const byDefault = await told({});
+    expect(byDefault.length).toBeGreaterThanOrEqual(9);
+    expect(new Set(byDefault)).toEqual(new Set([true]));
+    expect(await told({ sync: true })).toEqual(byDefault);
+    expect(await told({ sync: false })).toEqual(byDefault.map(() => false));
+  });
 });

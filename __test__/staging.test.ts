@@ -1,6 +1,6 @@
 /** Large batches are copied in slices; nobody can tell but the timers. */
 import { setImmediate as turn } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { Fingerprinter, Index, MinHasher, MinHashIndex, SentenceIndex } from '..';
 
 const by = new Fingerprinter();
@@ -115,6 +115,68 @@ test('it names an element by its place, and an abort leaves nothing behind', asy
   await expectNothingOfAborted(index);
 });
 
+describe('an array that says it is long, and has little', () => {
+  const index = new Index();
+  const [minhash, sentences] = [new MinHashIndex(), new SentenceIndex()];
+  const hasher = new MinHasher();
+  const calls: Record<string, (array: never) => Promise<unknown>> = {
+    addManyAsync: (array) => index.addManyAsync(array),
+    searchManyAsync: (array) => index.searchManyAsync(array),
+    checkAndAddManyAsync: (array) => index.checkAndAddManyAsync(array),
+    fingerprintManyAsync: (array) => by.fingerprintManyAsync(array),
+    signatureManyAsync: (array) => hasher.signatureManyAsync(array),
+    'MinHashIndex.addManyAsync': (array) => minhash.addManyAsync(array),
+    'SentenceIndex.addManyAsync': (array) => sentences.addManyAsync(array),
+    'SentenceIndex.similarIdManyAsync': (array) => sentences.similarIdManyAsync(array),
+  };
+
+  /** `before` texts, and nothing behind them. */
+  function hollow(before: number): string[] {
+    const array = texts.slice(0, before);
+    array.length = 2 ** 32 - 1;
+    return array;
+  }
+
+  test.each(Object.entries(calls))(
+    '%s names what is missing first, and what is wrong before',
+    async (_name, call) => {
+      for (const before of [0, 1, 5000]) {
+        const message = new RegExp(`^(items|texts)\\[${before}\\] must be .*, got undefined$`);
+        await expect(call(hollow(before) as never)).rejects.toThrow(message);
+      }
+      const wrong: unknown[] = hollow(5000);
+      wrong[4500] = 5;
+      await expect(call(wrong as never)).rejects.toThrow(/^(items|texts)\[4500\] .*, got number$/);
+      expect(index.size + minhash.size + sentences.size).toBe(0);
+    },
+  );
+
+  test('nothing of it is read behind what is missing, and nothing twice', async () => {
+    const read: number[] = [];
+    const watched = new Proxy(hollow(5000), {
+      get(target, key) {
+        if (typeof key === 'string' && /^\d/.test(key)) read.push(Number(key));
+        return Reflect.get(target, key);
+      },
+    });
+    const expected = Array.from({ length: 5001 }, (_, at) => at);
+    for (const call of [calls.addManyAsync, calls.fingerprintManyAsync]) {
+      read.length = 0;
+      await expect(call?.(watched as never)).rejects.toThrow('[5000] must be');
+      expect(read).toEqual(expected);
+    }
+  });
+
+  test('a length beyond 2^32 - 1 is refused', async () => {
+    const endless = new Proxy(['x'], {
+      get: (target, key) => (key === 'length' ? 2 ** 33 : Reflect.get(target, key)),
+    });
+    for (const call of Object.values(calls)) {
+      await expect(call(endless as never)).rejects.toThrow('length must be from 0 to 2 ** 32 - 1');
+    }
+  });
+});
+
 test('one slice of 4,096 is copied before the call returns: its bytes may change then', async () => {
   const buffers = texts.slice(0, 4096).map((text) => Buffer.from(text));
   const expected = by.fingerprintMany(buffers);
@@ -124,4 +186,27 @@ test('one slice of 4,096 is copied before the call returns: its bytes may change
   for (const buffer of buffers) buffer.fill(0x41);
   expect([...(await pending[0])]).toEqual([...expected]);
   expect([...(await pending[1])]).toEqual([...signatures]);
+});
+
+test('no more than eight slices are on their way at a time', async () => {
+  const { parts } = (await import('../dist/staging.js')) as typeof import('../ts/staging');
+  const many = Array.from({ length: 4096 * 20 }, (_, row) => `${row}`);
+  const waiting: (() => void)[] = [];
+  let [started, most] = [0, 0];
+  const cancel = { cancel: () => {} } as Parameters<typeof parts>[2];
+  const running = parts(many, undefined, cancel, () => {
+    started++;
+    return new Promise<number>((done) => waiting.push(() => done(started)));
+  });
+  let ended = false;
+  running.then(() => {
+    ended = true;
+  });
+  while (!ended) {
+    // Whoever could start has started.
+    for (let turns = 0; turns < 30; turns++) await turn();
+    most = Math.max(most, waiting.length);
+    waiting.shift()?.();
+  }
+  expect([most, started]).toEqual([8, 20]);
 });

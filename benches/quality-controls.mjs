@@ -1,5 +1,6 @@
-// What must stay apart: pairs that people call different, and pages made from one template.
+// What must stay apart: pairs that people call different, pages made from one template, labelled pairs.
 import { open, paraphrases, truths } from './corpora.mjs';
+import { labelled } from './labelled.mjs';
 
 /** Whom each document is kept for, by place: itself where it is kept. */
 async function kept(dedup, docs, options) {
@@ -53,8 +54,8 @@ async function templates({ dedup }) {
   };
 }
 
-/** Both, where their corpora are there. */
+/** All; the first two where their corpora are there. */
 export async function controls(library) {
   const people = paraphrases().length > 0 ? await judged(library) : undefined;
-  return { people, templates: await templates(library) };
+  return { people, templates: await templates(library), labelled: await labelled(library) };
 }

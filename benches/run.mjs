@@ -25,6 +25,7 @@ const javascript = [
   'sentences',
   'crowded',
   'quality',
+  'labelled',
 ];
 const names = [...rust, ...javascript];
 

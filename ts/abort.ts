@@ -1,5 +1,6 @@
 /** AbortSignal for jobs of the addon: the user's own listeners stay as they are, and ours is removed. */
 import { addAbortListener } from 'node:events';
+import { types } from 'node:util';
 import { binding } from './binding';
 import { fromNative } from './errors';
 import type { Cancel } from './native';
@@ -26,5 +27,5 @@ export async function abortable<T>(
 }
 
 function isCancelled(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ERR_SIMHASH_CANCELLED';
+  return types.isNativeError(error) && 'code' in error && error.code === 'ERR_SIMHASH_CANCELLED';
 }

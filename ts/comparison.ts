@@ -46,8 +46,8 @@ export interface ComparisonOptions extends FingerprinterOptions {
    */
   cluster?: 'representative' | 'components' | undefined;
   /**
-   * What is measured between candidates: `'auto'` (default, Jaccard similarity of the features at every length), the
-   * containment of the smaller text's features in the larger one's, edit distance as a share of the longer text, or the
+   * What is measured between candidates: `'auto'` (default, Jaccard similarity of the features, and in short texts numbers
+   * count: see `similarity()`), `'jaccard'` alone, the containment of the smaller text's features in the larger one's, edit distance as a share of the longer text, or the
    * cosine of weighted features. `false`: candidates are duplicates as they are, those that `'minhash'` and `'brute-force'`
    * find for a `minSimilarity` of 0.8.
    */
@@ -85,12 +85,14 @@ export interface Summary {
   /** Bytes of text, or of input lines, decompressed. */
   bytes: number;
   /**
-   * Bytes held at the end for the documents, texts aside: the method's index (of SimHash with its tables sealed) and the map
+   * Bytes held at the end for the documents, texts aside: the method's index (of SimHash with everything merged into one segment) and the map
    * of equal texts. The same for any `threads` and `batch`.
    */
   indexBytes: number;
   /** The first ten rejected records. */
   firstRejected: Rejected[];
+  /** Unfinished files of earlier runs that were killed while they wrote to the same outputs; they were removed. */
+  leftovers: string[];
 }
 
 const measure = check.choice('auto', 'jaccard', 'containment', 'edit', 'cosine');

@@ -1,5 +1,5 @@
-import { abortable } from './abort';
 import { binding } from './binding';
+import { telling } from './callback';
 import {
   COMPARISON,
   type ComparisonOptions,
@@ -71,8 +71,11 @@ const OPTIONS: check.Checks<DedupFilesOptions> = {
  * second time when they have ended; standard input and gzip files are copied to a temporary file for that.
  *
  * Inputs are JSON lines, plain or gzip; `-` is standard input, or standard output as `output`. Kept records are copied
- * byte for byte. Outputs appear whole at the end, or, after an error or an abort, not at all. A malformed line is counted
- * as rejected.
+ * byte for byte. Outputs appear whole at the end, or, after an error or an abort, not at all; those whose name ends in `.gz`
+ * are compressed. An input file that changes during the run is an error (`ERR_SIMHASH_INPUT_CHANGED`); standard input and pipes
+ * are taken as they come. A line longer than 64 MiB is rejected. A malformed line is counted
+ * as rejected; where all are (`ERR_SIMHASH_NO_RECORDS`), only the file of rejects is written. An input without records is no
+ * error: there are 0 documents then.
  */
 export async function dedupFiles(
   inputs: string | readonly string[],
@@ -111,25 +114,8 @@ export async function dedupFiles(
     ...(clusters === undefined ? {} : { clusters }),
     ...(rejects === undefined ? {} : { rejects }),
   };
-  // What the callback throws ends the run: thrown into the event loop it would end the process instead.
-  let thrown: { readonly error: unknown } | undefined;
-  try {
-    const summary = await abortable(given.signal, (cancel) => {
-      const report = (progress: Progress) => {
-        try {
-          if (thrown === undefined) onProgress?.(withoutNull(progress));
-        } catch (error) {
-          thrown = { error };
-          cancel.cancel();
-        }
-      };
-      return binding.dedupFiles(run, onProgress && report, cancel);
-    });
-    if (thrown === undefined) return summary;
-  } catch (error) {
-    if (thrown === undefined) throw error;
-  }
-  throw thrown.error;
+  const report = onProgress && ((progress: Progress) => onProgress(withoutNull(progress)));
+  return telling(report, given.signal, (report, cancel) => binding.dedupFiles(run, report, cancel));
 }
 
 /** The addon says null for what is absent. */

@@ -1,4 +1,5 @@
 import { addAbortListener } from 'node:events';
+import { types } from 'node:util';
 import { binding } from './binding';
 import { bit } from './bitmap';
 import {
@@ -10,7 +11,7 @@ import {
   nativeKeep,
   type Summary,
 } from './comparison';
-import { type Doc, iteratorOf, textOf } from './documents';
+import { type Doc, type Docs, iteratorOf, textOf } from './documents';
 import { fromNative, native } from './errors';
 import { JOB, type JobOptions } from './fingerprinter';
 import type { NativeDecisions, NativeDocumentClusters, NativeInteger } from './native';
@@ -94,6 +95,7 @@ export async function* dedup<D extends Doc>(
     });
   let running: Running<D> | undefined;
   const all: D[] = [];
+  let failed = false;
   try {
     let batch: D[] = [];
     let first = 0;
@@ -137,13 +139,14 @@ export async function* dedup<D extends Doc>(
     }
     return native(() => deduper.summary());
   } catch (error) {
+    failed = true;
     signal?.throwIfAborted();
     throw error;
   } finally {
     listener?.[Symbol.dispose]();
     cancel.cancel();
     await running?.ended;
-    await source.close();
+    await source.close(failed);
   }
 }
 
@@ -180,13 +183,13 @@ class Bell {
 
 /** Documents as they come, one question to the iterator at a time. */
 class Source<D> {
-  readonly #iterator: ReturnType<typeof iteratorOf<D>>;
+  readonly #iterator: Docs<D>;
   /** Gives the iterator's answer, or throws what it threw. */
-  #answer: (() => IteratorResult<D>) | undefined;
+  #answer: (() => IteratorResult<D, undefined>) | undefined;
   #asked = false;
   done = false;
 
-  constructor(iterator: ReturnType<typeof iteratorOf<D>>) {
+  constructor(iterator: Docs<D>) {
     this.#iterator = iterator;
   }
 
@@ -206,13 +209,12 @@ class Source<D> {
 
   #ask(bell: Bell): void {
     this.#asked = true;
-    const next = this.#iterator.next();
+    const next = this.#next();
     if (!(next instanceof Promise)) {
-      const { done, value } = next as IteratorResult<D>;
-      this.#answer = () => ({ done, value }) as IteratorResult<D>;
+      this.#answer = () => next;
       return;
     }
-    const settle = (answer: () => IteratorResult<D>) => {
+    const settle = (answer: () => IteratorResult<D, undefined>) => {
       this.#answer = answer;
       bell.ring();
     };
@@ -226,14 +228,23 @@ class Source<D> {
     );
   }
 
-  /** Lets the iterator clean up; one that is silent is told, and not waited for. */
-  async close(): Promise<void> {
+  #next(): ReturnType<Docs<D>['next']> {
+    try {
+      return this.#iterator.next();
+    } catch (error) {
+      this.done = true;
+      throw error;
+    }
+  }
+
+  /** Lets the iterator clean up; one that is silent is told, and not waited for. After a failure what it says does not count. */
+  async close(failed: boolean): Promise<void> {
     if (this.done) return;
     this.done = true;
     const silent = this.#asked && this.#answer === undefined;
-    const closed = this.#iterator.return?.();
-    if (silent && closed instanceof Promise) closed.catch(() => {});
-    else await closed;
+    const closed = this.#iterator.return();
+    if (silent || failed) closed.catch(() => {});
+    if (!silent) await closed.catch((error) => failed || Promise.reject(error));
   }
 }
 
@@ -277,7 +288,7 @@ function keyOf(path: string): (doc: Doc) => number | string | NativeInteger | un
       value = typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined;
     }
     if (typeof value === 'bigint') return { decimal: value.toString() };
-    if (value instanceof Date) return value.getTime();
+    if (types.isDate(value)) return value.getTime();
     return typeof value === 'number' || typeof value === 'string' ? value : undefined;
   };
 }

@@ -1,4 +1,5 @@
 /** Errors: one class for what can go wrong in operation, Node's own classes and codes for misuse. */
+import { types } from 'node:util';
 
 /**
  * An operational error. `code` is stable, the message is not.
@@ -8,8 +9,11 @@
  * - `ERR_SIMHASH_INDEX_FULL`: live ids would be 2^32 apart
  * - `ERR_SIMHASH_INDEX_DAMAGED`, `ERR_SIMHASH_INDEX_MISMATCH`: a saved index is damaged, or was made with other options
  * - `ERR_SIMHASH_INDEX_LOCKED`: the file of an index is open already
+ * - `ERR_SIMHASH_MERGE`: merging the tables of an index has failed, a defect of this package; it can be searched and added to,
+ *   not compacted or saved
  * - `ERR_SIMHASH_NO_WINDOW`: `expire` on an index that keeps no times
  * - `ERR_SIMHASH_INPUT`, `ERR_SIMHASH_INPUT_CHANGED`: an input file cannot be read, or changed while it was read
+ * - `ERR_SIMHASH_NO_RECORDS`: every record of the inputs was rejected
  * - `ERR_SIMHASH_LINE`: a line of a dictionary, of stop words or of an idf table cannot be used
  * - `ERR_SIMHASH_OUTPUT`, `ERR_SIMHASH_DISK_FULL`, `ERR_SIMHASH_SAME_FILE`: an output file cannot be written
  * - `ERR_SIMHASH_PIPE`: the reader of an output pipe closed it
@@ -41,8 +45,7 @@ export function rangeError(message: string): RangeError {
 
 /** An error of the addon as the class that its code stands for; what user code threw passes through. */
 export function fromNative(error: unknown): unknown {
-  if (!(error instanceof Error) || !('code' in error) || error instanceof SimHashError)
-    return error;
+  if (!isPlain(error)) return error;
   const { code, message } = error;
   if (code === 'ERR_INVALID_ARG_TYPE' || code === 'ERR_INVALID_ARG_VALUE')
     return typeError(message, code);
@@ -52,6 +55,14 @@ export function fromNative(error: unknown): unknown {
   // A conversion that the typed layer should have refused first, or a panic that only the outermost guard caught.
   if (code in NAPI) return new SimHashError('ERR_SIMHASH_INTERNAL', message, { cause: error });
   return error;
+}
+
+/** Whether something is as the addon makes its errors: of class `Error` itself, in any realm, with a code. */
+function isPlain(error: unknown): error is Error & { code: unknown } {
+  // Nothing of a Proxy's is touched: its code would run, and might throw.
+  if (!types.isNativeError(error) || !Object.hasOwn(error, 'code')) return false;
+  const parent = Object.getPrototypeOf(Object.getPrototypeOf(error));
+  return parent !== null && Object.getPrototypeOf(parent) === null;
 }
 
 /** Status names of Node-API as napi-rs spells them. */

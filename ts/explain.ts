@@ -40,6 +40,10 @@ export interface Explanation {
   jaccard: number;
   /** That of the runs of five characters, where features are chosen by script and both texts are long, as in `jaccard()`. */
   longJaccard?: number;
+  /** What `verify: 'auto'` goes by, as in `similarity()`: 1 for equal texts, 0 to just below 1 for others. */
+  similarity: number;
+  /** The numbers of each text in order, as far as they count; in short texts a difference makes two. */
+  numbers: [string[], string[]];
   /** Whether the normalised texts are equal and not empty. */
   equal: boolean;
 }
@@ -47,11 +51,12 @@ export interface Explanation {
 /** Why two texts are near-duplicates, or are not. For looking at pairs: costs several fingerprints. */
 export function explain(a: Text, b: Text, by?: By): Explanation {
   const maker = fingerprinterOf(by)[NATIVE];
-  const { fingerprintA, fingerprintB, distance, longJaccard, ...told } = native(() =>
+  const { fingerprintA, fingerprintB, distance, longJaccard, numbers, ...told } = native(() =>
     binding.explain(a, b, maker),
   );
   return {
     ...told,
+    numbers: [numbers[0] ?? [], numbers[1] ?? []],
     differingBits: told.differingBits.map(({ bit, margins }) => ({ bit, margins: pair(margins) })),
     shared: told.shared.map(({ token, weights, hash }) => ({
       token,

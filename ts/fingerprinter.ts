@@ -81,6 +81,11 @@ export interface JobOptions {
   signal?: AbortSignal | undefined;
 }
 
+/** No options: what waits for its work cannot be ended by a signal. */
+export interface NoOptions {
+  readonly [option: string]: never;
+}
+
 /** A token of a text: what a feature was made of. */
 export interface Token {
   /** The n-gram or word. */
@@ -110,6 +115,7 @@ export const FINGERPRINTER: check.Checks<FingerprinterOptions> = {
   threads: check.integer(0, 1024),
 };
 
+export const NONE: check.Checks<NoOptions> = {};
 export const JOB: check.Checks<JobOptions> = { signal: check.signal };
 
 /** Checked options as the addon takes them; files of words are read. */
@@ -153,7 +159,8 @@ export class Fingerprinter {
    * Fingerprints of many texts on all cores, while the JavaScript thread waits. Right for up to a few hundred texts, and in
    * scripts and workers; for more beside a running server see {@link fingerprintManyAsync}.
    */
-  fingerprintMany(texts: readonly Text[]): Fingerprints {
+  fingerprintMany(texts: readonly Text[], options?: NoOptions): Fingerprints {
+    check.checked(options, NONE);
     check.array(texts, 'texts');
     const { values, valid } = native(() => this[NATIVE].fingerprintMany(texts, this.#threads));
     return new Fingerprints(values, valid);

@@ -1,19 +1,49 @@
+import { types } from 'node:util';
 import { bit } from './bitmap';
+import { rangeError } from './errors';
+import * as check from './options';
 
-/** Fingerprints of a batch, in columns: one typed array instead of an object per text. */
+/** Fingerprints in a column, and which of its zeros stand for no fingerprint. */
+export interface FingerprintColumn {
+  readonly values: BigUint64Array;
+  /** Bit `first + row` (the lowest bit of a byte first) is 1 where the row has a fingerprint. */
+  readonly valid: Uint8Array;
+  readonly first: number;
+}
+
+/**
+ * Which rows have a fingerprint, by the buffer of the `values`, or by these where they share a buffer with others. So the
+ * column alone is not mistaken for fingerprints that all count: the zeros of short texts would be one fingerprint.
+ */
+const KNOWN = new WeakMap<object, Uint8Array>();
+
+/** Fingerprints of a batch, in columns: one typed array instead of an object per text. Any index of fingerprints takes it whole. */
 export class Fingerprints implements Iterable<bigint | undefined> {
   /**
    * Fingerprint of each text; 0n where there is none. For loops that cannot afford a bigint per element, the same bytes
-   * are `new Uint32Array(values.buffer, values.byteOffset, values.length * 2)`.
+   * are `new Uint32Array(values.buffer, values.byteOffset, values.length * 2)`. An index that is given this array, or a view
+   * of it, leaves out the texts that have none; in a copy of it they can no longer be told from a fingerprint of 0n.
    */
   readonly values: BigUint64Array;
   /** Bit i (the lowest bit of a byte first) is 1 where text i has a fingerprint. */
   readonly valid: Uint8Array;
 
-  /** @internal */
+  /**
+   * A batch from its columns, which are not copied: for those that were sent to another thread or kept in a file.
+   *
+   * @throws TypeError, RangeError for columns of other types, or where `valid` has fewer bits than `values` has elements.
+   */
   constructor(values: BigUint64Array, valid: Uint8Array) {
+    if (!types.isBigUint64Array(values))
+      throw check.wrongType('values', 'a BigUint64Array', values);
+    if (!types.isUint8Array(valid)) throw check.wrongType('valid', 'a Uint8Array', valid);
+    const bytes = Math.ceil(values.length / 8);
+    if (valid.length < bytes) {
+      throw rangeError(`valid must have a bit for each value, ${bytes} bytes, got ${valid.length}`);
+    }
     this.values = values;
     this.valid = valid;
+    KNOWN.set(values.byteLength === values.buffer.byteLength ? values.buffer : values, valid);
   }
 
   /** @internal Batches one after the other; all but the last have a multiple of 8 rows. */
@@ -44,4 +74,11 @@ export class Fingerprints implements Iterable<bigint | undefined> {
   *[Symbol.iterator](): IterableIterator<bigint | undefined> {
     for (let row = 0; row < this.length; row++) yield this.get(row);
   }
+}
+
+/** Fingerprints that are the `values` of a batch, or a view of them, with the rows that have none; `undefined` for others. */
+export function validityOf(values: BigUint64Array): FingerprintColumn | undefined {
+  const [own, whole] = [KNOWN.get(values), KNOWN.get(values.buffer)];
+  if (own !== undefined) return { values, valid: own, first: 0 };
+  return whole && { values, valid: whole, first: values.byteOffset / 8 };
 }

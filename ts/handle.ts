@@ -9,7 +9,7 @@
 import { abortable } from './abort';
 import { SimHashError } from './errors';
 import type { Cancel } from './native';
-import { type Elements, whole } from './staging';
+import { type Batch, type Elements, whole } from './staging';
 
 /** A native object until it is closed, and for as long after as a lease of it lasts. */
 export class Handle<N extends { close(): void }> {
@@ -50,7 +50,7 @@ export class Handle<N extends { close(): void }> {
 
   /** A lease for a batch, which `start` gets as it is or gathered from slices; ends with the signal. */
   batch<T>(
-    array: unknown,
+    array: Batch,
     elements: Elements,
     signal: AbortSignal | undefined,
     start: (native: N, batch: unknown, cancel: Cancel) => Promise<T>,

@@ -1,7 +1,7 @@
 import { abortable } from './abort';
 import { binding } from './binding';
 import { type Dictionary, dictionary, nativeDictionary } from './dictionary';
-import { type Doc, iteratorOf, type Text, textOf } from './documents';
+import { type Doc, iterable, type Text, textOf } from './documents';
 import { native } from './errors';
 import { loadWords, type Words, words } from './lexicon';
 import type { NativeIdf } from './native';
@@ -64,22 +64,17 @@ export class Idf {
     const trainer = native(
       () => new binding.NativeIdfTrainer(nativeNormalizer(given.normalize ?? {}), words),
     );
-    const source = iteratorOf(docs);
-    let [count, done] = [0, false];
-    try {
-      while (!done) {
-        const texts: Text[] = [];
-        while (!done && texts.length < size) {
-          signal?.throwIfAborted();
-          const next = await source.next();
-          if (next.done) done = true;
-          else texts.push(textOf(next.value, count++));
-        }
-        await abortable(signal, (cancel) => trainer.push(texts, cancel));
-      }
-    } finally {
-      if (!done) await source.return?.();
+    const push = (texts: readonly Text[]) =>
+      abortable(signal, (cancel) => trainer.push(texts, cancel));
+    let [count, texts]: [number, Text[]] = [0, []];
+    for await (const doc of iterable(docs)) {
+      signal?.throwIfAborted();
+      texts.push(textOf(doc, count++));
+      if (texts.length < size) continue;
+      await push(texts);
+      texts = [];
     }
+    await push(texts);
     const made = native(() => trainer.finish(minDocuments));
     return Object.defineProperty(Object.create(Idf.prototype) as Idf, NATIVE, { value: made });
   }

@@ -21,6 +21,12 @@ export interface Window {
   maxAge?: number | undefined;
   /** Most live documents, 1 to 2^32 - 2. Default any number. */
   maxCount?: number | undefined;
+  /**
+   * How many milliseconds `at` may be ahead of the system's clock, 0 to 2^53 - 1 or `Infinity`; beyond that a call throws
+   * `ERR_OUT_OF_RANGE` and changes nothing, because one time far in the future would stop the window. Where `at` is no Unix
+   * time in milliseconds, set `Infinity`. Not saved: it belongs to the open index. Default 86,400,000, a day.
+   */
+  maxSkew?: number | undefined;
 }
 
 /** How an index is made. */
@@ -79,13 +85,29 @@ export interface SearchOptions {
   limit?: number | undefined;
 }
 
-/** How to add one item. */
-export interface AddOptions {
+/** When one item came. */
+export interface TimeOptions {
   /**
    * The item's time. Default now. Only an index with a window looks at it; a time before the latest one counts as the
-   * latest, so that time never runs backwards.
+   * latest, so that time never runs backwards, and one further ahead of the clock than the window's `maxSkew` is refused.
    */
   at?: Time | undefined;
+  /** Only `Index` has keys. */
+  key?: undefined;
+  keys?: undefined;
+}
+
+/** When many items came. */
+export interface TimesOptions {
+  /** One time for all items, or one for each, in order; as in {@link TimeOptions}. Default now. */
+  at?: Times | undefined;
+  /** Only `Index` has keys. */
+  key?: undefined;
+  keys?: undefined;
+}
+
+/** How to add one item. */
+export interface AddOptions extends Pick<TimeOptions, 'at'> {
   /**
    * The item's key: 1 to 65,536 bytes of UTF-8. Default none. Needs an index with `keys`. A key may come again: each document
    * keeps its own, and the key names the latest of them that is alive.
@@ -94,9 +116,7 @@ export interface AddOptions {
 }
 
 /** How to add many items. */
-export interface AddManyOptions {
-  /** One time for all items, or one for each, in order; as in {@link AddOptions}. Default now. */
-  at?: Times | undefined;
+export interface AddManyOptions extends Pick<TimesOptions, 'at'> {
   /** A key for each item, `undefined` for none; as in {@link AddOptions}. Default none at all. */
   keys?: readonly (string | undefined)[] | undefined;
 }
@@ -120,6 +140,10 @@ const UINT32 = 2 ** 32 - 1;
 export const WINDOW: check.Checks<Window> = {
   maxAge: check.integer(1, Number.MAX_SAFE_INTEGER),
   maxCount: check.integer(1, UINT32 - 1),
+  maxSkew: (value, name) =>
+    value === Number.POSITIVE_INFINITY
+      ? value
+      : check.integer(0, Number.MAX_SAFE_INTEGER)(value, name),
 };
 const DISTANCE = check.integer(0, 16);
 
@@ -138,7 +162,19 @@ export const OPEN: check.Checks<Checked<OpenOptions>> = {
 };
 export const INDEX: check.Checks<Checked<IndexOptions>> = { ...OPEN, capacity: check.id };
 export const SEARCH: check.Checks<SearchOptions> = { maxDistance: DISTANCE, limit: check.id };
-/** Times come out of the check in milliseconds. */
+const keyless = check.notHere(
+  'is an option of Index, made with keys: true; this index keeps no keys, so map its ids to your own',
+);
+/** For an index without keys. Times come out of the check in milliseconds. */
+export const AT: check.Checks<{ at?: number; key?: never; keys?: never }> = {
+  at: time,
+  key: keyless,
+  keys: keyless,
+};
+export const AT_MANY: check.Checks<{ at?: Float64Array; key?: never; keys?: never }> = {
+  ...AT,
+  at: times,
+};
 export const ADD: check.Checks<{ at?: number; key?: string }> = { at: time, key: check.string };
 export const ADD_MANY: check.Checks<{ at?: Float64Array; keys?: (string | undefined)[] }> = {
   at: times,

@@ -6,15 +6,15 @@ export interface Stats {
   fingerprints: number;
   /** Those of them without a live id, waiting to be purged. */
   dead: number;
-  /** Fingerprints in the fronts, not sealed yet. */
-  front: number;
-  /** Fingerprints in the sealed run, if there is one. */
-  runs: number[];
+  /** Fingerprints in memtables, not merged yet. */
+  memtable: number;
+  /** Fingerprints in each segment: one, if there is any. */
+  segments: number[];
   /** Name of the plan. */
   plan: string;
   /** Tables of the plan. */
   tables: number;
-  /** Bytes of front, tables and directories. */
+  /** Bytes of memtables, tables and directories. */
   tableBytes: number;
   /** Bytes of records, maps and id lists. */
   idBytes: number;
@@ -26,7 +26,7 @@ export interface Stats {
   textBytes: number;
   /** Whether tables lie in memory for which huge pages were asked. */
   hugePages: boolean;
-  /** Whether runs are being merged at the moment. */
+  /** Whether a merge is running. */
   merging: boolean;
   /** Searches whose answer a limit cut, and checks that ended after comparing 1,000 texts, so far. */
   truncated: number;

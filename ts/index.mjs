@@ -33,6 +33,7 @@ export const {
   minHash,
   levenshtein,
   sentences,
+  similarity,
   sweep,
   toHex,
   tune,

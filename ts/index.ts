@@ -1,4 +1,5 @@
 /** Near-duplicate texts: fingerprints, an exact index over them, deduplication of streams and files. */
+export type { Added } from './added';
 export { type Checked, CheckedItems } from './checked';
 export { type Cluster, Clusters } from './clusters';
 export type { ComparisonOptions, Keep, Rejected, Summary } from './comparison';
@@ -19,6 +20,7 @@ export {
   Fingerprinter,
   type FingerprinterOptions,
   type JobOptions,
+  type NoOptions,
   type Preset,
   type Token,
 } from './fingerprinter';
@@ -33,6 +35,8 @@ export type {
   JoinOptions,
   OpenOptions,
   SearchOptions,
+  TimeOptions,
+  TimesOptions,
   Window,
 } from './index-options';
 export type { Stats } from './index-stats';
@@ -47,6 +51,7 @@ export {
   jaccard,
   type LevenshteinOptions,
   levenshtein,
+  similarity,
   toHex,
 } from './measure';
 export type { Method } from './method';
@@ -95,7 +100,6 @@ export {
 } from './sentence-matches';
 export { type Sentence, type SentenceOptions, sentences } from './sentences';
 export {
-  type Added,
   type ClustersOptions,
   Index,
   type Item,

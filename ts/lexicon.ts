@@ -1,5 +1,6 @@
 /** Words of the user's own: what files hold, and where they come from. */
 import { readFileSync } from 'node:fs';
+import { types } from 'node:util';
 import { binding } from './binding';
 import { native, SimHashError } from './errors';
 import type { NativeStopWords } from './native';
@@ -11,7 +12,7 @@ export type Words = string | Uint8Array | readonly string[];
 /** Path, bytes or lines. */
 export const words: check.Check<Words> = (value, name) => {
   const lines = Array.isArray(value) && value.every((line) => typeof line === 'string');
-  if (typeof value === 'string' || value instanceof Uint8Array || lines) return value as Words;
+  if (typeof value === 'string' || types.isUint8Array(value) || lines) return value as Words;
   const expected = 'a path, a Uint8Array or an array of strings';
   throw check.wrongType(name, expected, value);
 };
@@ -27,7 +28,7 @@ export const stopWords: check.Check<Words | false> = (value, name) =>
  */
 export function loadWords<T>(given: Words, name: string, load: (bytes: Uint8Array) => T): T {
   if (typeof given !== 'string') {
-    const bytes = given instanceof Uint8Array ? given : Buffer.from(given.join('\n'));
+    const bytes = types.isUint8Array(given) ? given : Buffer.from(given.join('\n'));
     return native(() => load(bytes));
   }
   const bytes = readWords(given, name);

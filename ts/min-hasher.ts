@@ -1,3 +1,4 @@
+import { types } from 'node:util';
 import { abortable } from './abort';
 import { binding } from './binding';
 import type { Text } from './documents';
@@ -9,6 +10,8 @@ import {
   fingerprinterOf,
   JOB,
   type JobOptions,
+  NONE,
+  type NoOptions,
 } from './fingerprinter';
 import { given } from './given';
 import type { NativeMinHasher, NativeMinHashOptions, NativeSignatures } from './native';
@@ -131,7 +134,8 @@ export class MinHasher {
   }
 
   /** Signatures of many texts on all cores, while the JavaScript thread waits: for up to a few hundred texts, and in scripts. */
-  signatureMany(texts: readonly Text[]): Signatures {
+  signatureMany(texts: readonly Text[], options?: NoOptions): Signatures {
+    check.checked(options, NONE);
     check.array(texts, 'texts');
     return new Signatures(native(() => this.#native.signatureMany(texts, this.#threads)));
   }
@@ -157,9 +161,9 @@ export class MinHasher {
   estimate(a: Uint32Array, b: Uint32Array): SimilarityEstimate;
   estimate(a: BigUint64Array, b: BigUint64Array): SimilarityEstimate;
   estimate(a: Uint32Array | BigUint64Array, b: Uint32Array | BigUint64Array): SimilarityEstimate {
-    if (a instanceof Uint32Array && b instanceof Uint32Array)
+    if (types.isUint32Array(a) && types.isUint32Array(b))
       return native(() => this.#native.estimate(a, b));
-    if (a instanceof BigUint64Array && b instanceof BigUint64Array)
+    if (types.isBigUint64Array(a) && types.isBigUint64Array(b))
       return native(() => this.#native.estimate64(a, b));
     throw check.wrongType('a and b', 'two Uint32Array or two BigUint64Array', [a, b]);
   }

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { abortable } from './abort';
+import { type Added, added } from './added';
 import { binding } from './binding';
 import type { Text } from './documents';
 import { native } from './errors';
@@ -7,12 +8,12 @@ import { fingerprinterOf, JOB, type JobOptions } from './fingerprinter';
 import type { Found } from './found';
 import { Handle } from './handle';
 import {
-  ADD,
-  ADD_MANY,
-  type AddManyOptions,
-  type AddOptions,
+  AT,
+  AT_MANY,
   DUPLICATE,
   type DuplicateOptions,
+  type TimeOptions,
+  type TimesOptions,
 } from './index-options';
 import {
   type MinHashChecked,
@@ -33,7 +34,6 @@ import {
 import type { NativeMinHashIndex } from './native';
 import { NATIVE } from './native-part';
 import * as check from './options';
-import type { Added } from './simhash-index';
 import { type Time, time } from './time';
 
 /** What an index of signatures takes: a text, or a signature made with the same options. */
@@ -156,27 +156,29 @@ export class MinHashIndex {
   }
 
   /** Adds an item without looking for similar ones; the result is its id. */
-  add(item: MinHashItem, options?: AddOptions): number {
-    const { at } = check.checked(options, ADD);
+  add(item: MinHashItem, options?: TimeOptions): number {
+    const { at } = check.checked(options, AT);
     return native(() => this.#native.add(item, at));
   }
 
-  /** Adds many items, all or none; their ids are consecutive. */
-  addMany(items: readonly MinHashItem[], options?: AddManyOptions): Added {
-    const { at } = check.checked(options, ADD_MANY);
+  /** Adds many items in order, all or none; see {@link Added} for their ids. */
+  addMany(items: readonly MinHashItem[], options?: TimesOptions): Added {
+    const { at } = check.checked(options, AT_MANY);
     check.array(items, 'items');
-    return native(() => this.#native.addMany(items, at));
+    return added(native(() => this.#native.addMany(items, at)));
   }
 
   /** {@link addMany} off the JavaScript thread. */
   async addManyAsync(
     items: readonly MinHashItem[],
-    options?: AddManyOptions & JobOptions,
+    options?: TimesOptions & JobOptions,
   ): Promise<Added> {
-    const { at, signal } = check.checked(options, { ...ADD_MANY, ...JOB });
+    const { at, signal } = check.checked(options, { ...AT_MANY, ...JOB });
     check.array(items, 'items');
-    return this.#handle.batch(items, 'signatures', signal, (index, batch, cancel) =>
-      index.addManyAsync(batch, at, cancel),
+    return added(
+      await this.#handle.batch(items, 'signatures', signal, (index, batch, cancel) =>
+        index.addManyAsync(batch, at, cancel),
+      ),
     );
   }
 
@@ -211,18 +213,18 @@ export class MinHashIndex {
    * Adds an item unless a match is there; looking and adding are one step. `onDuplicate` says what happens if one is;
    * `duplicateOf` is the best, ties to the lowest id.
    */
-  checkAndAdd(item: MinHashItem, options?: AddOptions & DuplicateOptions): MinHashChecked {
-    const { at, onDuplicate } = check.checked(options, { ...ADD, ...DUPLICATE });
+  checkAndAdd(item: MinHashItem, options?: TimeOptions & DuplicateOptions): MinHashChecked {
+    const { at, onDuplicate } = check.checked(options, { ...AT, ...DUPLICATE });
     const { truncated, ...outcome } = native(() => this.#native.checkAndAdd(item, at, onDuplicate));
     return truncated ? { ...outcome, truncated } : outcome;
   }
 
-  /** As if {@link checkAndAdd} were called for every item in order, as one step; the signatures are made on all cores. */
+  /** As if {@link checkAndAdd} were called for every item in order; the signatures are made on all cores. */
   checkAndAddMany(
     items: readonly MinHashItem[],
-    options?: AddManyOptions & DuplicateOptions,
+    options?: TimesOptions & DuplicateOptions,
   ): MinHashCheckedItems {
-    const { at, onDuplicate } = check.checked(options, { ...ADD_MANY, ...DUPLICATE });
+    const { at, onDuplicate } = check.checked(options, { ...AT_MANY, ...DUPLICATE });
     check.array(items, 'items');
     return new MinHashCheckedItems(
       native(() => this.#native.checkAndAddMany(items, at, onDuplicate)),
@@ -232,9 +234,9 @@ export class MinHashIndex {
   /** {@link checkAndAddMany} off the JavaScript thread. Once the signatures are made it is no longer aborted. */
   async checkAndAddManyAsync(
     items: readonly MinHashItem[],
-    options?: AddManyOptions & DuplicateOptions & JobOptions,
+    options?: TimesOptions & DuplicateOptions & JobOptions,
   ): Promise<MinHashCheckedItems> {
-    const checks = { ...ADD_MANY, ...DUPLICATE, ...JOB };
+    const checks = { ...AT_MANY, ...DUPLICATE, ...JOB };
     const { at, onDuplicate, signal } = check.checked(options, checks);
     check.array(items, 'items');
     return new MinHashCheckedItems(

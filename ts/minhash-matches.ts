@@ -23,7 +23,7 @@ export interface MinHashChecked {
   similarity?: number;
   /** How many bands are equal. */
   bands?: number;
-  /** A bucket held more than the index reads (`bucketLimit`): a match may have been overlooked. Absent otherwise. */
+  /** A bucket held more than the index reads (`bucketLimit`): a match may have been skipped. Absent otherwise. */
   truncated?: true;
 }
 

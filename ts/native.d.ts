@@ -112,7 +112,7 @@ export declare class NativeIndex {
   static fromShared(token: string): NativeIndex
   /** Seals everything into one run, on the pool. */
   compact(cancel: Cancel): Promise<void>
-  /** Writes the whole index to a file, on the pool. */
+  /** Writes the index as it is at this call to a file, on the pool. */
   save(path: string, cancel: Cancel): Promise<void>
   /** Reads a saved index here and now. */
   static openSync(path: string, fingerprinter: NativeFingerprinter, options: NativeIndexOptions): NativeIndex
@@ -166,7 +166,7 @@ export declare class NativeMinHasher {
 
 /** An index of signatures by bands. */
 export declare class NativeMinHashIndex {
-  /** Writes the whole index to a file, on the pool. */
+  /** Writes the index as it is at this call to a file, on the pool. */
   save(path: string, cancel: Cancel): Promise<void>
   /** Reads a saved index here and now. */
   static openSync(path: string, fingerprinter: NativeFingerprinter, options: NativeMinHashIndexOptions): NativeMinHashIndex
@@ -238,7 +238,7 @@ export declare class NativeSentenceIndex {
   whole(cancel: Cancel): Promise<Uint8Array>
   /** What makes sentences of texts, in words. */
   recipe(): string
-  /** Writes the whole index to a file, on the pool. */
+  /** Writes the index as it is now to a file, on the pool. */
   save(path: string, cancel: Cancel): Promise<void>
   /** Writes the index's own file anew, on the pool. */
   compact(cancel: Cancel): Promise<void>
@@ -290,6 +290,11 @@ export declare class NativeStaging {
   constructor(name: string, elements: string)
   /** Copies the elements of an array; `first` is the number that messages give the first of them. */
   push(array: unknown, first: number): void
+  /**
+   * Copies a `BigUint64Array` of fingerprints. Zeros whose bit of the `Uint8Array` `valid` is not set match nothing; bit
+   * `first` is that of the first of them. Without `valid` all count.
+   */
+  pushFingerprints(values: unknown, valid: unknown | undefined | null, first: number): void
 }
 
 /** Words that never become keywords. */
@@ -330,10 +335,12 @@ export declare function jaccard(a: unknown, b: unknown, by: NativeFingerprinter)
 /** Levenshtein distance of two texts in code points; none above `most`. */
 export declare function levenshtein(a: unknown, b: unknown, most?: number | undefined | null): number | null
 
-/** Ids of a batch that was added: consecutive. */
+/** Ids of a batch that was added. */
 export interface NativeAdded {
   first: number
   count: number
+  /** First id and number of each stretch, where other calls added in between and the ids are not consecutive. */
+  ranges?: Float64Array
 }
 
 /** One row per item; NaN where it got no id, or had no match. */
@@ -504,6 +511,8 @@ export interface NativeExplanation {
   onlyB: Array<NativeToken>
   jaccard: number
   longJaccard?: number
+  similarity: number
+  numbers: Array<Array<string>>
   equal: boolean
 }
 
@@ -725,6 +734,7 @@ export interface NativeSentenceStats {
   bytes: number
   windowBytes: number
   fileBytes: number
+  tornBytes: number
   truncated: number
 }
 
@@ -746,8 +756,8 @@ export interface NativeStats {
   live: number
   fingerprints: number
   dead: number
-  front: number
-  runs: Array<number>
+  memtable: number
+  segments: Array<number>
   plan: string
   tables: number
   tableBytes: number
@@ -774,6 +784,7 @@ export interface NativeSummary {
   bytes: number
   indexBytes: number
   firstRejected: Array<NativeRejected>
+  leftovers: Array<string>
 }
 
 /** A token of a text. */
@@ -808,6 +819,8 @@ export interface NativeWeights {
 export interface NativeWindow {
   maxAge?: number
   maxCount?: number
+  /** Milliseconds, or infinity. Of an open index, not of its file. */
+  maxSkew?: number
 }
 
 /** Chooses a plan as an index would, and estimates it. */
@@ -818,6 +831,9 @@ export declare function planNames(): Array<string>
 
 /** The longest sentences of a text, the longest first. */
 export declare function sentences(text: unknown, count: number, minLength: number, normalize: NativeNormalizer, hash?: string | undefined | null): Array<NativeSentence>
+
+/** The similarity that verification goes by. */
+export declare function similarity(a: unknown, b: unknown, by: NativeFingerprinter): number
 
 /** 16 hexadecimal digits. */
 export declare function toHex(value: bigint): string

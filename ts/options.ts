@@ -1,4 +1,5 @@
 /** Checks of options: every key known, every value of its type and in its range, `undefined` the same as absent. */
+import { types } from 'node:util';
 import { rangeError, typeError } from './errors';
 import { suggest } from './suggest';
 
@@ -8,9 +9,10 @@ export type Check<T> = (value: unknown, name: string) => T;
 export type Checks<T> = { readonly [K in keyof T]-?: Check<NonNullable<T[K]>> };
 
 /**
- * `options` with every value checked; options that are absent or `undefined` are absent in the result.
+ * `options` with every value checked; options that are absent or `undefined` are absent in the result. What an object inherits
+ * counts as what it has itself, getters of a class too, but for what every object inherits.
  *
- * @throws TypeError ERR_INVALID_ARG_TYPE: no object, an unknown key, a value of the wrong type
+ * @throws TypeError ERR_INVALID_ARG_TYPE: no object of options, an unknown key, a value of the wrong type
  * @throws RangeError ERR_OUT_OF_RANGE
  */
 export function checked<T extends object>(
@@ -19,23 +21,73 @@ export function checked<T extends object>(
   name = 'options',
 ): T {
   if (options === undefined) return {} as T;
-  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
-    throw typeError(`${name} must be an object, got ${show(options)}`);
+  if (typeof options !== 'object' || options === null || isOther(options)) {
+    throw typeError(`${name} must be an object of options, got ${show(options)}`);
   }
   const result: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(options)) {
-    const check = Object.hasOwn(checks, key) ? checks[key as keyof T] : undefined;
-    if (check === undefined) throw unknownKey(key, Object.keys(checks), name);
+  for (const key of namesOf(options, checks, name)) {
+    const value: unknown = Reflect.get(options, key);
     if (value !== undefined)
-      result[key] = check(value, name === 'options' ? key : `${name}.${key}`);
+      result[key] = checks[key as keyof T](value, name === 'options' ? key : `${name}.${key}`);
   }
   return result as T;
 }
 
-function unknownKey(key: string, known: readonly string[], name: string): TypeError {
+/** Objects of the language's own kinds, none of which is there to hold options. */
+function isOther(value: object): boolean {
+  return (
+    Array.isArray(value) ||
+    ArrayBuffer.isView(value) ||
+    types.isAnyArrayBuffer(value) ||
+    types.isMap(value) ||
+    types.isSet(value) ||
+    types.isDate(value) ||
+    types.isRegExp(value) ||
+    types.isPromise(value) ||
+    types.isNativeError(value) ||
+    types.isBoxedPrimitive(value)
+  );
+}
+
+/** The known names that an object has or inherits. */
+function namesOf(options: object, checks: object, name: string): Set<string> {
+  const names = new Set<string>();
+  let isOfClass = false;
+  for (let level: object | null = options; level !== null; level = Object.getPrototypeOf(level)) {
+    if (isRoot(level)) break;
+    for (const key of Object.getOwnPropertyNames(level)) {
+      if (Object.hasOwn(checks, key)) names.add(key);
+      else if (isMeant(level, key)) throw unknownKey(key, checks, name);
+      else if (key === 'constructor') isOfClass = true;
+    }
+  }
+  if (isOfClass && names.size === 0) {
+    throw typeError(`${name} must be an object of options, got an object that has none of them`);
+  }
+  return names;
+}
+
+/** The prototype of all objects, in any realm: what is on it was not given as an option. */
+function isRoot(level: object): boolean {
+  if (level === Object.prototype) return true;
+  return Object.getPrototypeOf(level) === null && Object.hasOwn(level, 'isPrototypeOf');
+}
+
+/** Whether a property can hold an option: methods of a class, and its constructor, cannot. */
+function isMeant(level: object, key: string): boolean {
+  const property = Object.getOwnPropertyDescriptor(level, key);
+  return property !== undefined && (property.enumerable === true || 'get' in property);
+}
+
+function unknownKey(key: string, checks: object, name: string): TypeError {
+  const known = Object.entries(checks).flatMap(([key, check]) =>
+    NOT_HERE.has(check) ? [] : [key],
+  );
   const nearest = suggest(key, known);
   const hint =
-    nearest === undefined ? `known are ${known.join(', ')}` : `did you mean '${nearest}'?`;
+    nearest === undefined
+      ? `known are ${known.join(', ') || 'none'}`
+      : `did you mean '${nearest}'?`;
   return typeError(`${name} has no option '${key}'; ${hint}`);
 }
 
@@ -99,6 +151,18 @@ export const signal: Check<AbortSignal> = (value, name) => {
   }
   return value as AbortSignal;
 };
+
+/** Refuses an option of another class or method, and says whose it is. */
+export function notHere(reason: string): Check<never> {
+  const check: Check<never> = (_value, name) => {
+    throw typeError(`${name} ${reason}`, 'ERR_INVALID_ARG_VALUE');
+  };
+  NOT_HERE.add(check);
+  return check;
+}
+
+/** Checks that refuse: their names are not among those that a message proposes. */
+const NOT_HERE = new WeakSet<object>();
 
 /** The error for a value of another type. */
 export function wrongType(name: string, expected: string, value: unknown): TypeError {

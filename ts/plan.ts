@@ -13,7 +13,7 @@ export interface PlanOptions {
   plan?: 'auto' | 'classic' | (string & {}) | undefined;
 }
 
-/** A plan, and the expected cost of searching uniform fingerprints that lie in one sealed run. */
+/** A plan, and the expected cost of searching uniform fingerprints that lie in one segment. */
 export interface PlanEstimate {
   /** Name of the plan. */
   plan: string;

@@ -2,7 +2,7 @@
 import { abortable } from './abort';
 import { binding } from './binding';
 import { bit } from './bitmap';
-import { type Doc, iteratorOf, type Text, textOf } from './documents';
+import { type Doc, iterable, type Text, textOf } from './documents';
 import type { Fingerprinter } from './fingerprinter';
 import type { NativeSample } from './native';
 import { NATIVE } from './native-part';
@@ -88,12 +88,10 @@ async function* documents(
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Sampled> {
   const source = typeof corpus === 'function' ? corpus() : corpus;
-  const iterator = iteratorOf<SampledDoc>(source);
   let position = 0;
-  for (;;) {
+  signal?.throwIfAborted();
+  for await (const value of iterable<SampledDoc>(source)) {
     signal?.throwIfAborted();
-    const { done, value } = await iterator.next();
-    if (done === true) return;
     const id = typeof value === 'object' && 'id' in value ? value.id : undefined;
     yield { id: String(id ?? position), text: textOf(value, position) };
     position++;

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { abortable } from './abort';
+import { type Added, added } from './added';
 import { binding } from './binding';
 import type { Text } from './documents';
 import { native } from './errors';
@@ -7,12 +8,12 @@ import { JOB, type JobOptions } from './fingerprinter';
 import type { Found } from './found';
 import { Handle } from './handle';
 import {
-  ADD,
-  ADD_MANY,
-  type AddManyOptions,
-  type AddOptions,
+  AT,
+  AT_MANY,
   DUPLICATE,
   type DuplicateOptions,
+  type TimeOptions,
+  type TimesOptions,
 } from './index-options';
 import type { NativeSentenceIndex } from './native';
 import * as check from './options';
@@ -31,7 +32,6 @@ import {
   SentenceMatches,
   SentencesChecked,
 } from './sentence-matches';
-import type { Added } from './simhash-index';
 import { type Time, time } from './time';
 
 /** Counts and bytes of an index of sentences. */
@@ -51,6 +51,8 @@ export interface SentenceStats {
   windowBytes: number;
   /** Bytes of the file of an index that was opened from one. */
   fileBytes: number;
+  /** Bytes of an incomplete last change that opening the file cut off: what a crash had interrupted. */
+  tornBytes: number;
   /** Searches whose answer a limit cut, so far. */
   truncated: number;
 }
@@ -119,14 +121,14 @@ export class SentenceIndex {
   }
 
   /** Adds a text; the result is the name of its group: its own id if it is alone, the lowest of the group otherwise. */
-  similarId(text: Text, options?: AddOptions): number {
-    const { at } = check.checked(options, ADD);
+  similarId(text: Text, options?: TimeOptions): number {
+    const { at } = check.checked(options, AT);
     return native(() => this.#native.similarId(text, at));
   }
 
-  /** As if {@link similarId} were called for every text in order, as one step; each answer is what it was then. */
-  similarIdMany(texts: readonly Text[], options?: AddManyOptions): Float64Array {
-    const { at } = check.checked(options, ADD_MANY);
+  /** As if {@link similarId} were called for every text in order; each answer is what it was then. */
+  similarIdMany(texts: readonly Text[], options?: TimesOptions): Float64Array {
+    const { at } = check.checked(options, AT_MANY);
     check.array(texts, 'texts');
     return native(() => this.#native.similarIdMany(texts, at));
   }
@@ -134,9 +136,9 @@ export class SentenceIndex {
   /** {@link similarIdMany} off the JavaScript thread. */
   async similarIdManyAsync(
     texts: readonly Text[],
-    options?: AddManyOptions & JobOptions,
+    options?: TimesOptions & JobOptions,
   ): Promise<Float64Array> {
-    const { at, signal } = check.checked(options, { ...ADD_MANY, ...JOB });
+    const { at, signal } = check.checked(options, { ...AT_MANY, ...JOB });
     check.array(texts, 'texts');
     return this.#handle.batch(texts, 'texts', signal, (index, batch, cancel) =>
       index.similarIdManyAsync(batch, at, cancel),
@@ -152,27 +154,26 @@ export class SentenceIndex {
   }
 
   /** Adds a text; the result is its id. */
-  add(text: Text, options?: AddOptions): number {
-    const { at } = check.checked(options, ADD);
+  add(text: Text, options?: TimeOptions): number {
+    const { at } = check.checked(options, AT);
     return native(() => this.#native.add(text, at));
   }
 
-  /** Adds many texts, all or none; their ids are consecutive. */
-  addMany(texts: readonly Text[], options?: AddManyOptions): Added {
-    const { at } = check.checked(options, ADD_MANY);
+  /** Adds many texts in order, all or none; see {@link Added} for their ids. */
+  addMany(texts: readonly Text[], options?: TimesOptions): Added {
+    const { at } = check.checked(options, AT_MANY);
     check.array(texts, 'texts');
-    return native(() => this.#native.addMany(texts, at));
+    return added(native(() => this.#native.addMany(texts, at)));
   }
 
   /** {@link addMany} off the JavaScript thread. */
-  async addManyAsync(
-    texts: readonly Text[],
-    options?: AddManyOptions & JobOptions,
-  ): Promise<Added> {
-    const { at, signal } = check.checked(options, { ...ADD_MANY, ...JOB });
+  async addManyAsync(texts: readonly Text[], options?: TimesOptions & JobOptions): Promise<Added> {
+    const { at, signal } = check.checked(options, { ...AT_MANY, ...JOB });
     check.array(texts, 'texts');
-    return this.#handle.batch(texts, 'texts', signal, (index, batch, cancel) =>
-      index.addManyAsync(batch, at, cancel),
+    return added(
+      await this.#handle.batch(texts, 'texts', signal, (index, batch, cancel) =>
+        index.addManyAsync(batch, at, cancel),
+      ),
     );
   }
 
@@ -208,17 +209,17 @@ export class SentenceIndex {
    * `duplicateOf` is the one that shares most sentences, ties to the lowest id (of each sentence the 256 oldest holders are
    * looked at).
    */
-  checkAndAdd(text: Text, options?: AddOptions & DuplicateOptions): SentenceChecked {
-    const { at, onDuplicate } = check.checked(options, { ...ADD, ...DUPLICATE });
+  checkAndAdd(text: Text, options?: TimeOptions & DuplicateOptions): SentenceChecked {
+    const { at, onDuplicate } = check.checked(options, { ...AT, ...DUPLICATE });
     return native(() => this.#native.checkAndAdd(text, at, onDuplicate));
   }
 
-  /** As if {@link checkAndAdd} were called for every text in order, as one step. */
+  /** As if {@link checkAndAdd} were called for every text in order. */
   checkAndAddMany(
     texts: readonly Text[],
-    options?: AddManyOptions & DuplicateOptions,
+    options?: TimesOptions & DuplicateOptions,
   ): SentencesChecked {
-    const { at, onDuplicate } = check.checked(options, { ...ADD_MANY, ...DUPLICATE });
+    const { at, onDuplicate } = check.checked(options, { ...AT_MANY, ...DUPLICATE });
     check.array(texts, 'texts');
     return new SentencesChecked(native(() => this.#native.checkAndAddMany(texts, at, onDuplicate)));
   }
@@ -226,9 +227,9 @@ export class SentenceIndex {
   /** {@link checkAndAddMany} off the JavaScript thread. */
   async checkAndAddManyAsync(
     texts: readonly Text[],
-    options?: AddManyOptions & DuplicateOptions & JobOptions,
+    options?: TimesOptions & DuplicateOptions & JobOptions,
   ): Promise<SentencesChecked> {
-    const checks = { ...ADD_MANY, ...DUPLICATE, ...JOB };
+    const checks = { ...AT_MANY, ...DUPLICATE, ...JOB };
     const { at, onDuplicate, signal } = check.checked(options, checks);
     check.array(texts, 'texts');
     return new SentencesChecked(
@@ -269,10 +270,12 @@ export class SentenceIndex {
   }
 
   /**
-   * Writes the whole index to a file that {@link open} opens, off the JavaScript thread; changes wait until it ends. The file
-   * appears whole or not at all. An index that was opened from this very file writes it anew ({@link compact}).
+   * Writes the whole index as it is at the call to a file that {@link open} opens, off the JavaScript thread. The next change
+   * waits until a copy has been made in memory, not until it is written. The file appears whole or not at all; one that is
+   * replaced keeps its permissions, and a symbolic link stays one. An index that was opened from this very file writes it
+   * anew ({@link compact}).
    *
-   * @throws SimHashError `ERR_SIMHASH_OUTPUT`, `ERR_SIMHASH_DISK_FULL`: the file cannot be written;
+   * @throws SimHashError `ERR_SIMHASH_OUTPUT`, `ERR_SIMHASH_DISK_FULL`: the file cannot be written, or is a pipe or device;
    * `ERR_SIMHASH_INDEX_LOCKED`: another index has it open.
    */
   async save(path: string, options?: JobOptions): Promise<void> {
@@ -283,10 +286,11 @@ export class SentenceIndex {
 
   /**
    * Writes the index's file anew without what has left, off the JavaScript thread. Happens by itself when four times more was
-   * written than is alive. Without a file nothing happens.
+   * written than is alive. Without a file nothing happens. Once it has begun it is no longer aborted.
    */
-  async compact(): Promise<void> {
-    await abortable(undefined, (cancel) => this.#native.compact(cancel));
+  async compact(options?: JobOptions): Promise<void> {
+    const { signal } = check.checked(options, JOB);
+    await abortable(signal, (cancel) => this.#native.compact(cancel));
   }
 
   /**

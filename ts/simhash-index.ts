@@ -1,9 +1,10 @@
 import { resolve } from 'node:path';
 import { abortable } from './abort';
+import { type Added, added } from './added';
 import { binding } from './binding';
+import { calling, telling } from './callback';
 import { type Checked, CheckedItems } from './checked';
 import { Clusters } from './clusters';
-import type { Text } from './documents';
 import { native } from './errors';
 import { fingerprinterOf, JOB, type JobOptions } from './fingerprinter';
 import type { Found } from './found';
@@ -28,6 +29,7 @@ import {
   type SearchOptions,
 } from './index-options';
 import type { Stats } from './index-stats';
+import { batchOf, checkedItems, type Item, type Items } from './items';
 import { type Match, Matches } from './matches';
 import type { NativeIndex } from './native';
 import { NATIVE } from './native-part';
@@ -37,16 +39,7 @@ import { type PlanEstimate, type PlanOptions, plan } from './plan';
 import { type Time, time } from './time';
 import type { ConfirmOptions, TextOfOptions } from './verify';
 
-/** What an index takes: a text, or a fingerprint made elsewhere. */
-export type Item = Text | bigint;
-/** Many of them; fingerprints alone may be a typed array. */
-export type Items = readonly Item[] | BigUint64Array;
-
-/** Ids of a batch: `first`, `first + 1`, … `first + count - 1`. */
-export interface Added {
-  first: number;
-  count: number;
-}
+export type { Item, Items } from './items';
 
 /** An index for other workers: plain data, to be posted or passed as `workerData`. */
 export interface SharedIndex {
@@ -62,7 +55,7 @@ export interface PairsOptions extends JoinOptions {
 
 /** How to link all documents. */
 export interface ClustersOptions extends JoinOptions {
-  /** Told the share that is done, 0 to 1, at most once per hundredth; must not throw. */
+  /** Told the share that is done, 0 to 1, at most once per hundredth; what it throws ends the work and is the rejection. */
   onProgress?: ((done: number) => void) | undefined;
 }
 
@@ -76,13 +69,16 @@ const CLUSTERS: check.Checks<ClustersOptions> = { ...JOIN, onProgress: check.cal
  * Ids grow by one from 0 and are never reused. Texts with too few features for a fingerprint match equal texts only (after
  * normalisation); empty texts get an id and match nothing. Single calls cost microseconds and are synchronous; `…Many`
  * works on all cores while the JavaScript thread waits, and is right for some thousand items; `…ManyAsync` leaves
- * the JavaScript thread free. It copies its array before it returns, and the texts too if they are at most 4,096 of together
- * a million characters; of more, slice by slice with turns of the event loop in between (the bytes of a `Uint8Array` must not
- * change until the promise settles), and then the whole batch is one step. An aborted job has changed nothing.
+ * the JavaScript thread free. It copies its array before it returns (about 5 ns an element), and the texts too if they are at
+ * most 4,096 of together a million characters; of more, slice by slice with turns of the event loop in between (the bytes of
+ * a `Uint8Array` must not change until the promise settles). One text is copied in one go: 100 million characters take about
+ * 0.1 s. A batch is its items one by one, in order: batches come one after the other, and single calls may come between two
+ * items, so that none of them waits for a batch. An aborted job has changed nothing; an abort that comes when its first item
+ * has been added is too late, and the promise is fulfilled.
  *
  * With a `window` documents leave by themselves: an addition first takes away what its time makes too old, then what is
  * more than `maxCount`. A search takes nothing away. Additions come one at a time: one that meets a running batch waits
- * for it, one that meets a `save()` only while ids are copied. Searches do not wait.
+ * for some of its items, a few milliseconds, and the first after a `save()` while ids are copied. Searches do not wait.
  *
  * An index belongs to the thread that made it; other workers of the process use it through {@link Index.share}.
  */
@@ -142,19 +138,21 @@ export class Index {
     return native(() => this.#native.add(item, at, key));
   }
 
-  /** Adds many items, all or none; their ids are consecutive. */
+  /** Adds many items in order, all or none; see {@link Added} for their ids. */
   addMany(items: Items, options?: AddManyOptions): Added {
     const { at, keys } = check.checked(options, ADD_MANY);
-    checkItems(items);
-    return native(() => this.#native.addMany(items, at, keys));
+    const batch = batchOf(items);
+    return added(native(() => this.#native.addMany(batch, at, keys)));
   }
 
   /** {@link addMany} off the JavaScript thread. */
   async addManyAsync(items: Items, options?: AddManyOptions & JobOptions): Promise<Added> {
     const { at, keys, signal } = check.checked(options, { ...ADD_MANY, ...JOB });
-    checkItems(items);
-    return this.#handle.batch(items, 'items', signal, (index, batch, cancel) =>
-      index.addManyAsync(batch, at, keys, cancel),
+    const given = checkedItems(items);
+    return added(
+      await this.#handle.batch(given, 'items', signal, (index, batch, cancel) =>
+        index.addManyAsync(batch, at, keys, cancel),
+      ),
     );
   }
 
@@ -167,16 +165,16 @@ export class Index {
   /** {@link search} for many items, in columns. */
   searchMany(items: Items, options?: SearchOptions): Matches {
     const { maxDistance, limit } = check.checked(options, SEARCH);
-    checkItems(items);
-    return new Matches(native(() => this.#native.searchMany(items, maxDistance, limit)));
+    const batch = batchOf(items);
+    return new Matches(native(() => this.#native.searchMany(batch, maxDistance, limit)));
   }
 
   /** {@link searchMany} off the JavaScript thread. */
   async searchManyAsync(items: Items, options?: SearchOptions & JobOptions): Promise<Matches> {
     const { maxDistance, limit, signal } = check.checked(options, { ...SEARCH, ...JOB });
-    checkItems(items);
+    const given = checkedItems(items);
     return new Matches(
-      await this.#handle.batch(items, 'items', signal, (index, batch, cancel) =>
+      await this.#handle.batch(given, 'items', signal, (index, batch, cancel) =>
         index.searchManyAsync(batch, maxDistance, limit, cancel),
       ),
     );
@@ -190,11 +188,13 @@ export class Index {
   checkAndAdd(item: Item, options?: AddOptions & DuplicateOptions & TextOfOptions): Checked {
     const checks = { ...ADD, ...DUPLICATE, ...CONFIRM };
     const { at, onDuplicate, key, verify, textOf } = check.checked(options, checks);
-    return native(() => this.#native.checkAndAdd(item, at, onDuplicate, key, verify, textOf));
+    return calling(textOf, (textOf) =>
+      this.#native.checkAndAdd(item, at, onDuplicate, key, verify, textOf),
+    );
   }
 
   /**
-   * As if {@link checkAndAdd} were called for every item in order, as one step. In an index without a window, keys and
+   * As if {@link checkAndAdd} were called for every item in order. In an index without a window, keys and
    * texts, and unless `onDuplicate` is `'add'`, all cores take part. `verify` compares with stored texts.
    */
   checkAndAddMany(
@@ -203,9 +203,9 @@ export class Index {
   ): CheckedItems {
     const checks = { ...ADD_MANY, ...DUPLICATE, ...CONFIRM_MANY };
     const { at, onDuplicate, keys, verify } = check.checked(options, checks);
-    checkItems(items);
+    const batch = batchOf(items);
     return new CheckedItems(
-      native(() => this.#native.checkAndAddMany(items, at, onDuplicate, keys, verify)),
+      native(() => this.#native.checkAndAddMany(batch, at, onDuplicate, keys, verify)),
     );
   }
 
@@ -216,9 +216,9 @@ export class Index {
   ): Promise<CheckedItems> {
     const checks = { ...ADD_MANY, ...DUPLICATE, ...CONFIRM_MANY, ...JOB };
     const { at, onDuplicate, keys, verify, signal } = check.checked(options, checks);
-    checkItems(items);
+    const given = checkedItems(items);
     return new CheckedItems(
-      await this.#handle.batch(items, 'items', signal, (index, batch, cancel) =>
+      await this.#handle.batch(given, 'items', signal, (index, batch, cancel) =>
         index.checkAndAddManyAsync(batch, at, onDuplicate, keys, verify, cancel),
       ),
     );
@@ -243,7 +243,9 @@ export class Index {
   async clusters(options?: ClustersOptions): Promise<Clusters> {
     const { maxDistance, onProgress, signal } = check.checked(options, CLUSTERS);
     return new Clusters(
-      await abortable(signal, (cancel) => this.#native.clusters(maxDistance, onProgress, cancel)),
+      await telling(onProgress, signal, (report, cancel) =>
+        this.#native.clusters(maxDistance, report, cancel),
+      ),
     );
   }
 
@@ -303,9 +305,10 @@ export class Index {
   }
 
   /**
-   * Writes the whole index as it is at one moment to a file, off the JavaScript thread; begins by compacting. About 8 bytes
+   * Writes the whole index as it is at this call to a file, off the JavaScript thread; begins by compacting. What is added,
+   * deleted or renewed after the call is not in it; of a batch under way it has the items that came before. About 8 bytes
    * per fingerprint and table and 9 per document, 16 more with a window. Additions go on, but for the time in which ids,
-   * keys and texts are copied. The file is written beside its name and then takes it: it appears whole or not at all, and
+   * keys and texts are copied, some 10 ns per document: the first addition after the call may be the one to do so. The file is written beside its name and then takes it: it appears whole or not at all, and
    * what had the name before stays until then.
    *
    * @throws SimHashError `ERR_SIMHASH_OUTPUT`, `ERR_SIMHASH_DISK_FULL`: the file cannot be written.
@@ -350,10 +353,6 @@ export class Index {
   [Symbol.dispose](): void {
     this.close();
   }
-}
-
-function checkItems(items: Items): void {
-  if (!(items instanceof BigUint64Array)) check.array(items, 'items');
 }
 
 function made(options: IndexOptions | undefined): NativeIndex {

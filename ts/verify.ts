@@ -7,7 +7,7 @@ import * as check from './options';
 /**
  * What is measured between two normalised texts: Jaccard similarity or containment of the features, of long texts also of
  * their runs of five characters (see `jaccard()`); edit distance as a share of the longer text; or the cosine of weighted
- * features. `'auto'` is `'jaccard'` at every length: by edit distance two titles that differ in a number would be alike.
+ * features. `'auto'` is `'jaccard'`, and in short texts numbers count (see `similarity()`): titles that differ in one are two.
  * Texts too short for a fingerprint must be similar enough by edit distance too.
  */
 export type Measure = 'auto' | 'jaccard' | 'containment' | 'edit' | 'cosine';
@@ -34,7 +34,8 @@ export interface ConfirmOptions {
 export interface TextOfOptions extends ConfirmOptions {
   /**
    * The text of a live document that the index has not stored, `undefined` where there is none. Called with `verify` only,
-   * while the index is free for others, this callback included; what it throws ends the check, and nothing has been added.
+   * while the index is free for others, this callback included; what it throws ends the check as it is, and nothing has been
+   * added. Checks that callbacks make may be 16 deep, one inside the other: then `ERR_OUT_OF_RANGE`.
    * If another worker adds a near document meanwhile, its text is asked for too.
    */
   textOf?: ((id: number) => Text | undefined) | undefined;
@@ -70,9 +71,6 @@ export const storeShortTexts: check.Check<number> = (value, name) => {
 };
 
 /** Refuses what only a single check can do. */
-export const singleOnly: check.Check<never> = (_value, name) => {
-  throw typeError(
-    `${name} works with checkAndAdd alone: a batch, and work off the JavaScript thread, cannot call back for texts; make the index with storeShortTexts`,
-    'ERR_INVALID_ARG_VALUE',
-  );
-};
+export const singleOnly = check.notHere(
+  'works with checkAndAdd alone: a batch, and work off the JavaScript thread, cannot call back for texts; make the index with storeShortTexts',
+);

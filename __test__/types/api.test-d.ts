@@ -1,5 +1,7 @@
 /** Compiled, never run: what the types promise, and what they refuse. */
 import {
+  type AddOptions,
+  type CheckedItems,
   type Decision,
   Dictionary,
   dedup,
@@ -14,6 +16,7 @@ import {
   minHash,
   SentenceIndex,
   type Summary,
+  type TimeOptions,
 } from '@x/simhash-native';
 import { MemoryLevel } from 'memory-level';
 
@@ -63,4 +66,36 @@ new MinHashIndex().add(1n);
 // @ts-expect-error undefined, never null
 new Fingerprinter({ ngram: null });
 
-export default [similar, group, levels, words, table, value, many, found, row, stream];
+// Fingerprints go into an index of them whole, and into no other.
+const batch: Fingerprints = new Fingerprinter().fingerprintMany(['x']);
+const checked: Promise<CheckedItems> = new Index().checkAndAddManyAsync(batch);
+new Index().addMany(batch.values);
+// @ts-expect-error fingerprints are no signatures
+new MinHashIndex().addMany(batch);
+// @ts-expect-error a row may have none
+new Index().addMany([...batch]);
+
+// Keys are options of Index alone.
+const keyed: AddOptions = { at: 5, key: 'a' };
+const timed: TimeOptions = { at: 5 };
+new Index({ keys: true }).add('x', keyed);
+new Index({ keys: true }).add('x', timed);
+new MinHashIndex().add('x', timed);
+// @ts-expect-error no keys
+new MinHashIndex().add('x', { key: 'a' });
+// @ts-expect-error no keys, in a variable either
+new MinHashIndex().add('x', keyed);
+// @ts-expect-error no keys
+new MinHashIndex().addMany(['x'], { keys: ['a'] });
+// @ts-expect-error no keys
+new MinHashIndex().checkAndAdd('x', { key: 'a' });
+// @ts-expect-error no keys
+new SentenceIndex().similarId('x', { key: 'a' });
+// @ts-expect-error no keys
+new SentenceIndex().checkAndAddManyAsync(['x'], { keys: ['a'] });
+// @ts-expect-error no keys
+levels[0]?.then((index) => index.addMany(['x'], { keys: ['a'] }));
+// @ts-expect-error what waits for its work cannot be ended
+new Fingerprinter().fingerprintMany(['x'], { signal: new AbortController().signal });
+
+export default [checked, similar, group, levels, words, table, value, many, found, row, stream];

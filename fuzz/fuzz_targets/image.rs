@@ -42,6 +42,8 @@ fn use_it(index: &Index) {
         {
             let found = index.search(item, SearchOptions::default()).expect("the index is sound");
             assert!(found.matches.iter().all(|found| index.has(found.id)));
+            let once = found.matches.windows(2).all(|pair| pair[0].id != pair[1].id);
+            assert!(once, "one document twice");
         }
     }
     let mut saved = Vec::new();

@@ -4,7 +4,13 @@ import module from 'node:module';
 // Compiled code is reused by the next start, where this Node can do that (22.1 and later).
 (module as { enableCompileCache?: () => void }).enableCompileCache?.();
 
+/** Above it an exit status names the signal that ended a command. */
+const SIGNALLED = 128;
+
 import('./main.js').then(async ({ main }) => {
+  const status = await main(process.argv.slice(2));
+  // Interrupted: nothing waits for a reader any more.
+  if (status > SIGNALLED) process.exit(status);
   // Not process.exit: what is still on its way to a pipe has to arrive.
-  process.exitCode = await main(process.argv.slice(2));
+  process.exitCode = status;
 });

@@ -3,12 +3,13 @@ import type { FingerprinterOptions, Text } from '..';
 import { fill } from './fill';
 import type { Intake } from './intake';
 import type { Near, Search } from './near';
+import { ALMOST_ONE } from './verdict';
 
 export interface CorpusSearch {
   /** How texts become features. */
   readonly made: FingerprinterOptions;
   readonly maxDistance: number;
-  /** Least Jaccard similarity; 0 verifies nothing, and texts are not kept. */
+  /** Least similarity, by the default measure; 0 verifies nothing, and texts are not kept. */
   readonly minSimilarity: number;
   readonly limit: number | undefined;
   readonly threads: number;
@@ -20,7 +21,7 @@ export async function searchCorpus(
   { made, maxDistance, minSimilarity, limit, threads }: CorpusSearch,
   signal: AbortSignal,
 ): Promise<Search> {
-  const { Fingerprinter, Index, jaccard } = await import('../index.js');
+  const { Fingerprinter, Index, similarity: measure } = await import('../index.js');
   const fingerprinter = new Fingerprinter({ ...made, threads });
   const index = new Index({ maxDistance, fingerprinter, threads });
   const verifies = minSimilarity > 0;
@@ -44,10 +45,10 @@ export async function searchCorpus(
       }
       const near: (Near & { similarity: number })[] = candidates
         .map(({ id, distance }) => {
-          const similarity = jaccard(text, texts[id] ?? '', fingerprinter);
+          const similarity = measure(text, texts[id] ?? '', fingerprinter);
           return { id: name(id), similarity, distance };
         })
-        .filter(({ similarity }) => similarity >= minSimilarity);
+        .filter(({ similarity }) => similarity >= Math.min(minSimilarity, ALMOST_ONE));
       // Stable: candidates come by distance, then id.
       near.sort((a, b) => b.similarity - a.similarity);
       const matches = near.slice(0, limit);

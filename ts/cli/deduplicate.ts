@@ -196,10 +196,11 @@ function sentences(summary: Summary, dryRun: boolean): string[] {
   const rate = seconds > 0 ? summary.bytes / seconds : 0;
   return [
     `read ${count(read)} = kept ${count(kept)} + duplicates ${count(duplicates)} + rejected ${count(rejected)}`,
-    `${plural(clusters, 'cluster')}, ${bytes(summary.bytes)} in ${seconds.toFixed(2)} s (${bytes(rate)}/s)`,
+    `${plural(clusters, 'cluster')}, ${bytes(summary.bytes)} of lines in ${seconds.toFixed(2)} s (${bytes(rate)}/s)`,
     ...(truncated > 0
       ? [`${plural(truncated, 'text')} had more candidates than were looked at`]
       : []),
+    ...summary.leftovers.map((path) => `removed ${path}, which a killed run had left`),
     ...(dryRun ? ['dry run: nothing was written'] : []),
   ];
 }

@@ -12,7 +12,7 @@ export const EXIT = {
   index: 4,
   /** A defect of this program (`EX_SOFTWARE` of sysexits.h). */
   defect: 70,
-  /** 128 + SIGINT. */
+  /** 128 + SIGINT; other signals likewise. */
   interrupted: 130,
 } as const;
 
@@ -34,6 +34,12 @@ export class InputError extends Error {
   constructor(file: string, cause: unknown) {
     super(`cannot read ${file}: ${messageOf(cause)}`, { cause });
   }
+}
+
+/** Every record of the inputs was rejected: most likely another format, or another field. */
+export class NoRecordsError extends Error {
+  override readonly name = 'NoRecordsError';
+  readonly code = 'ERR_SIMHASH_NO_RECORDS';
 }
 
 /** A file of the command line cannot be written. */

@@ -24,7 +24,9 @@ export class Intake {
   readonly #rejections: Rejections;
   readonly #start = performance.now();
   #documents = 0;
+  /** As they lie in the files, and decompressed. */
   #bytes = 0;
+  #textBytes = 0;
 
   /** @throws UsageError where standard input is to be read twice. */
   constructor(
@@ -57,7 +59,7 @@ export class Intake {
   get figures() {
     const { documents, rejected } = this;
     const seconds = (performance.now() - this.#start) / 1000;
-    return { read: documents + rejected, documents, rejected, seconds, bytes: this.#bytes };
+    return { read: documents + rejected, documents, rejected, seconds, bytes: this.#textBytes };
   }
 
   /** All documents in order. */
@@ -87,8 +89,11 @@ export class Intake {
     const onBytes = (more: number) => {
       this.#bytes += more;
     };
+    const onText = (more: number) => {
+      this.#textBytes += more;
+    };
     const source = { inputs: this.#inputs, format: 'jsonl', textField, idField } as const;
-    yield* records({ ...source, signal: this.#signal, onBytes }, this.#rejections);
+    yield* records({ ...source, signal: this.#signal, onBytes, onText }, this.#rejections);
   }
 }
 

@@ -1,4 +1,4 @@
-/** Ctrl-C and termination: the first asks the work to stop cleanly, the second stops the process. */
+/** Ctrl-C, termination, a terminal that hangs up: the first asks the work to stop cleanly, the second stops the process. */
 import { constants } from 'node:os';
 import type { Terminal } from './terminal';
 
@@ -25,7 +25,7 @@ export async function interruptible(
   }
 }
 
-const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;
 
 export class Interrupt {
   readonly #controller = new AbortController();

@@ -42,7 +42,7 @@ export async function writeNear(
   open: () => Promise<Search>,
 ): Promise<number> {
   const intake = new Intake(inputs, values, terminal, signal);
-  const out = openOutput(values.output, [...inputs, ...sources], terminal);
+  const out = openOutput(values.output, [...inputs, ...sources], terminal, signal);
   try {
     const search = await open();
     let [matched, matches] = [0, 0];
@@ -57,7 +57,7 @@ export async function writeNear(
       }
       await out.write(lines);
     }
-    out.commit();
+    await out.commit();
     const streamed = values.output === '-';
     const summary = { ...about, matched, matches, inputs };
     return await conclude(intake, { ...values, streamed }, terminal, summary, [

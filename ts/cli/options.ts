@@ -140,7 +140,7 @@ export const output = {
     short: 'o',
     value: 'FILE',
     default: '-',
-    help: 'file that appears whole or not at all; - is standard output',
+    help: 'file that appears whole or not at all, compressed if its name ends in .gz; - is standard output',
   },
 } as const;
 

@@ -13,27 +13,39 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { OutputError, UsageError } from './exit';
+import { GzipOutput, isGzip } from './gzip';
+import { PipeOutput } from './pipe';
 import type { Terminal } from './terminal';
 
 export interface Output {
   write(data: string | Uint8Array): Promise<void>;
   /** Everything is written: the file appears. */
-  commit(): void;
+  commit(): Promise<void>;
   /** Nothing is to appear, unless `commit` came before. */
   discard(): void;
 }
 
 /**
- * Opens an output; `-` is standard output.
+ * Opens an output; `-` is standard output, a name that ends in `.gz` is compressed. The signal ends a wait for a reader.
  *
  * @throws UsageError where the file is also an input.
  */
-export function openOutput(name: string, inputs: readonly string[], terminal: Terminal): Output {
+export function openOutput(
+  name: string,
+  inputs: readonly string[],
+  terminal: Terminal,
+  signal?: AbortSignal,
+): Output {
   if (name === '-') {
-    return { write: (data) => terminal.write(data), commit: () => {}, discard: () => {} };
+    return {
+      write: (data) => terminal.write(data, signal),
+      commit: async () => {},
+      discard: () => {},
+    };
   }
   checkDistinct(name, inputs);
-  return new FileOutput(name);
+  const output = about(name)?.isFIFO() ? new PipeOutput(name, signal) : new FileOutput(name);
+  return isGzip(name) ? new GzipOutput(output) : output;
 }
 
 /** @throws UsageError where a file that would be replaced is also read. */
@@ -100,19 +112,21 @@ class FileOutput implements Output {
   constructor(name: string) {
     this.#name = name;
     const existing = about(name);
-    // A device or a pipe is written to directly: replacing it by a file would not be what was meant.
+    // A device is written to directly: replacing it by a file would not be what was meant.
     this.#draft = existing === undefined || existing.isFile() ? new Draft(name) : undefined;
     this.#file = attempt(name, () => openSync(this.#draft?.path ?? name, 'w'));
   }
 
   async write(data: string | Uint8Array): Promise<void> {
+    // What was still on its way when everything was given up.
+    if (!this.#open) return;
     attempt(this.#name, () => {
       let bytes = typeof data === 'string' ? Buffer.from(data) : data;
       while (bytes.length > 0) bytes = bytes.subarray(writeSync(this.#file, bytes));
     });
   }
 
-  commit(): void {
+  async commit(): Promise<void> {
     this.#close();
     this.#draft?.commit();
   }

@@ -1,6 +1,7 @@
 /** Documents of files: one text per line, or JSON lines. */
-import { lines, type Reading } from './lines';
+import { lines, type Reading, tooLongReason } from './lines';
 import type { Rejections } from './rejections';
+import { Unusable } from './unusable';
 
 export interface Document {
   readonly id: string;
@@ -19,22 +20,38 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 /** What JSON calls white space. */
 const BLANK = /^[ \t\r\n]*$/;
 
-/** The documents of all inputs in order; a line that is none goes to `rejections`. Blank lines of JSON lines are skipped. */
+/**
+ * The documents of all inputs in order; a line that is none goes to `rejections`. Blank lines of JSON lines are skipped.
+ *
+ * @throws NoRecordsError at the end, where there were records and all of them were rejected. No record at all is no error.
+ */
 export async function* records(source: Source, rejections: Rejections): AsyncGenerator<Document> {
+  const unusable = new Unusable();
+  let used = 0;
   for (const input of source.inputs) {
     const json = source.format === 'jsonl' || (source.format === 'auto' && isJsonLines(input));
-    for await (const { bytes, number } of lines(input, source)) {
+    for await (const { bytes, number, tooLong } of lines(input, source)) {
       const position = source.inputs.length > 1 ? `${input}:${number}` : `${number}`;
-      if (!json) {
+      if (!json && tooLong === undefined) {
+        used++;
         yield { id: position, text: bytes };
         continue;
       }
-      const parsed = parseRecord(bytes, source);
+      const parsed = tooLong === undefined ? parseRecord(bytes, source) : tooLongReason(tooLong);
       if (parsed === undefined) continue;
-      if (typeof parsed === 'string') rejections.add(input, number, parsed);
-      else yield { id: parsed.id ?? position, text: parsed.text };
+      if (typeof parsed === 'string') {
+        rejections.add(input, number, parsed);
+        if (used === 0) unusable.look(bytes, `${input}:${number}`, parsed);
+      } else {
+        used++;
+        yield { id: parsed.id ?? position, text: parsed.text };
+      }
     }
   }
+  const error = used === 0 ? unusable.error(source.textField) : undefined;
+  if (error === undefined) return;
+  rejections.end();
+  throw error;
 }
 
 function isJsonLines(input: string): boolean {

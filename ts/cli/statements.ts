@@ -1,7 +1,7 @@
 /** Labels and results in files of JSON lines, plain or gzip. */
 import type { Statement } from '..';
 import { said } from '../statements';
-import { lines, type Reading } from './lines';
+import { lines, type Reading, tooLongReason } from './lines';
 import { field } from './records';
 import type { Rejections } from './rejections';
 
@@ -16,7 +16,11 @@ export async function* statements(
   reading: Reading,
 ): AsyncGenerator<Statement> {
   for (const input of inputs) {
-    for await (const { bytes, number } of lines(input, reading)) {
+    for await (const { bytes, number, tooLong } of lines(input, reading)) {
+      if (tooLong !== undefined) {
+        rejections.add(input, number, tooLongReason(tooLong));
+        continue;
+      }
       const line = bytes.toString().trim();
       if (line === '') continue;
       const position = inputs.length > 1 ? `${input}:${number}` : number;

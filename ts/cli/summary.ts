@@ -32,7 +32,7 @@ export async function conclude(
       `read ${count(read)} = documents ${count(documents)} + rejected ${count(rejected)}`,
     );
     for (const sentence of sentences) terminal.say(sentence);
-    terminal.say(`${bytes(figures.bytes)} in ${seconds.toFixed(2)} s (${bytes(rate)}/s)`);
+    terminal.say(`${bytes(figures.bytes)} of lines in ${seconds.toFixed(2)} s (${bytes(rate)}/s)`);
   }
   return figures.rejected > 0 ? EXIT.rejected : EXIT.done;
 }

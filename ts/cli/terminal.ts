@@ -13,11 +13,11 @@ export class Terminal {
   #stdout: NodeJS.WriteStream | undefined;
   #stderr: NodeJS.WriteStream | undefined;
 
-  /** Writes data, and waits where the reader is slower than we are. */
-  async write(data: string | Uint8Array): Promise<void> {
+  /** Writes data, and waits where the reader is slower than we are; the signal ends the waiting. */
+  async write(data: string | Uint8Array, signal?: AbortSignal): Promise<void> {
     // Not before: touching `process.stdout` can make its pipe non-blocking, and `dedup -o -` writes to it from Rust.
     this.#stdout ??= process.stdout.on('error', (error) => this.#ended(error));
-    if (!this.#stdout.write(data)) await once(this.#stdout, 'drain');
+    if (!this.#stdout.write(data)) await once(this.#stdout, 'drain', { signal });
   }
 
   /** One line for people. */

@@ -14,12 +14,15 @@ export interface Verdict {
   readonly reason: string;
 }
 
+/** The largest number below 1: what similarity texts have that are not equal but of which no difference is seen. */
+export const ALMOST_ONE = 1 - Number.EPSILON / 2;
+
 /** Tokens and bits shown per row; the rest is counted. */
 const SHOWN = 12;
 
 /** Whether `dedup` with these limits takes the second text for a duplicate of the first. */
 export function judge(explanation: Explanation, limits: Limits): Verdict {
-  const { distance, jaccard, equal } = explanation;
+  const { distance, similarity, equal } = explanation;
   if (equal) return { duplicates: true, reason: 'equal after normalisation' };
   const { maxDistance, minSimilarity } = limits;
   if (maxDistance !== undefined && distance === undefined) {
@@ -32,20 +35,24 @@ export function judge(explanation: Explanation, limits: Limits): Verdict {
   }
   const near = maxDistance === undefined ? [] : [`distance ${distance} is at most ${maxDistance}`];
   if (minSimilarity === 0) return { duplicates: true, reason: `${near}; not verified` };
-  const duplicates = jaccard >= minSimilarity;
+  const duplicates = similarity >= Math.min(minSimilarity, ALMOST_ONE);
   const relation = duplicates ? 'is at least' : 'is below';
-  const similar = `similarity ${jaccard.toFixed(3)} ${relation} ${minSimilarity}`;
+  const similar = `similarity ${similarity.toFixed(3)} ${relation} ${minSimilarity}`;
   return { duplicates, reason: [...near, similar].join(duplicates ? ' and ' : ' but ') };
 }
 
 /** The lines that `explain` prints. */
 export function describe(explanation: Explanation, verdict: Verdict): string[] {
-  const { fingerprints, distance, jaccard, longJaccard } = explanation;
+  const { fingerprints, distance, jaccard, longJaccard, similarity, numbers } = explanation;
   const { differingBits, shared, onlyA, onlyB } = explanation;
   const compared = jaccard === longJaccard ? 'runs of five characters' : 'the features';
+  const differ = numbers[0].join('\n') !== numbers[1].join('\n');
   return [
     `${verdict.duplicates ? 'near-duplicates' : 'not duplicates'}: ${verdict.reason}`,
-    `similarity   ${jaccard.toFixed(3)} (Jaccard of ${compared})`,
+    `similarity   ${similarity.toFixed(3)} (Jaccard of ${compared}${differ ? `, ${jaccard.toFixed(3)}, and the numbers differ` : ''})`,
+    ...(differ
+      ? [`numbers      ${numbers.map((list) => list.join(' ') || '-').join('  |  ')}`]
+      : []),
     `distance     ${distance === undefined ? '-' : `${distance} of 64 bits`}`,
     `fingerprints ${fingerprints.map(hex).join(' ')}`,
     `in both      ${shared.length} tokens`,

@@ -2,8 +2,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+/** The version of docs/specification.md that decisions follow. */
+const SPECIFICATION = 1;
+
 export interface Versions {
   readonly 'simhash-native': string;
+  readonly specification: number;
   readonly node: string;
   readonly platform: string;
 }
@@ -14,6 +18,7 @@ export function versions(): Versions {
   const { version } = JSON.parse(manifest) as { version: string };
   return {
     'simhash-native': version,
+    specification: SPECIFICATION,
     node: process.versions.node,
     platform: `${process.platform}-${process.arch}`,
   };

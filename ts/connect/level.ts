@@ -11,18 +11,19 @@
  * out in {@link Level}.
  */
 import { abortable } from '../abort';
+import { type Added, added } from '../added';
 import { binding } from '../binding';
 import type { Text } from '../documents';
 import { native, SimHashError } from '../errors';
 import { JOB, type JobOptions } from '../fingerprinter';
 import { Handle } from '../handle';
 import {
-  ADD,
-  ADD_MANY,
-  type AddManyOptions,
-  type AddOptions,
+  AT,
+  AT_MANY,
   DUPLICATE,
   type DuplicateOptions,
+  type TimeOptions,
+  type TimesOptions,
   type Window,
 } from '../index-options';
 import type { NativeSentenceIndex } from '../native';
@@ -41,7 +42,6 @@ import {
   SentenceMatches,
   SentencesChecked,
 } from '../sentence-matches';
-import type { Added } from '../simhash-index';
 import { type Time, time } from '../time';
 import {
   changesKey,
@@ -119,7 +119,8 @@ export class LevelSentenceIndex {
     const made = meta?.options ?? resolved(given);
     agree(prefix, made, given);
     const { whole, changes, bytes } = await contents(db, prefix, meta?.generation ?? 0);
-    const core = nativeSentenceIndexOptions({ ...given, ...made });
+    const window = made.window && { ...made.window, maxSkew: given.window?.maxSkew };
+    const core = nativeSentenceIndexOptions({ ...given, ...made, window });
     const index = (await abortable(signal, (cancel) =>
       binding.NativeSentenceIndex.kept(core, whole, changes, cancel),
     ).catch((error: unknown) => {
@@ -147,17 +148,17 @@ export class LevelSentenceIndex {
   }
 
   /** Adds a text; the name of its group. */
-  async similarId(text: Text, options?: AddOptions): Promise<number> {
-    const { at } = check.checked(options, ADD);
+  async similarId(text: Text, options?: TimeOptions): Promise<number> {
+    const { at } = check.checked(options, AT);
     return this.#change((index) => native(() => index.similarId(text, at)));
   }
 
   /** As if {@link similarId} were called for every text in order, as one step. */
   async similarIdMany(
     texts: readonly Text[],
-    options?: AddManyOptions & JobOptions,
+    options?: TimesOptions & JobOptions,
   ): Promise<Float64Array> {
-    const { at, signal } = check.checked(options, { ...ADD_MANY, ...JOB });
+    const { at, signal } = check.checked(options, { ...AT_MANY, ...JOB });
     check.array(texts, 'texts');
     return this.#change(() =>
       this.#handle.batch(texts, 'texts', signal, (index, batch, cancel) =>
@@ -167,34 +168,39 @@ export class LevelSentenceIndex {
   }
 
   /** Adds a text; its id. */
-  async add(text: Text, options?: AddOptions): Promise<number> {
-    const { at } = check.checked(options, ADD);
+  async add(text: Text, options?: TimeOptions): Promise<number> {
+    const { at } = check.checked(options, AT);
     return this.#change((index) => native(() => index.add(text, at)));
   }
 
-  /** Adds many texts, all or none; their ids are consecutive. */
-  async addMany(texts: readonly Text[], options?: AddManyOptions & JobOptions): Promise<Added> {
-    const { at, signal } = check.checked(options, { ...ADD_MANY, ...JOB });
+  /** Adds many texts in order, all or none; see {@link Added} for their ids. */
+  async addMany(texts: readonly Text[], options?: TimesOptions & JobOptions): Promise<Added> {
+    const { at, signal } = check.checked(options, { ...AT_MANY, ...JOB });
     check.array(texts, 'texts');
-    return this.#change(() =>
-      this.#handle.batch(texts, 'texts', signal, (index, batch, cancel) =>
-        index.addManyAsync(batch, at, cancel),
+    return added(
+      await this.#change(() =>
+        this.#handle.batch(texts, 'texts', signal, (index, batch, cancel) =>
+          index.addManyAsync(batch, at, cancel),
+        ),
       ),
     );
   }
 
   /** Adds a text unless a live one is similar; looking and adding are one step. */
-  async checkAndAdd(text: Text, options?: AddOptions & DuplicateOptions): Promise<SentenceChecked> {
-    const { at, onDuplicate } = check.checked(options, { ...ADD, ...DUPLICATE });
+  async checkAndAdd(
+    text: Text,
+    options?: TimeOptions & DuplicateOptions,
+  ): Promise<SentenceChecked> {
+    const { at, onDuplicate } = check.checked(options, { ...AT, ...DUPLICATE });
     return this.#change((index) => native(() => index.checkAndAdd(text, at, onDuplicate)));
   }
 
   /** As if {@link checkAndAdd} were called for every text in order, as one step. */
   async checkAndAddMany(
     texts: readonly Text[],
-    options?: AddManyOptions & DuplicateOptions & JobOptions,
+    options?: TimesOptions & DuplicateOptions & JobOptions,
   ): Promise<SentencesChecked> {
-    const checks = { ...ADD_MANY, ...DUPLICATE, ...JOB };
+    const checks = { ...AT_MANY, ...DUPLICATE, ...JOB };
     const { at, onDuplicate, signal } = check.checked(options, checks);
     check.array(texts, 'texts');
     const checked = await this.#change(() =>
@@ -257,8 +263,13 @@ export class LevelSentenceIndex {
     return native(() => this.#native.stats());
   }
 
-  /** Writes the whole in place of the changes. Happens by itself when four times more was written than is alive. */
-  compact(): Promise<void> {
+  /**
+   * Writes the whole in place of the changes. Happens by itself when four times more was written than is alive. Once it has
+   * begun it is no longer aborted.
+   */
+  async compact(options?: JobOptions): Promise<void> {
+    const { signal } = check.checked(options, JOB);
+    signal?.throwIfAborted();
     return this.#handle.lease((index) => this.#write(() => this.#rewrite(index)));
   }
 
@@ -317,15 +328,20 @@ export class LevelSentenceIndex {
   }
 }
 
-/** The options that decide what is similar, every default spelled out. */
+/** The options that decide what is similar, every default spelled out; not how far times may be ahead of the clock. */
 function resolved(given: SentenceIndexOptions): SentenceIndexOptions {
-  const { count = 5, common, window } = given;
+  const { count = 5, common } = given;
   const { share = 0.001, count: least = 5 } = common === false ? { share: 1 } : (common ?? {});
-  return { count, common: { share, count: least }, ...(window && { window: { ...window } }) };
+  const { maxSkew: _, ...window } = given.window ?? {};
+  return { count, common: { share, count: least }, ...(given.window && { window }) };
 }
 
 function agree(prefix: string, made: SentenceIndexOptions, given: SentenceIndexOptions): void {
-  const asked = resolved({ ...made, ...given });
+  const { maxSkew, ...limits } = given.window ?? {};
+  // A skew alone says nothing about the limits.
+  const window =
+    maxSkew !== undefined && Object.keys(limits).length === 0 ? made.window : given.window;
+  const asked = resolved({ ...made, ...given, ...(window && { window }) });
   for (const option of ['count', 'common', 'window'] as const) {
     const [saved, wanted] = [shown(made[option]), shown(asked[option])];
     if (saved !== wanted) throw mismatch(prefix, option, saved, wanted);

@@ -3,6 +3,7 @@
 //! A malformed *record* is not an error: it is counted as rejected and the run goes on
 //! ([`Rejected`](crate::Rejected)). An error ends the run, and no output file appears.
 
+use crate::report::{Rejected, grouped};
 use simhash_index::IndexError;
 use simhash_sketch::OptionsError;
 use std::path::{Path, PathBuf};
@@ -41,12 +42,25 @@ pub enum DedupError {
         /// The reason of the operating system or the decoder.
         source: io::Error,
     },
-    /// A record that was read once is no longer the same: the input was modified during the run.
+    /// Every record of the inputs was rejected, and there was at least one: most likely another format than JSON lines,
+    /// or another field. Of the outputs only the rejects were written.
+    NoRecords {
+        /// How many.
+        rejected: u64,
+        /// The first of them.
+        first: Rejected,
+        /// What is likely wrong, and what to do.
+        hint: String,
+    },
+    /// An input file was truncated, written to, replaced or removed during the run. Streams, pipes and devices are taken as
+    /// they come: nobody can say whether they changed.
     InputChanged {
         /// The input as it was named.
         path: PathBuf,
-        /// Line of the record, from 1.
-        line: u64,
+        /// Line of the record that was found changed, from 1, where it is a record by which the change was seen.
+        line: Option<u64>,
+        /// How it changed.
+        what: String,
     },
     /// Two roles share one file: an output is also an input, or two outputs are the same.
     SameFile {
@@ -80,6 +94,7 @@ impl DedupError {
             Self::OutOfRange { .. } => "ERR_OUT_OF_RANGE",
             Self::SameFile { .. } => "ERR_SIMHASH_SAME_FILE",
             Self::Input { .. } => "ERR_SIMHASH_INPUT",
+            Self::NoRecords { .. } => "ERR_SIMHASH_NO_RECORDS",
             Self::InputChanged { .. } => "ERR_SIMHASH_INPUT_CHANGED",
             Self::Output { source, .. } if is_full(source) => "ERR_SIMHASH_DISK_FULL",
             Self::Output { .. } => "ERR_SIMHASH_OUTPUT",
@@ -96,6 +111,7 @@ impl DedupError {
             | Self::InputChanged { path, .. }
             | Self::SameFile { path }
             | Self::Output { path, .. } => Some(path),
+            Self::NoRecords { first, .. } => Some(Path::new(&first.file)),
             _ => None,
         }
     }
@@ -103,7 +119,8 @@ impl DedupError {
     /// The line concerned, from 1.
     pub fn line(&self) -> Option<u64> {
         match self {
-            Self::InputChanged { line, .. } => Some(*line),
+            Self::InputChanged { line, .. } => *line,
+            Self::NoRecords { first, .. } => Some(first.line),
             _ => None,
         }
     }
@@ -133,12 +150,23 @@ impl fmt::Display for DedupError {
             Self::Input { path, source } => {
                 write!(f, "cannot read {}: {source}", path.display())
             }
-            Self::InputChanged { path, line } => write!(
-                f,
-                "{}:{line}: the record changed while it was being deduplicated; \
-                 run again on a file that nothing writes to",
-                path.display()
-            ),
+            Self::NoRecords { rejected, first: Rejected { file, line, reason }, hint } => {
+                let all = match rejected {
+                    1 => "the only record was rejected,".to_owned(),
+                    rejected => {
+                        format!("all {} records were rejected, the first is", grouped(*rejected))
+                    }
+                };
+                write!(f, "{all} {file}:{line}: {reason}; {hint}")
+            }
+            Self::InputChanged { path, line, what } => {
+                let line = line.map_or(String::new(), |line| format!(":{line}"));
+                write!(
+                    f,
+                    "{}{line} changed while it was being deduplicated: {what}; run again on a file that nothing writes to",
+                    path.display()
+                )
+            }
             Self::SameFile { path } => write!(
                 f,
                 "the output {} is also an input or another output; give it a name of its own",

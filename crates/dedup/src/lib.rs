@@ -46,6 +46,6 @@ pub use files::dedup_files;
 pub use keep::{Integer, Key};
 pub use method::Method;
 pub use options::{Cluster, DedupOptions, FileOptions, Keep, Measure};
-pub use read::{Fields, Input};
+pub use read::{Fields, Input, MAX_LINE_BYTES};
 pub use report::{Progress, Rejected, Stage, Summary};
 pub use write::{Duplicates, Outputs, Target};

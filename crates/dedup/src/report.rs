@@ -3,6 +3,7 @@
 use crate::decide::Outcome;
 use crate::method::Sketch;
 use serde::Serialize;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// The figures of a run. Always `read = kept + duplicates + rejected`.
@@ -37,6 +38,9 @@ pub struct Summary {
     /// The first rejected records, at most [`Summary::REPORTED`].
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub first_rejected: Vec<Rejected>,
+    /// Unfinished files that runs had left which were killed while they wrote to the same outputs; they were removed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub leftovers: Vec<PathBuf>,
 }
 
 impl Summary {
@@ -94,6 +98,19 @@ pub struct Rejected {
     pub line: u64,
     /// What is wrong with it.
     pub reason: String,
+}
+
+/// `1234567` as `1,234,567`.
+pub(crate) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() * 4 / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
 }
 
 /// What a run is doing.

@@ -7,7 +7,7 @@ use simhash_dedup::evaluate::{
     evaluate,
 };
 use simhash_dedup::verify::jaccard;
-use simhash_sketch::{Fingerprinter, FingerprinterOptions, Scratch};
+use simhash_sketch::{ALMOST_ONE, Fingerprinter, FingerprinterOptions, Numbers, Scratch};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::AtomicBool;
 
@@ -273,7 +273,7 @@ proptest! {
 
     #[test]
     fn the_truth_of_texts_is_every_pair_above_the_threshold(
-        texts in proptest::collection::vec(prop_oneof![4 => "[甲乙丙]{0,9}".boxed(), 1 => long_text().boxed()], 0..25),
+        texts in proptest::collection::vec(prop_oneof![4 => "[甲乙丙]{0,9}|[12甲]{0,5}".boxed(), 1 => long_text().boxed()], 0..25),
         sample in 0usize..10,
     ) {
         let by = Fingerprinter::new(&FingerprinterOptions::default()).unwrap();
@@ -290,7 +290,8 @@ proptest! {
             let fives = if characters.len() < 400 { &[][..] } else { &characters };
             fives.windows(5).map(<[char]>::to_vec).collect()
         }).collect();
-        let similarity = |a: usize, b: usize| {
+        let numbers: Vec<Numbers> = texts.iter().map(|text| Numbers::of(text)).collect();
+        let by_sets = |a: usize, b: usize| {
             let similarity = jaccard(&sets[a], &sets[b]);
             if long[a].is_empty() || long[b].is_empty() {
                 return similarity;
@@ -298,10 +299,14 @@ proptest! {
             let both = long[a].intersection(&long[b]).count();
             similarity.min(both as f64 / long[a].union(&long[b]).count() as f64)
         };
+        let similarity = |a: usize, b: usize| {
+            (by_sets(a, b) * numbers[a].factor(numbers[b])).min(ALMOST_ONE)
+        };
         let (mut group, mut expected) = ((0..texts.len()).collect::<Vec<_>>(), BTreeSet::new());
         for b in 0..texts.len() {
             for a in (0..b).rev() {
-                if similarity(a, b) >= 1.0 && long[a] == long[b] {
+                let same_numbers = numbers[a].class() == numbers[b].class();
+                if by_sets(a, b) >= 1.0 && long[a] == long[b] && same_numbers {
                     group[b] = group[a];
                 }
             }

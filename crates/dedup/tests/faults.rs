@@ -219,6 +219,49 @@ fn links_devices_and_modes_are_respected() {
     assert_eq!(mode("new") & 0o777, 0o600, "a private file stays private when it is replaced");
 }
 
+#[test]
+fn an_output_that_cannot_take_its_name_says_which_others_stand() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    fs::write(path("in"), LINE.repeat(3)).unwrap();
+    fs::write(path("out"), "old").unwrap();
+    let outputs = Outputs {
+        clusters: Some(Target::File(path("clusters"))),
+        rejects: Some(Target::File(path("rejects"))),
+        ..to(path("out"))
+    };
+    // A folder takes a name while the run is under way: nothing can be renamed to it.
+    let report = |_: &simhash_dedup::Progress| {
+        let _ = fs::create_dir(path("rejects"));
+    };
+    let (inputs, cancel) = ([Input::File(path("in"))], AtomicBool::new(false));
+    let options = FileOptions::default();
+    let result = dedup_files(&inputs, &outputs, &options, &report, &cancel).map(|_| ());
+    let (code, message) = refused(result);
+    assert_eq!(code, "ERR_SIMHASH_OUTPUT");
+    let stands = format!("these outputs of the run stand: {}", path("out").display());
+    let missing = format!("these were not written either: {}", path("clusters").display());
+    for part in ["rejects: it cannot take its name", &stands, &missing] {
+        assert!(message.contains(part), "{message}");
+    }
+    assert_eq!(fs::read_to_string(path("out")).unwrap(), LINE);
+    assert_eq!(names(folder.path()), ["in", "out", "rejects"]);
+}
+
+#[test]
+fn what_a_killed_run_left_beside_an_output_is_removed_and_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    fs::write(path("in"), LINE).unwrap();
+    fs::write(path(".out.simhash-0.tmp"), "half").unwrap();
+    let (inputs, cancel) = ([Input::File(path("in"))], AtomicBool::new(false));
+    let (outputs, options) = (to(path("out")), FileOptions::default());
+    let summary = dedup_files(&inputs, &outputs, &options, &|_| {}, &cancel).unwrap();
+    assert_eq!(names(folder.path()), ["in", "out"]);
+    let folder = fs::canonicalize(folder.path()).unwrap();
+    assert_eq!(summary.leftovers, [folder.join(".out.simhash-0.tmp")]);
+}
+
 /// `/dev/full` refuses every write as a full disk does.
 #[cfg(target_os = "linux")]
 #[test]

@@ -145,9 +145,10 @@ fn a_stream_of_gzip_is_decompressed_like_a_file() {
     let summary = run(&[stream], &outputs(folder.path()), &wide()).unwrap();
     assert_eq!((summary.read, summary.kept, summary.duplicates), (2, 1, 1));
     for short in [&b""[..], b"\n", b"{"] {
+        let good = Input::stream("good", std::io::Cursor::new(format!("{{\"text\":\"{A}\"}}\n")));
         let stream = Input::stream("-", std::io::Cursor::new(short.to_vec()));
-        let summary = run(&[stream], &Outputs::default(), &wide()).unwrap();
-        assert_eq!(summary.read, summary.rejected, "{short:?}");
+        let summary = run(&[good, stream], &Outputs::default(), &wide()).unwrap();
+        assert_eq!(summary.read, summary.rejected + 1, "{short:?}");
     }
 }
 
@@ -307,8 +308,8 @@ proptest! {
         ),
     ) {
         let folder = tempfile::tempdir().unwrap();
-        // Not a gzip file by accident.
-        let bytes = [b"\n".to_vec(), bytes.concat()].concat();
+        // Not a gzip file or UTF-16 by accident, and not rejected whole.
+        let bytes = [b"\n{\"text\":\"\"}\n".to_vec(), bytes.concat()].concat();
         let source = file(folder.path(), "in", &bytes);
         let summary = run(&[source], &outputs(folder.path()), &wide()).unwrap();
         let blank = |line: &&[u8]| line.iter().all(|byte| b" \t\r".contains(byte));

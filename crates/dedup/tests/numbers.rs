@@ -8,7 +8,7 @@ use simhash_index::{AddOptions, Index, IndexOptions};
 use simhash_sketch::{Fingerprinter, FingerprinterOptions, Scratch};
 use std::sync::atomic::AtomicBool;
 
-const TITLES: [[&str; 2]; 8] = [
+const TITLES: [[&str; 2]; 14] = [
     ["第3集", "第4集"],
     ["EP01", "EP02"],
     ["庆余年第3集", "庆余年第4集"],
@@ -17,6 +17,12 @@ const TITLES: [[&str; 2]; 8] = [
     ["上海地铁10号线", "上海地铁11号线"],
     ["某某电视剧全集在线观看第12集", "某某电视剧全集在线观看第13集"],
     ["今天多云转小雨最高气温7度", "今天多云转小雨最高气温8度"],
+    ["EP100", "EP1000"],
+    ["价格100元", "价格10000元"],
+    ["2026年11月1日", "2026年11月11日"],
+    ["13800138000", "13800013800"],
+    ["中共中央政治局第十次集体学习", "中共中央政治局第十四次集体学习"],
+    ["受寒潮影响，今晚青禾市最低气温-5℃", "受寒潮影响，今晚青禾市最低气温5℃"],
 ];
 
 /// Whether the second of two texts counts as a duplicate of the first where one comes after the other.
@@ -53,6 +59,47 @@ fn titles_that_differ_in_a_number_are_not_merged_by_default() {
             assert!(!batch(titles, &options), "{titles:?} within {max_distance}");
         }
         assert!(!online(titles, Verify::default()), "{titles:?} in an index");
+    }
+}
+
+/// Every one of these is another document, though the features of thousands of them are the same set.
+#[test]
+fn every_distinct_number_is_kept() {
+    type Template = (&'static str, fn(u32) -> String);
+    let templates: [Template; 5] = [
+        ("EP", |n| format!("EP{n}")),
+        ("第n集", |n| format!("第{n}集")),
+        ("庆余年", |n| format!("庆余年 第{n}集")),
+        ("order", |n| format!("订单号{}已发货", 20_261_100_000_u64 + u64::from(n) * 37)),
+        ("date", |n| format!("{}年{}月{}日", 2000 + n / 372, n / 31 % 12 + 1, n % 31 + 1)),
+    ];
+    for (name, make) in templates {
+        let texts: Vec<String> = (1..=10_000).map(make).collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let mut deduper = Deduper::new(&DedupOptions::default()).unwrap();
+        deduper.push(&texts, &AtomicBool::new(false)).unwrap();
+        assert_eq!(deduper.summary().kept, 10_000, "{name}");
+    }
+}
+
+#[test]
+fn one_means_equal_at_every_length_and_a_threshold_of_one_still_finds_what_it_found() {
+    let repeated = |times: usize| "今天天气真不错我们一起去公园散步吧".repeat(times);
+    for texts in [["哈哈", "哈哈哈"], [&repeated(8), &repeated(9)]] {
+        for min_similarity in [0.8, 1.0] {
+            let options = DedupOptions {
+                method: Method::BruteForce,
+                min_similarity: Some(min_similarity),
+                ..DedupOptions::default()
+            };
+            let similarity_of = |measure| {
+                let options = DedupOptions { measure, ..options.clone() };
+                let mut deduper = Deduper::new(&options).unwrap();
+                deduper.push(&texts, &AtomicBool::new(false)).unwrap()[1].similarity
+            };
+            assert_eq!(similarity_of(Measure::Auto), Some(1.0_f64.next_down()), "{texts:?}");
+            assert_eq!(similarity_of(Measure::Jaccard), Some(1.0), "{texts:?}");
+        }
     }
 }
 

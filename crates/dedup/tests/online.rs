@@ -9,7 +9,7 @@ use simhash_dedup::verify::{self, cosine, edit_similarity, jaccard};
 use simhash_index::{
     AddOptions, Index, IndexError, IndexOptions, Item, Match, OnDuplicate, Outcome, Window,
 };
-use simhash_sketch::{Fingerprinter, FingerprinterOptions, Scratch, hamming};
+use simhash_sketch::{ALMOST_ONE, Fingerprinter, FingerprinterOptions, Numbers, Scratch, hamming};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
@@ -90,8 +90,16 @@ impl Model {
             measure => {
                 self.by.shingles(a, &mut scratch, &mut x);
                 self.by.shingles(b, &mut scratch, &mut y);
-                let containment = measure == Measure::Containment;
-                if containment { verify::containment(&x, &y) } else { jaccard(&x, &y) }
+                match measure {
+                    Measure::Containment => verify::containment(&x, &y),
+                    Measure::Auto => {
+                        let [a, b] = [a, b].map(|text| {
+                            Numbers::of(self.by.normalize(text, &mut Scratch::default()))
+                        });
+                        (jaccard(&x, &y) * a.factor(b)).min(ALMOST_ONE)
+                    }
+                    _ => jaccard(&x, &y),
+                }
             }
         }
     }
@@ -453,5 +461,74 @@ fn every_damage_to_keys_and_texts_is_named() {
         assert!(matches!(opened, Err(IndexError::Damaged { .. })), "byte {at}");
         let cut = OnlineIndex::open(&mut &bytes[..at], fingerprinter());
         assert!(matches!(cut, Err(IndexError::Damaged { .. })), "cut at {at}");
+    }
+}
+
+/// Keys and texts belong to the moment of the fingerprints: that of the call.
+#[test]
+fn a_snapshot_has_the_keys_and_texts_of_its_moment() {
+    let index = online(3, Some(Window { max_age: Some(1_000_000), max_count: None }), ALL);
+    let add = |number: u64, key: &str| {
+        let document = document(&index, &format!("短{number}"));
+        index.add(&document, Some(key), Some(number)).unwrap()
+    };
+    for number in 0..3000 {
+        assert_eq!(add(number, &format!("key {}", number % 2000)), number);
+    }
+    let mut expected = Vec::new();
+    index.save(&mut expected).unwrap();
+    let snapshot = index.snapshot();
+    // An earlier use of a key, many later ones, and enough deletions for chunks to be looked through.
+    assert!(index.delete(2500));
+    for number in 3000..6000 {
+        add(number, "key 7");
+    }
+    assert_eq!(index.expire(2900).unwrap(), 2899);
+    let mut written = Vec::new();
+    snapshot.write(&mut written, &AtomicBool::new(false)).unwrap();
+    let opened = OnlineIndex::open(&mut written.as_slice(), fingerprinter()).unwrap();
+    assert_eq!(opened.index().len(), 3000);
+    for number in 0..3000_u64 {
+        assert_eq!(opened.key_of(number), Some(format!("key {}", number % 2000)));
+        assert_eq!(opened.text_of(number), Some(format!("短{number}")));
+    }
+    let ids = ["key 7", "key 500", "key 1500"].map(|key| opened.id_of(key));
+    assert_eq!(ids, [Some(2007), Some(2500), Some(1500)]);
+    assert!(written == expected);
+}
+
+/// A batch under way, of any kind, ends after single calls that came later.
+#[test]
+fn a_single_call_is_done_while_a_batch_is_under_way() {
+    let go = AtomicBool::new(false);
+    let index = online(3, None, ALL);
+    let documents: Vec<Document> =
+        (0..60_000).map(|number| document(&index, &format!("短{number}"))).collect();
+    let empty = document(&index, "");
+    for check in [false, true] {
+        let before = index.index().len();
+        let (ids, single) = thread::scope(|scope| {
+            let batch = scope.spawn(|| {
+                if !check {
+                    return index.add_many(&documents, &[], &[]).unwrap().iter().collect();
+                }
+                let add = OnDuplicate::Add;
+                let all = index.check_and_add_many(&documents, &[], &[], add, None, &go).unwrap();
+                all.iter().filter_map(|checked| checked.outcome.id).collect::<Vec<u64>>()
+            });
+            while index.index().len() == before {
+                thread::yield_now();
+            }
+            let single = index.add(&empty, Some("single"), None).unwrap();
+            assert!(index.delete(single));
+            (batch.join().unwrap(), single)
+        });
+        assert_eq!(ids.len(), documents.len());
+        // A call that waited for the batch would have come after it.
+        assert!(single < ids[ids.len() - 1], "{single}");
+        assert!(!ids.contains(&single));
+        for (&id, document) in ids.iter().zip(&documents).step_by(997) {
+            assert_eq!(index.text_of(id).as_deref(), document.text.as_deref());
+        }
     }
 }

@@ -3,7 +3,8 @@
 
 use std::fmt;
 
-/// Why a call on the index failed. Nothing was changed by a call that returns one.
+/// Why a call on the index failed. The call has added nothing; in an index with a window that is [`IndexError::Full`] its
+/// time counts, and documents may have left for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum IndexError {
@@ -58,6 +59,15 @@ pub enum IndexError {
         /// The length of this index; without signatures kept, the least.
         expected: usize,
     },
+    /// A time further ahead of the system's clock than the index takes.
+    Skew {
+        /// The time, in milliseconds since 1970.
+        at: u64,
+        /// How far ahead it is, in milliseconds.
+        ahead: u64,
+        /// How far ahead it may be.
+        most: u64,
+    },
     /// `expire` on an index that keeps no times.
     NoWindow,
     /// The oldest and the newest live id are 2^32 apart: delete or expire old ones first.
@@ -99,6 +109,7 @@ impl IndexError {
         match self {
             Self::Distance { .. }
             | Self::Window { .. }
+            | Self::Skew { .. }
             | Self::Sentences { .. }
             | Self::Threshold { .. }
             | Self::TooManySets { .. }
@@ -108,7 +119,7 @@ impl IndexError {
             Self::NoWindow => "ERR_SIMHASH_NO_WINDOW",
             Self::Full { .. } => "ERR_SIMHASH_INDEX_FULL",
             Self::Cancelled => "ERR_SIMHASH_CANCELLED",
-            Self::Merge => "ERR_SIMHASH_INTERNAL",
+            Self::Merge => "ERR_SIMHASH_MERGE",
             Self::Io { .. } => "ERR_SIMHASH_IO",
             Self::Damaged { .. } => "ERR_SIMHASH_INDEX_DAMAGED",
         }
@@ -131,6 +142,10 @@ impl fmt::Display for IndexError {
             Self::Window { name, given } => write!(
                 f,
                 "window.{name} is {given}; it must be at least 1 and maxCount at most 4294967294"
+            ),
+            Self::Skew { at, ahead, most } => write!(
+                f,
+                "at is {at}, {ahead} ms ahead of the system clock; window.maxSkew is {most} ms. Correct the time; where at is no Unix time in milliseconds, set window: {{ maxSkew: Infinity }}"
             ),
             Self::Sentences { name, given, range } => {
                 write!(f, "{name} is {given}; it must be from {range}")

@@ -1,10 +1,11 @@
 //! The live index: many readers, one writer at a time, every answer exact.
 //!
-//! Two locks. `writers` orders additions and deletions: who holds it knows that nothing is added or deleted meanwhile,
-//! so a check-and-add looks and adds as one step, and of two near-duplicates that arrive together exactly one is kept.
+//! Two locks. Who has the turn ([`turns`](crate::turns)) knows that nothing is added or deleted meanwhile, so a
+//! check-and-add looks and adds as one step, and of two near-duplicates that arrive together exactly one is kept.
 //! `state` guards the data: searches share it, and it is taken exclusively only for the moment of a change, never while
 //! something is built. Merges build on threads of their own ([`background`]).
 
+mod added;
 mod background;
 pub(crate) mod batch;
 mod bulk;
@@ -15,20 +16,23 @@ mod writer;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use parking_lot::{Mutex, RwLock};
+use parking_lot::RwLock;
 
+pub use self::added::Added;
 use self::background::Worker;
 pub(crate) use self::batch::each;
 pub use self::timed::{AddOptions, OnDuplicate, Outcome};
 pub(crate) use self::whole::Parts;
+pub use self::whole::Pending;
 pub use self::writer::Writer;
 use crate::ids::Ids;
 use crate::plan::{MAX_DISTANCE, Plan};
 use crate::run::Run;
-use crate::scan::Hit;
+use crate::scan::{self, Hit};
 use crate::spread::spread;
 use crate::stack::Stack;
-use crate::window::{Ages, Window};
+use crate::turns::Turns;
+use crate::window::{Ages, Skew, Window};
 use crate::{Checked, IndexError, IndexOptions, Item, Match, Matches, SearchOptions, Stats};
 
 /// An exact Hamming index over 64-bit fingerprints, with short texts and empty documents beside them.
@@ -45,10 +49,47 @@ pub struct Index {
 /// What the index shares with its merges.
 #[derive(Debug)]
 struct Shared {
-    writers: Mutex<()>,
+    turns: Turns<()>,
     state: RwLock<State>,
     worker: Worker,
     window: Option<Window>,
+    skew: Skew,
+    /// What a test does at a stage, on the thread that reaches it.
+    #[cfg(test)]
+    hook: parking_lot::Mutex<Option<Hook>>,
+}
+
+/// A moment at which a test can look in; nobody holds a lock then.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// A batch has looked its items up and has not decided yet.
+    Looked,
+    /// The items of a batch that is sealed at once have their ids, and are in no table.
+    Assigned,
+}
+
+#[cfg(test)]
+#[derive(Clone)]
+struct Hook(Arc<dyn Fn(Stage) + Send + Sync>);
+
+#[cfg(test)]
+impl std::fmt::Debug for Hook {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Hook")
+    }
+}
+
+impl Shared {
+    #[cfg(test)]
+    fn reached(&self, stage: Stage) {
+        if let Some(Hook(hook)) = { self.hook.lock().clone() } {
+            hook(stage);
+        }
+    }
+
+    #[cfg(not(test))]
+    #[expect(clippy::unused_self, reason = "only tests look in")]
+    fn reached(&self, _: Stage) {}
 }
 
 #[derive(Debug)]
@@ -56,8 +97,16 @@ struct State {
     stack: Stack,
     ids: Ids,
     ages: Ages,
-    /// First id of a bulk addition whose fingerprints are not in the tables yet.
-    unsealed: Option<u64>,
+    /// A batch under way whose fingerprints are not in the tables yet.
+    unsealed: Option<Unsealed>,
+}
+
+#[derive(Debug)]
+struct Unsealed {
+    /// The first id that may be one of its.
+    from: u64,
+    /// Fingerprints that have an id and are in no table.
+    values: Arc<Vec<u64>>,
 }
 
 /// The item as it is stored.
@@ -92,6 +141,14 @@ impl State {
                 self.ids.prefetch(hit.value);
                 hits.push(hit);
             });
+            if let Some(Unsealed { values, .. }) = &self.unsealed {
+                scan::within(values, value, distance, |at, distance| {
+                    hits.push(Hit { distance, value: values[at] });
+                });
+                // Some may be in tables by now.
+                hits.sort_unstable();
+                hits.dedup();
+            }
             for hit in &hits {
                 self.ids.prefetch_records(hit.value);
             }
@@ -283,9 +340,10 @@ impl Index {
         self.shared.seal(cancel).map(drop)
     }
 
-    /// A run of everything that is here, after compacting; none if there are no fingerprints.
-    pub(crate) fn sealed(&self, cancel: &AtomicBool) -> Result<Option<Run>, IndexError> {
-        self.shared.seal(cancel)
+    /// A run of everything that is here, after compacting, none if there are no fingerprints; and the id that the next
+    /// addition got at that moment.
+    pub(crate) fn sealed(&self, cancel: &AtomicBool) -> Result<(Option<Run>, u64), IndexError> {
+        self.shared.seal_before(cancel)
     }
 
     pub(crate) fn shared_plan(&self) -> Arc<Plan> {
@@ -327,3 +385,6 @@ fn checked_distance(given: u32) -> Result<u32, IndexError> {
     }
     Ok(given)
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,7 +7,7 @@
 //! ```
 //! [`plan`] says which bits each table keeps and proves that no neighbour is missed; `run` is the sealed set of tables, `front`
 //! the growing one, `stack` both; `ids` knows who holds what; [`Index`] puts a lock and the semantics around them.
-//! `window` says which documents are due to leave; [`join`] finds all pairs and clusters; `image` saves and opens the whole.
+//! `turns` orders changes; `window` says which documents are due to leave; [`join`] finds all pairs and clusters; `image` saves and opens the whole.
 //! [`bands`] finds similar sets by their `MinHash` signatures.
 //! [`sentences`] groups documents that have a sentence in common.
 //! [`overlap`] is for sets instead of fingerprints: all pairs, or all neighbours, above a Jaccard threshold, exactly.
@@ -15,7 +15,6 @@
 
 pub mod bands;
 mod error;
-mod folder;
 mod front;
 mod ids;
 mod image;
@@ -32,15 +31,15 @@ pub mod sentences;
 mod spread;
 mod stack;
 mod stats;
+mod turns;
 mod window;
 
 pub use error::IndexError;
-pub use folder::missing_folder;
 pub use image::Snapshot;
-pub use index::{AddOptions, Index, OnDuplicate, Outcome, Writer};
+pub use index::{AddOptions, Added, Index, OnDuplicate, Outcome, Pending, Writer};
 pub use item::{Checked, Item, Match, Matches, SearchOptions};
 pub use join::{Cluster, Pair, Pairs};
 pub use options::IndexOptions;
 pub use plan::{Estimate, MAX_DISTANCE, Plan, PlanChoice};
 pub use stats::Stats;
-pub use window::Window;
+pub use window::{MAX_SKEW, Window};

@@ -3,9 +3,12 @@
 //! Documents leave in the order of their times. A queue holds an id and a time per addition, 12 bytes; renewing a
 //! document appends it again and counts its older entry as stale, to be skipped when its turn comes. Entries of deleted
 //! documents are skipped likewise, and swept out when they and the stale ones are half of the queue, so that the queue
-//! follows the number of live documents. Time never runs backwards here: a time before the latest counts as the latest.
+//! follows the number of live documents. Time never runs backwards here: a time before the latest counts as the latest. So
+//! one time far in the future would stop the window for as long: [`Skew`] refuses it, for every kind of index.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::SystemTime;
 
 use ahash::AHashMap;
 
@@ -35,8 +38,47 @@ impl Window {
     }
 }
 
+/// How far ahead of the system's clock a time may be unless another limit is set: a day, in milliseconds.
+pub const MAX_SKEW: u64 = 86_400_000;
+
+/// The system's clock, in milliseconds since 1970.
+pub(crate) fn clock() -> u64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    since.map_or(0, |since| since.as_millis() as u64)
+}
+
+/// The limit on times ahead of the clock. It belongs to an index while it is open and is in no file.
+#[derive(Debug)]
+pub(crate) struct Skew(AtomicU64);
+
+impl Default for Skew {
+    fn default() -> Self {
+        Self(AtomicU64::new(MAX_SKEW))
+    }
+}
+
+impl Skew {
+    /// Milliseconds; none: any time is taken.
+    pub(crate) fn set(&self, most: Option<u64>) {
+        self.0.store(most.unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
+
+    /// Whether all of these times may be taken. An index without a window looks at none.
+    pub(crate) fn admit(&self, window: Option<Window>, times: &[u64]) -> Result<(), IndexError> {
+        let most = self.0.load(Ordering::Relaxed);
+        if window.is_none() || times.is_empty() || most == u64::MAX {
+            return Ok(());
+        }
+        let last = clock().saturating_add(most);
+        match times.iter().find(|&&at| at > last) {
+            Some(&at) => Err(IndexError::Skew { at, ahead: at - (last - most), most }),
+            None => Ok(()),
+        }
+    }
+}
+
 /// The queue of documents by time.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Ages {
     ids: VecDeque<u32>,
     times: VecDeque<u64>,
@@ -181,6 +223,24 @@ mod tests {
         assert!(ages.ids.len() <= 1025);
         assert_eq!(ages.pop_before(99_999, |_| true), None);
         assert_eq!(ages.pop_before(100_000, |_| true), Some(0));
+    }
+
+    #[test]
+    fn times_far_ahead_of_the_clock_are_refused_until_the_limit_is_lifted() {
+        let (skew, window) = (Skew::default(), Some(Window::default()));
+        let soon = clock() + MAX_SKEW - 60_000;
+        let late = soon + 3_600_000;
+        assert!(skew.admit(window, &[0, soon]).is_ok());
+        let refused = skew.admit(window, &[0, late]).unwrap_err();
+        assert_eq!(refused.code(), "ERR_OUT_OF_RANGE");
+        let said = refused.to_string();
+        assert!(said.contains("maxSkew: Infinity") && said.contains(&late.to_string()), "{said}");
+        assert!(skew.admit(None, &[late]).is_ok());
+        skew.set(Some(0));
+        assert!(skew.admit(window, &[soon]).is_err());
+        assert!(skew.admit(window, &[clock()]).is_ok());
+        skew.set(None);
+        assert!(skew.admit(window, &[u64::MAX]).is_ok());
     }
 
     #[test]

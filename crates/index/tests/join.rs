@@ -223,3 +223,46 @@ fn an_empty_index_has_neither_pairs_nor_clusters() {
     assert_eq!(index.pairs(None).unwrap().next_batch(&index, 0, &go).unwrap(), None);
     assert!(index.clusters(None, 0, &|_| (), &go).unwrap().is_empty());
 }
+
+/// Documents that leave and come again while a join runs: their fingerprints are in its tables, and they are not.
+#[test]
+fn documents_added_after_a_join_began_are_in_no_pair_and_no_cluster() {
+    let go = AtomicBool::new(false);
+    let index = index("k3-t6");
+    let mut random = Random(47);
+    let values: Vec<u64> = (0..3000).map(|_| random.next()).collect();
+    for &value in &values {
+        for value in [value, value ^ 1, value] {
+            index.add(Item::Fingerprint(value)).unwrap();
+        }
+    }
+    // Of three documents the middle one alone stays.
+    let again = || {
+        let end = index.add(Item::Empty).unwrap();
+        for (number, &value) in (0..).zip(&values) {
+            assert!(index.delete(3 * number) && index.delete(3 * number + 2));
+            index.add(Item::Fingerprint(value)).unwrap();
+        }
+        end
+    };
+    let mut join = index.pairs(None).unwrap();
+    let end = again();
+    while let Some(pairs) = join.next_batch(&index, 1, &go).unwrap() {
+        assert!(pairs.iter().all(|pair| pair.a < end && pair.b < end), "{:?}", pairs[0]);
+    }
+    assert!(all_pairs(&index, 3, 1).len() >= values.len());
+
+    let late = std::cell::Cell::new(None);
+    let progress = |_: f64| {
+        if late.get().is_none() {
+            late.set(Some(index.add(Item::Empty).unwrap()));
+            for &value in &values {
+                index.add(Item::Fingerprint(value ^ 1)).unwrap();
+            }
+        }
+    };
+    let clusters = index.clusters(None, 1, &progress, &go).unwrap();
+    let end = late.get().unwrap();
+    assert_eq!(clusters.len(), values.len());
+    assert!(clusters.iter().all(|cluster| cluster.ids.iter().all(|&id| id < end)));
+}

@@ -350,7 +350,7 @@ fn what_a_batch_under_way_holds_is_a_duplicate_for_who_comes_later() {
             }
             let ids = adding.join().unwrap();
             for (number, checked) in checked {
-                let batched = ids.start + number as u64;
+                let batched = ids.first() + number as u64;
                 match checked {
                     Checked::Added(id) => assert!(id < batched, "{id} beside {batched}"),
                     Checked::Duplicate(found) => assert_eq!(found.id, batched),

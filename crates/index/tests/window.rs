@@ -173,3 +173,45 @@ fn the_clock_serves_where_no_time_is_given() {
     assert_eq!(index.len(), 3);
     assert_eq!(index.expire(u64::MAX).unwrap(), 3);
 }
+
+#[test]
+fn an_empty_batch_changes_nothing() {
+    let go = AtomicBool::new(false);
+    let index = index(Some(100), None);
+    index.add_at(Item::Fingerprint(1), Some(1000)).unwrap();
+    assert_eq!(index.add_many_at(&[], &[]).unwrap(), 1..1);
+    assert!(index.check_and_add_many(&[], 0, &go).unwrap().is_empty());
+    assert!(index.check_and_add_many_with(&[], &[], OnDuplicate::Add, &go).unwrap().is_empty());
+    // The clock would have taken the document away, and 1,001 would count as now.
+    assert_eq!(index.len(), 1);
+    index.add_at(Item::Fingerprint(u64::MAX), Some(1001)).unwrap();
+    assert_eq!(index.len(), 2);
+}
+
+#[test]
+fn a_time_far_ahead_of_the_clock_is_refused_and_nothing_has_changed() {
+    let go = AtomicBool::new(false);
+    let index = index(Some(1000), None);
+    let (item, far) = (Item::Fingerprint(1), 1 << 50);
+    assert_eq!(index.add_at(item, Some(5)).unwrap(), 0);
+    let touch = AddOptions { at: Some(far), on_duplicate: OnDuplicate::Touch };
+    for error in [
+        index.add_at(Item::Fingerprint(u64::MAX), Some(far)).unwrap_err(),
+        index.check_and_add_with(item, touch).unwrap_err(),
+        index.add_many_at(&[item, item], &[6, far]).unwrap_err(),
+        index.check_and_add_many_with(&[item, item], &[6, far], OnDuplicate::Add, &go).unwrap_err(),
+    ] {
+        assert_eq!(error.code(), "ERR_OUT_OF_RANGE", "{error}");
+        assert!(error.to_string().contains("window.maxSkew"), "{error}");
+    }
+    assert_eq!((index.len(), index.has(0)), (1, true));
+    // Time has not moved: a document of the time 1,005 is the last that leaves the first one there.
+    index.add_at(Item::Fingerprint(u64::MAX), Some(1005)).unwrap();
+    assert_eq!((index.len(), index.has(0)), (2, true));
+    index.set_max_skew(None);
+    index.add_at(item, Some(far)).unwrap();
+    assert_eq!(index.len(), 1);
+    // Without a window nobody looks at times.
+    let plain = Index::new(&IndexOptions::default()).unwrap();
+    assert_eq!(plain.add_at(item, Some(far)).unwrap(), 0);
+}

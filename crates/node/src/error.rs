@@ -25,6 +25,8 @@ pub(crate) mod js {
 pub(crate) struct Failure {
     code: &'static str,
     message: String,
+    /// Whether it is a panic that was caught: what it ran through may be half done.
+    panicked: bool,
 }
 
 /// A defect of this package.
@@ -35,7 +37,7 @@ const PENDING: &str = "PendingException";
 
 impl Failure {
     pub(crate) fn new(code: &'static str, message: impl Into<String>) -> Self {
-        Self { code, message: message.into() }
+        Self { code, message: message.into(), panicked: false }
     }
 
     /// An argument of the wrong type.
@@ -73,11 +75,12 @@ impl Failure {
             .map(String::as_str)
             .or_else(|| payload.downcast_ref::<&str>().copied())
             .unwrap_or("no message");
-        Self::internal(format!("internal error, please report it: {reason}"))
+        let failure = Self::internal(format!("internal error, please report it: {reason}"));
+        Self { panicked: true, ..failure }
     }
 
-    pub(crate) fn is_internal(&self) -> bool {
-        self.code == INTERNAL
+    pub(crate) fn is_panic(&self) -> bool {
+        self.panicked
     }
 
     /// The error to reject a promise with; on the JavaScript thread.

@@ -34,6 +34,8 @@ pub struct NativeExplanation {
     pub only_b: Vec<NativeToken>,
     pub jaccard: f64,
     pub long_jaccard: Option<f64>,
+    pub similarity: f64,
+    pub numbers: Vec<Vec<String>>,
     pub equal: bool,
 }
 
@@ -71,6 +73,8 @@ pub fn explain(
         only_b: told.only_b.into_iter().map(NativeToken::from).collect(),
         jaccard: told.jaccard,
         long_jaccard: told.long_jaccard,
+        similarity: told.similarity,
+        numbers: told.numbers.into(),
         equal: told.equal,
     })
 }

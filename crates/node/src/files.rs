@@ -58,6 +58,7 @@ pub struct NativeSummary {
     pub bytes: f64,
     pub index_bytes: f64,
     pub first_rejected: Vec<NativeRejected>,
+    pub leftovers: Vec<String>,
 }
 
 impl From<Summary> for NativeSummary {
@@ -75,6 +76,7 @@ impl From<Summary> for NativeSummary {
             bytes: number(summary.bytes),
             index_bytes: number(summary.index_bytes),
             first_rejected: summary.first_rejected.into_iter().map(NativeRejected::from).collect(),
+            leftovers: summary.leftovers.iter().map(|path| path.display().to_string()).collect(),
         }
     }
 }
@@ -110,12 +112,12 @@ struct Run {
 }
 
 impl Run {
-    fn new(given: NativeFileOptions<'_>) -> Result<Self, Failure> {
+    fn new(given: NativeFileOptions<'_>, cancel: &Cancel) -> Result<Self, Failure> {
         let input = |name: String| {
             if name == "-" { Input::stdin() } else { Input::File(name.into()) }
         };
         let target = |name: String| match name.as_str() {
-            "-" => Target::stream("-", Waiting(std::io::stdout())),
+            "-" => Target::stream("-", Waiting::new(std::io::stdout(), cancel.flag())),
             _ => Target::File(name.into()),
         };
         let dedup: DedupOptions = given.dedup.core()?;
@@ -145,7 +147,7 @@ pub fn dedup_files<'env>(
     cancel: &Cancel,
 ) -> js::Result<Object<'env>> {
     let threads = options.dedup.threads;
-    let run = Run::new(options)?;
+    let run = Run::new(options, cancel)?;
     let progress = on_progress
         .map(|function| {
             // Weak: a callback must not keep the process alive. The core calls at most 20 times a second; of a queue of

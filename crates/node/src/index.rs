@@ -28,7 +28,7 @@ use document::{Keys, checked_key};
 use napi::Env;
 use napi::bindgen_prelude::{Float64Array, Object, ObjectFinalize, ToNapiValue, Unknown};
 use napi_derive::napi;
-use options::NativeIndexOptions;
+use options::{NativeIndexOptions, NativeWindow};
 use parking_lot::RwLock;
 use shared::{Memory, NEVER, Shared, on_pool};
 use simhash_dedup::online::OnlineIndex;
@@ -83,6 +83,7 @@ impl NativeIndex {
         let shared = caught(|| {
             let core = options.core()?;
             let (index, by) = (Index::new(&core)?, fingerprinter.core.clone());
+            NativeWindow::limit_skew(options.window, |most| index.set_max_skew(most))?;
             let online = OnlineIndex::new(index, by, options.stored());
             Ok(Shared::new(online, core.window, options.threads))
         })?;

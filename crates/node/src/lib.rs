@@ -13,6 +13,7 @@
 #![cfg_attr(test, allow(dead_code, reason = "in a test build the macros of napi export nothing"))]
 #![allow(clippy::needless_pass_by_value, reason = "what comes from JavaScript comes by value")]
 
+mod callback;
 mod check;
 mod columns;
 mod deduper;

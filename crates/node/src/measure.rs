@@ -33,6 +33,12 @@ pub fn jaccard(a: Unknown<'_>, b: Unknown<'_>, by: &NativeFingerprinter) -> js::
     compare(&a, &b, |a, b| of_sets(&by.core, [a, b], verify::jaccard))
 }
 
+/// The similarity that verification goes by.
+#[napi(catch_unwind)]
+pub fn similarity(a: Unknown<'_>, b: Unknown<'_>, by: &NativeFingerprinter) -> js::Result<f64> {
+    compare(&a, &b, |a, b| verify::similarity(&by.core, a, b))
+}
+
 /// Containment of two texts' features.
 #[napi(catch_unwind)]
 pub fn containment(a: Unknown<'_>, b: Unknown<'_>, by: &NativeFingerprinter) -> js::Result<f64> {

@@ -14,6 +14,7 @@ use crate::error::{Failure, caught, js};
 use crate::fingerprinter::NativeFingerprinter;
 use crate::index::batch::{Times, on_duplicate};
 use crate::index::columns::NativeAdded;
+use crate::index::options::NativeWindow;
 use crate::index::shared::{Memory, NEVER};
 use crate::index::time;
 use crate::minhash::TextHasher;
@@ -49,6 +50,7 @@ impl NativeMinHashIndex {
         let shared = caught(|| {
             let hasher = TextHasher::new(fingerprinter, &options.minhash)?;
             let index = BandIndex::new(&options.core()?)?;
+            NativeWindow::limit_skew(options.window, |most| index.set_max_skew(most))?;
             Ok(Shared::new(index, hasher, options.threads))
         })?;
         Ok(Self { shared: RwLock::new(Some(Arc::new(shared))), memory: Arc::default() })

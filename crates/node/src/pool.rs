@@ -1,14 +1,21 @@
 //! Threads: one pool for the process, built when first needed and never dropped.
 //!
 //! Neither libuv's four threads (files and DNS need them) nor the global rayon pool (somebody else's). All workers of a
-//! process share one image of this addon and so one pool. The image is pinned first: Node unloads an addon with its last
-//! environment, and a thread must not wake up in unmapped code.
+//! process share one image of this addon and so one pool. The image is pinned when it is loaded: Node unloads an addon with
+//! its last environment, and a thread, of this pool or one that merges the tables of an index, must not wake up in unmapped
+//! code.
 
 use crate::error::Failure;
-use napi::bindgen_prelude::retain_current_module_for_unload_safety;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::sync::OnceLock;
 use std::thread::available_parallelism;
+
+/// Runs when the addon is loaded, before anything that could start a thread.
+#[cfg(not(test))]
+#[napi_derive::module_init]
+fn pin() {
+    napi::bindgen_prelude::retain_current_module_for_unload_safety();
+}
 
 /// The process's pool, one thread per core that the process may use.
 pub(crate) fn shared() -> Result<&'static ThreadPool, Failure> {
@@ -33,7 +40,6 @@ fn cores() -> usize {
 }
 
 fn build(threads: usize) -> Result<ThreadPool, String> {
-    retain_current_module_for_unload_safety();
     ThreadPoolBuilder::new()
         .num_threads(threads)
         .thread_name(|number| format!("simhash-{number}"))

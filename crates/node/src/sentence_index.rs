@@ -13,6 +13,7 @@ use crate::columns::Column;
 use crate::error::{Failure, caught, js};
 use crate::index::batch::{Times, on_duplicate};
 use crate::index::columns::NativeAdded;
+use crate::index::options::NativeWindow;
 use crate::index::shared::{Memory, NEVER};
 use crate::index::time;
 use crate::task::{self, Cancel, Place};
@@ -46,6 +47,7 @@ impl NativeSentenceIndex {
         let shared = caught(|| {
             let core = options.core()?;
             let index = SentenceIndex::new(&core)?;
+            NativeWindow::limit_skew(options.window, |most| index.set_max_skew(most))?;
             Ok(Shared::new(index, options.sketcher(core.sentences)?, options.threads))
         })?;
         Ok(Self { shared: RwLock::new(Some(Arc::new(shared))), memory: Arc::default() })

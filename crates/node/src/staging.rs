@@ -3,6 +3,7 @@
 //! What has been gathered goes wherever an array of texts goes, and is used up by it: the batch then runs as if the array had
 //! been copied in one go, so an index still takes it as one step.
 
+use crate::check::whole;
 use crate::error::{caught, js, unknown};
 use crate::text::{Accept, Texts};
 use napi::bindgen_prelude::{ClassInstance, FromNapiValue, JsValue, Unknown};
@@ -41,6 +42,20 @@ impl NativeStaging {
             *self.texts.lock() = texts;
             pushed
         })?)
+    }
+
+    /// Copies a `BigUint64Array` of fingerprints. Zeros whose bit of the `Uint8Array` `valid` is not set match nothing; bit
+    /// `first` is that of the first of them. Without `valid` all count.
+    #[napi(catch_unwind)]
+    pub fn push_fingerprints(
+        &self,
+        values: Unknown<'_>,
+        valid: Option<Unknown<'_>>,
+        first: f64,
+    ) -> js::Result<()> {
+        let first = usize::try_from(whole(first, "first")?).unwrap_or(usize::MAX);
+        // Nothing of the caller's runs here: typed arrays are read as memory.
+        Ok(caught(|| self.texts.lock().append_valid(&values, valid.as_ref(), first))?)
     }
 }
 

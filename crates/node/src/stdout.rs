@@ -5,6 +5,8 @@
 //! write then takes place when there is room again, as it would on any other pipe.
 
 use std::io::{ErrorKind, Result, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -13,25 +15,38 @@ const SHORTEST: Duration = Duration::from_micros(100);
 /// The longest: below what a person notices, and a hundred looks a second cost nothing.
 const LONGEST: Duration = Duration::from_millis(10);
 
-/// A writer that waits where the one inside would block.
-pub(crate) struct Waiting<W>(pub(crate) W);
+/// A writer that waits where the one inside would block, until its run is cancelled.
+pub(crate) struct Waiting<W> {
+    out: W,
+    cancel: Arc<AtomicBool>,
+}
+
+impl<W> Waiting<W> {
+    pub(crate) fn new(out: W, cancel: Arc<AtomicBool>) -> Self {
+        Self { out, cancel }
+    }
+}
 
 impl<W: Write> Write for Waiting<W> {
     fn write(&mut self, bytes: &[u8]) -> Result<usize> {
-        waiting(|| self.0.write(bytes))
+        waiting(&self.cancel, || self.out.write(bytes))
     }
 
     fn flush(&mut self) -> Result<()> {
-        waiting(|| self.0.flush())
+        waiting(&self.cancel, || self.out.flush())
     }
 }
 
 /// Repeats `attempt` until it does something else than refuse to block.
-fn waiting<T>(mut attempt: impl FnMut() -> Result<T>) -> Result<T> {
+fn waiting<T>(cancel: &AtomicBool, mut attempt: impl FnMut() -> Result<T>) -> Result<T> {
     let mut pause = SHORTEST;
     loop {
         match attempt() {
             Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                // Whoever cancelled does not wait for this thread any more.
+                if cancel.load(Ordering::Relaxed) {
+                    return Err(error);
+                }
                 sleep(pause);
                 pause = (pause * 2).min(LONGEST);
             }
@@ -44,6 +59,7 @@ fn waiting<T>(mut attempt: impl FnMut() -> Result<T>) -> Result<T> {
 mod tests {
     use super::Waiting;
     use std::io::{ErrorKind, LineWriter, Result, Write};
+    use std::sync::Arc;
 
     /// Takes few bytes at a time and refuses every other call.
     #[derive(Debug, Default)]
@@ -73,10 +89,10 @@ mod tests {
     fn a_pipe_that_would_block_gets_every_byte_once() {
         let text: Vec<u8> = (0..200).flat_map(|n| format!("line {n}\n").into_bytes()).collect();
         // Buffered by lines, as standard output is.
-        let mut out = Waiting(LineWriter::new(Full::default()));
+        let mut out = Waiting::new(LineWriter::new(Full::default()), Arc::default());
         out.write_all(&text).unwrap();
         out.flush().unwrap();
-        let full = out.0.into_inner().unwrap();
+        let full = out.out.into_inner().unwrap();
         assert_eq!(full.taken, text);
         assert!(full.refused > 100);
     }
@@ -93,7 +109,23 @@ mod tests {
                 Ok(())
             }
         }
-        let error = Waiting(Closed).write_all(b"x").unwrap_err();
+        let error = Waiting::new(Closed, Arc::default()).write_all(b"x").unwrap_err();
         assert_eq!(error.kind(), ErrorKind::BrokenPipe);
+    }
+
+    #[test]
+    fn a_cancelled_run_does_not_wait() {
+        struct Stalled;
+        impl Write for Stalled {
+            fn write(&mut self, _: &[u8]) -> Result<usize> {
+                Err(ErrorKind::WouldBlock.into())
+            }
+
+            fn flush(&mut self) -> Result<()> {
+                Err(ErrorKind::WouldBlock.into())
+            }
+        }
+        let mut out = Waiting::new(Stalled, Arc::new(true.into()));
+        assert_eq!(out.write_all(b"x").unwrap_err().kind(), ErrorKind::WouldBlock);
     }
 }

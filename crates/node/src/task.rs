@@ -34,6 +34,13 @@ impl Cancel {
     }
 }
 
+impl Cancel {
+    /// The flag itself, for what outlives the job.
+    pub(crate) fn flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.flag)
+    }
+}
+
 /// Where work runs.
 pub(crate) enum Place {
     /// On the shared pool.

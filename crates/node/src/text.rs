@@ -42,6 +42,8 @@ enum Entry {
         len: usize,
     },
     Fingerprint(u64),
+    /// The fingerprint of a text that has none.
+    None,
     /// Positions of 32 bits, as the machine orders their bytes.
     Signature {
         arena: u32,
@@ -104,11 +106,8 @@ impl Texts {
         if let Some(view) = typed_array(raw.env, raw.value)?.filter(|view| {
             view.kind == sys::TypedarrayType::biguint64_array && accept == Accept::Items
         }) {
-            let bytes = view.copy();
-            let (numbers, _) = bytes.as_chunks::<8>();
-            let number = |&bytes: &[u8; 8]| Entry::Fingerprint(u64::from_ne_bytes(bytes));
             let mut texts = Self::default();
-            texts.entries = numbers.iter().map(number).collect();
+            texts.append_fingerprints(&view.copy(), |_| true);
             return Ok(texts);
         }
         if let Some(texts) = staging::taken(array) {
@@ -145,6 +144,38 @@ impl Texts {
         Ok(())
     }
 
+    /// Copies fingerprints behind the elements that are here. Those that `is_valid` denies, by their row, count as empty
+    /// texts where they are 0: a batch of fingerprints has zeros for texts that have too few features.
+    fn append_fingerprints(&mut self, bytes: &[u8], is_valid: impl Fn(usize) -> bool) {
+        let (numbers, _) = bytes.as_chunks::<8>();
+        let entries = numbers.iter().enumerate().map(|(row, &bytes)| {
+            let value = u64::from_ne_bytes(bytes);
+            if value != 0 || is_valid(row) { Entry::Fingerprint(value) } else { Entry::None }
+        });
+        self.entries.extend(entries);
+    }
+
+    /// Copies a `BigUint64Array` behind the elements that are here. Zeros whose bit in `valid`, a `Uint8Array`, is not set
+    /// count as empty texts; bit `first` (the lowest of a byte first) is that of the first fingerprint. Without `valid`
+    /// all are fingerprints.
+    pub(crate) fn append_valid(
+        &mut self,
+        values: &Unknown<'_>,
+        valid: Option<&Unknown<'_>>,
+        first: usize,
+    ) -> Result<(), Failure> {
+        let values = elements(values, "values", sys::TypedarrayType::biguint64_array)?;
+        let valid = valid.map(|valid| elements(valid, "valid", sys::TypedarrayType::uint8_array));
+        let valid = valid.transpose()?;
+        self.append_fingerprints(&values, |row| {
+            let bit = first.saturating_add(row);
+            let set =
+                |valid: &Vec<u8>| valid.get(bit / 8).is_some_and(|byte| byte >> (bit % 8) & 1 == 1);
+            valid.as_ref().is_none_or(set)
+        });
+        Ok(())
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.entries.len()
     }
@@ -153,7 +184,7 @@ impl Texts {
     pub(crate) fn volume(&self) -> usize {
         let of = |entry: &Entry| match entry {
             Entry::Utf16 { len, .. } | Entry::Utf8 { len, .. } => *len,
-            Entry::Fingerprint(_) | Entry::Signature { .. } => 0,
+            Entry::Fingerprint(_) | Entry::None | Entry::Signature { .. } => 0,
         };
         self.entries.iter().map(of).sum()
     }
@@ -169,8 +200,8 @@ impl Texts {
                 Given::Text(intake::utf8(&self.bytes[arena as usize][start..start + len], scratch))
             }
             Entry::Fingerprint(value) => Given::Fingerprint(value),
-            // Asked for by `signature` where it is accepted.
-            Entry::Signature { .. } => Given::Text(""),
+            // An empty text matches nothing. A signature is asked for by `signature` where it is accepted.
+            Entry::None | Entry::Signature { .. } => Given::Text(""),
         }
     }
 
@@ -388,6 +419,21 @@ impl View {
     }
 }
 
+/// The bytes of a typed array of a kind.
+fn elements(
+    array: &Unknown<'_>,
+    name: &str,
+    kind: sys::napi_typedarray_type,
+) -> Result<Vec<u8>, Failure> {
+    let raw = array.value();
+    let view = typed_array(raw.env, raw.value)?.filter(|view| view.kind == kind);
+    let view = view.ok_or_else(|| {
+        let expected = "a typed array of the elements that it is for";
+        Failure::wrong_type(name, expected, "something else")
+    })?;
+    Ok(view.copy())
+}
+
 fn typed_array(env: sys::napi_env, value: sys::napi_value) -> Result<Option<View>, Failure> {
     let mut is = false;
     // SAFETY: the result is an out-parameter of our own.
@@ -424,7 +470,8 @@ fn typed_array(env: sys::napi_env, value: sys::napi_value) -> Result<Option<View
     Ok(Some(View { kind, data: data.cast(), len: len * size, shared: !owned, detached }))
 }
 
-fn status(status: sys::napi_status) -> Result<(), Failure> {
+/// What the engine has refused; an exception that is pending stays it.
+pub(crate) fn status(status: sys::napi_status) -> Result<(), Failure> {
     match status {
         sys::Status::napi_ok => Ok(()),
         sys::Status::napi_pending_exception => Err(Failure::pending()),

@@ -1,6 +1,7 @@
 //! Why two texts are near-duplicates, or are not: tokens, weights and the bits that differ, for people.
 
 use crate::{Fingerprinter, Shingles, Token};
+use simhash_text::numbers::numbers;
 use simhash_text::{ExtractScratch, NormalizeScratch};
 use std::collections::HashMap;
 
@@ -24,6 +25,11 @@ pub struct Explanation {
     pub jaccard: f64,
     /// The same share of the long shingles, where both texts have them; see [`Shingles`].
     pub long_jaccard: Option<f64>,
+    /// The similarity that verification goes by where nothing else is asked for: 1 for equal texts, else that of
+    /// [`Shingles::verified`], 0 to just below 1.
+    pub similarity: f64,
+    /// The numbers of each text, in order, as [`numbers`](fn@simhash_text::numbers::numbers) reads them.
+    pub numbers: [Vec<String>; 2],
     /// Whether the normalised texts are equal and not empty.
     pub equal: bool,
 }
@@ -74,7 +80,8 @@ pub fn explain(fingerprinter: &Fingerprinter, a: &str, b: &str) -> Explanation {
         _ => Vec::new(),
     };
     let tokens = normal.map(|text| fingerprinter.extractor().tokens(text));
-    let (jaccard, long_jaccard) = jaccard(fingerprinter, normal);
+    let (jaccard, long_jaccard, verified) = similarities(fingerprinter, normal);
+    let equal = normal[0] == normal[1] && !normal[0].is_empty();
     let (shared, only_a, only_b) = compare(tokens);
     Explanation {
         fingerprints,
@@ -85,7 +92,9 @@ pub fn explain(fingerprinter: &Fingerprinter, a: &str, b: &str) -> Explanation {
         shared,
         only_a,
         only_b,
-        equal: normal[0] == normal[1] && !normal[0].is_empty(),
+        similarity: if equal { 1.0 } else { verified },
+        numbers: normal.map(|text| numbers(text).lines().map(str::to_owned).collect()),
+        equal,
     }
 }
 
@@ -104,9 +113,9 @@ fn compare([a, b]: [Vec<Token>; 2]) -> (Vec<SharedToken>, Vec<Token>, Vec<Token>
     (shared, only_a, only_b)
 }
 
-/// Jaccard similarity, that of the features and of the long shingles, and of the latter alone. Features that a limit to
-/// the heaviest drops from the fingerprint are included.
-fn jaccard(fingerprinter: &Fingerprinter, [a, b]: [&str; 2]) -> (f64, Option<f64>) {
+/// Jaccard similarity, that of the features and of the long shingles, and of the latter alone; and what verification makes of
+/// it. Features that a limit to the heaviest drops from the fingerprint are included.
+fn similarities(fingerprinter: &Fingerprinter, [a, b]: [&str; 2]) -> (f64, Option<f64>, f64) {
     let [a, b] = [a, b].map(|text| {
         let mut sets = Shingles::default();
         sets.fill(fingerprinter.extractor(), text);
@@ -118,7 +127,8 @@ fn jaccard(fingerprinter: &Fingerprinter, [a, b]: [&str; 2]) -> (f64, Option<f64
         Some(if either == 0 { 0.0 } else { shared as f64 / either as f64 })
     };
     let long = (!a.long.is_empty() && !b.long.is_empty()).then(|| measure(&a.long, &b.long));
-    (a.similarity(&b, measure).unwrap_or_default(), long.flatten())
+    let jaccard = a.similarity(&b, measure).unwrap_or_default();
+    (jaccard, long.flatten(), a.verified(&b, measure).unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -143,6 +153,19 @@ mod tests {
         for bit in &explanation.differing_bits {
             assert!((bit.margins[0] > 0.0) != (bit.margins[1] > 0.0), "{bit:?}");
         }
+    }
+
+    #[test]
+    fn numbers_tell_short_texts_apart_and_one_means_equal() {
+        let fingerprinter = Fingerprinter::preset("auto").unwrap();
+        let told = |a, b| explain(&fingerprinter, a, b);
+        let episodes = told("EP100", "EP1000");
+        assert_eq!((episodes.jaccard, episodes.similarity), (1.0, 0.0));
+        assert_eq!(episodes.numbers, [["100"], ["1000"]]);
+        let laughs = told("哈哈哈", "哈哈");
+        assert_eq!(laughs.jaccard.to_bits(), 1.0_f64.to_bits());
+        assert!(laughs.similarity < 1.0 && laughs.similarity > 0.999);
+        assert_eq!(told("ＥＰ100", "ep100").similarity.to_bits(), 1.0_f64.to_bits());
     }
 
     #[test]

@@ -17,11 +17,13 @@ pub mod simd;
 
 mod distinct;
 mod fingerprinter;
+mod numbers;
 mod shingles;
 mod simhash;
 
 pub use fingerprinter::{Fingerprinter, FingerprinterOptions, Scratch, Sketch};
-pub use shingles::Shingles;
+pub use numbers::Numbers;
+pub use shingles::{ALMOST_ONE, Shingles};
 pub use simhash::simhash;
 pub use simhash_text::{
     ExtractorOptions, Feature, Normalizer, OptionsError, Segmenter, Token, TopK, Unit, Weighting,

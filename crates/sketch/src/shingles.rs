@@ -1,6 +1,6 @@
 //! The sets that say how alike two texts are.
 
-use crate::{Fingerprinter, Scratch};
+use crate::{Fingerprinter, Numbers, Scratch};
 use simhash_text::Extractor;
 
 /// What set similarities of a text are taken of; see [`Fingerprinter::shingles_of`].
@@ -11,13 +11,19 @@ pub struct Shingles {
     /// Hashes of the long shingles, ascending; none but for long texts, Chinese or of numbers, whose features are chosen by
     /// script ([`Extractor::long_shingles`]).
     pub long: Vec<u64>,
+    /// The numbers in it.
+    pub numbers: Numbers,
 }
+
+/// The similarity of texts that are not equal, but of which a measure sees no difference: the largest number below 1.
+pub const ALMOST_ONE: f64 = 1.0_f64.next_down();
 
 impl Shingles {
     /// Replaces the sets with those of a normalised text.
     pub(crate) fn fill(&mut self, by: &Extractor, text: &str) {
         by.shingles(text, &mut self.features);
         by.long_shingles(text, &mut self.long);
+        self.numbers = Numbers::of(text);
     }
 
     /// The similarity by a measure of two sets: that of the features, or, where both texts have long shingles, that of
@@ -34,6 +40,18 @@ impl Shingles {
         Some(measure(&self.long, &other.long)?.min(similarity))
     }
 
+    /// The similarity that verification goes by where nothing else is asked for, of two texts that are not equal:
+    /// [`similarity`](Self::similarity) by a measure, multiplied by what a difference in numbers leaves of it
+    /// ([`Numbers::factor`]), at most [`ALMOST_ONE`].
+    pub fn verified(
+        &self,
+        other: &Self,
+        measure: impl FnMut(&[u64], &[u64]) -> Option<f64>,
+    ) -> Option<f64> {
+        let similarity = self.similarity(other, measure)? * self.numbers.factor(other.numbers);
+        Some(similarity.min(ALMOST_ONE))
+    }
+
     /// Hashes held.
     #[expect(clippy::len_without_is_empty, reason = "a size, not a collection")]
     pub fn len(&self) -> usize {
@@ -42,6 +60,13 @@ impl Shingles {
 }
 
 impl Fingerprinter {
+    /// The sets of a text that is normalised already.
+    pub fn shingles_of_normalized(&self, text: &str) -> Shingles {
+        let mut sets = Shingles::default();
+        sets.fill(self.extractor(), text);
+        sets
+    }
+
     /// Replaces `out` with the sets of the normalised text.
     pub fn shingles_of(&self, text: &str, scratch: &mut Scratch, out: &mut Shingles) {
         let text = self.normalizer().apply(text, &mut scratch.normalize);

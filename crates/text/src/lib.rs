@@ -14,6 +14,7 @@ pub mod feature;
 pub mod intake;
 pub mod lexicon;
 pub mod normalize;
+pub mod numbers;
 pub mod segment;
 pub mod sentence;
 

@@ -33,9 +33,9 @@ export const dedup = defineCommand({
     ...deciding,
   },
   notes: [
-    'Kept records are copied byte for byte. Outputs appear whole when the run has ended, or not at all.',
+    'Kept records are copied byte for byte. Outputs appear whole when the run has ended, or not at all; those whose name ends in .gz are compressed. An input file that changes during the run is an error; standard input and pipes are taken as they come.',
     'By default the first of near-duplicates is kept, and decided as it comes. Components and other keep rules are decided when the input has ended: files are read a second time, standard input and gzip files are copied to a temporary file.',
-    'A malformed line is rejected: it is reported as file:line and counted, and the run goes on (exit status 1).',
+    'A malformed line is rejected: it is reported as file:line and counted, and the run goes on (exit status 1). Where every record is rejected nothing but the rejects file is written (exit status 3); an empty input has 0 documents.',
     'The JSON summary goes to standard output, or to standard error where the documents go to standard output.',
   ],
   async run(inputs, values, terminal) {

@@ -63,7 +63,7 @@ export const match = defineCommand({
       const files = corpus ?? [];
       const made = fingerprinterOptions(values);
       const how = { maxDistance: asked ?? distance, minSimilarity, limit, threads };
-      const intake = new Intake(files, { ...values, quiet: true }, terminal, signal);
+      const intake = new Intake(files, values, terminal, signal);
       const open = () => searchCorpus(intake, { made, ...how }, signal);
       const about = { corpus: files, options: { ...made, ...how } };
       const status = await writeNear(inputs, files, values, terminal, signal, about, open);

@@ -7,7 +7,9 @@ import { Intake } from '../intake';
 import { interruptible } from '../interrupt';
 import { comparison, execution, features, fields, fingerprinterOptions, output } from '../options';
 import { openOutput } from '../output';
+import { ProgressReport } from '../progress';
 import { conclude } from '../summary';
+import { ALMOST_ONE } from '../verdict';
 
 export const pairs = defineCommand({
   name: 'pairs',
@@ -27,12 +29,13 @@ export const pairs = defineCommand({
   ],
   run(inputs, values, terminal) {
     return interruptible(terminal, values.output, async (signal) => {
-      const { Fingerprinter, Index, jaccard } = await import('../../index.js');
+      const { Fingerprinter, Index, similarity: measure } = await import('../../index.js');
       const { threads, 'max-distance': maxDistance, 'min-similarity': minSimilarity } = values;
       const made = fingerprinterOptions(values);
+      const least = Math.min(minSimilarity, ALMOST_ONE);
       const fingerprinter = new Fingerprinter({ ...made, threads });
       const intake = new Intake(inputs, values, terminal, signal);
-      const out = openOutput(values.output, inputs, terminal);
+      const out = openOutput(values.output, inputs, terminal, signal);
       try {
         using index = new Index({ maxDistance, fingerprinter, threads });
         const [ids, texts]: [string[], Text[]] = [[], []];
@@ -42,25 +45,31 @@ export const pairs = defineCommand({
         };
         await fill(index, intake, (batch) => batch.forEach(keep), signal);
         let [candidates, found] = [0, 0];
+        const progress = values.quiet ? undefined : new ProgressReport(terminal);
+        const joined = () =>
+          `joining: ${plural(candidates, 'candidate')}, ${plural(found, 'pair')}`;
+        progress?.note(joined());
         for await (const { a, b, distances } of index.pairs({ signal })) {
           let lines = '';
           for (let row = 0; row < a.length; row++) {
             const [one, other] = [a[row] ?? 0, b[row] ?? 0];
             const similarity =
               minSimilarity > 0
-                ? jaccard(texts[one] ?? '', texts[other] ?? '', fingerprinter)
+                ? measure(texts[one] ?? '', texts[other] ?? '', fingerprinter)
                 : undefined;
-            if (similarity !== undefined && similarity < minSimilarity) continue;
+            if (similarity !== undefined && similarity < least) continue;
             const pair = { a: ids[one], b: ids[other], similarity, distance: distances[row] };
             lines += `${JSON.stringify(pair)}\n`;
             found++;
           }
           candidates += a.length;
+          progress?.note(joined());
           await out.write(lines);
           // Verifying and writing keep this thread busy; a signal is heard here.
           await setImmediate(undefined, { signal });
         }
-        out.commit();
+        progress?.end();
+        await out.commit();
         const options = { ...made, maxDistance, minSimilarity, threads };
         const summary = { candidates, pairs: found, inputs, options };
         const streamed = values.output === '-';

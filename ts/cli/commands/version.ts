@@ -6,7 +6,9 @@ export const version = defineCommand({
   name: 'version',
   summary: 'show the version',
   arguments: { usage: '', min: 0, max: 0, help: '' },
-  options: { json: { kind: 'flag', help: 'as JSON, with those of Node and the platform' } },
+  options: {
+    json: { kind: 'flag', help: 'as JSON, with those of the specification, Node and the platform' },
+  },
   notes: [],
   async run(_args, values, terminal) {
     const all = versions();

@@ -108,7 +108,7 @@ export class Saving {
     await index.save(this.#draft.path, { signal });
     await this.#writer.seal(await digestOf(this.#draft.path, signal));
     // In this order: see `ids.ts`.
-    this.#idsOutput.commit();
+    await this.#idsOutput.commit();
     this.#draft.commit();
   }
 

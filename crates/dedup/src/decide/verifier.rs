@@ -88,7 +88,7 @@ mod tests {
     #[test]
     fn stays_within_its_bound() {
         let cache = Cache::default();
-        let set = |len| Evidence::Sets(Shingles { features: vec![7; len], long: Vec::new() });
+        let set = |len| Evidence::Sets(Shingles { features: vec![7; len], ..Shingles::default() });
         for number in 0..10_000 {
             cache.put(number, set(2_000));
             assert_eq!(cache.get(number).map(|known| known.len()), Some(2_000));

@@ -5,7 +5,7 @@ use super::{Verified, ratio};
 use crate::error::DedupError;
 use crate::parallel;
 use crate::verify::jaccard;
-use simhash_sketch::{Fingerprinter, Scratch, Shingles};
+use simhash_sketch::{ALMOST_ONE, Fingerprinter, Scratch, Shingles};
 use std::sync::atomic::AtomicBool;
 
 /// The texts of documents that a result names.
@@ -14,7 +14,7 @@ pub trait DocumentTexts: Sync {
     fn with_text(&self, document: u32, read: &mut dyn FnMut(&str));
 }
 
-/// How links are verified: exact Jaccard similarity of the features of the two texts.
+/// How links are verified: the similarity of the two texts by [`Measure::Auto`](crate::Measure), exactly.
 #[derive(Clone, Copy)]
 pub struct Verification<'a> {
     /// Makes the features.
@@ -40,6 +40,7 @@ impl Verification<'_> {
         pairs.sort_unstable();
         pairs.dedup();
         let similarities = self.similarities(&pairs, cancel)?;
+        let least = least.min(ALMOST_ONE);
         let share = |links: &[(u32, u32)], least: f64| {
             let similarity = |link| pairs.binary_search(link).map_or(0.0, |at| similarities[at]);
             let right = links.iter().filter(|link| similarity(link) >= least).count();
@@ -69,7 +70,7 @@ impl Verification<'_> {
                 }
                 self.shingles(b, scratch, &mut second);
                 let measure = |a: &[u64], b: &[u64]| Some(jaccard(a, b));
-                *similarity = first.similarity(&second, measure).unwrap_or_default();
+                *similarity = first.verified(&second, measure).unwrap_or_default();
             }
             Ok(())
         })?;

@@ -1,8 +1,9 @@
 //! The exact truth of a small corpus, and a small corpus that has something to find.
 //!
-//! Truth: every pair of documents that reach a Jaccard similarity as verification takes it ([`Shingles`]), from exact joins.
+//! Truth: every pair of documents that reach a similarity as verification takes it ([`Shingles::verified`]), from exact joins.
 //! Two documents that both have long shingles are alike only if these are, so they are joined by them: of features, long texts
-//! have many in common that are not alike. All others are joined by their features. Documents with equal sets are one group.
+//! have many in common that are not alike. All others are joined by their features. Documents with equal sets, and in short ones
+//! equal numbers, are one group.
 //!
 //! A random sample of a large corpus has next to no duplicates: of 2,000 among 588,442 titles a handful has its mate in the
 //! sample too. So the documents near the sample are added to it, found exactly: the sample is indexed, and the corpus asks it.
@@ -13,21 +14,21 @@ use crate::error::DedupError;
 use crate::parallel;
 use crate::verify::jaccard_at_least;
 use simhash_index::overlap::{OverlapIndex, Sets, pairs_at_least};
-use simhash_sketch::{Fingerprinter, Scratch, Shingles};
+use simhash_sketch::{ALMOST_ONE, Fingerprinter, Scratch, Shingles};
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
 /// What is true of a corpus, in the form that [`Labels`](super::Labels) take.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Truth {
-    /// Documents with equal sets, two or more, ascending.
+    /// Documents with equal sets, and in short ones equal numbers, two or more, ascending.
     pub groups: Vec<Vec<u32>>,
     /// Pairs of the first documents of groups, and of others, at the threshold or above.
     pub pairs: Vec<LabelledPair>,
 }
 
 impl Truth {
-    /// All pairs of `texts` with a Jaccard similarity of at least `least`, which is above 0 and at most 1; a text without
+    /// All pairs of `texts` with a similarity by [`Measure::Auto`](crate::Measure) of at least `least`, which is above 0 and at most 1; a text without
     /// features resembles nothing.
     ///
     /// Memory: 16 bytes per feature and long shingle, and what [`pairs_at_least`] and [`OverlapIndex`] state. Time: that of
@@ -83,7 +84,7 @@ impl Join<'_> {
         pairs_at_least(&keys, self.least, self.threads, self.cancel, |found| {
             for pair in found {
                 let [a, b] = [pair.a, pair.b].map(|at| documents[at as usize]);
-                // Different sets never have similarity 1.
+                // Different sets never have a Jaccard similarity of 1.
                 if pair.similarity >= 1.0 {
                     equal.entry(a).or_insert_with(|| vec![a]).push(b);
                 } else {
@@ -98,10 +99,11 @@ impl Join<'_> {
         let mut candidates = Vec::new();
         for (first, mut members) in equal {
             members.sort_unstable();
-            let mut groups: BTreeMap<&[u64], Vec<u32>> = BTreeMap::new();
+            let mut groups: BTreeMap<(&[u64], Option<u64>), Vec<u32>> = BTreeMap::new();
             for member in members {
                 firsts.remove(&member);
-                groups.entry(other(of(member))).or_default().push(member);
+                let sets = of(member);
+                groups.entry((other(sets), sets.numbers.class())).or_default().push(member);
             }
             let mut variants: Vec<u32> = groups.values().map(|group| group[0]).collect();
             variants.sort_unstable();
@@ -137,13 +139,18 @@ impl Join<'_> {
             },
         )?;
         for (document, near) in found {
-            self.truth.pairs.extend(near.into_iter().map(|near| {
-                let other = short[near.ordinal as usize];
-                let similarity = near.similarity;
-                LabelledPair { a: document.min(other), b: document.max(other), similarity }
-            }));
+            let candidates: Vec<_> =
+                near.into_iter().map(|near| (document, short[near.ordinal as usize])).collect();
+            self.compare(&candidates)?;
         }
         Ok(())
+    }
+
+    /// The similarity as verification takes it, where it is large enough.
+    fn similarity(&self, a: &Shingles, b: &Shingles) -> Option<f64> {
+        let least = self.least.min(ALMOST_ONE);
+        let found = a.verified(b, |a, b| jaccard_at_least(a, b, self.least));
+        found.filter(|found| *found >= least)
     }
 
     /// Adds those of these pairs that are similar enough.
@@ -156,7 +163,7 @@ impl Join<'_> {
             || (),
             |(), ((a, b), found)| {
                 let [a, b] = [*a, *b].map(|document| &self.sets[document as usize]);
-                *found = a.similarity(b, |a, b| jaccard_at_least(a, b, self.least));
+                *found = self.similarity(a, b);
                 Ok(())
             },
         )?;

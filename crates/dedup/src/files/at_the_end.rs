@@ -23,7 +23,7 @@ impl Run<'_, '_> {
         // Of the records only those that are rejected are counted here.
         let mut counts = Summary::default();
         while let Some(block) = self.intake.next_block()? {
-            counts.bytes += block.bytes.len() as u64;
+            counts.bytes += block.length;
             take(self.intake, &mut gathered, longest, &block, &mut writer, &mut counts)?;
             let read = counts.read + u64::from(self.intake.records.len());
             self.report(Stage::Dedup, &Summary { read, ..counts.clone() });

@@ -1,13 +1,14 @@
 //! What both ways of deciding share: blocks as they come, lines parsed in parallel, records found again.
 
 use super::records::Records;
+use super::unusable::Seen;
 use crate::decide::Decider;
 use crate::error::DedupError;
 use crate::keep::Key;
 use crate::method::Sketch;
 use crate::parallel;
-use crate::read::{self, Block, Fields, Input, Line};
-use crate::report::{Progress, Rejected, Stage, Summary};
+use crate::read::{self, Block, Fields, Input, Line, MAX_LINE_BYTES};
+use crate::report::{Progress, Rejected, Stage, Summary, grouped};
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 use simhash_sketch::Scratch;
 use std::borrow::Cow;
@@ -20,7 +21,7 @@ use std::time::Duration;
 /// Blocks waiting in each queue: one being handed over, one in reserve.
 pub(super) const QUEUE: usize = 2;
 /// Longest sleep between two looks at the cancel flag.
-const POLL: Duration = Duration::from_millis(50);
+const POLL: Duration = Duration::from_millis(20);
 
 /// The inputs, open.
 pub(super) struct Intake<'a> {
@@ -31,6 +32,7 @@ pub(super) struct Intake<'a> {
     total_bytes: Option<u64>,
     threads: usize,
     pub(super) cancel: &'a AtomicBool,
+    seen: Seen,
 }
 
 /// A line on its way to a verdict.
@@ -55,18 +57,20 @@ impl<'a> Intake<'a> {
         cancel: &'a AtomicBool,
     ) -> Result<Self, DedupError> {
         let mut records = Records::new(fields, inputs.len() > 1);
-        let mut readers: Vec<(PathBuf, Box<dyn io::Read + Send>)> = Vec::new();
+        let mut opened = Vec::new();
         let mut consumed = Vec::new();
         let mut total_bytes = Some(0);
         for input in inputs {
-            let opened = input.open()?;
-            total_bytes = total_bytes.zip(opened.bytes).map(|(sum, bytes)| sum + bytes);
-            consumed.push(opened.consumed);
-            readers.push((opened.name.clone(), opened.reader));
-            records.add_input(opened.name, opened.kind)?;
+            let input = input.open()?;
+            let bytes = input.origin.as_ref().map(|origin| origin.length());
+            total_bytes = total_bytes.zip(bytes).map(|(sum, bytes)| sum + bytes);
+            consumed.push(input.consumed.clone());
+            records.add_input(&input)?;
+            opened.push(input);
         }
-        let blocks = read::spawn(readers, QUEUE);
-        Ok(Self { fields, records, blocks, consumed, total_bytes, threads, cancel })
+        let blocks = read::spawn(opened, QUEUE);
+        let seen = Seen::default();
+        Ok(Self { fields, records, blocks, consumed, total_bytes, threads, cancel, seen })
     }
 
     /// The next block; `None` at the end.
@@ -94,7 +98,10 @@ impl<'a> Intake<'a> {
             block.lines.iter().map(|line| Slot { line, parsed: Err(String::new()) }).collect();
         let new = Scratch::default;
         parallel::for_each(&mut slots, self.threads, self.cancel, new, |scratch, slot| {
-            slot.parsed = parse(self.fields, sketches, block.bytes_of(slot.line), scratch);
+            slot.parsed = match slot.line.too_long {
+                Some(bytes) => Err(too_long(bytes)),
+                None => parse(self.fields, sketches, block.bytes_of(slot.line), scratch),
+            };
             Ok(())
         })?;
         Ok(slots)
@@ -102,17 +109,28 @@ impl<'a> Intake<'a> {
 
     /// Counts a line that is no record.
     pub(super) fn count_rejected(
-        &self,
+        &mut self,
         summary: &mut Summary,
         block: &Block,
         line: &Line,
         reason: &str,
     ) {
+        self.seen.look(block.bytes_of(line));
         summary.reject(|| Rejected {
             file: self.records.name(block.input),
             line: line.number,
             reason: reason.to_owned(),
         });
+    }
+
+    /// Why a run failed that rejected all of its records; `None` where it used one, or read none.
+    pub(super) fn unusable(&self, summary: &Summary) -> Option<DedupError> {
+        self.seen.error(summary, self.fields)
+    }
+
+    /// An error where an input file is no longer what it was when the run began.
+    pub(super) fn check_unchanged(&self) -> Result<(), DedupError> {
+        self.records.check_unchanged()
     }
 
     pub(super) fn progress(&self, stage: Stage, counts: &Summary) -> Progress {
@@ -130,16 +148,16 @@ impl<'a> Intake<'a> {
     }
 }
 
+fn too_long(bytes: u64) -> String {
+    format!("longer than {} MiB: {} bytes", MAX_LINE_BYTES >> 20, grouped(bytes))
+}
+
 fn parse<'b>(
     fields: &Fields,
     sketches: Option<&Decider>,
     line: &'b [u8],
     scratch: &mut Scratch,
 ) -> Result<Parsed<'b>, String> {
-    // Positions of records hold 32-bit lengths.
-    if u32::try_from(line.len()).is_err() {
-        return Err("longer than 4 GiB".into());
-    }
     let record = fields.record(line)?;
     let sketch = sketches.map(|decider| decider.sketch(&record.text, scratch));
     let sketch = sketch.unwrap_or_default();

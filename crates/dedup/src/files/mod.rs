@@ -8,12 +8,14 @@
 //! ```
 //!
 //! The queues hold two blocks each, so memory is bounded whatever is slow. The caller's thread parses,
-//! decides and reports progress; it sleeps at most 50 ms without looking at the cancel flag.
+//! decides and reports progress; nobody it waits for sleeps longer than 20 ms without looking at the cancel flag, so that
+//! a cancelled run ends whatever its readers and writers do.
 
 mod at_the_end;
 mod intake;
 mod on_arrival;
 mod records;
+mod unusable;
 
 use crate::cluster::Gathered;
 use crate::decide::Decider;
@@ -22,7 +24,7 @@ use crate::options::{FileOptions, Keep};
 use crate::read::{Fields, Input};
 use crate::report::{Progress, Stage, Summary, Throttle};
 use crate::write::{
-    Duplicates, MARKS, Member, Outputs, RecordWriter, Sink, check_distinct, write_clusters,
+    Duplicates, MARKS, Member, Output, Outputs, RecordWriter, check_distinct, write_clusters,
 };
 use intake::Intake;
 use std::sync::atomic::AtomicBool;
@@ -41,8 +43,12 @@ use std::time::Instant;
 /// Always 32 MiB of cached shingles at most, and a few blocks of 1 MiB or of the longest line. Kept records (at the end:
 /// all records) of streams and gzip files also take a temporary file on disk.
 ///
+/// An input without records is no error: it has 0 documents, and so have the outputs.
+///
 /// # Errors
-/// Any [`DedupError`]. No output file appears then, and no temporary file stays.
+/// Any [`DedupError`]. No output file appears then, and no temporary file stays. Where all records were rejected
+/// ([`DedupError::NoRecords`]), the rejects appear, and nothing else. One exception, which the message of
+/// [`DedupError::Output`] names: every output was complete, and one could not take its name when others had theirs.
 pub fn dedup_files(
     inputs: &[Input],
     outputs: &Outputs,
@@ -61,8 +67,9 @@ pub fn dedup_files(
     let fields = fields(options, outputs)?;
     check_distinct(inputs, outputs)?;
     let mut intake = Intake::open(inputs, &fields, decider.threads(), cancel)?;
-    let writer = RecordWriter::open(outputs, intake.records.names())?;
-    let mut clusters = outputs.clusters.as_ref().map(Sink::open).transpose()?;
+    let writer = RecordWriter::open(outputs, intake.records.names(), cancel)?;
+    let mut clusters =
+        outputs.clusters.as_ref().map(|target| Output::open(target, cancel)).transpose()?;
     let wants = Wants {
         members: clusters.is_some(),
         links: outputs.records.is_some() && outputs.duplicates == Duplicates::Mark,
@@ -75,18 +82,27 @@ pub fn dedup_files(
     } else {
         run.on_arrival(decider, writer)?
     };
-    if let Some(sink) = &mut clusters {
-        write_clusters(sink, members, |number| intake.records.id(number), cancel)?;
+    if let Some(error) = intake.unusable(&summary) {
+        intake.check_unchanged()?;
+        // The rejects say why; what stands under the other names is better than nothing.
+        if let Some(mut rejects) = writer.into_rejects() {
+            rejects.seal()?;
+            Output::commit([rejects])?;
+        }
+        return Err(error);
     }
-    let mut sinks: Vec<Sink<'_>> = writer.into_sinks().chain(clusters).collect();
-    for sink in &mut sinks {
-        sink.seal()?;
+    if let Some(clusters) = &mut clusters {
+        write_clusters(clusters, members, |number| intake.records.id(number), cancel)?;
     }
+    let mut outputs: Vec<Output<'_>> = writer.into_outputs().chain(clusters).collect();
+    for output in &mut outputs {
+        output.seal()?;
+    }
+    // Last, because records were read again until now.
+    intake.check_unchanged()?;
     intake.check_cancel()?;
-    for sink in sinks {
-        sink.commit()?;
-    }
-    Ok(Summary { seconds: started.elapsed().as_secs_f64(), ..summary })
+    let leftovers = Output::commit(outputs)?;
+    Ok(Summary { seconds: started.elapsed().as_secs_f64(), leftovers, ..summary })
 }
 
 /// The fields to read.

@@ -54,7 +54,7 @@ impl Run<'_, '_> {
         pass_on: impl Fn(Decided) -> bool,
     ) -> Result<(), DedupError> {
         while let Some(block) = self.intake.next_block()? {
-            stream.tally.summary.bytes += block.bytes.len() as u64;
+            stream.tally.summary.bytes += block.length;
             let entries = stream.decide(self.intake, &block)?;
             if !pass_on(Decided { block, entries }) {
                 break;

@@ -6,10 +6,11 @@
 
 use crate::decide::Texts;
 use crate::error::DedupError;
-use crate::read::{Block, Fields, Id, Kind, Line, Record, id_json};
+use crate::read::{Block, Fields, Id, Line, Opened, Origin, Record, id_json, read_exact_at};
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Read at once, unless one record is longer: as much as a block of input.
 const SPAN_BYTES: u64 = 1 << 20;
@@ -23,8 +24,9 @@ struct Position {
 
 struct Source {
     name: PathBuf,
-    /// `None`: in the spool.
-    file: Option<File>,
+    origin: Option<Arc<Origin>>,
+    /// Its records lie in the spool.
+    spooled: bool,
 }
 
 pub(super) struct Records<'a> {
@@ -46,19 +48,22 @@ impl<'a> Records<'a> {
         Self { fields, sources: Vec::new(), positions: Vec::new(), spool: None, several }
     }
 
-    pub(super) fn add_input(&mut self, name: PathBuf, kind: Kind) -> Result<(), DedupError> {
-        let file = match kind {
-            Kind::File(file) => Some(file),
-            Kind::Spooled => {
-                if self.spool.is_none() {
-                    let file = tempfile::tempfile().map_err(spool_error)?;
-                    self.spool = Some(Spool { file, end: 0 });
-                }
-                None
-            }
-        };
-        self.sources.push(Source { name, file });
+    pub(super) fn add_input(&mut self, input: &Opened) -> Result<(), DedupError> {
+        let Opened { name, origin, spooled, .. } = input;
+        if *spooled && self.spool.is_none() {
+            let file = tempfile::tempfile().map_err(spool_error)?;
+            self.spool = Some(Spool { file, end: 0 });
+        }
+        self.sources.push(Source { name: name.clone(), origin: origin.clone(), spooled: *spooled });
         Ok(())
+    }
+
+    /// An error where an input file is no longer what it was when it was opened.
+    pub(super) fn check_unchanged(&self) -> Result<(), DedupError> {
+        self.sources
+            .iter()
+            .filter_map(|source| source.origin.as_ref())
+            .try_for_each(|it| it.check())
     }
 
     pub(super) fn names(&self) -> Vec<PathBuf> {
@@ -87,7 +92,7 @@ impl<'a> Records<'a> {
     /// Notes lines of a block, in order.
     pub(super) fn push(&mut self, block: &Block, lines: &[&Line]) -> Result<(), DedupError> {
         let input = block.input;
-        let spooled = self.sources[input as usize].file.is_none();
+        let spooled = self.sources[input as usize].spooled;
         let mut copy = Vec::new();
         let base = self.spool.as_ref().map_or(0, |spool| spool.end);
         for line in lines {
@@ -144,18 +149,22 @@ impl<'a> Records<'a> {
 
     fn read(&self, position: &Position, bytes: &mut [u8]) -> Result<(), DedupError> {
         let source = &self.sources[position.input as usize];
-        let file = source.file.as_ref().or(self.spool.as_ref().map(|spool| &spool.file));
-        file.map_or(Ok(()), |file| read_at(file, bytes, position.offset)).map_err(|error| {
-            match error.kind() {
-                io::ErrorKind::UnexpectedEof => self.changed(position),
-                _ => DedupError::input(&source.name, error),
-            }
+        let read = match (&source.origin, &self.spool) {
+            (Some(origin), _) if !source.spooled => origin.read_exact_at(bytes, position.offset),
+            (_, Some(spool)) => read_exact_at(&spool.file, bytes, position.offset),
+            // A source without a file of its own has made the spool.
+            _ => Ok(()),
+        };
+        read.map_err(|error| match error.kind() {
+            io::ErrorKind::UnexpectedEof => self.changed(position),
+            _ => DedupError::input(&source.name, error),
         })
     }
 
     fn changed(&self, position: &Position) -> DedupError {
         let path = self.sources[position.input as usize].name.clone();
-        DedupError::InputChanged { path, line: position.line }
+        let what = "the record is another one than before".into();
+        DedupError::InputChanged { path, line: Some(position.line), what }
     }
 }
 
@@ -186,22 +195,4 @@ impl Texts for Records<'_> {
 
 fn spool_error(error: io::Error) -> DedupError {
     DedupError::output(&std::env::temp_dir(), error)
-}
-
-#[cfg(unix)]
-fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<()> {
-    std::os::unix::fs::FileExt::read_exact_at(file, bytes, offset)
-}
-
-#[cfg(windows)]
-fn read_at(file: &File, mut bytes: &mut [u8], mut offset: u64) -> io::Result<()> {
-    while !bytes.is_empty() {
-        let read = std::os::windows::fs::FileExt::seek_read(file, bytes, offset)?;
-        if read == 0 {
-            return Err(io::ErrorKind::UnexpectedEof.into());
-        }
-        bytes = &mut bytes[read..];
-        offset += read as u64;
-    }
-    Ok(())
 }

@@ -28,7 +28,8 @@ pub struct Checked {
 pub enum Step {
     /// It is done.
     Done(Checked),
-    /// Nothing was changed: the text of this document is needed. Ask again with it.
+    /// Nothing was added: the text of this document is needed. Ask again with it. In an index with a window the time of the
+    /// check counts, and documents may have left for it.
     Text(u64),
 }
 
@@ -57,7 +58,7 @@ impl OnlineIndex {
     /// asked for texts that are not stored.
     ///
     /// # Errors
-    /// [`IndexError::Full`].
+    /// [`IndexError::Full`], [`IndexError::Skew`].
     pub fn check_and_add<'a>(
         &self,
         document: &Document,
@@ -70,15 +71,18 @@ impl OnlineIndex {
             let outcome = self.index.check_and_add_with(document.item, how)?;
             return Ok(Step::Done(Checked { outcome, similarity: None }));
         }
+        self.index.admit(how.at.as_slice())?;
         let mut writer = self.index.writer();
         self.check_locked(&mut writer, document, key, how, verify, texts)
     }
 
-    /// As if [`OnlineIndex::check_and_add`] were called for every document in order, nothing coming between; texts that are
-    /// not stored are not at hand. `keys` and `times` have one for each document, or are empty.
+    /// As if [`OnlineIndex::check_and_add`] were called for every document in order; other calls may come between two of them,
+    /// other batches do not. Texts that are not stored are not at hand. `keys` and `times` have one for each document, or are
+    /// empty.
     ///
     /// # Errors
-    /// [`IndexError::Full`], [`IndexError::Cancelled`] if the flag is up at the start; nothing was added then.
+    /// [`IndexError::Full`], [`IndexError::Skew`], [`IndexError::Cancelled`] if the flag is up at the start; nothing was added
+    /// then.
     pub fn check_and_add_many(
         &self,
         documents: &[Document],
@@ -88,13 +92,11 @@ impl OnlineIndex {
         verify: Option<Verify>,
         cancel: &AtomicBool,
     ) -> Result<Vec<Checked>, IndexError> {
-        let mut writer = self.index.writer();
-        if cancel.load(Ordering::Relaxed) {
-            return Err(IndexError::Cancelled);
-        }
-        writer.check_room(documents.len() as u64)?;
+        self.index.admit(times)?;
+        let mut writer = self.index.batch(documents.len(), cancel)?;
         let mut all = Vec::with_capacity(documents.len());
         for (row, document) in documents.iter().enumerate() {
+            writer.next(1);
             let key = keys.get(row).and_then(Option::as_deref);
             let how = AddOptions { at: times.get(row).copied(), on_duplicate };
             let none = |_| Texts::None;

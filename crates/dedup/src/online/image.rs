@@ -9,14 +9,15 @@
 //! each document.
 
 use std::io::{ErrorKind, Read, Write};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use simhash_index::{Index, IndexError};
+use simhash_index::{Index, IndexError, Pending};
 use simhash_sketch::Fingerprinter;
 use simhash_text::feature::hash;
 
 use super::strings::Strings;
-use super::{OnlineIndex, Stored};
+use super::{OnlineIndex, Store, Stored};
 
 /// Bytes read at a time: a length that lies cannot make the reader allocate more than is there.
 const PIECE: u64 = 1 << 20;
@@ -31,19 +32,43 @@ fn damaged(offset: u64, reason: impl Into<String>) -> IndexError {
     IndexError::Damaged { offset, reason: reason.into() }
 }
 
-impl OnlineIndex {
-    /// Writes keys, texts and index as they are at one moment; additions wait only while these are copied.
+/// An index as it was when [`OnlineIndex::snapshot`] was called, on its way to a file.
+#[derive(Debug)]
+pub struct Snapshot(Pending<Vec<u8>>);
+
+impl Snapshot {
+    /// Writes it; additions and searches go on.
     ///
     /// # Errors
-    /// [`IndexError::Io`].
-    pub fn save(&self, out: &mut dyn Write) -> Result<(), IndexError> {
-        let (snapshot, body) = self.index.snapshot(&AtomicBool::new(false), || self.body())?;
+    /// [`IndexError::Io`], [`IndexError::Cancelled`]; [`IndexError::Merge`] if merging has failed.
+    pub fn write(self, out: &mut dyn Write, cancel: &AtomicBool) -> Result<(), IndexError> {
+        let (snapshot, body) = self.0.made(cancel)?;
         let mut put = |bytes: &[u8]| out.write_all(bytes).map_err(|error| io(&error));
         put(&(body.len() as u64).to_le_bytes())?;
         put(&body)?;
         put(&hash(&body).to_le_bytes())?;
         drop(body);
         snapshot.write(out)
+    }
+}
+
+impl OnlineIndex {
+    /// Keys, texts and index as they are now, for saving: what is added or deleted after this call is not in it. O(1), see
+    /// [`Index::snapshot`].
+    pub fn snapshot(&self) -> Snapshot {
+        let (stored, store) = (self.stored, Arc::downgrade(&self.store));
+        Snapshot(self.index.snapshot(move |is_alive| match store.upgrade() {
+            Some(store) => body(stored, &store.read(), is_alive),
+            None => Vec::new(),
+        }))
+    }
+
+    /// Writes keys, texts and index as they are at the call.
+    ///
+    /// # Errors
+    /// [`IndexError::Io`]; [`IndexError::Merge`] if merging has failed.
+    pub fn save(&self, out: &mut dyn Write) -> Result<(), IndexError> {
+        self.snapshot().write(out, &AtomicBool::new(false))
     }
 
     /// Reads what [`OnlineIndex::save`] wrote, for the fingerprinter that it was made with.
@@ -65,29 +90,6 @@ impl OnlineIndex {
         let online = Self::new(index, fingerprinter, Stored { keys: keyed, longest_text });
         online.restore(&mut fields)?;
         Ok(online)
-    }
-
-    fn body(&self) -> Vec<u8> {
-        let store = self.store.read();
-        let mut body = u64::from(self.stored.keys).to_le_bytes().to_vec();
-        body.extend(u64::from(self.stored.longest_text.unwrap_or(0)).to_le_bytes());
-        let mut keys = store.keys.as_ref().map(|keys| keys.iter().peekable());
-        let mut texts = store.texts.as_ref().map(|texts| texts.iter().peekable());
-        loop {
-            let next_key = keys.as_mut().and_then(|keys| keys.peek().map(|&(id, _)| id));
-            let next_text = texts.as_mut().and_then(|texts| texts.peek().map(|&(id, _)| id));
-            let Some(id) = next_key.into_iter().chain(next_text).min() else { return body };
-            let key = keys.as_mut().and_then(|keys| keys.next_if(|&(of, _)| of == id));
-            let text = texts.as_mut().and_then(|texts| texts.next_if(|&(of, _)| of == id));
-            if self.index.has(id) {
-                let (key, text) =
-                    (key.map_or("", |(_, key)| key), text.map_or("", |(_, text)| text));
-                body.extend(id.to_le_bytes());
-                body.extend((key.len() as u32).to_le_bytes());
-                body.extend((text.len() as u32).to_le_bytes());
-                body.extend(key.bytes().chain(text.bytes()));
-            }
-        }
     }
 
     fn restore(&self, fields: &mut Fields<'_>) -> Result<(), IndexError> {
@@ -113,6 +115,28 @@ impl OnlineIndex {
             }
         }
         Ok(())
+    }
+}
+
+/// The body of a store.
+fn body(stored: Stored, store: &Store, is_alive: &dyn Fn(u64) -> bool) -> Vec<u8> {
+    let mut body = u64::from(stored.keys).to_le_bytes().to_vec();
+    body.extend(u64::from(stored.longest_text.unwrap_or(0)).to_le_bytes());
+    let mut keys = store.keys.as_ref().map(|keys| keys.iter().peekable());
+    let mut texts = store.texts.as_ref().map(|texts| texts.iter().peekable());
+    loop {
+        let next_key = keys.as_mut().and_then(|keys| keys.peek().map(|&(id, _)| id));
+        let next_text = texts.as_mut().and_then(|texts| texts.peek().map(|&(id, _)| id));
+        let Some(id) = next_key.into_iter().chain(next_text).min() else { return body };
+        let key = keys.as_mut().and_then(|keys| keys.next_if(|&(of, _)| of == id));
+        let text = texts.as_mut().and_then(|texts| texts.next_if(|&(of, _)| of == id));
+        if is_alive(id) {
+            let (key, text) = (key.map_or("", |(_, key)| key), text.map_or("", |(_, text)| text));
+            body.extend(id.to_le_bytes());
+            body.extend((key.len() as u32).to_le_bytes());
+            body.extend((text.len() as u32).to_le_bytes());
+            body.extend(key.bytes().chain(text.bytes()));
+        }
     }
 }
 

@@ -14,6 +14,8 @@ pub(super) struct Keys {
     latest: AHashMap<u128, u64>,
     /// Earlier ids of keys that came more than once, ascending.
     earlier: AHashMap<u128, Vec<u64>>,
+    /// Room of all lists of earlier ids.
+    listed: usize,
 }
 
 impl Keys {
@@ -25,11 +27,13 @@ impl Keys {
             && is_alive(before)
         {
             let earlier = self.earlier.entry(hash).or_default();
+            let room = earlier.capacity();
             // Now and then, so that one key used for ever costs what is alive.
             if earlier.len().is_power_of_two() {
                 earlier.retain(|&id| is_alive(id));
             }
             earlier.push(before);
+            self.listed = self.listed - room + earlier.capacity();
         }
     }
 
@@ -56,7 +60,7 @@ impl Keys {
 
     /// Forgets some of the keys whose documents have left.
     pub(super) fn tend(&mut self, is_alive: impl Fn(u64) -> bool) {
-        let Self { strings, latest, earlier } = self;
+        let Self { strings, latest, earlier, listed } = self;
         strings.tend(&is_alive, |id, key| {
             let hash = feature::exact(key);
             if latest.get(&hash) != Some(&id) {
@@ -69,17 +73,37 @@ impl Keys {
                 latest.insert(hash, before);
             }
             if ids.is_empty() {
-                earlier.remove(&hash);
+                *listed -= earlier.remove(&hash).map_or(0, |ids| ids.capacity());
             }
         });
     }
 
     /// Bytes held.
     pub(super) fn bytes(&self) -> usize {
-        let lists: usize = self.earlier.values().map(|ids| ids.capacity() * 8).sum();
         self.strings.bytes()
             + self.latest.capacity() * (size_of::<(u128, u64)>() + 1)
             + self.earlier.capacity() * (size_of::<(u128, Vec<u64>)>() + 1)
-            + lists
+            + self.listed * 8
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Keys;
+
+    #[test]
+    fn the_bytes_are_what_a_walk_over_the_lists_finds() {
+        let (mut keys, mut state) = (Keys::default(), 1_u64);
+        for id in 0..20_000_u64 {
+            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+            let lives = |other: u64| other.is_multiple_of(3) || other + 4000 > id;
+            keys.add(id, &format!("key {}", (state >> 40) % 900), lives);
+            if id % 100 == 0 {
+                keys.tend(lives);
+            }
+            let walked: usize = keys.earlier.values().map(Vec::capacity).sum();
+            assert_eq!(keys.listed, walked, "{id}");
+        }
+        assert!(keys.listed > 0);
     }
 }

@@ -9,10 +9,10 @@
 //! ```
 //!
 //! - **One writer.** Every change goes through [`Writer`], which keeps other writers out; keys and texts change under it,
-//!   and behind a lock of their own that searches share.
+//!   and behind a lock of their own that searches share. A batch is its items one by one: it gives way between them.
 //! - **Texts of the caller's** come from a callback that may take long or use this index itself, so it never runs while
-//!   others wait: a check that misses a text ends with [`Step::Text`] and has changed nothing. The caller finds the text and
-//!   asks again; what came meanwhile is then seen.
+//!   others wait: a check that misses a text ends with [`Step::Text`] and has added nothing; its time counts already. The
+//!   caller finds the text and asks again; what came meanwhile is then seen.
 //! - **Documents that leave** (deleted, or out of the window) take key and text with them at once for every question; the
 //!   memory follows over the next changes (`strings`).
 //! - **Short texts**, too short for a fingerprint, are compared with each other by edit distance where texts are stored
@@ -25,14 +25,16 @@ mod keys;
 mod short;
 mod strings;
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use parking_lot::RwLock;
-use simhash_index::{Index, IndexError, Item, Writer};
+use simhash_index::{Added, Index, IndexError, Item, Writer};
 use simhash_sketch::{Fingerprinter, Scratch, Sketch};
 
 pub use self::check::{Checked, Step, Texts};
 pub use self::compare::Verify;
+pub use self::image::Snapshot;
 use self::keys::Keys;
 use self::short::ShortTexts;
 use self::strings::{CHUNK, Strings};
@@ -75,7 +77,7 @@ pub struct OnlineIndex {
     index: Index,
     fingerprinter: Fingerprinter,
     stored: Stored,
-    store: RwLock<Store>,
+    store: Arc<RwLock<Store>>,
     /// Checks for which [`check::MOST_VERIFIED`] cut the candidates.
     truncated: AtomicU64,
 }
@@ -92,7 +94,7 @@ impl OnlineIndex {
             index,
             fingerprinter,
             stored,
-            store: RwLock::new(store),
+            store: Arc::new(RwLock::new(store)),
             truncated: AtomicU64::new(0),
         }
     }
@@ -142,7 +144,7 @@ impl OnlineIndex {
     /// Adds a document without looking for near ones and returns its id.
     ///
     /// # Errors
-    /// [`IndexError::Full`].
+    /// [`IndexError::Full`], [`IndexError::Skew`].
     pub fn add(
         &self,
         document: &Document,
@@ -152,34 +154,38 @@ impl OnlineIndex {
         if !self.stores_any() {
             return self.index.add_at(document.item, at);
         }
+        self.index.admit(at.as_slice())?;
         let mut writer = self.index.writer();
         let at = writer.advance(at);
         self.put(&mut writer, document, key, at)
     }
 
-    /// Adds documents, all or none; `keys` and `times` have one for each, or are empty.
+    /// Adds documents in order; other calls may come between two of them, other batches do not. `keys` and `times` have one
+    /// for each, or are empty.
     ///
     /// # Errors
-    /// [`IndexError::Full`].
+    /// [`IndexError::Full`], [`IndexError::Skew`]; nothing was added then.
     pub fn add_many(
         &self,
         documents: &[Document],
         keys: &[Option<String>],
         times: &[u64],
-    ) -> Result<std::ops::Range<u64>, IndexError> {
+    ) -> Result<Added, IndexError> {
         if !self.stores_any() {
             let items: Vec<Item> = documents.iter().map(|document| document.item).collect();
             return self.index.add_many_at(&items, times);
         }
-        let mut writer = self.index.writer();
-        writer.check_room(documents.len() as u64)?;
-        let first = writer.next_id();
+        self.index.admit(times)?;
+        let mut writer = self.index.batch(documents.len(), &AtomicBool::new(false))?;
+        let mut added = Added::from(writer.next_id());
         for (row, document) in documents.iter().enumerate() {
+            writer.next(1);
             let at = writer.advance(times.get(row).copied());
             let key = keys.get(row).and_then(Option::as_deref);
-            self.put(&mut writer, document, key, at)?;
+            let id = self.put(&mut writer, document, key, at)?;
+            added.push(id..id + 1);
         }
-        Ok(first..writer.next_id())
+        Ok(added)
     }
 
     /// Takes an id away; false if it was not alive.

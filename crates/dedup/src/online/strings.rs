@@ -45,6 +45,8 @@ pub(super) struct Strings {
     first: u64,
     /// Number of the chunk to look through next.
     next: u64,
+    /// Bytes of all chunks.
+    held: usize,
 }
 
 impl Strings {
@@ -61,9 +63,12 @@ impl Strings {
         }
         while self.first + self.chunks.len() as u64 <= number {
             self.chunks.push_back(Chunk::default());
+            self.held += size_of::<Chunk>();
         }
         if let Some(chunk) = self.chunks.back_mut() {
+            let before = chunk.bytes();
             chunk.push((id % CHUNK as u64) as usize, text);
+            self.held = self.held - before + chunk.bytes();
         }
     }
 
@@ -107,20 +112,21 @@ impl Strings {
         if dead > 0 {
             left.bytes.shrink_to_fit();
             left.ends.shrink_to_fit();
+            self.held = self.held - chunk.bytes() + left.bytes();
             *chunk = left;
         }
         while self.chunks.len() > 1
             && self.chunks.front().is_some_and(|chunk| chunk.ends.is_empty())
         {
-            self.chunks.pop_front();
+            self.held -= self.chunks.pop_front().map_or(0, |chunk| chunk.bytes());
             self.first += 1;
         }
     }
 
-    /// Bytes held.
+    /// Bytes held. O(1).
     pub(super) fn bytes(&self) -> usize {
         let spare = self.chunks.capacity() - self.chunks.len();
-        self.chunks.iter().map(Chunk::bytes).sum::<usize>() + spare * size_of::<Chunk>()
+        self.held + spare * size_of::<Chunk>()
     }
 }
 
@@ -131,7 +137,7 @@ fn chunk_strings(number: u64, chunk: &Chunk) -> impl Iterator<Item = (u64, &str)
 
 #[cfg(test)]
 mod tests {
-    use super::{CHUNK, Strings};
+    use super::{CHUNK, Chunk, Strings};
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
@@ -156,10 +162,13 @@ mod tests {
             let listed: Vec<_> = strings.iter().map(|(id, text)| (id, text.to_owned())).collect();
             let expected: Vec<_> = model.iter().map(|(id, (text, _))| (*id, text.clone())).collect();
             prop_assert_eq!(listed, expected);
+            let held = |strings: &Strings| strings.chunks.iter().map(Chunk::bytes).sum::<usize>();
+            prop_assert_eq!(strings.held, held(&strings));
             let mut gone = BTreeMap::new();
             for _ in 0..=(id - base) / CHUNK as u64 + 1 {
                 let is_alive = |id| model.get(&id).is_some_and(|(_, lives)| *lives);
                 strings.tend(is_alive, |id, text| drop(gone.insert(id, text.to_owned())));
+                prop_assert_eq!(strings.held, held(&strings));
             }
             // The last chunk is not full.
             let last = id / CHUNK as u64;

@@ -2,7 +2,7 @@
 //!
 //! One buffer holds many lines, and lines are ranges of it: no allocation and no copy per line.
 //! What follows the last newline is carried to the next block. A line longer than a block makes its
-//! block grow, so memory is bounded by the block size plus the longest line.
+//! block grow, up to [`MAX_LINE_BYTES`]: of a longer one only the beginning is kept, so memory is bounded whatever comes.
 
 use std::io::{self, Read};
 use std::ops::Range;
@@ -10,6 +10,11 @@ use std::ops::Range;
 /// Bytes per block: large enough that queues and dispatch cost nothing per line, small enough that
 /// five blocks in flight are noise in memory.
 pub(crate) const BLOCK_BYTES: usize = 1 << 20;
+
+/// Longest line that can be a record, in bytes without the newline: 64 MiB. A longer one is rejected.
+pub const MAX_LINE_BYTES: usize = 64 << 20;
+/// What is kept of a line that is too long, to be recognised by.
+const HEAD_BYTES: usize = 1 << 10;
 
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
@@ -20,6 +25,8 @@ pub(crate) struct Block {
     /// Position of `bytes[0]` in the (decompressed) input.
     pub(crate) offset: u64,
     pub(crate) bytes: Vec<u8>,
+    /// Bytes of the input that it stands for: those of `bytes`, and those left out of a line that is too long.
+    pub(crate) length: u64,
     /// The lines that are not blank, in order.
     pub(crate) lines: Vec<Line>,
 }
@@ -31,6 +38,8 @@ pub(crate) struct Line {
     /// Without the newline; a carriage return before it belongs to the line (JSON ignores it, and
     /// it is written back as it came).
     pub(crate) range: Range<usize>,
+    /// Bytes of a line that is too long; `range` is its beginning then.
+    pub(crate) too_long: Option<u64>,
 }
 
 impl Block {
@@ -44,6 +53,7 @@ pub(crate) struct Reader<R> {
     input: u32,
     from: R,
     block_bytes: usize,
+    max_line: usize,
     offset: u64,
     lines_before: u64,
     carry: Vec<u8>,
@@ -52,12 +62,12 @@ pub(crate) struct Reader<R> {
 
 impl<R: Read> Reader<R> {
     pub(crate) fn new(input: u32, from: R) -> Self {
-        Self::with_block_bytes(input, from, BLOCK_BYTES)
+        Self::with_limits(input, from, BLOCK_BYTES, MAX_LINE_BYTES)
     }
 
-    pub(crate) fn with_block_bytes(input: u32, from: R, block_bytes: usize) -> Self {
+    fn with_limits(input: u32, from: R, block_bytes: usize, max_line: usize) -> Self {
         let carry = Vec::new();
-        Self { input, from, block_bytes, offset: 0, lines_before: 0, carry, ended: false }
+        Self { input, from, block_bytes, max_line, offset: 0, lines_before: 0, carry, ended: false }
     }
 
     /// The next block, or `None` at the end. The last line need not end with a newline.
@@ -66,6 +76,7 @@ impl<R: Read> Reader<R> {
             return Ok(None);
         }
         let mut bytes = std::mem::take(&mut self.carry);
+        let carried = bytes.len();
         bytes.reserve(self.block_bytes);
         let whole = loop {
             let from = bytes.len();
@@ -74,9 +85,15 @@ impl<R: Read> Reader<R> {
                 self.ended = true;
                 break bytes.len();
             }
-            // Only the new part can hold a newline: the carried one is the rest of a line.
-            if let Some(last) = memchr::memrchr(b'\n', &bytes[from..]) {
-                break from + last + 1;
+            // Only the new part can hold a newline: the carried one is the rest of a line, but for what follows one that
+            // is too long.
+            let unseen = if from == carried { 0 } else { from };
+            if let Some(last) = memchr::memrchr(b'\n', &bytes[unseen..]) {
+                break unseen + last + 1;
+            }
+            // All of it is one line.
+            if bytes.len() > self.max_line + BOM.len() {
+                return self.rest_of_long_line(bytes).map(Some);
             }
         };
         if bytes.is_empty() {
@@ -85,9 +102,43 @@ impl<R: Read> Reader<R> {
         self.carry = bytes[whole..].to_vec();
         bytes.truncate(whole);
         let lines = self.split(&bytes);
-        let block = Block { input: self.input, offset: self.offset, bytes, lines };
-        self.offset += block.bytes.len() as u64;
+        let length = bytes.len() as u64;
+        let block = Block { input: self.input, offset: self.offset, bytes, length, lines };
+        self.offset += length;
         Ok(Some(block))
+    }
+
+    /// Reads on to the end of a line that is too long, whose beginning is `bytes`, and keeps its head alone.
+    fn rest_of_long_line(&mut self, mut bytes: Vec<u8>) -> io::Result<Block> {
+        let marked = self.offset == 0 && bytes.starts_with(BOM);
+        let start = if marked { BOM.len() } else { 0 };
+        let mut line_bytes = (bytes.len() - start) as u64;
+        bytes.truncate(start + HEAD_BYTES);
+        bytes.shrink_to_fit();
+        let mut newline = 0;
+        let mut more = Vec::with_capacity(self.block_bytes);
+        loop {
+            more.clear();
+            (&mut self.from).take(self.block_bytes as u64).read_to_end(&mut more)?;
+            if more.is_empty() {
+                self.ended = true;
+                break;
+            }
+            if let Some(end) = memchr::memchr(b'\n', &more) {
+                line_bytes += end as u64;
+                newline = 1;
+                self.carry = more.split_off(end + 1);
+                break;
+            }
+            line_bytes += more.len() as u64;
+        }
+        self.lines_before += 1;
+        let range = start..bytes.len();
+        let line = Line { number: self.lines_before, range, too_long: Some(line_bytes) };
+        let length = start as u64 + line_bytes + newline;
+        let (input, offset) = (self.input, self.offset);
+        self.offset += length;
+        Ok(Block { input, offset, bytes, length, lines: vec![line] })
     }
 
     fn split(&mut self, bytes: &[u8]) -> Vec<Line> {
@@ -99,8 +150,12 @@ impl<R: Read> Reader<R> {
                 break; // the block ends with a newline
             }
             self.lines_before += 1;
-            if !is_blank(&bytes[start..end]) {
-                lines.push(Line { number: self.lines_before, range: start..end });
+            let number = self.lines_before;
+            if end - start > self.max_line {
+                let range = start..start + HEAD_BYTES.min(end - start);
+                lines.push(Line { number, range, too_long: Some((end - start) as u64) });
+            } else if !is_blank(&bytes[start..end]) {
+                lines.push(Line { number, range: start..end, too_long: None });
             }
             start = end + 1;
         }
@@ -119,9 +174,10 @@ mod tests {
     use proptest::prelude::*;
 
     fn read_all(bytes: &[u8], block_bytes: usize) -> Vec<(u64, u64, Vec<u8>)> {
-        let mut reader = Reader::with_block_bytes(0, bytes, block_bytes);
+        let mut reader = Reader::with_limits(0, bytes, block_bytes, MAX_LINE_BYTES);
         let mut lines = Vec::new();
         while let Some(block) = reader.next_block().unwrap() {
+            assert_eq!(block.length, block.bytes.len() as u64);
             for line in &block.lines {
                 let at = block.offset + line.range.start as u64;
                 lines.push((line.number, at, block.bytes_of(line).to_vec()));
@@ -153,6 +209,43 @@ mod tests {
             }
             for block_bytes in [3, 7, 64, 1 << 20] {
                 prop_assert_eq!(read_all(&input, block_bytes), expected.clone());
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_longest_line_is_one_limit_whatever_the_blocks(
+            lengths in proptest::collection::vec(0usize..40, 0..12),
+            bom in any::<bool>(),
+            ended in any::<bool>(),
+        ) {
+            let mut input = if bom { BOM.to_vec() } else { Vec::new() };
+            let mut expected = Vec::new();
+            for (number, &length) in (1..).zip(&lengths) {
+                let at = input.len() as u64;
+                input.resize(input.len() + length, b'x');
+                input.push(b'\n');
+                if length > 0 {
+                    expected.push((number, at, (length > 16).then_some(length as u64)));
+                }
+            }
+            if !ended && input.ends_with(b"\n") {
+                input.pop();
+            }
+            for block_bytes in [1, 3, 7, 64] {
+                let mut reader = Reader::with_limits(0, &input[..], block_bytes, 16);
+                let (mut lines, mut length) = (Vec::new(), 0);
+                while let Some(block) = reader.next_block().unwrap() {
+                    prop_assert_eq!(block.offset, length);
+                    length += block.length;
+                    for line in &block.lines {
+                        let at = block.offset + line.range.start as u64;
+                        lines.push((line.number, at, line.too_long));
+                    }
+                }
+                prop_assert_eq!(length, input.len() as u64);
+                prop_assert_eq!(&lines, &expected);
             }
         }
     }

@@ -52,6 +52,11 @@ impl Fields {
         [("textField", &self.text[0]), ("idField", &self.id[0])]
     }
 
+    /// The path of the text, as it was given.
+    pub(crate) fn text_path(&self) -> String {
+        self.text.join(".")
+    }
+
     /// Takes text and id out of a line.
     ///
     /// # Errors

@@ -2,20 +2,22 @@
 
 use crate::error::DedupError;
 use crossbeam_channel::{Receiver, bounded};
-use flate2::read::MultiGzDecoder;
 use parking_lot::Mutex;
-use std::fs::File;
-use std::io::{self, Read, Seek};
+use std::fs::{self, File};
+use std::io::{self, Read};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::{Block, Reader};
+use super::gunzip::{Gunzip, MAGIC};
+use super::origin::Origin;
+use super::{Block, Reader, encoding};
 
 /// One input of JSON lines.
 ///
 /// A file that starts with the gzip magic number is decompressed, all members. A path that is not
-/// a regular file (a pipe, a device) is read as a stream.
+/// a regular file (a pipe, a device) is read as a stream. A file that is changed or replaced during a run is an error
+/// ([`DedupError::InputChanged`]); what a stream gives is taken as it comes.
 pub enum Input {
     /// A file by its path; error messages and ids use the path as given.
     File(PathBuf),
@@ -26,7 +28,7 @@ pub enum Input {
 /// A named reader that is consumed by one run.
 pub struct Stream {
     name: String,
-    reader: Mutex<Option<Box<dyn Read + Send>>>,
+    reader: Mutex<Option<Reading>>,
 }
 
 impl Input {
@@ -54,7 +56,7 @@ impl Input {
     pub(crate) fn open(&self) -> Result<Opened, DedupError> {
         let name = self.name();
         let consumed = Arc::new(AtomicU64::new(0));
-        let count = |reader: Box<dyn Read + Send>| Counted { reader, count: consumed.clone() };
+        let count = consumed.clone();
         match self {
             Self::Stream(stream) => {
                 let reader = stream.reader.lock().take().ok_or_else(|| DedupError::Option {
@@ -62,64 +64,63 @@ impl Input {
                     value: stream.name.clone(),
                     expected: "streams that no earlier run has read",
                 })?;
-                let reader = Box::new(Sniffed::new(Box::new(count(reader))));
-                Ok(Opened { name, bytes: None, consumed, reader, kind: Kind::Spooled })
+                let open = Box::new(|| Ok(sniffed(Counted { reader, count })));
+                Ok(Opened { name, consumed, origin: None, spooled: true, open })
             }
             Self::File(path) => {
                 let fail = |error| DedupError::input(path, error);
-                let mut file = File::open(path).map_err(fail)?;
-                let about = file.metadata().map_err(fail)?;
+                // Not opened to be looked at: opening a pipe waits until somebody writes.
+                let about = fs::metadata(path).map_err(fail)?;
                 if about.is_dir() {
                     return Err(fail(io::Error::from(io::ErrorKind::IsADirectory)));
                 }
                 if !about.is_file() {
-                    let reader = Box::new(Sniffed::new(Box::new(count(Box::new(file)))));
-                    return Ok(Opened { name, bytes: None, consumed, reader, kind: Kind::Spooled });
+                    let path = path.clone();
+                    let open = Box::new(|| {
+                        let reader = Box::new(File::open(path)?);
+                        Ok(sniffed(Counted { reader, count }))
+                    });
+                    return Ok(Opened { name, consumed, origin: None, spooled: true, open });
                 }
-                let bytes = Some(about.len());
-                if is_gzip(&mut file).map_err(fail)? {
-                    let reader = Box::new(MultiGzDecoder::new(count(Box::new(file))));
-                    return Ok(Opened { name, bytes, consumed, reader, kind: Kind::Spooled });
-                }
-                let again = File::open(path).map_err(fail)?;
-                let reader = Box::new(count(Box::new(file)));
-                Ok(Opened { name, bytes, consumed, reader, kind: Kind::File(again) })
+                let file = File::open(path).map_err(fail)?;
+                let about = file.metadata().map_err(fail)?;
+                let origin = Arc::new(Origin::new(path, file, &about));
+                let spooled = is_gzip(&origin).map_err(fail)?;
+                let reader = Counted { reader: Box::new(origin.reader()), count };
+                let reader: Reading =
+                    if spooled { Box::new(Gunzip::new(reader)) } else { Box::new(reader) };
+                let open = Box::new(|| Ok(reader));
+                Ok(Opened { name, consumed, origin: Some(origin), spooled, open })
             }
         }
     }
 }
 
-fn is_gzip(file: &mut File) -> io::Result<bool> {
-    let mut magic = Vec::with_capacity(2);
-    file.take(2).read_to_end(&mut magic)?;
-    file.rewind()?;
-    Ok(magic == GZIP)
+fn is_gzip(origin: &Origin) -> io::Result<bool> {
+    let mut magic = [0; MAGIC.len()];
+    if origin.length() < MAGIC.len() as u64 {
+        return Ok(false);
+    }
+    origin.read_exact_at(&mut magic, 0)?;
+    Ok(magic == MAGIC)
 }
 
-/// The first two bytes of a gzip member.
-const GZIP: [u8; 2] = [0x1f, 0x8b];
+type Reading = Box<dyn Read + Send>;
 
-/// An input that is open for its one pass.
+/// An input that is ready for its one pass.
 pub(crate) struct Opened {
     pub(crate) name: PathBuf,
-    /// Size on disk, where it is known before reading.
-    pub(crate) bytes: Option<u64>,
     /// Bytes taken from the disk or the stream so far (compressed ones for gzip).
     pub(crate) consumed: Arc<AtomicU64>,
-    pub(crate) kind: Kind,
-    pub(crate) reader: Box<dyn Read + Send>,
-}
-
-/// How the bytes of a record are found again.
-pub(crate) enum Kind {
-    /// By position in the input itself (a second handle).
-    File(File),
-    /// By position in a copy of the kept records.
-    Spooled,
+    /// The file, unless it is a stream, a pipe or a device, of which nobody can say whether it changed.
+    pub(crate) origin: Option<Arc<Origin>>,
+    /// Records are found again in a copy, not by their position in the file.
+    pub(crate) spooled: bool,
+    open: Box<dyn FnOnce() -> io::Result<Reading> + Send>,
 }
 
 struct Counted {
-    reader: Box<dyn Read + Send>,
+    reader: Reading,
     count: Arc<AtomicU64>,
 }
 
@@ -133,30 +134,25 @@ impl Read for Counted {
 
 /// A stream that is decompressed where it begins like gzip. It is looked at when it is first read, not when it is opened:
 /// a silent pipe must not hold up the caller.
-enum Sniffed {
-    New(Box<dyn Read + Send>),
-    Known(Box<dyn Read + Send>),
+fn sniffed(reader: impl Read + Send + 'static) -> Reading {
+    Box::new(Sniffed::New(Box::new(reader)))
 }
 
-impl Sniffed {
-    fn new(reader: Box<dyn Read + Send>) -> Self {
-        Self::New(reader)
-    }
+enum Sniffed {
+    New(Reading),
+    Known(Reading),
 }
 
 impl Read for Sniffed {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if let Self::New(reader) = self {
             let mut reader = std::mem::replace(reader, Box::new(io::empty()));
-            let mut magic = Vec::with_capacity(GZIP.len());
-            reader.by_ref().take(GZIP.len() as u64).read_to_end(&mut magic)?;
-            let packed = magic == GZIP;
+            let mut magic = Vec::with_capacity(MAGIC.len());
+            reader.by_ref().take(MAGIC.len() as u64).read_to_end(&mut magic)?;
+            let packed = magic == MAGIC;
             let whole = io::Cursor::new(magic).chain(reader);
-            *self = Self::Known(if packed {
-                Box::new(MultiGzDecoder::new(whole))
-            } else {
-                Box::new(whole)
-            });
+            *self =
+                Self::Known(if packed { Box::new(Gunzip::new(whole)) } else { Box::new(whole) });
         }
         match self {
             Self::New(reader) | Self::Known(reader) => reader.read(buffer),
@@ -164,33 +160,56 @@ impl Read for Sniffed {
     }
 }
 
-/// Reads the inputs one after the other on a thread of its own, at most `ahead` blocks in advance;
-/// `Ok(None)` is the end, and an error is the last thing that comes.
+/// Opens the inputs and reads one after the other, on a thread of its own, at most `ahead` blocks in advance;
+/// `Ok(None)` is the end, and an error is the last thing that comes. A file that changed while it was read is an error.
 ///
-/// The thread is not joined: one that is blocked on a silent pipe must not hold up a cancelled run.
+/// The thread is not joined: one that waits for somebody to open or fill a pipe must not hold up a cancelled run.
 /// It ends at its next block, because nobody receives any more.
 pub(crate) fn spawn(
-    inputs: Vec<(PathBuf, Box<dyn Read + Send>)>,
+    inputs: Vec<Opened>,
     ahead: usize,
 ) -> Receiver<Result<Option<Block>, DedupError>> {
     let (sender, receiver) = bounded(ahead);
     std::thread::spawn(move || {
-        for (number, (name, reader)) in inputs.into_iter().enumerate() {
-            let mut reader = Reader::new(number as u32, reader);
-            loop {
-                let block = match reader.next_block() {
-                    Ok(None) => break,
-                    Ok(block) => Ok(block),
-                    Err(error) => Err(DedupError::input(&name, error)),
-                };
-                let failed = block.is_err();
-                if sender.send(block).is_err() || failed {
-                    return;
-                }
-            }
-        }
+        let read = read_all(inputs, |block| sender.send(Ok(Some(block))).is_ok());
         // Nobody listens where the run has ended already.
-        let _ = sender.send(Ok(None));
+        let _ = sender.send(read.map(|()| None));
     });
     receiver
+}
+
+/// Passes every block on, until nobody wants more.
+fn read_all(inputs: Vec<Opened>, pass_on: impl Fn(Block) -> bool) -> Result<(), DedupError> {
+    // All of them before the first is read: who fills two pipes opens both and then writes.
+    let readers: Result<Vec<_>, DedupError> = inputs
+        .into_iter()
+        .map(|Opened { name, origin, open, .. }| match open() {
+            Ok(reader) => Ok((name, origin, reader)),
+            Err(error) => Err(DedupError::input(&name, error)),
+        })
+        .collect();
+    for (number, (name, origin, reader)) in readers?.into_iter().enumerate() {
+        let unchanged = || origin.as_ref().map_or(Ok(()), |origin| origin.check());
+        let mut reader = Reader::new(number as u32, reader);
+        while let Some(block) = checked(reader.next_block()).or_else(|error| {
+            // Why a file cannot be read may be that it is being written.
+            unchanged().and(Err(DedupError::input(&name, error)))
+        })? {
+            if !pass_on(block) {
+                return Ok(());
+            }
+        }
+        unchanged()?;
+    }
+    Ok(())
+}
+
+/// The same block, unless it begins an input of another encoding.
+fn checked(block: io::Result<Option<Block>>) -> io::Result<Option<Block>> {
+    if let Ok(Some(block)) = &block
+        && block.offset == 0
+    {
+        encoding::check(&block.bytes)?;
+    }
+    block
 }

@@ -12,11 +12,16 @@
 //! position of a record (input, offset, length) finds its bytes again.
 
 mod block;
+mod encoding;
 mod field;
+mod gunzip;
 mod input;
+mod origin;
 
+pub use block::MAX_LINE_BYTES;
 pub(crate) use block::{Block, Line, Reader};
 pub use field::Fields;
 pub(crate) use field::{Id, Record, id_json};
 pub use input::Input;
-pub(crate) use input::{Kind, spawn};
+pub(crate) use input::{Opened, spawn};
+pub(crate) use origin::{Origin, read_exact_at};

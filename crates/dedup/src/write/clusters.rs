@@ -1,6 +1,6 @@
 //! The clusters file.
 
-use super::Sink;
+use super::Output;
 use crate::decide::Relation;
 use crate::error::DedupError;
 use crate::read::Id;
@@ -18,7 +18,7 @@ pub(crate) struct Member {
 
 /// Writes a line per cluster: one line per representative, one entry per member, never a pair.
 pub(crate) fn write_clusters(
-    sink: &mut Sink<'_>,
+    output: &mut Output<'_>,
     mut members: Vec<Member>,
     representative: impl Fn(u32) -> Result<Id, DedupError>,
     cancel: &AtomicBool,
@@ -43,7 +43,7 @@ pub(crate) fn write_clusters(
             line.push('}');
         }
         line.push_str("]}\n");
-        sink.write(line.as_bytes())?;
+        output.write(line.as_bytes())?;
     }
     Ok(())
 }

@@ -7,17 +7,22 @@
 //! after the last   ──► clusters: a line per group of two or more
 //! ```
 //!
-//! Invariant: an output file appears whole or not at all ([`Sink`]).
+//! Each goes through an [`Output`]: compressed where its name asks for it, and never waiting for a reader without a look
+//! at the cancel flag.
+//!
+//! Invariant: an output file appears whole or not at all ([`Sink`](sink::Sink)).
 
 mod clusters;
+mod handed;
 mod marks;
+mod output;
 mod records;
 mod sink;
 mod target;
 
 pub(crate) use clusters::{Member, write_clusters};
 pub(crate) use marks::MARKS;
+pub(crate) use output::Output;
 pub(crate) use records::{Decided, Entry, Link, RecordWriter};
-pub(crate) use sink::Sink;
 pub(crate) use target::check_distinct;
 pub use target::{Duplicates, Outputs, Target};

@@ -1,13 +1,14 @@
 //! The records and the rejects.
 
 use super::marks::{marked, unmarked};
-use super::{Duplicates, Outputs, Sink};
+use super::{Duplicates, Output, Outputs, Target};
 use crate::decide::Relation;
 use crate::error::DedupError;
 use crate::read::{Block, Id, Line};
 use base64::prelude::{BASE64_STANDARD, Engine};
 use serde_json::json;
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 
 /// A block whose lines are all decided.
 pub(crate) struct Decided {
@@ -33,17 +34,25 @@ pub(crate) struct Link {
 
 /// Writes records and rejects.
 pub(crate) struct RecordWriter<'a> {
-    records: Option<Sink<'a>>,
-    rejects: Option<Sink<'a>>,
+    records: Option<Output<'a>>,
+    rejects: Option<Output<'a>>,
     duplicates: Duplicates,
     names: Vec<PathBuf>,
 }
 
 impl<'a> RecordWriter<'a> {
-    pub(crate) fn open(outputs: &'a Outputs, names: Vec<PathBuf>) -> Result<Self, DedupError> {
+    /// Opens the outputs; who waits for a reader looks at `cancel`.
+    pub(crate) fn open(
+        outputs: &'a Outputs,
+        names: Vec<PathBuf>,
+        cancel: &'a AtomicBool,
+    ) -> Result<Self, DedupError> {
+        let open = |target: &'a Option<Target>| {
+            target.as_ref().map(|target| Output::open(target, cancel)).transpose()
+        };
         Ok(Self {
-            records: outputs.records.as_ref().map(Sink::open).transpose()?,
-            rejects: outputs.rejects.as_ref().map(Sink::open).transpose()?,
+            records: open(&outputs.records)?,
+            rejects: open(&outputs.rejects)?,
             duplicates: outputs.duplicates,
             names,
         })
@@ -63,18 +72,18 @@ impl<'a> RecordWriter<'a> {
 
     /// A record that was not rejected.
     pub(crate) fn record(&mut self, bytes: &[u8], entry: &Entry) -> Result<(), DedupError> {
-        let Some(sink) = &mut self.records else { return Ok(()) };
+        let Some(output) = &mut self.records else { return Ok(()) };
         match (self.duplicates, entry) {
-            (Duplicates::Remove, Entry::Kept) => sink.write(bytes)?,
-            (Duplicates::Mark, Entry::Kept) => sink.write(&unmarked(bytes))?,
+            (Duplicates::Remove, Entry::Kept) => output.write(bytes)?,
+            (Duplicates::Mark, Entry::Kept) => output.write(&unmarked(bytes))?,
             (Duplicates::Mark, Entry::Duplicate(Some(link))) => {
                 for part in marked(bytes, link) {
-                    sink.write(&part)?;
+                    output.write(&part)?;
                 }
             }
             _ => return Ok(()),
         }
-        sink.write(b"\n")
+        output.write(b"\n")
     }
 
     /// A line that is no record.
@@ -84,7 +93,7 @@ impl<'a> RecordWriter<'a> {
         line: &Line,
         reason: &str,
     ) -> Result<(), DedupError> {
-        let Some(sink) = &mut self.rejects else { return Ok(()) };
+        let Some(output) = &mut self.rejects else { return Ok(()) };
         let bytes = block.bytes_of(line);
         let file = self.names[block.input as usize].display().to_string();
         let mut reject = json!({ "file": file, "line": line.number, "reason": reason });
@@ -92,8 +101,8 @@ impl<'a> RecordWriter<'a> {
             Ok(raw) => reject["raw"] = raw.into(),
             Err(_) => reject["rawBase64"] = BASE64_STANDARD.encode(bytes).into(),
         }
-        sink.write(reject.to_string().as_bytes())?;
-        sink.write(b"\n")
+        output.write(reject.to_string().as_bytes())?;
+        output.write(b"\n")
     }
 
     /// Whether records are written at all.
@@ -101,8 +110,13 @@ impl<'a> RecordWriter<'a> {
         self.records.is_some()
     }
 
+    /// The open file of rejects alone; the records are given up.
+    pub(crate) fn into_rejects(self) -> Option<Output<'a>> {
+        self.rejects
+    }
+
     /// The open files, to be sealed and moved into place.
-    pub(crate) fn into_sinks(self) -> impl Iterator<Item = Sink<'a>> {
+    pub(crate) fn into_outputs(self) -> impl Iterator<Item = Output<'a>> {
         [self.records, self.rejects].into_iter().flatten()
     }
 }

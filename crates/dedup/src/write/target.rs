@@ -3,9 +3,11 @@
 use crate::error::DedupError;
 use crate::read::Input;
 use parking_lot::Mutex;
+use simhash_store::folder;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The outputs of a run. Each is optional; without any, a run only counts.
 #[derive(Default)]
@@ -20,7 +22,8 @@ pub struct Outputs {
     /// Costs memory for the id of every duplicate.
     pub clusters: Option<Target>,
     /// One JSON line per rejected record: `{"file", "line", "reason", "raw"}`, `raw` the line itself, or
-    /// `rawBase64` instead where it is no UTF-8: nothing is lost.
+    /// `rawBase64` instead where it is no UTF-8: nothing is lost. Of a line that is longer than
+    /// [`MAX_LINE_BYTES`](crate::MAX_LINE_BYTES) `raw` is the first kilobyte.
     pub rejects: Option<Target>,
 }
 
@@ -38,7 +41,7 @@ pub enum Duplicates {
 /// One output.
 pub enum Target {
     /// A file, replaced as a whole at the end of a successful run. A path that exists and is not a
-    /// regular file (a device, a pipe) is written to directly.
+    /// regular file (a device, a pipe) is written to directly. What goes to a name that ends in `.gz` is compressed.
     File(PathBuf),
     /// A writer of the caller; see [`Target::stream`].
     Stream(Stream),
@@ -47,14 +50,17 @@ pub enum Target {
 /// A named writer.
 pub struct Stream {
     name: PathBuf,
-    writer: Mutex<Box<dyn Write + Send>>,
+    writer: SharedWriter,
 }
+
+/// A writer that outlives the run that uses it: a write that its reader holds up cannot be taken back.
+pub(super) type SharedWriter = Arc<Mutex<Box<dyn Write + Send>>>;
 
 impl Target {
     /// A writer under a name used in messages, such as `-` for standard output. What was written
     /// before an error or a cancel cannot be taken back.
     pub fn stream(name: impl Into<PathBuf>, writer: impl Write + Send + 'static) -> Self {
-        Self::Stream(Stream { name: name.into(), writer: Mutex::new(Box::new(writer)) })
+        Self::Stream(Stream { name: name.into(), writer: Arc::new(Mutex::new(Box::new(writer))) })
     }
 
     fn path(&self) -> Option<&Path> {
@@ -70,10 +76,8 @@ impl Stream {
         &self.name
     }
 
-    pub(super) fn write(&self, bytes: &[u8]) -> std::io::Result<()> {
-        let mut writer = self.writer.lock();
-        writer.write_all(bytes)?;
-        writer.flush()
+    pub(super) fn writer(&self) -> SharedWriter {
+        Arc::clone(&self.writer)
     }
 }
 
@@ -125,17 +129,9 @@ impl Identity {
             Ok(_) => fs::canonicalize(path).ok().map(Self::Path),
             // Not there yet: the folder is what can be resolved.
             Err(_) => {
-                let folder = fs::canonicalize(folder_of(path)).ok()?;
+                let folder = fs::canonicalize(folder::of(path)).ok()?;
                 Some(Self::Path(folder.join(path.file_name()?)))
             }
         }
-    }
-}
-
-/// The folder a path lies in; `.` for a bare name.
-pub(super) fn folder_of(path: &Path) -> &Path {
-    match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
     }
 }

@@ -3,7 +3,7 @@
 use simhash_dedup::{Cluster, Decision, DedupOptions, Keep, Key, Method};
 use simhash_sketch::minhash::{MinHashOptions, MinHasher};
 use simhash_sketch::sentences::MIN_LENGTH;
-use simhash_sketch::{Fingerprinter, Scratch, Unit};
+use simhash_sketch::{ALMOST_ONE, Fingerprinter, Numbers, Scratch, Unit};
 use simhash_text::sentence::{Longest, SentenceOptions, SentenceScratch};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -69,11 +69,12 @@ impl Known {
     }
 
     fn similarity(&self, other: &Self) -> f64 {
-        let similarity = jaccard(&self.shingles, &other.shingles);
-        if self.long.is_empty() || other.long.is_empty() {
-            return similarity;
+        let mut similarity = jaccard(&self.shingles, &other.shingles);
+        if !self.long.is_empty() && !other.long.is_empty() {
+            similarity = similarity.min(jaccard(&self.long, &other.long));
         }
-        similarity.min(jaccard(&self.long, &other.long))
+        let [a, b] = [self, other].map(|known| Numbers::of(&known.normalised));
+        (similarity * a.factor(b)).min(ALMOST_ONE)
     }
 
     /// The rank of a candidate, by methods without keys.

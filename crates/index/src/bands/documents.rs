@@ -5,6 +5,7 @@
 //! their low bits. A chunk is freed when its last document dies.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use crate::IndexError;
 
@@ -17,16 +18,19 @@ const WORDS: usize = CHUNK / 64;
 /// Fewer dead documents are not worth a sweep.
 const LEAST_DEAD: u64 = 4096;
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Chunk {
     alive: [u64; WORDS],
     live: u32,
-    signatures: Box<[u32]>,
+    signatures: Arc<[u32]>,
 }
 
-#[derive(Debug)]
+/// Clones share the signatures, those of the chunk being filled until one of them changes.
+#[derive(Debug, Clone)]
 pub(super) struct Documents {
     chunks: VecDeque<Option<Chunk>>,
+    /// Those that are not freed.
+    kept: usize,
     /// Id of the first chunk's first document.
     base: u64,
     next: u64,
@@ -43,7 +47,8 @@ impl Documents {
         if !first.is_multiple_of(CHUNK as u64) || first > u64::MAX >> 1 {
             return Err(IndexError::Full { oldest: first });
         }
-        Ok(Self { chunks: VecDeque::new(), base: first, next: first, live: 0, dead: 0, hashes })
+        let chunks = VecDeque::new();
+        Ok(Self { chunks, kept: 0, base: first, next: first, live: 0, dead: 0, hashes })
     }
 
     pub(super) fn next(&self) -> u64 {
@@ -111,13 +116,14 @@ impl Documents {
         let (id, at) = (self.next, (self.next % CHUNK as u64) as usize);
         if at == 0 {
             let signatures = vec![0; CHUNK * self.hashes].into();
+            self.kept += 1;
             self.chunks.push_back(Some(Chunk { alive: [0; WORDS], live: 0, signatures }));
         }
         if let Some(Some(chunk)) = self.chunks.back_mut() {
             chunk.alive[at / 64] |= 1 << (at % 64);
             chunk.live += 1;
             if !signature.is_empty() {
-                chunk.signatures[at * self.hashes..][..self.hashes]
+                Arc::make_mut(&mut chunk.signatures)[at * self.hashes..][..self.hashes]
                     .copy_from_slice(&signature[..self.hashes]);
             }
         }
@@ -141,6 +147,7 @@ impl Documents {
             chunk.live -= 1;
             if chunk.live == 0 && full {
                 *slot = None;
+                self.kept -= 1;
             }
         }
         self.live -= 1;
@@ -161,7 +168,7 @@ impl Documents {
             None => true,
             Some(chunk) => chunk.live == 0 && self.base + CHUNK as u64 <= self.next,
         }) {
-            self.chunks.pop_front();
+            self.kept -= usize::from(self.chunks.pop_front().flatten().is_some());
             self.base += CHUNK as u64;
         }
     }
@@ -192,16 +199,23 @@ impl Documents {
         }
         let needed = live > 0 || count < CHUNK;
         let chunk = Chunk { alive, live, signatures: signatures.into() };
+        self.kept += usize::from(needed);
         self.chunks.push_back(needed.then_some(chunk));
         self.next += count as u64;
         self.live += u64::from(live);
         true
     }
 
+    /// As if so many more chunks had been filled, and their documents had left and been swept out.
+    #[cfg(test)]
+    pub(super) fn skip(&mut self, chunks: usize) {
+        self.chunks.extend(std::iter::repeat_with(|| None).take(chunks));
+        self.next += (chunks * CHUNK) as u64;
+    }
+
     /// Bytes of ids and of signatures.
     pub(super) fn bytes(&self) -> (usize, usize) {
-        let chunks = self.chunks.iter().filter(|chunk| chunk.is_some()).count();
         let listed = self.chunks.capacity() * size_of::<Option<Chunk>>();
-        (listed, chunks * CHUNK * self.hashes * 4)
+        (listed, self.kept * CHUNK * self.hashes * 4)
     }
 }

@@ -1,17 +1,19 @@
 //! The live index: many readers, one writer at a time.
 //!
-//! The locks are those of [`Index`](crate::Index): who holds `writers` knows that nothing is added or deleted meanwhile, so a
+//! The locks are those of [`Index`](crate::Index): who has the turn knows that nothing is added or deleted meanwhile, so a
 //! check-and-add looks and adds as one step; `state` guards the data and is taken exclusively only for a change.
 
-use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use parking_lot::{Mutex, RwLock};
+use parking_lot::RwLock;
 
 use super::state::State;
 use super::{BandMatches, BandOptions, BandOutcome, BandSearch, BandStats, options};
 use crate::index::each;
-use crate::{AddOptions, IndexError};
+use crate::turns::Turns;
+use crate::window::{Skew, clock};
+use crate::{AddOptions, Added, IndexError};
 
 /// An index of `MinHash` signatures by bands; see the [module](super).
 ///
@@ -19,8 +21,9 @@ use crate::{AddOptions, IndexError};
 #[derive(Debug)]
 pub struct BandIndex {
     pub(super) options: BandOptions,
-    pub(super) writers: Mutex<()>,
-    pub(super) state: RwLock<State>,
+    pub(super) turns: Turns<()>,
+    pub(super) state: Arc<RwLock<State>>,
+    pub(super) skew: Skew,
     truncated: AtomicU64,
 }
 
@@ -34,8 +37,18 @@ impl BandIndex {
     }
 
     pub(super) fn starting_at(options: BandOptions, first: u64) -> Result<Self, IndexError> {
-        let state = RwLock::new(State::starting_at(options, first)?);
-        Ok(Self { options, writers: Mutex::default(), state, truncated: AtomicU64::new(0) })
+        Ok(Self::of(options, State::starting_at(options, first)?))
+    }
+
+    pub(super) fn of(options: BandOptions, state: State) -> Self {
+        let (turns, skew) = (Turns::default(), Skew::default());
+        let state = Arc::new(RwLock::new(state));
+        Self { options, turns, state, skew, truncated: AtomicU64::new(0) }
+    }
+
+    /// How far ahead of the clock a time may be, as [`Index::set_max_skew`](crate::Index::set_max_skew).
+    pub fn set_max_skew(&self, most: Option<u64>) {
+        self.skew.set(most);
     }
 
     /// The options it was made with.
@@ -46,12 +59,13 @@ impl BandIndex {
     /// Adds a signature without looking for similar ones and returns its id. Amortised O(bands).
     ///
     /// # Errors
-    /// [`IndexError::Signature`] for one of another length, [`IndexError::Full`].
+    /// [`IndexError::Signature`] for one of another length, [`IndexError::Full`], [`IndexError::Skew`] with a time.
     pub fn add(&self, signature: &[u32]) -> Result<u64, IndexError> {
         self.add_at(signature, None)
     }
 
-    /// Adds many, all or none; their ids are consecutive. `times` has one for each, or is empty for the clock.
+    /// Adds many in order; other calls may come between two of them, other batches do not. `times` has one for each, or is
+    /// empty for the clock.
     ///
     /// # Errors
     /// As [`BandIndex::add`]; nothing was added then.
@@ -59,21 +73,18 @@ impl BandIndex {
         &self,
         signatures: &[S],
         times: &[u64],
-    ) -> Result<Range<u64>, IndexError> {
-        let mut keys = Vec::new();
-        for signature in signatures {
-            State::keys(&self.options, signature.as_ref(), &mut keys)?;
-        }
-        let _writer = self.writers.lock();
-        self.make_room(signatures.len() as u64)?;
-        let first = self.state.read().documents.next();
-        let now = self.advance(times.first().copied());
+    ) -> Result<Added, IndexError> {
+        let mut turn = self.batch(signatures, times, &AtomicBool::new(false))?;
+        let mut added = Added::from(self.state.read().documents.next());
+        let (mut keys, now) = (Vec::new(), clock());
         for (number, signature) in signatures.iter().enumerate() {
-            let at = times.get(number).map_or(now, |&at| self.advance(Some(at)));
+            turn.next(1);
+            let at = self.advance(&mut turn, Some(times.get(number).copied().unwrap_or(now)));
             State::keys(&self.options, signature.as_ref(), &mut keys)?;
-            self.add_locked(signature.as_ref(), &keys, at)?;
+            let id = self.add_now(&mut turn, signature.as_ref(), &keys, at)?;
+            added.push(id..id + 1);
         }
-        Ok(first..first + signatures.len() as u64)
+        Ok(added)
     }
 
     /// Live documents that share at least one band, and with signatures kept are at least as similar as the index's threshold:
@@ -154,7 +165,7 @@ impl BandIndex {
 
     /// Takes an id away; false if it was not alive. Amortised O(bands).
     pub fn delete(&self, id: u64) -> bool {
-        let _writer = self.writers.lock();
+        let _turn = self.turns.turn();
         let mut state = self.state.write();
         let deleted = state.documents.delete(id);
         state.tidy();

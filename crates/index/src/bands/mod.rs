@@ -26,9 +26,13 @@ mod state;
 mod table;
 mod timed;
 
+pub use image::BandSnapshot;
 pub use index::BandIndex;
 pub use key::{band_key, band_keys};
 pub use matches::{BandMatch, BandMatches, BandOutcome, BandStats};
 pub use options::{BandOptions, BandSearch, Signatures};
 pub use plan::BandPlan;
 pub use table::Table;
+
+#[cfg(test)]
+mod tests;

@@ -3,11 +3,14 @@
 //!
 //! Linear probing kept in order (Amble and Knuth, "Ordered hash tables", 1974): a search ends at the first larger tag, hit or
 //! miss, after some eight slots at a load of 0.93, one or two cache lines. At 0.93 the entries are written anew at 0.87:
-//! in order, one sequential pass, some fifteen moves per insertion. Entries of dead documents are left out then.
+//! in order, one sequential pass, some fifteen moves per insertion. Entries of dead documents are left out then. Clones share
+//! the slots until one of them changes.
 //!
 //! ```text
 //! slot, 64 bits:  tag (31)  crowded (1)  id, or number of a list (32)          all ones: empty
 //! ```
+
+use std::sync::Arc;
 
 /// No entry. The last slot is always empty, so that searches need no other end.
 const EMPTY: u64 = u64::MAX;
@@ -30,9 +33,9 @@ pub(super) enum Entry {
     Many(u32),
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(super) struct Segment {
-    slots: Box<[u64]>,
+    slots: Arc<[u64]>,
     /// Slots that tags point to; those behind take what is pushed over the end.
     span: u32,
     used: u32,
@@ -101,15 +104,16 @@ impl Segment {
         if free + 1 >= self.slots.len() {
             return false;
         }
-        self.slots.copy_within(at..free, at + 1);
-        self.slots[at] = slot_of(tag, entry);
+        let slots = Arc::make_mut(&mut self.slots);
+        slots.copy_within(at..free, at + 1);
+        slots[at] = slot_of(tag, entry);
         self.used += 1;
         true
     }
 
     /// Puts one entry in the place of a run.
     pub(super) fn replace(&mut self, run: std::ops::Range<usize>, tag: u32, entry: Entry) {
-        self.slots[run.start] = slot_of(tag, entry);
+        Arc::make_mut(&mut self.slots)[run.start] = slot_of(tag, entry);
         for _ in run.start + 1..run.end {
             self.remove(run.start + 1);
         }
@@ -120,11 +124,11 @@ impl Segment {
         self.used -= 1;
         loop {
             let next = self.slots[at + 1];
-            if next == EMPTY || self.home(tag_of(next)) == at + 1 {
-                self.slots[at] = EMPTY;
+            let stays = next == EMPTY || self.home(tag_of(next)) == at + 1;
+            Arc::make_mut(&mut self.slots)[at] = if stays { EMPTY } else { next };
+            if stays {
                 return;
             }
-            self.slots[at] = next;
             at += 1;
         }
     }
@@ -137,7 +141,8 @@ impl Segment {
     /// Writes the entries anew, those that `keep` refuses left out, with room for more.
     pub(super) fn rewrite(&mut self, keep: impl Fn(Entry) -> bool) {
         let kept: Vec<u64> = std::mem::take(&mut self.slots)
-            .into_iter()
+            .iter()
+            .copied()
             .filter(|&slot| slot != EMPTY && keep(entry_of(slot)))
             .collect();
         self.used = kept.len() as u32;
@@ -154,11 +159,11 @@ impl Segment {
         }
         // Insertions push the last entries over the end. Where that is too little the segment is written anew the sooner.
         let slack = 4 + self.span as usize / 128;
-        let mut slots = vec![EMPTY; free.max(self.span as usize) + slack].into_boxed_slice();
+        let mut slots = vec![EMPTY; free.max(self.span as usize) + slack];
         for (place, slot) in places.into_iter().zip(kept) {
             slots[place] = slot;
         }
-        self.slots = slots;
+        self.slots = slots.into();
     }
 
     /// Gives the memory of an empty segment back.

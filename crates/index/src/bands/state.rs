@@ -7,7 +7,7 @@ use super::{BandMatch, BandMatches, documents::Documents};
 use crate::IndexError;
 use crate::window::Ages;
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct State {
     pub(super) options: BandOptions,
     pub(super) table: Table,

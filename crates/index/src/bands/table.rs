@@ -5,6 +5,8 @@
 //! million in 16. Where signatures are kept they tell; where texts are compared afterwards, the comparison does. A segment is written anew by itself, so no insertion moves more than a 4096th of the table. A
 //! key with more ids than fit a cache line has a list, so that many equal signatures cost neither long runs nor time.
 
+use std::sync::Arc;
+
 use super::segment::{Entry, Segment, TAG_BITS};
 use crate::memory::prefetch;
 
@@ -17,12 +19,23 @@ pub(super) const SEGMENTS: usize = 1 << SEGMENT_BITS;
 /// Ids of one key that stand in the segment itself: a cache line of entries. A list costs 24 bytes and an allocation.
 const RUN: usize = 8;
 
-/// A table of keys and ids; see the [module](super).
-#[derive(Debug)]
+/// A table of keys and ids; see the [module](super). Clones share segments and lists until one of them changes.
+#[derive(Debug, Clone)]
 pub struct Table {
     segments: Box<[Segment]>,
-    lists: Vec<Vec<u32>>,
+    lists: Vec<Arc<Vec<u32>>>,
     free: Vec<u32>,
+    totals: Totals,
+}
+
+/// What segments and lists come to, so that nobody has to walk them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Totals {
+    /// Entries of segments, and ids in lists.
+    entries: usize,
+    listed: usize,
+    /// Bytes of both.
+    bytes: usize,
 }
 
 fn place(key: u64) -> (usize, u32) {
@@ -35,7 +48,7 @@ impl Table {
     #[expect(clippy::new_without_default, reason = "96 KB are not a default")]
     pub fn new() -> Self {
         let segments = std::iter::repeat_with(Segment::default).take(SEGMENTS).collect();
-        Self { segments, lists: Vec::new(), free: Vec::new() }
+        Self { segments, lists: Vec::new(), free: Vec::new(), totals: Totals::default() }
     }
 
     /// A key as far as this table tells keys apart: its highest bits, the others cleared.
@@ -90,6 +103,18 @@ impl Table {
         id: u32,
         is_alive: impl Fn(u32) -> bool,
     ) {
+        let (entries, bytes) = self.of_segment(segment);
+        self.enter(segment, tag, id, is_alive);
+        let (entries_now, bytes_now) = self.of_segment(segment);
+        self.totals.entries = self.totals.entries + entries_now - entries;
+        self.totals.bytes = self.totals.bytes + bytes_now - bytes;
+    }
+
+    fn of_segment(&self, segment: usize) -> (usize, usize) {
+        (self.segments[segment].used(), self.segments[segment].bytes())
+    }
+
+    fn enter(&mut self, segment: usize, tag: u32, id: u32, is_alive: impl Fn(u32) -> bool) {
         let segment = &mut self.segments[segment];
         let keep = |entry| match entry {
             Entry::One(id) => is_alive(id),
@@ -101,7 +126,11 @@ impl Table {
         loop {
             let run = segment.run(tag);
             if let (false, Entry::Many(list)) = (run.is_empty(), first(segment, &run)) {
-                self.lists[list as usize].push(id);
+                let list = Arc::make_mut(&mut self.lists[list as usize]);
+                let before = list.capacity();
+                list.push(id);
+                self.totals.listed += 1;
+                self.totals.bytes += (list.capacity() - before) * 4;
                 return;
             }
             if run.len() >= RUN {
@@ -109,12 +138,14 @@ impl Table {
                     Entry::One(id) => is_alive(id).then_some(id),
                     Entry::Many(_) => None,
                 });
-                let ids = ids.chain([id]).collect();
+                let ids: Vec<u32> = ids.chain([id]).collect();
                 let list = self.free.pop().unwrap_or_else(|| {
-                    self.lists.push(Vec::new());
+                    self.lists.push(Arc::default());
                     self.lists.len() as u32 - 1
                 });
-                self.lists[list as usize] = ids;
+                self.totals.listed += ids.len();
+                self.totals.bytes += ids.capacity() * 4;
+                self.lists[list as usize] = Arc::new(ids);
                 segment.replace(run, tag, Entry::Many(list));
                 return;
             }
@@ -131,10 +162,11 @@ impl Table {
             if list.is_empty() {
                 continue;
             }
-            list.retain(|&id| is_alive(id));
-            list.shrink_to(list.len() * 2);
-            if list.is_empty() {
-                *list = Vec::new();
+            let ids = Arc::make_mut(list);
+            ids.retain(|&id| is_alive(id));
+            ids.shrink_to(ids.len() * 2);
+            if ids.is_empty() {
+                *list = Arc::default();
                 self.free.push(number as u32);
             }
         }
@@ -145,6 +177,18 @@ impl Table {
             });
             segment.release();
         }
+        self.totals = self.walked();
+    }
+
+    /// [`Totals`] as a walk over everything finds them.
+    fn walked(&self) -> Totals {
+        #[cfg(test)]
+        crate::ids::holders::walking::count(SEGMENTS + self.lists.len());
+        let listed = self.lists.iter().map(|list| list.len()).sum();
+        let of_lists = self.lists.iter().map(|list| list.capacity() * 4).sum::<usize>();
+        let entries = self.segments.iter().map(Segment::used).sum();
+        let bytes = self.segments.iter().map(Segment::bytes).sum::<usize>() + of_lists;
+        Totals { entries, listed, bytes }
     }
 
     /// Tag and id of every entry of a segment, in the order that [`Table::put`] makes the same segment of.
@@ -156,18 +200,15 @@ impl Table {
     /// Entries, and how many keys have lists.
     pub(super) fn count(&self) -> (u64, u64) {
         let lists = self.lists.len() - self.free.len();
-        let listed: usize = self.lists.iter().map(Vec::len).sum();
-        let used: usize = self.segments.iter().map(Segment::used).sum();
-        ((used - lists + listed) as u64, lists as u64)
+        ((self.totals.entries - lists + self.totals.listed) as u64, lists as u64)
     }
 
     /// Bytes held.
     pub fn bytes(&self) -> usize {
-        let lists: usize = self.lists.iter().map(|list| list.capacity() * 4).sum();
         SEGMENTS * size_of::<Segment>()
-            + self.segments.iter().map(Segment::bytes).sum::<usize>()
-            + lists
-            + self.lists.capacity() * size_of::<Vec<u32>>()
+            + self.totals.bytes
+            + self.lists.capacity() * size_of::<Arc<Vec<u32>>>()
+            + (self.lists.len() - self.free.len()) * size_of::<Vec<u32>>()
             + self.free.capacity() * 4
     }
 }
@@ -207,6 +248,9 @@ mod tests {
                 dead[(id as usize * 7919 + 13) % (id as usize + 1)] |= kill < 20;
                 if kill == 99 {
                     table.sweep(|id| !dead[id as usize]);
+                }
+                if kill % 10 == 0 {
+                    prop_assert_eq!(table.totals, table.walked());
                 }
             }
             for (key, ids) in &model {

@@ -13,7 +13,7 @@ use std::hash::{BuildHasher, RandomState};
 
 use ahash::AHashMap;
 
-use self::{holders::Holders, lines::Lines, records::Records};
+use self::{holders::HolderMap, lines::Lines, records::Records};
 use crate::{IndexError, Item};
 
 #[derive(Debug)]
@@ -22,8 +22,8 @@ pub(crate) struct Ids {
     records: Records,
     lines: Lines,
     /// Fingerprints with more than one id.
-    shared: AHashMap<u64, Holders>,
-    texts: AHashMap<u128, Holders>,
+    shared: HolderMap<u64>,
+    texts: HolderMap<u128>,
     text_of: AHashMap<u32, u128>,
     live: u64,
     /// Known fingerprints, and those that died at some time since the last purge.
@@ -56,8 +56,8 @@ impl Ids {
             seed: seed(),
             records: Records::default(),
             lines: Lines::new(),
-            shared: AHashMap::new(),
-            texts: AHashMap::new(),
+            shared: HolderMap::default(),
+            texts: HolderMap::default(),
             text_of: AHashMap::new(),
             live: 0,
             known: 0,
@@ -84,6 +84,11 @@ impl Ids {
 
     fn known_as(&self, value: u64) -> Option<u32> {
         self.lines.find(mix(value, self.seed), |id| self.records.value(id) == value)
+    }
+
+    /// Whether a fingerprint is in the tables, or on its way there.
+    pub(crate) fn is_known(&self, value: u64) -> bool {
+        self.known_as(value).is_some()
     }
 
     /// Asks for what [`Ids::first`] and [`Ids::add`] read.
@@ -136,14 +141,14 @@ impl Ids {
 
     /// Calls `on_holders` for every fingerprint (None: text) with more than one live id.
     pub(crate) fn shared(&self, mut on_holders: impl FnMut(Option<u64>, Vec<u64>)) {
-        let ids = |holders: &Holders| {
+        let ids = |holders: &holders::Holders| {
             let mut ids = Vec::with_capacity(holders.live());
             self.list(holders.iter(), usize::MAX, |id| ids.push(id));
             ids
         };
         self.shared.iter().for_each(|(&value, holders)| on_holders(Some(value), ids(holders)));
-        let texts = self.texts.values().filter(|holders| holders.live() > 1);
-        texts.for_each(|holders| on_holders(None, ids(holders)));
+        let texts = self.texts.iter().filter(|(_, holders)| holders.live() > 1);
+        texts.for_each(|(_, holders)| on_holders(None, ids(holders)));
     }
 
     /// The oldest id that may still be alive.
@@ -176,10 +181,7 @@ impl Ids {
             Item::Exact(text) => {
                 let id = self.records.push(0, true);
                 self.text_of.insert(id, text);
-                self.texts
-                    .entry(text)
-                    .and_modify(|holders| holders.push(id))
-                    .or_insert_with(|| Holders::new(id));
+                self.texts.push(text, id);
                 (id, false)
             }
             Item::Empty => (self.records.push(0, true), false),
@@ -191,7 +193,7 @@ impl Ids {
         let Some(old) = self.known_as(value) else { return (self.enter(value), true) };
         let id = self.records.push(value, false);
         if self.records.is_alive(old) {
-            self.shared.entry(value).or_insert_with(|| Holders::new(old)).push(id);
+            self.shared.push_after(value, old, id);
         } else {
             self.lines.replace(mix(value, self.seed), old, id);
             self.records.release(old);
@@ -262,25 +264,22 @@ impl Ids {
     }
 
     fn delete_fingerprint(&mut self, value: u64) {
-        let Some(holders) = self.shared.get_mut(&value) else {
+        let mut dropped = Vec::new();
+        let is_alive = |id| self.records.is_alive(id);
+        let Some(left) = self.shared.lost_one(&value, is_alive, |id| dropped.push(id)) else {
             self.bury(value);
             return;
         };
-        let before = holders.first();
-        let mut dropped = Vec::new();
-        holders.lost_one(|id| self.records.is_alive(id), |id| dropped.push(id));
-        let (after, live) = (holders.first(), holders.live());
-        let alone = holders.iter().nth(1).is_none();
-        if after != before {
-            self.lines.replace(mix(value, self.seed), before, after);
+        if left.first != left.before {
+            self.lines.replace(mix(value, self.seed), left.before, left.first);
         }
         for id in dropped {
             self.records.release(id);
         }
-        if alone {
+        if left.alone {
             self.shared.remove(&value);
         }
-        if live == 0 {
+        if left.live == 0 {
             self.bury(value);
         }
     }
@@ -291,11 +290,11 @@ impl Ids {
     }
 
     fn delete_text(&mut self, text: u128) {
-        let Some(holders) = self.texts.get_mut(&text) else { return };
         let mut dropped = Vec::new();
-        holders.lost_one(|id| self.records.is_alive(id), |id| dropped.push(id));
-        if holders.live() == 0 {
-            dropped.push(holders.first());
+        let is_alive = |id| self.records.is_alive(id);
+        let left = self.texts.lost_one(&text, is_alive, |id| dropped.push(id));
+        if let Some(left) = left.filter(|left| left.live == 0) {
+            dropped.push(left.first);
             self.texts.remove(&text);
         }
         for id in dropped {
@@ -356,17 +355,30 @@ impl Ids {
         (self.known, self.dead)
     }
 
-    /// Bytes held, texts included.
+    /// Bytes held, texts included. O(1): it is asked for while documents are added.
     pub(crate) fn bytes(&self) -> usize {
-        let shared: usize = self.shared.values().map(Holders::bytes).sum();
-        let texts: usize = self.texts.values().map(Holders::bytes).sum();
+        self.shared.bytes() + self.texts.bytes() + self.bytes_beside()
+    }
+
+    fn bytes_beside(&self) -> usize {
         self.records.bytes()
             + self.lines.bytes()
-            + shared
-            + self.shared.capacity() * (size_of::<(u64, Holders)>() + 1)
-            + texts
-            + self.texts.capacity() * (size_of::<(u128, Holders)>() + 1)
             + self.text_of.capacity() * (size_of::<(u32, u128)>() + 1)
             + self.died.capacity() * 8
     }
+
+    /// As if so many more chunks of ids had been used and released.
+    #[cfg(test)]
+    pub(crate) fn skip(&mut self, chunks: usize) {
+        self.records.skip(chunks);
+    }
+
+    /// [`Ids::bytes`] as a walk over all holders finds them.
+    #[cfg(test)]
+    pub(crate) fn walked_bytes(&self) -> usize {
+        self.shared.walked_bytes() + self.texts.walked_bytes() + self.bytes_beside()
+    }
 }
+
+#[cfg(test)]
+mod tests;

@@ -169,6 +169,13 @@ impl Records {
         self.chunks.front().is_some_and(|chunk| chunk.as_ref().is_none_or(|chunk| chunk.held == 0))
     }
 
+    /// As if so many more chunks of ids had been used and released.
+    #[cfg(test)]
+    pub(crate) fn skip(&mut self, chunks: usize) {
+        self.chunks.extend(std::iter::repeat_n(None, chunks));
+        self.next = (self.next.div_ceil(CHUNK as u64) + chunks as u64) * CHUNK as u64;
+    }
+
     /// Bytes held.
     pub(crate) fn bytes(&self) -> usize {
         self.blocks.bytes() + self.chunks.capacity() * size_of::<Option<Chunk>>()

@@ -21,8 +21,8 @@
 //! answer. Tables are read straight to where they stay.
 //!
 //! An index that is being changed is saved as it is at one moment, yet nobody waits for the tables: those sealed before
-//! that moment are written beside its records. What was added in between is missing in them and enters a front when the
-//! file is opened; what was deleted in between is taken out of them then.
+//! about that moment are written beside its records. What they lack enters a front when the file is opened; what they have
+//! too much is taken out of them then.
 //!
 //! Version 1 fixes the bit permutation of `spread` and the table layout.
 
@@ -53,7 +53,7 @@ pub struct Snapshot {
 }
 
 impl Index {
-    /// Writes the whole index as it is at one moment, see [`Index::snapshot`]; additions and searches go on. About 58
+    /// Writes the whole index as it is at the call, see [`Index::snapshot`]; additions and searches go on. About 58
     /// bytes for each fingerprint with six tables (8.2 for each table, 8 and 1 for the record), and 16 for each time in
     /// an index with a window. Beside the index itself it takes the memory of the copied records and times, and that of
     /// tables which merges replace meanwhile.
@@ -61,7 +61,7 @@ impl Index {
     /// # Errors
     /// [`IndexError::Io`]; [`IndexError::Merge`] if merging has failed before.
     pub fn save(&self, out: &mut dyn Write) -> Result<(), IndexError> {
-        let (snapshot, ()) = self.snapshot(&AtomicBool::new(false), || ())?;
+        let (snapshot, ()) = self.snapshot(|_| ()).made(&AtomicBool::new(false))?;
         snapshot.write(out)
     }
 
@@ -76,9 +76,8 @@ impl Index {
 }
 
 impl Snapshot {
-    /// `run` may be older than the rest: what it lacks is found in the records when it is read, and what it has too
-    /// much.
-    pub(crate) fn of(parts: &Parts<'_>, run: Option<Run>) -> Self {
+    /// Without a run yet: see [`Snapshot::with`].
+    pub(crate) fn of(parts: &Parts<'_>) -> Self {
         let window = parts.window.unwrap_or_default();
         let mut plan = Fields::default();
         plan.text(parts.plan.name());
@@ -123,7 +122,12 @@ impl Snapshot {
             ages.number(parts.ids.full(id));
             ages.number(at);
         }
-        Self { plan: plan.0, records: records.0, texts: texts.0, ages: ages.0, run }
+        Self { plan: plan.0, records: records.0, texts: texts.0, ages: ages.0, run: None }
+    }
+
+    /// `run` may be of another moment: what it lacks is found in the records when it is read, and what it has too much.
+    pub(crate) fn with(self, run: Option<Run>) -> Self {
+        Self { run, ..self }
     }
 
     /// Writes it, to be read by [`Index::open`]. Nothing waits for it.

@@ -22,9 +22,9 @@ use ahash::AHashSet;
 use parking_lot::{Condvar, Mutex};
 
 use super::Shared;
+use crate::IndexError;
 use crate::run::Run;
 use crate::stack::{BACKLOG, Job};
-use crate::{IndexError, Item};
 
 /// Items added under one exclusive hold of the state: about a tenth of a millisecond.
 pub(super) const SLICE: usize = 512;
@@ -52,7 +52,13 @@ impl Worker {
         self.taken.load(Ordering::Relaxed)
     }
 
-    fn has_failed(&self) -> bool {
+    /// Keeps merges from beginning, as if one were running.
+    #[cfg(test)]
+    pub(super) fn hold(&self, held: bool) {
+        self.busy.store(held, Ordering::SeqCst);
+    }
+
+    pub(super) fn has_failed(&self) -> bool {
         self.failed.load(Ordering::SeqCst)
     }
 
@@ -69,87 +75,18 @@ impl Worker {
 }
 
 impl Shared {
-    /// Adds a stored item; the caller holds `writers`. `unknown`: no table has its fingerprint, as a search has shown.
-    pub(super) fn add(self: &Arc<Self>, stored: Item, unknown: bool) -> Result<u64, IndexError> {
-        let (id, due) = {
-            let mut state = self.state.write();
-            state.ids.check_room(1)?;
-            if let Item::Fingerprint(value) = stored
-                && !unknown
-            {
-                // Written last: by then the lines have come. A search has read them already.
-                state.stack.prefetch(value);
-            }
-            state.add(stored, unknown)
-        };
-        if due {
-            self.merge();
-        }
-        Ok(id)
-    }
-
-    /// Adds `count` stored items; the caller holds `writers`. Searches get in between slices.
-    pub(super) fn add_all(
-        self: &Arc<Self>,
-        stored: impl Iterator<Item = Item>,
-        count: usize,
-    ) -> Result<(), IndexError> {
-        {
+    /// Waits while too many fronts wait for their merge, or more is dead than lives. Whoever has added or deleted so much
+    /// does so without keeping others from their turns.
+    pub(super) fn settle(self: &Arc<Self>) {
+        let is_behind = || {
             let state = self.state.read();
-            state.ids.check_room(count as u64)?;
-            if state.stack.is_bulk(count) && !self.worker.has_failed() {
-                drop(state);
-                self.add_bulk(stored, count);
-                return Ok(());
-            }
-        }
-        let mut stored = stored.peekable();
-        let (mut fresh, mut slice) = (Vec::new(), Vec::with_capacity(SLICE));
-        while stored.peek().is_some() {
-            let mut state = self.state.write();
-            fresh.clear();
-            slice.clear();
-            slice.extend(stored.by_ref().take(SLICE));
-            for item in &slice {
-                if let Item::Fingerprint(value) = item {
-                    state.ids.prefetch(*value);
-                    state.stack.prefetch(*value);
-                }
-            }
-            for item in slice.drain(..) {
-                if let (Item::Fingerprint(value), (_, true)) = (item, state.ids.add(item)) {
-                    fresh.push(value);
-                }
-            }
-            let due = state.stack.extend(&fresh);
-            drop(state);
-            if due {
-                self.merge();
-            }
-        }
-        Ok(())
-    }
-
-    /// Starts the merge that is due, and waits while too many fronts do.
-    pub(super) fn merge(self: &Arc<Self>) {
-        self.start();
-        while self.state.read().stack.waiting() > BACKLOG && !self.worker.has_failed() {
-            self.worker.wait();
-            self.start();
-        }
-    }
-
-    /// Starts a purge if too much is dead, and waits for it if that is more than what lives; the caller holds
-    /// `writers`.
-    pub(super) fn tidy(self: &Arc<Self>) {
-        if self.is_due() {
-            self.start();
-        }
-        while self.state.read().ids.is_mostly_dead() && !self.worker.has_failed() {
-            self.worker.wait();
+            state.stack.waiting() > BACKLOG || state.ids.is_mostly_dead()
+        };
+        while is_behind() && !self.worker.has_failed() {
             if self.is_due() {
                 self.start();
             }
+            self.worker.wait();
         }
     }
 
@@ -255,6 +192,18 @@ impl Shared {
     pub(super) fn seal(self: &Arc<Self>, cancel: &AtomicBool) -> Result<Option<Run>, IndexError> {
         let sealed = self.state.write().stack.request();
         self.wait(&sealed, cancel)
+    }
+
+    /// [`Shared::seal`], and the id that the next addition got at that moment.
+    pub(super) fn seal_before(
+        self: &Arc<Self>,
+        cancel: &AtomicBool,
+    ) -> Result<(Option<Run>, u64), IndexError> {
+        let (sealed, end) = {
+            let mut state = self.state.write();
+            (state.stack.request(), state.ids.next())
+        };
+        Ok((self.wait(&sealed, cancel)?, end))
     }
 
     /// What a merge that was asked for has made; `cancel` ends the waiting, not the merge.

@@ -1,9 +1,9 @@
 //! Many items at a time: the same answers as one by one, in order, whatever the threads.
 //!
 //! A batched check-and-add first looks every item up in parallel, holding no lock beyond a slice (a lock held across a
-//! parallel loop could be waited for by a task that the same thread picks up). Then it stops other writers, corrects
-//! what has changed since, decides in order against what the batch itself would add (a stack of its own), and adds,
-//! all at once. A batch that is cancelled has changed nothing.
+//! parallel loop could be waited for by a task that the same thread picks up). Until then it can be cancelled and has changed
+//! nothing. Then it takes its turns, a slice of items each: it corrects what has changed since the look, decides in order
+//! against what has come since (a stack of its own), and adds.
 
 use std::collections::hash_map::Entry;
 use std::ops::Range;
@@ -13,13 +13,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use ahash::AHashMap;
 use rayon::prelude::*;
 
-use super::{Index, OnDuplicate, State, stored};
+use super::{Added, Index, OnDuplicate, Stage, State, Writer, stored};
 use crate::scan::Hit;
 use crate::stack::Stack;
+use crate::window::clock;
 use crate::{Checked, IndexError, Item, Match, Matches, SearchOptions};
 
 /// Items looked up between two looks at the cancel flag: about a millisecond, and as long a writer waits at most.
 const SLICE: usize = 512;
+
+/// Items decided on in one turn: a tenth of a millisecond, and as long a single change waits.
+const TURN: usize = 64;
 
 /// `decide` for every item on the current pool, in slices, on at most `threads` tasks (0: as many as the pool has).
 pub(crate) fn each<I: Sync, T: Send>(
@@ -56,14 +60,16 @@ pub(crate) fn each<I: Sync, T: Send>(
     Ok(parts?.into_iter().flatten().collect())
 }
 
-/// What came after the parallel look: additions of others, then what the batch itself would add.
-struct Planned {
+/// What has been added since the parallel look began, by others and by the batch itself.
+struct Late {
     stack: Stack,
     first: AHashMap<u64, u64>,
     texts: AHashMap<u128, u64>,
+    /// Ids before this one are in it, or were there before.
+    seen: u64,
 }
 
-impl Planned {
+impl Late {
     fn nearest(&self, stored: Item, distance: u32) -> Option<Match> {
         match stored {
             Item::Fingerprint(value) => {
@@ -89,6 +95,25 @@ impl Planned {
             Item::Exact(text) => drop(self.texts.entry(text).or_insert(id)),
             Item::Empty => {}
         }
+    }
+
+    /// Takes in what others have added.
+    fn catch_up(&mut self, state: &State) {
+        for id in self.seen..state.ids.next() {
+            if let Some(item) = state.ids.item(id) {
+                self.add(item, id);
+            }
+        }
+        self.seen = state.ids.next();
+    }
+}
+
+/// Bits by which two items of one kind differ, if they can be compared.
+fn apart(one: Item, other: Item) -> Option<u32> {
+    match (one, other) {
+        (Item::Fingerprint(one), Item::Fingerprint(other)) => Some((one ^ other).count_ones()),
+        (Item::Exact(one), Item::Exact(other)) if one == other => Some(0),
+        _ => None,
     }
 }
 
@@ -150,13 +175,13 @@ impl State {
 }
 
 impl Index {
-    /// Adds all items, without looking for near ones; their ids are consecutive. A batch of at least 65,536 and of an
-    /// eighth of what is there is sealed at once, on all cores, which costs a third of single additions or less; it is
-    /// found when the call returns.
+    /// Adds all items in order, without looking for near ones; other calls may come between two items, other batches do not.
+    /// A batch of at least 65,536 and of an eighth of what is there is sealed at once, on all cores, which costs a third of
+    /// single additions or less; it is found when the call returns.
     ///
     /// # Errors
     /// [`IndexError::Full`]; nothing was added then.
-    pub fn add_many(&self, items: &[Item]) -> Result<Range<u64>, IndexError> {
+    pub fn add_many(&self, items: &[Item]) -> Result<Added, IndexError> {
         self.add_many_at(items, &[])
     }
 
@@ -164,27 +189,28 @@ impl Index {
     /// window looks at them.
     ///
     /// # Errors
-    /// [`IndexError::Full`]; nothing was added then.
-    pub fn add_many_at(&self, items: &[Item], times: &[u64]) -> Result<Range<u64>, IndexError> {
-        let _writer = self.shared.writers.lock();
+    /// [`IndexError::Full`], [`IndexError::Skew`]; nothing was added then.
+    pub fn add_many_at(&self, items: &[Item], times: &[u64]) -> Result<Added, IndexError> {
+        self.admit(times)?;
+        let mut writer = self.batch(items.len(), &AtomicBool::new(false))?;
+        let mut added = Added::from(writer.next_id());
         if self.shared.window.is_some() {
-            return self.add_each(items, times);
+            let now = clock();
+            for (number, &item) in items.iter().enumerate() {
+                writer.next(1);
+                let at = writer.advance(Some(times.get(number).copied().unwrap_or(now)));
+                let id = writer.add(item, at)?;
+                added.push(id..id + 1);
+            }
+        } else if writer.is_bulk(items.len()) {
+            return Ok(writer.add_bulk(items));
+        } else {
+            for slice in items.chunks(SLICE) {
+                writer.next(slice.len());
+                added.push(writer.add_slice(slice));
+            }
         }
-        let first = self.shared.state.read().ids.next();
-        self.shared.add_all(items.iter().copied().map(stored), items.len())?;
-        Ok(first..first + items.len() as u64)
-    }
-
-    /// With a window, documents may leave between two of a batch; the caller holds `writers`.
-    fn add_each(&self, items: &[Item], times: &[u64]) -> Result<Range<u64>, IndexError> {
-        let first = self.shared.state.read().ids.next();
-        self.shared.state.read().ids.check_room(items.len() as u64)?;
-        let now = self.shared.advance(times.first().copied());
-        for (number, &item) in items.iter().enumerate() {
-            let at = times.get(number).map_or(now, |&at| self.shared.advance(Some(at)));
-            self.shared.add_at(stored(item), at, false)?;
-        }
-        Ok(first..first + items.len() as u64)
+        Ok(added)
     }
 
     /// One answer per item, in order. Runs on the current rayon pool on at most `threads` tasks (0: all of it).
@@ -207,11 +233,12 @@ impl Index {
         Ok(found)
     }
 
-    /// As if `check_and_add` were called for every item in order, as one atomic step. Runs on the current rayon pool
-    /// on at most `threads` tasks (0: all of it).
+    /// As if `check_and_add` were called for every item in order; other calls may come between two items, other batches do
+    /// not. Runs on the current rayon pool on at most `threads` tasks (0: all of it).
     ///
     /// # Errors
-    /// [`IndexError::Full`], [`IndexError::Cancelled`]; nothing was added then.
+    /// [`IndexError::Full`], [`IndexError::Cancelled`] if the flag goes up before the first item is added; nothing was added
+    /// then.
     pub fn check_and_add_many(
         &self,
         items: &[Item],
@@ -222,58 +249,109 @@ impl Index {
             let answers = self.check_and_add_many_with(items, &[], OnDuplicate::Skip, cancel)?;
             return Ok(answers.into_iter().map(Checked::from).collect());
         }
-        let mark = {
+        let mut late = {
             let state = self.shared.state.read();
-            state.unsealed.unwrap_or(state.ids.next())
+            let unsealed = state.unsealed.as_ref().map(|unsealed| unsealed.from);
+            Late {
+                stack: Stack::with_front(Arc::clone(&self.plan), items.len()),
+                first: AHashMap::new(),
+                texts: AHashMap::new(),
+                seen: unsealed.unwrap_or(state.ids.next()),
+            }
         };
         let before = each(items, threads, cancel, |slice| {
             let state = self.shared.state.read();
             state.nearest_each(slice, self.max_distance)
         })?;
-        let _writer = self.shared.writers.lock();
-        let state = self.shared.state.read();
-        let mut planned = Planned {
-            stack: Stack::with_front(Arc::clone(&self.plan), items.len()),
-            first: AHashMap::new(),
-            texts: AHashMap::new(),
-        };
-        for id in mark..state.ids.next() {
-            if let Some(item) = state.ids.item(id) {
-                planned.add(item, id);
-            }
-        }
-        let from = state.ids.next();
-        let mut next = from;
+        self.shared.reached(Stage::Looked);
+        let mut writer = self.batch(items.len(), cancel)?;
         let mut answers = Vec::with_capacity(items.len());
-        for (number, (&item, near)) in items.iter().zip(before).enumerate() {
-            if number % SLICE == 0 && cancel.load(Ordering::Relaxed) {
-                return Err(IndexError::Cancelled);
-            }
-            let stored = stored(item);
-            let near = match near {
-                Some(near) if !state.ids.has(near.id) => state.nearest(stored, self.max_distance).0,
-                near => near,
-            };
-            // What was there before has the lower ids, so it wins ties.
-            let own = match near {
-                Some(near) if near.distance == 0 => None,
-                Some(near) => planned.nearest(stored, near.distance - 1),
-                None => planned.nearest(stored, self.max_distance),
-            };
-            answers.push(if let Some(near) = own.or(near) {
-                Checked::Duplicate(near)
-            } else {
-                planned.add(stored, next);
-                next += 1;
-                Checked::Added(next - 1)
-            });
+        for (slice, before) in items.chunks(TURN).zip(before.chunks(TURN)) {
+            writer.next(slice.len());
+            writer.decide(slice, before, &mut late, &mut answers);
         }
-        let added = |(item, answer): (&Item, &Checked)| {
-            matches!(answer, Checked::Added(_)).then(|| stored(*item))
-        };
-        drop(state);
-        self.shared
-            .add_all(items.iter().zip(&answers).filter_map(added), (next - from) as usize)?;
         Ok(answers)
+    }
+}
+
+impl Writer<'_> {
+    /// Whether so many had better be sealed at once.
+    fn is_bulk(&self, count: usize) -> bool {
+        let shared = &self.index.shared;
+        shared.state.read().stack.is_bulk(count) && !shared.worker.has_failed()
+    }
+
+    /// Adds a few items for which there is room, one after the other, their reads overlapping.
+    fn add_slice(&mut self, items: &[Item]) -> Range<u64> {
+        let mut state = self.index.shared.state.write();
+        for &item in items {
+            if let Item::Fingerprint(value) = stored(item) {
+                state.ids.prefetch(value);
+                state.stack.prefetch(value);
+            }
+        }
+        let first = state.ids.next();
+        let fresh: Vec<u64> = items
+            .iter()
+            .filter_map(|&item| match (stored(item), state.ids.add(stored(item)).1) {
+                (Item::Fingerprint(value), true) => Some(value),
+                _ => None,
+            })
+            .collect();
+        let due = state.stack.extend(&fresh);
+        let ids = first..state.ids.next();
+        drop(state);
+        if due {
+            self.merge();
+        }
+        ids
+    }
+
+    /// Decides on a few items in order, and adds those that are new. `before` are their nearest at the time of the look,
+    /// `late` is what has come since.
+    fn decide(
+        &mut self,
+        items: &[Item],
+        before: &[Option<Match>],
+        late: &mut Late,
+        answers: &mut Vec<Checked>,
+    ) {
+        let most = self.index.max_distance;
+        let mut new: Vec<Item> = Vec::new();
+        let first = {
+            let state = self.index.shared.state.read();
+            late.catch_up(&state);
+            let first = late.seen;
+            for (&item, &before) in items.iter().zip(before) {
+                let stored = stored(item);
+                let mut near = before;
+                if near.is_none_or(|near| near.distance > 0 || near.id >= first) {
+                    let reach = near.map_or(most, |near| near.distance);
+                    let came = late.nearest(stored, reach);
+                    near = near.into_iter().chain(came).min_by_key(|near| (near.distance, near.id));
+                }
+                // What is to be added in this turn is not in the index yet.
+                if near.is_some_and(|near| near.id < first && !state.ids.has(near.id)) {
+                    let there = state.nearest(stored, most).0;
+                    let own = (first..).zip(&new).filter_map(|(id, &other)| {
+                        let distance = apart(stored, super::stored(other))?;
+                        (distance <= most).then_some(Match { id, distance })
+                    });
+                    near = there.into_iter().chain(own).min_by_key(|near| (near.distance, near.id));
+                }
+                answers.push(if let Some(near) = near {
+                    Checked::Duplicate(near)
+                } else {
+                    let id = first + new.len() as u64;
+                    late.add(stored, id);
+                    new.push(item);
+                    Checked::Added(id)
+                });
+            }
+            first
+        };
+        let ids = self.add_slice(&new);
+        debug_assert_eq!(ids.start, first);
+        late.seen = ids.end;
     }
 }

@@ -107,7 +107,7 @@ impl Union {
 
 impl Index {
     /// All clusters of live documents linked by chains of pairs within `max_distance` (default: the index's own), by
-    /// representative. Begins by compacting. `progress` gets the share done, 0 to 1. Runs on the current rayon pool on
+    /// representative. Begins by compacting; documents added since are in none, documents deleted since are left out. `progress` gets the share done, 0 to 1. Runs on the current rayon pool on
     /// at most `threads` tasks (0: all of it).
     ///
     /// # Errors
@@ -162,10 +162,11 @@ impl Index {
         if cancel.load(Ordering::Relaxed) {
             return Err(IndexError::Cancelled);
         }
-        Ok(self.collect_clusters(union))
+        Ok(self.collect_clusters(union, sealed.end))
     }
 
-    fn collect_clusters(&self, mut union: Union) -> Vec<Cluster> {
+    /// Clusters of the documents below `end`.
+    fn collect_clusters(&self, mut union: Union, end: u64) -> Vec<Cluster> {
         let mut members: AHashMap<u32, Vec<u64>> = AHashMap::new();
         let values: Vec<(u64, u32)> =
             union.number.iter().map(|(&value, &at)| (value, at)).collect();
@@ -182,6 +183,9 @@ impl Index {
             });
             clusters.into_iter().map(|ids| Cluster { ids }).collect()
         });
+        for cluster in &mut clusters {
+            cluster.ids.retain(|&id| id < end);
+        }
         clusters.retain(|cluster| cluster.ids.len() > 1);
         for cluster in &mut clusters {
             cluster.ids.sort_unstable();

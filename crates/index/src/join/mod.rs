@@ -27,18 +27,20 @@ struct Sealed {
     plan: Arc<Plan>,
     run: Option<Run>,
     distance: u32,
+    /// The id that the next addition got then.
+    end: u64,
 }
 
 impl Sealed {
     /// Compacts the index; where its own plan does not reach, tables of another plan are built beside it.
     fn new(index: &Index, distance: u32, cancel: &AtomicBool) -> Result<Self, IndexError> {
-        let run = index.sealed(cancel)?;
+        let (run, end) = index.sealed(cancel)?;
         if distance <= index.plan().radius() {
-            return Ok(Self { plan: index.shared_plan(), run, distance });
+            return Ok(Self { plan: index.shared_plan(), run, distance, end });
         }
         let plan = Plan::covering(distance)?;
         let run = run.map(|run| run::build(&plan, &[], &[run.values()], None));
-        Ok(Self { plan: Arc::new(plan), run, distance })
+        Ok(Self { plan: Arc::new(plan), run, distance, end })
     }
 
     /// Masks of the tables that matter for this distance, in order, with their numbers.

@@ -69,7 +69,6 @@ pub struct Pairs {
     /// First holders and further ones, made when the tables are done.
     copies: Option<Vec<(u64, u64)>>,
     copied: usize,
-    end: u64,
 }
 
 /// Two fingerprints and their distance.
@@ -77,18 +76,9 @@ type Near = (u64, u64, u32);
 
 impl Pairs {
     pub(crate) fn new(index: &Index, distance: u32) -> Result<Self, IndexError> {
-        let end = index.next_id();
         let sealed = Sealed::new(index, distance, &AtomicBool::new(false))?;
         let tables = sealed.tables();
-        Ok(Self {
-            sealed,
-            tables,
-            active: VecDeque::new(),
-            next: (0, 0),
-            copies: None,
-            copied: 0,
-            end,
-        })
+        Ok(Self { sealed, tables, active: VecDeque::new(), next: (0, 0), copies: None, copied: 0 })
     }
 
     /// Share of the work that is done, 0 to 1.
@@ -125,7 +115,7 @@ impl Pairs {
             }
             self.refill();
             let pairs = if self.active.is_empty() {
-                let copies = self.copies.get_or_insert_with(|| index.copies(self.end));
+                let copies = self.copies.get_or_insert_with(|| index.copies(self.sealed.end));
                 let Some(left) = copies.get(self.copied..).filter(|left| !left.is_empty()) else {
                     return Ok(None);
                 };
@@ -144,7 +134,7 @@ impl Pairs {
                     parts.par_iter_mut().with_min_len(least).map(work).collect()
                 };
                 self.active.retain(|part| !part.is_done());
-                index.resolve_pairs(&found.concat())
+                index.resolve_pairs(&found.concat(), self.sealed.end)
             };
             if !pairs.is_empty() {
                 return Ok(Some(pairs));
@@ -287,14 +277,19 @@ impl Index {
         Pairs::new(self, self.checked(max_distance)?)
     }
 
-    /// Documents for fingerprints.
-    fn resolve_pairs(&self, found: &[Near]) -> Vec<Pair> {
+    /// Documents below `end` for fingerprints.
+    fn resolve_pairs(&self, found: &[Near], end: u64) -> Vec<Pair> {
         self.read(|ids| {
             found
                 .iter()
                 .filter_map(|&(one, other, distance)| {
                     let (one, other) = (ids.first(one)?, ids.first(other)?);
-                    Some(Pair { a: one.min(other), b: one.max(other), distance })
+                    // A fingerprint whose documents have left may have come again since.
+                    (one.max(other) < end).then_some(Pair {
+                        a: one.min(other),
+                        b: one.max(other),
+                        distance,
+                    })
                 })
                 .collect()
         })

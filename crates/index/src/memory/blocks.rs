@@ -12,6 +12,8 @@ pub(crate) struct Blocks<const SIZE: usize, const SMALL: usize, const LARGE: usi
     pieces: Vec<Piece>,
     /// No piece before this one has room.
     roomy: usize,
+    /// Words of all pieces.
+    words: usize,
 }
 
 #[derive(Debug)]
@@ -62,6 +64,7 @@ impl<const SIZE: usize, const SMALL: usize, const LARGE: usize> Blocks<SIZE, SMA
             let piece = &mut self.pieces[self.roomy];
             if piece.words.is_empty() {
                 piece.words = Words::zeroed(count * SIZE);
+                self.words += count * SIZE;
             }
             if let Some(at) = piece.given.checked_sub(1) {
                 let at = at as usize;
@@ -88,6 +91,7 @@ impl<const SIZE: usize, const SMALL: usize, const LARGE: usize> Blocks<SIZE, SMA
         piece.words[at * SIZE] = u64::from(piece.given);
         piece.given = at as u32 + 1;
         if piece.used == 0 {
+            self.words -= piece.words.len();
             *piece = Piece::empty();
         }
         self.roomy = self.roomy.min(number);
@@ -107,8 +111,7 @@ impl<const SIZE: usize, const SMALL: usize, const LARGE: usize> Blocks<SIZE, SMA
 
     /// Bytes reserved: at most a piece more than is in use, and pieces that some block keeps.
     pub(crate) fn bytes(&self) -> usize {
-        let words: usize = self.pieces.iter().map(|piece| piece.words.len()).sum();
-        words * 8 + self.pieces.capacity() * size_of::<Piece>()
+        self.words * 8 + self.pieces.capacity() * size_of::<Piece>()
     }
 }
 
@@ -126,6 +129,8 @@ mod tests {
             state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
             // Grows to some hundreds, shrinks to none, and again.
             let grow = (round / 1000_u64).is_multiple_of(2);
+            let held: usize = blocks.pieces.iter().map(|piece| piece.words.len()).sum();
+            assert_eq!(blocks.words, held);
             if (state >> 33).is_multiple_of(4) == grow
                 && let Some(&block) = taken.iter().nth((state >> 40) as usize % taken.len().max(1))
             {

@@ -18,7 +18,7 @@ pub(crate) use probe::{Wanted, sweep};
 
 use std::sync::Arc;
 
-use crate::ids::mix;
+use crate::ids::{mix, seed};
 use crate::memory::{Words, halves};
 use crate::plan::{Plan, Prefix};
 
@@ -195,8 +195,9 @@ impl Run {
         })
     }
 
-    /// A run of saved tables, if they are sound: directories ascending, every entry in the bucket of its key, the same
-    /// entries in all of them (by the sum of their hashes, so that their order does not count).
+    /// A run of saved tables, if they are sound: directories ascending, every entry in the bucket of its key, each entry
+    /// once, the same entries in all of them (by the sum of their hashes under a seed that nobody knows, so that their order
+    /// does not count).
     pub(crate) fn restored(plan: &Plan, saved: Vec<(u32, usize, Words)>) -> Option<Self> {
         let prefixes = plan.prefixes();
         let fits = |(&(bits, length, ref words), prefix): (&(u32, usize, Words), &Prefix)| {
@@ -209,14 +210,27 @@ impl Run {
         let table = |(bits, length, words)| Arc::new(Sorted { words, bits, length });
         let run = Self { tables: saved.into_iter().map(table).collect() };
         let sound = (0..prefixes.len()).all(|number| run.is_sound(number, prefixes));
+        let seed = seed();
         let held = |number| {
             let entries = run.table(number, prefixes).entries;
-            let sum = entries.iter().fold(0_u64, |sum, &entry| sum.wrapping_add(mix(entry, 0)));
+            let sum = entries.iter().fold(0_u64, |sum, &entry| sum.wrapping_add(mix(entry, seed)));
             (entries.len(), sum)
         };
         let first = sound.then(|| held(0))?;
         let equal = (1..prefixes.len()).all(|number| held(number) == first);
-        equal.then_some(run)
+        (equal && run.is_distinct(prefixes)).then_some(run)
+    }
+
+    /// Whether no fingerprint is there twice: equal ones would be in one bucket of the first table.
+    fn is_distinct(&self, prefixes: &[Prefix]) -> bool {
+        let table = self.table(0, prefixes);
+        let mut sorted = Vec::new();
+        table.directory.windows(2).all(|ends| {
+            sorted.clear();
+            sorted.extend_from_slice(&table.entries[ends[0] as usize..ends[1] as usize]);
+            sorted.sort_unstable();
+            sorted.is_sorted_by(|a, b| a < b)
+        })
     }
 
     fn is_sound(&self, number: usize, prefixes: &[Prefix]) -> bool {

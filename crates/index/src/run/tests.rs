@@ -132,3 +132,24 @@ fn saved_tables_that_hold_different_fingerprints_are_refused() {
     assert!(Run::restored(&plan, saved(0)).is_some_and(|again| again.len() == 5000));
     assert!(Run::restored(&plan, saved(u64::MAX)).is_none());
 }
+
+#[test]
+fn saved_tables_that_list_a_fingerprint_twice_are_refused() {
+    let plan = Plan::named("k3-t6").unwrap();
+    let sound = values(5000);
+    // Few, so that buckets are scanned, and many of one key, so that they are searched.
+    let equal: Vec<u64> = (0..5000).map(|number| number << 40 | 0x12_3456_789a).collect();
+    for values in [vec![7, 9], sound, equal] {
+        for twice in [None, Some(values[0]), values.last().copied()] {
+            let all: Vec<u64> = values.iter().copied().chain(twice).collect();
+            let run = build(&plan, &[], &[&all], None);
+            let copy = |(bits, length, from): (u32, usize, &[u64])| {
+                let mut words = Words::zeroed(from.len());
+                words.copy_from_slice(from);
+                (bits, length, words)
+            };
+            let restored = Run::restored(&plan, run.tables().map(copy).collect());
+            assert_eq!(restored.is_some(), twice.is_none(), "{} and {twice:?}", values.len());
+        }
+    }
+}

@@ -4,7 +4,9 @@ use std::fmt;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use crate::{IndexError, missing_folder};
+use simhash_store::folder;
+
+use crate::IndexError;
 
 /// Why a call failed. Unless it says otherwise, nothing was changed.
 #[derive(Debug)]
@@ -19,8 +21,8 @@ pub enum SentenceError {
         /// The system's reason.
         source: io::Error,
     },
-    /// The file cannot be written. What the call changed is in memory and may not be in the file: from now on every
-    /// change is refused, and opening the file again gives what had been acknowledged.
+    /// The file cannot be written. What the call changed is undone, by reading the file again, which takes as long as
+    /// opening it; from now on every change is refused. Close the index and open it again.
     Write {
         /// The file.
         path: PathBuf,
@@ -52,6 +54,11 @@ pub enum SentenceError {
         /// What it is opened with.
         given: String,
     },
+    /// The file was moved, replaced or deleted while the index had it open; what has its name now was left alone.
+    Moved {
+        /// The file.
+        path: PathBuf,
+    },
     /// Another process, or another index of this one, has the file open.
     Locked {
         /// The file.
@@ -70,7 +77,7 @@ impl SentenceError {
             {
                 "ERR_SIMHASH_DISK_FULL"
             }
-            Self::Write { .. } | Self::Stopped { .. } => "ERR_SIMHASH_OUTPUT",
+            Self::Write { .. } | Self::Stopped { .. } | Self::Moved { .. } => "ERR_SIMHASH_OUTPUT",
             Self::Damaged { .. } => "ERR_SIMHASH_INDEX_DAMAGED",
             Self::Mismatch { .. } => "ERR_SIMHASH_INDEX_MISMATCH",
             Self::Locked { .. } => "ERR_SIMHASH_INDEX_LOCKED",
@@ -82,7 +89,7 @@ impl SentenceError {
     }
 
     pub(super) fn write(path: &Path, source: io::Error) -> Self {
-        let source = match missing_folder(path) {
+        let source = match folder::missing(path) {
             Some(reason) => io::Error::new(source.kind(), reason),
             None => source,
         };
@@ -127,6 +134,12 @@ impl fmt::Display for SentenceError {
             Self::Mismatch { path, option, saved, given } => write!(
                 f,
                 "{}: the index was saved with {option} ({saved}) and is opened with ({given})",
+                path.display()
+            ),
+            Self::Moved { path } => write!(
+                f,
+                "{} is no longer the file that this index has open: it was moved, replaced or deleted; save the index \
+                 to another path",
                 path.display()
             ),
             Self::Locked { path } => write!(

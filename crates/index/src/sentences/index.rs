@@ -1,27 +1,26 @@
 //! The live index: many readers, one writer at a time, in memory, with a file or with a list of changes for somebody else.
 //!
-//! `writer` orders changes: who holds it knows that nothing changes meanwhile, so a check-and-add looks and adds as one
-//! step, and a batch is one step. `state` is taken exclusively for the moment of a change, in slices; searches share it and
-//! may see a change before it is kept.
+//! Who has the turn knows that nothing changes meanwhile, so a check-and-add looks and adds as one step; a batch gives way
+//! between its items. `state` is taken exclusively for the moment of a change; searches share it and may see a change before
+//! it is kept. Changes are kept in the order in which they were made: a single change that comes between two items of a batch
+//! keeps what the batch has changed so far along with its own.
 
-use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use parking_lot::{Mutex, RwLock};
+use parking_lot::{RwLock, RwLockWriteGuard};
 
 use super::operation::Operation;
-use super::state::State;
-use super::store::{Store, StoreOptions, apply, save};
+use super::state::{EXPIRED, State};
+use super::store::{Store, StoreOptions, apply, header_of, save};
 use super::{SentenceError, SentenceItem, SentenceOptions, Shared, SharedMatches};
 use crate::IndexError;
 use crate::image::frame::Section;
 use crate::index::batch::each;
-use crate::index::timed::clock;
-use crate::index::{AddOptions, OnDuplicate};
-
-/// Items changed under one exclusive hold of the state: about half a millisecond.
-const SLICE: usize = 256;
+use crate::index::{AddOptions, Added, OnDuplicate};
+use crate::turns::{Asked, Turn, Turns};
+use crate::window::{Skew, clock};
 
 /// An index of documents by their longest sentences.
 ///
@@ -31,11 +30,21 @@ const SLICE: usize = 256;
 pub struct SentenceIndex {
     options: SentenceOptions,
     recipe: String,
-    writer: Mutex<Writer>,
-    state: RwLock<State>,
+    pub(super) turns: Turns<Writer>,
+    /// Shared with the snapshots that were asked for.
+    pub(super) state: Arc<RwLock<State>>,
+    skew: Skew,
     file_bytes: AtomicU64,
+    torn_bytes: u64,
     truncated: AtomicU64,
 }
+
+/// An index as it was at one moment, for [`SentenceIndex::save_snapshot`].
+///
+/// Asking for it costs nothing. It is made by whoever comes first: the next change, before it changes anything, or who
+/// saves it. So nobody waits for somebody who has no thread to run on.
+#[derive(Debug)]
+pub struct SentenceSnapshot(Asked<Option<Vec<u8>>>);
 
 /// Where changes go.
 #[derive(Debug)]
@@ -47,7 +56,7 @@ enum Keeping {
 }
 
 #[derive(Debug)]
-struct Writer {
+pub(super) struct Writer {
     keeping: Keeping,
     changes: Vec<u8>,
     count: u64,
@@ -80,14 +89,45 @@ pub struct SentenceStats {
     pub window_bytes: usize,
     /// Bytes of the file, if there is one.
     pub file_bytes: u64,
+    /// Bytes of an incomplete last change that opening the file cut off: what a crash had interrupted.
+    pub torn_bytes: u64,
     /// Searches whose answer a limit cut, so far.
     pub truncated: u64,
+}
+
+impl Writer {
+    /// Whether changes can still be kept.
+    fn check(&self) -> Result<(), SentenceError> {
+        match &self.keeping {
+            Keeping::File(store) if self.stopped => {
+                Err(SentenceError::Stopped { path: store.path().to_owned() })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The state while nobody else has it.
+type Exclusive<'a> = RwLockWriteGuard<'a, State>;
+
+/// Takes every document away whose time is before `before`; how many they were. Those who wait for the state get it in
+/// between.
+fn expire(state: &mut Exclusive<'_>, before: u64) -> u64 {
+    let mut all = 0;
+    loop {
+        let gone = state.expire_some(before);
+        all += gone;
+        if gone < EXPIRED {
+            return all;
+        }
+        RwLockWriteGuard::bump(state);
+    }
 }
 
 /// One call that changes something.
 struct Change<'a> {
     state: &'a RwLock<State>,
-    writer: &'a mut Writer,
+    writer: Turn<'a, Writer>,
     most: usize,
 }
 
@@ -99,10 +139,12 @@ impl Change<'_> {
         }
     }
 
-    fn advance(&mut self, state: &mut State, at: Option<u64>) {
+    /// Lets time go on; searches come in between while many documents leave.
+    fn advance(&mut self, state: &mut Exclusive<'_>, at: Option<u64>) {
         if state.window.is_some() {
             let at = at.unwrap_or_else(clock);
-            if state.advance(at) {
+            if let Some(before) = state.advance(at) {
+                expire(state, before);
                 self.note(&Operation::Advance(at));
             }
         }
@@ -110,11 +152,12 @@ impl Change<'_> {
 
     fn add(
         &mut self,
-        state: &mut State,
+        state: &mut Exclusive<'_>,
         item: &SentenceItem,
         at: Option<u64>,
     ) -> Result<u64, IndexError> {
         self.advance(state, at);
+        state.map.make_room(1 + self.writer.promised() as usize)?;
         let id = state.add(item)?;
         self.note(&Operation::Add(item.clone()));
         Ok(id)
@@ -122,7 +165,7 @@ impl Change<'_> {
 
     fn check(
         &mut self,
-        state: &mut State,
+        state: &mut Exclusive<'_>,
         item: &SentenceItem,
         how: AddOptions,
     ) -> Result<SentenceOutcome, IndexError> {
@@ -144,26 +187,27 @@ impl Change<'_> {
         Ok(SentenceOutcome { id, duplicate_of: near })
     }
 
-    /// `one` for every item in order, with its time; all of them or, if they do not fit or are cancelled, none.
+    /// `one` for every item in order, with its time; none of them if they do not fit or are cancelled.
     fn each<T>(
         &mut self,
         items: &[SentenceItem],
         times: &[u64],
         cancel: &AtomicBool,
-        one: impl Fn(&mut Self, &mut State, &SentenceItem, Option<u64>) -> Result<T, IndexError>,
-    ) -> Result<Vec<T>, IndexError> {
+        one: impl Fn(&mut Self, &mut Exclusive<'_>, &SentenceItem, Option<u64>) -> Result<T, IndexError>,
+    ) -> Result<Vec<T>, SentenceError> {
         if cancel.load(Ordering::Relaxed) {
-            return Err(IndexError::Cancelled);
+            return Err(IndexError::Cancelled.into());
         }
         let state = self.state;
-        state.read().map.check_room(items.len())?;
+        state.write().map.make_room(items.len())?;
+        self.writer.promise(items.len() as u64);
         let mut all = Vec::with_capacity(items.len());
-        let mut times = times.iter().copied().map(Some).chain(std::iter::repeat(None));
-        for slice in items.chunks(SLICE) {
-            let mut state = state.write();
-            for item in slice {
-                all.push(one(self, &mut state, item, times.next().flatten())?);
-            }
+        let times = times.iter().copied().map(Some).chain(std::iter::repeat(None));
+        for (item, at) in items.iter().zip(times) {
+            self.writer.next(1);
+            // A change that came between may have failed to be kept, and this batch's with it.
+            self.writer.check()?;
+            all.push(one(self, &mut state.write(), item, at)?);
         }
         Ok(all)
     }
@@ -211,14 +255,19 @@ impl SentenceIndex {
     }
 
     fn of(options: SentenceOptions, recipe: String, state: State, keeping: Keeping) -> Self {
-        let file_bytes = if let Keeping::File(store) = &keeping { store.len() } else { 0 };
+        let (file_bytes, torn_bytes) = match &keeping {
+            Keeping::File(store) => (store.len(), store.torn()),
+            _ => (0, 0),
+        };
         let writer = Writer { keeping, changes: Vec::new(), count: 0, stopped: false };
         Self {
             options,
             recipe,
-            writer: Mutex::new(writer),
-            state: RwLock::new(state),
+            turns: Turns::new(writer),
+            state: Arc::new(RwLock::new(state)),
+            skew: Skew::default(),
             file_bytes: AtomicU64::new(file_bytes),
+            torn_bytes,
             truncated: AtomicU64::new(0),
         }
     }
@@ -228,19 +277,41 @@ impl SentenceIndex {
         &self.options
     }
 
-    /// Runs a call that changes something, and keeps what it changed.
+    /// How far ahead of the clock a time may be, as [`Index::set_max_skew`](crate::Index::set_max_skew).
+    pub fn set_max_skew(&self, most: Option<u64>) {
+        self.skew.set(most);
+    }
+
+    /// Runs a call that changes something at these times, and keeps what it changed.
     fn change<T>(
         &self,
-        work: impl FnOnce(&mut Change<'_>) -> Result<T, IndexError>,
+        times: &[u64],
+        work: impl FnOnce(&mut Change<'_>) -> Result<T, SentenceError>,
     ) -> Result<T, SentenceError> {
-        let mut writer = self.writer.lock();
-        if let (true, Keeping::File(store)) = (writer.stopped, &writer.keeping) {
-            return Err(SentenceError::Stopped { path: store.path().to_owned() });
-        }
-        let most = self.options.sentences;
-        let result = work(&mut Change { state: &self.state, writer: &mut writer, most });
-        self.keep(&mut writer)?;
-        Ok(result?)
+        self.skew.admit(self.options.window, times)?;
+        self.change_in(self.turns.turn(), work)
+    }
+
+    /// [`SentenceIndex::change`] for a batch: others may come between its items.
+    fn change_many<T>(
+        &self,
+        times: &[u64],
+        work: impl FnOnce(&mut Change<'_>) -> Result<T, SentenceError>,
+    ) -> Result<T, SentenceError> {
+        self.skew.admit(self.options.window, times)?;
+        self.change_in(self.turns.batch(), work)
+    }
+
+    fn change_in<'a, T>(
+        &'a self,
+        writer: Turn<'a, Writer>,
+        work: impl FnOnce(&mut Change<'a>) -> Result<T, SentenceError>,
+    ) -> Result<T, SentenceError> {
+        writer.check()?;
+        let mut change = Change { state: &self.state, writer, most: self.options.sentences };
+        let result = work(&mut change);
+        self.keep(&mut change.writer)?;
+        result
     }
 
     fn keep(&self, writer: &mut Writer) -> Result<(), SentenceError> {
@@ -256,12 +327,13 @@ impl SentenceIndex {
             }
             Keeping::File(store) => {
                 let kept = store.commit(changes, count);
-                let state = self.state.read();
-                if kept.is_ok()
-                    && store.is_mostly_gone(state.map.len())
-                    && store.rewrite(&state).is_err()
-                {
-                    store.postpone();
+                if kept.is_ok() {
+                    let state = self.state.read();
+                    if store.is_mostly_gone(state.map.len()) && store.rewrite(&state).is_err() {
+                        store.postpone();
+                    }
+                } else if let Ok(acknowledged) = store.read_again(&self.options) {
+                    *self.state.write() = acknowledged;
                 }
                 self.file_bytes.store(store.len(), Ordering::Relaxed);
                 kept
@@ -278,15 +350,16 @@ impl SentenceIndex {
     /// with a window looks at it, and a time before the latest counts as the latest.
     ///
     /// # Errors
-    /// [`IndexError::Full`], and those of the file.
+    /// [`IndexError::Full`], [`IndexError::Skew`], and those of the file.
     pub fn add(&self, item: &SentenceItem, at: Option<u64>) -> Result<u64, SentenceError> {
-        self.change(|change| {
+        self.change(at.as_slice(), |change| {
             let mut state = change.state.write();
-            change.add(&mut state, item, at)
+            Ok(change.add(&mut state, item, at)?)
         })
     }
 
-    /// Adds all items as one step; their ids are consecutive. `times` has one for each, or none at all.
+    /// Adds all items in order; other calls may come between two of them, other batches do not. `times` has one for each, or
+    /// none at all.
     ///
     /// # Errors
     /// As [`SentenceIndex::add`], and [`IndexError::Cancelled`] if the flag is up at the start; nothing was added then.
@@ -295,11 +368,13 @@ impl SentenceIndex {
         items: &[SentenceItem],
         times: &[u64],
         cancel: &AtomicBool,
-    ) -> Result<Range<u64>, SentenceError> {
-        self.change(|change| {
-            let first = change.state.read().map.next_id();
-            change.each(items, times, cancel, Change::add)?;
-            Ok(first..first + items.len() as u64)
+    ) -> Result<Added, SentenceError> {
+        self.change_many(times, |change| {
+            let mut added = Added::from(change.state.read().map.next_id());
+            for id in change.each(items, times, cancel, Change::add)? {
+                added.push(id..id + 1);
+            }
+            Ok(added)
         })
     }
 
@@ -308,15 +383,15 @@ impl SentenceIndex {
     /// # Errors
     /// As [`SentenceIndex::add`].
     pub fn similar(&self, item: &SentenceItem, at: Option<u64>) -> Result<u64, SentenceError> {
-        self.change(|change| {
+        self.change(at.as_slice(), |change| {
             let mut state = change.state.write();
             let id = change.add(&mut state, item, at)?;
             Ok(state.map.group(id).unwrap_or(id))
         })
     }
 
-    /// As if [`SentenceIndex::similar`] were called for every item in order, as one step: each answer is what it was
-    /// then, later items may have joined groups since.
+    /// As if [`SentenceIndex::similar`] were called for every item in order, see [`SentenceIndex::add_many`]: each answer is
+    /// what it was then, later items may have joined groups since.
     ///
     /// # Errors
     /// As [`SentenceIndex::add_many`].
@@ -326,7 +401,7 @@ impl SentenceIndex {
         times: &[u64],
         cancel: &AtomicBool,
     ) -> Result<Vec<u64>, SentenceError> {
-        self.change(|change| {
+        self.change_many(times, |change| {
             change.each(items, times, cancel, |change, state, item, at| {
                 let id = change.add(state, item, at)?;
                 Ok(state.map.group(id).unwrap_or(id))
@@ -343,13 +418,13 @@ impl SentenceIndex {
         item: &SentenceItem,
         how: AddOptions,
     ) -> Result<SentenceOutcome, SentenceError> {
-        self.change(|change| {
+        self.change(how.at.as_slice(), |change| {
             let mut state = change.state.write();
-            change.check(&mut state, item, how)
+            Ok(change.check(&mut state, item, how)?)
         })
     }
 
-    /// As if [`SentenceIndex::check_and_add`] were called for every item in order, as one step.
+    /// As if [`SentenceIndex::check_and_add`] were called for every item in order, see [`SentenceIndex::add_many`].
     ///
     /// # Errors
     /// As [`SentenceIndex::add_many`].
@@ -360,7 +435,7 @@ impl SentenceIndex {
         on_duplicate: OnDuplicate,
         cancel: &AtomicBool,
     ) -> Result<Vec<SentenceOutcome>, SentenceError> {
-        self.change(|change| {
+        self.change_many(times, |change| {
             change.each(items, times, cancel, |change, state, item, at| {
                 change.check(state, item, AddOptions { at, on_duplicate })
             })
@@ -409,7 +484,7 @@ impl SentenceIndex {
     /// # Errors
     /// Those of the file.
     pub fn delete(&self, id: u64) -> Result<bool, SentenceError> {
-        self.change(|change| {
+        self.change(&[], |change| {
             let deleted = change.state.write().delete(id);
             if deleted {
                 change.note(&Operation::Delete(id));
@@ -423,11 +498,11 @@ impl SentenceIndex {
     /// # Errors
     /// [`IndexError::NoWindow`] if the index keeps no times, and those of the file.
     pub fn expire(&self, before: u64) -> Result<u64, SentenceError> {
-        self.change(|change| {
+        self.change(&[], |change| {
             if self.options.window.is_none() {
-                return Err(IndexError::NoWindow);
+                return Err(IndexError::NoWindow.into());
             }
-            let gone = change.state.write().expire(before);
+            let gone = expire(&mut change.state.write(), before);
             if gone > 0 {
                 change.note(&Operation::Expire(before));
             }
@@ -455,28 +530,52 @@ impl SentenceIndex {
             bytes: state.map.bytes(),
             window_bytes: state.ages.bytes(),
             file_bytes: self.file_bytes.load(Ordering::Relaxed),
+            torn_bytes: self.torn_bytes,
             truncated: self.truncated.load(Ordering::Relaxed),
         }
     }
 
-    /// Writes the whole index to a file that [`SentenceIndex::open`] opens, whole or not at all; changes wait. Where it is
-    /// the index's own file, this is [`SentenceIndex::compact`]. Takes as much memory more as the file has bytes: 62 per
-    /// document with five sentences of its own, 78 with a window. `recipe` is what [`StoreOptions::recipe`] will ask for;
-    /// an index that was opened from a file has its own.
+    /// The index as it is now, to be saved. What is changed after this call is not in it. O(1).
+    pub fn snapshot(&self) -> SentenceSnapshot {
+        let state = Arc::downgrade(&self.state);
+        SentenceSnapshot(self.turns.ask(move || Some(state.upgrade()?.read().write())))
+    }
+
+    /// Writes the whole index as it is at the call to a file that [`SentenceIndex::open`] opens, whole or not at all.
+    /// Where it is the index's own file, this is [`SentenceIndex::compact`]. Takes as much memory more as the file has
+    /// bytes: 62 per document with five sentences of its own, 78 with a window. `recipe` is what [`StoreOptions::recipe`]
+    /// will ask for; an index that was opened from a file has its own.
     ///
     /// # Errors
     /// [`SentenceError::Write`], [`SentenceError::Locked`] if an index has that file open.
     pub fn save(&self, path: &Path, recipe: &str) -> Result<(), SentenceError> {
-        let mut writer = self.writer.lock();
-        let state = self.state.read();
-        match &mut writer.keeping {
-            Keeping::File(store) => {
-                let saved = store.save(&state, path);
-                self.file_bytes.store(store.len(), Ordering::Relaxed);
-                saved
-            }
-            _ => save(&state, &self.options, recipe, path),
-        }
+        let snapshot = self.snapshot();
+        self.save_snapshot(snapshot, path, recipe)
+    }
+
+    /// Like [`SentenceIndex::save`], but as the index was when the snapshot was asked for. Changes wait only while the
+    /// snapshot is made, not while the file is written; those to the index's own file do.
+    ///
+    /// # Errors
+    /// As [`SentenceIndex::save`].
+    pub fn save_snapshot(
+        &self,
+        snapshot: SentenceSnapshot,
+        path: &Path,
+        recipe: &str,
+    ) -> Result<(), SentenceError> {
+        let mut writer = self.turns.turn();
+        self.keep(&mut writer)?;
+        let header = match &mut writer.keeping {
+            Keeping::File(store) if store.is_at(path) => return self.rewrite(store),
+            Keeping::File(store) => store.header().to_vec(),
+            _ => header_of(&self.options, recipe)?,
+        };
+        drop(writer);
+        let whole = snapshot.0.made(&self.turns).flatten().ok_or_else(|| IndexError::Io {
+            message: "the index could not be copied".to_owned(),
+        })?;
+        save(path, &header, &whole)
     }
 
     /// Writes the file anew without what is no longer needed; changes wait. Done by itself when the file holds four times
@@ -485,21 +584,23 @@ impl SentenceIndex {
     /// # Errors
     /// [`SentenceError::Write`].
     pub fn compact(&self) -> Result<(), SentenceError> {
-        let mut writer = self.writer.lock();
-        let state = self.state.read();
+        let mut writer = self.turns.turn();
+        self.keep(&mut writer)?;
         match &mut writer.keeping {
-            Keeping::File(store) => {
-                let rewritten = store.rewrite(&state);
-                self.file_bytes.store(store.len(), Ordering::Relaxed);
-                rewritten
-            }
+            Keeping::File(store) => self.rewrite(store),
             _ => Ok(()),
         }
     }
 
+    fn rewrite(&self, store: &mut Store) -> Result<(), SentenceError> {
+        let rewritten = store.rewrite(&self.state.read());
+        self.file_bytes.store(store.len(), Ordering::Relaxed);
+        rewritten
+    }
+
     /// What was changed since the last call, for somebody who keeps it; empty where the index keeps it itself.
     pub fn take_changes(&self) -> Vec<u8> {
-        match &mut self.writer.lock().keeping {
+        match &mut self.turns.turn().keeping {
             Keeping::Elsewhere(changes) => std::mem::take(changes),
             _ => Vec::new(),
         }
@@ -507,9 +608,12 @@ impl SentenceIndex {
 
     /// The whole, in place of all changes taken so far; changes not taken yet are in it and are forgotten.
     pub fn whole(&self) -> Vec<u8> {
-        let mut writer = self.writer.lock();
+        let mut writer = self.turns.turn();
         if let Keeping::Elsewhere(changes) = &mut writer.keeping {
             changes.clear();
+            // Those of a batch under way.
+            writer.changes.clear();
+            writer.count = 0;
         }
         self.state.read().write()
     }
@@ -519,3 +623,6 @@ impl SentenceIndex {
         &self.recipe
     }
 }
+
+#[cfg(test)]
+mod tests;

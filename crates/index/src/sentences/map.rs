@@ -11,7 +11,7 @@ use super::postings::{Posted, Postings};
 use super::sketches::Sketches;
 use super::{Common, SentenceOptions};
 use crate::IndexError;
-use crate::ids::holders::Holders;
+use crate::ids::holders::HolderMap;
 use crate::ids::lines::Lines;
 use crate::ids::records::Records;
 use crate::ids::{mix, seed};
@@ -58,7 +58,7 @@ pub struct SentenceMap {
     pub(super) records: Records,
     pub(super) sketches: Sketches,
     /// Ids of the sketches that several documents have.
-    pub(super) copies: AHashMap<u32, Holders>,
+    pub(super) copies: HolderMap<u32>,
     pub(super) postings: Postings,
     /// Sketch as a whole -> its number.
     wholes: Lines,
@@ -94,7 +94,7 @@ impl SentenceMap {
             seed,
             records: Records::default(),
             sketches: Sketches::new(options.sentences),
-            copies: AHashMap::new(),
+            copies: HolderMap::default(),
             postings: Postings::new(seed),
             wholes: Lines::new(),
             texts: AHashMap::new(),
@@ -126,7 +126,7 @@ impl SentenceMap {
         let entry = if let Some(entry) = self.entry(&item) {
             let short = self.records.push(u64::from(entry), false);
             let first = self.sketches.first(entry);
-            self.copies.entry(entry).or_insert_with(|| Holders::new(first)).push(short);
+            self.copies.push_after(entry, first, short);
             entry
         } else {
             self.enter(&item, id, links.first().copied())
@@ -362,21 +362,19 @@ impl SentenceMap {
         self.groups.leave(self.sketches.group(entry), id);
         self.records.kill(short);
         self.live -= 1;
-        let Some(holders) = self.copies.get_mut(&entry) else {
+        let mut dropped = Vec::new();
+        let is_alive = |id| self.records.is_alive(id);
+        let Some(left) = self.copies.lost_one(&entry, is_alive, |id| dropped.push(id)) else {
             self.records.release(short);
             self.bury(entry);
             return true;
         };
-        let mut dropped = Vec::new();
-        holders.lost_one(|id| self.records.is_alive(id), |id| dropped.push(id));
-        let (first, live) = (holders.first(), holders.live());
-        let alone = holders.iter().nth(1).is_none();
-        self.sketches.set_first(entry, first);
-        if alone {
+        self.sketches.set_first(entry, left.first);
+        if left.alone {
             self.copies.remove(&entry);
         }
-        if live == 0 {
-            dropped.push(first);
+        if left.live == 0 {
+            dropped.push(left.first);
             self.bury(entry);
         }
         for short in dropped {
@@ -403,6 +401,12 @@ impl SentenceMap {
             self.texts.remove(&text);
         }
         self.lingering.insert(entry, lists);
+        self.drop_dead(dropped);
+        self.groups.release(group);
+    }
+
+    /// Dead sketches have left a list each.
+    fn drop_dead(&mut self, dropped: Vec<u32>) {
         for entry in dropped {
             let Some(lists) = self.lingering.get_mut(&entry) else { continue };
             *lists -= 1;
@@ -411,7 +415,6 @@ impl SentenceMap {
                 self.sketches.release(entry);
             }
         }
-        self.groups.release(group);
     }
 
     /// Number of live documents.
@@ -443,8 +446,7 @@ impl SentenceMap {
     pub fn bytes(&self) -> usize {
         self.records.bytes()
             + self.sketches.bytes()
-            + self.copies.values().map(Holders::bytes).sum::<usize>()
-            + self.copies.capacity() * (size_of::<(u32, Holders)>() + 1)
+            + self.copies.bytes()
             + self.postings.bytes()
             + self.wholes.bytes()
             + self.texts.capacity() * (size_of::<(u128, u32)>() + 1)
@@ -453,7 +455,17 @@ impl SentenceMap {
             + self.lingering.capacity() * 9
     }
 
-    /// Whether so many more documents fit.
+    /// Whether so many more documents fit; dead sketches that lists still name are taken out of them if they do not.
+    pub(super) fn make_room(&mut self, more: usize) -> Result<(), IndexError> {
+        if self.check_room(more).is_err() && !self.lingering.is_empty() {
+            let mut dropped = Vec::new();
+            self.postings.purge(&self.sketches, |entry| dropped.push(entry));
+            self.drop_dead(dropped);
+        }
+        self.check_room(more)
+    }
+
+    /// Whether so many more documents fit as things are.
     pub(super) fn check_room(&self, more: usize) -> Result<(), IndexError> {
         self.records.check_room(more as u64)?;
         if self.sketches.has_room(more) && self.groups.has_room(more) {

@@ -24,7 +24,10 @@ mod store;
 mod whole;
 
 pub use error::SentenceError;
-pub use index::{SentenceIndex, SentenceOutcome, SentenceStats};
+pub use index::{SentenceIndex, SentenceOutcome, SentenceSnapshot, SentenceStats};
 pub use map::{SentenceItem, SentenceMap, Shared, SharedMatches};
 pub use options::{Common, SentenceOptions};
 pub use store::{Durability, StoreOptions};
+
+#[cfg(test)]
+mod tests;

@@ -191,6 +191,15 @@ impl Postings {
         false
     }
 
+    /// Takes every dead sketch out of every list; calls `dropped` for each of them and each list.
+    pub(super) fn purge(&mut self, sketches: &Sketches, mut dropped: impl FnMut(u32)) {
+        for list in self.lists.iter_mut().flatten() {
+            let before = list.holders.bytes();
+            list.holders.purge(|entry| sketches.is_alive(entry), &mut dropped);
+            self.capacity = self.capacity - before + list.holders.bytes();
+        }
+    }
+
     pub(super) fn bytes(&self) -> usize {
         self.lines.bytes()
             + self.lists.capacity() * size_of::<Option<List>>()

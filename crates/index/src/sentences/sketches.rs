@@ -24,21 +24,24 @@ pub(super) struct Sketches {
     /// Sentences of each entry.
     counts: Vec<u8>,
     free: Vec<u32>,
+    /// Entries that can be numbered.
+    pub(super) limit: usize,
 }
 
 impl Sketches {
     pub(super) fn new(most: usize) -> Self {
-        Self { most, chunks: Vec::new(), counts: Vec::new(), free: Vec::new() }
+        // A position of a sentence has 31 bits.
+        let limit = i32::MAX as usize / most;
+        Self { most, chunks: Vec::new(), counts: Vec::new(), free: Vec::new(), limit }
     }
 
     pub(super) fn most(&self) -> usize {
         self.most
     }
 
-    /// Whether so many more entries can be numbered by position in 31 bits.
+    /// Whether so many more entries can be numbered.
     pub(super) fn has_room(&self, more: usize) -> bool {
-        (self.counts.len() - self.free.len()).saturating_add(more)
-            <= (i32::MAX as usize) / self.most
+        (self.counts.len() - self.free.len()).saturating_add(more) <= self.limit
     }
 
     /// A new entry, alive.

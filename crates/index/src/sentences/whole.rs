@@ -17,7 +17,6 @@ use super::operation::{read_item, write_item};
 use super::state::State;
 use super::{SentenceItem, SentenceOptions};
 use crate::IndexError;
-use crate::ids::holders::Holders;
 use crate::ids::records::Records;
 use crate::image::frame::{Fields, Section};
 
@@ -147,7 +146,7 @@ impl SentenceMap {
             return self.sketches.set_first(entry, short);
         }
         let first = self.sketches.first(entry);
-        self.copies.entry(entry).or_insert_with(|| Holders::new(first)).push(short);
+        self.copies.push_after(entry, first, short);
     }
 
     fn restore_orphans(&mut self) {

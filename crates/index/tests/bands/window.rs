@@ -3,6 +3,7 @@
 use crate::model::{Random, options};
 use simhash_index::bands::{BandIndex, BandOptions};
 use simhash_index::{AddOptions, OnDuplicate, Window};
+use std::sync::atomic::AtomicBool;
 
 fn windowed(max_age: Option<u64>, max_count: Option<u64>) -> BandOptions {
     let mut options = options(8, 2);
@@ -66,4 +67,34 @@ fn memory_stays_flat_over_many_windows() {
         }
     }
     assert!(late <= early + early / 20, "{late} bytes late, {early} early");
+}
+
+#[test]
+fn an_empty_batch_and_a_time_far_ahead_change_nothing() {
+    let go = AtomicBool::new(false);
+    let index = BandIndex::new(&windowed(Some(100), None)).unwrap();
+    let mut random = Random(4);
+    let (a, b) = (random.signature(1, 0, 16), random.signature(2, 0, 16));
+    index.add_at(&a, Some(1000)).unwrap();
+    assert_eq!(index.add_many_at::<Vec<u32>>(&[], &[]).unwrap(), 1..1);
+    let none: [Vec<u32>; 0] = [];
+    assert!(index.check_and_add_many_with(&none, &[], OnDuplicate::Skip, &go).unwrap().is_empty());
+    assert_eq!(index.len(), 1);
+    let far = 1 << 50;
+    let touch = AddOptions { at: Some(far), on_duplicate: OnDuplicate::Touch };
+    let two = [a.clone(), b.clone()];
+    for error in [
+        index.add_at(&b, Some(far)).unwrap_err(),
+        index.check_and_add_with(&a, touch).unwrap_err(),
+        index.add_many_at(&two, &[1001, far]).unwrap_err(),
+        index.check_and_add_many_with(&two, &[1001, far], OnDuplicate::Add, &go).unwrap_err(),
+    ] {
+        assert_eq!(error.code(), "ERR_OUT_OF_RANGE", "{error}");
+        assert!(error.to_string().contains("window.maxSkew"), "{error}");
+    }
+    index.add_at(&b, Some(1100)).unwrap();
+    assert_eq!(index.len(), 2);
+    index.set_max_skew(None);
+    index.add_at(&b, Some(far)).unwrap();
+    assert_eq!(index.len(), 1);
 }

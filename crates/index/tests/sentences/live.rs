@@ -170,3 +170,34 @@ fn a_check_and_add_learns_which_sentences_are_on_every_page() {
     assert!(check(vec![1 << 40, 2 << 40, 3 << 40]));
     assert!((1..1000).all(|repost| !check(vec![1 << 40, 2 << 40, repost << 41])));
 }
+
+#[test]
+fn an_empty_batch_and_a_time_far_ahead_change_nothing() {
+    let window = Some(Window { max_age: Some(100), max_count: None });
+    let index = SentenceIndex::new(&options(window)).unwrap();
+    let [a, b] = [1, 2].map(SentenceItem::Exact);
+    index.add(&a, Some(1000)).unwrap();
+    assert_eq!(index.add_many(&[], &[], &NEVER).unwrap(), 1..1);
+    assert!(index.similar_many(&[], &[], &NEVER).unwrap().is_empty());
+    assert!(index.check_and_add_many(&[], &[], OnDuplicate::Skip, &NEVER).unwrap().is_empty());
+    assert_eq!(index.len(), 1);
+    let far = 1 << 50;
+    let touch = AddOptions { at: Some(far), on_duplicate: OnDuplicate::Touch };
+    let (two, times) = ([a.clone(), b.clone()], [1001, far]);
+    for error in [
+        index.add(&b, Some(far)).unwrap_err(),
+        index.similar(&b, Some(far)).unwrap_err(),
+        index.check_and_add(&a, touch).unwrap_err(),
+        index.add_many(&two, &times, &NEVER).unwrap_err(),
+        index.similar_many(&two, &times, &NEVER).unwrap_err(),
+        index.check_and_add_many(&two, &times, OnDuplicate::Add, &NEVER).unwrap_err(),
+    ] {
+        assert_eq!(error.code(), "ERR_OUT_OF_RANGE", "{error}");
+        assert!(error.to_string().contains("window.maxSkew"), "{error}");
+    }
+    index.add(&b, Some(1100)).unwrap();
+    assert_eq!(index.len(), 2);
+    index.set_max_skew(None);
+    index.add(&b, Some(far)).unwrap();
+    assert_eq!(index.len(), 1);
+}

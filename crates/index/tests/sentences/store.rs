@@ -2,6 +2,9 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
 
 use simhash_index::sentences::{
     Durability, SentenceError, SentenceIndex, SentenceItem, SentenceOptions, StoreOptions,
@@ -239,6 +242,138 @@ fn a_file_has_one_index_at_a_time() {
     drop(index);
     assert!(SentenceIndex::open(&path, &options(None)).unwrap().is_empty());
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn of_two_who_make_a_new_file_one_does_and_nothing_acknowledged_is_lost() {
+    let folder = tempfile::tempdir().unwrap();
+    for round in 0..300 {
+        let path = folder.path().join(format!("file {round}"));
+        // Both begin at once, and nobody closes before both have tried.
+        let (begin, tried) = (Barrier::new(2), Barrier::new(2));
+        let run = |who: u64| {
+            begin.wait();
+            let opened = SentenceIndex::open(&path, &options(None));
+            let added = match &opened {
+                Ok(index) => {
+                    for n in 0..3 {
+                        index.add(&SentenceItem::Sentences(vec![who << 8 | n]), None).unwrap();
+                    }
+                    3
+                }
+                Err(error) => {
+                    assert_eq!(error.code(), "ERR_SIMHASH_INDEX_LOCKED", "{error}");
+                    0
+                }
+            };
+            tried.wait();
+            added
+        };
+        let added = thread::scope(|scope| {
+            let other = scope.spawn(|| run(1));
+            run(2) + other.join().unwrap()
+        });
+        assert_eq!(added, 3, "exactly one has it");
+        assert_eq!(SentenceIndex::open(&path, &options(None)).unwrap().len(), 3);
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 300);
+}
+
+#[test]
+fn a_saved_index_is_the_index_at_the_call_while_others_add() {
+    let (folder, path) = place();
+    let index = SentenceIndex::open(&path, &options(None)).unwrap();
+    let documents = |n: u64| SentenceItem::Sentences(vec![n, (1 << 50) | (n / 3)]);
+    let (rounds, each) = (30, 100);
+    // The other thread is this far ahead at most, so that it is still adding in every round.
+    let (allowed, acknowledged) = (AtomicU64::new(0), AtomicU64::new(0));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            for n in 0..rounds * each {
+                while allowed.load(Ordering::SeqCst) <= n {
+                    thread::yield_now();
+                }
+                index.add(&documents(n), None).unwrap();
+                acknowledged.store(n + 1, Ordering::SeqCst);
+            }
+        });
+        for round in 1..=rounds {
+            allowed.store(round * each, Ordering::SeqCst);
+            let before = acknowledged.load(Ordering::SeqCst);
+            let snapshot = index.snapshot();
+            // One addition at most was under way when the snapshot was asked for.
+            let after = acknowledged.load(Ordering::SeqCst) + 1;
+            while acknowledged.load(Ordering::SeqCst) < round * each {
+                thread::yield_now();
+            }
+            let copy = folder.path().join(format!("copy {round}"));
+            index.save_snapshot(snapshot, &copy, "").unwrap();
+            let opened = SentenceIndex::open(&copy, &options(None)).unwrap();
+            let size = opened.len();
+            assert!((before..=after).contains(&size), "{size} of {before} to {after}");
+            assert!((0..size).all(|id| opened.group(id) == Some(id / 3 * 3)));
+        }
+    });
+}
+
+#[test]
+fn a_tail_that_a_crash_tore_is_cut_off_and_reported_and_damage_changes_nothing() {
+    let (folder, path) = place();
+    let index = SentenceIndex::open(&path, &options(None)).unwrap();
+    let mut ends = vec![fs::metadata(&path).unwrap().len() as usize];
+    for n in 0..30 {
+        index.add(&SentenceItem::Sentences(vec![n, n << 30]), None).unwrap();
+        ends.push(index.stats().file_bytes as usize);
+    }
+    // What another process finds after kill -9.
+    let killed = fs::read(&path).unwrap();
+    let copy = folder.path().join("copy");
+    let frame = ends[12]..ends[13];
+    for at in frame.clone() {
+        let mut flipped = killed.clone();
+        flipped[at] ^= 1 << (at % 8);
+        let (offset, reason) = refusal(&copy, &flipped);
+        assert_eq!(offset, frame.start as u64, "byte {at}: {reason}");
+        assert!(fs::read(&copy).unwrap() == flipped, "nothing is cut off");
+    }
+    fs::write(&copy, &killed[..ends[30] - 5]).unwrap();
+    let opened = SentenceIndex::open(&copy, &options(None)).unwrap();
+    let torn = (ends[30] - ends[29] - 5) as u64;
+    assert_eq!((opened.len(), opened.stats().torn_bytes), (29, torn));
+    drop(opened);
+    assert_eq!(fs::read(&copy).unwrap().len(), ends[29]);
+    let opened = SentenceIndex::open(&copy, &options(None)).unwrap();
+    assert_eq!((opened.len(), opened.stats().torn_bytes), (29, 0));
+}
+
+#[cfg(unix)]
+#[test]
+fn links_modes_and_sockets_are_respected() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let (folder, path) = place();
+    let link = folder.path().join("link");
+    symlink("sentences", &link).unwrap();
+    let mode = || fs::metadata(&path).unwrap().permissions().mode() & 0o777;
+    // The link leads nowhere yet.
+    let index = SentenceIndex::open(&link, &options(None)).unwrap();
+    index.add(&SentenceItem::Sentences(vec![1]), None).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+    index.compact().unwrap();
+    assert_eq!((link.is_symlink(), mode()), (true, 0o600));
+    drop(index);
+    let other = SentenceIndex::new(&options(None).options).unwrap();
+    other.save(&link, "five sentences").unwrap();
+    assert_eq!((link.is_symlink(), mode()), (true, 0o600));
+    assert!(SentenceIndex::open(&path, &options(None)).unwrap().is_empty());
+
+    let socket = folder.path().join("socket");
+    let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+    let error = other.save(&socket, "").unwrap_err();
+    assert_eq!(error.code(), "ERR_SIMHASH_OUTPUT");
+    assert!(error.to_string().contains("it is a socket"), "{error}");
+    let error = SentenceIndex::open(&socket, &options(None)).unwrap_err();
+    assert_eq!(error.code(), "ERR_SIMHASH_INPUT");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3);
 }
 
 #[test]

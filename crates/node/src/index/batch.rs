@@ -3,7 +3,7 @@
 use super::columns::{NativeAdded, NativeChecked};
 use super::document::Keys;
 use super::shared::{Shared, on_pool};
-use crate::check::{number, whole};
+use crate::check::whole;
 use crate::error::Failure;
 use crate::pool;
 use crate::text::Texts;
@@ -67,7 +67,7 @@ impl Shared {
         let times = times.each(documents.len())?;
         live(flag)?;
         let ids = self.online.add_many(&documents, keys, &times)?;
-        Ok(NativeAdded { first: number(ids.start), count: number(ids.end - ids.start) })
+        Ok(ids.into())
     }
 
     pub(super) fn check_and_add_many(

@@ -7,6 +7,7 @@ use super::columns::{NativeChecked, NativeOutcome};
 use super::document::{Keys, NativeVerify, checked_key, checked_verify};
 use super::shared::{NEVER, Shared};
 use super::{NativeIndex, time};
+use crate::callback::called;
 use crate::check::{number, whole};
 use crate::error::{Failure, js};
 use crate::index::batch::{Times, on_duplicate};
@@ -14,7 +15,7 @@ use crate::sketch::{Memory, with_memory};
 use crate::task::Cancel;
 use crate::text::{Accept, Given, Texts};
 use napi::bindgen_prelude::{Float64Array, Function, Object, Unknown};
-use napi::{Env, JsError, ValueType};
+use napi::{Env, ValueType};
 use napi_derive::napi;
 use simhash_dedup::online::{Step, Texts as Known};
 use simhash_index::AddOptions;
@@ -66,7 +67,7 @@ impl NativeIndex {
                     return Ok(checked.into());
                 }
                 (Step::Text(id), Some(text_of)) => {
-                    let text = told(env, &shared, text_of, id)?;
+                    let text = told(&shared, text_of, id)?;
                     known.insert(id, text);
                 }
                 (Step::Text(_), None) => {
@@ -139,17 +140,8 @@ impl NativeIndex {
 }
 
 /// What `textOf` says of a document, normalised.
-fn told(
-    env: Env,
-    shared: &Shared,
-    text_of: &TextOf<'_>,
-    id: u64,
-) -> Result<Option<String>, Failure> {
-    let told = text_of.call(number(id)).map_err(|thrown| {
-        // The callback's own error, as it was thrown.
-        let thrown = JsError::from(thrown).into_unknown(env);
-        env.throw(thrown).map_or_else(Failure::from, |()| Failure::pending())
-    })?;
+fn told(shared: &Shared, text_of: &TextOf<'_>, id: u64) -> Result<Option<String>, Failure> {
+    let told = called(text_of, number(id), "textOf")?;
     if told.get_type()? == ValueType::Undefined {
         return Ok(None);
     }

@@ -6,13 +6,28 @@ use crate::columns::{Column, bitmap};
 use crate::error::Failure;
 use napi_derive::napi;
 use simhash_dedup::online::Checked;
-use simhash_index::{Matches, Stats};
+use simhash_index::{Added, Matches, Stats};
 
-/// Ids of a batch that was added: consecutive.
+/// Ids of a batch that was added.
 #[napi(object, object_from_js = false)]
 pub struct NativeAdded {
     pub first: f64,
     pub count: f64,
+    /// First id and number of each stretch, where other calls added in between and the ids are not consecutive.
+    #[napi(ts_type = "Float64Array")]
+    pub ranges: Option<Column<f64>>,
+}
+
+impl From<Added> for NativeAdded {
+    fn from(added: Added) -> Self {
+        let ranges = added.ranges();
+        let each = ranges.iter().flat_map(|ids| [number(ids.start), number(ids.end - ids.start)]);
+        Self {
+            first: number(added.first()),
+            count: number(added.len()),
+            ranges: (ranges.len() > 1).then(|| Column(each.collect())),
+        }
+    }
 }
 
 /// Matches of row i lie between `offsets[i]` and `offsets[i + 1]`.
@@ -113,8 +128,8 @@ pub struct NativeStats {
     pub live: f64,
     pub fingerprints: f64,
     pub dead: f64,
-    pub front: f64,
-    pub runs: Vec<f64>,
+    pub memtable: f64,
+    pub segments: Vec<f64>,
     pub plan: String,
     pub tables: u32,
     pub table_bytes: f64,
@@ -135,8 +150,8 @@ impl NativeStats {
             live: number(stats.live),
             fingerprints: count(stats.fingerprints),
             dead: count(stats.dead),
-            front: count(stats.front),
-            runs: stats.runs.into_iter().map(count).collect(),
+            memtable: count(stats.front),
+            segments: stats.runs.into_iter().map(count).collect(),
             plan: stats.plan,
             tables: stats.tables as u32,
             table_bytes: count(stats.table_bytes),

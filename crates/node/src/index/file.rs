@@ -5,17 +5,18 @@
 //! header: maxAge u64  maxCount u64 (0: none)  windowed u64  recipe of the fingerprinter, UTF-8
 //! ```
 //! All numbers are little-endian. An index whose texts became fingerprints in one way gives wrong answers for texts that
-//! became fingerprints in another, so the recipe comes first and must be the same. The file is written beside its name and
-//! renamed when it is whole: at no time does its name stand for half an index.
+//! became fingerprints in another, so the recipe comes first and must be the same. The file is published as a [`Draft`]: at
+//! no time does its name stand for half an index.
 
 use super::options::mismatch;
 use crate::error::Failure;
-use simhash_index::{IndexError, Window, missing_folder};
+use simhash_index::{IndexError, Window};
+use simhash_store::{Access, Draft, PublishError};
 use simhash_text::feature::hash;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufReader, BufWriter, ErrorKind, Read, Write};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 const MAGIC: [u8; 8] = *b"SIMHASH\n";
 /// Version 2: keys and texts of documents come before the image of an index of fingerprints.
@@ -88,8 +89,12 @@ fn unreadable(path: &Path, reason: &impl std::fmt::Display) -> Failure {
 fn unwritable(path: &Path, kind: Option<ErrorKind>, reason: &impl std::fmt::Display) -> Failure {
     let full = matches!(kind, Some(ErrorKind::StorageFull | ErrorKind::QuotaExceeded));
     let code = if full { "ERR_SIMHASH_DISK_FULL" } else { "ERR_SIMHASH_OUTPUT" };
-    let reason = missing_folder(path).unwrap_or_else(|| reason.to_string());
     Failure::new(code, format!("cannot write {}: {reason}", path.display()))
+}
+
+fn unpublished(error: PublishError) -> Failure {
+    let (path, source) = error.into_parts();
+    unwritable(&path, Some(source.kind()), &source)
 }
 
 fn header(window: Option<Window>, recipe: &str) -> Vec<u8> {
@@ -107,55 +112,34 @@ fn header(window: Option<Window>, recipe: &str) -> Vec<u8> {
     bytes
 }
 
-/// Saves what `image` writes, whole or not at all.
+/// Saves what `image` writes, whole or not at all. `access` is that of a file which is new.
 pub(crate) fn save(
     image: impl FnOnce(&mut dyn Write) -> Result<(), IndexError>,
     window: Option<Window>,
     recipe: &str,
-    path: &Path,
+    (path, access): (&Path, Access),
     flag: &AtomicBool,
 ) -> Result<(), Failure> {
-    static COUNT: AtomicU32 = AtomicU32::new(0);
-    let number = COUNT.fetch_add(1, Ordering::Relaxed);
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(format!(".{}-{number}.tmp", std::process::id()));
-    let beside = PathBuf::from(beside);
-    let file =
-        File::create_new(&beside).map_err(|error| unwritable(path, Some(error.kind()), &error))?;
-    let result = write(image, &header(window, recipe), file, path, flag).and_then(|()| {
-        fs::rename(&beside, path).map_err(|error| unwritable(path, Some(error.kind()), &error))
-    });
-    if result.is_err() {
-        // What is left of it is of no use; that it cannot be removed changes nothing about the error.
-        let _ = fs::remove_file(&beside);
-    }
-    result
-}
-
-fn write(
-    image: impl FnOnce(&mut dyn Write) -> Result<(), IndexError>,
-    header: &[u8],
-    file: File,
-    path: &Path,
-    flag: &AtomicBool,
-) -> Result<(), Failure> {
-    let mut out = Watched::new(BufWriter::with_capacity(PIECE, file), flag);
-    let plain = |error: io::Error| unwritable(path, Some(error.kind()), &error);
+    let mut draft = Draft::new(path, access).map_err(unpublished)?;
+    let cancelled =
+        || if flag.load(Ordering::Relaxed) { Err(Failure::cancelled()) } else { Ok(()) };
+    let mut out = Watched::new(BufWriter::with_capacity(PIECE, draft.file()), flag);
     let written = out
-        .write_all(header)
+        .write_all(&header(window, recipe))
         .map_err(|error| IndexError::Io { message: error.to_string() })
         .and_then(|()| image(&mut out));
-    if flag.load(Ordering::Relaxed) {
-        return Err(Failure::cancelled());
-    }
+    cancelled()?;
     match written {
         Ok(()) => {}
         Err(IndexError::Io { message }) => return Err(unwritable(path, out.failed, &message)),
         Err(other) => return Err(failure(path, &other, 0)),
     }
-    let file = out.stream.into_inner().map_err(|error| plain(error.into_error()))?;
-    file.sync_all().map_err(plain)?;
-    if flag.load(Ordering::Relaxed) { Err(Failure::cancelled()) } else { Ok(()) }
+    let flushed = out.stream.flush();
+    flushed.map_err(|error| unwritable(path, Some(error.kind()), &error))?;
+    drop(out);
+    draft.seal().map_err(unpublished)?;
+    cancelled()?;
+    draft.publish().map(drop).map_err(unpublished)
 }
 
 /// Opens what [`save`] wrote by `image`, if its recipe, which `option` stands for, is this one.

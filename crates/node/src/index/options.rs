@@ -10,12 +10,35 @@ use std::path::Path;
 /// Which documents stay.
 #[napi(object)]
 #[derive(Clone, Copy, Default)]
+#[expect(clippy::struct_field_names, reason = "the names of the options")]
 pub struct NativeWindow {
     pub max_age: Option<f64>,
     pub max_count: Option<f64>,
+    /// Milliseconds, or infinity. Of an open index, not of its file.
+    pub max_skew: Option<f64>,
 }
 
 impl NativeWindow {
+    /// The limits that a saved index must have; none: any will do. A skew alone says nothing about them.
+    pub(crate) fn wanted(window: Option<Self>) -> Result<Option<Window>, Failure> {
+        let limits = |window: &Self| {
+            window.max_skew.is_none() || window.max_age.is_some() || window.max_count.is_some()
+        };
+        window.filter(limits).map(Self::core).transpose()
+    }
+
+    /// Tells an index how far ahead of the clock its times may be, if that was given.
+    pub(crate) fn limit_skew(
+        window: Option<Self>,
+        set: impl FnOnce(Option<u64>),
+    ) -> Result<(), Failure> {
+        if let Some(most) = window.and_then(|window| window.max_skew) {
+            let finite = (most != f64::INFINITY).then_some(most);
+            set(finite.map(|most| whole(most, "window.maxSkew")).transpose()?);
+        }
+        Ok(())
+    }
+
     pub(crate) fn core(self) -> Result<Window, Failure> {
         let limit = |limit: Option<f64>, name| limit.map(|limit| whole(limit, name)).transpose();
         Ok(Window {
@@ -95,11 +118,9 @@ impl NativeIndexOptions {
         if let Some(given) = plan.filter(|given| given != found) {
             return Err(mismatch(path, "plan", found, &given));
         }
-        if let Some(given) = self.window {
-            let given = Some(given.core()?);
-            if given != window {
-                return Err(mismatch(path, "window", &shown(window), &shown(given)));
-            }
+        let given = NativeWindow::wanted(self.window)?;
+        if given.is_some() && given != window {
+            return Err(mismatch(path, "window", &shown(window), &shown(given)));
         }
         Ok(())
     }

@@ -37,7 +37,7 @@ impl Guard {
             return Err(Failure::internal(why));
         }
         let result = caught(work);
-        if result.as_ref().is_err_and(Failure::is_internal) {
+        if result.as_ref().is_err_and(Failure::is_panic) {
             self.poisoned.store(true, Ordering::Relaxed);
         }
         result
@@ -138,7 +138,7 @@ mod tests {
     use super::{Failure, NEVER, Shared};
     use crate::text::Texts;
     use simhash_dedup::online::{OnlineIndex, Stored};
-    use simhash_index::{Index, IndexOptions};
+    use simhash_index::{Index, IndexError, IndexOptions};
     use simhash_sketch::{Fingerprinter, FingerprinterOptions};
 
     #[test]
@@ -151,9 +151,21 @@ mod tests {
         let add = |shared: &Shared| {
             shared.add_many(&Texts::default(), &Times::default(), &Keys::default(), &NEVER)
         };
-        assert!(!refused(&shared).unwrap_err().is_internal());
+        assert!(!refused(&shared).unwrap_err().is_panic());
         assert!(shared.guarded(add).is_ok());
-        assert!(shared.guarded::<()>(|_| panic!("half way")).unwrap_err().is_internal());
-        assert!(refused(&shared).unwrap_err().is_internal());
+        assert!(shared.guarded::<()>(|_| panic!("half way")).unwrap_err().is_panic());
+        let told = napi::Error::from(refused(&shared).unwrap_err()).status;
+        assert_eq!(told, "ERR_SIMHASH_INTERNAL");
+    }
+
+    #[test]
+    fn a_merge_that_failed_leaves_an_index_that_can_be_used() {
+        let index = Index::new(&IndexOptions::default()).unwrap();
+        let fingerprinter = Fingerprinter::new(&FingerprinterOptions::default()).unwrap();
+        let online = OnlineIndex::new(index, fingerprinter, Stored::default());
+        let shared = Shared::new(online, None, 1);
+        let failed = shared.guarded::<()>(|_| Err(IndexError::Merge.into())).unwrap_err();
+        assert_eq!(napi::Error::from(failed).status, "ERR_SIMHASH_MERGE");
+        assert_eq!(shared.guarded(|shared| Ok(shared.index().len())).unwrap(), 0);
     }
 }

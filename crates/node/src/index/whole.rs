@@ -1,6 +1,6 @@
 //! An index as a whole: made compact, saved, opened.
 
-use super::options::NativeIndexOptions;
+use super::options::{NativeIndexOptions, NativeWindow};
 use super::shared::{Memory, NEVER, Shared};
 use super::{NativeIndex, file};
 use crate::error::{Failure, caught, js};
@@ -12,6 +12,7 @@ use napi_derive::napi;
 use parking_lot::RwLock;
 use simhash_dedup::online::OnlineIndex;
 use simhash_sketch::Fingerprinter;
+use simhash_store::Access;
 use std::io::Read;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -30,6 +31,7 @@ impl Opening {
         let image = |input: &mut dyn Read| OnlineIndex::open(input, self.fingerprinter);
         let (online, window) = file::open(&self.path, ("fingerprinter", &recipe), flag, image)?;
         self.options.agree(&self.path, &online, window)?;
+        NativeWindow::limit_skew(self.options.window, |most| online.index().set_max_skew(most))?;
         Ok(Arc::new(Shared::new(online, window, self.options.threads)))
     }
 }
@@ -42,7 +44,7 @@ impl NativeIndex {
         self.start(env, cancel, |shared, flag| Ok(shared.index().compact_until(flag)?))
     }
 
-    /// Writes the whole index to a file, on the pool.
+    /// Writes the index as it is at this call to a file, on the pool.
     #[napi(catch_unwind, ts_return_type = "Promise<void>")]
     pub fn save<'env>(
         &self,
@@ -51,9 +53,13 @@ impl NativeIndex {
         cancel: &Cancel,
     ) -> js::Result<Object<'env>> {
         let path = PathBuf::from(path);
+        let snapshot = self.open_now()?.guarded(|shared| Ok(shared.online.snapshot()))?;
         self.start(env, cancel, move |shared, flag| {
             let recipe = shared.online.fingerprinter().to_string();
-            file::save(|out| shared.online.save(out), shared.window, &recipe, &path, flag)
+            // A file that is new: texts are not everybody's.
+            let texts = shared.online.stored().longest_text.is_some();
+            let to = (path.as_path(), if texts { Access::Private } else { Access::Usual });
+            file::save(|out| snapshot.write(out, flag), shared.window, &recipe, to, flag)
         })
     }
 

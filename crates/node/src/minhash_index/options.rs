@@ -5,7 +5,6 @@ use crate::error::Failure;
 use crate::index::options::{NativeWindow, mismatch, shown};
 use crate::minhash::NativeMinHashOptions;
 use napi_derive::napi;
-use simhash_index::Window;
 use simhash_index::bands::{BandIndex, BandOptions, BandPlan, BandSearch, Signatures};
 use std::path::Path;
 
@@ -118,9 +117,8 @@ impl NativeMinHashIndexOptions {
         if let Some(given) = self.bucket_limit {
             differ("bucketLimit", found.bucket_limit.to_string(), given.to_string())?;
         }
-        if let Some(given) = self.window {
-            let given: Option<Window> = Some(given.core()?);
-            differ("window", shown(found.window), shown(given))?;
+        if let Some(given) = NativeWindow::wanted(self.window)? {
+            differ("window", shown(found.window), shown(Some(given)))?;
         }
         Ok(())
     }

@@ -1,7 +1,6 @@
 //! What the calls on an index of signatures share with its jobs on the pool.
 
 use super::columns::{NativeBandChecked, NativeBandMatches};
-use crate::check::number;
 use crate::error::Failure;
 use crate::index::batch::Times;
 use crate::index::columns::NativeAdded;
@@ -54,7 +53,7 @@ impl Shared {
         let times = times.each(texts.len())?;
         let signatures = self.hasher.signatures(texts, self.threads, flag)?;
         let ids = self.index.add_many_at(&signatures, &times)?;
-        Ok(NativeAdded { first: number(ids.start), count: number(ids.end - ids.start) })
+        Ok(ids.into())
     }
 
     pub(super) fn check_and_add_many(

@@ -6,6 +6,7 @@ use super::shared::Shared;
 use crate::error::{Failure, caught, js};
 use crate::fingerprinter::NativeFingerprinter;
 use crate::index::file;
+use crate::index::options::NativeWindow;
 use crate::index::shared::{Memory, NEVER};
 use crate::minhash::TextHasher;
 use crate::task::{self, Cancel, Place};
@@ -14,6 +15,7 @@ use napi::bindgen_prelude::Object;
 use napi_derive::napi;
 use parking_lot::RwLock;
 use simhash_index::bands::BandIndex;
+use simhash_store::Access;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock, Weak};
@@ -40,13 +42,14 @@ impl Opening {
         let (index, _) =
             file::open(&self.path, ("the signatures", &recipe), flag, BandIndex::open)?;
         self.options.agree(&self.path, &index)?;
+        NativeWindow::limit_skew(self.options.window, |most| index.set_max_skew(most))?;
         Ok(Arc::new(Shared::new(index, self.hasher, self.options.threads)))
     }
 }
 
 #[napi]
 impl NativeMinHashIndex {
-    /// Writes the whole index to a file, on the pool.
+    /// Writes the index as it is at this call to a file, on the pool.
     #[napi(catch_unwind, ts_return_type = "Promise<void>")]
     pub fn save<'env>(
         &self,
@@ -55,10 +58,12 @@ impl NativeMinHashIndex {
         cancel: &Cancel,
     ) -> js::Result<Object<'env>> {
         let path = PathBuf::from(path);
+        let snapshot = self.open_now()?.guarded(|shared| Ok(shared.index.snapshot()))?;
         self.start(env, cancel, move |shared, flag| {
             let window = shared.index.options().window;
             let recipe = shared.hasher.recipe();
-            file::save(|out| shared.index.save(out), window, &recipe, &path, flag)
+            let to = (path.as_path(), Access::Usual);
+            file::save(|out| shared.index.write(snapshot, out), window, &recipe, to, flag)
         })
     }
 

@@ -91,6 +91,7 @@ pub struct NativeSentenceStats {
     pub bytes: f64,
     pub window_bytes: f64,
     pub file_bytes: f64,
+    pub torn_bytes: f64,
     pub truncated: f64,
 }
 
@@ -103,6 +104,7 @@ impl From<SentenceStats> for NativeSentenceStats {
             bytes: number(stats.bytes as u64),
             window_bytes: number(stats.window_bytes as u64),
             file_bytes: number(stats.file_bytes),
+            torn_bytes: number(stats.torn_bytes),
             truncated: number(stats.truncated),
         }
     }

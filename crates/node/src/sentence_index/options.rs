@@ -79,7 +79,7 @@ impl NativeSentenceIndexOptions {
         if let Some(given) = self.common_count.filter(|&given| given != common.count) {
             return differ("common.count", common.count.to_string(), given.to_string());
         }
-        if let Some(given) = self.window.map(NativeWindow::core).transpose()?
+        if let Some(given) = NativeWindow::wanted(self.window)?
             && Some(given) != found.window
         {
             return differ("window", shown(found.window), shown(Some(given)));

@@ -85,7 +85,7 @@ impl Shared {
     ) -> Result<NativeAdded, Failure> {
         let (items, times) = self.items(texts, times, flag)?;
         let ids = self.index.add_many(&items, &times, flag)?;
-        Ok(NativeAdded { first: number(ids.start), count: number(ids.end - ids.start) })
+        Ok(ids.into())
     }
 
     pub(super) fn similar_many(

@@ -5,6 +5,7 @@ use super::options::NativeSentenceIndexOptions;
 use super::shared::Shared;
 use crate::columns::Column;
 use crate::error::{Failure, caught, js};
+use crate::index::options::NativeWindow;
 use crate::index::shared::{Memory, NEVER};
 use crate::task::{self, Cancel, Place};
 use napi::Env;
@@ -43,6 +44,7 @@ impl Opening {
         if flag.load(Ordering::Relaxed) {
             return Err(Failure::cancelled());
         }
+        NativeWindow::limit_skew(self.options.window, |most| index.set_max_skew(most))?;
         let sketcher = self.options.sketcher(index.options().sentences)?;
         Ok(Arc::new(Shared::new(index, sketcher, self.options.threads)))
     }
@@ -127,7 +129,7 @@ impl NativeSentenceIndex {
         Ok(self.open_now()?.guarded(|shared| Ok(shared.sketcher.to_string()))?)
     }
 
-    /// Writes the whole index to a file, on the pool.
+    /// Writes the index as it is now to a file, on the pool.
     #[napi(catch_unwind, ts_return_type = "Promise<void>")]
     pub fn save<'env>(
         &self,
@@ -136,8 +138,10 @@ impl NativeSentenceIndex {
         cancel: &Cancel,
     ) -> js::Result<Object<'env>> {
         let path = PathBuf::from(path);
+        let snapshot = self.open_now()?.guarded(|shared| Ok(shared.index.snapshot()))?;
         self.start(env, cancel, move |shared, _| {
-            Ok(shared.index.save(&path, &shared.sketcher.to_string())?)
+            let recipe = shared.sketcher.to_string();
+            Ok(shared.index.save_snapshot(snapshot, &path, &recipe)?)
         })
     }
 

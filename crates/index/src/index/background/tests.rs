@@ -1,5 +1,5 @@
 use super::*;
-use crate::{Index, IndexOptions, SearchOptions};
+use crate::{Index, IndexOptions, Item, SearchOptions};
 
 fn random(state: &mut u64) -> u64 {
     *state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
@@ -61,6 +61,6 @@ fn panics_when(add: impl Fn(&Index, &[Item])) {
     let go = AtomicBool::new(false);
     assert_eq!(index.compact_until(&go), Err(IndexError::Merge));
     assert_eq!(index.save(&mut Vec::new()), Err(IndexError::Merge));
-    assert_eq!(IndexError::Merge.code(), "ERR_SIMHASH_INTERNAL");
+    assert_eq!(IndexError::Merge.code(), "ERR_SIMHASH_MERGE");
     assert!(!index.stats().merging);
 }

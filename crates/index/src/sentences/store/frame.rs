@@ -1,7 +1,6 @@
 //! Frames and marks: bytes with their checksum, in their place.
 
-use std::fs::File;
-use std::io::{BufReader, ErrorKind, Read};
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use xxhash_rust::xxh3::{Xxh3, xxh3_64_with_seed};
@@ -17,8 +16,12 @@ pub(super) const MARKS: [u64; 2] = [HEADER as u64, (HEADER + MARK) as u64];
 /// Where the first frame is.
 pub(super) const FRAMES: u64 = (HEADER + 2 * MARK) as u64;
 
+/// Kinds of frames: a whole, and changes.
+pub(super) const WHOLE: u64 = 1;
+pub(super) const CHANGES: u64 = 2;
+
 /// Bytes around a body.
-const AROUND: u64 = 24;
+pub(super) const AROUND: u64 = 24;
 /// Bytes read at a time: a length that lies cannot make the reader allocate more than is there.
 const PIECE: usize = 1 << 20;
 
@@ -32,13 +35,25 @@ pub(super) struct Frame {
 impl Frame {
     /// The whole frame.
     pub(super) fn bytes(self, body: &[u8]) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(body.len() + AROUND as usize);
-        bytes.extend((body.len() as u64).to_le_bytes());
-        bytes.extend(self.kind.to_le_bytes());
-        bytes.extend(body);
-        let sum = xxh3_64_with_seed(&bytes, self.at);
-        bytes.extend(sum.to_le_bytes());
-        bytes
+        let (head, sum) = self.around(body);
+        [&head[..], body, &sum[..]].concat()
+    }
+
+    /// Writes the whole frame.
+    pub(super) fn write(self, body: &[u8], out: &mut impl Write) -> io::Result<()> {
+        let (head, sum) = self.around(body);
+        [&head[..], body, &sum[..]].into_iter().try_for_each(|part| out.write_all(part))
+    }
+
+    /// What is before a body, and behind it.
+    fn around(self, body: &[u8]) -> ([u8; 16], [u8; 8]) {
+        let mut head = [0; 16];
+        head[..8].copy_from_slice(&(body.len() as u64).to_le_bytes());
+        head[8..].copy_from_slice(&self.kind.to_le_bytes());
+        let mut sum = Xxh3::with_seed(self.at);
+        sum.update(&head);
+        sum.update(body);
+        (head, sum.digest().to_le_bytes())
     }
 }
 
@@ -71,21 +86,39 @@ pub(super) fn number(bytes: &[u8]) -> u64 {
 }
 
 /// A file on its way in.
-pub(super) struct Input<'a> {
-    file: BufReader<&'a mut File>,
+pub(super) struct Input<'a, R> {
+    file: R,
     path: &'a Path,
     length: u64,
     at: u64,
 }
 
-impl<'a> Input<'a> {
-    pub(super) fn new(file: BufReader<&'a mut File>, path: &'a Path, length: u64) -> Self {
+impl<'a, R: Read + Seek> Input<'a, R> {
+    /// A file from its beginning to `length`.
+    pub(super) fn new(file: R, path: &'a Path, length: u64) -> Self {
         Self { file, path, length, at: 0 }
     }
 
     /// Where the next byte is.
     pub(super) fn offset(&self) -> u64 {
         self.at
+    }
+
+    pub(super) fn is_at_end(&self) -> bool {
+        self.at >= self.length
+    }
+
+    /// The file stands at this place already.
+    pub(super) fn skip_to(&mut self, at: u64) {
+        self.at = at;
+    }
+
+    /// Everything from a place to the end.
+    pub(super) fn rest(&mut self, at: u64) -> Result<Vec<u8>, SentenceError> {
+        let sought = self.file.seek(SeekFrom::Start(at));
+        sought.map_err(|error| SentenceError::read(self.path, error))?;
+        self.at = at;
+        self.take(self.length - at)
     }
 
     fn damaged(&self, offset: u64, reason: impl Into<String>) -> SentenceError {

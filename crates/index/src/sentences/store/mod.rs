@@ -8,10 +8,11 @@
 //!            frame …
 //! ```
 //! All numbers are little-endian; the checksums of marks and frames begin with their place, so that nothing counts
-//! elsewhere. **Before the mark every byte has to be right, after it nothing has been acknowledged.** A commit appends one
-//! frame, has the system write it out, moves the mark and has that written out: who truncates or changes what was
-//! acknowledged gets an error with the place, and what a crash left behind the mark is taken as far as frames are whole,
-//! then dropped. A mark is 24 bytes in a sector of its own, which a disk writes whole or not at all.
+//! elsewhere. **Before the mark every byte has to be right. After it an incomplete last frame is a torn tail, and all else
+//! that is wrong is damage** (see `replay`). A commit appends one frame, has the system write it out, moves the mark and
+//! has that written out: nothing behind the mark has been acknowledged then. With [`Durability::System`] the mark moves
+//! when the file is opened, closed or written anew, so what is behind it has been: it survives `kill -9`, and who changes
+//! it gets an error with the place. A mark is 24 bytes in a sector of its own, which a disk writes whole or not at all.
 //!
 //! Everything is answered from memory; the file is only read when it is opened. It is written anew, beside its name and
 //! then renamed, when it holds four times more than is alive. Where each document has five sentences a commit writes 42
@@ -22,17 +23,22 @@
 
 mod frame;
 mod header;
+mod log;
+mod replay;
 
-use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, BufReader, ErrorKind, Seek, SeekFrom, Write};
+use std::fs::{self, File};
+use std::io::{BufReader, ErrorKind, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
 
-use self::frame::{FRAMES, Frame, MARKS, Mark};
-use super::operation::Operation;
+use simhash_store::{Access, Created, Draft, PublishError, lock};
+
+use self::frame::{FRAMES, Frame, Input, MARKS, Mark, WHOLE};
+use self::log::Log;
+use self::replay::replay;
 use super::state::State;
 use super::{SentenceError, SentenceOptions};
-use crate::image::frame::Section;
+
+pub(super) use self::replay::apply;
 
 /// When a change counts as kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -69,24 +75,19 @@ impl StoreOptions {
 /// Records beyond which the file may be rewritten: some 3 MB, not worth doing for less.
 const LEAST: u64 = 65_536;
 
-/// Frames of a whole and of changes.
-const WHOLE: u64 = 1;
-const CHANGES: u64 = 2;
+/// How often a name that appears and disappears is tried.
+const TRIES: u32 = 64;
 
-/// An open file.
+/// An open file, locked as long as it is.
 #[derive(Debug)]
 pub(super) struct Store {
     path: PathBuf,
-    file: File,
     header: Vec<u8>,
-    durability: Durability,
-    /// Where the next frame goes.
-    end: u64,
-    /// What the last mark says, and its turn.
-    marked: u64,
-    turn: u64,
+    log: Log<File>,
     /// Documents of the whole and changes since.
     records: u64,
+    /// Bytes of a torn tail that was cut off when the file was opened.
+    torn: u64,
 }
 
 impl Store {
@@ -96,22 +97,10 @@ impl Store {
         wanted: &StoreOptions,
     ) -> Result<(Self, State, SentenceOptions), SentenceError> {
         let unreadable = |error| SentenceError::read(path, error);
-        let mut file = match open_file(path) {
-            Err(error) if error.kind() == ErrorKind::NotFound && wanted.create => {
-                let state = State::new(&wanted.options)?;
-                let header = header::write(&wanted.options, &wanted.recipe)?;
-                let file = write_anew(path, &header, &state)?.0;
-                drop(file);
-                open_file(path).map_err(unreadable)?
-            }
-            opened => opened.map_err(unreadable)?,
-        };
-        lock(&file, path)?;
-        if !is_current(&file, path) {
-            return Err(SentenceError::Locked { path: path.to_owned() });
-        }
+        let mut file = open_file(path, wanted)?;
         let length = file.metadata().map_err(unreadable)?.len();
-        let mut input = frame::Input::new(BufReader::new(&mut file), path, length);
+        file.seek(SeekFrom::Start(0)).map_err(unreadable)?;
+        let mut input = Input::new(BufReader::new(&mut file), path, length);
         let header = input.header()?;
         let (options, recipe) =
             header::read(&header).map_err(|error| SentenceError::of(path, error))?;
@@ -125,53 +114,37 @@ impl Store {
             });
         }
         let mark = input.mark()?;
-        let (state, records, end) = replay(&mut input, path, &options, mark)?;
-        let mut store = Self {
-            path: path.to_owned(),
-            file,
-            header,
-            durability: wanted.durability,
-            end,
-            marked: mark.end,
-            turn: mark.turn,
-            records,
-        };
-        if end != length || end != mark.end {
-            let written = store.file.set_len(end).and_then(|()| store.mark());
-            written.map_err(|error| SentenceError::write(path, error))?;
+        let read = replay(&mut input, path, &options, mark)?;
+        drop(input);
+        let torn = length - read.end;
+        if torn > 0 {
+            file.set_len(read.end).map_err(|error| SentenceError::write(path, error))?;
         }
-        Ok((store, state, options))
+        let mut log = Log::new(file, wanted.durability, read.end, mark);
+        log.checkpoint().map_err(|error| SentenceError::write(path, error))?;
+        let store = Self { path: path.to_owned(), header, log, records: read.records, torn };
+        Ok((store, read.state, options))
     }
 
-    /// Appends changes, so many of them; they are kept when this returns.
+    /// Appends changes, so many of them; they are kept when this returns. After an error the file holds what it held
+    /// before.
     pub(super) fn commit(&mut self, changes: &[u8], count: u64) -> Result<(), SentenceError> {
-        let written = self.append(changes);
+        let written = self.log.append(changes);
         written.map_err(|error| SentenceError::write(&self.path, error))?;
         self.records += count;
         Ok(())
     }
 
-    fn append(&mut self, changes: &[u8]) -> io::Result<()> {
-        let frame = Frame { kind: CHANGES, at: self.end }.bytes(changes);
-        self.file.seek(SeekFrom::Start(self.end))?;
-        self.file.write_all(&frame)?;
-        self.end += frame.len() as u64;
-        if self.durability == Durability::Commit {
-            self.mark()?;
-        }
-        Ok(())
-    }
-
-    /// Has everything written out, and says that it counts.
-    fn mark(&mut self) -> io::Result<()> {
-        self.file.sync_data()?;
-        self.turn += 1;
-        let at = MARKS[(self.turn % 2) as usize];
-        self.file.seek(SeekFrom::Start(at))?;
-        self.file.write_all(&Mark { end: self.end, turn: self.turn }.bytes(at))?;
-        self.file.sync_data()?;
-        self.marked = self.end;
-        Ok(())
+    /// The state that was acknowledged, read from the file again.
+    pub(super) fn read_again(&mut self, options: &SentenceOptions) -> Result<State, SentenceError> {
+        let end = self.log.end();
+        let file = &mut self.log.medium;
+        let sought = file.seek(SeekFrom::Start(FRAMES));
+        sought.map_err(|error| SentenceError::read(&self.path, error))?;
+        let mut input = Input::new(BufReader::new(file), &self.path, end);
+        input.skip_to(FRAMES);
+        let read = replay(&mut input, &self.path, options, Mark { end, turn: 0 })?;
+        Ok(read.state)
     }
 
     /// Whether the file holds so much more than is alive that writing it anew pays.
@@ -186,20 +159,25 @@ impl Store {
 
     /// Writes the whole in place of the changes.
     pub(super) fn rewrite(&mut self, state: &State) -> Result<(), SentenceError> {
-        let (file, end) = write_anew(&self.path, &self.header, state)?;
-        (self.file, self.end, self.marked, self.turn) = (file, end, end, 1);
+        let path = &self.path;
+        let (draft, end) = write_whole(path, &self.header, &state.write())?;
+        if !lock::is_current(&self.log.medium, path) {
+            return Err(SentenceError::Moved { path: path.clone() });
+        }
+        let file = draft.publish().map_err(unpublished)?;
+        self.log = Log::new(file, self.log.durability(), end, Mark { end, turn: 1 });
         self.records = state.map.len();
         Ok(())
     }
 
-    /// Writes the whole to another file; to this one if it is this one.
-    pub(super) fn save(&mut self, state: &State, path: &Path) -> Result<(), SentenceError> {
+    /// Whether a path leads to this file.
+    pub(super) fn is_at(&self, path: &Path) -> bool {
         let own = fs::canonicalize(&self.path).ok();
-        if own.is_some() && fs::canonicalize(path).ok() == own {
-            return self.rewrite(state);
-        }
-        refuse_if_open(path)?;
-        write_anew(path, &self.header, state).map(drop)
+        own.is_some() && fs::canonicalize(path).ok() == own
+    }
+
+    pub(super) fn header(&self) -> &[u8] {
+        &self.header
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -208,158 +186,104 @@ impl Store {
 
     /// Bytes of the file.
     pub(super) fn len(&self) -> u64 {
-        self.end
+        self.log.end()
+    }
+
+    pub(super) fn torn(&self) -> u64 {
+        self.torn
+    }
+
+    /// From now on writes go to a handle that refuses them.
+    #[cfg(test)]
+    pub(super) fn refuse_writes(&mut self, read_only: File) {
+        self.log.medium = read_only;
     }
 }
 
 impl Drop for Store {
     fn drop(&mut self) {
-        if self.marked != self.end {
-            // Frames behind the mark are read again without it; a failure here loses nothing.
-            let _ = self.mark();
+        // Frames behind the mark are read again without it; a failure here loses nothing.
+        let _ = self.log.checkpoint();
+    }
+}
+
+/// The header of a file with these options.
+pub(super) fn header_of(options: &SentenceOptions, recipe: &str) -> Result<Vec<u8>, SentenceError> {
+    Ok(header::write(options, recipe)?)
+}
+
+/// Writes a state to a file of its own; what an index still writes to is not replaced.
+pub(super) fn save(path: &Path, header: &[u8], whole: &[u8]) -> Result<(), SentenceError> {
+    let mut draft = Draft::new(path, Access::Usual).map_err(unpublished)?;
+    // Asked before anything is written, and again at the end.
+    drop(claim(path)?);
+    write_parts(&mut draft, header, whole)?;
+    for _ in 0..TRIES {
+        if let Some(old) = claim(path)? {
+            // Locked until the new one is there: who opens the old one meanwhile is refused. Where locks keep files from
+            // being renamed the system itself refuses to replace what is open.
+            let _old = cfg!(unix).then_some(old);
+            return draft.publish().map(drop).map_err(unpublished);
+        }
+        match draft.create().map_err(unpublished)? {
+            Created::New(_) => return Ok(()),
+            Created::Exists(again) => draft = again,
         }
     }
+    Err(SentenceError::Locked { path: path.to_owned() })
 }
 
-/// Writes a state to a file of its own.
-pub(super) fn save(
-    state: &State,
-    options: &SentenceOptions,
-    recipe: &str,
-    path: &Path,
-) -> Result<(), SentenceError> {
-    refuse_if_open(path)?;
-    write_anew(path, &header::write(options, recipe)?, state).map(drop)
-}
-
-/// Replacing a file that an index still writes to would lose what it writes.
-fn refuse_if_open(path: &Path) -> Result<(), SentenceError> {
-    match File::open(path) {
-        Ok(file) if file.metadata().is_ok_and(|file| file.is_file()) => lock(&file, path),
-        _ => Ok(()),
+/// The file that has this name, locked; `None`: there is none.
+fn claim(path: &Path) -> Result<Option<File>, SentenceError> {
+    match lock::claim(path) {
+        Ok(Some(file)) => Ok(Some(file)),
+        Ok(None) => Err(SentenceError::Locked { path: path.to_owned() }),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(SentenceError::write(path, error)),
     }
 }
 
-fn open_file(path: &Path) -> io::Result<File> {
-    OpenOptions::new().read(true).write(true).open(path)
-}
-
-fn lock(file: &File, path: &Path) -> Result<(), SentenceError> {
-    match file.try_lock() {
-        Ok(()) => Ok(()),
-        Err(TryLockError::WouldBlock) => Err(SentenceError::Locked { path: path.to_owned() }),
-        // A file system without locks: nobody else's lock can be seen there either.
-        Err(TryLockError::Error(error)) if error.kind() == ErrorKind::Unsupported => Ok(()),
-        Err(TryLockError::Error(error)) => Err(SentenceError::read(path, error)),
-    }
-}
-
-/// Whether the path still names this file: between opening and locking, whoever had it open may have written it anew.
-fn is_current(file: &File, path: &Path) -> bool {
-    #[cfg(unix)]
-    let same = {
-        use std::os::unix::fs::MetadataExt;
-        let same = |a: &fs::Metadata, b: &fs::Metadata| (a.dev(), a.ino()) == (b.dev(), b.ino());
-        file.metadata().and_then(|a| Ok(same(&a, &fs::metadata(path)?))).unwrap_or(false)
-    };
-    #[cfg(not(unix))]
-    let same = {
-        // Where a file that is open cannot be replaced the question does not arise.
-        let _ = (file, path);
-        true
-    };
-    same
-}
-
-/// The state that the frames lead to, the records in them, and where they end.
-fn replay(
-    input: &mut frame::Input<'_>,
-    path: &Path,
-    options: &SentenceOptions,
-    mark: Mark,
-) -> Result<(State, u64, u64), SentenceError> {
-    let named = |error| SentenceError::of(path, error);
-    let mut first = input.frame(WHOLE)?;
-    let mut state = State::read(options, &mut first).map_err(named)?;
-    let mut records = state.map.len();
-    while input.offset() < mark.end {
-        let mut changes = input.frame(CHANGES)?;
-        records += apply(&mut state, &mut changes, options).map_err(named)?;
-    }
-    if input.offset() != mark.end {
-        let reason = format!("a frame ends here, but what counts ends at {}", mark.end);
-        return Err(SentenceError::damaged(path, input.offset(), reason));
-    }
-    let mut end = mark.end;
-    while let Ok(mut changes) = input.frame(CHANGES) {
-        records += apply(&mut state, &mut changes, options).map_err(named)?;
-        end = input.offset();
-    }
-    Ok((state, records, end))
-}
-
-/// Replays the changes of a frame; how many they are.
-pub(super) fn apply(
-    state: &mut State,
-    changes: &mut Section,
-    options: &SentenceOptions,
-) -> Result<u64, crate::IndexError> {
-    let mut count = 0;
-    while !changes.is_empty() {
-        let at = changes.offset();
-        let change = Operation::read(changes, options.sentences)?;
-        if !state.replay(&change)? {
-            let reason = format!("the change {change:?} does not fit what came before");
-            return Err(crate::IndexError::Damaged { offset: at, reason });
+/// A file that is there, or a new one: of two who make it at once exactly one does. Locked.
+fn open_file(path: &Path, wanted: &StoreOptions) -> Result<File, SentenceError> {
+    for _ in 0..TRIES {
+        match lock::open(path) {
+            Ok(Some(file)) => return Ok(file),
+            Ok(None) => break,
+            Err(error) if error.kind() == ErrorKind::NotFound && wanted.create => {}
+            Err(error) => return Err(SentenceError::read(path, error)),
         }
-        count += 1;
-    }
-    Ok(count)
-}
-
-/// A new file in place of what has this name, if anything: locked, and its end.
-fn write_anew(path: &Path, header: &[u8], state: &State) -> Result<(File, u64), SentenceError> {
-    static COUNT: AtomicU32 = AtomicU32::new(0);
-    let unwritable = |error| SentenceError::write(path, error);
-    let number = COUNT.fetch_add(1, Ordering::Relaxed);
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(format!(".{}-{number}.tmp", std::process::id()));
-    let beside = PathBuf::from(beside);
-    let mut new = OpenOptions::new();
-    let mut file = new.read(true).write(true).create_new(true).open(&beside).map_err(unwritable)?;
-    let result = lock(&file, path)
-        .and_then(|()| write_whole(&mut file, header, state).map_err(unwritable))
-        .and_then(|end| {
-            fs::rename(&beside, path).and_then(|()| sync_folder(path)).map_err(unwritable)?;
-            Ok(end)
-        });
-    match result {
-        Ok(end) => Ok((file, end)),
-        Err(error) => {
-            // What is left of it is of no use; that it cannot be removed changes nothing about the error.
-            let _ = fs::remove_file(&beside);
-            Err(error)
+        let whole = State::new(&wanted.options)?.write();
+        let header = header::write(&wanted.options, &wanted.recipe)?;
+        let (draft, _) = write_whole(path, &header, &whole)?;
+        if let Created::New(file) = draft.create().map_err(unpublished)? {
+            return Ok(file);
         }
     }
+    Err(SentenceError::Locked { path: path.to_owned() })
 }
 
-fn write_whole(file: &mut File, header: &[u8], state: &State) -> io::Result<u64> {
-    let frame = Frame { kind: WHOLE, at: FRAMES }.bytes(&state.write());
-    let end = FRAMES + frame.len() as u64;
-    file.write_all(header)?;
-    for (turn, at) in (0..).zip(MARKS) {
-        file.write_all(&Mark { end, turn }.bytes(at))?;
-    }
-    file.write_all(&frame)?;
-    file.sync_all()?;
+/// A file of a whole, on its way to this name; where its frames end.
+fn write_whole(path: &Path, header: &[u8], whole: &[u8]) -> Result<(Draft, u64), SentenceError> {
+    let mut draft = Draft::new(path, Access::Usual).map_err(unpublished)?;
+    let end = write_parts(&mut draft, header, whole)?;
+    Ok((draft, end))
+}
+
+fn write_parts(draft: &mut Draft, header: &[u8], whole: &[u8]) -> Result<u64, SentenceError> {
+    let end = FRAMES + frame::AROUND + whole.len() as u64;
+    let marks = (0..).zip(MARKS).map(|(turn, at)| Mark { end, turn }.bytes(at));
+    let head = [header, marks.collect::<Vec<_>>().concat().as_slice()].concat();
+    let file = draft.file();
+    let written =
+        file.write_all(&head).and_then(|()| Frame { kind: WHOLE, at: FRAMES }.write(whole, file));
+    written.map_err(|error| SentenceError::write(draft.target(), error))?;
     Ok(end)
 }
 
-/// Has the folder remember the new name; where folders cannot be opened (Windows) the rename is all there is.
-fn sync_folder(path: &Path) -> io::Result<()> {
-    if cfg!(unix) {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        File::open(folder.unwrap_or(Path::new(".")))?.sync_all()?;
-    }
-    Ok(())
+fn unpublished(error: PublishError) -> SentenceError {
+    let (path, source) = error.into_parts();
+    SentenceError::Write { path, source }
 }
+
+#[cfg(test)]
+mod tests;

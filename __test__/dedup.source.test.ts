@@ -1,0 +1,185 @@
+/** Sources of documents: `dedup` takes from them what `for await` takes, in the same order of calls. */
+import vm from 'node:vm';
+import { describe, expect, test } from 'vitest';
+import { dedup, Idf, Index } from '..';
+
+const TEXTS = [
+  '青禾市图书馆新馆昨日起试运行',
+  '四号线今日贯通设站十四座',
+  '青禾市图书馆新馆昨日起试运行',
+];
+
+/** What `for await` makes of a source; after `leave` documents the loop is left, or throws where it is negative. */
+async function loop(source: unknown, leave = Infinity): Promise<unknown> {
+  const seen: unknown[] = [];
+  try {
+    for await (const doc of source as AsyncIterable<unknown>) {
+      seen.push(doc);
+      if (seen.length === leave) break;
+      if (seen.length === -leave) throw new Error('left');
+    }
+  } catch (error) {
+    return { seen, error };
+  }
+  return { seen };
+}
+
+/** What `dedup` makes of it, in batches of one. */
+async function run(source: unknown, leave = Infinity): Promise<unknown> {
+  const decisions = async function* () {
+    for await (const { doc } of dedup(source as AsyncIterable<string>, { batch: 1 })) yield doc;
+  };
+  return loop(decisions(), leave);
+}
+
+const thenable = (value: unknown) => ({
+  // biome-ignore lint/suspicious/noThenProperty: it is what is tested
+  then: (done: (value: unknown) => void) => setImmediate(done, value),
+});
+const refusing = (reason: unknown) => ({
+  // biome-ignore lint/suspicious/noThenProperty: it is what is tested
+  then: (_: unknown, fail: (reason: unknown) => void) => setImmediate(fail, reason),
+});
+
+type Calls = string[];
+type Make = (calls: Calls) => unknown;
+
+/** An asynchronous source whose next() answers as `answer` says, with a log of what is called on it. */
+const asynchronous =
+  (answer: (result: object) => unknown, closed: () => unknown = () => ({})): Make =>
+  (calls) => ({
+    [Symbol.asyncIterator]() {
+      calls.push('begin');
+      let row = 0;
+      return {
+        get next() {
+          calls.push('get next');
+          return () => {
+            calls.push('next');
+            const value = TEXTS[row++];
+            return answer(value === undefined ? { done: true } : { done: false, value });
+          };
+        },
+        return() {
+          calls.push('return');
+          return closed();
+        },
+      };
+    },
+  });
+
+const foreign = vm.runInNewContext(`({
+  promise: (value) => Promise.resolve(value),
+  generator: async function* (texts) { yield* texts; },
+  list: (texts) => Array.from(texts),
+  lazy: function* (texts) { for (const text of texts) yield Promise.resolve(text); },
+})`);
+
+const reason = new Error('mine');
+const sources: Record<string, Make> = {
+  promises: asynchronous((answer) => Promise.resolve(answer)),
+  thenables: asynchronous(thenable),
+  'promises of another realm': asynchronous((answer) => foreign.promise(answer)),
+  'plain answers': asynchronous((answer) => answer),
+  'answers that are functions': asynchronous((answer) => Object.assign(() => {}, answer)),
+  'a generator of another realm': () => foreign.generator(TEXTS),
+  'an array of another realm': () => foreign.list(TEXTS),
+  'a generator of promises of another realm': () => foreign.lazy(TEXTS),
+  'an array of promises': () => TEXTS.map((text) => Promise.resolve(text)),
+  'an array of thenables': () => TEXTS.map(thenable),
+  'no asynchronous iterator after all': () =>
+    Object.assign([...TEXTS], { [Symbol.asyncIterator]: undefined }),
+  'a web stream': () =>
+    new ReadableStream({
+      start(stream) {
+        for (const text of TEXTS) stream.enqueue(text);
+        stream.close();
+      },
+    }),
+  'a thenable that refuses': asynchronous(() => refusing(reason)),
+  'answers that are no object': asynchronous(() => 5),
+  'promises of no object': asynchronous(() => Promise.resolve('text')),
+  'a done that throws': asynchronous(() => ({
+    get done() {
+      throw reason;
+    },
+  })),
+  'a value that throws': asynchronous(() => ({
+    done: false,
+    get value() {
+      throw reason;
+    },
+  })),
+  'a return that throws': asynchronous(thenable, () => {
+    throw reason;
+  }),
+  'a return that is refused': asynchronous(thenable, () => refusing(reason)),
+  'a return that gives no object': asynchronous(thenable, () => thenable(5)),
+};
+
+/** An outcome with errors of ours and of the engine's alike. */
+const shown = (outcome: unknown) => {
+  const { seen, error } = outcome as { seen: unknown[]; error?: unknown };
+  return { seen, error: error === reason ? 'mine' : (error as Error | undefined)?.name };
+};
+
+describe.each(Object.entries(sources))('%s', (_name, make) => {
+  test.each([
+    ['read to the end', Infinity],
+    ['left after the first', 1],
+  ])('%s', async (_how, leave) => {
+    const [theirs, ours]: [Calls, Calls] = [[], []];
+    const expected = shown(await loop(make(theirs), leave));
+    expect(shown(await run(make(ours), leave))).toEqual(expected);
+    // Reading ahead is allowed, everything else is not.
+    const only = (calls: Calls) => calls.filter((call) => call !== 'next');
+    expect(only(ours)).toEqual(only(theirs));
+    if (leave === Infinity) expect(ours).toEqual(theirs);
+  });
+});
+
+test('a failure is what comes out, whatever return() says to it', async () => {
+  for (const closed of [
+    () => {
+      throw new Error('from return');
+    },
+    () => refusing(new Error('from return')),
+  ]) {
+    const source = asynchronous((answer) => thenable({ ...answer, value: 5 }), closed);
+    const outcome = (await run(source([]))) as { error: Error };
+    expect(outcome.error.message).toContain('docs[0] must be a string');
+  }
+});
+
+test('a refused promise of a synchronous source closes it', async () => {
+  const calls: string[] = [];
+  const source = {
+    *[Symbol.iterator]() {
+      try {
+        yield 'x';
+        yield Promise.reject(reason);
+        calls.push('went on');
+      } finally {
+        calls.push('closed');
+      }
+    },
+  };
+  expect(shown(await run(source)).error).toBe('mine');
+  expect(calls).toEqual(['closed']);
+});
+
+test('bytes of another realm are texts', async () => {
+  const bytes = vm.runInNewContext('Uint8Array.of(0x61, 0x62)');
+  expect(await run([bytes, { text: bytes }])).toMatchObject({ seen: [bytes, { text: bytes }] });
+  expect(new Index().add(bytes)).toBe(0);
+});
+
+test('Idf.train takes the same sources, and leaves them as for await does', async () => {
+  const table = await Idf.train(asynchronous(thenable)([]) as AsyncIterable<string>);
+  const same = await Idf.train(TEXTS);
+  expect(table.save()).toBe(same.save());
+  const calls: Calls = [];
+  const wrong = asynchronous((answer) => thenable({ ...answer, value: 5 }))(calls);
+  await expect(Idf.train(wrong as AsyncIterable<string>)).rejects.toThrow('docs[0]');
+  expect(calls).toEqual(['begin', 'get next', 'next', 'return']);
+});

@@ -1,0 +1,162 @@
+/** Batches give way to single calls, and a saved index is the index at the call. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
+import { afterAll, expect, test } from 'vitest';
+import { Index, MinHashIndex, SentenceIndex } from '..';
+import { nearby } from './fingerprints';
+
+const folder = mkdtempSync(join(tmpdir(), 'simhash-turns-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const at = (name: string) => join(folder, name);
+
+const texts = Array.from(
+  { length: 20_000 },
+  (_, row) => `第${row}篇，${row * 7919}，${row ** 2}。`,
+);
+const numbers = BigUint64Array.from(
+  { length: 200_000 },
+  (_, row) => (BigInt(row + 1) * 0x9e3779b97f4a7c15n) & 0xffffffffffffffffn,
+);
+
+/** Ids of a batch, in order, and those of single calls made while it was under way. */
+async function together(
+  index: { readonly size: number },
+  batch: () => Promise<number[]>,
+  single: (row: number) => number,
+): Promise<{ ids: number[]; singles: number[] }> {
+  let done = false;
+  const pending = batch().finally(() => {
+    done = true;
+  });
+  const singles: number[] = [];
+  while (!done) {
+    if (index.size > singles.length) singles.push(single(singles.length));
+    await turn();
+  }
+  return { ids: await pending, singles };
+}
+
+const windowed = new Index({ window: {} });
+const plain = new Index();
+const bulk = new Index();
+const verified = new Index({ storeShortTexts: true });
+const minhash = new MinHashIndex({ hashes: 16, bands: 4, rows: 4 });
+const sentences = new SentenceIndex();
+const checkedIds = (checked: Iterable<{ id?: number | undefined }>) =>
+  Array.from(checked, ({ id }) => id).filter((id) => id !== undefined);
+test.each([
+  [
+    'Index.addManyAsync with a window',
+    windowed,
+    async () => [...(await windowed.addManyAsync(numbers)).ids],
+    () => windowed.add(1n),
+  ],
+  [
+    'Index.addManyAsync of a large batch',
+    bulk,
+    async () => [...(await bulk.addManyAsync(numbers)).ids],
+    () => bulk.add(1n),
+  ],
+  [
+    'Index.checkAndAddManyAsync',
+    plain,
+    async () => checkedIds(await plain.checkAndAddManyAsync(numbers)),
+    () => plain.add(1n),
+  ],
+  [
+    'Index.checkAndAddManyAsync with verify',
+    verified,
+    async () =>
+      checkedIds(
+        await verified.checkAndAddManyAsync(texts, { verify: 'auto', onDuplicate: 'add' }),
+      ),
+    () => verified.add('一'),
+  ],
+  [
+    'MinHashIndex.addManyAsync',
+    minhash,
+    async () => [...(await minhash.addManyAsync(texts)).ids],
+    () => minhash.add('一'),
+  ],
+  [
+    'SentenceIndex.addManyAsync',
+    sentences,
+    async () => [...(await sentences.addManyAsync(texts)).ids],
+    () => sentences.add('一'),
+  ],
+])('%s: single calls are done while it is under way', async (_, index, batch, single) => {
+  const { ids, singles } = await together(index, batch, single);
+  expect(ids.every((id, row) => row === 0 || id > (ids[row - 1] as number))).toBe(true);
+  // A call that waited for the batch would come after its last id.
+  expect(singles.some((id) => id < (ids.at(-1) as number))).toBe(true);
+  expect(new Set([...ids, ...singles]).size).toBe(index.size);
+  expect(Math.max(...singles, ids.at(-1) as number)).toBe(index.size - 1);
+});
+
+test('ids of a batch that nobody came between are consecutive', async () => {
+  const index = new Index();
+  index.add(1n);
+  const added = await index.addManyAsync(nearby(5));
+  expect(added).toEqual({ first: 1, count: 5 });
+  expect([...added.ids]).toEqual([1, 2, 3, 4, 5]);
+  expect(index.addMany([]).ids.length).toBe(0);
+});
+
+test('a saved index is the index at the call of save: Index', async () => {
+  const index = new Index({ keys: true, storeShortTexts: true, window: { maxAge: 1e9 } });
+  const few = texts.slice(0, 3000);
+  const keys = few.map((_, row) => `key ${row}`);
+  index.addMany(few, { at: 1000, keys });
+  const saved = index.save(at('index'));
+  // In the same turn: an addition, a deletion, a renewal that takes others away, a key that is used again.
+  index.add('后来的', { at: 2000, key: 'key 7' });
+  index.delete(0);
+  index.checkAndAdd(few[5] as string, { at: 3000, onDuplicate: 'touch' });
+  index.expire(2500);
+  expect(index.size).toBe(1);
+  await saved;
+  const opened = Index.openSync(at('index'));
+  expect(opened.size).toBe(few.length);
+  expect([opened.idOf('key 7'), opened.keyOf(0), opened.search('后来的')]).toEqual([
+    7,
+    'key 0',
+    [],
+  ]);
+  expect(opened.add('再来', { at: 1000 })).toBe(few.length);
+  expect([opened.expire(1000), opened.expire(1001)]).toEqual([0, few.length + 1]);
+});
+
+test('a saved index is the index at the call of save: MinHashIndex', async () => {
+  const index = new MinHashIndex({ hashes: 16, bands: 4, rows: 4, window: { maxAge: 1e9 } });
+  const few = texts.slice(0, 3000);
+  index.addMany(few, { at: 1000 });
+  const saved = index.save(at('minhash'));
+  index.addMany(texts.slice(3000, 3500), { at: 2000 });
+  index.delete(0);
+  index.expire(1500);
+  expect(index.size).toBe(500);
+  await saved;
+  const opened = MinHashIndex.openSync(at('minhash'), { hashes: 16, bands: 4, rows: 4 });
+  expect(opened.size).toBe(few.length);
+  expect(opened.search(few[0] as string)[0]).toMatchObject({ id: 0, similarity: 1 });
+  expect(opened.add('再来', { at: 1000 })).toBe(few.length);
+  expect([opened.expire(1000), opened.expire(1001)]).toEqual([0, few.length + 1]);
+});
+
+test('documents added after pairs began are in no pair', async () => {
+  const index = new Index();
+  for (const value of numbers.slice(0, 5000)) index.addMany([value, value ^ 1n]);
+  const end = index.size;
+  let late = 0;
+  for await (const batch of index.pairs({ batch: 1 })) {
+    if (index.size === end) {
+      for (let id = 0; id < end; id += 2) index.delete(id);
+      for (const value of numbers.slice(0, 5000)) index.add(value);
+      index.add(1n);
+    }
+    for (const { b } of batch) late += Number(b >= end);
+  }
+  expect(late).toBe(0);
+});

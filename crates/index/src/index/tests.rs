@@ -1,0 +1,341 @@
+//! What happens between two steps of a call, step by step.
+
+use super::*;
+use crate::ids::holders::walking;
+use std::sync::atomic::AtomicUsize;
+use std::sync::mpsc;
+
+static NEVER: AtomicBool = AtomicBool::new(false);
+const ALL: SearchOptions = SearchOptions { max_distance: None, limit: None };
+
+fn index(window: Option<Window>) -> Arc<Index> {
+    let options = IndexOptions { window, ..IndexOptions::default() };
+    Arc::new(Index::new(&options).unwrap())
+}
+
+fn value(number: u64) -> u64 {
+    let mixed = (number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9)
+}
+
+fn item(number: u64) -> Item {
+    Item::Fingerprint(value(number))
+}
+
+fn ids(index: &Index, item: Item) -> Vec<u64> {
+    index.search(item, ALL).unwrap().matches.iter().map(|found| found.id).collect()
+}
+
+/// Runs `single(number)` before the item, or slice of items, of that number of every batch; how often that was.
+fn between(
+    index: &Arc<Index>,
+    single: impl Fn(&Index, usize) + Send + 'static,
+) -> Arc<AtomicUsize> {
+    let (weak, count) = (Arc::downgrade(index), Arc::new(AtomicUsize::new(0)));
+    let seen = Arc::clone(&count);
+    let hook = move || {
+        let Some(index) = weak.upgrade() else { return };
+        single(&index, seen.fetch_add(1, Ordering::SeqCst));
+    };
+    *index.shared.turns.between.lock() = Some(Box::new(hook));
+    count
+}
+
+fn at(index: &Index, hook: impl Fn(Stage) + Send + Sync + 'static) {
+    *index.shared.hook.lock() = Some(Hook(Arc::new(hook)));
+}
+
+type Batch = fn(&Index, &[Item]) -> Vec<Option<u64>>;
+
+/// With and without a window, with and without looking, in slices and one by one: what comes between two items is done
+/// before the batch ends, and everything is as if all had come in that order.
+#[test]
+fn single_calls_are_done_while_a_batch_is_under_way_and_the_order_is_kept() {
+    const SLICE: usize = 512;
+    const TURN: usize = 64;
+    // Items repeat and are near what comes between.
+    let items: Vec<Item> = (0..2500)
+        .map(|number| match number % 9 {
+            0 => Item::Exact(u128::from(number % 70)),
+            1 => Item::Empty,
+            _ => Item::Fingerprint(value(number % 900) ^ 1 << (number % 64)),
+        })
+        .collect();
+    let single = |index: &Index, number: usize| {
+        let number = number as u64;
+        index.check_and_add(Item::Fingerprint(value(number * 7 % 900) ^ 6)).unwrap();
+        index.add(item(number * 31 % 900)).unwrap();
+        index.delete(number * 13 % 700);
+    };
+    let add: Batch = |index, items| index.add_many(items).unwrap().iter().map(Some).collect();
+    let check: Batch = |index, items| {
+        let checked = index.check_and_add_many(items, 2, &NEVER).unwrap();
+        let id = |checked| match checked {
+            Checked::Added(id) => Some(id),
+            Checked::Duplicate(_) => None,
+        };
+        checked.into_iter().map(id).collect()
+    };
+    let touch: Batch = |index, items| {
+        let skip = OnDuplicate::Touch;
+        let outcomes = index.check_and_add_many_with(items, &[], skip, &NEVER).unwrap();
+        outcomes.into_iter().map(|outcome| outcome.id).collect()
+    };
+    let windows = [None, Some(Window { max_age: None, max_count: Some(600) })];
+    for (window, slice, batch, one) in [
+        (windows[0], SLICE, add, add),
+        (windows[1], 1, add, add),
+        (windows[0], TURN, check, check),
+        (windows[1], 1, check, check),
+        (windows[0], 1, touch, touch),
+        (windows[1], 1, touch, touch),
+    ] {
+        let (batched, singly) = (index(window), index(window));
+        let count = between(&batched, single);
+        let found = batch(&batched, &items);
+        assert_eq!(count.load(Ordering::SeqCst), items.len().div_ceil(slice));
+        let mut expected = Vec::new();
+        for (number, slice) in items.chunks(slice).enumerate() {
+            single(&singly, number);
+            expected.extend(slice.iter().flat_map(|&item| one(&singly, &[item])));
+        }
+        assert_eq!(found, expected);
+        assert_eq!(batched.len(), singly.len());
+        for &item in &items {
+            assert_eq!(ids(&batched, item), ids(&singly, item));
+        }
+    }
+}
+
+#[test]
+fn nobody_waits_for_the_merge_of_a_batch_that_is_sealed_at_once_and_checks_see_it() {
+    const MANY: u64 = 70_000;
+    let index = index(None);
+    index.add_many(&(0..3000).map(|number| item(MANY + number)).collect::<Vec<_>>()).unwrap();
+    for id in 0..1000 {
+        assert!(index.delete(id));
+    }
+    let (weak, looked_in) = (Arc::downgrade(&index), Arc::new(AtomicUsize::new(0)));
+    let seen = Arc::clone(&looked_in);
+    at(&index, move |stage| {
+        let Some(index) = weak.upgrade().filter(|_| stage == Stage::Assigned) else { return };
+        seen.fetch_add(1, Ordering::SeqCst);
+        // In no table, and yet a duplicate.
+        let near = Match { id: 3000 + 77, distance: 1 };
+        let query = Item::Fingerprint(value(77) ^ 2);
+        assert_eq!(index.check_and_add(query).unwrap(), Checked::Duplicate(near));
+        assert_eq!(index.search(query, ALL).unwrap().matches, [near]);
+        // One that leaves, one that leaves and comes again, one that was dead before and comes again.
+        assert!(index.delete(3000 + 78));
+        assert!(index.delete(3000 + 79));
+        assert_eq!(index.check_and_add(item(79)).unwrap(), Checked::Added(3000 + MANY));
+        assert_eq!(index.check_and_add(item(MANY + 5)).unwrap(), Checked::Added(3001 + MANY));
+        assert_eq!(index.add(item(80)).unwrap(), 3002 + MANY);
+    });
+    let items: Vec<Item> = (0..MANY).map(item).collect();
+    assert_eq!(index.add_many(&items).unwrap(), 3000..3000 + MANY);
+    assert_eq!(looked_in.load(Ordering::SeqCst), 1);
+    index.compact();
+    for number in 0..MANY {
+        let own = 3000 + number;
+        let expected = match number {
+            78 => vec![],
+            79 => vec![3000 + MANY],
+            80 => vec![own, 3002 + MANY],
+            _ => vec![own],
+        };
+        assert_eq!(ids(&index, item(number)), expected, "{number}");
+    }
+    assert_eq!(ids(&index, item(MANY + 5)), [3001 + MANY]);
+    let stats = index.stats();
+    assert_eq!((stats.fingerprints, stats.dead), (MANY as usize - 1 + 2001, 0));
+}
+
+#[test]
+fn a_batch_that_looked_before_sees_what_has_left_and_come_since() {
+    let index = index(None);
+    for number in 0..100 {
+        index.add(item(number)).unwrap();
+    }
+    let weak = Arc::downgrade(&index);
+    at(&index, move |stage| {
+        let Some(index) = weak.upgrade().filter(|_| stage == Stage::Looked) else { return };
+        for id in [3, 4, 5] {
+            assert!(index.delete(id));
+        }
+        assert_eq!(index.add(Item::Fingerprint(value(4) ^ 7)).unwrap(), 100);
+        assert_eq!(index.add(Item::Fingerprint(value(6) ^ 1)).unwrap(), 101);
+        assert_eq!(index.add(item(500)).unwrap(), 102);
+    });
+    let near = |id, distance| Checked::Duplicate(Match { id, distance });
+    let items = [item(3), item(4), Item::Fingerprint(value(6) ^ 3), item(500), item(3), item(7)];
+    assert_eq!(
+        index.check_and_add_many(&items, 1, &NEVER).unwrap(),
+        [Checked::Added(103), near(100, 3), near(101, 1), near(102, 0), near(103, 0), near(7, 0)]
+    );
+}
+
+#[test]
+fn a_batch_that_looked_while_another_was_being_sealed_finds_it() {
+    let index = index(None);
+    let items: Vec<Item> = (0..70_000).map(item).collect();
+    let (looked, wait) = mpsc::channel();
+    let (weak, wait) = (Arc::downgrade(&index), parking_lot::Mutex::new(wait));
+    let (found, later) = mpsc::channel();
+    at(&index, move |stage| match stage {
+        Stage::Looked => looked.send(()).unwrap(),
+        Stage::Assigned => {
+            let (index, found) = (weak.upgrade().unwrap(), found.clone());
+            std::thread::spawn(move || {
+                let near = [Item::Fingerprint(value(69_999) ^ 1)];
+                found.send(index.check_and_add_many(&near, 1, &NEVER).unwrap()).unwrap();
+            });
+            wait.lock().recv().unwrap();
+        }
+    });
+    index.add_many(&items).unwrap();
+    let expected = Checked::Duplicate(Match { id: 69_999, distance: 1 });
+    assert_eq!(later.recv().unwrap(), [expected]);
+}
+
+fn saved(pending: Pending<()>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    pending.made(&NEVER).unwrap().0.write(&mut bytes).unwrap();
+    bytes
+}
+
+#[test]
+fn a_snapshot_is_the_index_at_the_call_whatever_comes_before_it_is_written() {
+    let window = Some(Window { max_age: Some(5000), max_count: None });
+    let filled = || {
+        let index = index(window);
+        for number in 0..5000 {
+            index.add_at(item(number), Some(number)).unwrap();
+        }
+        index.compact();
+        index
+    };
+    // Tables may list the fingerprints of a bucket in any order.
+    let but_tables = |bytes: Vec<u8>| {
+        let tables = bytes.windows(4).position(|name| name == b"TABS").unwrap();
+        bytes[..tables].to_vec()
+    };
+    let expected = but_tables(saved(filled().snapshot(|_| ())));
+    let changes: [fn(&Index); 5] = [
+        |index| assert!(index.add_at(item(9000), Some(5000)).is_ok()),
+        |index| assert!(index.delete(7)),
+        |index| assert_eq!(index.expire(100).unwrap(), 100),
+        |index| {
+            let touch = AddOptions { at: Some(5000), on_duplicate: OnDuplicate::Touch };
+            assert!(index.check_and_add_with(item(9), touch).unwrap().duplicate_of.is_some());
+        },
+        |index| assert!(index.add_many_at(&[item(9000), item(9001)], &[5000, 9000]).is_ok()),
+    ];
+    for (number, change) in changes.into_iter().enumerate() {
+        let index = filled();
+        let pending = index.snapshot(|_| ());
+        change(&index);
+        let opened = Index::open(&mut saved(pending).as_slice()).unwrap();
+        assert!(but_tables(saved(opened.snapshot(|_| ()))) == expected, "change {number}");
+        for number in [7, 9, 50, 4999] {
+            assert_eq!(ids(&opened, item(number)), [number]);
+        }
+        assert!(ids(&opened, item(9000)).is_empty());
+    }
+}
+
+/// Keys and texts are copied beside: they must be of the same moment.
+#[test]
+fn what_is_copied_beside_a_snapshot_is_copied_with_writers_kept_out() {
+    let index = index(None);
+    index.add(item(0)).unwrap();
+    let weak = Arc::downgrade(&index);
+    let pending = index.snapshot(move |is_alive| {
+        let index = weak.upgrade().unwrap();
+        assert!(index.shared.turns.is_taken());
+        (is_alive(0), is_alive(1))
+    });
+    assert!(!index.shared.turns.is_taken());
+    index.add(item(1)).unwrap();
+    assert_eq!(pending.made(&NEVER).unwrap().1, (true, false));
+}
+
+#[test]
+fn what_tables_have_too_much_is_not_in_an_opened_index() {
+    let index = index(None);
+    for number in 0..3000 {
+        index.add(item(number)).unwrap();
+    }
+    index.compact();
+    // No merge begins until both requests are there: they get the same tables.
+    index.shared.worker.hold(true);
+    assert!(index.delete(1));
+    let early = index.snapshot(|_| ());
+    index.add(item(1)).unwrap();
+    index.add(item(5000)).unwrap();
+    let late = index.snapshot(|_| ());
+    index.shared.worker.hold(false);
+    for (pending, more) in [(early, 0), (late, 1)] {
+        let opened = Index::open(&mut saved(pending).as_slice()).unwrap();
+        for (number, before) in [(1, more), (5000, more), (2, 1)] {
+            assert_eq!(ids(&opened, item(number)).len(), before, "{number}");
+            opened.add(item(number)).unwrap();
+            assert_eq!(ids(&opened, item(number)).len(), before + 1, "{number}");
+        }
+    }
+}
+
+#[test]
+fn the_dead_that_a_merge_could_not_drop_go_with_a_later_one() {
+    let index = index(None);
+    index.shared.worker.hold(true);
+    // The first 2,048 fill a front, the others are in the next.
+    for number in 0..2050 {
+        index.add(item(number)).unwrap();
+    }
+    for id in [0, 2049] {
+        assert!(index.delete(id));
+    }
+    index.shared.worker.hold(false);
+    index.shared.start();
+    while index.shared.worker.is_busy() || index.shared.is_due() {
+        std::thread::yield_now();
+    }
+    let stats = index.stats();
+    assert_eq!((stats.fingerprints, stats.dead, stats.front), (2049, 1, 2));
+    index.compact();
+    let stats = index.stats();
+    assert_eq!((stats.fingerprints, stats.dead, stats.front), (2048, 0, 0));
+}
+
+#[test]
+fn an_index_that_is_full_takes_more_when_the_oldest_have_left() {
+    let index = index(None);
+    for number in 0..10 {
+        index.add(item(number)).unwrap();
+    }
+    // As if all ids but the first chunk's had been used and released.
+    index.shared.state.write().ids.skip((1 << 19) - 2);
+    let next = index.next_id();
+    let room = u64::from(u32::MAX) - 1 - next;
+    let items: Vec<Item> = (0..room).map(|number| item(10_000 + number)).collect();
+    assert_eq!(index.add_many(&items).unwrap(), next..next + room);
+    let full = IndexError::Full { oldest: 0 };
+    assert_eq!(index.add(item(9000)), Err(full.clone()));
+    assert_eq!(index.add_many(&[item(9000)]).unwrap_err(), full);
+    // Too few for a purge of its own accord.
+    assert!((0..10).all(|id| index.delete(id)));
+    assert_eq!(index.add(item(9000)), Ok(next + room));
+    assert_eq!(ids(&index, item(9000)), [next + room]);
+}
+
+#[test]
+fn counts_and_bytes_are_told_without_looking_at_any_entry() {
+    let index = index(Some(Window::default()));
+    for number in 0..20_000_u64 {
+        index.add(Item::Exact(u128::from(number % 7000))).unwrap();
+        index.add(item(number % 7000)).unwrap();
+    }
+    assert_eq!(walking::visited(|| assert_eq!(index.stats().live, 40_000)), 0);
+    assert!(walking::visited(|| drop(index.clusters(None, 1, &|_| (), &NEVER).unwrap())) > 7000);
+}

@@ -1,0 +1,82 @@
+use std::fs::{self, OpenOptions};
+
+use super::super::StoreOptions;
+use super::*;
+use crate::Window;
+
+fn item(sentence: u64) -> SentenceItem {
+    SentenceItem::Sentences(vec![sentence])
+}
+
+#[test]
+fn a_change_that_cannot_be_written_leaves_no_trace_in_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file");
+    let window = Some(Window { max_age: Some(100), max_count: None });
+    let options = SentenceOptions { window, ..SentenceOptions::default() };
+    let index = SentenceIndex::open(&path, &StoreOptions::new(options, "")).unwrap();
+    for at in 0..20 {
+        index.add(&item(at / 2), Some(at)).unwrap();
+    }
+    let before = (index.stats(), fs::read(&path).unwrap());
+    {
+        // As after a disk error: it can be read, but every write is refused.
+        let mut writer = index.turns.turn();
+        let Keeping::File(store) = &mut writer.keeping else { panic!() };
+        store.refuse_writes(OpenOptions::new().read(true).open(&path).unwrap());
+    }
+    // It would let half of the documents go, join two groups and add one.
+    let refused = index.similar(&SentenceItem::Sentences(vec![8, 9]), Some(110));
+    assert_eq!(refused.unwrap_err().code(), "ERR_SIMHASH_OUTPUT");
+    assert_eq!((index.len(), index.stats().groups), (before.0.live, before.0.groups));
+    assert!((0..20).all(|id| index.has(id)) && !index.has(20));
+    assert_ne!(index.group(16), index.group(18));
+    assert!(matches!(index.delete(3), Err(SentenceError::Stopped { .. })));
+    drop(index);
+    assert_eq!(fs::read(&path).unwrap(), before.1);
+}
+
+#[test]
+fn searches_come_in_while_many_documents_leave() {
+    let window = Some(Window { max_age: Some(1 << 40), max_count: None });
+    let options = SentenceOptions { window, ..SentenceOptions::default() };
+    let most = 40_000;
+    let items: Vec<_> = (0..most).map(item).collect();
+    let between = |by: &(dyn Fn(&SentenceIndex) + Sync)| {
+        let index = SentenceIndex::new(&options).unwrap();
+        index.set_max_skew(None);
+        index.add_many(&items, &vec![1; items.len()], &false.into()).unwrap();
+        std::thread::scope(|scope| {
+            scope.spawn(|| by(&index));
+            let mut seen = false;
+            loop {
+                match index.len() {
+                    left if left < 2 => return seen,
+                    left => seen |= left < most,
+                }
+            }
+        })
+    };
+    let expire = |index: &SentenceIndex| assert_eq!(index.expire(2).unwrap(), most);
+    let add = |index: &SentenceIndex| assert_eq!(index.add(&item(0), Some(1 << 41)).unwrap(), most);
+    // Whether the reader is awake just then is up to the system; once is enough, and in one hold it can never be.
+    assert!((0..100).any(|_| between(&expire)));
+    assert!((0..100).any(|_| between(&add)));
+}
+
+#[test]
+fn a_snapshot_is_the_index_at_the_call_whatever_changes_before_it_is_saved() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file");
+    let index = SentenceIndex::new(&SentenceOptions::default()).unwrap();
+    index.add(&item(1), None).unwrap();
+    let first = index.snapshot();
+    index.add(&item(2), None).unwrap();
+    let second = index.snapshot();
+    index.delete(0).unwrap();
+    for (snapshot, size) in [(first, 1), (second, 2)] {
+        index.save_snapshot(snapshot, &path, "").unwrap();
+        let opened = SentenceIndex::open(&path, &StoreOptions::new(SentenceOptions::default(), ""));
+        assert_eq!(opened.unwrap().len(), size);
+    }
+}
