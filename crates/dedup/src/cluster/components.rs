@@ -18,6 +18,11 @@ impl Components {
         self.0.extend((self.0.len() as u32..len).map(AtomicU32::new));
     }
 
+    /// Bytes of the numbers.
+    pub(crate) fn bytes(&self) -> usize {
+        self.0.len() * size_of::<AtomicU32>()
+    }
+
     /// The smallest number of the component, while nothing is joined.
     pub(crate) fn root(&self, mut number: u32) -> u32 {
         loop {

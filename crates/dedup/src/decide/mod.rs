@@ -172,7 +172,9 @@ impl Decider {
     /// Bytes held for the texts taken in: by the method, by the map of equal texts, by numbers and states. Texts and the
     /// bounded cache are not among them.
     pub(crate) fn bytes(&self) -> u64 {
-        (self.sieve.bytes() + self.taken.bytes() + self.representatives.bytes()) as u64
+        let components = self.components.as_ref().map_or(0, Components::bytes);
+        let states = self.representatives.bytes() + components;
+        (self.sieve.bytes() + self.taken.bytes() + states) as u64
     }
 
     /// Texts whose candidates were cut.

@@ -102,8 +102,8 @@ impl Representatives {
     }
 
     pub(super) fn bytes(&self) -> usize {
-        self.status.capacity() * size_of::<u32>()
-            + self.duplicates.capacity() * size_of::<Original>()
+        self.status.len() * size_of::<u32>()
+            + self.duplicates.len() * size_of::<Original>()
             + self.pending.len() * 40
             + self.waiting * size_of::<Candidate>()
     }
