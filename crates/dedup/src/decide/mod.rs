@@ -4,7 +4,7 @@
 //! 2. Documents are **taken** in input order; for [`Cluster::Representative`] in the order of keeping. **Texts** are the different
 //!    non-empty normalised texts, numbered 0, 1, 2, … by the first document that has them. The sketch of a text is that of this
 //!    document.
-//! 3. **Candidates** of a text t are earlier texts: `list(t)`, what the [method](crate::method) proposes among *all* texts before
+//! 3. **Candidates** of a text t are earlier texts: `list(t)`, what the method ([`crate::method`]) proposes among *all* texts before
 //!    t, kept or not, each with a rank. `MinHash` of B bands of R rows: per band, a bucket for the key of its R positions,
 //!    level 0, holds `max_bucket` texts; one for the key of v positions more (cyclic), level v ≤ min(8, B·R − R), an eighth of
 //!    that, at least 1. From level 0 on t sees all that is in its bucket, is put into it unless it is full, and else goes on
