@@ -12,7 +12,7 @@ use simhash_dedup::{
     Cluster, Decision, DedupOptions, Deduper, Duplicates, FileOptions, Input, Keep, Key, Method,
     Outputs, Summary, Target, dedup_files,
 };
-use simhash_sketch::{Fingerprinter, Scratch};
+use simhash_sketch::{Fingerprinter, Scratch, Shingles};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -53,7 +53,7 @@ fn every() -> impl Iterator<Item = DedupOptions> {
 struct Corpus {
     texts: Vec<String>,
     keys: Vec<Key>,
-    sets: Vec<Vec<u64>>,
+    sets: Vec<Shingles>,
 }
 
 impl Corpus {
@@ -70,9 +70,9 @@ impl Corpus {
         let options = DedupOptions::default().fingerprinter;
         let (by, mut scratch) = (Fingerprinter::new(&options).unwrap(), Scratch::default());
         let sets = texts.iter().map(|text| {
-            let mut set = Vec::new();
-            by.shingles(text, &mut scratch, &mut set);
-            set
+            let mut sets = Shingles::default();
+            by.shingles_of(text, &mut scratch, &mut sets);
+            sets
         });
         Self { keys: keys.collect(), sets: sets.collect(), texts }
     }
@@ -118,9 +118,10 @@ impl Corpus {
         order.then(b.cmp(&a)) == Ordering::Greater
     }
 
-    /// Similar enough by the features.
+    /// Similar enough by features and numbers.
     fn similar(&self, a: usize, b: usize) -> bool {
-        jaccard(&self.sets[a], &self.sets[b]) >= LEAST
+        let [a, b] = [&self.sets[a], &self.sets[b]];
+        a.verified(b, |a, b| Some(jaccard(a, b))).unwrap_or_default() >= LEAST
     }
 
     /// By document, the first of those that similar pairs connect it with.

@@ -81,6 +81,7 @@ impl Model {
         let (mut x, mut y) = (Vec::new(), Vec::new());
         let (mut v, mut w) = (Vec::new(), Vec::new());
         match measure {
+            Measure::Auto if a == b => 1.0,
             Measure::Edit => edit_similarity(a, b),
             Measure::Cosine => {
                 self.by.vector(a, &mut scratch, &mut v);
