@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { jaccard, type Statement, sweep, type Trial, type TuneOptions, tune } from '..';
+import { type Statement, similarity, sweep, type Trial, type TuneOptions, tune } from '..';
 import { Folder, jsonLines, ROOT, SAMPLE } from './cli-run';
 
 interface Doc {
@@ -89,7 +89,7 @@ test('truth follows the features and the threshold that are asked for', async ()
     const name = texts.map((_, row) => row);
     for (const [b, second] of texts.entries()) {
       for (const [a, first] of texts.slice(0, b).entries()) {
-        if (name[a] === name[b] || jaccard(first, second, { ngram }) < minSimilarity) continue;
+        if (name[a] === name[b] || similarity(first, second, { ngram }) < minSimilarity) continue;
         const [low, high] = [
           Math.min(name[a] ?? 0, name[b] ?? 0),
           Math.max(name[a] ?? 0, name[b] ?? 0),
