@@ -39,11 +39,14 @@ export function truths(only) {
   return [{ set: 'sample', kind: 'short', ngram: 2, normalize: {} }];
 }
 
-/** The documents and labels of a truth. */
-export function open({ set, ngram }) {
+/**
+ * The documents and labels of a truth. In short texts numbers count (`similarity`), the truth's Jaccard similarity does not know
+ * them: true pairs whose numbers differ are no labels, they are `numbered`.
+ */
+export function open({ set, ngram, normalize }, { similarity }) {
   if (set === 'sample') {
     const read = (name) => lines(join(root, 'examples', name)).map((line) => JSON.parse(line));
-    return { docs: read('sample.jsonl'), labels: read('sample.labels.jsonl') };
+    return { docs: read('sample.jsonl'), labels: read('sample.labels.jsonl'), numbered: [] };
   }
   const folder = join(shared, set);
   const docs = lines(join(folder, 'docs.jsonl.gz'))
@@ -58,7 +61,12 @@ export function open({ set, ngram }) {
     b,
     similarity: inter / (Number(x) + Number(y) - inter),
   }));
-  return { docs, labels: [...groups, ...pairs] };
+  const text = new Map(docs.map(({ id, text }) => [id, text]));
+  const by = { features: 'chars', ngram, normalize };
+  const differs = ({ a, b, similarity: jaccard }) =>
+    jaccard >= 0.8 && similarity(text.get(a), text.get(b), by) < 0.8;
+  const numbered = pairs.filter(differs).map(({ a, b }) => [text.get(a), text.get(b)]);
+  return { docs, labels: [...groups, ...pairs.filter((pair) => !differs(pair))], numbered };
 }
 
 /** Pairs of short texts that people have judged; empty where they are absent. */

@@ -34,10 +34,11 @@ async function judged({ dedup, jaccard }) {
 }
 
 /** Pages of one template: different ones with half and more in common, and how many of them are in one cluster. */
-async function templates({ dedup }) {
+async function templates(library) {
+  const { dedup } = library;
   const [truth] = truths('zh-docs-tidb').filter(({ set }) => set === 'zh-docs-tidb');
   if (truth === undefined) return undefined;
-  const { docs, labels } = open(truth);
+  const { docs, labels } = open(truth, library);
   const number = new Map(docs.map(({ id }, row) => [id, row]));
   const hard = labels.filter(({ similarity }) => similarity < 0.8);
   const merged = {};

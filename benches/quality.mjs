@@ -87,8 +87,14 @@ const TRIALS = [
 const COSTLY = ['features', 'verification'];
 
 /** The figures of one corpus: of the whole by the defaults, of a sample by all else where it is large. */
-async function measure(truth, { tune }) {
-  const { docs, labels } = open(truth);
+async function measure(truth, library) {
+  const { tune } = library;
+  const { docs, labels, numbered } = open(truth, library);
+  if (numbered.length > 0)
+    console.error(
+      `${truth.set}: ${numbered.length} true pairs are two because their numbers differ`,
+    );
+  for (const [a, b] of numbered) console.error(`  ${a.slice(0, 60)} | ${b.slice(0, 60)}`);
   const { ngram, normalize, kind: own, widest = 16 } = truth;
   const fits = ({ kind, group, options }) =>
     (kind ?? own) === own &&
@@ -126,6 +132,7 @@ async function measure(truth, { tune }) {
   return {
     ...truth,
     all: docs.length,
+    numbered: numbered.length,
     documents: rest.documents,
     redundant: first.redundant,
     rows: [...first.rows, ...rest.rows],
@@ -142,6 +149,11 @@ export async function bench(options) {
   if (file !== undefined)
     writeFileSync(file, page(corpora, only === undefined ? await controls(library) : {}));
   const name = (truth) => `${truth.set}, ${truth.ngram}-grams`;
+  const split = corpora.map(({ numbered, ...truth }) => ({
+    what: `${name(truth)}: true pairs whose numbers differ, taken for two`,
+    value: numbered,
+    unit: 'pairs',
+  }));
   const rows = corpora.flatMap((truth) =>
     truth.rows
       .filter(({ group }) => !COSTLY.includes(group))
@@ -156,7 +168,7 @@ export async function bench(options) {
     setup: corpora
       .map((truth) => `${name(truth)}: ${truth.documents} documents, ${truth.redundant} redundant`)
       .join('; '),
-    rows,
+    rows: [...split, ...rows],
   };
 }
 
