@@ -93,7 +93,7 @@ export class Saving {
   ): Promise<Saving> {
     checkDistinct(path, inputs);
     // Before its ids are: what cannot be an index must not get ids either.
-    const draft = new Draft(path);
+    const draft = new Draft(path, terminal);
     const idsOutput = openOutput(idsPath(path), inputs, terminal);
     return new Saving(draft, idsOutput, await IdsWriter.create(idsOutput, start));
   }
