@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use parking_lot::{RwLock, RwLockWriteGuard};
 
+use super::answers::{SentenceOutcome, SentenceStats};
 use super::operation::Operation;
 use super::state::{EXPIRED, State};
 use super::store::{Store, StoreOptions, apply, header_of, save};
@@ -61,38 +62,6 @@ pub(super) struct Writer {
     changes: Vec<u8>,
     count: u64,
     stopped: bool,
-}
-
-/// What a check-and-add found and did.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SentenceOutcome {
-    /// The id under which the document was added, if it was.
-    pub id: Option<u64>,
-    /// The live document that shares most sentences with it, ties to the lowest id; of each sentence the 256 oldest
-    /// holders are looked at.
-    pub duplicate_of: Option<Shared>,
-}
-
-/// Counts and bytes of an index at one moment.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct SentenceStats {
-    /// Live documents.
-    pub live: u64,
-    /// Groups of live documents.
-    pub groups: usize,
-    /// Distinct sketches that have sentences.
-    pub sketches: usize,
-    /// Bytes of sketches, maps, ids and groups: see [`SentenceMap`](super::SentenceMap) for the formula.
-    pub bytes: usize,
-    /// Bytes of the times of documents, in an index with a window: 12 for each.
-    pub window_bytes: usize,
-    /// Bytes of the file, if there is one.
-    pub file_bytes: u64,
-    /// Bytes of an incomplete last change that opening the file cut off: what a crash had interrupted.
-    pub torn_bytes: u64,
-    /// Searches whose answer a limit cut, so far.
-    pub truncated: u64,
 }
 
 impl Writer {

@@ -11,6 +11,7 @@
 //! to. Everything is answered from memory; what is on disk (`store`) is the list of changes that leads there, so that
 //! opening is replaying.
 
+mod answers;
 mod error;
 mod groups;
 mod index;
@@ -23,8 +24,9 @@ mod state;
 mod store;
 mod whole;
 
+pub use answers::{SentenceOutcome, SentenceStats};
 pub use error::SentenceError;
-pub use index::{SentenceIndex, SentenceOutcome, SentenceSnapshot, SentenceStats};
+pub use index::{SentenceIndex, SentenceSnapshot};
 pub use map::{SentenceItem, SentenceMap, Shared, SharedMatches};
 pub use options::{Common, SentenceOptions};
 pub use store::{Durability, StoreOptions};
