@@ -9,7 +9,7 @@ export interface Added {
   count: number;
   /**
    * Id of each item, in order: `first`, `first + 1`, … `first + count - 1`, unless another call added something between two
-   * items, as it may while an `…Async` batch is under way or where workers share an index. Made when it is read, 8 bytes
+   * items, as it may while an `…Async` batch is under way or where workers share an index. Made when it is first read, 8 bytes
    * for each; not enumerable.
    */
   readonly ids: Float64Array;
@@ -17,6 +17,7 @@ export interface Added {
 
 /** What the addon says of a batch, with its ids at hand. */
 export function added({ first, count, ranges }: NativeAdded): Added {
+  let made: Float64Array | undefined;
   const ids = () => {
     const all = new Float64Array(count);
     const stretches = ranges ?? [first, count];
@@ -26,5 +27,10 @@ export function added({ first, count, ranges }: NativeAdded): Added {
     }
     return all;
   };
-  return Object.defineProperty({ first, count } as Added, 'ids', { get: ids });
+  return Object.defineProperty({ first, count } as Added, 'ids', {
+    get: () => {
+      made ??= ids();
+      return made;
+    },
+  });
 }

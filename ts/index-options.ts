@@ -92,8 +92,9 @@ export interface TimeOptions {
    * latest, so that time never runs backwards, and one further ahead of the clock than the window's `maxSkew` is refused.
    */
   at?: Time | undefined;
-  /** Only `Index` has keys. */
+  /** Refused: only `Index` has keys. */
   key?: undefined;
+  /** Refused: only `Index` has keys. */
   keys?: undefined;
 }
 
@@ -101,8 +102,9 @@ export interface TimeOptions {
 export interface TimesOptions {
   /** One time for all items, or one for each, in order; as in {@link TimeOptions}. Default now. */
   at?: Times | undefined;
-  /** Only `Index` has keys. */
+  /** Refused: only `Index` has keys. */
   key?: undefined;
+  /** Refused: only `Index` has keys. */
   keys?: undefined;
 }
 

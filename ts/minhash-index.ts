@@ -92,8 +92,8 @@ export interface MinHashStats {
  * `1 - (1 - s^rows)^bands`, and what shares no band is not found. With signatures kept (the default) what shares a band is
  * confirmed by the estimated similarity, whose standard error is 3.5 % with 128 hashes: of pairs exactly at the threshold
  * about half pass. Search with a lower threshold, or keep bands alone, and compare the texts where that matters. Signatures
- * are of the features alone: long Chinese texts that share most pairs of characters and few passages are alike here, while
- * `jaccard()` and `dedup` tell them apart.
+ * are of the features alone: long Chinese texts that share most pairs of characters and few passages are alike here, and so are
+ * EP100 and EP1000, whose features are the same; `similarity()`, `dedup`, and `Index` with `verify` tell them apart.
  *
  * Ids, windows, times, batches and jobs are those of {@link Index}. Empty texts get an id and match nothing.
  */

@@ -78,7 +78,7 @@ const CLUSTERS: check.Checks<ClustersOptions> = { ...JOIN, onProgress: check.cal
  *
  * With a `window` documents leave by themselves: an addition first takes away what its time makes too old, then what is
  * more than `maxCount`. A search takes nothing away. Additions come one at a time: one that meets a running batch waits
- * for some of its items, a few milliseconds, and the first after a `save()` while ids are copied. Searches do not wait.
+ * for some of its items, milliseconds to tens of them, and the first after a `save()` while ids are copied. Searches do not wait.
  *
  * An index belongs to the thread that made it; other workers of the process use it through {@link Index.share}.
  */
@@ -295,9 +295,9 @@ export class Index {
   }
 
   /**
-   * Seals everything into one run without deleted fingerprints, the fastest form to search. Works off the JavaScript thread,
+   * Merges everything into one segment without deleted fingerprints, the fastest form to search. Works off the JavaScript thread,
    * 15 to 20 ns per fingerprint and table, and takes the memory of one more table for each core. Additions and searches go
-   * on; what is added meanwhile need not be in the run. Aborted, it stops waiting: what has begun goes on behind.
+   * on; what is added meanwhile need not be in the segment. Aborted, it stops waiting: what has begun goes on behind.
    */
   async compact(options?: JobOptions): Promise<void> {
     const { signal } = check.checked(options, JOB);

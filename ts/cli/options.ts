@@ -20,7 +20,7 @@ export const comparison = {
     min: 0,
     max: 1,
     default: 0.8,
-    help: 'least Jaccard similarity of their features, where 0 = do not verify',
+    help: 'least similarity (Jaccard, and in short texts numbers count), where 0 = do not verify',
   },
 } as const;
 

@@ -50,6 +50,7 @@ export class PipeOutput {
   #opening: Promise<Socket> | undefined;
   #socket: Socket | undefined;
   #failed: Error | undefined;
+  #discarded = false;
 
   constructor(name: string, signal: Signal) {
     this.#name = name;
@@ -58,6 +59,8 @@ export class PipeOutput {
 
   async write(data: string | Uint8Array): Promise<void> {
     const socket = await this.#open();
+    // The reader has gone: nothing drains any more.
+    if (this.#failed !== undefined) throw new OutputError(this.#name, this.#failed);
     if (!socket.write(data)) await this.#attempt(once(socket, 'drain', { signal: this.#signal }));
   }
 
@@ -67,6 +70,7 @@ export class PipeOutput {
   }
 
   discard(): void {
+    this.#discarded = true;
     this.#socket?.destroy();
   }
 
@@ -76,7 +80,7 @@ export class PipeOutput {
   }
 
   async #opened(): Promise<Socket> {
-    for (;;) {
+    while (!this.#discarded) {
       try {
         // Without blocking: it fails while nobody reads.
         const fd = openSync(this.#name, O_WRONLY | O_NONBLOCK);
@@ -90,6 +94,7 @@ export class PipeOutput {
       }
       await setTimeout(POLL_MS, undefined, { signal: this.#signal });
     }
+    throw new OutputError(this.#name, new Error('it was given up before anybody read it'));
   }
 
   async #attempt(writing: Promise<unknown>): Promise<void> {

@@ -4,7 +4,8 @@ use std::fmt;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-/// Why a file could not be published. Nothing has changed then, unless [`PublishError::published`] names outputs.
+/// Why a file could not be published. Nothing has changed then, unless [`PublishError::published`] names outputs, or the message
+/// says that a file is there whose name may not survive a power cut.
 #[derive(Debug)]
 pub struct PublishError {
     path: PathBuf,

@@ -164,7 +164,15 @@ impl Draft {
                     Err(error) if is_taken(&error) => return Ok(Created::Exists(self)),
                     Err(error) => return Err(refused(&self.named, &self.target, error)),
                 }
-                return self.publish().map(Created::New);
+                let target = self.target.clone();
+                let published = self.publish();
+                if published.is_err() {
+                    // Only the empty file that this call made: a whole one stays.
+                    if target.metadata().is_ok_and(|about| about.len() == 0) {
+                        let _ = std::fs::remove_file(&target);
+                    }
+                }
+                return published.map(Created::New);
             }
         }
         let Self { named, target, beside, file, system, .. } = self;

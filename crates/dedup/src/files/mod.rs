@@ -37,7 +37,7 @@ use std::time::Instant;
 ///
 /// # Memory
 /// Decided as records come: per different text the method's bytes and 32 to 48 more, 16 to 32 where it is a duplicate; per kept
-/// record 24 more; per copy nothing; per duplicate its id with a clusters file. Decided at the end (components, another
+/// record 24 more, and 8 for each duplicate among its candidates; per copy nothing; per duplicate its id with a clusters file. Decided at the end (components, another
 /// keep rule than the first): per record 40 bytes, the key of the keep rule (24 bytes and the field's length), per
 /// different text the method's bytes and 36 to 64 more.
 /// Always 32 MiB of cached shingles at most, and a few blocks of 1 MiB or of the longest line. Kept records (at the end:

@@ -1,7 +1,7 @@
 //! Every pair above the threshold, exactly: sets of features in an index by prefix filtering.
 //!
 //! No pair at or above `min_similarity` by Jaccard is missed. It keeps every set in memory and its time grows with what
-//! documents have in common, and with the square of a cluster's size where clusters are components: a method for up to
+//! documents have in common, and with the square of a cluster's size: a method for up to
 //! about a million short texts, and the measure of the others' recall.
 
 use super::{Candidate, Found, Sieve, Sketch, count, shared};

@@ -36,7 +36,7 @@ impl<R: Read> Read for Gunzip<R> {
                 State::Within { mut member, start } => {
                     let read = member.read(buffer).map_err(|error| {
                         let known = member.header().is_some();
-                        damaged(&error, if known { member.get_ref().at } else { start })
+                        damaged(error, if known { member.get_ref().at } else { start })
                     })?;
                     if read > 0 {
                         self.state = State::Within { member, start };
@@ -70,7 +70,12 @@ fn next<R: Read>(mut place: Place<R>) -> io::Result<State<R>> {
     }
 }
 
-fn damaged(error: &io::Error, at: u64) -> io::Error {
+/// An error of the decoder with its place; one of the reader below is what it is.
+fn damaged(error: io::Error, at: u64) -> io::Error {
+    use io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
+    if !matches!(error.kind(), InvalidData | InvalidInput | UnexpectedEof) {
+        return error;
+    }
     io::Error::new(error.kind(), format!("damaged gzip at byte {at}: {error}"))
 }
 
@@ -82,14 +87,22 @@ struct Place<R> {
 
 impl<R: Read> Read for Place<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.reader.read(buffer)?;
-        self.at += read as u64;
+        let bytes = self.fill_buf()?;
+        let read = bytes.len().min(buffer.len());
+        buffer[..read].copy_from_slice(&bytes[..read]);
+        self.consume(read);
         Ok(read)
     }
 }
 
 impl<R: Read> BufRead for Place<R> {
+    /// A read that a signal interrupted is tried again here: who is in the middle of a member cannot do so.
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        while let Err(error) = self.reader.fill_buf() {
+            if error.kind() != io::ErrorKind::Interrupted {
+                return Err(error);
+            }
+        }
         self.reader.fill_buf()
     }
 

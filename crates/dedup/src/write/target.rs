@@ -3,7 +3,7 @@
 use crate::error::DedupError;
 use crate::read::Input;
 use parking_lot::Mutex;
-use simhash_store::folder;
+use simhash_store::{Place, folder};
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -127,10 +127,11 @@ impl Identity {
             }
             #[cfg(not(unix))]
             Ok(_) => fs::canonicalize(path).ok().map(Self::Path),
-            // Not there yet: the folder is what can be resolved.
+            // Not there yet, or a link to what is not: the folder is what can be resolved.
             Err(_) => {
-                let folder = fs::canonicalize(folder::of(path)).ok()?;
-                Some(Self::Path(folder.join(path.file_name()?)))
+                let Ok(Place::File { target, .. }) = Place::of(path) else { return None };
+                let folder = fs::canonicalize(folder::of(&target)).ok()?;
+                Some(Self::Path(folder.join(target.file_name()?)))
             }
         }
     }

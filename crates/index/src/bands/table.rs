@@ -126,11 +126,12 @@ impl Table {
         loop {
             let run = segment.run(tag);
             if let (false, Entry::Many(list)) = (run.is_empty(), first(segment, &run)) {
+                // Before it is copied for being shared: a copy has no spare capacity.
+                let before = self.lists[list as usize].capacity();
                 let list = Arc::make_mut(&mut self.lists[list as usize]);
-                let before = list.capacity();
                 list.push(id);
                 self.totals.listed += 1;
-                self.totals.bytes += (list.capacity() - before) * 4;
+                self.totals.bytes = self.totals.bytes + list.capacity() * 4 - before * 4;
                 return;
             }
             if run.len() >= RUN {

@@ -178,7 +178,10 @@ impl BandIndex {
             return Ok(());
         }
         let mut state = self.state.write();
-        state.sweep();
+        // Walking the whole table frees nothing where nothing is dead.
+        if state.documents.dead() > 0 {
+            state.sweep();
+        }
         state.documents.check_room(more)
     }
 

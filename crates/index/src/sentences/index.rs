@@ -15,7 +15,7 @@ use super::answers::{SentenceOutcome, SentenceStats};
 use super::operation::Operation;
 use super::state::{EXPIRED, State};
 use super::store::{Store, StoreOptions, apply, header_of, save};
-use super::{SentenceError, SentenceItem, SentenceOptions, Shared, SharedMatches};
+use super::{SentenceError, SentenceItem, SentenceOptions, SharedMatches};
 use crate::IndexError;
 use crate::image::frame::Section;
 use crate::index::batch::each;
@@ -534,6 +534,9 @@ impl SentenceIndex {
         recipe: &str,
     ) -> Result<(), SentenceError> {
         let mut writer = self.turns.turn();
+        if matches!(&writer.keeping, Keeping::File(store) if store.is_at(path)) {
+            writer.check()?;
+        }
         self.keep(&mut writer)?;
         let header = match &mut writer.keeping {
             Keeping::File(store) if store.is_at(path) => return self.rewrite(store),
@@ -554,6 +557,8 @@ impl SentenceIndex {
     /// [`SentenceError::Write`].
     pub fn compact(&self) -> Result<(), SentenceError> {
         let mut writer = self.turns.turn();
+        // What could not be written must not come into the file by this way.
+        writer.check()?;
         self.keep(&mut writer)?;
         match &mut writer.keeping {
             Keeping::File(store) => self.rewrite(store),

@@ -160,14 +160,19 @@ impl Store {
     /// Writes the whole in place of the changes.
     pub(super) fn rewrite(&mut self, state: &State) -> Result<(), SentenceError> {
         let path = &self.path;
-        let (draft, end) = write_whole(path, &self.header, &state.write())?;
+        let (mut draft, end) = write_whole(path, &self.header, &state.write())?;
+        draft.seal().map_err(unpublished)?;
+        let file = draft.file().try_clone().map_err(|error| SentenceError::write(path, error))?;
         if !lock::is_current(&self.log.medium, path) {
             return Err(SentenceError::Moved { path: path.clone() });
         }
-        let file = draft.publish().map_err(unpublished)?;
-        self.log = Log::new(file, self.log.durability(), end, Mark { end, turn: 1 });
-        self.records = state.map.len();
-        Ok(())
+        let published = draft.publish();
+        // Where only its folder could not be flushed the new file has the name all the same: what comes belongs into it.
+        if lock::is_current(&file, path) {
+            self.log = Log::new(file, self.log.durability(), end, Mark { end, turn: 1 });
+            self.records = state.map.len();
+        }
+        published.map(drop).map_err(unpublished)
     }
 
     /// Whether a path leads to this file.
