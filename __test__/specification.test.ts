@@ -17,7 +17,8 @@ const FOLDER = join(__dirname, 'specification');
 const VECTORS = join(FOLDER, 'vectors', '1');
 const python = spawnSync('python3', ['-c', 'import sys; sys.exit(sys.version_info < (3, 10))']);
 const present = python.status === 0;
-if (!present && process.env['CI'] !== undefined)
+const { CI } = process.env;
+if (!present && CI !== undefined)
   throw new Error('CI has to have python3, 3.10 or later: .ci/run installs it');
 if (!present) {
   console.log(

@@ -194,6 +194,16 @@ fn one_file_cannot_have_two_roles() {
         Outputs { clusters: Some(Target::File(path.join("./out"))), ..to(path.join("out")) };
     assert_eq!(refused(run(&[Input::File(path.join("in"))], &outputs)).0, "ERR_SIMHASH_SAME_FILE");
     assert_eq!(fs::read_to_string(path.join("in")).unwrap(), LINE);
+    // A link that leads to nothing yet, and what it will lead to.
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("both", path.join("dangling")).unwrap();
+        let rejects = Some(Target::File(path.join("both")));
+        let outputs = Outputs { rejects, ..to(path.join("dangling")) };
+        let result = run(&[Input::File(path.join("in"))], &outputs);
+        assert_eq!(refused(result).0, "ERR_SIMHASH_SAME_FILE");
+        assert!(!path.join("both").exists());
+    }
 }
 
 #[cfg(unix)]
