@@ -1,9 +1,8 @@
 //! The live index: many readers, one writer at a time, in memory, with a file or with a list of changes for somebody else.
 //!
-//! Who has the turn knows that nothing changes meanwhile, so a check-and-add looks and adds as one step; a batch gives way
-//! between its items. `state` is taken exclusively for the moment of a change; searches share it and may see a change before
-//! it is kept. Changes are kept in the order in which they were made: a single change that comes between two items of a batch
-//! keeps what the batch has changed so far along with its own.
+//! Who has the turn knows that nothing changes meanwhile; a batch gives way between its items. `state` is taken exclusively for
+//! the moment of a change; searches share it and may see a change before it is kept. Changes are kept in the order in which
+//! they were made: a single change between two items of a batch keeps what the batch has changed so far along with its own.
 
 use std::path::Path;
 use std::sync::Arc;
