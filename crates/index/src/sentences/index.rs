@@ -39,10 +39,8 @@ pub struct SentenceIndex {
     truncated: AtomicU64,
 }
 
-/// An index as it was at one moment, for [`SentenceIndex::save_snapshot`].
-///
-/// Asking for it costs nothing. It is made by whoever comes first: the next change, before it changes anything, or who
-/// saves it. So nobody waits for somebody who has no thread to run on.
+/// An index as it was at one moment, for [`SentenceIndex::save_snapshot`]. Asking for it costs nothing: it is made by whoever
+/// comes first, the next change, before it changes anything, or who saves it.
 #[derive(Debug)]
 pub struct SentenceSnapshot(Asked<Option<Vec<u8>>>);
 
