@@ -49,7 +49,10 @@ export async function bench(options) {
   const count = Math.ceil(Math.min(size / 4, 5_000_000) / BLOCK) * BLOCK;
   const { name, texts } = load('zh-news-eventmonitor');
   // Two windows pass in a minute: times run ahead of the clock.
-  const index = new Index({ capacity: size, window: { maxAge: AGE, maxSkew: Number.POSITIVE_INFINITY } });
+  const index = new Index({
+    capacity: size,
+    window: { maxAge: AGE, maxSkew: Number.POSITIVE_INFINITY },
+  });
   const start = Date.now();
   // As many milliseconds lie between two documents as keep `size` of them in the window.
   const time = (row) => start + Math.floor((row * AGE) / size);
