@@ -114,7 +114,9 @@ fn index(settings: &Settings) -> Result<Vec<Row>, String> {
     let adding = (crate::clock::cpu_seconds() - start) * 1e6 / count as f64;
     let start = crate::clock::cpu_seconds();
     for (id, signature) in taken.iter().zip(&signatures) {
-        let found = index.search(signature, usize::MAX).map_err(wrong)?;
+        let found = index
+            .search(signature, BandSearch { limit: Some(usize::MAX), ..BandSearch::default() })
+            .map_err(wrong)?;
         if id.is_some() && found.matches.first().map(|found| found.id) != *id {
             return Err(format!("document {id:?} is not found"));
         }

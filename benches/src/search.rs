@@ -87,7 +87,7 @@ pub(crate) fn sealed(values: &[u64], plan: PlanChoice) -> Result<Index, String> 
     options.plan = plan;
     let index = Index::new(&options).map_err(|error| error.to_string())?;
     let items: Vec<Item> = values.iter().map(|&value| Item::Fingerprint(value)).collect();
-    index.add_many(&items).map_err(|error| error.to_string())?;
+    index.add_many(&items, &[], &AtomicBool::new(false)).map_err(|error| error.to_string())?;
     index.compact();
     Ok(index)
 }

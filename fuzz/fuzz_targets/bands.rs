@@ -35,7 +35,7 @@ fn use_it(index: &BandIndex) {
     for row in 0..DOCUMENTS {
         let mut signature = signature(row);
         signature.resize(length, 7);
-        let found = index.search(&signature, 100).expect("the signature has the right length");
+        let found = index.search(&signature, BandSearch { limit: Some(100), ..BandSearch::default() }).expect("the signature has the right length");
         assert!(found.matches.iter().all(|found| index.has(found.id)));
     }
     let mut saved = Vec::new();
@@ -43,7 +43,7 @@ fn use_it(index: &BandIndex) {
     let again = BandIndex::open(&mut saved.as_slice()).expect("what was saved opens");
     assert_eq!(again.len(), live);
     for id in 0..u64::from(DOCUMENTS) {
-        assert_eq!(index.delete(id), again.delete(id));
+        assert_eq!(index.delete(id).unwrap(), again.delete(id).unwrap());
     }
     let _ = index.check_and_add(&vec![1; length]);
 }

@@ -51,7 +51,7 @@ fn use_it(index: &Index) {
     let again = Index::open(&mut saved.as_slice()).expect("what was saved opens");
     assert_eq!(again.len(), live);
     for id in 0..32 {
-        assert_eq!(index.delete(id), again.delete(id));
+        assert_eq!(index.delete(id).unwrap(), again.delete(id).unwrap());
     }
     let _ = index.add(Item::Fingerprint(1));
 }

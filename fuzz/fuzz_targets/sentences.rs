@@ -27,11 +27,11 @@ fn options() -> SentenceOptions {
 
 fn fill(index: &SentenceIndex) {
     for row in 0..DOCUMENTS {
-        index.add(&item(row), Some(row)).expect("an empty index has room");
+        index.add_at(&item(row), Some(row)).expect("an empty index has room");
     }
     for row in 0..DOCUMENTS {
         let how = AddOptions { at: Some(row + DOCUMENTS), ..AddOptions::default() };
-        index.check_and_add(&item(row), how).expect("there is room");
+        index.check_and_add_with(&item(row), how).expect("there is room");
     }
 }
 
@@ -62,7 +62,7 @@ static KEPT: LazyLock<(Vec<u8>, Vec<u8>, Vec<u8>)> = LazyLock::new(|| {
 fn use_it(index: &SentenceIndex) {
     let live = index.len();
     for row in 0..DOCUMENTS {
-        let found = index.search(&item(row), 100);
+        let found = index.search(&item(row), Some(100)).unwrap();
         assert!(found.matches.iter().all(|found| index.has(found.id)));
     }
     let again =
@@ -75,7 +75,7 @@ fn use_it(index: &SentenceIndex) {
             again.delete(id).is_ok_and(|gone| gone)
         );
     }
-    let _ = index.add(&item(0), None);
+    let _ = index.add_at(&item(0), None);
 }
 
 fuzz_target!(|input: (&[u8], u16, u8, Edits, Edits)| {

@@ -2,6 +2,9 @@
 //! operational ones `ERR_SIMHASH_…`.
 
 use std::fmt;
+use std::sync::Arc;
+
+use crate::sentences::SentenceError;
 
 /// Why a call on the index failed. The call has added nothing; in an index with a window that is [`IndexError::Full`] its
 /// time counts, and documents may have left for it.
@@ -94,6 +97,9 @@ pub enum IndexError {
         /// The system's message.
         message: String,
     },
+    /// A change could not be written to the index's file: it was undone, and no further one is made. Close the index and
+    /// open it again.
+    NotKept(NotKept),
     /// A saved index that is damaged, of another version or not an index at all.
     Damaged {
         /// Byte offset of the damage.
@@ -102,6 +108,25 @@ pub enum IndexError {
         reason: String,
     },
 }
+
+/// Why a change could not be kept. Equal to itself and its clones only.
+#[derive(Debug, Clone)]
+pub struct NotKept(pub(crate) Arc<SentenceError>);
+
+impl NotKept {
+    /// The reason.
+    pub fn reason(&self) -> &SentenceError {
+        &self.0
+    }
+}
+
+impl PartialEq for NotKept {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for NotKept {}
 
 impl IndexError {
     /// The stable code of this error.
@@ -120,6 +145,7 @@ impl IndexError {
             Self::Full { .. } => "ERR_SIMHASH_INDEX_FULL",
             Self::Cancelled => "ERR_SIMHASH_CANCELLED",
             Self::Merge => "ERR_SIMHASH_MERGE",
+            Self::NotKept(NotKept(reason)) => reason.code(),
             Self::Io { .. } => "ERR_SIMHASH_IO",
             Self::Damaged { .. } => "ERR_SIMHASH_INDEX_DAMAGED",
         }
@@ -175,6 +201,7 @@ impl fmt::Display for IndexError {
                 f,
                 "a merge of the index has panicked, see stderr; it can be searched and added to, not sealed or saved: make a new one"
             ),
+            Self::NotKept(NotKept(reason)) => reason.fmt(f),
             Self::Io { message } => {
                 write!(f, "the saved index could not be read or written: {message}")
             }
@@ -185,4 +212,11 @@ impl fmt::Display for IndexError {
     }
 }
 
-impl std::error::Error for IndexError {}
+impl std::error::Error for IndexError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::NotKept(NotKept(reason)) => reason.source(),
+            _ => None,
+        }
+    }
+}

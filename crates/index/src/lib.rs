@@ -16,11 +16,11 @@
 pub mod bands;
 mod error;
 mod front;
+mod hamming;
 mod ids;
 mod image;
-mod index;
-mod item;
 pub mod join;
+pub mod live;
 mod memory;
 mod options;
 pub mod overlap;
@@ -31,15 +31,14 @@ pub mod sentences;
 mod spread;
 mod stack;
 mod stats;
-mod turns;
-mod window;
 
-pub use error::IndexError;
+pub use error::{IndexError, NotKept};
+pub use hamming::{Hamming, Index, Item, Match, Matches, Pending, SearchOptions};
 pub use image::Snapshot;
-pub use index::{AddOptions, Added, Index, OnDuplicate, Outcome, Pending, Writer};
-pub use item::{Checked, Item, Match, Matches, SearchOptions};
 pub use join::{Cluster, Pair, Pairs};
+pub use live::{
+    AddOptions, Added, Answer, Kind, Live, MAX_SKEW, OnDuplicate, Outcome, Window, Writer,
+};
 pub use options::IndexOptions;
 pub use plan::{Estimate, MAX_DISTANCE, Plan, PlanChoice};
 pub use stats::Stats;
-pub use window::{MAX_SKEW, Window};

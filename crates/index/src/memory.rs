@@ -21,6 +21,14 @@ enum Store {
     Pages(pages::Pages),
 }
 
+impl Clone for Words {
+    fn clone(&self) -> Self {
+        let mut copy = Self::zeroed(self.len());
+        copy.copy_from_slice(self);
+        copy
+    }
+}
+
 impl Words {
     pub(crate) fn zeroed(count: usize) -> Self {
         #[cfg(all(unix, not(miri)))]

@@ -1,7 +1,7 @@
 //! How an index is made.
 
+use crate::live::Window;
 use crate::plan::PlanChoice;
-use crate::window::Window;
 
 /// Options of [`Index::new`](crate::Index::new).
 #[derive(Debug, Clone, PartialEq, Eq)]

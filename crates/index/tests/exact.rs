@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 use common::{Model, Random, patterns_of_three};
 use simhash_index::{
-    Checked, Index, IndexOptions, Item, MAX_DISTANCE, Match, PlanChoice, SearchOptions,
+    Index, IndexOptions, Item, MAX_DISTANCE, Match, OnDuplicate, Outcome, PlanChoice, SearchOptions,
 };
 
 fn index(distance: u32, plan: PlanChoice) -> Index {
@@ -38,12 +38,12 @@ fn all_43745_variants_find_their_centre() {
         // Enough others that the centres lie in sealed tables and in the front.
         let mut random = Random(17);
         let others: Vec<Item> = (0..5000).map(|_| Item::Fingerprint(random.next())).collect();
-        index.add_many(&others).unwrap();
+        index.add_many(&others, &[], &AtomicBool::new(false)).unwrap();
         for (number, centre) in centres().into_iter().enumerate() {
             let id = index.add(Item::Fingerprint(centre)).unwrap();
             if number % 2 == 0 {
                 let more: Vec<Item> = (0..2500).map(|_| Item::Fingerprint(random.next())).collect();
-                index.add_many(&more).unwrap();
+                index.add_many(&more, &[], &AtomicBool::new(false)).unwrap();
             }
             for &pattern in &patterns {
                 let found = index.search(Item::Fingerprint(centre ^ pattern), within(3)).unwrap();
@@ -62,7 +62,7 @@ fn a_centre_finds_all_its_43745_variants() {
             let index = index(3, PlanChoice::Named(plan.to_owned()));
             let items: Vec<Item> = patterns.iter().map(|p| Item::Fingerprint(centre ^ p)).collect();
             for part in items.chunks(997) {
-                index.add_many(part).unwrap();
+                index.add_many(part, &[], &AtomicBool::new(false)).unwrap();
             }
             for (distance, expected) in [(0, 1), (1, 65), (2, 2081), (3, 43_745)] {
                 let found = index.search(Item::Fingerprint(centre), within(distance)).unwrap();
@@ -81,7 +81,7 @@ fn a_million_random_fingerprints_agree_with_the_oracle() {
     let mut model = Model::default();
     let items: Vec<Item> = (0..1_000_000).map(|_| Item::Fingerprint(random.next())).collect();
     for part in items.chunks(70_001) {
-        index.add_many(part).unwrap();
+        index.add_many(part, &[], &AtomicBool::new(false)).unwrap();
     }
     for &item in &items {
         model.add(item);
@@ -159,7 +159,7 @@ fn deleted_documents_are_hidden_and_may_come_back() {
         assert_eq!(index.add(item).unwrap(), model.add(item));
         for _ in 0..random.below(3) {
             let id = random.below(round + 1);
-            assert_eq!(index.delete(id), model.delete(id));
+            assert_eq!(index.delete(id).unwrap(), model.delete(id));
             assert!(!index.has(id));
         }
         if round % 401 == 0 {
@@ -174,13 +174,13 @@ fn deleted_documents_are_hidden_and_may_come_back() {
 fn short_texts_match_only_themselves_and_empty_ones_nothing() {
     let index = index(3, PlanChoice::Auto);
     for item in [Item::Exact(7), Item::Empty, Item::Fingerprint(u64::MAX), Item::Fingerprint(0)] {
-        assert!(matches!(index.check_and_add(item).unwrap(), Checked::Added(_)), "{item:?}");
+        assert!(index.check_and_add(item).unwrap().id.is_some(), "{item:?}");
     }
     assert_eq!(
         index.check_and_add(Item::Exact(7)).unwrap(),
-        Checked::Duplicate(Match { id: 0, distance: 0 })
+        Outcome::duplicate(Match { id: 0, distance: 0 })
     );
-    assert_eq!(index.check_and_add(Item::Empty).unwrap(), Checked::Added(4));
+    assert_eq!(index.check_and_add(Item::Empty).unwrap(), Outcome::added(4));
     assert!(index.search(Item::Empty, within(16)).unwrap().matches.is_empty());
     assert_eq!(index.search(Item::Exact(7), within(16)).unwrap().matches.len(), 1);
 }
@@ -200,14 +200,17 @@ fn batches_decide_as_one_by_one() {
         })
         .collect();
     let mut model = Model::default();
-    let expected: Vec<Checked> = items.iter().map(|&item| model.check_and_add(item, 3)).collect();
+    let expected: Vec<Outcome<Match>> =
+        items.iter().map(|&item| model.check_and_add(item, 3)).collect();
     let go = AtomicBool::new(false);
     for size in [1, 2, 7, 100, 1000, 6000] {
         for threads in [1, 0] {
             let index = index(3, PlanChoice::Auto);
             let mut answers = Vec::new();
             for batch in items.chunks(size) {
-                answers.extend(index.check_and_add_many(batch, threads, &go).unwrap());
+                answers.extend(
+                    index.check_and_add_many(batch, &[], OnDuplicate::Skip, threads, &go).unwrap(),
+                );
             }
             assert_eq!(answers, expected, "batches of {size}");
             let found = index.search_many(&items, within(3), threads, &go).unwrap();
@@ -224,7 +227,7 @@ fn a_cancelled_batch_changes_nothing() {
     let stop = AtomicBool::new(true);
     let items = vec![Item::Fingerprint(1); 5000];
     assert_eq!(
-        index.check_and_add_many(&items, 0, &stop).unwrap_err().code(),
+        index.check_and_add_many(&items, &[], OnDuplicate::Skip, 0, &stop).unwrap_err().code(),
         "ERR_SIMHASH_CANCELLED"
     );
     assert!(index.search_many(&items, within(3), 0, &stop).is_err());

@@ -30,7 +30,7 @@ fn filled(plan: &str, window: Option<Window>) -> Index {
         let on_duplicate = if at % 3 == 0 { OnDuplicate::Touch } else { OnDuplicate::Add };
         index.check_and_add_with(item, AddOptions { at: Some(at), on_duplicate }).unwrap();
         if at % 5 == 0 {
-            index.delete(random.below(at + 1));
+            index.delete(random.below(at + 1)).unwrap();
         }
     }
     index
@@ -67,7 +67,7 @@ fn an_opened_index_answers_and_goes_on_as_the_saved_one() {
                 index.check_and_add_with(item, options).unwrap()
             );
             let id = random.below(at);
-            assert_eq!(opened.delete(id), index.delete(id));
+            assert_eq!(opened.delete(id).unwrap(), index.delete(id).unwrap());
         }
         assert_eq!(opened.len(), index.len());
     }
@@ -86,7 +86,7 @@ fn an_index_saved_under_change_opens_to_one_of_its_moments() {
             for (id, &value) in (0u64..).zip(&values) {
                 assert_eq!(index.add(Item::Fingerprint(value)).unwrap(), id);
                 if id >= 1000 && id % 2 == 0 {
-                    assert!(index.delete(id - 1000));
+                    assert!(index.delete(id - 1000).unwrap());
                 }
             }
             stop.store(true, Ordering::SeqCst);

@@ -100,10 +100,10 @@ fn every_pair_comes_once_and_clusters_are_its_components() {
     for plan in ["k3-t4", "k3-t6", "k3-t11"] {
         let index = index(plan);
         let items = mixed(4000, 7);
-        index.add_many(&items).unwrap();
+        index.add_many(&items, &[], &AtomicBool::new(false)).unwrap();
         let mut alive: Vec<Option<Item>> = items.into_iter().map(Some).collect();
         for id in (0..4000).step_by(7) {
-            index.delete(id as u64);
+            index.delete(id as u64).unwrap();
             alive[id] = None;
         }
         for distance in [0, 1, 2, 3, 4, 6] {
@@ -122,7 +122,7 @@ fn every_pair_comes_once_and_clusters_are_its_components() {
 #[test]
 fn the_order_of_pairs_does_not_depend_on_threads() {
     let index = index("k3-t6");
-    index.add_many(&mixed(30_000, 9)).unwrap();
+    index.add_many(&mixed(30_000, 9), &[], &AtomicBool::new(false)).unwrap();
     let one = all_pairs(&index, 3, 1);
     assert!(one.len() > 10_000);
     for threads in [0, 2, 5] {
@@ -148,7 +148,7 @@ fn large_indexes_have_their_planted_pairs_at_every_distance() {
             }
         }
     }
-    index.add_many(&items).unwrap();
+    index.add_many(&items, &[], &AtomicBool::new(false)).unwrap();
     let pairs = all_pairs(&index, 3, 0);
     assert_eq!(pairs.len(), expected.len());
     assert_eq!(pairs.into_iter().collect::<BTreeSet<_>>(), expected);
@@ -171,7 +171,7 @@ fn a_group_that_shares_a_prefix_is_joined_exactly() {
         };
         items.push(Item::Fingerprint(value));
     }
-    index.add_many(&items).unwrap();
+    index.add_many(&items, &[], &AtomicBool::new(false)).unwrap();
     let alive: Vec<Option<Item>> = items.into_iter().map(Some).collect();
     let pairs = all_pairs(&index, 3, 0);
     let set: BTreeSet<Pair> = pairs.iter().copied().collect();
@@ -186,8 +186,8 @@ fn a_clique_has_linear_clusters_and_lazy_pairs() {
     // Everything within distance 3 of one fingerprint, and 40,000 copies of it.
     let patterns = patterns_of_three();
     let items: Vec<Item> = patterns.iter().map(|&p| Item::Fingerprint(p)).collect();
-    index.add_many(&items).unwrap();
-    index.add_many(&vec![Item::Fingerprint(0); 40_000]).unwrap();
+    index.add_many(&items, &[], &AtomicBool::new(false)).unwrap();
+    index.add_many(&vec![Item::Fingerprint(0); 40_000], &[], &AtomicBool::new(false)).unwrap();
     let clusters = index.clusters(None, 0, &|_| (), &go).unwrap();
     assert_eq!(clusters.len(), 1);
     assert_eq!(clusters[0].ids.len(), patterns.len() + 40_000);
@@ -202,7 +202,7 @@ fn a_clique_has_linear_clusters_and_lazy_pairs() {
 fn a_cancelled_join_goes_on_where_it_stopped() {
     let (go, stop) = (AtomicBool::new(false), AtomicBool::new(true));
     let index = index("k3-t6");
-    index.add_many(&mixed(5000, 11)).unwrap();
+    index.add_many(&mixed(5000, 11), &[], &AtomicBool::new(false)).unwrap();
     let mut join = index.pairs(None).unwrap();
     let mut pairs = Vec::new();
     loop {
@@ -240,7 +240,7 @@ fn documents_added_after_a_join_began_are_in_no_pair_and_no_cluster() {
     let again = || {
         let end = index.add(Item::Empty).unwrap();
         for (number, &value) in (0..).zip(&values) {
-            assert!(index.delete(3 * number) && index.delete(3 * number + 2));
+            assert!(index.delete(3 * number).unwrap() && index.delete(3 * number + 2).unwrap());
             index.add(Item::Fingerprint(value)).unwrap();
         }
         end

@@ -8,7 +8,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 
 use common::{Model, Random};
-use simhash_index::{Checked, Index, IndexOptions, Item, Plan, PlanChoice, SearchOptions, plan};
+use simhash_index::{
+    Index, IndexOptions, Item, Match, OnDuplicate, Outcome, Plan, PlanChoice, SearchOptions, plan,
+};
 
 fn index(plan: &str, distance: u32) -> Index {
     let mut options = IndexOptions::default();
@@ -47,7 +49,7 @@ fn random_operations_agree_with_the_model_for_every_plan() {
                 0..3 => {
                     let items: Vec<Item> =
                         (0..random.below(500)).map(|_| item(&mut random, 700, 6)).collect();
-                    index.add_many(&items).unwrap();
+                    index.add_many(&items, &[], &AtomicBool::new(false)).unwrap();
                     for item in items {
                         model.add(item);
                     }
@@ -55,9 +57,12 @@ fn random_operations_agree_with_the_model_for_every_plan() {
                 3 => {
                     let items: Vec<Item> =
                         (0..random.below(40)).map(|_| item(&mut random, 900, 12)).collect();
-                    let expected: Vec<Checked> =
+                    let expected: Vec<Outcome<Match>> =
                         items.iter().map(|&item| model.check_and_add(item, radius)).collect();
-                    assert_eq!(index.check_and_add_many(&items, 0, &go).unwrap(), expected);
+                    assert_eq!(
+                        index.check_and_add_many(&items, &[], OnDuplicate::Skip, 0, &go).unwrap(),
+                        expected
+                    );
                 }
                 4 => {
                     let item = item(&mut random, 2000, 12);
@@ -70,7 +75,7 @@ fn random_operations_agree_with_the_model_for_every_plan() {
                 5 => {
                     for _ in 0..random.below(300) {
                         let id = random.below(model.items.len() as u64 + 1);
-                        assert_eq!(index.delete(id), model.delete(id));
+                        assert_eq!(index.delete(id).unwrap(), model.delete(id));
                     }
                 }
                 6 => index.compact(),
@@ -104,7 +109,7 @@ fn merges_and_purges_in_the_background_change_no_answer() {
         if round % 10 < 8 {
             let at = random.below(alive.len() as u64) as usize;
             let (id, gone) = alive.swap_remove(at);
-            assert!(index.delete(id));
+            assert!(index.delete(id).unwrap());
             if round % 5 == 0 {
                 // Revived, often while a purge is dropping it.
                 alive.push((index.add(Item::Fingerprint(gone)).unwrap(), gone));
@@ -149,9 +154,7 @@ fn of_two_near_fingerprints_at_once_exactly_one_is_kept() {
                         thread::yield_now();
                     }
                     let value = random.next() ^ (own as u64) << (number % 64);
-                    if let Checked::Added(_) =
-                        index.check_and_add(Item::Fingerprint(value)).unwrap()
-                    {
+                    if index.check_and_add(Item::Fingerprint(value)).unwrap().id.is_some() {
                         kept.fetch_add(1, Ordering::SeqCst);
                     }
                 }
@@ -184,8 +187,12 @@ fn many_threads_leave_a_sound_index() {
                     let items: Vec<Item> =
                         (0..50).map(|_| Item::Fingerprint(random.next())).collect();
                     match random.below(3) {
-                        0 => drop(index.add_many(&items).unwrap()),
-                        1 => drop(index.check_and_add_many(&items, 2, go).unwrap()),
+                        0 => drop(index.add_many(&items, &[], &AtomicBool::new(false)).unwrap()),
+                        1 => drop(
+                            index
+                                .check_and_add_many(&items, &[], OnDuplicate::Skip, 2, go)
+                                .unwrap(),
+                        ),
                         _ => {
                             for item in items {
                                 index.check_and_add(item).unwrap();
@@ -194,7 +201,7 @@ fn many_threads_leave_a_sound_index() {
                     }
                     for _ in 0..10 {
                         let id = 200 + random.below(20_000);
-                        deleted.fetch_add(u64::from(index.delete(id)), Ordering::SeqCst);
+                        deleted.fetch_add(u64::from(index.delete(id).unwrap()), Ordering::SeqCst);
                     }
                 }
                 done.fetch_add(1, Ordering::SeqCst);
@@ -222,9 +229,9 @@ fn an_index_of_which_everything_is_deleted_is_empty() {
     let index = index("k2-t3", 2);
     let mut random = Random(3);
     let items: Vec<Item> = (0..400_000).map(|_| Item::Fingerprint(random.next())).collect();
-    index.add_many(&items).unwrap();
+    index.add_many(&items, &[], &AtomicBool::new(false)).unwrap();
     for id in 0..400_000 {
-        assert!(index.delete(id));
+        assert!(index.delete(id).unwrap());
     }
     assert!(index.is_empty());
     for &item in items.iter().step_by(997) {
@@ -279,7 +286,7 @@ fn between_any_two_steps_of_compactions_what_lives_is_found_once() {
             let item = Item::Fingerprint(fleeting[at]);
             holder[at] = match holder[at] {
                 None => {
-                    let Checked::Added(id) = index.check_and_add(item).unwrap() else {
+                    let Some(id) = index.check_and_add(item).unwrap().id else {
                         panic!("{at} was gone");
                     };
                     Some(id)
@@ -287,7 +294,7 @@ fn between_any_two_steps_of_compactions_what_lives_is_found_once() {
                 Some(id) => {
                     let found = index.search(item, within(0)).unwrap().matches;
                     assert_eq!(found.iter().map(|found| found.id).collect::<Vec<_>>(), [id]);
-                    assert!(index.delete(id));
+                    assert!(index.delete(id).unwrap());
                     None
                 }
             };
@@ -314,12 +321,12 @@ fn a_batch_sealed_at_once_leaves_what_its_items_one_by_one_leave() {
     for deleted in [0, 2000] {
         let (batched, single) = (index("k3-t6", 3), index("k3-t6", 3));
         for index in [&batched, &single] {
-            index.add_many(&first).unwrap();
+            index.add_many(&first, &[], &AtomicBool::new(false)).unwrap();
             for id in 0..deleted {
-                assert!(index.delete(id));
+                assert!(index.delete(id).unwrap());
             }
         }
-        assert_eq!(batched.add_many(&batch).unwrap(), 3000..93_000);
+        assert_eq!(batched.add_many(&batch, &[], &AtomicBool::new(false)).unwrap(), 3000..93_000);
         assert_eq!(batched.stats().front, 0);
         for (id, &item) in (3000..).zip(&batch) {
             assert_eq!(single.add(item).unwrap(), id);
@@ -342,18 +349,22 @@ fn what_a_batch_under_way_holds_is_a_duplicate_for_who_comes_later() {
         let values: Vec<u64> = (0..100_000).map(|_| random.next()).collect();
         let items: Vec<Item> = values.iter().copied().map(Item::Fingerprint).collect();
         thread::scope(|scope| {
-            let adding = scope.spawn(|| index.add_many(&items).unwrap());
+            let adding =
+                scope.spawn(|| index.add_many(&items, &[], &AtomicBool::new(false)).unwrap());
             let mut checked = Vec::new();
             for (number, &value) in values.iter().enumerate().rev().step_by(701) {
                 let near = Item::Fingerprint(random.near(value, 3));
-                checked.push((number, index.check_and_add_many(&[near], 0, &go).unwrap()[0]));
+                checked.push((
+                    number,
+                    index.check_and_add_many(&[near], &[], OnDuplicate::Skip, 0, &go).unwrap()[0],
+                ));
             }
             let ids = adding.join().unwrap();
             for (number, checked) in checked {
                 let batched = ids.first() + number as u64;
-                match checked {
-                    Checked::Added(id) => assert!(id < batched, "{id} beside {batched}"),
-                    Checked::Duplicate(found) => assert_eq!(found.id, batched),
+                match (checked.id, checked.duplicate_of) {
+                    (Some(id), _) => assert!(id < batched, "{id} beside {batched}"),
+                    (None, found) => assert_eq!(found.unwrap().id, batched),
                 }
             }
         });

@@ -77,7 +77,7 @@ fn a_growing_index_never_takes_more_than_the_formula_says() {
     let batch = Index::new(&IndexOptions::default()).unwrap();
     let mut random = Random(2);
     let items: Vec<Item> = (0..COUNT).map(|_| Item::Fingerprint(random.next())).collect();
-    batch.add_many(&items).unwrap();
+    batch.add_many(&items, &[], &AtomicBool::new(false)).unwrap();
     let stats = batch.stats();
     assert!(
         stats.table_bytes <= COUNT * 52,

@@ -5,9 +5,10 @@
 mod common;
 
 use std::io::{BufRead, BufReader};
+use std::sync::atomic::AtomicBool;
 
 use common::Random;
-use simhash_index::{Checked, Index, IndexOptions, Item, Match, PlanChoice, SearchOptions};
+use simhash_index::{Index, IndexOptions, Item, Match, Outcome, PlanChoice, SearchOptions};
 
 fn index(plan: &str) -> Index {
     let mut options = IndexOptions::default();
@@ -34,7 +35,7 @@ fn check(plan: &str, values: &[u64], queries: usize) {
     let index = index(plan);
     let items: Vec<Item> = values.iter().map(|&value| Item::Fingerprint(value)).collect();
     for part in items.chunks(50_000) {
-        index.add_many(part).unwrap();
+        index.add_many(part, &[], &AtomicBool::new(false)).unwrap();
     }
     let mut random = Random(values.len() as u64);
     for number in 0..queries {
@@ -51,28 +52,28 @@ fn check(plan: &str, values: &[u64], queries: usize) {
 fn a_million_equal_fingerprints_are_one_entry() {
     let index = index("k3-t6");
     let items = vec![Item::Fingerprint(42); 1_000_000];
-    index.add_many(&items).unwrap();
+    index.add_many(&items, &[], &AtomicBool::new(false)).unwrap();
     let stats = index.stats();
     assert_eq!((stats.live, stats.fingerprints), (1_000_000, 1));
     // A record and a place in the list per document, no table entry.
     assert!(stats.table_bytes + stats.id_bytes < 20_000_000, "{stats:?}");
     assert_eq!(
         index.check_and_add(Item::Fingerprint(43)).unwrap(),
-        Checked::Duplicate(Match { id: 0, distance: 1 })
+        Outcome::duplicate(Match { id: 0, distance: 1 })
     );
     // Deleting from the front, from the back and from everywhere: each amortised O(1).
     for id in (0..300_000).chain((700_000..1_000_000).rev()) {
-        assert!(index.delete(id));
+        assert!(index.delete(id).unwrap());
     }
     for id in (300_000..700_000).step_by(2) {
-        assert!(index.delete(id));
+        assert!(index.delete(id).unwrap());
     }
     let limited = SearchOptions { max_distance: None, limit: Some(3) };
     let found = index.search(Item::Fingerprint(42), limited).unwrap();
     let expected = [300_001, 300_003, 300_005].map(|id| Match { id, distance: 0 });
     assert_eq!((found.matches, found.truncated), (expected.to_vec(), true));
     for id in (300_001..700_000).step_by(2) {
-        assert!(index.delete(id));
+        assert!(index.delete(id).unwrap());
     }
     assert!(index.search(Item::Fingerprint(42), within(3)).unwrap().matches.is_empty());
     assert_eq!(index.add(Item::Fingerprint(42)).unwrap(), 1_000_000);
@@ -111,16 +112,16 @@ fn fingerprints_that_share_all_prefixes_but_one_are_exact() {
 fn zero_and_all_ones_are_fingerprints_like_others() {
     for plan in ["k3-t4", "k3-t6", "k3-t11"] {
         let index = index(plan);
-        assert_eq!(index.check_and_add(Item::Fingerprint(0)).unwrap(), Checked::Added(0));
-        assert_eq!(index.check_and_add(Item::Fingerprint(u64::MAX)).unwrap(), Checked::Added(1));
+        assert_eq!(index.check_and_add(Item::Fingerprint(0)).unwrap(), Outcome::added(0));
+        assert_eq!(index.check_and_add(Item::Fingerprint(u64::MAX)).unwrap(), Outcome::added(1));
         for (value, id) in [(0b111, 0), (u64::MAX << 3, 1)] {
             assert_eq!(
                 index.check_and_add(Item::Fingerprint(value)).unwrap(),
-                Checked::Duplicate(Match { id, distance: 3 })
+                Outcome::duplicate(Match { id, distance: 3 })
             );
         }
-        assert!(index.delete(0));
-        assert_eq!(index.check_and_add(Item::Fingerprint(0b111)).unwrap(), Checked::Added(2));
+        assert!(index.delete(0).unwrap());
+        assert_eq!(index.check_and_add(Item::Fingerprint(0b111)).unwrap(), Outcome::added(2));
     }
 }
 

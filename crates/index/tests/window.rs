@@ -8,8 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 use common::{Model, Random};
 use simhash_index::{
-    AddOptions, Checked, Index, IndexOptions, Item, Match, OnDuplicate, Outcome, SearchOptions,
-    Window,
+    AddOptions, Index, IndexOptions, Item, Match, OnDuplicate, Outcome, SearchOptions, Window,
 };
 
 fn index(max_age: Option<u64>, max_count: Option<u64>) -> Index {
@@ -41,7 +40,7 @@ impl Timed {
         }
     }
 
-    fn check(&mut self, item: Item, at: u64, on_duplicate: OnDuplicate) -> Outcome {
+    fn check(&mut self, item: Item, at: u64, on_duplicate: OnDuplicate) -> Outcome<Match> {
         let near = self.model.search(item, 3, 1).matches.first().copied();
         if let (Some(near), OnDuplicate::Touch) = (near, on_duplicate) {
             self.times[near.id as usize] = at;
@@ -51,7 +50,7 @@ impl Timed {
             self.times.push(at);
             self.model.add(item)
         });
-        Outcome { id, duplicate_of: near }
+        Outcome { id, duplicate_of: near, truncated: false }
     }
 }
 
@@ -83,7 +82,11 @@ fn documents_live_as_long_as_the_model_says() {
             assert_eq!(outcome, expected, "round {round}");
             if random.below(20) == 0 {
                 let id = random.below(timed.times.len() as u64);
-                assert_eq!(index.delete(id), timed.model.delete(id), "round {round} id {id}");
+                assert_eq!(
+                    index.delete(id).unwrap(),
+                    timed.model.delete(id),
+                    "round {round} id {id}"
+                );
             }
             let alive = timed.model.items.iter().filter(|entry| entry.1).count();
             assert_eq!(index.len(), alive as u64, "round {round}");
@@ -146,7 +149,7 @@ fn batches_in_a_window_decide_as_one_by_one() {
         .collect();
     let times: Vec<u64> = (0..3000).collect();
     let single = index(Some(400), Some(250));
-    let expected: Vec<Outcome> = items
+    let expected: Vec<Outcome<Match>> = items
         .iter()
         .zip(&times)
         .map(|(&item, &at)| {
@@ -157,9 +160,8 @@ fn batches_in_a_window_decide_as_one_by_one() {
     let batched = index(Some(400), Some(250));
     let mut outcomes = Vec::new();
     for (items, times) in items.chunks(701).zip(times.chunks(701)) {
-        outcomes.extend(
-            batched.check_and_add_many_with(items, times, OnDuplicate::Touch, &go).unwrap(),
-        );
+        outcomes
+            .extend(batched.check_and_add_many(items, times, OnDuplicate::Touch, 1, &go).unwrap());
     }
     assert_eq!(outcomes, expected);
     assert_eq!(batched.len(), single.len());
@@ -168,8 +170,11 @@ fn batches_in_a_window_decide_as_one_by_one() {
 #[test]
 fn the_clock_serves_where_no_time_is_given() {
     let index = index(Some(3_600_000), None);
-    assert_eq!(index.check_and_add(Item::Fingerprint(1)).unwrap(), Checked::Added(0));
-    assert_eq!(index.add_many(&[Item::Fingerprint(2), Item::Empty]).unwrap(), 1..3);
+    assert_eq!(index.check_and_add(Item::Fingerprint(1)).unwrap(), Outcome::added(0));
+    assert_eq!(
+        index.add_many(&[Item::Fingerprint(2), Item::Empty], &[], &AtomicBool::new(false)).unwrap(),
+        1..3
+    );
     assert_eq!(index.len(), 3);
     assert_eq!(index.expire(u64::MAX).unwrap(), 3);
 }
@@ -179,9 +184,13 @@ fn an_empty_batch_changes_nothing() {
     let go = AtomicBool::new(false);
     let index = index(Some(100), None);
     index.add_at(Item::Fingerprint(1), Some(1000)).unwrap();
-    assert_eq!(index.add_many_at(&[], &[]).unwrap(), 1..1);
-    assert!(index.check_and_add_many(&[], 0, &go).unwrap().is_empty());
-    assert!(index.check_and_add_many_with(&[], &[], OnDuplicate::Add, &go).unwrap().is_empty());
+    assert_eq!(index.add_many::<Item>(&[], &[], &AtomicBool::new(false)).unwrap(), 1..1);
+    assert!(
+        index.check_and_add_many::<Item>(&[], &[], OnDuplicate::Skip, 0, &go).unwrap().is_empty()
+    );
+    assert!(
+        index.check_and_add_many::<Item>(&[], &[], OnDuplicate::Add, 1, &go).unwrap().is_empty()
+    );
     // The clock would have taken the document away, and 1,001 would count as now.
     assert_eq!(index.len(), 1);
     index.add_at(Item::Fingerprint(u64::MAX), Some(1001)).unwrap();
@@ -198,8 +207,8 @@ fn a_time_far_ahead_of_the_clock_is_refused_and_nothing_has_changed() {
     for error in [
         index.add_at(Item::Fingerprint(u64::MAX), Some(far)).unwrap_err(),
         index.check_and_add_with(item, touch).unwrap_err(),
-        index.add_many_at(&[item, item], &[6, far]).unwrap_err(),
-        index.check_and_add_many_with(&[item, item], &[6, far], OnDuplicate::Add, &go).unwrap_err(),
+        index.add_many(&[item, item], &[6, far], &AtomicBool::new(false)).unwrap_err(),
+        index.check_and_add_many(&[item, item], &[6, far], OnDuplicate::Add, 1, &go).unwrap_err(),
     ] {
         assert_eq!(error.code(), "ERR_OUT_OF_RANGE", "{error}");
         assert!(error.to_string().contains("window.maxSkew"), "{error}");

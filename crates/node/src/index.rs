@@ -190,7 +190,7 @@ impl NativeIndex {
     #[napi(catch_unwind)]
     pub fn delete(&self, id: f64) -> js::Result<bool> {
         let id = whole(id, "id")?;
-        Ok(self.open_now()?.guarded(|shared| Ok(shared.online.delete(id)))?)
+        Ok(self.open_now()?.guarded(|shared| Ok(shared.online.delete(id)?))?)
     }
 
     /// Takes away what is older than a time.

@@ -187,7 +187,7 @@ impl NativeMinHashIndex {
     #[napi(catch_unwind)]
     pub fn delete(&self, id: f64) -> js::Result<bool> {
         let id = whole_number(id, "id")?;
-        Ok(self.open_now()?.guarded(|shared| Ok(shared.index.delete(id)))?)
+        Ok(self.open_now()?.guarded(|shared| Ok(shared.index.delete(id)?))?)
     }
 
     /// Takes away what is older than a time.

@@ -57,7 +57,7 @@ impl NativeSentenceIndex {
     #[napi(catch_unwind)]
     pub fn add(&self, env: Env, text: Unknown<'_>, at: Option<f64>) -> js::Result<f64> {
         let (texts, at) = (Texts::one(&text, "text", Accept::Texts)?, time(at)?);
-        self.single(env, |shared| Ok(number(shared.index.add(&shared.item(&texts, 0), at)?)))
+        self.single(env, |shared| Ok(number(shared.index.add_at(&shared.item(&texts, 0), at)?)))
     }
 
     /// Adds many texts.
@@ -166,7 +166,7 @@ impl NativeSentenceIndex {
         let texts = Texts::one(&text, "text", Accept::Texts)?;
         let how = AddOptions { at: time(at)?, on_duplicate: on_duplicate(duplicate.as_deref())? };
         self.single(env, |shared| {
-            Ok(shared.index.check_and_add(&shared.item(&texts, 0), how)?.into())
+            Ok(shared.index.check_and_add_with(&shared.item(&texts, 0), how)?.into())
         })
     }
 

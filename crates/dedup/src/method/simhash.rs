@@ -88,7 +88,7 @@ impl Sieve for SimHash {
                 Ok(())
             },
         )?;
-        self.index.add_many(&items(rows))?;
+        self.index.add_many(&items(rows), &[], cancel)?;
         Ok(slots.into_iter().flat_map(|(_, found)| found).collect())
     }
 

@@ -2,7 +2,9 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use simhash_index::{AddOptions, IndexError, Item, OnDuplicate, Outcome, SearchOptions, Writer};
+use simhash_index::{
+    AddOptions, Hamming, IndexError, Item, Match, OnDuplicate, Outcome, SearchOptions, Writer,
+};
 use simhash_sketch::Scratch;
 
 use super::compare::Compared;
@@ -18,7 +20,7 @@ pub(super) const MOST_VERIFIED: usize = 1_000;
 pub struct Checked {
     /// The id that was added, and the document that was there already with its distance: 0 between texts too short for a
     /// fingerprint.
-    pub outcome: Outcome,
+    pub outcome: Outcome<Match>,
     /// Similarity of the two, where their texts were compared.
     pub similarity: Option<f64>,
 }
@@ -45,7 +47,7 @@ pub enum Texts<'a> {
 }
 
 /// A live document that counts as the one that was there already.
-type Found = (simhash_index::Match, Option<f64>);
+type Found = (Match, Option<f64>);
 
 impl OnlineIndex {
     /// Adds a document unless one like it is there, as one step.
@@ -72,7 +74,7 @@ impl OnlineIndex {
             return Ok(Step::Done(Checked { outcome, similarity: None }));
         }
         self.index.admit(how.at.as_slice())?;
-        let mut writer = self.index.writer();
+        let mut writer = self.index.writer()?;
         self.check_locked(&mut writer, document, key, how, verify, texts)
     }
 
@@ -96,7 +98,7 @@ impl OnlineIndex {
         let mut writer = self.index.batch(documents.len(), cancel)?;
         let mut all = Vec::with_capacity(documents.len());
         for (row, document) in documents.iter().enumerate() {
-            writer.next(1);
+            writer.next(1)?;
             let key = keys.get(row).and_then(Option::as_deref);
             let how = AddOptions { at: times.get(row).copied(), on_duplicate };
             let none = |_| Texts::None;
@@ -111,27 +113,27 @@ impl OnlineIndex {
 
     fn check_locked<'a>(
         &self,
-        writer: &mut Writer<'_>,
+        writer: &mut Writer<'_, Hamming>,
         document: &Document,
         key: Option<&str>,
         how: AddOptions,
         verify: Option<Verify>,
         texts: impl Fn(u64) -> Texts<'a>,
     ) -> Result<Step, IndexError> {
-        let at = writer.advance(how.at);
+        writer.advance(how.at);
         let found = match verify {
-            None => writer.nearest(document.item).map(|near| (near, None)),
+            None => writer.nearest(&document.item)?.0.map(|near| (near, None)),
             Some(verify) => match self.confirmed(writer, document, verify, texts)? {
                 Ok(found) => found,
                 Err(id) => return Ok(Step::Text(id)),
             },
         };
         if let (Some((near, _)), OnDuplicate::Touch) = (found, how.on_duplicate) {
-            writer.touch(near.id, at);
+            writer.touch(near.id);
         }
         let add = found.is_none() || how.on_duplicate == OnDuplicate::Add;
-        let id = if add { Some(self.put(writer, document, key, at)?) } else { None };
-        let outcome = Outcome { id, duplicate_of: found.map(|(near, _)| near) };
+        let id = if add { Some(self.put(writer, document, key)?) } else { None };
+        let outcome = Outcome { id, duplicate_of: found.map(|(near, _)| near), truncated: false };
         let similarity = found.and_then(|(_, similarity)| similarity);
         Ok(Step::Done(Checked { outcome, similarity }))
     }
@@ -139,14 +141,14 @@ impl OnlineIndex {
     /// The document that counts; or the id of one whose text must be asked for.
     fn confirmed<'a>(
         &self,
-        writer: &Writer<'_>,
+        writer: &Writer<'_, Hamming>,
         document: &Document,
         verify: Verify,
         texts: impl Fn(u64) -> Texts<'a>,
     ) -> Result<Result<Option<Found>, u64>, IndexError> {
         match document.item {
             Item::Empty => Ok(Ok(None)),
-            Item::Exact(_) => Ok(Ok(match writer.nearest(document.item) {
+            Item::Exact(_) => Ok(Ok(match writer.nearest(&document.item)?.0 {
                 Some(equal) => Some((equal, Some(1.0))),
                 None => self.near_short(document, verify),
             })),
@@ -192,7 +194,7 @@ impl OnlineIndex {
         let own = Compared::new(text, verify, &self.fingerprinter, &mut scratch);
         let measure = |other: &str| own.similarity(other, &mut scratch);
         let (id, similarity) = store.short.as_ref()?.find(text, least, text_of, measure)?;
-        Some((simhash_index::Match { id, distance: 0 }, Some(similarity)))
+        Some((Match { id, distance: 0 }, Some(similarity)))
     }
 
     /// Lists all short texts for a least similarity: linear, once, and once more for each smaller one asked for later.

@@ -29,7 +29,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use parking_lot::RwLock;
-use simhash_index::{Added, Index, IndexError, Item, Writer};
+use simhash_index::{Added, Hamming, Index, IndexError, Item, Writer};
 use simhash_sketch::{Fingerprinter, Scratch, Sketch};
 
 pub use self::check::{Checked, Step, Texts};
@@ -155,9 +155,9 @@ impl OnlineIndex {
             return self.index.add_at(document.item, at);
         }
         self.index.admit(at.as_slice())?;
-        let mut writer = self.index.writer();
-        let at = writer.advance(at);
-        self.put(&mut writer, document, key, at)
+        let mut writer = self.index.writer()?;
+        writer.advance(at);
+        self.put(&mut writer, document, key)
     }
 
     /// Adds documents in order; other calls may come between two of them, other batches do not. `keys` and `times` have one
@@ -170,32 +170,36 @@ impl OnlineIndex {
         documents: &[Document],
         keys: &[Option<String>],
         times: &[u64],
+        cancel: &AtomicBool,
     ) -> Result<Added, IndexError> {
         if !self.stores_any() {
             let items: Vec<Item> = documents.iter().map(|document| document.item).collect();
-            return self.index.add_many_at(&items, times);
+            return self.index.add_many(&items, times, cancel);
         }
         self.index.admit(times)?;
-        let mut writer = self.index.batch(documents.len(), &AtomicBool::new(false))?;
+        let mut writer = self.index.batch(documents.len(), cancel)?;
         let mut added = Added::from(writer.next_id());
         for (row, document) in documents.iter().enumerate() {
-            writer.next(1);
-            let at = writer.advance(times.get(row).copied());
+            writer.next(1)?;
+            writer.advance(times.get(row).copied());
             let key = keys.get(row).and_then(Option::as_deref);
-            let id = self.put(&mut writer, document, key, at)?;
+            let id = self.put(&mut writer, document, key)?;
             added.push(id..id + 1);
         }
         Ok(added)
     }
 
     /// Takes an id away; false if it was not alive.
-    pub fn delete(&self, id: u64) -> bool {
-        let deleted = self.index.delete(id);
+    ///
+    /// # Errors
+    /// [`IndexError::NotKept`].
+    pub fn delete(&self, id: u64) -> Result<bool, IndexError> {
+        let deleted = self.index.delete(id)?;
         if deleted && self.stores_any() {
-            let _writer = self.index.writer();
+            let _writer = self.index.writer()?;
             self.tend(&mut self.store.write(), 1);
         }
-        deleted
+        Ok(deleted)
     }
 
     /// Takes every document away that is older than `before`; how many they were.
@@ -205,7 +209,7 @@ impl OnlineIndex {
     pub fn expire(&self, before: u64) -> Result<u64, IndexError> {
         let gone = self.index.expire(before)?;
         if self.stores_any() {
-            let _writer = self.index.writer();
+            let _writer = self.index.writer()?;
             self.tend(&mut self.store.write(), usize::try_from(gone).unwrap_or(usize::MAX));
         }
         Ok(gone)
@@ -243,17 +247,16 @@ impl OnlineIndex {
         self.truncated.load(Ordering::Relaxed)
     }
 
-    /// Adds a document at a time that the writer has given.
+    /// Adds a document at the latest time.
     fn put(
         &self,
-        writer: &mut Writer<'_>,
+        writer: &mut Writer<'_, Hamming>,
         document: &Document,
         key: Option<&str>,
-        at: u64,
     ) -> Result<u64, IndexError> {
         // Held over the addition: who finds the document finds its key and text.
         let mut store = self.store.write();
-        let id = writer.add(document.item, at)?;
+        let id = writer.add(&document.item)?;
         let is_alive = |id| self.index.has(id);
         let Store { keys, texts, short, .. } = &mut *store;
         if let (Some(keys), Some(key)) = (keys, key) {

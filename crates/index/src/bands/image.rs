@@ -18,11 +18,11 @@ use std::sync::Arc;
 
 use super::documents::CHUNK;
 use super::segment::TAG_BITS;
-use super::state::State;
 use super::table::SEGMENTS;
-use super::{BandIndex, BandOptions, BandPlan, Signatures};
+use super::{BandOptions, BandPlan, Bands, Signatures};
+use crate::ids::Ids;
 use crate::image::frame::{Fields, Input, Output};
-use crate::turns::Asked;
+use crate::live::{Asked, Keeping, Live, State};
 use crate::{IndexError, Window};
 
 const MAGIC: [u8; 8] = *b"SIMHBND\n";
@@ -33,9 +33,9 @@ const GROUP: usize = 256;
 
 /// An index as it was when [`BandIndex::snapshot`] was called, on its way to a file.
 #[derive(Debug)]
-pub struct BandSnapshot(Asked<Option<State>>);
+pub struct BandSnapshot(Asked<Option<State<Bands>>>);
 
-impl BandIndex {
+impl Live<Bands> {
     /// Writes the whole index as it is at the call; nobody waits. About 8 bytes per document and band, and 4 per position
     /// where signatures are kept.
     ///
@@ -51,8 +51,9 @@ impl BandIndex {
     /// documents and each crowded key, 12 bytes for each document in an index with a window, and as much memory as changes
     /// until it is written.
     pub fn snapshot(&self) -> BandSnapshot {
-        let state = Arc::downgrade(&self.state);
-        BandSnapshot(self.turns.ask(move || Some(state.upgrade()?.read().clone())))
+        let shared = Arc::downgrade(&self.shared);
+        let copy = move || Some(shared.upgrade()?.state.read().clone());
+        BandSnapshot(self.shared.turns.ask(copy))
     }
 
     /// Writes a snapshot of this index.
@@ -60,16 +61,18 @@ impl BandIndex {
     /// # Errors
     /// [`IndexError::Io`].
     pub fn write(&self, snapshot: BandSnapshot, out: &mut dyn Write) -> Result<(), IndexError> {
-        let state = snapshot.0.made(&self.turns).flatten().ok_or_else(|| IndexError::Io {
-            message: "the index could not be copied".to_owned(),
+        let state = snapshot.0.made(&self.shared.turns).flatten().ok_or_else(|| {
+            IndexError::Io { message: "the index could not be copied".to_owned() }
         })?;
+        let Bands { table, documents, .. } = &state.kind;
+        let known = documents.ids();
         let mut out = Output::new(out, MAGIC, VERSION)?;
-        out.section(*b"PLAN", [plan(&self.options).0.as_slice()])?;
+        out.section(*b"PLAN", [plan(self.options()).0.as_slice()])?;
         let mut ids = Fields::default();
-        ids.number(state.documents.oldest());
-        ids.number(state.documents.next());
+        ids.number(known.oldest());
+        ids.number(known.next());
         out.section(*b"IDS_", [ids.0.as_slice()])?;
-        for (alive, signatures) in state.documents.chunks() {
+        for (alive, signatures) in documents.chunks() {
             let mut fields = Fields::default();
             for word in alive {
                 fields.number(word);
@@ -80,8 +83,8 @@ impl BandIndex {
         }
         let mut ages = Fields::default();
         ages.number(state.ages.latest());
-        for (id, at) in state.ages.entries(|id| state.documents.is_alive(id)) {
-            ages.number(state.documents.full(id));
+        for (id, at) in state.ages.entries(|id| known.is_alive(id)) {
+            ages.number(known.id(id));
             ages.number(at);
         }
         out.section(*b"AGES", [ages.0.as_slice()])?;
@@ -89,8 +92,8 @@ impl BandIndex {
             let (mut counts, mut entries) = (vec![0], Vec::new());
             for segment in group * GROUP..(group + 1) * GROUP {
                 let before = entries.len();
-                let all = state.table.entries(segment);
-                let live = all.filter(|&(_, id)| state.documents.is_alive(id));
+                let all = table.entries(segment);
+                let live = all.filter(|&(_, id)| known.is_alive(id));
                 entries.extend(live.map(|(tag, id)| u64::from(tag) << 32 | u64::from(id)));
                 if entries.len() > before {
                     counts.push((segment as u64) << 32 | (entries.len() - before) as u64);
@@ -125,8 +128,9 @@ impl BandIndex {
         ids.end()?;
         let count = next.checked_sub(first).filter(|&count| count < u64::from(u32::MAX));
         let count = count.ok_or_else(|| ids.damaged(format!("ids from {first} to {next}")))?;
-        let mut state =
-            State::starting_at(options, first).map_err(|error| ids.damaged(error.to_string()))?;
+        let kind = Bands::starting_at(options, first);
+        let kind = kind.map_err(|error| ids.damaged(error.to_string()))?;
+        let mut state = State::of(kind, options.window);
 
         for chunk in 0..count.div_ceil(CHUNK as u64) {
             let mut fields = input.section(*b"DOCS")?;
@@ -140,7 +144,7 @@ impl BandIndex {
                 .map(|bytes| bytes.iter().rev().fold(0, |row, &byte| row << 8 | u32::from(byte)))
                 .collect();
             let here = (count - chunk * CHUNK as u64).min(CHUNK as u64) as usize;
-            if bytes.len() % 4 != 0 || !state.documents.restore(here, alive, &rows) {
+            if bytes.len() % 4 != 0 || !state.kind.documents.restore(here, alive, &rows) {
                 return Err(fields.damaged("documents that contradict themselves".to_owned()));
             }
         }
@@ -150,13 +154,13 @@ impl BandIndex {
         let latest = state.ages.latest();
         while !entries.is_empty() {
             let (id, at) = (entries.number()?, entries.number()?);
-            if !state.documents.has(id) || at > latest {
+            if !state.has(id) || at > latest {
                 return Err(entries.damaged(format!("time {at} of id {id}")));
             }
             state.ages.restore(id as u32, at);
         }
 
-        let mut left = state.documents.live().saturating_mul(options.plan.bands as u64);
+        let mut left = state.live().saturating_mul(options.plan.bands as u64);
         for group in 0..SEGMENTS / GROUP {
             let mut section = input.section(*b"TABS")?;
             let words = section.words()?;
@@ -175,13 +179,15 @@ impl BandIndex {
                 for _ in 0..count {
                     let &entry = entries.next().ok_or_else(wrong)?;
                     let (tag, id) = ((entry >> 32) as u32, entry as u32);
-                    let here = (tag, state.documents.age(id));
-                    let fits = tag >> TAG_BITS == 0 && here >= last && state.documents.is_alive(id);
+                    let here = (tag, state.kind.documents.age(id));
+                    let fits = tag >> TAG_BITS == 0
+                        && here >= last
+                        && state.kind.documents.ids().is_alive(id);
                     if !fits {
                         return Err(wrong());
                     }
                     last = here;
-                    state.table.put(segment, tag, id, |_| true);
+                    state.kind.table.put(segment, tag, id, |_| true);
                 }
             }
             if entries.next().is_some() {
@@ -190,7 +196,7 @@ impl BandIndex {
         }
         input.section(*b"END!")?.end()?;
         input.end()?;
-        Ok(Self::of(options, state))
+        Ok(Self::of(options, state, Keeping::Memory, ()))
     }
 }
 

@@ -13,26 +13,6 @@ pub struct BandMatch {
     pub similarity: Option<f64>,
 }
 
-/// The answer to one search.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct BandMatches {
-    /// By similarity where signatures are kept, else by number of shared bands, the best first; then the oldest first.
-    pub matches: Vec<BandMatch>,
-    /// Whether something was left out: by the limit of the search, or because a bucket holds more than the index reads.
-    pub truncated: bool,
-}
-
-/// What a check-and-add found and did.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct BandOutcome {
-    /// The id under which the signature was added, if it was.
-    pub id: Option<u64>,
-    /// The best match that was there already, ties to the lowest id.
-    pub duplicate_of: Option<BandMatch>,
-    /// Whether a bucket held more than the index reads: a better match, or one at all, may have been overlooked.
-    pub truncated: bool,
-}
-
 /// Counts and bytes of a band index at one moment.
 ///
 /// Memory follows a formula: per document about `9 * bands` bytes (8 at a load of 0.87 to 0.93, and slack) plus a quarter of a

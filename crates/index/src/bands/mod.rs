@@ -10,26 +10,24 @@
 //! by collision of 43 bits of its key (`table`).
 //!
 //! [`BandPlan`] chooses bands and rows; [`band_keys`] makes the keys; `table` maps keys to ids in about nine bytes each;
-//! `documents` knows who is alive and, where asked for, keeps signatures; [`BandIndex`] puts a lock and the verbs of
-//! [`Index`](crate::Index) around them. More bands find more, more rows find less (Leskovec, Rajaraman, Ullman, "Mining of
+//! `documents` knows who is alive and, where asked for, keeps signatures; [`Bands`] is the kind, [`BandIndex`] the live index of
+//! it. More bands find more, more rows find less (Leskovec, Rajaraman, Ullman, "Mining of
 //! massive datasets", section 3.4).
 
 mod documents;
 mod image;
-mod index;
 mod key;
+mod kind;
 mod matches;
 mod options;
 mod plan;
 mod segment;
-mod state;
 mod table;
-mod timed;
 
 pub use image::BandSnapshot;
-pub use index::BandIndex;
 pub use key::{band_key, band_keys};
-pub use matches::{BandMatch, BandMatches, BandOutcome, BandStats};
+pub use kind::{BandIndex, BandMatches, Bands};
+pub use matches::{BandMatch, BandStats};
 pub use options::{BandOptions, BandSearch, Signatures};
 pub use plan::BandPlan;
 pub use table::Table;

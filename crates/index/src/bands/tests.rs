@@ -27,22 +27,22 @@ fn single_calls_are_done_while_a_batch_is_under_way_and_the_order_is_kept() {
         let number = number as u32;
         index.check_and_add(&signature(number * 7 % 90, number + 1000)).unwrap();
         index.add(&signature(number * 31 % 90, number + 2000)).unwrap();
-        index.delete(u64::from(number * 13 % 200));
+        index.delete(u64::from(number * 13 % 200)).unwrap();
     };
     for window in [None, Some(Window { max_age: None, max_count: Some(70) })] {
         for check in [false, true] {
             let batch = |index: &BandIndex, items: &[Vec<u32>]| -> Vec<Option<u64>> {
                 if !check {
-                    return index.add_many_at(items, &[]).unwrap().iter().map(Some).collect();
+                    return index.add_many(items, &[], &NEVER).unwrap().iter().map(Some).collect();
                 }
                 let touch = OnDuplicate::Touch;
-                let all = index.check_and_add_many_with(items, &[], touch, &NEVER).unwrap();
+                let all = index.check_and_add_many(items, &[], touch, 1, &NEVER).unwrap();
                 all.iter().map(|outcome| outcome.id).collect()
             };
             let (batched, singly) = (index(window), index(window));
             let (weak, count) = (Arc::downgrade(&batched), Arc::new(AtomicUsize::new(0)));
             let seen = Arc::clone(&count);
-            *batched.turns.between.lock() = Some(Box::new(move || {
+            *batched.shared.turns.between.lock() = Some(Box::new(move || {
                 let Some(index) = weak.upgrade() else { return };
                 single(&index, seen.fetch_add(1, Ordering::SeqCst));
             }));
@@ -55,7 +55,14 @@ fn single_calls_are_done_while_a_batch_is_under_way_and_the_order_is_kept() {
             }
             assert_eq!(found, expected);
             for item in &items {
-                assert_eq!(batched.search(item, 99).unwrap(), singly.search(item, 99).unwrap());
+                assert_eq!(
+                    batched
+                        .search(item, BandSearch { limit: Some(99), ..BandSearch::default() })
+                        .unwrap(),
+                    singly
+                        .search(item, BandSearch { limit: Some(99), ..BandSearch::default() })
+                        .unwrap()
+                );
             }
         }
     }
@@ -83,7 +90,7 @@ fn a_snapshot_is_the_index_at_the_call_whatever_comes_before_it_is_written() {
     let expected = saved(&index, index.snapshot());
     let changes: [fn(&BandIndex); 5] = [
         |index| assert!(index.add_at(&signature(1, 9000), Some(5000)).is_ok()),
-        |index| assert!(index.delete(7)),
+        |index| assert!(index.delete(7).unwrap()),
         |index| assert_eq!(index.expire(2500).unwrap(), 2500),
         |index| {
             let touch = AddOptions { at: Some(5000), on_duplicate: OnDuplicate::Touch };
@@ -92,7 +99,7 @@ fn a_snapshot_is_the_index_at_the_call_whatever_comes_before_it_is_written() {
         },
         |index| {
             let items: Vec<_> = (0..2000).map(|number| signature(number, number)).collect();
-            assert!(index.add_many_at(&items, &vec![5000; items.len()]).is_ok());
+            assert!(index.add_many(&items, &vec![5000; items.len()], &NEVER).is_ok());
         },
     ];
     for (number, change) in changes.into_iter().enumerate() {
@@ -110,16 +117,16 @@ fn an_index_that_is_full_takes_more_when_the_oldest_have_left() {
     for number in 0..1024 {
         index.add(&signature(number, number)).unwrap();
     }
-    index.state.write().documents.skip((1 << 22) - 2);
-    let items: Vec<Vec<u32>> = (0..1022).map(|number| signature(number, 5000)).collect();
+    index.shared.state.write().kind.documents.skip((1 << 19) - 2);
+    let items: Vec<Vec<u32>> = (0..8190).map(|number| signature(number, 5000)).collect();
     let full = IndexError::Full { oldest: 0 };
-    assert_eq!(index.add_many_at(&[&items[..], &items[..1]].concat(), &[]), Err(full.clone()));
-    let added = index.add_many_at(&items, &[]).unwrap();
+    assert_eq!(index.add_many(&[&items[..], &items[..1]].concat(), &[], &NEVER), Err(full.clone()));
+    let added = index.add_many(&items, &[], &NEVER).unwrap();
     assert_eq!(index.add(&items[0]), Err(full));
     for id in 0..1024 {
-        assert!(index.delete(id));
+        assert!(index.delete(id).unwrap());
     }
-    assert_eq!(index.add(&items[0]), Ok(added.first() + 1022));
+    assert_eq!(index.add(&items[0]), Ok(added.first() + 8190));
 }
 
 #[test]
@@ -130,6 +137,6 @@ fn counts_and_bytes_are_told_without_looking_at_any_entry() {
     }
     assert_eq!(walking::visited(|| assert_eq!(index.stats().live, 20_000)), 0);
     assert!(index.stats().crowded > 0);
-    index.state.write().sweep();
-    assert!(walking::visited(|| index.state.write().sweep()) > 4096);
+    index.shared.state.write().kind.sweep();
+    assert!(walking::visited(|| index.shared.state.write().kind.sweep()) > 4096);
 }

@@ -1,25 +1,37 @@
 //! Id -> what was added under it, in chunks that are freed when none of their ids is needed.
 //!
 //! Ids are 64 bits and never reused. Inside, an id is its low 32 bits: all ids still needed lie within 2^32 of the
-//! oldest, so the rest is known. Liveness is a bit; the value of a fingerprint is eight bytes.
+//! oldest, so the rest is known. Liveness is a bit; what was added is eight bytes (the value of a fingerprint, the number of
+//! a sketch), or nothing where somebody else keeps it.
 
 use std::collections::VecDeque;
 
+use super::Ids;
 use crate::IndexError;
 use crate::memory::{Blocks, prefetch};
 
 /// Ids per chunk: 66 KB, so that the chunks of 50 million ids are listed in the second-level cache.
-const CHUNK: usize = 8192;
+pub(crate) const CHUNK: usize = 8192;
 
-/// Chunks in a huge page.
-const PAGE: usize = (2 << 20) / (WORDS * 8);
+/// Words of a bit for each id of a chunk.
+const BITS: usize = CHUNK / 64;
 
-/// First words of the two bit sets behind the values, and all words.
-const ALIVE: usize = CHUNK;
-const OTHER: usize = ALIVE + CHUNK / 64;
-const WORDS: usize = OTHER + CHUNK / 64;
+/// Bytes of a huge page.
+const HUGE: usize = 2 << 20;
 
-/// A block of values, a bit for each that is alive, a bit for each that is no fingerprint.
+/// Words of a chunk that keeps nothing: two bits for each id.
+const BARE: usize = 2 * BITS;
+
+/// Words of a chunk that keeps values.
+const WITH_VALUES: usize = CHUNK + BARE;
+
+/// Records that keep eight bytes for each id.
+pub(crate) type Values = Records<WITH_VALUES, { HUGE / (WITH_VALUES * 8) }>;
+
+/// Records that keep only who is alive.
+pub(crate) type Bare = Records<BARE, { HUGE / (BARE * 8) }>;
+
+/// A block of values, if there are any, then a bit for each id that is alive, and one for each that has no value.
 #[derive(Debug, Clone, Copy)]
 struct Chunk {
     block: u32,
@@ -31,48 +43,28 @@ fn bit(words: &[u64], set: usize, at: usize) -> bool {
     words[set + at / 64] >> (at % 64) & 1 == 1
 }
 
-#[derive(Debug, Default)]
-pub(crate) struct Records {
+/// See [`Values`] and [`Bare`]: a chunk has `WORDS` words, a huge page `PAGE` of them.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Records<const WORDS: usize, const PAGE: usize> {
     blocks: Blocks<WORDS, 1, PAGE>,
     chunks: VecDeque<Option<Chunk>>,
     /// Id of the first chunk's first record.
     base: u64,
     next: u64,
+    live: u64,
 }
 
-impl Records {
+impl<const WORDS: usize, const PAGE: usize> Records<WORDS, PAGE> {
+    /// First words of the two bit sets behind the values.
+    const ALIVE: usize = WORDS - BARE;
+    const OTHER: usize = WORDS - BITS;
+
     /// No records yet; the first id begins a chunk, as the oldest always does.
     pub(crate) fn starting_at(first: u64) -> Result<Self, IndexError> {
         if !first.is_multiple_of(CHUNK as u64) || first > u64::MAX >> 1 {
             return Err(IndexError::Full { oldest: first });
         }
         Ok(Self { base: first, next: first, ..Self::default() })
-    }
-
-    pub(crate) fn next(&self) -> u64 {
-        self.next
-    }
-
-    pub(crate) fn oldest(&self) -> u64 {
-        self.base
-    }
-
-    /// Whether so many more ids fit.
-    pub(crate) fn check_room(&self, more: u64) -> Result<(), IndexError> {
-        if self.next - self.base + more >= u64::from(u32::MAX) {
-            return Err(IndexError::Full { oldest: self.base });
-        }
-        Ok(())
-    }
-
-    /// The full id of a short one.
-    pub(crate) fn id(&self, short: u32) -> u64 {
-        self.base + u64::from(short.wrapping_sub(self.base as u32))
-    }
-
-    /// The short form of an id that is still within reach.
-    pub(crate) fn short(&self, id: u64) -> Option<u32> {
-        (self.base..self.next).contains(&id).then_some(id as u32)
     }
 
     fn place(&self, short: u32) -> (usize, usize) {
@@ -96,13 +88,16 @@ impl Records {
         }
         if let Some(Some(chunk)) = self.chunks.back_mut() {
             let words = self.blocks.block_mut(chunk.block as usize);
-            words[at] = value;
-            words[ALIVE + at / 64] |= 1 << (at % 64);
-            words[OTHER + at / 64] |= (other as u64) << (at % 64);
+            if Self::ALIVE > 0 {
+                words[at] = value;
+            }
+            words[Self::ALIVE + at / 64] |= 1 << (at % 64);
+            words[Self::OTHER + at / 64] |= (other as u64) << (at % 64);
             chunk.held += 1;
         }
         let short = self.next as u32;
         self.next += 1;
+        self.live += 1;
         short
     }
 
@@ -122,23 +117,20 @@ impl Records {
     pub(crate) fn prefetch(&self, short: u32) {
         if let Some((words, at)) = self.words(short) {
             prefetch(words, at);
-            prefetch(words, ALIVE + at / 64);
+            prefetch(words, Self::ALIVE + at / 64);
         }
     }
 
-    pub(crate) fn is_alive(&self, short: u32) -> bool {
-        self.words(short).is_some_and(|(words, at)| bit(words, ALIVE, at))
-    }
-
     pub(crate) fn is_other(&self, short: u32) -> bool {
-        self.words(short).is_some_and(|(words, at)| bit(words, OTHER, at))
+        self.words(short).is_some_and(|(words, at)| bit(words, Self::OTHER, at))
     }
 
     pub(crate) fn kill(&mut self, short: u32) {
         let (chunk, at) = self.place(short);
         if let Some(Some(chunk)) = self.chunks.get(chunk) {
             let words = self.blocks.block_mut(chunk.block as usize);
-            words[ALIVE + at / 64] &= !(1 << (at % 64));
+            words[Self::ALIVE + at / 64] &= !(1 << (at % 64));
+            self.live -= 1;
         }
     }
 
@@ -182,6 +174,25 @@ impl Records {
     }
 }
 
+impl<const WORDS: usize, const PAGE: usize> Ids for Records<WORDS, PAGE> {
+    fn next(&self) -> u64 {
+        self.next
+    }
+
+    fn oldest(&self) -> u64 {
+        self.base
+    }
+
+    fn live(&self) -> u64 {
+        self.live
+    }
+
+    #[inline]
+    fn is_alive(&self, short: u32) -> bool {
+        self.words(short).is_some_and(|(words, at)| bit(words, Self::ALIVE, at))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -191,7 +202,7 @@ mod tests {
 
     #[test]
     fn released_chunks_are_freed_and_ids_stay() {
-        let mut records = Records::default();
+        let mut records = Values::default();
         for round in 0..COUNT {
             let short = records.push(round * 3, false);
             assert_eq!(records.id(short), round);
@@ -212,7 +223,7 @@ mod tests {
     #[test]
     fn short_ids_wrap_around() {
         let base = (3 << 32) - 8192;
-        let mut records = Records { base, next: base, ..Records::default() };
+        let mut records = Records { base, next: base, ..Values::default() };
         let shorts: Vec<u32> = (0..20_000).map(|value| records.push(value, false)).collect();
         for (offset, &short) in shorts.iter().enumerate() {
             assert_eq!(records.id(short), base + offset as u64);

@@ -33,11 +33,12 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use self::frame::{Fields, Input, Output};
-use crate::index::{Index, Parts};
+use crate::IndexError;
+use crate::hamming::{Index, Item, Parts};
+use crate::ids::Ids;
+use crate::live::{Ages, Live, Window};
 use crate::plan::Plan;
 use crate::run::{self, Run};
-use crate::window::{Ages, Window};
-use crate::{IndexError, Item};
 
 const MAGIC: [u8; 8] = *b"SIMHIDX\n";
 const VERSION: u32 = 1;
@@ -52,7 +53,7 @@ pub struct Snapshot {
     run: Option<Run>,
 }
 
-impl Index {
+impl Live<crate::hamming::Hamming> {
     /// Writes the whole index as it is at the call, see [`Index::snapshot`]; additions and searches go on. About 58
     /// bytes for each fingerprint with six tables (8.2 for each table, 8 and 1 for the record), and 16 for each time in
     /// an index with a window. Beside the index itself it takes the memory of the copied records and times, and that of
@@ -93,7 +94,7 @@ impl Snapshot {
         plan.number(window.max_count.unwrap_or(0));
 
         // An item per id from the oldest on: its kind, and for a fingerprint its value.
-        let (first, next) = (parts.ids.oldest(), parts.ids.next());
+        let (first, next) = (parts.ids.ids().oldest(), parts.ids.ids().next());
         let mut records = Fields(Vec::with_capacity(16 + (next - first) as usize * 9));
         records.number(first);
         records.number(next);
@@ -118,8 +119,8 @@ impl Snapshot {
 
         let mut ages = Fields::default();
         ages.number(parts.ages.latest());
-        for (id, at) in parts.ages.entries(|id| parts.ids.is_alive_short(id)) {
-            ages.number(parts.ids.full(id));
+        for (id, at) in parts.ages.entries(|id| parts.ids.ids().is_alive(id)) {
+            ages.number(parts.ids.ids().id(id));
             ages.number(at);
         }
         Self { plan: plan.0, records: records.0, texts: texts.0, ages: ages.0, run: None }

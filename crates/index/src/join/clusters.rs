@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 use super::{NEST, Sealed, nested_masks};
 use crate::IndexError;
-use crate::index::Index;
+use crate::hamming::Index;
 use crate::scan;
 
 /// Documents linked by chains of near pairs.

@@ -14,7 +14,7 @@ pub use clusters::Cluster;
 pub use pairs::{Pair, Pairs};
 
 use crate::IndexError;
-use crate::index::Index;
+use crate::hamming::Index;
 use crate::plan::{Plan, Prefix};
 use crate::run::{self, Run};
 

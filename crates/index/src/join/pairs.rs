@@ -13,7 +13,7 @@ use rayon::prelude::*;
 
 use super::{NEST, Sealed, nested_masks};
 use crate::IndexError;
-use crate::index::Index;
+use crate::hamming::Index;
 use crate::scan;
 
 /// Two live documents near each other.

@@ -7,7 +7,7 @@
 use super::Words;
 
 /// Blocks of `SIZE` words: `SMALL` in each of the first pieces, `LARGE`, a multiple of it, in the others.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Blocks<const SIZE: usize, const SMALL: usize, const LARGE: usize> {
     pieces: Vec<Piece>,
     /// No piece before this one has room.
@@ -16,7 +16,7 @@ pub(crate) struct Blocks<const SIZE: usize, const SMALL: usize, const LARGE: usi
     words: usize,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Piece {
     words: Words,
     /// Place after the one last given back, 0 for none: the first word of a block that nobody has says the next.

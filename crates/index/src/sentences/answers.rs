@@ -1,16 +1,4 @@
-//! What an index of sentences says of a call and of itself.
-
-use super::Shared;
-
-/// What a check-and-add found and did.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SentenceOutcome {
-    /// The id under which the document was added, if it was.
-    pub id: Option<u64>,
-    /// The live document that shares most sentences with it, ties to the lowest id; of each sentence the 256 oldest
-    /// holders are looked at.
-    pub duplicate_of: Option<Shared>,
-}
+//! What an index of sentences says of itself.
 
 /// Counts and bytes of an index at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]

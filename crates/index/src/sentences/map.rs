@@ -13,8 +13,9 @@ use super::{Common, SentenceOptions};
 use crate::IndexError;
 use crate::ids::holders::HolderMap;
 use crate::ids::lines::Lines;
-use crate::ids::records::Records;
-use crate::ids::{mix, seed};
+use crate::ids::records::Values;
+use crate::ids::{Ids, mix, seed};
+use crate::live::Answer;
 
 /// What a document is compared by.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -28,6 +29,12 @@ pub enum SentenceItem {
     Empty,
 }
 
+impl AsRef<Self> for SentenceItem {
+    fn as_ref(&self) -> &Self {
+        self
+    }
+}
+
 /// A live document that has a sentence in common with the one asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Shared {
@@ -37,14 +44,8 @@ pub struct Shared {
     pub shared: u32,
 }
 
-/// The answer to one search.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct SharedMatches {
-    /// Ordered by the number of shared sentences, most first, then by id.
-    pub matches: Vec<Shared>,
-    /// Whether `limit` left further matches out.
-    pub truncated: bool,
-}
+/// The answer to one search, ordered by the number of shared sentences, most first, then by id.
+pub type SharedMatches = Answer<Shared>;
 
 /// Documents by their sentences, for one thread at a time.
 ///
@@ -55,7 +56,7 @@ pub struct SharedMatches {
 pub struct SentenceMap {
     common: Common,
     seed: u64,
-    pub(super) records: Records,
+    pub(super) records: Values,
     pub(super) sketches: Sketches,
     /// Ids of the sketches that several documents have.
     pub(super) copies: HolderMap<u32>,
@@ -67,18 +68,42 @@ pub struct SentenceMap {
     pub(super) groups: Groups,
     /// Dead sketches, and in how many lists they still are.
     lingering: AHashMap<u32, u32>,
-    pub(super) live: u64,
     /// Live sketches with sentences.
     known: usize,
 }
 
 /// An item in the form in which it is stored.
 #[derive(Debug, Clone)]
-pub(super) enum Canonical {
+pub enum Canonical {
     /// Ascending, distinct, at least one.
     Sketch(Vec<u64>),
+    /// Of a text without sentences.
     Text(u128),
+    /// Matches nothing.
     Nothing,
+}
+
+impl Canonical {
+    /// An item of which at most `most` sentences are kept.
+    pub(super) fn of(item: &SentenceItem, most: usize) -> Self {
+        match item {
+            SentenceItem::Sentences(sentences) => {
+                let mut kept: Vec<u64> = Vec::with_capacity(most.min(sentences.len()));
+                for &sentence in sentences {
+                    if kept.len() == most {
+                        break;
+                    }
+                    if !kept.contains(&sentence) {
+                        kept.push(sentence);
+                    }
+                }
+                kept.sort_unstable();
+                if kept.is_empty() { Self::Nothing } else { Self::Sketch(kept) }
+            }
+            SentenceItem::Exact(text) => Self::Text(*text),
+            SentenceItem::Empty => Self::Nothing,
+        }
+    }
 }
 
 impl SentenceMap {
@@ -92,7 +117,7 @@ impl SentenceMap {
         Ok(Self {
             common: options.common,
             seed,
-            records: Records::default(),
+            records: Values::default(),
             sketches: Sketches::new(options.sentences),
             copies: HolderMap::default(),
             postings: Postings::new(seed),
@@ -101,7 +126,6 @@ impl SentenceMap {
             text_of: AHashMap::new(),
             groups: Groups::default(),
             lingering: AHashMap::new(),
-            live: 0,
             known: 0,
         })
     }
@@ -119,24 +143,27 @@ impl SentenceMap {
     /// # Errors
     /// [`IndexError::Full`].
     pub fn add_item(&mut self, item: &SentenceItem) -> Result<u64, IndexError> {
-        self.check_room(1)?;
+        self.fits(1)?;
+        Ok(self.add_canonical(&self.canonical(item)))
+    }
+
+    /// Adds an item for which there is room.
+    pub(super) fn add_canonical(&mut self, item: &Canonical) -> u64 {
         let id = self.records.next();
-        let item = self.canonical(item);
-        let links = self.links(&item);
-        let entry = if let Some(entry) = self.entry(&item) {
+        let links = self.links(item);
+        let entry = if let Some(entry) = self.entry(item) {
             let short = self.records.push(u64::from(entry), false);
             let first = self.sketches.first(entry);
             self.copies.push_after(entry, first, short);
             entry
         } else {
-            self.enter(&item, id, links.first().copied())
+            self.enter(item, id, links.first().copied())
         };
         let group = self.sketches.group(entry);
         for link in links {
             self.groups.merge(group, self.sketches.group(link));
         }
-        self.live += 1;
-        Ok(id)
+        id
     }
 
     /// A new sketch for the document `id`, in the group of `linked` or one of its own.
@@ -177,24 +204,7 @@ impl SentenceMap {
     }
 
     pub(super) fn canonical(&self, item: &SentenceItem) -> Canonical {
-        match item {
-            SentenceItem::Sentences(sentences) => {
-                let most = self.sketches.most();
-                let mut kept: Vec<u64> = Vec::with_capacity(most.min(sentences.len()));
-                for &sentence in sentences {
-                    if kept.len() == most {
-                        break;
-                    }
-                    if !kept.contains(&sentence) {
-                        kept.push(sentence);
-                    }
-                }
-                kept.sort_unstable();
-                if kept.is_empty() { Canonical::Nothing } else { Canonical::Sketch(kept) }
-            }
-            SentenceItem::Exact(text) => Canonical::Text(*text),
-            SentenceItem::Empty => Canonical::Nothing,
-        }
+        Canonical::of(item, self.sketches.most())
     }
 
     /// The sketch that is exactly this one.
@@ -237,8 +247,11 @@ impl SentenceMap {
 
     /// [`SentenceMap::search`] for any item.
     pub fn search_item(&self, item: &SentenceItem, limit: usize) -> SharedMatches {
-        let item = self.canonical(item);
-        self.ranked(self.candidates(&item, usize::MAX), limit)
+        self.near_canonical(&self.canonical(item), limit)
+    }
+
+    pub(super) fn near_canonical(&self, item: &Canonical, limit: usize) -> SharedMatches {
+        self.ranked(self.candidates(item, usize::MAX), limit)
     }
 
     /// Tells the map of a document that is not added because `near` is its best match: where at most half of its
@@ -248,10 +261,14 @@ impl SentenceMap {
     ///
     /// What was counted is forgotten when a holder of the sentence leaves.
     pub fn overlook(&mut self, item: &SentenceItem, near: Shared) -> bool {
-        let Canonical::Sketch(sentences) = self.canonical(item) else { return false };
+        self.overlook_canonical(&self.canonical(item), near)
+    }
+
+    pub(super) fn overlook_canonical(&mut self, item: &Canonical, near: Shared) -> bool {
+        let Canonical::Sketch(sentences) = item else { return false };
         let copy = 2 * near.shared as usize > sentences.len();
         let mut counted = false;
-        for sentence in sentences.into_iter().filter(|_| !copy) {
+        for &sentence in sentences.iter().filter(|_| !copy) {
             counted |= self.postings.overlook(sentence, 1, &self.sketches);
         }
         counted
@@ -259,8 +276,11 @@ impl SentenceMap {
 
     /// The best match, the oldest of equals, among the equal sketch and the `most` first sketches of each sentence.
     pub fn best(&self, item: &SentenceItem, most: usize) -> Option<Shared> {
-        let item = self.canonical(item);
-        self.ranked(self.candidates(&item, most), 1).matches.first().copied()
+        self.best_canonical(&self.canonical(item), most)
+    }
+
+    pub(super) fn best_canonical(&self, item: &Canonical, most: usize) -> Option<Shared> {
+        self.ranked(self.candidates(item, most), 1).matches.first().copied()
     }
 
     /// Sketches, with the number of sentences they share.
@@ -340,16 +360,6 @@ impl SentenceMap {
         self.records.value(short) as u32
     }
 
-    /// [`SentenceMap::has`] for the low half of an id within reach.
-    pub(super) fn has_short(&self, short: u32) -> bool {
-        self.records.is_alive(short)
-    }
-
-    /// The id with this low half that is within reach.
-    pub(super) fn full(&self, short: u32) -> u64 {
-        self.records.id(short)
-    }
-
     /// Whether this id is alive.
     pub fn has(&self, id: u64) -> bool {
         self.short(id).is_some()
@@ -361,7 +371,6 @@ impl SentenceMap {
         let entry = self.entry_of(short);
         self.groups.leave(self.sketches.group(entry), id);
         self.records.kill(short);
-        self.live -= 1;
         let mut dropped = Vec::new();
         let is_alive = |id| self.records.is_alive(id);
         let Some(left) = self.copies.lost_one(&entry, is_alive, |id| dropped.push(id)) else {
@@ -419,12 +428,12 @@ impl SentenceMap {
 
     /// Number of live documents.
     pub fn len(&self) -> u64 {
-        self.live
+        self.records.live()
     }
 
     /// Whether no document is alive.
     pub fn is_empty(&self) -> bool {
-        self.live == 0
+        self.len() == 0
     }
 
     /// The id that the next document gets.
@@ -455,18 +464,17 @@ impl SentenceMap {
             + self.lingering.capacity() * 9
     }
 
-    /// Whether so many more documents fit; dead sketches that lists still name are taken out of them if they do not.
-    pub(super) fn make_room(&mut self, more: usize) -> Result<(), IndexError> {
-        if self.check_room(more).is_err() && !self.lingering.is_empty() {
+    /// Takes dead sketches that lists still name out of them.
+    pub(super) fn take_out_dead(&mut self) {
+        if !self.lingering.is_empty() {
             let mut dropped = Vec::new();
             self.postings.purge(&self.sketches, |entry| dropped.push(entry));
             self.drop_dead(dropped);
         }
-        self.check_room(more)
     }
 
     /// Whether so many more documents fit as things are.
-    pub(super) fn check_room(&self, more: usize) -> Result<(), IndexError> {
+    pub(super) fn fits(&self, more: usize) -> Result<(), IndexError> {
         self.records.check_room(more as u64)?;
         if self.sketches.has_room(more) && self.groups.has_room(more) {
             return Ok(());

@@ -15,21 +15,24 @@ mod answers;
 mod error;
 mod groups;
 mod index;
+mod kind;
 mod map;
 mod operation;
 mod options;
 mod postings;
 mod sketches;
-mod state;
 mod store;
 mod whole;
 
-pub use answers::{SentenceOutcome, SentenceStats};
+pub use answers::SentenceStats;
 pub use error::SentenceError;
 pub use index::{SentenceIndex, SentenceSnapshot};
+pub use kind::Limit;
 pub use map::{SentenceItem, SentenceMap, Shared, SharedMatches};
 pub use options::{Common, SentenceOptions};
 pub use store::{Durability, StoreOptions};
+
+type State = crate::live::State<SentenceMap>;
 
 #[cfg(test)]
 mod tests;

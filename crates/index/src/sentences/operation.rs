@@ -8,9 +8,10 @@
 //! Ids, groups and who leaves a window are not written: they follow. An addition and a touch take the time of the last
 //! `advance`.
 
-use super::SentenceItem;
+use super::{SentenceItem, SentenceMap, Shared};
 use crate::IndexError;
 use crate::image::frame::Section;
+use crate::live::Change;
 
 /// The first byte of a text in place of sentences.
 const TEXT: u8 = 255;
@@ -64,6 +65,31 @@ pub(super) fn read_item(input: &mut Section, most: usize) -> Result<SentenceItem
 }
 
 impl Operation {
+    /// The change that was written down as this.
+    pub(super) fn as_change(&self) -> Change<'_, SentenceMap> {
+        match self {
+            Self::Advance(at) => Change::Advance(*at),
+            Self::Add(item) => Change::Add(item),
+            Self::Touch(id) => Change::Touch(*id),
+            Self::Delete(id) => Change::Delete(*id),
+            Self::Expire(before) => Change::Expire(*before),
+            Self::Overlook(item, shared) => {
+                Change::Overlook(item, Shared { id: 0, shared: *shared })
+            }
+        }
+    }
+
+    pub(super) fn of(change: &Change<'_, SentenceMap>) -> Self {
+        match *change {
+            Change::Advance(at) => Self::Advance(at),
+            Change::Add(item) => Self::Add(item.clone()),
+            Change::Touch(id) => Self::Touch(id),
+            Change::Delete(id) => Self::Delete(id),
+            Change::Expire(before) => Self::Expire(before),
+            Change::Overlook(item, near) => Self::Overlook(item.clone(), near.shared),
+        }
+    }
+
     pub(super) fn write(&self, most: usize, out: &mut Vec<u8>) {
         let (kind, number) = match self {
             Self::Advance(at) => (1, at),

@@ -1,7 +1,7 @@
 //! How documents are compared by their sentences.
 
 use crate::IndexError;
-use crate::window::Window;
+use crate::live::Window;
 
 /// When a sentence is too common to say anything.
 ///

@@ -31,7 +31,7 @@ fn between(
 ) -> Arc<AtomicUsize> {
     let (weak, count) = (Arc::downgrade(index), Arc::new(AtomicUsize::new(0)));
     let seen = Arc::clone(&count);
-    *index.turns.between.lock() = Some(Box::new(move || {
+    *index.shared.turns.between.lock() = Some(Box::new(move || {
         let Some(index) = weak.upgrade() else { return };
         single(&index, seen.fetch_add(1, Ordering::SeqCst) as u64);
     }));
@@ -39,8 +39,8 @@ fn between(
 }
 
 fn single(index: &SentenceIndex, number: u64) {
-    index.check_and_add(&item(number * 7 % 90, number + 1000), AddOptions::default()).unwrap();
-    index.add(&item(number * 31 % 90, number + 2000), None).unwrap();
+    index.check_and_add_with(&item(number * 7 % 90, number + 1000), AddOptions::default()).unwrap();
+    index.add_at(&item(number * 31 % 90, number + 2000), None).unwrap();
     index.delete(number * 13 % 200).unwrap();
 }
 
@@ -49,7 +49,7 @@ const BATCHES: [Batch; 3] = [
     |index, items| index.add_many(items, &[], &NEVER).unwrap().iter().map(Some).collect(),
     |index, items| index.similar_many(items, &[], &NEVER).unwrap().into_iter().map(Some).collect(),
     |index, items| {
-        let all = index.check_and_add_many(items, &[], OnDuplicate::Touch, &NEVER).unwrap();
+        let all = index.check_and_add_many(items, &[], OnDuplicate::Touch, 1, &NEVER).unwrap();
         all.iter().map(|outcome| outcome.id).collect()
     },
 ];
@@ -75,7 +75,10 @@ fn single_calls_are_done_while_a_batch_is_under_way_and_the_order_is_kept() {
                 (singly.len(), singly.stats().groups)
             );
             for item in &items {
-                assert_eq!(batched.search(item, 99), singly.search(item, 99));
+                assert_eq!(
+                    batched.search(item, Some(99)).unwrap(),
+                    singly.search(item, Some(99)).unwrap()
+                );
             }
         }
     }
@@ -136,13 +139,13 @@ fn counts_and_bytes_are_told_without_looking_at_any_entry() {
     let index = SentenceIndex::new(&options(Some(Window::default()))).unwrap();
     for number in 0..20_000 {
         // Copies, and sentences that many have.
-        index.add(&SentenceItem::Sentences(vec![number % 7, 10 + number % 50]), None).unwrap();
+        index.add_at(&SentenceItem::Sentences(vec![number % 7, 10 + number % 50]), None).unwrap();
         if number % 3 == 0 {
             index.delete(number / 2).unwrap();
         }
     }
     assert_eq!(walking::visited(|| assert!(index.stats().bytes > 0)), 0);
-    let copies = &index.state.read().map.copies;
+    let copies = &index.shared.state.read().kind.copies;
     assert!(walking::visited(|| assert_eq!(copies.bytes(), copies.walked_bytes())) > 0);
 }
 
@@ -151,18 +154,18 @@ fn an_index_that_is_full_takes_more_when_the_oldest_have_left() {
     let mut options = options(None);
     options.common.share = 1.0;
     let index = SentenceIndex::new(&options).unwrap();
-    index.state.write().map.sketches.limit = 100;
+    index.shared.state.write().kind.sketches.limit = 100;
     let item = |number: u64| SentenceItem::Sentences(vec![7, 100 + number]);
     let items: Vec<SentenceItem> = (0..100).map(item).collect();
     assert_eq!(index.add_many(&items, &[], &NEVER).unwrap(), 0..100);
-    assert_eq!(index.add(&item(100), None).unwrap_err().code(), "ERR_SIMHASH_INDEX_FULL");
+    assert_eq!(index.add_at(&item(100), None).unwrap_err().code(), "ERR_SIMHASH_INDEX_FULL");
     // Too few for the list of the sentence that all have to let them go by itself.
     assert!((0..40).all(|id| index.delete(id).unwrap()));
     let more: Vec<SentenceItem> = (100..140).map(item).collect();
     assert!(index.add_many(&[&more[..], &items[..1]].concat(), &[], &NEVER).is_err());
     assert_eq!(index.add_many(&more, &[], &NEVER).unwrap(), 100..140);
-    assert_eq!(index.add(&item(0), None).unwrap_err().code(), "ERR_SIMHASH_INDEX_FULL");
-    let found = index.search(&SentenceItem::Sentences(vec![7]), usize::MAX).matches;
+    assert_eq!(index.add_at(&item(0), None).unwrap_err().code(), "ERR_SIMHASH_INDEX_FULL");
+    let found = index.search(&SentenceItem::Sentences(vec![7]), None).unwrap().matches;
     assert_eq!(
         found.iter().map(|found| found.id).collect::<Vec<_>>(),
         (40..140).collect::<Vec<_>>()

@@ -14,16 +14,16 @@ use ahash::{AHashMap, AHashSet};
 
 use super::map::SentenceMap;
 use super::operation::{read_item, write_item};
-use super::state::State;
-use super::{SentenceItem, SentenceOptions};
+use super::{SentenceItem, SentenceOptions, State};
 use crate::IndexError;
-use crate::ids::records::Records;
+use crate::ids::Ids;
+use crate::ids::records::Values;
 use crate::image::frame::{Fields, Section};
 
 impl State {
     pub(super) fn write(&self) -> Vec<u8> {
         let mut out = Fields::default();
-        let map = &self.map;
+        let map = &self.kind;
         let (oldest, next) = (map.records.oldest(), map.records.next());
         for number in [oldest, next, self.ages.latest()] {
             out.number(number);
@@ -54,10 +54,10 @@ impl State {
             out.number(sentence);
             out.number(u64::from(documents));
         }
-        let times = self.ages.entries(|short| map.has_short(short));
+        let times = self.ages.entries(|short| map.records.is_alive(short));
         out.number(times.len() as u64);
         for (short, at) in times {
-            out.number(map.full(short));
+            out.number(map.records.id(short));
             out.number(at);
         }
         out.0
@@ -69,8 +69,8 @@ impl State {
         if next.checked_sub(oldest).is_none_or(|count| count >= u64::from(u32::MAX)) {
             return Err(input.damaged(format!("ids from {oldest} to {next}")));
         }
-        let map = &mut state.map;
-        let records = Records::starting_at(oldest);
+        let map = &mut state.kind;
+        let records = Values::starting_at(oldest);
         map.records = records.map_err(|error| input.damaged(error.to_string()))?;
         let sketches = map.restore_sketches(input, next)?;
         let mut unheld: AHashSet<u32> = (0..sketches).collect();
@@ -141,7 +141,6 @@ impl SentenceMap {
             return self.records.release(short);
         };
         let short = self.records.push(u64::from(entry), false);
-        self.live += 1;
         if unheld.remove(&entry) {
             return self.sketches.set_first(entry, short);
         }

@@ -1,7 +1,7 @@
 //! What bands promise is their S-curve: pairs of known similarity share a band as often as it says.
 
 use crate::model::{Random, options};
-use simhash_index::bands::{BandIndex, BandPlan, band_keys};
+use simhash_index::bands::{BandIndex, BandPlan, BandSearch, band_keys};
 use simhash_sketch::minhash::{MinHashOptions, MinHasher, Scheme};
 
 /// Two random sets of `size` features each, of which they share so many.
@@ -83,7 +83,7 @@ fn an_index_finds_planted_pairs_at_its_recall() {
         index.add(a).unwrap();
     }
     let found = (0..).zip(&pairs).filter(|(id, (_, b))| {
-        let found = index.search(b, usize::MAX).unwrap();
+        let found = index.search(b, BandSearch::default()).unwrap();
         found.matches.iter().any(|found| found.id == *id)
     });
     let (recall, expected) = (found.count() as f64 / 4000.0, plan.probability(0.8));

@@ -1,7 +1,7 @@
 //! A saved index opens to the same answers; a damaged one is named.
 
 use crate::model::{Random, options};
-use simhash_index::bands::{BandIndex, BandOptions, Signatures};
+use simhash_index::bands::{BandIndex, BandOptions, BandSearch, Signatures};
 use simhash_index::{AddOptions, Index, IndexError, IndexOptions, OnDuplicate, Window};
 
 fn saved(index: &BandIndex) -> Vec<u8> {
@@ -33,8 +33,14 @@ fn an_opened_index_answers_and_goes_on_as_the_saved_one() {
                 if at.is_multiple_of(3) { OnDuplicate::Touch } else { OnDuplicate::Add };
             let how = AddOptions { at: Some(at), on_duplicate };
             let outcome = index.check_and_add_with(&signature, how).unwrap();
-            let deleted = at.is_multiple_of(5) && index.delete(random.below(at + 1));
-            (index.search(&signature, 20).unwrap(), outcome, deleted)
+            let deleted = at.is_multiple_of(5) && index.delete(random.below(at + 1)).unwrap();
+            (
+                index
+                    .search(&signature, BandSearch { limit: Some(20), ..BandSearch::default() })
+                    .unwrap(),
+                outcome,
+                deleted,
+            )
         };
         for at in 0..12_000 {
             step(&index, &mut random, at);

@@ -29,7 +29,7 @@ fn run(options: BandOptions, seed: u64, steps: u64) {
             0..4 => assert_eq!(index.add(&signature).unwrap(), model.add(&signature)),
             4..6 => {
                 let id = random.below(model.documents.len() as u64 + 2);
-                assert_eq!(index.delete(id), model.delete(id), "step {step}");
+                assert_eq!(index.delete(id).unwrap(), model.delete(id), "step {step}");
                 assert!(!index.has(id));
             }
             6 => {
@@ -41,7 +41,9 @@ fn run(options: BandOptions, seed: u64, steps: u64) {
             }
             _ => {
                 let limit = random.below(12) as usize;
-                let found = index.search(&signature, limit).unwrap();
+                let found = index
+                    .search(&signature, BandSearch { limit: Some(limit), ..BandSearch::default() })
+                    .unwrap();
                 assert_eq!(found, model.search(&signature, None, limit), "step {step}");
             }
         }
@@ -81,14 +83,14 @@ fn many_deletions_are_swept_out_and_ids_go_on() {
             assert_eq!(index.add(&signature).unwrap(), model.add(&signature));
         }
         for id in (round * 4000..(round + 1) * 4000).filter(|id| id % 50 != 0) {
-            assert!(index.delete(id) && model.delete(id));
+            assert!(index.delete(id).unwrap() && model.delete(id));
         }
         let stats = index.stats();
         assert!(stats.dead <= 4096 + stats.live / 4, "{stats:?}");
         for _ in 0..60 {
             let family = random.below(500);
             let signature = random.signature(family, 70, 8);
-            let found = index.search(&signature, usize::MAX).unwrap();
+            let found = index.search(&signature, BandSearch::default()).unwrap();
             assert_eq!(found, model.search(&signature, None, usize::MAX));
         }
     }
@@ -118,15 +120,15 @@ proptest! {
             single.check_and_add_with(signature, options).unwrap()
         };
         let singly: Vec<_> = signatures.iter().map(one).collect();
-        let together = batch.check_and_add_many_with(&signatures, &[], on_duplicate, &NEVER).unwrap();
+        let together = batch.check_and_add_many(&signatures, &[], on_duplicate, 1, &NEVER).unwrap();
         prop_assert_eq!(singly, together);
         let search = BandSearch { limit: Some(5), threshold: keep.then_some(0.4) };
         let many = batch.search_many(&signatures, search, 2, &NEVER).unwrap();
         for (signature, found) in signatures.iter().zip(many) {
-            prop_assert_eq!(batch.search_with(signature, search).unwrap(), found);
+            prop_assert_eq!(batch.search(signature, search).unwrap(), found);
         }
         let all = BandIndex::new(&options).unwrap();
-        prop_assert_eq!(all.add_many_at(&signatures, &[]).unwrap(), 0..200);
+        prop_assert_eq!(all.add_many(&signatures, &[], &NEVER).unwrap(), 0..200);
         prop_assert_eq!(all.len(), 200);
     }
 }
@@ -153,24 +155,24 @@ fn what_does_not_fit_is_refused_and_changes_nothing() {
     let bands = BandIndex::new(&options(4, 3)).unwrap();
     assert_eq!(bands.add(&[1; 11]).unwrap_err().code(), "ERR_OUT_OF_RANGE");
     assert_eq!(bands.add(&[1; 13]).unwrap(), 0);
-    let error = bands.add_many_at(&[vec![1; 12], vec![1; 3]], &[]).unwrap_err();
+    let error = bands.add_many(&[vec![1; 12], vec![1; 3]], &[], &NEVER).unwrap_err();
     assert_eq!(
         error.to_string(),
         "the signature has 3 positions; this index takes 12, or none for an empty document"
     );
     let search = BandSearch { threshold: Some(0.5), limit: None };
-    assert_eq!(bands.search_with(&[1; 12], search).unwrap_err().code(), "ERR_OUT_OF_RANGE");
+    assert_eq!(bands.search(&[1; 12], search).unwrap_err().code(), "ERR_OUT_OF_RANGE");
     let whole = BandIndex::new(&kept(4, 3, 12, 0.5)).unwrap();
     assert!(whole.check_and_add(&[1; 13]).is_err());
     let search = BandSearch { threshold: Some(1.5), limit: None };
-    assert!(whole.search_with(&[1; 12], search).is_err());
+    assert!(whole.search(&[1; 12], search).is_err());
     assert_eq!((bands.len(), whole.len()), (1, 0));
     for options in [kept(4, 3, 11, 0.5), kept(4, 3, 1025, 0.5), kept(4, 3, 12, -0.1)] {
         assert_eq!(BandIndex::new(&options).unwrap_err().code(), "ERR_OUT_OF_RANGE");
     }
     let up = AtomicBool::new(true);
     let signatures = [vec![1; 12]];
-    let cancelled = whole.check_and_add_many_with(&signatures, &[], OnDuplicate::Skip, &up);
+    let cancelled = whole.check_and_add_many(&signatures, &[], OnDuplicate::Skip, 1, &up);
     assert_eq!(cancelled.unwrap_err().code(), "ERR_SIMHASH_CANCELLED");
     assert!(whole.is_empty());
 }
@@ -182,8 +184,16 @@ fn empty_signatures_get_ids_and_match_nothing() {
         assert_eq!(index.add(&[]).unwrap(), 0);
         assert_eq!(index.check_and_add(&[]).unwrap().id, Some(1));
         assert_eq!(index.check_and_add(&[0; 12]).unwrap().id, Some(2));
-        assert!(index.search(&[], 10).unwrap().matches.is_empty());
-        let found = index.search(&[0; 12], 10).unwrap();
+        assert!(
+            index
+                .search(&[], BandSearch { limit: Some(10), ..BandSearch::default() })
+                .unwrap()
+                .matches
+                .is_empty()
+        );
+        let found = index
+            .search(&[0; 12], BandSearch { limit: Some(10), ..BandSearch::default() })
+            .unwrap();
         assert_eq!(found.matches.iter().map(|found| found.id).collect::<Vec<_>>(), [2]);
     }
 }

@@ -1,7 +1,7 @@
 //! Equal signatures, crowded bands, and what a document costs.
 
 use crate::model::{Random, options};
-use simhash_index::bands::{BandIndex, Signatures};
+use simhash_index::bands::{BandIndex, BandSearch, Signatures};
 
 #[test]
 fn forty_thousand_equal_signatures_are_kept_once() {
@@ -27,18 +27,20 @@ fn forty_thousand_equal_signatures_that_are_all_added_stay_linear() {
     // A list doubles when it is full: 4 to 8 bytes for each id of each band.
     assert!(stats.table_bytes - 4096 * 24 < 40_000 * 16 * 8, "{stats:?}");
     // A search reads the oldest of each bucket, and says so.
-    let found = index.search(&signature, usize::MAX).unwrap();
+    let found = index.search(&signature, BandSearch::default()).unwrap();
     assert!(found.truncated);
     assert_eq!(found.matches.len(), 1024);
     assert!(found.matches.iter().zip(0..).all(|(found, id)| (found.id, found.bands) == (id, 16)));
-    let few = index.search(&signature, 3).unwrap();
+    let few =
+        index.search(&signature, BandSearch { limit: Some(3), ..BandSearch::default() }).unwrap();
     assert_eq!((few.matches.len(), few.truncated), (3, true));
     assert_eq!(index.stats().truncated, 2);
     // Deleted from the oldest on, the next oldest appear, and the lists shrink.
     for id in 0..39_999 {
-        assert!(index.delete(id));
+        assert!(index.delete(id).unwrap());
     }
-    let left = index.search(&signature, 10).unwrap();
+    let left =
+        index.search(&signature, BandSearch { limit: Some(10), ..BandSearch::default() }).unwrap();
     assert_eq!(left.matches.iter().map(|found| found.id).collect::<Vec<_>>(), [39_999]);
     assert!(!left.truncated && index.stats().entries <= 16 * 4097);
 }

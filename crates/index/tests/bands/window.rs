@@ -76,9 +76,9 @@ fn an_empty_batch_and_a_time_far_ahead_change_nothing() {
     let mut random = Random(4);
     let (a, b) = (random.signature(1, 0, 16), random.signature(2, 0, 16));
     index.add_at(&a, Some(1000)).unwrap();
-    assert_eq!(index.add_many_at::<Vec<u32>>(&[], &[]).unwrap(), 1..1);
+    assert_eq!(index.add_many::<Vec<u32>>(&[], &[], &AtomicBool::new(false)).unwrap(), 1..1);
     let none: [Vec<u32>; 0] = [];
-    assert!(index.check_and_add_many_with(&none, &[], OnDuplicate::Skip, &go).unwrap().is_empty());
+    assert!(index.check_and_add_many(&none, &[], OnDuplicate::Skip, 1, &go).unwrap().is_empty());
     assert_eq!(index.len(), 1);
     let far = 1 << 50;
     let touch = AddOptions { at: Some(far), on_duplicate: OnDuplicate::Touch };
@@ -86,8 +86,8 @@ fn an_empty_batch_and_a_time_far_ahead_change_nothing() {
     for error in [
         index.add_at(&b, Some(far)).unwrap_err(),
         index.check_and_add_with(&a, touch).unwrap_err(),
-        index.add_many_at(&two, &[1001, far]).unwrap_err(),
-        index.check_and_add_many_with(&two, &[1001, far], OnDuplicate::Add, &go).unwrap_err(),
+        index.add_many(&two, &[1001, far], &AtomicBool::new(false)).unwrap_err(),
+        index.check_and_add_many(&two, &[1001, far], OnDuplicate::Add, 1, &go).unwrap_err(),
     ] {
         assert_eq!(error.code(), "ERR_OUT_OF_RANGE", "{error}");
         assert!(error.to_string().contains("window.maxSkew"), "{error}");

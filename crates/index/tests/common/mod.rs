@@ -1,7 +1,7 @@
 //! The oracle: every rule of the index in its plainest form.
 #![allow(dead_code, unreachable_pub)]
 
-use simhash_index::{Checked, Item, Match, Matches};
+use simhash_index::{Item, Match, Matches, Outcome};
 
 /// A stream of well-mixed numbers (`SplitMix64`).
 pub struct Random(pub u64);
@@ -63,10 +63,10 @@ impl Model {
         Matches { matches, truncated }
     }
 
-    pub fn check_and_add(&mut self, item: Item, distance: u32) -> Checked {
+    pub fn check_and_add(&mut self, item: Item, distance: u32) -> Outcome<Match> {
         match self.search(item, distance, 1).matches.first() {
-            Some(&near) => Checked::Duplicate(near),
-            None => Checked::Added(self.add(item)),
+            Some(&near) => Outcome::duplicate(near),
+            None => Outcome::added(self.add(item)),
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use std::sync::atomic::AtomicBool;
 
-use simhash_index::sentences::{SentenceIndex, SentenceItem, SentenceOptions, SentenceOutcome};
-use simhash_index::{AddOptions, OnDuplicate, Window};
+use simhash_index::sentences::{SentenceIndex, SentenceItem, SentenceOptions, Shared};
+use simhash_index::{AddOptions, OnDuplicate, Outcome, Window};
 
 use crate::common::Random;
 use crate::map::item;
@@ -43,7 +43,7 @@ fn an_index_with_any_window_agrees_with_the_model() {
             } else {
                 let on_duplicate = DUPLICATES[random.below(3) as usize];
                 let how = AddOptions { at: Some(at), on_duplicate };
-                let outcome = index.check_and_add(&item, how).unwrap();
+                let outcome = index.check_and_add_with(&item, how).unwrap();
                 assert_eq!(outcome, model.check(&item, at, on_duplicate), "step {step}");
             }
             if step % 7 == 0 {
@@ -56,7 +56,7 @@ fn an_index_with_any_window_agrees_with_the_model() {
             }
             assert_eq!(index.len(), model.model.len());
             let query = self::item(&mut random, 150);
-            assert_eq!(index.search(&query, 5), model.model.search(&query, 5));
+            assert_eq!(index.search(&query, Some(5)).unwrap(), model.model.search(&query, 5));
         }
     }
     let error = SentenceIndex::new(&options(None)).unwrap().expire(1).unwrap_err();
@@ -73,23 +73,24 @@ fn a_batch_is_its_items_one_by_one() {
         for on_duplicate in DUPLICATES {
             let one = |(item, &at)| {
                 let how = AddOptions { at: Some(at), on_duplicate };
-                single.check_and_add(item, how).unwrap()
+                single.check_and_add_with(item, how).unwrap()
             };
-            let expected: Vec<SentenceOutcome> = items.iter().zip(&times).map(one).collect();
-            let found = batch.check_and_add_many(&items, &times, on_duplicate, &NEVER).unwrap();
+            let expected: Vec<Outcome<Shared>> = items.iter().zip(&times).map(one).collect();
+            let found = batch.check_and_add_many(&items, &times, on_duplicate, 1, &NEVER).unwrap();
             assert_eq!(found, expected);
         }
         let one = |(item, &at)| single.similar(item, Some(at)).unwrap();
         let expected: Vec<u64> = items.iter().zip(&times).map(one).collect();
         assert_eq!(batch.similar_many(&items, &times, &NEVER).unwrap(), expected);
-        let first = single.add(&items[0], None).unwrap();
+        let first = single.add_at(&items[0], None).unwrap();
         for item in &items[1..] {
-            single.add(item, None).unwrap();
+            single.add_at(item, None).unwrap();
         }
         assert_eq!(batch.add_many(&items, &[], &NEVER).unwrap(), first..first + 1500);
         for threads in [1, 2, 0] {
-            let found = batch.search_many(&items, 3, threads, &NEVER).unwrap();
-            let expected: Vec<_> = items.iter().map(|item| single.search(item, 3)).collect();
+            let found = batch.search_many(&items, Some(3), threads, &NEVER).unwrap();
+            let expected: Vec<_> =
+                items.iter().map(|item| single.search(item, Some(3)).unwrap()).collect();
             assert_eq!(found, expected);
         }
         assert_eq!(batch.stats().live, single.stats().live);
@@ -104,13 +105,13 @@ fn a_cancelled_batch_has_changed_nothing() {
     for error in [
         index.add_many(&items, &[], &up).unwrap_err(),
         index.similar_many(&items, &[], &up).unwrap_err(),
-        index.check_and_add_many(&items, &[], OnDuplicate::Skip, &up).unwrap_err(),
-        index.search_many(&items, 1, 1, &up).unwrap_err(),
+        index.check_and_add_many(&items, &[], OnDuplicate::Skip, 1, &up).unwrap_err(),
+        index.search_many(&items, Some(1), 1, &up).unwrap_err(),
     ] {
         assert_eq!(error.code(), "ERR_SIMHASH_CANCELLED");
     }
     assert!(index.is_empty());
-    assert_eq!(index.add(&items[0], None).unwrap(), 0);
+    assert_eq!(index.add_at(&items[0], None).unwrap(), 0);
 }
 
 #[test]
@@ -124,7 +125,11 @@ fn of_two_similar_documents_at_once_exactly_one_is_kept() {
                     // One sentence in common, one of its own.
                     let item = SentenceItem::Sentences(vec![round, 1 << 32 | worker << 20 | round]);
                     u64::from(
-                        index.check_and_add(&item, AddOptions::default()).unwrap().id.is_some(),
+                        index
+                            .check_and_add_with(&item, AddOptions::default())
+                            .unwrap()
+                            .id
+                            .is_some(),
                     )
                 };
                 (0..20_000).map(add).sum::<u64>()
@@ -147,10 +152,10 @@ fn one_sentence_in_all_documents_keeps_additions_linear() {
     // Each of these meets all the others; looking at every one of them would be 1.6 billion steps.
     let again: Vec<SentenceItem> =
         (1..=40_000).map(|page| SentenceItem::Sentences(vec![0, page << 32])).collect();
-    let found = index.check_and_add_many(&again, &[], OnDuplicate::Skip, &NEVER).unwrap();
+    let found = index.check_and_add_many(&again, &[], OnDuplicate::Skip, 1, &NEVER).unwrap();
     assert!(found.iter().all(|found| found.id.is_none()));
     assert!(found.iter().all(|found| found.duplicate_of.is_some_and(|near| near.id == 0)));
-    let all = index.search(&again[0], 10);
+    let all = index.search(&again[0], Some(10)).unwrap();
     assert!(all.truncated && all.matches.len() == 10);
     assert_eq!((index.stats().groups, index.stats().truncated), (1, 1));
 }
@@ -160,7 +165,7 @@ fn a_check_and_add_learns_which_sentences_are_on_every_page() {
     let index = SentenceIndex::new(&options(None)).unwrap();
     let check = |sentences: Vec<u64>| {
         let item = SentenceItem::Sentences(sentences);
-        index.check_and_add(&item, AddOptions::default()).unwrap().id.is_some()
+        index.check_and_add_with(&item, AddOptions::default()).unwrap().id.is_some()
     };
     // Pages with a footer in common: the first is kept, five are taken for copies of it, from then on all are kept.
     let kept: Vec<bool> = (0..100).map(|page| check(vec![page << 8, page << 8 | 1, 7])).collect();
@@ -176,28 +181,33 @@ fn an_empty_batch_and_a_time_far_ahead_change_nothing() {
     let window = Some(Window { max_age: Some(100), max_count: None });
     let index = SentenceIndex::new(&options(window)).unwrap();
     let [a, b] = [1, 2].map(SentenceItem::Exact);
-    index.add(&a, Some(1000)).unwrap();
-    assert_eq!(index.add_many(&[], &[], &NEVER).unwrap(), 1..1);
+    index.add_at(&a, Some(1000)).unwrap();
+    assert_eq!(index.add_many::<SentenceItem>(&[], &[], &NEVER).unwrap(), 1..1);
     assert!(index.similar_many(&[], &[], &NEVER).unwrap().is_empty());
-    assert!(index.check_and_add_many(&[], &[], OnDuplicate::Skip, &NEVER).unwrap().is_empty());
+    assert!(
+        index
+            .check_and_add_many::<SentenceItem>(&[], &[], OnDuplicate::Skip, 1, &NEVER)
+            .unwrap()
+            .is_empty()
+    );
     assert_eq!(index.len(), 1);
     let far = 1 << 50;
     let touch = AddOptions { at: Some(far), on_duplicate: OnDuplicate::Touch };
     let (two, times) = ([a.clone(), b.clone()], [1001, far]);
     for error in [
-        index.add(&b, Some(far)).unwrap_err(),
+        index.add_at(&b, Some(far)).unwrap_err(),
         index.similar(&b, Some(far)).unwrap_err(),
-        index.check_and_add(&a, touch).unwrap_err(),
+        index.check_and_add_with(&a, touch).unwrap_err(),
         index.add_many(&two, &times, &NEVER).unwrap_err(),
         index.similar_many(&two, &times, &NEVER).unwrap_err(),
-        index.check_and_add_many(&two, &times, OnDuplicate::Add, &NEVER).unwrap_err(),
+        index.check_and_add_many(&two, &times, OnDuplicate::Add, 1, &NEVER).unwrap_err(),
     ] {
         assert_eq!(error.code(), "ERR_OUT_OF_RANGE", "{error}");
         assert!(error.to_string().contains("window.maxSkew"), "{error}");
     }
-    index.add(&b, Some(1100)).unwrap();
+    index.add_at(&b, Some(1100)).unwrap();
     assert_eq!(index.len(), 2);
     index.set_max_skew(None);
-    index.add(&b, Some(far)).unwrap();
+    index.add_at(&b, Some(far)).unwrap();
     assert_eq!(index.len(), 1);
 }

@@ -2,10 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use simhash_index::sentences::{
-    Common, SentenceItem, SentenceOptions, SentenceOutcome, Shared, SharedMatches,
-};
-use simhash_index::{OnDuplicate, Window};
+use simhash_index::sentences::{Common, SentenceItem, SentenceOptions, Shared, SharedMatches};
+use simhash_index::{OnDuplicate, Outcome, Window};
 
 #[derive(Clone)]
 struct Document {
@@ -229,7 +227,7 @@ impl Windowed {
         item: &SentenceItem,
         at: u64,
         on_duplicate: OnDuplicate,
-    ) -> SentenceOutcome {
+    ) -> Outcome<Shared> {
         self.advance(at);
         let duplicate_of = self.model.search(item, 1).matches.first().copied();
         let id = match (duplicate_of, on_duplicate) {
@@ -244,6 +242,6 @@ impl Windowed {
                 None
             }
         };
-        SentenceOutcome { id, duplicate_of }
+        Outcome { id, duplicate_of, truncated: false }
     }
 }

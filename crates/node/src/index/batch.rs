@@ -9,7 +9,7 @@ use crate::pool;
 use crate::text::Texts;
 use napi::bindgen_prelude::Float64Array;
 use simhash_dedup::online::{Checked, Verify};
-use simhash_index::{Item, OnDuplicate, Outcome};
+use simhash_index::OnDuplicate;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Times in milliseconds; none: the clock.
@@ -66,7 +66,7 @@ impl Shared {
         let documents = self.documents(texts, false, flag)?;
         let times = times.each(documents.len())?;
         live(flag)?;
-        let ids = self.online.add_many(&documents, keys, &times)?;
+        let ids = self.online.add_many(&documents, keys, &times, flag)?;
         Ok(ids.into())
     }
 
@@ -96,32 +96,10 @@ impl Shared {
         }
         let items = self.items(texts, flag)?;
         live(flag)?;
-        let outcomes = if self.window.is_none() && on_duplicate != OnDuplicate::Add {
-            self.checked_in_parallel(&items, flag)?
-        } else {
-            self.index().check_and_add_many_with(&items, &times, on_duplicate, flag)?
-        };
+        let outcomes = on_pool(items.len(), pool::tasks(self.threads), |tasks| {
+            Ok(self.index().check_and_add_many(&items, &times, on_duplicate, tasks, flag)?)
+        })?;
         let by_distance = |outcome| Checked { outcome, similarity: None };
         Ok(NativeChecked::of(&outcomes.into_iter().map(by_distance).collect::<Vec<_>>()))
-    }
-
-    /// Without a window nothing leaves between two items, so the core looks all of them up at once.
-    fn checked_in_parallel(
-        &self,
-        items: &[Item],
-        flag: &AtomicBool,
-    ) -> Result<Vec<Outcome>, Failure> {
-        let checked = on_pool(items.len(), pool::tasks(self.threads), |tasks| {
-            Ok(self.index().check_and_add_many(items, tasks, flag)?)
-        })?;
-        Ok(checked
-            .into_iter()
-            .map(|checked| match checked {
-                simhash_index::Checked::Added(id) => Outcome { id: Some(id), duplicate_of: None },
-                simhash_index::Checked::Duplicate(near) => {
-                    Outcome { id: None, duplicate_of: Some(near) }
-                }
-            })
-            .collect())
     }
 }

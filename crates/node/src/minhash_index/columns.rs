@@ -4,7 +4,8 @@ use crate::check::number;
 use crate::columns::{Column, bitmap};
 use crate::error::Failure;
 use napi_derive::napi;
-use simhash_index::bands::{BandMatch, BandMatches, BandOutcome, BandStats};
+use simhash_index::Outcome;
+use simhash_index::bands::{BandMatch, BandMatches, BandStats};
 
 /// Matches of row i lie between `offsets[i]` and `offsets[i + 1]`. Similarities are NaN where no signatures are kept.
 #[napi(object, object_from_js = false)]
@@ -63,7 +64,7 @@ pub struct NativeBandChecked {
 }
 
 impl NativeBandChecked {
-    pub(super) fn of(outcomes: &[BandOutcome]) -> Self {
+    pub(super) fn of(outcomes: &[Outcome<BandMatch>]) -> Self {
         let id = |id: Option<u64>| id.map_or(f64::NAN, number);
         let near = || outcomes.iter().map(|outcome| outcome.duplicate_of);
         Self {
@@ -88,8 +89,8 @@ pub struct NativeBandOutcome {
     pub truncated: bool,
 }
 
-impl From<BandOutcome> for NativeBandOutcome {
-    fn from(outcome: BandOutcome) -> Self {
+impl From<Outcome<BandMatch>> for NativeBandOutcome {
+    fn from(outcome: Outcome<BandMatch>) -> Self {
         let near = outcome.duplicate_of;
         Self {
             id: outcome.id.map(number),

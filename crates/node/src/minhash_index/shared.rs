@@ -52,7 +52,7 @@ impl Shared {
     ) -> Result<NativeAdded, Failure> {
         let times = times.each(texts.len())?;
         let signatures = self.hasher.signatures(texts, self.threads, flag)?;
-        let ids = self.index.add_many_at(&signatures, &times)?;
+        let ids = self.index.add_many(&signatures, &times, flag)?;
         Ok(ids.into())
     }
 
@@ -66,7 +66,7 @@ impl Shared {
         let times = times.each(texts.len())?;
         let signatures = self.hasher.signatures(texts, self.threads, flag)?;
         let outcomes =
-            self.index.check_and_add_many_with(&signatures, &times, on_duplicate, flag)?;
+            self.index.check_and_add_many(&signatures, &times, on_duplicate, 1, flag)?;
         Ok(NativeBandChecked::of(&outcomes))
     }
 

@@ -4,7 +4,8 @@ use crate::check::number;
 use crate::columns::{Column, bitmap};
 use crate::error::Failure;
 use napi_derive::napi;
-use simhash_index::sentences::{SentenceOutcome, SentenceStats, SharedMatches};
+use simhash_index::Outcome;
+use simhash_index::sentences::{SentenceStats, Shared, SharedMatches};
 
 /// Matches of row i lie between `offsets[i]` and `offsets[i + 1]`.
 #[napi(object, object_from_js = false)]
@@ -53,7 +54,7 @@ pub struct NativeSentenceChecked {
 }
 
 impl NativeSentenceChecked {
-    pub(super) fn of(outcomes: &[SentenceOutcome]) -> Self {
+    pub(super) fn of(outcomes: &[Outcome<Shared>]) -> Self {
         let id = |id: Option<u64>| id.map_or(f64::NAN, number);
         let near = outcomes.iter().map(|outcome| outcome.duplicate_of);
         Self {
@@ -72,8 +73,8 @@ pub struct NativeSentenceOutcome {
     pub shared: Option<u32>,
 }
 
-impl From<SentenceOutcome> for NativeSentenceOutcome {
-    fn from(SentenceOutcome { id, duplicate_of }: SentenceOutcome) -> Self {
+impl From<Outcome<Shared>> for NativeSentenceOutcome {
+    fn from(Outcome { id, duplicate_of, .. }: Outcome<Shared>) -> Self {
         Self {
             id: id.map(number),
             duplicate_of: duplicate_of.map(|near| number(near.id)),

@@ -107,7 +107,7 @@ impl Shared {
         flag: &AtomicBool,
     ) -> Result<NativeSentenceChecked, Failure> {
         let (items, times) = self.items(texts, times, flag)?;
-        let outcomes = self.index.check_and_add_many(&items, &times, on_duplicate, flag)?;
+        let outcomes = self.index.check_and_add_many(&items, &times, on_duplicate, 1, flag)?;
         Ok(NativeSentenceChecked::of(&outcomes))
     }
 
@@ -119,7 +119,7 @@ impl Shared {
     ) -> Result<NativeSentenceMatches, Failure> {
         let items = rows(texts, self.threads, flag, |row| self.item(texts, row))?;
         let found = on_pool(items.len(), pool::tasks(self.threads), |tasks| {
-            Ok(self.index.search_many(&items, limit, tasks, flag)?)
+            Ok(self.index.search_many(&items, Some(limit), tasks, flag)?)
         })?;
         NativeSentenceMatches::of(&found)
     }

@@ -12,7 +12,7 @@ use super::super::{Common, SentenceOptions};
 use super::frame::number;
 use crate::IndexError;
 use crate::image::frame::{Fields, Section};
-use crate::window::Window;
+use crate::live::Window;
 
 /// Bytes of the header, its checksum included: room for the longest recipe, and whole sectors.
 pub(super) const HEADER: usize = 3072;

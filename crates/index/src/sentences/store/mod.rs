@@ -35,8 +35,8 @@ use simhash_store::{Access, Created, Draft, PublishError, lock};
 use self::frame::{FRAMES, Frame, Input, MARKS, Mark, WHOLE};
 use self::log::Log;
 use self::replay::replay;
-use super::state::State;
-use super::{SentenceError, SentenceOptions};
+use super::{SentenceError, SentenceMap, SentenceOptions, State};
+use crate::live;
 
 pub(super) use self::replay::apply;
 
@@ -83,6 +83,7 @@ const TRIES: u32 = 64;
 pub(super) struct Store {
     path: PathBuf,
     header: Vec<u8>,
+    options: SentenceOptions,
     log: Log<File>,
     /// Documents of the whole and changes since.
     records: u64,
@@ -122,43 +123,45 @@ impl Store {
         }
         let mut log = Log::new(file, wanted.durability, read.end, mark);
         log.checkpoint().map_err(|error| SentenceError::write(path, error))?;
-        let store = Self { path: path.to_owned(), header, log, records: read.records, torn };
+        let store =
+            Self { path: path.to_owned(), header, options, log, records: read.records, torn };
         Ok((store, read.state, options))
     }
 
-    /// Appends changes, so many of them; they are kept when this returns. After an error the file holds what it held
-    /// before.
-    pub(super) fn commit(&mut self, changes: &[u8], count: u64) -> Result<(), SentenceError> {
+    /// Bytes of a torn tail that was cut off when the file was opened.
+    pub(super) fn torn(&self) -> u64 {
+        self.torn
+    }
+}
+
+impl live::File<SentenceMap> for Store {
+    fn commit(&mut self, changes: &[u8], count: u64) -> Result<(), SentenceError> {
         let written = self.log.append(changes);
         written.map_err(|error| SentenceError::write(&self.path, error))?;
         self.records += count;
         Ok(())
     }
 
-    /// The state that was acknowledged, read from the file again.
-    pub(super) fn read_again(&mut self, options: &SentenceOptions) -> Result<State, SentenceError> {
+    fn read_again(&mut self) -> Result<State, SentenceError> {
         let end = self.log.end();
         let file = &mut self.log.medium;
         let sought = file.seek(SeekFrom::Start(FRAMES));
         sought.map_err(|error| SentenceError::read(&self.path, error))?;
         let mut input = Input::new(BufReader::new(file), &self.path, end);
         input.skip_to(FRAMES);
-        let read = replay(&mut input, &self.path, options, Mark { end, turn: 0 })?;
+        let read = replay(&mut input, &self.path, &self.options, Mark { end, turn: 0 })?;
         Ok(read.state)
     }
 
-    /// Whether the file holds so much more than is alive that writing it anew pays.
-    pub(super) fn is_mostly_gone(&self, live: u64) -> bool {
+    fn is_mostly_gone(&self, live: u64) -> bool {
         self.records > 4 * live + LEAST
     }
 
-    /// The file could not be written anew, but is as good as it was: next time when it has grown as much again.
-    pub(super) fn postpone(&mut self) {
+    fn postpone(&mut self) {
         self.records = 0;
     }
 
-    /// Writes the whole in place of the changes.
-    pub(super) fn rewrite(&mut self, state: &State) -> Result<(), SentenceError> {
+    fn rewrite(&mut self, state: &State) -> Result<(), SentenceError> {
         let path = &self.path;
         let (mut draft, end) = write_whole(path, &self.header, &state.write())?;
         draft.seal().map_err(unpublished)?;
@@ -170,37 +173,30 @@ impl Store {
         // Where only its folder could not be flushed the new file has the name all the same: what comes belongs into it.
         if lock::is_current(&file, path) {
             self.log = Log::new(file, self.log.durability(), end, Mark { end, turn: 1 });
-            self.records = state.map.len();
+            self.records = state.live();
         }
         published.map(drop).map_err(unpublished)
     }
 
-    /// Whether a path leads to this file.
-    pub(super) fn is_at(&self, path: &Path) -> bool {
+    fn is_at(&self, path: &Path) -> bool {
         let own = fs::canonicalize(&self.path).ok();
         own.is_some() && fs::canonicalize(path).ok() == own
     }
 
-    pub(super) fn header(&self) -> &[u8] {
+    fn header(&self) -> &[u8] {
         &self.header
     }
 
-    pub(super) fn path(&self) -> &Path {
+    fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Bytes of the file.
-    pub(super) fn len(&self) -> u64 {
+    fn len(&self) -> u64 {
         self.log.end()
     }
 
-    pub(super) fn torn(&self) -> u64 {
-        self.torn
-    }
-
-    /// From now on writes go to a handle that refuses them.
     #[cfg(test)]
-    pub(super) fn refuse_writes(&mut self, read_only: File) {
+    fn refuse_writes(&mut self, read_only: File) {
         self.log.medium = read_only;
     }
 }

@@ -13,8 +13,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use super::frame::{AROUND, CHANGES, Frame, Input, Mark, WHOLE, number};
 use crate::image::frame::Section;
 use crate::sentences::operation::Operation;
-use crate::sentences::state::State;
-use crate::sentences::{SentenceError, SentenceOptions};
+use crate::sentences::{SentenceError, SentenceOptions, State};
 
 /// Bytes that a disk writes whole or not at all.
 const SECTOR: u64 = 512;
@@ -39,7 +38,7 @@ pub(super) fn replay<R: Read + Seek>(
     let named = |error| SentenceError::of(path, error);
     let mut first = input.frame(WHOLE)?;
     let mut state = State::read(options, &mut first).map_err(named)?;
-    let mut records = state.map.len();
+    let mut records = state.live();
     while input.offset() < mark.end {
         let mut changes = input.frame(CHANGES)?;
         records += apply(&mut state, &mut changes, options).map_err(named)?;
@@ -78,7 +77,7 @@ pub(in crate::sentences) fn apply(
     while !changes.is_empty() {
         let at = changes.offset();
         let change = Operation::read(changes, options.sentences)?;
-        if !state.replay(&change)? {
+        if !state.replay(options, &change.as_change())? {
             let reason = format!("the change {change:?} does not fit what came before");
             return Err(crate::IndexError::Damaged { offset: at, reason });
         }

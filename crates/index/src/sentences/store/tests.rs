@@ -1,6 +1,7 @@
 //! What other indexes and other programs do to a file meanwhile.
 
 use super::*;
+use crate::live::File as _;
 use crate::sentences::SentenceItem;
 use crate::sentences::operation::Operation;
 
@@ -12,7 +13,7 @@ fn commit(store: &mut Store, state: &mut State, sentence: u64) {
     let change = Operation::Add(SentenceItem::Sentences(vec![sentence]));
     let mut bytes = Vec::new();
     change.write(5, &mut bytes);
-    state.replay(&change).unwrap();
+    state.replay(&options().options, &change.as_change()).unwrap();
     store.commit(&bytes, 1).unwrap();
 }
 
@@ -34,7 +35,7 @@ fn a_file_that_took_the_name_is_never_replaced_by_who_had_it_before() {
     commit(&mut store, &mut state, 2);
     drop(store);
     let (_, state, _) = Store::open(&folder.path().join("moved"), &options()).unwrap();
-    assert_eq!(state.map.len(), 2);
+    assert_eq!(state.live(), 2);
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
 }
 
@@ -54,9 +55,9 @@ fn a_file_that_is_written_anew_is_locked_all_the_time() {
 fn the_acknowledged_state_can_be_read_again_at_any_time() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
-    let (mut store, mut state, own) = Store::open(&path, &options()).unwrap();
+    let (mut store, mut state, _) = Store::open(&path, &options()).unwrap();
     for sentence in 0..5 {
         commit(&mut store, &mut state, sentence);
-        assert_eq!(store.read_again(&own).unwrap().write(), state.write());
+        assert_eq!(store.read_again().unwrap().write(), state.write());
     }
 }

@@ -33,7 +33,7 @@ fn read<R: Read + Seek>(file: R, length: usize) -> Result<(u64, usize), Sentence
     input.header()?;
     let mark = input.mark()?;
     let read = replay(&mut input, &path, &SentenceOptions::default(), mark)?;
-    Ok((read.state.map.len(), read.end as usize))
+    Ok((read.state.live(), read.end as usize))
 }
 
 fn reading(bytes: &[u8]) -> Result<(u64, usize), SentenceError> {

@@ -21,8 +21,10 @@ use std::time::Duration;
 use ahash::AHashSet;
 use parking_lot::{Condvar, Mutex};
 
-use super::Shared;
+use super::Hamming;
 use crate::IndexError;
+use crate::ids::Ids;
+use crate::live::Shared;
 use crate::run::Run;
 use crate::stack::{BACKLOG, Job};
 
@@ -74,25 +76,27 @@ impl Worker {
     }
 }
 
-impl Shared {
+impl Shared<Hamming> {
     /// Waits while too many fronts wait for their merge, or more is dead than lives. Whoever has added or deleted so much
     /// does so without keeping others from their turns.
-    pub(super) fn settle(self: &Arc<Self>) {
+    pub(super) fn catch_up(self: &Arc<Self>) {
         let is_behind = || {
             let state = self.state.read();
-            state.stack.waiting() > BACKLOG || state.ids.is_mostly_dead()
+            state.kind.stack.waiting() > BACKLOG || state.kind.ids.is_mostly_dead()
         };
-        while is_behind() && !self.worker.has_failed() {
+        while is_behind() && !self.background.worker.has_failed() {
             if self.is_due() {
                 self.start();
             }
-            self.worker.wait();
+            self.background.worker.wait();
         }
     }
 
     /// Makes sure that a thread works on what is due.
     pub(super) fn start(self: &Arc<Self>) {
-        if self.worker.has_failed() || self.worker.busy.swap(true, Ordering::SeqCst) {
+        if self.background.worker.has_failed()
+            || self.background.worker.busy.swap(true, Ordering::SeqCst)
+        {
             return;
         }
         let shared = Arc::clone(self);
@@ -109,16 +113,16 @@ impl Shared {
             while let Some(job) = self.next_job() {
                 // Every lock is free again after a panic, and the state whole between any two of them.
                 if catch_unwind(AssertUnwindSafe(|| self.finish(job))).is_err() {
-                    self.worker.failed.store(true, Ordering::SeqCst);
+                    self.background.worker.failed.store(true, Ordering::SeqCst);
                     break;
                 }
             }
-            self.worker.busy.store(false, Ordering::SeqCst);
-            self.worker.notify();
+            self.background.worker.busy.store(false, Ordering::SeqCst);
+            self.background.worker.notify();
             // Work that came after the last look found this thread still busy.
-            if self.worker.has_failed()
+            if self.background.worker.has_failed()
                 || !self.is_due()
-                || self.worker.busy.swap(true, Ordering::SeqCst)
+                || self.background.worker.busy.swap(true, Ordering::SeqCst)
             {
                 return;
             }
@@ -127,29 +131,29 @@ impl Shared {
 
     pub(super) fn is_due(&self) -> bool {
         let state = self.state.read();
-        state.stack.is_idle() && (state.stack.is_due() || state.ids.should_purge())
+        state.kind.stack.is_idle() && (state.kind.stack.is_due() || state.kind.ids.should_purge())
     }
 
     /// What is dead is dropped when there is much of it, and whenever little is rewritten.
     fn next_job(&self) -> Option<Job> {
         let mut state = self.state.write();
-        if !state.stack.is_idle() {
+        if !state.kind.stack.is_idle() {
             return None;
         }
-        if state.ids.known().1 == 0 {
-            state.stack.answer();
+        if state.kind.ids.known().1 == 0 {
+            state.kind.stack.answer();
         }
-        let purge = state.ids.should_purge() || state.stack.is_requested();
-        if !(purge || state.stack.is_due()) {
+        let purge = state.kind.ids.should_purge() || state.kind.stack.is_requested();
+        if !(purge || state.kind.stack.is_due()) {
             return None;
         }
         if purge {
             // The dead of the front would have to stay, and might be most of all.
-            state.stack.set_aside();
+            state.kind.stack.set_aside();
         }
-        let job = state.stack.job();
-        let drop = purge || job.drops_easily(state.ids.died());
-        Some(if drop { job.purging(state.ids.take_died()) } else { job })
+        let job = state.kind.stack.job();
+        let drop = purge || job.drops_easily(state.kind.ids.died());
+        Some(if drop { job.purging(state.kind.ids.take_died()) } else { job })
     }
 
     /// Forgets what is dead, builds the tables and puts each in place.
@@ -157,40 +161,40 @@ impl Shared {
         let mut dead = AHashSet::new();
         for died in job.died().chunks(SLICE) {
             let state = self.state.read();
-            dead.extend(died.iter().filter(|&&value| state.ids.first(value).is_none()));
+            dead.extend(died.iter().filter(|&&value| state.kind.ids.first(value).is_none()));
         }
         let job = &mut job.without(dead);
         let dropped = job.dropped();
-        self.state.write().stack.begin();
+        self.state.write().kind.stack.begin();
         for values in dropped.chunks(SLICE) {
             let mut state = self.state.write();
             for &value in values {
-                if !state.ids.forget(value) {
-                    state.stack.push(value);
+                if !state.kind.ids.forget(value) {
+                    state.kind.stack.push(value);
                 }
             }
         }
         drop(dropped);
         for died in job.died().chunks(SLICE) {
-            self.state.write().ids.remember_dead(died);
+            self.state.write().kind.ids.remember_dead(died);
         }
         let threads = if job.is_requested() { cores() } else { 1 };
-        self.worker.taken.store(job.bytes(threads), Ordering::Relaxed);
-        job.run(threads, |number, table| self.state.write().stack.put_table(number, table));
-        self.worker.taken.store(0, Ordering::Relaxed);
-        self.state.write().stack.commit(job);
+        self.background.worker.taken.store(job.bytes(threads), Ordering::Relaxed);
+        job.run(threads, |number, table| self.state.write().kind.stack.put_table(number, table));
+        self.background.worker.taken.store(0, Ordering::Relaxed);
+        self.state.write().kind.stack.commit(job);
         // Its memory serves again: a page that the system must clear first costs more than the additions that fill it.
         if let Some(front) = job.take_front().filter(|_| !job.is_requested()) {
             let empty = front.emptied();
-            self.state.write().stack.reuse(empty);
+            self.state.write().kind.stack.reuse(empty);
         }
-        self.worker.notify();
+        self.background.worker.notify();
     }
 
     /// One run of everything that is here now; additions and searches go on meanwhile, and what is added then is not in
     /// it. `cancel` ends the waiting, not the merge.
     pub(super) fn seal(self: &Arc<Self>, cancel: &AtomicBool) -> Result<Option<Run>, IndexError> {
-        let sealed = self.state.write().stack.request();
+        let sealed = self.state.write().kind.stack.request();
         self.wait(&sealed, cancel)
     }
 
@@ -201,7 +205,7 @@ impl Shared {
     ) -> Result<(Option<Run>, u64), IndexError> {
         let (sealed, end) = {
             let mut state = self.state.write();
-            (state.stack.request(), state.ids.next())
+            (state.kind.stack.request(), state.kind.ids.ids().next())
         };
         Ok((self.wait(&sealed, cancel)?, end))
     }
@@ -219,7 +223,7 @@ impl Shared {
             match sealed.recv_timeout(MOMENT) {
                 Ok(run) => return Ok(run),
                 Err(RecvTimeoutError::Disconnected) => return Err(IndexError::Merge),
-                Err(RecvTimeoutError::Timeout) if self.worker.has_failed() => {
+                Err(RecvTimeoutError::Timeout) if self.background.worker.has_failed() => {
                     return Err(IndexError::Merge);
                 }
                 Err(RecvTimeoutError::Timeout) if cancel.load(Ordering::Relaxed) => {

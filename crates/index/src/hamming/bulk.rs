@@ -2,25 +2,27 @@
 //!
 //! Every item gets its id first, a slice per turn, in a map that has room for all; then one merge takes the new fingerprints,
 //! unsorted as they came, with all cores, while nobody waits for a turn. Searches of many at a time find the batch when it is
-//! done. Single searches and checks find it at once, by reading its fingerprints one by one ([`State::unsealed`]); who looks
+//! done. Single searches and checks find it at once, by reading its fingerprints one by one ([`Hamming::unsealed`]); who looks
 //! for near documents before it has the turn must know that they are in no table.
 //!
-//! [`State::unsealed`]: super::State
+//! [`Hamming::unsealed`]: super::Hamming
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use super::background::SLICE;
-use super::{Added, State, Unsealed, Writer, stored};
-use crate::Item;
+use super::{Hamming, Item, Unsealed, stored_all};
+use crate::IndexError;
+use crate::ids::Ids;
+use crate::live::{Added, Writer};
 use crate::scan::Hit;
 
-impl State {
+impl Hamming {
     /// Adds items for which there is room, their fingerprints to the unsealed ones.
     fn add_unsealed(&mut self, items: &[Item]) {
         let Self { ids, unsealed, .. } = self;
         let Some(unsealed) = unsealed else { return };
-        let values = items.iter().filter_map(|item| match stored(*item) {
+        let values = items.iter().filter_map(|item| match *item {
             Item::Fingerprint(value) => Some(value),
             _ => None,
         });
@@ -28,7 +30,7 @@ impl State {
         values.for_each(|value| ids.prefetch_records(value));
         let fresh = Arc::make_mut(&mut unsealed.values);
         for &item in items {
-            if let (Item::Fingerprint(value), (_, true)) = (stored(item), ids.add(stored(item))) {
+            if let (Item::Fingerprint(value), (_, true)) = (item, ids.add(item)) {
                 fresh.push(value);
             }
         }
@@ -48,40 +50,40 @@ impl State {
     }
 }
 
-impl Writer<'_> {
+impl Writer<'_, Hamming> {
     /// Adds the items of a batch, a slice per turn: about 100 ns for an id, and 20 to 30 ns of one core for each table.
-    pub(super) fn add_bulk(&mut self, items: &[Item]) -> Added {
-        let shared = &self.index.shared;
+    pub(super) fn add_bulk<B: AsRef<Item>>(&mut self, items: &[B]) -> Result<Added, IndexError> {
+        let shared = &self.live.shared;
         let mut added = {
             let mut state = shared.state.write();
-            let from = state.ids.next();
+            let from = state.kind.ids.ids().next();
             let values = Arc::new(Vec::with_capacity(items.len()));
-            state.unsealed = Some(Unsealed { from, values });
+            state.kind.unsealed = Some(Unsealed { from, values });
             Added::from(from)
         };
-        while shared.state.write().ids.reserve(items.len(), SLICE) {}
+        while shared.state.write().kind.ids.reserve(items.len(), SLICE) {}
         for slice in items.chunks(SLICE) {
-            self.next(slice.len());
+            self.next(slice.len())?;
             let mut state = shared.state.write();
-            let first = state.ids.next();
-            state.add_unsealed(slice);
-            added.push(first..state.ids.next());
+            let first = state.kind.ids.ids().next();
+            state.kind.add_unsealed(&stored_all(slice));
+            added.push(first..state.kind.ids.ids().next());
         }
         let values = {
             let state = shared.state.read();
-            state.unsealed.as_ref().map(|unsealed| Arc::clone(&unsealed.values))
+            state.kind.unsealed.as_ref().map(|unsealed| Arc::clone(&unsealed.values))
         };
         let values = values.unwrap_or_default();
         self.unlocked(|shared| {
-            shared.reached(super::Stage::Assigned);
-            let sealed = shared.state.write().stack.request_with(Arc::clone(&values));
+            shared.background.reached(super::Stage::Assigned);
+            let sealed = shared.state.write().kind.stack.request_with(Arc::clone(&values));
             if shared.wait(&sealed, &AtomicBool::new(false)).is_err() {
                 for values in values.chunks(SLICE) {
-                    shared.state.write().enter(values);
+                    shared.state.write().kind.enter(values);
                 }
             }
-            shared.state.write().unsealed = None;
+            shared.state.write().kind.unsealed = None;
         });
-        added
+        Ok(added)
     }
 }

@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::ids::holders::walking;
-use std::sync::atomic::AtomicUsize;
+use crate::{AddOptions, OnDuplicate};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 
 static NEVER: AtomicBool = AtomicBool::new(false);
@@ -42,7 +43,7 @@ fn between(
 }
 
 fn at(index: &Index, hook: impl Fn(Stage) + Send + Sync + 'static) {
-    *index.shared.hook.lock() = Some(Hook(Arc::new(hook)));
+    *index.shared.background.hook.lock() = Some(Hook(Arc::new(hook)));
 }
 
 type Batch = fn(&Index, &[Item]) -> Vec<Option<u64>>;
@@ -65,20 +66,17 @@ fn single_calls_are_done_while_a_batch_is_under_way_and_the_order_is_kept() {
         let number = number as u64;
         index.check_and_add(Item::Fingerprint(value(number * 7 % 900) ^ 6)).unwrap();
         index.add(item(number * 31 % 900)).unwrap();
-        index.delete(number * 13 % 700);
+        index.delete(number * 13 % 700).unwrap();
     };
-    let add: Batch = |index, items| index.add_many(items).unwrap().iter().map(Some).collect();
+    let add: Batch =
+        |index, items| index.add_many(items, &[], &NEVER).unwrap().iter().map(Some).collect();
     let check: Batch = |index, items| {
-        let checked = index.check_and_add_many(items, 2, &NEVER).unwrap();
-        let id = |checked| match checked {
-            Checked::Added(id) => Some(id),
-            Checked::Duplicate(_) => None,
-        };
-        checked.into_iter().map(id).collect()
+        let checked = index.check_and_add_many(items, &[], OnDuplicate::Skip, 2, &NEVER).unwrap();
+        checked.into_iter().map(|outcome| outcome.id).collect()
     };
     let touch: Batch = |index, items| {
         let skip = OnDuplicate::Touch;
-        let outcomes = index.check_and_add_many_with(items, &[], skip, &NEVER).unwrap();
+        let outcomes = index.check_and_add_many(items, &[], skip, 1, &NEVER).unwrap();
         outcomes.into_iter().map(|outcome| outcome.id).collect()
     };
     let windows = [None, Some(Window { max_age: None, max_count: Some(600) })];
@@ -111,9 +109,11 @@ fn single_calls_are_done_while_a_batch_is_under_way_and_the_order_is_kept() {
 fn nobody_waits_for_the_merge_of_a_batch_that_is_sealed_at_once_and_checks_see_it() {
     const MANY: u64 = 70_000;
     let index = index(None);
-    index.add_many(&(0..3000).map(|number| item(MANY + number)).collect::<Vec<_>>()).unwrap();
+    index
+        .add_many(&(0..3000).map(|number| item(MANY + number)).collect::<Vec<_>>(), &[], &NEVER)
+        .unwrap();
     for id in 0..1000 {
-        assert!(index.delete(id));
+        assert!(index.delete(id).unwrap());
     }
     let (weak, looked_in) = (Arc::downgrade(&index), Arc::new(AtomicUsize::new(0)));
     let seen = Arc::clone(&looked_in);
@@ -123,17 +123,17 @@ fn nobody_waits_for_the_merge_of_a_batch_that_is_sealed_at_once_and_checks_see_i
         // In no table, and yet a duplicate.
         let near = Match { id: 3000 + 77, distance: 1 };
         let query = Item::Fingerprint(value(77) ^ 2);
-        assert_eq!(index.check_and_add(query).unwrap(), Checked::Duplicate(near));
+        assert_eq!(index.check_and_add(query).unwrap(), Outcome::duplicate(near));
         assert_eq!(index.search(query, ALL).unwrap().matches, [near]);
         // One that leaves, one that leaves and comes again, one that was dead before and comes again.
-        assert!(index.delete(3000 + 78));
-        assert!(index.delete(3000 + 79));
-        assert_eq!(index.check_and_add(item(79)).unwrap(), Checked::Added(3000 + MANY));
-        assert_eq!(index.check_and_add(item(MANY + 5)).unwrap(), Checked::Added(3001 + MANY));
+        assert!(index.delete(3000 + 78).unwrap());
+        assert!(index.delete(3000 + 79).unwrap());
+        assert_eq!(index.check_and_add(item(79)).unwrap(), Outcome::added(3000 + MANY));
+        assert_eq!(index.check_and_add(item(MANY + 5)).unwrap(), Outcome::added(3001 + MANY));
         assert_eq!(index.add(item(80)).unwrap(), 3002 + MANY);
     });
     let items: Vec<Item> = (0..MANY).map(item).collect();
-    assert_eq!(index.add_many(&items).unwrap(), 3000..3000 + MANY);
+    assert_eq!(index.add_many(&items, &[], &NEVER).unwrap(), 3000..3000 + MANY);
     assert_eq!(looked_in.load(Ordering::SeqCst), 1);
     index.compact();
     for number in 0..MANY {
@@ -161,17 +161,17 @@ fn a_batch_that_looked_before_sees_what_has_left_and_come_since() {
     at(&index, move |stage| {
         let Some(index) = weak.upgrade().filter(|_| stage == Stage::Looked) else { return };
         for id in [3, 4, 5] {
-            assert!(index.delete(id));
+            assert!(index.delete(id).unwrap());
         }
         assert_eq!(index.add(Item::Fingerprint(value(4) ^ 7)).unwrap(), 100);
         assert_eq!(index.add(Item::Fingerprint(value(6) ^ 1)).unwrap(), 101);
         assert_eq!(index.add(item(500)).unwrap(), 102);
     });
-    let near = |id, distance| Checked::Duplicate(Match { id, distance });
+    let near = |id, distance| Outcome::duplicate(Match { id, distance });
     let items = [item(3), item(4), Item::Fingerprint(value(6) ^ 3), item(500), item(3), item(7)];
     assert_eq!(
-        index.check_and_add_many(&items, 1, &NEVER).unwrap(),
-        [Checked::Added(103), near(100, 3), near(101, 1), near(102, 0), near(103, 0), near(7, 0)]
+        index.check_and_add_many(&items, &[], OnDuplicate::Skip, 1, &NEVER).unwrap(),
+        [Outcome::added(103), near(100, 3), near(101, 1), near(102, 0), near(103, 0), near(7, 0)]
     );
 }
 
@@ -188,13 +188,17 @@ fn a_batch_that_looked_while_another_was_being_sealed_finds_it() {
             let (index, found) = (weak.upgrade().unwrap(), found.clone());
             std::thread::spawn(move || {
                 let near = [Item::Fingerprint(value(69_999) ^ 1)];
-                found.send(index.check_and_add_many(&near, 1, &NEVER).unwrap()).unwrap();
+                found
+                    .send(
+                        index.check_and_add_many(&near, &[], OnDuplicate::Skip, 1, &NEVER).unwrap(),
+                    )
+                    .unwrap();
             });
             wait.lock().recv().unwrap();
         }
     });
-    index.add_many(&items).unwrap();
-    let expected = Checked::Duplicate(Match { id: 69_999, distance: 1 });
+    index.add_many(&items, &[], &NEVER).unwrap();
+    let expected = Outcome::duplicate(Match { id: 69_999, distance: 1 });
     assert_eq!(later.recv().unwrap(), [expected]);
 }
 
@@ -223,13 +227,13 @@ fn a_snapshot_is_the_index_at_the_call_whatever_comes_before_it_is_written() {
     let expected = but_tables(saved(filled().snapshot(|_| ())));
     let changes: [fn(&Index); 5] = [
         |index| assert!(index.add_at(item(9000), Some(5000)).is_ok()),
-        |index| assert!(index.delete(7)),
+        |index| assert!(index.delete(7).unwrap()),
         |index| assert_eq!(index.expire(100).unwrap(), 100),
         |index| {
             let touch = AddOptions { at: Some(5000), on_duplicate: OnDuplicate::Touch };
             assert!(index.check_and_add_with(item(9), touch).unwrap().duplicate_of.is_some());
         },
-        |index| assert!(index.add_many_at(&[item(9000), item(9001)], &[5000, 9000]).is_ok()),
+        |index| assert!(index.add_many(&[item(9000), item(9001)], &[5000, 9000], &NEVER).is_ok()),
     ];
     for (number, change) in changes.into_iter().enumerate() {
         let index = filled();
@@ -268,13 +272,13 @@ fn what_tables_have_too_much_is_not_in_an_opened_index() {
     }
     index.compact();
     // No merge begins until both requests are there: they get the same tables.
-    index.shared.worker.hold(true);
-    assert!(index.delete(1));
+    index.shared.background.worker.hold(true);
+    assert!(index.delete(1).unwrap());
     let early = index.snapshot(|_| ());
     index.add(item(1)).unwrap();
     index.add(item(5000)).unwrap();
     let late = index.snapshot(|_| ());
-    index.shared.worker.hold(false);
+    index.shared.background.worker.hold(false);
     for (pending, more) in [(early, 0), (late, 1)] {
         let opened = Index::open(&mut saved(pending).as_slice()).unwrap();
         for (number, before) in [(1, more), (5000, more), (2, 1)] {
@@ -288,17 +292,17 @@ fn what_tables_have_too_much_is_not_in_an_opened_index() {
 #[test]
 fn the_dead_that_a_merge_could_not_drop_go_with_a_later_one() {
     let index = index(None);
-    index.shared.worker.hold(true);
+    index.shared.background.worker.hold(true);
     // The first 2,048 fill a front, the others are in the next.
     for number in 0..2050 {
         index.add(item(number)).unwrap();
     }
     for id in [0, 2049] {
-        assert!(index.delete(id));
+        assert!(index.delete(id).unwrap());
     }
-    index.shared.worker.hold(false);
+    index.shared.background.worker.hold(false);
     index.shared.start();
-    while index.shared.worker.is_busy() || index.shared.is_due() {
+    while index.shared.background.worker.is_busy() || index.shared.is_due() {
         std::thread::yield_now();
     }
     let stats = index.stats();
@@ -315,16 +319,16 @@ fn an_index_that_is_full_takes_more_when_the_oldest_have_left() {
         index.add(item(number)).unwrap();
     }
     // As if all ids but the first chunk's had been used and released.
-    index.shared.state.write().ids.skip((1 << 19) - 2);
+    index.shared.state.write().kind.ids.skip((1 << 19) - 2);
     let next = index.next_id();
     let room = u64::from(u32::MAX) - 1 - next;
     let items: Vec<Item> = (0..room).map(|number| item(10_000 + number)).collect();
-    assert_eq!(index.add_many(&items).unwrap(), next..next + room);
+    assert_eq!(index.add_many(&items, &[], &NEVER).unwrap(), next..next + room);
     let full = IndexError::Full { oldest: 0 };
     assert_eq!(index.add(item(9000)), Err(full.clone()));
-    assert_eq!(index.add_many(&[item(9000)]).unwrap_err(), full);
+    assert_eq!(index.add_many(&[item(9000)], &[], &NEVER).unwrap_err(), full);
     // Too few for a purge of its own accord.
-    assert!((0..10).all(|id| index.delete(id)));
+    assert!((0..10).all(|id| index.delete(id).unwrap()));
     assert_eq!(index.add(item(9000)), Ok(next + room));
     assert_eq!(ids(&index, item(9000)), [next + room]);
 }

@@ -1,59 +1,78 @@
-//! The live index: many readers, one writer at a time, every answer exact.
+//! The Hamming index: fingerprints within k bits, exactly, with short texts and empty documents beside them.
 //!
-//! Two locks. Who has the turn ([`turns`](crate::turns)) knows that nothing is added or deleted meanwhile, so a
-//! check-and-add looks and adds as one step, and of two near-duplicates that arrive together exactly one is kept.
-//! `state` guards the data: searches share it, and it is taken exclusively only for the moment of a change, never while
-//! something is built. Merges build on threads of their own ([`background`]).
+//! [`Hamming`] is the kind, [`Index`] the live index of it. New fingerprints go into a memtable, and merges build on threads of
+//! their own ([`background`]), so nothing is built while the state is held.
 
-mod added;
 mod background;
-pub(crate) mod batch;
+mod batch;
 mod bulk;
-pub(crate) mod timed;
+mod documents;
+mod item;
 mod whole;
-mod writer;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::AtomicBool;
 
-use parking_lot::RwLock;
-
-pub use self::added::Added;
 use self::background::Worker;
-pub(crate) use self::batch::each;
-pub use self::timed::{AddOptions, OnDuplicate, Outcome};
+pub(crate) use self::documents::Documents;
+pub use self::item::{Item, Match, SearchOptions};
 pub(crate) use self::whole::Parts;
 pub use self::whole::Pending;
-pub use self::writer::Writer;
-use crate::ids::Ids;
+use crate::live::{Added, Answer, Keeping, Kind, Live, Nearest, Outcome, Shared, State, Writer};
 use crate::plan::{MAX_DISTANCE, Plan};
 use crate::run::Run;
 use crate::scan::{self, Hit};
 use crate::spread::spread;
 use crate::stack::Stack;
-use crate::turns::Turns;
-use crate::window::{Ages, Skew, Window};
-use crate::{Checked, IndexError, IndexOptions, Item, Match, Matches, SearchOptions, Stats};
+use crate::{IndexError, IndexOptions, Stats, Window};
+
+/// The answer to a search in a Hamming index, ordered by distance, then id.
+pub type Matches = Answer<Match>;
 
 /// An exact Hamming index over 64-bit fingerprints, with short texts and empty documents beside them.
-///
-/// Every method takes `&self`; share it between threads as it is.
-#[derive(Debug)]
-pub struct Index {
+pub type Index = Live<Hamming>;
+
+/// How a Hamming index was made.
+#[derive(Debug, Clone)]
+pub struct Settings {
     plan: Arc<Plan>,
     max_distance: u32,
-    shared: Arc<Shared>,
-    truncated: AtomicU64,
+    window: Option<Window>,
 }
 
-/// What the index shares with its merges.
+/// Fingerprints in sorted tables, and who holds them.
 #[derive(Debug)]
-struct Shared {
-    turns: Turns<()>,
-    state: RwLock<State>,
+pub struct Hamming {
+    stack: Stack,
+    ids: Documents,
+    /// A batch under way whose fingerprints are not in the tables yet.
+    unsealed: Option<Unsealed>,
+}
+
+#[derive(Debug)]
+struct Unsealed {
+    /// The first id that may be one of its.
+    from: u64,
+    /// Fingerprints that have an id and are in no table.
+    values: Arc<Vec<u64>>,
+}
+
+/// The item as it is stored.
+fn stored(item: Item) -> Item {
+    match item {
+        Item::Fingerprint(fingerprint) => Item::Fingerprint(spread(fingerprint)),
+        other => other,
+    }
+}
+
+fn stored_all<B: AsRef<Item>>(items: &[B]) -> Vec<Item> {
+    items.iter().map(|item| stored(*item.as_ref())).collect()
+}
+
+/// What merges are made with.
+#[derive(Debug, Default)]
+pub struct Beside {
     worker: Worker,
-    window: Option<Window>,
-    skew: Skew,
     /// What a test does at a stage, on the thread that reaches it.
     #[cfg(test)]
     hook: parking_lot::Mutex<Option<Hook>>,
@@ -79,7 +98,7 @@ impl std::fmt::Debug for Hook {
     }
 }
 
-impl Shared {
+impl Beside {
     #[cfg(test)]
     fn reached(&self, stage: Stage) {
         if let Some(Hook(hook)) = { self.hook.lock().clone() } {
@@ -92,45 +111,127 @@ impl Shared {
     fn reached(&self, _: Stage) {}
 }
 
-#[derive(Debug)]
-struct State {
-    stack: Stack,
-    ids: Ids,
-    ages: Ages,
-    /// A batch under way whose fingerprints are not in the tables yet.
-    unsealed: Option<Unsealed>,
-}
+impl Kind for Hamming {
+    type Options = Settings;
+    type Item = Item;
+    type Form<'a> = Item;
+    type Search = SearchOptions;
+    type Match = Match;
+    /// An item that no table has.
+    type Hint = Option<Item>;
+    type Background = Beside;
 
-#[derive(Debug)]
-struct Unsealed {
-    /// The first id that may be one of its.
-    from: u64,
-    /// Fingerprints that have an id and are in no table.
-    values: Arc<Vec<u64>>,
-}
+    fn window(options: &Settings) -> Option<Window> {
+        options.window
+    }
 
-/// The item as it is stored.
-fn stored(item: Item) -> Item {
-    match item {
-        Item::Fingerprint(fingerprint) => Item::Fingerprint(spread(fingerprint)),
-        other => other,
+    fn check(_: &Settings, _: &Item) -> Result<(), IndexError> {
+        Ok(())
+    }
+
+    fn form<'a>(_: &Settings, item: &'a Item) -> Item {
+        stored(*item)
+    }
+
+    fn search_options(
+        options: &Settings,
+        search: SearchOptions,
+    ) -> Result<SearchOptions, IndexError> {
+        let distance = checked_distance(search.max_distance.unwrap_or(options.max_distance))?;
+        // A distance asked for the first time may take a moment to plan; no lock is held yet.
+        options.plan.schedule(distance);
+        let limit = Some(search.limit.unwrap_or(usize::MAX));
+        Ok(SearchOptions { max_distance: Some(distance), limit })
+    }
+
+    fn ids(&self) -> &impl crate::ids::Ids {
+        self.ids.ids()
+    }
+
+    fn id_of(found: &Match) -> u64 {
+        found.id
+    }
+
+    fn near(&self, &stored: &Item, search: SearchOptions) -> Matches {
+        let (distance, limit) = search.resolved();
+        self.matches(stored, &mut self.hits(stored, distance), limit)
+    }
+
+    fn near_each(&self, stored: &[Item], search: SearchOptions) -> Vec<Matches> {
+        let (distance, limit) = search.resolved();
+        self.each_with_hits(stored, distance, |item, hits| self.matches(item, hits, limit))
+    }
+
+    fn nearest(&self, options: &Settings, &stored: &Item) -> Nearest<Self> {
+        let (best, unknown) = self.nearest_within(stored, options.max_distance);
+        Nearest { best, truncated: false, hint: unknown.then_some(stored) }
+    }
+
+    fn check_room(&self, more: u64) -> Result<(), IndexError> {
+        crate::ids::Ids::check_room(self.ids.ids(), more)
+    }
+
+    fn insert(&mut self, &stored: &Item, hint: Option<Item>) -> (u64, bool) {
+        let unknown = hint == Some(stored);
+        let Item::Fingerprint(value) = stored else { return (self.ids.add(stored).0, false) };
+        if unknown {
+            let due = self.stack.push(value);
+            return (self.ids.add_unknown(value), due);
+        }
+        // Written last: by then the lines have come. A search has read them already.
+        self.stack.prefetch(value);
+        match self.ids.add(stored) {
+            (id, true) => (id, self.stack.push(value)),
+            (id, false) => (id, false),
+        }
+    }
+
+    fn remove(&mut self, id: u64) {
+        self.ids.delete(id);
+    }
+
+    fn reclaim(shared: &Arc<Shared<Self>>) {
+        if shared.state.read().kind.ids.known().1 > 0 {
+            // Where merging has failed nothing can be purged.
+            let _ = shared.seal(&AtomicBool::new(false));
+        }
+    }
+
+    fn overdue(shared: &Arc<Shared<Self>>) {
+        shared.start();
+    }
+
+    fn left(shared: &Arc<Shared<Self>>) -> bool {
+        if shared.is_due() {
+            shared.start();
+        }
+        shared.state.read().kind.ids.is_mostly_dead()
+    }
+
+    fn settle(shared: &Arc<Shared<Self>>) {
+        shared.catch_up();
+    }
+
+    fn add_all<B: AsRef<Item>>(
+        writer: &mut Writer<'_, Self>,
+        items: &[B],
+    ) -> Option<Result<Added, IndexError>> {
+        Some(writer.add_items(items))
+    }
+
+    fn check_all<B: AsRef<Item> + Sync>(
+        live: &Live<Self>,
+        items: &[B],
+        threads: usize,
+        cancel: &AtomicBool,
+    ) -> Option<Result<Vec<Outcome<Match>>, IndexError>> {
+        Some(live.check_together(items, threads, cancel))
     }
 }
 
-impl State {
-    /// The new id, and whether merging has become due. `unknown`: a search has found that no table has the fingerprint.
-    fn add(&mut self, stored: Item, unknown: bool) -> (u64, bool) {
-        match stored {
-            Item::Fingerprint(value) if unknown => {
-                let due = self.stack.push(value);
-                (self.ids.add_unknown(value), due)
-            }
-            Item::Fingerprint(value) => match self.ids.add(stored) {
-                (id, true) => (id, self.stack.push(value)),
-                (id, false) => (id, false),
-            },
-            _ => (self.ids.add(stored).0, false),
-        }
+impl Hamming {
+    fn new(plan: &Arc<Plan>) -> Self {
+        Self { stack: Stack::new(Arc::clone(plan)), ids: Documents::new(), unsealed: None }
     }
 
     /// The hits of a fingerprint in the tables; their ids are asked for as soon as each is found.
@@ -154,10 +255,6 @@ impl State {
             }
         }
         hits
-    }
-
-    fn search(&self, stored: Item, distance: u32, limit: usize) -> Matches {
-        self.matches(stored, &mut self.hits(stored, distance), limit)
     }
 
     /// The answer to a search whose hits in the tables are these.
@@ -196,7 +293,7 @@ impl State {
     }
 
     /// The nearest live match, ties to the lowest id, and whether the tables do not have a fingerprint.
-    fn nearest(&self, stored: Item, distance: u32) -> (Option<Match>, bool) {
+    fn nearest_within(&self, stored: Item, distance: u32) -> (Option<Match>, bool) {
         match stored {
             Item::Fingerprint(value) => {
                 // Where it will be written if it is new.
@@ -229,7 +326,7 @@ impl State {
     }
 }
 
-impl Index {
+impl Live<Hamming> {
     /// An empty index.
     ///
     /// # Errors
@@ -240,87 +337,44 @@ impl Index {
         plan.schedule(max_distance);
         let window = options.window;
         window.unwrap_or_default().check()?;
-        let (stack, ids) = (Stack::new(Arc::clone(&plan)), Ids::new());
-        let state = State { stack, ids, ages: Ages::default(), unsealed: None };
-        Ok(Self::of(plan, max_distance, window, state))
+        let kind = Hamming::new(&plan);
+        Ok(Self::around(plan, max_distance, window, kind))
+    }
+
+    fn around(plan: Arc<Plan>, max_distance: u32, window: Option<Window>, kind: Hamming) -> Self {
+        let settings = Settings { plan, max_distance, window };
+        Self::of(settings, State::of(kind, window), Keeping::Memory, Beside::default())
     }
 
     /// The plan in use.
     pub fn plan(&self) -> &Plan {
-        &self.plan
+        &self.shared.options.plan
     }
 
     /// The distance of `check_and_add`, and of `search` by default.
     pub fn max_distance(&self) -> u32 {
-        self.max_distance
-    }
-
-    /// Adds an item without looking for near ones and returns its id. Amortised O(log n).
-    ///
-    /// # Errors
-    /// [`IndexError::Full`].
-    pub fn add(&self, item: Item) -> Result<u64, IndexError> {
-        self.add_at(item, None)
-    }
-
-    /// All live documents near `item`, by distance, then id.
-    ///
-    /// # Errors
-    /// [`IndexError::Distance`].
-    pub fn search(&self, item: Item, options: SearchOptions) -> Result<Matches, IndexError> {
-        let (distance, limit) = self.resolve(options)?;
-        let found = self.shared.state.read().search(stored(item), distance, limit);
-        self.count_truncated([&found]);
-        Ok(found)
-    }
-
-    /// Adds the item unless a live document lies within the index's distance: look and add are one step.
-    ///
-    /// # Errors
-    /// [`IndexError::Full`].
-    pub fn check_and_add(&self, item: Item) -> Result<Checked, IndexError> {
-        self.check_and_add_with(item, AddOptions::default()).map(Checked::from)
-    }
-
-    /// Whether this id is alive.
-    pub fn has(&self, id: u64) -> bool {
-        self.shared.state.read().ids.has(id)
-    }
-
-    /// Takes an id away; false if it was not alive. Amortised O(1) but for the rewriting of tables.
-    pub fn delete(&self, id: u64) -> bool {
-        self.writer().delete(id)
-    }
-
-    /// Number of live ids.
-    pub fn len(&self) -> u64 {
-        self.shared.state.read().ids.live()
-    }
-
-    /// Whether no id is alive.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.shared.options.max_distance
     }
 
     /// Counts and bytes.
     pub fn stats(&self) -> Stats {
         let state = self.shared.state.read();
-        let (fingerprints, dead) = state.ids.known();
+        let (fingerprints, dead) = state.kind.ids.known();
         Stats {
-            live: state.ids.live(),
+            live: state.live(),
             fingerprints,
             dead,
-            front: state.stack.front_len(),
-            runs: state.stack.run_lens().collect(),
-            plan: self.plan.name().to_owned(),
-            tables: self.plan.prefixes().len(),
-            table_bytes: state.stack.bytes(),
-            merge_bytes: self.shared.worker.merge_bytes(),
-            id_bytes: state.ids.bytes(),
+            front: state.kind.stack.front_len(),
+            runs: state.kind.stack.run_lens().collect(),
+            plan: self.plan().name().to_owned(),
+            tables: self.plan().prefixes().len(),
+            table_bytes: state.kind.stack.bytes(),
+            merge_bytes: self.shared.background.worker.merge_bytes(),
+            id_bytes: state.kind.ids.bytes(),
             window_bytes: state.ages.bytes(),
-            huge_pages: state.stack.is_huge(),
-            merging: self.shared.worker.is_busy(),
-            truncated: self.truncated.load(Ordering::Relaxed),
+            huge_pages: state.kind.stack.is_huge(),
+            merging: self.shared.background.worker.is_busy(),
+            truncated: self.shared.truncated(),
         }
     }
 
@@ -347,35 +401,16 @@ impl Index {
     }
 
     pub(crate) fn shared_plan(&self) -> Arc<Plan> {
-        Arc::clone(&self.plan)
-    }
-
-    /// The id that the next addition gets.
-    pub(crate) fn next_id(&self) -> u64 {
-        self.shared.state.read().ids.next()
+        Arc::clone(&self.shared.options.plan)
     }
 
     pub(crate) fn checked(&self, distance: Option<u32>) -> Result<u32, IndexError> {
-        checked_distance(distance.unwrap_or(self.max_distance))
+        checked_distance(distance.unwrap_or(self.max_distance()))
     }
 
-    /// A look at the ids while nothing changes.
-    pub(crate) fn read<T>(&self, look: impl FnOnce(&Ids) -> T) -> T {
-        look(&self.shared.state.read().ids)
-    }
-
-    fn resolve(&self, options: SearchOptions) -> Result<(u32, usize), IndexError> {
-        let distance = checked_distance(options.max_distance.unwrap_or(self.max_distance))?;
-        // A distance asked for the first time may take a moment to plan; no lock is held yet.
-        self.plan.schedule(distance);
-        Ok((distance, options.limit.unwrap_or(usize::MAX)))
-    }
-
-    fn count_truncated<'a>(&self, found: impl IntoIterator<Item = &'a Matches>) {
-        let cut = found.into_iter().filter(|found| found.truncated).count();
-        if cut > 0 {
-            self.truncated.fetch_add(cut as u64, Ordering::Relaxed);
-        }
+    /// A look at the documents while nothing changes.
+    pub(crate) fn read<T>(&self, look: impl FnOnce(&Documents) -> T) -> T {
+        look(&self.shared.state.read().kind.ids)
     }
 }
 

@@ -11,6 +11,12 @@ pub enum Item {
     Empty,
 }
 
+impl AsRef<Self> for Item {
+    fn as_ref(&self) -> &Self {
+        self
+    }
+}
+
 /// A live document within the distance asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Match {
@@ -18,15 +24,6 @@ pub struct Match {
     pub id: u64,
     /// Bits that differ, 0 to 16.
     pub distance: u32,
-}
-
-/// The answer to one search.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Matches {
-    /// Ordered by distance, then id.
-    pub matches: Vec<Match>,
-    /// Whether `limit` left further matches out.
-    pub truncated: bool,
 }
 
 /// How to search.
@@ -38,11 +35,9 @@ pub struct SearchOptions {
     pub limit: Option<usize>,
 }
 
-/// The outcome of a check-and-add.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Checked {
-    /// Nothing was near: added under this id.
-    Added(u64),
-    /// A near document was there already, the nearest, ties to the lowest id. Nothing was added.
-    Duplicate(Match),
+impl SearchOptions {
+    /// Distance and limit, once nothing is left out.
+    pub(super) fn resolved(self) -> (u32, usize) {
+        (self.max_distance.unwrap_or(0), self.limit.unwrap_or(usize::MAX))
+    }
 }

@@ -1,6 +1,5 @@
-use super::Ids;
-use super::holders::walking;
-use crate::Item;
+use super::{Documents, Item};
+use crate::ids::holders::walking;
 use proptest::prelude::*;
 
 proptest! {
@@ -9,7 +8,7 @@ proptest! {
     fn the_bytes_are_what_a_walk_over_all_lists_finds(
         steps in prop::collection::vec((0..12_u64, 0..6_u64, any::<prop::sample::Index>()), 1..600),
     ) {
-        let mut ids = Ids::new();
+        let mut ids = Documents::new();
         let mut all = Vec::new();
         for (what, which, victim) in steps {
             match what {

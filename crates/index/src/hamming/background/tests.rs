@@ -17,7 +17,9 @@ fn a_merge_that_panics_leaves_an_exact_index_that_nobody_waits_for() {
             index.add(item).unwrap();
         }
     });
-    panics_when(|index, items| assert!(index.add_many(items).is_ok()));
+    panics_when(|index, items| {
+        assert!(index.add_many(items, &[], &AtomicBool::new(false)).is_ok())
+    });
 }
 
 fn panics_when(add: impl Fn(&Index, &[Item])) {
@@ -34,22 +36,22 @@ fn panics_when(add: impl Fn(&Index, &[Item])) {
     };
     let mut values: Vec<u64> = (0..20_000).map(|_| next()).collect();
     let items: Vec<Item> = values.iter().copied().map(Item::Fingerprint).collect();
-    index.add_many(&items).unwrap();
+    index.add_many(&items, &[], &AtomicBool::new(false)).unwrap();
     for id in 0..3000 {
-        assert!(index.delete(id));
+        assert!(index.delete(id).unwrap());
     }
     index.compact();
     let mut run = index.shared.seal(&AtomicBool::new(false)).unwrap().unwrap();
-    index.shared.state.write().stack = crate::stack::Stack::new(Arc::clone(&plan));
+    index.shared.state.write().kind.stack = crate::stack::Stack::new(Arc::clone(&plan));
     run.break_table(3);
-    index.shared.state.write().stack.put(run);
+    index.shared.state.write().kind.stack.put(run);
     values.extend((0..70_000).map(|_| next()));
     let items: Vec<Item> = values[20_000..].iter().copied().map(Item::Fingerprint).collect();
     add(&index, &items);
-    assert!(index.shared.worker.has_failed());
+    assert!(index.shared.background.worker.has_failed());
     // Some dead, some of them revived.
     for id in 3000..30_000 {
-        assert!(index.delete(id));
+        assert!(index.delete(id).unwrap());
     }
     for value in &values[10_000..20_000] {
         assert!(index.check_and_add(Item::Fingerprint(*value)).is_ok());

@@ -6,30 +6,27 @@ use std::sync::mpsc::Receiver;
 
 use ahash::AHashSet;
 
-use super::{Index, Shared, State};
+use super::{Documents, Hamming, Item};
 use crate::IndexError;
-use crate::ids::Ids;
 use crate::image::Snapshot;
-use crate::item::Item;
+use crate::live::{Ages, Asked, Live, Shared, Window};
 use crate::plan::Plan;
 use crate::run::{self, Run};
 use crate::stack::Stack;
-use crate::turns::{Asked, Turns};
-use crate::window::{Ages, Skew, Window};
 
 /// What an index is made of at one moment.
 pub(crate) struct Parts<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) max_distance: u32,
     pub(crate) window: Option<Window>,
-    pub(crate) ids: &'a Ids,
+    pub(crate) ids: &'a Documents,
     pub(crate) ages: &'a Ages,
 }
 
 /// An index as it was when [`Index::snapshot`] was called, on its way to a file.
 #[derive(Debug)]
 pub struct Pending<T> {
-    shared: Arc<Shared>,
+    shared: Arc<Shared<Hamming>>,
     sealed: Receiver<Option<Run>>,
     asked: Asked<Option<(Snapshot, T)>>,
 }
@@ -49,7 +46,7 @@ impl<T> Pending<T> {
     }
 }
 
-impl Index {
+impl Live<Hamming> {
     /// The index as it is now, for saving: what is added or deleted after this call is not in it. Of a batch under way it
     /// has the items that came before. O(1): ids, fingerprints and times are copied before the next change, by the thread of
     /// that change or by [`Pending::made`], whichever comes first; some 10 ns for each document. `beside` runs with that
@@ -61,7 +58,6 @@ impl Index {
         &self,
         beside: impl FnOnce(&dyn Fn(u64) -> bool) -> T + Send + 'static,
     ) -> Pending<T> {
-        let (plan, max_distance) = (Arc::clone(&self.plan), self.max_distance);
         // Weak: a copy that is never made must not keep the index.
         let weak = Arc::downgrade(&self.shared);
         let asked = self.shared.turns.ask(move || {
@@ -69,17 +65,17 @@ impl Index {
             let snapshot = {
                 let state = shared.state.read();
                 Snapshot::of(&Parts {
-                    plan: &plan,
-                    max_distance,
-                    window: shared.window,
-                    ids: &state.ids,
+                    plan: &shared.options.plan,
+                    max_distance: shared.options.max_distance,
+                    window: shared.options.window,
+                    ids: &state.kind.ids,
                     ages: &state.ages,
                 })
             };
-            let beside = beside(&|id| shared.state.read().ids.has(id));
+            let beside = beside(&|id| shared.state.read().has(id));
             Some((snapshot, beside))
         });
-        let sealed = self.shared.state.write().stack.request();
+        let sealed = self.shared.state.write().kind.stack.request();
         if self.shared.is_due() {
             self.shared.start();
         }
@@ -95,29 +91,28 @@ impl Index {
     ) -> Result<Self, IndexError> {
         window.unwrap_or_default().check()?;
         super::checked_distance(max_distance)?;
-        let (stack, ids) = (Stack::new(Arc::clone(&plan)), Ids::starting_at(first)?);
-        let state = State { stack, ids, ages: Ages::default(), unsealed: None };
-        Ok(Self::of(plan, max_distance, window, state))
+        let (stack, ids) = (Stack::new(Arc::clone(&plan)), Documents::starting_at(first)?);
+        Ok(Self::around(plan, max_distance, window, Hamming { stack, ids, unsealed: None }))
     }
 
     /// The next id's item; None: the id has been used and is gone.
     pub(crate) fn restore(&mut self, item: Option<Item>) {
-        self.shared.state.write().ids.restore(item);
+        self.shared.state.write().kind.ids.restore(item);
     }
 
     /// Completes a restored index. What was added after the run was sealed is not in it and enters a front now; what was
     /// deleted since is left out of the tables.
     pub(crate) fn finish(&mut self, run: Option<Run>, ages: Ages) {
         let mut state = self.shared.state.write();
-        let State { stack, ids, ages: own, .. } = &mut *state;
-        *own = ages;
+        state.ages = ages;
+        let Hamming { stack, ids, .. } = &mut state.kind;
         let run = run.filter(|run| run.len() > 0);
         let values = run.as_ref().map_or(&[][..], Run::values);
         let (known, _) = ids.known();
         let found = values.iter().filter(|&&value| ids.first(value).is_some()).count();
         let mut missing = Vec::new();
         if found < known {
-            let prefixes = self.plan.prefixes();
+            let prefixes = self.plan().prefixes();
             let sealed =
                 |value: &u64| run.as_ref().is_some_and(|run| run.contains(*value, prefixes));
             let all: AHashSet<u64> = ids.fingerprints().filter(|value| !sealed(value)).collect();
@@ -128,7 +123,7 @@ impl Index {
             let lives = |value: u64| ids.first(value).is_some();
             let keep: Option<&(dyn Fn(u64) -> bool + Sync)> = Some(&lives);
             let whole = found == run.len();
-            let run = if whole { run } else { run::build(&self.plan, &[&run], &[], keep) };
+            let run = if whole { run } else { run::build(self.plan(), &[&run], &[], keep) };
             if run.len() > 0 {
                 stack.put(run);
             }
@@ -138,23 +133,5 @@ impl Index {
         if self.shared.is_due() {
             self.shared.start();
         }
-    }
-
-    pub(super) fn of(
-        plan: Arc<Plan>,
-        max_distance: u32,
-        window: Option<Window>,
-        state: State,
-    ) -> Self {
-        let shared = Arc::new(Shared {
-            turns: Turns::default(),
-            state: parking_lot::RwLock::new(state),
-            worker: super::Worker::default(),
-            window,
-            skew: Skew::default(),
-            #[cfg(test)]
-            hook: parking_lot::Mutex::default(),
-        });
-        Self { plan, max_distance, shared, truncated: std::sync::atomic::AtomicU64::new(0) }
     }
 }

@@ -1,0 +1,229 @@
+//! Signatures in a live index: how they come in, who is near, how they leave.
+
+use super::documents::Documents;
+use super::key::band_keys;
+use super::options::{self, BandOptions, BandSearch, Signatures};
+use super::table::Table;
+use super::{BandMatch, BandStats};
+use crate::IndexError;
+use crate::ids::Ids;
+use crate::live::{Answer, Keeping, Kind, Live, Nearest, State, Window};
+
+/// A live index of `MinHash` signatures by bands; see the [module](super). An empty signature gets an id and matches
+/// nothing.
+pub type BandIndex = Live<Bands>;
+
+/// The answer to a search by bands: by similarity where signatures are kept, else by number of shared bands, the best first;
+/// then the oldest first. `truncated`: by the limit of the search, or because a bucket holds more than the index reads.
+pub type BandMatches = Answer<BandMatch>;
+
+/// Documents by the keys of their bands.
+#[derive(Debug, Clone)]
+pub struct Bands {
+    options: BandOptions,
+    pub(super) table: Table,
+    pub(super) documents: Documents,
+}
+
+/// A signature and the keys of its bands.
+#[derive(Debug)]
+pub struct Banded<'a> {
+    signature: &'a [u32],
+    keys: Vec<u64>,
+}
+
+impl Kind for Bands {
+    type Options = BandOptions;
+    type Item = [u32];
+    type Form<'a> = Banded<'a>;
+    type Search = BandSearch;
+    type Match = BandMatch;
+    type Hint = ();
+    type Background = ();
+
+    fn window(options: &BandOptions) -> Option<Window> {
+        options.window
+    }
+
+    fn check(options: &BandOptions, signature: &[u32]) -> Result<(), IndexError> {
+        let given = signature.len();
+        let fits = match options.signatures {
+            Some(kept) => given == kept.hashes,
+            None => given >= options.plan.hashes(),
+        };
+        if !fits && given > 0 {
+            let expected = options.signatures.map_or(options.plan.hashes(), |kept| kept.hashes);
+            return Err(IndexError::Signature { given, expected });
+        }
+        Ok(())
+    }
+
+    fn form<'a>(options: &BandOptions, signature: &'a [u32]) -> Banded<'a> {
+        let mut keys = Vec::new();
+        band_keys(options.plan, signature, &mut keys);
+        Banded { signature, keys }
+    }
+
+    fn search_options(options: &BandOptions, search: BandSearch) -> Result<BandSearch, IndexError> {
+        if let Some(threshold) = search.threshold {
+            options::check_threshold(threshold)?;
+            if options.signatures.is_none() {
+                let range = "left out where no signatures are kept";
+                return Err(super::plan::out_of_range("threshold", threshold, range));
+            }
+        }
+        Ok(search)
+    }
+
+    fn ids(&self) -> &impl Ids {
+        self.documents.ids()
+    }
+
+    fn id_of(found: &BandMatch) -> u64 {
+        found.id
+    }
+
+    fn prefetch(&self, form: &Banded<'_>) {
+        for &key in &form.keys {
+            self.table.prefetch(key);
+        }
+    }
+
+    fn near(&self, form: &Banded<'_>, search: BandSearch) -> BandMatches {
+        let mut found = self.matches(form, search.threshold);
+        let limit = search.limit.unwrap_or(usize::MAX);
+        found.truncated |= found.matches.len() > limit;
+        found.matches.truncate(limit);
+        found
+    }
+
+    fn nearest(&self, _: &BandOptions, form: &Banded<'_>) -> Nearest<Self> {
+        let found = self.matches(form, None);
+        let best = found.matches.first().copied();
+        Nearest { best, truncated: found.truncated, hint: () }
+    }
+
+    fn check_room(&self, more: u64) -> Result<(), IndexError> {
+        self.documents.ids().check_room(more)
+    }
+
+    fn insert(&mut self, form: &Banded<'_>, (): ()) -> (u64, bool) {
+        let Self { table, documents, .. } = self;
+        let id = documents.push(form.signature);
+        for &key in &form.keys {
+            table.insert(key, id as u32, |id| documents.ids().is_alive(id));
+        }
+        (id, false)
+    }
+
+    fn remove(&mut self, id: u64) {
+        self.documents.delete(id);
+    }
+
+    /// Sweeps the entries of dead documents out when they are many. Amortised O(bands) per deletion.
+    fn removed(&mut self) {
+        if self.documents.should_sweep() {
+            self.sweep();
+        }
+    }
+
+    fn purge(&mut self) {
+        // Walking the whole table frees nothing where nothing is dead.
+        if self.documents.dead() > 0 {
+            self.sweep();
+        }
+    }
+}
+
+impl Bands {
+    pub(super) fn starting_at(options: BandOptions, first: u64) -> Result<Self, IndexError> {
+        options.check()?;
+        let hashes = options.signatures.map_or(0, |kept| kept.hashes);
+        let documents = Documents::starting_at(first, hashes)?;
+        Ok(Self { options, table: Table::new(), documents })
+    }
+
+    pub(super) fn sweep(&mut self) {
+        let Self { table, documents, .. } = self;
+        table.sweep(|id| documents.ids().is_alive(id));
+        documents.swept();
+    }
+
+    /// The live documents of these keys, by age, with the number of bands they share; whether a bucket held more than was
+    /// read.
+    fn shared(&self, keys: &[u64]) -> (Vec<(u32, u32)>, bool) {
+        let (mut ages, mut truncated) = (Vec::new(), false);
+        for &key in keys {
+            let mut live = self.table.ids(key).filter(|&id| self.documents.ids().is_alive(id));
+            let read = live.by_ref().take(self.options.bucket_limit);
+            ages.extend(read.map(|id| self.documents.age(id)));
+            truncated |= live.next().is_some();
+        }
+        ages.sort_unstable();
+        let found = ages.chunk_by(|a, b| a == b).map(|run| (run[0], run.len() as u32)).collect();
+        (found, truncated)
+    }
+
+    /// All matches, the best first.
+    fn matches(&self, form: &Banded<'_>, threshold: Option<f64>) -> BandMatches {
+        let (found, truncated) = self.shared(&form.keys);
+        let threshold = threshold.or(self.options.signatures.map(|kept| kept.threshold));
+        let mut matches: Vec<BandMatch> = found
+            .into_iter()
+            .map(|(age, bands)| {
+                let similarity = self.similarity(form.signature, age);
+                BandMatch { id: self.documents.id(age), bands, similarity }
+            })
+            .filter(|found| match (found.similarity, threshold) {
+                (Some(similarity), Some(threshold)) => similarity >= threshold,
+                _ => true,
+            })
+            .collect();
+        matches.sort_by(|a, b| {
+            let by_similarity = b.similarity.unwrap_or(0.0).total_cmp(&a.similarity.unwrap_or(0.0));
+            by_similarity.then_with(|| match a.similarity {
+                None => b.bands.cmp(&a.bands).then(a.id.cmp(&b.id)),
+                Some(_) => a.id.cmp(&b.id),
+            })
+        });
+        BandMatches { matches, truncated }
+    }
+
+    fn similarity(&self, signature: &[u32], age: u32) -> Option<f64> {
+        let Signatures { hashes, .. } = self.options.signatures?;
+        let other = self.documents.signature(self.documents.id(age));
+        let equal = signature.iter().zip(other).filter(|(a, b)| a == b).count();
+        Some(equal as f64 / hashes as f64)
+    }
+}
+
+impl Live<Bands> {
+    /// An empty index.
+    ///
+    /// # Errors
+    /// [`IndexError::Bands`] for bands, rows, hashes, a threshold or a limit out of range, [`IndexError::Window`] for a limit of 0.
+    pub fn new(options: &BandOptions) -> Result<Self, IndexError> {
+        let kind = Bands::starting_at(*options, 0)?;
+        Ok(Self::of(*options, State::of(kind, options.window), Keeping::Memory, ()))
+    }
+
+    /// Counts and bytes.
+    pub fn stats(&self) -> BandStats {
+        let state = self.shared.state.read();
+        let Bands { table, documents, .. } = &state.kind;
+        let (entries, crowded) = table.count();
+        let (id_bytes, signature_bytes) = documents.bytes();
+        BandStats {
+            live: state.live(),
+            dead: documents.dead(),
+            entries,
+            crowded,
+            plan: self.options().plan,
+            table_bytes: table.bytes(),
+            id_bytes,
+            signature_bytes,
+            window_bytes: state.ages.bytes(),
+            truncated: self.shared.truncated(),
+        }
+    }
+}

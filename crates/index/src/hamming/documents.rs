@@ -1,0 +1,336 @@
+//! Who holds what: fingerprint -> ids, text -> ids, id -> what was added.
+//!
+//! A fingerprint is *known* from the moment it enters the tables until it is purged from them. It is *dead* while
+//! known without a live id: deleting leaves it in the tables (removing it there would be O(n)), searches drop it
+//! because it has no holder, adding it again revives it without touching the tables, and a rewrite of the tables
+//! purges it. So no fingerprint is ever in the tables twice.
+
+use ahash::AHashMap;
+
+use super::Item;
+use crate::IndexError;
+use crate::ids::holders::{HolderMap, Holders};
+use crate::ids::lines::Lines;
+use crate::ids::records::Values;
+use crate::ids::{Ids, mix, seed};
+
+#[derive(Debug)]
+pub(crate) struct Documents {
+    seed: u64,
+    records: Values,
+    lines: Lines,
+    /// Fingerprints with more than one id.
+    shared: HolderMap<u64>,
+    texts: HolderMap<u128>,
+    text_of: AHashMap<u32, u128>,
+    /// Known fingerprints, and those that died at some time since the last purge.
+    known: usize,
+    dead: usize,
+    died: Vec<u64>,
+}
+
+/// Fewer dead fingerprints are not worth a purge.
+const LEAST_DEAD: usize = 4096;
+
+impl Documents {
+    pub(crate) fn new() -> Self {
+        Self {
+            seed: seed(),
+            records: Values::default(),
+            lines: Lines::new(),
+            shared: HolderMap::default(),
+            texts: HolderMap::default(),
+            text_of: AHashMap::new(),
+            known: 0,
+            dead: 0,
+            died: Vec::new(),
+        }
+    }
+
+    /// No ids yet, the next one being `first`.
+    pub(crate) fn starting_at(first: u64) -> Result<Self, IndexError> {
+        Ok(Self { records: Values::starting_at(first)?, ..Self::new() })
+    }
+
+    /// Numbers an item of a saved index; None: its id is gone.
+    pub(crate) fn restore(&mut self, item: Option<Item>) {
+        if let Some(item) = item {
+            self.add(item);
+        } else {
+            let id = self.records.push(0, true);
+            self.records.kill(id);
+            self.records.release(id);
+        }
+    }
+
+    fn known_as(&self, value: u64) -> Option<u32> {
+        self.lines.find(mix(value, self.seed), |id| self.records.value(id) == value)
+    }
+
+    /// Whether a fingerprint is in the tables, or on its way there.
+    pub(crate) fn is_known(&self, value: u64) -> bool {
+        self.known_as(value).is_some()
+    }
+
+    /// Asks for what [`Documents::first`] and [`Documents::add`] read.
+    #[inline]
+    pub(crate) fn prefetch(&self, value: u64) {
+        self.lines.prefetch(mix(value, self.seed));
+    }
+
+    /// Reads what `prefetch` has asked for, and asks for what comes next.
+    #[inline]
+    pub(crate) fn prefetch_records(&self, value: u64) {
+        let hash = mix(value, self.seed);
+        self.lines.tagged(hash, |id| self.records.prefetch(id));
+    }
+
+    /// The lowest live id that holds this fingerprint.
+    pub(crate) fn first(&self, value: u64) -> Option<u64> {
+        let id = self.known_as(value)?;
+        self.records.is_alive(id).then(|| self.records.id(id))
+    }
+
+    /// Calls `on_id` with the live ids that hold this fingerprint, ascending, at most `limit`; true if there are more.
+    pub(crate) fn holders(&self, value: u64, limit: usize, on_id: impl FnMut(u64)) -> bool {
+        match self.shared.get(&value) {
+            Some(holders) => self.list(holders.iter(), limit, on_id),
+            None => self.list(self.known_as(value).into_iter(), limit, on_id),
+        }
+    }
+
+    /// The same for a text.
+    pub(crate) fn text_holders(&self, text: u128, limit: usize, on_id: impl FnMut(u64)) -> bool {
+        self.texts.get(&text).is_some_and(|holders| self.list(holders.iter(), limit, on_id))
+    }
+
+    fn list(
+        &self,
+        holders: impl Iterator<Item = u32>,
+        limit: usize,
+        mut on_id: impl FnMut(u64),
+    ) -> bool {
+        let mut alive = holders.filter(|&id| self.records.is_alive(id));
+        alive.by_ref().take(limit).for_each(|id| on_id(self.records.id(id)));
+        alive.next().is_some()
+    }
+
+    /// The lowest live id that holds this text.
+    pub(crate) fn first_text(&self, text: u128) -> Option<u64> {
+        self.texts.get(&text).map(|holders| self.records.id(holders.first()))
+    }
+
+    /// Calls `on_holders` for every fingerprint (None: text) with more than one live id.
+    pub(crate) fn shared(&self, mut on_holders: impl FnMut(Option<u64>, Vec<u64>)) {
+        let ids = |holders: &Holders| {
+            let mut ids = Vec::with_capacity(holders.live());
+            self.list(holders.iter(), usize::MAX, |id| ids.push(id));
+            ids
+        };
+        self.shared.iter().for_each(|(&value, holders)| on_holders(Some(value), ids(holders)));
+        let texts = self.texts.iter().filter(|(_, holders)| holders.live() > 1);
+        texts.for_each(|(_, holders)| on_holders(None, ids(holders)));
+    }
+
+    /// The fingerprints of all live documents, as often as there are documents.
+    pub(crate) fn fingerprints(&self) -> impl Iterator<Item = u64> {
+        let all = (self.records.oldest()..self.records.next()).map(|id| id as u32);
+        let alive = all.filter(|&id| self.records.is_alive(id) && !self.records.is_other(id));
+        alive.map(|id| self.records.value(id))
+    }
+
+    /// Numbers an item (a fingerprint already spread). True: its fingerprint is new to the tables and must enter them.
+    pub(crate) fn add(&mut self, item: Item) -> (u64, bool) {
+        let (id, fresh) = match item {
+            Item::Fingerprint(value) => self.add_fingerprint(value),
+            Item::Exact(text) => {
+                let id = self.records.push(0, true);
+                self.text_of.insert(id, text);
+                self.texts.push(text, id);
+                (id, false)
+            }
+            Item::Empty => (self.records.push(0, true), false),
+        };
+        (self.records.id(id), fresh)
+    }
+
+    fn add_fingerprint(&mut self, value: u64) -> (u32, bool) {
+        let Some(old) = self.known_as(value) else { return (self.enter(value), true) };
+        let id = self.records.push(value, false);
+        if self.records.is_alive(old) {
+            self.shared.push_after(value, old, id);
+        } else {
+            self.lines.replace(mix(value, self.seed), old, id);
+            self.records.release(old);
+            self.dead -= 1;
+        }
+        (id, false)
+    }
+
+    /// Does a bit of the work of making room for so many more fingerprints; false if there is room.
+    pub(crate) fn reserve(&mut self, more: usize, bit: usize) -> bool {
+        let (seed, records) = (self.seed, &self.records);
+        self.lines.reserve(more, bit, |id| mix(records.value(id), seed))
+    }
+
+    /// [`Documents::add`] of a fingerprint that is not known, not even as dead.
+    pub(crate) fn add_unknown(&mut self, value: u64) -> u64 {
+        let id = self.enter(value);
+        self.records.id(id)
+    }
+
+    fn enter(&mut self, value: u64) -> u32 {
+        let id = self.records.push(value, false);
+        let (seed, records) = (self.seed, &self.records);
+        let hash_of = |id| mix(records.value(id), seed);
+        self.lines.insert(mix(value, seed), id, hash_of, |id| records.prefetch_value(id));
+        self.known += 1;
+        id
+    }
+
+    /// The ids themselves.
+    pub(crate) fn ids(&self) -> &Values {
+        &self.records
+    }
+
+    /// What a live id holds.
+    pub(crate) fn item(&self, id: u64) -> Option<Item> {
+        let id = self.records.short(id).filter(|&id| self.records.is_alive(id))?;
+        if !self.records.is_other(id) {
+            return Some(Item::Fingerprint(self.records.value(id)));
+        }
+        Some(self.text_of.get(&id).map_or(Item::Empty, |&text| Item::Exact(text)))
+    }
+
+    /// Takes an id away; false if it was not alive. Amortised O(1).
+    pub(crate) fn delete(&mut self, id: u64) -> bool {
+        let Some(id) = self.records.short(id).filter(|&id| self.records.is_alive(id)) else {
+            return false;
+        };
+        self.records.kill(id);
+        if !self.records.is_other(id) {
+            self.delete_fingerprint(self.records.value(id));
+        } else if let Some(text) = self.text_of.remove(&id) {
+            self.delete_text(text);
+        } else {
+            self.records.release(id);
+        }
+        true
+    }
+
+    fn delete_fingerprint(&mut self, value: u64) {
+        let mut dropped = Vec::new();
+        let is_alive = |id| self.records.is_alive(id);
+        let Some(left) = self.shared.lost_one(&value, is_alive, |id| dropped.push(id)) else {
+            self.bury(value);
+            return;
+        };
+        if left.first != left.before {
+            self.lines.replace(mix(value, self.seed), left.before, left.first);
+        }
+        for id in dropped {
+            self.records.release(id);
+        }
+        if left.alone {
+            self.shared.remove(&value);
+        }
+        if left.live == 0 {
+            self.bury(value);
+        }
+    }
+
+    fn bury(&mut self, value: u64) {
+        self.dead += 1;
+        self.died.push(value);
+    }
+
+    fn delete_text(&mut self, text: u128) {
+        let mut dropped = Vec::new();
+        let is_alive = |id| self.records.is_alive(id);
+        let left = self.texts.lost_one(&text, is_alive, |id| dropped.push(id));
+        if let Some(left) = left.filter(|left| left.live == 0) {
+            dropped.push(left.first);
+            self.texts.remove(&text);
+        }
+        for id in dropped {
+            self.records.release(id);
+        }
+    }
+
+    /// The fingerprints that died since this was asked last, some revived or there twice. Those that stay in the tables
+    /// are given back by [`Documents::remember_dead`].
+    pub(crate) fn take_died(&mut self) -> Vec<u64> {
+        std::mem::take(&mut self.died)
+    }
+
+    /// Of these fingerprints, those that are still dead are to be purged some other time.
+    pub(crate) fn remember_dead(&mut self, died: &[u64]) {
+        for &value in died {
+            if self.known_as(value).is_some_and(|id| !self.records.is_alive(id)) {
+                self.died.push(value);
+            }
+        }
+    }
+
+    /// A fingerprint has left the tables. False if it has been revived meanwhile: then it must enter them again.
+    pub(crate) fn forget(&mut self, value: u64) -> bool {
+        let Some(id) = self.known_as(value) else { return true };
+        if self.records.is_alive(id) {
+            return false;
+        }
+        self.lines.remove(mix(value, self.seed), id);
+        self.records.release(id);
+        self.known -= 1;
+        self.dead -= 1;
+        true
+    }
+
+    /// Entries in the list of the dead, those revived since included.
+    pub(crate) fn died(&self) -> usize {
+        self.died.len()
+    }
+
+    /// Whether most of what the tables hold is dead.
+    pub(crate) fn is_mostly_dead(&self) -> bool {
+        self.dead > 4 * LEAST_DEAD.max(self.known - self.dead)
+    }
+
+    /// Whether the dead are so many that purging them is worth rewriting all tables: a fifth of what is known, so
+    /// that a deletion costs the rewriting of five fingerprints.
+    pub(crate) fn should_purge(&self) -> bool {
+        self.died.len() > LEAST_DEAD.max(self.known / 5)
+    }
+
+    /// Fingerprints in the tables, and how many of them have no live id.
+    pub(crate) fn known(&self) -> (usize, usize) {
+        (self.known, self.dead)
+    }
+
+    /// Bytes held, texts included. O(1): it is asked for while documents are added.
+    pub(crate) fn bytes(&self) -> usize {
+        self.shared.bytes() + self.texts.bytes() + self.bytes_beside()
+    }
+
+    fn bytes_beside(&self) -> usize {
+        self.records.bytes()
+            + self.lines.bytes()
+            + self.text_of.capacity() * (size_of::<(u32, u128)>() + 1)
+            + self.died.capacity() * 8
+    }
+
+    /// As if so many more chunks of ids had been used and released.
+    #[cfg(test)]
+    pub(crate) fn skip(&mut self, chunks: usize) {
+        self.records.skip(chunks);
+    }
+
+    /// [`Documents::bytes`] as a walk over all holders finds them.
+    #[cfg(test)]
+    pub(crate) fn walked_bytes(&self) -> usize {
+        self.shared.walked_bytes() + self.texts.walked_bytes() + self.bytes_beside()
+    }
+}
+
+#[cfg(test)]
+#[path = "documents_tests.rs"]
+mod tests;

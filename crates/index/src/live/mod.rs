@@ -1,0 +1,250 @@
+//! The live index: many readers, one writer at a time, whatever finds what is near.
+//!
+//! ```text
+//!  add, delete … ──► turns ──► state: a kind, and the times of its documents ──► log
+//!  search ──────────────────────┘ read                                  (memory, a file, or somebody else)
+//! ```
+//! [`Live`] is the shell of every index. A [`Kind`] is what it is built around: the Hamming index, bands, sentences, equal
+//! texts. Two locks: who has the turn (`turns`) knows that nothing is added or deleted meanwhile, so a check-and-add looks and
+//! adds as one step, and of two near-duplicates that arrive together exactly one is kept. `state` guards the data: searches
+//! share it, and it is taken exclusively only for the moment of a change, never while something is built or written. A search
+//! may see a change before it is kept.
+
+mod added;
+mod answers;
+mod batch;
+mod kind;
+mod log;
+mod state;
+mod turns;
+mod window;
+mod writer;
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use parking_lot::RwLock;
+
+pub use self::added::Added;
+pub use self::answers::{AddOptions, Answer, OnDuplicate, Outcome};
+pub(crate) use self::batch::{SLICE, each};
+pub use self::kind::{Change, Kind, Nearest};
+pub(crate) use self::log::{File, Keeping, Log};
+pub use self::state::State;
+pub(crate) use self::turns::{Asked, Turns};
+pub(crate) use self::window::{Ages, Skew};
+pub use self::window::{MAX_SKEW, Window};
+pub use self::writer::Writer;
+use crate::IndexError;
+
+/// A live index of some kind.
+///
+/// Every method takes `&self`; share it between threads as it is. Ids grow by one from 0 and are never reused. In an index
+/// that was opened from a file a change has been written when its call returns.
+pub struct Live<K: Kind> {
+    pub(crate) shared: Arc<Shared<K>>,
+}
+
+impl<K: Kind> fmt::Debug for Live<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Live").field("options", &self.shared.options).finish_non_exhaustive()
+    }
+}
+
+/// What an index shares with its background and its snapshots.
+#[derive(Debug)]
+pub struct Shared<K: Kind> {
+    pub(crate) options: K::Options,
+    pub(crate) turns: Turns<Log<K>>,
+    pub(crate) state: RwLock<State<K>>,
+    pub(crate) background: K::Background,
+    pub(crate) file_bytes: AtomicU64,
+    skew: Skew,
+    truncated: AtomicU64,
+}
+
+impl<K: Kind> Shared<K> {
+    pub(crate) fn window(&self) -> Option<Window> {
+        K::window(&self.options)
+    }
+
+    /// Answers so far that a limit has cut.
+    pub(crate) fn truncated(&self) -> u64 {
+        self.truncated.load(Ordering::Relaxed)
+    }
+
+    fn count_truncated(&self, cut: impl IntoIterator<Item = bool>) {
+        let cut = cut.into_iter().filter(|&cut| cut).count();
+        if cut > 0 {
+            self.truncated.fetch_add(cut as u64, Ordering::Relaxed);
+        }
+    }
+}
+
+impl<K: Kind> Live<K> {
+    /// An index of this state, whose changes go where `keeping` says.
+    pub(crate) fn of(
+        options: K::Options,
+        state: State<K>,
+        keeping: Keeping<K>,
+        background: K::Background,
+    ) -> Self {
+        let file_bytes = match &keeping {
+            Keeping::File(file) => file.len(),
+            _ => 0,
+        };
+        let shared = Shared {
+            options,
+            turns: Turns::new(Log::new(keeping)),
+            state: RwLock::new(state),
+            background,
+            file_bytes: AtomicU64::new(file_bytes),
+            skew: Skew::default(),
+            truncated: AtomicU64::new(0),
+        };
+        Self { shared: Arc::new(shared) }
+    }
+
+    /// The options it was made with.
+    pub fn options(&self) -> &K::Options {
+        &self.shared.options
+    }
+
+    /// Whether documents of all these times may be added: to be asked before anything is changed.
+    ///
+    /// # Errors
+    /// [`IndexError::Skew`].
+    pub fn admit(&self, times: &[u64]) -> Result<(), IndexError> {
+        self.shared.skew.admit(self.shared.window(), times)
+    }
+
+    /// How many milliseconds a time may be ahead of the system's clock, in an index with a window; none: any number, for
+    /// times that are not milliseconds since 1970. Default [`MAX_SKEW`]. Not saved with the index.
+    pub fn set_max_skew(&self, most: Option<u64>) {
+        self.shared.skew.set(most);
+    }
+
+    /// Runs one change and keeps what it changed, even if it fails half-way.
+    pub(crate) fn change<T>(
+        &self,
+        times: &[u64],
+        work: impl FnOnce(&mut Writer<'_, K>) -> Result<T, IndexError>,
+    ) -> Result<T, IndexError> {
+        self.admit(times)?;
+        let mut writer = self.writer()?;
+        let done = work(&mut writer);
+        writer.keep()?;
+        done
+    }
+
+    /// Adds an item without looking for near ones and returns its id.
+    ///
+    /// # Errors
+    /// [`IndexError::Full`], [`IndexError::NotKept`], and those of an item that does not fit the index.
+    pub fn add(&self, item: impl AsRef<K::Item>) -> Result<u64, IndexError> {
+        self.add_at(item, None)
+    }
+
+    /// [`Live::add`] of a document of this time (default: the clock in milliseconds since 1970; a time before the latest counts
+    /// as the latest). In an index with a window the documents that are then too old or too many leave.
+    ///
+    /// # Errors
+    /// As [`Live::add`], and [`IndexError::Skew`].
+    pub fn add_at(&self, item: impl AsRef<K::Item>, at: Option<u64>) -> Result<u64, IndexError> {
+        let item = item.as_ref();
+        K::check(&self.shared.options, item)?;
+        self.change(at.as_slice(), |writer| {
+            writer.advance(at);
+            writer.add(item)
+        })
+    }
+
+    /// All live documents near an item, in the order of the kind: see [`Kind::near`].
+    ///
+    /// # Errors
+    /// Those of an item or an option that does not fit the index.
+    pub fn search(
+        &self,
+        item: impl AsRef<K::Item>,
+        search: K::Search,
+    ) -> Result<Answer<K::Match>, IndexError> {
+        let options = &self.shared.options;
+        let search = K::search_options(options, search)?;
+        K::check(options, item.as_ref())?;
+        let form = K::form(options, item.as_ref());
+        let found = {
+            let state = self.shared.state.read();
+            state.kind.prefetch(&form);
+            state.kind.near(&form, search)
+        };
+        self.shared.count_truncated([found.truncated]);
+        Ok(found)
+    }
+
+    /// Adds the item unless a live document is near: look and add are one step.
+    ///
+    /// # Errors
+    /// As [`Live::add`].
+    pub fn check_and_add(
+        &self,
+        item: impl AsRef<K::Item>,
+    ) -> Result<Outcome<K::Match>, IndexError> {
+        self.check_and_add_with(item, AddOptions::default())
+    }
+
+    /// [`Live::check_and_add`] with a time and a choice of what a duplicate does.
+    ///
+    /// # Errors
+    /// As [`Live::add_at`].
+    pub fn check_and_add_with(
+        &self,
+        item: impl AsRef<K::Item>,
+        how: AddOptions,
+    ) -> Result<Outcome<K::Match>, IndexError> {
+        let item = item.as_ref();
+        K::check(&self.shared.options, item)?;
+        let outcome = self.change(how.at.as_slice(), |writer| writer.check(item, how))?;
+        self.shared.count_truncated([outcome.truncated]);
+        Ok(outcome)
+    }
+
+    /// Whether this id is alive.
+    pub fn has(&self, id: u64) -> bool {
+        self.shared.state.read().has(id)
+    }
+
+    /// Takes an id away; false if it was not alive. Amortised O(1) but for the rewriting of tables.
+    ///
+    /// # Errors
+    /// [`IndexError::NotKept`].
+    pub fn delete(&self, id: u64) -> Result<bool, IndexError> {
+        self.change(&[], |writer| Ok(writer.delete(id)))
+    }
+
+    /// Deletes every document with a time before `before` and returns how many they were.
+    ///
+    /// # Errors
+    /// [`IndexError::NoWindow`] if the index keeps no times, [`IndexError::NotKept`].
+    pub fn expire(&self, before: u64) -> Result<u64, IndexError> {
+        if self.shared.window().is_none() {
+            return Err(IndexError::NoWindow);
+        }
+        self.change(&[], |writer| Ok(writer.expire_before(before)))
+    }
+
+    /// Number of live ids.
+    pub fn len(&self) -> u64 {
+        self.shared.state.read().live()
+    }
+
+    /// Whether no id is alive.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The id that the next addition gets.
+    pub fn next_id(&self) -> u64 {
+        self.shared.next_id()
+    }
+}
