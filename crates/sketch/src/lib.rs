@@ -29,5 +29,5 @@ pub use shingles::{ALMOST_ONE, Shingles};
 pub use simhash::simhash;
 pub use simhash_text::{
     ExtractorOptions, Feature, Normalizer, OptionsError, Segmenter, Token, TopK, Unit, Weighting,
-    Whitespace,
+    Whitespace, prefetch,
 };
