@@ -11,7 +11,8 @@
 //! [`bands`] finds similar sets by their `MinHash` signatures.
 //! [`sentences`] groups documents that have a sentence in common.
 //! [`overlap`] is for sets instead of fingerprints: all pairs, or all neighbours, above a Jaccard threshold, exactly.
-//! `scan` reads everything: it is the inner loop, the oracle, and the way out where probing would cost more.
+//! `scan` reads everything: it is the inner loop, the oracle, and the way out where probing would cost more. [`Union`] says
+//! what is connected with what.
 
 pub mod bands;
 mod error;
@@ -32,6 +33,7 @@ mod spread;
 mod stack;
 mod stats;
 mod turns;
+mod union;
 mod window;
 
 pub use error::IndexError;
@@ -42,4 +44,5 @@ pub use join::{Cluster, Pair, Pairs};
 pub use options::IndexOptions;
 pub use plan::{Estimate, MAX_DISTANCE, Plan, PlanChoice};
 pub use stats::Stats;
+pub use union::Union;
 pub use window::{MAX_SKEW, Window};
