@@ -5,10 +5,10 @@
 
 use flate2::read::GzDecoder;
 use serde_json::Value;
-use simhash_dedup::verify::jaccard;
 use simhash_dedup::{
     Cluster, DedupOptions, Deduper, FileOptions, Input, Method, Outputs, Target, dedup_files,
 };
+use simhash_sketch::measure::jaccard;
 use simhash_sketch::{Fingerprinter, FingerprinterOptions, Scratch, Whitespace};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;

@@ -6,7 +6,7 @@ use simhash_dedup::evaluate::{
     DocumentTexts, Evaluation, LabelledPair, Labels, Neighbourhood, Reported, Truth, Verification,
     evaluate,
 };
-use simhash_dedup::verify::jaccard;
+use simhash_sketch::measure::jaccard;
 use simhash_sketch::{ALMOST_ONE, Fingerprinter, FingerprinterOptions, Numbers, Scratch};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::AtomicBool;

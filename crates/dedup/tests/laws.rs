@@ -7,11 +7,11 @@ use common::{corpus, on_threads};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
-use simhash_dedup::verify::jaccard;
 use simhash_dedup::{
     Cluster, Decision, DedupOptions, Deduper, Duplicates, FileOptions, Input, Keep, Key, Method,
     Outputs, Summary, Target, dedup_files,
 };
+use simhash_sketch::measure::jaccard;
 use simhash_sketch::{Fingerprinter, Scratch, Shingles};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};

@@ -5,10 +5,10 @@
 use proptest::prelude::*;
 use simhash_dedup::Measure;
 use simhash_dedup::online::{Checked, Document, OnlineIndex, Step, Stored, Texts, Verify};
-use simhash_dedup::verify::{self, cosine, edit_similarity, jaccard};
 use simhash_index::{
     AddOptions, Index, IndexError, IndexOptions, Item, Match, OnDuplicate, Outcome, Window,
 };
+use simhash_sketch::measure::{containment, cosine, edit_similarity, jaccard};
 use simhash_sketch::{ALMOST_ONE, Fingerprinter, FingerprinterOptions, Numbers, Scratch, hamming};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
@@ -92,7 +92,7 @@ impl Model {
                 self.by.shingles(a, &mut scratch, &mut x);
                 self.by.shingles(b, &mut scratch, &mut y);
                 match measure {
-                    Measure::Containment => verify::containment(&x, &y),
+                    Measure::Containment => containment(&x, &y),
                     Measure::Auto => {
                         let [a, b] = [a, b].map(|text| {
                             Numbers::of(self.by.normalize(text, &mut Scratch::default()))

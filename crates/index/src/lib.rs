@@ -11,7 +11,8 @@
 //! [`bands`] finds similar sets by their `MinHash` signatures.
 //! [`sentences`] groups documents that have a sentence in common.
 //! [`overlap`] is for sets instead of fingerprints: all pairs, or all neighbours, above a Jaccard threshold, exactly.
-//! `scan` reads everything: it is the inner loop, the oracle, and the way out where probing would cost more.
+//! `scan` reads everything: it is the inner loop, the oracle, and the way out where probing would cost more. [`Union`] says
+//! what is connected with what.
 
 pub mod bands;
 mod error;
@@ -31,6 +32,7 @@ pub mod sentences;
 mod spread;
 mod stack;
 mod stats;
+mod union;
 
 pub use error::{IndexError, NotKept};
 pub use hamming::{Hamming, Index, Item, Match, Matches, Pending, SearchOptions};
@@ -42,3 +44,4 @@ pub use live::{
 pub use options::IndexOptions;
 pub use plan::{Estimate, MAX_DISTANCE, Plan, PlanChoice};
 pub use stats::Stats;
+pub use union::Union;

@@ -1,4 +1,4 @@
-//! Large arrays on huge pages, and hints to the cache.
+//! Large arrays on huge pages, and their halves.
 //!
 //! A query touches a dozen random lines of gigabytes: with 4 KiB pages each touch costs a second miss for the page
 //! table. Arrays of at least one huge page come straight from the system, aligned, with the advice to use huge pages;
@@ -9,6 +9,7 @@ mod blocks;
 use std::ops::{Deref, DerefMut};
 
 pub(crate) use blocks::Blocks;
+pub(crate) use simhash_sketch::prefetch;
 
 /// A fixed number of 64-bit words, zero at first.
 #[derive(Debug)]
@@ -118,25 +119,6 @@ pub(crate) fn halves(words: &[u64]) -> &[u32] {
 pub(crate) fn halves_mut(words: &mut [u64]) -> &mut [u32] {
     // SAFETY: as above, and the borrow is exclusive.
     unsafe { std::slice::from_raw_parts_mut(words.as_mut_ptr().cast(), words.len() * 2) }
-}
-
-/// Asks for the cache line of `array[at]`; nothing happens where there is none.
-#[inline]
-pub(crate) fn prefetch<T>(array: &[T], at: usize) {
-    let line = array.as_ptr().wrapping_add(at);
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
-    // SAFETY: a prefetch of any address has no effect on memory, and SSE is part of the base architecture.
-    unsafe {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(line.cast());
-    }
-    #[cfg(all(target_arch = "aarch64", not(miri)))]
-    // SAFETY: a prefetch of any address has no effect on memory.
-    unsafe {
-        std::arch::asm!("prfm pldl1keep, [{}]", in(reg) line, options(nostack, readonly, preserves_flags));
-    }
-    #[cfg(any(miri, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
-    let _ = line;
 }
 
 #[cfg(all(unix, not(miri)))]
@@ -250,7 +232,6 @@ mod tests {
             assert_eq!(halves(&words).len(), count * 2);
             halves_mut(&mut words).fill(7);
             assert!(words.iter().all(|&word| word == 7 << 32 | 7));
-            prefetch(&words, count + 5);
         }
     }
 

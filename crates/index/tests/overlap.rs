@@ -9,7 +9,8 @@ use std::sync::atomic::AtomicBool;
 use common::Random;
 use proptest::prelude::*;
 use simhash_index::IndexError;
-use simhash_index::overlap::{OverlapIndex, OverlapMatch, SetPair, Sets, jaccard, pairs_at_least};
+use simhash_index::overlap::{OverlapIndex, OverlapMatch, SetPair, Sets, pairs_at_least};
+use simhash_sketch::measure::jaccard;
 
 static GO_ON: AtomicBool = AtomicBool::new(false);
 

@@ -7,7 +7,7 @@ use crate::text::{Accept, Given, Texts};
 use napi::bindgen_prelude::{BigInt, Unknown};
 use napi_derive::napi;
 use simhash_dedup::verify;
-use simhash_sketch::{Fingerprinter, Scratch, Shingles, hamming, hex};
+use simhash_sketch::{hamming, hex, measure};
 
 /// Bits that differ.
 #[napi(catch_unwind)]
@@ -30,7 +30,7 @@ pub fn from_hex(text: String) -> js::Result<BigInt> {
 /// Jaccard similarity of two texts' features.
 #[napi(catch_unwind)]
 pub fn jaccard(a: Unknown<'_>, b: Unknown<'_>, by: &NativeFingerprinter) -> js::Result<f64> {
-    compare(&a, &b, |a, b| of_sets(&by.core, [a, b], verify::jaccard))
+    compare(&a, &b, |a, b| measure::of_texts(&by.core, a, b, measure::jaccard))
 }
 
 /// The similarity that verification goes by.
@@ -42,18 +42,13 @@ pub fn similarity(a: Unknown<'_>, b: Unknown<'_>, by: &NativeFingerprinter) -> j
 /// Containment of two texts' features.
 #[napi(catch_unwind)]
 pub fn containment(a: Unknown<'_>, b: Unknown<'_>, by: &NativeFingerprinter) -> js::Result<f64> {
-    compare(&a, &b, |a, b| of_sets(&by.core, [a, b], verify::containment))
+    compare(&a, &b, |a, b| measure::of_texts(&by.core, a, b, measure::containment))
 }
 
 /// Cosine of two texts' weighted features.
 #[napi(catch_unwind)]
 pub fn cosine(a: Unknown<'_>, b: Unknown<'_>, by: &NativeFingerprinter) -> js::Result<f64> {
-    let vector = |text: &str| {
-        let mut out = Vec::new();
-        by.core.vector(text, &mut Scratch::default(), &mut out);
-        out
-    };
-    compare(&a, &b, |a, b| verify::cosine(&vector(a), &vector(b)))
+    compare(&a, &b, |a, b| measure::cosine_of_texts(&by.core, a, b))
 }
 
 /// Levenshtein distance of two texts in code points; none above `most`.
@@ -61,31 +56,20 @@ pub fn cosine(a: Unknown<'_>, b: Unknown<'_>, by: &NativeFingerprinter) -> js::R
 pub fn levenshtein(a: Unknown<'_>, b: Unknown<'_>, most: Option<f64>) -> js::Result<Option<f64>> {
     let most = most.map(|most| whole(most, "maxDistance")).transpose()?;
     let distance = compare(&a, &b, |a, b| match most {
-        Some(most) => verify::levenshtein_within(a, b, usize::try_from(most).unwrap_or(usize::MAX)),
-        None => Some(verify::levenshtein(a, b)),
+        Some(most) => {
+            measure::levenshtein_within(a, b, usize::try_from(most).unwrap_or(usize::MAX))
+        }
+        None => Some(measure::levenshtein(a, b)),
     })?;
     Ok(distance.map(|distance| number(distance as u64)))
 }
 
-fn of_sets(by: &Fingerprinter, texts: [&str; 2], measure: fn(&[u64], &[u64]) -> f64) -> f64 {
-    let [a, b] = texts.map(|text| {
-        let mut sets = Shingles::default();
-        by.shingles_of(text, &mut Scratch::default(), &mut sets);
-        sets
-    });
-    a.similarity(&b, |a, b| Some(measure(a, b))).unwrap_or_default()
-}
-
-fn compare<T>(
-    a: &Unknown<'_>,
-    b: &Unknown<'_>,
-    measure: impl FnOnce(&str, &str) -> T,
-) -> js::Result<T> {
+fn compare<T>(a: &Unknown<'_>, b: &Unknown<'_>, of: impl FnOnce(&str, &str) -> T) -> js::Result<T> {
     let a = Texts::one(a, "a", Accept::Texts)?;
     let b = Texts::one(b, "b", Accept::Texts)?;
     let (mut x, mut y) = (String::new(), String::new());
     Ok(caught(|| match (a.get(0, &mut x), b.get(0, &mut y)) {
-        (Given::Text(a), Given::Text(b)) => Ok(measure(a, b)),
+        (Given::Text(a), Given::Text(b)) => Ok(of(a, b)),
         _ => Err(Failure::internal("a fingerprint where texts alone are accepted")),
     })?)
 }

@@ -1,6 +1,6 @@
 //! Why two texts are near-duplicates, or are not: tokens, weights and the bits that differ, for people.
 
-use crate::{Fingerprinter, Shingles, Token};
+use crate::{Fingerprinter, Token};
 use simhash_text::numbers::numbers;
 use simhash_text::{ExtractScratch, NormalizeScratch};
 use std::collections::HashMap;
@@ -23,10 +23,10 @@ pub struct Explanation {
     /// Share of the distinct features of either text that both have, or `long_jaccard` if that is lower, 0 to 1; 0 where
     /// neither has any.
     pub jaccard: f64,
-    /// The same share of the long shingles, where both texts have them; see [`Shingles`].
+    /// The same share of the long shingles, where both texts have them; see [`Shingles`](crate::Shingles).
     pub long_jaccard: Option<f64>,
     /// The similarity that verification goes by where nothing else is asked for: 1 for equal texts, else that of
-    /// [`Shingles::verified`], 0 to just below 1.
+    /// [`Shingles::verified`](crate::Shingles::verified), 0 to just below 1.
     pub similarity: f64,
     /// The numbers of each text, in order, as [`numbers`](fn@simhash_text::numbers::numbers) reads them.
     pub numbers: [Vec<String>; 2],
@@ -116,16 +116,8 @@ fn compare([a, b]: [Vec<Token>; 2]) -> (Vec<SharedToken>, Vec<Token>, Vec<Token>
 /// Jaccard similarity, that of the features and of the long shingles, and of the latter alone; and what verification makes of
 /// it. Features that a limit to the heaviest drops from the fingerprint are included.
 fn similarities(fingerprinter: &Fingerprinter, [a, b]: [&str; 2]) -> (f64, Option<f64>, f64) {
-    let [a, b] = [a, b].map(|text| {
-        let mut sets = Shingles::default();
-        sets.fill(fingerprinter.extractor(), text);
-        sets
-    });
-    let measure = |a: &[u64], b: &[u64]| {
-        let shared = a.iter().filter(|hash| b.binary_search(hash).is_ok()).count();
-        let either = a.len() + b.len() - shared;
-        Some(if either == 0 { 0.0 } else { shared as f64 / either as f64 })
-    };
+    let [a, b] = [a, b].map(|text| fingerprinter.shingles_of_normalized(text));
+    let measure = |a: &[u64], b: &[u64]| Some(crate::measure::jaccard(a, b));
     let long = (!a.long.is_empty() && !b.long.is_empty()).then(|| measure(&a.long, &b.long));
     let jaccard = a.similarity(&b, measure).unwrap_or_default();
     (jaccard, long.flatten(), a.verified(&b, measure).unwrap_or_default())

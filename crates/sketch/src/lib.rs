@@ -1,4 +1,5 @@
-//! Features to sketches: the 64-bit `SimHash` fingerprint and Hamming distance, the `MinHash` signature ([`minhash`]).
+//! Features to sketches: the 64-bit `SimHash` fingerprint and Hamming distance, the `MinHash` signature ([`minhash`]), and
+//! how similar two texts really are ([`measure`]).
 //!
 //! ```text
 //! text ──simhash_text──► features (hash, weight) ──accumulate──► 64 sums ──majority──► fingerprint (u64)
@@ -11,6 +12,7 @@ pub mod accumulate;
 pub mod explain;
 pub mod hamming;
 pub mod hex;
+pub mod measure;
 pub mod minhash;
 pub mod sentences;
 pub mod simd;
@@ -27,5 +29,5 @@ pub use shingles::{ALMOST_ONE, Shingles};
 pub use simhash::simhash;
 pub use simhash_text::{
     ExtractorOptions, Feature, Normalizer, OptionsError, Segmenter, Token, TopK, Unit, Weighting,
-    Whitespace,
+    Whitespace, prefetch,
 };

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 /// A set of instructions that a kernel may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Level {
-    /// Nothing beyond the target's baseline.
+    /// Nothing beyond the target's baseline, but for POPCNT where the machine has it ([`hamming`](crate::hamming)).
     Scalar,
     /// x86-64 with AVX2.
     Avx2,

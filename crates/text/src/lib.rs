@@ -19,6 +19,7 @@ pub mod segment;
 pub mod sentence;
 
 mod ngram;
+mod prefetch;
 mod tfidf;
 mod words;
 
@@ -27,4 +28,5 @@ pub use extract::{
 };
 pub use feature::{Feature, Token};
 pub use normalize::{NormalizeScratch, Normalizer, Punctuation, Whitespace};
+pub use prefetch::prefetch;
 pub use tfidf::TopK;

@@ -9,8 +9,6 @@
 //! still join, and keep rules other than the first. A representative's cluster is decided in the order of keeping (the
 //! longest document first, say), so that every member resembles the document that is kept.
 
-mod components;
 mod gathered;
 
-pub(crate) use components::Components;
 pub(crate) use gathered::{Gathered, Settled};

@@ -53,13 +53,13 @@ mod represent;
 mod taken;
 mod verifier;
 
-use crate::cluster::Components;
 use crate::error::DedupError;
 use crate::method::{self, Sieve, Sketch};
 use crate::options::{Cluster, DedupOptions};
 use crate::parallel;
 use crate::verify::Evidence;
 use represent::Representatives;
+use simhash_index::Union;
 use simhash_sketch::Scratch;
 use std::sync::atomic::AtomicBool;
 pub(crate) use taken::ALONE;
@@ -120,7 +120,7 @@ pub(crate) struct Decider {
     verifier: Option<Verifier>,
     taken: Taken,
     representatives: Representatives,
-    components: Option<Components>,
+    components: Option<Union>,
     cache: Cache,
 }
 
@@ -134,7 +134,7 @@ impl Decider {
             verifier: Verifier::new(options)?,
             taken: Taken::default(),
             representatives: Representatives::default(),
-            components: components.then(Components::default),
+            components: components.then(Union::default),
             cache: Cache::default(),
         })
     }
@@ -172,7 +172,7 @@ impl Decider {
     /// Bytes held for the texts taken in: by the method, by the map of equal texts, by numbers and states. Texts and the
     /// bounded cache are not among them.
     pub(crate) fn bytes(&self) -> u64 {
-        let components = self.components.as_ref().map_or(0, Components::bytes);
+        let components = self.components.as_ref().map_or(0, Union::bytes);
         let states = self.representatives.bytes() + components;
         (self.sieve.bytes() + self.taken.bytes() + states) as u64
     }
@@ -188,7 +188,7 @@ impl Decider {
     }
 
     /// What is connected, where components are wanted.
-    pub(crate) fn components(&self) -> Option<&Components> {
+    pub(crate) fn components(&self) -> Option<&Union> {
         self.components.as_ref()
     }
 

@@ -12,8 +12,8 @@
 //! components of both. So "exact groups and all pairs at 0.8 or more" is stated as it was computed, and needs no list of the
 //! pairs of a thousand equal texts.
 
-use super::union::Union;
 use crate::error::DedupError;
+use simhash_index::Union;
 
 /// Two documents and how similar they are.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -62,14 +62,14 @@ impl Labels {
                 return Err(DedupError::OutOfRange { argument: "labels", value, expected });
             }
         }
-        let mut equal = Union::new(documents);
+        let equal = Union::new(documents);
         for group in groups {
             for members in group.windows(2) {
                 equal.join(members[0], members[1]);
             }
         }
         let group = equal.roots();
-        let mut clusters = Union::new(documents);
+        let clusters = Union::new(documents);
         for (document, &first) in (0..).zip(&group) {
             clusters.join(document, first);
         }

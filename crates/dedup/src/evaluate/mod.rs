@@ -25,7 +25,6 @@ mod partition;
 mod reported;
 mod similarity;
 mod truth;
-mod union;
 
 pub use labels::{LabelledPair, Labels};
 pub use reported::Reported;

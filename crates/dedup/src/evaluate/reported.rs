@@ -7,8 +7,8 @@
 //! connects. So a wrong member costs one wrong link, and a right chain costs none.
 
 use super::labels::{Labels, check};
-use super::union::Union;
 use crate::error::DedupError;
+use simhash_index::Union;
 
 /// A result: links and clusters of documents.
 #[derive(Clone, Debug, Default)]
@@ -65,7 +65,7 @@ impl Reported {
 
     /// By document: the lowest document that it is connected with.
     pub(super) fn partition(&self, documents: u32) -> Vec<u32> {
-        let mut union = Union::new(documents);
+        let union = Union::new(documents);
         for &(kept, removed) in &self.links {
             union.join(kept, removed);
         }
@@ -91,9 +91,9 @@ impl Reported {
 
     fn spanning_tree(&self, labels: &Labels) -> Vec<(u32, u32)> {
         let places: Vec<Place> = self.places(labels);
-        let mut union = Union::new(places.len() as u32);
+        let union = Union::new(places.len() as u32);
         let mut tree = Vec::new();
-        let mut link = |a: &Place, b: &Place, union: &mut Union| {
+        let mut link = |a: &Place, b: &Place| {
             if union.join(a.slot, b.slot) {
                 tree.push((a.document, b.document));
             }
@@ -102,7 +102,7 @@ impl Reported {
         let mut firsts: Vec<Place> = Vec::new();
         for equal in places.chunk_by(|a, b| (a.group, a.cluster) == (b.group, b.cluster)) {
             for other in &equal[1..] {
-                link(&equal[0], other, &mut union);
+                link(&equal[0], other);
             }
             firsts.push(equal[0]);
         }
@@ -111,7 +111,7 @@ impl Reported {
             for place in fewer {
                 let same = more.binary_search_by_key(&place.cluster, |other| other.cluster);
                 if let Ok(at) = same {
-                    link(place, &more[at], &mut union);
+                    link(place, &more[at]);
                 }
             }
         }
@@ -119,7 +119,7 @@ impl Reported {
         in_order.sort_unstable_by_key(|place| place.slot);
         for members in in_order.chunk_by(|a, b| a.cluster == b.cluster) {
             for member in &members[1..] {
-                link(&members[0], member, &mut union);
+                link(&members[0], member);
             }
         }
         tree

@@ -4,7 +4,7 @@ use super::reported::Links;
 use super::{Verified, ratio};
 use crate::error::DedupError;
 use crate::parallel;
-use crate::verify::jaccard;
+use simhash_sketch::measure::jaccard;
 use simhash_sketch::{ALMOST_ONE, Fingerprinter, Scratch, Shingles};
 use std::sync::atomic::AtomicBool;
 

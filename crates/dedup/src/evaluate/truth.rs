@@ -12,8 +12,8 @@
 use super::labels::LabelledPair;
 use crate::error::DedupError;
 use crate::parallel;
-use crate::verify::jaccard_at_least;
 use simhash_index::overlap::{OverlapIndex, Sets, pairs_at_least};
+use simhash_sketch::measure::jaccard_at_least;
 use simhash_sketch::{ALMOST_ONE, Fingerprinter, Scratch, Shingles};
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;

@@ -14,8 +14,7 @@ use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
 
 use ahash::AHashMap;
-
-use crate::verify::edit_similarity_at_least;
+use simhash_sketch::measure::edit_similarity_at_least;
 
 /// Lists for one least similarity, good for every larger one.
 #[derive(Debug)]
@@ -190,8 +189,8 @@ impl ShortTexts {
 #[cfg(test)]
 mod tests {
     use super::ShortTexts;
-    use crate::verify::edit_similarity;
     use proptest::prelude::*;
+    use simhash_sketch::measure::edit_similarity;
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(400))]

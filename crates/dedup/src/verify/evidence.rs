@@ -8,8 +8,10 @@
 //! questions of that length that people judged, 75 % of those that edit similarity joins say the same and 89 % of those that
 //! Jaccard similarity joins.
 
-use super::{containment, cosine_at_least, edit_similarity_at_least, jaccard_at_least};
 use crate::options::Measure;
+use simhash_sketch::measure::{
+    containment, cosine_at_least, edit_similarity_at_least, jaccard, jaccard_at_least,
+};
 use simhash_sketch::{ALMOST_ONE, Feature, Fingerprinter, Scratch, Shingles};
 
 /// The similarity of two texts by [`Measure::Auto`]: 1 where they are equal after normalisation and not empty, else
@@ -21,7 +23,7 @@ pub fn similarity(by: &Fingerprinter, a: &str, b: &str) -> f64 {
         return if a.is_empty() { 0.0 } else { 1.0 };
     }
     let [a, b] = [a, b].map(|text| by.shingles_of_normalized(text));
-    a.verified(&b, |a, b| Some(super::jaccard(a, b))).unwrap_or_default()
+    a.verified(&b, |a, b| Some(jaccard(a, b))).unwrap_or_default()
 }
 
 /// What a measure compares.

@@ -1,24 +1,8 @@
-//! How similar two texts really are: a fingerprint only proposes, these measures decide.
-//!
-//! | measure | of what | suits |
-//! |---|---|---|
-//! | [`jaccard`] | sets of feature hashes | texts of every length |
-//! | [`containment`] | the same | one text inside another |
-//! | [`edit_similarity`] | normalised text, by code points | slips of the pen in names and titles, where numbers do not matter |
-//! | [`cosine`] | features with weights | keywords, where rare words say more |
+//! How similar two texts really are, by the measures of [`simhash_sketch::measure`].
 //!
 //! [`similarity`] is what decides where nothing else is asked for: Jaccard, and in short texts numbers count.
-//!
-//! All are symmetric and lie in [0, 1]; equal texts have 1, two empty ones 0: an empty text resembles nothing. Each has a
-//! form `…_at_least` that gives the same value to the last bit where it reaches a threshold and stops early where it
-//! cannot. Sums are of integers, so the values are the same on every machine.
 
-mod cosine;
-mod edit;
 mod evidence;
 
-pub use cosine::{cosine, cosine_at_least};
-pub use edit::{edit_similarity, edit_similarity_at_least, levenshtein, levenshtein_within};
 pub(crate) use evidence::Evidence;
 pub use evidence::similarity;
-pub use simhash_index::overlap::{containment, jaccard, jaccard_at_least, overlap};

@@ -13,6 +13,7 @@ use super::{NEST, Sealed, nested_masks};
 use crate::IndexError;
 use crate::hamming::Index;
 use crate::scan;
+use crate::union::Union;
 
 /// Documents linked by chains of near pairs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,36 +73,24 @@ fn link(group: &[u64], distance: u32, links: &mut Links, cancel: &AtomicBool) {
     links.extend(near.iter().map(|&(a, b)| (group[usize::from(a)], group[usize::from(b)])));
 }
 
-/// Union-find over the fingerprints seen.
+/// What is linked, over the fingerprints seen, which are numbered as they come.
 #[derive(Default)]
-struct Union {
-    number: AHashMap<u64, u32>,
-    parent: Vec<u32>,
+struct Linked {
+    numbers: AHashMap<u64, u32>,
+    union: Union,
 }
 
-impl Union {
+impl Linked {
     fn number(&mut self, value: u64) -> u32 {
-        let next = self.parent.len() as u32;
-        let number = *self.number.entry(value).or_insert(next);
-        if number == next {
-            self.parent.push(next);
-        }
+        let next = self.numbers.len() as u32;
+        let number = *self.numbers.entry(value).or_insert(next);
+        self.union.grow(number + 1);
         number
-    }
-
-    fn root(&mut self, mut at: u32) -> u32 {
-        while self.parent[at as usize] != at {
-            let above = self.parent[at as usize];
-            self.parent[at as usize] = self.parent[above as usize];
-            at = above;
-        }
-        at
     }
 
     fn join(&mut self, one: u64, other: u64) {
         let (one, other) = (self.number(one), self.number(other));
-        let (one, other) = (self.root(one), self.root(other));
-        self.parent[one.max(other) as usize] = one.min(other);
+        self.union.join(one, other);
     }
 }
 
@@ -121,7 +110,7 @@ impl Index {
     ) -> Result<Vec<Cluster>, IndexError> {
         let distance = self.checked(max_distance)?;
         let sealed = Sealed::new(self, distance, cancel)?;
-        let mut union = Union::default();
+        let mut linked = Linked::default();
         let tables = sealed.tables();
         let tasks = if threads == 0 { rayon::current_num_threads() } else { threads };
         for (order, &(table, own)) in tables.iter().enumerate() {
@@ -154,7 +143,7 @@ impl Index {
                 } else {
                     round.par_iter().with_min_len(4).map(|&from| stretch(from)).collect()
                 };
-                found.into_iter().flatten().for_each(|(one, other)| union.join(one, other));
+                found.into_iter().flatten().for_each(|(one, other)| linked.join(one, other));
                 let done = round.last().map_or(1.0, |last| *last as f64 / slots as f64);
                 progress((order as f64 + done) / tables.len() as f64);
             }
@@ -162,22 +151,20 @@ impl Index {
         if cancel.load(Ordering::Relaxed) {
             return Err(IndexError::Cancelled);
         }
-        Ok(self.collect_clusters(union, sealed.end))
+        Ok(self.collect_clusters(&linked, sealed.end))
     }
 
     /// Clusters of the documents below `end`.
-    fn collect_clusters(&self, mut union: Union, end: u64) -> Vec<Cluster> {
+    fn collect_clusters(&self, linked: &Linked, end: u64) -> Vec<Cluster> {
         let mut members: AHashMap<u32, Vec<u64>> = AHashMap::new();
-        let values: Vec<(u64, u32)> =
-            union.number.iter().map(|(&value, &at)| (value, at)).collect();
         let mut clusters: Vec<Cluster> = self.read(|ids| {
-            for (value, at) in values {
-                let ids_of = members.entry(union.root(at)).or_default();
+            for (&value, &at) in &linked.numbers {
+                let ids_of = members.entry(linked.union.root(at)).or_default();
                 ids.holders(value, usize::MAX, |id| ids_of.push(id));
             }
             let mut clusters: Vec<Vec<u64>> = members.into_values().collect();
             ids.shared(|value, holders| {
-                if value.is_none_or(|value| !union.number.contains_key(&value)) {
+                if value.is_none_or(|value| !linked.numbers.contains_key(&value)) {
                     clusters.push(holders);
                 }
             });

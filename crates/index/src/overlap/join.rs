@@ -14,9 +14,9 @@ use ahash::AHashMap;
 use parking_lot::Mutex;
 
 use super::ranks::{Ranked, RankedSets};
-use super::similarity::overlap_at_least;
 use super::{Bounds, Sets, tasks};
 use crate::IndexError;
+use simhash_sketch::measure::overlap_at_least;
 
 /// Two sets of a collection whose Jaccard similarity reaches the threshold.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -8,9 +8,9 @@
 
 use ahash::AHashMap;
 
-use super::similarity::overlap_at_least;
 use super::{Bounds, Sets};
 use crate::IndexError;
+use simhash_sketch::measure::overlap_at_least;
 
 /// A set near the one that was asked for.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -26,11 +26,9 @@ mod join;
 mod live;
 mod ranks;
 mod sets;
-mod similarity;
 mod tasks;
 
 use bounds::Bounds;
 pub use join::{SetPair, pairs_at_least};
 pub use live::{OverlapIndex, OverlapMatch, Overlapping};
 pub use sets::Sets;
-pub use similarity::{containment, jaccard, jaccard_at_least, overlap};

@@ -4,6 +4,8 @@
 //! them (sketches, and slots merged into them), and freed when nothing does, so that memory follows what is alive
 //! although groups are never split.
 //!
+//! [`Union`](crate::Union) cannot do this: its root is the smallest number, and here numbers are used again.
+//!
 //! Union by rank bounds every chain by the logarithm of the number of slots; additions shorten the chains they walk.
 //! Source: Tarjan and van Leeuwen, "Worst-case analysis of set union algorithms", 1984 (rank, path halving).
 

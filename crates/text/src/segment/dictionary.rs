@@ -53,19 +53,6 @@ table!(frequencies, "frequencies.u32", u32);
 table!(idfs, "idfs.f64", f64);
 table!(emissions, "emissions.f64", f64);
 
-/// Asks for `table[at]` to be brought into the caches; does nothing else.
-#[inline]
-pub(crate) fn prefetch(table: &[u64], at: u32) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: SSE is in the baseline of the target; the instruction takes any address and never faults.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(table.as_ptr().wrapping_add(at as usize).cast()) };
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = (table, at);
-}
-
 /// A prefix of a word: a slot of the double array and what is in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Node {

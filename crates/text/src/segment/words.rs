@@ -6,8 +6,9 @@
 //! trie is walked.
 
 use super::chunk::PAD;
-use super::dictionary::{LN_TOTAL, Node, bases, characters, nodes, prefetch, scores};
+use super::dictionary::{LN_TOTAL, Node, bases, characters, nodes, scores};
 use crate::lexicon::Dictionary;
+use crate::prefetch::prefetch;
 
 /// The words of a chunk. −∞ is the score of what is no word.
 #[derive(Clone, Debug, Default)]
@@ -74,7 +75,7 @@ impl Words {
         let slots = grown(&mut self.slots, len, 0);
         for at in 0..len {
             slots[at] = Node::slot_of_two(bases, here[at], next[at]);
-            prefetch(nodes, slots[at]);
+            prefetch(nodes, slots[at] as usize);
         }
     }
 
@@ -92,7 +93,7 @@ impl Words {
             // Written whether it counts or not: the next one that does overwrites it, and no branch has to be guessed.
             let slot = second.slot_of_child(after[at]);
             prefixes[count] = Prefix { start: at as u32, slot };
-            prefetch(nodes, slot);
+            prefetch(nodes, slot as usize);
             count += usize::from(!second.is_leaf());
         }
         self.deep = count;

@@ -7,11 +7,11 @@
 )]
 
 use proptest::prelude::*;
-use simhash_dedup::verify::{
+use simhash_sketch::Feature;
+use simhash_sketch::measure::{
     cosine, cosine_at_least, edit_similarity, edit_similarity_at_least, levenshtein,
     levenshtein_within,
 };
-use simhash_sketch::Feature;
 use std::collections::BTreeMap;
 
 /// The whole table, row by row.

@@ -41,7 +41,7 @@ fn ratio(found: usize, a: &[u64], b: &[u64]) -> f64 {
     if union == 0 { 0.0 } else { found as f64 / union as f64 }
 }
 
-/// Size of the intersection.
+/// Size of the intersection of two sorted slices of distinct values. Cost: `|A| + |B|` steps.
 pub fn overlap(a: &[u64], b: &[u64]) -> usize {
     let (mut i, mut j, mut found) = (0, 0, 0);
     while i < a.len() && j < b.len() {
@@ -54,8 +54,8 @@ pub fn overlap(a: &[u64], b: &[u64]) -> usize {
     found
 }
 
-/// The intersection's size, or `None` where it is below `need`, as soon as that is certain.
-pub(super) fn overlap_at_least<T: Ord>(mut a: &[T], mut b: &[T], need: usize) -> Option<usize> {
+/// [`overlap`] where it is at least `need`, else `None`, as soon as that is certain.
+pub fn overlap_at_least<T: Ord>(mut a: &[T], mut b: &[T], need: usize) -> Option<usize> {
     // Steps between two looks at the bound: often enough to stop early, rarely enough to be free.
     const STRIDE: usize = 32;
     let mut found = 0;

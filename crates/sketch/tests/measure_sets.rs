@@ -1,7 +1,7 @@
 //! The merge against set arithmetic.
 
 use proptest::prelude::*;
-use simhash_dedup::verify::{containment, jaccard, jaccard_at_least, overlap};
+use simhash_sketch::measure::{containment, jaccard, jaccard_at_least, overlap};
 use std::collections::BTreeSet;
 
 fn sets() -> impl Strategy<Value = (Vec<u64>, Vec<u64>)> {

@@ -1,9 +1,9 @@
 //! Cosine of the angle between two weighted feature vectors.
 //!
 //! Vectors are slices of [`Feature`] with ascending, distinct hashes, as
-//! [`Fingerprinter::vector`](simhash_sketch::Fingerprinter::vector) makes them; their coordinates are the weights.
+//! [`Fingerprinter::vector`](crate::Fingerprinter::vector) makes them; their coordinates are the weights.
 
-use simhash_sketch::Feature;
+use crate::Feature;
 
 /// `a · b / (|a| |b|)`, from 0 to 1 since no weight is negative; 0 where a vector is empty.
 ///
