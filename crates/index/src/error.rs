@@ -2,6 +2,10 @@
 //! operational ones `ERR_SIMHASH_…`.
 
 use std::fmt;
+use std::io::ErrorKind;
+use std::path::Path;
+
+use simhash_store::FileError;
 
 /// Why a call on the index failed. The call has added nothing; in an index with a window that is [`IndexError::Full`] its
 /// time counts, and documents may have left for it.
@@ -94,16 +98,20 @@ pub enum IndexError {
         /// The system's message.
         message: String,
     },
-    /// A saved index that is damaged, of another version or not an index at all.
-    Damaged {
-        /// Byte offset of the damage.
-        offset: u64,
-        /// What was found there.
-        reason: String,
-    },
+    /// A saved index cannot be read or written, is damaged, or does not fit.
+    File(FileError),
 }
 
 impl IndexError {
+    /// The same error of this file, where it is one of a file that names none.
+    #[must_use]
+    pub fn in_file(self, path: &Path) -> Self {
+        match self {
+            Self::File(error) => Self::File(error.in_file(path)),
+            other => other,
+        }
+    }
+
     /// The stable code of this error.
     pub fn code(&self) -> &'static str {
         match self {
@@ -121,7 +129,7 @@ impl IndexError {
             Self::Cancelled => "ERR_SIMHASH_CANCELLED",
             Self::Merge => "ERR_SIMHASH_MERGE",
             Self::Io { .. } => "ERR_SIMHASH_IO",
-            Self::Damaged { .. } => "ERR_SIMHASH_INDEX_DAMAGED",
+            Self::File(error) => file_code(error),
         }
     }
 }
@@ -178,11 +186,43 @@ impl fmt::Display for IndexError {
             Self::Io { message } => {
                 write!(f, "the saved index could not be read or written: {message}")
             }
-            Self::Damaged { offset, reason } => {
-                write!(f, "the saved index is damaged at byte {offset}: {reason}")
-            }
+            Self::File(error) => error.fmt(f),
         }
     }
 }
 
-impl std::error::Error for IndexError {}
+impl std::error::Error for IndexError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::File(error) => error.source(),
+            _ => None,
+        }
+    }
+}
+
+impl From<FileError> for IndexError {
+    fn from(error: FileError) -> Self {
+        match error {
+            FileError::Cancelled => Self::Cancelled,
+            error => Self::File(error),
+        }
+    }
+}
+
+/// The stable code of what is wrong with a file.
+pub(crate) fn file_code(error: &FileError) -> &'static str {
+    match error {
+        FileError::Write { source, .. }
+            if matches!(source.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded) =>
+        {
+            "ERR_SIMHASH_DISK_FULL"
+        }
+        FileError::Write { .. } | FileError::Moved { .. } => "ERR_SIMHASH_OUTPUT",
+        FileError::Damaged { .. } => "ERR_SIMHASH_INDEX_DAMAGED",
+        FileError::Format { .. } => "ERR_SIMHASH_INDEX_FORMAT",
+        FileError::Mismatch { .. } => "ERR_SIMHASH_INDEX_MISMATCH",
+        FileError::Locked { .. } => "ERR_SIMHASH_INDEX_LOCKED",
+        FileError::Cancelled => "ERR_SIMHASH_CANCELLED",
+        _ => "ERR_SIMHASH_INPUT",
+    }
+}

@@ -171,3 +171,58 @@ impl Section {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn fields_are_read_as_written_and_a_cut_is_named(
+            (first, list) in any::<(u64, Vec<u64>)>(),
+            (half, small) in any::<(u32, Vec<u8>)>(),
+            text in ".{0,9}",
+        ) {
+            let mut fields = Fields::default();
+            fields.number(first);
+            fields.numbers(list.iter().copied());
+            fields.half(half);
+            fields.numbers(small.iter().map(|&small| small.into()));
+            fields.text(&text);
+            let read = |bytes: &[u8]| {
+                let mut section = Section::new(bytes.to_vec(), 100);
+                let read = (section.number()?, section.numbers()?, section.half()?);
+                let read = (read, section.smalls()?, section.text()?.to_owned());
+                section.end().map(|()| read)
+            };
+            let small = small.into_iter().map(u32::from).collect();
+            prop_assert_eq!(read(&fields.0).unwrap(), ((first, list, half), small, text));
+            for length in 0..fields.0.len() {
+                match read(&fields.0[..length]).unwrap_err() {
+                    FileError::Damaged { offset, .. } => {
+                        prop_assert!((100..=100 + length as u64).contains(&offset));
+                    }
+                    other => panic!("{other}"),
+                }
+            }
+            fields.0.push(0);
+            prop_assert!(read(&fields.0).is_err());
+        }
+    }
+
+    #[test]
+    fn counts_that_lie_allocate_nothing() {
+        for count in [3, 1 << 40, u64::MAX / 8 + 1, u64::MAX] {
+            let mut fields = Fields::default();
+            fields.number(count);
+            fields.number(300);
+            let section = || Section::new(fields.0.clone(), 0);
+            assert!(section().numbers().is_err());
+            assert!(section().smalls().is_err());
+            assert_eq!(section().text().is_err(), count > 8);
+            assert!(section().bytes(count).is_err() == (count > 16));
+        }
+    }
+}

@@ -86,6 +86,11 @@ impl Index {
         Pending { shared: Arc::clone(&self.shared), sealed, asked }
     }
 
+    /// The window that the index was made with.
+    pub fn window(&self) -> Option<Window> {
+        self.shared.window
+    }
+
     /// An index without documents whose next id is `first`.
     pub(crate) fn restored(
         plan: Arc<Plan>,

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use parking_lot::{RwLock, RwLockWriteGuard};
+use simhash_store::Section;
 
 use super::answers::{SentenceOutcome, SentenceStats};
 use super::operation::Operation;
@@ -16,7 +17,6 @@ use super::state::{EXPIRED, State};
 use super::store::{Store, StoreOptions, apply, header_of, save};
 use super::{SentenceError, SentenceItem, SentenceOptions, SharedMatches};
 use crate::IndexError;
-use crate::image::frame::Section;
 use crate::index::batch::each;
 use crate::index::{AddOptions, Added, OnDuplicate};
 use crate::turns::{Asked, Turn, Turns};
@@ -193,7 +193,7 @@ impl SentenceIndex {
     /// about as long as adding the documents anew.
     ///
     /// # Errors
-    /// [`SentenceError::Damaged`], [`SentenceError::Mismatch`], [`SentenceError::Locked`] and those of the system.
+    /// [`SentenceError::File`].
     pub fn open(path: &Path, options: &StoreOptions) -> Result<Self, SentenceError> {
         let (store, state, own) = Store::open(path, options)?;
         Ok(Self::of(own, options.recipe.clone(), state, Keeping::File(Box::new(store))))
@@ -203,7 +203,7 @@ impl SentenceIndex {
     /// returns, and `kept` are those that were, in order, a whole ([`SentenceIndex::whole`]) first if there is one.
     ///
     /// # Errors
-    /// [`SentenceError::Damaged`] with an empty path, the number of the part as offset.
+    /// [`SentenceError::File`] without a path.
     pub fn kept_elsewhere(
         options: &SentenceOptions,
         whole: Option<Vec<u8>>,
@@ -513,7 +513,7 @@ impl SentenceIndex {
     /// will ask for; an index that was opened from a file has its own.
     ///
     /// # Errors
-    /// [`SentenceError::Write`], [`SentenceError::Locked`] if an index has that file open.
+    /// [`SentenceError::File`]; a file that an index has open is locked.
     pub fn save(&self, path: &Path, recipe: &str) -> Result<(), SentenceError> {
         let snapshot = self.snapshot();
         self.save_snapshot(snapshot, path, recipe)
@@ -551,7 +551,7 @@ impl SentenceIndex {
     /// more than is alive. Without a file nothing happens.
     ///
     /// # Errors
-    /// [`SentenceError::Write`].
+    /// [`SentenceError::File`].
     pub fn compact(&self) -> Result<(), SentenceError> {
         let mut writer = self.turns.turn();
         // What could not be written must not come into the file by this way.

@@ -96,7 +96,7 @@ impl Shared {
         }
         let items = self.items(texts, flag)?;
         live(flag)?;
-        let outcomes = if self.window.is_none() && on_duplicate != OnDuplicate::Add {
+        let outcomes = if self.index().window().is_none() && on_duplicate != OnDuplicate::Add {
             self.checked_in_parallel(&items, flag)?
         } else {
             self.index().check_and_add_many_with(&items, &times, on_duplicate, flag)?

@@ -6,7 +6,7 @@ use crate::sketch::{Memory as Scratch, items, rows, with_memory};
 use crate::text::{Given, Texts};
 use napi::Env;
 use simhash_dedup::online::{Document, OnlineIndex};
-use simhash_index::{Index, Item, Window};
+use simhash_index::{Index, Item};
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering};
 
 /// Single calls between two reports of memory: the report reads all counters, a call costs a microsecond.
@@ -18,7 +18,6 @@ pub(crate) static NEVER: AtomicBool = AtomicBool::new(false);
 /// An index with what makes its items.
 pub(super) struct Shared {
     pub(super) online: OnlineIndex,
-    pub(super) window: Option<Window>,
     pub(super) threads: u32,
     guard: Guard,
 }
@@ -45,8 +44,8 @@ impl Guard {
 }
 
 impl Shared {
-    pub(super) fn new(online: OnlineIndex, window: Option<Window>, threads: u32) -> Self {
-        Self { online, window, threads, guard: Guard::default() }
+    pub(super) fn new(online: OnlineIndex, threads: u32) -> Self {
+        Self { online, threads, guard: Guard::default() }
     }
 
     /// The index of fingerprints, for what does not concern keys and texts.
