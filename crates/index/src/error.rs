@@ -223,6 +223,6 @@ pub(crate) fn file_code(error: &FileError) -> &'static str {
         FileError::Mismatch { .. } => "ERR_SIMHASH_INDEX_MISMATCH",
         FileError::Locked { .. } => "ERR_SIMHASH_INDEX_LOCKED",
         FileError::Cancelled => "ERR_SIMHASH_CANCELLED",
-        _ => "ERR_SIMHASH_INPUT",
+        FileError::Read { .. } => "ERR_SIMHASH_INPUT",
     }
 }

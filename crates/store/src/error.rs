@@ -10,7 +10,6 @@ use crate::head::FORMAT;
 
 /// Why a file cannot be read, written or used. The path is empty where bytes come from elsewhere, or were not named yet.
 #[derive(Debug, Clone)]
-#[non_exhaustive]
 pub enum FileError {
     /// It cannot be read, or its folder not be used.
     Read {

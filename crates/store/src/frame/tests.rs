@@ -136,3 +136,15 @@ fn other_kinds_recipes_and_formats_are_told_from_damage() {
     }
     assert_eq!(crate::head::bytes(KIND, "配方", &Fields::default(), Some(69)).unwrap_err(), 70);
 }
+
+#[test]
+fn a_length_beyond_the_file_is_refused_before_room_is_made_for_it() {
+    let mut bytes = b"TABS\0\0\0\0".to_vec();
+    bytes.extend((1u64 << 40).to_le_bytes());
+    bytes.extend([0; 100]);
+    let mut input = Input::new(&bytes[..], Some(bytes.len() as u64));
+    assert_eq!(place(&input.stream(*b"TABS").err().unwrap()), 0);
+    let mut unknown = Input::new(&bytes[..], None);
+    let stream = unknown.stream(*b"TABS").unwrap();
+    assert!(stream.has_words(1 << 37).is_ok() && stream.has_words((1 << 37) + 1).is_err());
+}
