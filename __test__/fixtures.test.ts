@@ -93,7 +93,9 @@ describe('a file of the present format opens and answers as it did', () => {
 test.each(['0.1.0', '0.2.0'])('a database of LevelSentenceIndex of %s opens', async (release) => {
   const { texts, level } = expectedOf(release);
   const db = new MemoryLevel<Buffer, Buffer>({ keyEncoding: 'buffer', valueEncoding: 'buffer' });
-  const lines = readFileSync(join(folderOf(release), 'level.jsonl'), 'utf8').trim().split('\n');
+  const lines = readFileSync(join(folderOf(release), 'level.jsonl'), 'utf8')
+    .trim()
+    .split('\n');
   for (const line of lines) {
     const [key, value] = JSON.parse(line).map((part: string) => Buffer.from(part, 'base64'));
     await db.put(key, value);
