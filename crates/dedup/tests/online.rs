@@ -491,8 +491,7 @@ fn a_file_names_what_made_it_and_without_keys_and_texts_it_is_that_of_the_index_
         } else {
             assert_eq!(inside.unwrap().len(), 1);
         }
-        let mut other = FingerprinterOptions::default();
-        other.min_features = Some(7);
+        let other = FingerprinterOptions { min_features: Some(7), ..Default::default() };
         let other = Fingerprinter::new(&other).unwrap();
         let error = OnlineIndex::open_file(&path, other.clone(), &never).unwrap_err();
         let IndexError::File(FileError::Mismatch { path: named, option, saved, given }) = error

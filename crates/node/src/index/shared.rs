@@ -145,7 +145,7 @@ mod tests {
         let index = Index::new(&IndexOptions::default()).unwrap();
         let fingerprinter = Fingerprinter::new(&FingerprinterOptions::default()).unwrap();
         let online = OnlineIndex::new(index, fingerprinter, Stored::default());
-        let shared = Shared::new(online, None, 1);
+        let shared = Shared::new(online, 1);
         let refused = |shared: &Shared| shared.guarded::<()>(|_| Err(Failure::closed("Index")));
         let add = |shared: &Shared| {
             shared.add_many(&Texts::default(), &Times::default(), &Keys::default(), &NEVER)
@@ -162,7 +162,7 @@ mod tests {
         let index = Index::new(&IndexOptions::default()).unwrap();
         let fingerprinter = Fingerprinter::new(&FingerprinterOptions::default()).unwrap();
         let online = OnlineIndex::new(index, fingerprinter, Stored::default());
-        let shared = Shared::new(online, None, 1);
+        let shared = Shared::new(online, 1);
         let failed = shared.guarded::<()>(|_| Err(IndexError::Merge.into())).unwrap_err();
         assert_eq!(napi::Error::from(failed).status, "ERR_SIMHASH_MERGE");
         assert_eq!(shared.guarded(|shared| Ok(shared.index().len())).unwrap(), 0);

@@ -1,8 +1,8 @@
 //! An index as a whole: made compact, saved, opened.
 
+use super::NativeIndex;
 use super::options::{NativeIndexOptions, NativeWindow};
 use super::shared::{Memory, NEVER, Shared};
-use super::NativeIndex;
 use crate::error::{Failure, caught, js};
 use crate::fingerprinter::NativeFingerprinter;
 use crate::task::{self, Cancel, Place};
