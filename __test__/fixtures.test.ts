@@ -1,5 +1,6 @@
-// Files that release 0.1.0 saved must open in every later one and answer as they did: fixtures/0.1.0/make.mjs made them.
-import { execFileSync } from 'node:child_process';
+// Files that fixtures/make.mjs made with a release. Those of the present format open and answer as they did; those of 0.1.0
+// are of formats that are no longer read, and are refused by name, but for the databases of LevelSentenceIndex.
+import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +8,6 @@ import { MemoryLevel } from 'memory-level';
 import { afterAll, describe, expect, test } from 'vitest';
 import { Index, type Level, LevelSentenceIndex, MinHashIndex, SentenceIndex } from '..';
 
-const folder = join(__dirname, 'fixtures', '0.1.0');
 const scratch = mkdtempSync(join(tmpdir(), 'simhash-fixtures-'));
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
@@ -15,30 +15,48 @@ interface Answers {
   size: number;
   matches: unknown[];
 }
-const expected: {
+interface Expected {
   texts: string[];
   fingerprints: Answers & { keys: (string | null)[] };
   signatures: Answers;
   sentences: Answers;
   level: Answers;
   cli: string;
-} = JSON.parse(readFileSync(join(folder, 'expected.json'), 'utf8'));
-const { texts } = expected;
+}
+
+const folderOf = (release: string) => join(__dirname, 'fixtures', release);
+const expectedOf = (release: string): Expected =>
+  JSON.parse(readFileSync(join(folderOf(release), 'expected.json'), 'utf8'));
 
 /** A copy that may be written to. */
-function copied(name: string): string {
-  const path = join(scratch, name);
-  copyFileSync(join(folder, name), path);
+function copied(release: string, name: string): string {
+  const path = join(scratch, `${release}-${name}`);
+  copyFileSync(join(folderOf(release), name), path);
   return path;
 }
 
 const plain = (value: unknown) => JSON.parse(JSON.stringify(value));
 
-describe('a file saved by 0.1.0 opens and answers as it did', () => {
+const window = { maxAge: 100 };
+const bin = join(__dirname, '..', 'dist', 'cli', 'bin.js');
+const sample = join(__dirname, '..', 'examples', 'sample.jsonl');
+
+/** Asks the index of the command line. */
+function query(release: string) {
+  const [path] = [copied(release, 'cli.index'), copied(release, 'cli.index.ids.jsonl')];
+  const args = ['index', 'query', sample, '--index', path, '-o', '-', '--quiet'];
+  return spawnSync(process.execPath, [bin, ...args], { encoding: 'utf8' });
+}
+
+describe('a file of the present format opens and answers as it did', () => {
+  const release = '0.2.0';
+  const expected = expectedOf(release);
+  const { texts } = expected;
+
   test('Index, with keys, texts and a window', async () => {
     for (const index of [
-      await Index.open(copied('fingerprints.index')),
-      Index.openSync(copied('fingerprints.index')),
+      await Index.open(copied(release, 'fingerprints.index')),
+      Index.openSync(copied(release, 'fingerprints.index')),
     ]) {
       expect(index.size).toBe(expected.fingerprints.size);
       expect(plain(texts.map((text) => index.search(text)))).toEqual(expected.fingerprints.matches);
@@ -48,44 +66,67 @@ describe('a file saved by 0.1.0 opens and answers as it did', () => {
   });
 
   test('MinHashIndex', async () => {
-    const index = await MinHashIndex.open(copied('signatures.index'));
+    const index = await MinHashIndex.open(copied(release, 'signatures.index'));
     expect(index.size).toBe(expected.signatures.size);
     expect(plain(texts.map((text) => index.search(text)))).toEqual(expected.signatures.matches);
     expect(index.add(texts[0] ?? '', { at: 2_000 })).toBe(texts.length);
   });
 
   test('SentenceIndex, with frames behind its snapshot, and goes on', async () => {
-    const path = copied('sentences.index');
-    const index = await SentenceIndex.open(path, { window: { maxAge: 100 } });
+    const path = copied(release, 'sentences.index');
+    const index = await SentenceIndex.open(path, { window });
     expect(index.size).toBe(expected.sentences.size);
     expect(plain(texts.map((text) => index.search(text)))).toEqual(expected.sentences.matches);
     index.add('一句在旧文件之后写下的足够长的句子。', { at: 1_123 });
     const size = index.size;
     await index.close();
-    const again = await SentenceIndex.open(path, { window: { maxAge: 100 } });
+    const again = await SentenceIndex.open(path, { window });
     expect(again.size).toBe(size);
     await again.close();
   });
 
-  test('LevelSentenceIndex, from the keys and values of its database', async () => {
-    const db = new MemoryLevel<Buffer, Buffer>({ keyEncoding: 'buffer', valueEncoding: 'buffer' });
-    const lines = readFileSync(join(folder, 'level.jsonl'), 'utf8').trim().split('\n');
-    for (const line of lines) {
-      const [key, value] = JSON.parse(line).map((part: string) => Buffer.from(part, 'base64'));
-      await db.put(key, value);
-    }
-    const index = await LevelSentenceIndex.open(db as unknown as Level, {
-      window: { maxAge: 100 },
-    });
-    expect(index.size).toBe(expected.level.size);
-    expect(plain(texts.map((text) => index.search(text)))).toEqual(expected.level.matches);
+  test('the index of the command line', () => {
+    expect(query(release).stdout).toBe(expected.cli);
+  });
+});
+
+test.each(['0.1.0', '0.2.0'])('a database of LevelSentenceIndex of %s opens', async (release) => {
+  const { texts, level } = expectedOf(release);
+  const db = new MemoryLevel<Buffer, Buffer>({ keyEncoding: 'buffer', valueEncoding: 'buffer' });
+  const lines = readFileSync(join(folderOf(release), 'level.jsonl'), 'utf8')
+    .trim()
+    .split('\n');
+  for (const line of lines) {
+    const [key, value] = JSON.parse(line).map((part: string) => Buffer.from(part, 'base64'));
+    await db.put(key, value);
+  }
+  const index = await LevelSentenceIndex.open(db as unknown as Level, { window });
+  expect(index.size).toBe(level.size);
+  expect(plain(texts.map((text) => index.search(text)))).toEqual(level.matches);
+});
+
+describe('a file of 0.1.0 is refused with what to do, and stays as it was', () => {
+  const release = '0.1.0';
+  const refused = (path: string, format: number) => ({
+    name: 'SimHashError',
+    code: 'ERR_SIMHASH_INDEX_FORMAT',
+    message: `${path}: the index was saved by release 0.1 (format ${format}), and this release reads format 3 only; build it again from its documents`,
+  });
+
+  test.each([
+    ['Index', Index, 'fingerprints.index', 2],
+    ['MinHashIndex', MinHashIndex, 'signatures.index', 2],
+    ['SentenceIndex', SentenceIndex, 'sentences.index', 1],
+  ] as const)('%s', async (_, kind, name, format) => {
+    const path = copied(release, name);
+    await expect(kind.open(path)).rejects.toMatchObject(refused(path, format));
+    expect(() => kind.openSync(path)).toThrowError(expect.objectContaining(refused(path, format)));
+    expect(readFileSync(path)).toEqual(readFileSync(join(folderOf(release), name)));
   });
 
   test('the index of the command line', () => {
-    const [path] = [copied('cli.index'), copied('cli.index.ids.jsonl')];
-    const bin = join(__dirname, '..', 'dist', 'cli', 'bin.js');
-    const sample = join(__dirname, '..', 'examples', 'sample.jsonl');
-    const args = ['index', 'query', sample, '--index', path, '-o', '-', '--quiet'];
-    expect(execFileSync(process.execPath, [bin, ...args], { encoding: 'utf8' })).toBe(expected.cli);
+    const { status, stderr } = query(release);
+    expect(status).toBe(4);
+    expect(stderr).toContain('saved by release 0.1');
   });
 });

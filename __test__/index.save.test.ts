@@ -124,7 +124,7 @@ test('truncated, flipped and foreign files are refused with file and offset', as
   for (const foreign of ['', 'text', `{"id": 1}\n`.repeat(100), 'SIMHIDX\n'.repeat(9)]) {
     expect(await refused(foreign)).toBe(0);
     const { message } = (await refusal(damaged)) as Error;
-    expect(message).toContain('this is not a saved index; name a file that save() wrote');
+    expect(message).toContain('this is not a saved index; name a file that holds one');
   }
   await refused(Buffer.concat([sound, Buffer.from([0])]));
   for (let cut = 1; cut < 80; cut++) {

@@ -8,6 +8,7 @@ import { types } from 'node:util';
  * - `ERR_SIMHASH_CLOSED`: the index was closed
  * - `ERR_SIMHASH_INDEX_FULL`: live ids would be 2^32 apart
  * - `ERR_SIMHASH_INDEX_DAMAGED`, `ERR_SIMHASH_INDEX_MISMATCH`: a saved index is damaged, or was made with other options
+ * - `ERR_SIMHASH_INDEX_FORMAT`: a saved index is of another release, whose format this one does not read; build it again
  * - `ERR_SIMHASH_INDEX_LOCKED`: the file of an index is open already
  * - `ERR_SIMHASH_MERGE`: merging the tables of an index has failed, a defect of this package; it can be searched and added to,
  *   not compacted or saved

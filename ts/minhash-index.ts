@@ -116,8 +116,8 @@ export class MinHashIndex {
    * out); bands, threshold, limits and window come from the file, and must agree where they are given.
    *
    * @throws SimHashError `ERR_SIMHASH_INPUT`: the file cannot be read; `ERR_SIMHASH_INDEX_DAMAGED`: it is truncated,
-   * changed, of another version or no index, with the byte where that was noticed; `ERR_SIMHASH_INDEX_MISMATCH`: it was
-   * saved with other options. All name the file.
+   * changed or no index, with the byte where that was noticed; `ERR_SIMHASH_INDEX_FORMAT`: another release saved it, in a
+   * format that this one does not read: build it again; `ERR_SIMHASH_INDEX_MISMATCH`: it was saved with other options. All name the file.
    */
   static async open(
     path: string,

@@ -93,8 +93,9 @@ export class SentenceIndex {
    * process; a change that was under way is there as a whole or not at all. The file is read once, which takes about as
    * long as adding the texts without making their sketches, and stays open: no other index can open it meanwhile.
    *
-   * @throws SimHashError `ERR_SIMHASH_INDEX_DAMAGED`: the file is truncated, changed, of another version or something else,
-   * with the byte where that was noticed; `ERR_SIMHASH_INDEX_MISMATCH`: it was made with other options than those given, or
+   * @throws SimHashError `ERR_SIMHASH_INDEX_DAMAGED`: the file is truncated, changed or something else, with the byte where
+   * that was noticed; `ERR_SIMHASH_INDEX_FORMAT`: another release made it, in a format that this one does not read: build it
+   * again; `ERR_SIMHASH_INDEX_MISMATCH`: it was made with other options than those given, or
    * with other sentences; `ERR_SIMHASH_INDEX_LOCKED`: it is open already; `ERR_SIMHASH_INPUT`, `ERR_SIMHASH_OUTPUT`: it cannot
    * be read or made. All name the file.
    */

@@ -100,8 +100,8 @@ export class Index {
    * as long as adding the documents takes.
    *
    * @throws SimHashError `ERR_SIMHASH_INPUT`: the file cannot be read; `ERR_SIMHASH_INDEX_DAMAGED`: it is truncated,
-   * changed, of another version or no index, with the byte where that was noticed; `ERR_SIMHASH_INDEX_MISMATCH`: it was
-   * saved with another fingerprinter, distance, plan or window than the one given. All name the file.
+   * changed or no index, with the byte where that was noticed; `ERR_SIMHASH_INDEX_FORMAT`: another release saved it, in a
+   * format that this one does not read: build it again; `ERR_SIMHASH_INDEX_MISMATCH`: it was saved with another fingerprinter, distance, plan or window than the one given. All name the file.
    */
   static async open(path: string, options?: OpenOptions & JobOptions): Promise<Index> {
     const { signal, ...given } = check.checked(options, { ...OPEN, ...JOB });

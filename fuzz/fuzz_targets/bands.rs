@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use simhash_fuzz::{Edits, edit, reseal};
+use simhash_fuzz::{Edits, FRAMES, edit, reseal};
 use simhash_index::Window;
 use simhash_index::bands::{BandIndex, BandOptions, BandPlan, Signatures};
 use std::sync::LazyLock;
@@ -66,8 +66,8 @@ fuzz_target!(|input: (&[u8], u32, u8, Edits)| {
     assert!(BandIndex::open(&mut cut).is_err());
 
     let mut image = IMAGE.clone();
-    edit(&mut image, 16, &edits);
-    reseal(&mut image, 16);
+    edit(&mut image, FRAMES, &edits);
+    reseal(&mut image, FRAMES);
     if let Ok(index) = BandIndex::open(&mut image.as_slice()) {
         use_it(&index);
     }

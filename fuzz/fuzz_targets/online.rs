@@ -4,10 +4,9 @@
 
 use libfuzzer_sys::fuzz_target;
 use simhash_dedup::online::{OnlineIndex, Stored};
-use simhash_fuzz::{Edits, edit, reseal};
+use simhash_fuzz::{Edits, FRAMES, edit, reseal};
 use simhash_index::{Index, IndexOptions};
 use simhash_sketch::{Fingerprinter, FingerprinterOptions, Scratch};
-use simhash_text::feature::hash;
 use std::sync::LazyLock;
 
 const DOCUMENTS: u64 = 12;
@@ -31,9 +30,10 @@ static IMAGE: LazyLock<Vec<u8>> = LazyLock::new(|| {
     image
 });
 
-/// Bytes before the index: length, body, checksum.
-fn before(image: &[u8]) -> usize {
-    u64::from_le_bytes(image[..8].try_into().expect("eight bytes")) as usize + 16
+/// Where the frame of keys and texts begins, by its name.
+fn kept(image: &[u8]) -> usize {
+    let found = image.windows(8).rposition(|name| name == b"KEPT\0\0\0\0");
+    found.expect("keys and texts are in it")
 }
 
 fn open(mut image: &[u8]) -> Result<OnlineIndex, simhash_index::IndexError> {
@@ -74,12 +74,10 @@ fuzz_target!(|input: (&[u8], u32, u8, Edits, Edits)| {
     assert!(open(&IMAGE[..at]).is_err());
 
     let mut image = IMAGE.clone();
-    let before = before(&image);
-    edit(&mut image[..before - 8], 8, &in_body);
-    let sum = hash(&image[8..before - 8]);
-    image[before - 8..before].copy_from_slice(&sum.to_le_bytes());
-    edit(&mut image, before + 16, &in_index);
-    reseal(&mut image, before + 16);
+    let kept = kept(&image);
+    edit(&mut image[..kept], FRAMES, &in_index);
+    edit(&mut image, kept + 16, &in_body);
+    reseal(&mut image, FRAMES);
     if let Ok(online) = open(&image) {
         use_it(&online);
     }

@@ -58,7 +58,11 @@ export class SavedIndexError extends Error {
   readonly code = 'ERR_SIMHASH_INDEX_DAMAGED';
 }
 
-const SAVED_INDEX: readonly string[] = ['ERR_SIMHASH_INDEX_DAMAGED', 'ERR_SIMHASH_INDEX_MISMATCH'];
+const SAVED_INDEX: readonly string[] = [
+  'ERR_SIMHASH_INDEX_DAMAGED',
+  'ERR_SIMHASH_INDEX_FORMAT',
+  'ERR_SIMHASH_INDEX_MISMATCH',
+];
 
 /** The exit status for an error that ended a command. */
 export function statusOf(error: unknown): number {

@@ -10,6 +10,7 @@ use simhash_index::{
 };
 use simhash_sketch::measure::{containment, cosine, edit_similarity, jaccard};
 use simhash_sketch::{ALMOST_ONE, Fingerprinter, FingerprinterOptions, Numbers, Scratch, hamming};
+use simhash_store::FileError;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
@@ -459,10 +460,54 @@ fn every_damage_to_keys_and_texts_is_named() {
         let mut damaged = bytes.clone();
         damaged[at] ^= 0x10;
         let opened = OnlineIndex::open(&mut damaged.as_slice(), fingerprinter());
-        assert!(matches!(opened, Err(IndexError::Damaged { .. })), "byte {at}");
+        assert!(matches!(opened, Err(IndexError::File(FileError::Damaged { .. }))), "byte {at}");
         let cut = OnlineIndex::open(&mut &bytes[..at], fingerprinter());
-        assert!(matches!(cut, Err(IndexError::Damaged { .. })), "cut at {at}");
+        assert!(matches!(cut, Err(IndexError::File(FileError::Damaged { .. }))), "cut at {at}");
     }
+}
+
+#[test]
+fn a_file_names_what_made_it_and_without_keys_and_texts_it_is_that_of_the_index_inside() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file");
+    let never = AtomicBool::new(false);
+    let recipe = fingerprinter().to_string();
+    for stored in [Stored::default(), ALL] {
+        let index = online(3, Some(Window::default()), stored);
+        let text = "床前明月光，疑是地上霜。举头望明月，低头思故乡。";
+        let key = stored.keys.then_some("李白");
+        index.add(&document(&index, text), key, Some(1)).unwrap();
+        index.snapshot().write_file(&path, &never).unwrap();
+        let opened = OnlineIndex::open_file(&path, fingerprinter(), &never).unwrap();
+        assert_eq!((opened.index().len(), opened.stored()), (1, stored));
+        assert_eq!(
+            (opened.key_of(0).as_deref(), opened.index().window()),
+            (key, index.index().window())
+        );
+        let inside = Index::open_file(&path, &recipe, &never);
+        if stored == ALL {
+            let error = inside.unwrap_err().to_string();
+            assert!(error.contains("file") && error.contains("keys or texts (some)"), "{error}");
+        } else {
+            assert_eq!(inside.unwrap().len(), 1);
+        }
+        let other = FingerprinterOptions { min_features: Some(7), ..Default::default() };
+        let other = Fingerprinter::new(&other).unwrap();
+        let error = OnlineIndex::open_file(&path, other.clone(), &never).unwrap_err();
+        let IndexError::File(FileError::Mismatch { path: named, option, saved, given }) = error
+        else {
+            panic!("{error}")
+        };
+        assert_eq!((named, option), (path.clone(), "fingerprinter"));
+        assert_eq!((saved, given), (recipe.clone(), other.to_string()));
+    }
+    let raised = AtomicBool::new(true);
+    let index = online(3, None, ALL);
+    assert_eq!(index.snapshot().write_file(&path, &raised), Err(IndexError::Cancelled));
+    let opened = OnlineIndex::open_file(&path, fingerprinter(), &raised);
+    assert_eq!(opened.unwrap_err(), IndexError::Cancelled);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    assert!(OnlineIndex::open_file(&path, fingerprinter(), &never).is_ok(), "as it was");
 }
 
 /// Keys and texts belong to the moment of the fingerprints: that of the call.

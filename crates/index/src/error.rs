@@ -2,9 +2,10 @@
 //! operational ones `ERR_SIMHASH_…`.
 
 use std::fmt;
-use std::sync::Arc;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 
-use crate::sentences::SentenceError;
+use simhash_store::FileError;
 
 /// Why a call on the index failed. The call has added nothing; in an index with a window that is [`IndexError::Full`] its
 /// time counts, and documents may have left for it.
@@ -97,38 +98,27 @@ pub enum IndexError {
         /// The system's message.
         message: String,
     },
-    /// A change could not be written to the index's file: it was undone, and no further one is made. Close the index and
-    /// open it again.
-    NotKept(NotKept),
-    /// A saved index that is damaged, of another version or not an index at all.
-    Damaged {
-        /// Byte offset of the damage.
-        offset: u64,
-        /// What was found there.
-        reason: String,
+    /// A saved index cannot be read or written, is damaged, or does not fit. After a [`FileError::Write`] of a change to an
+    /// open file what the call changed is undone, by reading the file again, which takes as long as opening it; from now on
+    /// every change is refused. Close the index and open it again.
+    File(FileError),
+    /// A change after one that could not be written.
+    Stopped {
+        /// The file.
+        path: PathBuf,
     },
 }
 
-/// Why a change could not be kept. Equal to itself and its clones only.
-#[derive(Debug, Clone)]
-pub struct NotKept(pub(crate) Arc<SentenceError>);
-
-impl NotKept {
-    /// The reason.
-    pub fn reason(&self) -> &SentenceError {
-        &self.0
-    }
-}
-
-impl PartialEq for NotKept {
-    fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-    }
-}
-
-impl Eq for NotKept {}
-
 impl IndexError {
+    /// The same error of this file, where it is one of a file that names none.
+    #[must_use]
+    pub fn in_file(self, path: &Path) -> Self {
+        match self {
+            Self::File(error) => Self::File(error.in_file(path)),
+            other => other,
+        }
+    }
+
     /// The stable code of this error.
     pub fn code(&self) -> &'static str {
         match self {
@@ -145,9 +135,9 @@ impl IndexError {
             Self::Full { .. } => "ERR_SIMHASH_INDEX_FULL",
             Self::Cancelled => "ERR_SIMHASH_CANCELLED",
             Self::Merge => "ERR_SIMHASH_MERGE",
-            Self::NotKept(NotKept(reason)) => reason.code(),
             Self::Io { .. } => "ERR_SIMHASH_IO",
-            Self::Damaged { .. } => "ERR_SIMHASH_INDEX_DAMAGED",
+            Self::File(error) => file_code(error),
+            Self::Stopped { .. } => "ERR_SIMHASH_OUTPUT",
         }
     }
 }
@@ -201,13 +191,15 @@ impl fmt::Display for IndexError {
                 f,
                 "a merge of the index has panicked, see stderr; it can be searched and added to, not sealed or saved: make a new one"
             ),
-            Self::NotKept(NotKept(reason)) => reason.fmt(f),
             Self::Io { message } => {
                 write!(f, "the saved index could not be read or written: {message}")
             }
-            Self::Damaged { offset, reason } => {
-                write!(f, "the saved index is damaged at byte {offset}: {reason}")
-            }
+            Self::File(error) => error.fmt(f),
+            Self::Stopped { path } => write!(
+                f,
+                "{}: an earlier change could not be written; close this index and open it again",
+                path.display()
+            ),
         }
     }
 }
@@ -215,8 +207,35 @@ impl fmt::Display for IndexError {
 impl std::error::Error for IndexError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::NotKept(NotKept(reason)) => reason.source(),
+            Self::File(error) => error.source(),
             _ => None,
         }
+    }
+}
+
+impl From<FileError> for IndexError {
+    fn from(error: FileError) -> Self {
+        match error {
+            FileError::Cancelled => Self::Cancelled,
+            error => Self::File(error),
+        }
+    }
+}
+
+/// The stable code of what is wrong with a file.
+pub(crate) fn file_code(error: &FileError) -> &'static str {
+    match error {
+        FileError::Write { source, .. }
+            if matches!(source.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded) =>
+        {
+            "ERR_SIMHASH_DISK_FULL"
+        }
+        FileError::Write { .. } | FileError::Moved { .. } => "ERR_SIMHASH_OUTPUT",
+        FileError::Damaged { .. } => "ERR_SIMHASH_INDEX_DAMAGED",
+        FileError::Format { .. } => "ERR_SIMHASH_INDEX_FORMAT",
+        FileError::Mismatch { .. } => "ERR_SIMHASH_INDEX_MISMATCH",
+        FileError::Locked { .. } => "ERR_SIMHASH_INDEX_LOCKED",
+        FileError::Cancelled => "ERR_SIMHASH_CANCELLED",
+        FileError::Read { .. } => "ERR_SIMHASH_INPUT",
     }
 }

@@ -34,7 +34,7 @@ mod stack;
 mod stats;
 mod union;
 
-pub use error::{IndexError, NotKept};
+pub use error::IndexError;
 pub use hamming::{Hamming, Index, Item, Match, Matches, Pending, SearchOptions};
 pub use image::Snapshot;
 pub use join::{Cluster, Pair, Pairs};

@@ -12,6 +12,7 @@ use simhash_index::{
     AddOptions, Index, IndexError, IndexOptions, Item, OnDuplicate, PlanChoice, SearchOptions,
     Window,
 };
+use simhash_store::FileError;
 
 fn filled(plan: &str, window: Option<Window>) -> Index {
     let mut options = IndexOptions::default();
@@ -139,14 +140,17 @@ fn every_damage_is_named_and_none_panics() {
     let bytes = saved(&index);
     for length in (0..bytes.len()).step_by(61) {
         let error = Index::open(&mut &bytes[..length]).unwrap_err();
-        assert!(matches!(error, IndexError::Damaged { .. }), "cut at {length}: {error}");
+        assert!(
+            matches!(error, IndexError::File(FileError::Damaged { .. })),
+            "cut at {length}: {error}"
+        );
     }
     for at in (0..bytes.len()).step_by(7) {
         let mut flipped = bytes.clone();
         flipped[at] ^= 1 << (at % 8);
         let error = Index::open(&mut flipped.as_slice()).unwrap_err();
         assert_eq!(error.code(), "ERR_SIMHASH_INDEX_DAMAGED", "byte {at}: {error}");
-        let IndexError::Damaged { offset, .. } = error else { continue };
+        let IndexError::File(FileError::Damaged { offset, .. }) = error else { continue };
         assert!(offset <= at as u64 + 8, "byte {at} is damaged, byte {offset} named");
     }
     let longer = [&bytes[..], &[0]].concat();

@@ -6,7 +6,6 @@
 use napi::{Env, Error, JsError, Status};
 use simhash_dedup::DedupError;
 use simhash_index::IndexError;
-use simhash_index::sentences::SentenceError;
 use simhash_sketch::{OptionsError, hex::HexError};
 use std::any::Any;
 use std::fmt::Display;
@@ -124,12 +123,6 @@ impl From<OptionsError> for Failure {
 
 impl From<IndexError> for Failure {
     fn from(error: IndexError) -> Self {
-        Self::new(error.code(), error.to_string())
-    }
-}
-
-impl From<SentenceError> for Failure {
-    fn from(error: SentenceError) -> Self {
         Self::new(error.code(), error.to_string())
     }
 }

@@ -8,7 +8,6 @@ mod checks;
 mod clusters;
 pub(crate) mod columns;
 mod document;
-pub(crate) mod file;
 pub(crate) mod options;
 mod pairs;
 mod plan;
@@ -85,7 +84,7 @@ impl NativeIndex {
             let (index, by) = (Index::new(&core)?, fingerprinter.core.clone());
             NativeWindow::limit_skew(options.window, |most| index.set_max_skew(most))?;
             let online = OnlineIndex::new(index, by, options.stored());
-            Ok(Shared::new(online, core.window, options.threads))
+            Ok(Shared::new(online, options.threads))
         })?;
         Ok(Self { shared: RwLock::new(Some(Arc::new(shared))), memory: Arc::default() })
     }

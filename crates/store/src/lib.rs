@@ -5,18 +5,29 @@
 //!     │                                                                            (or: a new name, never over a file)
 //!     └ unnamed where the file system can, so that a killed process leaves nothing; else named and locked
 //! ```
+//! ```text
+//!  head ──► frame ──► frame …    each with its length, and a checksum of all of it and of its place; `tail`: what a crash tore
+//! ```
 //! A [`Draft`] is the one way in which this library replaces or makes a file: the content appears whole or not at all,
 //! permissions stay, symbolic links stay, and what is no regular file is never replaced. [`lock`] says whether a file is
-//! somebody's.
+//! somebody's. Whatever a file of this library holds lies in [`frame`]s behind a [`head`].
 
 mod error;
+pub mod fields;
 pub mod folder;
+pub mod frame;
+pub mod head;
 pub mod lock;
 mod place;
 mod publish;
+pub mod saved;
 mod slot;
 mod system;
+pub mod tail;
 
-pub use error::PublishError;
+pub use error::{FileError, PublishError};
+pub use fields::{Fields, Section};
+pub use frame::{Frame, Input, Output};
+pub use head::Kind;
 pub use place::Place;
 pub use publish::{Access, Created, Draft, publish_all};

@@ -192,7 +192,7 @@ impl OnlineIndex {
     /// Takes an id away; false if it was not alive.
     ///
     /// # Errors
-    /// [`IndexError::NotKept`].
+    /// [`IndexError::File`], [`IndexError::Stopped`].
     pub fn delete(&self, id: u64) -> Result<bool, IndexError> {
         let deleted = self.index.delete(id)?;
         if deleted && self.stores_any() {

@@ -1,8 +1,7 @@
-//! The whole band index as one stream of bytes, in the frames of a saved [`Index`](crate::Index).
+//! The whole band index as one stream of bytes, in the frames of `simhash_store`.
 //!
 //! ```text
-//! "SIMHBND\n"  version u32  0 u32
-//! PLAN: bands, rows, hashes (0: no signatures), bits of the threshold, bucket limit, window
+//! HEAD: recipe; bands, rows, hashes (0: no signatures), bits of the threshold, bucket limit, window
 //! IDS_: the oldest and the next id
 //! DOCS, one per 1024 ids: 16 words of bits, who is alive; their signatures, in order
 //! AGES: the latest time; id and time of each document, the oldest first
@@ -10,39 +9,42 @@
 //!   tag << 32 | id of each entry
 //! END!
 //! ```
-//! All numbers are little-endian and 64 bits, positions of signatures 32. Entries of dead documents are not written. Version
-//! 1 fixes the keys of bands and the layout of the table. Everything is checked when it is opened, as in the other images.
+//! All numbers are little-endian and 64 bits, positions of signatures 32. Entries of dead documents are not written. The
+//! format fixes the keys of bands and the layout of the table too. Everything is checked when it is opened, as in the other images.
 
 use std::io::{Read, Write};
+use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use simhash_store::{Access, Fields, FileError, Input, Kind, Output, Section, saved};
 
 use super::documents::CHUNK;
 use super::segment::TAG_BITS;
 use super::table::SEGMENTS;
-use super::{BandOptions, BandPlan, Bands, Signatures};
+use super::{BandIndex, BandOptions, BandPlan, Bands, Signatures};
+use crate::IndexError;
 use crate::ids::Ids;
-use crate::image::frame::{Fields, Input, Output};
-use crate::live::{Asked, Keeping, Live, State};
-use crate::{IndexError, Window};
+use crate::image::{ADVICE, ages, read_ages, read_window, window};
+use crate::live::{Asked, Keeping, State};
 
-const MAGIC: [u8; 8] = *b"SIMHBND\n";
-const VERSION: u32 = 1;
+const KIND: Kind = Kind { name: "minhash", made: "the signatures", advice: ADVICE };
 
-/// Segments per section, so that no section holds more than a sixteenth of the table in memory twice.
+/// Segments per frame, so that no frame holds more than a sixteenth of the table in memory twice.
 const GROUP: usize = 256;
 
 /// An index as it was when [`BandIndex::snapshot`] was called, on its way to a file.
 #[derive(Debug)]
 pub struct BandSnapshot(Asked<Option<State<Bands>>>);
 
-impl Live<Bands> {
-    /// Writes the whole index as it is at the call; nobody waits. About 8 bytes per document and band, and 4 per position
-    /// where signatures are kept.
+impl BandIndex {
+    /// Writes the whole index as it is at the call, without a recipe; nobody waits. About 8 bytes per document and band,
+    /// and 4 per position where signatures are kept.
     ///
     /// # Errors
-    /// [`IndexError::Io`].
+    /// [`FileError::Write`].
     pub fn save(&self, out: &mut dyn Write) -> Result<(), IndexError> {
-        self.write(self.snapshot(), out)
+        self.write(self.snapshot(), out, "")
     }
 
     /// The index as it is now, for [`BandIndex::write`]: what is added or deleted after this call is not in it. O(1): before
@@ -56,22 +58,42 @@ impl Live<Bands> {
         BandSnapshot(self.shared.turns.ask(copy))
     }
 
+    /// Writes a snapshot of this index to a file, whole or not at all. `recipe` is what made signatures of texts, in words.
+    ///
+    /// # Errors
+    /// [`FileError::Write`]; [`IndexError::Cancelled`] when the flag is raised.
+    pub fn write_file(
+        &self,
+        snapshot: BandSnapshot,
+        path: &Path,
+        recipe: &str,
+        cancel: &AtomicBool,
+    ) -> Result<(), IndexError> {
+        let write = |out: &mut dyn Write| self.write(snapshot, out, recipe);
+        let saved = saved::save(path, Access::Usual, cancel, write);
+        saved.map_err(|error| error.in_file(path))
+    }
+
     /// Writes a snapshot of this index.
     ///
     /// # Errors
-    /// [`IndexError::Io`].
-    pub fn write(&self, snapshot: BandSnapshot, out: &mut dyn Write) -> Result<(), IndexError> {
+    /// [`FileError::Write`].
+    pub fn write(
+        &self,
+        snapshot: BandSnapshot,
+        out: &mut dyn Write,
+        recipe: &str,
+    ) -> Result<(), IndexError> {
         let state = snapshot.0.made(&self.shared.turns).flatten().ok_or_else(|| {
             IndexError::Io { message: "the index could not be copied".to_owned() }
         })?;
         let Bands { table, documents, .. } = &state.kind;
         let known = documents.ids();
-        let mut out = Output::new(out, MAGIC, VERSION)?;
-        out.section(*b"PLAN", [plan(self.options()).0.as_slice()])?;
+        let mut out = Output::begin(out, KIND, recipe, &written(self.options()))?;
         let mut ids = Fields::default();
         ids.number(known.oldest());
         ids.number(known.next());
-        out.section(*b"IDS_", [ids.0.as_slice()])?;
+        out.frame(*b"IDS_", &ids.0)?;
         for (alive, signatures) in documents.chunks() {
             let mut fields = Fields::default();
             for word in alive {
@@ -79,15 +101,11 @@ impl Live<Bands> {
             }
             let positions = signatures.iter().copied().flatten();
             fields.0.extend(positions.flat_map(|position| position.to_le_bytes()));
-            out.section(*b"DOCS", [fields.0.as_slice()])?;
+            out.frame(*b"DOCS", &fields.0)?;
         }
-        let mut ages = Fields::default();
-        ages.number(state.ages.latest());
-        for (id, at) in state.ages.entries(|id| known.is_alive(id)) {
-            ages.number(known.id(id));
-            ages.number(at);
-        }
-        out.section(*b"AGES", [ages.0.as_slice()])?;
+        let times = state.ages.entries(|id| known.is_alive(id));
+        let times = times.into_iter().map(|(id, at)| (known.id(id), at));
+        out.frame(*b"AGES", &ages(state.ages.latest(), times).0)?;
         for group in 0..SEGMENTS / GROUP {
             let (mut counts, mut entries) = (vec![0], Vec::new());
             for segment in group * GROUP..(group + 1) * GROUP {
@@ -107,23 +125,31 @@ impl Live<Bands> {
                 std::iter::once(&counts[..]),
             )?;
         }
-        out.section(*b"END!", [])
+        Ok(out.end()?)
     }
 
-    /// Reads an index that [`BandIndex::save`] wrote.
+    /// Reads an index that [`BandIndex::save`] or [`BandIndex::write`] wrote, whatever its recipe.
     ///
     /// # Errors
-    /// [`IndexError::Io`], and [`IndexError::Damaged`] with the byte where the damage was noticed.
+    /// Those of [`Input::head`]; damage comes with the byte where it was noticed.
     pub fn open(input: &mut dyn Read) -> Result<Self, IndexError> {
-        let mut input = Input::new(input, MAGIC, VERSION)?;
-        let mut fields = input.section(*b"PLAN")?;
-        let mut numbers = [0; 8];
-        for number in &mut numbers {
-            *number = fields.number()?;
-        }
-        fields.end()?;
-        let options = options(numbers);
-        let mut ids = input.section(*b"IDS_")?;
+        Self::read(Input::new(input, None), None)
+    }
+
+    /// Reads the file that [`BandIndex::write_file`] wrote with this recipe.
+    ///
+    /// # Errors
+    /// As [`BandIndex::open`]; [`IndexError::Cancelled`] when the flag is raised.
+    pub fn open_file(path: &Path, recipe: &str, cancel: &AtomicBool) -> Result<Self, IndexError> {
+        let opened = saved::open(path, cancel, |input, length| {
+            Self::read(Input::new(input, Some(length)), Some(recipe))
+        });
+        opened.map_err(|error| error.in_file(path))
+    }
+
+    fn read<R: Read>(mut input: Input<R>, recipe: Option<&str>) -> Result<Self, IndexError> {
+        let options = options(input.head(KIND, recipe)?)?;
+        let mut ids = input.frame(*b"IDS_")?;
         let (first, next) = (ids.number()?, ids.number()?);
         ids.end()?;
         let count = next.checked_sub(first).filter(|&count| count < u64::from(u32::MAX));
@@ -133,46 +159,35 @@ impl Live<Bands> {
         let mut state = State::of(kind, options.window);
 
         for chunk in 0..count.div_ceil(CHUNK as u64) {
-            let mut fields = input.section(*b"DOCS")?;
+            let mut fields = input.frame(*b"DOCS")?;
             let mut alive = [0; CHUNK / 64];
             for word in &mut alive {
                 *word = fields.number()?;
             }
-            let bytes = fields.left();
-            let rows: Vec<u32> = bytes
-                .chunks(4)
-                .map(|bytes| bytes.iter().rev().fold(0, |row, &byte| row << 8 | u32::from(byte)))
-                .collect();
+            let (rows, more) = fields.left().as_chunks();
+            let rows: Vec<u32> = rows.iter().copied().map(u32::from_le_bytes).collect();
+            let whole = more.is_empty();
             let here = (count - chunk * CHUNK as u64).min(CHUNK as u64) as usize;
-            if bytes.len() % 4 != 0 || !state.kind.documents.restore(here, alive, &rows) {
-                return Err(fields.damaged("documents that contradict themselves".to_owned()));
+            if !whole || !state.kind.documents.restore(here, alive, &rows) {
+                return Err(fields.damaged("documents that contradict themselves").into());
             }
         }
 
-        let mut entries = input.section(*b"AGES")?;
-        state.ages.advance(entries.number()?);
-        let latest = state.ages.latest();
-        while !entries.is_empty() {
-            let (id, at) = (entries.number()?, entries.number()?);
-            if !state.has(id) || at > latest {
-                return Err(entries.damaged(format!("time {at} of id {id}")));
-            }
-            state.ages.restore(id as u32, at);
-        }
+        state.ages = read_ages(input.frame(*b"AGES")?, |id| state.has(id))?;
 
         let mut left = state.live().saturating_mul(options.plan.bands as u64);
         for group in 0..SEGMENTS / GROUP {
-            let mut section = input.section(*b"TABS")?;
-            let words = section.words()?;
+            let mut section = input.frame(*b"TABS")?;
+            let words = section.numbers()?;
             section.end()?;
-            let wrong = || section.damaged("a table that contradicts itself".to_owned());
+            let wrong = || section.damaged("a table that contradicts itself");
             let filled = *words.first().ok_or_else(wrong)? as usize;
             let counts = words[1..].get(..filled).ok_or_else(wrong)?;
             let mut entries = words[1 + filled..].iter();
             for &count in counts {
                 let (segment, count) = ((count >> 32) as usize, count & u64::from(u32::MAX));
                 if segment / GROUP != group {
-                    return Err(wrong());
+                    return Err(wrong().into());
                 }
                 let mut last = (0, 0);
                 left = left.checked_sub(count).ok_or_else(wrong)?;
@@ -184,24 +199,22 @@ impl Live<Bands> {
                         && here >= last
                         && state.kind.documents.ids().is_alive(id);
                     if !fits {
-                        return Err(wrong());
+                        return Err(wrong().into());
                     }
                     last = here;
                     state.kind.table.put(segment, tag, id, |_| true);
                 }
             }
             if entries.next().is_some() {
-                return Err(wrong());
+                return Err(wrong().into());
             }
         }
-        input.section(*b"END!")?.end()?;
         input.end()?;
         Ok(Self::of(options, state, Keeping::Memory, ()))
     }
 }
 
-fn plan(options: &BandOptions) -> Fields {
-    let window = options.window.unwrap_or_default();
+fn written(options: &BandOptions) -> Fields {
     let mut fields = Fields::default();
     for number in [
         options.plan.bands as u64,
@@ -209,25 +222,21 @@ fn plan(options: &BandOptions) -> Fields {
         options.signatures.map_or(0, |kept| kept.hashes as u64),
         options.signatures.map_or(0, |kept| kept.threshold.to_bits()),
         options.bucket_limit as u64,
-        u64::from(options.window.is_some()),
-        window.max_age.unwrap_or(0),
-        window.max_count.unwrap_or(0),
     ] {
         fields.number(number);
     }
+    window(options.window, &mut fields);
     fields
 }
 
-/// The options of these numbers, not checked.
-fn options(numbers: [u64; 8]) -> BandOptions {
-    let [bands, rows, hashes, threshold, bucket_limit, has_window, age, count] = numbers;
-    let size = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
-    let limit = |limit: u64| (limit > 0).then_some(limit);
-    BandOptions {
-        plan: BandPlan { bands: size(bands), rows: size(rows) },
-        signatures: (hashes > 0)
-            .then(|| Signatures { hashes: size(hashes), threshold: f64::from_bits(threshold) }),
-        bucket_limit: size(bucket_limit),
-        window: (has_window > 0).then(|| Window { max_age: limit(age), max_count: limit(count) }),
-    }
+/// Options as they were written, not checked.
+fn options(mut fields: Section) -> Result<BandOptions, FileError> {
+    let mut size = || fields.number().map(|number| usize::try_from(number).unwrap_or(usize::MAX));
+    let (bands, rows, hashes) = (size()?, size()?, size()?);
+    let threshold = f64::from_bits(fields.number()?);
+    let bucket_limit = usize::try_from(fields.number()?).unwrap_or(usize::MAX);
+    let window = read_window(&mut fields)?;
+    fields.end()?;
+    let signatures = (hashes > 0).then_some(Signatures { hashes, threshold });
+    Ok(BandOptions { plan: BandPlan { bands, rows }, signatures, bucket_limit, window })
 }

@@ -70,7 +70,7 @@ fn single_calls_are_done_while_a_batch_is_under_way_and_the_order_is_kept() {
 
 fn saved(index: &BandIndex, snapshot: BandSnapshot) -> Vec<u8> {
     let mut bytes = Vec::new();
-    index.write(snapshot, &mut bytes).unwrap();
+    index.write(snapshot, &mut bytes, "").unwrap();
     bytes
 }
 

@@ -204,7 +204,7 @@ fn a_batch_that_looked_while_another_was_being_sealed_finds_it() {
 
 fn saved(pending: Pending<()>) -> Vec<u8> {
     let mut bytes = Vec::new();
-    pending.made(&NEVER).unwrap().0.write(&mut bytes).unwrap();
+    pending.made(&NEVER).unwrap().0.write(&mut bytes, "", &[]).unwrap();
     bytes
 }
 

@@ -5,7 +5,6 @@
 
 use std::fmt::Debug;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::RwLock;
@@ -13,23 +12,21 @@ use parking_lot::RwLock;
 use super::State;
 use super::kind::{Change, Kind};
 use crate::IndexError;
-use crate::error::NotKept;
-use crate::sentences::SentenceError;
 
 /// A file to which changes are appended.
 pub(crate) trait File<K: Kind>: Debug + Send {
     /// Appends changes, so many of them; they are kept when this returns. After an error the file holds what it held
     /// before.
-    fn commit(&mut self, changes: &[u8], count: u64) -> Result<(), SentenceError>;
+    fn commit(&mut self, changes: &[u8], count: u64) -> Result<(), IndexError>;
 
     /// The state that was acknowledged, read from the file again.
-    fn read_again(&mut self) -> Result<State<K>, SentenceError>;
+    fn read_again(&mut self) -> Result<State<K>, IndexError>;
 
     /// Whether the file holds so much more than is alive that writing it anew pays.
     fn is_mostly_gone(&self, live: u64) -> bool;
 
     /// Writes the whole in place of the changes.
-    fn rewrite(&mut self, state: &State<K>) -> Result<(), SentenceError>;
+    fn rewrite(&mut self, state: &State<K>) -> Result<(), IndexError>;
 
     /// The file could not be written anew, but is as good as it was: next time when it has grown as much again.
     fn postpone(&mut self);
@@ -73,10 +70,10 @@ impl<K: Kind> Log<K> {
     }
 
     /// Whether changes can still be kept.
-    pub(crate) fn check(&self) -> Result<(), SentenceError> {
+    pub(crate) fn check(&self) -> Result<(), IndexError> {
         match &self.keeping {
             Keeping::File(file) if self.stopped => {
-                Err(SentenceError::Stopped { path: file.path().to_owned() })
+                Err(IndexError::Stopped { path: file.path().to_owned() })
             }
             _ => Ok(()),
         }
@@ -94,7 +91,7 @@ impl<K: Kind> Log<K> {
         &mut self,
         state: &RwLock<State<K>>,
         file_bytes: &AtomicU64,
-    ) -> Result<(), SentenceError> {
+    ) -> Result<(), IndexError> {
         if self.changes.is_empty() {
             return Ok(());
         }
@@ -133,15 +130,6 @@ impl<K: Kind> Log<K> {
             // Those of a batch under way.
             self.changes.clear();
             self.count = 0;
-        }
-    }
-}
-
-impl From<SentenceError> for IndexError {
-    fn from(error: SentenceError) -> Self {
-        match error {
-            SentenceError::Index(error) => error,
-            other => Self::NotKept(NotKept(Arc::new(other))),
         }
     }
 }

@@ -111,6 +111,11 @@ impl<K: Kind> Live<K> {
         &self.shared.options
     }
 
+    /// The window that it was made with.
+    pub fn window(&self) -> Option<Window> {
+        self.shared.window()
+    }
+
     /// Whether documents of all these times may be added: to be asked before anything is changed.
     ///
     /// # Errors
@@ -141,7 +146,7 @@ impl<K: Kind> Live<K> {
     /// Adds an item without looking for near ones and returns its id.
     ///
     /// # Errors
-    /// [`IndexError::Full`], [`IndexError::NotKept`], and those of an item that does not fit the index.
+    /// [`IndexError::Full`], [`IndexError::File`], [`IndexError::Stopped`], and those of an item that does not fit the index.
     pub fn add(&self, item: impl AsRef<K::Item>) -> Result<u64, IndexError> {
         self.add_at(item, None)
     }
@@ -217,7 +222,7 @@ impl<K: Kind> Live<K> {
     /// Takes an id away; false if it was not alive. Amortised O(1) but for the rewriting of tables.
     ///
     /// # Errors
-    /// [`IndexError::NotKept`].
+    /// [`IndexError::File`], [`IndexError::Stopped`].
     pub fn delete(&self, id: u64) -> Result<bool, IndexError> {
         self.change(&[], |writer| Ok(writer.delete(id)))
     }
@@ -225,7 +230,7 @@ impl<K: Kind> Live<K> {
     /// Deletes every document with a time before `before` and returns how many they were.
     ///
     /// # Errors
-    /// [`IndexError::NoWindow`] if the index keeps no times, [`IndexError::NotKept`].
+    /// [`IndexError::NoWindow`] if the index keeps no times, [`IndexError::File`], [`IndexError::Stopped`].
     pub fn expire(&self, before: u64) -> Result<u64, IndexError> {
         if self.shared.window().is_none() {
             return Err(IndexError::NoWindow);

@@ -37,7 +37,7 @@ impl<K: Kind> Live<K> {
     /// Waits for other writers, then keeps them out; of a batch under way it waits for one item.
     ///
     /// # Errors
-    /// [`IndexError::NotKept`] after a change that could not be written down.
+    /// [`IndexError::File`], [`IndexError::Stopped`] after a change that could not be written down.
     pub fn writer(&self) -> Result<Writer<'_, K>, IndexError> {
         self.enter(self.shared.turns.turn())
     }
@@ -77,7 +77,7 @@ impl<K: Kind> Writer<'_, K> {
     /// A batch comes to its next `items` items: single changes that wait have the turn first, and the background catches up.
     ///
     /// # Errors
-    /// [`IndexError::NotKept`]: a change that came between could not be written down, and this batch's with it.
+    /// [`IndexError::File`], [`IndexError::Stopped`]: a change that came between could not be written down, and this batch's with it.
     pub fn next(&mut self, items: usize) -> Result<(), IndexError> {
         if std::mem::take(&mut self.pressed) {
             self.unlocked(K::settle);
@@ -246,7 +246,7 @@ impl<K: Kind> Writer<'_, K> {
     /// Keeps what was changed, where somebody keeps changes; to be called when all are made.
     ///
     /// # Errors
-    /// [`IndexError::NotKept`]: the changes are undone, and no further ones are made.
+    /// [`IndexError::File`], [`IndexError::Stopped`]: the changes are undone, and no further ones are made.
     pub fn keep(&mut self) -> Result<(), IndexError> {
         let shared = &self.live.shared;
         Ok(self.turn.keep(&shared.state, &shared.file_bytes)?)

@@ -7,9 +7,10 @@ use std::sync::{Arc, Weak};
 use super::answers::SentenceStats;
 use super::kind::Opened;
 use super::store::{Store, StoreOptions, apply, header_of, save};
-use super::{SentenceError, SentenceItem, SentenceMap, SentenceOptions, State};
+use simhash_store::Section;
+
+use super::{SentenceItem, SentenceMap, SentenceOptions, State};
 use crate::IndexError;
-use crate::image::frame::Section;
 use crate::live::{Asked, File, Keeping, Live};
 
 /// An index of documents by their longest sentences.
@@ -34,7 +35,7 @@ impl Live<SentenceMap> {
     ///
     /// # Errors
     /// Options out of range.
-    pub fn new(options: &SentenceOptions) -> Result<Self, SentenceError> {
+    pub fn new(options: &SentenceOptions) -> Result<Self, IndexError> {
         Ok(Self::of(*options, State::new(options)?, Keeping::Memory, Opened::default()))
     }
 
@@ -42,8 +43,8 @@ impl Live<SentenceMap> {
     /// about as long as adding the documents anew.
     ///
     /// # Errors
-    /// [`SentenceError::Damaged`], [`SentenceError::Mismatch`], [`SentenceError::Locked`] and those of the system.
-    pub fn open(path: &Path, options: &StoreOptions) -> Result<Self, SentenceError> {
+    /// [`IndexError::File`].
+    pub fn open(path: &Path, options: &StoreOptions) -> Result<Self, IndexError> {
         let (store, state, own) = Store::open(path, options)?;
         let opened = Opened { recipe: options.recipe.clone(), torn_bytes: store.torn() };
         Ok(Self::of(own, state, Keeping::File(Box::new(store)), opened))
@@ -53,13 +54,13 @@ impl Live<SentenceMap> {
     /// returns, and `kept` are those that were, in order, a whole ([`SentenceIndex::whole`]) first if there is one.
     ///
     /// # Errors
-    /// [`SentenceError::Damaged`] with an empty path, the number of the part as offset.
+    /// [`IndexError::File`] without a path.
     pub fn kept_elsewhere(
         options: &SentenceOptions,
         whole: Option<Vec<u8>>,
         kept: impl IntoIterator<Item = Vec<u8>>,
-    ) -> Result<Self, SentenceError> {
-        let named = |error| SentenceError::of(Path::new(""), error);
+    ) -> Result<Self, IndexError> {
+        let named = |error| error;
         let mut state = match whole {
             Some(whole) => State::read(options, &mut Section::new(whole, 0)).map_err(named)?,
             None => State::new(options)?,
@@ -140,8 +141,8 @@ impl Live<SentenceMap> {
     /// will ask for; an index that was opened from a file has its own.
     ///
     /// # Errors
-    /// [`SentenceError::Write`], [`SentenceError::Locked`] if an index has that file open.
-    pub fn save(&self, path: &Path, recipe: &str) -> Result<(), SentenceError> {
+    /// [`IndexError::File`]; a file that an index has open is locked.
+    pub fn save(&self, path: &Path, recipe: &str) -> Result<(), IndexError> {
         let snapshot = self.snapshot();
         self.save_snapshot(snapshot, path, recipe)
     }
@@ -156,7 +157,7 @@ impl Live<SentenceMap> {
         snapshot: SentenceSnapshot,
         path: &Path,
         recipe: &str,
-    ) -> Result<(), SentenceError> {
+    ) -> Result<(), IndexError> {
         let shared = &self.shared;
         let mut log = shared.turns.turn();
         if matches!(&log.keeping, Keeping::File(file) if file.is_at(path)) {
@@ -179,8 +180,8 @@ impl Live<SentenceMap> {
     /// more than is alive. Without a file nothing happens.
     ///
     /// # Errors
-    /// [`SentenceError::Write`].
-    pub fn compact(&self) -> Result<(), SentenceError> {
+    /// [`IndexError::File`].
+    pub fn compact(&self) -> Result<(), IndexError> {
         let mut log = self.shared.turns.turn();
         // What could not be written must not come into the file by this way.
         log.check()?;
@@ -191,7 +192,7 @@ impl Live<SentenceMap> {
         }
     }
 
-    fn rewrite(&self, file: &mut dyn File<SentenceMap>) -> Result<(), SentenceError> {
+    fn rewrite(&self, file: &mut dyn File<SentenceMap>) -> Result<(), IndexError> {
         let rewritten = file.rewrite(&self.shared.state.read());
         self.shared.file_bytes.store(file.len(), Ordering::Relaxed);
         rewritten

@@ -12,7 +12,6 @@
 //! opening is replaying.
 
 mod answers;
-mod error;
 mod groups;
 mod index;
 mod kind;
@@ -25,7 +24,6 @@ mod store;
 mod whole;
 
 pub use answers::SentenceStats;
-pub use error::SentenceError;
 pub use index::{SentenceIndex, SentenceSnapshot};
 pub use kind::Limit;
 pub use map::{SentenceItem, SentenceMap, Shared, SharedMatches};

@@ -8,9 +8,9 @@
 //! Ids, groups and who leaves a window are not written: they follow. An addition and a touch take the time of the last
 //! `advance`.
 
+use simhash_store::{FileError, Section};
+
 use super::{SentenceItem, SentenceMap, Shared};
-use crate::IndexError;
-use crate::image::frame::Section;
 use crate::live::Change;
 
 /// The first byte of a text in place of sentences.
@@ -49,7 +49,7 @@ pub(super) fn write_item(item: &SentenceItem, most: usize, out: &mut Vec<u8>) {
 }
 
 /// Reads an item of at most so many sentences.
-pub(super) fn read_item(input: &mut Section, most: usize) -> Result<SentenceItem, IndexError> {
+pub(super) fn read_item(input: &mut Section, most: usize) -> Result<SentenceItem, FileError> {
     match input.byte()? {
         0 => Ok(SentenceItem::Empty),
         TEXT => {
@@ -110,7 +110,7 @@ impl Operation {
         out.extend(number.to_le_bytes());
     }
 
-    pub(super) fn read(input: &mut Section, most: usize) -> Result<Self, IndexError> {
+    pub(super) fn read(input: &mut Section, most: usize) -> Result<Self, FileError> {
         Ok(match input.byte()? {
             1 => Self::Advance(input.number()?),
             2 => Self::Add(read_item(input, most)?),
@@ -160,6 +160,6 @@ mod tests {
         let read = Operation::read(&mut Section::new(bytes.clone(), 0), 2).unwrap();
         assert_eq!(read, Operation::Add(SentenceItem::Sentences(vec![3, 2])));
         let error = Operation::read(&mut Section::new(bytes, 10), 1).unwrap_err();
-        assert!(matches!(error, IndexError::Damaged { offset: 12, .. }), "{error}");
+        assert!(matches!(error, FileError::Damaged { offset: 12, .. }), "{error}");
     }
 }

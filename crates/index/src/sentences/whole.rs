@@ -11,6 +11,7 @@
 //! has gone.
 
 use ahash::{AHashMap, AHashSet};
+use simhash_store::{Fields, FileError, Section};
 
 use super::map::SentenceMap;
 use super::operation::{read_item, write_item};
@@ -18,7 +19,6 @@ use super::{SentenceItem, SentenceOptions, State};
 use crate::IndexError;
 use crate::ids::Ids;
 use crate::ids::records::Values;
-use crate::image::frame::{Fields, Section};
 
 impl State {
     pub(super) fn write(&self) -> Vec<u8> {
@@ -46,7 +46,7 @@ impl State {
         for id in oldest..next {
             let entry = map.short(id).map(|short| map.entry_of(short));
             let number = entry.map_or(0, |entry| numbers[entry as usize]);
-            out.0.extend(number.to_le_bytes());
+            out.half(number);
         }
         let overlooked = map.postings.overlooked();
         out.number(overlooked.len() as u64);
@@ -67,7 +67,7 @@ impl State {
         let mut state = Self::new(options)?;
         let (oldest, next, latest) = (input.number()?, input.number()?, input.number()?);
         if next.checked_sub(oldest).is_none_or(|count| count >= u64::from(u32::MAX)) {
-            return Err(input.damaged(format!("ids from {oldest} to {next}")));
+            return Err(input.damaged(format!("ids from {oldest} to {next}")).into());
         }
         let map = &mut state.kind;
         let records = Values::starting_at(oldest);
@@ -77,26 +77,32 @@ impl State {
         for id in oldest..next {
             let number = input.half()?;
             if number > sketches {
-                return Err(input.damaged(format!("id {id} has sketch {number} of {sketches}")));
+                return Err(input
+                    .damaged(format!("id {id} has sketch {number} of {sketches}"))
+                    .into());
             }
             map.restore_id(number.checked_sub(1), &mut unheld);
         }
         if !unheld.is_empty() {
-            return Err(input.damaged(format!("{} sketches without a document", unheld.len())));
+            return Err(input
+                .damaged(format!("{} sketches without a document", unheld.len()))
+                .into());
         }
         map.restore_orphans();
         for _ in 0..input.number()? {
             let (sentence, documents) = (input.number()?, input.number()?);
             let documents = u32::try_from(documents).unwrap_or(u32::MAX);
             if !map.postings.overlook(sentence, documents, &map.sketches) {
-                return Err(input.damaged(format!("nobody has the sentence {sentence:016x}")));
+                return Err(input
+                    .damaged(format!("nobody has the sentence {sentence:016x}"))
+                    .into());
             }
         }
         state.ages.advance(latest);
         for _ in 0..input.number()? {
             let (id, at) = (input.number()?, input.number()?);
             if !map.has(id) || at > latest || options.window.is_none() {
-                return Err(input.damaged(format!("time {at} of id {id}")));
+                return Err(input.damaged(format!("time {at} of id {id}")).into());
             }
             state.ages.restore(id as u32, at);
         }
@@ -107,7 +113,7 @@ impl State {
 
 impl SentenceMap {
     /// Enters the sketches; how many they are.
-    fn restore_sketches(&mut self, input: &mut Section, next: u64) -> Result<u32, IndexError> {
+    fn restore_sketches(&mut self, input: &mut Section, next: u64) -> Result<u32, FileError> {
         let count = input.number()?;
         let mut groups = AHashMap::<u64, u32>::new();
         let mut before = None;

@@ -3,6 +3,7 @@
 use crate::model::{Random, options};
 use simhash_index::bands::{BandIndex, BandOptions, BandSearch, Signatures};
 use simhash_index::{AddOptions, Index, IndexError, IndexOptions, OnDuplicate, Window};
+use simhash_store::FileError;
 
 fn saved(index: &BandIndex) -> Vec<u8> {
     let mut bytes = Vec::new();
@@ -78,7 +79,10 @@ fn every_cut_and_every_flipped_byte_is_named_and_none_panics() {
         let bytes = saved(&index);
         for length in 0..bytes.len() {
             let error = BandIndex::open(&mut &bytes[..length]).unwrap_err();
-            assert!(matches!(error, IndexError::Damaged { .. }), "cut at {length}: {error}");
+            assert!(
+                matches!(error, IndexError::File(FileError::Damaged { .. })),
+                "cut at {length}: {error}"
+            );
         }
         for at in 0..bytes.len() {
             let mut flipped = bytes.clone();
@@ -93,5 +97,7 @@ fn every_cut_and_every_flipped_byte_is_named_and_none_panics() {
     let mut other = Vec::new();
     Index::new(&IndexOptions::default()).unwrap().save(&mut other).unwrap();
     let foreign = BandIndex::open(&mut other.as_slice()).unwrap_err();
+    assert_eq!(foreign, FileError::mismatch("method", "simhash", "minhash").into());
+    let foreign = BandIndex::open(&mut &b"PK\x03\x04 something else entirely"[..]).unwrap_err();
     assert!(foreign.to_string().contains("not a saved index"), "{foreign}");
 }

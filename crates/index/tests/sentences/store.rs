@@ -6,11 +6,14 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
+use simhash_index::IndexError;
 use simhash_index::sentences::{
-    Durability, SentenceError, SentenceIndex, SentenceItem, SentenceOptions, StoreOptions,
+    Durability, SentenceIndex, SentenceItem, SentenceOptions, StoreOptions,
 };
 use simhash_index::{AddOptions, OnDuplicate, Window};
+use simhash_store::FileError;
 use tempfile::TempDir;
+use xxhash_rust::xxh3::xxh3_64;
 
 use crate::common::Random;
 use crate::live::windows;
@@ -138,7 +141,7 @@ fn sound(path: &Path) -> Vec<u8> {
 fn refusal(path: &Path, bytes: &[u8]) -> (u64, String) {
     fs::write(path, bytes).unwrap();
     match SentenceIndex::open(path, &options(None)).map(|index| index.len()) {
-        Err(SentenceError::Damaged { path: named, offset, reason }) => {
+        Err(IndexError::File(FileError::Damaged { path: named, offset, reason })) => {
             assert_eq!(named, path);
             (offset, reason)
         }
@@ -169,6 +172,11 @@ fn every_flipped_bit_is_refused_at_or_before_its_place() {
     }
 }
 
+/// A file of release 0.1, as far as anybody looks at it.
+fn earlier() -> Vec<u8> {
+    [&b"SIMHSEN\n\x01\0\0\0"[..], &[0x90; 5000]].concat()
+}
+
 #[test]
 fn foreign_files_and_swapped_frames_are_refused() {
     let (_folder, path) = place();
@@ -178,14 +186,21 @@ fn foreign_files_and_swapped_frames_are_refused() {
         assert!(!reason.is_empty());
     }
     let mut newer = sound.clone();
-    newer[8] = 2;
-    let (offset, reason) = refusal(&path, &newer);
-    assert_eq!((offset, reason.as_str()), (8, "version 2; this program reads 1"));
+    newer[8] = 200;
+    assert_eq!(refusal(&path, &newer), (0, "the checksum of the head is wrong".to_owned()));
+    let sum = xxh3_64(&newer[..24]);
+    newer[24..32].copy_from_slice(&sum.to_le_bytes());
+    for (bytes, saved_by) in [(newer, "later release (format 200)"), (earlier(), "release 0.1")] {
+        fs::write(&path, bytes).unwrap();
+        let error = SentenceIndex::open(&path, &options(None)).unwrap_err();
+        assert_eq!(error.code(), "ERR_SIMHASH_INDEX_FORMAT");
+        assert!(error.to_string().contains(saved_by), "{error}");
+    }
     // The last frame twice: whole by itself, but not in that place.
     let mut starts = vec![FRAMES];
     while starts[starts.len() - 1] < sound.len() {
         let at = starts[starts.len() - 1];
-        let length = u64::from_le_bytes(sound[at..at + 8].try_into().unwrap()) as usize;
+        let length = u64::from_le_bytes(sound[at + 8..at + 16].try_into().unwrap()) as usize;
         starts.push(at + 24 + length);
     }
     let (last, end) = (starts[starts.len() - 2], sound.len());

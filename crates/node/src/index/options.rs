@@ -4,7 +4,8 @@ use crate::check::whole;
 use crate::error::Failure;
 use napi_derive::napi;
 use simhash_dedup::online::{OnlineIndex, Stored};
-use simhash_index::{IndexOptions, Plan, PlanChoice, Window};
+use simhash_index::{IndexError, IndexOptions, Plan, PlanChoice, Window};
+use simhash_store::FileError;
 use std::path::Path;
 
 /// Which documents stay.
@@ -88,12 +89,7 @@ impl NativeIndexOptions {
     }
 
     /// Whether a saved index is what was asked for.
-    pub(super) fn agree(
-        &self,
-        path: &Path,
-        online: &OnlineIndex,
-        window: Option<Window>,
-    ) -> Result<(), Failure> {
+    pub(super) fn agree(&self, path: &Path, online: &OnlineIndex) -> Result<(), Failure> {
         let (index, saved) = (online.index(), online.stored());
         if let Some(given) = self.keys.filter(|&given| given != saved.keys) {
             return Err(mismatch(path, "keys", &saved.keys.to_string(), &given.to_string()));
@@ -119,8 +115,8 @@ impl NativeIndexOptions {
             return Err(mismatch(path, "plan", found, &given));
         }
         let given = NativeWindow::wanted(self.window)?;
-        if given.is_some() && given != window {
-            return Err(mismatch(path, "window", &shown(window), &shown(given)));
+        if given.is_some() && given != index.window() {
+            return Err(mismatch(path, "window", &shown(index.window()), &shown(given)));
         }
         Ok(())
     }
@@ -133,12 +129,6 @@ pub(crate) fn shown(window: Option<Window>) -> String {
 }
 
 /// The saved index was made with other options than those given.
-pub(crate) fn mismatch(path: &Path, option: &str, saved: &str, given: &str) -> Failure {
-    Failure::new(
-        "ERR_SIMHASH_INDEX_MISMATCH",
-        format!(
-            "{}: the index was saved with {option} ({saved}) and is opened with ({given})",
-            path.display()
-        ),
-    )
+pub(crate) fn mismatch(path: &Path, option: &'static str, saved: &str, given: &str) -> Failure {
+    IndexError::from(FileError::mismatch(option, saved, given).in_file(path)).into()
 }

@@ -6,7 +6,7 @@ use crate::sketch::{Memory as Scratch, items, rows, with_memory};
 use crate::text::{Given, Texts};
 use napi::Env;
 use simhash_dedup::online::{Document, OnlineIndex};
-use simhash_index::{Index, Item, Window};
+use simhash_index::{Index, Item};
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering};
 
 /// Single calls between two reports of memory: the report reads all counters, a call costs a microsecond.
@@ -18,7 +18,6 @@ pub(crate) static NEVER: AtomicBool = AtomicBool::new(false);
 /// An index with what makes its items.
 pub(super) struct Shared {
     pub(super) online: OnlineIndex,
-    pub(super) window: Option<Window>,
     pub(super) threads: u32,
     guard: Guard,
 }
@@ -45,8 +44,8 @@ impl Guard {
 }
 
 impl Shared {
-    pub(super) fn new(online: OnlineIndex, window: Option<Window>, threads: u32) -> Self {
-        Self { online, window, threads, guard: Guard::default() }
+    pub(super) fn new(online: OnlineIndex, threads: u32) -> Self {
+        Self { online, threads, guard: Guard::default() }
     }
 
     /// The index of fingerprints, for what does not concern keys and texts.
@@ -146,7 +145,7 @@ mod tests {
         let index = Index::new(&IndexOptions::default()).unwrap();
         let fingerprinter = Fingerprinter::new(&FingerprinterOptions::default()).unwrap();
         let online = OnlineIndex::new(index, fingerprinter, Stored::default());
-        let shared = Shared::new(online, None, 1);
+        let shared = Shared::new(online, 1);
         let refused = |shared: &Shared| shared.guarded::<()>(|_| Err(Failure::closed("Index")));
         let add = |shared: &Shared| {
             shared.add_many(&Texts::default(), &Times::default(), &Keys::default(), &NEVER)
@@ -163,7 +162,7 @@ mod tests {
         let index = Index::new(&IndexOptions::default()).unwrap();
         let fingerprinter = Fingerprinter::new(&FingerprinterOptions::default()).unwrap();
         let online = OnlineIndex::new(index, fingerprinter, Stored::default());
-        let shared = Shared::new(online, None, 1);
+        let shared = Shared::new(online, 1);
         let failed = shared.guarded::<()>(|_| Err(IndexError::Merge.into())).unwrap_err();
         assert_eq!(napi::Error::from(failed).status, "ERR_SIMHASH_MERGE");
         assert_eq!(shared.guarded(|shared| Ok(shared.index().len())).unwrap(), 0);

@@ -1,8 +1,8 @@
 //! An index as a whole: made compact, saved, opened.
 
+use super::NativeIndex;
 use super::options::{NativeIndexOptions, NativeWindow};
 use super::shared::{Memory, NEVER, Shared};
-use super::{NativeIndex, file};
 use crate::error::{Failure, caught, js};
 use crate::fingerprinter::NativeFingerprinter;
 use crate::task::{self, Cancel, Place};
@@ -12,8 +12,6 @@ use napi_derive::napi;
 use parking_lot::RwLock;
 use simhash_dedup::online::OnlineIndex;
 use simhash_sketch::Fingerprinter;
-use simhash_store::Access;
-use std::io::Read;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock, Weak};
@@ -27,12 +25,10 @@ struct Opening {
 
 impl Opening {
     fn run(self, flag: &AtomicBool) -> Result<Arc<Shared>, Failure> {
-        let recipe = self.fingerprinter.to_string();
-        let image = |input: &mut dyn Read| OnlineIndex::open(input, self.fingerprinter);
-        let (online, window) = file::open(&self.path, ("fingerprinter", &recipe), flag, image)?;
-        self.options.agree(&self.path, &online, window)?;
+        let online = OnlineIndex::open_file(&self.path, self.fingerprinter, flag)?;
+        self.options.agree(&self.path, &online)?;
         NativeWindow::limit_skew(self.options.window, |most| online.index().set_max_skew(most))?;
-        Ok(Arc::new(Shared::new(online, window, self.options.threads)))
+        Ok(Arc::new(Shared::new(online, self.options.threads)))
     }
 }
 
@@ -54,13 +50,7 @@ impl NativeIndex {
     ) -> js::Result<Object<'env>> {
         let path = PathBuf::from(path);
         let snapshot = self.open_now()?.guarded(|shared| Ok(shared.online.snapshot()))?;
-        self.start(env, cancel, move |shared, flag| {
-            let recipe = shared.online.fingerprinter().to_string();
-            // A file that is new: texts are not everybody's.
-            let texts = shared.online.stored().longest_text.is_some();
-            let to = (path.as_path(), if texts { Access::Private } else { Access::Usual });
-            file::save(|out| snapshot.write(out, flag), shared.window, &recipe, to, flag)
-        })
+        self.start(env, cancel, move |_, flag| Ok(snapshot.write_file(&path, flag)?))
     }
 
     /// Reads a saved index here and now.

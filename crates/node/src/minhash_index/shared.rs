@@ -65,8 +65,7 @@ impl Shared {
     ) -> Result<NativeBandChecked, Failure> {
         let times = times.each(texts.len())?;
         let signatures = self.hasher.signatures(texts, self.threads, flag)?;
-        let outcomes =
-            self.index.check_and_add_many(&signatures, &times, on_duplicate, 1, flag)?;
+        let outcomes = self.index.check_and_add_many(&signatures, &times, on_duplicate, 1, flag)?;
         Ok(NativeBandChecked::of(&outcomes))
     }
 

@@ -5,7 +5,6 @@ use super::options::NativeMinHashIndexOptions;
 use super::shared::Shared;
 use crate::error::{Failure, caught, js};
 use crate::fingerprinter::NativeFingerprinter;
-use crate::index::file;
 use crate::index::options::NativeWindow;
 use crate::index::shared::{Memory, NEVER};
 use crate::minhash::TextHasher;
@@ -15,7 +14,6 @@ use napi::bindgen_prelude::Object;
 use napi_derive::napi;
 use parking_lot::RwLock;
 use simhash_index::bands::BandIndex;
-use simhash_store::Access;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock, Weak};
@@ -39,8 +37,7 @@ impl Opening {
 
     fn run(self, flag: &AtomicBool) -> Result<Arc<Shared>, Failure> {
         let recipe = self.hasher.recipe();
-        let (index, _) =
-            file::open(&self.path, ("the signatures", &recipe), flag, BandIndex::open)?;
+        let index = BandIndex::open_file(&self.path, &recipe, flag)?;
         self.options.agree(&self.path, &index)?;
         NativeWindow::limit_skew(self.options.window, |most| index.set_max_skew(most))?;
         Ok(Arc::new(Shared::new(index, self.hasher, self.options.threads)))
@@ -60,10 +57,7 @@ impl NativeMinHashIndex {
         let path = PathBuf::from(path);
         let snapshot = self.open_now()?.guarded(|shared| Ok(shared.index.snapshot()))?;
         self.start(env, cancel, move |shared, flag| {
-            let window = shared.index.options().window;
-            let recipe = shared.hasher.recipe();
-            let to = (path.as_path(), Access::Usual);
-            file::save(|out| shared.index.write(snapshot, out), window, &recipe, to, flag)
+            Ok(shared.index.write_file(snapshot, &path, &shared.hasher.recipe(), flag)?)
         })
     }
 

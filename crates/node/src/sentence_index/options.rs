@@ -65,7 +65,7 @@ impl NativeSentenceIndexOptions {
     /// Whether an index of a file is what was asked for.
     pub(super) fn agree(&self, path: &Path, index: &SentenceIndex) -> Result<(), Failure> {
         let found = index.options();
-        let differ = |option: &str, saved: String, given: String| {
+        let differ = |option: &'static str, saved: String, given: String| {
             Err(mismatch(path, option, &saved, &given))
         };
         if let Some(given) = self.count.filter(|&given| given as usize != found.sentences) {

@@ -3,8 +3,11 @@
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
 
+use simhash_store::Frame;
+
 use super::Durability;
-use super::frame::{CHANGES, Frame, MARKS, Mark};
+use super::mark::{MARKS, Mark};
+use super::replay::CHANGES;
 
 /// What a log is written to: a file, or in tests what records the order of writes and flushes.
 pub(super) trait Medium {
@@ -58,7 +61,7 @@ impl<M: Medium> Log<M> {
     /// Appends a frame; when this returns it is kept as durably as was promised. After an error the log ends where it
     /// ended before.
     pub(super) fn append(&mut self, changes: &[u8]) -> io::Result<()> {
-        let frame = Frame { kind: CHANGES, at: self.end }.bytes(changes);
+        let frame = Frame { name: CHANGES, at: self.end }.bytes(changes);
         let end = self.end + frame.len() as u64;
         let written = self.medium.write_at(self.end, &frame).and_then(|()| match self.durability {
             Durability::Commit => self.medium.sync(),

@@ -1,14 +1,13 @@
 //! The file of an index of sentences: the whole as it once was, and every change since.
 //!
 //! ```text
-//! byte 0     "SIMHSEN\n"  version u32  length u32  options, recipe …  0 …  XXH3-64 of all this     3,072 bytes
-//! byte 3072  mark:  bytes that count u64  turn u64  XXH3-64  0 …                                      512 bytes
-//! byte 3584  mark:  the same, written in turns                                                        512 bytes
-//! byte 4096  frame: length u64  kind u64 (1 whole, 2 changes)  body …  XXH3-64 of all this
-//!            frame …
+//! byte 0     head, filled up with zeros                                3,072 bytes
+//! byte 3072  mark:  bytes that count u64  turn u64  XXH3-64  0 …         512 bytes
+//! byte 3584  mark:  the same, written in turns                           512 bytes
+//! byte 4096  frame WHOL, then frames CHNG
 //! ```
-//! All numbers are little-endian; the checksums of marks and frames begin with their place, so that nothing counts
-//! elsewhere. **Before the mark every byte has to be right. After it an incomplete last frame is a torn tail, and all else
+//! Head and frames are those of `simhash_store`. The checksums of marks and frames begin with their place, so that nothing
+//! counts elsewhere. **Before the mark every byte has to be right. After it an incomplete last frame is a torn tail, and all else
 //! that is wrong is damage** (see `replay`). A commit appends one frame, has the system write it out, moves the mark and
 //! has that written out: nothing behind the mark has been acknowledged then. With [`Durability::System`] the mark moves
 //! when the file is opened, closed or written anew, so what is behind it has been: it survives `kill -9`, and who changes
@@ -21,22 +20,22 @@
 //! Chosen by measurement over an embedded store (redb 4.2, a table sentence -> documents, one transaction per batch); see
 //! `docs/sentences.md`.
 
-mod frame;
 mod header;
 mod log;
+mod mark;
 mod replay;
 
 use std::fs::{self, File};
-use std::io::{BufReader, ErrorKind, Seek, SeekFrom, Write};
+use std::io::{self, BufReader, ErrorKind, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use simhash_store::{Access, Created, Draft, PublishError, lock};
+use simhash_store::{Access, Created, Draft, FileError, Input, Output, frame, lock};
 
-use self::frame::{FRAMES, Frame, Input, MARKS, Mark, WHOLE};
 use self::log::Log;
-use self::replay::replay;
-use super::{SentenceError, SentenceMap, SentenceOptions, State};
-use crate::live;
+use self::mark::{FRAMES, MARKS, Mark};
+use self::replay::{WHOLE, replay};
+use super::{SentenceMap, SentenceOptions, State};
+use crate::{IndexError, live};
 
 pub(super) use self::replay::apply;
 
@@ -96,33 +95,27 @@ impl Store {
     pub(super) fn open(
         path: &Path,
         wanted: &StoreOptions,
-    ) -> Result<(Self, State, SentenceOptions), SentenceError> {
-        let unreadable = |error| SentenceError::read(path, error);
+    ) -> Result<(Self, State, SentenceOptions), IndexError> {
+        let unnamed = |error: IndexError| error.in_file(path);
+        let unreadable = |error| unnamed(FileError::unreadable(error).into());
+        let unwritable = |error| unnamed(FileError::unwritable(error).into());
         let mut file = open_file(path, wanted)?;
         let length = file.metadata().map_err(unreadable)?.len();
         file.seek(SeekFrom::Start(0)).map_err(unreadable)?;
-        let mut input = Input::new(BufReader::new(&mut file), path, length);
-        let header = input.header()?;
-        let (options, recipe) =
-            header::read(&header).map_err(|error| SentenceError::of(path, error))?;
-        if recipe != wanted.recipe {
-            let (saved, given) = (recipe, wanted.recipe.clone());
-            return Err(SentenceError::Mismatch {
-                path: path.to_owned(),
-                option: "sentences",
-                saved,
-                given,
-            });
-        }
-        let mark = input.mark()?;
-        let read = replay(&mut input, path, &options, mark)?;
-        drop(input);
+        let mut input = Input::new(BufReader::new(&mut file), Some(length));
+        let mut read = || {
+            let options = header::read(&mut input, &wanted.recipe)?;
+            let mark = Mark::latest(&mut input)?;
+            Ok((options, mark, replay(&mut input, length, &options, mark)?))
+        };
+        let (options, mark, read) = read().map_err(unnamed)?;
         let torn = length - read.end;
         if torn > 0 {
-            file.set_len(read.end).map_err(|error| SentenceError::write(path, error))?;
+            file.set_len(read.end).map_err(unwritable)?;
         }
         let mut log = Log::new(file, wanted.durability, read.end, mark);
-        log.checkpoint().map_err(|error| SentenceError::write(path, error))?;
+        log.checkpoint().map_err(unwritable)?;
+        let header = header::write(&options, &wanted.recipe)?;
         let store =
             Self { path: path.to_owned(), header, options, log, records: read.records, torn };
         Ok((store, read.state, options))
@@ -135,22 +128,22 @@ impl Store {
 }
 
 impl live::File<SentenceMap> for Store {
-    fn commit(&mut self, changes: &[u8], count: u64) -> Result<(), SentenceError> {
+    fn commit(&mut self, changes: &[u8], count: u64) -> Result<(), IndexError> {
         let written = self.log.append(changes);
-        written.map_err(|error| SentenceError::write(&self.path, error))?;
+        written.map_err(|error| unwritable(&self.path, error))?;
         self.records += count;
         Ok(())
     }
 
-    fn read_again(&mut self) -> Result<State, SentenceError> {
+    fn read_again(&mut self) -> Result<State, IndexError> {
         let end = self.log.end();
         let file = &mut self.log.medium;
-        let sought = file.seek(SeekFrom::Start(FRAMES));
-        sought.map_err(|error| SentenceError::read(&self.path, error))?;
-        let mut input = Input::new(BufReader::new(file), &self.path, end);
-        input.skip_to(FRAMES);
-        let read = replay(&mut input, &self.path, &self.options, Mark { end, turn: 0 })?;
-        Ok(read.state)
+        let mut input = Input::new(BufReader::new(file), Some(end));
+        let mut read = || {
+            input.go_to(FRAMES)?;
+            replay(&mut input, end, &self.options, Mark { end, turn: 0 })
+        };
+        Ok(read().map_err(|error: IndexError| error.in_file(&self.path))?.state)
     }
 
     fn is_mostly_gone(&self, live: u64) -> bool {
@@ -161,13 +154,13 @@ impl live::File<SentenceMap> for Store {
         self.records = 0;
     }
 
-    fn rewrite(&mut self, state: &State) -> Result<(), SentenceError> {
+    fn rewrite(&mut self, state: &State) -> Result<(), IndexError> {
         let path = &self.path;
         let (mut draft, end) = write_whole(path, &self.header, &state.write())?;
-        draft.seal().map_err(unpublished)?;
-        let file = draft.file().try_clone().map_err(|error| SentenceError::write(path, error))?;
+        draft.seal().map_err(FileError::from)?;
+        let file = draft.file().try_clone().map_err(|error| unwritable(path, error))?;
         if !lock::is_current(&self.log.medium, path) {
-            return Err(SentenceError::Moved { path: path.clone() });
+            return Err(FileError::Moved { path: path.clone() }.into());
         }
         let published = draft.publish();
         // Where only its folder could not be flushed the new file has the name all the same: what comes belongs into it.
@@ -175,7 +168,7 @@ impl live::File<SentenceMap> for Store {
             self.log = Log::new(file, self.log.durability(), end, Mark { end, turn: 1 });
             self.records = state.live();
         }
-        published.map(drop).map_err(unpublished)
+        Ok(published.map(drop).map_err(FileError::from)?)
     }
 
     fn is_at(&self, path: &Path) -> bool {
@@ -209,13 +202,13 @@ impl Drop for Store {
 }
 
 /// The header of a file with these options.
-pub(super) fn header_of(options: &SentenceOptions, recipe: &str) -> Result<Vec<u8>, SentenceError> {
+pub(super) fn header_of(options: &SentenceOptions, recipe: &str) -> Result<Vec<u8>, IndexError> {
     Ok(header::write(options, recipe)?)
 }
 
 /// Writes a state to a file of its own; what an index still writes to is not replaced.
-pub(super) fn save(path: &Path, header: &[u8], whole: &[u8]) -> Result<(), SentenceError> {
-    let mut draft = Draft::new(path, Access::Usual).map_err(unpublished)?;
+pub(super) fn save(path: &Path, header: &[u8], whole: &[u8]) -> Result<(), IndexError> {
+    let mut draft = Draft::new(path, Access::Usual).map_err(FileError::from)?;
     // Asked before anything is written, and again at the end.
     drop(claim(path)?);
     write_parts(&mut draft, header, whole)?;
@@ -224,66 +217,66 @@ pub(super) fn save(path: &Path, header: &[u8], whole: &[u8]) -> Result<(), Sente
             // Locked until the new one is there: who opens the old one meanwhile is refused. Where locks keep files from
             // being renamed the system itself refuses to replace what is open.
             let _old = cfg!(unix).then_some(old);
-            return draft.publish().map(drop).map_err(unpublished);
+            return Ok(draft.publish().map(drop).map_err(FileError::from)?);
         }
-        match draft.create().map_err(unpublished)? {
+        match draft.create().map_err(FileError::from)? {
             Created::New(_) => return Ok(()),
             Created::Exists(again) => draft = again,
         }
     }
-    Err(SentenceError::Locked { path: path.to_owned() })
+    Err(FileError::Locked { path: path.to_owned() }.into())
 }
 
 /// The file that has this name, locked; `None`: there is none.
-fn claim(path: &Path) -> Result<Option<File>, SentenceError> {
+fn claim(path: &Path) -> Result<Option<File>, IndexError> {
     match lock::claim(path) {
         Ok(Some(file)) => Ok(Some(file)),
-        Ok(None) => Err(SentenceError::Locked { path: path.to_owned() }),
+        Ok(None) => Err(FileError::Locked { path: path.to_owned() }.into()),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(SentenceError::write(path, error)),
+        Err(error) => Err(unwritable(path, error)),
     }
 }
 
 /// A file that is there, or a new one: of two who make it at once exactly one does. Locked.
-fn open_file(path: &Path, wanted: &StoreOptions) -> Result<File, SentenceError> {
+fn open_file(path: &Path, wanted: &StoreOptions) -> Result<File, IndexError> {
     for _ in 0..TRIES {
         match lock::open(path) {
             Ok(Some(file)) => return Ok(file),
             Ok(None) => break,
             Err(error) if error.kind() == ErrorKind::NotFound && wanted.create => {}
-            Err(error) => return Err(SentenceError::read(path, error)),
+            Err(error) => return Err(FileError::unreadable(error).in_file(path).into()),
         }
         let whole = State::new(&wanted.options)?.write();
         let header = header::write(&wanted.options, &wanted.recipe)?;
         let (draft, _) = write_whole(path, &header, &whole)?;
-        if let Created::New(file) = draft.create().map_err(unpublished)? {
+        if let Created::New(file) = draft.create().map_err(FileError::from)? {
             return Ok(file);
         }
     }
-    Err(SentenceError::Locked { path: path.to_owned() })
+    Err(FileError::Locked { path: path.to_owned() }.into())
 }
 
 /// A file of a whole, on its way to this name; where its frames end.
-fn write_whole(path: &Path, header: &[u8], whole: &[u8]) -> Result<(Draft, u64), SentenceError> {
-    let mut draft = Draft::new(path, Access::Usual).map_err(unpublished)?;
+fn write_whole(path: &Path, header: &[u8], whole: &[u8]) -> Result<(Draft, u64), IndexError> {
+    let mut draft = Draft::new(path, Access::Usual).map_err(FileError::from)?;
     let end = write_parts(&mut draft, header, whole)?;
     Ok((draft, end))
 }
 
-fn write_parts(draft: &mut Draft, header: &[u8], whole: &[u8]) -> Result<u64, SentenceError> {
+fn write_parts(draft: &mut Draft, header: &[u8], whole: &[u8]) -> Result<u64, IndexError> {
     let end = FRAMES + frame::AROUND + whole.len() as u64;
     let marks = (0..).zip(MARKS).map(|(turn, at)| Mark { end, turn }.bytes(at));
     let head = [header, marks.collect::<Vec<_>>().concat().as_slice()].concat();
+    let target = draft.target().to_owned();
     let file = draft.file();
-    let written =
-        file.write_all(&head).and_then(|()| Frame { kind: WHOLE, at: FRAMES }.write(whole, file));
-    written.map_err(|error| SentenceError::write(draft.target(), error))?;
+    let written = file.write_all(&head).map_err(FileError::unwritable);
+    let written = written.and_then(|()| Output::new(file, FRAMES).frame(WHOLE, whole));
+    written.map_err(|error| error.in_file(&target))?;
     Ok(end)
 }
 
-fn unpublished(error: PublishError) -> SentenceError {
-    let (path, source) = error.into_parts();
-    SentenceError::Write { path, source }
+fn unwritable(path: &Path, error: io::Error) -> IndexError {
+    FileError::unwritable(error).in_file(path).into()
 }
 
 #[cfg(test)]

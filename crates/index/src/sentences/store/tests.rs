@@ -29,7 +29,10 @@ fn a_file_that_took_the_name_is_never_replaced_by_who_had_it_before() {
     assert!(!path.exists());
     fs::write(&path, "another's").unwrap();
     let error = store.rewrite(&state).unwrap_err();
-    assert!(matches!(&error, SentenceError::Moved { path: named } if *named == path), "{error}");
+    assert!(
+        matches!(&error, IndexError::File(FileError::Moved { path: named }) if *named == path),
+        "{error}"
+    );
     assert_eq!(fs::read_to_string(&path).unwrap(), "another's");
     // What it keeps stays in the file that it has.
     commit(&mut store, &mut state, 2);

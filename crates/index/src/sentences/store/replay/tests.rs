@@ -1,9 +1,8 @@
 use std::fs;
 use std::io::{self, Cursor, SeekFrom};
-use std::path::PathBuf;
 
 use super::*;
-use crate::sentences::store::frame::FRAMES;
+use crate::sentences::store::header;
 use crate::sentences::{Durability, SentenceIndex, SentenceItem, StoreOptions};
 
 /// The bytes of a file whose mark is behind its whole, then some frames; and where each begins and the last ends.
@@ -27,23 +26,22 @@ fn unmarked() -> (Vec<u8>, Vec<usize>) {
 }
 
 /// Documents and end, or the error.
-fn read<R: Read + Seek>(file: R, length: usize) -> Result<(u64, usize), SentenceError> {
-    let path = PathBuf::from("file");
-    let mut input = Input::new(file, &path, length as u64);
-    input.header()?;
-    let mark = input.mark()?;
-    let read = replay(&mut input, &path, &SentenceOptions::default(), mark)?;
+fn read<R: Read + Seek>(file: R, length: usize) -> Result<(u64, usize), IndexError> {
+    let mut input = Input::new(file, Some(length as u64));
+    let options = header::read(&mut input, "")?;
+    let mark = Mark::latest(&mut input)?;
+    let read = replay(&mut input, length as u64, &options, mark)?;
     Ok((read.state.live(), read.end as usize))
 }
 
-fn reading(bytes: &[u8]) -> Result<(u64, usize), SentenceError> {
+fn reading(bytes: &[u8]) -> Result<(u64, usize), IndexError> {
     read(Cursor::new(bytes), bytes.len())
 }
 
 #[track_caller]
 fn refused(bytes: &[u8]) -> (usize, String) {
     match reading(bytes).unwrap_err() {
-        SentenceError::Damaged { offset, reason, .. } => (offset as usize, reason),
+        IndexError::File(FileError::Damaged { offset, reason, .. }) => (offset as usize, reason),
         other => panic!("{other}"),
     }
 }
@@ -126,7 +124,7 @@ fn a_read_that_fails_is_an_error_wherever_it_happens() {
         for fails in 0.. {
             let mut file = Failing { file: Cursor::new(bytes.to_vec()), reads: 0, fails };
             match read(&mut file, bytes.len()) {
-                Err(SentenceError::Read { source, .. }) => {
+                Err(IndexError::File(FileError::Read { source, .. })) => {
                     assert_eq!(source.to_string(), "input/output error");
                     failed += 1;
                 }
@@ -139,16 +137,4 @@ fn a_read_that_fails_is_an_error_wherever_it_happens() {
         }
         assert!(failed > 15, "{failed}");
     }
-}
-
-#[test]
-fn many_heads_of_long_frames_do_not_make_the_search_slow() {
-    // Each pair of numbers looks like the head of a frame that goes on to the end.
-    let mut bytes = vec![0xff; 16];
-    for left in (0..60_000u64).rev() {
-        bytes.extend((left * 16).to_le_bytes());
-        bytes.extend(CHANGES.to_le_bytes());
-    }
-    bytes.extend([7; 8]);
-    assert!(frame_after(&bytes, FRAMES).is_some(), "in doubt it is damage");
 }

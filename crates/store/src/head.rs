@@ -1,0 +1,134 @@
+//! The head of a saved file: whose it is, in which format, and what it was made with.
+//!
+//! ```text
+//! byte 0   "SIMHASH\n"  format u32  kind [12], filled up with zeros  XXH3-64 of these 24 bytes u64
+//! byte 32  frame HEAD: the recipe, which is what made the entries of texts, in words; then the options of the kind
+//! byte …   frames of the kind; a file that is written whole ends with an empty frame END!
+//! ```
+//! An index whose texts became entries in one way gives wrong answers for texts that became entries in another, so the
+//! recipe comes first and must be the same.
+
+use std::io::{Read, Write};
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::fields::number;
+use crate::frame::{Frame, Input, Output};
+use crate::{Fields, FileError, Section};
+
+/// The format that this release writes and reads. A change to what any kind writes is a new one.
+///
+/// 1 and 2 were those of release 0.1, whose files had heads of other shapes.
+pub(crate) const FORMAT: u32 = 3;
+
+const MAGIC: [u8; 8] = *b"SIMHASH\n";
+/// Bytes before the first frame.
+const FIXED: usize = 32;
+
+/// A kind of saved files.
+#[derive(Debug, Clone, Copy)]
+pub struct Kind {
+    /// Its name: ASCII, at most twelve letters.
+    pub name: &'static str,
+    /// What its recipe makes, as errors call it.
+    pub made: &'static str,
+    /// What to say of a file that is something else.
+    pub advice: &'static str,
+}
+
+/// The head of a file of this kind. Where `length` is given it is filled up with zeros to be so long.
+///
+/// # Errors
+/// The number of bytes that it would have, if these are more.
+pub fn bytes(
+    kind: Kind,
+    recipe: &str,
+    options: &Fields,
+    length: Option<usize>,
+) -> Result<Vec<u8>, usize> {
+    let mut bytes = MAGIC.to_vec();
+    bytes.extend(FORMAT.to_le_bytes());
+    bytes.extend(kind.name.as_bytes());
+    bytes.resize(FIXED - 8, 0);
+    bytes.extend(xxh3_64(&bytes).to_le_bytes());
+    let mut body = Fields::default();
+    body.text(recipe);
+    body.0.extend(&options.0);
+    let frame = Frame { name: HEAD, at: FIXED as u64 };
+    let all = FIXED + frame.bytes(&[]).len() + body.0.len();
+    let length = length.unwrap_or(all);
+    if all > length {
+        return Err(all);
+    }
+    body.0.resize(body.0.len() + length - all, 0);
+    bytes.extend(frame.bytes(&body.0));
+    Ok(bytes)
+}
+
+const HEAD: [u8; 4] = *b"HEAD";
+
+impl<'a> Output<'a> {
+    /// Begins a file of this kind.
+    ///
+    /// # Errors
+    /// [`FileError::Write`].
+    pub fn begin(
+        out: &'a mut dyn Write,
+        kind: Kind,
+        recipe: &str,
+        options: &Fields,
+    ) -> Result<Self, FileError> {
+        let head = bytes(kind, recipe, options, None).unwrap_or_default();
+        out.write_all(&head).map_err(FileError::unwritable)?;
+        Ok(Self::new(out, head.len() as u64))
+    }
+}
+
+impl<R: Read> Input<R> {
+    /// The head of a file of this kind and recipe; `None` takes any. Its options, to be read on from.
+    ///
+    /// # Errors
+    /// [`FileError::Read`], [`FileError::Damaged`], [`FileError::Format`], [`FileError::Mismatch`].
+    pub fn head(&mut self, kind: Kind, recipe: Option<&str>) -> Result<Section, FileError> {
+        let fixed = self.start(kind)?;
+        let (format, saved) = (number(&fixed[8..12]) as u32, &fixed[12..24]);
+        if number(&fixed[24..]) != xxh3_64(&fixed[..24]) {
+            return Err(FileError::damaged(0, "the checksum of the head is wrong"));
+        }
+        if format != FORMAT {
+            return Err(FileError::format(format));
+        }
+        let saved = saved.iter().take_while(|&&byte| byte > 0).copied().collect::<Vec<u8>>();
+        if saved != kind.name.as_bytes() {
+            let saved = saved.escape_ascii().to_string();
+            return Err(FileError::mismatch("method", saved, kind.name));
+        }
+        let mut head = self.frame(HEAD)?;
+        let saved = head.text()?;
+        match recipe.filter(|&recipe| recipe != saved) {
+            Some(given) => Err(FileError::mismatch(kind.made, saved, given)),
+            None => Ok(head),
+        }
+    }
+
+    /// The bytes before the first frame, of a file of this format or a later one.
+    fn start(&mut self, kind: Kind) -> Result<Vec<u8>, FileError> {
+        let foreign =
+            || FileError::damaged(0, format!("this is not a saved index; {}", kind.advice));
+        let magic = self.some(8)?;
+        let sentences = magic == *b"SIMHSEN\n";
+        if magic != MAGIC && !sentences {
+            return Err(foreign());
+        }
+        let rest = self.bytes(FIXED as u64 - 8)?;
+        let (format, header) = (number(&rest[..4]) as u32, number(&rest[4..8]));
+        // Release 0.1: three numbers and a recipe of at most 64 KiB, where a kind has letters now.
+        if sentences && format == 1 || format == 2 && (24..=1 << 16).contains(&header) {
+            return Err(FileError::format(format));
+        }
+        if sentences {
+            return Err(foreign());
+        }
+        Ok([magic, rest].concat())
+    }
+}
