@@ -15,6 +15,7 @@ import { types } from 'node:util';
  * - `ERR_SIMHASH_INPUT`, `ERR_SIMHASH_INPUT_CHANGED`: an input file cannot be read, or changed while it was read
  * - `ERR_SIMHASH_NO_RECORDS`: every record of the inputs was rejected
  * - `ERR_SIMHASH_LINE`: a line of a dictionary, of stop words or of an idf table cannot be used
+ * - `ERR_SIMHASH_NOT_BUILT`: the native part was built without what an option asks for, as jieba-rs
  * - `ERR_SIMHASH_OUTPUT`, `ERR_SIMHASH_DISK_FULL`, `ERR_SIMHASH_SAME_FILE`: an output file cannot be written
  * - `ERR_SIMHASH_PIPE`: the reader of an output pipe closed it
  * - `ERR_SIMHASH_TOO_MANY`: more than 2^32 - 1 documents were kept

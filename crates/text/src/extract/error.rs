@@ -24,6 +24,15 @@ pub enum OptionsError {
         /// What is accepted, as it completes "must be …".
         expected: String,
     },
+    /// A choice that this build was made without.
+    NotBuilt {
+        /// Name of the option.
+        argument: &'static str,
+        /// The value that was given.
+        value: String,
+        /// What can be had, and by which cargo feature the value; completes "must be …".
+        expected: &'static str,
+    },
     /// A line of a file of words cannot be used.
     Line {
         /// Name of the option that the file belongs to.
@@ -43,6 +52,7 @@ impl OptionsError {
         match self {
             Self::OutOfRange { .. } => "ERR_OUT_OF_RANGE",
             Self::Invalid { .. } => "ERR_INVALID_ARG_VALUE",
+            Self::NotBuilt { .. } => "ERR_SIMHASH_NOT_BUILT",
             Self::Line { .. } => "ERR_SIMHASH_LINE",
         }
     }
@@ -52,6 +62,7 @@ impl OptionsError {
         match self {
             Self::OutOfRange { argument, .. }
             | Self::Invalid { argument, .. }
+            | Self::NotBuilt { argument, .. }
             | Self::Line { argument, .. } => argument,
         }
     }
@@ -61,6 +72,7 @@ impl OptionsError {
         match self {
             Self::OutOfRange { value, .. }
             | Self::Invalid { value, .. }
+            | Self::NotBuilt { value, .. }
             | Self::Line { value, .. } => value,
         }
     }
@@ -69,7 +81,7 @@ impl OptionsError {
     pub fn expected(&self) -> &str {
         match self {
             Self::OutOfRange { expected, .. } | Self::Invalid { expected, .. } => expected,
-            Self::Line { expected, .. } => expected,
+            Self::NotBuilt { expected, .. } | Self::Line { expected, .. } => expected,
         }
     }
 }

@@ -53,7 +53,7 @@ impl Extractor {
     ///
     /// # Errors
     /// [`OptionsError::OutOfRange`] for `ngram` outside 1..=8 or `top_k` 0; [`OptionsError::Invalid`] for options that do not
-    /// go together.
+    /// go together; [`OptionsError::NotBuilt`] for [`Segmenter::JiebaRs`] without the cargo feature `jieba-rs`.
     pub fn new(options: &ExtractorOptions) -> Result<Self, OptionsError> {
         Ok(Self { plan: Arc::new(Plan::new(options)?) })
     }
@@ -246,7 +246,10 @@ impl Extractor {
             (Unit::Jieba, Segmenter::Own) => {
                 words::own(text, lexicon.dictionary.as_deref(), *hmm, scratch);
             }
+            #[cfg(feature = "jieba-rs")]
             (Unit::Jieba, Segmenter::JiebaRs) => words::jieba_rs(text, *hmm, scratch),
+            #[cfg(not(feature = "jieba-rs"))]
+            (Unit::Jieba, Segmenter::JiebaRs) => unreachable!("refused when it was made"),
         }
         words::for_each_ngram(text, *ngram, scratch, each);
     }

@@ -41,6 +41,7 @@ pub enum Segmenter {
     #[default]
     Own,
     /// The crate jieba-rs, whose tokens differ in some texts (dates, model numbers, rare characters); not for TF-IDF.
+    /// Needs the cargo feature `jieba-rs`, which is on by default.
     JiebaRs,
 }
 
@@ -160,6 +161,13 @@ impl Plan {
                 "jieba-rs",
                 "left out unless features are jieba, counted or binary",
             );
+        }
+        if self.segmenter == Segmenter::JiebaRs && cfg!(not(feature = "jieba-rs")) {
+            return Err(OptionsError::NotBuilt {
+                argument: "segmenter",
+                value: "jieba-rs".to_owned(),
+                expected: "own in a build without the cargo feature jieba-rs",
+            });
         }
         let own = self.unit == Unit::Jieba && self.segmenter == Segmenter::Own;
         if self.lexicon.dictionary.is_some() && !own {
