@@ -99,6 +99,6 @@ fn options_that_would_not_be_used_are_refused() {
     let stop_words = Some(Arc::new(StopWords::default()));
     assert_eq!(
         refused(ExtractorOptions { stop_words, ..ExtractorOptions::default() }),
-        "stopWords"
+        "stop_words"
     );
 }

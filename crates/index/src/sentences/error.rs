@@ -1,7 +1,8 @@
 //! What can go wrong with an index of sentences and its file.
 
+use std::borrow::Cow;
 use std::fmt;
-use std::io::{self, ErrorKind};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use simhash_store::folder;
@@ -10,7 +11,6 @@ use crate::IndexError;
 
 /// Why a call failed. Unless it says otherwise, nothing was changed.
 #[derive(Debug)]
-#[non_exhaustive]
 pub enum SentenceError {
     /// The call itself, whatever holds the documents.
     Index(IndexError),
@@ -67,23 +67,6 @@ pub enum SentenceError {
 }
 
 impl SentenceError {
-    /// The stable code of this error.
-    pub fn code(&self) -> &'static str {
-        match self {
-            Self::Index(error) => error.code(),
-            Self::Read { .. } => "ERR_SIMHASH_INPUT",
-            Self::Write { source, .. }
-                if matches!(source.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded) =>
-            {
-                "ERR_SIMHASH_DISK_FULL"
-            }
-            Self::Write { .. } | Self::Stopped { .. } | Self::Moved { .. } => "ERR_SIMHASH_OUTPUT",
-            Self::Damaged { .. } => "ERR_SIMHASH_INDEX_DAMAGED",
-            Self::Mismatch { .. } => "ERR_SIMHASH_INDEX_MISMATCH",
-            Self::Locked { .. } => "ERR_SIMHASH_INDEX_LOCKED",
-        }
-    }
-
     pub(super) fn read(path: &Path, source: io::Error) -> Self {
         Self::Read { path: path.to_owned(), source }
     }
@@ -117,8 +100,22 @@ impl From<IndexError> for SentenceError {
 
 impl fmt::Display for SentenceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write_as(f, Cow::Borrowed)
+    }
+}
+
+impl SentenceError {
+    /// Writes the message, every option spelled by `spell` from its name in Rust, as `window.max_age`.
+    ///
+    /// # Errors
+    /// Those of `f`.
+    pub fn write_as(
+        &self,
+        f: &mut impl fmt::Write,
+        spell: fn(&'static str) -> Cow<'static, str>,
+    ) -> fmt::Result {
         match self {
-            Self::Index(error) => error.fmt(f),
+            Self::Index(error) => error.write_as(f, spell),
             Self::Read { path, source } => write!(f, "cannot read {}: {source}", path.display()),
             Self::Write { path, source } => write!(f, "cannot write {}: {source}", path.display()),
             Self::Stopped { path } => write!(

@@ -73,7 +73,7 @@ fn failure(path: &Path, error: &IndexError, before: usize) -> Failure {
     let path = path.display();
     match error {
         IndexError::Damaged { offset, reason } => damaged(&path, offset + before as u64, reason),
-        other => Failure::new(other.code(), format!("{path}: {other}")),
+        other => Failure::from(other.clone()).of(&path),
     }
 }
 

@@ -257,7 +257,9 @@ impl Extractor {
 
 #[cfg(test)]
 mod tests {
-    use super::{ExtractScratch, Extractor, ExtractorOptions, LONG, LONG_FROM, Unit, Weighting};
+    use super::{
+        ExtractScratch, Extractor, ExtractorOptions, LONG, LONG_FROM, OptionsError, Unit, Weighting,
+    };
     use crate::TopK;
     use crate::feature::{Feature, hash};
     use proptest::prelude::*;
@@ -290,10 +292,11 @@ mod tests {
         };
         let error = with(Some(9), None, None);
         assert_eq!(error.to_string(), "ngram must be from 1 to 8, got 9");
-        assert_eq!(error.code(), "ERR_OUT_OF_RANGE");
+        assert!(matches!(error, OptionsError::OutOfRange { .. }));
         assert_eq!(with(Some(0), None, None).argument(), "ngram");
-        assert_eq!(with(None, Some(TopK::Half), None).argument(), "topK");
-        assert_eq!(with(None, Some(TopK::Count(0)), None).code(), "ERR_OUT_OF_RANGE");
+        assert_eq!(with(None, Some(TopK::Half), None).argument(), "top_k");
+        let error = with(None, Some(TopK::Count(0)), None);
+        assert!(matches!(error, OptionsError::OutOfRange { argument: "top_k", .. }));
         assert_eq!(with(None, None, Some(Weighting::TfIdf)).argument(), "weighting");
     }
 

@@ -135,14 +135,14 @@ impl Plan {
             Some(TopK::Count(0)) => {
                 let expected = "at least 1".to_owned();
                 return Err(OptionsError::OutOfRange {
-                    argument: "topK",
+                    argument: "top_k",
                     value: "0".to_owned(),
                     expected,
                 });
             }
             Some(top_k) if !keywords => {
                 let value = top_k.to_string();
-                return invalid("topK", &value, "left out unless weighting is tfidf");
+                return invalid("top_k", &value, "left out unless weighting is tfidf");
             }
             _ => {}
         }
@@ -178,7 +178,7 @@ impl Plan {
             );
         }
         if self.lexicon.stop_words.is_some() && !keywords {
-            return invalid("stopWords", "stop words", "left out unless weighting is tfidf");
+            return invalid("stop_words", "stop words", "left out unless weighting is tfidf");
         }
         if self.lexicon.idf.is_some() && !keywords {
             return invalid("idf", "a table", "left out unless weighting is tfidf");
