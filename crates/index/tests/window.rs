@@ -202,7 +202,7 @@ fn a_time_far_ahead_of_the_clock_is_refused_and_nothing_has_changed() {
         index.check_and_add_many_with(&[item, item], &[6, far], OnDuplicate::Add, &go).unwrap_err(),
     ] {
         assert!(matches!(error, IndexError::Skew { .. }), "{error}");
-        assert!(error.to_string().contains("window.maxSkew"), "{error}");
+        assert!(error.to_string().contains("window.max_skew"), "{error}");
     }
     assert_eq!((index.len(), index.has(0)), (1, true));
     // Time has not moved: a document of the time 1,005 is the last that leaves the first one there.

@@ -90,7 +90,7 @@ fn an_empty_batch_and_a_time_far_ahead_change_nothing() {
         index.check_and_add_many_with(&two, &[1001, far], OnDuplicate::Add, &go).unwrap_err(),
     ] {
         assert!(matches!(error, IndexError::Skew { .. }), "{error}");
-        assert!(error.to_string().contains("window.maxSkew"), "{error}");
+        assert!(error.to_string().contains("window.max_skew"), "{error}");
     }
     index.add_at(&b, Some(1100)).unwrap();
     assert_eq!(index.len(), 2);

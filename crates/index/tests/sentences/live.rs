@@ -195,7 +195,7 @@ fn an_empty_batch_and_a_time_far_ahead_change_nothing() {
         index.check_and_add_many(&two, &times, OnDuplicate::Add, &NEVER).unwrap_err(),
     ] {
         assert!(matches!(error, SentenceError::Index(IndexError::Skew { .. })), "{error}");
-        assert!(error.to_string().contains("window.maxSkew"), "{error}");
+        assert!(error.to_string().contains("window.max_skew"), "{error}");
     }
     index.add(&b, Some(1100)).unwrap();
     assert_eq!(index.len(), 2);
