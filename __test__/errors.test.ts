@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { fromNative, native, SimHashError } from '../ts/errors';
+import { about, fromNative, native, optionsOf, SimHashError } from '../ts/errors';
 
 const coded = (code: string) => Object.assign(new Error('what happened'), { code });
 
@@ -25,6 +25,15 @@ test.each(['GenericFailure', 'InvalidArg', 'StringExpected'])(
     expect(error).toMatchObject({ code: 'ERR_SIMHASH_INTERNAL', cause });
   },
 );
+
+test('the option that the addon names behind a code is taken off', () => {
+  const error = fromNative(coded('ERR_OUT_OF_RANGE bands * rows')) as Error;
+  expect(error).toBeInstanceOf(RangeError);
+  expect(error).toMatchObject({ code: 'ERR_OUT_OF_RANGE', message: 'what happened' });
+  expect(optionsOf(error)).toEqual(['bands * rows']);
+  expect(optionsOf(about(error, 'ngram'))).toEqual(['bands * rows']);
+  expect(optionsOf(fromNative(coded('ERR_OUT_OF_RANGE')) as Error)).toEqual([]);
+});
 
 test('what user code threw passes as it is', () => {
   for (const thrown of [new Error('mine'), coded('ENOENT'), 'text', undefined, { code: 3 }]) {

@@ -1,5 +1,5 @@
 /** How `dedup` and `dedupFiles` compare documents: the options that both take. */
-import { typeError } from './errors';
+import { about, typeError } from './errors';
 import { FINGERPRINTER, type FingerprinterOptions, nativeOptions } from './fingerprinter';
 import { given } from './given';
 import { type Method, methodOf, OWN } from './method';
@@ -146,18 +146,18 @@ export function nativeComparison(options: ComparisonOptions): NativeDedupOptions
   const method = methodOf(options);
   for (const [option, owner] of OWN) {
     if (options[option] !== undefined && method !== owner) {
-      throw typeError(`${option} is for method '${owner}', and the method is '${method}'`, INVALID);
+      const why = `is for method '${owner}', and the method is '${method}'`;
+      throw about(typeError(`${option} ${why}`, INVALID), option);
     }
   }
   if ((bands === undefined) !== (rows === undefined)) {
-    throw typeError('bands and rows must be given together, or neither', INVALID);
+    const together = typeError('bands and rows must be given together, or neither', INVALID);
+    throw about(together, 'bands', 'rows');
   }
   const { verify, minSimilarity } = options;
   if (verify === false && minSimilarity !== undefined && minSimilarity > 0) {
-    throw typeError(
-      `minSimilarity must be left out beside verify: false, which measures nothing, got ${minSimilarity}`,
-      INVALID,
-    );
+    const why = `must be left out beside verify: false, which measures nothing, got ${minSimilarity}`;
+    throw about(typeError(`minSimilarity ${why}`, INVALID), 'minSimilarity');
   }
   return {
     fingerprinter: nativeOptions(options),

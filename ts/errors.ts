@@ -16,6 +16,7 @@ import { types } from 'node:util';
  * - `ERR_SIMHASH_INPUT`, `ERR_SIMHASH_INPUT_CHANGED`: an input file cannot be read, or changed while it was read
  * - `ERR_SIMHASH_NO_RECORDS`: every record of the inputs was rejected
  * - `ERR_SIMHASH_LINE`: a line of a dictionary, of stop words or of an idf table cannot be used
+ * - `ERR_SIMHASH_NOT_BUILT`: the native part was built without what an option asks for, as jieba-rs
  * - `ERR_SIMHASH_OUTPUT`, `ERR_SIMHASH_DISK_FULL`, `ERR_SIMHASH_SAME_FILE`: an output file cannot be written
  * - `ERR_SIMHASH_PIPE`: the reader of an output pipe closed it
  * - `ERR_SIMHASH_TOO_MANY`: more than 2^32 - 1 documents were kept
@@ -34,6 +35,21 @@ export class SimHashError extends Error {
 
 const RANGE = 'ERR_OUT_OF_RANGE';
 
+/** The options that an error is about, where its message begins with them. */
+const ABOUT = new WeakMap<object, readonly string[]>();
+
+/** The same error, whose message begins with these options: `bands and rows must …`. What is known of an error stays. */
+export function about<E>(error: E, ...options: readonly string[]): E {
+  const isNew = typeof error === 'object' && error !== null && !ABOUT.has(error);
+  if (isNew && options.length > 0) ABOUT.set(error, options);
+  return error;
+}
+
+/** The options that the message of an error begins with, joined by `and`. */
+export function optionsOf(error: object): readonly string[] {
+  return ABOUT.get(error) ?? [];
+}
+
 /** An argument of the wrong type, as Node reports it. */
 export function typeError(message: string, code = 'ERR_INVALID_ARG_TYPE'): TypeError {
   return Object.assign(new TypeError(message), { code });
@@ -47,11 +63,15 @@ export function rangeError(message: string): RangeError {
 /** An error of the addon as the class that its code stands for; what user code threw passes through. */
 export function fromNative(error: unknown): unknown {
   if (!isPlain(error)) return error;
-  const { code, message } = error;
+  const { message } = error;
+  if (typeof error.code !== 'string') return error;
+  // The addon names the option behind the code; its name may hold spaces.
+  const space = error.code.indexOf(' ');
+  const code = space < 0 ? error.code : error.code.slice(0, space);
+  const options = space < 0 ? [] : [error.code.slice(space + 1)];
   if (code === 'ERR_INVALID_ARG_TYPE' || code === 'ERR_INVALID_ARG_VALUE')
-    return typeError(message, code);
-  if (code === RANGE) return rangeError(message);
-  if (typeof code !== 'string') return error;
+    return about(typeError(message, code), ...options);
+  if (code === RANGE) return about(rangeError(message), ...options);
   if (code.startsWith('ERR_SIMHASH_')) return new SimHashError(code, message, { cause: error });
   // A conversion that the typed layer should have refused first, or a panic that only the outermost guard caught.
   if (code in NAPI) return new SimHashError('ERR_SIMHASH_INTERNAL', message, { cause: error });

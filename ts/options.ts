@@ -1,6 +1,6 @@
 /** Checks of options: every key known, every value of its type and in its range, `undefined` the same as absent. */
 import { types } from 'node:util';
-import { rangeError, typeError } from './errors';
+import { about, rangeError, typeError } from './errors';
 import { suggest } from './suggest';
 
 /** How one option is checked; the result is the value as its type. */
@@ -27,8 +27,13 @@ export function checked<T extends object>(
   const result: Record<string, unknown> = {};
   for (const key of namesOf(options, checks, name)) {
     const value: unknown = Reflect.get(options, key);
-    if (value !== undefined)
-      result[key] = checks[key as keyof T](value, name === 'options' ? key : `${name}.${key}`);
+    if (value === undefined) continue;
+    const option = name === 'options' ? key : `${name}.${key}`;
+    try {
+      result[key] = checks[key as keyof T](value, option);
+    } catch (error) {
+      throw about(error, option);
+    }
   }
   return result as T;
 }

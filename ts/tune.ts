@@ -2,7 +2,7 @@
 import { abortable } from './abort';
 import { COMPARISON, type ComparisonOptions, type Summary } from './comparison';
 import { dedup } from './dedup';
-import { rangeError, typeError } from './errors';
+import { about, rangeError, typeError } from './errors';
 import { type Evaluation, evaluate } from './evaluate';
 import {
   FINGERPRINTER,
@@ -126,7 +126,8 @@ export async function tune(corpus: Corpus, options?: TuneOptions): Promise<Tunin
   const checked = check.checked(options, OPTIONS);
   const { sample = 2000, seed = 1, minSimilarity = 0.8, labels, goal = 0.99, ...rest } = checked;
   const { trials = sweep(), onTrial, signal, ...by } = rest;
-  if (minSimilarity === 0) throw rangeError('minSimilarity must be above 0, got 0');
+  if (minSimilarity === 0)
+    throw about(rangeError('minSimilarity must be above 0, got 0'), 'minSimilarity');
   if (typeof corpus !== 'function') check.array(corpus, 'corpus');
   const native = sampleBy(new Fingerprinter(by), minSimilarity, by.threads ?? 0);
   const stated = labels && [...labels];

@@ -70,7 +70,7 @@ export function statusOf(error: unknown): number {
   const code = codeOf(error);
   // Programming errors of the library are, from here, values that the user typed.
   if (code?.startsWith('ERR_INVALID_ARG') || code === 'ERR_OUT_OF_RANGE') return EXIT.usage;
-  if (code === 'ERR_SIMHASH_SAME_FILE') return EXIT.usage;
+  if (code === 'ERR_SIMHASH_SAME_FILE' || code === 'ERR_SIMHASH_NOT_BUILT') return EXIT.usage;
   if (code !== undefined && SAVED_INDEX.includes(code)) return EXIT.index;
   return code?.startsWith('ERR_SIMHASH_') ? EXIT.io : EXIT.defect;
 }

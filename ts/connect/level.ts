@@ -360,7 +360,8 @@ function mismatch(prefix: string, option: string, saved: string, given: string):
 
 function damaged(prefix: string, error: unknown): unknown {
   if (!(error instanceof SimHashError) || error.code !== 'ERR_SIMHASH_INDEX_DAMAGED') return error;
-  const message = `the index ${JSON.stringify(prefix)} is damaged${error.message.replace(/^.*is damaged/, '')}`;
+  // What the addon says of changes that it did not read from a file: `damaged at byte …`.
+  const message = `the index ${JSON.stringify(prefix)} is ${error.message}`;
   return new SimHashError(error.code, message, { cause: error });
 }
 

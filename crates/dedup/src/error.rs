@@ -6,12 +6,12 @@
 use crate::report::{Rejected, grouped};
 use simhash_index::IndexError;
 use simhash_sketch::OptionsError;
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::{fmt, io};
 
 /// Why a run stopped.
 #[derive(Debug)]
-#[non_exhaustive]
 pub enum DedupError {
     /// An option of the fingerprinter is wrong.
     Fingerprinter(OptionsError),
@@ -19,7 +19,7 @@ pub enum DedupError {
     Index(IndexError),
     /// An option of the run has no meaning; the message says what is allowed.
     Option {
-        /// Name of the option, as in [`DedupOptions`](crate::DedupOptions).
+        /// Name of the option, as in [`DedupOptions`](crate::DedupOptions), or of the argument.
         argument: &'static str,
         /// The value that was given.
         value: String,
@@ -28,7 +28,7 @@ pub enum DedupError {
     },
     /// A number is outside its range.
     OutOfRange {
-        /// Name of the option, as in [`DedupOptions`](crate::DedupOptions).
+        /// Name of the option, as in [`DedupOptions`](crate::DedupOptions), or of the argument.
         argument: &'static str,
         /// The value that was given.
         value: String,
@@ -51,6 +51,8 @@ pub enum DedupError {
         first: Rejected,
         /// What is likely wrong, and what to do.
         hint: String,
+        /// The field that may hold the text instead.
+        text_in: Option<String>,
     },
     /// An input file was truncated, written to, replaced or removed during the run. Streams, pipes and devices are taken as
     /// they come: nobody can say whether they changed.
@@ -84,26 +86,6 @@ pub enum DedupError {
 }
 
 impl DedupError {
-    /// Stable name of the error. Mistakes in options have Node's codes, operational ones
-    /// `ERR_SIMHASH_…`.
-    pub fn code(&self) -> &'static str {
-        match self {
-            Self::Fingerprinter(error) => error.code(),
-            Self::Index(error) => error.code(),
-            Self::Option { .. } => "ERR_INVALID_ARG_VALUE",
-            Self::OutOfRange { .. } => "ERR_OUT_OF_RANGE",
-            Self::SameFile { .. } => "ERR_SIMHASH_SAME_FILE",
-            Self::Input { .. } => "ERR_SIMHASH_INPUT",
-            Self::NoRecords { .. } => "ERR_SIMHASH_NO_RECORDS",
-            Self::InputChanged { .. } => "ERR_SIMHASH_INPUT_CHANGED",
-            Self::Output { source, .. } if is_full(source) => "ERR_SIMHASH_DISK_FULL",
-            Self::Output { .. } => "ERR_SIMHASH_OUTPUT",
-            Self::Cancelled => "ERR_SIMHASH_CANCELLED",
-            Self::Stopped => "ERR_SIMHASH_STOPPED",
-            Self::TooMany => "ERR_SIMHASH_TOO_MANY",
-        }
-    }
-
     /// The file concerned.
     pub fn path(&self) -> Option<&Path> {
         match self {
@@ -140,24 +122,41 @@ fn is_full(error: &io::Error) -> bool {
 
 impl fmt::Display for DedupError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write_as(f, Cow::Borrowed)
+    }
+}
+
+impl DedupError {
+    /// Writes the message, every option spelled by `spell` from its name in Rust, as `window.max_age`.
+    ///
+    /// # Errors
+    /// Those of `f`.
+    pub fn write_as(
+        &self,
+        f: &mut impl fmt::Write,
+        spell: fn(&'static str) -> Cow<'static, str>,
+    ) -> fmt::Result {
         match self {
-            Self::Fingerprinter(error) => error.fmt(f),
-            Self::Index(error) => error.fmt(f),
+            Self::Fingerprinter(error) => error.write_as(f, spell),
+            Self::Index(error) => error.write_as(f, spell),
             Self::Option { argument, value, expected }
             | Self::OutOfRange { argument, value, expected } => {
-                write!(f, "{argument} must be {expected}, got {value}")
+                write!(f, "{} must be {expected}, got {value}", spell(argument))
             }
             Self::Input { path, source } => {
                 write!(f, "cannot read {}: {source}", path.display())
             }
-            Self::NoRecords { rejected, first: Rejected { file, line, reason }, hint } => {
+            Self::NoRecords { rejected, first: Rejected { file, line, reason }, hint, text_in } => {
                 let all = match rejected {
                     1 => "the only record was rejected,".to_owned(),
                     rejected => {
                         format!("all {} records were rejected, the first is", grouped(*rejected))
                     }
                 };
-                write!(f, "{all} {file}:{line}: {reason}; {hint}")
+                write!(f, "{all} {file}:{line}: {reason}; {hint}")?;
+                text_in.as_ref().map_or(Ok(()), |path| {
+                    write!(f, "; if the text is in {path}, set {}", spell("text_field"))
+                })
             }
             Self::InputChanged { path, line, what } => {
                 let line = line.map_or(String::new(), |line| format!(":{line}"));

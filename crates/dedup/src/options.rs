@@ -119,10 +119,10 @@ impl DedupOptions {
         if let Some(least) = self.min_similarity
             && !(0.0..=1.0).contains(&least)
         {
-            return refuse("minSimilarity", least.to_string(), "a number from 0 to 1");
+            return refuse("min_similarity", least.to_string(), "a number from 0 to 1");
         }
         for (name, limit) in
-            [("maxVerifications", self.max_verifications), ("maxBucket", self.max_bucket)]
+            [("max_verifications", self.max_verifications), ("max_bucket", self.max_bucket)]
         {
             if limit == 0 {
                 return refuse(name, "0".into(), "at least 1");

@@ -122,7 +122,10 @@ fn an_input_that_changes_is_an_error_in_every_mode_and_nothing_is_published() {
                 let error = dedup_files(&inputs, &outputs, &options, &report, &cancel)
                     .expect_err(&format!("no error: {what}"));
                 assert!(made.get(), "{what}");
-                assert_eq!(error.code(), "ERR_SIMHASH_INPUT_CHANGED", "{what}: {error}");
+                assert!(
+                    matches!(error, simhash_dedup::DedupError::InputChanged { .. }),
+                    "{what}: {error}"
+                );
                 assert_eq!(error.path(), Some(&*second), "{what}");
                 assert_eq!(fs::read_to_string(path.join("out")).unwrap(), "precious", "{what}");
                 assert!(

@@ -265,14 +265,14 @@ proptest! {
                     }
                     let adds = found.is_none() || on_duplicate == OnDuplicate::Add;
                     let id = adds.then(|| model.add(document.item, text, key, at));
-                    let outcome = Outcome { id, duplicate_of: found.map(|(near, _)| near) };
+                    let outcome = Outcome { id, duplicate_of: found.map(|(near, _)| near), truncated: false };
                     let similarity = found.and_then(|(_, similarity)| similarity);
                     prop_assert_eq!(step, Ok(Step::Done(Checked { outcome, similarity })));
                 }
                 Step_::Delete(id) => {
                     let row = model.rows.get_mut(id as usize);
                     let expected = row.is_some_and(|row| std::mem::replace(&mut row.alive, false));
-                    prop_assert_eq!(index.delete(id), expected);
+                    prop_assert_eq!(index.delete(id).unwrap(), expected);
                 }
                 Step_::Expire(before) => {
                     let old = model.rows.iter_mut().filter(|row| row.alive && row.at < before);
@@ -380,7 +380,7 @@ fn a_missing_text_is_asked_for_and_nothing_has_changed() {
     assert_eq!((blind.outcome.duplicate_of.map(|near| near.id), blind.similarity), (Some(0), None));
     // A text that is another one: no duplicate.
     let unlike = checked(ask(&|_| Texts::Known("完全不同的一篇文章")));
-    assert_eq!(unlike.outcome, Outcome { id: Some(1), duplicate_of: None });
+    assert_eq!(unlike.outcome, Outcome::added(1));
 }
 
 #[test]
@@ -441,7 +441,7 @@ fn one_key_for_all_documents_costs_what_is_alive() {
         index.add(&by_key, Some("k"), None).unwrap();
     }
     assert_eq!(index.id_of("k"), Some(49_999));
-    assert!(index.delete(49_999));
+    assert!(index.delete(49_999).unwrap());
     assert_eq!(index.id_of("k"), Some(49_998));
     assert!(index.bytes().0 < 200_000, "{}", index.bytes().0);
 }
@@ -525,7 +525,7 @@ fn a_snapshot_has_the_keys_and_texts_of_its_moment() {
     index.save(&mut expected).unwrap();
     let snapshot = index.snapshot();
     // An earlier use of a key, many later ones, and enough deletions for chunks to be looked through.
-    assert!(index.delete(2500));
+    assert!(index.delete(2500).unwrap());
     for number in 3000..6000 {
         add(number, "key 7");
     }
@@ -556,7 +556,11 @@ fn a_single_call_is_done_while_a_batch_is_under_way() {
         let (ids, single) = thread::scope(|scope| {
             let batch = scope.spawn(|| {
                 if !check {
-                    return index.add_many(&documents, &[], &[]).unwrap().iter().collect();
+                    return index
+                        .add_many(&documents, &[], &[], &AtomicBool::new(false))
+                        .unwrap()
+                        .iter()
+                        .collect();
                 }
                 let add = OnDuplicate::Add;
                 let all = index.check_and_add_many(&documents, &[], &[], add, None, &go).unwrap();
@@ -566,7 +570,7 @@ fn a_single_call_is_done_while_a_batch_is_under_way() {
                 thread::yield_now();
             }
             let single = index.add(&empty, Some("single"), None).unwrap();
-            assert!(index.delete(single));
+            assert!(index.delete(single).unwrap());
             (batch.join().unwrap(), single)
         });
         assert_eq!(ids.len(), documents.len());

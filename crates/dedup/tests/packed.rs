@@ -119,7 +119,7 @@ fn padding_after_gzip_is_ignored_and_anything_else_named_with_its_offset() {
             let at = both.len() + tail.iter().take_while(|&&byte| byte == 0).count();
             let inputs = [input(tail, streamed)];
             let error = run(&inputs, &Outputs::default(), &FileOptions::default()).unwrap_err();
-            assert_eq!(error.code(), "ERR_SIMHASH_INPUT");
+            assert!(matches!(error, simhash_dedup::DedupError::Input { .. }));
             let told = error.to_string();
             assert!(told.contains("in: ") && told.contains(&format!("byte {at}")), "{told}");
         }
@@ -132,7 +132,7 @@ fn padding_after_gzip_is_ignored_and_anything_else_named_with_its_offset() {
             fs::write(path.join("in"), bytes).unwrap();
             let inputs = [Input::File(path.join("in"))];
             let error = run(&inputs, &Outputs::default(), &FileOptions::default()).unwrap_err();
-            assert_eq!(error.code(), "ERR_SIMHASH_INPUT");
+            assert!(matches!(error, simhash_dedup::DedupError::Input { .. }));
             assert!(error.to_string().contains("byte"), "{error}");
         }
     }

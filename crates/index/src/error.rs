@@ -1,8 +1,7 @@
-//! What can go wrong in the index, with a stable code each: programmer errors carry Node's own codes,
-//! operational ones `ERR_SIMHASH_…`.
+//! What can go wrong in the index.
 
+use std::borrow::Cow;
 use std::fmt;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use simhash_store::FileError;
@@ -10,7 +9,6 @@ use simhash_store::FileError;
 /// Why a call on the index failed. The call has added nothing; in an index with a window that is [`IndexError::Full`] its
 /// time counts, and documents may have left for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum IndexError {
     /// A distance outside the range that the index answers exactly.
     Distance {
@@ -118,35 +116,28 @@ impl IndexError {
             other => other,
         }
     }
-
-    /// The stable code of this error.
-    pub fn code(&self) -> &'static str {
-        match self {
-            Self::Distance { .. }
-            | Self::Window { .. }
-            | Self::Skew { .. }
-            | Self::Sentences { .. }
-            | Self::Threshold { .. }
-            | Self::TooManySets { .. }
-            | Self::Bands { .. }
-            | Self::Signature { .. } => "ERR_OUT_OF_RANGE",
-            Self::UnknownPlan { .. } | Self::InvalidPlan { .. } => "ERR_INVALID_ARG_VALUE",
-            Self::NoWindow => "ERR_SIMHASH_NO_WINDOW",
-            Self::Full { .. } => "ERR_SIMHASH_INDEX_FULL",
-            Self::Cancelled => "ERR_SIMHASH_CANCELLED",
-            Self::Merge => "ERR_SIMHASH_MERGE",
-            Self::Io { .. } => "ERR_SIMHASH_IO",
-            Self::File(error) => file_code(error),
-            Self::Stopped { .. } => "ERR_SIMHASH_OUTPUT",
-        }
-    }
 }
 
 impl fmt::Display for IndexError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write_as(f, Cow::Borrowed)
+    }
+}
+
+impl IndexError {
+    /// Writes the message, every option spelled by `spell` from its name in Rust, as `window.max_age`.
+    ///
+    /// # Errors
+    /// Those of `f`.
+    pub fn write_as(
+        &self,
+        f: &mut impl fmt::Write,
+        spell: fn(&'static str) -> Cow<'static, str>,
+    ) -> fmt::Result {
         match self {
             Self::Distance { given, max } => {
-                write!(f, "maxDistance is {given}; it must be an integer from 0 to {max}")
+                let name = spell("max_distance");
+                write!(f, "{name} is {given}; it must be an integer from 0 to {max}")
             }
             Self::UnknownPlan { name } => write!(
                 f,
@@ -157,17 +148,20 @@ impl fmt::Display for IndexError {
             }
             Self::Window { name, given } => write!(
                 f,
-                "window.{name} is {given}; it must be at least 1 and maxCount at most 4294967294"
+                "{} is {given}; it must be at least 1 and {} at most 4294967294",
+                spell(name),
+                spell("max_count")
             ),
             Self::Skew { at, ahead, most } => write!(
                 f,
-                "at is {at}, {ahead} ms ahead of the system clock; window.maxSkew is {most} ms. Correct the time; where at is no Unix time in milliseconds, set window: {{ maxSkew: Infinity }}"
+                "at is {at}, {ahead} ms ahead of the system clock; {} is {most} ms. Correct the time",
+                spell("window.max_skew")
             ),
             Self::Sentences { name, given, range } => {
-                write!(f, "{name} is {given}; it must be from {range}")
+                write!(f, "{} is {given}; it must be from {range}", spell(name))
             }
             Self::Bands { name, given, range } => {
-                write!(f, "{name} is {given}; it must be {range}")
+                write!(f, "{} is {given}; it must be {range}", spell(name))
             }
             Self::Signature { given, expected } => write!(
                 f,
@@ -194,7 +188,7 @@ impl fmt::Display for IndexError {
             Self::Io { message } => {
                 write!(f, "the saved index could not be read or written: {message}")
             }
-            Self::File(error) => error.fmt(f),
+            Self::File(error) => write!(f, "{error}"),
             Self::Stopped { path } => write!(
                 f,
                 "{}: an earlier change could not be written; close this index and open it again",
@@ -219,23 +213,5 @@ impl From<FileError> for IndexError {
             FileError::Cancelled => Self::Cancelled,
             error => Self::File(error),
         }
-    }
-}
-
-/// The stable code of what is wrong with a file.
-pub(crate) fn file_code(error: &FileError) -> &'static str {
-    match error {
-        FileError::Write { source, .. }
-            if matches!(source.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded) =>
-        {
-            "ERR_SIMHASH_DISK_FULL"
-        }
-        FileError::Write { .. } | FileError::Moved { .. } => "ERR_SIMHASH_OUTPUT",
-        FileError::Damaged { .. } => "ERR_SIMHASH_INDEX_DAMAGED",
-        FileError::Format { .. } => "ERR_SIMHASH_INDEX_FORMAT",
-        FileError::Mismatch { .. } => "ERR_SIMHASH_INDEX_MISMATCH",
-        FileError::Locked { .. } => "ERR_SIMHASH_INDEX_LOCKED",
-        FileError::Cancelled => "ERR_SIMHASH_CANCELLED",
-        FileError::Read { .. } => "ERR_SIMHASH_INPUT",
     }
 }

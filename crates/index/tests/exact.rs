@@ -227,8 +227,8 @@ fn a_cancelled_batch_changes_nothing() {
     let stop = AtomicBool::new(true);
     let items = vec![Item::Fingerprint(1); 5000];
     assert_eq!(
-        index.check_and_add_many(&items, &[], OnDuplicate::Skip, 0, &stop).unwrap_err().code(),
-        "ERR_SIMHASH_CANCELLED"
+        index.check_and_add_many(&items, &[], OnDuplicate::Skip, 0, &stop).unwrap_err(),
+        simhash_index::IndexError::Cancelled
     );
     assert!(index.search_many(&items, within(3), 0, &stop).is_err());
     assert!(index.is_empty());
@@ -239,7 +239,8 @@ fn a_cancelled_batch_changes_nothing() {
 fn distances_above_sixteen_are_refused() {
     let mut options = IndexOptions::default();
     options.max_distance = 17;
-    assert_eq!(Index::new(&options).unwrap_err().code(), "ERR_OUT_OF_RANGE");
+    let far = simhash_index::IndexError::Distance { given: 17, max: 16 };
+    assert_eq!(Index::new(&options).unwrap_err(), far);
     let index = index(3, PlanChoice::Auto);
     assert!(index.search(Item::Empty, within(17)).is_err());
 }

@@ -149,7 +149,10 @@ fn every_damage_is_named_and_none_panics() {
         let mut flipped = bytes.clone();
         flipped[at] ^= 1 << (at % 8);
         let error = Index::open(&mut flipped.as_slice()).unwrap_err();
-        assert_eq!(error.code(), "ERR_SIMHASH_INDEX_DAMAGED", "byte {at}: {error}");
+        assert!(
+            matches!(error, IndexError::File(FileError::Damaged { .. } | FileError::Format { .. })),
+            "byte {at}: {error}"
+        );
         let IndexError::File(FileError::Damaged { offset, .. }) = error else { continue };
         assert!(offset <= at as u64 + 8, "byte {at} is damaged, byte {offset} named");
     }

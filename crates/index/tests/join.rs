@@ -206,7 +206,10 @@ fn a_cancelled_join_goes_on_where_it_stopped() {
     let mut join = index.pairs(None).unwrap();
     let mut pairs = Vec::new();
     loop {
-        assert_eq!(join.next_batch(&index, 0, &stop).unwrap_err().code(), "ERR_SIMHASH_CANCELLED");
+        assert_eq!(
+            join.next_batch(&index, 0, &stop).unwrap_err(),
+            simhash_index::IndexError::Cancelled
+        );
         match join.next_batch(&index, 0, &go).unwrap() {
             Some(batch) => pairs.extend(batch),
             None => break,

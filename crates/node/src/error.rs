@@ -4,13 +4,12 @@
 //! class it has there (`TypeError`, `RangeError`, `SimHashError`) is decided by the code in `ts/errors.ts`.
 
 use napi::{Env, Error, JsError, Status};
-use simhash_dedup::DedupError;
-use simhash_index::IndexError;
-use simhash_sketch::{OptionsError, hex::HexError};
 use std::any::Any;
+use std::borrow::Cow;
 use std::fmt::Display;
-use std::io::ErrorKind;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+
+mod codes;
 
 pub(crate) mod js {
     //! A result for JavaScript; napi's macros know it by the name `Result`.
@@ -24,6 +23,8 @@ pub(crate) mod js {
 pub(crate) struct Failure {
     code: &'static str,
     message: String,
+    /// The option that the message begins with.
+    option: Option<Cow<'static, str>>,
     /// Whether it is a panic that was caught: what it ran through may be half done.
     panicked: bool,
 }
@@ -36,7 +37,7 @@ const PENDING: &str = "PendingException";
 
 impl Failure {
     pub(crate) fn new(code: &'static str, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), panicked: false }
+        Self { code, message: message.into(), option: None, panicked: false }
     }
 
     /// An argument of the wrong type.
@@ -78,6 +79,11 @@ impl Failure {
         Self { panicked: true, ..failure }
     }
 
+    /// The same, of this file.
+    pub(crate) fn of(self, path: &impl Display) -> Self {
+        Self { message: format!("{path}: {}", self.message), option: None, ..self }
+    }
+
     pub(crate) fn is_panic(&self) -> bool {
         self.panicked
     }
@@ -99,9 +105,14 @@ pub(crate) fn caught<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, 
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| Err(Failure::panic(&*payload)))
 }
 
+/// An error of Node-API has a code and a message and nothing else: behind the code stands the option, and `ts/errors.ts` takes
+/// it off.
 impl From<Failure> for Error<String> {
-    fn from(failure: Failure) -> Self {
-        Self::new(failure.code.to_owned(), failure.message)
+    fn from(Failure { code, option, message, .. }: Failure) -> Self {
+        Self::new(
+            option.map_or_else(|| code.to_owned(), |option| format!("{code} {option}")),
+            message,
+        )
     }
 }
 
@@ -115,40 +126,9 @@ impl From<Error<Status>> for Failure {
     }
 }
 
-impl From<OptionsError> for Failure {
-    fn from(error: OptionsError) -> Self {
-        Self::new(error.code(), error.to_string())
-    }
-}
-
-impl From<IndexError> for Failure {
-    fn from(error: IndexError) -> Self {
-        Self::new(error.code(), error.to_string())
-    }
-}
-
-impl From<HexError> for Failure {
-    fn from(error: HexError) -> Self {
-        Self::new(error.code(), error.to_string())
-    }
-}
-
-impl From<DedupError> for Failure {
-    fn from(error: DedupError) -> Self {
-        let code = match &error {
-            // The reader of a pipe went away: no fault of the output, and for a command line no fault at all.
-            DedupError::Output { source, .. } if source.kind() == ErrorKind::BrokenPipe => PIPE,
-            other => other.code(),
-        };
-        Self::new(code, error.to_string())
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Failure, INTERNAL, PIPE, caught};
-    use simhash_dedup::DedupError;
-    use std::io::ErrorKind;
+    use super::{Failure, INTERNAL, caught};
 
     #[test]
     fn a_panic_becomes_an_internal_error_with_its_message() {
@@ -176,14 +156,5 @@ mod tests {
             caught::<()>(|| Err(Failure::cancelled())).unwrap_err().code,
             "ERR_SIMHASH_CANCELLED"
         );
-    }
-
-    #[test]
-    fn a_closed_pipe_has_a_code_of_its_own() {
-        let output = |kind: ErrorKind| {
-            Failure::from(DedupError::Output { path: "-".into(), source: kind.into() }).code
-        };
-        assert_eq!(output(ErrorKind::BrokenPipe), PIPE);
-        assert_eq!(output(ErrorKind::PermissionDenied), "ERR_SIMHASH_OUTPUT");
     }
 }

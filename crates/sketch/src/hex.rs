@@ -27,13 +27,6 @@ pub struct HexError {
     pub value: String,
 }
 
-impl HexError {
-    /// `ERR_INVALID_ARG_VALUE`.
-    pub fn code(&self) -> &'static str {
-        "ERR_INVALID_ARG_VALUE"
-    }
-}
-
 impl fmt::Display for HexError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "a fingerprint must be 16 hexadecimal digits, got {:?}", self.value)

@@ -6,8 +6,6 @@
 
 use crate::lexicon::Dictionary;
 use crate::segment::{self, SegmentScratch};
-use jieba_rs::Jieba;
-use std::sync::LazyLock;
 use unicode_segmentation::UnicodeSegmentation;
 
 /// Reusable memory: where the words of a text are, and what it takes to find and join them.
@@ -37,10 +35,21 @@ pub(crate) fn own(text: &str, user: Option<&Dictionary>, hmm: bool, scratch: &mu
     });
 }
 
-/// jieba-rs, the second opinion: one dictionary for the process, built when it is first needed.
-static JIEBA_RS: LazyLock<Jieba> = LazyLock::new(Jieba::new);
+/// jieba-rs, the second opinion: one dictionary for the process, made of ours when it is first needed. Its words have no tags,
+/// which say nothing about where a text is cut.
+#[cfg(feature = "jieba-rs")]
+static JIEBA_RS: std::sync::LazyLock<jieba_rs::Jieba> = std::sync::LazyLock::new(|| {
+    let mut jieba = jieba_rs::Jieba::empty();
+    segment::dictionary::for_each_word(|word, frequency| {
+        jieba.add_word(word, Some(frequency as usize), None);
+    });
+    // The one word of jieba's that is not in ours, for no text is cut so that it is a token. It counts in the total.
+    jieba.add_word("γ射线", Some(3), None);
+    jieba
+});
 
 /// As [`own`], cut by jieba-rs (accurate mode).
+#[cfg(feature = "jieba-rs")]
 pub(crate) fn jieba_rs(text: &str, hmm: bool, scratch: &mut WordScratch) {
     scratch.spans.clear();
     let mut at = 0;
@@ -92,7 +101,7 @@ pub(crate) fn for_each_ngram(
 
 #[cfg(test)]
 mod tests {
-    use super::{WordScratch, for_each_ngram, jieba_rs, own, unicode};
+    use super::{WordScratch, for_each_ngram, own, unicode};
 
     fn ngrams_by(find: impl FnOnce(&str, &mut WordScratch), text: &str, n: usize) -> Vec<String> {
         let (mut scratch, mut all) = (WordScratch::default(), Vec::new());
@@ -110,7 +119,8 @@ mod tests {
         let text = "我来到北京清华大学，2024年。";
         let words = ["我", "来到", "北京", "清华大学", "2024", "年"];
         assert_eq!(ngrams_by(|text, scratch| own(text, None, true, scratch), text, 1), words);
-        assert_eq!(ngrams_by(|text, scratch| jieba_rs(text, true, scratch), text, 1), words);
+        #[cfg(feature = "jieba-rs")]
+        assert_eq!(ngrams_by(|text, scratch| super::jieba_rs(text, true, scratch), text, 1), words);
     }
 
     #[test]
@@ -154,5 +164,61 @@ mod tests {
         assert_eq!(ngrams("brown, fox!", 3), ["brown fox"]);
         assert_eq!(ngrams("?!", 2), ["?!"]);
         assert!(ngrams("", 2).is_empty());
+    }
+
+    #[cfg(feature = "jieba-rs")]
+    mod dictionary_of_jieba_rs {
+        use super::super::JIEBA_RS;
+        use crate::segment::dictionary::for_each_word;
+        use jieba_rs::Jieba;
+
+        /// Words and total frequency, which jieba-rs shows in this form alone.
+        fn size(jieba: &Jieba) -> [usize; 2] {
+            let shown = format!("{jieba:?}");
+            let number = |name: &str| {
+                let (_, rest) = shown.split_once(name).unwrap();
+                rest.split(|c: char| !c.is_ascii_digit()).next().unwrap().parse().unwrap()
+            };
+            [number("records_len: "), number("total_freq: ")]
+        }
+
+        /// Setting a word of theirs to frequency 0 takes what it had from the total, and adds no word.
+        #[test]
+        fn it_has_the_words_and_frequencies_of_its_own() {
+            let mut theirs = Jieba::new();
+            assert_eq!(size(&JIEBA_RS), size(&theirs));
+            let [words, mut total] = size(&theirs);
+            let mut known = 0;
+            let mut same = |word: &str, frequency: u32| {
+                known += 1;
+                theirs.add_word(word, Some(0), None);
+                total -= frequency as usize;
+                assert_eq!(size(&theirs), [words, total], "{word}");
+            };
+            for_each_word(&mut same);
+            same("γ射线", 3);
+            assert_eq!([words, total], [known, 0]);
+        }
+
+        /// Every word alone, and all in a row, with others left and right of it: blocks of 4,096 characters.
+        #[test]
+        fn it_cuts_its_words_as_with_its_own() {
+            let theirs = Jieba::new();
+            let mut row = String::new();
+            let compare = |text: &str| {
+                for hmm in [false, true] {
+                    assert_eq!(JIEBA_RS.cut(text, hmm), theirs.cut(text, hmm), "{text}");
+                }
+            };
+            for_each_word(|word, _| {
+                compare(word);
+                row.push_str(word);
+                if row.len() > 3 * 4_096 {
+                    compare(&row);
+                    row.clear();
+                }
+            });
+            compare(&row);
+        }
     }
 }

@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use simhash_text::segment::{SegmentScratch, cut};
-use simhash_text::{Extractor, ExtractorOptions, Segmenter, Unit, Weighting};
+use simhash_text::{Extractor, ExtractorOptions, OptionsError, Segmenter, Unit, Weighting};
 use std::sync::LazyLock;
 
 static JIEBA: LazyLock<Jieba> = LazyLock::new(Jieba::new);
@@ -39,17 +39,32 @@ fn rare_ideographs_differ_where_jieba_does_not_segment_them() {
     assert_eq!(theirs("㐀㑊", true), "㐀㑊");
 }
 
+fn extractor(segmenter: Segmenter) -> Result<Extractor, OptionsError> {
+    Extractor::new(&ExtractorOptions {
+        unit: Unit::Jieba,
+        weighting: Some(Weighting::Count),
+        segmenter,
+        ..ExtractorOptions::default()
+    })
+}
+
+#[cfg(not(feature = "jieba-rs"))]
+#[test]
+fn a_build_without_it_says_so() {
+    assert!(extractor(Segmenter::Own).is_ok());
+    let error = extractor(Segmenter::JiebaRs).unwrap_err();
+    assert!(matches!(error, OptionsError::NotBuilt { argument: "segmenter", .. }), "{error:?}");
+    assert_eq!(
+        error.to_string(),
+        "segmenter must be own in a build without the cargo feature jieba-rs, got jieba-rs"
+    );
+}
+
+#[cfg(feature = "jieba-rs")]
 #[test]
 fn both_segmenters_serve_the_extractor() {
-    let words = |segmenter| {
-        let options = ExtractorOptions {
-            unit: Unit::Jieba,
-            weighting: Some(Weighting::Count),
-            segmenter,
-            ..ExtractorOptions::default()
-        };
-        Extractor::new(&options).unwrap().tokens("我来到北京清华大学，日期2013-05-06。")
-    };
+    let words =
+        |segmenter| extractor(segmenter).unwrap().tokens("我来到北京清华大学，日期2013-05-06。");
     let (own, theirs) = (words(Segmenter::Own), words(Segmenter::JiebaRs));
     assert_eq!(own[..4], theirs[..4]);
     assert_ne!(own, theirs, "the date");

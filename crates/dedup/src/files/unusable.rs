@@ -68,10 +68,12 @@ impl Seen {
             return None;
         }
         let first = summary.first_rejected.first()?.clone();
-        Some(DedupError::NoRecords { rejected: summary.rejected, first, hint: self.hint(fields) })
+        let (hint, text_in) = self.hint(fields);
+        Some(DedupError::NoRecords { rejected: summary.rejected, first, hint, text_in })
     }
 
-    fn hint(&self, fields: &Fields) -> String {
+    /// What is likely wrong, and the field that may hold the text instead.
+    fn hint(&self, fields: &Fields) -> (String, Option<String>) {
         if self.fields.is_empty() {
             let what = if self.not_utf8 == self.looked_at {
                 "they are no UTF-8; convert the input first, for example: iconv -f GB18030 -t UTF-8 FILE"
@@ -81,21 +83,19 @@ impl Seen {
                 "their lines are no JSON objects, and one text per line is not read yet; make records of them first, for \
                  example: jq -Rc '{text: .}' FILE"
             };
-            return what.to_owned();
+            return (what.to_owned(), None);
         }
         let named = self.fields.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>();
         let more = if self.fields.len() > NAMED { ", …" } else { "" };
         let names = format!("the first of them have the fields {}{more}", named.join(", "));
         let asked = fields.text_path();
         if self.texts.iter().any(|(path, _)| *path == asked) {
-            return names;
+            return (names, None);
         }
         let longest = self.texts.iter().max_by_key(|&(_, bytes)| bytes);
         match longest {
-            Some((path, _)) => {
-                format!("{names}; if the text is in {path}, set textField (--text-field {path})")
-            }
-            None => format!("{names}, and none of them holds text"),
+            Some((path, _)) => (names, Some(path.clone())),
+            None => (format!("{names}, and none of them holds text"), None),
         }
     }
 }

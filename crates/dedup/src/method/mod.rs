@@ -85,7 +85,7 @@ impl Method {
     pub(crate) fn check(self) -> Result<(), DedupError> {
         match self {
             Self::SimHash { max_distance } if max_distance > 16 => Err(DedupError::OutOfRange {
-                argument: "maxDistance",
+                argument: "max_distance",
                 value: max_distance.to_string(),
                 expected: "an integer from 0 to 16",
             }),

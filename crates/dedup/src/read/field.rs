@@ -39,7 +39,7 @@ impl Fields {
     /// # Errors
     /// [`DedupError::Option`] where a path or one of its keys is empty.
     pub fn new(text: &str, id: &str) -> Result<Self, DedupError> {
-        Ok(Self { text: path("textField", text)?, id: path("idField", id)?, key: None })
+        Ok(Self { text: path("text_field", text)?, id: path("id_field", id)?, key: None })
     }
 
     /// These fields and the one that a keep rule compares.
@@ -49,7 +49,7 @@ impl Fields {
 
     /// The keys of the top level under which text and id are found.
     pub(crate) fn top(&self) -> [(&'static str, &str); 2] {
-        [("textField", &self.text[0]), ("idField", &self.id[0])]
+        [("text_field", &self.text[0]), ("id_field", &self.id[0])]
     }
 
     /// The path of the text, as it was given.

@@ -30,7 +30,7 @@ impl BandOptions {
         self.plan.check()?;
         self.window.unwrap_or_default().check()?;
         if self.bucket_limit == 0 {
-            return Err(out_of_range("bucketLimit", 0, "at least 1"));
+            return Err(out_of_range("bucket_limit", 0, "at least 1"));
         }
         if let Some(Signatures { hashes, threshold }) = self.signatures {
             check_threshold(threshold)?;

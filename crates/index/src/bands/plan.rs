@@ -103,7 +103,7 @@ impl BandPlan {
         check_threshold(threshold)?;
         check_hashes(hashes)?;
         for (name, weight) in
-            [("weights.falsePositive", false_positive), ("weights.falseNegative", false_negative)]
+            [("weights.false_positive", false_positive), ("weights.false_negative", false_negative)]
         {
             if !(weight >= 0.0 && weight.is_finite()) {
                 return Err(out_of_range(name, weight, "0 or more"));
@@ -271,7 +271,7 @@ mod tests {
             BandPlan::for_weights(0.8, 0.0, 0.0, 128).unwrap_err(),
             BandPlan::for_weights(1.1, 0.5, 0.5, 128).unwrap_err(),
         ] {
-            assert_eq!(error.code(), "ERR_OUT_OF_RANGE", "{error}");
+            assert!(matches!(error, crate::IndexError::Bands { .. }), "{error}");
         }
     }
 }

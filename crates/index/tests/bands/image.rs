@@ -88,7 +88,13 @@ fn every_cut_and_every_flipped_byte_is_named_and_none_panics() {
             let mut flipped = bytes.clone();
             flipped[at] ^= 1 << (at % 8);
             let error = BandIndex::open(&mut flipped.as_slice()).unwrap_err();
-            assert_eq!(error.code(), "ERR_SIMHASH_INDEX_DAMAGED", "byte {at}: {error}");
+            assert!(
+                matches!(
+                    error,
+                    IndexError::File(FileError::Damaged { .. } | FileError::Format { .. })
+                ),
+                "byte {at}: {error}"
+            );
         }
         let longer = [&bytes[..], &[0]].concat();
         let error = BandIndex::open(&mut longer.as_slice()).unwrap_err();

@@ -41,6 +41,7 @@ pub enum Segmenter {
     #[default]
     Own,
     /// The crate jieba-rs, whose tokens differ in some texts (dates, model numbers, rare characters); not for TF-IDF.
+    /// Needs the cargo feature `jieba-rs`, which is on by default.
     JiebaRs,
 }
 
@@ -134,14 +135,14 @@ impl Plan {
             Some(TopK::Count(0)) => {
                 let expected = "at least 1".to_owned();
                 return Err(OptionsError::OutOfRange {
-                    argument: "topK",
+                    argument: "top_k",
                     value: "0".to_owned(),
                     expected,
                 });
             }
             Some(top_k) if !keywords => {
                 let value = top_k.to_string();
-                return invalid("topK", &value, "left out unless weighting is tfidf");
+                return invalid("top_k", &value, "left out unless weighting is tfidf");
             }
             _ => {}
         }
@@ -161,6 +162,13 @@ impl Plan {
                 "left out unless features are jieba, counted or binary",
             );
         }
+        if self.segmenter == Segmenter::JiebaRs && cfg!(not(feature = "jieba-rs")) {
+            return Err(OptionsError::NotBuilt {
+                argument: "segmenter",
+                value: "jieba-rs".to_owned(),
+                expected: "own in a build without the cargo feature jieba-rs",
+            });
+        }
         let own = self.unit == Unit::Jieba && self.segmenter == Segmenter::Own;
         if self.lexicon.dictionary.is_some() && !own {
             return invalid(
@@ -170,7 +178,7 @@ impl Plan {
             );
         }
         if self.lexicon.stop_words.is_some() && !keywords {
-            return invalid("stopWords", "stop words", "left out unless weighting is tfidf");
+            return invalid("stop_words", "stop words", "left out unless weighting is tfidf");
         }
         if self.lexicon.idf.is_some() && !keywords {
             return invalid("idf", "a table", "left out unless weighting is tfidf");

@@ -37,7 +37,7 @@ impl StopWords {
     /// # Errors
     /// [`OptionsError::Line`] for a line that is not UTF-8; the lines before it have been added.
     pub fn load(&mut self, bytes: &[u8]) -> Result<(), OptionsError> {
-        lines::read("stopWords", "a word in UTF-8", bytes, |line| {
+        lines::read("stop_words", "a word in UTF-8", bytes, |line| {
             self.add(line);
             Some(())
         })
@@ -103,7 +103,7 @@ mod tests {
         assert!(["我们", "http", "The"].iter().all(|word| words.contains(word, &mut lower)));
         assert_eq!(
             words.load(b"ok\n\xFF\n").unwrap_err().to_string(),
-            "stopWords line 2 must be a word in UTF-8, got \u{FFFD}"
+            "stop_words line 2 must be a word in UTF-8, got \u{FFFD}"
         );
     }
 }

@@ -160,6 +160,34 @@ pub(crate) fn find(word: &str) -> Option<Node> {
     word.chars().try_fold(Node::ROOT, |node, c| node.child(nodes, code(c)))
 }
 
+/// Calls `each` with every word and its frequency, in the order of the slots, which has no meaning.
+#[cfg(feature = "jieba-rs")]
+pub(crate) fn for_each_word(mut each: impl FnMut(&str, u32)) {
+    let nodes = nodes();
+    // Where the node of each base is; the root's is 1. No two share one, so a slot less its check leads to the parent.
+    let mut parents = vec![0; nodes.len()];
+    for (slot, bits) in nodes.iter().enumerate() {
+        parents[(bits >> 39) as usize] = slot;
+    }
+    parents[1] = 0;
+    let (mut backwards, mut word) = (Vec::new(), String::new());
+    for end in 0..nodes.len() as u32 {
+        let frequency = Node::at(nodes, end).frequency();
+        if frequency == 0 {
+            continue;
+        }
+        let mut slot = end as usize;
+        while slot != 0 {
+            let code = (nodes[slot] & 0x3FFF) as usize;
+            backwards.extend(char::from_u32(u32::from(characters()[code])));
+            slot = parents[slot - code];
+        }
+        word.clear();
+        word.extend(backwards.drain(..).rev());
+        each(&word, frequencies()[frequency]);
+    }
+}
+
 /// The frequency of `word`; `None` when it is not in the dictionary.
 pub(crate) fn frequency(word: &str) -> Option<u32> {
     let index = find(word)?.frequency();
