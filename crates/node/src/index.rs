@@ -18,28 +18,26 @@ mod whole;
 use crate::check::{number, whole};
 use crate::error::{Failure, caught, js};
 use crate::fingerprinter::NativeFingerprinter;
+use crate::held::{Handle, NEVER, on_pool, shared_verbs};
 use crate::pool;
-use crate::task::{self, Cancel, Place};
+use crate::task::Cancel;
 use crate::text::{Accept, Texts};
 use batch::Times;
 use columns::{NativeAdded, NativeMatches, NativeStats};
 use document::{Keys, checked_key};
 use napi::Env;
-use napi::bindgen_prelude::{Float64Array, Object, ObjectFinalize, ToNapiValue, Unknown};
+use napi::bindgen_prelude::{Float64Array, Object, Unknown};
 use napi_derive::napi;
 use options::{NativeIndexOptions, NativeWindow};
-use parking_lot::RwLock;
-use shared::{Memory, NEVER, Shared, on_pool};
+use shared::Shared;
 use simhash_dedup::online::OnlineIndex;
 use simhash_index::{Index, SearchOptions};
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 /// An exact Hamming index.
 #[napi(custom_finalize)]
 pub struct NativeIndex {
-    shared: RwLock<Option<Arc<Shared>>>,
-    memory: Arc<Memory>,
+    held: Handle<Shared>,
 }
 
 impl Shared {
@@ -86,7 +84,7 @@ impl NativeIndex {
             let online = OnlineIndex::new(index, by, options.stored());
             Ok(Shared::new(online, options.threads))
         })?;
-        Ok(Self { shared: RwLock::new(Some(Arc::new(shared))), memory: Arc::default() })
+        Ok(Self { held: Handle::new(shared) })
     }
 
     /// Adds one item.
@@ -100,12 +98,10 @@ impl NativeIndex {
     ) -> js::Result<f64> {
         let texts = Texts::one(&item, "item", Accept::Items)?;
         let at = time(at)?;
-        let id = self.open_now()?.guarded(|shared| {
+        self.held.single(env, |shared| {
             let key = checked_key(key.as_deref(), &shared.online)?;
-            Ok(shared.online.add(&shared.document(&texts, 0, false), key, at)?)
-        })?;
-        self.grown(env);
-        Ok(number(id))
+            Ok(number(shared.online.add(&shared.document(&texts, 0, false), key, at)?))
+        })
     }
 
     /// Adds many items.
@@ -119,7 +115,7 @@ impl NativeIndex {
     ) -> js::Result<NativeAdded> {
         let (texts, times) = (Texts::many(&items, "items", Accept::Items)?, Times::of(at)?);
         let keys = Keys::of(keys);
-        self.change(env, |shared| shared.add_many(&texts, &times, &keys, &NEVER))
+        self.held.change(env, |shared| shared.add_many(&texts, &times, &keys, &NEVER))
     }
 
     /// Adds many items on the pool.
@@ -134,7 +130,8 @@ impl NativeIndex {
     ) -> js::Result<Object<'env>> {
         let (texts, times) = (Texts::many(&items, "items", Accept::Items)?, Times::of(at)?);
         let keys = Keys::of(keys);
-        self.start(env, cancel, move |shared, flag| shared.add_many(&texts, &times, &keys, flag))
+        self.held
+            .start(env, cancel, move |shared, flag| shared.add_many(&texts, &times, &keys, flag))
     }
 
     /// Matches of one item.
@@ -147,7 +144,7 @@ impl NativeIndex {
     ) -> js::Result<NativeMatches> {
         let texts = Texts::one(&item, "item", Accept::Items)?;
         let how = search_options(max_distance, limit)?;
-        Ok(self.open_now()?.guarded(|shared| shared.search_many(&texts, how, &NEVER))?)
+        self.held.look(|shared| shared.search_many(&texts, how, &NEVER))
     }
 
     /// Matches of many items.
@@ -160,7 +157,7 @@ impl NativeIndex {
     ) -> js::Result<NativeMatches> {
         let texts = Texts::many(&items, "items", Accept::Items)?;
         let how = search_options(max_distance, limit)?;
-        Ok(self.open_now()?.guarded(|shared| shared.search_many(&texts, how, &NEVER))?)
+        self.held.look(|shared| shared.search_many(&texts, how, &NEVER))
     }
 
     /// Matches of many items, on the pool.
@@ -175,100 +172,14 @@ impl NativeIndex {
     ) -> js::Result<Object<'env>> {
         let texts = Texts::many(&items, "items", Accept::Items)?;
         let how = search_options(max_distance, limit)?;
-        self.start(env, cancel, move |shared, flag| shared.search_many(&texts, how, flag))
-    }
-
-    /// Whether an id is alive.
-    #[napi(catch_unwind)]
-    pub fn has(&self, id: f64) -> js::Result<bool> {
-        let id = whole(id, "id")?;
-        Ok(self.open_now()?.guarded(|shared| Ok(shared.index().has(id)))?)
-    }
-
-    /// Takes an id away.
-    #[napi(catch_unwind)]
-    pub fn delete(&self, id: f64) -> js::Result<bool> {
-        let id = whole(id, "id")?;
-        Ok(self.open_now()?.guarded(|shared| Ok(shared.online.delete(id)?))?)
-    }
-
-    /// Takes away what is older than a time.
-    #[napi(catch_unwind)]
-    pub fn expire(&self, env: Env, before: f64) -> js::Result<f64> {
-        let before = whole(before, "before")?;
-        self.change(env, |shared| Ok(number(shared.online.expire(before)?)))
-    }
-
-    /// Live ids.
-    #[napi(catch_unwind)]
-    pub fn size(&self) -> js::Result<f64> {
-        Ok(self.open_now()?.guarded(|shared| Ok(number(shared.index().len())))?)
+        self.held.start(env, cancel, move |shared, flag| shared.search_many(&texts, how, flag))
     }
 
     /// Counts and bytes.
     #[napi(catch_unwind)]
     pub fn stats(&self) -> js::Result<NativeStats> {
-        Ok(self
-            .open_now()?
-            .guarded(|shared| Ok(NativeStats::of(shared.index().stats(), shared)))?)
-    }
-
-    /// Lets go of the index; running jobs finish.
-    #[napi(catch_unwind)]
-    pub fn close(&self, env: Env) {
-        drop(self.shared.write().take());
-        self.memory.report(env, 0);
-    }
-
-    fn open_now(&self) -> Result<Arc<Shared>, Failure> {
-        self.shared.read().clone().ok_or_else(|| Failure::closed("Index"))
-    }
-
-    /// After a single addition: reports memory now and then.
-    fn grown(&self, env: Env) {
-        if self.memory.is_due()
-            && let Ok(shared) = self.open_now()
-        {
-            self.memory.report(env, shared.bytes());
-        }
-    }
-
-    /// Runs work that changes much, here and now.
-    fn change<T>(
-        &self,
-        env: Env,
-        work: impl FnOnce(&Shared) -> Result<T, Failure>,
-    ) -> js::Result<T> {
-        let shared = self.open_now()?;
-        let result = shared.guarded(work)?;
-        self.memory.report(env, shared.bytes());
-        Ok(result)
-    }
-
-    /// Runs work on the pool.
-    fn start<'env, T: ToNapiValue + Send + 'static>(
-        &self,
-        env: &'env Env,
-        cancel: &Cancel,
-        work: impl FnOnce(&Shared, &AtomicBool) -> Result<T, Failure> + Send + 'static,
-    ) -> js::Result<Object<'env>> {
-        let shared = self.open_now()?;
-        let (job, memory) = (Arc::clone(&shared), Arc::clone(&self.memory));
-        // Weak: a closed index must not be counted again, nor held by its last job's report.
-        let weak = Arc::downgrade(&shared);
-        let settled = move |env: Env| {
-            if let Some(shared) = weak.upgrade() {
-                memory.report(env, shared.bytes());
-            }
-        };
-        let work = move |flag: &AtomicBool| job.guarded(|shared| work(shared, flag));
-        task::start(env, Place::Shared, cancel, work, settled)
+        self.held.look(|shared| Ok(NativeStats::of(shared.index().stats(), shared)))
     }
 }
 
-impl ObjectFinalize for NativeIndex {
-    fn finalize(self, env: Env) -> napi::Result<()> {
-        self.memory.report(env, 0);
-        Ok(())
-    }
-}
+shared_verbs!(NativeIndex);

@@ -22,6 +22,7 @@ mod evaluate;
 mod explain;
 mod files;
 mod fingerprinter;
+mod held;
 mod index;
 mod lexicon;
 mod measure;

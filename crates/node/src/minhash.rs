@@ -3,7 +3,7 @@
 use crate::columns::Column;
 use crate::error::{Failure, caught, js};
 use crate::fingerprinter::NativeFingerprinter;
-use crate::index::shared::NEVER;
+use crate::held::NEVER;
 use crate::sketch::{Memory, rows, with_memory};
 use crate::task::{self, Cancel, Place};
 use crate::text::{Accept, Given, Texts};

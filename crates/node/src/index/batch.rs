@@ -2,9 +2,10 @@
 
 use super::columns::{NativeAdded, NativeChecked};
 use super::document::Keys;
-use super::shared::{Shared, on_pool};
+use super::shared::Shared;
 use crate::check::whole;
 use crate::error::Failure;
+use crate::held::on_pool;
 use crate::pool;
 use crate::text::Texts;
 use napi::bindgen_prelude::Float64Array;

@@ -5,11 +5,12 @@
 
 use super::columns::{NativeChecked, NativeOutcome};
 use super::document::{Keys, NativeVerify, checked_key, checked_verify};
-use super::shared::{NEVER, Shared};
+use super::shared::Shared;
 use super::{NativeIndex, time};
 use crate::callback::called;
 use crate::check::{number, whole};
 use crate::error::{Failure, js};
+use crate::held::{Held, NEVER};
 use crate::index::batch::{Times, on_duplicate};
 use crate::sketch::{Memory, with_memory};
 use crate::task::Cancel;
@@ -44,7 +45,7 @@ impl NativeIndex {
         let texts = Texts::one(&item, "item", Accept::Items)?;
         let on_duplicate = on_duplicate(duplicate.as_deref())?;
         let how = AddOptions { at: time(at)?, on_duplicate };
-        let shared = self.open_now()?;
+        let shared = self.held.open()?;
         let stored = shared.online.stored();
         let verify =
             checked_verify(verify.as_ref(), stored.longest_text.is_some() || text_of.is_some())?;
@@ -63,7 +64,7 @@ impl NativeIndex {
             })?;
             match (step, &text_of) {
                 (Step::Done(checked), _) => {
-                    self.grown(env);
+                    self.held.grown(env, &shared);
                     return Ok(checked.into());
                 }
                 (Step::Text(id), Some(text_of)) => {
@@ -90,9 +91,9 @@ impl NativeIndex {
     ) -> js::Result<NativeChecked> {
         let (texts, times) = (Texts::many(&items, "items", Accept::Items)?, Times::of(at)?);
         let (how, keys) = (on_duplicate(duplicate.as_deref())?, Keys::of(keys));
-        let stored = self.open_now()?.online.stored();
+        let stored = self.held.open()?.online.stored();
         let verify = checked_verify(verify.as_ref(), stored.longest_text.is_some())?;
-        self.change(env, |shared| {
+        self.held.change(env, |shared| {
             shared.check_and_add_many(&texts, &times, &keys, how, verify, &NEVER)
         })
     }
@@ -115,9 +116,9 @@ impl NativeIndex {
     ) -> js::Result<Object<'env>> {
         let (texts, times) = (Texts::many(&items, "items", Accept::Items)?, Times::of(at)?);
         let (how, keys) = (on_duplicate(duplicate.as_deref())?, Keys::of(keys));
-        let stored = self.open_now()?.online.stored();
+        let stored = self.held.open()?.online.stored();
         let verify = checked_verify(verify.as_ref(), stored.longest_text.is_some())?;
-        self.start(env, cancel, move |shared, flag| {
+        self.held.start(env, cancel, move |shared, flag| {
             shared.check_and_add_many(&texts, &times, &keys, how, verify, flag)
         })
     }
@@ -126,16 +127,16 @@ impl NativeIndex {
     #[napi(catch_unwind)]
     pub fn key_of(&self, id: f64) -> js::Result<Option<String>> {
         let id = whole(id, "id")?;
-        Ok(self.open_now()?.guarded(|shared| Ok(shared.online.key_of(id)))?)
+        self.held.look(|shared| Ok(shared.online.key_of(id)))
     }
 
     /// The latest live document with a key.
     #[napi(catch_unwind)]
     pub fn id_of(&self, key: String) -> js::Result<Option<f64>> {
-        Ok(self.open_now()?.guarded(|shared| {
+        self.held.look(|shared| {
             checked_key(Some(&key), &shared.online)?;
             Ok(shared.online.id_of(&key).map(number))
-        })?)
+        })
     }
 }
 

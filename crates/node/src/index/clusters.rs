@@ -60,7 +60,7 @@ impl NativeIndex {
             })
             .transpose()
             .map_err(Failure::from)?;
-        self.start(env, cancel, move |shared: &Shared, flag: &AtomicBool| {
+        self.held.start(env, cancel, move |shared: &Shared, flag: &AtomicBool| {
             let told = Cell::new(0.0);
             let report = |done: f64| {
                 // Once per hundredth at most.

@@ -8,6 +8,7 @@ use super::shared::Shared;
 use crate::check::{number, whole};
 use crate::columns::Column;
 use crate::error::{Failure, js};
+use crate::held::Held;
 use crate::pool;
 use crate::task::{self, Cancel, Place};
 use napi::Env;
@@ -90,7 +91,7 @@ impl NativeIndex {
         let join = Join { max_distance, pairs: None, ready: VecDeque::new(), ended: false };
         Ok(NativePairs {
             join: Arc::new(Mutex::new(join)),
-            index: Arc::downgrade(&self.open_now()?),
+            index: Arc::downgrade(&self.held.open()?),
         })
     }
 }

@@ -4,10 +4,11 @@
 //! list keeps nothing alive: an index lives as long as some object of some engine uses it, or a job does.
 
 use super::NativeIndex;
-use super::shared::{Memory, Shared};
+use super::shared::Shared;
 use crate::error::{Failure, js};
+use crate::held::Handle;
 use napi_derive::napi;
-use parking_lot::{Mutex, RwLock};
+use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -28,7 +29,7 @@ impl NativeIndex {
     /// A token by which other workers of the process find this index.
     #[napi(catch_unwind)]
     pub fn share(&self) -> js::Result<String> {
-        let shared = self.open_now()?;
+        let shared = self.held.open()?;
         let mut list = SHARED.lock();
         let list = list.get_or_insert_default();
         list.retain(|_, index| index.strong_count() > 0);
@@ -50,6 +51,6 @@ impl NativeIndex {
                 "no index of this process has this token: it was closed or collected everywhere, or shared by another process",
             )
         })?;
-        Ok(Self { shared: RwLock::new(Some(shared)), memory: Arc::new(Memory::elsewhere()) })
+        Ok(Self { held: Handle::elsewhere(shared) })
     }
 }

@@ -1,19 +1,12 @@
 //! What the calls on an index share with its jobs on the pool.
 
-use crate::error::{Failure, caught};
-use crate::pool;
+use crate::error::Failure;
+use crate::held::{Guard, Held};
 use crate::sketch::{Memory as Scratch, items, rows, with_memory};
 use crate::text::{Given, Texts};
-use napi::Env;
 use simhash_dedup::online::{Document, OnlineIndex};
 use simhash_index::{Index, Item};
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering};
-
-/// Single calls between two reports of memory: the report reads all counters, a call costs a microsecond.
-const REPORT_EVERY: u32 = 4096;
-
-/// The flag of calls that cannot be cancelled.
-pub(crate) static NEVER: AtomicBool = AtomicBool::new(false);
+use std::sync::atomic::AtomicBool;
 
 /// An index with what makes its items.
 pub(super) struct Shared {
@@ -22,24 +15,32 @@ pub(super) struct Shared {
     guard: Guard,
 }
 
-/// Whether a panic left a writer half way: nothing that the index says can be trusted then.
-#[derive(Default)]
-pub(crate) struct Guard {
-    poisoned: AtomicBool,
-}
+impl Held for Shared {
+    const CLASS: &'static str = "Index";
 
-impl Guard {
-    /// Runs `work` unless an earlier panic broke the index; remembers a new one.
-    pub(crate) fn run<T>(&self, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
-        if self.poisoned.load(Ordering::Relaxed) {
-            let why = "an earlier internal error left this index unusable; make a new one and report the error";
-            return Err(Failure::internal(why));
-        }
-        let result = caught(work);
-        if result.as_ref().is_err_and(Failure::is_panic) {
-            self.poisoned.store(true, Ordering::Relaxed);
-        }
-        result
+    fn guard(&self) -> &Guard {
+        &self.guard
+    }
+
+    fn bytes(&self) -> usize {
+        let (stats, (keys, texts)) = (self.index().stats(), self.online.bytes());
+        stats.table_bytes + stats.id_bytes + stats.window_bytes + keys + texts
+    }
+
+    fn has(&self, id: u64) -> bool {
+        self.index().has(id)
+    }
+
+    fn delete(&self, id: u64) -> Result<bool, Failure> {
+        Ok(self.online.delete(id)?)
+    }
+
+    fn expire(&self, before: u64) -> Result<u64, Failure> {
+        Ok(self.online.expire(before)?)
+    }
+
+    fn len(&self) -> u64 {
+        self.index().len()
     }
 }
 
@@ -51,20 +52,6 @@ impl Shared {
     /// The index of fingerprints, for what does not concern keys and texts.
     pub(super) fn index(&self) -> &Index {
         self.online.index()
-    }
-
-    pub(super) fn bytes(&self) -> i64 {
-        let (stats, (keys, texts)) = (self.index().stats(), self.online.bytes());
-        let all = stats.table_bytes + stats.id_bytes + stats.window_bytes + keys + texts;
-        i64::try_from(all).unwrap_or(i64::MAX)
-    }
-
-    /// Runs `work` unless an earlier panic broke the index; remembers a new one.
-    pub(super) fn guarded<T>(
-        &self,
-        work: impl FnOnce(&Self) -> Result<T, Failure>,
-    ) -> Result<T, Failure> {
-        self.guard.run(|| work(self))
     }
 
     pub(super) fn items(&self, texts: &Texts, flag: &AtomicBool) -> Result<Vec<Item>, Failure> {
@@ -90,51 +77,12 @@ impl Shared {
     }
 }
 
-/// Runs a parallel call of the core on the shared pool; a small batch, or one for a single task, where it is.
-pub(crate) fn on_pool<T: Send>(
-    len: usize,
-    tasks: usize,
-    work: impl FnOnce(usize) -> Result<T, Failure> + Send,
-) -> Result<T, Failure> {
-    /// Items of a few hundred nanoseconds each: below, the pool costs more than it gives.
-    const SMALL: usize = 256;
-    if tasks == 1 || len <= SMALL { work(1) } else { pool::shared()?.install(|| work(tasks)) }
-}
-
-/// Bytes told to the engine so far.
-#[derive(Default)]
-pub(crate) struct Memory {
-    reported: AtomicI64,
-    calls: AtomicU32,
-    elsewhere: bool,
-}
-
-impl Memory {
-    /// Of an index that another engine has made: it is counted there.
-    pub(super) fn elsewhere() -> Self {
-        Self { elsewhere: true, ..Self::default() }
-    }
-
-    pub(crate) fn report(&self, env: Env, bytes: i64) {
-        if self.elsewhere {
-            return;
-        }
-        let before = self.reported.swap(bytes, Ordering::Relaxed);
-        // A refusal only means that the collector knows less.
-        let _ = env.adjust_external_memory(bytes - before);
-    }
-
-    /// Whether a single call is the one in many after which memory is to be reported.
-    pub(crate) fn is_due(&self) -> bool {
-        self.calls.fetch_add(1, Ordering::Relaxed) % REPORT_EVERY == REPORT_EVERY - 1
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::batch::Times;
     use super::super::document::Keys;
-    use super::{Failure, NEVER, Shared};
+    use super::{Failure, Held, Shared};
+    use crate::held::NEVER;
     use crate::text::Texts;
     use simhash_dedup::online::{OnlineIndex, Stored};
     use simhash_index::{Index, IndexError, IndexOptions};

@@ -2,9 +2,9 @@
 
 use super::columns::{NativeBandChecked, NativeBandMatches};
 use crate::error::Failure;
+use crate::held::{Guard, Held, on_pool};
 use crate::index::batch::Times;
 use crate::index::columns::NativeAdded;
-use crate::index::shared::{Guard, on_pool};
 use crate::minhash::TextHasher;
 use crate::pool;
 use crate::text::Texts;
@@ -20,23 +20,38 @@ pub(super) struct Shared {
     guard: Guard,
 }
 
+impl Held for Shared {
+    const CLASS: &'static str = "MinHashIndex";
+
+    fn guard(&self) -> &Guard {
+        &self.guard
+    }
+
+    fn bytes(&self) -> usize {
+        let stats = self.index.stats();
+        stats.table_bytes + stats.id_bytes + stats.signature_bytes + stats.window_bytes
+    }
+
+    fn has(&self, id: u64) -> bool {
+        self.index.has(id)
+    }
+
+    fn delete(&self, id: u64) -> Result<bool, Failure> {
+        Ok(self.index.delete(id)?)
+    }
+
+    fn expire(&self, before: u64) -> Result<u64, Failure> {
+        Ok(self.index.expire(before)?)
+    }
+
+    fn len(&self) -> u64 {
+        self.index.len()
+    }
+}
+
 impl Shared {
     pub(super) fn new(index: BandIndex, hasher: TextHasher, threads: u32) -> Self {
         Self { index, hasher, threads, guard: Guard::default() }
-    }
-
-    pub(super) fn bytes(&self) -> i64 {
-        let stats = self.index.stats();
-        let all = stats.table_bytes + stats.id_bytes + stats.signature_bytes + stats.window_bytes;
-        i64::try_from(all).unwrap_or(i64::MAX)
-    }
-
-    /// Runs `work` unless an earlier panic broke the index; remembers a new one.
-    pub(super) fn guarded<T>(
-        &self,
-        work: impl FnOnce(&Self) -> Result<T, Failure>,
-    ) -> Result<T, Failure> {
-        self.guard.run(|| work(self))
     }
 
     /// The signature of a single call.

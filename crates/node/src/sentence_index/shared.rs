@@ -3,9 +3,9 @@
 use super::columns::{NativeSentenceChecked, NativeSentenceMatches};
 use crate::check::number;
 use crate::error::Failure;
+use crate::held::{Guard, Held, on_pool};
 use crate::index::batch::Times;
 use crate::index::columns::NativeAdded;
-use crate::index::shared::{Guard, on_pool};
 use crate::pool;
 use crate::sketch::rows;
 use crate::text::{Given, Texts};
@@ -28,22 +28,38 @@ pub(super) struct Shared {
     guard: Guard,
 }
 
+impl Held for Shared {
+    const CLASS: &'static str = "SentenceIndex";
+
+    fn guard(&self) -> &Guard {
+        &self.guard
+    }
+
+    fn bytes(&self) -> usize {
+        let stats = self.index.stats();
+        stats.bytes + stats.window_bytes
+    }
+
+    fn has(&self, id: u64) -> bool {
+        self.index.has(id)
+    }
+
+    fn delete(&self, id: u64) -> Result<bool, Failure> {
+        Ok(self.index.delete(id)?)
+    }
+
+    fn expire(&self, before: u64) -> Result<u64, Failure> {
+        Ok(self.index.expire(before)?)
+    }
+
+    fn len(&self) -> u64 {
+        self.index.len()
+    }
+}
+
 impl Shared {
     pub(super) fn new(index: SentenceIndex, sketcher: SentenceSketcher, threads: u32) -> Self {
         Self { index, sketcher, threads, guard: Guard::default() }
-    }
-
-    pub(super) fn bytes(&self) -> i64 {
-        let stats = self.index.stats();
-        i64::try_from(stats.bytes + stats.window_bytes).unwrap_or(i64::MAX)
-    }
-
-    /// Runs `work` unless an earlier panic broke the index; remembers a new one.
-    pub(super) fn guarded<T>(
-        &self,
-        work: impl FnOnce(&Self) -> Result<T, Failure>,
-    ) -> Result<T, Failure> {
-        self.guard.run(|| work(self))
     }
 
     /// What the index stores of one text.

@@ -5,17 +5,15 @@ use super::options::NativeSentenceIndexOptions;
 use super::shared::Shared;
 use crate::columns::Column;
 use crate::error::{Failure, caught, js};
+use crate::held::{Handle, NEVER};
 use crate::index::options::NativeWindow;
-use crate::index::shared::{Memory, NEVER};
-use crate::task::{self, Cancel, Place};
+use crate::task::Cancel;
 use napi::Env;
 use napi::bindgen_prelude::{Object, Uint8Array};
 use napi_derive::napi;
-use parking_lot::RwLock;
 use simhash_index::sentences::SentenceIndex;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock, Weak};
 
 /// What is needed to open an index.
 struct Opening {
@@ -30,7 +28,7 @@ enum Source {
 }
 
 impl Opening {
-    fn run(self, flag: &AtomicBool) -> Result<Arc<Shared>, Failure> {
+    fn run(self, flag: &AtomicBool) -> Result<Shared, Failure> {
         let index = match self.source {
             Source::File(path) => {
                 let index = SentenceIndex::open(&path, &self.options.store()?)?;
@@ -46,26 +44,17 @@ impl Opening {
         }
         NativeWindow::limit_skew(self.options.window, |most| index.set_max_skew(most))?;
         let sketcher = self.options.sketcher(index.options().sentences)?;
-        Ok(Arc::new(Shared::new(index, sketcher, self.options.threads)))
+        Ok(Shared::new(index, sketcher, self.options.threads))
     }
 
     /// Opens on the pool.
     fn start<'env>(self, env: &'env Env, cancel: &Cancel) -> js::Result<Object<'env>> {
-        let memory = Arc::<Memory>::default();
-        let opened = Arc::<OnceLock<Weak<Shared>>>::default();
-        let (to_report, in_job) = ((Arc::clone(&memory), Arc::clone(&opened)), opened);
-        let work = move |flag: &AtomicBool| {
-            let shared = self.run(flag)?;
-            let _ = in_job.set(Arc::downgrade(&shared));
-            Ok(NativeSentenceIndex { shared: RwLock::new(Some(shared)), memory })
-        };
-        let settled = move |env: Env| {
-            let (memory, opened) = to_report;
-            if let Some(shared) = opened.get().and_then(Weak::upgrade) {
-                memory.report(env, shared.bytes());
-            }
-        };
-        task::start(env, Place::Shared, cancel, work, settled)
+        Handle::opening(
+            env,
+            cancel,
+            move |flag| self.run(flag),
+            |held| NativeSentenceIndex { held },
+        )
     }
 }
 
@@ -80,9 +69,7 @@ impl NativeSentenceIndex {
     ) -> js::Result<Self> {
         let opening = Opening { source: Source::File(path.into()), options };
         let shared = caught(|| opening.run(&NEVER))?;
-        let memory = Arc::<Memory>::default();
-        memory.report(env, shared.bytes());
-        Ok(Self { shared: RwLock::new(Some(shared)), memory })
+        Ok(Self { held: Handle::opened(env, shared) })
     }
 
     /// Opens the index of a file on the pool.
@@ -113,20 +100,20 @@ impl NativeSentenceIndex {
     /// What was changed since the last call.
     #[napi(catch_unwind, ts_return_type = "Uint8Array")]
     pub fn take_changes(&self) -> js::Result<Column<u8>> {
-        let changes = self.open_now()?.guarded(|shared| Ok(shared.index.take_changes()))?;
+        let changes = self.held.look(|shared| Ok(shared.index.take_changes()))?;
         Ok(Column(changes))
     }
 
     /// The whole, in place of all changes so far.
     #[napi(catch_unwind, ts_return_type = "Promise<Uint8Array>")]
     pub fn whole<'env>(&self, env: &'env Env, cancel: &Cancel) -> js::Result<Object<'env>> {
-        self.start(env, cancel, |shared, _| Ok(Column(shared.index.whole())))
+        self.held.start(env, cancel, |shared, _| Ok(Column(shared.index.whole())))
     }
 
     /// What makes sentences of texts, in words.
     #[napi(catch_unwind)]
     pub fn recipe(&self) -> js::Result<String> {
-        Ok(self.open_now()?.guarded(|shared| Ok(shared.sketcher.to_string()))?)
+        self.held.look(|shared| Ok(shared.sketcher.to_string()))
     }
 
     /// Writes the index as it is now to a file, on the pool.
@@ -138,8 +125,8 @@ impl NativeSentenceIndex {
         cancel: &Cancel,
     ) -> js::Result<Object<'env>> {
         let path = PathBuf::from(path);
-        let snapshot = self.open_now()?.guarded(|shared| Ok(shared.index.snapshot()))?;
-        self.start(env, cancel, move |shared, _| {
+        let snapshot = self.held.look(|shared| Ok(shared.index.snapshot()))?;
+        self.held.start(env, cancel, move |shared, _| {
             let recipe = shared.sketcher.to_string();
             Ok(shared.index.save_snapshot(snapshot, &path, &recipe)?)
         })
@@ -148,6 +135,6 @@ impl NativeSentenceIndex {
     /// Writes the index's own file anew, on the pool.
     #[napi(catch_unwind, ts_return_type = "Promise<void>")]
     pub fn compact<'env>(&self, env: &'env Env, cancel: &Cancel) -> js::Result<Object<'env>> {
-        self.start(env, cancel, |shared, _| Ok(shared.index.compact()?))
+        self.held.start(env, cancel, |shared, _| Ok(shared.index.compact()?))
     }
 }

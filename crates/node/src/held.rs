@@ -1,0 +1,285 @@
+//! What every class of a live index does in the same way: hold it, close it, run work on it, report its memory.
+//!
+//! The core index lies behind an `Arc`, so that a job on the pool keeps it alive while `close` already let go of it.
+
+use crate::error::{Failure, caught, js};
+use crate::pool;
+use crate::task::{self, Cancel, Place};
+use napi::Env;
+use napi::bindgen_prelude::{Object, ToNapiValue};
+use parking_lot::RwLock;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock, Weak};
+
+/// Single calls between two reports of memory: the report reads all counters, a call costs a microsecond.
+const REPORT_EVERY: u32 = 4096;
+
+/// The flag of calls that cannot be cancelled.
+pub(crate) static NEVER: AtomicBool = AtomicBool::new(false);
+
+/// An index with what makes its items.
+pub(crate) trait Held: Send + Sync + 'static {
+    /// The class, as JavaScript knows it.
+    const CLASS: &'static str;
+
+    fn guard(&self) -> &Guard;
+
+    /// Bytes of the index.
+    fn bytes(&self) -> usize;
+
+    fn has(&self, id: u64) -> bool;
+
+    fn delete(&self, id: u64) -> Result<bool, Failure>;
+
+    fn expire(&self, before: u64) -> Result<u64, Failure>;
+
+    /// Live ids.
+    fn len(&self) -> u64;
+
+    /// Runs `work` unless an earlier panic broke the index; remembers a new one.
+    fn guarded<T>(&self, work: impl FnOnce(&Self) -> Result<T, Failure>) -> Result<T, Failure>
+    where
+        Self: Sized,
+    {
+        self.guard().run(|| work(self))
+    }
+}
+
+/// Whether a panic left a writer half way: nothing that the index says can be trusted then.
+#[derive(Default)]
+pub(crate) struct Guard {
+    poisoned: AtomicBool,
+}
+
+impl Guard {
+    /// Runs `work` unless an earlier panic broke the index; remembers a new one.
+    fn run<T>(&self, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+        if self.poisoned.load(Ordering::Relaxed) {
+            let why = "an earlier internal error left this index unusable; make a new one and report the error";
+            return Err(Failure::internal(why));
+        }
+        let result = caught(work);
+        if result.as_ref().is_err_and(Failure::is_panic) {
+            self.poisoned.store(true, Ordering::Relaxed);
+        }
+        result
+    }
+}
+
+/// An index until it is closed, and the bytes that the engine was told of.
+pub(crate) struct Handle<S> {
+    shared: RwLock<Option<Arc<S>>>,
+    memory: Arc<Memory>,
+}
+
+impl<S: Held> Handle<S> {
+    pub(crate) fn new(shared: S) -> Self {
+        Self::of(Arc::new(shared), Memory::default())
+    }
+
+    /// A handle of an index that another engine has made: its memory is counted there.
+    pub(crate) fn elsewhere(shared: Arc<S>) -> Self {
+        Self::of(shared, Memory { elsewhere: true, ..Memory::default() })
+    }
+
+    /// A handle of an index that was read, and has its memory already.
+    pub(crate) fn opened(env: Env, shared: S) -> Self {
+        let handle = Self::new(shared);
+        if let Ok(shared) = handle.open() {
+            handle.memory.report(env, bytes(&*shared));
+        }
+        handle
+    }
+
+    /// Reads an index on the pool; `class` makes the object of JavaScript.
+    pub(crate) fn opening<'env, C: ToNapiValue + Send + 'static>(
+        env: &'env Env,
+        cancel: &Cancel,
+        read: impl FnOnce(&AtomicBool) -> Result<S, Failure> + Send + 'static,
+        class: fn(Self) -> C,
+    ) -> js::Result<Object<'env>> {
+        let memory = Arc::<Memory>::default();
+        let opened = Arc::<OnceLock<Weak<S>>>::default();
+        let (to_report, in_job) = ((Arc::clone(&memory), Arc::clone(&opened)), opened);
+        let work = move |flag: &AtomicBool| {
+            let shared = Arc::new(read(flag)?);
+            let _ = in_job.set(Arc::downgrade(&shared));
+            Ok(class(Self { shared: RwLock::new(Some(shared)), memory }))
+        };
+        let settled = move |env: Env| {
+            let (memory, opened) = to_report;
+            if let Some(shared) = opened.get().and_then(Weak::upgrade) {
+                memory.report(env, bytes(&*shared));
+            }
+        };
+        task::start(env, Place::Shared, cancel, work, settled)
+    }
+
+    fn of(shared: Arc<S>, memory: Memory) -> Self {
+        Self { shared: RwLock::new(Some(shared)), memory: Arc::new(memory) }
+    }
+
+    /// The index, unless it is closed.
+    pub(crate) fn open(&self) -> Result<Arc<S>, Failure> {
+        self.shared.read().clone().ok_or_else(|| Failure::closed(S::CLASS))
+    }
+
+    /// Lets go of the index; running jobs finish.
+    pub(crate) fn close(&self, env: Env) {
+        drop(self.shared.write().take());
+        self.memory.report(env, 0);
+    }
+
+    /// Runs work that changes nothing.
+    pub(crate) fn look<T>(&self, work: impl FnOnce(&S) -> Result<T, Failure>) -> js::Result<T> {
+        let shared = self.open()?;
+        Ok(shared.guarded(work)?)
+    }
+
+    /// Runs work on one item; reports memory now and then.
+    pub(crate) fn single<T>(
+        &self,
+        env: Env,
+        work: impl FnOnce(&S) -> Result<T, Failure>,
+    ) -> js::Result<T> {
+        let shared = self.open()?;
+        let result = shared.guarded(work)?;
+        self.grown(env, &shared);
+        Ok(result)
+    }
+
+    /// After a single change: reports memory now and then.
+    pub(crate) fn grown(&self, env: Env, shared: &S) {
+        if self.memory.is_due() {
+            self.memory.report(env, bytes(shared));
+        }
+    }
+
+    /// Runs work that changes much, here and now.
+    pub(crate) fn change<T>(
+        &self,
+        env: Env,
+        work: impl FnOnce(&S) -> Result<T, Failure>,
+    ) -> js::Result<T> {
+        let shared = self.open()?;
+        let result = shared.guarded(work)?;
+        self.memory.report(env, bytes(&*shared));
+        Ok(result)
+    }
+
+    /// Runs work on the pool.
+    pub(crate) fn start<'env, T: ToNapiValue + Send + 'static>(
+        &self,
+        env: &'env Env,
+        cancel: &Cancel,
+        work: impl FnOnce(&S, &AtomicBool) -> Result<T, Failure> + Send + 'static,
+    ) -> js::Result<Object<'env>> {
+        let shared = self.open()?;
+        let (job, memory) = (Arc::clone(&shared), Arc::clone(&self.memory));
+        // Weak: a closed index must not be counted again, nor held by its last job's report.
+        let weak = Arc::downgrade(&shared);
+        let settled = move |env: Env| {
+            if let Some(shared) = weak.upgrade() {
+                memory.report(env, bytes(&*shared));
+            }
+        };
+        let work = move |flag: &AtomicBool| job.guarded(|shared| work(shared, flag));
+        task::start(env, Place::Shared, cancel, work, settled)
+    }
+
+    /// Nobody has the index any more.
+    pub(crate) fn finalize(&self, env: Env) {
+        self.memory.report(env, 0);
+    }
+}
+
+fn bytes(shared: &impl Held) -> i64 {
+    i64::try_from(shared.bytes()).unwrap_or(i64::MAX)
+}
+
+/// Bytes told to the engine so far.
+#[derive(Default)]
+struct Memory {
+    reported: AtomicI64,
+    calls: AtomicU32,
+    elsewhere: bool,
+}
+
+impl Memory {
+    fn report(&self, env: Env, bytes: i64) {
+        if self.elsewhere {
+            return;
+        }
+        let before = self.reported.swap(bytes, Ordering::Relaxed);
+        // A refusal only means that the collector knows less.
+        let _ = env.adjust_external_memory(bytes - before);
+    }
+
+    /// Whether a single call is the one in many after which memory is to be reported.
+    fn is_due(&self) -> bool {
+        self.calls.fetch_add(1, Ordering::Relaxed) % REPORT_EVERY == REPORT_EVERY - 1
+    }
+}
+
+/// Runs a parallel call of the core on the shared pool; a small batch, or one for a single task, where it is.
+pub(crate) fn on_pool<T: Send>(
+    len: usize,
+    tasks: usize,
+    work: impl FnOnce(usize) -> Result<T, Failure> + Send,
+) -> Result<T, Failure> {
+    /// Items of a few hundred nanoseconds each: below, the pool costs more than it gives.
+    const SMALL: usize = 256;
+    if tasks == 1 || len <= SMALL { work(1) } else { pool::shared()?.install(|| work(tasks)) }
+}
+
+/// The verbs that every class of a live index has, over its field `held`.
+macro_rules! shared_verbs {
+    ($class:ident) => {
+        #[napi_derive::napi]
+        impl $class {
+            /// Whether an id is alive.
+            #[napi(catch_unwind)]
+            pub fn has(&self, id: f64) -> $crate::error::js::Result<bool> {
+                let id = $crate::check::whole(id, "id")?;
+                self.held.look(|shared| Ok($crate::held::Held::has(shared, id)))
+            }
+
+            /// Takes an id away.
+            #[napi(catch_unwind)]
+            pub fn delete(&self, id: f64) -> $crate::error::js::Result<bool> {
+                let id = $crate::check::whole(id, "id")?;
+                self.held.look(|shared| $crate::held::Held::delete(shared, id))
+            }
+
+            /// Takes away what is older than a time.
+            #[napi(catch_unwind)]
+            pub fn expire(&self, env: napi::Env, before: f64) -> $crate::error::js::Result<f64> {
+                let before = $crate::check::whole(before, "before")?;
+                self.held.change(env, |shared| {
+                    Ok($crate::check::number($crate::held::Held::expire(shared, before)?))
+                })
+            }
+
+            /// Live ids.
+            #[napi(catch_unwind)]
+            pub fn size(&self) -> $crate::error::js::Result<f64> {
+                self.held.look(|shared| Ok($crate::check::number($crate::held::Held::len(shared))))
+            }
+
+            /// Lets go of the index; running jobs finish.
+            #[napi(catch_unwind)]
+            pub fn close(&self, env: napi::Env) {
+                self.held.close(env);
+            }
+        }
+
+        impl napi::bindgen_prelude::ObjectFinalize for $class {
+            fn finalize(self, env: napi::Env) -> napi::Result<()> {
+                self.held.finalize(env);
+                Ok(())
+            }
+        }
+    };
+}
+
+pub(crate) use shared_verbs;
