@@ -28,7 +28,7 @@ mod timed;
 
 pub use image::BandSnapshot;
 pub use index::BandIndex;
-pub use key::{band_key, band_keys};
+pub use key::band_keys;
 pub use matches::{BandMatch, BandMatches, BandOutcome, BandStats};
 pub use options::{BandOptions, BandSearch, Signatures};
 pub use plan::BandPlan;
