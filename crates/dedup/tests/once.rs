@@ -3,6 +3,8 @@
 //! Only what is compared with new documents and was not kept for it is made again, of older documents' texts, and the long
 //! shingles of long texts, which nothing needs but a comparison.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
 use simhash_dedup::online::{OnlineIndex, Step, Stored, Texts, Verify};
 use simhash_dedup::{
     Cluster, Decision, DedupOptions, Deduper, FileOptions, Input, Measure, Method, Outputs,
