@@ -1,5 +1,7 @@
 //! A text that is prepared in one pass is what the passes one by one make of it.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
 use proptest::prelude::*;
 use simhash_sketch::minhash::{MinHashOptions, MinHasher, band_keys};
 use simhash_sketch::sentences::{SentenceSketch, SentenceSketcher, SketchScratch};
