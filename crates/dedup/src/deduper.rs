@@ -6,6 +6,7 @@ use crate::error::DedupError;
 use crate::keep::Key;
 use crate::options::{DedupOptions, Keep};
 use crate::report::{Summary, Tally};
+use simhash_sketch::Prepared;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
@@ -218,8 +219,8 @@ impl Deduper {
         match &mut self.state {
             State::Ended(_) => return Err(DedupError::Stopped),
             State::OnArrival { decider, kept, tally } => {
-                let documents = decider.documents(batch.iter().copied(), cancel)?;
-                let verdicts = decider.represent(&documents, kept, cancel)?;
+                let mut documents = decider.documents(batch.iter().copied(), cancel)?;
+                let verdicts = decider.represent(&mut documents, kept, cancel)?;
                 let verifies = decider.verifies();
                 let rows = documents.iter().zip(verdicts);
                 decisions.extend(
@@ -231,10 +232,10 @@ impl Deduper {
             State::AtTheEnd { gathered, texts, bytes, .. } => {
                 texts.0.extend(batch.iter().map(|&text| Box::from(text)));
                 *bytes += batch.iter().map(|text| text.len() as u64).sum::<u64>();
-                let documents = if gathered.decides_on_arrival() {
+                let mut documents = if gathered.decides_on_arrival() {
                     gathered.decider().documents(batch.iter().copied(), cancel)?
                 } else {
-                    let text = |&text| Document { text, sketch: crate::method::Sketch::default() };
+                    let text = |&text| Document { text, prepared: Prepared::default() };
                     batch.iter().map(text).collect()
                 };
                 let longest = self.keep == Keep::Longest;
@@ -245,7 +246,7 @@ impl Deduper {
                         keys.get(row).cloned().unwrap_or_default()
                     }
                 });
-                gathered.take(&documents, keys, texts, cancel)?;
+                gathered.take(&mut documents, keys, texts, cancel)?;
             }
         }
         Ok(())
@@ -261,7 +262,7 @@ fn record(
 ) -> Decision {
     let index = tally.summary.read;
     let Verdict { outcome, truncated, .. } = verdict;
-    tally.count(&document.sketch, outcome);
+    tally.count(&document.prepared, outcome);
     tally.summary.bytes += document.text.len() as u64;
     match outcome {
         Outcome::New { empty } => {
@@ -269,7 +270,7 @@ fn record(
                 kept.indices.push(index);
                 if verifies {
                     // A document without a sketch is never verified.
-                    let verified = !document.sketch.row.is_empty();
+                    let verified = !document.prepared.sketch.is_none();
                     kept.texts.push(if verified { document.text.into() } else { "".into() });
                 }
             }

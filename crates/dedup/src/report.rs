@@ -1,8 +1,8 @@
 //! What a run says about itself: progress while it works, a summary at the end.
 
 use crate::decide::Outcome;
-use crate::method::Sketch;
 use serde::Serialize;
+use simhash_sketch::Prepared;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -68,10 +68,10 @@ pub(crate) struct Tally {
 
 impl Tally {
     /// Counts a document that was decided.
-    pub(crate) fn count(&mut self, sketch: &Sketch, outcome: Outcome) {
+    pub(crate) fn count(&mut self, prepared: &Prepared, outcome: Outcome) {
         let summary = &mut self.summary;
         summary.read += 1;
-        summary.short += u64::from(sketch.short);
+        summary.short += u64::from(prepared.is_short);
         match outcome {
             Outcome::New { empty } => {
                 summary.kept += 1;

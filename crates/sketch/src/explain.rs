@@ -1,6 +1,6 @@
 //! Why two texts are near-duplicates, or are not: tokens, weights and the bits that differ, for people.
 
-use crate::{Fingerprinter, Token};
+use crate::{Fingerprinter, Shingles, Token};
 use simhash_text::numbers::numbers;
 use simhash_text::{ExtractScratch, NormalizeScratch};
 use std::collections::HashMap;
@@ -116,7 +116,7 @@ fn compare([a, b]: [Vec<Token>; 2]) -> (Vec<SharedToken>, Vec<Token>, Vec<Token>
 /// Jaccard similarity, that of the features and of the long shingles, and of the latter alone; and what verification makes of
 /// it. Features that a limit to the heaviest drops from the fingerprint are included.
 fn similarities(fingerprinter: &Fingerprinter, [a, b]: [&str; 2]) -> (f64, Option<f64>, f64) {
-    let [a, b] = [a, b].map(|text| fingerprinter.shingles_of_normalized(text));
+    let [a, b] = [a, b].map(|text| Shingles::of_normalized(fingerprinter, text, None));
     let measure = |a: &[u64], b: &[u64]| Some(crate::measure::jaccard(a, b));
     let long = (!a.long.is_empty() && !b.long.is_empty()).then(|| measure(&a.long, &b.long));
     let jaccard = a.similarity(&b, measure).unwrap_or_default();

@@ -2,8 +2,9 @@
 
 use crate::accumulate::Sums;
 use crate::distinct::DistinctAtLeast;
+use simhash_text::sentence::SentenceScratch;
 use simhash_text::{
-    ExtractScratch, Extractor, ExtractorOptions, Feature, NormalizeScratch, Normalizer,
+    Cut, ExtractScratch, Extractor, ExtractorOptions, Feature, NormalizeScratch, Normalizer,
     OptionsError, Token, TopK, Unit, Weighting, feature,
 };
 use std::fmt;
@@ -67,7 +68,10 @@ pub struct Fingerprinter {
 #[derive(Clone, Debug, Default)]
 pub struct Scratch {
     pub(crate) normalize: NormalizeScratch,
-    extract: ExtractScratch,
+    pub(crate) extract: ExtractScratch,
+    pub(crate) hashes: Vec<u64>,
+    pub(crate) positions: Vec<u32>,
+    pub(crate) sentences: SentenceScratch,
 }
 
 /// What is kept of a text.
@@ -110,6 +114,11 @@ impl Fingerprinter {
         Sketch { fingerprint, exact: feature::exact(text), empty: text.is_empty() }
     }
 
+    /// Whether a text that is normalised already has no fingerprint.
+    pub fn is_short(&self, text: &str, scratch: &mut Scratch) -> bool {
+        self.sums(text, &mut scratch.extract).is_none()
+    }
+
     /// The sums of a normalised text; `None` when it has no feature or fewer than `min_features`.
     pub(crate) fn sums(&self, text: &str, scratch: &mut ExtractScratch) -> Option<Sums> {
         let mut sums = Sums::default();
@@ -126,22 +135,20 @@ impl Fingerprinter {
         (sums.total() > 0 && distinct.reached()).then_some(sums)
     }
 
-    /// XXH3-128 of the normalised text, as in [`Sketch::exact`]; `None` where nothing is left of it.
-    pub fn exact(&self, text: &str, scratch: &mut Scratch) -> Option<u128> {
-        let text = self.normalizer.apply(text, &mut scratch.normalize);
-        (!text.is_empty()).then(|| feature::exact(text))
-    }
-
-    /// [`exact`](Self::exact) and [`shingles`](Self::shingles) at once.
-    pub fn exact_and_shingles(
-        &self,
-        text: &str,
-        scratch: &mut Scratch,
-        out: &mut Vec<u64>,
-    ) -> Option<u128> {
-        let text = self.normalizer.apply(text, &mut scratch.normalize);
-        self.extractor.shingles(text, out);
-        (!text.is_empty()).then(|| feature::exact(text))
+    /// The same of features that have been cut.
+    pub(crate) fn sums_of(&self, cut: Cut<'_>) -> Option<Sums> {
+        let (mut sums, mut distinct) = (Sums::default(), DistinctAtLeast::new(self.min_features));
+        match cut {
+            Cut::Counted(hashes) => {
+                distinct.see(hashes.iter().copied());
+                sums.add_hashes(hashes);
+            }
+            Cut::Weighted { all, heaviest } => {
+                distinct.see(all[..heaviest].iter().map(|feature| feature.hash));
+                sums.add_features(&all[..heaviest]);
+            }
+        }
+        (sums.total() > 0 && distinct.reached()).then_some(sums)
     }
 
     /// `text` after normalisation, borrowed when nothing changes.
@@ -160,6 +167,13 @@ impl Fingerprinter {
     pub fn vector(&self, text: &str, scratch: &mut Scratch, out: &mut Vec<Feature>) {
         let text = self.normalizer.apply(text, &mut scratch.normalize);
         self.extractor.vector(text, &mut scratch.extract, out);
+    }
+
+    /// The same of a text that is normalised already.
+    pub fn vector_of_normalized(&self, text: &str) -> Vec<Feature> {
+        let mut vector = Vec::new();
+        self.extractor.vector(text, &mut ExtractScratch::default(), &mut vector);
+        vector
     }
 
     /// What the fingerprint of `text` is made of, after normalisation: each distinct feature once, heaviest first.

@@ -20,14 +20,16 @@ pub mod simd;
 mod distinct;
 mod fingerprinter;
 mod numbers;
+mod prepared;
 mod shingles;
 mod simhash;
 
 pub use fingerprinter::{Fingerprinter, FingerprinterOptions, Scratch, Sketch};
 pub use numbers::Numbers;
+pub use prepared::{Kept, Material, MethodSketch, Prepared, Preparer, Sketcher};
 pub use shingles::{ALMOST_ONE, Shingles};
 pub use simhash::simhash;
 pub use simhash_text::{
-    ExtractorOptions, Feature, Normalizer, OptionsError, Segmenter, Token, TopK, Unit, Weighting,
-    Whitespace, prefetch,
+    ExtractorOptions, Feature, Features, Normalizer, OptionsError, Segmenter, Token, TopK, Unit,
+    Weighting, Whitespace, prefetch,
 };

@@ -7,7 +7,7 @@ use std::fmt;
 
 use simhash_text::NormalizeScratch;
 use simhash_text::feature;
-use simhash_text::sentence::{Longest, SentenceOptions, SentenceScratch};
+use simhash_text::sentence::{Longest, Sentence, SentenceOptions, SentenceScratch};
 
 /// Shortest sentence that counts, in code points without punctuation and white space, by default.
 ///
@@ -50,7 +50,7 @@ impl SentenceSketcher {
 
     /// The sketch of `text`.
     pub fn sketch(&self, text: &str, scratch: &mut SketchScratch) -> SentenceSketch {
-        let found = self.longest.of(text, &mut scratch.sentences);
+        let found = self.sentences(text, &mut scratch.sentences);
         if !found.is_empty() {
             return SentenceSketch::Sentences(found.iter().map(|one| one.hash).collect());
         }
@@ -58,6 +58,11 @@ impl SentenceSketcher {
             "" => SentenceSketch::Empty,
             text => SentenceSketch::Exact(feature::exact(text)),
         }
+    }
+
+    /// The longest sentences of `text`, the longest first; none if all are too short.
+    pub fn sentences<'a>(&self, text: &str, scratch: &'a mut SentenceScratch) -> &'a [Sentence] {
+        self.longest.of(text, scratch)
     }
 
     /// How many sentences are taken, at most.

@@ -1,7 +1,7 @@
 //! The sets that say how alike two texts are.
 
 use crate::{Fingerprinter, Numbers, Scratch};
-use simhash_text::Extractor;
+use simhash_text::{Extractor, Features};
 
 /// What set similarities of a text are taken of; see [`Fingerprinter::shingles_of`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -19,9 +19,19 @@ pub struct Shingles {
 pub const ALMOST_ONE: f64 = 1.0_f64.next_down();
 
 impl Shingles {
-    /// Replaces the sets with those of a normalised text.
-    pub(crate) fn fill(&mut self, by: &Extractor, text: &str) {
-        by.shingles(text, &mut self.features);
+    /// Of a normalised text, of which `features` are the features where they have been cut.
+    pub fn of_normalized(by: &Fingerprinter, text: &str, features: Option<Features>) -> Self {
+        let mut sets = Self::default();
+        match features {
+            Some(features) => sets.features = features.into_set(),
+            None => by.extractor().shingles(text, &mut sets.features),
+        }
+        sets.rest(by.extractor(), text);
+        sets
+    }
+
+    /// Replaces all but the features.
+    fn rest(&mut self, by: &Extractor, text: &str) {
         by.long_shingles(text, &mut self.long);
         self.numbers = Numbers::of(text);
     }
@@ -60,16 +70,10 @@ impl Shingles {
 }
 
 impl Fingerprinter {
-    /// The sets of a text that is normalised already.
-    pub fn shingles_of_normalized(&self, text: &str) -> Shingles {
-        let mut sets = Shingles::default();
-        sets.fill(self.extractor(), text);
-        sets
-    }
-
     /// Replaces `out` with the sets of the normalised text.
     pub fn shingles_of(&self, text: &str, scratch: &mut Scratch, out: &mut Shingles) {
         let text = self.normalizer().apply(text, &mut scratch.normalize);
-        out.fill(self.extractor(), text);
+        self.extractor().shingles(text, &mut out.features);
+        out.rest(self.extractor(), text);
     }
 }

@@ -27,6 +27,84 @@ pub struct Token {
     pub hash: u64,
 }
 
+/// All features of a text, just cut.
+#[derive(Clone, Copy, Debug)]
+pub enum Cut<'a> {
+    /// Of weight 1 each, in text order, as often as they occur.
+    Counted(&'a [u64]),
+    /// Distinct ones with their weights.
+    Weighted {
+        /// All of them; keywords with the heaviest first, others by hash.
+        all: &'a [Feature],
+        /// How many of the first count for a fingerprint.
+        heaviest: usize,
+    },
+}
+
+impl<'a> Cut<'a> {
+    /// The hashes of all features; `scratch` is memory to put them in.
+    pub fn hashes(self, scratch: &'a mut Vec<u64>) -> &'a [u64] {
+        match self {
+            Self::Counted(hashes) => hashes,
+            Self::Weighted { all, .. } => {
+                scratch.clear();
+                scratch.extend(all.iter().map(|feature| feature.hash));
+                scratch
+            }
+        }
+    }
+}
+
+/// All features of a text, kept until a measure asks for them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Features {
+    /// Of weight 1 each, in any order, as often as they occur.
+    Counted(Vec<u64>),
+    /// Distinct ones with their weights, in any order.
+    Weighted(Vec<Feature>),
+}
+
+impl From<Cut<'_>> for Features {
+    fn from(cut: Cut<'_>) -> Self {
+        match cut {
+            Cut::Counted(hashes) => Self::Counted(hashes.into()),
+            Cut::Weighted { all, .. } => Self::Weighted(all.into()),
+        }
+    }
+}
+
+impl Features {
+    /// The distinct hashes, ascending: the set that Jaccard similarity compares.
+    pub fn into_set(self) -> Vec<u64> {
+        let mut hashes = match self {
+            Self::Counted(hashes) => hashes,
+            Self::Weighted(features) => features.iter().map(|feature| feature.hash).collect(),
+        };
+        hashes.sort_unstable();
+        hashes.dedup();
+        hashes
+    }
+
+    /// The distinct features by ascending hash, the weights of equal ones added: the vector of which cosine similarity is taken.
+    pub fn into_vector(self) -> Vec<Feature> {
+        let mut features = match self {
+            Self::Counted(hashes) => {
+                hashes.into_iter().map(|hash| Feature { hash, weight: 1 }).collect()
+            }
+            Self::Weighted(features) => features,
+        };
+        features.sort_unstable_by_key(|feature| feature.hash);
+        features.dedup_by(|next, first| {
+            let equal = next.hash == first.hash;
+            if equal {
+                first.weight = first.weight.saturating_add(next.weight);
+            }
+            equal
+        });
+        features
+    }
+}
+
 /// The 64-bit hash of a feature's UTF-8 bytes: XXH3-64 with seed 0.
 #[inline]
 pub fn hash(feature: &[u8]) -> u64 {

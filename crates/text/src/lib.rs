@@ -9,6 +9,8 @@
 //! This crate knows nothing of fingerprints; `simhash_sketch` turns features into them. Everything here is a pure function
 //! of text and options: no clock, no randomness, no floating-point sum whose order could change.
 
+#[cfg(feature = "counters")]
+pub mod counters;
 pub mod extract;
 pub mod feature;
 pub mod intake;
@@ -26,7 +28,7 @@ mod words;
 pub use extract::{
     ExtractScratch, Extractor, ExtractorOptions, OptionsError, Segmenter, Unit, Weighting,
 };
-pub use feature::{Feature, Token};
+pub use feature::{Cut, Feature, Features, Token};
 pub use normalize::{NormalizeScratch, Normalizer, Punctuation, Whitespace};
 pub use prefetch::prefetch;
 pub use tfidf::TopK;

@@ -58,7 +58,7 @@ impl Gathered {
     /// Takes the next documents. `texts` has those before, by place in the input.
     pub(crate) fn take(
         &mut self,
-        documents: &[Document<'_>],
+        documents: &mut [Document<'_>],
         keys: impl Iterator<Item = Key>,
         texts: &dyn Texts,
         cancel: &AtomicBool,
@@ -79,7 +79,7 @@ impl Gathered {
 
     fn decide(
         &mut self,
-        documents: &[Document<'_>],
+        documents: &mut [Document<'_>],
         places: &[u32],
         texts: &dyn Texts,
         cancel: &AtomicBool,
@@ -107,7 +107,7 @@ impl Gathered {
                 }
             }
         }
-        let short = documents.iter().filter(|document| document.sketch.short);
+        let short = documents.iter().filter(|document| document.prepared.is_short);
         self.short += short.count() as u64;
         Ok(())
     }
@@ -135,8 +135,8 @@ impl Gathered {
             for &place in places {
                 texts.with_text(place, &mut |text| read.push(text.to_owned()))?;
             }
-            let documents = self.decider.documents(read.iter().map(String::as_str), cancel)?;
-            self.decide(&documents, places, texts, cancel)?;
+            let mut documents = self.decider.documents(read.iter().map(String::as_str), cancel)?;
+            self.decide(&mut documents, places, texts, cancel)?;
             rest = later;
         }
         Ok(())

@@ -6,7 +6,7 @@ use crate::error::DedupError;
 use crate::method::Candidate;
 use crate::parallel;
 use crate::verify::Evidence;
-use simhash_sketch::Scratch;
+use simhash_sketch::{Material, Scratch};
 use std::sync::atomic::AtomicBool;
 
 /// A text that is new.
@@ -17,6 +17,7 @@ struct Joining {
     document: usize,
     /// Whether it is a candidate of another one of the batch.
     is_wanted: bool,
+    material: Material,
     evidence: Evidence,
 }
 
@@ -28,7 +29,7 @@ impl Decider {
     /// After an error the state lies in the middle of the batch.
     pub(crate) fn connect(
         &mut self,
-        documents: &[Document<'_>],
+        documents: &mut [Document<'_>],
         before: &dyn Texts,
         cancel: &AtomicBool,
     ) -> Result<Vec<u32>, DedupError> {
@@ -41,7 +42,8 @@ impl Decider {
         let mut joining: Vec<Joining> = Vec::with_capacity((next - first) as usize);
         for (document, &text) in numbers.iter().enumerate() {
             if text != ALONE && text == first + joining.len() as u32 {
-                joining.push(Joining { text, document, ..Joining::default() });
+                let material = std::mem::take(&mut documents[document].prepared.material);
+                joining.push(Joining { text, document, material, ..Joining::default() });
             }
         }
         for place in 0..joining.len() {
@@ -69,12 +71,19 @@ impl Decider {
     ) -> Result<(), DedupError> {
         let Some(verifier) = &self.verifier else { return Ok(()) };
         let threads = self.options.threads;
-        parallel::for_each(joining, threads, cancel, Scratch::default, |scratch, new| {
-            if new.is_wanted || !self.candidates(new).is_empty() {
-                new.evidence = verifier.evidence(documents[new.document].text, scratch);
-            }
-            Ok(())
-        })
+        parallel::for_each(
+            joining,
+            threads,
+            cancel,
+            || (),
+            |(), new| {
+                if new.is_wanted || !self.candidates(new).is_empty() {
+                    let material = std::mem::take(&mut new.material);
+                    new.evidence = verifier.evidence(documents[new.document].text, material);
+                }
+                Ok(())
+            },
+        )
     }
 
     fn join(

@@ -54,13 +54,13 @@ mod taken;
 mod verifier;
 
 use crate::error::DedupError;
-use crate::method::{self, Sieve, Sketch};
+use crate::method::{self, Method, Sieve};
 use crate::options::{Cluster, DedupOptions};
 use crate::parallel;
 use crate::verify::Evidence;
 use represent::Representatives;
 use simhash_index::Union;
-use simhash_sketch::Scratch;
+use simhash_sketch::{Fingerprinter, Kept, Prepared, Preparer, Scratch, Sketcher};
 use std::sync::atomic::AtomicBool;
 pub(crate) use taken::ALONE;
 use taken::Taken;
@@ -69,7 +69,7 @@ use verifier::{Cache, Verifier};
 /// A document of a batch.
 pub(crate) struct Document<'a> {
     pub(crate) text: &'a str,
-    pub(crate) sketch: Sketch,
+    pub(crate) prepared: Prepared,
 }
 
 /// Texts, found again by number.
@@ -117,6 +117,11 @@ pub(crate) const BATCH_DOCUMENTS: usize = 2_048;
 pub(crate) struct Decider {
     options: DedupOptions,
     sieve: Box<dyn Sieve>,
+    preparer: Preparer,
+    /// Makes no sketches.
+    plain: Preparer,
+    /// What is kept of a document of a batch.
+    kept: Kept,
     verifier: Option<Verifier>,
     taken: Taken,
     representatives: Representatives,
@@ -128,10 +133,16 @@ impl Decider {
     pub(crate) fn new(options: &DedupOptions) -> Result<Self, DedupError> {
         options.check()?;
         let components = options.cluster == Cluster::Components;
+        let by = Fingerprinter::new(&options.fingerprinter)?;
+        let sieve = method::sieve(options)?;
+        let compares = options.min_similarity.is_some() && options.method != Method::Exact;
         Ok(Self {
             options: options.clone(),
-            sieve: method::sieve(options)?,
-            verifier: Verifier::new(options)?,
+            kept: if compares { Kept::Features } else { Kept::Nothing },
+            verifier: Verifier::new(options, &by),
+            preparer: Preparer::new(by.clone(), sieve.sketcher()),
+            plain: Preparer::new(by, Sketcher::None),
+            sieve,
             taken: Taken::default(),
             representatives: Representatives::default(),
             components: components.then(Union::default),
@@ -139,9 +150,9 @@ impl Decider {
         })
     }
 
-    /// What the method remembers of a text.
-    pub(crate) fn sketch(&self, text: &str, scratch: &mut Scratch) -> Sketch {
-        self.sieve.sketch(text, scratch)
+    /// Goes over a text of a batch, once.
+    pub(crate) fn prepare(&self, text: &str, scratch: &mut Scratch) -> Prepared {
+        self.preparer.prepare(text, self.kept, scratch)
     }
 
     /// Documents of these texts, in parallel.
@@ -150,11 +161,13 @@ impl Decider {
         texts: impl IntoIterator<Item = &'a str>,
         cancel: &AtomicBool,
     ) -> Result<Vec<Document<'a>>, DedupError> {
-        let mut documents: Vec<Document<'a>> =
-            texts.into_iter().map(|text| Document { text, sketch: Sketch::default() }).collect();
+        let mut documents: Vec<Document<'a>> = texts
+            .into_iter()
+            .map(|text| Document { text, prepared: Prepared::default() })
+            .collect();
         let threads = self.options.threads;
         parallel::for_each(&mut documents, threads, cancel, Scratch::default, |scratch, slot| {
-            slot.sketch = self.sketch(slot.text, scratch);
+            slot.prepared = self.prepare(slot.text, scratch);
             Ok(())
         })?;
         Ok(documents)
@@ -232,19 +245,22 @@ impl Decider {
     }
 
     fn known(&self, text: &str, scratch: &mut Scratch) -> Known {
+        let preparer = if self.sieve.has_distance() { &self.preparer } else { &self.plain };
+        let mut prepared = preparer.prepare(text, self.kept, scratch);
+        let material = std::mem::take(&mut prepared.material);
         let verifier = self.verifier.as_ref();
-        let evidence = verifier.map(|verifier| verifier.evidence(text, scratch));
-        Known { sketch: self.sketch(text, scratch), evidence: evidence.unwrap_or_default() }
+        let evidence = verifier.map(|verifier| verifier.evidence(text, material));
+        Known { prepared, evidence: evidence.unwrap_or_default() }
     }
 
     fn relation(&self, member: &Known, of: &Known) -> Relation {
-        if member.sketch.exact == of.sketch.exact {
+        if member.prepared.exact == of.prepared.exact {
             return self.equal_relation();
         }
         let similarity = self.verifier.as_ref().map(|verifier| {
             verifier.similarity(&member.evidence, &of.evidence, 0.0).unwrap_or(0.0)
         });
-        let distance = self.sieve.distance(&member.sketch.row, &of.sketch.row);
+        let distance = self.sieve.distance(&member.prepared.sketch, &of.prepared.sketch);
         Relation { similarity, distance }
     }
 
@@ -266,13 +282,16 @@ impl Decider {
             return Ok(use_it(&evidence));
         }
         let mut evidence = Evidence::default();
-        taken.with_text(number, &mut |text| evidence = verifier.evidence(text, scratch))?;
+        taken.with_text(number, &mut |text| {
+            let material = self.plain.prepare(text, Kept::Text, scratch).material;
+            evidence = verifier.evidence(text, material);
+        })?;
         Ok(use_it(&self.cache.put(number, evidence)))
     }
 }
 
 /// Everything that a relation rests on.
 struct Known {
-    sketch: Sketch,
+    prepared: Prepared,
     evidence: Evidence,
 }

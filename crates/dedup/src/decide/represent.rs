@@ -7,7 +7,7 @@ use crate::method::Candidate;
 use crate::parallel;
 use crate::verify::Evidence;
 use ahash::AHashMap;
-use simhash_sketch::Scratch;
+use simhash_sketch::{Material, Scratch};
 use std::sync::atomic::AtomicBool;
 
 /// A neighbour that counts as the original.
@@ -120,6 +120,8 @@ struct Case {
     within: Vec<Candidate>,
     /// Those of them that were kept since it was last compared.
     fresh: Vec<Candidate>,
+    /// Of it.
+    material: Material,
     /// What verification compares, where there is anything to compare it with.
     evidence: Evidence,
     original: Option<Original>,
@@ -133,13 +135,13 @@ impl Decider {
     /// After an error the state lies in the middle of the batch.
     pub(crate) fn represent(
         &mut self,
-        documents: &[Document<'_>],
+        documents: &mut [Document<'_>],
         kept: &dyn Texts,
         cancel: &AtomicBool,
     ) -> Result<Vec<Verdict>, DedupError> {
         let numbers = self.take(documents, cancel)?;
         let mut places = AHashMap::with_capacity(numbers.len());
-        let mut cases = self.cases(&numbers, &mut places);
+        let mut cases = self.cases(documents, &numbers, &mut places);
         self.compare(&mut cases, documents, kept, cancel)?;
         let mut verdicts = Vec::with_capacity(numbers.len());
         for text in numbers {
@@ -165,7 +167,12 @@ impl Decider {
     }
 
     /// The different texts that are not kept yet, with their neighbours. `places` gets their places.
-    fn cases(&mut self, numbers: &[u32], places: &mut AHashMap<u32, usize>) -> Vec<Case> {
+    fn cases(
+        &mut self,
+        documents: &mut [Document<'_>],
+        numbers: &[u32],
+        places: &mut AHashMap<u32, usize>,
+    ) -> Vec<Case> {
         let Self { taken, representatives, .. } = self;
         let mut cases: Vec<Case> = Vec::new();
         for (document, &text) in numbers.iter().enumerate() {
@@ -178,8 +185,9 @@ impl Decider {
             let mut older: Vec<Candidate> =
                 taken.lists.get(text).iter().filter(is_kept).copied().collect();
             older.extend(representatives.take_pending(text));
+            let material = std::mem::take(&mut documents[document].prepared.material);
             let (within, fresh, evidence) = Default::default();
-            cases.push(Case { text, document, older, within, fresh, evidence, original });
+            cases.push(Case { text, document, older, within, fresh, material, evidence, original });
         }
         for place in 0..cases.len() {
             for &Candidate { number, rank } in taken.lists.get(cases[place].text) {
@@ -215,7 +223,8 @@ impl Decider {
             if case.older.is_empty() && case.within.is_empty() {
                 return Ok(());
             }
-            case.evidence = verifier.evidence(documents[case.document].text, scratch);
+            let material = std::mem::take(&mut case.material);
+            case.evidence = verifier.evidence(documents[case.document].text, material);
             for text in std::mem::take(&mut case.older) {
                 // Nothing below the best so far can replace it.
                 let least = case.original.map_or(verifier.least, |best| best.similarity);

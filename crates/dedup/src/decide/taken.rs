@@ -52,18 +52,18 @@ impl Decider {
     ) -> Result<Vec<u32>, DedupError> {
         let taken = &mut self.taken;
         let first = taken.equal.len();
-        let (mut numbers, mut rows) = (Vec::with_capacity(documents.len()), Vec::new());
+        let (mut numbers, mut sketches) = (Vec::with_capacity(documents.len()), Vec::new());
         let mut known = taken.sketched.len();
-        for Document { sketch, .. } in documents {
+        for Document { prepared, .. } in documents {
             // Two empty texts are not equal.
-            let number = if sketch.empty {
+            let number = if prepared.is_empty {
                 ALONE
-            } else if let Some(number) = taken.equal.get(sketch.exact) {
+            } else if let Some(number) = taken.equal.get(prepared.exact) {
                 number
             } else {
-                let number = taken.equal.push(sketch.exact)?;
-                if !sketch.row.is_empty() {
-                    rows.push(sketch.row.as_slice());
+                let number = taken.equal.push(prepared.exact)?;
+                if !prepared.sketch.is_none() {
+                    sketches.push(&prepared.sketch);
                     taken.sketched.push(number);
                 }
                 number
@@ -71,7 +71,7 @@ impl Decider {
             numbers.push(number);
         }
         let (most, threads) = (self.options.max_verifications, self.options.threads);
-        let found = self.sieve.take(&rows, most, threads, cancel)?;
+        let found = self.sieve.take(&sketches, most, threads, cancel)?;
         taken.lists.start(first);
         let mut found = found.into_iter();
         for text in first..taken.equal.len() {

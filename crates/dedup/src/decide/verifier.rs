@@ -3,17 +3,16 @@
 //! A template family has one document that every copy is verified against; reading and hashing its text again each
 //! time would dominate. The cache is bounded by size, not by documents, and changes no result.
 
-use crate::error::DedupError;
 use crate::options::{DedupOptions, Measure};
 use crate::verify::Evidence;
 use ahash::AHashMap;
 use parking_lot::Mutex;
-use simhash_sketch::{Fingerprinter, Scratch};
+use simhash_sketch::{Fingerprinter, Material};
 use std::sync::Arc;
 
 /// Decides whether candidates are duplicates.
 pub(crate) struct Verifier {
-    fingerprinter: Fingerprinter,
+    by: Fingerprinter,
     measure: Measure,
     /// The threshold.
     pub(crate) least: f64,
@@ -21,14 +20,16 @@ pub(crate) struct Verifier {
 
 impl Verifier {
     /// `None`: candidates are duplicates as they are.
-    pub(crate) fn new(options: &DedupOptions) -> Result<Option<Self>, DedupError> {
-        let Some(least) = options.min_similarity else { return Ok(None) };
-        let fingerprinter = Fingerprinter::new(&options.fingerprinter)?;
-        Ok(Some(Self { fingerprinter, measure: options.measure, least }))
+    pub(crate) fn new(options: &DedupOptions, by: &Fingerprinter) -> Option<Self> {
+        let least = options.min_similarity?;
+        Some(Self { by: by.clone(), measure: options.measure, least })
     }
 
-    pub(crate) fn evidence(&self, text: &str, scratch: &mut Scratch) -> Evidence {
-        Evidence::of(text, self.measure, &self.fingerprinter, scratch)
+    /// Of a text that has been prepared; `given` is what it was prepared of.
+    pub(crate) fn evidence(&self, given: &str, mut material: Material) -> Evidence {
+        let features = material.features.take();
+        let text = material.text(given);
+        text.map_or(Evidence::None, |text| Evidence::new(text, features, self.measure, &self.by))
     }
 
     /// The similarity of two texts, where it is at least `least`.

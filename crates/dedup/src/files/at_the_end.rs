@@ -54,9 +54,9 @@ fn take(
     writer: &mut RecordWriter<'_>,
     counts: &mut Summary,
 ) -> Result<(), DedupError> {
-    let sketches = gathered.decides_on_arrival().then(|| gathered.decider());
+    let preparer = gathered.decides_on_arrival().then(|| gathered.decider());
     let mut accepted = Vec::new();
-    for slot in intake.parse(block, sketches)? {
+    for slot in intake.parse(block, preparer)? {
         match slot.parsed {
             Ok(parsed) => accepted.push((slot.line, parsed)),
             Err(reason) => {
@@ -69,18 +69,19 @@ fn take(
     intake.records.push(block, &lines)?;
     let mut accepted = accepted.into_iter().map(|(_, parsed)| parsed);
     loop {
-        let (mut texts, mut sketches, mut keys) = (Vec::new(), Vec::new(), Vec::new());
-        for Parsed { text, key, sketch, .. } in accepted.by_ref().take(BATCH_DOCUMENTS) {
+        let (mut texts, mut prepared, mut keys) = (Vec::new(), Vec::new(), Vec::new());
+        for Parsed { text, key, prepared: own, .. } in accepted.by_ref().take(BATCH_DOCUMENTS) {
             keys.push(if longest { Key::length(&text) } else { key });
             texts.push(text);
-            sketches.push(sketch);
+            prepared.push(own);
         }
         if texts.is_empty() {
             return Ok(());
         }
-        let documents: Vec<Document<'_>> =
-            texts.iter().zip(sketches).map(|(text, sketch)| Document { text, sketch }).collect();
-        gathered.take(&documents, keys.into_iter(), &intake.records, intake.cancel)?;
+        let documents = texts.iter().zip(prepared);
+        let mut documents: Vec<Document<'_>> =
+            documents.map(|(text, prepared)| Document { text, prepared }).collect();
+        gathered.take(&mut documents, keys.into_iter(), &intake.records, intake.cancel)?;
     }
 }
 

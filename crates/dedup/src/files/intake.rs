@@ -5,12 +5,11 @@ use super::unusable::Seen;
 use crate::decide::Decider;
 use crate::error::DedupError;
 use crate::keep::Key;
-use crate::method::Sketch;
 use crate::parallel;
 use crate::read::{self, Block, Fields, Input, Line, MAX_LINE_BYTES};
 use crate::report::{Progress, Rejected, Stage, Summary, grouped};
 use crossbeam_channel::{Receiver, RecvTimeoutError};
-use simhash_sketch::Scratch;
+use simhash_sketch::{Prepared, Scratch};
 use std::borrow::Cow;
 use std::io;
 use std::path::PathBuf;
@@ -46,7 +45,7 @@ pub(super) struct Parsed<'b> {
     pub(super) text: Cow<'b, str>,
     pub(super) id: Option<&'b str>,
     pub(super) key: Key,
-    pub(super) sketch: Sketch,
+    pub(super) prepared: Prepared,
 }
 
 impl<'a> Intake<'a> {
@@ -88,11 +87,11 @@ impl<'a> Intake<'a> {
         }
     }
 
-    /// Parses every line of a block in parallel, and sketches it where somebody is given who does.
+    /// Parses every line of a block in parallel, and prepares its text where somebody is given who does.
     pub(super) fn parse<'b>(
         &self,
         block: &'b Block,
-        sketches: Option<&Decider>,
+        preparer: Option<&Decider>,
     ) -> Result<Vec<Slot<'b>>, DedupError> {
         let mut slots: Vec<Slot<'b>> =
             block.lines.iter().map(|line| Slot { line, parsed: Err(String::new()) }).collect();
@@ -100,7 +99,7 @@ impl<'a> Intake<'a> {
         parallel::for_each(&mut slots, self.threads, self.cancel, new, |scratch, slot| {
             slot.parsed = match slot.line.too_long {
                 Some(bytes) => Err(too_long(bytes)),
-                None => parse(self.fields, sketches, block.bytes_of(slot.line), scratch),
+                None => parse(self.fields, preparer, block.bytes_of(slot.line), scratch),
             };
             Ok(())
         })?;
@@ -154,12 +153,12 @@ fn too_long(bytes: u64) -> String {
 
 fn parse<'b>(
     fields: &Fields,
-    sketches: Option<&Decider>,
+    preparer: Option<&Decider>,
     line: &'b [u8],
     scratch: &mut Scratch,
 ) -> Result<Parsed<'b>, String> {
     let record = fields.record(line)?;
-    let sketch = sketches.map(|decider| decider.sketch(&record.text, scratch));
-    let sketch = sketch.unwrap_or_default();
-    Ok(Parsed { text: record.text, id: record.id, key: record.key, sketch })
+    let prepared = preparer.map(|decider| decider.prepare(&record.text, scratch));
+    let prepared = prepared.unwrap_or_default();
+    Ok(Parsed { text: record.text, id: record.id, key: record.key, prepared })
 }

@@ -108,18 +108,18 @@ impl Stream {
         entries: &mut Vec<Entry>,
     ) -> Result<(), DedupError> {
         let (mut lines, mut texts) = (Vec::new(), Vec::new());
-        for (line, Parsed { text, id, sketch, .. }) in batch {
+        for (line, Parsed { text, id, prepared, .. }) in batch {
             lines.push((line, id));
-            texts.push((text, sketch));
+            texts.push((text, prepared));
         }
-        let documents: Vec<Document<'_>> = texts
+        let mut documents: Vec<Document<'_>> = texts
             .iter_mut()
-            .map(|(text, sketch)| Document { text, sketch: std::mem::take(sketch) })
+            .map(|(text, prepared)| Document { text, prepared: std::mem::take(prepared) })
             .collect();
-        let verdicts = self.decider.represent(&documents, &intake.records, intake.cancel)?;
+        let verdicts = self.decider.represent(&mut documents, &intake.records, intake.cancel)?;
         let mut keep = Vec::new();
         for ((document, &(line, _)), verdict) in documents.iter().zip(&lines).zip(&verdicts) {
-            self.tally.count(&document.sketch, verdict.outcome);
+            self.tally.count(&document.prepared, verdict.outcome);
             if verdict.outcome == (Outcome::New { empty: false }) {
                 keep.push(line);
             }

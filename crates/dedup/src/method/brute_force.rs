@@ -4,16 +4,15 @@
 //! documents have in common, and with the square of a cluster's size: a method for up to
 //! about a million short texts, and the measure of the others' recall.
 
-use super::{Candidate, Found, Sieve, Sketch, count, shared};
+use super::{Candidate, Found, Sieve, count, shared};
 use crate::error::DedupError;
 use crate::options::DedupOptions;
 use crate::parallel;
 use simhash_index::overlap::{OverlapIndex, OverlapMatch};
-use simhash_sketch::{Fingerprinter, Scratch};
+use simhash_sketch::{MethodSketch, Sketcher};
 use std::sync::atomic::AtomicBool;
 
 pub(super) struct BruteForce {
-    fingerprinter: Fingerprinter,
     threshold: f64,
     index: OverlapIndex,
     count: u32,
@@ -24,12 +23,7 @@ impl BruteForce {
         let default = DedupOptions::default().min_similarity;
         // The index takes thresholds above 0: any overlap at all is above this one.
         let threshold = options.min_similarity.or(default).unwrap_or_default().max(1e-6);
-        Ok(Self {
-            fingerprinter: Fingerprinter::new(&options.fingerprinter)?,
-            threshold,
-            index: OverlapIndex::new(threshold)?,
-            count: 0,
-        })
+        Ok(Self { threshold, index: OverlapIndex::new(threshold)?, count: 0 })
     }
 }
 
@@ -40,41 +34,39 @@ fn candidate(found: &OverlapMatch, first: u32) -> Candidate {
     Candidate { number: first + found.ordinal, rank }
 }
 
+fn set(sketch: &MethodSketch) -> &[u64] {
+    if let MethodSketch::Set(set) = sketch { set } else { &[] }
+}
+
 impl Sieve for BruteForce {
-    fn sketch(&self, text: &str, scratch: &mut Scratch) -> Sketch {
-        let mut row = Vec::new();
-        let exact = self.fingerprinter.exact_and_shingles(text, scratch, &mut row);
-        Sketch {
-            exact: exact.unwrap_or_default(),
-            empty: exact.is_none(),
-            short: row.is_empty() && exact.is_some(),
-            row,
-        }
+    fn sketcher(&self) -> Sketcher {
+        Sketcher::Set
     }
 
     fn take(
         &mut self,
-        rows: &[&[u64]],
+        sketches: &[&MethodSketch],
         limit: usize,
         threads: usize,
         cancel: &AtomicBool,
     ) -> Result<Vec<Found>, DedupError> {
         let first = self.count;
-        self.count = count(first, rows.len())?;
+        self.count = count(first, sketches.len())?;
+        let sets: Vec<&[u64]> = sketches.iter().map(|sketch| set(sketch)).collect();
         let mut batch = OverlapIndex::new(self.threshold)?;
-        for row in rows {
-            batch.add(row)?;
+        for set in &sets {
+            batch.add(set)?;
         }
         let mut slots: Vec<(u32, &[u64], Found)> =
-            (0..).zip(rows).map(|(place, &row)| (place, row, Found::default())).collect();
+            (0..).zip(&sets).map(|(place, &set)| (place, set, Found::default())).collect();
         parallel::for_each(
             &mut slots,
             threads,
             cancel,
             || (),
-            |(), (place, row, found)| {
-                let older = self.index.search(row, usize::MAX);
-                let newer = batch.search(row, usize::MAX).matches;
+            |(), (place, set, found)| {
+                let older = self.index.search(set, usize::MAX);
+                let newer = batch.search(set, usize::MAX).matches;
                 let newer = newer.iter().filter(|found| found.ordinal < *place);
                 let candidates = older.matches.iter().map(|found| candidate(found, 0));
                 let candidates = candidates.chain(newer.map(|found| candidate(found, first)));
@@ -82,8 +74,8 @@ impl Sieve for BruteForce {
                 Ok(())
             },
         )?;
-        for row in rows {
-            self.index.add(row)?;
+        for set in &sets {
+            self.index.add(set)?;
         }
         Ok(slots.into_iter().map(|(_, _, found)| found).collect())
     }

@@ -19,13 +19,13 @@
 //! | 3,000 | 99.3 / 94.7 % | 99.3 / 92.0 % | 100 / 97.3 % |
 //! | 30,000 | 97.4 / 88.2 % | | 98.8 / 92.8 % |
 
-use super::{Candidate, Found, Sieve, Sketch, count, shared};
+use super::{Candidate, Found, Sieve, count, shared};
 use crate::error::DedupError;
 use crate::options::DedupOptions;
 use crate::parallel;
-use simhash_index::bands::{BandPlan, Table, band_key, band_keys};
-use simhash_sketch::minhash::{MinHashOptions, MinHasher};
-use simhash_sketch::{Fingerprinter, Scratch};
+use simhash_index::bands::{BandPlan, Table};
+use simhash_sketch::minhash::{MinHashOptions, MinHasher, band_key};
+use simhash_sketch::{MethodSketch, Sketcher};
 use std::sync::atomic::AtomicBool;
 
 /// The probability with which a pair just at the threshold is to be found: one in ten thousand is missed, and fewer above.
@@ -39,7 +39,6 @@ const REFINED: usize = 8;
 const HASHES: usize = 128;
 
 pub(super) struct MinHash {
-    fingerprinter: Fingerprinter,
     hasher: MinHasher,
     plan: BandPlan,
     /// The texts of each bucket, the oldest first.
@@ -57,30 +56,14 @@ impl MinHash {
         };
         let hashes = plan.hashes();
         let hasher = MinHasher::new(&MinHashOptions { hashes, ..MinHashOptions::default() })?;
-        Ok(Self {
-            fingerprinter: Fingerprinter::new(&options.fingerprinter)?,
-            hasher,
-            plan,
-            texts: Table::new(),
-            bucket: options.max_bucket,
-            count: 0,
-        })
+        let (texts, bucket) = (Table::new(), options.max_bucket);
+        Ok(Self { hasher, plan, texts, bucket, count: 0 })
     }
 
-    /// The keys of a row's bands, as far as the table tells keys apart.
-    fn keys(&self, signature: &[u32]) -> Vec<u64> {
-        let mut keys = Vec::with_capacity(self.plan.bands);
-        band_keys(self.plan, signature, &mut keys);
-        keys
-    }
-
-    /// The bucket of a band at a level.
-    fn bucket(&self, slot: &Slot, band: usize, level: usize, bytes: &mut Vec<u8>) -> u64 {
-        if level == 0 {
-            return slot.keys[band];
-        }
-        let from = slot.signature.iter().cycle().skip(band * self.plan.rows);
-        band_key(band, from.take(self.plan.rows + level), bytes)
+    /// The key of a band with so many positions more.
+    fn longer_key(&self, slot: &Slot<'_>, band: usize, more: usize, bytes: &mut Vec<u8>) -> u64 {
+        let from = slot.positions.iter().cycle().skip(band * self.plan.rows);
+        band_key(band, from.take(self.plan.rows + more), bytes)
     }
 
     /// Texts that a bucket of a level holds.
@@ -94,10 +77,14 @@ impl MinHash {
     }
 
     /// Lists a text in the first bucket of each band that is not full.
-    fn insert(&mut self, slot: &Slot, bytes: &mut Vec<u8>) {
-        for band in 0..slot.keys.len() {
+    fn insert(&mut self, slot: &mut Slot<'_>, bytes: &mut Vec<u8>) {
+        for (band, &whole) in slot.keys.iter().enumerate() {
+            let mut key = whole;
             for level in 0..=self.levels() {
-                let key = self.bucket(slot, band, level, bytes);
+                if level > 0 {
+                    key = self.longer_key(slot, band, level, bytes);
+                    slot.longer.push((band, key));
+                }
                 if self.texts.ids_len(key) < self.holds(level) {
                     self.texts.insert(key, slot.number, |_| true);
                     break;
@@ -106,13 +93,17 @@ impl MinHash {
         }
     }
 
-    /// The candidates of a text among those before it.
-    fn find(&self, slot: &Slot, bytes: &mut Vec<u8>, limit: usize) -> Found {
+    /// The candidates of a text that is listed among those before it.
+    fn find(&self, slot: &Slot<'_>, limit: usize) -> Found {
         // Numbers, each followed by a bit: the bucket had room.
         let (mut seen, mut cut) = (Vec::new(), false);
-        for band in 0..slot.keys.len() {
-            for level in 0..=self.levels() {
-                let key = self.bucket(slot, band, level, bytes);
+        let mut longer = slot.longer.as_slice();
+        for (band, &whole) in slot.keys.iter().enumerate() {
+            // Where it was full, so it is now; the text has been to every bucket that it reads.
+            let own;
+            (own, longer) = longer.split_at(longer.partition_point(|(other, _)| *other == band));
+            let keys = std::iter::once(whole).chain(own.iter().map(|(_, key)| *key));
+            for (level, key) in keys.enumerate() {
                 let before = seen.len();
                 let others = self.texts.ids(key).take_while(|&other| other < slot.number);
                 seen.extend(others.map(|other| u64::from(other) << 1));
@@ -136,11 +127,24 @@ impl MinHash {
 }
 
 /// A text on its way into the table.
-struct Slot {
+struct Slot<'a> {
     number: u32,
-    signature: Vec<u32>,
-    keys: Vec<u64>,
+    positions: &'a [u32],
+    /// The keys of its bands, as far as the table tells keys apart.
+    keys: &'a [u64],
+    /// Bands whose buckets were full, each with its keys of more positions, one position at a time.
+    longer: Vec<(usize, u64)>,
     found: Found,
+}
+
+impl<'a> Slot<'a> {
+    fn new(number: u32, sketch: &'a MethodSketch) -> Self {
+        let (positions, keys): (&[u32], &[u64]) = match sketch {
+            MethodSketch::Signature { positions, keys } => (positions, keys),
+            _ => (&[], &[]),
+        };
+        Self { number, positions, keys, longer: Vec::new(), found: Found::default() }
+    }
 }
 
 /// The plan for a threshold.
@@ -151,60 +155,41 @@ pub(super) fn default_plan(min_similarity: Option<f64>) -> Result<BandPlan, Dedu
     Ok(BandPlan::for_recall(threshold, RECALL, HASHES)?)
 }
 
-/// Rows hold a position in each number.
-fn signature(row: &[u64]) -> Vec<u32> {
-    row.iter().map(|&position| position as u32).collect()
-}
-
 impl Sieve for MinHash {
-    fn sketch(&self, text: &str, scratch: &mut Scratch) -> Sketch {
-        let (mut set, mut signature) = (Vec::new(), Vec::<u32>::new());
-        let exact = self.fingerprinter.exact_and_shingles(text, scratch, &mut set);
-        self.hasher.signature(&set, &mut signature);
-        Sketch {
-            exact: exact.unwrap_or_default(),
-            empty: exact.is_none(),
-            short: signature.is_empty() && exact.is_some(),
-            row: signature.into_iter().map(u64::from).collect(),
-        }
+    fn sketcher(&self) -> Sketcher {
+        let BandPlan { bands, rows } = self.plan;
+        Sketcher::Signature { hasher: self.hasher.clone(), bands, rows }
     }
 
     fn take(
         &mut self,
-        rows: &[&[u64]],
+        sketches: &[&MethodSketch],
         limit: usize,
         threads: usize,
         cancel: &AtomicBool,
     ) -> Result<Vec<Found>, DedupError> {
         let first = self.count;
-        self.count = count(first, rows.len())?;
-        let slot = |(number, &row)| {
-            let (signature, keys, found) = (signature(row), Vec::new(), Found::default());
-            Slot { number, signature, keys, found }
-        };
-        let mut slots: Vec<Slot> = (first..).zip(rows).map(slot).collect();
+        self.count = count(first, sketches.len())?;
+        let slots = (first..).zip(sketches);
+        let mut slots: Vec<_> = slots.map(|(number, &sketch)| Slot::new(number, sketch)).collect();
+        let mut bytes = Vec::new();
+        for place in 0..slots.len() {
+            // The next one's cache lines are on their way while this one is listed.
+            for &key in slots.get(place + 1).map_or(&[][..], |next| next.keys) {
+                self.texts.prefetch(key);
+            }
+            self.insert(&mut slots[place], &mut bytes);
+        }
         parallel::for_each(
             &mut slots,
             threads,
             cancel,
             || (),
             |(), slot| {
-                slot.keys = self.keys(&slot.signature);
+                slot.found = self.find(slot, limit);
                 Ok(())
             },
         )?;
-        let mut bytes = Vec::new();
-        for (place, slot) in slots.iter().enumerate() {
-            // The next one's cache lines are on their way while this one is listed.
-            for &key in slots.get(place + 1).map_or(&[][..], |next| &next.keys) {
-                self.texts.prefetch(key);
-            }
-            self.insert(slot, &mut bytes);
-        }
-        parallel::for_each(&mut slots, threads, cancel, Vec::new, |bytes, slot| {
-            slot.found = self.find(slot, bytes, limit);
-            Ok(())
-        })?;
         Ok(slots.into_iter().map(|slot| slot.found).collect())
     }
 

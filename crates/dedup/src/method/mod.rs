@@ -11,8 +11,8 @@
 //! A method only proposes. Equal normalised texts are found before it is asked, whatever the method, and what it
 //! proposes is verified afterwards; so a method decides recall, time and memory, never precision.
 //!
-//! A sketch is a row of `u64` for every method, so rows travel through one pipeline whatever they mean. An empty row
-//! has no candidates.
+//! Sketches are made with everything else that is needed of a text ([`simhash_sketch::Preparer`]). A text without one has no
+//! candidates.
 //!
 //! Invariant, on which the equality of all batch sizes, thread counts, cluster modes and keep rules rests: the candidates of
 //! a text, limits included, are a function of the sketches of the different texts up to it, in input order.
@@ -32,7 +32,7 @@ use minhash::MinHash;
 use sentences::Sentences;
 use simhash::SimHash;
 use simhash_index::bands::BandPlan;
-use simhash_sketch::Scratch;
+use simhash_sketch::{MethodSketch, Sketcher};
 use std::sync::atomic::AtomicBool;
 
 /// How near-duplicates are looked for.
@@ -109,19 +109,6 @@ impl Default for Method {
     }
 }
 
-/// What is kept of a text while it is decided.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Sketch {
-    /// Of the normalised text: equal for equal texts.
-    pub(crate) exact: u128,
-    /// The normalised text is empty: it matches nothing, not even another empty text.
-    pub(crate) empty: bool,
-    /// Too little text for the method: it is compared by `exact` only.
-    pub(crate) short: bool,
-    /// What the method knows of it.
-    pub(crate) row: Vec<u64>,
-}
-
 /// A text that may be near.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Candidate {
@@ -143,14 +130,14 @@ pub(crate) struct Found {
 ///
 /// Parallel on the current pool, on at most `threads` tasks (0: all of it), cancelled by the flag.
 pub(crate) trait Sieve: Send + Sync {
-    /// The sketch of a text.
-    fn sketch(&self, text: &str, scratch: &mut Scratch) -> Sketch;
+    /// What makes the sketches it takes.
+    fn sketcher(&self) -> Sketcher;
 
     /// Takes texts in, under the next numbers from 0, and gives each one's best candidates among all texts before it, those
-    /// of the same call included: at most `limit`, a function of the texts alone. None of the rows is empty.
+    /// of the same call included: at most `limit`, a function of the texts alone. None of the sketches is none.
     fn take(
         &mut self,
-        rows: &[&[u64]],
+        sketches: &[&MethodSketch],
         limit: usize,
         threads: usize,
         cancel: &AtomicBool,
@@ -165,7 +152,7 @@ pub(crate) trait Sieve: Send + Sync {
     }
 
     /// The distance of two sketches, where the method has one.
-    fn distance(&self, _: &[u64], _: &[u64]) -> Option<u32> {
+    fn distance(&self, _: &MethodSketch, _: &MethodSketch) -> Option<u32> {
         None
     }
 }
@@ -179,10 +166,10 @@ fn count(before: u32, more: usize) -> Result<u32, DedupError> {
 /// The sieve that the options ask for.
 pub(crate) fn sieve(options: &DedupOptions) -> Result<Box<dyn Sieve>, DedupError> {
     Ok(match options.method {
-        Method::SimHash { max_distance } => Box::new(SimHash::new(options, max_distance)?),
+        Method::SimHash { max_distance } => Box::new(SimHash::new(max_distance)?),
         Method::MinHash { plan } => Box::new(MinHash::new(options, plan)?),
-        Method::Sentences { count } => Box::new(Sentences::new(options, count)?),
+        Method::Sentences { count } => Box::new(Sentences::new(options, count)),
         Method::BruteForce => Box::new(BruteForce::new(options)?),
-        Method::Exact => Box::new(Exact::new(options)?),
+        Method::Exact => Box::new(Exact),
     })
 }

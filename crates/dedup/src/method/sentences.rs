@@ -4,19 +4,18 @@
 //! suits containment, or no verification at all. A text without a sentence of [`MIN_LENGTH`] characters is
 //! found by its equal text only.
 
-use super::{Found, Sieve, Sketch, count, shared};
+use super::{Found, Sieve, count, shared};
 use crate::error::DedupError;
 use crate::options::DedupOptions;
 use crate::parallel;
 use ahash::AHashMap;
-use simhash_sketch::sentences::{MIN_LENGTH, SentenceSketch, SentenceSketcher, SketchScratch};
-use simhash_sketch::{Fingerprinter, Scratch};
+use simhash_sketch::sentences::{MIN_LENGTH, SentenceSketcher};
+use simhash_sketch::{MethodSketch, Sketcher};
 use simhash_text::sentence::SentenceOptions;
 use std::sync::atomic::AtomicBool;
 
 /// Memory: about 20 bytes per sentence; for one that several documents have 4 per document and 40.
 pub(super) struct Sentences {
-    fingerprinter: Fingerprinter,
     sketcher: SentenceSketcher,
     /// By sentence: its only document, or where its documents are listed, above [`LISTED`].
     documents: AHashMap<u64, u32>,
@@ -29,18 +28,17 @@ pub(super) struct Sentences {
 const LISTED: u32 = 1 << 31;
 
 impl Sentences {
-    pub(super) fn new(options: &DedupOptions, count: usize) -> Result<Self, DedupError> {
+    pub(super) fn new(options: &DedupOptions, count: usize) -> Self {
         let normalizer = options.fingerprinter.normalize.clone();
         let sentences =
             SentenceOptions { count, min_length: MIN_LENGTH, normalizer, ..Default::default() };
-        Ok(Self {
-            fingerprinter: Fingerprinter::new(&options.fingerprinter)?,
+        Self {
             sketcher: SentenceSketcher::new(&sentences),
             documents: AHashMap::new(),
             lists: Vec::new(),
             bucket: options.max_bucket,
             count: 0,
-        })
+        }
     }
 
     /// The documents of a sentence, the oldest first.
@@ -53,8 +51,8 @@ impl Sentences {
     }
 
     /// Lists a text under its sentences.
-    fn insert(&mut self, row: &[u64], text: u32) {
-        for &sentence in row {
+    fn insert(&mut self, sentences: &[u64], text: u32) {
+        for &sentence in sentences {
             let known = self.documents.entry(sentence).or_insert(text);
             if *known >= LISTED {
                 let list = &mut self.lists[(*known - LISTED) as usize];
@@ -70,9 +68,9 @@ impl Sentences {
     }
 
     /// The candidates of a text with these sentences among those before it.
-    fn find(&self, row: &[u64], text: u32, limit: usize) -> Found {
+    fn find(&self, sentences: &[u64], text: u32, limit: usize) -> Found {
         let (mut seen, mut cut) = (Vec::new(), false);
-        for &sentence in row {
+        for &sentence in sentences {
             let (one, many) = self.holders(sentence);
             let all = one.into_iter().chain(many.iter().copied());
             let mut before = all.take_while(|&other| other < text);
@@ -83,42 +81,37 @@ impl Sentences {
     }
 }
 
+fn sentences(sketch: &MethodSketch) -> &[u64] {
+    if let MethodSketch::Sentences(hashes) = sketch { hashes } else { &[] }
+}
+
 impl Sieve for Sentences {
-    fn sketch(&self, text: &str, scratch: &mut Scratch) -> Sketch {
-        let exact = self.fingerprinter.exact(text, scratch);
-        let row = match self.sketcher.sketch(text, &mut SketchScratch::default()) {
-            SentenceSketch::Sentences(row) => row,
-            SentenceSketch::Exact(_) | SentenceSketch::Empty => Vec::new(),
-        };
-        Sketch {
-            exact: exact.unwrap_or_default(),
-            empty: exact.is_none(),
-            short: row.is_empty() && exact.is_some(),
-            row,
-        }
+    fn sketcher(&self) -> Sketcher {
+        Sketcher::Sentences(self.sketcher.clone())
     }
 
     fn take(
         &mut self,
-        rows: &[&[u64]],
+        sketches: &[&MethodSketch],
         limit: usize,
         threads: usize,
         cancel: &AtomicBool,
     ) -> Result<Vec<Found>, DedupError> {
         let first = self.count;
-        self.count = count(first, rows.len())?;
-        for (number, row) in (first..).zip(rows) {
-            self.insert(row, number);
+        self.count = count(first, sketches.len())?;
+        let slots = (first..).zip(sketches);
+        let mut slots: Vec<_> =
+            slots.map(|(number, &sketch)| (number, sentences(sketch), Found::default())).collect();
+        for (number, sentences, _) in &slots {
+            self.insert(sentences, *number);
         }
-        let slot = |(number, &row)| (number, row, Found::default());
-        let mut slots: Vec<(u32, &[u64], Found)> = (first..).zip(rows).map(slot).collect();
         parallel::for_each(
             &mut slots,
             threads,
             cancel,
             || (),
-            |(), (number, row, found)| {
-                *found = self.find(row, *number, limit);
+            |(), (number, sentences, found)| {
+                *found = self.find(sentences, *number, limit);
                 Ok(())
             },
         )?;

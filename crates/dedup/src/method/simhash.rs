@@ -3,31 +3,24 @@
 //! All within the distance are looked at before a limit chooses, so a crowd of n texts with near fingerprints costs n² / 2 steps
 //! there; [`Method::MinHash`](super::Method::MinHash) reads a bounded number instead.
 
-use super::{Candidate, Found, Sieve, Sketch, count, shared};
+use super::{Candidate, Found, Sieve, count, shared};
 use crate::error::DedupError;
-use crate::options::DedupOptions;
 use crate::parallel;
 use simhash_index::{Index, IndexOptions, Item, Match, SearchOptions};
-use simhash_sketch::{Fingerprinter, Scratch, hamming};
+use simhash_sketch::{MethodSketch, Sketcher, hamming};
 use std::sync::atomic::AtomicBool;
 
 pub(super) struct SimHash {
-    fingerprinter: Fingerprinter,
     max_distance: u32,
     index: Index,
     count: u32,
 }
 
 impl SimHash {
-    pub(super) fn new(options: &DedupOptions, max_distance: u32) -> Result<Self, DedupError> {
+    pub(super) fn new(max_distance: u32) -> Result<Self, DedupError> {
         let mut index = IndexOptions::default();
         index.max_distance = max_distance;
-        Ok(Self {
-            fingerprinter: Fingerprinter::new(&options.fingerprinter)?,
-            max_distance,
-            index: Index::new(&index)?,
-            count: 0,
-        })
+        Ok(Self { max_distance, index: Index::new(&index)?, count: 0 })
     }
 }
 
@@ -35,46 +28,41 @@ fn candidate(found: &Match) -> Candidate {
     Candidate { number: found.id as u32, rank: found.distance }
 }
 
-fn items(rows: &[&[u64]]) -> Vec<Item> {
-    rows.iter().map(|row| Item::Fingerprint(row[0])).collect()
+fn fingerprint(sketch: &MethodSketch) -> Option<u64> {
+    if let MethodSketch::Fingerprint(value) = sketch { Some(*value) } else { None }
 }
 
 /// Texts looked for at once: few, for in a crowd each has everybody as its candidates until the best are chosen.
 const TOGETHER: usize = 32;
 
 impl Sieve for SimHash {
-    fn sketch(&self, text: &str, scratch: &mut Scratch) -> Sketch {
-        let sketch = self.fingerprinter.sketch(text, scratch);
-        Sketch {
-            exact: sketch.exact,
-            empty: sketch.empty,
-            short: sketch.fingerprint.is_none() && !sketch.empty,
-            row: sketch.fingerprint.into_iter().collect(),
-        }
+    fn sketcher(&self) -> Sketcher {
+        Sketcher::Fingerprint
     }
 
     fn take(
         &mut self,
-        rows: &[&[u64]],
+        sketches: &[&MethodSketch],
         limit: usize,
         threads: usize,
         cancel: &AtomicBool,
     ) -> Result<Vec<Found>, DedupError> {
         let first = self.count;
-        self.count = count(first, rows.len())?;
-        let fingerprints: Vec<u64> = rows.iter().map(|row| row[0]).collect();
+        self.count = count(first, sketches.len())?;
+        let fingerprints: Vec<u64> =
+            sketches.iter().filter_map(|sketch| fingerprint(sketch)).collect();
+        let items: Vec<Item> = fingerprints.iter().copied().map(Item::Fingerprint).collect();
         let mut slots: Vec<(usize, Vec<Found>)> =
-            (0..rows.len()).step_by(TOGETHER).map(|start| (start, Vec::new())).collect();
+            (0..items.len()).step_by(TOGETHER).map(|start| (start, Vec::new())).collect();
         parallel::for_each(
             &mut slots,
             threads,
             cancel,
             || (),
             |(), (start, found)| {
-                let end = rows.len().min(*start + TOGETHER);
-                let items = items(&rows[*start..end]);
+                let end = items.len().min(*start + TOGETHER);
                 let all = SearchOptions::default();
-                let older = self.index.search_many(&items, all, 1, cancel)?;
+                let older = self.index.search_many(&items[*start..end], all, 1, cancel)?;
                 found.extend((*start..end).zip(older).map(|(place, older)| {
                     let older = older.matches.iter();
                     let mut candidates: Vec<Candidate> = older.map(candidate).collect();
@@ -88,7 +76,7 @@ impl Sieve for SimHash {
                 Ok(())
             },
         )?;
-        self.index.add_many(&items(rows), &[], cancel)?;
+        self.index.add_many(&items, &[], cancel)?;
         Ok(slots.into_iter().flat_map(|(_, found)| found).collect())
     }
 
@@ -105,7 +93,7 @@ impl Sieve for SimHash {
         true
     }
 
-    fn distance(&self, a: &[u64], b: &[u64]) -> Option<u32> {
-        Some(hamming::distance(*a.first()?, *b.first()?))
+    fn distance(&self, a: &MethodSketch, b: &MethodSketch) -> Option<u32> {
+        Some(hamming::distance(fingerprint(a)?, fingerprint(b)?))
     }
 }

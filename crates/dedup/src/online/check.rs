@@ -155,10 +155,12 @@ impl OnlineIndex {
             Item::Fingerprint(_) => {
                 let how = SearchOptions { limit: Some(MOST_VERIFIED), ..SearchOptions::default() };
                 let near = self.index.search(document.item, how)?;
-                let (by, mut scratch) = (&self.fingerprinter, Scratch::default());
                 let store = self.store.read();
-                let own = document.text.as_deref().filter(|_| !near.matches.is_empty());
-                let own = own.map(|text| Compared::new(text, verify, by, &mut scratch));
+                let own = if near.matches.is_empty() {
+                    None
+                } else {
+                    Compared::new(document, verify, self.fingerprinter())
+                };
                 for candidate in near.matches {
                     let stored = store.texts.as_ref().and_then(|texts| texts.get(candidate.id));
                     let Some(own) = &own else {
@@ -169,7 +171,7 @@ impl OnlineIndex {
                         Texts::None => return Ok(Ok(Some((candidate, None)))),
                         Texts::Ask => return Ok(Err(candidate.id)),
                     };
-                    if let Some(similarity) = own.similarity(other, &mut scratch) {
+                    if let Some(similarity) = own.similarity(other) {
                         return Ok(Ok(Some((candidate, Some(similarity)))));
                     }
                 }
@@ -190,9 +192,8 @@ impl OnlineIndex {
         let store = self.store.read();
         let texts = store.texts.as_ref()?;
         let text_of = |id| texts.get(id).filter(|_| self.index.has(id));
-        let mut scratch = Scratch::default();
-        let own = Compared::new(text, verify, &self.fingerprinter, &mut scratch);
-        let measure = |other: &str| own.similarity(other, &mut scratch);
+        let own = Compared::new(document, verify, self.fingerprinter())?;
+        let measure = |other: &str| own.similarity(other);
         let (id, similarity) = store.short.as_ref()?.find(text, least, text_of, measure)?;
         Some((Match { id, distance: 0 }, Some(similarity)))
     }
@@ -202,7 +203,7 @@ impl OnlineIndex {
         let Store { texts: Some(texts), short, .. } = store else { return };
         let (mut listed, mut scratch) = (ShortTexts::new(least), Scratch::default());
         for (id, text) in texts.iter().filter(|&(id, _)| self.index.has(id)) {
-            if self.fingerprinter.sketch(text, &mut scratch).fingerprint.is_none() {
+            if self.fingerprinter().is_short(text, &mut scratch) {
                 listed.add(id, text);
             }
         }

@@ -1,8 +1,9 @@
 //! The measure that was asked for, with its threshold.
 
+use super::Document;
 use crate::Measure;
 use crate::verify::Evidence;
-use simhash_sketch::{Fingerprinter, Scratch};
+use simhash_sketch::Fingerprinter;
 
 /// How candidates are confirmed.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -29,24 +30,24 @@ pub(super) struct Compared<'a> {
 }
 
 impl<'a> Compared<'a> {
-    /// The text is normalised.
+    /// Of a document; `None` if it has no text.
     pub(super) fn new(
-        text: &'a str,
+        document: &'a Document,
         verify: Verify,
         by: &'a Fingerprinter,
-        scratch: &mut Scratch,
-    ) -> Self {
-        let evidence = Evidence::of(text, verify.measure, by, scratch);
-        Self { text, evidence, verify, by }
+    ) -> Option<Self> {
+        let text = document.text.as_deref()?;
+        let evidence = Evidence::new(text, document.features.clone(), verify.measure, by);
+        Some(Self { text, evidence, verify, by })
     }
 
     /// The similarity to another normalised text where it is at least the least one. Texts that are equal have 1.
-    pub(super) fn similarity(&self, other: &str, scratch: &mut Scratch) -> Option<f64> {
+    pub(super) fn similarity(&self, other: &str) -> Option<f64> {
         if self.text == other {
             return (!other.is_empty()).then_some(1.0);
         }
         let Verify { measure, least } = self.verify;
-        let other = Evidence::of(other, measure, self.by, scratch);
+        let other = Evidence::new(other, None, measure, self.by);
         self.evidence.similarity(&other, measure, least)
     }
 }

@@ -58,7 +58,7 @@ impl OnlineIndex {
             None => Fields::default(),
         });
         let access = stored.longest_text.map_or(Access::Usual, |_| Access::Private);
-        Snapshot { index, recipe: self.fingerprinter.to_string(), access }
+        Snapshot { index, recipe: self.fingerprinter().to_string(), access }
     }
 
     /// Writes keys, texts and index as they are at the call.

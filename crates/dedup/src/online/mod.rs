@@ -30,7 +30,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use parking_lot::RwLock;
 use simhash_index::{Added, Hamming, Index, IndexError, Item, Writer};
-use simhash_sketch::{Fingerprinter, Scratch, Sketch};
+use simhash_sketch::{
+    Features, Fingerprinter, Kept, MethodSketch, Prepared, Preparer, Scratch, Sketcher,
+};
 
 pub use self::check::{Checked, Step, Texts};
 pub use self::compare::Verify;
@@ -55,6 +57,15 @@ pub struct Document {
     pub item: Item,
     /// The normalised text, where it is needed and known.
     pub text: Option<Box<str>>,
+    /// Its features, where it is verified: cut for the fingerprint, and kept.
+    features: Option<Features>,
+}
+
+impl Document {
+    /// What has no text.
+    pub fn without_text(item: Item) -> Self {
+        Self { item, text: None, features: None }
+    }
 }
 
 /// Keys and texts of live documents.
@@ -75,7 +86,7 @@ struct Store {
 #[derive(Debug)]
 pub struct OnlineIndex {
     index: Index,
-    fingerprinter: Fingerprinter,
+    preparer: Preparer,
     stored: Stored,
     store: Arc<RwLock<Store>>,
     /// Checks for which [`check::MOST_VERIFIED`] cut the candidates.
@@ -92,7 +103,7 @@ impl OnlineIndex {
         };
         Self {
             index,
-            fingerprinter,
+            preparer: Preparer::new(fingerprinter, Sketcher::Fingerprint),
             stored,
             store: Arc::new(RwLock::new(store)),
             truncated: AtomicU64::new(0),
@@ -107,7 +118,7 @@ impl OnlineIndex {
 
     /// What makes fingerprints.
     pub fn fingerprinter(&self) -> &Fingerprinter {
-        &self.fingerprinter
+        self.preparer.fingerprinter()
     }
 
     /// What is kept of documents.
@@ -122,17 +133,23 @@ impl OnlineIndex {
 
     /// A text as a document; the normalised text comes along where it can be stored, or where `verified`.
     pub fn document(&self, text: &str, verified: bool, scratch: &mut Scratch) -> Document {
-        let item = match self.fingerprinter.sketch(text, scratch) {
-            Sketch { empty: true, .. } => Item::Empty,
-            Sketch { fingerprint: Some(value), .. } => Item::Fingerprint(value),
-            Sketch { exact, .. } => Item::Exact(exact),
+        let kept = match self.stored.longest_text {
+            _ if verified => Kept::Features,
+            Some(_) => Kept::Text,
+            None => Kept::Nothing,
         };
-        if !verified && self.stored.longest_text.is_none() {
-            return Document { item, text: None };
-        }
-        let text = self.fingerprinter.normalize(text, scratch);
-        let wanted = verified || self.can_store(text);
-        Document { item, text: wanted.then(|| text.into()) }
+        let Prepared { exact, is_empty, sketch, mut material, .. } =
+            self.preparer.prepare(text, kept, scratch);
+        let item = match sketch {
+            _ if is_empty => Item::Empty,
+            MethodSketch::Fingerprint(value) => Item::Fingerprint(value),
+            _ => Item::Exact(exact),
+        };
+        let features = material.features.take();
+        let wanted = |text| verified || self.can_store(text);
+        let is_wanted = material.text(text).is_some_and(wanted);
+        let text = if is_wanted { material.into_text(text) } else { None };
+        Document { item, text, features }
     }
 
     fn can_store(&self, text: &str) -> bool {

@@ -12,7 +12,7 @@ use crate::options::Measure;
 use simhash_sketch::measure::{
     containment, cosine_at_least, edit_similarity_at_least, jaccard, jaccard_at_least,
 };
-use simhash_sketch::{ALMOST_ONE, Feature, Fingerprinter, Scratch, Shingles};
+use simhash_sketch::{ALMOST_ONE, Feature, Features, Fingerprinter, Scratch, Shingles};
 
 /// The similarity of two texts by [`Measure::Auto`]: 1 where they are equal after normalisation and not empty, else
 /// [`Shingles::verified`].
@@ -22,7 +22,7 @@ pub fn similarity(by: &Fingerprinter, a: &str, b: &str) -> f64 {
     if a == b {
         return if a.is_empty() { 0.0 } else { 1.0 };
     }
-    let [a, b] = [a, b].map(|text| by.shingles_of_normalized(text));
+    let [a, b] = [a, b].map(|text| Shingles::of_normalized(by, text, None));
     a.verified(&b, |a, b| Some(jaccard(a, b))).unwrap_or_default()
 }
 
@@ -41,25 +41,22 @@ pub(crate) enum Evidence {
 }
 
 impl Evidence {
-    /// Of a text, which is normalised first.
-    pub(crate) fn of(
+    /// Of a normalised text, of which `features` are the features where they have been cut.
+    pub(crate) fn new(
         text: &str,
+        features: Option<Features>,
         measure: Measure,
         by: &Fingerprinter,
-        scratch: &mut Scratch,
     ) -> Self {
         match measure {
             Measure::Auto | Measure::Jaccard | Measure::Containment => {
-                let mut sets = Shingles::default();
-                by.shingles_of(text, scratch, &mut sets);
-                Self::Sets(sets)
+                Self::Sets(Shingles::of_normalized(by, text, features))
             }
-            Measure::Edit => Self::Text(by.normalize(text, scratch).into()),
-            Measure::Cosine => {
-                let mut vector = Vec::new();
-                by.vector(text, scratch, &mut vector);
-                Self::Vector(vector)
-            }
+            Measure::Edit => Self::Text(text.into()),
+            Measure::Cosine => Self::Vector(match features {
+                Some(features) => features.into_vector(),
+                None => by.vector_of_normalized(text),
+            }),
         }
     }
 

@@ -25,7 +25,7 @@ mod segment;
 mod table;
 
 pub use image::BandSnapshot;
-pub use key::{band_key, band_keys};
+pub use key::band_keys;
 pub use kind::{BandIndex, BandMatches, Bands};
 pub use matches::{BandMatch, BandStats};
 pub use options::{BandOptions, BandSearch, Signatures};

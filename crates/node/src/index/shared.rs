@@ -71,7 +71,7 @@ impl Shared {
     /// One of them.
     pub(super) fn document(&self, texts: &Texts, row: usize, verified: bool) -> Document {
         with_memory(|Scratch { text, scratch }| match texts.get(row, text) {
-            Given::Fingerprint(value) => Document { item: Item::Fingerprint(value), text: None },
+            Given::Fingerprint(value) => Document::without_text(Item::Fingerprint(value)),
             Given::Text(text) => self.online.document(text, verified, scratch),
         })
     }

@@ -15,6 +15,7 @@
 //! integers and minima have no order of evaluation: every instruction set, thread and platform gives the same signature,
 //! and golden vectors hold them from release to release. The empty set has the empty signature, which resembles nothing.
 
+mod bands;
 mod bottom;
 mod estimate;
 mod one;
@@ -28,6 +29,7 @@ use simhash_text::OptionsError;
 use std::fmt;
 use std::sync::Arc;
 
+pub use bands::{band_key, band_keys};
 pub use estimate::Estimate;
 pub use value::Value;
 use value::mix;

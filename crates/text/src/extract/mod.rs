@@ -11,8 +11,8 @@ mod recipe;
 pub use error::OptionsError;
 pub use options::{ExtractorOptions, Segmenter, Unit, Weighting};
 
-use crate::feature::{Feature, Token, hash};
-use crate::tfidf::KeywordScratch;
+use crate::feature::{Cut, Feature, Features, Token, hash};
+use crate::tfidf::{KeywordScratch, TopK};
 use crate::words::{self, WordScratch};
 use crate::{Normalizer, ngram};
 use ahash::AHashMap;
@@ -86,13 +86,12 @@ impl Extractor {
     ///
     /// Cost: one pass; no allocation once `scratch` has grown, except by jieba-rs.
     pub fn features<'a>(&self, text: &str, scratch: &'a mut ExtractScratch) -> &'a [Feature] {
-        let ExtractScratch { features, hashes, words, keywords } = scratch;
         if self.plan.weighting == Weighting::TfIdf {
-            keywords.features(&self.plan.lexicon, self.plan.hmm, text, self.plan.top_k, features);
-            return features;
+            self.keywords(text, self.plan.top_k, scratch);
+            return &scratch.features;
         }
-        hashes.clear();
-        self.for_each_ngram(text, words, |ngram| hashes.push(hash(ngram.as_bytes())));
+        self.hashes(text, scratch);
+        let ExtractScratch { features, hashes, .. } = scratch;
         if self.plan.weighting == Weighting::Binary {
             hashes.sort_unstable();
             hashes.dedup();
@@ -100,6 +99,28 @@ impl Extractor {
         features.clear();
         features.extend(hashes.iter().map(|&hash| Feature { hash, weight: 1 }));
         features
+    }
+
+    /// All features of `text`, in one pass: those of its fingerprint, and of every measure.
+    ///
+    /// Cost: as [`features`](Self::features).
+    pub fn cut<'a>(&self, text: &str, scratch: &'a mut ExtractScratch) -> Cut<'a> {
+        match self.plan.weighting {
+            Weighting::Count => {
+                self.hashes(text, scratch);
+                Cut::Counted(&scratch.hashes)
+            }
+            Weighting::Binary => {
+                let all = self.features(text, scratch);
+                Cut::Weighted { all, heaviest: all.len() }
+            }
+            Weighting::TfIdf => {
+                self.keywords(text, None, scratch);
+                let all = scratch.features.as_slice();
+                let most = self.plan.top_k.map_or(all.len(), |top_k| top_k.of(all.len()));
+                Cut::Weighted { all, heaviest: most.min(all.len()) }
+            }
+        }
     }
 
     /// The feature hashes of `text` in blocks, for extractors whose weights are all 1; false, and no call, for the others.
@@ -117,22 +138,14 @@ impl Extractor {
         let ExtractScratch { hashes, words, .. } = scratch;
         hashes.resize(BLOCK, 0);
         let mut count = 0;
-        let mut add = |feature: &[u8]| {
-            hashes[count] = hash(feature);
+        self.for_each_hash(text, words, |hash| {
+            hashes[count] = hash;
             count += 1;
             if count == BLOCK {
                 block(hashes);
                 count = 0;
             }
-        };
-        let bytes = text.as_bytes();
-        match self.plan.unit {
-            Unit::Auto => ngram::for_each_by_script(text, |start, end| add(&bytes[start..end])),
-            Unit::Chars => {
-                ngram::for_each(text, self.plan.ngram, |start, end| add(&bytes[start..end]));
-            }
-            _ => self.for_each_ngram(text, words, |ngram| add(ngram.as_bytes())),
-        }
+        });
         block(&hashes[..count]);
         true
     }
@@ -168,21 +181,12 @@ impl Extractor {
     pub fn shingles(&self, text: &str, out: &mut Vec<u64>) {
         out.clear();
         if self.plan.weighting == Weighting::TfIdf {
-            let mut features = Vec::new();
-            KeywordScratch::default().features(
-                &self.plan.lexicon,
-                self.plan.hmm,
-                text,
-                None,
-                &mut features,
-            );
-            out.extend(features.iter().map(|feature| feature.hash));
-            out.sort_unstable();
-            return;
+            let mut scratch = ExtractScratch::default();
+            self.keywords(text, None, &mut scratch);
+            out.extend(scratch.features.iter().map(|feature| feature.hash));
+        } else {
+            self.for_each_hash(text, &mut WordScratch::default(), |hash| out.push(hash));
         }
-        self.for_each_ngram(text, &mut WordScratch::default(), |ngram| {
-            out.push(hash(ngram.as_bytes()));
-        });
         out.sort_unstable();
         out.dedup();
     }
@@ -198,6 +202,8 @@ impl Extractor {
         if self.plan.unit != Unit::Auto || ngram::ideographs(text) < LONG_FROM {
             return;
         }
+        #[cfg(feature = "counters")]
+        crate::counters::CUT_LONG.add();
         ngram::for_each(text, LONG, |start, end| out.push(hash(&text.as_bytes()[start..end])));
         out.sort_unstable();
         out.dedup();
@@ -206,20 +212,7 @@ impl Extractor {
     /// Replaces `out` with the distinct features of `text`, by ascending hash, the weights of equal ones added: the vector whose
     /// angle is the cosine similarity. Keywords are all there, those beyond `top_k` too.
     pub fn vector(&self, text: &str, scratch: &mut ExtractScratch, out: &mut Vec<Feature>) {
-        if self.plan.weighting == Weighting::TfIdf {
-            scratch.keywords.features(&self.plan.lexicon, self.plan.hmm, text, None, out);
-        } else {
-            out.clear();
-            out.extend_from_slice(self.features(text, scratch));
-        }
-        out.sort_unstable_by_key(|feature| feature.hash);
-        out.dedup_by(|next, first| {
-            let equal = next.hash == first.hash;
-            if equal {
-                first.weight = first.weight.saturating_add(next.weight);
-            }
-            equal
-        });
+        *out = Features::from(self.cut(text, scratch)).into_vector();
     }
 
     /// Fewest distinct features for which a Hamming distance says something: `max(8, 4 n)`.
@@ -231,6 +224,34 @@ impl Extractor {
     /// that an edit may turn far away, and lose nothing by it, as equal texts have equal ones.
     pub fn min_features(&self) -> usize {
         (4 * self.plan.ngram).max(8)
+    }
+
+    /// Replaces the features of `scratch` with the keywords of `text`, heaviest first.
+    fn keywords(&self, text: &str, top_k: Option<TopK>, scratch: &mut ExtractScratch) {
+        #[cfg(feature = "counters")]
+        crate::counters::CUT.add();
+        let ExtractScratch { features, keywords, .. } = scratch;
+        keywords.features(&self.plan.lexicon, self.plan.hmm, text, top_k, features);
+    }
+
+    /// Replaces the hashes of `scratch` with those of every n-gram, in text order.
+    fn hashes(&self, text: &str, scratch: &mut ExtractScratch) {
+        let ExtractScratch { hashes, words, .. } = scratch;
+        hashes.clear();
+        self.for_each_hash(text, words, |hash| hashes.push(hash));
+    }
+
+    /// Calls `each` with the hash of every n-gram, in text order.
+    fn for_each_hash(&self, text: &str, words: &mut WordScratch, mut each: impl FnMut(u64)) {
+        #[cfg(feature = "counters")]
+        crate::counters::CUT.add();
+        let bytes = text.as_bytes();
+        let n = self.plan.ngram;
+        match self.plan.unit {
+            Unit::Auto => ngram::for_each_by_script(text, |from, to| each(hash(&bytes[from..to]))),
+            Unit::Chars => ngram::for_each(text, n, |from, to| each(hash(&bytes[from..to]))),
+            _ => self.for_each_ngram(text, words, |ngram| each(hash(ngram.as_bytes()))),
+        }
     }
 
     fn for_each_ngram(&self, text: &str, scratch: &mut WordScratch, mut each: impl FnMut(&str)) {

@@ -160,6 +160,17 @@ impl Normalizer {
     /// Cost: one pass with the default steps, about two rounds of all steps with others. No allocation once `scratch` has
     /// grown, except for text with combining marks or conjoining jamo, and for HTML with signs left to neutralise.
     pub fn apply<'a>(&self, text: &'a str, scratch: &'a mut NormalizeScratch) -> &'a str {
+        #[cfg(feature = "counters")]
+        crate::counters::NORMALIZED.add();
+        self.apply_to_part(text, scratch)
+    }
+
+    /// [`apply`](Self::apply) to a sentence of a text, or to a text that is cut into sentences.
+    pub(crate) fn apply_to_part<'a>(
+        &self,
+        text: &'a str,
+        scratch: &'a mut NormalizeScratch,
+    ) -> &'a str {
         if *self == Self::OFF {
             return text;
         }

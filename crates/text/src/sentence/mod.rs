@@ -99,11 +99,13 @@ impl Longest {
     pub fn of<'a>(&self, text: &str, scratch: &'a mut SentenceScratch) -> &'a [Sentence] {
         /// Sentences that are collected beyond twice those wanted before the shorter ones go: sorting fewer is no cheaper.
         const SPARE: usize = 16;
+        #[cfg(feature = "counters")]
+        crate::counters::CUT_SENTENCES.add();
         let SentenceScratch { whole, one, found } = scratch;
         found.clear();
         let mut least = self.min_length;
-        for (index, sentence) in (0..).zip(sentences(self.before.apply(text, whole))) {
-            let sentence = self.after.apply(sentence, one);
+        for (index, sentence) in (0..).zip(sentences(self.before.apply_to_part(text, whole))) {
+            let sentence = self.after.apply_to_part(sentence, one);
             let length = length(sentence);
             if length < least {
                 continue;

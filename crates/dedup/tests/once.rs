@@ -1,0 +1,356 @@
+//! A text is gone over once: normalised once, cut into features once, its bands hashed once, whatever is done with it then.
+//!
+//! Only what is compared with new documents and was not kept for it is made again, of older documents' texts, and the long
+//! shingles of long texts, which nothing needs but a comparison.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+use simhash_dedup::online::{OnlineIndex, Step, Stored, Texts, Verify};
+use simhash_dedup::{
+    Cluster, Decision, DedupOptions, Deduper, FileOptions, Input, Measure, Method, Outputs,
+    dedup_files,
+};
+use simhash_index::{AddOptions, Index, IndexOptions, OnDuplicate};
+use simhash_sketch::{Fingerprinter, FingerprinterOptions, Scratch, Unit, Weighting};
+use simhash_text::counters::{BAND_KEYS, CUT, CUT_LONG, CUT_SENTENCES, NORMALIZED};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Mutex, MutexGuard};
+
+/// The counters are those of the process.
+static ALONE: Mutex<()> = Mutex::new(());
+
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Work {
+    normalized: u64,
+    cut: u64,
+    cut_long: u64,
+    cut_sentences: u64,
+    band_keys: u64,
+}
+
+impl Work {
+    /// What was done since the last look.
+    fn done() -> Self {
+        Self {
+            normalized: NORMALIZED.take(),
+            cut: CUT.take(),
+            cut_long: CUT_LONG.take(),
+            cut_sentences: CUT_SENTENCES.take(),
+            band_keys: BAND_KEYS.take(),
+        }
+    }
+}
+
+fn alone() -> MutexGuard<'static, ()> {
+    let alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    Work::done();
+    alone
+}
+
+/// Random numbers of 24 bits.
+fn random(seed: u32) -> impl Iterator<Item = u32> {
+    let mut state = u64::from(seed) * 2 + 1;
+    std::iter::repeat_with(move || {
+        state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+        (state >> 40) as u32
+    })
+}
+
+/// A text of so many ideographs that resembles no other, and changes where it is normalised.
+fn text(number: u32, length: usize) -> String {
+    let ideograph = |random: u32| char::from_u32(0x4e00 + random % 20_000);
+    let ideographs: String = random(number).take(length).filter_map(ideograph).collect();
+    format!("Ｎ{ideographs}。")
+}
+
+/// Pairs of near-duplicates: of each the second has one character more than the first.
+fn pairs(from: u32, count: u32, length: usize) -> Vec<String> {
+    let pair = |number| [text(number, length), format!("{}完", text(number, length))];
+    (from..from + count).flat_map(pair).collect()
+}
+
+/// Forty of eight words.
+fn of_words(number: u32) -> String {
+    const WORDS: [&str; 8] = ["北京", "交通", "新闻", "发布", "进展", "城市", "建设", "情况"];
+    random(number).take(40).map(|random| WORDS[random as usize % 8]).collect()
+}
+
+fn push(deduper: &mut Deduper, texts: &[String]) -> Vec<Decision> {
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    deduper.push(&texts, &AtomicBool::new(false)).unwrap()
+}
+
+fn duplicates(decisions: &[Decision]) -> usize {
+    decisions.iter().filter(|decision| decision.duplicate_of.is_some()).count()
+}
+
+const METHODS: [Method; 4] = [
+    Method::MinHash { plan: None },
+    Method::SimHash { max_distance: 8 },
+    Method::BruteForce,
+    Method::Sentences { count: 5 },
+];
+const MEASURES: [Measure; 5] =
+    [Measure::Auto, Measure::Jaccard, Measure::Containment, Measure::Edit, Measure::Cosine];
+
+fn band_keys(method: Method, documents: u64) -> u64 {
+    if matches!(method, Method::MinHash { .. }) { 24 * documents } else { 0 }
+}
+
+/// Of a batch without anything before it.
+fn of_one_batch(options: &DedupOptions, texts: &[String]) -> (usize, Work) {
+    let mut deduper = Deduper::new(options).unwrap();
+    Work::done();
+    let found = duplicates(&push(&mut deduper, texts));
+    (found, Work::done())
+}
+
+#[test]
+fn a_document_of_a_batch_is_gone_over_once_by_every_method_and_measure() {
+    let _alone = alone();
+    for method in METHODS {
+        for measure in MEASURES {
+            // Equal texts and single ones among them.
+            let mut texts = pairs(0, 50, 100);
+            texts.extend((1_000..1_050).map(|number| text(number, 100)));
+            texts.extend(texts.clone().into_iter().take(20));
+            let documents = texts.len() as u64;
+            let options = DedupOptions { method, measure, ..DedupOptions::default() };
+            let (found, work) = of_one_batch(&options, &texts);
+            assert_eq!(found, 70, "{method:?} {measure:?}");
+            // The features of no sketch; of the pairs they are compared.
+            let by_sentences = matches!(method, Method::Sentences { .. });
+            let cut = match measure {
+                _ if !by_sentences => documents,
+                Measure::Edit => 0,
+                _ => 100,
+            };
+            let expected = Work {
+                normalized: documents,
+                cut,
+                cut_sentences: if by_sentences { documents } else { 0 },
+                band_keys: band_keys(method, documents),
+                cut_long: 0,
+            };
+            assert_eq!(work, expected, "{method:?} {measure:?}");
+        }
+    }
+}
+
+#[test]
+fn features_that_no_sketch_needs_are_cut_for_a_comparison_only() {
+    let _alone = alone();
+    // Two sentences, of which one is equal.
+    let near = |number| [0, 1].map(|end| format!("{}{}", text(number, 100), text(end, 20)));
+    let mut texts: Vec<String> = (10..40).flat_map(near).collect();
+    texts.extend((1_000..1_050).map(|number| text(number, 100)));
+    let method = Method::Sentences { count: 1 };
+    for measure in MEASURES {
+        let options = DedupOptions { method, measure, ..DedupOptions::default() };
+        let (_, work) = of_one_batch(&options, &texts);
+        let compared = if measure == Measure::Edit { 0 } else { 60 };
+        let expected =
+            Work { normalized: 110, cut: compared, cut_sentences: 110, ..Work::default() };
+        assert_eq!(work, expected, "{measure:?}");
+    }
+    let options = DedupOptions { method: Method::Exact, ..DedupOptions::default() };
+    let (_, work) = of_one_batch(&options, &texts);
+    assert_eq!(work, Work { normalized: 110, ..Work::default() });
+}
+
+#[test]
+fn long_shingles_are_cut_once_for_those_that_reach_a_comparison() {
+    let _alone = alone();
+    for method in &METHODS[..3] {
+        let mut texts = pairs(0, 20, 600);
+        texts.extend((1_000..1_030).map(|number| text(number, 600)));
+        let options = DedupOptions { method: *method, ..DedupOptions::default() };
+        let (found, work) = of_one_batch(&options, &texts);
+        assert_eq!(found, 20);
+        let (band_keys, cut_sentences) = (band_keys(*method, 70), 0);
+        let expected = Work { normalized: 70, cut: 70, cut_long: 40, cut_sentences, band_keys };
+        assert_eq!(work, expected, "{method:?}");
+    }
+}
+
+#[test]
+fn words_keywords_and_binary_features_are_cut_once_too() {
+    let _alone = alone();
+    let mut keywords = FingerprinterOptions::preset("jieba-tfidf").unwrap();
+    keywords.min_features = Some(1);
+    let mut words = FingerprinterOptions::default();
+    words.extract.unit = Unit::Words;
+    let mut binary = FingerprinterOptions::default();
+    binary.extract.weighting = Some(Weighting::Binary);
+    for fingerprinter in [keywords, words, binary] {
+        for method in &METHODS[..3] {
+            for measure in MEASURES {
+                let (fingerprinter, method) = (fingerprinter.clone(), *method);
+                let options =
+                    DedupOptions { fingerprinter, method, measure, ..DedupOptions::default() };
+                let texts: Vec<String> = (0..60).map(of_words).collect();
+                let (_, work) = of_one_batch(&options, &texts);
+                assert_eq!((work.normalized, work.cut), (60, 60), "{options:?}");
+                assert_eq!(work.band_keys, band_keys(method, 60));
+            }
+        }
+    }
+}
+
+#[test]
+fn without_verification_nothing_is_made_for_it() {
+    let _alone = alone();
+    for method in METHODS {
+        let options = DedupOptions { method, min_similarity: None, ..DedupOptions::default() };
+        let (_, work) = of_one_batch(&options, &pairs(0, 50, 600));
+        let by_sentences = matches!(method, Method::Sentences { .. });
+        assert_eq!(work.normalized, 100, "{method:?}");
+        assert_eq!(
+            (work.cut, work.cut_long),
+            (if by_sentences { 0 } else { 100 }, 0),
+            "{method:?}"
+        );
+    }
+}
+
+#[test]
+fn an_older_document_is_gone_over_once_more_when_it_is_compared() {
+    let _alone = alone();
+    for method in &METHODS[..3] {
+        let mut deduper =
+            Deduper::new(&DedupOptions { method: *method, ..DedupOptions::default() }).unwrap();
+        let older: Vec<String> = (0..60).map(|number| text(number, 100)).collect();
+        let newer: Vec<String> =
+            (0..20).flat_map(|number| ["完", "了"].map(|end| text(number, 100) + end)).collect();
+        Work::done();
+        push(&mut deduper, &older);
+        let expected =
+            Work { normalized: 60, cut: 60, band_keys: band_keys(*method, 60), ..Work::default() };
+        assert_eq!(Work::done(), expected, "{method:?}");
+        assert_eq!(duplicates(&push(&mut deduper, &newer)), 40);
+        // Twenty of them, each compared with two new ones.
+        let expected =
+            Work { normalized: 60, cut: 60, band_keys: band_keys(*method, 40), ..Work::default() };
+        assert_eq!(Work::done(), expected, "{method:?}");
+    }
+}
+
+#[test]
+fn keys_of_more_positions_are_hashed_once_too() {
+    let _alone = alone();
+    // Of equal features, so that all texts meet in all buckets. The first 8 find room in that of a whole band, the next 8 each in
+    // that of one position more than the one before, and the others in none of the nine.
+    let crowd: Vec<String> = (0..300).map(|number| "甲乙".repeat(10 + number)).collect();
+    let options = DedupOptions { max_bucket: 8, ..DedupOptions::default() };
+    let (found, work) = of_one_batch(&options, &crowd);
+    assert_eq!(found, 299);
+    assert_eq!(work.band_keys, 24 * (300 + (1..=8).sum::<u64>() + 8 * (300 - 16)));
+}
+
+#[test]
+fn components_go_over_a_text_once_and_once_more_to_report_it() {
+    let _alone = alone();
+    for method in &METHODS[..3] {
+        let options = DedupOptions {
+            method: *method,
+            cluster: Cluster::Components,
+            ..DedupOptions::default()
+        };
+        let mut deduper = Deduper::new(&options).unwrap();
+        Work::done();
+        push(&mut deduper, &pairs(0, 30, 100));
+        let expected =
+            Work { normalized: 60, cut: 60, band_keys: band_keys(*method, 60), ..Work::default() };
+        assert_eq!(Work::done(), expected, "{method:?}");
+        assert_eq!(duplicates(&deduper.finish(&AtomicBool::new(false)).unwrap()), 30);
+        // Both of each pair; no band is looked for.
+        let expected = Work { normalized: 60, cut: 60, ..Work::default() };
+        assert_eq!(Work::done(), expected, "{method:?}");
+    }
+}
+
+#[test]
+fn a_record_of_a_file_is_gone_over_once() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("in.jsonl");
+    let record = |text: &String| format!("{{\"text\":\"{text}\"}}\n");
+    std::fs::write(&path, pairs(0, 50, 100).iter().map(record).collect::<String>()).unwrap();
+    for method in &METHODS[..3] {
+        let mut options = FileOptions { dry_run: true, ..FileOptions::default() };
+        options.dedup.method = *method;
+        let (inputs, outputs) = ([Input::File(path.clone())], Outputs::default());
+        let cancel = AtomicBool::new(false);
+        Work::done();
+        let summary = dedup_files(&inputs, &outputs, &options, &|_| {}, &cancel).unwrap();
+        assert_eq!(summary.duplicates, 50);
+        let expected = Work {
+            normalized: 100,
+            cut: 100,
+            band_keys: band_keys(*method, 100),
+            ..Work::default()
+        };
+        assert_eq!(Work::done(), expected, "{method:?}");
+    }
+}
+
+/// A live index.
+struct Live(OnlineIndex);
+
+impl Live {
+    fn new(longest_text: Option<u32>) -> Self {
+        let mut options = IndexOptions::default();
+        options.max_distance = 8;
+        let by = Fingerprinter::new(&FingerprinterOptions::default()).unwrap();
+        let stored = Stored { longest_text, ..Stored::default() };
+        Self(OnlineIndex::new(Index::new(&options).unwrap(), by, stored))
+    }
+
+    /// How many of the texts were duplicates.
+    fn check(&self, texts: &[String], verify: Option<Verify>) -> usize {
+        let mut scratch = Scratch::default();
+        let how = AddOptions { on_duplicate: OnDuplicate::Skip, ..AddOptions::default() };
+        let is_duplicate = |text: &&String| {
+            let document = self.0.document(text, verify.is_some(), &mut scratch);
+            let step = self.0.check_and_add(&document, None, how, verify, |_| Texts::None);
+            let Step::Done(checked) = step.unwrap() else { panic!("no text is asked for") };
+            checked.outcome.duplicate_of.is_some()
+        };
+        texts.iter().filter(is_duplicate).count()
+    }
+}
+
+#[test]
+fn the_live_index_goes_over_a_text_once() {
+    let _alone = alone();
+    let live = Live::new(None);
+    assert!(live.check(&pairs(0, 50, 100), None) > 30);
+    assert_eq!(Work::done(), Work { normalized: 100, cut: 100, ..Work::default() });
+}
+
+#[test]
+fn the_live_index_with_texts_cuts_a_stored_text_again_for_each_comparison() {
+    let _alone = alone();
+    for measure in MEASURES {
+        let live = Live::new(Some(1_000));
+        let verify = Some(Verify { measure, least: 0.8 });
+        assert_eq!(live.check(&pairs(0, 1, 100), None), 1);
+        Work::done();
+        let live = Live::new(Some(1_000));
+        assert_eq!(live.check(&pairs(0, 50, 300), verify), 50);
+        let again = if measure == Measure::Edit { 0 } else { 50 };
+        let expected = Work { normalized: 100, cut: 100 + again, ..Work::default() };
+        assert_eq!(Work::done(), expected, "{measure:?}");
+    }
+}
+
+#[test]
+fn a_short_text_of_the_live_index_is_normalised_once() {
+    let _alone = alone();
+    let live = Live::new(Some(1_000));
+    let texts: Vec<String> = (0..40).map(|number| text(number, 5)).collect();
+    assert_eq!(live.check(&texts, Some(Verify::default())), 0);
+    assert_eq!(Work::done().normalized, 40);
+    assert_eq!(live.check(&texts, Some(Verify::default())), 40);
+    assert_eq!(Work::done().normalized, 40);
+}

@@ -1,0 +1,116 @@
+//! A text that is prepared in one pass is what the passes one by one make of it.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+use proptest::prelude::*;
+use simhash_sketch::minhash::{MinHashOptions, MinHasher, band_keys};
+use simhash_sketch::sentences::{SentenceSketch, SentenceSketcher, SketchScratch};
+use simhash_sketch::{
+    Fingerprinter, FingerprinterOptions, Kept, MethodSketch, Normalizer, Preparer, Scratch,
+    Sketcher, TopK, Unit, Weighting,
+};
+use simhash_text::sentence::SentenceOptions;
+
+fn fingerprinters() -> Vec<FingerprinterOptions> {
+    let preset = |name| FingerprinterOptions::preset(name).unwrap();
+    let mut binary = preset("chars");
+    binary.extract.weighting = Some(Weighting::Binary);
+    let mut words = preset("auto");
+    words.extract.unit = Unit::Words;
+    let mut few = preset("jieba-tfidf");
+    (few.extract.top_k, few.min_features) = (Some(TopK::Count(3)), Some(2));
+    let plain = FingerprinterOptions { normalize: Normalizer::OFF, ..preset("auto") };
+    vec![preset("auto"), preset("jieba-tfidf"), binary, words, few, plain]
+}
+
+fn sketchers() -> Vec<Sketcher> {
+    let hasher = MinHasher::new(&MinHashOptions { hashes: 20, ..Default::default() }).unwrap();
+    let sentences = SentenceOptions { count: 2, min_length: 4, ..Default::default() };
+    vec![
+        Sketcher::None,
+        Sketcher::Fingerprint,
+        Sketcher::Signature { hasher, bands: 4, rows: 5 },
+        Sketcher::Sentences(SentenceSketcher::new(&sentences)),
+        Sketcher::Set,
+    ]
+}
+
+/// What the method remembers, made by itself.
+fn by_itself(by: &Fingerprinter, sketcher: &Sketcher, text: &str) -> MethodSketch {
+    let (mut scratch, mut set) = (Scratch::default(), Vec::new());
+    by.shingles(text, &mut scratch, &mut set);
+    match sketcher {
+        Sketcher::None => MethodSketch::None,
+        Sketcher::Fingerprint => by
+            .sketch(text, &mut scratch)
+            .fingerprint
+            .map_or(MethodSketch::None, MethodSketch::Fingerprint),
+        Sketcher::Signature { hasher, bands, rows } => {
+            let (mut positions, mut keys) = (Vec::new(), Vec::new());
+            hasher.signature::<u32>(&set, &mut positions);
+            band_keys(*bands, *rows, &positions, &mut keys);
+            if keys.is_empty() {
+                return MethodSketch::None;
+            }
+            MethodSketch::Signature { positions: positions.into(), keys: keys.into() }
+        }
+        Sketcher::Sentences(sketcher) => {
+            match sketcher.sketch(text, &mut SketchScratch::default()) {
+                SentenceSketch::Sentences(hashes) => MethodSketch::Sentences(hashes.into()),
+                SentenceSketch::Exact(_) | SentenceSketch::Empty => MethodSketch::None,
+            }
+        }
+        Sketcher::Set if set.is_empty() => MethodSketch::None,
+        Sketcher::Set => MethodSketch::Set(set.into()),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn one_pass_makes_what_many_make(
+        texts in prop::collection::vec("[北京市中心Ａa 。1]{0,30}|[\u{4e00}-\u{4e40}。]{300,500}|.{0,20}", 1..4),
+    ) {
+        let mut scratch = Scratch::default();
+        for options in fingerprinters() {
+            let by = Fingerprinter::new(&options).unwrap();
+            for sketcher in sketchers() {
+                let preparer = Preparer::new(by.clone(), sketcher.clone());
+                for text in &texts {
+                    let all = preparer.prepare(text, Kept::Features, &mut scratch);
+                    let expected = by_itself(&by, &sketcher, text);
+                    prop_assert_eq!(&all.sketch, &expected);
+                    let sketch = by.sketch(text, &mut Scratch::default());
+                    prop_assert_eq!((all.exact, all.is_empty), (sketch.exact, sketch.empty));
+                    let says_nothing = sketch.empty || matches!(sketcher, Sketcher::None);
+                    prop_assert_eq!(all.is_short, expected.is_none() && !says_nothing);
+
+                    let mut other = Scratch::default();
+                    let normalized = by.normalize(text, &mut other);
+                    prop_assert_eq!(all.material.text(text), Some(normalized));
+                    let of_features = matches!(
+                        sketcher,
+                        Sketcher::Fingerprint | Sketcher::Signature { .. } | Sketcher::Set
+                    );
+                    prop_assert_eq!(all.material.features.is_some(), of_features);
+                    if let Some(features) = all.material.features {
+                        let (mut set, mut vector) = (Vec::new(), Vec::new());
+                        by.shingles(text, &mut Scratch::default(), &mut set);
+                        by.vector(text, &mut Scratch::default(), &mut vector);
+                        prop_assert_eq!(features.clone().into_set(), set);
+                        prop_assert_eq!(features.into_vector(), vector);
+                    }
+
+                    let some = preparer.prepare(text, Kept::Text, &mut scratch);
+                    prop_assert_eq!(&some.sketch, &expected);
+                    prop_assert_eq!(some.material.text(text), Some(by.normalize(text, &mut other)));
+                    prop_assert!(some.material.features.is_none());
+                    let none = preparer.prepare(text, Kept::Nothing, &mut scratch);
+                    prop_assert_eq!((none.sketch, none.exact), (expected, sketch.exact));
+                    prop_assert!(none.material.text(text).is_none());
+                    prop_assert!(none.material.features.is_none());
+                }
+            }
+        }
+    }
+}
