@@ -85,11 +85,8 @@ impl Stream {
         }
         let mut decided = Vec::with_capacity(accepted.len());
         let mut accepted = accepted.into_iter();
-        loop {
-            let batch: Vec<_> = accepted.by_ref().take(BATCH_DOCUMENTS).collect();
-            if batch.is_empty() {
-                break;
-            }
+        while accepted.len() > 0 {
+            let batch = accepted.by_ref().take(BATCH_DOCUMENTS);
             self.decide_batch(intake, block, batch, &mut decided)?;
         }
         let mut decided = decided.into_iter();
@@ -100,22 +97,22 @@ impl Stream {
         Ok(entries.collect())
     }
 
-    fn decide_batch(
+    fn decide_batch<'b>(
         &mut self,
         intake: &mut Intake<'_>,
         block: &Block,
-        batch: Vec<(&Line, Parsed<'_>)>,
+        batch: impl Iterator<Item = (&'b Line, Parsed<'b>)>,
         entries: &mut Vec<Entry>,
     ) -> Result<(), DedupError> {
-        let (mut lines, mut texts) = (Vec::new(), Vec::new());
-        for (line, Parsed { text, id, prepared, .. }) in batch {
+        let (mut lines, mut texts, mut prepared) = (Vec::new(), Vec::new(), Vec::new());
+        for (line, Parsed { text, id, prepared: own, .. }) in batch {
             lines.push((line, id));
-            texts.push((text, prepared));
+            texts.push(text);
+            prepared.push(own);
         }
-        let mut documents: Vec<Document<'_>> = texts
-            .iter_mut()
-            .map(|(text, prepared)| Document { text, prepared: std::mem::take(prepared) })
-            .collect();
+        let documents = texts.iter().zip(prepared);
+        let mut documents: Vec<Document<'_>> =
+            documents.map(|(text, prepared)| Document { text, prepared }).collect();
         let verdicts = self.decider.represent(&mut documents, &intake.records, intake.cancel)?;
         let mut keep = Vec::new();
         for ((document, &(line, _)), verdict) in documents.iter().zip(&lines).zip(&verdicts) {
