@@ -3,7 +3,7 @@
 
 use crate::corpus::Corpus;
 use crate::report::{Report, Row, Settings};
-use simhash_index::bands::{BandIndex, BandOptions, BandPlan};
+use simhash_index::bands::{BandIndex, BandOptions, BandPlan, BandSearch};
 use simhash_sketch::minhash::{MinHashOptions, MinHasher, Scheme};
 use simhash_text::feature::hash;
 use std::collections::BTreeSet;
@@ -114,9 +114,7 @@ fn index(settings: &Settings) -> Result<Vec<Row>, String> {
     let adding = (crate::clock::cpu_seconds() - start) * 1e6 / count as f64;
     let start = crate::clock::cpu_seconds();
     for (id, signature) in taken.iter().zip(&signatures) {
-        let found = index
-            .search(signature, BandSearch { limit: Some(usize::MAX), ..BandSearch::default() })
-            .map_err(wrong)?;
+        let found = index.search(signature, BandSearch::default()).map_err(wrong)?;
         if id.is_some() && found.matches.first().map(|found| found.id) != *id {
             return Err(format!("document {id:?} is not found"));
         }

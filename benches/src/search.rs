@@ -7,6 +7,7 @@ use crate::fingerprints::{near, skewed, uniform};
 use crate::report::{Random, Report, Row, Settings};
 use simhash_index::{Index, IndexOptions, Item, PlanChoice, SearchOptions};
 use std::hint::black_box;
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 pub(crate) fn run(settings: &Settings) -> Result<Report, String> {

@@ -16,32 +16,22 @@
 
 pub mod bands;
 mod error;
-mod front;
 mod hamming;
 mod ids;
-mod image;
-pub mod join;
 pub mod live;
 mod memory;
-mod options;
 pub mod overlap;
-pub mod plan;
-mod run;
-mod scan;
 pub mod sentences;
-mod spread;
-mod stack;
-mod stats;
 mod union;
 
 pub use error::IndexError;
-pub use hamming::{Hamming, Index, Item, Match, Matches, Pending, SearchOptions};
-pub use image::Snapshot;
-pub use join::{Cluster, Pair, Pairs};
+pub use hamming::join::{Cluster, Pair, Pairs};
+pub use hamming::plan::{Estimate, MAX_DISTANCE, Plan, PlanChoice};
+pub use hamming::{
+    Hamming, Index, IndexOptions, Item, Match, Matches, Pending, SearchOptions, Snapshot, Stats,
+};
+pub use hamming::{join, plan};
 pub use live::{
     AddOptions, Added, Answer, Kind, Live, MAX_SKEW, OnDuplicate, Outcome, Window, Writer,
 };
-pub use options::IndexOptions;
-pub use plan::{Estimate, MAX_DISTANCE, Plan, PlanChoice};
-pub use stats::Stats;
 pub use union::Union;

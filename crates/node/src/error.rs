@@ -79,11 +79,6 @@ impl Failure {
         Self { panicked: true, ..failure }
     }
 
-    /// The same, of this file.
-    pub(crate) fn of(self, path: &impl Display) -> Self {
-        Self { message: format!("{path}: {}", self.message), option: None, ..self }
-    }
-
     pub(crate) fn is_panic(&self) -> bool {
         self.panicked
     }

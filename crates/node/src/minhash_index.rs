@@ -55,7 +55,7 @@ impl NativeMinHashIndex {
     #[napi(catch_unwind)]
     pub fn add(&self, env: Env, item: Unknown<'_>, at: Option<f64>) -> js::Result<f64> {
         let (texts, at) = (Texts::one(&item, "item", Accept::Signatures)?, time(at)?);
-        self.held.single(env, |shared| Ok(number(shared.index.add_at(&shared.item(&texts), at)?)))
+        self.held.single(env, |shared| Ok(number(shared.index.add_at(shared.item(&texts), at)?)))
     }
 
     /// Adds many items.
@@ -136,7 +136,7 @@ impl NativeMinHashIndex {
         let texts = Texts::one(&item, "item", Accept::Signatures)?;
         let how = AddOptions { at: time(at)?, on_duplicate: on_duplicate(duplicate.as_deref())? };
         self.held.single(env, |shared| {
-            Ok(shared.index.check_and_add_with(&shared.item(&texts), how)?.into())
+            Ok(shared.index.check_and_add_with(shared.item(&texts), how)?.into())
         })
     }
 

@@ -52,8 +52,7 @@ impl NativeSentenceIndex {
     #[napi(catch_unwind)]
     pub fn add(&self, env: Env, text: Unknown<'_>, at: Option<f64>) -> js::Result<f64> {
         let (texts, at) = (Texts::one(&text, "text", Accept::Texts)?, time(at)?);
-        self.held
-            .single(env, |shared| Ok(number(shared.index.add_at(&shared.item(&texts, 0), at)?)))
+        self.held.single(env, |shared| Ok(number(shared.index.add_at(shared.item(&texts, 0), at)?)))
     }
 
     /// Adds many texts.
@@ -86,7 +85,7 @@ impl NativeSentenceIndex {
     pub fn similar_id(&self, env: Env, text: Unknown<'_>, at: Option<f64>) -> js::Result<f64> {
         let (texts, at) = (Texts::one(&text, "text", Accept::Texts)?, time(at)?);
         self.held
-            .single(env, |shared| Ok(number(shared.index.similar(&shared.item(&texts, 0), at)?)))
+            .single(env, |shared| Ok(number(shared.index.similar(shared.item(&texts, 0), at)?)))
     }
 
     /// The same for many texts, in order.
@@ -163,7 +162,7 @@ impl NativeSentenceIndex {
         let texts = Texts::one(&text, "text", Accept::Texts)?;
         let how = AddOptions { at: time(at)?, on_duplicate: on_duplicate(duplicate.as_deref())? };
         self.held.single(env, |shared| {
-            Ok(shared.index.check_and_add_with(&shared.item(&texts, 0), how)?.into())
+            Ok(shared.index.check_and_add_with(shared.item(&texts, 0), how)?.into())
         })
     }
 

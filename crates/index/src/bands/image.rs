@@ -25,7 +25,7 @@ use super::table::SEGMENTS;
 use super::{BandIndex, BandOptions, BandPlan, Bands, Signatures};
 use crate::IndexError;
 use crate::ids::Ids;
-use crate::image::{ADVICE, ages, read_ages, read_window, window};
+use crate::live::saved::{ADVICE, ages, read_ages, read_window, window};
 use crate::live::{Asked, Keeping, State};
 
 const KIND: Kind = Kind { name: "minhash", made: "the signatures", advice: ADVICE };

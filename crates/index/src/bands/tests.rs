@@ -25,8 +25,8 @@ fn single_calls_are_done_while_a_batch_is_under_way_and_the_order_is_kept() {
     let items: Vec<Vec<u32>> = (0..300).map(|number| signature(number % 90, number)).collect();
     let single = |index: &BandIndex, number: usize| {
         let number = number as u32;
-        index.check_and_add(&signature(number * 7 % 90, number + 1000)).unwrap();
-        index.add(&signature(number * 31 % 90, number + 2000)).unwrap();
+        index.check_and_add(signature(number * 7 % 90, number + 1000)).unwrap();
+        index.add(signature(number * 31 % 90, number + 2000)).unwrap();
         index.delete(u64::from(number * 13 % 200)).unwrap();
     };
     for window in [None, Some(Window { max_age: None, max_count: Some(70) })] {
@@ -89,12 +89,12 @@ fn a_snapshot_is_the_index_at_the_call_whatever_comes_before_it_is_written() {
     let index = filled();
     let expected = saved(&index, index.snapshot());
     let changes: [fn(&BandIndex); 5] = [
-        |index| assert!(index.add_at(&signature(1, 9000), Some(5000)).is_ok()),
+        |index| assert!(index.add_at(signature(1, 9000), Some(5000)).is_ok()),
         |index| assert!(index.delete(7).unwrap()),
         |index| assert_eq!(index.expire(2500).unwrap(), 2500),
         |index| {
             let touch = AddOptions { at: Some(5000), on_duplicate: OnDuplicate::Touch };
-            let outcome = index.check_and_add_with(&signature(9, 9), touch).unwrap();
+            let outcome = index.check_and_add_with(signature(9, 9), touch).unwrap();
             assert!(outcome.duplicate_of.is_some());
         },
         |index| {
@@ -115,7 +115,7 @@ fn a_snapshot_is_the_index_at_the_call_whatever_comes_before_it_is_written() {
 fn an_index_that_is_full_takes_more_when_the_oldest_have_left() {
     let index = index(None);
     for number in 0..1024 {
-        index.add(&signature(number, number)).unwrap();
+        index.add(signature(number, number)).unwrap();
     }
     index.shared.state.write().kind.documents.skip((1 << 19) - 2);
     let items: Vec<Vec<u32>> = (0..8190).map(|number| signature(number, 5000)).collect();
@@ -133,7 +133,7 @@ fn an_index_that_is_full_takes_more_when_the_oldest_have_left() {
 fn counts_and_bytes_are_told_without_looking_at_any_entry() {
     let index = index(Some(Window::default()));
     for number in 0..20_000 {
-        index.add(&signature(number % 700, number)).unwrap();
+        index.add(signature(number % 700, number)).unwrap();
     }
     assert_eq!(walking::visited(|| assert_eq!(index.stats().live, 20_000)), 0);
     assert!(index.stats().crowded > 0);

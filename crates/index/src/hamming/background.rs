@@ -1,14 +1,14 @@
 //! Changes to the shared state, and the merges that follow from them.
 //!
-//! A merge is due when a front is full, too much is dead, or somebody asks for one run of everything. It then runs on a
+//! A merge is due when a memtable is full, too much is dead, or somebody asks for one segment of everything. It then runs on a
 //! thread that lives only as long as there is work. If additions outrun the merges, the adding thread waits for them.
 //!
 //! Whatever a merge does to the state it does in slices, so that nobody waits for long. What it drops it forgets before
-//! it puts the first table in place: a fingerprint that is added again before its turn goes into a front then, one that
-//! is added later is new. So a live fingerprint is in a front or in every table at any moment.
+//! it puts the first table in place: a fingerprint that is added again before its turn goes into a memtable then, one that
+//! is added later is new. So a live fingerprint is in a memtable or in every table at any moment.
 //!
-//! A merge that panics is the last one. The fronts that it was to merge stay, and so do the tables that it has replaced:
-//! every answer remains exact, additions go into fronts, and who asks for a sealed run gets [`IndexError::Merge`].
+//! A merge that panics is the last one. The memtables that it was to merge stay, and so do the tables that it has replaced:
+//! every answer remains exact, additions go into memtables, and who asks for a segment gets [`IndexError::Merge`].
 
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -23,10 +23,10 @@ use parking_lot::{Condvar, Mutex};
 
 use super::Hamming;
 use crate::IndexError;
+use crate::hamming::segment::Segment;
+use crate::hamming::tables::{BACKLOG, Job};
 use crate::ids::Ids;
 use crate::live::Shared;
-use crate::run::Run;
-use crate::stack::{BACKLOG, Job};
 
 /// Items added under one exclusive hold of the state: about a tenth of a millisecond.
 pub(super) const SLICE: usize = 512;
@@ -77,12 +77,12 @@ impl Worker {
 }
 
 impl Shared<Hamming> {
-    /// Waits while too many fronts wait for their merge, or more is dead than lives. Whoever has added or deleted so much
+    /// Waits while too many memtables wait for their merge, or more is dead than lives. Whoever has added or deleted so much
     /// does so without keeping others from their turns.
     pub(super) fn catch_up(self: &Arc<Self>) {
         let is_behind = || {
             let state = self.state.read();
-            state.kind.stack.waiting() > BACKLOG || state.kind.ids.is_mostly_dead()
+            state.kind.tables.waiting() > BACKLOG || state.kind.ids.is_mostly_dead()
         };
         while is_behind() && !self.background.worker.has_failed() {
             if self.is_due() {
@@ -131,27 +131,27 @@ impl Shared<Hamming> {
 
     pub(super) fn is_due(&self) -> bool {
         let state = self.state.read();
-        state.kind.stack.is_idle() && (state.kind.stack.is_due() || state.kind.ids.should_purge())
+        state.kind.tables.is_idle() && (state.kind.tables.is_due() || state.kind.ids.should_purge())
     }
 
     /// What is dead is dropped when there is much of it, and whenever little is rewritten.
     fn next_job(&self) -> Option<Job> {
         let mut state = self.state.write();
-        if !state.kind.stack.is_idle() {
+        if !state.kind.tables.is_idle() {
             return None;
         }
         if state.kind.ids.known().1 == 0 {
-            state.kind.stack.answer();
+            state.kind.tables.answer();
         }
-        let purge = state.kind.ids.should_purge() || state.kind.stack.is_requested();
-        if !(purge || state.kind.stack.is_due()) {
+        let purge = state.kind.ids.should_purge() || state.kind.tables.is_requested();
+        if !(purge || state.kind.tables.is_due()) {
             return None;
         }
         if purge {
-            // The dead of the front would have to stay, and might be most of all.
-            state.kind.stack.set_aside();
+            // The dead of the memtable would have to stay, and might be most of all.
+            state.kind.tables.set_aside();
         }
-        let job = state.kind.stack.job();
+        let job = state.kind.tables.job();
         let drop = purge || job.drops_easily(state.kind.ids.died());
         Some(if drop { job.purging(state.kind.ids.take_died()) } else { job })
     }
@@ -165,12 +165,12 @@ impl Shared<Hamming> {
         }
         let job = &mut job.without(dead);
         let dropped = job.dropped();
-        self.state.write().kind.stack.begin();
+        self.state.write().kind.tables.begin();
         for values in dropped.chunks(SLICE) {
             let mut state = self.state.write();
             for &value in values {
                 if !state.kind.ids.forget(value) {
-                    state.kind.stack.push(value);
+                    state.kind.tables.push(value);
                 }
             }
         }
@@ -180,21 +180,24 @@ impl Shared<Hamming> {
         }
         let threads = if job.is_requested() { cores() } else { 1 };
         self.background.worker.taken.store(job.bytes(threads), Ordering::Relaxed);
-        job.run(threads, |number, table| self.state.write().kind.stack.put_table(number, table));
+        job.run(threads, |number, table| self.state.write().kind.tables.put_table(number, table));
         self.background.worker.taken.store(0, Ordering::Relaxed);
-        self.state.write().kind.stack.commit(job);
+        self.state.write().kind.tables.commit(job);
         // Its memory serves again: a page that the system must clear first costs more than the additions that fill it.
         if let Some(front) = job.take_front().filter(|_| !job.is_requested()) {
             let empty = front.emptied();
-            self.state.write().kind.stack.reuse(empty);
+            self.state.write().kind.tables.reuse(empty);
         }
         self.background.worker.notify();
     }
 
     /// One run of everything that is here now; additions and searches go on meanwhile, and what is added then is not in
     /// it. `cancel` ends the waiting, not the merge.
-    pub(super) fn seal(self: &Arc<Self>, cancel: &AtomicBool) -> Result<Option<Run>, IndexError> {
-        let sealed = self.state.write().kind.stack.request();
+    pub(super) fn seal(
+        self: &Arc<Self>,
+        cancel: &AtomicBool,
+    ) -> Result<Option<Segment>, IndexError> {
+        let sealed = self.state.write().kind.tables.request();
         self.wait(&sealed, cancel)
     }
 
@@ -202,10 +205,10 @@ impl Shared<Hamming> {
     pub(super) fn seal_before(
         self: &Arc<Self>,
         cancel: &AtomicBool,
-    ) -> Result<(Option<Run>, u64), IndexError> {
+    ) -> Result<(Option<Segment>, u64), IndexError> {
         let (sealed, end) = {
             let mut state = self.state.write();
-            (state.kind.stack.request(), state.kind.ids.ids().next())
+            (state.kind.tables.request(), state.kind.ids.ids().next())
         };
         Ok((self.wait(&sealed, cancel)?, end))
     }
@@ -213,9 +216,9 @@ impl Shared<Hamming> {
     /// What a merge that was asked for has made; `cancel` ends the waiting, not the merge.
     pub(super) fn wait(
         self: &Arc<Self>,
-        sealed: &Receiver<Option<Run>>,
+        sealed: &Receiver<Option<Segment>>,
         cancel: &AtomicBool,
-    ) -> Result<Option<Run>, IndexError> {
+    ) -> Result<Option<Segment>, IndexError> {
         loop {
             if self.is_due() {
                 self.start();

@@ -3,7 +3,7 @@
 //! A batched check-and-add first looks every item up in parallel, holding no lock beyond a slice (a lock held across a
 //! parallel loop could be waited for by a task that the same thread picks up). Until then it can be cancelled and has changed
 //! nothing. Then it takes its turns, a slice of items each: it corrects what has changed since the look, decides in order
-//! against what has come since (a stack of its own), and adds.
+//! against what has come since (a tables of its own), and adds.
 
 use std::collections::hash_map::Entry;
 use std::ops::Range;
@@ -13,17 +13,17 @@ use ahash::AHashMap;
 
 use super::{Hamming, Item, Match, Stage, stored_all};
 use crate::IndexError;
+use crate::hamming::scan::Hit;
+use crate::hamming::tables::Tables;
 use crate::ids::Ids;
 use crate::live::{Added, Live, Outcome, SLICE, Writer, each};
-use crate::scan::Hit;
-use crate::stack::Stack;
 
 /// Items decided on in one turn: a tenth of a millisecond, and as long a single change waits.
 const TURN: usize = 64;
 
 /// What has been added since the parallel look began, by others and by the batch itself.
 struct Late {
-    stack: Stack,
+    tables: Tables,
     first: AHashMap<u64, u64>,
     texts: AHashMap<u128, u64>,
     /// Ids before this one are in it, or were there before.
@@ -35,7 +35,7 @@ impl Late {
         match stored {
             Item::Fingerprint(value) => {
                 let mut hits = Vec::new();
-                self.stack.find(value, distance, &mut hits);
+                self.tables.find(value, distance, &mut hits);
                 hits.into_iter()
                     .map(|hit| Match { id: self.first[&hit.value], distance: hit.distance })
                     .min_by_key(|found| (found.distance, found.id))
@@ -50,7 +50,7 @@ impl Late {
             Item::Fingerprint(value) => {
                 if let Entry::Vacant(free) = self.first.entry(value) {
                     free.insert(id);
-                    self.stack.push(value);
+                    self.tables.push(value);
                 }
             }
             Item::Exact(text) => drop(self.texts.entry(text).or_insert(id)),
@@ -100,7 +100,7 @@ impl Hamming {
                 _ => None,
             });
             queries.extend(fingerprints);
-            self.stack.find_each(&queries, distance, |query, hit| hits.push((query, hit)));
+            self.tables.find_each(&queries, distance, |query, hit| hits.push((query, hit)));
             let hit_values = |hits: &[(usize, Hit)], touch: &dyn Fn(u64)| {
                 for (_, hit) in hits {
                     touch(hit.value);
@@ -146,7 +146,7 @@ impl Live<Hamming> {
             let kind = &self.shared.state.read().kind;
             let unsealed = kind.unsealed.as_ref().map(|unsealed| unsealed.from);
             Late {
-                stack: Stack::with_front(self.shared_plan(), items.len()),
+                tables: Tables::with_front(self.shared_plan(), items.len()),
                 first: AHashMap::new(),
                 texts: AHashMap::new(),
                 seen: unsealed.unwrap_or(kind.ids.ids().next()),
@@ -184,17 +184,17 @@ impl Writer<'_, Hamming> {
     /// Whether so many had better be sealed at once.
     fn is_bulk(&self, count: usize) -> bool {
         let shared = &self.live.shared;
-        shared.state.read().kind.stack.is_bulk(count) && !shared.background.worker.has_failed()
+        shared.state.read().kind.tables.is_bulk(count) && !shared.background.worker.has_failed()
     }
 
     /// Adds a few items for which there is room, one after the other, their reads overlapping.
     fn add_slice(&mut self, items: &[Item]) -> Range<u64> {
         let mut state = self.live.shared.state.write();
-        let Hamming { stack, ids, .. } = &mut state.kind;
+        let Hamming { tables, ids, .. } = &mut state.kind;
         for &item in items {
             if let Item::Fingerprint(value) = item {
                 ids.prefetch(value);
-                stack.prefetch(value);
+                tables.prefetch(value);
             }
         }
         let first = ids.ids().next();
@@ -205,7 +205,7 @@ impl Writer<'_, Hamming> {
                 _ => None,
             })
             .collect();
-        let due = stack.extend(&fresh);
+        let due = tables.extend(&fresh);
         let added = first..ids.ids().next();
         drop(state);
         if due {

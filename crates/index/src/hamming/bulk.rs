@@ -13,9 +13,9 @@ use std::sync::atomic::AtomicBool;
 use super::background::SLICE;
 use super::{Hamming, Item, Unsealed, stored_all};
 use crate::IndexError;
+use crate::hamming::scan::Hit;
 use crate::ids::Ids;
 use crate::live::{Added, Writer};
-use crate::scan::Hit;
 
 impl Hamming {
     /// Adds items for which there is room, their fingerprints to the unsealed ones.
@@ -36,15 +36,15 @@ impl Hamming {
         }
     }
 
-    /// Enters unsealed fingerprints into a front, where no merge takes them any more.
+    /// Enters unsealed fingerprints into a memtable, where no merge takes them any more.
     fn enter(&mut self, values: &[u64]) {
         let mut hits: Vec<Hit> = Vec::new();
         for &value in values {
             hits.clear();
-            self.stack.find(value, 0, &mut hits);
-            // One that was purged in between is gone, or has come back in a front.
+            self.tables.find(value, 0, &mut hits);
+            // One that was purged in between is gone, or has come back in a memtable.
             if hits.is_empty() && self.ids.is_known(value) {
-                self.stack.push(value);
+                self.tables.push(value);
             }
         }
     }
@@ -76,7 +76,7 @@ impl Writer<'_, Hamming> {
         let values = values.unwrap_or_default();
         self.unlocked(|shared| {
             shared.background.reached(super::Stage::Assigned);
-            let sealed = shared.state.write().kind.stack.request_with(Arc::clone(&values));
+            let sealed = shared.state.write().kind.tables.request_with(Arc::clone(&values));
             if shared.wait(&sealed, &AtomicBool::new(false)).is_err() {
                 for values in values.chunks(SLICE) {
                     shared.state.write().kind.enter(values);

@@ -7,7 +7,17 @@ mod background;
 mod batch;
 mod bulk;
 mod documents;
+mod image;
 mod item;
+pub mod join;
+mod memtable;
+mod options;
+pub mod plan;
+mod scan;
+mod segment;
+mod spread;
+mod stats;
+mod tables;
 mod whole;
 
 use std::sync::Arc;
@@ -15,16 +25,19 @@ use std::sync::atomic::AtomicBool;
 
 use self::background::Worker;
 pub(crate) use self::documents::Documents;
+pub use self::image::Snapshot;
 pub use self::item::{Item, Match, SearchOptions};
+pub use self::options::IndexOptions;
+use self::plan::{MAX_DISTANCE, Plan};
+use self::scan::Hit;
+use self::segment::Segment;
+use self::spread::spread;
+pub use self::stats::Stats;
+use self::tables::Tables;
 pub(crate) use self::whole::Parts;
 pub use self::whole::Pending;
 use crate::live::{Added, Answer, Keeping, Kind, Live, Nearest, Outcome, Shared, State, Writer};
-use crate::plan::{MAX_DISTANCE, Plan};
-use crate::run::Run;
-use crate::scan::{self, Hit};
-use crate::spread::spread;
-use crate::stack::Stack;
-use crate::{IndexError, IndexOptions, Stats, Window};
+use crate::{IndexError, Window};
 
 /// The answer to a search in a Hamming index, ordered by distance, then id.
 pub type Matches = Answer<Match>;
@@ -43,7 +56,7 @@ pub struct Settings {
 /// Fingerprints in sorted tables, and who holds them.
 #[derive(Debug)]
 pub struct Hamming {
-    stack: Stack,
+    tables: Tables,
     ids: Documents,
     /// A batch under way whose fingerprints are not in the tables yet.
     unsealed: Option<Unsealed>,
@@ -129,7 +142,7 @@ impl Kind for Hamming {
         Ok(())
     }
 
-    fn form<'a>(_: &Settings, item: &'a Item) -> Item {
+    fn form(_: &Settings, item: &Item) -> Item {
         stored(*item)
     }
 
@@ -175,13 +188,13 @@ impl Kind for Hamming {
         let unknown = hint == Some(stored);
         let Item::Fingerprint(value) = stored else { return (self.ids.add(stored).0, false) };
         if unknown {
-            let due = self.stack.push(value);
+            let due = self.tables.push(value);
             return (self.ids.add_unknown(value), due);
         }
         // Written last: by then the lines have come. A search has read them already.
-        self.stack.prefetch(value);
+        self.tables.prefetch(value);
         match self.ids.add(stored) {
-            (id, true) => (id, self.stack.push(value)),
+            (id, true) => (id, self.tables.push(value)),
             (id, false) => (id, false),
         }
     }
@@ -231,14 +244,14 @@ impl Kind for Hamming {
 
 impl Hamming {
     fn new(plan: &Arc<Plan>) -> Self {
-        Self { stack: Stack::new(Arc::clone(plan)), ids: Documents::new(), unsealed: None }
+        Self { tables: Tables::new(Arc::clone(plan)), ids: Documents::new(), unsealed: None }
     }
 
     /// The hits of a fingerprint in the tables; their ids are asked for as soon as each is found.
     fn hits(&self, stored: Item, distance: u32) -> Vec<Hit> {
         let mut hits = Vec::new();
         if let Item::Fingerprint(value) = stored {
-            self.stack.find_each(&[value], distance, |_, hit| {
+            self.tables.find_each(&[value], distance, |_, hit| {
                 self.ids.prefetch(hit.value);
                 hits.push(hit);
             });
@@ -364,22 +377,22 @@ impl Live<Hamming> {
             live: state.live(),
             fingerprints,
             dead,
-            front: state.kind.stack.front_len(),
-            runs: state.kind.stack.run_lens().collect(),
+            front: state.kind.tables.front_len(),
+            runs: state.kind.tables.run_lens().collect(),
             plan: self.plan().name().to_owned(),
             tables: self.plan().prefixes().len(),
-            table_bytes: state.kind.stack.bytes(),
+            table_bytes: state.kind.tables.bytes(),
             merge_bytes: self.shared.background.worker.merge_bytes(),
             id_bytes: state.kind.ids.bytes(),
             window_bytes: state.ages.bytes(),
-            huge_pages: state.kind.stack.is_huge(),
+            huge_pages: state.kind.tables.is_huge(),
             merging: self.shared.background.worker.is_busy(),
             truncated: self.shared.truncated(),
         }
     }
 
-    /// Seals everything into one run without dead fingerprints, the fastest form to search. Additions and searches go on
-    /// meanwhile; what is added then need not be in the run. On all cores, 10 to 20 ns per fingerprint and table.
+    /// Seals everything into one segment without dead fingerprints, the fastest form to search. Additions and searches go on
+    /// meanwhile; what is added then need not be in the segment. On all cores, 10 to 20 ns per fingerprint and table.
     /// Does nothing if merging has failed before, see [`IndexError::Merge`].
     pub fn compact(&self) {
         // Nothing cancels it, and where merging has failed everything is found all the same.
@@ -396,7 +409,7 @@ impl Live<Hamming> {
 
     /// A run of everything that is here, after compacting, none if there are no fingerprints; and the id that the next
     /// addition got at that moment.
-    pub(crate) fn sealed(&self, cancel: &AtomicBool) -> Result<(Option<Run>, u64), IndexError> {
+    pub(crate) fn sealed(&self, cancel: &AtomicBool) -> Result<(Option<Segment>, u64), IndexError> {
         self.shared.seal_before(cancel)
     }
 

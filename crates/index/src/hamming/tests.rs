@@ -293,7 +293,7 @@ fn what_tables_have_too_much_is_not_in_an_opened_index() {
 fn the_dead_that_a_merge_could_not_drop_go_with_a_later_one() {
     let index = index(None);
     index.shared.background.worker.hold(true);
-    // The first 2,048 fill a front, the others are in the next.
+    // The first 2,048 fill a memtable, the others are in the next.
     for number in 0..2050 {
         index.add(item(number)).unwrap();
     }

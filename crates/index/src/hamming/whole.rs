@@ -8,11 +8,11 @@ use ahash::AHashSet;
 
 use super::{Documents, Hamming, Item};
 use crate::IndexError;
-use crate::image::Snapshot;
+use crate::hamming::image::Snapshot;
+use crate::hamming::plan::Plan;
+use crate::hamming::segment::{self, Segment};
+use crate::hamming::tables::Tables;
 use crate::live::{Ages, Asked, Live, Shared, Window};
-use crate::plan::Plan;
-use crate::run::{self, Run};
-use crate::stack::Stack;
 
 /// What an index is made of at one moment.
 pub(crate) struct Parts<'a> {
@@ -27,7 +27,7 @@ pub(crate) struct Parts<'a> {
 #[derive(Debug)]
 pub struct Pending<T> {
     shared: Arc<Shared<Hamming>>,
-    sealed: Receiver<Option<Run>>,
+    sealed: Receiver<Option<Segment>>,
     asked: Asked<Option<(Snapshot, T)>>,
 }
 
@@ -75,7 +75,7 @@ impl Live<Hamming> {
             let beside = beside(&|id| shared.state.read().has(id));
             Some((snapshot, beside))
         });
-        let sealed = self.shared.state.write().kind.stack.request();
+        let sealed = self.shared.state.write().kind.tables.request();
         if self.shared.is_due() {
             self.shared.start();
         }
@@ -91,8 +91,8 @@ impl Live<Hamming> {
     ) -> Result<Self, IndexError> {
         window.unwrap_or_default().check()?;
         super::checked_distance(max_distance)?;
-        let (stack, ids) = (Stack::new(Arc::clone(&plan)), Documents::starting_at(first)?);
-        Ok(Self::around(plan, max_distance, window, Hamming { stack, ids, unsealed: None }))
+        let (tables, ids) = (Tables::new(Arc::clone(&plan)), Documents::starting_at(first)?);
+        Ok(Self::around(plan, max_distance, window, Hamming { tables, ids, unsealed: None }))
     }
 
     /// The next id's item; None: the id has been used and is gone.
@@ -100,14 +100,14 @@ impl Live<Hamming> {
         self.shared.state.write().kind.ids.restore(item);
     }
 
-    /// Completes a restored index. What was added after the run was sealed is not in it and enters a front now; what was
+    /// Completes a restored index. What was added after the segment was sealed is not in it and enters a memtable now; what was
     /// deleted since is left out of the tables.
-    pub(crate) fn finish(&mut self, run: Option<Run>, ages: Ages) {
+    pub(crate) fn finish(&mut self, run: Option<Segment>, ages: Ages) {
         let mut state = self.shared.state.write();
         state.ages = ages;
-        let Hamming { stack, ids, .. } = &mut state.kind;
+        let Hamming { tables, ids, .. } = &mut state.kind;
         let run = run.filter(|run| run.len() > 0);
-        let values = run.as_ref().map_or(&[][..], Run::values);
+        let values = run.as_ref().map_or(&[][..], Segment::values);
         let (known, _) = ids.known();
         let found = values.iter().filter(|&&value| ids.first(value).is_some()).count();
         let mut missing = Vec::new();
@@ -123,12 +123,12 @@ impl Live<Hamming> {
             let lives = |value: u64| ids.first(value).is_some();
             let keep: Option<&(dyn Fn(u64) -> bool + Sync)> = Some(&lives);
             let whole = found == run.len();
-            let run = if whole { run } else { run::build(self.plan(), &[&run], &[], keep) };
+            let run = if whole { run } else { segment::build(self.plan(), &[&run], &[], keep) };
             if run.len() > 0 {
-                stack.put(run);
+                tables.put(run);
             }
         }
-        stack.extend(&missing);
+        tables.extend(&missing);
         drop(state);
         if self.shared.is_due() {
             self.shared.start();

@@ -37,12 +37,18 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
     fn window(options: &Self::Options) -> Option<Window>;
 
     /// Whether an item fits this index.
+    ///
+    /// # Errors
+    /// What does not fit.
     fn check(options: &Self::Options, item: &Self::Item) -> Result<(), IndexError>;
 
     /// An item that fits, to be looked up.
     fn form<'a>(options: &Self::Options, item: &'a Self::Item) -> Self::Form<'a>;
 
     /// The options of a search, checked, with its own in place of what was left out.
+    ///
+    /// # Errors
+    /// An option out of range.
     fn search_options(
         options: &Self::Options,
         search: Self::Search,
@@ -81,6 +87,9 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
     fn nearest(&self, options: &Self::Options, form: &Self::Form<'_>) -> Nearest<Self>;
 
     /// Whether so many more documents can be numbered.
+    ///
+    /// # Errors
+    /// [`IndexError::Full`].
     fn check_room(&self, more: u64) -> Result<(), IndexError>;
 
     /// Adds an item for which there is room. The new id, and whether [`Kind::overdue`] wants to be called.
@@ -133,10 +142,6 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
 
     /// A batch of checks that do not add what is a duplicate, in an index without a window, where there is a faster way than one
     /// by one. None: there is not.
-    #[expect(
-        clippy::type_complexity,
-        reason = "an answer for each item, or an error, or another way"
-    )]
     fn check_all<B: AsRef<Self::Item> + Sync>(
         live: &Live<Self>,
         items: &[B],

@@ -15,6 +15,7 @@ mod answers;
 mod batch;
 mod kind;
 mod log;
+pub(crate) mod saved;
 mod state;
 mod turns;
 mod window;

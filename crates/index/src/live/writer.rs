@@ -84,7 +84,7 @@ impl<K: Kind> Writer<'_, K> {
         }
         self.turn.next(items as u64);
         self.hint.take();
-        Ok(self.turn.check()?)
+        self.turn.check()
     }
 
     /// Lets others change the index while `wait` runs.
@@ -249,7 +249,7 @@ impl<K: Kind> Writer<'_, K> {
     /// [`IndexError::File`], [`IndexError::Stopped`]: the changes are undone, and no further ones are made.
     pub fn keep(&mut self) -> Result<(), IndexError> {
         let shared = &self.live.shared;
-        Ok(self.turn.keep(&shared.state, &shared.file_bytes)?)
+        self.turn.keep(&shared.state, &shared.file_bytes)
     }
 }
 

@@ -33,7 +33,7 @@ impl Kind for SentenceMap {
         Ok(())
     }
 
-    fn form<'a>(options: &SentenceOptions, item: &'a SentenceItem) -> Canonical {
+    fn form(options: &SentenceOptions, item: &SentenceItem) -> Canonical {
         Canonical::of(item, options.sentences)
     }
 

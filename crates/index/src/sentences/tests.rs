@@ -39,8 +39,8 @@ fn between(
 }
 
 fn single(index: &SentenceIndex, number: u64) {
-    index.check_and_add_with(&item(number * 7 % 90, number + 1000), AddOptions::default()).unwrap();
-    index.add_at(&item(number * 31 % 90, number + 2000), None).unwrap();
+    index.check_and_add_with(item(number * 7 % 90, number + 1000), AddOptions::default()).unwrap();
+    index.add_at(item(number * 31 % 90, number + 2000), None).unwrap();
     index.delete(number * 13 % 200).unwrap();
 }
 
@@ -139,7 +139,7 @@ fn counts_and_bytes_are_told_without_looking_at_any_entry() {
     let index = SentenceIndex::new(&options(Some(Window::default()))).unwrap();
     for number in 0..20_000 {
         // Copies, and sentences that many have.
-        index.add_at(&SentenceItem::Sentences(vec![number % 7, 10 + number % 50]), None).unwrap();
+        index.add_at(SentenceItem::Sentences(vec![number % 7, 10 + number % 50]), None).unwrap();
         if number % 3 == 0 {
             index.delete(number / 2).unwrap();
         }
@@ -159,7 +159,7 @@ fn an_index_that_is_full_takes_more_when_the_oldest_have_left() {
     let items: Vec<SentenceItem> = (0..100).map(item).collect();
     assert_eq!(index.add_many(&items, &[], &NEVER).unwrap(), 0..100);
     assert_eq!(
-        index.add_at(&item(100), None).map_err(|e| matches!(e, IndexError::Full { .. })),
+        index.add_at(item(100), None).map_err(|e| matches!(e, IndexError::Full { .. })),
         Err(true)
     );
     // Too few for the list of the sentence that all have to let them go by itself.
@@ -168,10 +168,10 @@ fn an_index_that_is_full_takes_more_when_the_oldest_have_left() {
     assert!(index.add_many(&[&more[..], &items[..1]].concat(), &[], &NEVER).is_err());
     assert_eq!(index.add_many(&more, &[], &NEVER).unwrap(), 100..140);
     assert_eq!(
-        index.add_at(&item(0), None).map_err(|e| matches!(e, IndexError::Full { .. })),
+        index.add_at(item(0), None).map_err(|e| matches!(e, IndexError::Full { .. })),
         Err(true)
     );
-    let found = index.search(&SentenceItem::Sentences(vec![7]), None).unwrap().matches;
+    let found = index.search(SentenceItem::Sentences(vec![7]), None).unwrap().matches;
     assert_eq!(
         found.iter().map(|found| found.id).collect::<Vec<_>>(),
         (40..140).collect::<Vec<_>>()

@@ -63,7 +63,7 @@ fn an_empty_index_is_saved_and_opened() {
     let index = BandIndex::new(&options(2, 2)).unwrap();
     let opened = BandIndex::open(&mut saved(&index).as_slice()).unwrap();
     assert!(opened.is_empty());
-    assert_eq!(opened.add(&[1, 2, 3, 4]).unwrap(), 0);
+    assert_eq!(opened.add([1, 2, 3, 4]).unwrap(), 0);
 }
 
 #[test]
@@ -73,9 +73,9 @@ fn every_cut_and_every_flipped_byte_is_named_and_none_panics() {
         let index = BandIndex::new(&options).unwrap();
         let mut random = Random(5);
         for at in 0..30 {
-            index.add_at(&random.signature(at / 2, 20, 20), Some(at)).unwrap();
+            index.add_at(random.signature(at / 2, 20, 20), Some(at)).unwrap();
         }
-        index.add(&[]).unwrap();
+        index.add([]).unwrap();
         let bytes = saved(&index);
         for length in 0..bytes.len() {
             let error = BandIndex::open(&mut &bytes[..length]).unwrap_err();

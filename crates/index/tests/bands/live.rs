@@ -154,19 +154,19 @@ fn of_two_equal_signatures_at_once_exactly_one_is_kept() {
 fn what_does_not_fit_is_refused_and_changes_nothing() {
     let bands = BandIndex::new(&options(4, 3)).unwrap();
     let short = IndexError::Signature { given: 11, expected: 12 };
-    assert_eq!(bands.add(&[1; 11]).unwrap_err(), short);
-    assert_eq!(bands.add(&[1; 13]).unwrap(), 0);
+    assert_eq!(bands.add([1; 11]).unwrap_err(), short);
+    assert_eq!(bands.add([1; 13]).unwrap(), 0);
     let error = bands.add_many(&[vec![1; 12], vec![1; 3]], &[], &NEVER).unwrap_err();
     assert_eq!(
         error.to_string(),
         "the signature has 3 positions; this index takes 12, or none for an empty document"
     );
     let search = BandSearch { threshold: Some(0.5), limit: None };
-    assert!(matches!(bands.search(&[1; 12], search), Err(IndexError::Bands { .. })));
+    assert!(matches!(bands.search([1; 12], search), Err(IndexError::Bands { .. })));
     let whole = BandIndex::new(&kept(4, 3, 12, 0.5)).unwrap();
-    assert!(whole.check_and_add(&[1; 13]).is_err());
+    assert!(whole.check_and_add([1; 13]).is_err());
     let search = BandSearch { threshold: Some(1.5), limit: None };
-    assert!(whole.search(&[1; 12], search).is_err());
+    assert!(whole.search([1; 12], search).is_err());
     assert_eq!((bands.len(), whole.len()), (1, 0));
     for options in [kept(4, 3, 11, 0.5), kept(4, 3, 1025, 0.5), kept(4, 3, 12, -0.1)] {
         assert!(matches!(BandIndex::new(&options), Err(IndexError::Bands { .. })));
@@ -182,19 +182,18 @@ fn what_does_not_fit_is_refused_and_changes_nothing() {
 fn empty_signatures_get_ids_and_match_nothing() {
     for options in [options(4, 3), kept(4, 3, 12, 0.0)] {
         let index = BandIndex::new(&options).unwrap();
-        assert_eq!(index.add(&[]).unwrap(), 0);
-        assert_eq!(index.check_and_add(&[]).unwrap().id, Some(1));
-        assert_eq!(index.check_and_add(&[0; 12]).unwrap().id, Some(2));
+        assert_eq!(index.add([]).unwrap(), 0);
+        assert_eq!(index.check_and_add([]).unwrap().id, Some(1));
+        assert_eq!(index.check_and_add([0; 12]).unwrap().id, Some(2));
         assert!(
             index
-                .search(&[], BandSearch { limit: Some(10), ..BandSearch::default() })
+                .search([], BandSearch { limit: Some(10), ..BandSearch::default() })
                 .unwrap()
                 .matches
                 .is_empty()
         );
-        let found = index
-            .search(&[0; 12], BandSearch { limit: Some(10), ..BandSearch::default() })
-            .unwrap();
+        let found =
+            index.search([0; 12], BandSearch { limit: Some(10), ..BandSearch::default() }).unwrap();
         assert_eq!(found.matches.iter().map(|found| found.id).collect::<Vec<_>>(), [2]);
     }
 }

@@ -74,7 +74,7 @@ fn a_document_costs_at_most_150_bytes_at_128_hashes_and_stats_follow_the_formula
     let mut random = Random(9);
     let mut worst: f64 = 0.0;
     for family in 0..150_000_u64 {
-        index.add(&random.signature(family, 100, 128)).unwrap();
+        index.add(random.signature(family, 100, 128)).unwrap();
         // At every size, not only where the table has just been written anew.
         if family % 10_000 == 9_999 && family > 50_000 {
             let stats = index.stats();

@@ -17,7 +17,7 @@ fn documents_leave_by_age_by_count_and_by_hand() {
     let mut signature = |family| random.signature(family, 0, 16);
     let index = BandIndex::new(&windowed(Some(100), None)).unwrap();
     for family in 0..10 {
-        index.add_at(&signature(family), Some(family * 20)).unwrap();
+        index.add_at(signature(family), Some(family * 20)).unwrap();
     }
     // The latest time is 180: what is older than 80 has left.
     assert_eq!((0..10).filter(|&id| index.has(id)).collect::<Vec<_>>(), [4, 5, 6, 7, 8, 9]);
@@ -26,7 +26,7 @@ fn documents_leave_by_age_by_count_and_by_hand() {
 
     let index = BandIndex::new(&windowed(None, Some(3))).unwrap();
     for family in 0..10 {
-        index.add_at(&signature(family), Some(5)).unwrap();
+        index.add_at(signature(family), Some(5)).unwrap();
     }
     assert_eq!((0..10).filter(|&id| index.has(id)).collect::<Vec<_>>(), [7, 8, 9]);
 
@@ -56,7 +56,7 @@ fn memory_stays_flat_over_many_windows() {
     let mut random = Random(3);
     let (mut early, mut late) = (0, 0);
     for at in 0..200_000_u64 {
-        index.add_at(&random.signature(at, 100, 16), Some(at)).unwrap();
+        index.add_at(random.signature(at, 100, 16), Some(at)).unwrap();
         let due = at % 997 == 0 && at >= 20_000;
         if due {
             let stats = index.stats();

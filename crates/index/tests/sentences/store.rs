@@ -216,9 +216,9 @@ fn of_what_a_crash_left_behind_the_mark_whole_frames_count_and_the_rest_is_dropp
     let mut durable = options(None);
     durable.durability = Durability::Commit;
     let index = SentenceIndex::open(&path, &durable).unwrap();
-    index.add_at(&SentenceItem::Sentences(vec![1, 2]), None).unwrap();
+    index.add_at(SentenceItem::Sentences(vec![1, 2]), None).unwrap();
     let before = fs::read(&path).unwrap();
-    index.add_at(&SentenceItem::Sentences(vec![2, 3]), None).unwrap();
+    index.add_at(SentenceItem::Sentences(vec![2, 3]), None).unwrap();
     let after = fs::read(&path).unwrap();
     drop(index);
     // A process killed between any two bytes: the frame in part, then the frame with the mark before it.
@@ -230,7 +230,7 @@ fn of_what_a_crash_left_behind_the_mark_whole_frames_count_and_the_rest_is_dropp
         let whole = length == after.len();
         assert_eq!(opened.len(), if whole { 2 } else { 1 }, "{length} bytes");
         // Opened once, the file is sound: it goes on, and cutting it is noticed.
-        let id = opened.add_at(&SentenceItem::Sentences(vec![3]), None).unwrap();
+        let id = opened.add_at(SentenceItem::Sentences(vec![3]), None).unwrap();
         assert_eq!((id, opened.group(id)), if whole { (2, Some(0)) } else { (1, Some(1)) });
         drop(opened);
         let now = fs::read(&path).unwrap();
@@ -272,7 +272,7 @@ fn of_two_who_make_a_new_file_one_does_and_nothing_acknowledged_is_lost() {
             let added = match &opened {
                 Ok(index) => {
                     for n in 0..3 {
-                        index.add_at(&SentenceItem::Sentences(vec![who << 8 | n]), None).unwrap();
+                        index.add_at(SentenceItem::Sentences(vec![who << 8 | n]), None).unwrap();
                     }
                     3
                 }
@@ -308,7 +308,7 @@ fn a_saved_index_is_the_index_at_the_call_while_others_add() {
                 while allowed.load(Ordering::SeqCst) <= n {
                     thread::yield_now();
                 }
-                index.add_at(&documents(n), None).unwrap();
+                index.add_at(documents(n), None).unwrap();
                 acknowledged.store(n + 1, Ordering::SeqCst);
             }
         });
@@ -337,7 +337,7 @@ fn a_tail_that_a_crash_tore_is_cut_off_and_reported_and_damage_changes_nothing()
     let index = SentenceIndex::open(&path, &options(None)).unwrap();
     let mut ends = vec![fs::metadata(&path).unwrap().len() as usize];
     for n in 0..30 {
-        index.add_at(&SentenceItem::Sentences(vec![n, n << 30]), None).unwrap();
+        index.add_at(SentenceItem::Sentences(vec![n, n << 30]), None).unwrap();
         ends.push(index.stats().file_bytes as usize);
     }
     // What another process finds after kill -9.
@@ -371,7 +371,7 @@ fn links_modes_and_sockets_are_respected() {
     let mode = || fs::metadata(&path).unwrap().permissions().mode() & 0o777;
     // The link leads nowhere yet.
     let index = SentenceIndex::open(&link, &options(None)).unwrap();
-    index.add_at(&SentenceItem::Sentences(vec![1]), None).unwrap();
+    index.add_at(SentenceItem::Sentences(vec![1]), None).unwrap();
     fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
     index.compact().unwrap();
     assert_eq!((link.is_symlink(), mode()), (true, 0o600));

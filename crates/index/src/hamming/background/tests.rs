@@ -18,7 +18,7 @@ fn a_merge_that_panics_leaves_an_exact_index_that_nobody_waits_for() {
         }
     });
     panics_when(|index, items| {
-        assert!(index.add_many(items, &[], &AtomicBool::new(false)).is_ok())
+        assert!(index.add_many(items, &[], &AtomicBool::new(false)).is_ok());
     });
 }
 
@@ -29,7 +29,7 @@ fn panics_when(add: impl Fn(&Index, &[Item])) {
     let plan = index.shared_plan();
     let mut next = || loop {
         let value = random(&mut state);
-        let stored = crate::spread::spread(value);
+        let stored = crate::hamming::spread::spread(value);
         if plan.prefixes()[3].key(stored) >> (plan.prefixes()[3].bits() - 4) < 15 {
             return value;
         }
@@ -42,9 +42,9 @@ fn panics_when(add: impl Fn(&Index, &[Item])) {
     }
     index.compact();
     let mut run = index.shared.seal(&AtomicBool::new(false)).unwrap().unwrap();
-    index.shared.state.write().kind.stack = crate::stack::Stack::new(Arc::clone(&plan));
+    index.shared.state.write().kind.tables = crate::hamming::tables::Tables::new(Arc::clone(&plan));
     run.break_table(3);
-    index.shared.state.write().kind.stack.put(run);
+    index.shared.state.write().kind.tables.put(run);
     values.extend((0..70_000).map(|_| next()));
     let items: Vec<Item> = values[20_000..].iter().copied().map(Item::Fingerprint).collect();
     add(&index, &items);

@@ -17,7 +17,7 @@ fn a_change_that_cannot_be_written_leaves_no_trace_in_memory() {
     let options = SentenceOptions { window, ..SentenceOptions::default() };
     let index = SentenceIndex::open(&path, &StoreOptions::new(options, "")).unwrap();
     for at in 0..20 {
-        index.add_at(&item(at / 2), Some(at)).unwrap();
+        index.add_at(item(at / 2), Some(at)).unwrap();
     }
     let before = (index.stats(), fs::read(&path).unwrap());
     {
@@ -60,7 +60,7 @@ fn searches_come_in_while_many_documents_leave() {
     };
     let expire = |index: &SentenceIndex| assert_eq!(index.expire(2).unwrap(), most);
     let add =
-        |index: &SentenceIndex| assert_eq!(index.add_at(&item(0), Some(1 << 41)).unwrap(), most);
+        |index: &SentenceIndex| assert_eq!(index.add_at(item(0), Some(1 << 41)).unwrap(), most);
     // Whether the reader is awake just then is up to the system; once is enough, and in one hold it can never be.
     assert!((0..100).any(|_| between(&expire)));
     assert!((0..100).any(|_| between(&add)));
@@ -71,9 +71,9 @@ fn a_snapshot_is_the_index_at_the_call_whatever_changes_before_it_is_saved() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
     let index = SentenceIndex::new(&SentenceOptions::default()).unwrap();
-    index.add_at(&item(1), None).unwrap();
+    index.add_at(item(1), None).unwrap();
     let first = index.snapshot();
-    index.add_at(&item(2), None).unwrap();
+    index.add_at(item(2), None).unwrap();
     let second = index.snapshot();
     index.delete(0).unwrap();
     for (snapshot, size) in [(first, 1), (second, 2)] {

@@ -10,7 +10,7 @@ use simhash_store::{Fields, FileError, Input, Kind, head};
 
 use super::super::{Common, SentenceOptions};
 use crate::IndexError;
-use crate::image::{read_window, window};
+use crate::live::saved::{read_window, window};
 
 /// Bytes of the head, its checksum included: room for the longest recipe, and whole sectors.
 pub(super) const HEADER: usize = 3072;

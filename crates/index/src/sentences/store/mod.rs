@@ -203,7 +203,7 @@ impl Drop for Store {
 
 /// The header of a file with these options.
 pub(super) fn header_of(options: &SentenceOptions, recipe: &str) -> Result<Vec<u8>, IndexError> {
-    Ok(header::write(options, recipe)?)
+    header::write(options, recipe)
 }
 
 /// Writes a state to a file of its own; what an index still writes to is not replaced.

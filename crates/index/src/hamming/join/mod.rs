@@ -15,17 +15,17 @@ pub use pairs::{Pair, Pairs};
 
 use crate::IndexError;
 use crate::hamming::Index;
-use crate::plan::{Plan, Prefix};
-use crate::run::{self, Run};
+use crate::hamming::plan::{Plan, Prefix};
+use crate::hamming::segment::{self, Segment};
 
 /// Longer groups are nested: comparing all pairs of so many costs as much as sorting them a few times.
 const NEST: usize = 1024;
 
-/// Everything that lay in the index when the join began, in one run of a plan that covers the distance.
+/// Everything that lay in the index when the join began, in one segment of a plan that covers the distance.
 #[derive(Debug, Clone)]
 struct Sealed {
     plan: Arc<Plan>,
-    run: Option<Run>,
+    run: Option<Segment>,
     distance: u32,
     /// The id that the next addition got then.
     end: u64,
@@ -39,7 +39,7 @@ impl Sealed {
             return Ok(Self { plan: index.shared_plan(), run, distance, end });
         }
         let plan = Plan::covering(distance)?;
-        let run = run.map(|run| run::build(&plan, &[], &[run.values()], None));
+        let run = run.map(|run| segment::build(&plan, &[], &[run.values()], None));
         Ok(Self { plan: Arc::new(plan), run, distance, end })
     }
 

@@ -1,5 +1,5 @@
 use super::*;
-use crate::plan::Plan;
+use crate::hamming::plan::Plan;
 
 fn random(seed: &mut u64) -> u64 {
     *seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -14,7 +14,7 @@ fn values(count: usize) -> Vec<u64> {
 }
 
 /// Every table lists exactly `expected`, each entry in the bucket of its key.
-fn check(run: &Run, plan: &Plan, expected: &[u64]) {
+fn check(run: &Segment, plan: &Plan, expected: &[u64]) {
     let mut expected = expected.to_vec();
     expected.sort_unstable();
     for (number, prefix) in plan.prefixes().iter().enumerate() {
@@ -129,8 +129,8 @@ fn saved_tables_that_hold_different_fingerprints_are_refused() {
         };
         run.tables().enumerate().map(copy).collect()
     };
-    assert!(Run::restored(&plan, saved(0)).is_some_and(|again| again.len() == 5000));
-    assert!(Run::restored(&plan, saved(u64::MAX)).is_none());
+    assert!(Segment::restored(&plan, saved(0)).is_some_and(|again| again.len() == 5000));
+    assert!(Segment::restored(&plan, saved(u64::MAX)).is_none());
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn saved_tables_that_list_a_fingerprint_twice_are_refused() {
                 words.copy_from_slice(from);
                 (bits, length, words)
             };
-            let restored = Run::restored(&plan, run.tables().map(copy).collect());
+            let restored = Segment::restored(&plan, run.tables().map(copy).collect());
             assert_eq!(restored.is_some(), twice.is_none(), "{} and {twice:?}", values.len());
         }
     }

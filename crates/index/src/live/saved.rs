@@ -1,8 +1,11 @@
-//! What the images of several kinds have in common.
+//! What the files of several kinds have in common.
 
 use simhash_store::{Fields, FileError, Section};
 
-use crate::live::{Ages, Window};
+use super::{Ages, Window};
+
+/// What to say of a file that is something else.
+pub(crate) const ADVICE: &str = "name a file that holds one";
 
 /// Writes a window: whether there is one, and its limits, 0 where there is none.
 pub(crate) fn window(window: Option<Window>, fields: &mut Fields) {

@@ -4,7 +4,7 @@
 //! every input. A counting sort on the further directory bits of the output scatters the group within the cache.
 //! So a merge reads and writes each table once, front to back, whatever the sizes. Unsorted input is one group, too large
 //! for the cache: it is first partitioned by its top bits, 2,048 parts at a time. Beside a run it is sorted by itself
-//! before, so that what the run has sorted already is not partitioned again.
+//! before, so that what the segment has sorted already is not partitioned again.
 //!
 //! Memory beside the output, while a table is built: 8 bytes for each unsorted fingerprint, and where there is a run
 //! 8.5 more for the sorted copy of these.
@@ -15,9 +15,9 @@ use std::thread::{self, ScopedJoinHandle};
 
 use parking_lot::Mutex;
 
-use super::{LONG, Run, Sorted, Table, directory_bits, directory_words};
+use super::{LONG, Segment, Sorted, Table, directory_bits, directory_words};
+use crate::hamming::plan::{Plan, Prefix};
 use crate::memory::{Words, halves_mut};
-use crate::plan::{Plan, Prefix};
 
 /// What a table is made of.
 #[derive(Clone, Copy)]
@@ -39,7 +39,7 @@ const GROUP_BITS: u32 = 10;
 pub(crate) struct Sources<'a> {
     pub(crate) plan: &'a Plan,
     /// Sealed tables, those of one number from each.
-    pub(crate) runs: Vec<&'a Run>,
+    pub(crate) runs: Vec<&'a Segment>,
     /// In any order.
     pub(crate) fresh: &'a [u64],
     /// Which fingerprints are kept; the same answer each time it is asked. None: all.
@@ -51,15 +51,15 @@ pub(crate) struct Sources<'a> {
 /// Builds all tables of a run.
 pub(crate) fn build(
     plan: &Plan,
-    runs: &[&Run],
+    runs: &[&Segment],
     fresh: &[&[u64]],
     keep: Option<&(dyn Fn(u64) -> bool + Sync)>,
-) -> Run {
+) -> Segment {
     let scratch = Mutex::default();
     let (runs, fresh) = (runs.to_vec(), &fresh.concat());
     let sources = Sources { plan, runs, fresh, keep, scratch: &scratch };
     let tables = (0..plan.prefixes().len()).map(|number| sources.table(number, None));
-    Run::new(tables.map(Arc::new).collect())
+    Segment::new(tables.map(Arc::new).collect())
 }
 
 impl Sources<'_> {

@@ -1,12 +1,12 @@
-//! The set of distinct fingerprints that searches read: one sealed run, and a front in which new ones are found at once.
+//! The set of distinct fingerprints that searches read: one segment, and a memtable in which new ones are found at once.
 //!
-//! A new fingerprint goes into the front, whose line buckets are written in place. A full front is set aside, still
-//! searched, until a merge in the background has rewritten it and the run as one new run. The front's capacity is an
+//! A new fingerprint goes into the memtable, whose line buckets are written in place. A full memtable is set aside, still
+//! searched, until a merge in the background has rewritten it and the segment as one new segment. The memtable's capacity is an
 //! eighth to a sixteenth of what is there ([`capacity`]), so a fingerprint is rewritten 8 to 16 times for each doubling:
-//! insertion is amortised O(log n), and a search reads one set of sealed tables and one or two fronts, never more.
+//! insertion is amortised O(log n), and a search reads one set of sealed tables and one or two memtables, never more.
 //!
-//! Merging is cut up so that it can happen beside everything else: [`Stack::job`] takes inputs (which stay searchable),
-//! [`Job::run`] builds table by table without looking at the stack, [`Stack::put_table`] swaps one, [`Stack::commit`]
+//! Merging is cut up so that it can happen beside everything else: [`Tables::job`] takes inputs (which stay searchable),
+//! [`Job::run`] builds table by table without looking at the tables, [`Tables::put_table`] swaps one, [`Tables::commit`]
 //! lets the inputs go.
 
 mod merge;
@@ -16,54 +16,54 @@ use std::sync::Arc;
 pub(crate) use merge::Job;
 use merge::Request;
 
-use crate::front::Front;
-use crate::plan::{Lookup, Plan, Prefix, Schedule};
-use crate::run::{Run, Sorted, Wanted, sweep};
-use crate::scan::{self, Hit};
+use crate::hamming::memtable::Memtable;
+use crate::hamming::plan::{Lookup, Plan, Prefix, Schedule};
+use crate::hamming::scan::{self, Hit};
+use crate::hamming::segment::{Segment, Sorted, Wanted, sweep};
 
-/// Capacity of the first fronts: sealing fewer is not worth a merge.
+/// Capacity of the first memtables: sealing fewer is not worth a merge.
 const LEAST: usize = 2048;
 
-/// Full fronts that may wait: beyond, additions are faster than merges and must wait for them.
+/// Full memtables that may wait: beyond, additions are faster than merges and must wait for them.
 pub(crate) const BACKLOG: usize = 2;
 
-/// Look-ups whose lines in a front are asked for before the run is read: as many lines as fit the first-level cache.
+/// Look-ups whose lines in a memtable are asked for before the segment is read: as many lines as fit the first-level cache.
 const ASKED: usize = 256;
 
-/// A batch this large, and as large as a front or larger, is sealed at once: fewer are in fronts in the time that
+/// A batch this large, and as large as a memtable or larger, is sealed at once: fewer are in memtables in the time that
 /// it takes to start threads.
 const BULK: usize = 1 << 16;
 
-/// Capacity of a front beside so many other fingerprints: the power of two from a sixteenth to an eighth of them.
+/// Capacity of a memtable beside so many other fingerprints: the power of two from a sixteenth to an eighth of them.
 fn capacity(others: usize) -> usize {
     (others / 8).max(LEAST).checked_ilog2().map_or(LEAST, |bits| 1 << bits)
 }
 
-/// The run, and whether a merge is using it.
+/// The segment, and whether a merge is using it.
 #[derive(Debug)]
 struct Sealed {
-    run: Run,
+    run: Segment,
     busy: bool,
 }
 
-/// A full front waiting for its merge.
+/// A full memtable waiting for its merge.
 #[derive(Debug)]
 struct Waiting {
-    front: Arc<Front>,
+    front: Arc<Memtable>,
     busy: bool,
 }
 
 #[derive(Debug)]
-pub(crate) struct Stack {
+pub(crate) struct Tables {
     plan: Arc<Plan>,
     /// Capacity of the smallest front.
     least: usize,
-    front: Front,
+    front: Memtable,
     waiting: Vec<Waiting>,
     sealed: Option<Sealed>,
     /// An empty front whose memory is already there.
-    spare: Option<Front>,
-    /// Who waits for everything to be in the run.
+    spare: Option<Memtable>,
+    /// Who waits for everything to be in the segment.
     requests: Vec<Request>,
     /// Fingerprints for the next merge that are in no front.
     bulk: Vec<Arc<Vec<u64>>>,
@@ -72,18 +72,18 @@ pub(crate) struct Stack {
     halfway: bool,
 }
 
-impl Stack {
+impl Tables {
     pub(crate) fn new(plan: Arc<Plan>) -> Self {
         Self::with_front(plan, LEAST)
     }
 
-    /// A stack that seals nothing before so many fingerprints have come.
+    /// A tables that seals nothing before so many fingerprints have come.
     pub(crate) fn with_front(plan: Arc<Plan>, capacity: usize) -> Self {
         let least = capacity.max(LEAST).next_power_of_two();
         Self {
             plan,
             least,
-            front: Front::new(least),
+            front: Memtable::new(least),
             waiting: Vec::new(),
             sealed: None,
             spare: None,
@@ -94,7 +94,7 @@ impl Stack {
         }
     }
 
-    /// Adds a fingerprint that the stack does not hold. True when that has set a front aside.
+    /// Adds a fingerprint that the tables does not hold. True when that has set a memtable aside.
     pub(crate) fn push(&mut self, value: u64) -> bool {
         self.front.push(value, &self.plan);
         let full = self.front.is_full();
@@ -104,7 +104,7 @@ impl Stack {
         full
     }
 
-    /// Adds fingerprints that the stack does not hold. True when that has set a front aside.
+    /// Adds fingerprints that the tables does not hold. True when that has set a memtable aside.
     pub(crate) fn extend(&mut self, values: &[u64]) -> bool {
         let mut due = false;
         for &value in values {
@@ -113,37 +113,37 @@ impl Stack {
         due
     }
 
-    /// Asks for the memory that [`Stack::push`] will write.
+    /// Asks for the memory that [`Tables::push`] will write.
     #[inline]
     pub(crate) fn prefetch(&self, value: u64) {
         self.front.ask_all(self.plan.prefixes(), value);
     }
 
-    /// Closes the front, if there is anything in it; it then waits to be merged.
+    /// Closes the memtable, if there is anything in it; it then waits to be merged.
     pub(crate) fn set_aside(&mut self) {
         if self.front.values().is_empty() {
             return;
         }
         let full = self.front.values().len() + self.waiting_len();
-        let sealed = self.run().map_or(0, Run::len);
+        let sealed = self.run().map_or(0, Segment::len);
         let capacity = capacity(full + sealed);
         let spare = self.spare.take().filter(|spare| spare.capacity() == capacity);
-        let empty = spare.unwrap_or_else(|| Front::new(capacity));
+        let empty = spare.unwrap_or_else(|| Memtable::new(capacity));
         let front = std::mem::replace(&mut self.front, empty);
         self.waiting.push(Waiting { front: Arc::new(front), busy: false });
     }
 
     /// Whether so many more had better be sealed at once.
     pub(crate) fn is_bulk(&self, count: usize) -> bool {
-        let here = self.front_len() + self.run().map_or(0, Run::len);
+        let here = self.front_len() + self.run().map_or(0, Segment::len);
         count >= BULK && count >= here / 8
     }
 
-    fn run(&self) -> Option<&Run> {
+    fn run(&self) -> Option<&Segment> {
         self.sealed.as_ref().map(|sealed| &sealed.run)
     }
 
-    fn fronts(&self) -> impl Iterator<Item = &Front> {
+    fn fronts(&self) -> impl Iterator<Item = &Memtable> {
         self.waiting.iter().map(|waiting| &*waiting.front).chain([&self.front])
     }
 
@@ -174,7 +174,7 @@ impl Stack {
         let fronts =
             self.fronts().filter(|front| !front.has_tables() || scanned(front.values().len()));
         let run = self.run().filter(|run| scanned(run.len()));
-        for values in fronts.map(Front::values).chain(run.map(Run::values)) {
+        for values in fronts.map(Memtable::values).chain(run.map(Segment::values)) {
             // A block at a time, so that all queries read it from the cache.
             for block in values.chunks(scan::BLOCK) {
                 for (number, &query) in queries.iter().enumerate() {
@@ -191,7 +191,7 @@ impl Stack {
         }
     }
 
-    /// The look-ups of all queries in the run and in the fronts, where they pay.
+    /// The look-ups of all queries in the segment and in the memtables, where they pay.
     fn probe(
         &self,
         schedule: &Schedule,
@@ -215,7 +215,8 @@ impl Stack {
         };
         let run = self.run().filter(|run| schedule.pays(run.len()));
         let fronts = || {
-            let pays = |front: &&Front| front.has_tables() && schedule.pays(front.values().len());
+            let pays =
+                |front: &&Memtable| front.has_tables() && schedule.pays(front.values().len());
             self.fronts().filter(pays)
         };
         let mut each = (0..queries.len()).flat_map(|query| {
@@ -232,7 +233,7 @@ impl Stack {
             if wanted.is_empty() {
                 break;
             }
-            // The fronts' lines come while the run is read.
+            // The memtables' lines come while the segment is read.
             for front in fronts() {
                 for wanted in &wanted {
                     front.ask(wanted);
@@ -259,44 +260,44 @@ impl Stack {
         self.waiting.iter().map(|waiting| waiting.front.values().len()).sum()
     }
 
-    /// Full fronts, not yet merged.
+    /// Full memtables, not yet merged.
     pub(crate) fn waiting(&self) -> usize {
         self.waiting.len()
     }
 
-    /// After a merge of everything the memory of fronts goes: an index that is sealed and then only searched has none.
+    /// After a merge of everything the memory of memtables goes: an index that is sealed and then only searched has none.
     fn trim(&mut self) {
         self.spare = None;
         if self.front.values().is_empty() {
-            let others = self.waiting_len() + self.run().map_or(0, Run::len);
-            self.front = Front::new(capacity(others).max(self.least));
+            let others = self.waiting_len() + self.run().map_or(0, Segment::len);
+            self.front = Memtable::new(capacity(others).max(self.least));
         }
     }
 
     /// Keeps an empty front for the next one, which then costs no new memory; none but the last is kept.
-    pub(crate) fn reuse(&mut self, empty: Front) {
+    pub(crate) fn reuse(&mut self, empty: Memtable) {
         self.spare = Some(empty);
     }
 
-    /// Fingerprints in the sealed run, if there is one.
+    /// Fingerprints in the segment, if there is one.
     pub(crate) fn run_lens(&self) -> impl Iterator<Item = usize> {
-        self.run().map(Run::len).into_iter()
+        self.run().map(Segment::len).into_iter()
     }
 
-    /// Puts in a run of fingerprints that the stack does not hold, in place of the one there was.
-    pub(crate) fn put(&mut self, run: Run) {
+    /// Puts in a run of fingerprints that the tables does not hold, in place of the one there was.
+    pub(crate) fn put(&mut self, run: Segment) {
         self.sealed = Some(Sealed { run, busy: false });
     }
 
-    /// Bytes held by the fronts and all tables.
+    /// Bytes held by the memtables and all tables.
     pub(crate) fn bytes(&self) -> usize {
         let fronts = self.fronts().chain(&self.spare);
-        fronts.map(Front::bytes).sum::<usize>() + self.run().map_or(0, Run::bytes)
+        fronts.map(Memtable::bytes).sum::<usize>() + self.run().map_or(0, Segment::bytes)
     }
 
-    /// Whether huge pages were asked for in the run.
+    /// Whether huge pages were asked for in the segment.
     pub(crate) fn is_huge(&self) -> bool {
-        self.run().is_some_and(Run::is_huge)
+        self.run().is_some_and(Segment::is_huge)
     }
 }
 

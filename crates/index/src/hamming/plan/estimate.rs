@@ -4,12 +4,12 @@ use std::fmt;
 
 use super::{MAX_DISTANCE, Plan, schedule};
 use crate::IndexError;
-use crate::run;
+use crate::hamming::segment;
 
 /// Bytes of the id map per distinct fingerprint: 8.25 for the record, 7.4 to 7.8 for the map's lines.
 const ID_BYTES: f64 = 16.0;
 
-/// The expected cost of searching uniform fingerprints, all in one sealed run.
+/// The expected cost of searching uniform fingerprints, all in one segment.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Estimate {
@@ -57,7 +57,7 @@ impl Plan {
         let schedule = self.schedule(distance).filter(|schedule| schedule.pays(count as usize));
         let assumed = count.max(1) as usize;
         let table_bytes: usize =
-            self.prefixes.iter().map(|prefix| run::table_bytes(assumed, prefix)).sum();
+            self.prefixes.iter().map(|prefix| segment::table_bytes(assumed, prefix)).sum();
         let share = schedule.map_or(1.0, |schedule| schedule.share);
         Ok(Estimate {
             count,

@@ -7,28 +7,28 @@ fn random(seed: &mut u64) -> u64 {
 }
 
 /// Does every merge that is due, here and now.
-fn settle(stack: &mut Stack) {
-    while stack.is_due() {
-        let mut job = stack.job();
-        stack.begin();
-        job.run(1, |number, table| stack.put_table(number, table));
-        stack.commit(&job);
+fn settle(tables: &mut Tables) {
+    while tables.is_due() {
+        let mut job = tables.job();
+        tables.begin();
+        job.run(1, |number, table| tables.put_table(number, table));
+        tables.commit(&job);
     }
 }
 
 #[test]
 fn a_stack_is_one_run_and_a_front_of_a_bounded_share_while_it_grows() {
-    let mut stack = Stack::new(Arc::new(Plan::named("k3-t4").unwrap()));
+    let mut tables = Tables::new(Arc::new(Plan::named("k3-t4").unwrap()));
     let mut state = 1;
     for count in 1..=400_000usize {
-        if stack.push(random(&mut state)) {
-            settle(&mut stack);
+        if tables.push(random(&mut state)) {
+            settle(&mut tables);
         }
         if count % 50_000 == 0 {
-            let sealed: usize = stack.run_lens().sum();
-            assert!(stack.run_lens().count() <= 1);
-            assert_eq!(sealed + stack.front_len(), count);
-            assert!(stack.front_len() <= sealed / 8, "{} beside {sealed}", stack.front_len());
+            let sealed: usize = tables.run_lens().sum();
+            assert!(tables.run_lens().count() <= 1);
+            assert_eq!(sealed + tables.front_len(), count);
+            assert!(tables.front_len() <= sealed / 8, "{} beside {sealed}", tables.front_len());
         }
     }
 }
@@ -37,90 +37,90 @@ fn a_stack_is_one_run_and_a_front_of_a_bounded_share_while_it_grows() {
 fn between_any_two_tables_of_a_merge_everything_is_found_once() {
     // Within the plan, by probes with flips, by scanning; the first merge of all and a later one; any threads.
     for (name, distance) in [("k3-t6", 3), ("k3-t6", 5), ("k1-t2", 16), ("k3-t11", 0)] {
-        let mut stack = Stack::new(Arc::new(Plan::named(name).unwrap()));
+        let mut tables = Tables::new(Arc::new(Plan::named(name).unwrap()));
         let mut state = 2;
         let mut values = Vec::new();
         for threads in [1, 2, 100] {
             for _ in 0..3 * LEAST + 100 {
                 let value = random(&mut state);
                 values.push(value);
-                stack.push(value);
+                tables.push(value);
             }
-            let all_found = |stack: &Stack| {
+            let all_found = |tables: &Tables| {
                 let queries: Vec<u64> = values.iter().copied().step_by(97).collect();
                 let mut found = vec![0; queries.len()];
-                stack.find_each(&queries, distance, |query, hit| {
+                tables.find_each(&queries, distance, |query, hit| {
                     found[query] += u32::from(hit.value == queries[query]);
                 });
                 found.iter().all(|&count| count == 1)
             };
-            assert!(stack.waiting() > 0);
-            let mut job = stack.job();
-            assert!(!stack.is_due(), "one merge uses a front at a time");
-            assert!(all_found(&stack));
-            stack.begin();
-            let mut tables = 0;
+            assert!(tables.waiting() > 0);
+            let mut job = tables.job();
+            assert!(!tables.is_due(), "one merge uses a front at a time");
+            assert!(all_found(&tables));
+            tables.begin();
+            let mut placed = 0;
             job.run(threads, |number, table| {
-                assert_eq!(number, tables);
-                tables += 1;
-                stack.put_table(number, table);
-                assert!(all_found(&stack), "{name}, {tables} tables in place");
+                assert_eq!(number, placed);
+                placed += 1;
+                tables.put_table(number, table);
+                assert!(all_found(&tables), "{name}, {placed} tables in place");
             });
-            assert_eq!(tables, stack.plan.prefixes().len());
-            stack.commit(&job);
-            assert!(all_found(&stack) && !stack.is_halfway());
-            assert_eq!(stack.run_lens().sum::<usize>() + stack.front_len(), values.len());
+            assert_eq!(placed, tables.plan.prefixes().len());
+            tables.commit(&job);
+            assert!(all_found(&tables) && !tables.is_halfway());
+            assert_eq!(tables.run_lens().sum::<usize>() + tables.front_len(), values.len());
         }
     }
 }
 
 #[test]
 fn who_asks_for_everything_gets_it_at_the_end_of_its_merge() {
-    let mut stack = Stack::new(Arc::new(Plan::named("k3-t6").unwrap()));
-    let nothing = stack.request();
-    stack.answer();
+    let mut tables = Tables::new(Arc::new(Plan::named("k3-t6").unwrap()));
+    let nothing = tables.request();
+    tables.answer();
     assert!(nothing.recv().unwrap().is_none());
     let mut state = 4;
     let values: Vec<u64> = (0..5000).map(|_| random(&mut state)).collect();
-    stack.extend(&values);
-    let early = stack.request();
-    stack.push(7);
-    stack.answer();
-    assert!(early.try_recv().is_err() && stack.is_due());
-    settle(&mut stack);
+    tables.extend(&values);
+    let early = tables.request();
+    tables.push(7);
+    tables.answer();
+    assert!(early.try_recv().is_err() && tables.is_due());
+    settle(&mut tables);
     assert_eq!(early.recv().unwrap().unwrap().len(), 5000);
-    let late = stack.request();
-    let gone = stack.request();
+    let late = tables.request();
+    let gone = tables.request();
     drop(gone);
-    let latest = stack.request();
-    settle(&mut stack);
+    let latest = tables.request();
+    settle(&mut tables);
     assert_eq!(late.recv().unwrap().unwrap().len(), 5001);
     assert_eq!(latest.recv().unwrap().unwrap().len(), 5001);
-    let again = stack.request();
-    stack.answer();
+    let again = tables.request();
+    tables.answer();
     assert_eq!(again.recv().unwrap().unwrap().len(), 5001);
-    assert!(!stack.is_due());
+    assert!(!tables.is_due());
 }
 
 #[test]
 fn a_merge_drops_what_it_is_told_to() {
-    let mut stack = Stack::new(Arc::new(Plan::named("k3-t6").unwrap()));
+    let mut tables = Tables::new(Arc::new(Plan::named("k3-t6").unwrap()));
     let mut state = 3;
     let values: Vec<u64> = (0..5000).map(|_| random(&mut state)).collect();
-    stack.extend(&values);
-    drop(stack.request());
-    let mut job = stack.job().without(values.iter().copied().take(1000).collect());
+    tables.extend(&values);
+    drop(tables.request());
+    let mut job = tables.job().without(values.iter().copied().take(1000).collect());
     let mut dropped = job.dropped();
-    stack.begin();
-    job.run(1, |number, table| stack.put_table(number, table));
-    stack.commit(&job);
+    tables.begin();
+    job.run(1, |number, table| tables.put_table(number, table));
+    tables.commit(&job);
     dropped.sort_unstable();
     let mut expected = values[..1000].to_vec();
     expected.sort_unstable();
     assert_eq!(dropped, expected);
     for (number, &value) in values.iter().enumerate() {
         let mut hits = Vec::new();
-        stack.find(value, 0, &mut hits);
+        tables.find(value, 0, &mut hits);
         assert_eq!(hits.len(), usize::from(number >= 1000));
     }
 }
@@ -133,7 +133,7 @@ fn counted_work(plan: &Plan, values: &[u64], distance: u32) -> f64 {
     else {
         return values.len() as f64;
     };
-    let run = crate::run::build(plan, &[], &[values], None);
+    let run = crate::hamming::segment::build(plan, &[], &[values], None);
     let mut read = 0;
     for &query in &queries {
         let wanted: Vec<Wanted> = schedule

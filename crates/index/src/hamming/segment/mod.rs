@@ -1,4 +1,4 @@
-//! A sealed run: immutable sorted copies of one set of fingerprints, a copy per table of the plan.
+//! A segment: immutable sorted copies of one set of fingerprints, a copy per table of the plan.
 //!
 //! Each copy lists the fingerprints by the top `d` bits of its prefix key, with a directory of `2^d + 1` offsets in
 //! front: the bucket of a key is one look-up and about one cache line away. `d` is at most the prefix and leaves
@@ -18,9 +18,9 @@ pub(crate) use probe::{Wanted, sweep};
 
 use std::sync::Arc;
 
+use crate::hamming::plan::{Plan, Prefix};
 use crate::ids::{mix, seed};
 use crate::memory::{Words, halves};
-use crate::plan::{Plan, Prefix};
 
 /// Fingerprints per directory slot, about: one cache line.
 const BUCKET: usize = 8;
@@ -60,7 +60,7 @@ impl Sorted {
 
 /// All copies of one set of fingerprints; clones share them.
 #[derive(Debug, Clone)]
-pub(crate) struct Run {
+pub(crate) struct Segment {
     tables: Vec<Arc<Sorted>>,
 }
 
@@ -125,7 +125,7 @@ pub(crate) fn directory_words(bits: u32) -> usize {
     (1 << bits >> 1) + 1
 }
 
-impl Run {
+impl Segment {
     /// A run of tables that hold the same fingerprints, one for each prefix of the plan.
     pub(crate) fn new(tables: Vec<Arc<Sorted>>) -> Self {
         Self { tables }
@@ -161,7 +161,7 @@ impl Run {
         std::mem::replace(&mut self.tables[number], table)
     }
 
-    /// Gives a table up; the run is then no more to be searched.
+    /// Gives a table up; the segment is then no more to be searched.
     pub(crate) fn forgo(&mut self, number: usize) -> Arc<Sorted> {
         let nothing = Sorted { words: Words::zeroed(0), bits: 0, length: 0 };
         self.replace(number, Arc::new(nothing))

@@ -1,4 +1,4 @@
-//! One table of a front: cache lines of fingerprints, written in place.
+//! One table of a memtable: cache lines of fingerprints, written in place.
 //!
 //! The top bits of the prefix key name a line of 64 bytes: up to seven fingerprints, and a last word with their number
 //! and a link. A full line moves as it is to an overflow line, which the emptied one then links: so the line a key names
@@ -6,8 +6,8 @@
 //! directed, sorted or shifted; a look-up misses the cache once where a sealed table misses twice, and an insertion that
 //! follows a look-up writes the line that was just read.
 
+use crate::hamming::plan::Prefix;
 use crate::memory::{Words, prefetch};
-use crate::plan::Prefix;
 
 /// Words of a line, the last of which says how full it is and where it goes on.
 const LINE: usize = 8;
@@ -120,7 +120,7 @@ impl Buckets {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::Plan;
+    use crate::hamming::plan::Plan;
     use std::collections::BTreeMap;
 
     const COUNT: usize = if cfg!(miri) { 500 } else { 10_000 };

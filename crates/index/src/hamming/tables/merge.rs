@@ -1,8 +1,8 @@
-//! Merging the fronts into the run, beside searches and additions, table by table.
+//! Merging the memtables into the segment, beside searches and additions, table by table.
 //!
 //! A rewritten table replaces the one before at once. So while a merge is half done, a table holds the fingerprints of
-//! the fronts already or does not yet; the fronts stay searchable until all do. Each fingerprint is then found by every
-//! table, if perhaps twice, and searches drop what comes twice ([`Stack::is_halfway`]). Beside the run itself there is
+//! the memtables already or does not yet; the memtables stay searchable until all do. Each fingerprint is then found by every
+//! table, if perhaps twice, and searches drop what comes twice ([`Tables::is_halfway`]). Beside the segment itself there is
 //! never more than one table for each thread, and its memory is that of the table replaced before.
 
 use std::borrow::Cow;
@@ -12,25 +12,25 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use ahash::AHashSet;
 use parking_lot::Mutex;
 
-use super::{Sealed, Stack, Waiting};
-use crate::front::Front;
+use super::{Sealed, Tables, Waiting};
+use crate::hamming::memtable::Memtable;
+use crate::hamming::plan::Plan;
+use crate::hamming::segment::{Segment, Sorted, Sources, table_bytes};
 use crate::memory::Words;
-use crate::plan::Plan;
-use crate::run::{Run, Sorted, Sources, table_bytes};
 
 /// Output of a merge that takes a moment only: at 4 ns per fingerprint and table, about 10 ms for six tables.
 const SMALL: usize = 1 << 19;
 
-/// Who asked for everything to be sealed, and gets the run when it is.
-pub(super) type Request = Sender<Option<Run>>;
+/// Who asked for everything to be sealed, and gets the segment when it is.
+pub(super) type Request = Sender<Option<Segment>>;
 
 /// Inputs of a merge, and what it leaves out.
 #[derive(Debug)]
 pub(crate) struct Job {
     plan: Arc<Plan>,
-    fronts: Vec<Arc<Front>>,
+    fronts: Vec<Arc<Memtable>>,
     bulk: Vec<Arc<Vec<u64>>>,
-    run: Option<Run>,
+    run: Option<Segment>,
     /// What has died, and what of it is left out.
     died: Vec<u64>,
     dropped: AHashSet<u64>,
@@ -61,10 +61,10 @@ impl Job {
 
     /// Fingerprints of all inputs.
     fn len(&self) -> usize {
-        self.fresh().map(<[u64]>::len).sum::<usize>() + self.run.as_ref().map_or(0, Run::len)
+        self.fresh().map(<[u64]>::len).sum::<usize>() + self.run.as_ref().map_or(0, Segment::len)
     }
 
-    /// Bytes that [`Job::run`] takes beside the run and the fronts, at most: a table for each thread, what building it
+    /// Bytes that [`Job::run`] takes beside the segment and the memtables, at most: a table for each thread, what building it
     /// takes, and the new fingerprints where they have to be put together.
     pub(crate) fn bytes(&self, threads: usize) -> usize {
         let (all, fresh) = (self.len(), self.fresh().map(<[u64]>::len).sum::<usize>());
@@ -83,8 +83,8 @@ impl Job {
         self.len() <= SMALL && (1..=self.len()).contains(&dead)
     }
 
-    /// The last of its fronts, after the commit, if nothing else looks at it.
-    pub(crate) fn take_front(&mut self) -> Option<Front> {
+    /// The last of its memtables, after the commit, if nothing else looks at it.
+    pub(crate) fn take_front(&mut self) -> Option<Memtable> {
         self.fronts.pop().and_then(Arc::into_inner)
     }
 
@@ -98,7 +98,7 @@ impl Job {
         if self.dropped.is_empty() {
             return Vec::new();
         }
-        let all = self.fresh().chain(self.run.iter().map(Run::values)).flatten();
+        let all = self.fresh().chain(self.run.iter().map(Segment::values)).flatten();
         all.copied().filter(|value| self.dropped.contains(value)).collect()
     }
 
@@ -133,13 +133,13 @@ impl Job {
 }
 
 fn fresh<'a>(
-    fronts: &'a [Arc<Front>],
+    fronts: &'a [Arc<Memtable>],
     bulk: &'a [Arc<Vec<u64>>],
 ) -> impl Iterator<Item = &'a [u64]> {
     fronts.iter().map(|front| front.values()).chain(bulk.iter().map(|values| values.as_slice()))
 }
 
-impl Stack {
+impl Tables {
     /// Whether a merge is wanted and none under way.
     pub(crate) fn is_due(&self) -> bool {
         self.is_idle() && !(self.waiting.is_empty() && self.requests.is_empty())
@@ -156,22 +156,22 @@ impl Stack {
         self.halfway
     }
 
-    /// Asks for one run of everything that is here, without what is dead when its merge begins; it comes at the end of
+    /// Asks for one segment of everything that is here, without what is dead when its merge begins; it comes at the end of
     /// that merge.
-    pub(crate) fn request(&mut self) -> Receiver<Option<Run>> {
+    pub(crate) fn request(&mut self) -> Receiver<Option<Segment>> {
         let (request, sealed) = channel();
         self.set_aside();
         self.requests.push(request);
         sealed
     }
 
-    /// [`Stack::request`] with fingerprints that the stack does not hold, for the same merge.
-    pub(crate) fn request_with(&mut self, values: Arc<Vec<u64>>) -> Receiver<Option<Run>> {
+    /// [`Tables::request`] with fingerprints that the tables does not hold, for the same merge.
+    pub(crate) fn request_with(&mut self, values: Arc<Vec<u64>>) -> Receiver<Option<Segment>> {
         self.bulk.push(values);
         self.request()
     }
 
-    /// Answers who has asked for everything, if that is in the run already; nothing in it must be dead.
+    /// Answers who has asked for everything, if that is in the segment already; nothing in it must be dead.
     pub(crate) fn answer(&mut self) {
         if self.is_idle() && self.waiting.is_empty() && self.bulk.is_empty() {
             if self.is_requested() {
@@ -189,7 +189,7 @@ impl Stack {
         !self.requests.is_empty()
     }
 
-    /// A merge of the full fronts and the run, busy until the commit. The stack must be idle.
+    /// A merge of the full memtables and the segment, busy until the commit. The tables must be idle.
     pub(crate) fn job(&mut self) -> Job {
         let take = |waiting: &mut Waiting| {
             waiting.busy = true;
@@ -219,12 +219,12 @@ impl Stack {
         }
     }
 
-    /// All tables have been put in place: the fronts have served.
+    /// All tables have been put in place: the memtables have served.
     pub(crate) fn commit(&mut self, job: &Job) {
         self.waiting
             .retain(|waiting| !job.fronts.iter().any(|used| Arc::ptr_eq(used, &waiting.front)));
         let begun = std::mem::take(&mut self.begun);
-        let new = (!begun.is_empty()).then(|| Run::new(begun));
+        let new = (!begun.is_empty()).then(|| Segment::new(begun));
         let run = self.sealed.take().map(|sealed| sealed.run).or(new);
         self.sealed = run.filter(|run| run.len() > 0).map(|run| Sealed { run, busy: false });
         self.halfway = false;

@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use super::{NEST, Sealed, nested_masks};
 use crate::IndexError;
 use crate::hamming::Index;
-use crate::scan;
+use crate::hamming::scan;
 
 /// Two live documents near each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

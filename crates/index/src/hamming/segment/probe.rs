@@ -5,9 +5,9 @@
 //! a probe enters, the entries' lines `LAG` probes later, and the bucket is read another `LAG` probes later. The probes
 //! of one query, of several runs and of many queries are all the same to the ring.
 
-use super::{LONG, Run};
+use super::{LONG, Segment};
+use crate::hamming::plan::Prefix;
 use crate::memory::prefetch;
-use crate::plan::Prefix;
 
 /// Look-ups between asking for a line and reading it: about as many misses as a core has in flight.
 const LAG: usize = 12;
@@ -38,7 +38,7 @@ struct Pending<'a> {
 #[inline]
 pub(crate) fn sweep<'a>(
     prefixes: &'a [Prefix],
-    run: &'a Run,
+    run: &'a Segment,
     wanted: &[Wanted],
     mut visit: impl FnMut(&Wanted, &'a [u64]),
 ) {

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use super::{NEST, Sealed, nested_masks};
 use crate::IndexError;
 use crate::hamming::Index;
-use crate::scan;
+use crate::hamming::scan;
 use crate::union::Union;
 
 /// Documents linked by chains of near pairs.

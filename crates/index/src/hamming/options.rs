@@ -1,7 +1,7 @@
 //! How an index is made.
 
+use crate::hamming::plan::PlanChoice;
 use crate::live::Window;
-use crate::plan::PlanChoice;
 
 /// Options of [`Index::new`](crate::Index::new).
 #[derive(Debug, Clone, PartialEq, Eq)]

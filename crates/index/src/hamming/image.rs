@@ -16,12 +16,10 @@
 //! answer. Tables are read straight to where they stay.
 //!
 //! An index that is being changed is saved as it is at one moment, yet nobody waits for the tables: those sealed before
-//! about that moment are written beside its records. What they lack enters a front when the file is opened; what they have
+//! about that moment are written beside its records. What they lack enters a memtable when the file is opened; what they have
 //! too much is taken out of them then.
 //!
 //! The format fixes the bit permutation of `spread` and the table layout too.
-
-mod parts;
 
 use std::io::{Read, Write};
 use std::path::Path;
@@ -30,18 +28,15 @@ use std::sync::atomic::AtomicBool;
 
 use simhash_store::{Access, Fields, FileError, Input, Kind, Output, Section, saved};
 
-pub(crate) use self::parts::{ages, read_ages, read_window, window};
 use crate::IndexError;
+use crate::hamming::plan::Plan;
+use crate::hamming::segment::{self, Segment};
 use crate::hamming::{Index, Item, Parts};
 use crate::ids::Ids;
+use crate::live::saved::{ADVICE, ages, read_ages, read_window, window};
 use crate::memory::Words;
-use crate::plan::Plan;
-use crate::run::{self, Run};
 
 const KIND: Kind = Kind { name: "simhash", made: "fingerprinter", advice: ADVICE };
-
-/// What to say of a file that is something else.
-pub(crate) const ADVICE: &str = "name a file that holds one";
 
 /// An index at one moment, to be written while the index goes on.
 #[derive(Debug)]
@@ -50,7 +45,7 @@ pub struct Snapshot {
     records: Fields,
     texts: Fields,
     ages: Fields,
-    run: Option<Run>,
+    run: Option<Segment>,
 }
 
 impl Index {
@@ -155,7 +150,7 @@ impl Snapshot {
     }
 
     /// `run` may be of another moment: what it lacks is found in the records when it is read, and what it has too much.
-    pub(crate) fn with(self, run: Option<Run>) -> Self {
+    pub(crate) fn with(self, run: Option<Segment>) -> Self {
         Self { run, ..self }
     }
 
@@ -170,7 +165,7 @@ impl Snapshot {
         out.frame(*b"TEXT", &self.texts.0)?;
         out.frame(*b"AGES", &self.ages.0)?;
         let mut sizes = Fields::default();
-        let tables = self.run.iter().flat_map(Run::tables);
+        let tables = self.run.iter().flat_map(Segment::tables);
         for (bits, length, _) in tables.clone() {
             sizes.number(u64::from(bits));
             sizes.number(length as u64);
@@ -246,7 +241,7 @@ fn read<R: Read>(mut options: Section, input: &mut Input<R>) -> Result<Index, In
         for (bits, length) in sizes {
             let bits = u32::try_from(bits).ok().filter(|bits| (1..32).contains(bits));
             let bits = bits.ok_or_else(|| tables.damaged(format!("a table of {length}")))?;
-            let count = (run::directory_words(bits) as u64).saturating_add(length);
+            let count = (segment::directory_words(bits) as u64).saturating_add(length);
             tables.has_words(count)?;
             let words = Words::try_zeroed(count as usize);
             let mut words =
@@ -256,7 +251,7 @@ fn read<R: Read>(mut options: Section, input: &mut Input<R>) -> Result<Index, In
         }
     }
     let start = tables.end()?;
-    let run = if saved.is_empty() { None } else { Some(Run::restored(&plan, saved)) };
+    let run = if saved.is_empty() { None } else { Some(Segment::restored(&plan, saved)) };
     let unsound = || FileError::damaged(start, "tables that contradict themselves");
     let run = run.map(|run| run.ok_or_else(unsound)).transpose()?;
     index.finish(run, ages);

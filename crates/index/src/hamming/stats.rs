@@ -6,7 +6,7 @@
 ///
 /// - sealed, 8.25 to 8.5 bytes for each and table, the directory included. After `compact`, or a batch that is sealed
 ///   at once, there is nothing else: 49.5 to 51 bytes with six tables. Tables that have shrunk keep up to a third more.
-/// - A front has room for the power of two from `n / 16` to `n / 8`, 2,048 at least, at 16.5 bytes for each and table
+/// - A memtable has room for the power of two from `n / 16` to `n / 8`, 2,048 at least, at 16.5 bytes for each and table
 ///   and up to 16 more; full lines spill over into 16 KiB at a time for each table. One is being filled, up to three
 ///   wait for their merge, or two and one is kept empty: `n / 2 * (16.5 * t + 16)` if additions outrun the merges for
 ///   long, half of that as a rule.
@@ -25,9 +25,9 @@ pub struct Stats {
     pub fingerprints: usize,
     /// Those of them without a live id, waiting to be purged.
     pub dead: usize,
-    /// Fingerprints in the fronts, not sealed yet.
+    /// Fingerprints in the memtables, not sealed yet.
     pub front: usize,
-    /// Fingerprints in the sealed run, if there is one.
+    /// Fingerprints in the segment, if there is one.
     pub runs: Vec<usize>,
     /// Name of the plan.
     pub plan: String,

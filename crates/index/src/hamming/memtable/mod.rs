@@ -1,8 +1,8 @@
 //! The growing part: fingerprints that are not sealed yet, found by line buckets that are written in place.
 //!
 //! A few fingerprints are simply scanned. Beyond [`SCANNED`] every table of the plan gets [`Buckets`]: a search looks
-//! into one line for each look-up, beside those of the sealed run, and an addition writes the lines that its own search
-//! has just read. A front has a capacity, four fingerprints per line, so that one line in fifty overflows; when it is
+//! into one line for each look-up, beside those of the segment, and an addition writes the lines that its own search
+//! has just read. A memtable has a capacity, four fingerprints per line, so that one line in fifty overflows; when it is
 //! full it becomes immutable, still searched, until a merge has sealed it.
 //!
 //! Source of the layout: in-place hash lines of one cache line each, measured against sorted runs in
@@ -11,24 +11,24 @@
 mod buckets;
 
 use self::buckets::Buckets;
-use crate::plan::{Plan, Prefix};
-use crate::run::Wanted;
+use crate::hamming::plan::{Plan, Prefix};
+use crate::hamming::segment::Wanted;
 
 /// Fingerprints that are scanned rather than looked up: some 30 ns, less than a look-up in every table.
 const SCANNED: usize = 256;
 
-/// Fingerprints per line of a full front.
+/// Fingerprints per line of a full memtable.
 const PER_LINE: usize = 4;
 
 /// Fingerprints, each once, in order of arrival and by table.
 #[derive(Debug)]
-pub(crate) struct Front {
+pub(crate) struct Memtable {
     values: Vec<u64>,
     tables: Vec<Buckets>,
     capacity: usize,
 }
 
-impl Front {
+impl Memtable {
     /// An empty front for so many fingerprints.
     pub(crate) fn new(capacity: usize) -> Self {
         Self { values: Vec::new(), tables: Vec::new(), capacity }
@@ -76,7 +76,7 @@ impl Front {
         self.values.len() > SCANNED
     }
 
-    /// Asks for what [`Front::look_up`] will read, and [`Front::push`] write.
+    /// Asks for what [`Memtable::look_up`] will read, and [`Memtable::push`] write.
     #[inline]
     pub(crate) fn ask(&self, wanted: &Wanted) {
         let table = &self.tables[wanted.table];
