@@ -5,7 +5,7 @@
 use libfuzzer_sys::fuzz_target;
 use simhash_fuzz::{Edits, FRAMES, edit, reseal};
 use simhash_index::Window;
-use simhash_index::bands::{BandIndex, BandOptions, BandPlan, Signatures};
+use simhash_index::bands::{BandIndex, BandOptions, BandPlan, BandSearch, Signatures};
 use std::sync::LazyLock;
 
 const PLAN: BandPlan = BandPlan { bands: 2, rows: 2 };
@@ -35,7 +35,9 @@ fn use_it(index: &BandIndex) {
     for row in 0..DOCUMENTS {
         let mut signature = signature(row);
         signature.resize(length, 7);
-        let found = index.search(&signature, BandSearch { limit: Some(100), ..BandSearch::default() }).expect("the signature has the right length");
+        let found = index
+            .search(&signature, BandSearch { limit: Some(100), ..BandSearch::default() })
+            .expect("the signature has the right length");
         assert!(found.matches.iter().all(|found| index.has(found.id)));
     }
     let mut saved = Vec::new();

@@ -11,8 +11,7 @@ const NAMES: [[u8; 4]; 2] = [*b"ONE_", *b"TWO_"];
 fn written(bodies: &[Vec<u8>]) -> Vec<u8> {
     let (mut bytes, mut options) = (Vec::new(), Fields::default());
     options.text("options");
-    let mut out =
-        Output::begin(&mut bytes, KIND, "recipe", &options).expect("a vector takes all");
+    let mut out = Output::begin(&mut bytes, KIND, "recipe", &options).expect("a vector takes all");
     for (number, body) in bodies.iter().enumerate() {
         out.frame(NAMES[number % 2], body).expect("a vector takes all");
     }

@@ -85,7 +85,7 @@ impl NativeSentenceIndex {
     pub fn similar_id(&self, env: Env, text: Unknown<'_>, at: Option<f64>) -> js::Result<f64> {
         let (texts, at) = (Texts::one(&text, "text", Accept::Texts)?, time(at)?);
         self.held
-            .single(env, |shared| Ok(number(shared.index.similar(shared.item(&texts, 0), at)?)))
+            .single(env, |shared| Ok(number(shared.index.similar(&shared.item(&texts, 0), at)?)))
     }
 
     /// The same for many texts, in order.
