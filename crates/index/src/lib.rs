@@ -1,18 +1,15 @@
-//! Fingerprints to neighbours: exact search by Hamming distance over 64-bit fingerprints, live.
+//! Sketches to neighbours, live: who is near, among documents that come and leave.
 //!
 //! ```text
-//!  add ──► front: a line per table, in place ──full──► merged with the run     run: a sorted copy per table of the plan
-//!            └───────────────┬────────────────────────────┘
-//!  search ──► the line or bucket of each table, then popcount ──► first-mask rule ──► ids ──► (distance, id)
+//!              ┌ hamming    fingerprints within k bits, exactly: a memtable and sorted tables
+//!  Live<K> ────┤ bands      signatures that share a band of positions: a table of keys
+//!              └ sentences  documents that have a sentence in common: postings and groups
 //! ```
-//! [`plan`] says which bits each table keeps and proves that no neighbour is missed; `run` is the sealed set of tables, `front`
-//! the growing one, `stack` both; `ids` knows who holds what; [`Index`] puts a lock and the semantics around them.
-//! `turns` orders changes; `window` says which documents are due to leave; [`join`] finds all pairs and clusters; `image` saves and opens the whole.
-//! [`bands`] finds similar sets by their `MinHash` signatures.
-//! [`sentences`] groups documents that have a sentence in common.
-//! [`overlap`] is for sets instead of fingerprints: all pairs, or all neighbours, above a Jaccard threshold, exactly.
-//! `scan` reads everything: it is the inner loop, the oracle, and the way out where probing would cost more. [`Union`] says
-//! what is connected with what.
+//! [`live`] is the shell of every index: the order of changes, the window, batches, snapshots, the log. A [`Kind`] is what it
+//! is built around; `ids` is what kinds are built of. [`plan`] says which bits each table of the Hamming index keeps and proves
+//! that no neighbour is missed; [`join`] finds all its pairs and clusters. [`bands`] finds similar sets by their `MinHash`
+//! signatures, [`sentences`] groups documents that have a sentence in common. [`overlap`] is for sets instead of sketches: all
+//! pairs, or all neighbours, above a Jaccard threshold, exactly. [`Union`] says what is connected with what.
 
 pub mod bands;
 mod error;

@@ -128,8 +128,8 @@ fn merges_and_purges_in_the_background_change_no_answer() {
     assert_eq!(index.len(), alive.len() as u64);
     index.compact();
     let stats = index.stats();
-    assert_eq!((stats.fingerprints, stats.dead, stats.front), (alive.len(), 0, 0));
-    assert_eq!(stats.runs, [alive.len()]);
+    assert_eq!((stats.fingerprints, stats.dead, stats.memtable), (alive.len(), 0, 0));
+    assert_eq!(stats.segments, [alive.len()]);
     for &(id, value) in alive.iter().step_by(37) {
         let found = index.search(Item::Fingerprint(value), within(0)).unwrap().matches;
         assert_eq!(found.iter().map(|found| found.id).collect::<Vec<_>>(), [id]);
@@ -239,8 +239,8 @@ fn an_index_of_which_everything_is_deleted_is_empty() {
     }
     index.compact();
     let stats = index.stats();
-    assert_eq!((stats.fingerprints, stats.dead, stats.front), (0, 0, 0));
-    assert!(stats.runs.is_empty());
+    assert_eq!((stats.fingerprints, stats.dead, stats.memtable), (0, 0, 0));
+    assert!(stats.segments.is_empty());
     assert_eq!(index.add(items[0]).unwrap(), 400_000);
     assert_eq!(index.search(items[0], within(2)).unwrap().matches.len(), 1);
 }
@@ -303,7 +303,7 @@ fn between_any_two_steps_of_compactions_what_lives_is_found_once() {
         index.compact();
         let live = holder.iter().flatten().count() + kept.len();
         let stats = index.stats();
-        assert_eq!((stats.fingerprints, stats.front, stats.runs), (live, 0, vec![live]));
+        assert_eq!((stats.fingerprints, stats.memtable, stats.segments), (live, 0, vec![live]));
     });
 }
 
@@ -327,7 +327,7 @@ fn a_batch_sealed_at_once_leaves_what_its_items_one_by_one_leave() {
             }
         }
         assert_eq!(batched.add_many(&batch, &[], &AtomicBool::new(false)).unwrap(), 3000..93_000);
-        assert_eq!(batched.stats().front, 0);
+        assert_eq!(batched.stats().memtable, 0);
         for (id, &item) in (3000..).zip(&batch) {
             assert_eq!(single.add(item).unwrap(), id);
         }

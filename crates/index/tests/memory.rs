@@ -65,7 +65,7 @@ fn a_growing_index_never_takes_more_than_the_formula_says() {
     // Sealed, there are tables and nothing else; one more fingerprint does not bring much back.
     index.compact();
     let stats = index.stats();
-    assert_eq!((stats.front, stats.merge_bytes), (0, 0));
+    assert_eq!((stats.memtable, stats.merge_bytes), (0, 0));
     assert!(
         stats.table_bytes <= COUNT * 52,
         "{} bytes each",

@@ -184,8 +184,8 @@ impl Shared<Hamming> {
         self.background.worker.taken.store(0, Ordering::Relaxed);
         self.state.write().kind.tables.commit(job);
         // Its memory serves again: a page that the system must clear first costs more than the additions that fill it.
-        if let Some(front) = job.take_front().filter(|_| !job.is_requested()) {
-            let empty = front.emptied();
+        if let Some(memtable) = job.take_memtable().filter(|_| !job.is_requested()) {
+            let empty = memtable.emptied();
             self.state.write().kind.tables.reuse(empty);
         }
         self.background.worker.notify();

@@ -146,7 +146,7 @@ impl Live<Hamming> {
             let kind = &self.shared.state.read().kind;
             let unsealed = kind.unsealed.as_ref().map(|unsealed| unsealed.from);
             Late {
-                tables: Tables::with_front(self.shared_plan(), items.len()),
+                tables: Tables::with_memtable(self.shared_plan(), items.len()),
                 first: AHashMap::new(),
                 texts: AHashMap::new(),
                 seen: unsealed.unwrap_or(kind.ids.ids().next()),

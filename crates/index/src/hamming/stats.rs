@@ -26,14 +26,14 @@ pub struct Stats {
     /// Those of them without a live id, waiting to be purged.
     pub dead: usize,
     /// Fingerprints in the memtables, not sealed yet.
-    pub front: usize,
+    pub memtable: usize,
     /// Fingerprints in the segment, if there is one.
-    pub runs: Vec<usize>,
+    pub segments: Vec<usize>,
     /// Name of the plan.
     pub plan: String,
     /// Tables of the plan.
     pub tables: usize,
-    /// Bytes of front, tables and directories.
+    /// Bytes of memtable, tables and directories.
     pub table_bytes: usize,
     /// Bytes that the merge which is running takes beside these, at most; 0 if none is.
     pub merge_bytes: usize,

@@ -306,10 +306,10 @@ fn the_dead_that_a_merge_could_not_drop_go_with_a_later_one() {
         std::thread::yield_now();
     }
     let stats = index.stats();
-    assert_eq!((stats.fingerprints, stats.dead, stats.front), (2049, 1, 2));
+    assert_eq!((stats.fingerprints, stats.dead, stats.memtable), (2049, 1, 2));
     index.compact();
     let stats = index.stats();
-    assert_eq!((stats.fingerprints, stats.dead, stats.front), (2048, 0, 0));
+    assert_eq!((stats.fingerprints, stats.dead, stats.memtable), (2048, 0, 0));
 }
 
 #[test]

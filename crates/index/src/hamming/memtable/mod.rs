@@ -29,7 +29,7 @@ pub(crate) struct Memtable {
 }
 
 impl Memtable {
-    /// An empty front for so many fingerprints.
+    /// An empty memtable for so many fingerprints.
     pub(crate) fn new(capacity: usize) -> Self {
         Self { values: Vec::new(), tables: Vec::new(), capacity }
     }

@@ -2,7 +2,7 @@
 //!
 //! Inputs are walked in groups: a group is a directory slot of the coarsest input, hence one contiguous stretch of
 //! every input. A counting sort on the further directory bits of the output scatters the group within the cache.
-//! So a merge reads and writes each table once, front to back, whatever the sizes. Unsorted input is one group, too large
+//! So a merge reads and writes each table once, memtable to back, whatever the sizes. Unsorted input is one group, too large
 //! for the cache: it is first partitioned by its top bits, 2,048 parts at a time. Beside a run it is sorted by itself
 //! before, so that what the segment has sorted already is not partitioned again.
 //!
@@ -150,7 +150,7 @@ impl Sources<'_> {
     }
 }
 
-/// A table being written, front to back.
+/// A table being written, memtable to back.
 struct Output<'a> {
     prefix: &'a Prefix,
     rest: u32,

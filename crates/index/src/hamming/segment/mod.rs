@@ -1,7 +1,7 @@
 //! A segment: immutable sorted copies of one set of fingerprints, a copy per table of the plan.
 //!
 //! Each copy lists the fingerprints by the top `d` bits of its prefix key, with a directory of `2^d + 1` offsets in
-//! front: the bucket of a key is one look-up and about one cache line away. `d` is at most the prefix and leaves
+//! memtable: the bucket of a key is one look-up and about one cache line away. `d` is at most the prefix and leaves
 //! about eight fingerprints per bucket; a bucket may therefore be coarser than the prefix, and every hit is verified
 //! by popcount anyway. Buckets that grow long because their prefixes agree are sorted by the rest of the key, so that
 //! a query reads only its own part.

@@ -28,7 +28,7 @@ pub(super) type Request = Sender<Option<Segment>>;
 #[derive(Debug)]
 pub(crate) struct Job {
     plan: Arc<Plan>,
-    fronts: Vec<Arc<Memtable>>,
+    memtables: Vec<Arc<Memtable>>,
     bulk: Vec<Arc<Vec<u64>>>,
     run: Option<Segment>,
     /// What has died, and what of it is left out.
@@ -56,7 +56,7 @@ impl Job {
 
     /// Unsorted inputs.
     fn fresh(&self) -> impl Iterator<Item = &[u64]> {
-        fresh(&self.fronts, &self.bulk)
+        fresh(&self.memtables, &self.bulk)
     }
 
     /// Fingerprints of all inputs.
@@ -84,8 +84,8 @@ impl Job {
     }
 
     /// The last of its memtables, after the commit, if nothing else looks at it.
-    pub(crate) fn take_front(&mut self) -> Option<Memtable> {
-        self.fronts.pop().and_then(Arc::into_inner)
+    pub(crate) fn take_memtable(&mut self) -> Option<Memtable> {
+        self.memtables.pop().and_then(Arc::into_inner)
     }
 
     /// Whether somebody waits for it.
@@ -105,8 +105,8 @@ impl Job {
     /// Builds the tables one after the other, as many at once as `threads`: 2 to 4 ns per fingerprint and table. `put`
     /// gets each with its number and puts it in place.
     pub(crate) fn run(&mut self, threads: usize, mut put: impl FnMut(usize, Sorted)) {
-        let Self { plan, fronts, bulk, run, dropped, .. } = self;
-        let parts: Vec<&[u64]> = fresh(fronts, bulk).collect();
+        let Self { plan, memtables, bulk, run, dropped, .. } = self;
+        let parts: Vec<&[u64]> = fresh(memtables, bulk).collect();
         let fresh = match parts[..] {
             [only] => Cow::Borrowed(only),
             _ => Cow::Owned(parts.concat()),
@@ -133,10 +133,13 @@ impl Job {
 }
 
 fn fresh<'a>(
-    fronts: &'a [Arc<Memtable>],
+    memtables: &'a [Arc<Memtable>],
     bulk: &'a [Arc<Vec<u64>>],
 ) -> impl Iterator<Item = &'a [u64]> {
-    fronts.iter().map(|front| front.values()).chain(bulk.iter().map(|values| values.as_slice()))
+    memtables
+        .iter()
+        .map(|memtable| memtable.values())
+        .chain(bulk.iter().map(|values| values.as_slice()))
 }
 
 impl Tables {
@@ -193,16 +196,16 @@ impl Tables {
     pub(crate) fn job(&mut self) -> Job {
         let take = |waiting: &mut Waiting| {
             waiting.busy = true;
-            Arc::clone(&waiting.front)
+            Arc::clone(&waiting.memtable)
         };
-        let fronts = self.waiting.iter_mut().map(take).collect();
+        let memtables = self.waiting.iter_mut().map(take).collect();
         let run = self.sealed.as_mut().map(|sealed| {
             sealed.busy = true;
             sealed.run.clone()
         });
         let bulk = std::mem::take(&mut self.bulk);
         let (plan, requests) = (Arc::clone(&self.plan), std::mem::take(&mut self.requests));
-        Job { plan, fronts, bulk, run, died: Vec::new(), dropped: AHashSet::new(), requests }
+        Job { plan, memtables, bulk, run, died: Vec::new(), dropped: AHashSet::new(), requests }
     }
 
     /// From now on a fingerprint may be found twice.
@@ -221,8 +224,9 @@ impl Tables {
 
     /// All tables have been put in place: the memtables have served.
     pub(crate) fn commit(&mut self, job: &Job) {
-        self.waiting
-            .retain(|waiting| !job.fronts.iter().any(|used| Arc::ptr_eq(used, &waiting.front)));
+        self.waiting.retain(|waiting| {
+            !job.memtables.iter().any(|used| Arc::ptr_eq(used, &waiting.memtable))
+        });
         let begun = std::mem::take(&mut self.begun);
         let new = (!begun.is_empty()).then(|| Segment::new(begun));
         let run = self.sealed.take().map(|sealed| sealed.run).or(new);

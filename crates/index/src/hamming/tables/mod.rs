@@ -49,23 +49,23 @@ struct Sealed {
 /// A full memtable waiting for its merge.
 #[derive(Debug)]
 struct Waiting {
-    front: Arc<Memtable>,
+    memtable: Arc<Memtable>,
     busy: bool,
 }
 
 #[derive(Debug)]
 pub(crate) struct Tables {
     plan: Arc<Plan>,
-    /// Capacity of the smallest front.
+    /// Capacity of the smallest memtable.
     least: usize,
-    front: Memtable,
+    memtable: Memtable,
     waiting: Vec<Waiting>,
     sealed: Option<Sealed>,
-    /// An empty front whose memory is already there.
+    /// An empty memtable whose memory is already there.
     spare: Option<Memtable>,
     /// Who waits for everything to be in the segment.
     requests: Vec<Request>,
-    /// Fingerprints for the next merge that are in no front.
+    /// Fingerprints for the next merge that are in no memtable.
     bulk: Vec<Arc<Vec<u64>>>,
     /// Tables of the first run while it is being built.
     begun: Vec<Arc<Sorted>>,
@@ -74,16 +74,16 @@ pub(crate) struct Tables {
 
 impl Tables {
     pub(crate) fn new(plan: Arc<Plan>) -> Self {
-        Self::with_front(plan, LEAST)
+        Self::with_memtable(plan, LEAST)
     }
 
     /// A tables that seals nothing before so many fingerprints have come.
-    pub(crate) fn with_front(plan: Arc<Plan>, capacity: usize) -> Self {
+    pub(crate) fn with_memtable(plan: Arc<Plan>, capacity: usize) -> Self {
         let least = capacity.max(LEAST).next_power_of_two();
         Self {
             plan,
             least,
-            front: Memtable::new(least),
+            memtable: Memtable::new(least),
             waiting: Vec::new(),
             sealed: None,
             spare: None,
@@ -96,8 +96,8 @@ impl Tables {
 
     /// Adds a fingerprint that the tables does not hold. True when that has set a memtable aside.
     pub(crate) fn push(&mut self, value: u64) -> bool {
-        self.front.push(value, &self.plan);
-        let full = self.front.is_full();
+        self.memtable.push(value, &self.plan);
+        let full = self.memtable.is_full();
         if full {
             self.set_aside();
         }
@@ -116,26 +116,26 @@ impl Tables {
     /// Asks for the memory that [`Tables::push`] will write.
     #[inline]
     pub(crate) fn prefetch(&self, value: u64) {
-        self.front.ask_all(self.plan.prefixes(), value);
+        self.memtable.ask_all(self.plan.prefixes(), value);
     }
 
     /// Closes the memtable, if there is anything in it; it then waits to be merged.
     pub(crate) fn set_aside(&mut self) {
-        if self.front.values().is_empty() {
+        if self.memtable.values().is_empty() {
             return;
         }
-        let full = self.front.values().len() + self.waiting_len();
+        let full = self.memtable.values().len() + self.waiting_len();
         let sealed = self.run().map_or(0, Segment::len);
         let capacity = capacity(full + sealed);
         let spare = self.spare.take().filter(|spare| spare.capacity() == capacity);
         let empty = spare.unwrap_or_else(|| Memtable::new(capacity));
-        let front = std::mem::replace(&mut self.front, empty);
-        self.waiting.push(Waiting { front: Arc::new(front), busy: false });
+        let memtable = std::mem::replace(&mut self.memtable, empty);
+        self.waiting.push(Waiting { memtable: Arc::new(memtable), busy: false });
     }
 
     /// Whether so many more had better be sealed at once.
     pub(crate) fn is_bulk(&self, count: usize) -> bool {
-        let here = self.front_len() + self.run().map_or(0, Segment::len);
+        let here = self.memtable_len() + self.run().map_or(0, Segment::len);
         count >= BULK && count >= here / 8
     }
 
@@ -143,8 +143,8 @@ impl Tables {
         self.sealed.as_ref().map(|sealed| &sealed.run)
     }
 
-    fn fronts(&self) -> impl Iterator<Item = &Memtable> {
-        self.waiting.iter().map(|waiting| &*waiting.front).chain([&self.front])
+    fn memtables(&self) -> impl Iterator<Item = &Memtable> {
+        self.waiting.iter().map(|waiting| &*waiting.memtable).chain([&self.memtable])
     }
 
     /// Appends every fingerprint within `distance`, once each, in no particular order.
@@ -171,10 +171,11 @@ impl Tables {
             self.probe(schedule, queries, distance, &mut on_any);
         }
         let scanned = |count: usize| schedule.is_none_or(|schedule| !schedule.pays(count));
-        let fronts =
-            self.fronts().filter(|front| !front.has_tables() || scanned(front.values().len()));
+        let memtables = self
+            .memtables()
+            .filter(|memtable| !memtable.has_tables() || scanned(memtable.values().len()));
         let run = self.run().filter(|run| scanned(run.len()));
-        for values in fronts.map(Memtable::values).chain(run.map(Segment::values)) {
+        for values in memtables.map(Memtable::values).chain(run.map(Segment::values)) {
             // A block at a time, so that all queries read it from the cache.
             for block in values.chunks(scan::BLOCK) {
                 for (number, &query) in queries.iter().enumerate() {
@@ -214,10 +215,11 @@ impl Tables {
             });
         };
         let run = self.run().filter(|run| schedule.pays(run.len()));
-        let fronts = || {
-            let pays =
-                |front: &&Memtable| front.has_tables() && schedule.pays(front.values().len());
-            self.fronts().filter(pays)
+        let memtables = || {
+            let pays = |memtable: &&Memtable| {
+                memtable.has_tables() && schedule.pays(memtable.values().len())
+            };
+            self.memtables().filter(pays)
         };
         let mut each = (0..queries.len()).flat_map(|query| {
             lookups.iter().enumerate().map(move |(number, lookup)| {
@@ -234,30 +236,30 @@ impl Tables {
                 break;
             }
             // The memtables' lines come while the segment is read.
-            for front in fronts() {
+            for memtable in memtables() {
                 for wanted in &wanted {
-                    front.ask(wanted);
+                    memtable.ask(wanted);
                 }
             }
             if let Some(run) = run {
                 sweep(prefixes, run, &wanted, &mut visit);
             }
-            for front in fronts() {
+            for memtable in memtables() {
                 for wanted in &wanted {
-                    front.look_up(wanted, &mut visit);
+                    memtable.look_up(wanted, &mut visit);
                 }
             }
         }
     }
 
     /// Fingerprints not sealed yet.
-    pub(crate) fn front_len(&self) -> usize {
-        self.fronts().map(|front| front.values().len()).sum()
+    pub(crate) fn memtable_len(&self) -> usize {
+        self.memtables().map(|memtable| memtable.values().len()).sum()
     }
 
     /// Fingerprints set aside, not yet merged.
     fn waiting_len(&self) -> usize {
-        self.waiting.iter().map(|waiting| waiting.front.values().len()).sum()
+        self.waiting.iter().map(|waiting| waiting.memtable.values().len()).sum()
     }
 
     /// Full memtables, not yet merged.
@@ -268,19 +270,19 @@ impl Tables {
     /// After a merge of everything the memory of memtables goes: an index that is sealed and then only searched has none.
     fn trim(&mut self) {
         self.spare = None;
-        if self.front.values().is_empty() {
+        if self.memtable.values().is_empty() {
             let others = self.waiting_len() + self.run().map_or(0, Segment::len);
-            self.front = Memtable::new(capacity(others).max(self.least));
+            self.memtable = Memtable::new(capacity(others).max(self.least));
         }
     }
 
-    /// Keeps an empty front for the next one, which then costs no new memory; none but the last is kept.
+    /// Keeps an empty memtable for the next one, which then costs no new memory; none but the last is kept.
     pub(crate) fn reuse(&mut self, empty: Memtable) {
         self.spare = Some(empty);
     }
 
     /// Fingerprints in the segment, if there is one.
-    pub(crate) fn run_lens(&self) -> impl Iterator<Item = usize> {
+    pub(crate) fn segment_lens(&self) -> impl Iterator<Item = usize> {
         self.run().map(Segment::len).into_iter()
     }
 
@@ -291,8 +293,8 @@ impl Tables {
 
     /// Bytes held by the memtables and all tables.
     pub(crate) fn bytes(&self) -> usize {
-        let fronts = self.fronts().chain(&self.spare);
-        fronts.map(Memtable::bytes).sum::<usize>() + self.run().map_or(0, Segment::bytes)
+        let memtables = self.memtables().chain(&self.spare);
+        memtables.map(Memtable::bytes).sum::<usize>() + self.run().map_or(0, Segment::bytes)
     }
 
     /// Whether huge pages were asked for in the segment.

@@ -25,10 +25,14 @@ fn a_stack_is_one_run_and_a_front_of_a_bounded_share_while_it_grows() {
             settle(&mut tables);
         }
         if count % 50_000 == 0 {
-            let sealed: usize = tables.run_lens().sum();
-            assert!(tables.run_lens().count() <= 1);
-            assert_eq!(sealed + tables.front_len(), count);
-            assert!(tables.front_len() <= sealed / 8, "{} beside {sealed}", tables.front_len());
+            let sealed: usize = tables.segment_lens().sum();
+            assert!(tables.segment_lens().count() <= 1);
+            assert_eq!(sealed + tables.memtable_len(), count);
+            assert!(
+                tables.memtable_len() <= sealed / 8,
+                "{} beside {sealed}",
+                tables.memtable_len()
+            );
         }
     }
 }
@@ -56,7 +60,7 @@ fn between_any_two_tables_of_a_merge_everything_is_found_once() {
             };
             assert!(tables.waiting() > 0);
             let mut job = tables.job();
-            assert!(!tables.is_due(), "one merge uses a front at a time");
+            assert!(!tables.is_due(), "one merge uses a memtable at a time");
             assert!(all_found(&tables));
             tables.begin();
             let mut placed = 0;
@@ -69,7 +73,7 @@ fn between_any_two_tables_of_a_merge_everything_is_found_once() {
             assert_eq!(placed, tables.plan.prefixes().len());
             tables.commit(&job);
             assert!(all_found(&tables) && !tables.is_halfway());
-            assert_eq!(tables.run_lens().sum::<usize>() + tables.front_len(), values.len());
+            assert_eq!(tables.segment_lens().sum::<usize>() + tables.memtable_len(), values.len());
         }
     }
 }
