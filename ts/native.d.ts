@@ -132,6 +132,8 @@ export declare class NativeIndex {
   searchMany(items: unknown, maxDistance?: number | undefined | null, limit?: number | undefined | null): NativeMatches
   /** Matches of many items, on the pool. */
   searchManyAsync(items: unknown, maxDistance: number | undefined | null, limit: number | undefined | null, cancel: Cancel): Promise<NativeMatches>
+  /** Counts and bytes. */
+  stats(): NativeStats
   /** Whether an id is alive. */
   has(id: number): boolean
   /** Takes an id away. */
@@ -140,8 +142,6 @@ export declare class NativeIndex {
   expire(before: number): number
   /** Live ids. */
   size(): number
-  /** Counts and bytes. */
-  stats(): NativeStats
   /** Lets go of the index; running jobs finish. */
   close(): void
 }
@@ -192,6 +192,8 @@ export declare class NativeMinHashIndex {
   checkAndAddMany(items: unknown, at?: Float64Array | undefined | null, duplicate?: string | undefined | null): NativeBandChecked
   /** The same on the pool. */
   checkAndAddManyAsync(items: unknown, at: Float64Array | undefined | null, duplicate: string | undefined | null, cancel: Cancel): Promise<NativeBandChecked>
+  /** Counts and bytes. */
+  stats(): NativeBandStats
   /** Whether an id is alive. */
   has(id: number): boolean
   /** Takes an id away. */
@@ -200,8 +202,6 @@ export declare class NativeMinHashIndex {
   expire(before: number): number
   /** Live ids. */
   size(): number
-  /** Counts and bytes. */
-  stats(): NativeBandStats
   /** Lets go of the index; running jobs finish. */
   close(): void
 }
@@ -270,6 +270,8 @@ export declare class NativeSentenceIndex {
   checkAndAddManyAsync(texts: unknown, at: Float64Array | undefined | null, duplicate: string | undefined | null, cancel: Cancel): Promise<NativeSentenceChecked>
   /** The name of a document's group. */
   group(id: number): number | null
+  /** Counts and bytes. */
+  stats(): NativeSentenceStats
   /** Whether an id is alive. */
   has(id: number): boolean
   /** Takes an id away. */
@@ -278,8 +280,6 @@ export declare class NativeSentenceIndex {
   expire(before: number): number
   /** Live ids. */
   size(): number
-  /** Counts and bytes. */
-  stats(): NativeSentenceStats
   /** Lets go of the index; running jobs finish. */
   close(): void
 }

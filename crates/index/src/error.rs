@@ -91,11 +91,8 @@ pub enum IndexError {
     Cancelled,
     /// Merging has failed for good, by a bug; the process has printed the panic. Everything is still found.
     Merge,
-    /// Reading or writing a saved index failed.
-    Io {
-        /// The system's message.
-        message: String,
-    },
+    /// The index could not be copied for a file, by a bug; the process has printed the panic.
+    Copy,
     /// A saved index cannot be read or written, is damaged, or does not fit. After a [`FileError::Write`] of a change to an
     /// open file what the call changed is undone, by reading the file again, which takes as long as opening it; from now on
     /// every change is refused. Close the index and open it again.
@@ -185,9 +182,10 @@ impl IndexError {
                 f,
                 "a merge of the index has panicked, see stderr; it can be searched and added to, not sealed or saved: make a new one"
             ),
-            Self::Io { message } => {
-                write!(f, "the saved index could not be read or written: {message}")
-            }
+            Self::Copy => write!(
+                f,
+                "internal error, please report it: copying the index for a file has panicked, see stderr"
+            ),
             Self::File(error) => write!(f, "{error}"),
             Self::Stopped { path } => write!(
                 f,

@@ -84,9 +84,7 @@ impl BandIndex {
         out: &mut dyn Write,
         recipe: &str,
     ) -> Result<(), IndexError> {
-        let state = snapshot.0.made(&self.shared.turns).flatten().ok_or_else(|| {
-            IndexError::Io { message: "the index could not be copied".to_owned() }
-        })?;
+        let state = snapshot.0.made(&self.shared.turns).flatten().ok_or(IndexError::Copy)?;
         let Bands { table, documents, .. } = &state.kind;
         let known = documents.ids();
         let mut out = Output::begin(out, KIND, recipe, &written(self.options()))?;

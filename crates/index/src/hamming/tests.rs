@@ -85,7 +85,7 @@ fn single_calls_are_done_while_a_batch_is_under_way_and_the_order_is_kept() {
         (windows[1], 1, add, add),
         (windows[0], TURN, check, check),
         (windows[1], 1, check, check),
-        (windows[0], 1, touch, touch),
+        (windows[0], TURN, touch, touch),
         (windows[1], 1, touch, touch),
     ] {
         let (batched, singly) = (index(window), index(window));

@@ -38,9 +38,7 @@ impl<T> Pending<T> {
     /// [`IndexError::Cancelled`]; [`IndexError::Merge`] if merging has failed.
     pub fn made(self, cancel: &AtomicBool) -> Result<(Snapshot, T), IndexError> {
         let made = self.asked.made(&self.shared.turns).flatten();
-        let (snapshot, beside) = made.ok_or_else(|| IndexError::Io {
-            message: "the index could not be copied".to_owned(),
-        })?;
+        let (snapshot, beside) = made.ok_or(IndexError::Copy)?;
         let run = self.shared.wait(&self.sealed, cancel)?;
         Ok((snapshot.with(run), beside))
     }

@@ -170,9 +170,7 @@ impl Live<SentenceMap> {
             _ => header_of(self.options(), recipe)?,
         };
         drop(log);
-        let whole = snapshot.0.made(&shared.turns).flatten().ok_or_else(|| IndexError::Io {
-            message: "the index could not be copied".to_owned(),
-        })?;
+        let whole = snapshot.0.made(&shared.turns).flatten().ok_or(IndexError::Copy)?;
         save(path, &header, &whole)
     }
 

@@ -3,7 +3,7 @@
 //! Mistakes of the caller have Node's own codes, what goes wrong in operation `ERR_SIMHASH_…`. Variants are matched by name, so
 //! that a new one does not compile without a code.
 
-use super::{Failure, PIPE};
+use super::{Failure, INTERNAL, PIPE};
 use simhash_dedup::DedupError;
 use simhash_index::IndexError;
 use simhash_sketch::{OptionsError, hex::HexError};
@@ -92,7 +92,7 @@ impl From<IndexError> for Failure {
             IndexError::Full { .. } => "ERR_SIMHASH_INDEX_FULL",
             IndexError::Cancelled => CANCELLED,
             IndexError::Merge => "ERR_SIMHASH_MERGE",
-            IndexError::Io { .. } => "ERR_SIMHASH_IO",
+            IndexError::Copy => INTERNAL,
             IndexError::Stopped { .. } => OUTPUT,
             IndexError::File(inner) => return inner.clone().into(),
         };
