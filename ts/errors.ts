@@ -72,7 +72,8 @@ export function fromNative(error: unknown): unknown {
   if (code === 'ERR_INVALID_ARG_TYPE' || code === 'ERR_INVALID_ARG_VALUE')
     return about(typeError(message, code), ...options);
   if (code === RANGE) return about(rangeError(message), ...options);
-  if (code.startsWith('ERR_SIMHASH_')) return new SimHashError(code, message, { cause: error });
+  if (code.startsWith('ERR_SIMHASH_'))
+    return about(new SimHashError(code, message, { cause: error }), ...options);
   // A conversion that the typed layer should have refused first, or a panic that only the outermost guard caught.
   if (code in NAPI) return new SimHashError('ERR_SIMHASH_INTERNAL', message, { cause: error });
   return error;

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use simhash_store::FileError;
 
-/// Why a call on the index failed. The call has added nothing; in an index with a window that is [`IndexError::Full`] its
-/// time counts, and documents may have left for it.
+/// Why a call on the index failed. A single call has added nothing; with [`IndexError::Full`] in an index with a window its
+/// time counts, and documents may have left for it. A batch in a window that fills the index keeps the items before.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum IndexError {
     /// A distance outside the range that the index answers exactly.

@@ -162,3 +162,16 @@ fn every_damage_is_named_and_none_panics() {
     let foreign = Index::open(&mut &b"PK\x03\x04 something else entirely"[..]).unwrap_err();
     assert!(foreign.to_string().contains("not a saved index"), "{foreign}");
 }
+
+#[cfg(unix)]
+#[test]
+fn a_saved_index_is_read_from_a_pipe_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, index) = (folder.path().join("pipe"), filled("k3-t4", None));
+    assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+    let (bytes, to) = (saved(&index), path.clone());
+    let writing = thread::spawn(move || std::fs::write(to, bytes));
+    let opened = Index::open_file(&path, "", &AtomicBool::new(false)).unwrap();
+    writing.join().unwrap().unwrap();
+    assert_eq!(opened.len(), index.len());
+}

@@ -150,7 +150,8 @@ impl<S: Held> Handle<S> {
 
     /// After a single change: reports memory now and then.
     pub(crate) fn grown(&self, env: Env, shared: &S) {
-        if self.memory.is_due() {
+        // Code of the user may have closed it meanwhile: it must not be counted again.
+        if self.memory.is_due() && self.shared.read().is_some() {
             self.memory.report(env, bytes(shared));
         }
     }

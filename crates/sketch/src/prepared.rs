@@ -124,6 +124,14 @@ impl Material {
     }
 }
 
+/// Bytes of a normalised text whose features are kept beside its fingerprint. Those of a longer one would take several times
+/// its bytes; the fingerprint alone is made a block at a time, and what compares the text cuts it again.
+const LONG: usize = 1 << 20;
+
+/// Features from which on a signature is made of distinct ones only: sorting so many costs less than hashing what a text of this
+/// length may repeat.
+const MANY: usize = 1 << 16;
+
 /// Texts to [`Prepared`] ones, with every choice made beforehand. Cheap to clone, shared by threads.
 #[derive(Clone, Debug)]
 pub struct Preparer {
@@ -159,7 +167,7 @@ impl Preparer {
         let sketch = match &self.sketcher {
             Sketcher::None => None,
             Sketcher::Fingerprint => {
-                let sums = if features.is_some() {
+                let sums = if features.is_some() && normal.len() <= LONG {
                     self.by.sums_of(self.cut(normal, extract, features))
                 } else {
                     self.by.sums(normal, extract)
@@ -169,7 +177,13 @@ impl Preparer {
             Sketcher::Signature { hasher, bands, rows } => {
                 let cut = self.cut(normal, extract, features);
                 // In text order, and often more than once: a signature is the same, and sorting costs more than it saves.
-                hasher.signature(cut.hashes(hashes), positions);
+                match cut.hashes(hashes) {
+                    many if many.len() > MANY => {
+                        let set = Features::from(cut).into_set();
+                        hasher.signature(&set, positions);
+                    }
+                    few => hasher.signature(few, positions),
+                }
                 band_keys(*bands, *rows, positions, hashes);
                 let (positions, keys) = (positions.as_slice().into(), hashes.as_slice().into());
                 (!hashes.is_empty()).then_some(MethodSketch::Signature { positions, keys })

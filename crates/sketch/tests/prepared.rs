@@ -114,3 +114,22 @@ proptest! {
         }
     }
 }
+
+/// Above a megabyte no features are kept, and above 65,536 of them a signature is made of distinct ones.
+#[test]
+fn long_texts_have_the_same_sketches_and_keep_no_more_than_their_text() {
+    let by = Fingerprinter::new(&FingerprinterOptions::default()).unwrap();
+    for (repeated, times, is_kept) in
+        [("天地玄黄宇宙洪荒", 9000, true), ("白日依山尽黄河入海流", 40_000, false)]
+    {
+        let text: String = (0..times).map(|number| format!("{repeated}{}", number % 700)).collect();
+        for sketcher in sketchers() {
+            let preparer = Preparer::new(by.clone(), sketcher.clone());
+            let prepared = preparer.prepare(&text, Kept::Features, &mut Scratch::default());
+            assert_eq!(prepared.sketch, by_itself(&by, &sketcher, &text));
+            if matches!(sketcher, Sketcher::Fingerprint) {
+                assert_eq!(prepared.material.features.is_some(), is_kept, "{}", text.len());
+            }
+        }
+    }
+}

@@ -62,7 +62,8 @@ pub fn save<E: From<FileError>>(
     let written = write(&mut out);
     check(cancel)?;
     written?;
-    out.flush().map_err(FileError::unwritable)?;
+    // Past the flag: what it says now is looked at below.
+    out.stream.flush().map_err(FileError::unwritable)?;
     drop(out);
     draft.seal().map_err(FileError::from)?;
     check(cancel)?;
@@ -70,17 +71,18 @@ pub fn save<E: From<FileError>>(
     Ok(())
 }
 
-/// Reads a file, whose length `read` is told. Its errors do not name the file yet: see [`FileError::in_file`].
+/// Reads a file, whose length `read` is told where it has one: a pipe has none. Its errors do not name the file yet: see [`FileError::in_file`].
 ///
 /// # Errors
 /// [`FileError::Read`], [`FileError::Cancelled`], and what `read` says.
 pub fn open<T, E: From<FileError>>(
     path: &Path,
     cancel: &AtomicBool,
-    read: impl FnOnce(&mut dyn Read, u64) -> Result<T, E>,
+    read: impl FnOnce(&mut dyn Read, Option<u64>) -> Result<T, E>,
 ) -> Result<T, E> {
     let file = File::open(path).map_err(FileError::unreadable)?;
-    let length = file.metadata().map_err(FileError::unreadable)?.len();
+    let known = file.metadata().map_err(FileError::unreadable)?;
+    let length = known.is_file().then_some(known.len());
     let mut input = Watched { stream: BufReader::with_capacity(PIECE, file), cancel };
     let opened = read(&mut input, length);
     check(cancel)?;

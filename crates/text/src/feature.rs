@@ -74,6 +74,14 @@ impl From<Cut<'_>> for Features {
 }
 
 impl Features {
+    /// Bytes held.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Self::Counted(hashes) => hashes.capacity() * size_of::<u64>(),
+            Self::Weighted(features) => features.capacity() * size_of::<Feature>(),
+        }
+    }
+
     /// The distinct hashes, ascending: the set that Jaccard similarity compares.
     pub fn into_set(self) -> Vec<u64> {
         let mut hashes = match self {

@@ -87,7 +87,7 @@ impl OnlineIndex {
         cancel: &AtomicBool,
     ) -> Result<Self, IndexError> {
         let opened = saved::open(path, cancel, |input, length| {
-            Self::open_with(Input::new(input, Some(length)), fingerprinter)
+            Self::open_with(Input::new(input, length), fingerprinter)
         });
         opened.map_err(|error: IndexError| error.in_file(path))
     }

@@ -26,7 +26,7 @@ mod short;
 mod strings;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use parking_lot::RwLock;
 use simhash_index::{Added, Hamming, Index, IndexError, Item, Writer};
@@ -65,6 +65,31 @@ impl Document {
     /// What has no text.
     pub fn without_text(item: Item) -> Self {
         Self { item, text: None, features: None }
+    }
+}
+
+/// How many bytes of features the documents of a batch may keep together: what comes after that is cut again where it is
+/// compared.
+#[derive(Debug)]
+pub struct Room(AtomicUsize);
+
+impl Room {
+    /// So many bytes.
+    pub fn new(bytes: usize) -> Self {
+        Self(AtomicUsize::new(bytes))
+    }
+
+    /// Whether there was room for so many.
+    fn take(&self, bytes: usize) -> bool {
+        let less = |left: usize| left.checked_sub(bytes);
+        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).is_ok()
+    }
+}
+
+impl Default for Room {
+    /// 64 MiB.
+    fn default() -> Self {
+        Self::new(64 << 20)
     }
 }
 
@@ -133,6 +158,17 @@ impl OnlineIndex {
 
     /// A text as a document; the normalised text comes along where it can be stored, or where `verified`.
     pub fn document(&self, text: &str, verified: bool, scratch: &mut Scratch) -> Document {
+        self.document_in(text, verified, &Room::default(), scratch)
+    }
+
+    /// [`OnlineIndex::document`], as one of a batch.
+    pub fn document_in(
+        &self,
+        text: &str,
+        verified: bool,
+        room: &Room,
+        scratch: &mut Scratch,
+    ) -> Document {
         let kept = match self.stored.longest_text {
             _ if verified => Kept::Features,
             Some(_) => Kept::Text,
@@ -145,7 +181,7 @@ impl OnlineIndex {
             MethodSketch::Fingerprint(value) => Item::Fingerprint(value),
             _ => Item::Exact(exact),
         };
-        let features = material.features.take();
+        let features = material.features.take().filter(|features| room.take(features.bytes()));
         let wanted = |text| verified || self.can_store(text);
         let is_wanted = material.text(text).is_some_and(wanted);
         let text = if is_wanted { material.into_text(text) } else { None };

@@ -140,7 +140,7 @@ impl BandIndex {
     /// As [`BandIndex::open`]; [`IndexError::Cancelled`] when the flag is raised.
     pub fn open_file(path: &Path, recipe: &str, cancel: &AtomicBool) -> Result<Self, IndexError> {
         let opened = saved::open(path, cancel, |input, length| {
-            Self::read(Input::new(input, Some(length)), Some(recipe))
+            Self::read(Input::new(input, length), Some(recipe))
         });
         opened.map_err(|error| error.in_file(path))
     }

@@ -16,7 +16,7 @@ pub struct BandMatch {
 /// Counts and bytes of a band index at one moment.
 ///
 /// Memory follows a formula: per document about `9 * bands` bytes (8 at a load of 0.87 to 0.93, and slack) plus a quarter of a
-/// byte, plus `4 * hashes` where signatures are kept, plus 12 with a window; and 96 KB for the index. In a bucket of more than
+/// byte, and 4 for each that left since the last sweep, at most one for four that live, plus `4 * hashes` where signatures are kept, plus 12 with a window; and 96 KB for the index. In a bucket of more than
 /// eight documents one costs 4 to 8 bytes. These are bytes asked of the allocator: pieces of the table that grow leave holes
 /// behind, and a process that grew one index to 400,000 documents held 1.4 times as much (glibc), one that opened it from a
 /// file 1.1 times.

@@ -62,8 +62,13 @@ impl Writer<'_, Hamming> {
             Added::from(from)
         };
         while shared.state.write().kind.ids.reserve(items.len(), SLICE) {}
+        let mut refused = Ok(());
         for slice in items.chunks(SLICE) {
-            self.next(slice.len())?;
+            refused = self.next(slice.len());
+            if refused.is_err() {
+                // What has its ids is sealed all the same.
+                break;
+            }
             let mut state = shared.state.write();
             let first = state.kind.ids.ids().next();
             state.kind.add_unsealed(&stored_all(slice));
@@ -84,6 +89,6 @@ impl Writer<'_, Hamming> {
             }
             shared.state.write().kind.unsealed = None;
         });
-        Ok(added)
+        refused.map(|()| added)
     }
 }

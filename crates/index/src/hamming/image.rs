@@ -77,7 +77,7 @@ impl Index {
     /// As [`Index::open`]; [`IndexError::Cancelled`] when the flag is raised.
     pub fn open_file(path: &Path, recipe: &str, cancel: &AtomicBool) -> Result<Self, IndexError> {
         let opened = saved::open(path, cancel, |input, length| {
-            Self::alone(Self::open_with(Input::new(input, Some(length)), Some(recipe))?)
+            Self::alone(Self::open_with(Input::new(input, length), Some(recipe))?)
         });
         opened.map_err(|error: IndexError| error.in_file(path))
     }

@@ -44,7 +44,8 @@ pub struct Outcome<M> {
     pub id: Option<u64>,
     /// The best match that was there already, ties to the lowest id.
     pub duplicate_of: Option<M>,
-    /// Whether a limit cut the look: a better match, or one at all, may have been overlooked.
+    /// Whether a bucket limit cut the look: a better match, or one at all, may have been overlooked. Always false in a Hamming
+    /// index, which has none, and in one of sentences, where the oldest holders of each decide by definition.
     pub truncated: bool,
 }
 

@@ -140,7 +140,8 @@ impl<K: Kind> Live<K> {
         let times = times.iter().copied().map(Some).chain(std::iter::repeat(None));
         let check = |(item, at): (&B, Option<u64>)| {
             writer.next(1)?;
-            writer.check(item.as_ref(), AddOptions { at, on_duplicate })
+            let form = K::form(&self.shared.options, item.as_ref());
+            writer.check(item.as_ref(), &form, AddOptions { at, on_duplicate })
         };
         let outcomes: Result<Vec<_>, IndexError> = items.iter().zip(times).map(check).collect();
         writer.keep()?;

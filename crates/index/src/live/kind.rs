@@ -19,7 +19,7 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
     type Options: Clone + Debug + Send + Sync;
     /// What is added and looked for.
     type Item: ?Sized + Sync;
-    /// An item in the form in which it is looked up, made outside the locks.
+    /// An item in the form in which it is looked up, made while the state is free.
     type Form<'a>;
     /// How to search.
     type Search: Copy + Default + Send + Sync;
@@ -163,7 +163,8 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
 pub struct Nearest<K: Kind> {
     /// The best match, ties to the lowest id.
     pub best: Option<K::Match>,
-    /// Whether a limit cut the look: a better match, or one at all, may have been overlooked.
+    /// Whether a bucket limit cut the look: a better match, or one at all, may have been overlooked. How many holders of a
+    /// sentence are looked at is part of what nearest means there, and not reported.
     pub truncated: bool,
     /// For an addition of the same item.
     pub hint: K::Hint,

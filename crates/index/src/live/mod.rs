@@ -4,10 +4,11 @@
 //!  add, delete … ──► turns ──► state: a kind, and the times of its documents ──► log
 //!  search ──────────────────────┘ read                                  (memory, a file, or somebody else)
 //! ```
-//! [`Live`] is the shell of every index. A [`Kind`] is what it is built around: the Hamming index, bands, sentences, equal
-//! texts. Two locks: who has the turn (`turns`) knows that nothing is added or deleted meanwhile, so a check-and-add looks and
+//! [`Live`] is the shell of every index. A [`Kind`] is what it is built around: the Hamming index, bands, sentences.
+//! Two locks: who has the turn (`turns`) knows that nothing is added or deleted meanwhile, so a check-and-add looks and
 //! adds as one step, and of two near-duplicates that arrive together exactly one is kept. `state` guards the data: searches
-//! share it, and it is taken exclusively only for the moment of a change, never while something is built or written. A search
+//! share it, and it is taken exclusively only for the moment of a change, which may be the one that tidies up: never while
+//! sorted tables are built or a file is written. A search
 //! may see a change before it is kept.
 
 mod added;
@@ -41,8 +42,7 @@ use crate::IndexError;
 
 /// A live index of some kind.
 ///
-/// Every method takes `&self`; share it between threads as it is. Ids grow by one from 0 and are never reused. In an index
-/// that was opened from a file a change has been written when its call returns.
+/// Every method takes `&self`; share it between threads as it is. Ids grow by one from 0 and are never reused.
 pub struct Live<K: Kind> {
     pub(crate) shared: Arc<Shared<K>>,
 }
@@ -144,6 +144,12 @@ impl<K: Kind> Live<K> {
         done
     }
 
+    /// An item as it is looked up, if it fits; no lock is held.
+    fn form<'a>(&self, item: &'a K::Item) -> Result<K::Form<'a>, IndexError> {
+        K::check(&self.shared.options, item)?;
+        Ok(K::form(&self.shared.options, item))
+    }
+
     /// Adds an item without looking for near ones and returns its id.
     ///
     /// # Errors
@@ -159,10 +165,10 @@ impl<K: Kind> Live<K> {
     /// As [`Live::add`], and [`IndexError::Skew`].
     pub fn add_at(&self, item: impl AsRef<K::Item>, at: Option<u64>) -> Result<u64, IndexError> {
         let item = item.as_ref();
-        K::check(&self.shared.options, item)?;
+        let form = self.form(item)?;
         self.change(at.as_slice(), |writer| {
             writer.advance(at);
-            writer.add(item)
+            writer.add_form(item, &form)
         })
     }
 
@@ -175,10 +181,8 @@ impl<K: Kind> Live<K> {
         item: impl AsRef<K::Item>,
         search: K::Search,
     ) -> Result<Answer<K::Match>, IndexError> {
-        let options = &self.shared.options;
-        let search = K::search_options(options, search)?;
-        K::check(options, item.as_ref())?;
-        let form = K::form(options, item.as_ref());
+        let search = K::search_options(&self.shared.options, search)?;
+        let form = self.form(item.as_ref())?;
         let found = {
             let state = self.shared.state.read();
             state.kind.prefetch(&form);
@@ -209,8 +213,8 @@ impl<K: Kind> Live<K> {
         how: AddOptions,
     ) -> Result<Outcome<K::Match>, IndexError> {
         let item = item.as_ref();
-        K::check(&self.shared.options, item)?;
-        let outcome = self.change(how.at.as_slice(), |writer| writer.check(item, how))?;
+        let form = self.form(item)?;
+        let outcome = self.change(how.at.as_slice(), |writer| writer.check(item, &form, how))?;
         self.shared.count_truncated([outcome.truncated]);
         Ok(outcome)
     }

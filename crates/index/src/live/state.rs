@@ -36,9 +36,9 @@ impl<K: Kind> State<K> {
         Some(window.max_age.map_or(0, |age| at.saturating_sub(age)))
     }
 
-    /// Takes the oldest documents away that are before `before`, or too many beside `room` more: [`SLICE`] at most; how many
+    /// Takes the oldest documents away that are before `before`, or too many beside `room` more: [`SLICE`] at most, telling `left`; how many
     /// they were.
-    pub(super) fn expire_some(&mut self, before: u64, room: u64) -> u64 {
+    pub(super) fn expire_some(&mut self, before: u64, room: u64, mut left: impl FnMut(u64)) -> u64 {
         let most = self.window.and_then(|window| window.max_count);
         let mut gone = 0;
         while gone < SLICE {
@@ -50,6 +50,7 @@ impl<K: Kind> State<K> {
             };
             let id = ids.id(short);
             self.kind.remove(id);
+            left(id);
             gone += 1;
         }
         if gone > 0 {
@@ -61,7 +62,7 @@ impl<K: Kind> State<K> {
 
     /// [`State::expire_some`], all of them: for who has the state to himself.
     fn expire(&mut self, before: u64, room: u64) {
-        while self.expire_some(before, room) == SLICE {}
+        while self.expire_some(before, room, |_| ()) == SLICE {}
     }
 
     fn sweep(&mut self) {

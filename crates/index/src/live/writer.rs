@@ -103,16 +103,16 @@ impl<K: Kind> Writer<'_, K> {
         let at = at.unwrap_or_else(clock);
         let before = self.shared().state.write().advance(at);
         if let Some(before) = before {
-            self.expire(before, 0);
+            self.expire(before, 0, |_| ());
             self.note(&Change::Advance(at));
         }
     }
 
     /// Takes away what is before `before` or beyond the count, leaving room for `room` more; searches come in between.
-    fn expire(&mut self, before: u64, room: u64) -> u64 {
+    fn expire(&mut self, before: u64, room: u64, mut left: impl FnMut(u64)) -> u64 {
         let mut all = 0;
         loop {
-            let gone = self.shared().state.write().expire_some(before, room);
+            let gone = self.shared().state.write().expire_some(before, room, &mut left);
             all += gone;
             if gone > 0 {
                 self.pressed |= K::left(self.shared());
@@ -125,7 +125,7 @@ impl<K: Kind> Writer<'_, K> {
 
     /// Takes every document away that is before `before`; how many they were.
     pub(super) fn expire_before(&mut self, before: u64) -> u64 {
-        let gone = self.expire(before, 0);
+        let gone = self.expire(before, 0, |_| ());
         if gone > 0 {
             self.note(&Change::Expire(before));
         }
@@ -177,11 +177,22 @@ impl<K: Kind> Writer<'_, K> {
         self.add_form(item, &K::form(&live.shared.options, item))
     }
 
-    fn add_form(&mut self, item: &K::Item, form: &K::Form<'_>) -> Result<u64, IndexError> {
+    pub(super) fn add_form(
+        &mut self,
+        item: &K::Item,
+        form: &K::Form<'_>,
+    ) -> Result<u64, IndexError> {
+        let mut left = Vec::new();
         if self.shared().window().is_some() {
-            self.expire(0, 1);
+            self.expire(0, 1, |id| left.push(id));
         }
-        self.make_room(1)?;
+        if let Err(full) = self.make_room(1) {
+            // Who left for an addition follows from it; there is none.
+            for id in left {
+                self.note(&Change::Delete(id));
+            }
+            return Err(full);
+        }
         let hint = self.hint.take();
         let (id, due) = self.shared().state.write().add(form, hint);
         self.note(&Change::Add(item));
@@ -201,22 +212,21 @@ impl<K: Kind> Writer<'_, K> {
     pub(super) fn check(
         &mut self,
         item: &K::Item,
+        form: &K::Form<'_>,
         how: AddOptions,
     ) -> Result<Outcome<K::Match>, IndexError> {
-        let live = self.live;
-        let form = K::form(&live.shared.options, item);
         self.advance(how.at);
-        let (near, truncated) = self.nearest_form(&form);
+        let (near, truncated) = self.nearest_form(form);
         if let Some(near) = near {
             if how.on_duplicate == OnDuplicate::Touch {
                 self.touch(K::id_of(&near));
             }
             if how.on_duplicate != OnDuplicate::Add {
-                self.overlook(item, &form, &near);
+                self.overlook(item, form, &near);
                 return Ok(Outcome { id: None, duplicate_of: Some(near), truncated });
             }
         }
-        let id = self.add_form(item, &form)?;
+        let id = self.add_form(item, form)?;
         Ok(Outcome { id: Some(id), duplicate_of: near, truncated })
     }
 

@@ -59,7 +59,9 @@ impl From<OptionsError> for Failure {
         match error {
             OptionsError::OutOfRange { argument, .. } => Self::mistake(RANGE, argument, message),
             OptionsError::Invalid { argument, .. } => Self::mistake(VALUE, argument, message),
-            OptionsError::NotBuilt { .. } => Self::new("ERR_SIMHASH_NOT_BUILT", message),
+            OptionsError::NotBuilt { argument, .. } => {
+                Self::mistake("ERR_SIMHASH_NOT_BUILT", argument, message)
+            }
             OptionsError::Line { .. } => Self::new("ERR_SIMHASH_LINE", message),
         }
     }

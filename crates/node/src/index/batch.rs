@@ -97,7 +97,10 @@ impl Shared {
         }
         let items = self.items(texts, flag)?;
         live(flag)?;
-        let outcomes = on_pool(items.len(), pool::tasks(self.threads), |tasks| {
+        // With a window, or where duplicates are added, items depend on each other: they are taken one at a time.
+        let together = self.index().window().is_none() && on_duplicate != OnDuplicate::Add;
+        let tasks = if together { pool::tasks(self.threads) } else { 1 };
+        let outcomes = on_pool(items.len(), tasks, |tasks| {
             Ok(self.index().check_and_add_many(&items, &times, on_duplicate, tasks, flag)?)
         })?;
         let by_distance = |outcome| Checked { outcome, similarity: None };

@@ -4,7 +4,7 @@ use crate::error::Failure;
 use crate::held::{Guard, Held};
 use crate::sketch::{Memory as Scratch, items, rows, with_memory};
 use crate::text::{Given, Texts};
-use simhash_dedup::online::{Document, OnlineIndex};
+use simhash_dedup::online::{Document, OnlineIndex, Room};
 use simhash_index::{Index, Item};
 use std::sync::atomic::AtomicBool;
 
@@ -65,14 +65,19 @@ impl Shared {
         verified: bool,
         flag: &AtomicBool,
     ) -> Result<Vec<Document>, Failure> {
-        rows(texts, self.threads, flag, |row| self.document(texts, row, verified))
+        let room = Room::default();
+        rows(texts, self.threads, flag, |row| self.document_in(texts, row, verified, &room))
     }
 
     /// One of them.
     pub(super) fn document(&self, texts: &Texts, row: usize, verified: bool) -> Document {
+        self.document_in(texts, row, verified, &Room::default())
+    }
+
+    fn document_in(&self, texts: &Texts, row: usize, verified: bool, room: &Room) -> Document {
         with_memory(|Scratch { text, scratch }| match texts.get(row, text) {
             Given::Fingerprint(value) => Document::without_text(Item::Fingerprint(value)),
-            Given::Text(text) => self.online.document(text, verified, scratch),
+            Given::Text(text) => self.online.document_in(text, verified, room, scratch),
         })
     }
 }
