@@ -23,7 +23,7 @@ pub struct Explanation {
     /// Share of the distinct features of either text that both have, or `long_jaccard` if that is lower, 0 to 1; 0 where
     /// neither has any.
     pub jaccard: f64,
-    /// The same share of the long shingles, where both texts have them; see [`Shingles`](crate::Shingles).
+    /// The same share of the long shingles, where both texts have them; see [`Shingles`].
     pub long_jaccard: Option<f64>,
     /// The similarity that verification goes by where nothing else is asked for: 1 for equal texts, else that of
     /// [`Shingles::verified`](crate::Shingles::verified), 0 to just below 1.

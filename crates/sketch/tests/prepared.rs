@@ -122,7 +122,9 @@ fn long_texts_have_the_same_sketches_and_keep_no_more_than_their_text() {
     for (repeated, times, is_kept) in
         [("天地玄黄宇宙洪荒", 9000, true), ("白日依山尽黄河入海流", 40_000, false)]
     {
-        let text: String = (0..times).map(|number| format!("{repeated}{}", number % 700)).collect();
+        let text: String = (0..times)
+            .flat_map(|number: usize| [repeated.to_owned(), (number % 700).to_string()])
+            .collect();
         for sketcher in sketchers() {
             let preparer = Preparer::new(by.clone(), sketcher.clone());
             let prepared = preparer.prepare(&text, Kept::Features, &mut Scratch::default());

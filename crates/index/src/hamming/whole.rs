@@ -23,7 +23,7 @@ pub(crate) struct Parts<'a> {
     pub(crate) ages: &'a Ages,
 }
 
-/// An index as it was when [`Index::snapshot`] was called, on its way to a file.
+/// An index as it was when [`Index::snapshot`](Live::snapshot) was called, on its way to a file.
 #[derive(Debug)]
 pub struct Pending<T> {
     shared: Arc<Shared<Hamming>>,
