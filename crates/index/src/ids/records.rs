@@ -28,6 +28,12 @@ const WITH_VALUES: usize = CHUNK + BARE;
 /// Records that keep eight bytes for each id.
 pub(crate) type Values = Records<WITH_VALUES, { HUGE / (WITH_VALUES * 8) }>;
 
+/// Words of a chunk that keeps two values for each id.
+const WITH_PAIRS: usize = 2 * CHUNK + BARE;
+
+/// Records that keep sixteen bytes for each id.
+pub(crate) type Pairs = Records<WITH_PAIRS, { HUGE / (WITH_PAIRS * 8) }>;
+
 /// Records that keep only who is alive.
 pub(crate) type Bare = Records<BARE, { HUGE / (BARE * 8) }>;
 
@@ -104,6 +110,22 @@ impl<const WORDS: usize, const PAGE: usize> Records<WORDS, PAGE> {
     #[inline]
     pub(crate) fn value(&self, short: u32) -> u64 {
         self.words(short).map_or(0, |(words, at)| words[at])
+    }
+
+    /// A new record of two values, see [`Records::push`].
+    pub(crate) fn push_pair(&mut self, pair: u128, other: bool) -> u32 {
+        let short = self.push(pair as u64, other);
+        let (number, at) = self.place(short);
+        if let Some(Some(chunk)) = self.chunks.get(number) {
+            self.blocks.block_mut(chunk.block as usize)[CHUNK + at] = (pair >> 64) as u64;
+        }
+        short
+    }
+
+    /// Both values of an id, where there are two.
+    pub(crate) fn pair(&self, short: u32) -> u128 {
+        let words = self.words(short);
+        words.map_or(0, |(words, at)| u128::from(words[CHUNK + at]) << 64 | u128::from(words[at]))
     }
 
     /// Asks for the value of an id.

@@ -4,7 +4,8 @@
 //!  add, delete … ──► turns ──► state: a kind, and the times of its documents ──► log
 //!  search ──────────────────────┘ read                                  (memory, a file, or somebody else)
 //! ```
-//! [`Live`] is the shell of every index. A [`Kind`] is what it is built around: the Hamming index, bands, sentences.
+//! [`Live`] is the shell of every index. A [`Kind`] is what it is built around: the Hamming index, bands, sentences, equal
+//! texts.
 //! Two locks: who has the turn (`turns`) knows that nothing is added or deleted meanwhile, so a check-and-add looks and
 //! adds as one step, and of two near-duplicates that arrive together exactly one is kept. `state` guards the data: searches
 //! share it, and it is taken exclusively only for the moment of a change, which may be the one that tidies up: never while
