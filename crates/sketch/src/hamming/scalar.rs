@@ -37,7 +37,11 @@ pub(super) fn tail(
 /// Appends the positions of the set bits of `near(step)` for every whole step from element `from` on; bit 0 is the step's
 /// first element. Returns where the last step ends.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-#[inline]
+#[expect(
+    clippy::inline_always,
+    reason = "a step that is called has its constants loaded anew each time"
+)]
+#[inline(always)]
 pub(super) fn by_steps<const STEP: usize>(
     haystack: &[u64],
     from: usize,
