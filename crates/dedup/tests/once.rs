@@ -5,7 +5,7 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-use simhash_dedup::online::{OnlineIndex, Step, Stored, Texts, Verify};
+use simhash_dedup::online::{Document, OnlineIndex, Room, Step, Stored, Texts, Verify};
 use simhash_dedup::{
     Cluster, Decision, DedupOptions, Deduper, FileOptions, Input, Measure, Method, Outputs,
     dedup_files,
@@ -353,4 +353,40 @@ fn a_short_text_of_the_live_index_is_normalised_once() {
     assert_eq!(Work::done().normalized, 40);
     assert_eq!(live.check(&texts, Some(Verify::default())), 40);
     assert_eq!(Work::done().normalized, 40);
+}
+
+/// Documents that may not keep their features are cut again, and decided in the same way.
+#[test]
+fn a_batch_without_room_for_features_is_decided_as_any() {
+    let texts: Vec<String> = (0..300)
+        .map(|number| {
+            format!(
+                "第{}章 春眠不觉晓，处处闻啼鸟。夜来风雨声，花落知多少？{}",
+                number % 40,
+                number % 3
+            )
+        })
+        .collect();
+    let _alone = alone();
+    let decide = |bytes| {
+        let mut options = IndexOptions::default();
+        options.max_distance = 12;
+        let by = Fingerprinter::new(&FingerprinterOptions::default()).unwrap();
+        let stored = Stored { keys: true, longest_text: Some(30) };
+        let index = OnlineIndex::new(Index::new(&options).unwrap(), by, stored);
+        let (room, mut scratch) = (Room::new(bytes), Scratch::default());
+        let documents: Vec<Document> =
+            texts.iter().map(|text| index.document_in(text, true, &room, &mut scratch)).collect();
+        assert_eq!(Work::done().cut, 300);
+        let (verify, go) = (Some(Verify::default()), AtomicBool::new(false));
+        let skip = OnDuplicate::Skip;
+        let checked = index.check_and_add_many(&documents, &[], &[], skip, verify, &go).unwrap();
+        (checked, Work::done().cut)
+    };
+    let (all, cut) = decide(64 << 20);
+    assert!(all.iter().any(|checked| checked.outcome.duplicate_of.is_some()));
+    for room in [0, 20_000] {
+        let (checked, again) = decide(room);
+        assert!(checked == all && again > cut, "{again} beside {cut}");
+    }
 }

@@ -582,28 +582,3 @@ fn a_single_call_is_done_while_a_batch_is_under_way() {
         }
     }
 }
-
-/// Documents that may not keep their features are cut again, and decided in the same way.
-#[test]
-fn a_batch_without_room_for_features_is_decided_as_any() {
-    let texts: Vec<String> = (0..300)
-        .map(|number| {
-            format!(
-                "第{}章 春眠不觉晓，处处闻啼鸟。夜来风雨声，花落知多少？{}",
-                number % 40,
-                number % 3
-            )
-        })
-        .collect();
-    let decide = |bytes| {
-        let (index, room) = (online(12, None, ALL), Room::new(bytes));
-        let mut scratch = Scratch::default();
-        let documents: Vec<Document> =
-            texts.iter().map(|text| index.document_in(text, true, &room, &mut scratch)).collect();
-        let (verify, go) = (Some(Verify::default()), AtomicBool::new(false));
-        index.check_and_add_many(&documents, &[], &[], OnDuplicate::Skip, verify, &go).unwrap()
-    };
-    let all = decide(64 << 20);
-    assert!(all.iter().any(|checked| checked.outcome.duplicate_of.is_some()));
-    assert!(decide(0) == all && decide(20_000) == all);
-}

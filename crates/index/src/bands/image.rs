@@ -25,7 +25,7 @@ use super::table::SEGMENTS;
 use super::{BandIndex, BandOptions, BandPlan, Bands, Signatures};
 use crate::IndexError;
 use crate::ids::Ids;
-use crate::live::saved::{ADVICE, ages, read_ages, read_window, window};
+use crate::live::saved::{ADVICE, ages, read_ages, read_ids, read_window, window};
 use crate::live::{Asked, Keeping, State};
 
 const KIND: Kind = Kind { name: "minhash", made: "the signatures", advice: ADVICE };
@@ -148,10 +148,8 @@ impl BandIndex {
     fn read<R: Read>(mut input: Input<R>, recipe: Option<&str>) -> Result<Self, IndexError> {
         let options = options(input.head(KIND, recipe)?)?;
         let mut ids = input.frame(*b"IDS_")?;
-        let (first, next) = (ids.number()?, ids.number()?);
+        let (first, count) = read_ids(&mut ids)?;
         ids.end()?;
-        let count = next.checked_sub(first).filter(|&count| count < u64::from(u32::MAX));
-        let count = count.ok_or_else(|| ids.damaged(format!("ids from {first} to {next}")))?;
         let kind = Bands::starting_at(options, first);
         let kind = kind.map_err(|error| ids.damaged(error.to_string()))?;
         let mut state = State::of(kind, options.window);

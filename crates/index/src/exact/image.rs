@@ -18,7 +18,7 @@ use simhash_store::{Access, Fields, Input, Kind, Output, saved};
 use super::{Equal, ExactIndex, ExactOptions};
 use crate::IndexError;
 use crate::ids::Ids;
-use crate::live::saved::{ADVICE, ages, read_ages, read_window, window};
+use crate::live::saved::{ADVICE, ages, read_ages, read_ids, read_window, window};
 use crate::live::{Asked, State};
 
 const KIND: Kind = Kind { name: "exact", made: "the hashes of texts", advice: ADVICE };
@@ -97,9 +97,7 @@ impl ExactIndex {
         let options = ExactOptions { window: read_window(&mut fields)? };
         fields.end()?;
         let mut records = input.frame(*b"RECS")?;
-        let (first, next) = (records.number()?, records.number()?);
-        let count = next.checked_sub(first).filter(|&count| count < u64::from(u32::MAX));
-        let count = count.ok_or_else(|| records.damaged(format!("ids from {first} to {next}")))?;
+        let (first, count) = read_ids(&mut records)?;
         let kinds = records.bytes(count)?.to_vec();
         let mut state =
             Self::empty(&options, first).map_err(|error| records.damaged(error.to_string()))?;

@@ -33,7 +33,7 @@ use crate::hamming::plan::Plan;
 use crate::hamming::segment::{self, Segment};
 use crate::hamming::{Index, Item, Parts};
 use crate::ids::Ids;
-use crate::live::saved::{ADVICE, ages, read_ages, read_window, window};
+use crate::live::saved::{ADVICE, ages, read_ages, read_ids, read_window, window};
 use crate::memory::Words;
 
 const KIND: Kind = Kind { name: "simhash", made: "fingerprinter", advice: ADVICE };
@@ -206,9 +206,7 @@ fn read<R: Read>(mut options: Section, input: &mut Input<R>) -> Result<Index, In
     options.end()?;
 
     let mut records = input.frame(*b"RECS")?;
-    let (first, next) = (records.number()?, records.number()?);
-    let count = next.checked_sub(first).filter(|&count| count < u64::from(u32::MAX));
-    let count = count.ok_or_else(|| records.damaged(format!("ids from {first} to {next}")))?;
+    let (first, count) = read_ids(&mut records)?;
     let kinds = records.bytes(count)?.to_vec();
     let mut texts = input.frame(*b"TEXT")?;
     let mut index = Index::restored(Arc::clone(&plan), max_distance, window, first)

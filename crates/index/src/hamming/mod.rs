@@ -407,7 +407,7 @@ impl Live<Hamming> {
         self.shared.seal(cancel).map(drop)
     }
 
-    /// A run of everything that is here, after compacting, none if there are no fingerprints; and the id that the next
+    /// A segment of everything that is here, after compacting, none if there are no fingerprints; and the id that the next
     /// addition got at that moment.
     pub(crate) fn sealed(&self, cancel: &AtomicBool) -> Result<(Option<Segment>, u64), IndexError> {
         self.shared.seal_before(cancel)

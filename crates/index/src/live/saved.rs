@@ -21,6 +21,14 @@ pub(crate) fn read_window(fields: &mut Section) -> Result<Option<Window>, FileEr
     Ok((is_some > 0).then(|| Window { max_age: limit(age), max_count: limit(count) }))
 }
 
+/// The oldest id and how many there are from it on, of which the next is what is written.
+pub(crate) fn read_ids(fields: &mut Section) -> Result<(u64, u64), FileError> {
+    let (first, next) = (fields.number()?, fields.number()?);
+    let count = next.checked_sub(first).filter(|&count| count < u64::from(u32::MAX));
+    let count = count.ok_or_else(|| fields.damaged(format!("ids from {first} to {next}")))?;
+    Ok((first, count))
+}
+
 /// The latest time; then id and time of each document, the oldest first.
 pub(crate) fn ages(latest: u64, times: impl Iterator<Item = (u64, u64)>) -> Fields {
     let mut fields = Fields::default();
