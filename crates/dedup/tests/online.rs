@@ -4,7 +4,7 @@
 
 use proptest::prelude::*;
 use simhash_dedup::Measure;
-use simhash_dedup::online::{Checked, Document, OnlineIndex, Room, Step, Stored, Texts, Verify};
+use simhash_dedup::online::{Checked, Document, OnlineIndex, Step, Stored, Texts, Verify};
 use simhash_index::{
     AddOptions, Index, IndexError, IndexOptions, Item, Match, OnDuplicate, Outcome, Window,
 };
