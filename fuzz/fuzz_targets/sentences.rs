@@ -41,7 +41,7 @@ fn path() -> PathBuf {
 
 fn open(path: &Path, bytes: &[u8]) -> Option<SentenceIndex> {
     std::fs::write(path, bytes).expect("the folder for temporary files can be written");
-    SentenceIndex::open(path, &StoreOptions::new(options(), "fuzz")).ok()
+    SentenceIndex::open_log(path, &StoreOptions::new(options(), "fuzz")).ok()
 }
 
 /// A file, and what somebody else keeps: a whole and changes.
@@ -49,7 +49,7 @@ static KEPT: LazyLock<(Vec<u8>, Vec<u8>, Vec<u8>)> = LazyLock::new(|| {
     let path = path();
     let _ = std::fs::remove_file(&path);
     let index =
-        SentenceIndex::open(&path, &StoreOptions::new(options(), "fuzz")).expect("a new file");
+        SentenceIndex::open_log(&path, &StoreOptions::new(options(), "fuzz")).expect("a new file");
     fill(&index);
     drop(index);
     let file = std::fs::read(&path).expect("the file is there");

@@ -83,6 +83,13 @@ pub enum DedupError {
     Stopped,
     /// More than 2^32 − 1 documents were kept.
     TooMany,
+    /// A live index holds as many bytes as it may; nothing was added. Searches and deletions go on.
+    Memory {
+        /// Bytes held.
+        held: u64,
+        /// Bytes that it may hold.
+        most: u64,
+    },
 }
 
 impl DedupError {
@@ -180,6 +187,11 @@ impl DedupError {
                 f.write_str("this Deduper stopped on an earlier error; make a new one")
             }
             Self::TooMany => f.write_str("more than 4,294,967,295 documents were kept"),
+            Self::Memory { held, most } => write!(
+                f,
+                "the index holds {held} bytes and may hold {most}; delete or expire documents, keep no texts, or raise {}",
+                spell("memory")
+            ),
         }
     }
 }

@@ -19,7 +19,7 @@
 //! [`Keep`] chooses another document. `read = kept + duplicates + rejected`, always ([`Summary`]). Results do not depend on
 //! threads, batches or processor.
 //!
-//! Beside them: [`online`], documents that come one by one to a live index and are confirmed on their texts, and
+//! Beside them: [`live`], documents that come one by one to a live index of any method, and
 //! [`evaluate`], a result against labels.
 //!
 //! Everything parallel runs on the current rayon pool: wrap calls in `pool.install` to choose one.
@@ -31,8 +31,8 @@ mod error;
 pub mod evaluate;
 mod files;
 mod keep;
+pub mod live;
 mod method;
-pub mod online;
 mod options;
 mod parallel;
 mod read;

@@ -27,11 +27,10 @@ mod union;
 pub use error::IndexError;
 pub use hamming::join::{Cluster, Pair, Pairs};
 pub use hamming::plan::{Estimate, MAX_DISTANCE, Plan, PlanChoice};
-pub use hamming::{
-    Hamming, Index, IndexOptions, Item, Match, Matches, Pending, SearchOptions, Snapshot, Stats,
-};
+pub use hamming::{Hamming, Index, IndexOptions, Item, Match, Matches, SearchOptions, Stats};
 pub use hamming::{join, plan};
 pub use live::{
-    AddOptions, Added, Answer, Kind, Live, MAX_SKEW, OnDuplicate, Outcome, Window, Writer,
+    AddOptions, Added, Answer, Kind, Live, MAX_SKEW, OnDuplicate, Outcome, Snapshot, Whole, Window,
+    Writer,
 };
 pub use union::Union;

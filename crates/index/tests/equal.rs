@@ -92,7 +92,7 @@ impl Model {
 
 fn saved(index: &ExactIndex) -> Vec<u8> {
     let mut bytes = Vec::new();
-    index.write(index.snapshot(), &mut bytes, "").unwrap();
+    index.save(&mut bytes).unwrap();
     bytes
 }
 

@@ -148,7 +148,7 @@ impl<'a> Slot<'a> {
 }
 
 /// The plan for a threshold.
-pub(super) fn default_plan(min_similarity: Option<f64>) -> Result<BandPlan, DedupError> {
+pub(crate) fn default_plan(min_similarity: Option<f64>) -> Result<BandPlan, DedupError> {
     let default = DedupOptions::default().min_similarity;
     // A threshold of nearly nothing has no plan: everything would have to be compared with everything.
     let threshold = min_similarity.or(default).unwrap_or_default().max(0.1);

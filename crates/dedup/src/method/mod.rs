@@ -29,6 +29,7 @@ use crate::options::DedupOptions;
 use brute_force::BruteForce;
 use exact::Exact;
 use minhash::MinHash;
+pub(crate) use minhash::default_plan;
 use sentences::Sentences;
 use simhash::SimHash;
 use simhash_index::bands::BandPlan;

@@ -7,87 +7,56 @@
 //! AGES: the latest time; id and time of each document, the oldest first
 //! TABS, one per 256 segments of the table: words; how many have entries, segment << 32 | entries of each of these, then
 //!   tag << 32 | id of each entry
-//! END!
 //! ```
 //! All numbers are little-endian and 64 bits, positions of signatures 32. Entries of dead documents are not written. The
 //! format fixes the keys of bands and the layout of the table too. Everything is checked when it is opened, as in the other images.
 
-use std::io::{Read, Write};
-use std::path::Path;
+use std::io::Read;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use simhash_store::{Access, Fields, FileError, Input, Kind, Output, Section, saved};
+use simhash_store::{Fields, FileError, Input, Kind, Output, Section};
 
 use super::documents::CHUNK;
+use super::item::EXACT;
 use super::segment::TAG_BITS;
 use super::table::SEGMENTS;
 use super::{BandIndex, BandOptions, BandPlan, Bands, Signatures};
 use crate::IndexError;
 use crate::ids::Ids;
-use crate::live::saved::{ADVICE, ages, read_ages, read_ids, read_window, window};
-use crate::live::{Asked, Keeping, State};
-
-const KIND: Kind = Kind { name: "minhash", made: "the signatures", advice: ADVICE };
+use crate::live::saved::{ADVICE, Whole, ages, read_ages, read_ids, read_window, window};
+use crate::live::{Keeping, Shared, State};
 
 /// Segments per frame, so that no frame holds more than a sixteenth of the table in memory twice.
 const GROUP: usize = 256;
 
-/// An index as it was when [`BandIndex::snapshot`] was called, on its way to a file.
-#[derive(Debug)]
-pub struct BandSnapshot(Asked<Option<State<Bands>>>);
+/// About 8 bytes per document and band, and 4 per position where signatures are kept. A copy shares table and signatures with
+/// the index, a segment until it changes: it takes some nanoseconds for each 1,024 documents and each crowded key, 12 bytes
+/// for each document in an index with a window, and as much memory as changes until it is written.
+impl Whole for Bands {
+    const FILE: Kind = Kind { name: "minhash", made: "the signatures", advice: ADVICE };
+    type Copy = State<Self>;
+    type Awaited = ();
 
-impl BandIndex {
-    /// Writes the whole index as it is at the call, without a recipe; nobody waits. About 8 bytes per document and band,
-    /// and 4 per position where signatures are kept.
-    ///
-    /// # Errors
-    /// [`FileError::Write`].
-    pub fn save(&self, out: &mut dyn Write) -> Result<(), IndexError> {
-        self.write(self.snapshot(), out, "")
+    fn written(options: &BandOptions) -> Fields {
+        written(options)
     }
 
-    /// The index as it is now, for [`BandIndex::write`]: what is added or deleted after this call is not in it. O(1): before
-    /// the next change it is copied, by the thread of that change or by the one that writes, whichever comes first. The copy
-    /// shares table and signatures with the index, a segment until it changes: it takes some nanoseconds for each 1,024
-    /// documents and each crowded key, 12 bytes for each document in an index with a window, and as much memory as changes
-    /// until it is written.
-    pub fn snapshot(&self) -> BandSnapshot {
-        let shared = Arc::downgrade(&self.shared);
-        let copy = move || Some(shared.upgrade()?.state.read().clone());
-        BandSnapshot(self.shared.turns.ask(copy))
+    fn copied(_: &BandOptions, state: &State<Self>) -> State<Self> {
+        state.clone()
     }
 
-    /// Writes a snapshot of this index to a file, whole or not at all. `recipe` is what made signatures of texts, in words.
-    ///
-    /// # Errors
-    /// [`FileError::Write`]; [`IndexError::Cancelled`] when the flag is raised.
-    pub fn write_file(
-        &self,
-        snapshot: BandSnapshot,
-        path: &Path,
-        recipe: &str,
-        cancel: &AtomicBool,
+    fn awaited(_: &Arc<Shared<Self>>) {}
+
+    fn write_frames(
+        _: &Arc<Shared<Self>>,
+        state: State<Self>,
+        (): (),
+        out: &mut Output<'_>,
+        _: &AtomicBool,
     ) -> Result<(), IndexError> {
-        let write = |out: &mut dyn Write| self.write(snapshot, out, recipe);
-        let saved = saved::save(path, Access::Usual, cancel, write);
-        saved.map_err(|error| error.in_file(path))
-    }
-
-    /// Writes a snapshot of this index.
-    ///
-    /// # Errors
-    /// [`FileError::Write`].
-    pub fn write(
-        &self,
-        snapshot: BandSnapshot,
-        out: &mut dyn Write,
-        recipe: &str,
-    ) -> Result<(), IndexError> {
-        let state = snapshot.0.made(&self.shared.turns).flatten().ok_or(IndexError::Copy)?;
         let Bands { table, documents, .. } = &state.kind;
         let known = documents.ids();
-        let mut out = Output::begin(out, KIND, recipe, &written(self.options()))?;
         let mut ids = Fields::default();
         ids.number(known.oldest());
         ids.number(known.next());
@@ -117,36 +86,17 @@ impl BandIndex {
                 }
             }
             counts.append(&mut entries);
-            out.words(
-                *b"TABS",
-                &(counts.len() as u64).to_le_bytes(),
-                std::iter::once(&counts[..]),
-            )?;
+            let length = (counts.len() as u64).to_le_bytes();
+            out.words(*b"TABS", &length, std::iter::once(&counts[..]))?;
         }
-        Ok(out.end()?)
+        Ok(())
     }
 
-    /// Reads an index that [`BandIndex::save`] or [`BandIndex::write`] wrote, whatever its recipe.
-    ///
-    /// # Errors
-    /// Those of [`Input::head`]; damage comes with the byte where it was noticed.
-    pub fn open(input: &mut dyn Read) -> Result<Self, IndexError> {
-        Self::read(Input::new(input, None), None)
-    }
-
-    /// Reads the file that [`BandIndex::write_file`] wrote with this recipe.
-    ///
-    /// # Errors
-    /// As [`BandIndex::open`]; [`IndexError::Cancelled`] when the flag is raised.
-    pub fn open_file(path: &Path, recipe: &str, cancel: &AtomicBool) -> Result<Self, IndexError> {
-        let opened = saved::open(path, cancel, |input, length| {
-            Self::read(Input::new(input, length), Some(recipe))
-        });
-        opened.map_err(|error| error.in_file(path))
-    }
-
-    fn read<R: Read>(mut input: Input<R>, recipe: Option<&str>) -> Result<Self, IndexError> {
-        let options = options(input.head(KIND, recipe)?)?;
+    fn read_frames<R: Read>(
+        fields: Section,
+        input: &mut Input<R>,
+    ) -> Result<BandIndex, IndexError> {
+        let options = options(fields)?;
         let mut ids = input.frame(*b"IDS_")?;
         let (first, count) = read_ids(&mut ids)?;
         ids.end()?;
@@ -171,7 +121,7 @@ impl BandIndex {
 
         state.ages = read_ages(input.frame(*b"AGES")?, |id| state.has(id))?;
 
-        let mut left = state.live().saturating_mul(options.plan.bands as u64);
+        let mut left = state.live().saturating_mul(options.plan.bands.max(EXACT) as u64);
         for group in 0..SEGMENTS / GROUP {
             let mut section = input.frame(*b"TABS")?;
             let words = section.numbers()?;
@@ -205,8 +155,7 @@ impl BandIndex {
                 return Err(wrong().into());
             }
         }
-        input.end()?;
-        Ok(Self::of(options, state, Keeping::Memory, ()))
+        Ok(BandIndex::of(options, state, Keeping::Memory, ()))
     }
 }
 

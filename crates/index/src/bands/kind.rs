@@ -1,6 +1,9 @@
 //! Signatures in a live index: how they come in, who is near, how they leave.
 
+use std::borrow::Cow;
+
 use super::documents::Documents;
+use super::item::{BandItem, EXACT};
 use super::key::band_keys;
 use super::options::{self, BandOptions, BandSearch, Signatures};
 use super::table::Table;
@@ -29,12 +32,14 @@ pub struct Bands {
 #[derive(Debug)]
 pub struct Banded<'a> {
     signature: &'a [u32],
-    keys: Vec<u64>,
+    keys: Cow<'a, [u64]>,
+    /// Of a text without a signature.
+    is_exact: bool,
 }
 
 impl Kind for Bands {
     type Options = BandOptions;
-    type Item = [u32];
+    type Item = BandItem;
     type Form<'a> = Banded<'a>;
     type Search = BandSearch;
     type Match = BandMatch;
@@ -45,8 +50,8 @@ impl Kind for Bands {
         options.window
     }
 
-    fn check(options: &BandOptions, signature: &[u32]) -> Result<(), IndexError> {
-        let given = signature.len();
+    fn check(options: &BandOptions, item: &BandItem) -> Result<(), IndexError> {
+        let given = item.len();
         let fits = match options.signatures {
             Some(kept) => given == kept.hashes,
             None => given >= options.plan.hashes(),
@@ -58,10 +63,16 @@ impl Kind for Bands {
         Ok(())
     }
 
-    fn form<'a>(options: &BandOptions, signature: &'a [u32]) -> Banded<'a> {
-        let mut keys = Vec::new();
-        band_keys(options.plan, signature, &mut keys);
-        Banded { signature, keys }
+    fn form<'a>(options: &BandOptions, item: &'a BandItem) -> Banded<'a> {
+        let keys = match item.keys() {
+            [] => {
+                let mut keys = Vec::new();
+                band_keys(options.plan, item, &mut keys);
+                keys.into()
+            }
+            known => known.into(),
+        };
+        Banded { signature: item, keys, is_exact: item.is_exact() }
     }
 
     fn search_options(options: &BandOptions, search: BandSearch) -> Result<BandSearch, IndexError> {
@@ -83,8 +94,19 @@ impl Kind for Bands {
         found.id
     }
 
+    /// Where signatures are kept; a text that has none is not known from one that is empty.
+    fn form_of(&self, options: &BandOptions, id: u64) -> Option<Banded<'_>> {
+        let signature = self.documents.signature(id);
+        let known = signature.iter().any(|&position| position != 0);
+        known.then(|| {
+            let mut keys = Vec::new();
+            band_keys(options.plan, signature, &mut keys);
+            Banded { signature, keys: keys.into(), is_exact: false }
+        })
+    }
+
     fn prefetch(&self, form: &Banded<'_>) {
-        for &key in &form.keys {
+        for &key in &*form.keys {
             self.table.prefetch(key);
         }
     }
@@ -110,7 +132,7 @@ impl Kind for Bands {
     fn insert(&mut self, form: &Banded<'_>, (): ()) -> (u64, bool) {
         let Self { table, documents, .. } = self;
         let id = documents.push(form.signature);
-        for &key in &form.keys {
+        for &key in &*form.keys {
             table.insert(key, id as u32, |id| documents.ids().is_alive(id));
         }
         (id, false)
@@ -170,8 +192,9 @@ impl Bands {
         let threshold = threshold.or(self.options.signatures.map(|kept| kept.threshold));
         let mut matches: Vec<BandMatch> = found
             .into_iter()
+            .filter(|&(_, bands)| !form.is_exact || bands as usize == EXACT)
             .map(|(age, bands)| {
-                let similarity = self.similarity(form.signature, age);
+                let similarity = self.similarity(form, age);
                 BandMatch { id: self.documents.id(age), bands, similarity }
             })
             .filter(|found| match (found.similarity, threshold) {
@@ -189,8 +212,12 @@ impl Bands {
         BandMatches { matches, truncated }
     }
 
-    fn similarity(&self, signature: &[u32], age: u32) -> Option<f64> {
+    fn similarity(&self, form: &Banded<'_>, age: u32) -> Option<f64> {
         let Signatures { hashes, .. } = self.options.signatures?;
+        if form.is_exact {
+            return Some(1.0);
+        }
+        let signature = form.signature;
         let other = self.documents.signature(self.documents.id(age));
         let equal = signature.iter().zip(other).filter(|(a, b)| a == b).count();
         Some(equal as f64 / hashes as f64)

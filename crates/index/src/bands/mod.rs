@@ -16,6 +16,7 @@
 
 mod documents;
 mod image;
+mod item;
 mod key;
 mod kind;
 mod matches;
@@ -24,7 +25,7 @@ mod plan;
 mod segment;
 mod table;
 
-pub use image::BandSnapshot;
+pub use item::BandItem;
 pub use key::band_keys;
 pub use kind::{BandIndex, BandMatches, Bands};
 pub use matches::{BandMatch, BandStats};

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::ids::holders::walking;
-use crate::{AddOptions, IndexError, OnDuplicate, Window};
+use crate::{AddOptions, IndexError, OnDuplicate, Snapshot, Window};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -16,13 +16,14 @@ fn index(window: Option<Window>) -> Arc<BandIndex> {
 }
 
 /// Signatures of one family are equal in half of their positions.
-fn signature(family: u32, own: u32) -> Vec<u32> {
-    (0..8).map(|at| if at < 4 { family * 8 + at } else { !(own * 8 + at) }).collect()
+fn signature(family: u32, own: u32) -> BandItem {
+    let positions = (0..8).map(|at| if at < 4 { family * 8 + at } else { !(own * 8 + at) });
+    positions.collect::<Vec<u32>>().into()
 }
 
 #[test]
 fn single_calls_are_done_while_a_batch_is_under_way_and_the_order_is_kept() {
-    let items: Vec<Vec<u32>> = (0..300).map(|number| signature(number % 90, number)).collect();
+    let items: Vec<BandItem> = (0..300).map(|number| signature(number % 90, number)).collect();
     let single = |index: &BandIndex, number: usize| {
         let number = number as u32;
         index.check_and_add(signature(number * 7 % 90, number + 1000)).unwrap();
@@ -31,7 +32,7 @@ fn single_calls_are_done_while_a_batch_is_under_way_and_the_order_is_kept() {
     };
     for window in [None, Some(Window { max_age: None, max_count: Some(70) })] {
         for check in [false, true] {
-            let batch = |index: &BandIndex, items: &[Vec<u32>]| -> Vec<Option<u64>> {
+            let batch = |index: &BandIndex, items: &[BandItem]| -> Vec<Option<u64>> {
                 if !check {
                     return index.add_many(items, &[], &NEVER).unwrap().iter().map(Some).collect();
                 }
@@ -68,9 +69,9 @@ fn single_calls_are_done_while_a_batch_is_under_way_and_the_order_is_kept() {
     }
 }
 
-fn saved(index: &BandIndex, snapshot: BandSnapshot) -> Vec<u8> {
+fn saved(snapshot: Snapshot<Bands>) -> Vec<u8> {
     let mut bytes = Vec::new();
-    index.write(snapshot, &mut bytes, "").unwrap();
+    snapshot.write(&mut bytes, "", &NEVER).unwrap();
     bytes
 }
 
@@ -87,7 +88,7 @@ fn a_snapshot_is_the_index_at_the_call_whatever_comes_before_it_is_written() {
         index
     };
     let index = filled();
-    let expected = saved(&index, index.snapshot());
+    let expected = saved(index.snapshot());
     let changes: [fn(&BandIndex); 5] = [
         |index| assert!(index.add_at(signature(1, 9000), Some(5000)).is_ok()),
         |index| assert!(index.delete(7).unwrap()),
@@ -106,8 +107,8 @@ fn a_snapshot_is_the_index_at_the_call_whatever_comes_before_it_is_written() {
         let index = filled();
         let snapshot = index.snapshot();
         change(&index);
-        assert!(saved(&index, snapshot) == expected, "change {number}");
-        assert!(saved(&index, index.snapshot()) != expected, "change {number}");
+        assert!(saved(snapshot) == expected, "change {number}");
+        assert!(saved(index.snapshot()) != expected, "change {number}");
     }
 }
 
@@ -118,7 +119,7 @@ fn an_index_that_is_full_takes_more_when_the_oldest_have_left() {
         index.add(signature(number, number)).unwrap();
     }
     index.shared.state.write().kind.documents.skip((1 << 19) - 2);
-    let items: Vec<Vec<u32>> = (0..8190).map(|number| signature(number, 5000)).collect();
+    let items: Vec<BandItem> = (0..8190).map(|number| signature(number, 5000)).collect();
     let full = IndexError::Full { oldest: 0 };
     assert_eq!(index.add_many(&[&items[..], &items[..1]].concat(), &[], &NEVER), Err(full.clone()));
     let added = index.add_many(&items, &[], &NEVER).unwrap();

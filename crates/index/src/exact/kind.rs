@@ -93,6 +93,10 @@ impl Kind for Equal {
         found.id
     }
 
+    fn form_of(&self, _: &ExactOptions, id: u64) -> Option<Option<u128>> {
+        Some(self.text(self.ids().short(id)?))
+    }
+
     fn prefetch(&self, form: &Option<u128>) {
         if let Some(text) = *form {
             self.prefetch(text);

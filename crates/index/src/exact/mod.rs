@@ -7,6 +7,5 @@ mod image;
 mod kind;
 mod texts;
 
-pub use image::ExactSnapshot;
 pub use kind::{EqualMatch, EqualMatches, ExactIndex, ExactOptions, ExactStats, Text};
 pub use texts::Equal;

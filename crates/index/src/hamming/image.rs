@@ -7,8 +7,6 @@
 //! TEXT  hashes of the short texts u128 …
 //! AGES  latest time u64  id u64 time u64 …, oldest first
 //! TABS  nothing, or directory bits u64 and entries u64 for each table, then the tables one after the other
-//! KEPT  nothing, or what somebody else keeps with the index
-//! END!
 //! ```
 //! The tables are written as they lie in memory; the map from fingerprints to ids is made anew from the records, in
 //! order, so that it needs no place in the file and no trust. Everything else is checked when it is opened: the checksum
@@ -21,112 +19,67 @@
 //!
 //! The format fixes the bit permutation of `spread` and the table layout too.
 
-use std::io::{Read, Write};
-use std::path::Path;
+use std::io::Read;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::Receiver;
 
-use simhash_store::{Access, Fields, FileError, Input, Kind, Output, Section, saved};
+use simhash_store::{Fields, FileError, Input, Kind, Output, Section};
 
+use super::{Hamming, Settings};
 use crate::IndexError;
 use crate::hamming::plan::Plan;
 use crate::hamming::segment::{self, Segment};
-use crate::hamming::{Index, Item, Parts};
+use crate::hamming::{Index, Item};
 use crate::ids::Ids;
-use crate::live::saved::{ADVICE, ages, read_ages, read_ids, read_window, window};
+use crate::live::saved::{ADVICE, Whole, ages, read_ages, read_ids, read_window, window};
+use crate::live::{Shared, State};
 use crate::memory::Words;
 
-const KIND: Kind = Kind { name: "simhash", made: "fingerprinter", advice: ADVICE };
-
-/// An index at one moment, to be written while the index goes on.
+/// Records and times of an index at one moment. The copy takes 9 bytes for each document, 16 more where times are kept.
 #[derive(Debug)]
-pub struct Snapshot {
-    options: Fields,
+pub struct Copied {
     records: Fields,
     texts: Fields,
     ages: Fields,
-    run: Option<Segment>,
 }
 
-impl Index {
-    /// Writes the whole index as it is at the call, see [`Index::snapshot`], without a recipe; additions and searches go
-    /// on. About 58 bytes for each fingerprint with six tables (8.2 for each table, 8 and 1 for the record), and 16 for
-    /// each time in an index with a window. Beside the index itself it takes the memory of the copied records and times,
-    /// and that of tables which merges replace meanwhile.
-    ///
-    /// # Errors
-    /// [`FileError::Write`]; [`IndexError::Merge`] if merging has failed before.
-    pub fn save(&self, out: &mut dyn Write) -> Result<(), IndexError> {
-        let (snapshot, ()) = self.snapshot(|_| ()).made(&AtomicBool::new(false))?;
-        snapshot.write(out, "", &[])
-    }
+/// What is sealed into one segment, at about the moment of the call.
+#[derive(Debug)]
+pub struct Sealed(Receiver<Option<Segment>>);
 
-    /// Reads an index that [`Index::save`] or [`Snapshot::write`] wrote, whatever its recipe: 100 to 200 ns for each
-    /// document, most of it for the map of ids. Takes the memory of the index, and 9 bytes for each document until its
-    /// records are read.
-    ///
-    /// # Errors
-    /// Those of [`Index::open_with`]; [`FileError::Mismatch`] where something is kept with it.
-    pub fn open(input: &mut dyn Read) -> Result<Self, IndexError> {
-        Self::alone(Self::open_with(Input::new(input, None), None)?)
-    }
+/// About 58 bytes for each fingerprint with six tables (8.2 for each table, 8 and 1 for the record), and 16 for each time in
+/// an index with a window. What a snapshot shares with the index stays until it is written: tables that merges replace
+/// meanwhile are then there twice. Opening takes 100 to 200 ns for each document, most of it for the map of ids.
+impl Whole for Hamming {
+    const FILE: Kind = Kind { name: "simhash", made: "fingerprinter", advice: ADVICE };
+    type Copy = Copied;
+    type Awaited = Sealed;
 
-    /// Reads the file that [`Snapshot::write_file`] wrote with this recipe.
-    ///
-    /// # Errors
-    /// As [`Index::open`]; [`IndexError::Cancelled`] when the flag is raised.
-    pub fn open_file(path: &Path, recipe: &str, cancel: &AtomicBool) -> Result<Self, IndexError> {
-        let opened = saved::open(path, cancel, |input, length| {
-            Self::alone(Self::open_with(Input::new(input, length), Some(recipe))?)
-        });
-        opened.map_err(|error: IndexError| error.in_file(path))
-    }
-
-    fn alone((index, kept): (Self, Section)) -> Result<Self, IndexError> {
-        if kept.is_empty() {
-            return Ok(index);
+    fn written(options: &Settings) -> Fields {
+        let (mut fields, plan) = (Fields::default(), &options.plan);
+        fields.text(plan.name());
+        fields.number(u64::from(plan.radius()));
+        fields.numbers(plan.widths().iter().map(|&width| u64::from(width)));
+        fields.number(plan.prefixes().len() as u64);
+        for prefix in plan.prefixes() {
+            fields.numbers(prefix.blocks().iter().map(|&block| u64::from(block)));
         }
-        Err(FileError::mismatch("keys or texts", "some", "none").into())
+        fields.number(u64::from(options.max_distance));
+        window(options.window, &mut fields);
+        fields
     }
 
-    /// Reads an index and what is kept with it. `recipe` is what it must have been written with; `None` takes any.
-    ///
-    /// # Errors
-    /// Those of [`Input::head`]; damage comes with the byte where it was noticed.
-    pub fn open_with<R: Read>(
-        mut input: Input<R>,
-        recipe: Option<&str>,
-    ) -> Result<(Self, Section), IndexError> {
-        let options = input.head(KIND, recipe)?;
-        let index = read(options, &mut input)?;
-        let kept = input.frame(*b"KEPT")?;
-        input.end()?;
-        Ok((index, kept))
-    }
-}
-
-impl Snapshot {
-    /// Without a run yet: see [`Snapshot::with`].
-    pub(crate) fn of(parts: &Parts<'_>) -> Self {
-        let mut options = Fields::default();
-        options.text(parts.plan.name());
-        options.number(u64::from(parts.plan.radius()));
-        options.numbers(parts.plan.widths().iter().map(|&width| u64::from(width)));
-        options.number(parts.plan.prefixes().len() as u64);
-        for prefix in parts.plan.prefixes() {
-            options.numbers(prefix.blocks().iter().map(|&block| u64::from(block)));
-        }
-        options.number(u64::from(parts.max_distance));
-        window(parts.window, &mut options);
-
+    fn copied(_: &Settings, state: &State<Self>) -> Copied {
         // An item per id from the oldest on: its kind, and for a fingerprint its value.
-        let (first, next) = (parts.ids.ids().oldest(), parts.ids.ids().next());
+        let ids = &state.kind.ids;
+        let (first, next) = (ids.ids().oldest(), ids.ids().next());
         let mut records = Fields(Vec::with_capacity(16 + (next - first) as usize * 9));
         records.number(first);
         records.number(next);
         let mut texts = Fields::default();
         for id in first..next {
-            records.0.push(match parts.ids.item(id) {
+            records.0.push(match ids.item(id) {
                 None => 0u8,
                 Some(Item::Empty) => 1,
                 Some(Item::Exact(text)) => {
@@ -138,56 +91,47 @@ impl Snapshot {
             });
         }
         for id in first..next {
-            if let Some(Item::Fingerprint(value)) = parts.ids.item(id) {
+            if let Some(Item::Fingerprint(value)) = ids.item(id) {
                 records.number(value);
             }
         }
-
-        let times = parts.ages.entries(|id| parts.ids.ids().is_alive(id));
-        let times = times.into_iter().map(|(id, at)| (parts.ids.ids().id(id), at));
-        let ages = ages(parts.ages.latest(), times);
-        Self { options, records, texts, ages, run: None }
+        let times = state.ages.entries(|id| ids.ids().is_alive(id));
+        let times = times.into_iter().map(|(id, at)| (ids.ids().id(id), at));
+        let ages = ages(state.ages.latest(), times);
+        Copied { records, texts, ages }
     }
 
-    /// `run` may be of another moment: what it lacks is found in the records when it is read, and what it has too much.
-    pub(crate) fn with(self, run: Option<Segment>) -> Self {
-        Self { run, ..self }
+    fn awaited(shared: &Arc<Shared<Self>>) -> Sealed {
+        let sealed = shared.state.write().kind.tables.request();
+        if shared.is_due() {
+            shared.start();
+        }
+        Sealed(sealed)
     }
 
-    /// Writes it, to be read by [`Index::open_with`]. Nothing waits for it. `recipe` is what made fingerprints of texts, in
-    /// words; `kept` is what somebody keeps with the index.
-    ///
-    /// # Errors
-    /// [`FileError::Write`].
-    pub fn write(&self, out: &mut dyn Write, recipe: &str, kept: &[u8]) -> Result<(), IndexError> {
-        let mut out = Output::begin(out, KIND, recipe, &self.options)?;
-        out.frame(*b"RECS", &self.records.0)?;
-        out.frame(*b"TEXT", &self.texts.0)?;
-        out.frame(*b"AGES", &self.ages.0)?;
+    /// The segment may be of another moment: what it lacks is found in the records when it is read, and what it has too much.
+    fn write_frames(
+        shared: &Arc<Shared<Self>>,
+        copied: Copied,
+        Sealed(sealed): Sealed,
+        out: &mut Output<'_>,
+        cancel: &AtomicBool,
+    ) -> Result<(), IndexError> {
+        let run = shared.wait(&sealed, cancel)?;
+        out.frame(*b"RECS", &copied.records.0)?;
+        out.frame(*b"TEXT", &copied.texts.0)?;
+        out.frame(*b"AGES", &copied.ages.0)?;
         let mut sizes = Fields::default();
-        let tables = self.run.iter().flat_map(Segment::tables);
+        let tables = run.iter().flat_map(Segment::tables);
         for (bits, length, _) in tables.clone() {
             sizes.number(u64::from(bits));
             sizes.number(length as u64);
         }
-        out.words(*b"TABS", &sizes.0, tables.map(|(_, _, words)| words))?;
-        out.frame(*b"KEPT", kept)?;
-        Ok(out.end()?)
+        Ok(out.words(*b"TABS", &sizes.0, tables.map(|(_, _, words)| words))?)
     }
 
-    /// Writes it to a file, whole or not at all. `access` is that of a file which is new.
-    ///
-    /// # Errors
-    /// [`FileError::Write`]; [`IndexError::Cancelled`] when the flag is raised.
-    pub fn write_file(
-        &self,
-        (path, access): (&Path, Access),
-        recipe: &str,
-        kept: &[u8],
-        cancel: &AtomicBool,
-    ) -> Result<(), IndexError> {
-        let saved = saved::save(path, access, cancel, |out| self.write(out, recipe, kept));
-        saved.map_err(|error| error.in_file(path))
+    fn read_frames<R: Read>(options: Section, input: &mut Input<R>) -> Result<Index, IndexError> {
+        read(options, input)
     }
 }
 

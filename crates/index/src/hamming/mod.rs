@@ -25,7 +25,6 @@ use std::sync::atomic::AtomicBool;
 
 use self::background::Worker;
 pub(crate) use self::documents::Documents;
-pub use self::image::Snapshot;
 pub use self::item::{Item, Match, SearchOptions};
 pub use self::options::IndexOptions;
 use self::plan::{MAX_DISTANCE, Plan};
@@ -34,8 +33,6 @@ use self::segment::Segment;
 use self::spread::spread;
 pub use self::stats::Stats;
 use self::tables::Tables;
-pub(crate) use self::whole::Parts;
-pub use self::whole::Pending;
 use crate::live::{Added, Answer, Keeping, Kind, Live, Nearest, Outcome, Shared, State, Writer};
 use crate::{IndexError, Window};
 
@@ -163,6 +160,10 @@ impl Kind for Hamming {
 
     fn id_of(found: &Match) -> u64 {
         found.id
+    }
+
+    fn form_of(&self, _: &Settings, id: u64) -> Option<Item> {
+        self.ids.item(id)
     }
 
     fn near(&self, &stored: &Item, search: SearchOptions) -> Matches {

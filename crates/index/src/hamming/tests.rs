@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::ids::holders::walking;
-use crate::{AddOptions, OnDuplicate};
+use crate::{AddOptions, OnDuplicate, Snapshot};
+use simhash_store::{Fields, Input};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 
@@ -202,9 +203,9 @@ fn a_batch_that_looked_while_another_was_being_sealed_finds_it() {
     assert_eq!(later.recv().unwrap(), [expected]);
 }
 
-fn saved(pending: Pending<()>) -> Vec<u8> {
+fn saved(pending: Snapshot<Hamming>) -> Vec<u8> {
     let mut bytes = Vec::new();
-    pending.made(&NEVER).unwrap().0.write(&mut bytes, "", &[]).unwrap();
+    pending.write(&mut bytes, "", &NEVER).unwrap();
     bytes
 }
 
@@ -224,7 +225,7 @@ fn a_snapshot_is_the_index_at_the_call_whatever_comes_before_it_is_written() {
         let tables = bytes.windows(4).position(|name| name == b"TABS").unwrap();
         bytes[..tables].to_vec()
     };
-    let expected = but_tables(saved(filled().snapshot(|_| ())));
+    let expected = but_tables(saved(filled().snapshot()));
     let changes: [fn(&Index); 5] = [
         |index| assert!(index.add_at(item(9000), Some(5000)).is_ok()),
         |index| assert!(index.delete(7).unwrap()),
@@ -237,10 +238,10 @@ fn a_snapshot_is_the_index_at_the_call_whatever_comes_before_it_is_written() {
     ];
     for (number, change) in changes.into_iter().enumerate() {
         let index = filled();
-        let pending = index.snapshot(|_| ());
+        let pending = index.snapshot();
         change(&index);
         let opened = Index::open(&mut saved(pending).as_slice()).unwrap();
-        assert!(but_tables(saved(opened.snapshot(|_| ()))) == expected, "change {number}");
+        assert!(but_tables(saved(opened.snapshot())) == expected, "change {number}");
         for number in [7, 9, 50, 4999] {
             assert_eq!(ids(&opened, item(number)), [number]);
         }
@@ -254,14 +255,16 @@ fn what_is_copied_beside_a_snapshot_is_copied_with_writers_kept_out() {
     let index = index(None);
     index.add(item(0)).unwrap();
     let weak = Arc::downgrade(&index);
-    let pending = index.snapshot(move |is_alive| {
+    let pending = index.snapshot_with(move |is_alive| {
         let index = weak.upgrade().unwrap();
         assert!(index.shared.turns.is_taken());
-        (is_alive(0), is_alive(1))
+        Fields(vec![is_alive(0).into(), is_alive(1).into()])
     });
     assert!(!index.shared.turns.is_taken());
     index.add(item(1)).unwrap();
-    assert_eq!(pending.made(&NEVER).unwrap().1, (true, false));
+    let bytes = saved(pending);
+    let (_, mut kept) = Index::open_with(Input::new(bytes.as_slice(), None), None).unwrap();
+    assert_eq!(kept.left(), [1, 0]);
 }
 
 #[test]
@@ -274,10 +277,10 @@ fn what_tables_have_too_much_is_not_in_an_opened_index() {
     // No merge begins until both requests are there: they get the same tables.
     index.shared.background.worker.hold(true);
     assert!(index.delete(1).unwrap());
-    let early = index.snapshot(|_| ());
+    let early = index.snapshot();
     index.add(item(1)).unwrap();
     index.add(item(5000)).unwrap();
-    let late = index.snapshot(|_| ());
+    let late = index.snapshot();
     index.shared.background.worker.hold(false);
     for (pending, more) in [(early, 0), (late, 1)] {
         let opened = Index::open(&mut saved(pending).as_slice()).unwrap();

@@ -1,85 +1,17 @@
-//! The parts of an index, for saving it and putting it together again.
+//! An index put together again from what was saved.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::sync::mpsc::Receiver;
 
 use ahash::AHashSet;
 
 use super::{Documents, Hamming, Item};
 use crate::IndexError;
-use crate::hamming::image::Snapshot;
 use crate::hamming::plan::Plan;
 use crate::hamming::segment::{self, Segment};
 use crate::hamming::tables::Tables;
-use crate::live::{Ages, Asked, Live, Shared, Window};
-
-/// What an index is made of at one moment.
-pub(crate) struct Parts<'a> {
-    pub(crate) plan: &'a Plan,
-    pub(crate) max_distance: u32,
-    pub(crate) window: Option<Window>,
-    pub(crate) ids: &'a Documents,
-    pub(crate) ages: &'a Ages,
-}
-
-/// An index as it was when [`Index::snapshot`](Live::snapshot) was called, on its way to a file.
-#[derive(Debug)]
-pub struct Pending<T> {
-    shared: Arc<Shared<Hamming>>,
-    sealed: Receiver<Option<Segment>>,
-    asked: Asked<Option<(Snapshot, T)>>,
-}
-
-impl<T> Pending<T> {
-    /// The snapshot, and what was copied beside it; waits until everything is sealed, while additions go on.
-    ///
-    /// # Errors
-    /// [`IndexError::Cancelled`]; [`IndexError::Merge`] if merging has failed.
-    pub fn made(self, cancel: &AtomicBool) -> Result<(Snapshot, T), IndexError> {
-        let made = self.asked.made(&self.shared.turns).flatten();
-        let (snapshot, beside) = made.ok_or(IndexError::Copy)?;
-        let run = self.shared.wait(&self.sealed, cancel)?;
-        Ok((snapshot.with(run), beside))
-    }
-}
+use crate::live::{Ages, Live, Window};
 
 impl Live<Hamming> {
-    /// The index as it is now, for saving: what is added or deleted after this call is not in it. Of a batch under way it
-    /// has the items that came before. O(1): ids, fingerprints and times are copied before the next change, by the thread of
-    /// that change or by [`Pending::made`], whichever comes first; some 10 ns for each document. `beside` runs with that
-    /// copy, with other writers kept out; it is told which ids are alive.
-    ///
-    /// The copy takes 9 bytes for each document, 16 more where times are kept, and what it shares with the index stays
-    /// until it is dropped: tables that merges replace meanwhile are then there twice.
-    pub fn snapshot<T: Send + 'static>(
-        &self,
-        beside: impl FnOnce(&dyn Fn(u64) -> bool) -> T + Send + 'static,
-    ) -> Pending<T> {
-        // Weak: a copy that is never made must not keep the index.
-        let weak = Arc::downgrade(&self.shared);
-        let asked = self.shared.turns.ask(move || {
-            let shared = weak.upgrade()?;
-            let snapshot = {
-                let state = shared.state.read();
-                Snapshot::of(&Parts {
-                    plan: &shared.options.plan,
-                    max_distance: shared.options.max_distance,
-                    window: shared.options.window,
-                    ids: &state.kind.ids,
-                    ages: &state.ages,
-                })
-            };
-            let beside = beside(&|id| shared.state.read().has(id));
-            Some((snapshot, beside))
-        });
-        let sealed = self.shared.state.write().kind.tables.request();
-        if self.shared.is_due() {
-            self.shared.start();
-        }
-        Pending { shared: Arc::clone(&self.shared), sealed, asked }
-    }
-
     /// An index without documents whose next id is `first`.
     pub(crate) fn restored(
         plan: Arc<Plan>,

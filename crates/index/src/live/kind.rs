@@ -60,6 +60,9 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
     /// The id of a match.
     fn id_of(found: &Self::Match) -> u64;
 
+    /// A live document in the form in which it is looked up; none where too little of it is kept.
+    fn form_of(&self, options: &Self::Options, id: u64) -> Option<Self::Form<'_>>;
+
     /// Asks for what a look at this item reads.
     fn prefetch(&self, form: &Self::Form<'_>) {
         let _ = form;

@@ -34,6 +34,7 @@ pub use self::answers::{AddOptions, Answer, OnDuplicate, Outcome};
 pub(crate) use self::batch::{SLICE, each};
 pub use self::kind::{Change, Kind, Nearest};
 pub(crate) use self::log::{File, Keeping, Log};
+pub use self::saved::{Snapshot, Whole};
 pub use self::state::State;
 pub(crate) use self::turns::{Asked, Turns};
 pub(crate) use self::window::{Ages, Skew};
@@ -193,6 +194,25 @@ impl<K: Kind> Live<K> {
         Ok(found)
     }
 
+    /// [`Live::search`] for what a live document is itself: it is among the matches. None where it is not alive, or too little of
+    /// it is kept ([`Kind::form_of`]).
+    ///
+    /// # Errors
+    /// Those of an option that does not fit the index.
+    pub fn search_id(
+        &self,
+        id: u64,
+        search: K::Search,
+    ) -> Result<Option<Answer<K::Match>>, IndexError> {
+        let search = K::search_options(&self.shared.options, search)?;
+        let state = self.shared.state.read();
+        if !state.has(id) {
+            return Ok(None);
+        }
+        let form = state.kind.form_of(&self.shared.options, id);
+        Ok(form.map(|form| state.kind.near(&form, search)))
+    }
+
     /// Adds the item unless a live document is near: look and add are one step.
     ///
     /// # Errors
@@ -257,5 +277,10 @@ impl<K: Kind> Live<K> {
     /// The id that the next addition gets.
     pub fn next_id(&self) -> u64 {
         self.shared.next_id()
+    }
+
+    /// The oldest id that may be alive.
+    pub fn oldest_id(&self) -> u64 {
+        crate::ids::Ids::oldest(self.shared.state.read().kind.ids())
     }
 }

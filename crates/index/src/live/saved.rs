@@ -1,8 +1,185 @@
-//! What the files of several kinds have in common.
+//! A live index as one file: saved whole as it is at one moment, opened whole. In the frames of `simhash_store`:
+//!
+//! ```text
+//! HEAD  recipe; options of the kind
+//! …     frames of the kind, see its `image`
+//! KEPT  nothing, or what somebody else keeps with the index
+//! END!
+//! ```
+//! A kind says in [`Whole`] what is copied of it and how that is written and read; when the copy is made, how the file is published
+//! and what is checked is said here once.
 
-use simhash_store::{Fields, FileError, Section};
+use std::io::{Read, Write};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
-use super::{Ages, Window};
+use simhash_store::{Access, Fields, FileError, Input, Output, Section, saved};
+
+use super::kind::Kind;
+use super::turns::Asked;
+use super::{Ages, Live, Shared, State, Window};
+use crate::IndexError;
+
+/// A kind that is saved whole.
+pub trait Whole: Kind {
+    /// What its files say of themselves.
+    const FILE: simhash_store::Kind;
+    /// What is copied of an index between two changes.
+    type Copy: Send + 'static;
+    /// What is asked for at the call and comes later.
+    type Awaited: Send + 'static;
+
+    /// The options, as they are written.
+    fn written(options: &Self::Options) -> Fields;
+
+    /// The copy.
+    fn copied(options: &Self::Options, state: &State<Self>) -> Self::Copy;
+
+    /// Asks for what comes later.
+    fn awaited(shared: &Arc<Shared<Self>>) -> Self::Awaited;
+
+    /// Writes the frames of the kind.
+    ///
+    /// # Errors
+    /// [`FileError::Write`], and [`IndexError::Cancelled`] where it waits.
+    fn write_frames(
+        shared: &Arc<Shared<Self>>,
+        copy: Self::Copy,
+        awaited: Self::Awaited,
+        out: &mut Output<'_>,
+        cancel: &AtomicBool,
+    ) -> Result<(), IndexError>;
+
+    /// Reads options and frames.
+    ///
+    /// # Errors
+    /// [`FileError::Damaged`] with the place.
+    fn read_frames<R: Read>(
+        options: Section,
+        input: &mut Input<R>,
+    ) -> Result<Live<Self>, IndexError>;
+}
+
+/// An index as it was when [`Live::snapshot`] was called, on its way to a file.
+#[derive(Debug)]
+pub struct Snapshot<K: Whole> {
+    shared: Arc<Shared<K>>,
+    asked: Asked<Option<(K::Copy, Fields)>>,
+    awaited: K::Awaited,
+}
+
+impl<K: Whole> Snapshot<K> {
+    /// Writes it, to be read by [`Live::open_with`]; additions and searches go on. `recipe` is what made items of texts, in
+    /// words.
+    ///
+    /// # Errors
+    /// [`FileError::Write`], [`IndexError::Cancelled`]; [`IndexError::Merge`] if merging has failed.
+    pub fn write(
+        self,
+        out: &mut dyn Write,
+        recipe: &str,
+        cancel: &AtomicBool,
+    ) -> Result<(), IndexError> {
+        let Self { shared, asked, awaited } = self;
+        let made = asked.made(&shared.turns).flatten();
+        let (copy, kept) = made.ok_or(IndexError::Copy)?;
+        let mut out = Output::begin(out, K::FILE, recipe, &K::written(&shared.options))?;
+        K::write_frames(&shared, copy, awaited, &mut out, cancel)?;
+        out.frame(*b"KEPT", &kept.0)?;
+        Ok(out.end()?)
+    }
+
+    /// Writes it to a file, whole or not at all. `access` is that of a file which is new.
+    ///
+    /// # Errors
+    /// As [`Snapshot::write`].
+    pub fn write_file(
+        self,
+        (path, access): (&Path, Access),
+        recipe: &str,
+        cancel: &AtomicBool,
+    ) -> Result<(), IndexError> {
+        let saved = saved::save(path, access, cancel, |out| self.write(out, recipe, cancel));
+        saved.map_err(|error| error.in_file(path))
+    }
+}
+
+impl<K: Whole> Live<K> {
+    /// The index as it is now, for saving: what is added or deleted after this call is not in it. Of a batch under way it has
+    /// the items that came before. O(1): what the kind copies is copied before the next change, by the thread of that change
+    /// or by the one that writes, whichever comes first.
+    pub fn snapshot(&self) -> Snapshot<K> {
+        self.snapshot_with(|_| Fields::default())
+    }
+
+    /// [`Live::snapshot`] with what somebody else keeps: `beside` runs with the copy, while other writers are kept out; it is
+    /// told which ids are alive.
+    pub fn snapshot_with(
+        &self,
+        beside: impl FnOnce(&dyn Fn(u64) -> bool) -> Fields + Send + 'static,
+    ) -> Snapshot<K> {
+        // Weak: a copy that is never made must not keep the index.
+        let weak = Arc::downgrade(&self.shared);
+        let asked = self.shared.turns.ask(move || {
+            let shared = weak.upgrade()?;
+            let copy = K::copied(&shared.options, &shared.state.read());
+            let kept = beside(&|id| shared.state.read().has(id));
+            Some((copy, kept))
+        });
+        let awaited = K::awaited(&self.shared);
+        Snapshot { shared: Arc::clone(&self.shared), asked, awaited }
+    }
+
+    /// Writes the whole index as it is at the call, see [`Live::snapshot`], without a recipe.
+    ///
+    /// # Errors
+    /// As [`Snapshot::write`].
+    pub fn save(&self, out: &mut dyn Write) -> Result<(), IndexError> {
+        self.snapshot().write(out, "", &AtomicBool::new(false))
+    }
+
+    /// Reads an index that [`Live::save`] or [`Snapshot::write`] wrote, whatever its recipe.
+    ///
+    /// # Errors
+    /// Those of [`Live::open_with`]; [`FileError::Mismatch`] where something is kept with it.
+    pub fn open(input: &mut dyn Read) -> Result<Self, IndexError> {
+        Self::alone(Self::open_with(Input::new(input, None), None)?)
+    }
+
+    /// Reads the file that [`Snapshot::write_file`] wrote with this recipe.
+    ///
+    /// # Errors
+    /// As [`Live::open`]; [`IndexError::Cancelled`] when the flag is raised.
+    pub fn open_file(path: &Path, recipe: &str, cancel: &AtomicBool) -> Result<Self, IndexError> {
+        let opened = saved::open(path, cancel, |input, length| {
+            Self::alone(Self::open_with(Input::new(input, length), Some(recipe))?)
+        });
+        opened.map_err(|error: IndexError| error.in_file(path))
+    }
+
+    fn alone((index, kept): (Self, Section)) -> Result<Self, IndexError> {
+        if kept.is_empty() {
+            return Ok(index);
+        }
+        Err(FileError::mismatch("keys or texts", "some", "none").into())
+    }
+
+    /// Reads an index and what is kept with it. `recipe` is what it must have been written with; `None` takes any.
+    ///
+    /// # Errors
+    /// Those of [`Input::head`]; damage comes with the byte where it was noticed.
+    pub fn open_with<R: Read>(
+        mut input: Input<R>,
+        recipe: Option<&str>,
+    ) -> Result<(Self, Section), IndexError> {
+        let options = input.head(K::FILE, recipe)?;
+        let index = K::read_frames(options, &mut input)?;
+        let kept = input.frame(*b"KEPT")?;
+        input.end()?;
+        Ok((index, kept))
+    }
+}
 
 /// What to say of a file that is something else.
 pub(crate) const ADVICE: &str = "name a file that holds one";

@@ -230,6 +230,14 @@ impl<K: Kind> Writer<'_, K> {
         Ok(Outcome { id: Some(id), duplicate_of: near, truncated })
     }
 
+    /// An item is not added because of this match: what the kind learns from that.
+    pub fn pass_over(&mut self, item: &K::Item, near: &K::Match) {
+        if K::OVERLOOKS {
+            let live = self.live;
+            self.overlook(item, &K::form(&live.shared.options, item), near);
+        }
+    }
+
     fn overlook(&mut self, item: &K::Item, form: &K::Form<'_>, near: &K::Match) {
         if K::OVERLOOKS && self.shared().state.write().kind.overlook(form, near) {
             self.note(&Change::Overlook(item, *near));

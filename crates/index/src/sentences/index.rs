@@ -18,10 +18,10 @@ use crate::live::{Asked, File, Keeping, Live};
 /// In an index that was opened from a file a change has been written when its call returns.
 pub type SentenceIndex = Live<SentenceMap>;
 
-/// An index as it was at one moment, for [`SentenceIndex::save_snapshot`]. Asking for it costs nothing: it is made by whoever
+/// An index as it was at one moment, for [`SentenceIndex::save_log_snapshot`]. Asking for it costs nothing: it is made by whoever
 /// comes first, the next change, before it changes anything, or who saves it.
 #[derive(Debug)]
-pub struct SentenceSnapshot(Asked<Option<Vec<u8>>>);
+pub struct LogSnapshot(Asked<Option<Vec<u8>>>);
 
 impl State {
     pub(super) fn new(options: &SentenceOptions) -> Result<Self, IndexError> {
@@ -44,7 +44,7 @@ impl Live<SentenceMap> {
     ///
     /// # Errors
     /// [`IndexError::File`].
-    pub fn open(path: &Path, options: &StoreOptions) -> Result<Self, IndexError> {
+    pub fn open_log(path: &Path, options: &StoreOptions) -> Result<Self, IndexError> {
         let (store, state, own) = Store::open(path, options)?;
         let opened = Opened { recipe: options.recipe.clone(), torn_bytes: store.torn() };
         Ok(Self::of(own, state, Keeping::File(Box::new(store)), opened))
@@ -129,32 +129,32 @@ impl Live<SentenceMap> {
     }
 
     /// The index as it is now, to be saved. What is changed after this call is not in it. O(1).
-    pub fn snapshot(&self) -> SentenceSnapshot {
+    pub fn snapshot_log(&self) -> LogSnapshot {
         let shared = Arc::downgrade(&self.shared);
         let copy = move || Some(Weak::upgrade(&shared)?.state.read().write());
-        SentenceSnapshot(self.shared.turns.ask(copy))
+        LogSnapshot(self.shared.turns.ask(copy))
     }
 
-    /// Writes the whole index as it is at the call to a file that [`SentenceIndex::open`] opens, whole or not at all.
+    /// Writes the whole index as it is at the call to a file that [`SentenceIndex::open_log`] opens, whole or not at all.
     /// Where it is the index's own file, this is [`SentenceIndex::compact`]. Takes as much memory more as the file has
     /// bytes: 62 per document with five sentences of its own, 78 with a window. `recipe` is what [`StoreOptions::recipe`]
     /// will ask for; an index that was opened from a file has its own.
     ///
     /// # Errors
     /// [`IndexError::File`]; a file that an index has open is locked.
-    pub fn save(&self, path: &Path, recipe: &str) -> Result<(), IndexError> {
-        let snapshot = self.snapshot();
-        self.save_snapshot(snapshot, path, recipe)
+    pub fn save_log(&self, path: &Path, recipe: &str) -> Result<(), IndexError> {
+        let snapshot = self.snapshot_log();
+        self.save_log_snapshot(snapshot, path, recipe)
     }
 
-    /// Like [`SentenceIndex::save`], but as the index was when the snapshot was asked for. Changes wait only while the
+    /// Like [`SentenceIndex::save_log`], but as the index was when the snapshot was asked for. Changes wait only while the
     /// snapshot is made, not while the file is written; those to the index's own file do.
     ///
     /// # Errors
-    /// As [`SentenceIndex::save`].
-    pub fn save_snapshot(
+    /// As [`SentenceIndex::save_log`].
+    pub fn save_log_snapshot(
         &self,
-        snapshot: SentenceSnapshot,
+        snapshot: LogSnapshot,
         path: &Path,
         recipe: &str,
     ) -> Result<(), IndexError> {

@@ -11,14 +11,28 @@ use crate::live::{Change, Kind, Nearest, Window};
 /// decide among equals anyway.
 const EXAMINED: usize = 256;
 
-/// At most so many matches of a search; default: all.
-pub type Limit = Option<usize>;
+/// How to search by sentences.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SentenceSearch {
+    /// At most so many matches, those that share most first; default: all.
+    pub limit: Option<usize>,
+    /// Of each sentence at most so many sketches are looked at, the oldest; what lies beyond makes an answer `truncated`.
+    /// Default: all.
+    pub bucket: Option<usize>,
+}
+
+impl SentenceSearch {
+    /// At most so many matches of all holders.
+    pub fn at_most(limit: usize) -> Self {
+        Self { limit: Some(limit), ..Self::default() }
+    }
+}
 
 impl Kind for SentenceMap {
     type Options = SentenceOptions;
     type Item = SentenceItem;
     type Form<'a> = Canonical;
-    type Search = Limit;
+    type Search = SentenceSearch;
     type Match = Shared;
     type Hint = ();
     type Background = Opened;
@@ -37,8 +51,11 @@ impl Kind for SentenceMap {
         Canonical::of(item, options.sentences)
     }
 
-    fn search_options(_: &SentenceOptions, limit: Limit) -> Result<Limit, IndexError> {
-        Ok(limit)
+    fn search_options(
+        _: &SentenceOptions,
+        search: SentenceSearch,
+    ) -> Result<SentenceSearch, IndexError> {
+        Ok(search)
     }
 
     fn ids(&self) -> &impl Ids {
@@ -49,8 +66,18 @@ impl Kind for SentenceMap {
         found.id
     }
 
-    fn near(&self, form: &Canonical, limit: Limit) -> SharedMatches {
-        self.near_canonical(form, limit.unwrap_or(usize::MAX))
+    fn form_of(&self, _: &SentenceOptions, id: u64) -> Option<Canonical> {
+        let entry = self.entry_of(self.short(id)?);
+        Some(match (self.sketches.sentences(entry), self.text_of.get(&entry)) {
+            (_, Some(&text)) => Canonical::Text(text),
+            ([], None) => Canonical::Nothing,
+            (sentences, None) => Canonical::Sketch(sentences.to_vec()),
+        })
+    }
+
+    fn near(&self, form: &Canonical, search: SentenceSearch) -> SharedMatches {
+        let [bucket, limit] = [search.bucket, search.limit].map(|most| most.unwrap_or(usize::MAX));
+        self.near_canonical(form, bucket, limit)
     }
 
     /// The live document that shares most sentences, ties to the lowest id; of each sentence the oldest holders are looked

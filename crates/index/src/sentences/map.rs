@@ -247,11 +247,19 @@ impl SentenceMap {
 
     /// [`SentenceMap::search`] for any item.
     pub fn search_item(&self, item: &SentenceItem, limit: usize) -> SharedMatches {
-        self.near_canonical(&self.canonical(item), limit)
+        self.near_canonical(&self.canonical(item), usize::MAX, limit)
     }
 
-    pub(super) fn near_canonical(&self, item: &Canonical, limit: usize) -> SharedMatches {
-        self.ranked(self.candidates(item, usize::MAX), limit)
+    pub(super) fn near_canonical(
+        &self,
+        item: &Canonical,
+        bucket: usize,
+        limit: usize,
+    ) -> SharedMatches {
+        let (found, cut) = self.candidates(item, bucket);
+        let mut answer = self.ranked(found, limit);
+        answer.truncated |= cut;
+        answer
     }
 
     /// Tells the map of a document that is not added because `near` is its best match: where at most half of its
@@ -280,19 +288,20 @@ impl SentenceMap {
     }
 
     pub(super) fn best_canonical(&self, item: &Canonical, most: usize) -> Option<Shared> {
-        self.ranked(self.candidates(item, most), 1).matches.first().copied()
+        self.ranked(self.candidates(item, most).0, 1).matches.first().copied()
     }
 
-    /// Sketches, with the number of sentences they share.
-    fn candidates(&self, item: &Canonical, most: usize) -> Vec<(u32, u32)> {
+    /// Sketches, with the number of sentences they share: of each sentence at most `most`; whether there were more.
+    fn candidates(&self, item: &Canonical, most: usize) -> (Vec<(u32, u32)>, bool) {
         let equal = self.entry(item);
-        let mut found: Vec<(u32, u32)> = Vec::new();
+        let (mut found, mut cut): (Vec<(u32, u32)>, bool) = (Vec::new(), false);
         let Canonical::Sketch(sentences) = item else {
-            return equal.map(|entry| (entry, 0)).into_iter().collect();
+            return (equal.map(|entry| (entry, 0)).into_iter().collect(), false);
         };
         for posted in self.counting(sentences) {
-            let live = posted.iter().filter(|&entry| self.sketches.is_alive(entry)).take(most);
-            found.extend(live.map(|entry| (entry, 1)));
+            let mut live = posted.iter().filter(|&entry| self.sketches.is_alive(entry));
+            found.extend(live.by_ref().take(most).map(|entry| (entry, 1)));
+            cut |= live.next().is_some();
         }
         found.sort_unstable();
         found.dedup_by(|next, kept| {
@@ -304,7 +313,7 @@ impl SentenceMap {
             found.retain(|&(other, _)| other != entry);
             found.push((entry, sentences.len() as u32));
         }
-        found
+        (found, cut)
     }
 
     /// The documents of these sketches, the most shared first, then by id.

@@ -13,6 +13,7 @@
 
 mod answers;
 mod groups;
+mod image;
 mod index;
 mod kind;
 mod map;
@@ -24,8 +25,8 @@ mod store;
 mod whole;
 
 pub use answers::SentenceStats;
-pub use index::{SentenceIndex, SentenceSnapshot};
-pub use kind::Limit;
+pub use index::{LogSnapshot, SentenceIndex};
+pub use kind::SentenceSearch;
 pub use map::{SentenceItem, SentenceMap, Shared, SharedMatches};
 pub use options::{Common, SentenceOptions};
 pub use store::{Durability, StoreOptions};

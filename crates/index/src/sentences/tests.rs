@@ -76,8 +76,8 @@ fn single_calls_are_done_while_a_batch_is_under_way_and_the_order_is_kept() {
             );
             for item in &items {
                 assert_eq!(
-                    batched.search(item, Some(99)).unwrap(),
-                    singly.search(item, Some(99)).unwrap()
+                    batched.search(item, SentenceSearch::at_most(99)).unwrap(),
+                    singly.search(item, SentenceSearch::at_most(99)).unwrap()
                 );
             }
         }
@@ -119,18 +119,18 @@ fn a_file_written_anew_in_the_middle_of_a_batch_has_every_change_once() {
         let path = folder.path().join(number.to_string());
         let mut store = StoreOptions::new(options(None), String::new());
         store.durability = Durability::System;
-        let index = Arc::new(SentenceIndex::open(&path, &store).unwrap());
+        let index = Arc::new(SentenceIndex::open_log(&path, &store).unwrap());
         let other = folder.path().join("saved");
         between(&index, move |index, number| match number {
             50 => index.compact().unwrap(),
-            100 => index.save(&other, "").unwrap(),
+            100 => index.save_log(&other, "").unwrap(),
             _ if number % 10 == 0 => single(index, number),
             _ => {}
         });
         batch(&index, &items);
         let expected = state(&index);
         drop(Arc::into_inner(index).unwrap());
-        assert!(state(&SentenceIndex::open(&path, &store).unwrap()) == expected);
+        assert!(state(&SentenceIndex::open_log(&path, &store).unwrap()) == expected);
     }
 }
 
@@ -171,7 +171,8 @@ fn an_index_that_is_full_takes_more_when_the_oldest_have_left() {
         index.add_at(item(0), None).map_err(|e| matches!(e, IndexError::Full { .. })),
         Err(true)
     );
-    let found = index.search(SentenceItem::Sentences(vec![7]), None).unwrap().matches;
+    let found =
+        index.search(SentenceItem::Sentences(vec![7]), SentenceSearch::default()).unwrap().matches;
     assert_eq!(
         found.iter().map(|found| found.id).collect::<Vec<_>>(),
         (40..140).collect::<Vec<_>>()

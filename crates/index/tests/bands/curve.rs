@@ -1,7 +1,7 @@
 //! What bands promise is their S-curve: pairs of known similarity share a band as often as it says.
 
 use crate::model::{Random, options};
-use simhash_index::bands::{BandIndex, BandPlan, BandSearch, band_keys};
+use simhash_index::bands::{BandIndex, BandItem, BandPlan, BandSearch, band_keys};
 use simhash_sketch::minhash::{MinHashOptions, MinHasher, Scheme};
 
 /// Two random sets of `size` features each, of which they share so many.
@@ -80,10 +80,10 @@ fn an_index_finds_planted_pairs_at_its_recall() {
     let pairs: Vec<_> =
         (0..4000).map(|_| signatures(&hasher, &pair(&mut random, 180, 160))).collect();
     for (a, _) in &pairs {
-        index.add(a).unwrap();
+        index.add(BandItem::from(a.clone())).unwrap();
     }
     let found = (0..).zip(&pairs).filter(|(id, (_, b))| {
-        let found = index.search(b, BandSearch::default()).unwrap();
+        let found = index.search(BandItem::from(b.clone()), BandSearch::default()).unwrap();
         found.matches.iter().any(|found| found.id == *id)
     });
     let (recall, expected) = (found.count() as f64 / 4000.0, plan.probability(0.8));

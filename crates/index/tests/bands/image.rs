@@ -1,7 +1,7 @@
 //! A saved index opens to the same answers; a damaged one is named.
 
 use crate::model::{Random, options};
-use simhash_index::bands::{BandIndex, BandOptions, BandSearch, Signatures};
+use simhash_index::bands::{BandIndex, BandItem, BandOptions, BandSearch, Signatures};
 use simhash_index::{AddOptions, Index, IndexError, IndexOptions, OnDuplicate, Window};
 use simhash_store::FileError;
 
@@ -27,7 +27,7 @@ fn an_opened_index_answers_and_goes_on_as_the_saved_one() {
         let step = |index: &BandIndex, random: &mut Random, at: u64| {
             let (family, noise) = (random.below(900), random.below(50));
             let signature = match at % 50 {
-                0 => Vec::new(),
+                0 => BandItem::default(),
                 _ => random.signature(family, noise, 20),
             };
             let on_duplicate =
@@ -63,7 +63,7 @@ fn an_empty_index_is_saved_and_opened() {
     let index = BandIndex::new(&options(2, 2)).unwrap();
     let opened = BandIndex::open(&mut saved(&index).as_slice()).unwrap();
     assert!(opened.is_empty());
-    assert_eq!(opened.add([1, 2, 3, 4]).unwrap(), 0);
+    assert_eq!(opened.add(BandItem::from(vec![1, 2, 3, 4])).unwrap(), 0);
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn every_cut_and_every_flipped_byte_is_named_and_none_panics() {
         for at in 0..30 {
             index.add_at(random.signature(at / 2, 20, 20), Some(at)).unwrap();
         }
-        index.add([]).unwrap();
+        index.add(BandItem::default()).unwrap();
         let bytes = saved(&index);
         for length in 0..bytes.len() {
             let error = BandIndex::open(&mut &bytes[..length]).unwrap_err();

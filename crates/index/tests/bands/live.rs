@@ -2,7 +2,7 @@
 
 use crate::model::{Model, Random, options};
 use proptest::prelude::*;
-use simhash_index::bands::{BandIndex, BandOptions, BandSearch, Signatures};
+use simhash_index::bands::{BandIndex, BandItem, BandOptions, BandSearch, Signatures};
 use simhash_index::{AddOptions, IndexError, OnDuplicate};
 use std::sync::atomic::AtomicBool;
 
@@ -14,6 +14,10 @@ fn kept(bands: usize, rows: usize, hashes: usize, threshold: f64) -> BandOptions
     options
 }
 
+fn same(value: u32, length: usize) -> BandItem {
+    vec![value; length].into()
+}
+
 fn run(options: BandOptions, seed: u64, steps: u64) {
     let index = BandIndex::new(&options).unwrap();
     let mut model = Model::new(options);
@@ -22,7 +26,7 @@ fn run(options: BandOptions, seed: u64, steps: u64) {
     for step in 0..steps {
         let (family, noise) = (random.below(1 + steps / 8), random.below(60));
         let signature = match random.below(20) {
-            0 => Vec::new(),
+            0 => BandItem::default(),
             _ => random.signature(family, noise, hashes),
         };
         match random.below(10) {
@@ -108,14 +112,14 @@ proptest! {
         let options = if keep { kept(8, 2, 20, 0.6) } else { options(8, 2) };
         let mut random = Random(seed);
         let length = if keep { 20 } else { 16 };
-        let signatures: Vec<Vec<u32>> = (0..200)
+        let signatures: Vec<BandItem> = (0..200)
             .map(|_| {
                 let (family, noise) = (random.below(families), random.below(50));
                 random.signature(family, noise, length)
             })
             .collect();
         let (single, batch) = (BandIndex::new(&options).unwrap(), BandIndex::new(&options).unwrap());
-        let one = |signature: &Vec<u32>| {
+        let one = |signature: &BandItem| {
             let options = AddOptions { at: None, on_duplicate };
             single.check_and_add_with(signature, options).unwrap()
         };
@@ -137,11 +141,11 @@ proptest! {
 fn of_two_equal_signatures_at_once_exactly_one_is_kept() {
     let index = BandIndex::new(&options(16, 4)).unwrap();
     let mut random = Random(1);
-    let signatures: Vec<Vec<u32>> =
+    let signatures: Vec<BandItem> =
         (0..2000).map(|family| random.signature(family, 0, 64)).collect();
     let added: usize = std::thread::scope(|scope| {
         let work = || {
-            let add = |s: &&Vec<u32>| index.check_and_add(s).unwrap().id.is_some();
+            let add = |s: &&BandItem| index.check_and_add(s).unwrap().id.is_some();
             signatures.iter().filter(add).count()
         };
         let threads: Vec<_> = (0..4).map(|_| scope.spawn(work)).collect();
@@ -154,25 +158,25 @@ fn of_two_equal_signatures_at_once_exactly_one_is_kept() {
 fn what_does_not_fit_is_refused_and_changes_nothing() {
     let bands = BandIndex::new(&options(4, 3)).unwrap();
     let short = IndexError::Signature { given: 11, expected: 12 };
-    assert_eq!(bands.add([1; 11]).unwrap_err(), short);
-    assert_eq!(bands.add([1; 13]).unwrap(), 0);
-    let error = bands.add_many(&[vec![1; 12], vec![1; 3]], &[], &NEVER).unwrap_err();
+    assert_eq!(bands.add(same(1, 11)).unwrap_err(), short);
+    assert_eq!(bands.add(same(1, 13)).unwrap(), 0);
+    let error = bands.add_many(&[same(1, 12), same(1, 3)], &[], &NEVER).unwrap_err();
     assert_eq!(
         error.to_string(),
         "the signature has 3 positions; this index takes 12, or none for an empty document"
     );
     let search = BandSearch { threshold: Some(0.5), limit: None };
-    assert!(matches!(bands.search([1; 12], search), Err(IndexError::Bands { .. })));
+    assert!(matches!(bands.search(same(1, 12), search), Err(IndexError::Bands { .. })));
     let whole = BandIndex::new(&kept(4, 3, 12, 0.5)).unwrap();
-    assert!(whole.check_and_add([1; 13]).is_err());
+    assert!(whole.check_and_add(same(1, 13)).is_err());
     let search = BandSearch { threshold: Some(1.5), limit: None };
-    assert!(whole.search([1; 12], search).is_err());
+    assert!(whole.search(same(1, 12), search).is_err());
     assert_eq!((bands.len(), whole.len()), (1, 0));
     for options in [kept(4, 3, 11, 0.5), kept(4, 3, 1025, 0.5), kept(4, 3, 12, -0.1)] {
         assert!(matches!(BandIndex::new(&options), Err(IndexError::Bands { .. })));
     }
     let up = AtomicBool::new(true);
-    let signatures = [vec![1; 12]];
+    let signatures = [same(1, 12)];
     let cancelled = whole.check_and_add_many(&signatures, &[], OnDuplicate::Skip, 1, &up);
     assert_eq!(cancelled.unwrap_err(), IndexError::Cancelled);
     assert!(whole.is_empty());
@@ -182,18 +186,56 @@ fn what_does_not_fit_is_refused_and_changes_nothing() {
 fn empty_signatures_get_ids_and_match_nothing() {
     for options in [options(4, 3), kept(4, 3, 12, 0.0)] {
         let index = BandIndex::new(&options).unwrap();
-        assert_eq!(index.add([]).unwrap(), 0);
-        assert_eq!(index.check_and_add([]).unwrap().id, Some(1));
-        assert_eq!(index.check_and_add([0; 12]).unwrap().id, Some(2));
+        assert_eq!(index.add(BandItem::default()).unwrap(), 0);
+        assert_eq!(index.check_and_add(BandItem::default()).unwrap().id, Some(1));
+        assert_eq!(index.check_and_add(same(0, 12)).unwrap().id, Some(2));
         assert!(
             index
-                .search([], BandSearch { limit: Some(10), ..BandSearch::default() })
+                .search(
+                    BandItem::default(),
+                    BandSearch { limit: Some(10), ..BandSearch::default() }
+                )
                 .unwrap()
                 .matches
                 .is_empty()
         );
-        let found =
-            index.search([0; 12], BandSearch { limit: Some(10), ..BandSearch::default() }).unwrap();
+        let found = index
+            .search(same(0, 12), BandSearch { limit: Some(10), ..BandSearch::default() })
+            .unwrap();
         assert_eq!(found.matches.iter().map(|found| found.id).collect::<Vec<_>>(), [2]);
+    }
+}
+
+#[test]
+fn a_text_without_a_signature_is_near_equal_ones_only() {
+    for options in [options(8, 2), kept(8, 2, 16, 0.5), options(1, 1), kept(1, 1, 1, 0.0)] {
+        let index = BandIndex::new(&options).unwrap();
+        let mut random = Random(11);
+        let text = |number: u64| u128::from(number % 100) << 90 | u128::from(number % 100);
+        for number in 0..300 {
+            // Two of three ids are of texts; neighbours differ in the highest and lowest bits only.
+            index.add(BandItem::exact(text(number))).unwrap();
+            index.add(random.signature(number % 100, 10, options.plan.hashes())).unwrap();
+        }
+        index.delete(0).unwrap();
+        for number in 1..100 {
+            let found = index.search(BandItem::exact(text(number)), BandSearch::default()).unwrap();
+            let ids: Vec<u64> = found.matches.iter().map(|found| found.id).collect();
+            assert_eq!(ids, [2 * number, 2 * (number + 100), 2 * (number + 200)]);
+            let similarity = options.signatures.map(|_| 1.0);
+            assert!(found.matches.iter().all(|found| found.similarity == similarity));
+        }
+        assert_eq!(
+            index.check_and_add(BandItem::exact(text(0))).unwrap().duplicate_of.unwrap().id,
+            200
+        );
+        assert_eq!(index.check_and_add(BandItem::exact(1 << 64)).unwrap().duplicate_of, None);
+        let mut bytes = Vec::new();
+        index.save(&mut bytes).unwrap();
+        let opened = BandIndex::open(&mut bytes.as_slice()).unwrap();
+        assert_eq!(
+            opened.check_and_add(BandItem::exact(text(7))).unwrap().duplicate_of.unwrap().id,
+            14
+        );
     }
 }

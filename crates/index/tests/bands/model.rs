@@ -2,7 +2,7 @@
 
 #![allow(unreachable_pub)]
 
-use simhash_index::bands::{BandMatch, BandMatches, BandOptions, BandPlan};
+use simhash_index::bands::{BandItem, BandMatch, BandMatches, BandOptions, BandPlan};
 
 /// A stream of well-mixed numbers (`SplitMix64`).
 pub struct Random(pub u64);
@@ -20,7 +20,11 @@ impl Random {
     }
 
     /// A signature near the one of this family: each position is its own with a chance of `noise` in 100.
-    pub fn signature(&mut self, family: u64, noise: u64, hashes: usize) -> Vec<u32> {
+    pub fn signature(&mut self, family: u64, noise: u64, hashes: usize) -> BandItem {
+        self.positions(family, noise, hashes).into()
+    }
+
+    pub fn positions(&mut self, family: u64, noise: u64, hashes: usize) -> Vec<u32> {
         (0..hashes as u64)
             .map(|at| {
                 let own = self.below(100) < noise;

@@ -1,7 +1,7 @@
 //! Equal signatures, crowded bands, and what a document costs.
 
 use crate::model::{Random, options};
-use simhash_index::bands::{BandIndex, BandSearch, Signatures};
+use simhash_index::bands::{BandIndex, BandItem, BandSearch, Signatures};
 
 #[test]
 fn forty_thousand_equal_signatures_are_kept_once() {
@@ -55,10 +55,11 @@ fn a_crowded_band_hides_no_duplicate_that_shares_another_and_is_reported() {
     // A boilerplate: the first band is the same everywhere.
     let mut made = Vec::new();
     for family in 0..2000 {
-        let mut signature = random.signature(family, 0, 128);
+        let mut signature = random.positions(family, 0, 128);
         signature[..8].fill(7);
+        let signature = BandItem::from(signature);
         made.push(signature.clone());
-        let outcome = index.check_and_add(&signature).unwrap();
+        let outcome = index.check_and_add(signature).unwrap();
         assert_eq!(outcome.id, Some(family), "nothing similar was there");
         assert_eq!(outcome.truncated, family > 100);
     }

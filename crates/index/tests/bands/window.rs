@@ -1,7 +1,7 @@
 //! The sliding window: the rules of the Hamming index.
 
 use crate::model::{Random, options};
-use simhash_index::bands::{BandIndex, BandOptions};
+use simhash_index::bands::{BandIndex, BandItem, BandOptions};
 use simhash_index::{AddOptions, IndexError, OnDuplicate, Window};
 use std::sync::atomic::AtomicBool;
 
@@ -39,7 +39,7 @@ fn a_renewed_document_stays_and_one_that_left_is_no_duplicate() {
     let mut random = Random(2);
     let (a, b) = (random.signature(1, 0, 16), random.signature(2, 0, 16));
     let index = BandIndex::new(&windowed(Some(100), None)).unwrap();
-    let check = |signature: &[u32], at, on_duplicate| {
+    let check = |signature: &BandItem, at, on_duplicate| {
         index.check_and_add_with(signature, AddOptions { at: Some(at), on_duplicate }).unwrap()
     };
     assert_eq!(check(&a, 0, OnDuplicate::Skip).id, Some(0));
@@ -76,8 +76,8 @@ fn an_empty_batch_and_a_time_far_ahead_change_nothing() {
     let mut random = Random(4);
     let (a, b) = (random.signature(1, 0, 16), random.signature(2, 0, 16));
     index.add_at(&a, Some(1000)).unwrap();
-    assert_eq!(index.add_many::<Vec<u32>>(&[], &[], &AtomicBool::new(false)).unwrap(), 1..1);
-    let none: [Vec<u32>; 0] = [];
+    assert_eq!(index.add_many::<BandItem>(&[], &[], &AtomicBool::new(false)).unwrap(), 1..1);
+    let none: [BandItem; 0] = [];
     assert!(index.check_and_add_many(&none, &[], OnDuplicate::Skip, 1, &go).unwrap().is_empty());
     assert_eq!(index.len(), 1);
     let far = 1 << 50;

@@ -2,7 +2,9 @@
 
 use std::sync::atomic::AtomicBool;
 
-use simhash_index::sentences::{SentenceIndex, SentenceItem, SentenceOptions, Shared};
+use simhash_index::sentences::{
+    SentenceIndex, SentenceItem, SentenceOptions, SentenceSearch, Shared,
+};
 use simhash_index::{AddOptions, IndexError, OnDuplicate, Outcome, Window};
 
 use crate::common::Random;
@@ -56,7 +58,10 @@ fn an_index_with_any_window_agrees_with_the_model() {
             }
             assert_eq!(index.len(), model.model.len());
             let query = self::item(&mut random, 150);
-            assert_eq!(index.search(&query, Some(5)).unwrap(), model.model.search(&query, 5));
+            assert_eq!(
+                index.search(&query, SentenceSearch::at_most(5)).unwrap(),
+                model.model.search(&query, 5)
+            );
         }
     }
     let error = SentenceIndex::new(&options(None)).unwrap().expire(1).unwrap_err();
@@ -88,9 +93,12 @@ fn a_batch_is_its_items_one_by_one() {
         }
         assert_eq!(batch.add_many(&items, &[], &NEVER).unwrap(), first..first + 1500);
         for threads in [1, 2, 0] {
-            let found = batch.search_many(&items, Some(3), threads, &NEVER).unwrap();
-            let expected: Vec<_> =
-                items.iter().map(|item| single.search(item, Some(3)).unwrap()).collect();
+            let found =
+                batch.search_many(&items, SentenceSearch::at_most(3), threads, &NEVER).unwrap();
+            let expected: Vec<_> = items
+                .iter()
+                .map(|item| single.search(item, SentenceSearch::at_most(3)).unwrap())
+                .collect();
             assert_eq!(found, expected);
         }
         assert_eq!(batch.stats().live, single.stats().live);
@@ -106,7 +114,7 @@ fn a_cancelled_batch_has_changed_nothing() {
         index.add_many(&items, &[], &up).unwrap_err(),
         index.similar_many(&items, &[], &up).unwrap_err(),
         index.check_and_add_many(&items, &[], OnDuplicate::Skip, 1, &up).unwrap_err(),
-        index.search_many(&items, Some(1), 1, &up).unwrap_err(),
+        index.search_many(&items, SentenceSearch::at_most(1), 1, &up).unwrap_err(),
     ] {
         assert!(matches!(error, IndexError::Cancelled));
     }
@@ -155,7 +163,7 @@ fn one_sentence_in_all_documents_keeps_additions_linear() {
     let found = index.check_and_add_many(&again, &[], OnDuplicate::Skip, 1, &NEVER).unwrap();
     assert!(found.iter().all(|found| found.id.is_none()));
     assert!(found.iter().all(|found| found.duplicate_of.is_some_and(|near| near.id == 0)));
-    let all = index.search(&again[0], Some(10)).unwrap();
+    let all = index.search(&again[0], SentenceSearch::at_most(10)).unwrap();
     assert!(all.truncated && all.matches.len() == 10);
     assert_eq!((index.stats().groups, index.stats().truncated), (1, 1));
 }

@@ -8,7 +8,7 @@ use std::thread;
 
 use simhash_index::IndexError;
 use simhash_index::sentences::{
-    Durability, SentenceIndex, SentenceItem, SentenceOptions, StoreOptions,
+    Durability, SentenceIndex, SentenceItem, SentenceOptions, SentenceSearch, StoreOptions,
 };
 use simhash_index::{AddOptions, OnDuplicate, Window};
 use simhash_store::FileError;
@@ -50,7 +50,10 @@ fn assert_same(a: &SentenceIndex, b: &SentenceIndex, from: u64) {
     for at in from..from + 150 {
         let mut random = Random(at);
         let query = item(&mut random, 150);
-        assert_eq!(a.search(&query, None).unwrap(), b.search(&query, None).unwrap());
+        assert_eq!(
+            a.search(&query, SentenceSearch::default()).unwrap(),
+            b.search(&query, SentenceSearch::default()).unwrap()
+        );
         let id = random.below(at);
         assert_eq!((a.group(id), a.has(id)), (b.group(id), b.has(id)), "id {id}");
         step(a, &mut random.clone_of(), at);
@@ -82,7 +85,7 @@ fn an_index_opened_again_answers_and_goes_on_as_if_it_had_stayed_open() {
         let (_folder, path) = place();
         let stayed = SentenceIndex::new(&options(window).options).unwrap();
         for (part, compacts) in [false, true, false, true].into_iter().enumerate() {
-            let opened = SentenceIndex::open(&path, &options(window)).unwrap();
+            let opened = SentenceIndex::open_log(&path, &options(window)).unwrap();
             let mut random = Random(part as u64);
             for at in part as u64 * 400..part as u64 * 400 + 250 {
                 step(&opened, &mut random.clone_of(), at);
@@ -92,7 +95,7 @@ fn an_index_opened_again_answers_and_goes_on_as_if_it_had_stayed_open() {
                 opened.compact().unwrap();
             }
             drop(opened);
-            let opened = SentenceIndex::open(&path, &options(window)).unwrap();
+            let opened = SentenceIndex::open_log(&path, &options(window)).unwrap();
             assert_same(&opened, &stayed, part as u64 * 400 + 250);
         }
     }
@@ -107,17 +110,17 @@ fn a_saved_index_opens_as_it_was_and_the_saved_one_goes_on_alone() {
         for at in 0..500 {
             step(&index, &mut random, at);
         }
-        index.save(&path, "five sentences").unwrap();
-        let opened = SentenceIndex::open(&path, &options(None)).unwrap();
+        index.save_log(&path, "five sentences").unwrap();
+        let opened = SentenceIndex::open_log(&path, &options(None)).unwrap();
         assert_eq!(opened.options(), index.options(), "a file keeps its own options");
         assert_same(&opened, &index, 500);
         // Saved onto itself it is compacted; elsewhere it is copied; both hold the same.
-        opened.save(&path, "").unwrap();
+        opened.save_log(&path, "").unwrap();
         let copy = folder.path().join("copy");
-        opened.save(&copy, "").unwrap();
+        opened.save_log(&copy, "").unwrap();
         assert_eq!(fs::read(&copy).unwrap(), fs::read(&path).unwrap());
         drop(opened);
-        assert_same(&SentenceIndex::open(&path, &options(None)).unwrap(), &index, 650);
+        assert_same(&SentenceIndex::open_log(&path, &options(None)).unwrap(), &index, 650);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "nothing is left beside them");
     }
 }
@@ -126,7 +129,7 @@ fn a_saved_index_opens_as_it_was_and_the_saved_one_goes_on_alone() {
 fn sound(path: &Path) -> Vec<u8> {
     let mut random = Random(1);
     let window = Some(Window { max_age: Some(100), max_count: None });
-    let index = SentenceIndex::open(path, &options(window)).unwrap();
+    let index = SentenceIndex::open_log(path, &options(window)).unwrap();
     for at in 0..12 {
         step(&index, &mut random, at);
     }
@@ -140,7 +143,7 @@ fn sound(path: &Path) -> Vec<u8> {
 
 fn refusal(path: &Path, bytes: &[u8]) -> (u64, String) {
     fs::write(path, bytes).unwrap();
-    match SentenceIndex::open(path, &options(None)).map(|index| index.len()) {
+    match SentenceIndex::open_log(path, &options(None)).map(|index| index.len()) {
         Err(IndexError::File(FileError::Damaged { path: named, offset, reason })) => {
             assert_eq!(named, path);
             (offset, reason)
@@ -192,7 +195,7 @@ fn foreign_files_and_swapped_frames_are_refused() {
     newer[24..32].copy_from_slice(&sum.to_le_bytes());
     for (bytes, saved_by) in [(newer, "later release (format 200)"), (earlier(), "release 0.1")] {
         fs::write(&path, bytes).unwrap();
-        let error = SentenceIndex::open(&path, &options(None)).unwrap_err();
+        let error = SentenceIndex::open_log(&path, &options(None)).unwrap_err();
         assert!(matches!(error, IndexError::File(FileError::Format { .. })), "{error}");
         assert!(error.to_string().contains(saved_by), "{error}");
     }
@@ -215,7 +218,7 @@ fn of_what_a_crash_left_behind_the_mark_whole_frames_count_and_the_rest_is_dropp
     let (_folder, path) = place();
     let mut durable = options(None);
     durable.durability = Durability::Commit;
-    let index = SentenceIndex::open(&path, &durable).unwrap();
+    let index = SentenceIndex::open_log(&path, &durable).unwrap();
     index.add_at(SentenceItem::Sentences(vec![1, 2]), None).unwrap();
     let before = fs::read(&path).unwrap();
     index.add_at(SentenceItem::Sentences(vec![2, 3]), None).unwrap();
@@ -226,7 +229,7 @@ fn of_what_a_crash_left_behind_the_mark_whole_frames_count_and_the_rest_is_dropp
         let mut torn = after[..length].to_vec();
         torn[..FRAMES].copy_from_slice(&before[..FRAMES]);
         fs::write(&path, &torn).unwrap();
-        let opened = SentenceIndex::open(&path, &durable).unwrap();
+        let opened = SentenceIndex::open_log(&path, &durable).unwrap();
         let whole = length == after.len();
         assert_eq!(opened.len(), if whole { 2 } else { 1 }, "{length} bytes");
         // Opened once, the file is sound: it goes on, and cutting it is noticed.
@@ -239,23 +242,23 @@ fn of_what_a_crash_left_behind_the_mark_whole_frames_count_and_the_rest_is_dropp
     // Zeros, as a file system leaves them after a power cut.
     let zeros = [before.as_slice(), &[0; 500]].concat();
     fs::write(&path, zeros).unwrap();
-    assert_eq!(SentenceIndex::open(&path, &durable).unwrap().len(), 1);
+    assert_eq!(SentenceIndex::open_log(&path, &durable).unwrap().len(), 1);
     assert_eq!(fs::read(&path).unwrap().len(), before.len());
 }
 
 #[test]
 fn a_file_has_one_index_at_a_time() {
     let (folder, path) = place();
-    let index = SentenceIndex::open(&path, &options(None)).unwrap();
-    let error = SentenceIndex::open(&path, &options(None)).unwrap_err();
+    let index = SentenceIndex::open_log(&path, &options(None)).unwrap();
+    let error = SentenceIndex::open_log(&path, &options(None)).unwrap_err();
     assert!(matches!(error, IndexError::File(FileError::Locked { .. })), "{error}");
     let other = SentenceIndex::new(&options(None).options).unwrap();
-    assert!(matches!(other.save(&path, ""), Err(IndexError::File(FileError::Locked { .. }))));
+    assert!(matches!(other.save_log(&path, ""), Err(IndexError::File(FileError::Locked { .. }))));
     index.compact().unwrap();
-    let error = SentenceIndex::open(&path, &options(None)).unwrap_err();
+    let error = SentenceIndex::open_log(&path, &options(None)).unwrap_err();
     assert!(error.to_string().contains("sentences"), "{error}");
     drop(index);
-    assert!(SentenceIndex::open(&path, &options(None)).unwrap().is_empty());
+    assert!(SentenceIndex::open_log(&path, &options(None)).unwrap().is_empty());
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 }
 
@@ -268,7 +271,7 @@ fn of_two_who_make_a_new_file_one_does_and_nothing_acknowledged_is_lost() {
         let (begin, tried) = (Barrier::new(2), Barrier::new(2));
         let run = |who: u64| {
             begin.wait();
-            let opened = SentenceIndex::open(&path, &options(None));
+            let opened = SentenceIndex::open_log(&path, &options(None));
             let added = match &opened {
                 Ok(index) => {
                     for n in 0..3 {
@@ -289,7 +292,7 @@ fn of_two_who_make_a_new_file_one_does_and_nothing_acknowledged_is_lost() {
             run(2) + other.join().unwrap()
         });
         assert_eq!(added, 3, "exactly one has it");
-        assert_eq!(SentenceIndex::open(&path, &options(None)).unwrap().len(), 3);
+        assert_eq!(SentenceIndex::open_log(&path, &options(None)).unwrap().len(), 3);
     }
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 300);
 }
@@ -297,7 +300,7 @@ fn of_two_who_make_a_new_file_one_does_and_nothing_acknowledged_is_lost() {
 #[test]
 fn a_saved_index_is_the_index_at_the_call_while_others_add() {
     let (folder, path) = place();
-    let index = SentenceIndex::open(&path, &options(None)).unwrap();
+    let index = SentenceIndex::open_log(&path, &options(None)).unwrap();
     let documents = |n: u64| SentenceItem::Sentences(vec![n, (1 << 50) | (n / 3)]);
     let (rounds, each) = (30, 100);
     // The other thread is this far ahead at most, so that it is still adding in every round.
@@ -315,15 +318,15 @@ fn a_saved_index_is_the_index_at_the_call_while_others_add() {
         for round in 1..=rounds {
             allowed.store(round * each, Ordering::SeqCst);
             let before = acknowledged.load(Ordering::SeqCst);
-            let snapshot = index.snapshot();
+            let snapshot = index.snapshot_log();
             // One addition at most was under way when the snapshot was asked for.
             let after = acknowledged.load(Ordering::SeqCst) + 1;
             while acknowledged.load(Ordering::SeqCst) < round * each {
                 thread::yield_now();
             }
             let copy = folder.path().join(format!("copy {round}"));
-            index.save_snapshot(snapshot, &copy, "").unwrap();
-            let opened = SentenceIndex::open(&copy, &options(None)).unwrap();
+            index.save_log_snapshot(snapshot, &copy, "").unwrap();
+            let opened = SentenceIndex::open_log(&copy, &options(None)).unwrap();
             let size = opened.len();
             assert!((before..=after).contains(&size), "{size} of {before} to {after}");
             assert!((0..size).all(|id| opened.group(id) == Some(id / 3 * 3)));
@@ -334,7 +337,7 @@ fn a_saved_index_is_the_index_at_the_call_while_others_add() {
 #[test]
 fn a_tail_that_a_crash_tore_is_cut_off_and_reported_and_damage_changes_nothing() {
     let (folder, path) = place();
-    let index = SentenceIndex::open(&path, &options(None)).unwrap();
+    let index = SentenceIndex::open_log(&path, &options(None)).unwrap();
     let mut ends = vec![fs::metadata(&path).unwrap().len() as usize];
     for n in 0..30 {
         index.add_at(SentenceItem::Sentences(vec![n, n << 30]), None).unwrap();
@@ -352,12 +355,12 @@ fn a_tail_that_a_crash_tore_is_cut_off_and_reported_and_damage_changes_nothing()
         assert!(fs::read(&copy).unwrap() == flipped, "nothing is cut off");
     }
     fs::write(&copy, &killed[..ends[30] - 5]).unwrap();
-    let opened = SentenceIndex::open(&copy, &options(None)).unwrap();
+    let opened = SentenceIndex::open_log(&copy, &options(None)).unwrap();
     let torn = (ends[30] - ends[29] - 5) as u64;
     assert_eq!((opened.len(), opened.stats().torn_bytes), (29, torn));
     drop(opened);
     assert_eq!(fs::read(&copy).unwrap().len(), ends[29]);
-    let opened = SentenceIndex::open(&copy, &options(None)).unwrap();
+    let opened = SentenceIndex::open_log(&copy, &options(None)).unwrap();
     assert_eq!((opened.len(), opened.stats().torn_bytes), (29, 0));
 }
 
@@ -370,23 +373,23 @@ fn links_modes_and_sockets_are_respected() {
     symlink("sentences", &link).unwrap();
     let mode = || fs::metadata(&path).unwrap().permissions().mode() & 0o777;
     // The link leads nowhere yet.
-    let index = SentenceIndex::open(&link, &options(None)).unwrap();
+    let index = SentenceIndex::open_log(&link, &options(None)).unwrap();
     index.add_at(SentenceItem::Sentences(vec![1]), None).unwrap();
     fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
     index.compact().unwrap();
     assert_eq!((link.is_symlink(), mode()), (true, 0o600));
     drop(index);
     let other = SentenceIndex::new(&options(None).options).unwrap();
-    other.save(&link, "five sentences").unwrap();
+    other.save_log(&link, "five sentences").unwrap();
     assert_eq!((link.is_symlink(), mode()), (true, 0o600));
-    assert!(SentenceIndex::open(&path, &options(None)).unwrap().is_empty());
+    assert!(SentenceIndex::open_log(&path, &options(None)).unwrap().is_empty());
 
     let socket = folder.path().join("socket");
     let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
-    let error = other.save(&socket, "").unwrap_err();
+    let error = other.save_log(&socket, "").unwrap_err();
     assert!(matches!(error, IndexError::File(FileError::Write { .. })), "{error}");
     assert!(error.to_string().contains("it is a socket"), "{error}");
-    let error = SentenceIndex::open(&socket, &options(None)).unwrap_err();
+    let error = SentenceIndex::open_log(&socket, &options(None)).unwrap_err();
     assert!(matches!(error, IndexError::File(FileError::Read { .. })), "{error}");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3);
 }
@@ -394,21 +397,21 @@ fn links_modes_and_sockets_are_respected() {
 #[test]
 fn another_recipe_and_a_file_that_is_missing_are_named() {
     let (folder, path) = place();
-    drop(SentenceIndex::open(&path, &options(None)).unwrap());
+    drop(SentenceIndex::open_log(&path, &options(None)).unwrap());
     let other = StoreOptions::new(SentenceOptions::default(), "six");
-    let error = SentenceIndex::open(&path, &other).unwrap_err();
+    let error = SentenceIndex::open_log(&path, &other).unwrap_err();
     assert!(matches!(error, IndexError::File(FileError::Mismatch { .. })), "{error}");
     assert!(error.to_string().contains("(five sentences)") && error.to_string().contains("(six)"));
     let mut existing = options(None);
     existing.create = false;
     let missing = folder.path().join("none");
-    let error = SentenceIndex::open(&missing, &existing).unwrap_err();
+    let error = SentenceIndex::open_log(&missing, &existing).unwrap_err();
     assert!(matches!(error, IndexError::File(FileError::Read { .. })), "{error}");
     let nowhere = folder.path().join("no").join("folder");
-    let error = SentenceIndex::open(&nowhere, &options(None)).unwrap_err();
+    let error = SentenceIndex::open_log(&nowhere, &options(None)).unwrap_err();
     assert!(matches!(error, IndexError::File(FileError::Write { .. })), "{error}");
     let long = StoreOptions::new(SentenceOptions::default(), "x".repeat(2049));
-    let error = SentenceIndex::open(&missing, &long).unwrap_err();
+    let error = SentenceIndex::open_log(&missing, &long).unwrap_err();
     assert!(matches!(error, IndexError::Sentences { .. }), "{error}");
 }
 
@@ -416,7 +419,7 @@ fn another_recipe_and_a_file_that_is_missing_are_named() {
 fn a_file_of_a_window_stays_as_large_as_the_window() {
     let (_folder, path) = place();
     let window = Some(Window { max_age: None, max_count: Some(1000) });
-    let index = SentenceIndex::open(&path, &options(window)).unwrap();
+    let index = SentenceIndex::open_log(&path, &options(window)).unwrap();
     let mut largest = 0;
     for round in 0..100u64 {
         let fresh = |at| SentenceItem::Sentences(vec![round << 20 | at]);

@@ -15,7 +15,7 @@ fn a_change_that_cannot_be_written_leaves_no_trace_in_memory() {
     let path = folder.path().join("file");
     let window = Some(Window { max_age: Some(100), max_count: None });
     let options = SentenceOptions { window, ..SentenceOptions::default() };
-    let index = SentenceIndex::open(&path, &StoreOptions::new(options, "")).unwrap();
+    let index = SentenceIndex::open_log(&path, &StoreOptions::new(options, "")).unwrap();
     for at in 0..20 {
         index.add_at(item(at / 2), Some(at)).unwrap();
     }
@@ -72,13 +72,14 @@ fn a_snapshot_is_the_index_at_the_call_whatever_changes_before_it_is_saved() {
     let path = folder.path().join("file");
     let index = SentenceIndex::new(&SentenceOptions::default()).unwrap();
     index.add_at(item(1), None).unwrap();
-    let first = index.snapshot();
+    let first = index.snapshot_log();
     index.add_at(item(2), None).unwrap();
-    let second = index.snapshot();
+    let second = index.snapshot_log();
     index.delete(0).unwrap();
     for (snapshot, size) in [(first, 1), (second, 2)] {
-        index.save_snapshot(snapshot, &path, "").unwrap();
-        let opened = SentenceIndex::open(&path, &StoreOptions::new(SentenceOptions::default(), ""));
+        index.save_log_snapshot(snapshot, &path, "").unwrap();
+        let opened =
+            SentenceIndex::open_log(&path, &StoreOptions::new(SentenceOptions::default(), ""));
         assert_eq!(opened.unwrap().len(), size);
     }
 }

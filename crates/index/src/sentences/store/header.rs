@@ -6,7 +6,7 @@
 
 use std::io::Read;
 
-use simhash_store::{Fields, FileError, Input, Kind, head};
+use simhash_store::{Fields, FileError, Input, Kind, Section, head};
 
 use super::super::{Common, SentenceOptions};
 use crate::IndexError;
@@ -19,18 +19,13 @@ pub(super) const HEADER: usize = 3072;
 const RECIPE: usize = 2048;
 
 const KIND: Kind = Kind {
-    name: "sentences",
+    name: "sentence-log",
     made: "sentences",
     advice: "name one, or a file that does not exist yet",
 };
 
 pub(super) fn write(options: &SentenceOptions, recipe: &str) -> Result<Vec<u8>, IndexError> {
-    let mut fields = Fields::default();
-    fields.number(options.sentences as u64);
-    fields.number(options.common.share.to_bits());
-    fields.number(u64::from(options.common.count));
-    window(options.window, &mut fields);
-    let head = head::bytes(KIND, recipe, &fields, Some(HEADER)).ok();
+    let head = head::bytes(KIND, recipe, &written_options(options), Some(HEADER)).ok();
     head.filter(|_| recipe.len() <= RECIPE).ok_or_else(|| {
         let given = format!("{} bytes", recipe.len());
         IndexError::Sentences { name: "recipe", given, range: "0 to 2048 bytes" }
@@ -47,9 +42,26 @@ pub(super) fn read(
         let reason = format!("a head of {} bytes in place of {HEADER}", input.offset());
         return Err(FileError::damaged(0, reason));
     }
+    read_options(&mut fields)
+}
+
+/// Options, as they are written.
+pub(in crate::sentences) fn written_options(options: &SentenceOptions) -> Fields {
+    let mut fields = Fields::default();
+    fields.number(options.sentences as u64);
+    fields.number(options.common.share.to_bits());
+    fields.number(u64::from(options.common.count));
+    window(options.window, &mut fields);
+    fields
+}
+
+/// Options, as they were written.
+pub(in crate::sentences) fn read_options(
+    fields: &mut Section,
+) -> Result<SentenceOptions, FileError> {
     let (sentences, share) = (fields.number()? as usize, f64::from_bits(fields.number()?));
     let count = fields.number()? as u32;
-    let window = read_window(&mut fields)?;
+    let window = read_window(fields)?;
     let options = SentenceOptions { sentences, common: Common { share, count }, window };
     options.check().map_err(|error| fields.damaged(error.to_string()))?;
     Ok(options)

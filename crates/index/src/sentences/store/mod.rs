@@ -37,6 +37,7 @@ use self::replay::{WHOLE, replay};
 use super::{SentenceMap, SentenceOptions, State};
 use crate::{IndexError, live};
 
+pub(super) use self::header::{read_options, written_options};
 pub(super) use self::replay::apply;
 
 /// When a change counts as kept.

@@ -11,7 +11,7 @@ fn unmarked() -> (Vec<u8>, Vec<usize>) {
     let path = folder.path().join("file");
     let mut options = StoreOptions::new(SentenceOptions::default(), "");
     options.durability = Durability::System;
-    let index = SentenceIndex::open(&path, &options).unwrap();
+    let index = SentenceIndex::open_log(&path, &options).unwrap();
     let (mut ends, mut bytes) = (Vec::new(), fs::read(&path).unwrap());
     for first in [0, 10, 20, 30] {
         ends.push(bytes.len());

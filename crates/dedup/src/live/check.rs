@@ -1,0 +1,117 @@
+//! Look, verify, add: one step.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use simhash_index::{AddOptions, OnDuplicate, Outcome, Writer};
+
+use super::document::{Checked, Document, Near, Step, Texts};
+use super::engine::Engine;
+use super::kind::Method;
+use crate::error::DedupError;
+
+impl<K: Method> Engine<K> {
+    /// Whether checks are those of the method's index itself.
+    fn checks_alone(&self) -> bool {
+        self.is_bare() && self.verify.is_none()
+    }
+
+    pub(super) fn check_and_add<'a>(
+        &self,
+        document: &Document,
+        key: Option<&str>,
+        how: AddOptions,
+        texts: &dyn Fn(u64) -> Texts<'a>,
+    ) -> Result<Step, DedupError> {
+        if self.checks_alone() {
+            let outcome = self.index.check_and_add_with(self.item(document)?, how)?;
+            return Ok(Step::Done(alone::<K>(document, outcome)));
+        }
+        self.index.admit(how.at.as_slice())?;
+        let mut writer = self.index.writer()?;
+        let step = self.check_locked(&mut writer, document, key, how, texts);
+        writer.keep()?;
+        step
+    }
+
+    pub(super) fn check_and_add_many(
+        &self,
+        documents: &[Document],
+        keys: &[Option<String>],
+        times: &[u64],
+        on_duplicate: OnDuplicate,
+        threads: usize,
+        cancel: &AtomicBool,
+    ) -> Result<Vec<Checked>, DedupError> {
+        let items = self.items(documents)?;
+        if self.checks_alone() {
+            let (index, each) = (&self.index, documents.iter());
+            let all = index.check_and_add_many(&items, times, on_duplicate, threads, cancel)?;
+            return Ok(each.zip(all).map(|(document, one)| alone::<K>(document, one)).collect());
+        }
+        self.index.admit(times)?;
+        let mut writer = self.index.batch(documents.len(), cancel)?;
+        let mut all = Vec::with_capacity(documents.len());
+        for (row, document) in documents.iter().enumerate() {
+            writer.next(1)?;
+            let key = keys.get(row).and_then(Option::as_deref);
+            let how = AddOptions { at: times.get(row).copied(), on_duplicate };
+            let none = |_| Texts::None;
+            if let Step::Done(checked) =
+                self.check_locked(&mut writer, document, key, how, &none)?
+            {
+                all.push(checked);
+            }
+        }
+        writer.keep()?;
+        Ok(all)
+    }
+
+    fn check_locked<'a>(
+        &self,
+        writer: &mut Writer<'_, K>,
+        document: &Document,
+        key: Option<&str>,
+        how: AddOptions,
+        texts: &dyn Fn(u64) -> Texts<'a>,
+    ) -> Result<Step, DedupError> {
+        writer.advance(how.at);
+        let (near, truncated) = match self.verify {
+            None => {
+                let (best, truncated) = writer.nearest(self.item(document)?)?;
+                (best.map(|found| told::<K>(document, &found)), truncated)
+            }
+            Some(verify) => match self.best(document, verify, texts)? {
+                Ok(best) => best,
+                Err(id) => return Ok(Step::Text(id)),
+            },
+        };
+        if let Some(near) = near {
+            if how.on_duplicate == OnDuplicate::Touch {
+                writer.touch(near.id);
+            }
+            if how.on_duplicate != OnDuplicate::Add {
+                writer.pass_over(self.item(document)?, &K::found(&near));
+            }
+        }
+        let adds = near.is_none() || how.on_duplicate == OnDuplicate::Add;
+        let id = if adds { Some(self.put(writer, document, key)?) } else { None };
+        if truncated {
+            self.truncated.fetch_add(1, Ordering::Relaxed);
+        }
+        Ok(Step::Done(Checked { id, duplicate_of: near, truncated }))
+    }
+}
+
+fn told<K: Method>(document: &Document, found: &K::Match) -> Near {
+    let near = K::unverified(found);
+    if !document.item.is_exact() {
+        return near;
+    }
+    Near { similarity: Some(1.0), verified: true, ..near }
+}
+
+fn alone<K: Method>(document: &Document, outcome: Outcome<K::Match>) -> Checked {
+    let Outcome { id, duplicate_of, truncated } = outcome;
+    let duplicate_of = duplicate_of.map(|found| told::<K>(document, &found));
+    Checked { id, duplicate_of, truncated }
+}

@@ -1,0 +1,237 @@
+//! One live index of documents, around the index of a method.
+//!
+//! - **One writer.** Every change goes through [`Writer`], which keeps other writers out; keys and texts change under it,
+//!   and behind a lock of their own that searches share. A batch is its items one by one: it gives way between them.
+//! - **Documents that leave** (deleted, or out of the window) take key and text with them at once for every question; the
+//!   memory follows over the next changes ([`Store::tend`]).
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use parking_lot::RwLock;
+use simhash_index::{Added, Live, Writer};
+use simhash_sketch::{Fingerprinter, Kept, Prepared, Preparer, Scratch, Sketcher};
+
+use super::document::{Document, Near, Room, Search};
+use super::kind::Method;
+use super::options::{Stored, Verify};
+use super::store::Store;
+use crate::error::DedupError;
+
+/// Additions between two looks at the bound of memory.
+const LOOK: u64 = 64;
+
+/// Documents by a method, with keys, stored texts and verification.
+#[derive(Debug)]
+pub(super) struct Engine<K: Method> {
+    pub(super) index: Live<K>,
+    pub(super) preparer: Preparer,
+    pub(super) stored: Stored,
+    /// How candidates are confirmed; `None`: not at all.
+    pub(super) verify: Option<Verify>,
+    pub(super) max_verifications: usize,
+    pub(super) store: Arc<RwLock<Store>>,
+    memory: Option<u64>,
+    /// Additions so far, and whether the last look found the bound reached.
+    additions: AtomicU64,
+    full: AtomicBool,
+    /// Checks for which a limit cut the candidates.
+    pub(super) truncated: AtomicU64,
+}
+
+/// How an [`Engine`] is made around an index.
+#[derive(Debug, Clone)]
+pub(super) struct Around {
+    pub(super) by: Fingerprinter,
+    pub(super) sketcher: Sketcher,
+    pub(super) stored: Stored,
+    pub(super) verify: Option<Verify>,
+    pub(super) max_verifications: usize,
+    pub(super) memory: Option<u64>,
+}
+
+impl<K: Method> Engine<K> {
+    pub(super) fn new(index: Live<K>, around: Around) -> Self {
+        let Around { by, sketcher, stored, verify, max_verifications, memory } = around;
+        Self {
+            index,
+            preparer: Preparer::new(by, sketcher),
+            stored,
+            verify,
+            max_verifications,
+            store: Arc::new(RwLock::new(Store::new(stored, K::MISSES_EQUAL))),
+            memory,
+            additions: AtomicU64::new(0),
+            full: AtomicBool::new(false),
+            truncated: AtomicU64::new(0),
+        }
+    }
+
+    /// Whether the index of the method is all that changes.
+    pub(super) fn is_bare(&self) -> bool {
+        self.stored == Stored::NOTHING && self.memory.is_none()
+    }
+
+    /// The document of a text; the normalised text comes along where it is stored or compared.
+    pub(super) fn document(&self, text: &str, room: &Room, scratch: &mut Scratch) -> Document {
+        let kept = match (self.verify, self.stored.longest_text) {
+            (Some(_), _) => Kept::Features,
+            (None, Some(_)) => Kept::Text,
+            (None, None) => Kept::Nothing,
+        };
+        let Prepared { exact, is_empty, sketch, mut material, .. } =
+            self.preparer.prepare(text, kept, scratch);
+        let item = K::sketch(sketch, exact, is_empty);
+        let features = material.features.take().filter(|features| room.take(features.bytes()));
+        Document { item, text: material.into_text(text), features }
+    }
+
+    /// The item of a document that is one of this index.
+    pub(super) fn item<'a>(&self, document: &'a Document) -> Result<&'a K::Item, DedupError> {
+        K::item(&document.item).ok_or_else(|| DedupError::Option {
+            argument: "item",
+            value: "one of another method".into(),
+            expected: "an item of the index's method",
+        })
+    }
+
+    pub(super) fn items<'a>(
+        &self,
+        documents: &'a [Document],
+    ) -> Result<Vec<&'a K::Item>, DedupError> {
+        documents.iter().map(|document| self.item(document)).collect()
+    }
+
+    pub(super) fn add(
+        &self,
+        document: &Document,
+        key: Option<&str>,
+        at: Option<u64>,
+    ) -> Result<u64, DedupError> {
+        let item = self.item(document)?;
+        if self.is_bare() {
+            return Ok(self.index.add_at(item, at)?);
+        }
+        self.index.admit(at.as_slice())?;
+        let mut writer = self.index.writer()?;
+        writer.advance(at);
+        let id = self.put(&mut writer, document, key)?;
+        writer.keep()?;
+        Ok(id)
+    }
+
+    pub(super) fn add_many(
+        &self,
+        documents: &[Document],
+        keys: &[Option<String>],
+        times: &[u64],
+        cancel: &AtomicBool,
+    ) -> Result<Added, DedupError> {
+        let items = self.items(documents)?;
+        if self.is_bare() {
+            return Ok(self.index.add_many(&items, times, cancel)?);
+        }
+        self.index.admit(times)?;
+        let mut writer = self.index.batch(documents.len(), cancel)?;
+        let mut added = Added::from(writer.next_id());
+        for (row, document) in documents.iter().enumerate() {
+            writer.next(1)?;
+            writer.advance(times.get(row).copied());
+            let key = keys.get(row).and_then(Option::as_deref);
+            let id = self.put(&mut writer, document, key)?;
+            added.push(id..id + 1);
+        }
+        writer.keep()?;
+        Ok(added)
+    }
+
+    pub(super) fn delete(&self, id: u64) -> Result<bool, DedupError> {
+        let deleted = self.index.delete(id)?;
+        if deleted && !self.is_bare() {
+            self.tend(1)?;
+        }
+        Ok(deleted)
+    }
+
+    pub(super) fn expire(&self, before: u64) -> Result<u64, DedupError> {
+        let gone = self.index.expire(before)?;
+        if !self.is_bare() {
+            self.tend(usize::try_from(gone).unwrap_or(usize::MAX))?;
+        }
+        Ok(gone)
+    }
+
+    fn tend(&self, changes: usize) -> Result<(), DedupError> {
+        let _writer = self.index.writer()?;
+        self.store.write().tend(changes, |id| self.index.has(id));
+        self.full.store(false, Ordering::Relaxed);
+        self.additions.store(0, Ordering::Relaxed);
+        Ok(())
+    }
+
+    pub(super) fn key_of(&self, id: u64) -> Option<String> {
+        let store = self.store.read();
+        let key = store.keys.as_ref()?.key_of(id)?;
+        self.index.has(id).then(|| key.to_owned())
+    }
+
+    pub(super) fn id_of(&self, key: &str) -> Option<u64> {
+        self.store.read().keys.as_ref()?.id_of(key, |id| self.index.has(id))
+    }
+
+    pub(super) fn text_of(&self, id: u64) -> Option<String> {
+        let store = self.store.read();
+        let mut bytes = Vec::new();
+        let text = store.texts.as_ref()?.get(id, &mut bytes)?;
+        self.index.has(id).then(|| text.to_owned())
+    }
+
+    /// Bytes of the index, of keys, and of texts.
+    pub(super) fn bytes(&self) -> [usize; 3] {
+        let (keys, texts) = self.store.read().bytes();
+        [K::bytes(&self.index), keys, texts]
+    }
+
+    /// Adds a document at the latest time.
+    pub(super) fn put(
+        &self,
+        writer: &mut Writer<'_, K>,
+        document: &Document,
+        key: Option<&str>,
+    ) -> Result<u64, DedupError> {
+        self.check_memory()?;
+        // Held over the addition: who finds the document finds its key and text.
+        let mut store = self.store.write();
+        let id = writer.add(self.item(document)?)?;
+        let is_alive = |id| self.index.has(id);
+        store.add(id, document, key, is_alive);
+        store.tend(1, is_alive);
+        Ok(id)
+    }
+
+    fn check_memory(&self) -> Result<(), DedupError> {
+        let Some(most) = self.memory else { return Ok(()) };
+        let before = self.additions.fetch_add(1, Ordering::Relaxed);
+        if before.is_multiple_of(LOOK) || self.full.load(Ordering::Relaxed) {
+            let held = self.bytes().iter().sum::<usize>() as u64;
+            self.full.store(held >= most, Ordering::Relaxed);
+            if held >= most {
+                return Err(DedupError::Memory { held, most });
+            }
+        }
+        Ok(())
+    }
+
+    /// Matches in the order of the method, unverified; `compared` says whether they are compared afterwards.
+    pub(super) fn candidates(
+        &self,
+        document: &Document,
+        search: &Search,
+        limit: usize,
+        compared: bool,
+    ) -> Result<(Vec<Near>, bool), DedupError> {
+        let how = K::candidates(&self.index, search, limit, compared);
+        let answer = self.index.search(self.item(document)?, how)?;
+        Ok((answer.matches.iter().map(K::unverified).collect(), answer.truncated))
+    }
+}

@@ -1,0 +1,225 @@
+//! A live index as one file: what is kept of documents beside the index of the method, in the same file.
+//!
+//! ```text
+//! keyed u64  longest text u64 (0: none)  measure u64 (0: nothing is compared)  least f64  most verifications u64  positions u64
+//! documents u64, each that is alive and has a key or a text, by id:
+//!   id u64  length of the key u32  length of the text u32  key  text
+//! long texts u64, each, by id: id u64  positions u32 …
+//! ```
+//! They are put together in memory: as many bytes as keys and texts have, and 16 for each document.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use simhash_index::IndexError;
+use simhash_store::{Access, Fields, FileError, Input, Section, saved};
+
+use super::engine::{Around, Engine};
+use super::kind::Method;
+use super::options::{Stored, Verify};
+use super::store::Store;
+use crate::error::DedupError;
+use crate::options::Measure;
+
+/// Every measure, by its number in files.
+const MEASURES: [Measure; 5] =
+    [Measure::Auto, Measure::Jaccard, Measure::Containment, Measure::Edit, Measure::Cosine];
+
+/// What an index was made with that its kind does not know.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Made {
+    pub(super) stored: Stored,
+    pub(super) verify: Option<Verify>,
+    pub(super) max_verifications: usize,
+    /// Positions of a signature, for minhash.
+    pub(super) hashes: usize,
+}
+
+impl Made {
+    fn write(&self) -> Fields {
+        let mut out = Fields::default();
+        out.number(u64::from(self.stored.keys));
+        out.number(u64::from(self.stored.longest_text.unwrap_or(0)));
+        let measure = self.verify.and_then(|verify| {
+            MEASURES.iter().position(|&measure| measure == verify.measure).map(|at| at as u64 + 1)
+        });
+        out.number(measure.unwrap_or(0));
+        out.number(self.verify.map_or(0, |verify| verify.least.to_bits()));
+        out.number(self.max_verifications as u64);
+        out.number(self.hashes as u64);
+        out
+    }
+
+    fn read(kept: &mut Section) -> Result<Self, FileError> {
+        let keys = kept.number()? > 0;
+        let longest = u32::try_from(kept.number()?);
+        let longest =
+            longest.map_err(|_| kept.damaged("a longest text of more than 2^32 bytes"))?;
+        let longest_text = (longest > 0).then_some(longest);
+        let (measure, least) = (kept.number()?, f64::from_bits(kept.number()?));
+        let verify = match measure {
+            0 => None,
+            number => {
+                let measure = MEASURES.get(number as usize - 1).copied();
+                let measure = measure.filter(|_| least > 0.0 && least <= 1.0).ok_or_else(|| {
+                    kept.damaged(format!("measure {number} from a similarity of {least}"))
+                })?;
+                Some(Verify { measure, least })
+            }
+        };
+        let mut size = || kept.number().map(|number| usize::try_from(number).unwrap_or(usize::MAX));
+        let (max_verifications, hashes) = (size()?, size()?);
+        let stored = Stored { keys, longest_text };
+        Ok(Self { stored, verify, max_verifications, hashes })
+    }
+}
+
+impl<K: Method> Engine<K> {
+    /// Keys, texts and index as they are now, for saving: what is added or deleted after this call is not in it.
+    pub(super) fn snapshot(&self, recipe: String, hashes: usize) -> Snapshot {
+        let Self { stored, verify, max_verifications, .. } = *self;
+        let made = Made { stored, verify, max_verifications, hashes };
+        let store = Arc::downgrade(&self.store);
+        let snapshot = self.index.snapshot_with(move |is_alive| match store.upgrade() {
+            Some(store) => kept(&made, &store.read(), is_alive),
+            None => made.write(),
+        });
+        let access = stored.longest_text.map_or(Access::Usual, |_| Access::Private);
+        let write = move |path: &Path, cancel: &AtomicBool| {
+            snapshot.write_file((path, access), &recipe, cancel)
+        };
+        Snapshot(Box::new(write))
+    }
+
+    /// Reads what [`Snapshot::write_file`] wrote. `around` says how documents are made; what the file says of itself it takes from there.
+    pub(super) fn open_file(
+        path: &Path,
+        recipe: &str,
+        cancel: &AtomicBool,
+        around: impl FnOnce(&K::Options, Made) -> Result<Around, DedupError>,
+    ) -> Result<(Self, Made), DedupError> {
+        let mut refused = None;
+        let opened = saved::open(path, cancel, |input, length| {
+            let input = Input::new(input, length);
+            let (index, mut kept) = simhash_index::Live::<K>::open_with(input, Some(recipe))?;
+            if kept.is_empty() {
+                return Err(kept.damaged("an index of another program").into());
+            }
+            let made = Made::read(&mut kept)?;
+            match around(index.options(), made) {
+                Ok(around) => {
+                    let engine = Self::new(index, around);
+                    engine.restore(&mut kept)?;
+                    Ok(Some((engine, made)))
+                }
+                Err(error) => {
+                    refused = Some(error);
+                    Ok(None)
+                }
+            }
+        });
+        let opened = opened.map_err(|error: IndexError| error.in_file(path))?;
+        opened.ok_or_else(|| refused.unwrap_or(DedupError::Stopped))
+    }
+
+    fn restore(&self, kept: &mut Section) -> Result<(), FileError> {
+        let mut store = self.store.write();
+        let is_alive = |id| self.index.has(id);
+        let mut after = 0;
+        for _ in 0..kept.number()? {
+            let (id, key, text) = (kept.number()?, kept.half()?, kept.half()?);
+            if id < after || !is_alive(id) {
+                return Err(kept.damaged(format!("a key or text of id {id}")));
+            }
+            after = id + 1;
+            if (key > 0 && store.keys.is_none()) || (text > 0 && store.texts.is_none()) {
+                return Err(kept.damaged("a key or text that the index does not keep"));
+            }
+            let key = kept.text_of(key.into())?;
+            if let Some(keys) = store.keys.as_mut().filter(|_| !key.is_empty()) {
+                keys.add(id, key, is_alive);
+            }
+            let text = kept.text_of(text.into())?;
+            if !text.is_empty() {
+                store.add_text(id, text);
+            }
+        }
+        for _ in 0..kept.number()? {
+            let (id, length) = (kept.number()?, kept.half()?);
+            let positions = kept.bytes(u64::from(length) * 4)?;
+            let (positions, _) = positions.as_chunks();
+            let signature: Vec<u32> = positions.iter().copied().map(u32::from_le_bytes).collect();
+            if !is_alive(id) || signature.is_empty() {
+                return Err(kept.damaged(format!("a signature of id {id}")));
+            }
+            store.add_long(id, &signature, is_alive);
+        }
+        kept.end()
+    }
+}
+
+type Writing = Box<dyn FnOnce(&Path, &AtomicBool) -> Result<(), IndexError> + Send>;
+
+/// An index as it was at one moment, on its way to a file.
+pub struct Snapshot(Writing);
+
+impl std::fmt::Debug for Snapshot {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Snapshot").finish_non_exhaustive()
+    }
+}
+
+impl Snapshot {
+    /// Writes it to a file, whole or not at all; additions and searches go on. A new one that holds texts is readable by its
+    /// owner only.
+    ///
+    /// # Errors
+    /// [`FileError::Write`], [`IndexError::Cancelled`]; [`IndexError::Merge`] if merging has failed.
+    pub fn write_file(self, path: &Path, cancel: &AtomicBool) -> Result<(), DedupError> {
+        Ok((self.0)(path, cancel)?)
+    }
+}
+
+/// What is kept of live documents.
+fn kept(made: &Made, store: &Store, is_alive: &dyn Fn(u64) -> bool) -> Fields {
+    let mut kept = made.write();
+    let counted = kept.0.len();
+    kept.number(0);
+    let mut count = 0u64;
+    let mut put = |id: u64, key: &str, text: &str| {
+        if is_alive(id) && !(key.is_empty() && text.is_empty()) {
+            kept.number(id);
+            kept.half(key.len() as u32);
+            kept.half(text.len() as u32);
+            kept.0.extend(key.bytes().chain(text.bytes()));
+            count += 1;
+        }
+    };
+    let mut keys = store.keys.as_ref().map(|keys| keys.iter().peekable());
+    let mut keys_till = |end: u64, put: &mut dyn FnMut(u64, &str)| {
+        let Some(keys) = &mut keys else { return };
+        while let Some((id, key)) = keys.next_if(|&(id, _)| id < end) {
+            put(id, key);
+        }
+    };
+    if let Some(texts) = &store.texts {
+        texts.each(|id, text| {
+            keys_till(id, &mut |id, key| put(id, key, ""));
+            let mut own = String::new();
+            keys_till(id + 1, &mut |_, key| own = key.to_owned());
+            put(id, &own, text);
+        });
+    }
+    keys_till(u64::MAX, &mut |id, key| put(id, key, ""));
+    kept.0[counted..counted + 8].copy_from_slice(&count.to_le_bytes());
+    let mut long: Vec<_> = store.all_long().filter(|&(id, _)| is_alive(id)).collect();
+    long.sort_unstable_by_key(|&(id, _)| id);
+    kept.number(long.len() as u64);
+    for (id, signature) in long {
+        kept.number(id);
+        kept.half(signature.len() as u32);
+        kept.0.extend(signature.iter().flat_map(|position| position.to_le_bytes()));
+    }
+    kept
+}

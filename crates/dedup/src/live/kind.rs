@@ -1,0 +1,198 @@
+//! What a live index needs to know of the kind that it is built around.
+
+use simhash_index::bands::{BandItem, BandMatch, BandSearch, BandStats, Bands};
+use simhash_index::exact::{Equal, EqualMatch, ExactStats, Text};
+use simhash_index::sentences::{SentenceItem, SentenceMap, SentenceSearch, SentenceStats, Shared};
+use simhash_index::{Hamming, Item, Live, Match, SearchOptions, Stats, Whole};
+use simhash_sketch::MethodSketch;
+
+use super::document::{Near, Search, Sketch};
+
+/// Of a sentence so many texts are candidates, the oldest, as [`DedupOptions::max_bucket`](crate::DedupOptions::max_bucket).
+const SENTENCE_BUCKET: usize = 256;
+
+/// A kind under a live index of documents.
+pub(super) trait Method: Whole<Item: Sized + AsRef<Self::Item>> {
+    /// Whether texts that are equal once normalised may have different sketches, so that equal ones are looked up by themselves.
+    const MISSES_EQUAL: bool = false;
+
+    /// A text as an item, none where there is a sketch of another method. `exact` is the hash of the normalised text.
+    fn sketch(sketch: MethodSketch, exact: u128, is_empty: bool) -> Sketch;
+
+    /// The item of a document.
+    fn item(sketch: &Sketch) -> Option<&Self::Item>;
+
+    /// A match, unverified.
+    fn unverified(found: &Self::Match) -> Near;
+
+    /// The kind's own match again.
+    fn found(near: &Near) -> Self::Match;
+
+    /// How to look for candidates, at most so many; all that there are, where they are `compared` afterwards.
+    fn candidates(
+        index: &Live<Self>,
+        search: &Search,
+        limit: usize,
+        compared: bool,
+    ) -> Self::Search;
+
+    /// Bytes held. O(1).
+    fn bytes(index: &Live<Self>) -> usize;
+
+    /// Counts and bytes.
+    fn stats(index: &Live<Self>) -> KindStats;
+}
+
+/// Counts and bytes of the index of a method.
+#[derive(Debug, Clone)]
+pub enum KindStats {
+    /// Of fingerprints.
+    SimHash(Stats),
+    /// Of signatures.
+    MinHash(BandStats),
+    /// Of sentences.
+    Sentences(SentenceStats),
+    /// Of equal texts.
+    Exact(ExactStats),
+}
+
+impl Method for Hamming {
+    fn sketch(sketch: MethodSketch, exact: u128, is_empty: bool) -> Sketch {
+        Sketch::SimHash(match sketch {
+            _ if is_empty => Item::Empty,
+            MethodSketch::Fingerprint(value) => Item::Fingerprint(value),
+            _ => Item::Exact(exact),
+        })
+    }
+
+    fn item(sketch: &Sketch) -> Option<&Item> {
+        if let Sketch::SimHash(item) = sketch { Some(item) } else { None }
+    }
+
+    fn unverified(&Match { id, distance }: &Match) -> Near {
+        Near { id, similarity: None, verified: false, measure: distance }
+    }
+
+    fn found(near: &Near) -> Match {
+        Match { id: near.id, distance: near.measure }
+    }
+
+    fn candidates(_: &Live<Self>, search: &Search, limit: usize, _: bool) -> SearchOptions {
+        SearchOptions { max_distance: search.max_distance, limit: Some(limit) }
+    }
+
+    fn bytes(index: &Live<Self>) -> usize {
+        let stats = index.stats();
+        stats.table_bytes + stats.id_bytes + stats.window_bytes
+    }
+
+    fn stats(index: &Live<Self>) -> KindStats {
+        KindStats::SimHash(index.stats())
+    }
+}
+
+impl Method for Bands {
+    fn sketch(sketch: MethodSketch, exact: u128, is_empty: bool) -> Sketch {
+        Sketch::MinHash(match sketch {
+            _ if is_empty => BandItem::default(),
+            MethodSketch::Signature { positions, keys } => BandItem::with_keys(positions, keys),
+            _ => BandItem::exact(exact),
+        })
+    }
+
+    fn item(sketch: &Sketch) -> Option<&BandItem> {
+        if let Sketch::MinHash(item) = sketch { Some(item) } else { None }
+    }
+
+    fn unverified(&BandMatch { id, bands, similarity }: &BandMatch) -> Near {
+        Near { id, similarity, verified: false, measure: bands }
+    }
+
+    fn found(near: &Near) -> BandMatch {
+        BandMatch { id: near.id, bands: near.measure, similarity: near.similarity }
+    }
+
+    fn candidates(index: &Live<Self>, search: &Search, limit: usize, compared: bool) -> BandSearch {
+        let estimates = index.options().signatures.is_some();
+        let threshold = if compared { Some(0.0) } else { search.min_similarity };
+        BandSearch { threshold: threshold.filter(|_| estimates), limit: Some(limit) }
+    }
+
+    fn bytes(index: &Live<Self>) -> usize {
+        let stats = index.stats();
+        stats.table_bytes + stats.id_bytes + stats.signature_bytes + stats.window_bytes
+    }
+
+    fn stats(index: &Live<Self>) -> KindStats {
+        KindStats::MinHash(index.stats())
+    }
+}
+
+impl Method for SentenceMap {
+    /// Sentences end at lines, which normalisation may take away.
+    const MISSES_EQUAL: bool = true;
+
+    fn sketch(sketch: MethodSketch, exact: u128, is_empty: bool) -> Sketch {
+        Sketch::Sentences(match sketch {
+            _ if is_empty => SentenceItem::Empty,
+            MethodSketch::Sentences(hashes) => SentenceItem::Sentences(hashes.into()),
+            _ => SentenceItem::Exact(exact),
+        })
+    }
+
+    fn item(sketch: &Sketch) -> Option<&SentenceItem> {
+        if let Sketch::Sentences(item) = sketch { Some(item) } else { None }
+    }
+
+    fn unverified(&Shared { id, shared }: &Shared) -> Near {
+        Near { id, similarity: None, verified: false, measure: shared }
+    }
+
+    fn found(near: &Near) -> Shared {
+        Shared { id: near.id, shared: near.measure }
+    }
+
+    fn candidates(_: &Live<Self>, _: &Search, limit: usize, compared: bool) -> SentenceSearch {
+        SentenceSearch { limit: Some(limit), bucket: compared.then_some(SENTENCE_BUCKET) }
+    }
+
+    fn bytes(index: &Live<Self>) -> usize {
+        let stats = index.stats();
+        stats.bytes + stats.window_bytes
+    }
+
+    fn stats(index: &Live<Self>) -> KindStats {
+        KindStats::Sentences(index.stats())
+    }
+}
+
+impl Method for Equal {
+    fn sketch(_: MethodSketch, exact: u128, is_empty: bool) -> Sketch {
+        Sketch::Exact(if is_empty { Text::Empty } else { Text::Hash(exact) })
+    }
+
+    fn item(sketch: &Sketch) -> Option<&Text> {
+        if let Sketch::Exact(item) = sketch { Some(item) } else { None }
+    }
+
+    fn unverified(&EqualMatch { id }: &EqualMatch) -> Near {
+        Near { id, similarity: None, verified: false, measure: 0 }
+    }
+
+    fn found(near: &Near) -> EqualMatch {
+        EqualMatch { id: near.id }
+    }
+
+    fn candidates(_: &Live<Self>, _: &Search, limit: usize, _: bool) -> Option<usize> {
+        Some(limit)
+    }
+
+    fn bytes(index: &Live<Self>) -> usize {
+        let stats = index.stats();
+        stats.bytes + stats.window_bytes
+    }
+
+    fn stats(index: &Live<Self>) -> KindStats {
+        KindStats::Exact(index.stats())
+    }
+}

@@ -1,0 +1,158 @@
+//! How a live index is made.
+
+use simhash_index::bands::BandPlan;
+use simhash_index::sentences::Common;
+use simhash_index::{PlanChoice, Window};
+use simhash_sketch::FingerprinterOptions;
+use simhash_sketch::minhash::MinHashOptions;
+use simhash_sketch::sentences::MIN_LENGTH;
+use simhash_text::sentence::SentenceHash;
+
+use crate::options::Measure;
+use crate::{DedupOptions, Method};
+
+/// Options of a [`LiveIndex`](super::LiveIndex). Those of deduplication have the defaults that they have there.
+#[derive(Debug, Clone)]
+pub struct LiveOptions {
+    /// How near documents are found.
+    pub method: LiveMethod,
+    /// Text to features, for the sketch and for what is compared.
+    pub fingerprinter: FingerprinterOptions,
+    /// How candidates are confirmed on their texts; `None`: they count as they are. Default by [`Measure::Auto`], 0.8.
+    pub verify: Option<Verify>,
+    /// Most candidates of one document that are compared, the best first, at least 1. Default 1,000.
+    pub max_verifications: usize,
+    /// What is kept of documents beside their sketches.
+    pub stored: Stored,
+    /// Keeps times and lets old documents leave. Default: documents stay, and no times are kept.
+    pub window: Option<Window>,
+    /// Most bytes that the index may hold; beyond them additions fail with [`DedupError::Memory`](crate::DedupError::Memory) and
+    /// searches go on. Default: no bound. Looked at with every 64th addition.
+    pub memory: Option<u64>,
+}
+
+impl Default for LiveOptions {
+    fn default() -> Self {
+        Self {
+            method: LiveMethod::default(),
+            fingerprinter: FingerprinterOptions::default(),
+            verify: Some(Verify::default()),
+            max_verifications: DedupOptions::default().max_verifications,
+            stored: Stored::default(),
+            window: None,
+            memory: None,
+        }
+    }
+}
+
+/// How candidates are confirmed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Verify {
+    /// What is measured.
+    pub measure: Measure,
+    /// Least similarity, above 0 and at most 1.
+    pub least: f64,
+}
+
+impl Default for Verify {
+    /// [`Measure::Auto`], 0.8 or more.
+    fn default() -> Self {
+        Self { measure: Measure::Auto, least: 0.8 }
+    }
+}
+
+/// What is kept of documents beside their sketches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stored {
+    /// Whether documents may have keys. Default: not.
+    pub keys: bool,
+    /// Most bytes of a normalised text, in UTF-8, that is stored, at most 2^24; `None`: no texts are. Default 65,536.
+    pub longest_text: Option<u32>,
+}
+
+impl Stored {
+    /// Sketches alone.
+    pub const NOTHING: Self = Self { keys: false, longest_text: None };
+}
+
+impl Default for Stored {
+    fn default() -> Self {
+        Self { keys: false, longest_text: Some(64 << 10) }
+    }
+}
+
+/// A method of finding what is near, with its own options. Brute force has no live index.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum LiveMethod {
+    /// Fingerprints within a Hamming distance, none is missed.
+    SimHash {
+        /// Largest distance, inclusive, 0 to 16. Default [`Method::MAX_DISTANCE`] where texts are compared, else 3.
+        max_distance: Option<u32>,
+        /// Which tables to keep.
+        plan: PlanChoice,
+        /// Expected number of documents, a hint for the plan.
+        capacity: Option<u64>,
+    },
+    /// Signatures that share a band.
+    MinHash {
+        /// Bands and rows. `None`: those of [`Method::MinHash`] for the least similarity.
+        plan: Option<BandPlan>,
+        /// Scheme and seed; `hashes` is looked at where signatures are kept or given.
+        minhash: MinHashOptions,
+        /// Whether signatures are kept, to estimate similarities where no texts are: 4 bytes per position. Default: where
+        /// texts are not stored.
+        signatures: Option<bool>,
+        /// Most documents read from one bucket, the oldest; what lies beyond makes an answer truncated. Default 1024.
+        bucket_limit: usize,
+    },
+    /// Sentences in common.
+    Sentences {
+        /// How many of the longest are taken, 1 to 64. Default [`Method::SENTENCES`].
+        count: usize,
+        /// Shortest sentence that counts, in code points.
+        min_length: usize,
+        /// Hash of a sentence.
+        hash: SentenceHash,
+        /// Which sentences are too common to count. Default: none where texts are compared, else [`Common::default`].
+        common: Option<Common>,
+    },
+    /// Equal normalised texts.
+    Exact,
+}
+
+impl Default for LiveMethod {
+    /// That of deduplication: minhash.
+    fn default() -> Self {
+        Self::minhash()
+    }
+}
+
+impl LiveMethod {
+    /// Simhash with its defaults.
+    pub fn simhash() -> Self {
+        Self::SimHash { max_distance: None, plan: PlanChoice::default(), capacity: None }
+    }
+
+    /// Minhash with its defaults.
+    pub fn minhash() -> Self {
+        let (minhash, bucket_limit) = (MinHashOptions::default(), 1024);
+        Self::MinHash { plan: None, minhash, signatures: None, bucket_limit }
+    }
+
+    /// Sentences with their defaults.
+    pub fn sentences() -> Self {
+        let (count, min_length) = (Method::SENTENCES, MIN_LENGTH);
+        Self::Sentences { count, min_length, hash: SentenceHash::default(), common: None }
+    }
+
+    /// Its name, as options spell it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::SimHash { .. } => "simhash",
+            Self::MinHash { .. } => "minhash",
+            Self::Sentences { .. } => "sentences",
+            Self::Exact => "exact",
+        }
+    }
+}

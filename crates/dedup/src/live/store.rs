@@ -1,0 +1,140 @@
+//! What is kept of live documents beside the index of their sketches: keys, texts, and signatures of texts that are too long.
+
+use ahash::AHashMap;
+use simhash_text::feature;
+
+use super::document::{Document, Sketch};
+use super::keys::Keys;
+use super::options::Stored;
+use super::strings::CHUNK;
+use super::texts::Texts;
+
+/// Keys and texts of live documents.
+#[derive(Debug, Default)]
+pub(super) struct Store {
+    pub(super) keys: Option<Keys>,
+    pub(super) texts: Option<Texts>,
+    longest_text: usize,
+    /// Ids of stored texts by their hash, ascending, where equal texts are looked up by themselves.
+    equal: Option<AHashMap<u128, Vec<u64>>>,
+    /// Room of all lists of ids.
+    listed: usize,
+    /// Signatures of documents whose text is too long to be stored, to estimate their similarity.
+    long: AHashMap<u64, Box<[u32]>>,
+    /// Bytes of them.
+    long_bytes: usize,
+    /// When dead ones among them are looked for.
+    long_most: usize,
+    /// Changes since the memory of keys was last looked after.
+    changes: usize,
+}
+
+impl Store {
+    pub(super) fn new(stored: Stored, misses_equal: bool) -> Self {
+        let texts = stored.longest_text.map(|_| Texts::default());
+        Self {
+            keys: stored.keys.then(Keys::default),
+            equal: texts.as_ref().filter(|_| misses_equal).map(|_| AHashMap::new()),
+            texts,
+            longest_text: stored.longest_text.unwrap_or(0) as usize,
+            ..Self::default()
+        }
+    }
+
+    /// A new document.
+    pub(super) fn add(
+        &mut self,
+        id: u64,
+        document: &Document,
+        key: Option<&str>,
+        is_alive: impl Fn(u64) -> bool,
+    ) {
+        if let (Some(keys), Some(key)) = (&mut self.keys, key) {
+            keys.add(id, key, &is_alive);
+        }
+        let Some(text) = &document.text else { return };
+        if self.texts.is_some() && text.len() <= self.longest_text {
+            self.add_text(id, text);
+        } else if let (true, Sketch::MinHash(item)) = (self.texts.is_some(), &document.item)
+            && !item.is_empty()
+        {
+            self.add_long(id, item, is_alive);
+        }
+    }
+
+    pub(super) fn add_text(&mut self, id: u64, text: &str) {
+        if let Some(texts) = &mut self.texts {
+            texts.push(id, text);
+        }
+        if let Some(equal) = self.equal.as_mut().filter(|_| !text.is_empty()) {
+            let ids = equal.entry(feature::exact(text)).or_default();
+            let room = ids.capacity();
+            ids.push(id);
+            self.listed = self.listed - room + ids.capacity();
+        }
+    }
+
+    pub(super) fn add_long(&mut self, id: u64, signature: &[u32], is_alive: impl Fn(u64) -> bool) {
+        if self.long.len() >= self.long_most {
+            let bytes = &mut self.long_bytes;
+            self.long.retain(|&id, signature| {
+                let lives = is_alive(id);
+                *bytes -= if lives { 0 } else { signature.len() * 4 };
+                lives
+            });
+            self.long_most = (self.long.len() * 2).max(64);
+        }
+        self.long_bytes += signature.len() * 4;
+        self.long.insert(id, signature.into());
+    }
+
+    /// The signature of a document whose text is too long.
+    pub(super) fn long(&self, id: u64) -> Option<&[u32]> {
+        self.long.get(&id).map(AsRef::as_ref)
+    }
+
+    pub(super) fn all_long(&self) -> impl Iterator<Item = (u64, &[u32])> {
+        self.long.iter().map(|(&id, signature)| (id, signature.as_ref()))
+    }
+
+    /// Ids of equal texts, ascending, dead ones among them.
+    pub(super) fn equal(&self, text: &str) -> &[u64] {
+        let ids = self.equal.as_ref().and_then(|equal| equal.get(&feature::exact(text)));
+        ids.map_or(&[], Vec::as_slice)
+    }
+
+    /// Looks after memory: two chunks for every chunk's worth of changes, so that what has left is gone after at most half
+    /// as many changes as there are documents.
+    pub(super) fn tend(&mut self, changes: usize, is_alive: impl Fn(u64) -> bool) {
+        self.changes = self.changes.saturating_add(changes);
+        let rounds = self.changes / CHUNK;
+        self.changes %= CHUNK;
+        if let Some(keys) = &mut self.keys {
+            // All chunks once is enough, whatever has left at one stroke.
+            for _ in 0..rounds.saturating_mul(2).min(keys.chunks()) {
+                keys.tend(&is_alive);
+            }
+        }
+        let Self { texts: Some(texts), equal, listed, .. } = self else { return };
+        texts.tend(changes, &is_alive, |id, text| {
+            let Some(equal) = equal else { return };
+            let hash = feature::exact(text);
+            let Some(ids) = equal.get_mut(&hash) else { return };
+            if let Ok(at) = ids.binary_search(&id) {
+                ids.remove(at);
+            }
+            if ids.is_empty() {
+                *listed -= equal.remove(&hash).map_or(0, |ids| ids.capacity());
+            }
+        });
+    }
+
+    /// Bytes of keys, and of texts with what finds them.
+    pub(super) fn bytes(&self) -> (usize, usize) {
+        let texts = self.texts.as_ref().map_or(0, Texts::bytes);
+        let equal = self.equal.as_ref().map_or(0, |equal| equal.capacity());
+        let equal = equal * (size_of::<(u128, Vec<u64>)>() + 1) + self.listed * 8;
+        let long = self.long.capacity() * (size_of::<(u64, Box<[u32]>)>() + 1) + self.long_bytes;
+        (self.keys.as_ref().map_or(0, Keys::bytes), texts + equal + long)
+    }
+}
