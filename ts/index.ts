@@ -17,7 +17,7 @@ export { type DedupFilesOptions, dedupFiles, type Progress } from './dedup-files
 export type { DedupOptions, KeySelector } from './dedup-options';
 export { Dictionary } from './dictionary';
 export type { Doc, Documents, Text, TextSelector, WebStream } from './documents';
-export { SimHashError } from './errors';
+export { SimHashError, type SimHashErrorCode } from './errors';
 export {
   type EvaluatedDocument,
   type EvaluateOptions,
@@ -92,6 +92,7 @@ export type {
 } from './minhash-options';
 export type { Normalize, NormalizeOptions } from './normalize';
 export { type Pair, PairBatch } from './pairs';
+export type { Path } from './path';
 export type { PlanEstimate, PlanOptions } from './plan';
 export type { Corpus, SampledDoc } from './sample';
 export { SentenceIndex, type SentenceStats } from './sentence-index';

@@ -5,6 +5,7 @@ import {
   type Decision,
   Dictionary,
   dedup,
+  dedupFiles,
   Fingerprinter,
   Fingerprints,
   Idf,
@@ -15,6 +16,8 @@ import {
   type MinHashMatch,
   minHash,
   SentenceIndex,
+  type SimHashError,
+  type SimHashErrorCode,
   type Summary,
   type TimeOptions,
 } from '@x/simhash-native';
@@ -133,6 +136,20 @@ dedup(['x'], { textField: 'body' });
 // @ts-expect-error unknown option
 dedup(['x'], { minSimilarty: 0.9 });
 
+// Errors say which of the known codes they have.
+function isFull(error: SimHashError): boolean {
+  // @ts-expect-error no such code
+  if (error.code === 'ERR_SIMHASH_FULL') return true;
+  const code: SimHashErrorCode = error.code;
+  return code === 'ERR_SIMHASH_INDEX_FULL';
+}
+dedupFiles([new URL('file:///a'), 'b'], new URL('file:///c'), { rejects: new URL('file:///d') });
+new Dictionary(new URL('file:///a'));
+// @ts-expect-error a number is no file
+dedupFiles(1, 'out');
+// @ts-expect-error options of a stream
+dedupFiles('in', 'out', { text: 'body' });
+
 // `status` says what a decision has.
 function told(decision: Decision<Row>): unknown[] {
   const { index, duplicateOf, similarity, duplicateKey, reason } = decision;
@@ -164,6 +181,7 @@ function told(decision: Decision<Row>): unknown[] {
 }
 
 export default [
+  isFull,
   told,
   byFunction,
   summary,
