@@ -1,5 +1,5 @@
 /** The summary beside the loop, and progress inside it. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { dedup, type Progress } from '..';
 
 const NEWS =
@@ -136,6 +136,25 @@ describe('onProgress', () => {
     expect(read).toBe(length);
     const documents = seen.map((progress) => progress.documents);
     expect(documents).toEqual([...documents].sort((a, b) => a - b));
+  });
+
+  test('at most every 50 ms, but for the end', async () => {
+    const seen: number[] = [];
+    const clock = vi.spyOn(performance, 'now');
+    let now = 0;
+    clock.mockImplementation(() => now);
+    try {
+      const onProgress = ({ documents }: Progress) => {
+        seen.push(documents);
+      };
+      const texts = Array.from({ length: 10 }, (_, row) => `${NEWS}${row}`);
+      for await (const { index } of dedup(texts, { batch: 1, onProgress })) {
+        now = [0, 49, 49, 49, 50, 99, 100, 100, 100, 100][index] ?? 0;
+      }
+    } finally {
+      clock.mockRestore();
+    }
+    expect(seen).toEqual([1, 6, 8, 10]);
   });
 
   test('what it throws is what the loop throws, and closes the source', async () => {

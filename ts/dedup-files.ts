@@ -19,13 +19,13 @@ const INVALID = 'ERR_INVALID_ARG_VALUE';
 
 /** How far a run is. */
 export interface Progress {
-  /** `'finish'`: writing what is left and moving outputs into place. */
+  /** `'finish'`: the input has ended; what is left is decided and written, and outputs are moved into place. */
   stage: 'dedup' | 'finish';
   /** Records decided or rejected. */
   documents: number;
-  /** Bytes read, compressed ones for gzip; comparable with `totalBytes`. */
+  /** Bytes read, compressed ones for gzip; comparable with `totalBytes`. Of `dedup`: bytes of text. */
   bytes: number;
-  /** Size of all inputs, where none is a stream. */
+  /** Size of all inputs, where none is a stream; of `dedup` always absent. */
   totalBytes?: number;
   duplicates: number;
 }

@@ -51,11 +51,11 @@ export interface DedupOptions<D = Doc> extends ComparisonOptions, JobOptions {
   keep?: Keep | ((members: readonly D[]) => number) | undefined;
   /**
    * Documents that are there already. Decisions are those of deduplicating them and then `docs`; only those of `docs` are
-   * yielded, and the summary counts only them. Read to the end first. For `keep: 'first'` and `cluster: 'representative'`, the
-   * defaults. Default none.
+   * yielded, and the summary counts only them: `clusters` are those in which one of `docs` is a duplicate. Read to the end
+   * first. For `keep: 'first'` and `cluster: 'representative'`, the defaults. Default none.
    */
   known?: Documents<D extends string ? string : D> | undefined;
-  /** For `'simhash'`: whether decisions carry the fingerprint of the text. Default false. */
+  /** For `'simhash'`, which it chooses as `maxDistance` does: whether decisions carry the fingerprint of the text. Default false. */
   fingerprint?: boolean | undefined;
   /** Documents per batch, 1 to 65536. Default 256. Larger is faster, smaller decides sooner. Changes no result. */
   batch?: number | undefined;
