@@ -1,6 +1,7 @@
 /** Documents by their own ids, and documents that were there already. */
 import { describe, expect, test } from 'vitest';
 import { type Decision, type DedupOptions, dedup, type Summary } from '..';
+import { Keys, noteKeys, Places } from '../ts/decisions';
 
 const NEWS =
   '青禾市图书馆新馆昨日起试运行。新馆位于云浦大道东侧，地上五层，藏书一百二十万册，设有阅览座位两千三百个。';
@@ -74,6 +75,27 @@ describe('key', () => {
         ['e', undefined],
       ]);
     }
+  });
+
+  test('keys of duplicates and rejected documents are not kept', () => {
+    const keys = new Keys();
+    const places = new Places(0);
+    const batch = { docs: ['a', 'b', 'c', 'd'], first: 0, reasons: new Map([[1, 'no text']]) };
+    const none = new Float64Array(3);
+    const columns = {
+      duplicateOf: Float64Array.of(Number.NaN, 5, Number.NaN),
+      similarity: none,
+      distance: none,
+      truncated: Uint8Array.of(0),
+    };
+    const context = { places, known: places, keyOf: (doc: string) => doc, keys };
+    expect(noteKeys(batch, 5, columns, context)).toEqual(['a', 'b', 'c', 'd']);
+    expect([5, 6, 7, 8].map((number) => keys.get(number))).toEqual([
+      'a',
+      undefined,
+      'd',
+      undefined,
+    ]);
   });
 
   test('a function is called once per document, rejected ones too; other values are refused', async () => {

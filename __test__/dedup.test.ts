@@ -108,6 +108,25 @@ test('what a silent source gave is decided, and an abort does not wait for it', 
   expect(closed()).toBe(true);
 });
 
+test('a source that waits for each decision gets it, by the default batch', async () => {
+  let decided = () => {};
+  async function* source() {
+    for (const doc of docs) {
+      const next = new Promise<void>((resolve) => {
+        decided = resolve;
+      });
+      yield doc;
+      await next;
+    }
+  }
+  const seen: Decision[] = [];
+  for await (const decision of dedup(source())) {
+    seen.push(decision);
+    decided();
+  }
+  expect(seen).toEqual((await all())[0]);
+});
+
 test('what the source throws is what comes out, the decisions before it first', async () => {
   const own = Object.assign(new Error('mine'), { code: 'ERR_OUT_OF_RANGE', extra: 1 });
   const seen: number[] = [];

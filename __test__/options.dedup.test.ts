@@ -75,7 +75,7 @@ const comparison: readonly Case[] = [
 ];
 const own: Readonly<Record<string, readonly Case[]>> = {
   dedup: [
-    number('batch', 256, 1, 65_536),
+    number('batch', 2048, 1, 65_536),
     { key: 'text', initial: undefined, right: [(text: string) => text] },
     { key: 'onMissing', initial: 'throw', right: ['reject'], outside: ['skip'] },
     { key: 'key', initial: undefined, right: ['id', 'a.b', (text: string) => text] },

@@ -146,7 +146,6 @@ export async function* decide<D>(
       // biome-ignore lint/correctness/noUnsafeFinally: what a source throws when it is closed is thrown, as by for await
       throw end.reason;
     }
-    settle.reject(left());
   }
 }
 

@@ -64,7 +64,7 @@ class Stream<D> implements Deduplication<D> {
     value: Summary | PromiseLike<Summary>,
   ): Promise<IteratorResult<Decision<D>, Summary>> {
     const result = await this.#decisions.return(value);
-    // The loop says so itself, where it had begun.
+    // After the end of the loop this changes nothing.
     this.#fail(left());
     return result;
   }
