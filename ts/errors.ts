@@ -1,5 +1,6 @@
 /** Errors: one class for what can go wrong in operation, Node's own classes and codes for misuse. */
-import { type InspectOptions, inspect, types } from 'node:util';
+import { types } from 'node:util';
+import { printedBy } from './inspect';
 
 /** What went wrong in operation; the names are stable. */
 export type SimHashErrorCode =
@@ -66,17 +67,17 @@ export class SimHashError extends Error {
     const { name, code, message } = this;
     return { name, code, message };
   }
-
-  /** @internal As Node prints its own errors, with the code in front; a cause that says the same is left out. */
-  [inspect.custom](depth: number, options: InspectOptions, show: typeof inspect): string {
-    const { name, code, message, cause, stack = '' } = this;
-    const frames = stack.search(/\n {4}at /);
-    const own = `${name} [${code}]: ${message}${frames < 0 ? '' : stack.slice(frames)}`;
-    const isSame = types.isNativeError(cause) && cause.message === message;
-    if (cause === undefined || isSame || depth < 0) return own;
-    return `${own}\n  [cause]: ${show(cause, { ...options, depth })}`;
-  }
 }
+
+// As Node prints its own errors, with the code in front; a cause that says the same is left out.
+printedBy<SimHashError>(SimHashError, (error, depth, options, show) => {
+  const { name, code, message, cause, stack = '' } = error;
+  const frames = stack.search(/\n {4}at /);
+  const own = `${name} [${code}]: ${message}${frames < 0 ? '' : stack.slice(frames)}`;
+  const isSame = types.isNativeError(cause) && cause.message === message;
+  if (cause === undefined || isSame || depth < 0) return own;
+  return `${own}\n  [cause]: ${show(cause, { ...options, depth })}`;
+});
 
 const RANGE = 'ERR_OUT_OF_RANGE';
 

@@ -1,5 +1,6 @@
 /** Batches in columns: how they are printed and written as JSON. */
-import { type InspectOptions, inspect } from 'node:util';
+import { inspect } from 'node:util';
+import { printedBy } from './inspect';
 
 /** Rows that `util.inspect` shows; there may be millions. */
 const SHOWN = 10;
@@ -15,19 +16,19 @@ export abstract class Rows<T> implements Iterable<T> {
   toJSON(): unknown[] {
     return [...this];
   }
-
-  /** @internal Name, length and the first rows. */
-  [inspect.custom](depth: number, options: InspectOptions, show: typeof inspect): string {
-    const name = `${this.constructor.name}(${this.length})`;
-    if (depth < 0) return `[${name}]`;
-    const most = Math.min(SHOWN, options.maxArrayLength ?? SHOWN);
-    const rows: unknown[] = [];
-    for (const row of this) {
-      if (rows.length === most) break;
-      rows.push(row);
-    }
-    const more = this.length - rows.length;
-    if (more > 0) rows.push({ [inspect.custom]: () => `... ${more} more` });
-    return `${name} ${show(rows, { ...options, depth })}`;
-  }
 }
+
+// Name, length and the first rows.
+printedBy<Rows<unknown>>(Rows, (batch, depth, options, show) => {
+  const name = `${batch.constructor.name}(${batch.length})`;
+  if (depth < 0) return `[${name}]`;
+  const most = Math.min(SHOWN, options.maxArrayLength ?? SHOWN);
+  const rows: unknown[] = [];
+  for (const row of batch) {
+    if (rows.length === most) break;
+    rows.push(row);
+  }
+  const more = batch.length - rows.length;
+  if (more > 0) rows.push({ [inspect.custom]: () => `... ${more} more` });
+  return `${name} ${show(rows, { ...options, depth })}`;
+});
