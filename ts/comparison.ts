@@ -89,7 +89,7 @@ export interface Summary {
    * of equal texts. The same for any `threads` and `batch`.
    */
   indexBytes: number;
-  /** The first ten rejected records. */
+  /** The first ten rejected records of files; `dedup` yields a decision for each. */
   firstRejected: Rejected[];
   /** Unfinished files of earlier runs that were killed while they wrote to the same outputs; they were removed. */
   leftovers: string[];
@@ -114,7 +114,7 @@ export const COMPARISON: check.Checks<ComparisonOptions> = {
 const INVALID = 'ERR_INVALID_ARG_VALUE';
 
 const KEEP_FIELD: check.Checks<Extract<Keep, object>> = {
-  field: check.string,
+  field: check.field,
   order: check.choice('largest', 'smallest'),
 };
 
@@ -125,10 +125,6 @@ export const keep: check.Check<Keep> = (value, name) => {
   }
   const rule = check.checked(value, KEEP_FIELD, name);
   if (rule.field === undefined) throw typeError(`${name}.field must be a string, got undefined`);
-  if (rule.field.split('.').includes('')) {
-    const expected = 'keys separated by dots, none of them empty';
-    throw typeError(`${name}.field must be ${expected}, got ${check.show(rule.field)}`, INVALID);
-  }
   return rule;
 };
 
@@ -139,16 +135,20 @@ export function nativeKeep(rule: Keep): Pick<NativeDedupOptions, 'keep' | 'keepF
   return { keep: rule.order ?? 'largest', keepField: rule.field };
 }
 
+/** Refuses an option of one method beside another. */
+export function mustBe(owner: Method, method: Method, option: string): void {
+  if (method === owner) return;
+  const why = `is for method '${owner}', and the method is '${method}'`;
+  throw about(typeError(`${option} ${why}`, INVALID), option);
+}
+
 /** Checked options as the addon takes them. */
 export function nativeComparison(options: ComparisonOptions): NativeDedupOptions {
   const { cluster, maxVerifications, threads = 0 } = options;
   const { maxDistance, bands, rows, sentences } = options;
   const method = methodOf(options);
   for (const [option, owner] of OWN) {
-    if (options[option] !== undefined && method !== owner) {
-      const why = `is for method '${owner}', and the method is '${method}'`;
-      throw about(typeError(`${option} ${why}`, INVALID), option);
-    }
+    if (options[option] !== undefined) mustBe(owner, method, option);
   }
   if ((bands === undefined) !== (rows === undefined)) {
     const together = typeError('bands and rows must be given together, or neither', INVALID);

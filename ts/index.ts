@@ -4,11 +4,20 @@ export { type Checked, CheckedItems } from './checked';
 export { type Cluster, Clusters } from './clusters';
 export type { ComparisonOptions, Keep, Rejected, Summary } from './comparison';
 export { type Level, LevelSentenceIndex, type LevelSentencesOptions } from './connect/level';
-export { type Decision, type DedupOptions, dedup } from './dedup';
+export type {
+  Decision,
+  DocKey,
+  DuplicateDecision,
+  KeptDecision,
+  KnownDecision,
+  RejectedDecision,
+} from './decisions';
+export { type Deduplication, dedup } from './dedup';
 export { type DedupFilesOptions, dedupFiles, type Progress } from './dedup-files';
+export type { DedupOptions, KeySelector } from './dedup-options';
 export { Dictionary } from './dictionary';
-export type { Doc, Text } from './documents';
-export { SimHashError } from './errors';
+export type { Doc, Documents, Text, TextSelector, WebStream } from './documents';
+export { SimHashError, type SimHashErrorCode } from './errors';
 export {
   type EvaluatedDocument,
   type EvaluateOptions,
@@ -83,6 +92,7 @@ export type {
 } from './minhash-options';
 export type { Normalize, NormalizeOptions } from './normalize';
 export { type Pair, PairBatch } from './pairs';
+export type { Path } from './path';
 export type { PlanEstimate, PlanOptions } from './plan';
 export type { Corpus, SampledDoc } from './sample';
 export { SentenceIndex, type SentenceStats } from './sentence-index';

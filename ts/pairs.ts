@@ -1,6 +1,7 @@
 /** All pairs of near documents, in batches of columns. */
 import { abortable } from './abort';
 import type { NativePairBatch, NativePairs } from './native';
+import { Rows } from './rows';
 
 /** Two live documents near each other. */
 export interface Pair {
@@ -13,7 +14,7 @@ export interface Pair {
 }
 
 /** Some pairs, in columns; rows become objects when they are read. */
-export class PairBatch implements Iterable<Pair> {
+export class PairBatch extends Rows<Pair> {
   /** The lower id of each pair. */
   readonly a: Float64Array;
   /** The higher id of each pair. */
@@ -25,6 +26,7 @@ export class PairBatch implements Iterable<Pair> {
 
   /** @internal */
   constructor({ a, b, distances, progress }: NativePairBatch) {
+    super();
     this.a = a;
     this.b = b;
     this.distances = distances;
