@@ -31,6 +31,10 @@ impl LiveIndex {
     pub fn new(options: &LiveOptions) -> Result<Self, DedupError> {
         let mut options = options.clone();
         check(&options)?;
+        if options.method == LiveMethod::Exact {
+            // Nothing would ever be compared.
+            options.stored.longest_text = None;
+        }
         let by = Fingerprinter::new(&options.fingerprinter)?;
         let made = options.made();
         let compares = options.compares();

@@ -211,7 +211,7 @@ impl Model {
         if normal.is_empty() {
             return Vec::new();
         }
-        if sketch.is_none() {
+        if sketch.is_none() || matches!(self.options.method, LiveMethod::Exact) {
             let measure =
                 if matches!(self.options.method, LiveMethod::MinHash { .. }) { 3 } else { 0 };
             let equal =
