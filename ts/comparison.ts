@@ -139,33 +139,50 @@ export function nativeKeep(rule: Keep): Pick<NativeDedupOptions, 'keep' | 'keepF
   return { keep: rule.order ?? 'largest', keepField: rule.field };
 }
 
+/** Refuses an option of one method beside another. */
+export function mustBe(owner: Method, method: Method, option: string): void {
+  if (method === owner) return;
+  const why = `is for method '${owner}', and the method is '${method}'`;
+  throw about(typeError(`${option} ${why}`, INVALID), option);
+}
+
 /** Checked options as the addon takes them. */
 export function nativeComparison(options: ComparisonOptions): NativeDedupOptions {
   const { cluster, maxVerifications, threads = 0 } = options;
   const { maxDistance, bands, rows, sentences } = options;
   const method = methodOf(options);
   for (const [option, owner] of OWN) {
-    if (options[option] !== undefined && method !== owner) {
-      const why = `is for method '${owner}', and the method is '${method}'`;
-      throw about(typeError(`${option} ${why}`, INVALID), option);
-    }
+    if (options[option] !== undefined) mustBe(owner, method, option);
   }
-  if ((bands === undefined) !== (rows === undefined)) {
-    const together = typeError('bands and rows must be given together, or neither', INVALID);
-    throw about(together, 'bands', 'rows');
-  }
-  const { verify, minSimilarity } = options;
-  if (verify === false && minSimilarity !== undefined && minSimilarity > 0) {
-    const why = `must be left out beside verify: false, which measures nothing, got ${minSimilarity}`;
-    throw about(typeError(`minSimilarity ${why}`, INVALID), 'minSimilarity');
-  }
+  bothOrNeither(options);
   return {
     fingerprinter: nativeOptions(options),
     threads,
     method,
     ...given({ maxDistance, bands, rows, sentences, cluster, maxVerifications }),
-    ...given(
-      verify === false ? { verify: undefined, minSimilarity: 0 } : { verify, minSimilarity },
-    ),
+    ...verification(options),
   };
+}
+
+/** Refuses bands without rows, and rows without bands. */
+export function bothOrNeither({ bands, rows }: Pick<ComparisonOptions, 'bands' | 'rows'>): void {
+  if ((bands === undefined) === (rows === undefined)) return;
+  const together = typeError('bands and rows must be given together, or neither', INVALID);
+  throw about(together, 'bands', 'rows');
+}
+
+/** How candidates are verified, as the addon takes it; a similarity of 0: not at all. */
+export function verification({
+  verify,
+  minSimilarity,
+}: Pick<ComparisonOptions, 'verify' | 'minSimilarity'>): Pick<
+  NativeDedupOptions,
+  'verify' | 'minSimilarity'
+> {
+  if (verify !== false) return given({ verify, minSimilarity });
+  if (minSimilarity !== undefined && minSimilarity > 0) {
+    const why = `must be left out beside verify: false, which measures nothing, got ${minSimilarity}`;
+    throw about(typeError(`minSimilarity ${why}`, INVALID), 'minSimilarity');
+  }
+  return { minSimilarity: 0 };
 }
