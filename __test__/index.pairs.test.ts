@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { Index, type Pair } from '..';
+import type { Index, Pair } from '..';
+import { bare } from './indexes';
 import { distance, nearby } from './fingerprints';
 
 const items = nearby(1500);
@@ -24,7 +25,7 @@ function oracle(limit: number): Pair[] {
 }
 
 test.each([0, 2, 3, 5])('pairs within %i: all of them, each once', async (maxDistance) => {
-  const index = new Index();
+  const index = bare();
   index.addMany(items);
   const expected = oracle(maxDistance);
   expect(expected.some(({ distance }) => distance === 0)).toBe(true);
@@ -33,7 +34,7 @@ test.each([0, 2, 3, 5])('pairs within %i: all of them, each once', async (maxDis
 });
 
 test.each([2, 3])('clusters within %i are the components of the pairs', async (maxDistance) => {
-  const index = new Index({ maxDistance });
+  const index = bare({ maxDistance });
   index.addMany(items);
   const root = items.map((_, id) => id);
   const find = (id: number): number => {
@@ -60,7 +61,7 @@ test.each([2, 3])('clusters within %i are the components of the pairs', async (m
 });
 
 test('copies make one pair each, never all with all', async () => {
-  const index = new Index();
+  const index = bare();
   index.addMany(Array.from({ length: 1000 }, () => 7n));
   index.addMany(['短', '短', '', '']);
   const found = await pairsOf(index);
@@ -71,7 +72,7 @@ test('copies make one pair each, never all with all', async () => {
 });
 
 test('a batch has as many rows as were asked for, the last the rest', async () => {
-  const index = new Index();
+  const index = bare();
   index.addMany(items);
   const expected = oracle(3);
   const lengths: number[] = [];
@@ -91,7 +92,7 @@ test('a batch has as many rows as were asked for, the last the rest', async () =
 });
 
 test('leaving the loop ends it, and the index goes on', async () => {
-  const index = new Index();
+  const index = bare();
   index.addMany(items);
   const iterator = index.pairs({ batch: 1 });
   expect((await iterator.next()).value?.length).toBe(1);
@@ -101,7 +102,7 @@ test('leaving the loop ends it, and the index goes on', async () => {
 });
 
 test('what is deleted meanwhile is left out, what is added meanwhile is not in', async () => {
-  const index = new Index();
+  const index = bare();
   index.addMany([7n, 7n, 7n, 7n]);
   const iterator = index.pairs({ batch: 1 });
   await iterator.next();
@@ -115,7 +116,7 @@ test('what is deleted meanwhile is left out, what is added meanwhile is not in',
 
 test('an aborted join rejects with the reason: before, during, and clusters too', async () => {
   const reason = new Error('enough');
-  const index = new Index();
+  const index = bare();
   index.addMany(BigUint64Array.from({ length: 100_000 }, (_, row) => BigInt(row)));
   const signal = AbortSignal.abort(reason);
   await expect(index.pairs({ signal }).next()).rejects.toBe(reason);
@@ -133,7 +134,7 @@ test('an aborted join rejects with the reason: before, during, and clusters too'
 });
 
 test('a closed index ends its joins by name', async () => {
-  const index = new Index();
+  const index = bare();
   index.addMany(items);
   const iterator = index.pairs({ batch: 1 });
   await iterator.next();
@@ -144,12 +145,12 @@ test('a closed index ends its joins by name', async () => {
 });
 
 test('an empty index has no pairs and no clusters', async () => {
-  expect(await pairsOf(new Index())).toEqual([]);
-  expect([...(await new Index().clusters())]).toEqual([]);
+  expect(await pairsOf(bare())).toEqual([]);
+  expect([...(await bare().clusters())]).toEqual([]);
 });
 
 test('a callback of clusters that throws ends the job with its error, and never the process', async () => {
-  const index = new Index({ maxDistance: 8 });
+  const index = bare({ maxDistance: 8 });
   index.addMany(
     BigUint64Array.from(
       { length: 200_000 },
