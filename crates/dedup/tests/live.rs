@@ -1,34 +1,27 @@
-//! The index as a service against a list that is gone through from the front.
+//! The live index of documents against a list that is gone through from the front, by every method.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use proptest::prelude::*;
-use simhash_dedup::Measure;
-use simhash_dedup::online::{Checked, Document, OnlineIndex, Step, Stored, Texts, Verify};
-use simhash_index::{
-    AddOptions, Index, IndexError, IndexOptions, Item, Match, OnDuplicate, Outcome, Window,
+use simhash_dedup::live::{
+    Checked, Document, LiveIndex, LiveMethod, LiveOptions, Near, Search, Step, Stored, Texts,
+    Verify,
 };
-use simhash_sketch::measure::{containment, cosine, edit_similarity, jaccard};
-use simhash_sketch::{ALMOST_ONE, Fingerprinter, FingerprinterOptions, Numbers, Scratch, hamming};
+use simhash_dedup::{DedupError, Measure};
+use simhash_index::{AddOptions, IndexError, MAX_SKEW, OnDuplicate, PlanChoice, Window};
+use simhash_sketch::FingerprinterOptions;
 use simhash_store::FileError;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
-const ALL: Stored = Stored { keys: true, longest_text: Some(30) };
+mod model;
 
-fn fingerprinter() -> Fingerprinter {
-    Fingerprinter::new(&FingerprinterOptions::default()).unwrap()
-}
+use model::{Model, methods, options};
 
-fn online(max_distance: u32, window: Option<Window>, stored: Stored) -> OnlineIndex {
-    let mut options = IndexOptions::default();
-    options.max_distance = max_distance;
-    options.window = window;
-    OnlineIndex::new(Index::new(&options).unwrap(), fingerprinter(), stored)
-}
+static NEVER: AtomicBool = AtomicBool::new(false);
 
-fn document(index: &OnlineIndex, text: &str) -> Document {
-    index.document(text, true, &mut Scratch::default())
+fn document(index: &LiveIndex, text: &str) -> Document {
+    index.document(text, &mut simhash_sketch::Scratch::default())
 }
 
 fn checked(step: Step) -> Checked {
@@ -38,146 +31,30 @@ fn checked(step: Step) -> Checked {
     }
 }
 
-fn check(index: &OnlineIndex, text: &str, verify: Option<Verify>) -> Checked {
-    let document = document(index, text);
+fn check(index: &LiveIndex, text: &str) -> Checked {
     let none = |_| Texts::None;
-    let step = index.check_and_add(&document, None, AddOptions::default(), verify, none);
+    let step = index.check_and_add(&document(index, text), None, AddOptions::default(), none);
     checked(step.unwrap())
 }
 
-/// A document of the model.
-struct Row {
-    item: Item,
-    text: String,
-    key: Option<String>,
-    at: u64,
-    /// Place in the queue of documents by age.
-    turn: usize,
-    alive: bool,
-}
-
-/// Everything in its plainest form.
-struct Model {
-    rows: Vec<Row>,
-    max_distance: u32,
-    window: Window,
-    stored: Stored,
-    latest: u64,
-    turns: usize,
-    by: Fingerprinter,
-}
-
-impl Model {
-    fn alive(&self) -> impl Iterator<Item = (u64, &Row)> {
-        (0..).zip(&self.rows).filter(|(_, row)| row.alive)
-    }
-
-    fn stored_text<'a>(&self, row: &'a Row) -> Option<&'a str> {
-        let fits = |text: &str| text.chars().count() <= self.stored.longest_text.unwrap() as usize;
-        Some(row.text.as_str()).filter(|text| fits(text))
-    }
-
-    fn similarity(&self, measure: Measure, a: &str, b: &str) -> f64 {
-        let mut scratch = Scratch::default();
-        let (mut x, mut y) = (Vec::new(), Vec::new());
-        let (mut v, mut w) = (Vec::new(), Vec::new());
-        match measure {
-            Measure::Auto if a == b => 1.0,
-            Measure::Edit => edit_similarity(a, b),
-            Measure::Cosine => {
-                self.by.vector(a, &mut scratch, &mut v);
-                self.by.vector(b, &mut scratch, &mut w);
-                cosine(&v, &w)
-            }
-            measure => {
-                self.by.shingles(a, &mut scratch, &mut x);
-                self.by.shingles(b, &mut scratch, &mut y);
-                match measure {
-                    Measure::Containment => containment(&x, &y),
-                    Measure::Auto => {
-                        let [a, b] = [a, b].map(|text| {
-                            Numbers::of(self.by.normalize(text, &mut Scratch::default()))
-                        });
-                        (jaccard(&x, &y) * a.factor(b)).min(ALMOST_ONE)
-                    }
-                    _ => jaccard(&x, &y),
-                }
-            }
-        }
-    }
-
-    fn advance(&mut self, at: u64) -> u64 {
-        self.latest = self.latest.max(at);
-        let before = self.window.max_age.map_or(0, |age| self.latest.saturating_sub(age));
-        self.rows.iter_mut().for_each(|row| row.alive &= row.at >= before);
-        self.latest
-    }
-
-    fn add(&mut self, item: Item, text: String, key: Option<String>, at: u64) -> u64 {
-        let most = self.window.max_count.unwrap_or(u64::MAX);
-        while self.alive().count() as u64 + 1 > most {
-            let ages = self.alive().map(|(id, row)| (row.turn, id));
-            let (_, oldest) = ages.min().unwrap();
-            self.rows[oldest as usize].alive = false;
-        }
-        self.turns += 1;
-        self.rows.push(Row { item, text, key, at, turn: self.turns, alive: true });
-        self.rows.len() as u64 - 1
-    }
-
-    fn near(&self, item: Item, text: &str, verify: Verify) -> Option<(Match, Option<f64>)> {
-        if item == Item::Empty {
-            return None;
-        }
-        if let Some((id, _)) = self.alive().find(|(_, row)| row.item == item)
-            && matches!(item, Item::Exact(_))
-        {
-            return Some((Match { id, distance: 0 }, Some(1.0)));
-        }
-        let Item::Fingerprint(value) = item else {
-            let short = self.alive().filter(|(_, row)| matches!(row.item, Item::Exact(_)));
-            let near = short.filter_map(|(id, row)| {
-                let other = self.stored_text(row)?;
-                let similarity = self.similarity(verify.measure, text, other);
-                let alike = edit_similarity(text, other).min(similarity) >= verify.least;
-                alike.then_some((id, similarity))
-            });
-            let mut near: Vec<_> = near.collect();
-            near.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-            let (id, similarity) = near.first().copied()?;
-            return Some((Match { id, distance: 0 }, Some(similarity)));
-        };
-        let mut near: Vec<Match> = self
-            .alive()
-            .filter_map(|(id, row)| match row.item {
-                Item::Fingerprint(other) => {
-                    Some(Match { id, distance: hamming::distance(value, other) })
-                }
-                _ => None,
-            })
-            .filter(|near| near.distance <= self.max_distance)
-            .collect();
-        near.sort_by_key(|near| (near.distance, near.id));
-        near.into_iter().find_map(|near| {
-            let Some(other) = self.stored_text(&self.rows[near.id as usize]) else {
-                return Some((near, None));
-            };
-            let similarity = self.similarity(verify.measure, text, other);
-            (similarity >= verify.least).then_some((near, Some(similarity)))
-        })
-    }
+fn saved(index: &LiveIndex) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    index.snapshot().write(&mut bytes, &NEVER).unwrap();
+    bytes
 }
 
 /// Short ones, titles, and some that are too long to be stored; with families that differ by an edit or two.
 fn texts() -> impl Strategy<Value = String> {
     let symbol =
-        || prop::sample::select("甲乙丙丁戊己庚辛壬癸子丑寅卯".chars().collect::<Vec<_>>());
+        || prop::sample::select("甲乙丙丁戊己庚辛壬癸子丑寅卯。".chars().collect::<Vec<_>>());
     let base = prop::sample::select(vec![
         "甲乙丙丁戊",
+        "一",
         "子丑寅卯甲乙丙",
         "甲乙丙丁戊己庚辛壬癸子丑寅卯",
-        "癸壬辛庚己戊丁丙乙甲卯寅丑子甲丙戊庚壬子寅",
-        "甲丙戊庚壬子寅乙丁己辛癸丑卯甲丁庚癸卯丙己壬丑戊辛子乙甲丙戊",
+        "癸壬辛庚己戊丁丙乙。甲卯寅丑子甲丙戊庚壬子寅",
+        "甲丙戊庚壬子寅。乙丁己辛癸丑卯甲。丁庚癸卯丙己壬丑戊辛子乙甲丙戊",
+        "甲丙戊庚壬子寅。乙丁己辛癸丑卯甲。\n丁庚癸卯丙己壬丑戊辛子乙甲丙戊",
         "",
     ]);
     (base, prop::collection::vec((any::<prop::sample::Index>(), symbol()), 0..3)).prop_map(
@@ -195,192 +72,237 @@ fn texts() -> impl Strategy<Value = String> {
 #[derive(Debug, Clone)]
 enum Step_ {
     Add(String, Option<u8>, u64),
-    Check(String, Option<u8>, u64, Verify, OnDuplicate),
+    Check(String, Option<u8>, u64, OnDuplicate),
+    Search(String, bool, usize),
     Delete(u64),
     Expire(u64),
+    Pairs,
     Reopen,
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step_>> {
     let key = || prop::option::of(0..12_u8);
-    let measure =
-        prop::sample::select(vec![Measure::Auto, Measure::Jaccard, Measure::Edit, Measure::Cosine]);
-    let least = prop::sample::select(vec![0.3, 0.6, 0.8, 0.9, 1.0]);
-    let verify = (measure, least).prop_map(|(measure, least)| Verify { measure, least });
     let duplicate =
         prop::sample::select(vec![OnDuplicate::Skip, OnDuplicate::Add, OnDuplicate::Touch]);
     let step = prop_oneof![
         2 => (texts(), key(), 0..4_u64).prop_map(|(text, key, on)| Step_::Add(text, key, on)),
-        8 => (texts(), key(), 0..4_u64, verify, duplicate)
-            .prop_map(|(text, key, on, verify, duplicate)| {
-                Step_::Check(text, key, on, verify, duplicate)
-            }),
+        8 => (texts(), key(), 0..4_u64, duplicate)
+            .prop_map(|(text, key, on, duplicate)| Step_::Check(text, key, on, duplicate)),
+        3 => (texts(), any::<bool>(), 0..9_usize)
+            .prop_map(|(text, verified, limit)| Step_::Search(text, verified, limit)),
         1 => (0..40_u64).prop_map(Step_::Delete),
         1 => (0..60_u64).prop_map(Step_::Expire),
+        1 => Just(Step_::Pairs),
         1 => Just(Step_::Reopen),
     ];
     prop::collection::vec(step, 1..60)
 }
 
+fn verifications() -> impl Strategy<Value = Option<Verify>> {
+    let measure =
+        prop::sample::select(vec![Measure::Auto, Measure::Jaccard, Measure::Edit, Measure::Cosine]);
+    let least = prop::sample::select(vec![0.3, 0.6, 0.8, 0.9, 1.0]);
+    prop::option::weighted(
+        0.8,
+        (measure, least).prop_map(|(measure, least)| Verify { measure, least }),
+    )
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(128))]
+    #![proptest_config(ProptestConfig::with_cases(512))]
 
     #[test]
     fn random_operations_agree_with_the_plain_list(
+        method in prop::sample::select(methods()),
         steps in steps(),
+        verify in verifications(),
+        longest_text in prop::option::weighted(0.8, prop::sample::select(vec![60_u32, 65_536])),
         max_age in prop::option::of(5..60_u64),
         max_count in prop::option::of(1..20_u64),
-        max_distance in 0..=16_u32,
     ) {
         let window = Window { max_age, max_count };
-        let mut index = online(max_distance, Some(window), ALL);
-        let by = fingerprinter();
-        let mut model =
-            Model { rows: Vec::new(), max_distance, window, stored: ALL, latest: 0, turns: 0, by };
+        let stored = Stored { keys: true, longest_text };
+        let given = LiveOptions { verify, stored, window: Some(window), ..options(method) };
+        let mut index = LiveIndex::new(&given).unwrap();
+        let mut model = Model::new(index.options().clone());
         let mut now = 0;
         for step in steps {
             match step {
                 Step_::Add(text, key, on) => {
                     now += on;
                     let key = key.map(|key| format!("键{key}"));
-                    let document = document(&index, &text);
-                    let at = model.advance(now);
-                    let expected = model.add(document.item, text, key.clone(), at);
-                    prop_assert_eq!(index.add(&document, key.as_deref(), Some(now)), Ok(expected));
+                    model.advance(now);
+                    let expected = model.add(&text, key.clone());
+                    let id = index.add(&document(&index, &text), key.as_deref(), Some(now)).unwrap();
+                    prop_assert_eq!(id, expected);
                 }
-                Step_::Check(text, key, on, verify, on_duplicate) => {
+                Step_::Check(text, key, on, on_duplicate) => {
                     now += on;
                     let key = key.map(|key| format!("键{key}"));
-                    let document = document(&index, &text);
                     let how = AddOptions { at: Some(now), on_duplicate };
                     let none = |_| Texts::None;
-                    let step =
-                        index.check_and_add(&document, key.as_deref(), how, Some(verify), none);
-                    let at = model.advance(now);
-                    let found = model.near(document.item, &text, verify);
-                    if let (Some((near, _)), OnDuplicate::Touch) = (found, on_duplicate) {
-                        model.turns += 1;
-                        let row = &mut model.rows[near.id as usize];
-                        (row.at, row.turn) = (at, model.turns);
+                    let document = document(&index, &text);
+                    let step = index.check_and_add(&document, key.as_deref(), how, none).unwrap();
+                    model.advance(now);
+                    let found = model.best(&text);
+                    if let (Some(near), OnDuplicate::Touch) = (found, on_duplicate) {
+                        model.touch(near.id);
                     }
                     let adds = found.is_none() || on_duplicate == OnDuplicate::Add;
-                    let id = adds.then(|| model.add(document.item, text, key, at));
-                    let outcome = Outcome { id, duplicate_of: found.map(|(near, _)| near), truncated: false };
-                    let similarity = found.and_then(|(_, similarity)| similarity);
-                    prop_assert_eq!(step, Ok(Step::Done(Checked { outcome, similarity })));
+                    let id = adds.then(|| model.add(&text, key));
+                    prop_assert_eq!(checked(step), Checked { id, duplicate_of: found, truncated: false });
+                }
+                Step_::Search(text, verified, limit) => {
+                    let how = Search { verified, limit: Some(limit), ..Search::default() };
+                    let found = index.search(&document(&index, &text), &how).unwrap();
+                    let mut expected = model.near(&text, verified);
+                    prop_assert_eq!(found.truncated, expected.len() > limit);
+                    expected.truncate(limit);
+                    prop_assert_eq!(found.matches, expected);
                 }
                 Step_::Delete(id) => {
-                    let row = model.rows.get_mut(id as usize);
-                    let expected = row.is_some_and(|row| std::mem::replace(&mut row.alive, false));
-                    prop_assert_eq!(index.delete(id).unwrap(), expected);
+                    prop_assert_eq!(index.delete(id).unwrap(), model.delete(id));
                 }
                 Step_::Expire(before) => {
-                    let old = model.rows.iter_mut().filter(|row| row.alive && row.at < before);
-                    let gone = old.map(|row| row.alive = false).count() as u64;
-                    prop_assert_eq!(index.expire(before), Ok(gone));
+                    prop_assert_eq!(index.expire(before).unwrap(), model.expire(before));
+                }
+                Step_::Pairs => {
+                    let (mut pairs, mut found) = (index.pairs(&Search::default()), Vec::new());
+                    let kept = longest_text.is_some() || !matches!(given.method, LiveMethod::MinHash { .. });
+                    while kept && let Some(more) = index.next_pairs(&mut pairs, 2, &NEVER).unwrap() {
+                        found.extend(more.iter().map(|pair| (pair.a, pair.b.id)));
+                    }
+                    // Where all texts are known: the pairs that a look at each document finds.
+                    if longest_text == Some(65_536) {
+                        prop_assert_eq!(found, model.pairs());
+                    }
                 }
                 Step_::Reopen => {
-                    let mut bytes = Vec::new();
-                    index.save(&mut bytes).unwrap();
-                    index = OnlineIndex::open(&mut bytes.as_slice(), fingerprinter()).unwrap();
-                    prop_assert_eq!(index.stored(), ALL);
+                    let bytes = saved(&index);
+                    index = LiveIndex::open(&mut bytes.as_slice(), &options(method)).unwrap();
+                    prop_assert_eq!(index.options().stored, stored);
+                    prop_assert_eq!(index.options().verify, verify);
+                    // The plan that was chosen is known by its name then.
+                    if method != "simhash" {
+                        prop_assert_eq!(&index.options().method, &model.options.method);
+                    }
+                    prop_assert_eq!(index.window(), Some(window));
                 }
             }
             for (id, row) in (0..).zip(&model.rows) {
-                let key = row.key.clone().filter(|_| row.alive);
-                prop_assert_eq!(index.key_of(id), key);
+                prop_assert_eq!(index.has(id), row.alive);
+                prop_assert_eq!(index.key_of(id), row.key.clone().filter(|_| row.alive));
                 let text = model.stored_text(row).filter(|text| row.alive && !text.is_empty());
                 prop_assert_eq!(index.text_of(id), text.map(str::to_owned));
             }
             for key in (0..13).map(|key| format!("键{key}")) {
-                let mut with = model.alive().filter(|(_, row)| row.key.as_ref() == Some(&key));
-                prop_assert_eq!(index.id_of(&key), with.next_back_id());
+                prop_assert_eq!(index.id_of(&key), model.id_of(&key));
             }
         }
     }
 }
 
-trait Last {
-    fn next_back_id(&mut self) -> Option<u64>;
-}
-
-impl<'a, I: Iterator<Item = (u64, &'a Row)>> Last for I {
-    fn next_back_id(&mut self) -> Option<u64> {
-        self.last().map(|(id, _)| id)
-    }
+/// A text of its own for each number: so many characters out of four thousand.
+fn code(number: usize, length: usize) -> String {
+    let mut state = number as u64;
+    (0..length)
+        .map(|_| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            char::from_u32(0x4e00 + (state >> 52) as u32).unwrap()
+        })
+        .collect()
 }
 
 #[test]
 fn of_two_similar_texts_at_once_exactly_one_is_kept() {
-    const ROUNDS: usize = 100_000;
-    let index = online(16, None, Stored { keys: true, longest_text: Some(100) });
-    let round = AtomicUsize::new(0);
-    let kept: Vec<AtomicUsize> = (0..ROUNDS).map(|_| AtomicUsize::new(0)).collect();
-    // Numbers are far from each other as texts: five characters out of four thousand.
-    let code = |number: usize| -> String {
-        let mut state = number as u64;
-        (0..5)
-            .map(|_| {
-                state = state
-                    .wrapping_mul(6_364_136_223_846_793_005)
-                    .wrapping_add(1_442_695_040_888_963_407);
-                char::from_u32(0x4e00 + (state >> 52) as u32).unwrap()
-            })
-            .collect()
-    };
-    thread::scope(|scope| {
-        for own in 0..2usize {
-            let (index, round, kept) = (&index, &round, &kept);
-            scope.spawn(move || {
-                for (number, kept) in kept.iter().enumerate() {
-                    let verify = Verify { measure: Measure::Edit, least: 0.8 };
-                    // Short texts by edit distance, and every other time long ones by fingerprint and text.
-                    let text = if number % 2 == 0 {
-                        format!("{}{own}", code(number))
-                    } else {
-                        let body: String = (0..6).map(|part| code(number * 6 + part)).collect();
-                        format!("{body}{own}")
-                    };
-                    // Both begin a round together: the second to arrive opens it.
-                    let arrived = round.fetch_add(1, Ordering::SeqCst);
-                    while arrived % 2 == 0 && round.load(Ordering::SeqCst) < 2 * (number + 1) {
-                        thread::yield_now();
+    const ROUNDS: usize = 20_000;
+    for method in methods() {
+        let index = LiveIndex::new(&options(method)).unwrap();
+        let round = AtomicUsize::new(0);
+        let kept: Vec<AtomicUsize> = (0..ROUNDS).map(|_| AtomicUsize::new(0)).collect();
+        thread::scope(|scope| {
+            for own in 0..2usize {
+                let (index, round, kept) = (&index, &round, &kept);
+                scope.spawn(move || {
+                    for (number, kept) in kept.iter().enumerate() {
+                        let copy = matches!(index.options().method, LiveMethod::Exact);
+                        let last = if copy { 0 } else { own };
+                        let text = format!("{}。{}", code(number, 60), ["前", "后"][last]);
+                        // Both begin a round together: the second to arrive opens it.
+                        let arrived = round.fetch_add(1, Ordering::SeqCst);
+                        while arrived % 2 == 0 && round.load(Ordering::SeqCst) < 2 * (number + 1) {
+                            thread::yield_now();
+                        }
+                        if check(index, &text).id.is_some() {
+                            kept.fetch_add(1, Ordering::SeqCst);
+                        }
                     }
-                    if check(index, &text, Some(verify)).outcome.id.is_some() {
-                        kept.fetch_add(1, Ordering::SeqCst);
-                    }
-                }
-            });
-        }
-    });
-    let wrong: Vec<usize> =
-        (0..ROUNDS).filter(|&number| kept[number].load(Ordering::SeqCst) != 1).collect();
-    assert!(wrong.is_empty(), "{} rounds, the first {:?}", wrong.len(), wrong.first());
-    assert_eq!(index.index().len(), ROUNDS as u64);
+                });
+            }
+        });
+        let wrong: Vec<usize> =
+            (0..ROUNDS).filter(|&number| kept[number].load(Ordering::SeqCst) != 1).collect();
+        assert!(
+            wrong.is_empty(),
+            "{method}: {} rounds, the first {:?}",
+            wrong.len(),
+            wrong.first()
+        );
+        assert_eq!(index.len(), ROUNDS as u64);
+    }
 }
 
 #[test]
 fn a_missing_text_is_asked_for_and_nothing_has_changed() {
-    let index = online(16, None, Stored::default());
+    let verify = Some(Verify { measure: Measure::Edit, least: 0.9 });
+    let plan = PlanChoice::Auto;
+    let method = LiveMethod::SimHash { max_distance: Some(16), plan, capacity: None };
+    let given = LiveOptions { method, verify, stored: Stored::NOTHING, ..LiveOptions::default() };
+    let index = LiveIndex::new(&given).unwrap();
     let long = "甲乙丙丁戊己庚辛壬癸子丑寅卯辰巳午未申酉戌亥";
     let other = "甲乙丙丁戊己庚辛壬癸子丑寅卯辰巳午未申酉亥戌";
-    assert_eq!(check(&index, long, None).outcome.id, Some(0));
+    assert_eq!(check(&index, long).id, Some(0));
     let document = document(&index, other);
     let ask = |texts: &dyn Fn(u64) -> Texts<'static>| {
-        let verify = Some(Verify { measure: Measure::Edit, least: 0.9 });
-        index.check_and_add(&document, None, AddOptions::default(), verify, texts).unwrap()
+        index.check_and_add(&document, None, AddOptions::default(), texts).unwrap()
     };
     assert_eq!(ask(&|_| Texts::Ask), Step::Text(0));
-    assert_eq!(index.index().len(), 1);
+    assert_eq!(index.len(), 1);
     let near = checked(ask(&|_| Texts::Known("甲乙丙丁戊己庚辛壬癸子丑寅卯辰巳午未申酉戌亥")));
-    assert_eq!(near.outcome.duplicate_of.map(|near| near.id), Some(0));
-    assert!(near.similarity.is_some_and(|similarity| similarity > 0.9));
+    let near = near.duplicate_of.unwrap();
+    assert!(near.id == 0 && near.verified && near.similarity.is_some_and(|found| found > 0.9));
     // Without a text the distance alone decides, and there is no similarity to tell.
-    let blind = checked(ask(&|_| Texts::None));
-    assert_eq!((blind.outcome.duplicate_of.map(|near| near.id), blind.similarity), (Some(0), None));
+    let blind = checked(ask(&|_| Texts::None)).duplicate_of.unwrap();
+    assert_eq!((blind.id, blind.similarity, blind.verified), (0, None, false));
     // A text that is another one: no duplicate.
     let unlike = checked(ask(&|_| Texts::Known("完全不同的一篇文章")));
-    assert_eq!(unlike.outcome, Outcome::added(1));
+    assert_eq!(unlike, Checked { id: Some(1), duplicate_of: None, truncated: false });
+}
+
+#[test]
+fn a_text_too_long_to_be_stored_counts_unverified_by_its_signature() {
+    let given = LiveOptions {
+        stored: Stored { keys: false, longest_text: Some(100) },
+        ..LiveOptions::default()
+    };
+    let index = LiveIndex::new(&given).unwrap();
+    let long = code(1, 400);
+    let near = format!("{long}{}", code(2, 5));
+    let half = format!("{}{}", &long[..600], code(3, 200));
+    for reopened in [false, true] {
+        let index = if reopened {
+            LiveIndex::open(&mut saved(&index).as_slice(), &given).unwrap()
+        } else {
+            assert_eq!(check(&index, &long).id, Some(0));
+            LiveIndex::open(&mut saved(&index).as_slice(), &given).unwrap()
+        };
+        let found = check(&index, &near).duplicate_of.unwrap();
+        assert!(!found.verified && found.similarity.is_some_and(|found| found > 0.9));
+        assert_eq!(check(&index, &half).duplicate_of, None);
+        assert_eq!(index.text_of(0), None);
+    }
 }
 
 #[test]
@@ -388,54 +310,64 @@ fn a_batch_decides_as_one_by_one() {
     let texts: Vec<String> = (0..600)
         .map(|number| {
             let variant = ["", "了", "吗"][number % 3];
-            format!("第{}号通知今日发布请注意查收{variant}", number / 3 * 7919)
+            format!("第{}号通知：{}。今日发布请注意查收{variant}", number / 3, code(number / 3, 30))
         })
         .collect();
-    let verify = Some(Verify { measure: Measure::Auto, least: 0.85 });
-    let single = online(12, None, ALL);
-    let one: Vec<Checked> = texts.iter().map(|text| check(&single, text, verify)).collect();
-    assert!(one.iter().filter(|checked| checked.outcome.id.is_none()).count() > 100);
-    let batched = online(12, None, ALL);
-    let documents: Vec<Document> = texts.iter().map(|text| document(&batched, text)).collect();
-    let keys: Vec<Option<String>> = (0..600).map(|row| Some(row.to_string())).collect();
-    let (skip, go) = (OnDuplicate::Skip, AtomicBool::new(false));
-    let many = batched.check_and_add_many(&documents, &keys, &[], skip, verify, &go);
-    assert_eq!(many.as_ref(), Ok(&one));
-    for (row, checked) in one.iter().enumerate() {
-        assert_eq!(batched.id_of(&row.to_string()), checked.outcome.id);
+    for method in methods() {
+        let single = LiveIndex::new(&options(method)).unwrap();
+        let one: Vec<Checked> = texts.iter().map(|text| check(&single, text)).collect();
+        let least = if method == "exact" { 0 } else { 100 };
+        let found = one.iter().filter(|checked| checked.id.is_none()).count();
+        assert!(found >= least, "{method} {found}");
+        let keyed = Stored { keys: true, ..Stored::default() };
+        let batched = LiveIndex::new(&LiveOptions { stored: keyed, ..options(method) }).unwrap();
+        let documents: Vec<Document> = texts.iter().map(|text| document(&batched, text)).collect();
+        let keys: Vec<Option<String>> = (0..600).map(|row| Some(row.to_string())).collect();
+        let skip = OnDuplicate::Skip;
+        let many = batched.check_and_add_many(&documents, &keys, &[], skip, 2, &NEVER).unwrap();
+        assert_eq!(many, one);
+        for (row, checked) in one.iter().enumerate() {
+            assert_eq!(batched.id_of(&row.to_string()), checked.id);
+        }
+        let how = Search { limit: Some(5), ..Search::default() };
+        let found = batched.search_many(&documents, &how, 2, &NEVER).unwrap();
+        for (document, found) in documents.iter().zip(found) {
+            assert_eq!(batched.search(document, &how).unwrap(), found);
+        }
+        let raised = AtomicBool::new(true);
+        let cancelled = batched.check_and_add_many(&documents, &keys, &[], skip, 2, &raised);
+        assert!(matches!(cancelled, Err(DedupError::Cancelled)));
     }
-    let raised = AtomicBool::new(true);
-    let cancelled = batched.check_and_add_many(&documents, &keys, &[], skip, verify, &raised);
-    assert_eq!(cancelled, Err(IndexError::Cancelled));
 }
 
 #[test]
 fn memory_of_keys_and_texts_follows_the_window() {
-    let window = Window { max_age: None, max_count: Some(20_000) };
-    let index = online(3, Some(window), ALL);
-    let mut most = (0, 0);
-    for number in 0..200_000_u64 {
-        let text = format!("短{number}");
-        let verify = (number == 0).then(Verify::default);
-        let document = document(&index, &text);
-        if verify.is_some() {
-            check(&index, "起", verify);
+    for method in methods() {
+        let window = Some(Window { max_age: None, max_count: Some(10_000) });
+        let stored = Stored { keys: true, ..Stored::default() };
+        let given = LiveOptions { window, stored, ..options(method) };
+        let index = LiveIndex::new(&given).unwrap();
+        let mut most = (0, 0);
+        for number in 0..100_000_u64 {
+            let document = document(&index, &format!("短{number}"));
+            index.add(&document, Some(&format!("key-{number}")), None).unwrap();
+            if number % 1_000 == 999 {
+                let stats = index.stats();
+                most = (most.0.max(stats.key_bytes), most.1.max(stats.text_bytes));
+            }
         }
-        index.add(&document, Some(&format!("key-{number}")), None).unwrap();
-        if number % 1_000 == 999 {
-            let (keys, texts) = index.bytes();
-            most = (most.0.max(keys), most.1.max(texts));
-        }
+        assert_eq!(index.id_of("key-100"), None);
+        assert_eq!(index.id_of("key-99999"), Some(99_999));
+        // Twice what 10,000 documents need: 4 + 10 + 57 bytes for a key, 4 + 9 for a text and 110 for its place among equal ones.
+        assert!(most.0 < 2 * 10_000 * 71 && most.1 < 2 * 10_000 * 140, "{method} {most:?}");
     }
-    assert_eq!(index.id_of("key-100"), None);
-    assert_eq!(index.id_of("key-199999"), Some(200_000));
-    // Twice what 20,000 documents need: 4 + 10 + 57 bytes for a key, 4 + 9 and a list of about 150 for a text.
-    assert!(most.0 < 2 * 20_000 * 71 && most.1 < 2 * 20_000 * 163, "{most:?}");
 }
 
 #[test]
 fn one_key_for_all_documents_costs_what_is_alive() {
-    let index = online(3, Some(Window { max_age: None, max_count: Some(100) }), ALL);
+    let window = Some(Window { max_age: None, max_count: Some(100) });
+    let stored = Stored { keys: true, ..Stored::default() };
+    let index = LiveIndex::new(&LiveOptions { window, stored, ..LiveOptions::default() }).unwrap();
     let by_key = document(&index, "同一把钥匙");
     for _ in 0..50_000 {
         index.add(&by_key, Some("k"), None).unwrap();
@@ -443,142 +375,219 @@ fn one_key_for_all_documents_costs_what_is_alive() {
     assert_eq!(index.id_of("k"), Some(49_999));
     assert!(index.delete(49_999).unwrap());
     assert_eq!(index.id_of("k"), Some(49_998));
-    assert!(index.bytes().0 < 200_000, "{}", index.bytes().0);
+    assert!(index.stats().key_bytes < 200_000, "{}", index.stats().key_bytes);
 }
 
 #[test]
-fn every_damage_to_keys_and_texts_is_named() {
-    let index = online(3, None, ALL);
-    for number in 0..5 {
-        let document = document(&index, &format!("短文{number}"));
-        index.add(&document, Some(&format!("键{number}")), None).unwrap();
+fn at_its_bound_of_memory_an_index_refuses_additions_and_goes_on_answering() {
+    for method in methods() {
+        let memory = Some(6 << 20);
+        let index = LiveIndex::new(&LiveOptions { memory, ..options(method) }).unwrap();
+        let mut added = 0;
+        let error = loop {
+            let document = document(&index, &code(added, 200));
+            match index.add(&document, None, None) {
+                Ok(_) => added += 1,
+                Err(error) => break error,
+            }
+            assert!(added < 200_000, "{method}");
+        };
+        assert!(matches!(error, DedupError::Memory { most, .. } if Some(most) == memory));
+        assert!(added > 1000 && index.bytes() < 9 << 20, "{method} {added} {}", index.bytes());
+        let first = index.search(&document(&index, &code(0, 200)), &Search::default()).unwrap();
+        assert_eq!(first.matches[0].id, 0);
+        assert!(
+            check_refused(&index, &code(added + 1, 200))
+                && check(&index, &code(0, 200)).id.is_none()
+        );
+        for id in 0..added as u64 {
+            assert!(index.delete(id).unwrap());
+        }
+        // What has left is given back with the next changes.
+        assert!(
+            (0..10_000).any(|_| index.add(&document(&index, "新的一篇"), None, None).is_ok()),
+            "{method}"
+        );
     }
-    let mut bytes = Vec::new();
-    index.save(&mut bytes).unwrap();
-    assert!(OnlineIndex::open(&mut bytes.as_slice(), fingerprinter()).is_ok());
-    for at in 0..bytes.len() {
-        let mut damaged = bytes.clone();
-        damaged[at] ^= 0x10;
-        let opened = OnlineIndex::open(&mut damaged.as_slice(), fingerprinter());
-        assert!(matches!(opened, Err(IndexError::File(FileError::Damaged { .. }))), "byte {at}");
-        let cut = OnlineIndex::open(&mut &bytes[..at], fingerprinter());
-        assert!(matches!(cut, Err(IndexError::File(FileError::Damaged { .. }))), "cut at {at}");
+}
+
+fn check_refused(index: &LiveIndex, text: &str) -> bool {
+    let none = |_| Texts::None;
+    let step = index.check_and_add(&document(index, text), None, AddOptions::default(), none);
+    matches!(step, Err(DedupError::Memory { .. }))
+}
+
+#[test]
+fn every_damage_to_a_file_is_named() {
+    for method in methods() {
+        let stored = Stored { keys: true, longest_text: Some(40) };
+        let given = LiveOptions { stored, ..options(method) };
+        let index = LiveIndex::new(&given).unwrap();
+        for number in 0..4 {
+            let document = document(&index, &code(number, 8 + 4 * number));
+            index.add(&document, Some(&format!("键{number}")), None).unwrap();
+        }
+        let bytes = saved(&index);
+        assert!(LiveIndex::open(&mut bytes.as_slice(), &given).is_ok());
+        let damaged = |opened: Result<LiveIndex, DedupError>| {
+            matches!(
+                opened,
+                Err(DedupError::Index(IndexError::File(
+                    FileError::Damaged { .. } | FileError::Format { .. }
+                )))
+            )
+        };
+        // Minhash writes all its segments.
+        for at in (0..bytes.len()).step_by(1 + bytes.len() / 3000) {
+            let mut flipped = bytes.clone();
+            flipped[at] ^= 0x10;
+            assert!(
+                damaged(LiveIndex::open(&mut flipped.as_slice(), &given)),
+                "{method} byte {at}"
+            );
+            assert!(damaged(LiveIndex::open(&mut &bytes[..at], &given)), "{method} cut at {at}");
+        }
     }
 }
 
 #[test]
-fn a_file_names_what_made_it_and_without_keys_and_texts_it_is_that_of_the_index_inside() {
+fn a_file_names_what_made_it() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
-    let never = AtomicBool::new(false);
-    let recipe = fingerprinter().to_string();
-    for stored in [Stored::default(), ALL] {
-        let index = online(3, Some(Window::default()), stored);
+    for method in methods() {
+        let window = Some(Window::default());
+        let stored = Stored { keys: true, ..Stored::default() };
+        let given = LiveOptions { stored, window, ..options(method) };
+        let index = LiveIndex::new(&given).unwrap();
         let text = "床前明月光，疑是地上霜。举头望明月，低头思故乡。";
-        let key = stored.keys.then_some("李白");
-        index.add(&document(&index, text), key, Some(1)).unwrap();
-        index.snapshot().write_file(&path, &never).unwrap();
-        let opened = OnlineIndex::open_file(&path, fingerprinter(), &never).unwrap();
-        assert_eq!((opened.index().len(), opened.stored()), (1, stored));
-        assert_eq!(
-            (opened.key_of(0).as_deref(), opened.index().window()),
-            (key, index.index().window())
-        );
-        let inside = Index::open_file(&path, &recipe, &never);
-        if stored == ALL {
-            let error = inside.unwrap_err().to_string();
-            assert!(error.contains("file") && error.contains("keys or texts (some)"), "{error}");
-        } else {
-            assert_eq!(inside.unwrap().len(), 1);
-        }
-        let other = FingerprinterOptions { min_features: Some(7), ..Default::default() };
-        let other = Fingerprinter::new(&other).unwrap();
-        let error = OnlineIndex::open_file(&path, other.clone(), &never).unwrap_err();
-        let IndexError::File(FileError::Mismatch { path: named, option, saved, given }) = error
-        else {
-            panic!("{error}")
+        index.add(&document(&index, text), Some("李白"), Some(1)).unwrap();
+        index.snapshot().write_file(&path, &NEVER).unwrap();
+        let opened = LiveIndex::open_file(&path, &options(method), &NEVER).unwrap();
+        assert_eq!((opened.len(), opened.options().stored), (1, stored));
+        assert_eq!((opened.key_of(0).as_deref(), opened.window()), (Some("李白"), window));
+        let refused = |options: &LiveOptions| match LiveIndex::open_file(&path, options, &NEVER) {
+            Err(DedupError::Index(IndexError::File(FileError::Mismatch {
+                path: named,
+                option,
+                ..
+            }))) => {
+                assert_eq!(named, path);
+                option
+            }
+            other => panic!("{other:?}"),
         };
-        assert_eq!((named, option), (path.clone(), "fingerprinter"));
-        assert_eq!((saved, given), (recipe.clone(), other.to_string()));
+        let by = FingerprinterOptions { min_features: Some(7), ..Default::default() };
+        refused(&LiveOptions { fingerprinter: by, ..options(method) });
+        let another = methods().into_iter().find(|other| *other != method).unwrap();
+        assert_eq!(refused(&options(another)), "method");
     }
     let raised = AtomicBool::new(true);
-    let index = online(3, None, ALL);
-    assert_eq!(index.snapshot().write_file(&path, &raised), Err(IndexError::Cancelled));
-    let opened = OnlineIndex::open_file(&path, fingerprinter(), &raised);
-    assert_eq!(opened.unwrap_err(), IndexError::Cancelled);
+    let given = LiveOptions::default();
+    let index = LiveIndex::new(&given).unwrap();
+    let before = std::fs::read(&path).unwrap();
+    assert!(matches!(index.snapshot().write_file(&path, &raised), Err(DedupError::Cancelled)));
+    assert!(matches!(LiveIndex::open_file(&path, &given, &raised), Err(DedupError::Cancelled)));
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
-    assert!(OnlineIndex::open_file(&path, fingerprinter(), &never).is_ok(), "as it was");
+    assert_eq!(std::fs::read(&path).unwrap(), before);
 }
 
-/// Keys and texts belong to the moment of the fingerprints: that of the call.
+/// Keys and texts belong to the moment of the sketches: that of the call.
 #[test]
 fn a_snapshot_has_the_keys_and_texts_of_its_moment() {
-    let index = online(3, Some(Window { max_age: Some(1_000_000), max_count: None }), ALL);
-    let add = |number: u64, key: &str| {
-        let document = document(&index, &format!("短{number}"));
-        index.add(&document, Some(key), Some(number)).unwrap()
-    };
-    for number in 0..3000 {
-        assert_eq!(add(number, &format!("key {}", number % 2000)), number);
+    for method in methods() {
+        let window = Some(Window { max_age: Some(1_000_000), max_count: None });
+        let stored = Stored { keys: true, ..Stored::default() };
+        let given = LiveOptions { stored, window, ..options(method) };
+        let index = LiveIndex::new(&given).unwrap();
+        let add = |number: u64, key: &str| {
+            let document = document(&index, &format!("短{number}"));
+            index.add(&document, Some(key), Some(number)).unwrap()
+        };
+        for number in 0..3000 {
+            assert_eq!(add(number, &format!("key {}", number % 2000)), number);
+        }
+        let expected = saved(&index);
+        let snapshot = index.snapshot();
+        // An earlier use of a key, many later ones, and enough deletions for chunks to be looked through.
+        assert!(index.delete(2500).unwrap());
+        for number in 3000..6000 {
+            add(number, "key 7");
+        }
+        assert_eq!(index.expire(2900).unwrap(), 2899);
+        let mut written = Vec::new();
+        snapshot.write(&mut written, &NEVER).unwrap();
+        let opened = LiveIndex::open(&mut written.as_slice(), &given).unwrap();
+        assert_eq!(opened.len(), 3000);
+        for number in 0..3000_u64 {
+            assert_eq!(opened.key_of(number), Some(format!("key {}", number % 2000)));
+            assert_eq!(opened.text_of(number), Some(format!("短{number}")));
+        }
+        let ids = ["key 7", "key 500", "key 1500"].map(|key| opened.id_of(key));
+        assert_eq!(ids, [Some(2007), Some(2500), Some(1500)]);
+        assert!(written == expected, "{method}");
     }
-    let mut expected = Vec::new();
-    index.save(&mut expected).unwrap();
-    let snapshot = index.snapshot();
-    // An earlier use of a key, many later ones, and enough deletions for chunks to be looked through.
-    assert!(index.delete(2500).unwrap());
-    for number in 3000..6000 {
-        add(number, "key 7");
-    }
-    assert_eq!(index.expire(2900).unwrap(), 2899);
-    let mut written = Vec::new();
-    snapshot.write(&mut written, &AtomicBool::new(false)).unwrap();
-    let opened = OnlineIndex::open(&mut written.as_slice(), fingerprinter()).unwrap();
-    assert_eq!(opened.index().len(), 3000);
-    for number in 0..3000_u64 {
-        assert_eq!(opened.key_of(number), Some(format!("key {}", number % 2000)));
-        assert_eq!(opened.text_of(number), Some(format!("短{number}")));
-    }
-    let ids = ["key 7", "key 500", "key 1500"].map(|key| opened.id_of(key));
-    assert_eq!(ids, [Some(2007), Some(2500), Some(1500)]);
-    assert!(written == expected);
 }
 
 /// A batch under way, of any kind, ends after single calls that came later.
 #[test]
 fn a_single_call_is_done_while_a_batch_is_under_way() {
-    let go = AtomicBool::new(false);
-    let index = online(3, None, ALL);
-    let documents: Vec<Document> =
-        (0..60_000).map(|number| document(&index, &format!("短{number}"))).collect();
-    let empty = document(&index, "");
-    for check in [false, true] {
-        let before = index.index().len();
-        let (ids, single) = thread::scope(|scope| {
-            let batch = scope.spawn(|| {
-                if !check {
-                    return index
-                        .add_many(&documents, &[], &[], &AtomicBool::new(false))
-                        .unwrap()
-                        .iter()
-                        .collect();
+    for method in methods() {
+        let index = LiveIndex::new(&options(method)).unwrap();
+        let documents: Vec<Document> =
+            (0..20_000).map(|number| document(&index, &format!("短{number}"))).collect();
+        let empty = document(&index, "");
+        let between = |check: bool| {
+            let before = index.len();
+            let (ids, single) = thread::scope(|scope| {
+                let batch = scope.spawn(|| -> Vec<u64> {
+                    if !check {
+                        let added = index.add_many(&documents, &[], &[], &NEVER);
+                        return added.unwrap().iter().collect();
+                    }
+                    let add = OnDuplicate::Add;
+                    let all = index.check_and_add_many(&documents, &[], &[], add, 1, &NEVER);
+                    all.unwrap().iter().filter_map(|checked| checked.id).collect()
+                });
+                while index.len() == before {
+                    thread::yield_now();
                 }
-                let add = OnDuplicate::Add;
-                let all = index.check_and_add_many(&documents, &[], &[], add, None, &go).unwrap();
-                all.iter().filter_map(|checked| checked.outcome.id).collect::<Vec<u64>>()
+                let single = index.add(&empty, None, None).unwrap();
+                assert!(index.delete(single).unwrap());
+                (batch.join().unwrap(), single)
             });
-            while index.index().len() == before {
-                thread::yield_now();
+            assert_eq!(ids.len(), documents.len());
+            assert!(!ids.contains(&single));
+            for (number, &id) in ids.iter().enumerate().step_by(997) {
+                assert_eq!(index.text_of(id), Some(format!("短{number}")));
+                assert!(index.delete(id).unwrap());
             }
-            let single = index.add(&empty, Some("single"), None).unwrap();
-            assert!(index.delete(single).unwrap());
-            (batch.join().unwrap(), single)
-        });
-        assert_eq!(ids.len(), documents.len());
-        // A call that waited for the batch would have come after it.
-        assert!(single < ids[ids.len() - 1], "{single}");
-        assert!(!ids.contains(&single));
-        for (&id, document) in ids.iter().zip(&documents).step_by(997) {
-            assert_eq!(index.text_of(id).as_deref(), document.text.as_deref());
-        }
+            single < ids[ids.len() - 1]
+        };
+        // Whether this thread is awake just then is up to the system; a call that waits for batches never comes between.
+        assert!((0..40).any(|_| between(false)), "{method}");
+        assert!((0..40).any(|_| between(true)), "{method}");
     }
+}
+
+#[test]
+fn bare_items_are_for_the_index_of_their_method() {
+    let bare = |method| LiveOptions { stored: Stored::NOTHING, verify: None, ..options(method) };
+    let by_default = LiveOptions { method: LiveMethod::simhash(), ..bare("simhash") };
+    let simhash = LiveIndex::new(&by_default).unwrap();
+    assert_eq!(
+        simhash.options().method,
+        LiveMethod::SimHash { max_distance: Some(3), plan: PlanChoice::Auto, capacity: None }
+    );
+    assert_eq!(simhash.add(&Document::fingerprint(7), None, None).unwrap(), 0);
+    let near = simhash.search(&Document::fingerprint(6), &Search::default()).unwrap().matches;
+    assert_eq!(near, [Near { id: 0, similarity: None, verified: false, measure: 1 }]);
+    let minhash = LiveIndex::new(&bare("minhash")).unwrap();
+    let item = Document::signature((0..128).collect());
+    assert_eq!(minhash.add(&item, None, None).unwrap(), 0);
+    let near = minhash.search(&item, &Search::default()).unwrap().matches;
+    assert_eq!((near[0].similarity, near[0].verified), (Some(1.0), false));
+    assert!(matches!(simhash.add(&item, None, None), Err(DedupError::Option { .. })));
+    assert!(minhash.add(&Document::signature(vec![1]), None, None).is_err());
+    let late = u64::MAX / 2;
+    assert!(late > MAX_SKEW && simhash.add(&Document::fingerprint(1), None, Some(late)).is_ok());
 }

@@ -8,11 +8,12 @@
 //! ```
 //! They are put together in memory: as many bytes as keys and texts have, and 16 for each document.
 
+use std::io::{Read, Write};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use simhash_index::IndexError;
+use simhash_index::{IndexError, Live};
 use simhash_store::{Access, Fields, FileError, Input, Section, saved};
 
 use super::engine::{Around, Engine};
@@ -86,23 +87,23 @@ impl<K: Method> Engine<K> {
             None => made.write(),
         });
         let access = stored.longest_text.map_or(Access::Usual, |_| Access::Private);
-        let write = move |path: &Path, cancel: &AtomicBool| {
-            snapshot.write_file((path, access), &recipe, cancel)
+        let write = move |to: To<'_>, cancel: &AtomicBool| match to {
+            To::File(path) => snapshot.write_file((path, access), &recipe, cancel),
+            To::Stream(out) => snapshot.write(out, &recipe, cancel),
         };
         Snapshot(Box::new(write))
     }
 
-    /// Reads what [`Snapshot::write_file`] wrote. `around` says how documents are made; what the file says of itself it takes from there.
-    pub(super) fn open_file(
-        path: &Path,
+    /// Reads what a [`Snapshot`] wrote. `around` says how documents are made, of what the file says of itself.
+    pub(super) fn open(
+        from: Source<'_>,
         recipe: &str,
-        cancel: &AtomicBool,
         around: impl FnOnce(&K::Options, Made) -> Result<Around, DedupError>,
     ) -> Result<(Self, Made), DedupError> {
         let mut refused = None;
-        let opened = saved::open(path, cancel, |input, length| {
+        let read = |input: &mut dyn Read, length| {
             let input = Input::new(input, length);
-            let (index, mut kept) = simhash_index::Live::<K>::open_with(input, Some(recipe))?;
+            let (index, mut kept) = Live::<K>::open_with(input, Some(recipe))?;
             if kept.is_empty() {
                 return Err(kept.damaged("an index of another program").into());
             }
@@ -118,8 +119,14 @@ impl<K: Method> Engine<K> {
                     Ok(None)
                 }
             }
-        });
-        let opened = opened.map_err(|error: IndexError| error.in_file(path))?;
+        };
+        let opened: Result<_, IndexError> = match from {
+            Source::File(path, cancel) => {
+                saved::open(path, cancel, read).map_err(|error: IndexError| error.in_file(path))
+            }
+            Source::Stream(input) => read(input, None),
+        };
+        let opened = opened?;
         opened.ok_or_else(|| refused.unwrap_or(DedupError::Stopped))
     }
 
@@ -159,7 +166,19 @@ impl<K: Method> Engine<K> {
     }
 }
 
-type Writing = Box<dyn FnOnce(&Path, &AtomicBool) -> Result<(), IndexError> + Send>;
+/// Where a snapshot goes.
+enum To<'a> {
+    File(&'a Path),
+    Stream(&'a mut dyn Write),
+}
+
+/// Where an index is read from.
+pub(super) enum Source<'a> {
+    File(&'a Path, &'a AtomicBool),
+    Stream(&'a mut dyn Read),
+}
+
+type Writing = Box<dyn FnOnce(To<'_>, &AtomicBool) -> Result<(), IndexError> + Send>;
 
 /// An index as it was at one moment, on its way to a file.
 pub struct Snapshot(Writing);
@@ -177,7 +196,15 @@ impl Snapshot {
     /// # Errors
     /// [`FileError::Write`], [`IndexError::Cancelled`]; [`IndexError::Merge`] if merging has failed.
     pub fn write_file(self, path: &Path, cancel: &AtomicBool) -> Result<(), DedupError> {
-        Ok((self.0)(path, cancel)?)
+        Ok((self.0)(To::File(path), cancel)?)
+    }
+
+    /// Writes it to a stream.
+    ///
+    /// # Errors
+    /// As [`Snapshot::write_file`].
+    pub fn write(self, out: &mut dyn Write, cancel: &AtomicBool) -> Result<(), DedupError> {
+        Ok((self.0)(To::Stream(out), cancel)?)
     }
 }
 

@@ -31,6 +31,7 @@ mod store;
 mod strings;
 mod texts;
 
+use std::io::Read;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -48,8 +49,8 @@ use simhash_text::sentence;
 
 pub use self::document::{Checked, Document, Near, Room, Search, Step, Texts};
 use self::engine::{Around, Engine};
-use self::image::Made;
 pub use self::image::Snapshot;
+use self::image::{Made, Source};
 pub use self::kind::KindStats;
 pub use self::options::{LiveMethod, LiveOptions, Stored, Verify};
 pub use self::pairs::{Pair, Pairs};
@@ -73,7 +74,7 @@ pub struct LiveStats {
 /// Documents, live, by one of the methods.
 ///
 /// Memory, beside that of the method's index: with keys 4 bytes per id, the key, and about 40 for the way back; with stored texts
-/// 4 bytes per id and about six tenths of the text (Chinese), 60 more for sentences. What has left counts for up to as much again.
+/// 4 bytes per id and about six tenths of the text (Chinese), 100 more for sentences. What has left counts for up to as much again.
 #[derive(Debug)]
 pub struct LiveIndex {
     options: LiveOptions,
@@ -177,6 +178,18 @@ impl LiveIndex {
         options: &LiveOptions,
         cancel: &AtomicBool,
     ) -> Result<Self, DedupError> {
+        Self::read(Source::File(path, cancel), options)
+    }
+
+    /// Reads what [`Snapshot::write`] wrote, as [`LiveIndex::open_file`].
+    ///
+    /// # Errors
+    /// As [`LiveIndex::open_file`].
+    pub fn open(input: &mut dyn Read, options: &LiveOptions) -> Result<Self, DedupError> {
+        Self::read(Source::Stream(input), options)
+    }
+
+    fn read(from: Source<'_>, options: &LiveOptions) -> Result<Self, DedupError> {
         let mut options = options.clone();
         let by = Fingerprinter::new(&options.fingerprinter)?;
         let recipe = options.recipe(&by);
@@ -184,7 +197,7 @@ impl LiveIndex {
         let (any, made, window) = match &mut options.method {
             LiveMethod::SimHash { max_distance, plan, .. } => {
                 let around = |_: &_, made| Ok(as_given.around(by, Sketcher::Fingerprint, made));
-                let (engine, made) = Engine::open_file(path, &recipe, cancel, around)?;
+                let (engine, made) = Engine::open(from, &recipe, around)?;
                 let index: &Index = &engine.index;
                 *max_distance = Some(index.max_distance());
                 *plan = simhash_index::PlanChoice::Named(index.plan().name().to_owned());
@@ -196,7 +209,7 @@ impl LiveIndex {
                     let minhash = MinHashOptions { hashes: made.hashes, ..minhash.clone() };
                     Ok(as_given.around(by, signer(&minhash, own.plan)?, made))
                 };
-                let (engine, made) = Engine::open_file(path, &recipe, cancel, around)?;
+                let (engine, made) = Engine::open(from, &recipe, around)?;
                 let own: BandOptions = *engine.index.options();
                 *plan = Some(own.plan);
                 minhash.hashes = made.hashes;
@@ -212,14 +225,14 @@ impl LiveIndex {
                     }
                     Ok(given.around(by, Sketcher::Sentences(given.sentences()), made))
                 };
-                let (engine, made) = Engine::open_file(path, &recipe, cancel, around)?;
+                let (engine, made) = Engine::open(from, &recipe, around)?;
                 let own: SentenceOptions = *engine.index.options();
                 (*count, *common) = (own.sentences, Some(own.common));
                 (Any::Sentences(engine), made, own.window)
             }
             LiveMethod::Exact => {
                 let around = |_: &_, made| Ok(as_given.around(by, Sketcher::None, made));
-                let (engine, made) = Engine::open_file(path, &recipe, cancel, around)?;
+                let (engine, made) = Engine::open(from, &recipe, around)?;
                 let window = engine.index.window();
                 (Any::Exact(engine), made, window)
             }

@@ -5,6 +5,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use ahash::AHashSet;
 use rayon::prelude::*;
 use simhash_sketch::Scratch;
 use simhash_text::feature;
@@ -89,24 +90,25 @@ impl<K: Method> Engine<K> {
     ) -> Result<(), DedupError> {
         let Some(mut matches) = self.near_id(id, search, scratch)? else { return Ok(()) };
         matches.retain(|near| near.id < id);
-        let is_equal = |near: &Near| near.verified && near.similarity == Some(1.0);
-        if let Some(first) = matches.iter().filter(|near| is_equal(near)).min_by_key(|near| near.id)
-        {
-            found.push(Pair { a: first.id, b: Near { id, ..*first } });
+        matches.sort_unstable_by_key(|near| near.id);
+        let hash = |id| self.text_of(id).map(|text| feature::exact(&text));
+        let texts: Vec<Option<u128>> = matches.iter().map(|near| hash(near.id)).collect();
+        let own = hash(id);
+        let equal = |(near, text): &(&Near, &Option<u128>)| match own {
+            Some(_) => **text == own,
+            None => near.verified && near.similarity == Some(1.0),
+        };
+        if let Some((first, _)) = matches.iter().zip(&texts).find(equal) {
+            let near = Near { id, similarity: Some(1.0), verified: true, ..*first };
+            found.push(Pair { a: first.id, b: near });
             return Ok(());
         }
-        matches.sort_unstable_by_key(|near| near.id);
         // Of equal texts the first.
-        let mut seen = Vec::new();
-        for near in matches {
-            if let Some(text) = self.text_of(near.id) {
-                let text = feature::exact(&text);
-                if seen.contains(&text) {
-                    continue;
-                }
-                seen.push(text);
+        let mut seen = AHashSet::new();
+        for (near, text) in matches.into_iter().zip(texts) {
+            if text.is_none_or(|text| seen.insert(text)) {
+                found.push(Pair { a: near.id, b: Near { id, ..near } });
             }
-            found.push(Pair { a: near.id, b: Near { id, ..near } });
         }
         Ok(())
     }

@@ -69,6 +69,10 @@ impl Store {
         if let Some(equal) = self.equal.as_mut().filter(|_| !text.is_empty()) {
             let ids = equal.entry(feature::exact(text)).or_default();
             let room = ids.capacity();
+            // Most texts are there once.
+            if ids.is_empty() {
+                ids.reserve_exact(1);
+            }
             ids.push(id);
             self.listed = self.listed - room + ids.capacity();
         }
