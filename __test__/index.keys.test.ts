@@ -66,10 +66,10 @@ test('documents that leave the window take their keys along', () => {
 test('a duplicate leaves no key, one that is added does', async () => {
   const index = bare({ keys: true });
   expect(index.checkAndAdd(5n, { key: 'a' })).toEqual({ id: 0 });
-  expect(index.checkAndAdd(5n, { key: 'b' })).toEqual(copy(0, 0));
+  expect(index.checkAndAdd(5n, { key: 'b' })).toEqual({ ...copy(0, 0), key: 'a' });
   expect(index.idOf('b')).toBeUndefined();
   const many = await index.checkAndAddManyAsync([5n, 0xffff00000000n], { keys: ['c', 'd'] });
-  expect([...many]).toEqual([copy(0, 0), { id: 1 }]);
+  expect([...many]).toEqual([{ ...copy(0, 0), key: 'a' }, { id: 1 }]);
   expect([index.idOf('c'), index.idOf('d')]).toEqual([undefined, 1]);
   index.checkAndAdd(5n, { key: 'e', onDuplicate: 'add' });
   expect(index.idOf('e')).toBe(2);

@@ -4,21 +4,22 @@ import { bare } from './indexes';
 import { distance, nearby } from './fingerprints';
 
 const items = nearby(1500);
-const pairsOf = async (index: Index, options?: Parameters<Index['pairs']>[0]) => {
-  const found: Pair[] = [];
+type Bits = Index<'simhash', false>;
+const pairsOf = async (index: Bits, options?: Parameters<Bits['pairs']>[0]) => {
+  const found: Pair<'simhash'>[] = [];
   for await (const batch of index.pairs(options)) found.push(...batch);
   return found.sort((a, b) => a.a - b.a || a.b - b.b);
 };
 
 /** Every pair, by comparing everything; of equal fingerprints only the first has pairs with others. */
-function oracle(limit: number): Pair[] {
-  const found: Pair[] = [];
+function oracle(limit: number): Pair<'simhash'>[] {
+  const found: Pair<'simhash'>[] = [];
   const isFirst = (id: number) => items.indexOf(items[id] ?? 0n) === id;
   for (const [a, one] of items.entries()) {
     if (!isFirst(a)) continue;
     for (let b = a + 1; b < items.length; b++) {
       const apart = distance(one, items[b] ?? 0n);
-      if (apart === 0 || (apart <= limit && isFirst(b))) found.push({ a, b, distance: apart });
+      if (apart === 0 || (apart <= limit && isFirst(b))) found.push({ a, b, verified: false, distance: apart });
     }
   }
   return found;
@@ -76,12 +77,13 @@ test('a batch has as many rows as were asked for, the last the rest', async () =
   index.addMany(items);
   const expected = oracle(3);
   const lengths: number[] = [];
-  const rows: Pair[] = [];
+  const rows: Pair<'simhash'>[] = [];
   let last = 0;
   for await (const batch of index.pairs({ batch: 100 })) {
     lengths.push(batch.length);
     rows.push(...batch);
-    expect(batch.get(0)).toEqual({ a: batch.a[0], b: batch.b[0], distance: batch.distances[0] });
+    const [a, b, distance] = [batch.a[0], batch.b[0], batch.measures[0]];
+    expect(batch.get(0)).toEqual({ a, b, verified: false, distance });
     expect([batch.get(-1), batch.get(batch.length)]).toEqual([undefined, undefined]);
     expect(batch.progress).toBeGreaterThanOrEqual(last);
     last = batch.progress;
@@ -107,11 +109,11 @@ test('what is deleted meanwhile is left out, what is added meanwhile is not in',
   const iterator = index.pairs({ batch: 1 });
   await iterator.next();
   index.add(7n);
-  const rest: Pair[] = [];
+  const rest: Pair<'simhash'>[] = [];
   for await (const batch of iterator) rest.push(...batch);
   expect(rest.length).toBe(2);
   index.delete(0);
-  expect(await pairsOf(index)).toEqual([2, 3, 4].map((b) => ({ a: 1, b, distance: 0 })));
+  expect(await pairsOf(index)).toEqual([2, 3, 4].map((b) => ({ a: 1, b, verified: false, distance: 0 })));
 });
 
 test('an aborted join rejects with the reason: before, during, and clusters too', async () => {

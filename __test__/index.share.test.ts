@@ -19,9 +19,13 @@ function inWorker<T>(body: string, data: object): Promise<T> {
   });
 }
 
-test('two workers that add near-equal texts at once keep exactly one', async () => {
+test.each([
+  { method: 'simhash', maxDistance: 16 },
+  { method: 'minhash' },
+  { method: 'sentences', sentences: 1 },
+] as const)('two workers that add near-equal texts at once keep exactly one: $method', async (given) => {
   const rounds = 2000;
-  const index = new Index({ maxDistance: 16, keys: true, verify: 'edit' });
+  const index = new Index({ ...given, keys: true, verify: 'edit' } as { keys: true });
   const gate = new Int32Array(new SharedArrayBuffer(4));
   const body = `
     const index = Index.fromShared(data.handle);
@@ -31,8 +35,12 @@ test('two workers that add near-equal texts at once keep exactly one', async () 
       const arrived = Atomics.add(data.gate, 0, 1);
       if (arrived % 2 === 0) Atomics.wait(data.gate, 0, arrived + 1);
       else Atomics.notify(data.gate, 0);
-      const number = String.fromCodePoint(...[0, 7, 14].map((bits) => 0x4e00 + ((Math.imul(round + 1, 0x9e3779b1) >>> bits) % 4096)));
-      const text = round % 2 === 0 ? number + '第' + number + data.own : (number + '号').repeat(9) + data.own;
+      const character = (_, at) => {
+        let mixed = Math.imul(round * 80 + at + 1, 0x85ebca6b);
+        mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
+        return 0x4e00 + ((mixed ^ (mixed >>> 16)) & 4095);
+      };
+      const text = String.fromCodePoint(...Array.from({ length: 80 }, character)) + '。' + data.own;
       if (index.checkAndAdd(text, { key: round + '/' + data.own }).id !== undefined) kept.push(round);
     }
     index.close();

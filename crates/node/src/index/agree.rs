@@ -1,6 +1,6 @@
 //! Whether a saved index is what was asked for: what was given must be what it was made with.
 
-use super::options::NativeIndexOptions;
+use super::options::{NativeIndexOptions, NativeWindow};
 use crate::error::Failure;
 use crate::measure;
 use simhash_dedup::live::{LiveMethod, LiveOptions};
@@ -14,6 +14,7 @@ pub(super) struct Given {
     keys: bool,
     texts: bool,
     verify: bool,
+    window: bool,
     max_verifications: bool,
     bands: bool,
     bucket_limit: bool,
@@ -30,6 +31,7 @@ impl Given {
             keys: options.keys.is_some(),
             texts: options.longest_text.is_some(),
             verify: options.verify.is_some() || options.min_similarity.is_some(),
+            window: options.window.is_some_and(NativeWindow::has_limits),
             max_verifications: options.max_verifications.is_some(),
             bands: options.bands.is_some() || options.recall.is_some() || options.weights.is_some(),
             bucket_limit: options.bucket_limit.is_some(),
@@ -65,7 +67,7 @@ impl Given {
             ("keys", both(self.keys, |options| options.stored.keys.to_string())),
             ("texts", both(self.texts, texts)),
             ("verify", both(self.verify, verify)),
-            ("window", both(given.window.is_some(), |options| window(options.window))),
+            ("window", both(self.window, |options| window(options.window))),
             (
                 "maxVerifications",
                 both(self.max_verifications, |options| options.max_verifications.to_string()),

@@ -73,7 +73,14 @@ impl NativeIndex {
                 }
             };
             let tasks = pool::tasks(shared.threads);
-            Ok(NativeClusters::of(&shared.live.clusters(&how, tasks, flag, report)?))
+            let clusters = match shared.fingerprints(&how) {
+                Some(index) => {
+                    let clusters = index.clusters(how.max_distance, tasks, &report, flag)?;
+                    clusters.into_iter().map(|cluster| cluster.ids).collect()
+                }
+                None => shared.live.clusters(&how, tasks, flag, report)?,
+            };
+            Ok(NativeClusters::of(&clusters))
         })
     }
 }

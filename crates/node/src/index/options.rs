@@ -26,7 +26,7 @@ pub struct NativeWindow {
 
 impl NativeWindow {
     /// Whether it says anything about what stays. A skew alone does not.
-    fn has_limits(self) -> bool {
+    pub(super) fn has_limits(self) -> bool {
         self.max_skew.is_none() || self.max_age.is_some() || self.max_count.is_some()
     }
 
@@ -106,7 +106,6 @@ impl NativeIndexOptions<'_> {
     /// What the core needs.
     pub(super) fn core(&self) -> Result<LiveOptions, Failure> {
         let default = LiveOptions::default();
-        let window = self.window.filter(|window| window.has_limits());
         Ok(LiveOptions {
             method: self.method()?,
             fingerprinter: self.fingerprinter.core()?,
@@ -121,7 +120,7 @@ impl NativeIndexOptions<'_> {
                     longest => longest.filter(|&longest| longest > 0),
                 },
             },
-            window: window.map(NativeWindow::core).transpose()?,
+            window: self.window.map(NativeWindow::core).transpose()?,
             memory: self.memory.map(|most| whole(most, "memory")).transpose()?,
         })
     }

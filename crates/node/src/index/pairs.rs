@@ -16,7 +16,7 @@ use napi::Env;
 use napi::bindgen_prelude::Object;
 use napi_derive::napi;
 use parking_lot::Mutex;
-use simhash_dedup::live::{Pair, Pairs, Search};
+use simhash_dedup::live::{Near, Pair, Pairs, Search};
 use std::collections::VecDeque;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Weak};
@@ -37,10 +37,55 @@ pub struct NativePairBatch {
     pub progress: f64,
 }
 
+/// Where pairs come from.
+enum Joined {
+    /// Tables of fingerprints, joined by distance alone.
+    Fingerprints(simhash_index::Pairs),
+    /// Documents, each looked up and compared.
+    Documents(Pairs),
+}
+
+impl Joined {
+    fn begin(shared: &Shared, how: &Search) -> Result<Self, Failure> {
+        Ok(match shared.fingerprints(how) {
+            Some(index) => Self::Fingerprints(index.pairs(how.max_distance)?),
+            None => Self::Documents(shared.live.pairs(how)),
+        })
+    }
+
+    fn next(
+        &mut self,
+        shared: &Shared,
+        tasks: usize,
+        flag: &AtomicBool,
+    ) -> Result<Option<Vec<Pair>>, Failure> {
+        match self {
+            Self::Fingerprints(pairs) => {
+                let index = shared.live.hamming().ok_or_else(|| Failure::closed("Index"))?;
+                let found = pairs.next_batch(index, tasks, flag)?;
+                Ok(found.map(|found| found.into_iter().map(by_distance).collect()))
+            }
+            Self::Documents(pairs) => Ok(shared.live.next_pairs(pairs, tasks, flag)?),
+        }
+    }
+
+    fn progress(&self) -> f64 {
+        match self {
+            Self::Fingerprints(pairs) => pairs.progress(),
+            Self::Documents(pairs) => pairs.progress(),
+        }
+    }
+}
+
+fn by_distance(pair: simhash_index::Pair) -> Pair {
+    let near = Near { id: pair.b, similarity: None, verified: false, measure: pair.distance };
+    Pair { a: pair.a, b: near }
+}
+
 /// A join, before, during and after.
 struct Join {
     how: Search,
-    pairs: Option<Pairs>,
+    pairs: Option<Joined>,
     /// Pairs found beyond the batches handed out.
     ready: VecDeque<Pair>,
     ended: bool,
@@ -56,10 +101,10 @@ impl Join {
     ) -> Result<Option<NativePairBatch>, Failure> {
         let mut pairs = match self.pairs.take() {
             Some(pairs) => pairs,
-            None => shared.live.pairs(&self.how),
+            None => Joined::begin(shared, &self.how)?,
         };
         while !self.ended && self.ready.len() < rows {
-            match shared.live.next_pairs(&mut pairs, pool::tasks(shared.threads), flag)? {
+            match pairs.next(shared, pool::tasks(shared.threads), flag)? {
                 Some(found) => self.ready.extend(found),
                 None => self.ended = true,
             }
