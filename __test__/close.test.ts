@@ -30,8 +30,8 @@ async function closeAfter(turns: number, index: { close(): unknown }): Promise<v
 
 describe.each([
   ['minhash', () => new Index({ texts: false })],
-  ['simhash', () => new Index({ maxDistance: 3 })],
-  ['sentences', () => new Index({ method: 'sentences' })],
+  ['simhash', () => new Index({ maxDistance: 3, texts: false })],
+  ['sentences', () => new Index({ method: 'sentences', texts: false })],
   ['exact', () => new Index({ method: 'exact' })],
 ] as [string, () => Index][])('%s', (_name, make) => {
   test.each(TURNS)('batches called before it was closed, %d turns later, finish', async (turns) => {
