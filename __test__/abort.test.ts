@@ -5,14 +5,9 @@ import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { MemoryLevel } from 'memory-level';
 import { afterAll, describe, expect, test } from 'vitest';
-import {
-  Fingerprinter,
-  Index,
-  LevelSentenceIndex,
-  MinHasher,
-  MinHashIndex,
-  SentenceIndex,
-} from '..';
+import { Fingerprinter, Index, MinHasher } from '..';
+import { LevelSentenceIndex } from '../dist/connect/level.js';
+import { METHODS, of } from './indexes';
 
 const texts = Array.from({ length: 20_000 }, (_, row) => `第${row}条消息，`.repeat(100));
 const reason = new Error('enough');
@@ -38,7 +33,7 @@ test('during: rejects with the reason, nothing was added, the own handler runs, 
 
 test('after: changes nothing', async () => {
   const controller = new AbortController();
-  const found = await new Index().searchManyAsync([1n], { signal: controller.signal });
+  const found = await new Index().searchManyAsync(['x'], { signal: controller.signal });
   controller.abort(reason);
   expect(found.length).toBe(1);
 });
@@ -54,44 +49,39 @@ interface Jobs {
   size?: () => number;
 }
 
+type Options = { method: 'exact'; signal: AbortSignal };
 const file = join(folder, 'index');
-const indexed = (index: Index | MinHashIndex | SentenceIndex): Jobs => ({
+const indexed = (index: Index): Required<Jobs> => ({
   batches: {
     addManyAsync: (texts, signal) => index.addManyAsync(texts, { signal }),
     searchManyAsync: (texts, signal) => index.searchManyAsync(texts, { signal }),
     checkAndAddManyAsync: (texts, signal) => index.checkAndAddManyAsync(texts, { signal }),
+    checkAndAddAll: (texts, signal) => index.checkAndAddAll(texts, { signal }).next(),
   },
   others: { save: (signal) => index.save(file, { signal }) },
   size: () => index.size,
 });
 
 const classes: Record<string, () => Jobs | Promise<Jobs>> = {
-  Index: () => {
-    const index = new Index();
-    const { batches, others, size } = indexed(index) as Required<Jobs>;
-    const compact = (signal: AbortSignal) => index.compact({ signal });
-    const clusters = (signal: AbortSignal) => index.clusters({ signal });
-    const pairs = (signal: AbortSignal) => index.pairs({ signal }).next();
-    const open = (signal: AbortSignal) => Index.open(file, { signal });
-    return { batches, others: { ...others, compact, clusters, pairs, open }, size };
-  },
-  MinHashIndex: () => {
-    const { batches, others, size } = indexed(new MinHashIndex({ hashes: 16 })) as Required<Jobs>;
-    const open = (signal: AbortSignal) => MinHashIndex.open(file, { signal });
-    return { batches, others: { ...others, open }, size };
-  },
-  SentenceIndex: () => {
-    const index = new SentenceIndex();
-    const { batches, others, size } = indexed(index) as Required<Jobs>;
+  ...Object.fromEntries(
+    METHODS.map((method) => [
+      method,
+      () => {
+        const index = of(method);
+        const { batches, others, size } = indexed(index as unknown as Index);
+        const compact = (signal: AbortSignal) => index.compact({ signal });
+        const clusters = (signal: AbortSignal) => index.clusters({ signal });
+        const pairs = (signal: AbortSignal) => index.pairs({ signal }).next();
+        const open = (signal: AbortSignal) => Index.open(file, { method, signal } as Options);
+        return { batches, others: { ...others, compact, clusters, pairs, open }, size };
+      },
+    ]),
+  ),
+  'groups of sentences': () => {
+    const index = new Index({ groups: true });
     const similarIdManyAsync = (texts: string[], signal: AbortSignal) =>
       index.similarIdManyAsync(texts, { signal });
-    const compact = (signal: AbortSignal) => index.compact({ signal });
-    const open = (signal: AbortSignal) => SentenceIndex.open(file, { signal });
-    return {
-      batches: { ...batches, similarIdManyAsync },
-      others: { ...others, compact, open },
-      size,
-    };
+    return { batches: { similarIdManyAsync }, size: () => index.size };
   },
   LevelSentenceIndex: async () => {
     const index = await LevelSentenceIndex.open(new MemoryLevel());

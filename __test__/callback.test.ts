@@ -88,16 +88,16 @@ describe.each(Object.entries(things))('%s', (_name, thing) => {
   };
 
   test('thrown by textOf ends the check, and nothing was added', () => {
-    const index = new Index({ maxDistance: 16 });
+    const index = new Index({ maxDistance: 16, texts: false, verify: 'jaccard' });
     index.add(ARTICLE);
-    const check = () => index.checkAndAdd(REPOST, { verify: 'jaccard', textOf: throwing });
+    const check = () => index.checkAndAdd(REPOST, { textOf: throwing });
     expectSame(thrownBy(check), thing);
     // Through two checks, one inside the other, too.
-    const outer = () => index.checkAndAdd(REPOST, { verify: 'jaccard', textOf: check as never });
+    const outer = () => index.checkAndAdd(REPOST, { textOf: check as never });
     expectSame(thrownBy(outer), thing);
     expect(index.size).toBe(1);
     // The next check knows nothing of it.
-    const next = index.checkAndAdd(REPOST, { verify: 'jaccard', textOf: () => ARTICLE });
+    const next = index.checkAndAdd(REPOST, { textOf: () => ARTICLE });
     expect(next.duplicateOf).toBe(0);
   });
 
@@ -146,8 +146,8 @@ describe.each(Object.entries(things))('%s', (_name, thing) => {
 
 const CROWD = 30_000;
 
-function crowd(): Index {
-  const index = new Index({ maxDistance: 8 });
+function crowd(): Index<'simhash', false> {
+  const index = new Index({ maxDistance: 8, texts: false });
   index.addMany(BigUint64Array.from({ length: CROWD }, (_, row) => BigInt(row) * 0x9e3779b97f4an));
   return index;
 }
@@ -177,7 +177,7 @@ test('onProgress is not called again once it has thrown, nor after the job', asy
 describe('depth', () => {
   /** Checks inside each other, as deep as `deep`; the result is how many were begun, and what came out. */
   function nested(deep: number): { begun: number; outcome: unknown } {
-    const index = new Index({ maxDistance: 16 });
+    const index = new Index({ maxDistance: 16, texts: false, verify: 'jaccard' });
     index.add(ARTICLE);
     let begun = 0;
     const check = (): unknown => {
@@ -186,7 +186,7 @@ describe('depth', () => {
         if (begun < deep) check();
         return ARTICLE;
       };
-      return index.checkAndAdd(REPOST, { verify: 'jaccard', textOf });
+      return index.checkAndAdd(REPOST, { textOf });
     };
     const outcome = thrownBy(check) ?? 'done';
     expect(index.size).toBe(1);
@@ -206,7 +206,7 @@ describe('depth', () => {
     const source = `
       const { Index, Fingerprinter } = require(${JSON.stringify(join(__dirname, '..'))});
       const ARTICLE = ${JSON.stringify(ARTICLE)};
-      const index = new Index({ maxDistance: 16 });
+      const index = new Index({ maxDistance: 16, texts: false, verify: 'jaccard' });
       index.add(ARTICLE);
       ${body}`;
     const { status, stdout } = spawnSync(process.execPath, ['-e', source], { encoding: 'utf8' });
@@ -215,7 +215,7 @@ describe('depth', () => {
 
   test('a callback that checks again without end, uncaught, is an exception', () => {
     const { status, stdout } = program(`
-      const check = () => index.checkAndAdd(ARTICLE + '转', { verify: 'jaccard', textOf: check });
+      const check = () => index.checkAndAdd(ARTICLE + '转', { textOf: check });
       try { check(); } catch (error) { console.log(error.name, error.code, index.size); }`);
     expect([status, stdout]).toEqual([0, 'RangeError ERR_OUT_OF_RANGE 1\n']);
   });
@@ -225,8 +225,8 @@ describe('depth', () => {
       const answers = new Set();
       let left = 3000;
       const calls = [
-        () => index.checkAndAdd(ARTICLE + '转', { verify: 'jaccard', textOf: () => ARTICLE }).duplicateOf,
-        () => index.checkAndAdd(ARTICLE + '转', { verify: 'jaccard', textOf() { throw null; } }),
+        () => index.checkAndAdd(ARTICLE + '转', { textOf: () => ARTICLE }).duplicateOf,
+        () => index.checkAndAdd(ARTICLE + '转', { textOf() { throw null; } }),
         () => index.search(ARTICLE).length,
         () => new Fingerprinter({ ngram: 0 }),
       ];

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { MemoryLevel } from 'memory-level';
 import { afterAll, describe, expect, test } from 'vitest';
-import { Index, LevelSentenceIndex, MinHashIndex, SentenceIndex } from '..';
+import { Index } from '..';
+import { LevelSentenceIndex } from '../dist/connect/level.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'simhash-close-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -16,6 +17,8 @@ const texts = Array.from({ length: 21_000 }, (_, row) =>
     ? `旧闻第${row % 500}则：渡轮今日停航一天`
     : `第${row}条：图书馆藏书${row * 31}万册。`,
 );
+/** An index of groups in a file. */
+const LOG = { groups: true, texts: false, durability: 'commit' } as const;
 const TURNS = [0, 1, 2, 3, 4, 5, 6];
 const closed = expect.objectContaining({ name: 'SimHashError', code: 'ERR_SIMHASH_CLOSED' });
 
@@ -26,10 +29,11 @@ async function closeAfter(turns: number, index: { close(): unknown }): Promise<v
 }
 
 describe.each([
-  ['Index', () => new Index()],
-  ['MinHashIndex', () => new MinHashIndex({ hashes: 16 })],
-  ['SentenceIndex', () => new SentenceIndex()],
-] as const)('%s', (_name, make) => {
+  ['minhash', () => new Index({ texts: false })],
+  ['simhash', () => new Index({ maxDistance: 3, texts: false })],
+  ['sentences', () => new Index({ method: 'sentences', texts: false })],
+  ['exact', () => new Index({ method: 'exact' })],
+] as [string, () => Index][])('%s', (_name, make) => {
   test.each(TURNS)('batches called before it was closed, %d turns later, finish', async (turns) => {
     const [index, twin] = [make(), make()];
     const pending = [index.addManyAsync(texts), index.searchManyAsync(['别的文章'])] as const;
@@ -96,12 +100,12 @@ test.each(TURNS)(
   'a file closed %d turns into a batch has the batch, and can be opened when it ended',
   async (turns) => {
     const path = join(folder, `finished-${turns}`);
-    const index = await SentenceIndex.open(path, { durability: 'system' });
-    const twin = new SentenceIndex();
+    const index = await Index.open(path, { ...LOG, durability: 'system' });
+    const twin = new Index({ groups: true });
     const groups = index.similarIdManyAsync(texts);
     await closeAfter(turns, index);
     expect(await groups).toEqual(twin.similarIdMany(texts));
-    const again = SentenceIndex.openSync(path);
+    const again = Index.openSync(path, LOG);
     expect(again.size).toBe(texts.length);
     expect([...again.searchMany(texts.slice(0, 50))]).toEqual([
       ...twin.searchMany(texts.slice(0, 50)),
@@ -112,17 +116,17 @@ test.each(TURNS)(
 
 test('a file closed into a batch is locked until it ends, and has nothing of it when it was aborted', async () => {
   const path = join(folder, 'aborted');
-  const index = await SentenceIndex.open(path);
+  const index = await Index.open(path, LOG);
   index.add('青禾市图书馆新馆昨日起试运行');
   const controller = new AbortController();
   const adding = index.addManyAsync(texts, { signal: controller.signal });
   await closeAfter(1, index);
-  expect(() => SentenceIndex.openSync(path)).toThrowError(
+  expect(() => Index.openSync(path, LOG)).toThrowError(
     expect.objectContaining({ code: 'ERR_SIMHASH_INDEX_LOCKED' }),
   );
   controller.abort();
   await expect(adding).rejects.toBe(controller.signal.reason);
-  const again = SentenceIndex.openSync(path);
+  const again = Index.openSync(path, LOG);
   expect(again.size).toBe(1);
   again.close();
 });

@@ -42,7 +42,7 @@ test.each(['chars', 'jieba-tfidf'] as const)(
 );
 
 test('and while they are checked and added', async () => {
-  const index = new Index();
+  const index = new Index({ maxDistance: 3, texts: false });
   const { timers } = await turns(() => index.checkAndAddManyAsync(texts));
   expect(index.size).toBeGreaterThan(0);
   expect(timers).toBeGreaterThan(3);

@@ -6,7 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MemoryLevel } from 'memory-level';
 import { afterAll, describe, expect, test } from 'vitest';
-import { Index, type Level, LevelSentenceIndex, MinHashIndex, SentenceIndex } from '..';
+import { Index } from '..';
+import { type Level, LevelSentenceIndex } from '../dist/connect/level.js';
+import { BARE } from './indexes';
 
 const scratch = mkdtempSync(join(tmpdir(), 'simhash-fixtures-'));
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
@@ -14,11 +16,14 @@ afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 interface Answers {
   size: number;
   matches: unknown[];
+  keys?: (string | null)[];
 }
 interface Expected {
   texts: string[];
-  fingerprints: Answers & { keys: (string | null)[] };
+  fingerprints: Answers;
   signatures: Answers;
+  equal?: Answers;
+  bare?: Answers;
   sentences: Answers;
   level: Answers;
   cli: string;
@@ -53,36 +58,41 @@ describe('a file of the present format opens and answers as it did', () => {
   const expected = expectedOf(release);
   const { texts } = expected;
 
-  test('Index, with keys, texts and a window', async () => {
+  test.each([
+    ['fingerprints', { method: 'simhash' }],
+    ['signatures', { method: 'minhash' }],
+    ['equal', { method: 'exact' }],
+  ] as const)('%s, with keys, texts and a window', async (name, options) => {
+    const answers = expected[name] as Answers;
     for (const index of [
-      await Index.open(copied(release, 'fingerprints.index')),
-      Index.openSync(copied(release, 'fingerprints.index')),
+      await Index.open(copied(release, `${name}.index`), options as { method: 'exact' }),
+      Index.openSync(copied(release, `${name}.index`), options as { method: 'exact' }),
     ]) {
-      expect(index.size).toBe(expected.fingerprints.size);
-      expect(plain(texts.map((text) => index.search(text)))).toEqual(expected.fingerprints.matches);
-      expect(texts.map((_, id) => index.keyOf(id) ?? null)).toEqual(expected.fingerprints.keys);
+      expect(index.size).toBe(answers.size);
+      expect(plain(texts.map((text) => index.search(text)))).toEqual(answers.matches);
+      expect(texts.map((_, id) => index.keyOf(id) ?? null)).toEqual(answers.keys);
       expect(index.add(texts[0] ?? '', { at: 2_000 })).toBe(texts.length);
     }
   });
 
-  test('MinHashIndex', async () => {
-    const index = await MinHashIndex.open(copied(release, 'signatures.index'));
-    expect(index.size).toBe(expected.signatures.size);
-    expect(plain(texts.map((text) => index.search(text)))).toEqual(expected.signatures.matches);
-    expect(index.add(texts[0] ?? '', { at: 2_000 })).toBe(texts.length);
+  test('bare signatures', async () => {
+    const index = await Index.open(copied(release, 'bare.index'), { texts: false });
+    expect(index.size).toBe(expected.bare?.size);
+    expect(plain(texts.map((text) => index.search(text)))).toEqual(expected.bare?.matches);
   });
 
-  test('SentenceIndex, with frames behind its snapshot, and goes on', async () => {
+  test('a file of groups, with frames behind its snapshot, goes on', async () => {
     const path = copied(release, 'sentences.index');
-    const index = await SentenceIndex.open(path, { window });
+    const log = { groups: true, texts: false, durability: 'commit', window } as const;
+    const index = await Index.open(path, log);
     expect(index.size).toBe(expected.sentences.size);
     expect(plain(texts.map((text) => index.search(text)))).toEqual(expected.sentences.matches);
     index.add('一句在旧文件之后写下的足够长的句子。', { at: 1_123 });
     const size = index.size;
-    await index.close();
-    const again = await SentenceIndex.open(path, { window });
+    index.close();
+    const again = await Index.open(path, log);
     expect(again.size).toBe(size);
-    await again.close();
+    again.close();
   });
 
   test('the index of the command line', () => {
@@ -102,7 +112,15 @@ test.each(['0.1.0', '0.2.0'])('a database of LevelSentenceIndex of %s opens', as
   }
   const index = await LevelSentenceIndex.open(db as unknown as Level, { window });
   expect(index.size).toBe(level.size);
-  expect(plain(texts.map((text) => index.search(text)))).toEqual(level.matches);
+  // 0.1.0 had no word on how a match is known.
+  const found = texts.map((text) =>
+    index
+      .search(text)
+      .map(({ id, shared, ...how }) =>
+        release === '0.1.0' ? { id, shared } : { id, ...how, shared },
+      ),
+  );
+  expect(plain(found)).toEqual(level.matches);
 });
 
 describe('a file of 0.1.0 is refused with what to do, and stays as it was', () => {
@@ -114,13 +132,15 @@ describe('a file of 0.1.0 is refused with what to do, and stays as it was', () =
   });
 
   test.each([
-    ['Index', Index, 'fingerprints.index', 2],
-    ['MinHashIndex', MinHashIndex, 'signatures.index', 2],
-    ['SentenceIndex', SentenceIndex, 'sentences.index', 1],
-  ] as const)('%s', async (_, kind, name, format) => {
+    ['fingerprints.index', BARE, 2],
+    ['signatures.index', { texts: false }, 2],
+    ['sentences.index', { groups: true, texts: false, durability: 'commit' }, 1],
+  ] as [string, { texts: false }, number][])('%s', async (name, options, format) => {
     const path = copied(release, name);
-    await expect(kind.open(path)).rejects.toMatchObject(refused(path, format));
-    expect(() => kind.openSync(path)).toThrowError(expect.objectContaining(refused(path, format)));
+    await expect(Index.open(path, options)).rejects.toMatchObject(refused(path, format));
+    expect(() => Index.openSync(path, options)).toThrowError(
+      expect.objectContaining(refused(path, format)),
+    );
     expect(readFileSync(path)).toEqual(readFileSync(join(folderOf(release), name)));
   });
 

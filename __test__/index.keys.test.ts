@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { Index } from '..';
+import { bare, copy, near } from './indexes';
 
 const folder = mkdtempSync(join(tmpdir(), 'keys-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -17,7 +18,7 @@ const code = (call: () => unknown): string => {
 };
 
 test('keys find documents and documents their keys', () => {
-  const index = new Index({ keys: true });
+  const index = bare({ keys: true });
   expect(index.add(7n, { key: '甲' })).toBe(0);
   expect(index.addMany([7n, 9n, 11n], { keys: ['乙', undefined, '丙'] }).first).toBe(1);
   expect([index.idOf('甲'), index.idOf('乙'), index.idOf('丙'), index.idOf('丁')]).toEqual([
@@ -34,16 +35,16 @@ test('keys find documents and documents their keys', () => {
     undefined,
   ]);
   expect(index.search(7n, { maxDistance: 0 })).toEqual([
-    { id: 0, distance: 0, key: '甲' },
-    { id: 1, distance: 0, key: '乙' },
+    { ...near(0, 0), key: '甲' },
+    { ...near(1, 0), key: '乙' },
   ]);
   expect(index.searchMany([9n], { maxDistance: 0 }).keys).toEqual([undefined]);
   expect(index.stats().keyBytes).toBeGreaterThan(0);
-  expect(new Index().searchMany([9n]).keys).toBeUndefined();
+  expect(bare().searchMany([9n]).keys).toBeUndefined();
 });
 
 test('a key that comes again names the latest live document', () => {
-  const index = new Index({ keys: true });
+  const index = bare({ keys: true });
   for (const value of [1n, 2n, 3n]) index.add(value << 30n, { key: 'k' });
   expect([index.idOf('k'), index.keyOf(0)]).toEqual([2, 'k']);
   index.delete(2);
@@ -54,7 +55,7 @@ test('a key that comes again names the latest live document', () => {
 });
 
 test('documents that leave the window take their keys along', () => {
-  const index = new Index({ keys: true, window: { maxAge: 10 } });
+  const index = bare({ keys: true, window: { maxAge: 10 } });
   index.add(1n, { key: 'old', at: 0 });
   index.checkAndAdd(2n ** 40n, { key: 'new', at: 100 });
   expect([index.idOf('old'), index.idOf('new')]).toEqual([undefined, 1]);
@@ -63,12 +64,12 @@ test('documents that leave the window take their keys along', () => {
 });
 
 test('a duplicate leaves no key, one that is added does', async () => {
-  const index = new Index({ keys: true });
+  const index = bare({ keys: true });
   expect(index.checkAndAdd(5n, { key: 'a' })).toEqual({ id: 0 });
-  expect(index.checkAndAdd(5n, { key: 'b' })).toEqual({ duplicateOf: 0, distance: 0 });
+  expect(index.checkAndAdd(5n, { key: 'b' })).toEqual({ ...copy(0, 0), key: 'a' });
   expect(index.idOf('b')).toBeUndefined();
   const many = await index.checkAndAddManyAsync([5n, 0xffff00000000n], { keys: ['c', 'd'] });
-  expect([...many]).toEqual([{ duplicateOf: 0, distance: 0 }, { id: 1 }]);
+  expect([...many]).toEqual([{ ...copy(0, 0), key: 'a' }, { id: 1 }]);
   expect([index.idOf('c'), index.idOf('d')]).toEqual([undefined, 1]);
   index.checkAndAdd(5n, { key: 'e', onDuplicate: 'add' });
   expect(index.idOf('e')).toBe(2);
@@ -76,30 +77,40 @@ test('a duplicate leaves no key, one that is added does', async () => {
 
 test('keys and texts are saved and opened', async () => {
   const path = join(folder, 'keyed.index');
-  const index = new Index({ keys: true, storeShortTexts: { maxLength: 20 }, maxDistance: 3 });
-  index.addMany(['第一集', '一篇比较长的文章，它超过了二十个字，所以不会被保存下来'], {
+  const index = new Index({ keys: true, texts: { maxLength: 20 }, maxDistance: 8 });
+  index.addMany(['多云转小雨', '一篇比较长的文章，它超过了二十个字节，所以不会被保存下来'], {
     keys: ['一', '二'],
   });
   await index.save(path);
-  for (const opened of [await Index.open(path), Index.openSync(path, { keys: true })]) {
+  const simhash = { method: 'simhash' } as const;
+  for (const opened of [
+    await Index.open(path, simhash),
+    Index.openSync(path, { ...simhash, keys: true }),
+  ]) {
     expect([opened.idOf('一'), opened.keyOf(1)]).toEqual([0, '二']);
-    const verify = { by: 'edit', minSimilarity: 0.6 } as const;
-    expect(opened.checkAndAdd('第二集', { verify })).toEqual({
+    expect(opened.checkAndAdd('多云转小雨')).toEqual({
       duplicateOf: 0,
+      key: '一',
+      similarity: 1,
+      verified: true,
       distance: 0,
-      similarity: 2 / 3,
+    });
+    expect(opened.checkAndAdd('一篇比较长的文章，它超过了二十个字节，所以不会被保存下来')).toEqual({
+      ...copy(1, 0),
+      key: '二',
     });
   }
   const mismatch = { code: 'ERR_SIMHASH_INDEX_MISMATCH' };
-  await expect(Index.open(path, { keys: false })).rejects.toMatchObject(mismatch);
-  await expect(Index.open(path, { storeShortTexts: true })).rejects.toMatchObject(mismatch);
-  await expect(Index.open(path, { storeShortTexts: { maxLength: 20 } })).resolves.toBeInstanceOf(
+  await expect(Index.open(path, { ...simhash, keys: false })).rejects.toMatchObject(mismatch);
+  await expect(Index.open(path, { ...simhash, texts: true })).rejects.toMatchObject(mismatch);
+  await expect(Index.open(path)).rejects.toMatchObject(mismatch);
+  await expect(Index.open(path, { ...simhash, texts: { maxLength: 20 } })).resolves.toBeInstanceOf(
     Index,
   );
 });
 
 test('keys are refused where none are kept, and where they are no keys', () => {
-  const [without, index] = [new Index(), new Index({ keys: true })];
+  const [without, index] = [bare(), bare({ keys: true })];
   expect(code(() => without.add(1n, { key: 'a' }))).toBe('ERR_INVALID_ARG_VALUE');
   expect(code(() => without.addMany([1n], { keys: ['a'] }))).toBe('ERR_INVALID_ARG_VALUE');
   expect(code(() => without.checkAndAdd(1n, { key: 'a' }))).toBe('ERR_INVALID_ARG_VALUE');

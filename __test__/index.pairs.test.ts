@@ -1,30 +1,33 @@
 import { expect, test } from 'vitest';
-import { Index, type Pair } from '..';
+import type { Index, Pair } from '..';
 import { distance, nearby } from './fingerprints';
+import { bare } from './indexes';
 
 const items = nearby(1500);
-const pairsOf = async (index: Index, options?: Parameters<Index['pairs']>[0]) => {
-  const found: Pair[] = [];
+type Bits = Index<'simhash', false>;
+const pairsOf = async (index: Bits, options?: Parameters<Bits['pairs']>[0]) => {
+  const found: Pair<'simhash'>[] = [];
   for await (const batch of index.pairs(options)) found.push(...batch);
   return found.sort((a, b) => a.a - b.a || a.b - b.b);
 };
 
 /** Every pair, by comparing everything; of equal fingerprints only the first has pairs with others. */
-function oracle(limit: number): Pair[] {
-  const found: Pair[] = [];
+function oracle(limit: number): Pair<'simhash'>[] {
+  const found: Pair<'simhash'>[] = [];
   const isFirst = (id: number) => items.indexOf(items[id] ?? 0n) === id;
   for (const [a, one] of items.entries()) {
     if (!isFirst(a)) continue;
     for (let b = a + 1; b < items.length; b++) {
       const apart = distance(one, items[b] ?? 0n);
-      if (apart === 0 || (apart <= limit && isFirst(b))) found.push({ a, b, distance: apart });
+      if (apart === 0 || (apart <= limit && isFirst(b)))
+        found.push({ a, b, verified: false, distance: apart });
     }
   }
   return found;
 }
 
 test.each([0, 2, 3, 5])('pairs within %i: all of them, each once', async (maxDistance) => {
-  const index = new Index();
+  const index = bare();
   index.addMany(items);
   const expected = oracle(maxDistance);
   expect(expected.some(({ distance }) => distance === 0)).toBe(true);
@@ -33,7 +36,7 @@ test.each([0, 2, 3, 5])('pairs within %i: all of them, each once', async (maxDis
 });
 
 test.each([2, 3])('clusters within %i are the components of the pairs', async (maxDistance) => {
-  const index = new Index({ maxDistance });
+  const index = bare({ maxDistance });
   index.addMany(items);
   const root = items.map((_, id) => id);
   const find = (id: number): number => {
@@ -60,7 +63,7 @@ test.each([2, 3])('clusters within %i are the components of the pairs', async (m
 });
 
 test('copies make one pair each, never all with all', async () => {
-  const index = new Index();
+  const index = bare();
   index.addMany(Array.from({ length: 1000 }, () => 7n));
   index.addMany(['短', '短', '', '']);
   const found = await pairsOf(index);
@@ -71,16 +74,17 @@ test('copies make one pair each, never all with all', async () => {
 });
 
 test('a batch has as many rows as were asked for, the last the rest', async () => {
-  const index = new Index();
+  const index = bare();
   index.addMany(items);
   const expected = oracle(3);
   const lengths: number[] = [];
-  const rows: Pair[] = [];
+  const rows: Pair<'simhash'>[] = [];
   let last = 0;
   for await (const batch of index.pairs({ batch: 100 })) {
     lengths.push(batch.length);
     rows.push(...batch);
-    expect(batch.get(0)).toEqual({ a: batch.a[0], b: batch.b[0], distance: batch.distances[0] });
+    const [a, b, distance] = [batch.a[0], batch.b[0], batch.measures[0]];
+    expect(batch.get(0)).toEqual({ a, b, verified: false, distance });
     expect([batch.get(-1), batch.get(batch.length)]).toEqual([undefined, undefined]);
     expect(batch.progress).toBeGreaterThanOrEqual(last);
     last = batch.progress;
@@ -91,7 +95,7 @@ test('a batch has as many rows as were asked for, the last the rest', async () =
 });
 
 test('leaving the loop ends it, and the index goes on', async () => {
-  const index = new Index();
+  const index = bare();
   index.addMany(items);
   const iterator = index.pairs({ batch: 1 });
   expect((await iterator.next()).value?.length).toBe(1);
@@ -101,21 +105,23 @@ test('leaving the loop ends it, and the index goes on', async () => {
 });
 
 test('what is deleted meanwhile is left out, what is added meanwhile is not in', async () => {
-  const index = new Index();
+  const index = bare();
   index.addMany([7n, 7n, 7n, 7n]);
   const iterator = index.pairs({ batch: 1 });
   await iterator.next();
   index.add(7n);
-  const rest: Pair[] = [];
+  const rest: Pair<'simhash'>[] = [];
   for await (const batch of iterator) rest.push(...batch);
   expect(rest.length).toBe(2);
   index.delete(0);
-  expect(await pairsOf(index)).toEqual([2, 3, 4].map((b) => ({ a: 1, b, distance: 0 })));
+  expect(await pairsOf(index)).toEqual(
+    [2, 3, 4].map((b) => ({ a: 1, b, verified: false, distance: 0 })),
+  );
 });
 
 test('an aborted join rejects with the reason: before, during, and clusters too', async () => {
   const reason = new Error('enough');
-  const index = new Index();
+  const index = bare();
   index.addMany(BigUint64Array.from({ length: 100_000 }, (_, row) => BigInt(row)));
   const signal = AbortSignal.abort(reason);
   await expect(index.pairs({ signal }).next()).rejects.toBe(reason);
@@ -133,7 +139,7 @@ test('an aborted join rejects with the reason: before, during, and clusters too'
 });
 
 test('a closed index ends its joins by name', async () => {
-  const index = new Index();
+  const index = bare();
   index.addMany(items);
   const iterator = index.pairs({ batch: 1 });
   await iterator.next();
@@ -144,12 +150,12 @@ test('a closed index ends its joins by name', async () => {
 });
 
 test('an empty index has no pairs and no clusters', async () => {
-  expect(await pairsOf(new Index())).toEqual([]);
-  expect([...(await new Index().clusters())]).toEqual([]);
+  expect(await pairsOf(bare())).toEqual([]);
+  expect([...(await bare().clusters())]).toEqual([]);
 });
 
 test('a callback of clusters that throws ends the job with its error, and never the process', async () => {
-  const index = new Index({ maxDistance: 8 });
+  const index = bare({ maxDistance: 8 });
   index.addMany(
     BigUint64Array.from(
       { length: 200_000 },

@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { afterAll, expect, test } from 'vitest';
-import { Fingerprinter, Index } from '..';
+import { Index, type SimHashIndexOptions } from '..';
 import { nearby } from './fingerprints';
+import { BARE, bare, near } from './indexes';
 
 const folder = mkdtempSync(join(tmpdir(), 'simhash-index-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -13,7 +14,7 @@ const at = (name: string) => join(folder, name);
 const items = nearby(2000);
 
 /** What a call throws or rejects with; both ways to open a file must agree. */
-async function refusal(path: string, options?: Parameters<typeof Index.open>[1]) {
+async function refusal(path: string, options: SimHashIndexOptions = BARE) {
   const rejected = await Index.open(path, options).catch((error: unknown) => error);
   let thrown: unknown;
   try {
@@ -26,12 +27,12 @@ async function refusal(path: string, options?: Parameters<typeof Index.open>[1])
 }
 
 test('a saved index opens with equal answers, equal ids, and the same next id', async () => {
-  const index = new Index({ window: { maxAge: 1000 }, plan: 'k3-t6' });
+  const index = bare({ window: { maxAge: 1000 }, plan: 'k3-t6' });
   index.addMany(items, { at: items.map((_, row) => row) });
   index.addMany(['短', '', '短'], { at: 2000 });
   index.delete(1500);
   await index.save(at('whole'));
-  const opened = [await Index.open(at('whole')), Index.openSync(at('whole'))];
+  const opened = [await Index.open(at('whole'), BARE), Index.openSync(at('whole'), BARE)];
   for (const other of opened) {
     expect(other.size).toBe(index.size);
     expect([...other.searchMany(items, { maxDistance: 5 })]).toEqual([
@@ -51,25 +52,25 @@ test('a saved index opens with equal answers, equal ids, and the same next id', 
 });
 
 test('an empty index and one without a window go to a file and back', async () => {
-  const index = new Index({ maxDistance: 5 });
+  const index = bare({ maxDistance: 5 });
   await index.save(at('empty'));
-  expect((await Index.open(at('empty'), { maxDistance: 5 })).add(1n)).toBe(0);
-  expect(() => Index.openSync(at('empty')).expire(1)).toThrowError(
+  expect((await Index.open(at('empty'), { ...BARE, maxDistance: 5 })).add(1n)).toBe(0);
+  expect(() => Index.openSync(at('empty'), BARE).expire(1)).toThrowError(
     expect.objectContaining({ code: 'ERR_SIMHASH_NO_WINDOW' }),
   );
 });
 
 test('saving replaces the file as a whole and leaves nothing beside it', async () => {
-  const index = new Index();
+  const index = bare();
   index.addMany(items);
   writeFileSync(at('replaced'), 'something else');
   await Promise.all([index.save(at('replaced')), index.save(at('replaced'))]);
-  expect(Index.openSync(at('replaced')).size).toBe(items.length);
+  expect(Index.openSync(at('replaced'), BARE).size).toBe(items.length);
   expect(readdirSync(folder).filter((name) => name.endsWith('.tmp'))).toEqual([]);
 });
 
 test('an aborted save leaves the old file and nothing beside it', async () => {
-  const index = new Index();
+  const index = bare();
   index.addMany(items);
   writeFileSync(at('kept'), 'as it was');
   const reason = new Error('enough');
@@ -77,27 +78,27 @@ test('an aborted save leaves the old file and nothing beside it', async () => {
   await expect(index.save(at('kept'), { signal })).rejects.toBe(reason);
   const controller = new AbortController();
   // The signal may come too late; then the promise says so, and the file is the new one.
-  const large = new Index();
+  const large = bare();
   large.addMany(BigUint64Array.from({ length: 300_000 }, (_, row) => BigInt(row) << 20n));
   const during = large.save(at('kept'), { signal: controller.signal });
   controller.abort(reason);
   const outcome = await during.then(
-    () => Index.openSync(at('kept')).size,
+    () => Index.openSync(at('kept'), BARE).size,
     (error: unknown) => [error, readFileSync(at('kept'), 'utf8')],
   );
   expect([large.size, [reason, 'as it was']]).toContainEqual(outcome);
   expect(readdirSync(folder).filter((name) => name.endsWith('.tmp'))).toEqual([]);
   await index.save(at('opened'));
-  await expect(Index.open(at('opened'), { signal })).rejects.toBe(reason);
+  await expect(Index.open(at('opened'), { ...BARE, signal })).rejects.toBe(reason);
 });
 
 test('a file that cannot be written or read is named', async () => {
   const missing = at(join('no', 'such', 'folder'));
-  await expect(new Index().save(missing)).rejects.toMatchObject({
+  await expect(bare().save(missing)).rejects.toMatchObject({
     code: 'ERR_SIMHASH_OUTPUT',
     message: `cannot write ${missing}: there is no folder ${dirname(missing)}; make it first`,
   });
-  await expect(new Index().save(folder)).rejects.toMatchObject({ code: 'ERR_SIMHASH_OUTPUT' });
+  await expect(bare().save(folder)).rejects.toMatchObject({ code: 'ERR_SIMHASH_OUTPUT' });
   for (const path of [missing, folder, at('none')]) {
     expect(await refusal(path)).toMatchObject({
       name: 'SimHashError',
@@ -108,7 +109,7 @@ test('a file that cannot be written or read is named', async () => {
 });
 
 test('truncated, flipped and foreign files are refused with file and offset', async () => {
-  const index = new Index({ window: {} });
+  const index = bare({ window: {} });
   index.addMany(items.slice(0, 300), { at: 1 });
   await index.save(at('sound'));
   const sound = readFileSync(at('sound'));
@@ -137,43 +138,47 @@ test('truncated, flipped and foreign files are refused with file and offset', as
     flipped[where] = (flipped[where] ?? 0) ^ (1 << (step & 7));
     expect(await refused(flipped)).toBeLessThanOrEqual(where + 8);
   }
-  expect(Index.openSync(at('sound')).size).toBe(300);
+  expect(Index.openSync(at('sound'), BARE).size).toBe(300);
 });
 
 test('other options than the saved ones are refused, with both', async () => {
-  const index = new Index({ window: { maxAge: 5 }, maxDistance: 2, fingerprinter: { ngram: 3 } });
+  const made = { ...BARE, features: 'chars', ngram: 3 } as const;
+  const index = bare({ ...made, window: { maxAge: 5 }, maxDistance: 2 });
   index.add('这是一条关于天气的消息，明天有雨');
   await index.save(at('made'));
-  const fingerprinter = { ngram: 3 };
   const refused = async (options: object, saved: string, given: string) => {
-    const error = await refusal(at('made'), options);
+    const error = await refusal(at('made'), { ...BARE, ...options });
     expect(error).toMatchObject({ code: 'ERR_SIMHASH_INDEX_MISMATCH' });
     for (const part of [at('made'), saved, given]) {
       expect((error as Error).message).toContain(part);
     }
   };
   await refused({}, 'features chars, ngram 3', 'features auto');
-  await refused({ fingerprinter: { ngram: 3, minFeatures: 3 } }, 'minFeatures 12', 'minFeatures 3');
-  await refused({ fingerprinter: { ngram: 3, normalize: false } }, 'nfkc', 'normalize nothing');
-  await refused({ fingerprinter, maxDistance: 3 }, '2', '3');
-  await refused({ fingerprinter, plan: 'k3-t14' }, index.stats().plan, 'k3-t14');
-  await refused({ fingerprinter, window: { maxAge: 6 } }, 'maxAge 5', 'maxAge 6');
-  await refused({ fingerprinter, window: {} }, 'maxAge 5', 'maxAge any');
-  const same = { fingerprinter: new Fingerprinter({ ngram: 3 }), maxDistance: 2, plan: 'auto' };
+  await refused({ ...made, minFeatures: 3 }, 'minFeatures 12', 'minFeatures 3');
+  await refused({ ...made, normalize: false }, 'nfkc', 'normalize nothing');
+  await refused({ ...made, maxDistance: 3 }, '2', '3');
+  await refused({ ...made, plan: 'k3-t14' }, index.stats().plan, 'k3-t14');
+  await refused({ ...made, window: { maxAge: 6 } }, 'maxAge 5', 'maxAge 6');
+  await refused({ ...made, window: {} }, 'maxAge 5', 'maxAge any');
+  await refused({ ...made, texts: true }, 'none', 'maxLength 65536');
+  await refused({ ...made, minSimilarity: 0.9 }, 'auto 0.8', 'auto 0.9');
+  await refused({ ...made, verify: false }, 'auto 0.8', 'nothing');
+  await refused({ ...made, maxVerifications: 5 }, '1000', '5');
+  const same = { ...made, maxDistance: 2, plan: 'auto', minSimilarity: 0.8 };
   const opened = await Index.open(at('made'), { ...same, window: { maxAge: 5 }, threads: 1 });
-  expect(opened.search('这是一条关于天气的消息，明天有雨')).toEqual([{ id: 0, distance: 0 }]);
+  expect(opened.search('这是一条关于天气的消息，明天有雨')).toEqual([near(0, 0)]);
 });
 
 test('options of open and save are checked', async () => {
   const type = { name: 'TypeError', code: 'ERR_INVALID_ARG_TYPE' };
   await expect(Index.open(1 as never)).rejects.toMatchObject(type);
-  await expect(Index.open('x', { capacity: 1 } as never)).rejects.toMatchObject(type);
-  await expect(new Index().save(undefined as never)).rejects.toMatchObject(type);
+  await expect(Index.open('x', { count: 1 } as never)).rejects.toMatchObject(type);
+  await expect(bare().save(undefined as never)).rejects.toMatchObject(type);
   expect(() => Index.openSync('x', { signal: undefined, at: 1 } as never)).toThrow(TypeError);
 });
 
 test('compact keeps every answer and makes one run', async () => {
-  const index = new Index();
+  const index = bare();
   for (let from = 0; from < items.length; from += 100) index.addMany(items.slice(from, from + 100));
   index.delete(3);
   const before = [...index.searchMany(items)];
@@ -184,7 +189,7 @@ test('compact keeps every answer and makes one run', async () => {
 });
 
 test('an aborted compact rejects with the reason and changes no answer', async () => {
-  const index = new Index();
+  const index = bare();
   index.addMany(items);
   const before = [...index.searchMany(items)];
   const reason = new Error('enough');
@@ -195,13 +200,13 @@ test('an aborted compact rejects with the reason and changes no answer', async (
 });
 
 test('the engine is told the size of an opened index, and that it is gone', async () => {
-  const index = new Index();
+  const index = bare();
   index.addMany(BigUint64Array.from({ length: 200_000 }, (_, row) => BigInt(row) << 20n));
   await index.save(at('large'));
   const script = `
     const { Index } = require(${JSON.stringify(join(__dirname, '..'))});
     (async () => {
-      for (let round = 0; round < 40; round++) await Index.open(${JSON.stringify(at('large'))});
+      for (let round = 0; round < 40; round++) await Index.open(${JSON.stringify(at('large'))}, { method: 'simhash', texts: false });
       console.log(process.memoryUsage().rss);
     })();`;
   const run = (code: string) =>
@@ -214,7 +219,7 @@ test('the engine is told the size of an opened index, and that it is gone', asyn
 });
 
 test('an index does not cross to a worker', async () => {
-  const index = new Index();
+  const index = bare();
   index.add(1n);
   const code = `require('node:worker_threads').parentPort.once('message', () => process.exit(0))`;
   const worker = new Worker(code, { eval: true });

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { expect, test } from 'vitest';
 import { Index, type SharedIndex } from '..';
+import { bare } from './indexes';
 
 const DIST = join(__dirname, '..', 'dist', 'index.js');
 
@@ -18,11 +19,17 @@ function inWorker<T>(body: string, data: object): Promise<T> {
   });
 }
 
-test('two workers that add near-equal texts at once keep exactly one', async () => {
-  const rounds = 2000;
-  const index = new Index({ maxDistance: 16, storeShortTexts: true, keys: true });
-  const gate = new Int32Array(new SharedArrayBuffer(4));
-  const body = `
+test.each([
+  { method: 'simhash', maxDistance: 16 },
+  { method: 'minhash' },
+  { method: 'sentences', sentences: 1 },
+] as const)(
+  'two workers that add near-equal texts at once keep exactly one: $method',
+  async (given) => {
+    const rounds = 2000;
+    const index = new Index({ ...given, keys: true, verify: 'edit' } as { keys: true });
+    const gate = new Int32Array(new SharedArrayBuffer(4));
+    const body = `
     const index = Index.fromShared(data.handle);
     const kept = [];
     for (let round = 0; round < data.rounds; round++) {
@@ -30,29 +37,34 @@ test('two workers that add near-equal texts at once keep exactly one', async () 
       const arrived = Atomics.add(data.gate, 0, 1);
       if (arrived % 2 === 0) Atomics.wait(data.gate, 0, arrived + 1);
       else Atomics.notify(data.gate, 0);
-      const number = String.fromCodePoint(...[0, 7, 14].map((bits) => 0x4e00 + ((Math.imul(round + 1, 0x9e3779b1) >>> bits) % 4096)));
-      const text = round % 2 === 0 ? number + '第' + number + data.own : (number + '号').repeat(9) + data.own;
-      if (index.checkAndAdd(text, { verify: 'edit', key: round + '/' + data.own }).id !== undefined) kept.push(round);
+      const character = (_, at) => {
+        let mixed = Math.imul(round * 80 + at + 1, 0x85ebca6b);
+        mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
+        return 0x4e00 + ((mixed ^ (mixed >>> 16)) & 4095);
+      };
+      const text = String.fromCodePoint(...Array.from({ length: 80 }, character)) + '。' + data.own;
+      if (index.checkAndAdd(text, { key: round + '/' + data.own }).id !== undefined) kept.push(round);
     }
     index.close();
     return kept;`;
-  const run = (own: string) =>
-    inWorker<number[]>(body, { handle: index.share(), gate, rounds, own });
-  const [one, other] = await Promise.all([run('甲'), run('乙')]);
-  const all = [...one, ...other].sort((a, b) => a - b);
-  expect(all).toEqual(Array.from({ length: rounds }, (_, round) => round));
-  expect(index.size).toBe(rounds);
-  // The documents of both are here, with their keys.
-  for (const [round, own] of [
-    [one[0], '甲'],
-    [other[0], '乙'],
-  ]) {
-    if (round !== undefined) expect(index.idOf(`${round}/${own}`)).toBeDefined();
-  }
-});
+    const run = (own: string) =>
+      inWorker<number[]>(body, { handle: index.share(), gate, rounds, own });
+    const [one, other] = await Promise.all([run('甲'), run('乙')]);
+    const all = [...one, ...other].sort((a, b) => a - b);
+    expect(all).toEqual(Array.from({ length: rounds }, (_, round) => round));
+    expect(index.size).toBe(rounds);
+    // The documents of both are here, with their keys.
+    for (const [round, own] of [
+      [one[0], '甲'],
+      [other[0], '乙'],
+    ]) {
+      if (round !== undefined) expect(index.idOf(`${round}/${own}`)).toBeDefined();
+    }
+  },
+);
 
 test('every handle leads to the same index until all who use it have closed', async () => {
-  const index = new Index({ keys: true });
+  const index = bare({ keys: true });
   index.add(7n, { key: 'a' });
   const handle: SharedIndex = structuredClone(index.share());
   expect(index.share()).toEqual(handle);
@@ -89,7 +101,7 @@ test('what is no handle is refused', () => {
 });
 
 test('a shared index is searched and changed by jobs of both sides', async () => {
-  const index = new Index();
+  const index = bare();
   const second = Index.fromShared(index.share());
   const items = BigUint64Array.from({ length: 5000 }, (_, n) =>
     BigInt.asUintN(64, BigInt(n) * 0x9e3779b97f4a7c15n),

@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
-import { Index, MinHashIndex, SentenceIndex } from '..';
+import { Index } from '..';
 import { nearby } from './fingerprints';
+import { bare } from './indexes';
 
 const folder = mkdtempSync(join(tmpdir(), 'simhash-turns-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -48,35 +49,42 @@ interface Case {
   single(): number;
 }
 
+const bands = { hashes: 16, bands: 4, rows: 4 } as const;
+
 const CASES: Readonly<Record<string, () => Case>> = {
-  'Index.addManyAsync with a window': () => {
-    const index = new Index({ window: {} });
+  'addManyAsync of fingerprints with a window': () => {
+    const index = bare({ window: {} });
     const batch = async () => [...(await index.addManyAsync(numbers)).ids];
     return { index, batch, single: () => index.add(1n) };
   },
-  'Index.addManyAsync of a large batch': () => {
-    const index = new Index();
+  'addManyAsync of many fingerprints': () => {
+    const index = bare();
     const batch = async () => [...(await index.addManyAsync(numbers)).ids];
     return { index, batch, single: () => index.add(1n) };
   },
-  'Index.checkAndAddManyAsync': () => {
-    const index = new Index();
+  'checkAndAddManyAsync of fingerprints': () => {
+    const index = bare();
     const batch = async () => checkedIds(await index.checkAndAddManyAsync(numbers));
     return { index, batch, single: () => index.add(1n) };
   },
-  'Index.checkAndAddManyAsync with verify': () => {
-    const index = new Index({ storeShortTexts: true });
-    const how = { verify: 'auto', onDuplicate: 'add' } as const;
+  'checkAndAddManyAsync, verified': () => {
+    const index = new Index({ maxDistance: 8 });
+    const how = { onDuplicate: 'add' } as const;
     const batch = async () => checkedIds(await index.checkAndAddManyAsync(texts, how));
     return { index, batch, single: () => index.add('一') };
   },
-  'MinHashIndex.addManyAsync': () => {
-    const index = new MinHashIndex({ hashes: 16, bands: 4, rows: 4 });
+  'addManyAsync of minhash': () => {
+    const index = new Index(bands);
     const batch = async () => [...(await index.addManyAsync(texts)).ids];
     return { index, batch, single: () => index.add('一') };
   },
-  'SentenceIndex.addManyAsync': () => {
-    const index = new SentenceIndex();
+  'addManyAsync of sentences': () => {
+    const index = new Index({ method: 'sentences' });
+    const batch = async () => [...(await index.addManyAsync(texts)).ids];
+    return { index, batch, single: () => index.add('一') };
+  },
+  'addManyAsync of equal texts': () => {
+    const index = new Index({ method: 'exact', texts: false });
     const batch = async () => [...(await index.addManyAsync(texts)).ids];
     return { index, batch, single: () => index.add('一') };
   },
@@ -98,7 +106,7 @@ test.each(Object.keys(CASES))('%s: single calls are done while it is under way',
 });
 
 test('ids of a batch that nobody came between are consecutive', async () => {
-  const index = new Index();
+  const index = bare();
   index.add(1n);
   const added = await index.addManyAsync(nearby(5));
   expect(added).toEqual({ first: 1, count: 5 });
@@ -106,8 +114,8 @@ test('ids of a batch that nobody came between are consecutive', async () => {
   expect(index.addMany([]).ids.length).toBe(0);
 });
 
-test('a saved index is the index at the call of save: Index', async () => {
-  const index = new Index({ keys: true, storeShortTexts: true, window: { maxAge: 1e9 } });
+test('a saved index is the index at the call of save, keys and texts', async () => {
+  const index = new Index({ maxDistance: 3, keys: true, window: { maxAge: 1e9 } });
   const few = texts.slice(0, 3000);
   const keys = few.map((_, row) => `key ${row}`);
   index.addMany(few, { at: 1000, keys });
@@ -119,7 +127,7 @@ test('a saved index is the index at the call of save: Index', async () => {
   index.expire(2500);
   expect(index.size).toBe(1);
   await saved;
-  const opened = Index.openSync(at('index'));
+  const opened = Index.openSync(at('index'), { method: 'simhash' });
   expect(opened.size).toBe(few.length);
   expect([opened.idOf('key 7'), opened.keyOf(0), opened.search('后来的')]).toEqual([
     7,
@@ -130,8 +138,8 @@ test('a saved index is the index at the call of save: Index', async () => {
   expect([opened.expire(1000), opened.expire(1001)]).toEqual([0, few.length + 1]);
 });
 
-test('a saved index is the index at the call of save: MinHashIndex', async () => {
-  const index = new MinHashIndex({ hashes: 16, bands: 4, rows: 4, window: { maxAge: 1e9 } });
+test('a saved index is the index at the call of save, signatures', async () => {
+  const index = new Index({ ...bands, texts: false, window: { maxAge: 1e9 } });
   const few = texts.slice(0, 3000);
   index.addMany(few, { at: 1000 });
   const saved = index.save(at('minhash'));
@@ -140,7 +148,7 @@ test('a saved index is the index at the call of save: MinHashIndex', async () =>
   index.expire(1500);
   expect(index.size).toBe(500);
   await saved;
-  const opened = MinHashIndex.openSync(at('minhash'), { hashes: 16, bands: 4, rows: 4 });
+  const opened = Index.openSync(at('minhash'), { ...bands, texts: false });
   expect(opened.size).toBe(few.length);
   expect(opened.search(few[0] as string)[0]).toMatchObject({ id: 0, similarity: 1 });
   expect(opened.add('再来', { at: 1000 })).toBe(few.length);
@@ -148,7 +156,7 @@ test('a saved index is the index at the call of save: MinHashIndex', async () =>
 });
 
 test('documents added after pairs began are in no pair', async () => {
-  const index = new Index();
+  const index = bare();
   for (const value of numbers.slice(0, 5000)) index.addMany([value, value ^ 1n]);
   const end = index.size;
   let late = 0;

@@ -1,5 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { type Checked, cosine, Index, jaccard, levenshtein, type Measure } from '..';
+import {
+  type Checked,
+  cosine,
+  dedup,
+  Index,
+  jaccard,
+  levenshtein,
+  type Measure,
+  similarity,
+} from '..';
+import { METHODS } from './indexes';
 
 const ARTICLE =
   '青禾市图书馆新馆昨日起试运行，新馆位于云浦大道东侧，地上五层，藏书八十万册，周一闭馆。';
@@ -26,19 +36,25 @@ describe('a near document counts when its text is similar enough', () => {
   };
 
   test.each(Object.entries(similarities))('by %s, with stored texts', (name, similarity) => {
-    const by = name as Measure;
-    const index = new Index({ maxDistance: 16, storeShortTexts: true });
+    const options = { maxDistance: 16, verify: name as Measure };
+    const index = new Index(options);
     index.add(ARTICLE);
-    const near = index.checkAndAdd(REPOST, { verify: by });
-    expect(near).toMatchObject({ duplicateOf: 0, similarity });
-    expect(index.checkAndAdd(REPOST, { verify: { by, minSimilarity: similarity } })).toEqual(near);
+    const near = index.checkAndAdd(REPOST);
+    expect(near).toMatchObject({ duplicateOf: 0, similarity, verified: true });
+    const [at, above] = [similarity, similarity + 1e-9].map((minSimilarity) => {
+      const index = new Index({ ...options, minSimilarity });
+      index.add(ARTICLE);
+      return index;
+    });
+    expect(at?.checkAndAdd(REPOST)).toEqual(near);
     // At just above its similarity it is a document of its own.
-    const above = similarity + 1e-9;
-    expect(index.checkAndAdd(REPOST, { verify: { by, minSimilarity: above } })).toEqual({ id: 1 });
+    expect(above?.checkAndAdd(REPOST)).toEqual({ id: 1 });
+    expect(at?.search(REPOST, { minSimilarity: similarity + 1e-9 })).toEqual([]);
+    expect(above?.search(REPOST, { minSimilarity: 0.5 })).toHaveLength(2);
   });
 
-  test('with textOf, which is asked for near documents only, the nearest first', () => {
-    const index = new Index({ maxDistance: 16 });
+  test('with textOf, which is asked for near documents only', () => {
+    const index = new Index({ maxDistance: 16, texts: false });
     const texts = [ARTICLE, OTHER];
     index.addMany(texts);
     const asked: number[] = [];
@@ -46,102 +62,72 @@ describe('a near document counts when its text is similar enough', () => {
       asked.push(id);
       return texts[id];
     };
-    expect(index.checkAndAdd(REPOST, { textOf })).toMatchObject({ duplicateOf: 0 });
-    expect(asked).toEqual([]);
-    const near = index.checkAndAdd(REPOST, { verify: 'auto', textOf });
-    expect(near).toMatchObject({ duplicateOf: 0, similarity: jaccard(ARTICLE, REPOST) });
+    const near = index.checkAndAdd(REPOST, { textOf });
+    expect(near).toMatchObject({ duplicateOf: 0, similarity: similarity(ARTICLE, REPOST) });
     expect(asked).toEqual([0]);
     // The texts say otherwise: it is added.
     const bytes = () => new TextEncoder().encode(OTHER);
-    expect(index.checkAndAdd(REPOST, { verify: 'edit', textOf: bytes })).toEqual({ id: 2 });
+    expect(index.checkAndAdd(REPOST, { textOf: bytes })).toEqual({ id: 2 });
     // No text: the distance decides.
-    const blind = index.checkAndAdd(ARTICLE, { verify: 'edit', textOf: () => undefined });
-    expect(blind).toEqual({ duplicateOf: 0, distance: 0 });
+    const blind = index.checkAndAdd(ARTICLE, { textOf: () => undefined });
+    expect(blind).toEqual({ duplicateOf: 0, verified: false, distance: 0 });
   });
 
   test('stored texts come before textOf, longer ones from it', () => {
-    const index = new Index({ maxDistance: 16, storeShortTexts: { maxLength: 10 } });
-    index.addMany([ARTICLE, '四号线今天贯通了啊吧']);
+    const index = new Index({ maxDistance: 16, texts: { maxLength: 60 }, verify: 'edit' });
+    index.addMany([ARTICLE, '四号线今天贯通了啊吧通车了']);
     const textOf = (id: number) => (id === 0 ? ARTICLE : expect.fail('its text is stored'));
-    expect(index.checkAndAdd(REPOST, { verify: 'edit', textOf }).similarity).toBeGreaterThan(0.9);
-    expect(index.checkAndAdd('四号线今天贯通了啊呀', { verify: 'edit', textOf })).toMatchObject({
+    const found = index.checkAndAdd(REPOST, { textOf });
+    expect(found).toMatchObject({ duplicateOf: 0, verified: true });
+    expect(index.checkAndAdd('四号线今天贯通了啊呀通车了', { textOf })).toMatchObject({
       duplicateOf: 1,
-      similarity: 0.9,
+      similarity: 12 / 13,
     });
     // Neither stored nor told.
-    expect(index.checkAndAdd(REPOST, { verify: 'edit' })).not.toHaveProperty('similarity');
+    expect(index.checkAndAdd(REPOST)).not.toHaveProperty('similarity');
+  });
+
+  test('the most similar counts, whatever its distance', () => {
+    const index = new Index({ maxDistance: 16 });
+    index.addMany([ARTICLE.slice(3), ARTICLE]);
+    const best = similarity(ARTICLE, REPOST);
+    expect(index.checkAndAdd(REPOST)).toMatchObject({ duplicateOf: 1, similarity: best });
   });
 });
 
-describe('texts too short for a fingerprint', () => {
-  test('are compared with each other by edit distance', () => {
-    const index = new Index({ storeShortTexts: true });
-    const verify = { by: 'edit', minSimilarity: 0.75 } as const;
-    expect(index.checkAndAdd('今日头条', { verify })).toEqual({ id: 0 });
-    expect(index.checkAndAdd('今曰头条', { verify })).toEqual({
-      duplicateOf: 0,
-      distance: 0,
-      similarity: 0.75,
-    });
-    expect(index.checkAndAdd('今日头条 ', { verify })).toMatchObject({ similarity: 1 });
-    expect(index.checkAndAdd('今曰头条', { verify: 'auto' })).toEqual({ id: 1 });
-    // Without verification equality alone counts.
-    expect(index.checkAndAdd('今天头条')).toEqual({ id: 2 });
-    expect(index.stats().textBytes).toBeGreaterThan(0);
+test.each(METHODS)('%s decides as dedup does', async (method) => {
+  const texts = Array.from({ length: 600 }, (_, n) => {
+    const body = `关于第${(n - (n % 3)) * 7919}号线路调整的通知。请各位乘客留意站内公告，听从工作人员的安排`;
+    return [body, body.replace('留意', '注意'), body.slice(0, 7)][n % 3] ?? '';
   });
-
-  test('and by their features too unless edit distance alone is asked for', () => {
-    for (const [one, other] of [
-      ['庆余年第3集', '庆余年第4集'],
-      ['柯南EP01', '柯南EP02'],
-      ['2021年度汉字', '2020年度汉字'],
-    ] as const) {
-      const index = new Index({ storeShortTexts: true });
-      index.add(one);
-      expect(index.checkAndAdd(other, { verify: 'auto' })).toEqual({ id: 1 });
-      expect(index.checkAndAdd(`${other}。`, { verify: 'auto' }).duplicateOf).toBe(1);
-      expect(index.checkAndAdd(other.slice(1), { verify: 'edit' })).toMatchObject({
-        duplicateOf: 1,
-      });
+  const options = { method } as { method: 'minhash' };
+  const index = new Index(options);
+  // Ids number what is kept, positions what came.
+  const kept: number[] = [];
+  for await (const { doc, index: at, duplicateOf, similarity } of dedup(texts, options)) {
+    const checked = index.checkAndAdd(doc);
+    if (duplicateOf === undefined) {
+      expect(checked).toEqual({ id: kept.length });
+      kept.push(at);
+    } else {
+      expect(checked).toMatchObject({ similarity, verified: true });
+      expect(kept[checked.duplicateOf as number]).toBe(duplicateOf);
     }
-  });
-
-  test('agree with comparing with all of them, whatever the order of thresholds', () => {
-    const index = new Index({ storeShortTexts: true });
-    const kept: string[] = [];
-    let state = 7;
-    const roll = (n: number) => {
-      state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-      return (state >>> 8) % n;
-    };
-    for (let round = 0; round < 2000; round++) {
-      const text = Array.from({ length: 3 + roll(6) }, () => '甲乙丙丁戊'[roll(5)]).join('');
-      const minSimilarity = [0.5, 0.6, 0.75, 0.8][roll(4)] ?? 0.8;
-      const similar = kept.map((other, id) => {
-        const longer = Math.max(text.length, other.length);
-        return { id, similarity: (longer - levenshtein(text, other)) / longer };
-      });
-      similar.sort((a, b) => b.similarity - a.similarity || a.id - b.id);
-      const [best] = similar;
-      const verify = { by: 'edit', minSimilarity } as const;
-      const found: Checked = index.checkAndAdd(text, { verify });
-      if (best !== undefined && best.similarity >= minSimilarity) {
-        const { id: duplicateOf, similarity } = best;
-        expect(found).toEqual({ duplicateOf, distance: 0, similarity });
-        continue;
-      }
-      expect(found).toEqual({ id: kept.length });
-      kept.push(text);
-    }
-    expect(kept.length).toBeGreaterThan(20);
-  });
+  }
+  expect(kept.length).toBeLessThan(600);
 });
 
-test('verify: false, as dedup has it, is refused with what to do', () => {
-  const check = () => new Index().checkAndAdd(REPOST, { verify: false as never });
-  expect(check).toThrowError(
-    'verify must be the name of a measure or { by, minSimilarity }, got false; leave it out to decide by distance alone',
-  );
+test('texts too short for a fingerprint match equal ones only', () => {
+  for (const [one, other] of [
+    ['庆余年第3集', '庆余年第4集'],
+    ['柯南EP01', '柯南EP02'],
+    ['今日头条', '今曰头条'],
+  ] as const) {
+    const index = new Index({ maxDistance: 16, verify: 'edit', minSimilarity: 0.5 });
+    index.add(one);
+    expect(index.checkAndAdd(other)).toEqual({ id: 1 });
+    expect(index.checkAndAdd(` ${other} `)).toMatchObject({ duplicateOf: 1, similarity: 1 });
+  }
 });
 
 test('batches decide as one by one', async () => {
@@ -149,49 +135,59 @@ test('batches decide as one by one', async () => {
     const body = `关于第${(n - (n % 3)) * 7919}号线路调整的通知，请各位乘客留意站内公告`;
     return [body, body.replace('留意', '注意'), body.slice(0, 7)][n % 3] ?? '';
   });
-  const options = { maxDistance: 12, storeShortTexts: true };
-  const verify = { by: 'auto', minSimilarity: 0.7 } as const;
+  const options = { maxDistance: 12, minSimilarity: 0.7 };
   const single = new Index(options);
-  const one = texts.map((text) => single.checkAndAdd(text, { verify }));
-  expect(one.some(({ similarity }) => similarity !== undefined && similarity < 1)).toBe(true);
-  expect([...new Index(options).checkAndAddMany(texts, { verify })]).toEqual(one);
-  expect([...(await new Index(options).checkAndAddManyAsync(texts, { verify }))]).toEqual(one);
+  const one: Checked<'simhash'>[] = texts.map((text) => single.checkAndAdd(text));
+  const similarities = one.map((checked) =>
+    checked.duplicateOf === undefined ? 1 : (checked.similarity ?? 1),
+  );
+  expect(similarities.some((similarity) => similarity < 1)).toBe(true);
+  expect([...new Index(options).checkAndAddMany(texts)]).toEqual(one);
+  expect([...(await new Index(options).checkAndAddManyAsync(texts))]).toEqual(one);
+});
+
+test('candidates beyond maxVerifications are cut, and the check says so', () => {
+  const index = new Index({ maxDistance: 16, maxVerifications: 2, minSimilarity: 1 });
+  for (const text of [ARTICLE, REPOST, ARTICLE.replace('昨日', '明日')]) index.add(text);
+  const checked = index.checkAndAdd(ARTICLE.replace('昨日', '今日'));
+  expect(checked).toEqual({ id: 3, truncated: true });
+  expect(index.checkAndAddMany([ARTICLE.replace('昨日', '后日')]).get(0)).toMatchObject({
+    truncated: true,
+  });
 });
 
 describe('what cannot be is refused', () => {
-  test('verification without texts, and callbacks in batches', async () => {
+  test('callbacks in batches', async () => {
     const index = new Index();
-    expect(code(() => index.checkAndAdd('一', { verify: 'auto' }))).toBe('ERR_INVALID_ARG_VALUE');
-    expect(code(() => index.checkAndAddMany(['一'], { verify: 'auto' }))).toBe(
-      'ERR_INVALID_ARG_VALUE',
-    );
     const textOf = () => '';
     expect(code(() => index.checkAndAddMany(['一'], { textOf } as never))).toBe(
       'ERR_INVALID_ARG_VALUE',
     );
-    await expect(index.checkAndAddManyAsync(['一'], { textOf } as never)).rejects.toThrow(
-      'storeShortTexts',
-    );
+    await expect(index.checkAndAddManyAsync(['一'], { textOf } as never)).rejects.toThrow('texts');
     expect(index.size).toBe(0);
   });
 
   test('other measures, and similarities out of range', () => {
-    const index = new Index({ storeShortTexts: true });
-    const check = (verify: unknown) => code(() => index.checkAndAdd('一', { verify } as never));
-    expect(check('editing')).toBe('ERR_INVALID_ARG_VALUE');
-    expect(check({ by: 'editing' })).toBe('ERR_INVALID_ARG_VALUE');
-    expect(check({ minSimilarity: 0 })).toBe('ERR_OUT_OF_RANGE');
-    expect(check({ minSimilarity: 1.1 })).toBe('ERR_OUT_OF_RANGE');
-    expect(check({ least: 1 })).toBe('ERR_INVALID_ARG_TYPE');
-    expect(code(() => new Index({ storeShortTexts: { maxLength: 0 } }))).toBe('ERR_OUT_OF_RANGE');
-    expect(code(() => new Index({ storeShortTexts: 3 } as never))).toBe('ERR_INVALID_ARG_TYPE');
+    const make = (options: unknown) => code(() => new Index(options as { verify: 'auto' }));
+    expect(make({ verify: 'editing' })).toBe('ERR_INVALID_ARG_VALUE');
+    expect(make({ verify: { by: 'edit' } })).toBe('ERR_INVALID_ARG_TYPE');
+    expect(make({ minSimilarity: 1.1 })).toBe('ERR_OUT_OF_RANGE');
+    expect(make({ maxVerifications: 0 })).toBe('ERR_OUT_OF_RANGE');
+    expect(make({ texts: { maxLength: 0 } })).toBe('ERR_OUT_OF_RANGE');
+    expect(make({ texts: 3 })).toBe('ERR_INVALID_ARG_TYPE');
+    const index = new Index();
+    expect(code(() => index.search('一', { verify: 'edit' } as never))).toBe(
+      'ERR_INVALID_ARG_VALUE',
+    );
+    expect(code(() => index.search('一', { verify: false, minSimilarity: 0.5 }))).toBe(
+      'ERR_INVALID_ARG_VALUE',
+    );
   });
 
   test('what textOf throws or returns ends the check, and nothing was added', () => {
-    const index = new Index({ maxDistance: 16 });
+    const index = new Index({ maxDistance: 16, texts: false });
     index.add(ARTICLE);
-    const check = (textOf: unknown) => () =>
-      index.checkAndAdd(REPOST, { verify: 'edit', textOf } as never);
+    const check = (textOf: unknown) => () => index.checkAndAdd(REPOST, { textOf } as never);
     const reason = new Error('database is down');
     expect(
       check(() => {
@@ -205,15 +201,15 @@ describe('what cannot be is refused', () => {
   });
 
   test('textOf may use the index itself', () => {
-    const index = new Index({ maxDistance: 16, keys: true });
+    const index = new Index({ maxDistance: 16, keys: true, texts: false });
     const texts = new Map([['a', ARTICLE]]);
     index.add(ARTICLE, { key: 'a' });
     const textOf = (id: number) => {
       index.checkAndAdd(OTHER, { key: 'other' });
+      index.search(OTHER);
       return texts.get(index.keyOf(id) ?? '');
     };
-    const found = index.checkAndAdd(REPOST, { verify: 'edit', textOf });
-    expect(found).toMatchObject({ duplicateOf: 0 });
+    expect(index.checkAndAdd(REPOST, { textOf })).toMatchObject({ duplicateOf: 0, key: 'a' });
     expect(index.idOf('other')).toBe(1);
   });
 });

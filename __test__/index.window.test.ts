@@ -2,8 +2,9 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type Checked, Index, MinHashIndex, SentenceIndex, type Window } from '..';
+import { type Checked, Index, type Window } from '..';
 import { distance, nearby } from './fingerprints';
+import { BARE, bare, copy, METHODS, of } from './indexes';
 
 type OnDuplicate = 'skip' | 'add' | 'touch';
 
@@ -18,7 +19,7 @@ class Model {
     this.#window = window;
   }
 
-  checkAndAdd(item: bigint, at: number, onDuplicate: OnDuplicate): Checked {
+  checkAndAdd(item: bigint, at: number, onDuplicate: OnDuplicate): Checked<'simhash'> {
     this.#latest = Math.max(this.#latest, at);
     this.expire(this.#latest - (this.#window.maxAge ?? Number.POSITIVE_INFINITY));
     const near = this.live
@@ -32,7 +33,7 @@ class Model {
       );
       if (touched !== undefined) this.live.push({ ...touched, at: this.#latest });
     }
-    const match = near && { duplicateOf: near.id, distance: near.distance };
+    const match = near && { ...copy(near.id, near.distance), verified: false as const };
     if (near !== undefined && onDuplicate !== 'add') return { ...match };
     while (this.live.length + 1 > (this.#window.maxCount ?? Number.POSITIVE_INFINITY)) {
       this.live.shift();
@@ -68,16 +69,16 @@ test.each(
   const expected = items.map((item, row) => model.checkAndAdd(item, times[row] ?? 0, onDuplicate));
   expect(expected.some(({ duplicateOf }) => duplicateOf !== undefined)).toBe(true);
 
-  const single = new Index({ window });
+  const single = bare({ window });
   const one = items.map((item, row) =>
     single.checkAndAdd(item, { at: new Date(times[row] ?? 0), onDuplicate }),
   );
   expect(one).toEqual(expected);
 
-  const batch = new Index({ window });
+  const batch = bare({ window });
   expect([...batch.checkAndAddMany(items, { at: times, onDuplicate })]).toEqual(expected);
-  const later = new Index({ window });
-  const halves: Checked[] = [];
+  const later = bare({ window });
+  const halves: Checked<'simhash'>[] = [];
   for (const from of [0, 600]) {
     const at = Float64Array.from(times.slice(from, from + 600));
     const half = items.slice(from, from + 600);
@@ -96,19 +97,19 @@ test.each(
 });
 
 test('nothing older than the limit is matched, nothing younger is lost', () => {
-  const index = new Index({ window: { maxAge: 1000 } });
+  const index = bare({ window: { maxAge: 1000 } });
   expect(index.add(7n, { at: 5000 })).toBe(0);
-  expect(index.checkAndAdd(7n, { at: 6000 })).toEqual({ duplicateOf: 0, distance: 0 });
+  expect(index.checkAndAdd(7n, { at: 6000 })).toEqual(copy(0, 0));
   expect(index.checkAndAdd(7n, { at: 6001 })).toEqual({ id: 1 });
   expect(index.has(0)).toBe(false);
 });
 
 test('touch renews, skip does not', () => {
   for (const [onDuplicate, last] of [
-    ['touch', { duplicateOf: 0, distance: 0 }],
+    ['touch', copy(0, 0)],
     ['skip', { id: 1 }],
   ] as const) {
-    const index = new Index({ window: { maxAge: 1000 } });
+    const index = bare({ window: { maxAge: 1000 } });
     index.add(7n, { at: 1000 });
     index.checkAndAdd(7n, { at: 1900, onDuplicate });
     expect(index.checkAndAdd(7n, { at: 2500, onDuplicate })).toEqual(last);
@@ -116,16 +117,16 @@ test('touch renews, skip does not', () => {
 });
 
 test('add keeps both, with the match', () => {
-  const index = new Index();
+  const index = bare();
   index.add(7n);
-  const both = { id: 1, duplicateOf: 0, distance: 1 };
+  const both = { id: 1, ...copy(0, 1) };
   expect(index.checkAndAdd(6n, { onDuplicate: 'add' })).toEqual(both);
   const [batch] = index.checkAndAddMany([5n], { onDuplicate: 'add' });
-  expect(batch).toEqual({ id: 2, duplicateOf: 0, distance: 1 });
+  expect(batch).toEqual({ id: 2, ...copy(0, 1) });
 });
 
 test('addMany takes one time for all, one for each, or the clock', async () => {
-  const index = new Index({ window: {} });
+  const index = bare({ window: {} });
   expect(index.addMany([1n, 2n], { at: 1000 })).toEqual({ first: 0, count: 2 });
   expect(await index.addManyAsync([3n, 4n], { at: [2000, new Date(3000)] })).toEqual({
     first: 2,
@@ -133,14 +134,14 @@ test('addMany takes one time for all, one for each, or the clock', async () => {
   });
   expect(index.addMany([], { at: 4000 })).toEqual({ first: 4, count: 0 });
   expect(index.expire(2001)).toBe(3);
-  expect([...index.checkAndAddMany([9n])]).toEqual([{ duplicateOf: 3, distance: 3 }]);
-  const now = new Index({ window: { maxAge: 3_600_000 } });
+  expect([...index.checkAndAddMany([9n])]).toEqual([copy(3, 3)]);
+  const now = bare({ window: { maxAge: 3_600_000 } });
   now.addMany([1n, 2n]);
   expect([now.expire(Date.now() - 60_000), now.expire(Date.now() + 60_000)]).toEqual([0, 2]);
 });
 
 test('memory of a window is flat', async () => {
-  const index = new Index({ window: { maxCount: 2000 } });
+  const index = bare({ window: { maxCount: 2000 } });
   const sizes: number[] = [];
   const source = nearby(10_000);
   for (let round = 0; round < 40; round++) {
@@ -156,28 +157,30 @@ test('memory of a window is flat', async () => {
   expect(Math.max(...sizes.slice(20))).toBeLessThan(2 * Math.max(...sizes.slice(0, 20)));
 });
 
-const made = {
-  Index: (window: Window) => new Index({ window }),
-  MinHashIndex: (window: Window) => new MinHashIndex({ window }),
-  SentenceIndex: (window: Window) => new SentenceIndex({ window }),
-};
-
-test.each(Object.entries(made))('an empty batch changes nothing: %s', async (_, make) => {
-  const index = make({ maxAge: 100 });
+test.each(METHODS)('an empty batch changes nothing: %s', async (method) => {
+  const index = of(method, { window: { maxAge: 100 } });
   index.add('一个文本', { at: 1000 });
   for (const at of [undefined, 5000, []]) {
     expect(index.addMany([], { at })).toEqual({ first: 1, count: 0 });
     expect(await index.addManyAsync([], { at })).toEqual({ first: 1, count: 0 });
     expect(index.checkAndAddMany([], { at }).length).toBe(0);
     expect((await index.checkAndAddManyAsync([], { at })).length).toBe(0);
-    if (index instanceof Index) index.addMany(new BigUint64Array(0), { at });
-    if (index instanceof SentenceIndex) expect(index.similarIdMany([], { at }).length).toBe(0);
   }
   index.add('另一个', { at: 1100 });
   expect(index.size).toBe(2);
+  const groups = new Index({ groups: true, window: { maxAge: 100 } });
+  groups.similarId('一个文本', { at: 1000 });
+  expect(groups.similarIdMany([], { at: 5000 }).length).toBe(0);
+  expect(groups.similarId('一个文本', { at: 1100 })).toBe(0);
+  const bits = bare({ window: { maxAge: 100 } });
+  bits.add(1n, { at: 1000 });
+  bits.addMany(new BigUint64Array(0), { at: 5000 });
+  bits.add(1n, { at: 1100 });
+  expect(bits.size).toBe(2);
 });
 
-test.each(Object.entries(made))('a time far ahead of the clock is refused: %s', async (_, make) => {
+test.each(METHODS)('a time far ahead of the clock is refused: %s', async (method) => {
+  const make = (window: Window) => of(method, { window });
   const index = make({ maxAge: 3_600_000 });
   const now = Date.now();
   index.add('一个文本', { at: now });
@@ -216,25 +219,25 @@ test.each(Object.entries(made))('a time far ahead of the clock is refused: %s', 
 
 test('the skew belongs to an open index: any may be given for a file', async () => {
   const path = join(mkdtempSync(join(tmpdir(), 'simhash-skew-')), 'index');
-  const index = new Index({ window: { maxAge: 1000, maxSkew: 5 } });
+  const index = bare({ window: { maxAge: 1000, maxSkew: 5 } });
   index.add(1n, { at: 1000 });
   await index.save(path);
   const far = Date.now() + 1e12;
-  expect(() => Index.openSync(path).add(2n, { at: far })).toThrowError(
+  expect(() => Index.openSync(path, BARE).add(2n, { at: far })).toThrowError(
     /window\.maxSkew is 86400000 ms/,
   );
   for (const window of [{ maxSkew: Infinity }, { maxAge: 1000, maxSkew: Infinity }]) {
-    const opened = await Index.open(path, { window });
+    const opened = await Index.open(path, { ...BARE, window });
     opened.add(2n, { at: far });
     expect(opened.size).toBe(1);
   }
-  expect(() => Index.openSync(path, { window: { maxAge: 2000, maxSkew: 5 } })).toThrowError(
-    /window/,
-  );
+  expect(() =>
+    Index.openSync(path, { ...BARE, window: { maxAge: 2000, maxSkew: 5 } }),
+  ).toThrowError(/window/);
 });
 
 test('times and windows that make no sense are refused', () => {
-  const index = new Index({ window: {} });
+  const index = bare({ window: {} });
   const range = { name: 'RangeError', code: 'ERR_OUT_OF_RANGE' };
   const type = { name: 'TypeError', code: 'ERR_INVALID_ARG_TYPE' };
   const thrown = (call: () => unknown) => {
@@ -258,8 +261,8 @@ test('times and windows that make no sense are refused', () => {
   });
   expect(index.size).toBe(0);
   for (const window of [{ maxAge: 0 }, { maxCount: 0 }, { maxCount: 2 ** 32 }]) {
-    expect(thrown(() => new Index({ window }))).toMatchObject(range);
+    expect(thrown(() => bare({ window }))).toMatchObject(range);
   }
-  expect(thrown(() => new Index({ window: { age: 1 } as never }))).toMatchObject(type);
-  expect(thrown(() => new Index().expire(1))).toMatchObject({ code: 'ERR_SIMHASH_NO_WINDOW' });
+  expect(thrown(() => bare({ window: { age: 1 } as never }))).toMatchObject(type);
+  expect(thrown(() => bare().expire(1))).toMatchObject({ code: 'ERR_SIMHASH_NO_WINDOW' });
 });

@@ -11,7 +11,7 @@ const items = BigUint64Array.from({ length: 200_000 }, (_, row) =>
 
 test('a dropped index is collected', async () => {
   const held = (() => {
-    const index = new Index();
+    const index = new Index({ maxDistance: 3, texts: false });
     index.addMany(items);
     return new WeakRef(index);
   })();
@@ -27,7 +27,7 @@ test('dropped indexes are collected without being asked for, because the engine 
   // 100 of more than 10 MB each; to an engine that saw only the objects they would be a few kilobytes.
   const held: WeakRef<Index>[] = [];
   for (let round = 0; round < 100; round++) {
-    const index = new Index();
+    const index = new Index({ maxDistance: 3, texts: false });
     index.addMany(items);
     held.push(new WeakRef(index));
     await sleep(1);
@@ -77,7 +77,7 @@ function sizeIn(marks: Map<string, number>): number {
 
 test('the engine is told the bytes of stats() after addMany, and that they are gone after close()', () => {
   const marks = outsideMemory(`
-    const index = new Index();
+    const index = new Index({ maxDistance: 3, texts: false });
     index.addMany(items);
     mark('size ' + size(index));
     mark('added');
@@ -92,11 +92,11 @@ test('the engine is told the bytes of stats() after addMany, and that they are g
 
 test('and after addManyAsync, checkAndAddMany, and when the index is collected', () => {
   const marks = outsideMemory(`
-    let index = new Index();
+    let index = new Index({ maxDistance: 3, texts: false });
     await index.addManyAsync(items);
     mark('size ' + size(index));
     mark('async');
-    const other = new Index();
+    const other = new Index({ maxDistance: 3, texts: false });
     other.checkAndAddMany(items);
     mark('two');
     other.close();

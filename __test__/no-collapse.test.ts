@@ -1,7 +1,8 @@
 /** Texts with too few features for a fingerprint are never near each other, however the public calls are put together. */
 import vm from 'node:vm';
 import { describe, expect, test } from 'vitest';
-import { Fingerprinter, Fingerprints, Index, type Items, MinHasher, MinHashIndex } from '..';
+import { Fingerprinter, Fingerprints, Index, type Items, MinHasher } from '..';
+import { bare, copy, near } from './indexes';
 
 const by = new Fingerprinter();
 const SHORT = ['好的', '收到', '谢谢', '再见', '', '嗯', 'ok', '！？'];
@@ -12,7 +13,7 @@ const LONG = Array.from({ length: 7 }, (_, row) =>
 const MIXED = SHORT.flatMap((text, row) => [text, ...LONG.slice(row, row + 1)]);
 
 /** Ways to put the same fingerprints into an index. */
-const forms: Record<string, (found: Fingerprints) => Items> = {
+const forms: Record<string, (found: Fingerprints) => Items<'simhash', false>> = {
   'the batch': (found) => found,
   'its values': (found) => found.values,
   'a view of its values': (found) => found.values.subarray(0),
@@ -40,12 +41,12 @@ describe.each(all)('$how, then $what', ({ make, form }) => {
   test('keeps short texts apart, and finds the others as texts do', async () => {
     const items = form(await make(MIXED));
     const expected = MIXED.map((text) => by.fingerprint(text));
-    const one = new Index();
+    const one = bare();
     const checked = [...one.checkAndAddMany(items)];
     // Every row gets an id of its own: the long texts differ, and the short ones match nothing.
     expect(checked.map(({ id }) => id)).toEqual(MIXED.map((_, id) => id));
-    expect([...(await new Index().checkAndAddManyAsync(items))]).toEqual(checked);
-    for (const index of [one, new Index(), new Index({ storeShortTexts: true, keys: true })]) {
+    expect([...(await bare().checkAndAddManyAsync(items))]).toEqual(checked);
+    for (const index of [one, bare(), bare({ keys: true })]) {
       if (index !== one) expect(index.addMany(items)).toEqual({ first: 0, count: MIXED.length });
       const found = [...index.searchMany(items, { maxDistance: 16 })];
       expect([...(await index.searchManyAsync(items, { maxDistance: 16 }))]).toEqual(found);
@@ -58,7 +59,7 @@ describe.each(all)('$how, then $what', ({ make, form }) => {
       expect(index.search(0n)).toEqual([]);
       for (const row of expected.keys()) expect(index.has(row)).toBe(true);
     }
-    const later = new Index();
+    const later = bare();
     expect(await later.addManyAsync(items)).toEqual({ first: 0, count: MIXED.length });
     // Once more: what has a fingerprint is a copy, what has none is not.
     const again = [...later.checkAndAddMany(items)];
@@ -81,7 +82,7 @@ test('any part of the values is known by its place', () => {
     [299, 300],
     [5, 5],
   ]) {
-    const index = new Index();
+    const index = bare();
     index.addMany(values.subarray(from, to));
     const expected = texts.slice(from, to).filter((text) => by.fingerprint(text) === undefined);
     const rows = [...index.searchMany(values.subarray(from, to))];
@@ -97,7 +98,7 @@ test('a column of many slices is what it was when the call was made', async () =
   const valid = new Uint8Array(Math.ceil(rows / 8));
   for (let row = 0; row < rows; row++) if (row % 3 > 0) valid[row >> 3] |= 1 << (row & 7);
   const batch = new Fingerprints(values, valid);
-  const [one, other] = [new Index(), new Index()];
+  const [one, other] = [bare(), bare()];
   one.addMany(batch);
   const adding = other.addManyAsync(batch);
   const expected = [...one.searchMany(values.subarray(190_000))];
@@ -114,7 +115,7 @@ test('a column of many slices is what it was when the call was made', async () =
   }
   // Raw numbers in slices too, zeros and all.
   const raw = new BigUint64Array(rows);
-  const counted = new Index();
+  const counted = bare();
   await counted.addManyAsync(raw);
   expect(counted.search(0n, { limit: 1 }).truncated).toBe(true);
 });
@@ -122,21 +123,18 @@ test('a column of many slices is what it was when the call was made', async () =
 test('rows that were written to count, and so do zeros of the caller', () => {
   const { values, valid } = by.fingerprintMany(['好的', '收到']);
   values[1] = 5n;
-  const index = new Index();
+  const index = bare();
   index.addMany(values);
-  expect(index.search(5n)).toEqual([{ id: 1, distance: 0 }]);
+  expect(index.search(5n)).toEqual([near(1, 0)]);
   expect(valid[0]).toBe(0);
-  const own = new Index();
-  expect([...own.checkAndAddMany(BigUint64Array.of(0n, 0n))]).toEqual([
-    { id: 0 },
-    { duplicateOf: 0, distance: 0 },
-  ]);
-  expect([...own.checkAndAddMany([0n])]).toEqual([{ duplicateOf: 0, distance: 0 }]);
+  const own = bare();
+  expect([...own.checkAndAddMany(BigUint64Array.of(0n, 0n))]).toEqual([{ id: 0 }, copy(0, 0)]);
+  expect([...own.checkAndAddMany([0n])]).toEqual([copy(0, 0)]);
 });
 
 test('what has no fingerprint has none to add: rows one by one, and spread', () => {
   const found = by.fingerprintMany(MIXED);
-  const index = new Index();
+  const index = bare();
   const code = (call: () => unknown) => {
     try {
       return call();
@@ -154,7 +152,7 @@ test('what has no fingerprint has none to add: rows one by one, and spread', () 
 });
 
 test('empty signatures match nothing', () => {
-  const index = new MinHashIndex();
+  const index = new Index({ texts: false });
   const signatures = new MinHasher().signatureMany(['', ' ', '']);
   expect([...index.checkAndAddMany([...signatures])].map(({ id }) => id)).toEqual([0, 1, 2]);
   expect([...index.searchMany([...signatures])]).toEqual([[], [], []]);
@@ -176,9 +174,9 @@ test('typed arrays of another realm are typed arrays', async () => {
     times: Float64Array.of(1, 2, 3),
     date: new Date(5),
   })`);
-  const index = new Index({ maxDistance: 0, window: {} });
+  const index = bare({ maxDistance: 0, window: {} });
   expect(index.addMany(numbers, { at: times })).toEqual({ first: 0, count: 3 });
-  expect(index.search(2n)).toEqual([{ id: 1, distance: 0 }]);
+  expect(index.search(2n)).toEqual([near(1, 0)]);
   expect(index.add(bytes, { at: date })).toBe(3);
   expect(index.search('xy').map(({ id }) => id)).toEqual([3]);
   expect(index.expire(date)).toBe(3);
@@ -186,5 +184,5 @@ test('typed arrays of another realm are typed arrays', async () => {
   expect(new Fingerprints(numbers, bytes).get(0)).toBe(undefined);
   const hasher = new MinHasher();
   expect(hasher.estimate(signature, signature).similarity).toBe(1);
-  expect(new MinHashIndex().addMany([signature])).toEqual({ first: 0, count: 1 });
+  expect(new Index({ texts: false }).addMany([signature])).toEqual({ first: 0, count: 1 });
 });

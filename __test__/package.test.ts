@@ -94,10 +94,10 @@ describe('the tarball', () => {
 
 describe('installed with --ignore-scripts in an empty project', () => {
   const use = `
-    const index = new Index();
+    const index = new Index({ maxDistance: 3, texts: false });
     const checked = [index.checkAndAdd(7n), index.checkAndAdd(7n)];
     console.log(JSON.stringify(checked));`;
-  const printed = '[{"id":0},{"duplicateOf":0,"distance":0}]\n';
+  const printed = '[{"id":0},{"duplicateOf":0,"verified":false,"distance":0}]\n';
   const node = (...args: string[]) =>
     execFileSync(process.execPath, args, { cwd: project.path, encoding: 'utf8' });
 
@@ -111,9 +111,21 @@ describe('installed with --ignore-scripts in an empty project', () => {
     expect(node('use.cjs')).toBe(printed);
   });
 
+  test("stores of one's own are a path of their own, for both kinds of modules", () => {
+    const keep = `
+      const store = { batch: async () => {}, clear: async () => {}, async *iterator() {} };
+      LevelSentenceIndex.open(store).then(async (index) => console.log(await index.similarId('x')));`;
+    const from = "'@x/simhash-native/level'";
+    project.write('level.mjs', `import { LevelSentenceIndex } from ${from};\n${keep}`);
+    project.write('level.cjs', `const { LevelSentenceIndex } = require(${from});\n${keep}`);
+    for (const file of ['level.mjs', 'level.cjs']) expect(node(file)).toBe('0\n');
+  });
+
   test.each(['mts', 'cts'])('TypeScript (.%s, node16) compiles strictly and uses it', (kind) => {
     const typed = `import { Index, type Match } from '@x/simhash-native';
-const found: Match[] = new Index({ maxDistance: 3 }).search(1n);
+import type { Level } from '@x/simhash-native/level';
+export declare const store: Level;
+const found: Match<'simhash'>[] = new Index({ maxDistance: 3, texts: false }).search(1n);
 if (found.length > 0) throw new Error('an empty index found something');
 // @ts-expect-error unknown option
 const wrong = () => new Index({ distance: 3 });

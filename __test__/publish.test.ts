@@ -19,7 +19,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { afterAll, expect, test } from 'vitest';
-import { dedupFiles, Index, MinHashIndex, SentenceIndex } from '..';
+import { dedupFiles, Index } from '..';
 import { Folder } from './cli-run';
 import { passage, passages } from './passages';
 
@@ -33,10 +33,11 @@ const record = `${JSON.stringify({ text })}\n`;
 const mode = (path: string) => statSync(path).mode & 0o777;
 
 const saved = [
-  ['Index', () => new Index()],
-  ['Index with texts', () => new Index({ storeShortTexts: true })],
-  ['MinHashIndex', () => new MinHashIndex()],
-  ['SentenceIndex', () => new SentenceIndex()],
+  ['Index of fingerprints', () => new Index({ maxDistance: 3, texts: false })],
+  ['Index with texts', () => new Index()],
+  ['Index of signatures', () => new Index({ texts: false })],
+  ['Index of sentences', () => new Index({ groups: true })],
+  ['Index of equal texts', () => new Index({ method: 'exact', texts: false })],
 ] as const;
 
 /** Every way to write a file, and the mode of one that is new. */
@@ -85,7 +86,7 @@ test.each(ways)('%s keeps permissions and links', async (_name, write, usual) =>
   expect(readdirSync(here).sort()).toEqual(['dangling', 'link', 'made', 'new', 'real']);
 });
 
-test.each(ways.slice(0, 4))('%s refuses pipes and devices at once', async (_name, write) => {
+test.each(ways.slice(0, 5))('%s refuses pipes and devices at once', async (_name, write) => {
   const here = folder();
   const pipe = join(here, 'pipe');
   execFileSync('mkfifo', [pipe]);
@@ -126,22 +127,25 @@ test('dedupFiles writes to a pipe as records come, and the pipe stays', async ()
   expect(lstatSync(at('pipe')).isFIFO()).toBe(true);
 });
 
-test('a SentenceIndex is saved as it is at the call', async () => {
+/** A file of groups to which changes are written. */
+const LOG = { groups: true, texts: false, durability: 'commit' } as const;
+
+test('an index of groups is saved as it is at the call', async () => {
   const path = join(folder(), 'saved');
-  const index = new SentenceIndex();
+  const index = await Index.open(join(folder(), 'own'), LOG);
   index.addMany(passages(400));
   const first = index.save(path);
   // In the same turn, and while the file is being written.
   for (let n = 400; n < 420; n++) index.add(passage(n));
   await first;
   await index.addManyAsync(passages(20));
-  const opened = await SentenceIndex.open(path);
+  const opened = await Index.open(path, LOG);
   expect([opened.size, index.size]).toEqual([400, 440]);
   expect([opened.has(399), opened.has(400)]).toEqual([true, false]);
   opened.close();
   const batch = index.addManyAsync(passages(5000));
   await Promise.all([index.save(path), batch]);
-  const again = await SentenceIndex.open(path);
+  const again = await Index.open(path, LOG);
   // A batch is its items one by one: those that came before the call are in the file.
   expect(again.size).toBeGreaterThanOrEqual(440);
   expect([again.has(again.size - 1), again.has(again.size)]).toEqual([true, false]);
@@ -151,14 +155,14 @@ test('a SentenceIndex is saved as it is at the call', async () => {
 test('of two workers that make one new file exactly one has it, and nothing acknowledged is lost', async () => {
   const code = `
     const { parentPort, workerData } = require('node:worker_threads');
-    const { SentenceIndex } = require(workerData.module);
+    const { Index } = require(workerData.module);
     let index;
     parentPort.on('message', ({ path }) => {
       if (path === undefined) { index?.close(); index = undefined; return parentPort.postMessage({}); }
       Atomics.add(workerData.gate, 0, 1);
       while (Atomics.load(workerData.gate, 0) < 2);
       try {
-        index = SentenceIndex.openSync(path);
+        index = Index.openSync(path, { groups: true, texts: false, durability: 'commit' });
         for (let n = 0; n < 3; n++) index.add('工人' + workerData.who + '写下的第' + n + '句足够长而且独特的句子。');
         parentPort.postMessage({ added: 3 });
       } catch (error) { parentPort.postMessage({ added: 0, code: error.code }); }
@@ -181,18 +185,18 @@ test('of two workers that make one new file exactly one has it, and nothing ackn
     expect(answers.map(({ added }) => added).sort()).toEqual([0, 3]);
     expect(answers.find(({ added }) => added === 0)?.code).toBe('ERR_SIMHASH_INDEX_LOCKED');
     await Promise.all(workers.map((worker) => ask(worker, {})));
-    const opened = SentenceIndex.openSync(path);
+    const opened = Index.openSync(path, LOG);
     expect(opened.size).toBe(3);
     opened.close();
   }
   await Promise.all(workers.map((worker) => worker.terminate()));
 });
 
-test('a SentenceIndex counts what was acknowledged when its file cannot grow', async () => {
+test('an index in a file counts what was acknowledged when its file cannot grow', async () => {
   const path = join(folder(), 'full');
   const code = `
-    const { SentenceIndex } = require(${JSON.stringify(join(__dirname, '..'))});
-    const index = SentenceIndex.openSync(process.argv[1], { durability: 'system' });
+    const { Index } = require(${JSON.stringify(join(__dirname, '..'))});
+    const index = Index.openSync(process.argv[1], { groups: true, texts: false, durability: 'system' });
     let acknowledged = 0;
     try {
       for (;;) { index.add('第' + acknowledged + '个文件里有一句足够长的独特句子。'); acknowledged++; }
@@ -206,7 +210,7 @@ test('a SentenceIndex counts what was acknowledged when its file cannot grow', a
   const { acknowledged, ...rest } = JSON.parse(ran.stdout) as { acknowledged: number };
   expect(acknowledged).toBeGreaterThan(100);
   expect(rest).toEqual({ size: acknowledged, found: 0, code: 'ERR_SIMHASH_OUTPUT' });
-  const opened = await SentenceIndex.open(path);
+  const opened = await Index.open(path, LOG);
   expect([opened.size, opened.stats().tornBytes]).toEqual([acknowledged, 0]);
   opened.close();
 });

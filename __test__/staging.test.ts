@@ -1,7 +1,8 @@
 /** Large batches are copied in slices; nobody can tell but the timers. */
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { Fingerprinter, Index, MinHasher, MinHashIndex, SentenceIndex } from '..';
+import { Fingerprinter, Index, MinHasher } from '..';
+import { bare } from './indexes';
 
 const by = new Fingerprinter();
 const texts = Array.from({ length: 20_000 }, (_, row) =>
@@ -41,7 +42,7 @@ test('an element that is refused is named by its place in the whole array', asyn
 });
 
 test('a batch of many slices is one step for an index', async () => {
-  const [one, other] = [new Index(), new Index()];
+  const [one, other] = [bare(), bare()];
   const whole = one.checkAndAddMany(texts);
   const sliced = await other.checkAndAddManyAsync(texts);
   expect([...sliced]).toEqual([...whole]);
@@ -68,7 +69,7 @@ test('an abort between slices leaves nothing behind', async () => {
   expect(index.size).toBe(0);
 });
 
-async function expectNothingOfAborted(index: MinHashIndex | SentenceIndex): Promise<void> {
+async function expectNothingOfAborted(index: Index | Index<'sentences'>): Promise<void> {
   const controller = new AbortController();
   const adding = index.addManyAsync(texts, { signal: controller.signal });
   await turn();
@@ -82,7 +83,7 @@ test('MinHash takes many slices as one batch too', async () => {
   const signatures = hasher.signatureMany(texts);
   expect([...(await hasher.signatureManyAsync(texts))]).toEqual([...signatures]);
   const mixed = texts.map((text, row) => (row % 5 === 0 ? (signatures.get(row) ?? text) : text));
-  const [one, other] = [new MinHashIndex(), new MinHashIndex()];
+  const [one, other] = [new Index({ texts: false }), new Index({ texts: false })];
   expect([...(await other.checkAndAddManyAsync(mixed))]).toEqual([...one.checkAndAddMany(mixed)]);
   expect([...(await other.searchManyAsync(mixed))]).toEqual([...one.searchMany(mixed)]);
   expect(await other.addManyAsync(mixed)).toEqual(one.addMany(mixed));
@@ -90,14 +91,14 @@ test('MinHash takes many slices as one batch too', async () => {
 
 test('MinHash names an element by its place, and an abort leaves nothing behind', async () => {
   const wrong = Object.assign([...texts], { 9000: 3 }) as never;
-  const index = new MinHashIndex();
+  const index = new Index();
   await expect(index.addManyAsync(wrong)).rejects.toThrow('items[9000] must be');
   await expectNothingOfAborted(index);
 });
 
 test('an index of sentences takes many slices as one batch too', async () => {
   const mixed = texts.map((text, row) => (row % 5 === 0 ? Buffer.from(text) : text));
-  const [one, other] = [new SentenceIndex(), new SentenceIndex()];
+  const [one, other] = [new Index({ groups: true }), new Index({ groups: true })];
   expect(await other.similarIdManyAsync(mixed)).toEqual(one.similarIdMany(mixed));
   expect([...(await other.checkAndAddManyAsync(mixed))]).toEqual([...one.checkAndAddMany(mixed)]);
   expect([...(await other.searchManyAsync(mixed))]).toEqual([...one.searchMany(mixed)]);
@@ -106,18 +107,20 @@ test('an index of sentences takes many slices as one batch too', async () => {
 
 test('it names an element by its place, and an abort leaves nothing behind', async () => {
   const wrong = Object.assign([...texts], { 9000: 3n }) as never;
-  const index = new SentenceIndex();
-  const message = 'texts[9000] must be a string or a Uint8Array, got bigint';
+  const index = new Index({ groups: true });
+  const message = 'items[9000] must be a string or a Uint8Array';
   await expect(index.addManyAsync(wrong)).rejects.toThrow(message);
-  await expect(index.similarIdManyAsync(wrong)).rejects.toThrow(message);
   await expect(index.checkAndAddManyAsync(wrong)).rejects.toThrow(message);
   await expect(index.searchManyAsync(wrong)).rejects.toThrow(message);
+  await expect(index.similarIdManyAsync(wrong)).rejects.toThrow(
+    'texts[9000] must be a string or a Uint8Array, got bigint',
+  );
   await expectNothingOfAborted(index);
 });
 
 describe('an array that says it is long, and has little', () => {
   const index = new Index();
-  const [minhash, sentences] = [new MinHashIndex(), new SentenceIndex()];
+  const groups = new Index({ groups: true });
   const hasher = new MinHasher();
   const calls: Record<string, (array: never) => Promise<unknown>> = {
     addManyAsync: (array) => index.addManyAsync(array),
@@ -125,9 +128,7 @@ describe('an array that says it is long, and has little', () => {
     checkAndAddManyAsync: (array) => index.checkAndAddManyAsync(array),
     fingerprintManyAsync: (array) => by.fingerprintManyAsync(array),
     signatureManyAsync: (array) => hasher.signatureManyAsync(array),
-    'MinHashIndex.addManyAsync': (array) => minhash.addManyAsync(array),
-    'SentenceIndex.addManyAsync': (array) => sentences.addManyAsync(array),
-    'SentenceIndex.similarIdManyAsync': (array) => sentences.similarIdManyAsync(array),
+    similarIdManyAsync: (array) => groups.similarIdManyAsync(array),
   };
 
   /** `before` texts, and nothing behind them. */
@@ -147,7 +148,7 @@ describe('an array that says it is long, and has little', () => {
       const wrong: unknown[] = hollow(5000);
       wrong[4500] = 5;
       await expect(call(wrong as never)).rejects.toThrow(/^(items|texts)\[4500\] .*, got number$/);
-      expect(index.size + minhash.size + sentences.size).toBe(0);
+      expect(index.size + groups.size).toBe(0);
     },
   );
 

@@ -1,4 +1,4 @@
-// What tsc does not make: the ES module facade, the native part and its declarations. What no source stands behind any
+// What tsc does not make: the ES module facades, the native part and its declarations. What no source stands behind any
 // more goes, so that it is not packed.
 import { copyFileSync, existsSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const [from, to] = [join(root, 'ts'), join(root, 'dist')];
 const wanted = (name) =>
-  /^(index\.mjs|index\.d\.mts|native\.js|native\.d\.ts|.*\.node)$/.test(name);
+  /^((index|level)\.mjs|(index|level)\.d\.mts|native\.js|native\.d\.ts|.*\.node)$/.test(name);
 
 const sourceOf = (name) => name.replace(/(\.d)?(\.ts|\.js)$/, '.ts');
 for (const name of readdirSync(to, { recursive: true })) {

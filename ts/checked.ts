@@ -1,40 +1,81 @@
+/** Outcomes of check-and-add: one, and those of a batch in columns. */
+import { inspect } from 'node:util';
+import { bit } from './bitmap';
+import { confirmed, type How, rows } from './matches';
+import type { IndexMethod } from './method';
 import type { NativeChecked } from './native';
 
-/**
- * The outcome of one check-and-add: `id`, or `duplicateOf` and `distance`, or with `onDuplicate: 'add'` all three; with
- * `verify` also `similarity`.
- */
-export interface Checked {
-  /** Id under which the item was added. */
+/** The item had no match and was added. */
+export interface Unique {
+  /** Id under which it was added. */
+  id: number;
+  /** Absent: there is no match. */
+  duplicateOf?: undefined;
+  /** A limit left candidates out: a match may have been missed. Absent otherwise. */
+  truncated?: true;
+}
+
+/** The item has a match: the most similar, ties to the lowest id. */
+export type Duplicate<M extends IndexMethod = IndexMethod> = {
+  /** Id under which it was added all the same, with `onDuplicate: 'add'`; else absent. */
   id?: number;
-  /**
-   * Id of the nearest live match, ties to the lowest id; with `verify`, of the nearest that is similar enough, and among
-   * texts too short for a fingerprint of the most similar.
-   */
-  duplicateOf?: number;
-  /** Bits in which the two differ; 0 between texts too short for a fingerprint. */
-  distance?: number;
-  /** Similarity of the two texts by the measure of `verify`; absent where they were not compared. */
-  similarity?: number;
+  /** Id of the match. */
+  duplicateOf: number;
+  /** The match's key, in an index with `keys`; absent where it came without one. */
+  key?: string;
+  /** A limit left candidates out: a better match may have been missed. Absent otherwise. */
+  truncated?: true;
+} & How<M>;
+
+/** The outcome of one check-and-add; `duplicateOf` says which. */
+export type Checked<M extends IndexMethod = IndexMethod> = Unique | Duplicate<M>;
+
+/** An outcome from its numbers; NaN stands for what is absent. */
+export function outcome<M extends IndexMethod>(
+  method: M,
+  [id, duplicateOf, similarity, measure]: readonly [number, number, number, number],
+  [verified, truncated]: readonly [boolean, boolean],
+  key: string | undefined,
+): Checked<M> {
+  const cut = truncated ? { truncated: true as const } : {};
+  if (Number.isNaN(duplicateOf)) return { id, ...cut };
+  const added = Number.isNaN(id) ? {} : { id };
+  const named = key === undefined ? {} : { key };
+  const known = confirmed(method, similarity, measure, verified);
+  return { ...added, duplicateOf, ...named, ...known, ...cut } as Duplicate<M>;
 }
 
 /** Outcomes of a batch, in columns; rows become objects when they are read. */
-export class CheckedItems implements Iterable<Checked> {
+export class CheckedItems<M extends IndexMethod = IndexMethod> implements Iterable<Checked<M>> {
   /** Id under which each item was added; NaN where it was not. */
   readonly ids: Float64Array;
-  /** Id of each item's nearest match, ties to the lowest id; NaN where there was none. */
+  /** Id of each item's match; NaN where there was none. */
   readonly duplicateOf: Float64Array;
-  /** Distance to the match; 0 where there was none. */
-  readonly distances: Uint8Array;
-  /** Similarity to the match; NaN where texts were not compared. */
+  /** Similarity to the match; NaN where none is known. */
   readonly similarities: Float64Array;
+  /** Distance (`'simhash'`), equal bands (`'minhash'`) or sentences in common (`'sentences'`); 0 where there was no match. */
+  readonly measures: Uint32Array;
+  /** Bit i (the lowest bit of a byte first) is 1 where the match of item i was confirmed by its text. */
+  readonly verified: Uint8Array;
+  /** Bit i is 1 where a limit left candidates of item i out. */
+  readonly truncated: Uint8Array;
+  /** Keys of the matches, `undefined` where there is none; absent in an index without keys. */
+  readonly keys?: readonly (string | undefined)[];
+  readonly #method: M;
 
   /** @internal */
-  constructor({ ids, duplicateOf, distances, similarities }: NativeChecked) {
+  constructor(
+    method: M,
+    { ids, duplicateOf, similarities, measures, verified, truncated, keys }: NativeChecked,
+  ) {
+    this.#method = method;
     this.ids = ids;
     this.duplicateOf = duplicateOf;
-    this.distances = distances;
     this.similarities = similarities;
+    this.measures = measures;
+    this.verified = verified;
+    this.truncated = truncated;
+    if (keys) this.keys = keys.map((key) => key ?? undefined);
   }
 
   /** Number of items. */
@@ -43,20 +84,29 @@ export class CheckedItems implements Iterable<Checked> {
   }
 
   /** Outcome of item `row`; `undefined` where there is no such row. */
-  get(row: number): Checked | undefined {
-    const [id, duplicateOf, distance] = [this.ids[row], this.duplicateOf[row], this.distances[row]];
-    if (id === undefined || duplicateOf === undefined || distance === undefined) return undefined;
-    if (Number.isNaN(duplicateOf)) return { id };
-    const similarity = this.similarities[row] ?? Number.NaN;
-    return {
-      ...(Number.isNaN(id) ? {} : { id }),
-      duplicateOf,
-      distance,
-      ...(Number.isNaN(similarity) ? {} : { similarity }),
-    };
+  get(row: number): Checked<M> | undefined {
+    const [id, duplicateOf] = [this.ids[row], this.duplicateOf[row]];
+    if (id === undefined || duplicateOf === undefined) return undefined;
+    const [similarity = Number.NaN, measure = 0] = [this.similarities[row], this.measures[row]];
+    const bits = [bit(this.verified, row), bit(this.truncated, row)] as const;
+    return outcome(
+      this.#method,
+      [id, duplicateOf, similarity, measure],
+      bits,
+      this.keys?.[row] ?? undefined,
+    );
   }
 
-  *[Symbol.iterator](): IterableIterator<Checked> {
-    for (let row = 0; row < this.length; row++) yield this.get(row) ?? {};
+  *[Symbol.iterator](): IterableIterator<Checked<M>> {
+    for (let row = 0; row < this.length; row++) yield this.get(row) as Checked<M>;
+  }
+
+  /** The outcomes, as objects. */
+  toJSON(): Checked<M>[] {
+    return [...this];
+  }
+
+  [inspect.custom](depth: number, options: object): string {
+    return rows('CheckedItems', this, depth, options);
   }
 }

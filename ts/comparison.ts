@@ -150,22 +150,35 @@ export function nativeComparison(options: ComparisonOptions): NativeDedupOptions
   for (const [option, owner] of OWN) {
     if (options[option] !== undefined) mustBe(owner, method, option);
   }
-  if ((bands === undefined) !== (rows === undefined)) {
-    const together = typeError('bands and rows must be given together, or neither', INVALID);
-    throw about(together, 'bands', 'rows');
-  }
-  const { verify, minSimilarity } = options;
-  if (verify === false && minSimilarity !== undefined && minSimilarity > 0) {
-    const why = `must be left out beside verify: false, which measures nothing, got ${minSimilarity}`;
-    throw about(typeError(`minSimilarity ${why}`, INVALID), 'minSimilarity');
-  }
+  bothOrNeither(options);
   return {
     fingerprinter: nativeOptions(options),
     threads,
     method,
     ...given({ maxDistance, bands, rows, sentences, cluster, maxVerifications }),
-    ...given(
-      verify === false ? { verify: undefined, minSimilarity: 0 } : { verify, minSimilarity },
-    ),
+    ...verification(options),
   };
+}
+
+/** Refuses bands without rows, and rows without bands. */
+export function bothOrNeither({ bands, rows }: Pick<ComparisonOptions, 'bands' | 'rows'>): void {
+  if ((bands === undefined) === (rows === undefined)) return;
+  const together = typeError('bands and rows must be given together, or neither', INVALID);
+  throw about(together, 'bands', 'rows');
+}
+
+/** How candidates are verified, as the addon takes it; a similarity of 0: not at all. */
+export function verification({
+  verify,
+  minSimilarity,
+}: Pick<ComparisonOptions, 'verify' | 'minSimilarity'>): Pick<
+  NativeDedupOptions,
+  'verify' | 'minSimilarity'
+> {
+  if (verify !== false) return given({ verify, minSimilarity });
+  if (minSimilarity !== undefined && minSimilarity > 0) {
+    const why = `must be left out beside verify: false, which measures nothing, got ${minSimilarity}`;
+    throw about(typeError(`minSimilarity ${why}`, INVALID), 'minSimilarity');
+  }
+  return { minSimilarity: 0 };
 }

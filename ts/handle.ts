@@ -35,6 +35,11 @@ export class Handle<N extends { close(): void }> {
     throw new SimHashError('ERR_SIMHASH_CLOSED', `this ${this.#what} is closed; make a new one`);
   }
 
+  /** Whether it was closed: later calls are refused. */
+  get isClosed(): boolean {
+    return this.#closed;
+  }
+
   /** Runs `work` with the native object, which stays open until the promise of it has settled. */
   async lease<T>(work: (native: N) => Promise<T>): Promise<T> {
     const native = this.native;

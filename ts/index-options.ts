@@ -1,16 +1,13 @@
-/** Options of an index and of its calls, and how they are checked. */
-import {
-  FINGERPRINTER,
-  Fingerprinter,
-  type FingerprinterOptions,
-  JOB,
-  type JobOptions,
-} from './fingerprinter';
+/** Options of an index, by method, and how they are checked. */
+import { bothOrNeither, COMPARISON, mustBe, verification } from './comparison';
+import { about, rangeError, typeError } from './errors';
+import { FINGERPRINTER, type FingerprinterOptions, nativeOptions } from './fingerprinter';
 import { given } from './given';
-import type { NativeIndexOptions, NativeVerify } from './native';
+import { INDEX_OWN, type IndexMethod, methodOf } from './method';
+import { MIN_HASH } from './min-hasher';
+import type { NativeIndexOptions, NativeWindow } from './native';
 import * as check from './options';
-import { type Time, type Times, time, times } from './time';
-import { type StoreShortTexts, singleOnly, storeShortTexts, verify } from './verify';
+import { type Measure, storedTexts, type TextLimit } from './verify';
 
 /** Which documents stay; the oldest leave first. Renewed documents (`onDuplicate: 'touch'`) count as new. */
 export interface Window {
@@ -29,116 +26,164 @@ export interface Window {
   maxSkew?: number | undefined;
 }
 
-/** How an index is made. */
-export interface IndexOptions {
-  /** Largest Hamming distance of near-duplicates, inclusive, 0 to 16. Default 3. */
-  maxDistance?: number | undefined;
-  /** Makes the fingerprints of texts: a fingerprinter or its options. Default `new Fingerprinter()`. */
-  fingerprinter?: Fingerprinter | FingerprinterOptions | undefined;
-  /** Expected number of documents, 0 to 2^53 - 1; a hint for `plan: 'auto'`. */
-  capacity?: number | undefined;
-  /** Which tables to keep: `'auto'` (default), `'classic'` (k + 1 blocks), or a plan's name such as `'k3-t6'`. */
-  plan?: 'auto' | 'classic' | (string & {}) | undefined;
+/** Options of every method. `T` is `false` where no texts are stored. */
+export interface StoreOptions<T extends boolean = boolean> extends FingerprinterOptions {
+  /**
+   * What is measured between the texts of candidates: `'auto'` (default, as in `dedup`), `'jaccard'`, `'containment'`, `'edit'` or
+   * `'cosine'`. `false`: candidates are matches as they are.
+   */
+  verify?: Measure | false | undefined;
+  /** Least similarity by that measure, 0 to 1. Default 0.8. 0 is `verify: false`, beside which no other number may be given. */
+  minSimilarity?: number | undefined;
+  /** Most candidates whose texts are compared in one look, best first, 1 to 2^32 - 1. Default 1000. What is cut says `truncated`. */
+  maxVerifications?: number | undefined;
+  /**
+   * Which normalised texts are stored, so that candidates can be verified: `true` (default), those of at most 64 KiB of UTF-8, in
+   * compressed blocks; `{ maxLength }`, those of at most so many bytes; `false`, none. A match whose text is not at hand counts by its distance, its
+   * estimated similarity or its sentences alone, behind every verified one, and says `verified: false`.
+   */
+  texts?: T | TextLimit | undefined;
+  /**
+   * Whether documents can have keys: names of the caller's, which find them again (`idOf`, `keyOf`, `key` in results). Costs 4
+   * bytes per document, the key, and about 40. Default false.
+   */
+  keys?: boolean | undefined;
   /**
    * Keeps the time of each document (12 bytes) and lets old ones leave; `{}` keeps times for `expire` alone. Default: no
    * times, documents stay until they are deleted.
    */
   window?: Window | undefined;
   /**
-   * Whether documents can have keys: names of the caller's, which find them again (`idOf`, `keyOf`, `Match.key`). Costs 4
-   * bytes per document, the key, and about 40. Default false.
+   * Most bytes that the index may take, 1 to 2^53 - 1. At 80 % the process is warned once (`SIMHASH_MEMORY`); beyond it additions
+   * fail with `ERR_SIMHASH_MEMORY`, and everything else goes on. Default any.
    */
-  keys?: boolean | undefined;
-  /**
-   * Keeps the normalised texts of live documents up to a length, so that `verify` can compare them: 4 bytes per document
-   * and the text. Texts too short for a fingerprint are then compared with each other by edit distance, for about 100 bytes
-   * each. `true`: up to 140 code points. Default false.
-   */
-  storeShortTexts?: boolean | StoreShortTexts | undefined;
-  /** Most threads of one call, 0 to 1024; 0 (default) is one per core. Changes no result. */
-  threads?: number | undefined;
+  memory?: number | undefined;
 }
 
-/** How a saved index is opened: what is given must be what the index was made with. */
-export interface OpenOptions {
-  /** Must make the same fingerprints as that of the saved index. Default `new Fingerprinter()`. */
-  fingerprinter?: Fingerprinter | FingerprinterOptions | undefined;
-  /** If given, must be that of the saved index. */
+/** Options that other methods have. */
+type NotOf<M extends IndexMethod> = {
+  [Own in (typeof INDEX_OWN)[number] as Own[1] extends M ? never : Own[0]]?: undefined;
+};
+
+/** An index of 64-bit SimHash fingerprints: every one within a Hamming distance, and nothing else. */
+export interface SimHashIndexOptions<T extends boolean = boolean>
+  extends StoreOptions<T>,
+    NotOf<'simhash'> {
+  /** `'simhash'`; may be left out beside any other option of this method. */
+  method?: 'simhash' | undefined;
+  /** Largest Hamming distance of candidates, inclusive, 0 to 16. Default 8, and 3 where nothing is verified. */
   maxDistance?: number | undefined;
-  /** If given and not `'auto'`, must be that of the saved index. */
+  /** Which tables to keep: `'auto'` (default), `'classic'` (k + 1 blocks), or a plan's name such as `'k3-t6'`. */
   plan?: 'auto' | 'classic' | (string & {}) | undefined;
-  /** If given, must be that of the saved index. */
-  window?: Window | undefined;
-  /** If given, must be that of the saved index. */
-  keys?: boolean | undefined;
-  /** If given, must be that of the saved index. */
-  storeShortTexts?: boolean | StoreShortTexts | undefined;
-  /** Most threads of one call, 0 to 1024; 0 (default) is one per core. Changes no result. */
-  threads?: number | undefined;
+  /** Expected number of documents, 0 to 2^53 - 1; a hint for `plan: 'auto'`. */
+  capacity?: number | undefined;
 }
 
-/** How to search. */
-export interface SearchOptions {
-  /** Largest distance, inclusive, 0 to 16. Default: that of the index. */
-  maxDistance?: number | undefined;
-  /** At most so many matches per item, the nearest first; 0 to 2^53 - 1. Default all. */
-  limit?: number | undefined;
+/** How much it weighs to find too much, and to find too little. Not both 0. */
+export interface BandWeights {
+  /** Weight of the area under the S-curve below `minSimilarity`, 0 or more. */
+  falsePositive: number;
+  /** Weight of the area above it beyond `minSimilarity`, 0 or more. */
+  falseNegative: number;
 }
 
-/** When one item came. */
-export interface TimeOptions {
+/** An index of MinHash signatures by bands, the default. */
+export interface MinHashIndexOptions<T extends boolean = boolean>
+  extends StoreOptions<T>,
+    NotOf<'minhash'> {
+  /** `'minhash'`, the default. */
+  method?: 'minhash' | undefined;
+  /** With `rows`: so many bands, 1 to 1024. More find more. Default: as many as `recall` needs. */
+  bands?: number | undefined;
+  /** Positions per band, with `bands`. More find less. */
+  rows?: number | undefined;
   /**
-   * The item's time. Default now. Only an index with a window looks at it; a time before the latest one counts as the
-   * latest, so that time never runs backwards, and one further ahead of the clock than the window's `maxSkew` is refused.
+   * In place of `bands` and `rows`: the probability with which a pair at `minSimilarity` must share a band, above 0 and below 1: the most
+   * rows that allow it, and no more bands than it needs. Default 0.9999.
    */
-  at?: Time | undefined;
-  /** Refused: only `Index` has keys. */
-  key?: undefined;
-  /** Refused: only `Index` has keys. */
-  keys?: undefined;
-}
-
-/** When many items came. */
-export interface TimesOptions {
-  /** One time for all items, or one for each, in order; as in {@link TimeOptions}. Default now. */
-  at?: Times | undefined;
-  /** Refused: only `Index` has keys. */
-  key?: undefined;
-  /** Refused: only `Index` has keys. */
-  keys?: undefined;
-}
-
-/** How to add one item. */
-export interface AddOptions extends Pick<TimeOptions, 'at'> {
+  recall?: number | undefined;
+  /** In place of `recall`: the plan with the least weighted error; look at its recall. */
+  weights?: BandWeights | undefined;
+  /** Positions of a signature, 1 to 1024, at least `bands * rows`. Default: as many as the bands use, 128 where signatures are kept. */
+  hashes?: number | undefined;
+  /** Where the orders of features come from, as for a `MinHasher`; `'bottom-k'` has no bands. Default `'permutations'`. */
+  scheme?: 'permutations' | 'one-permutation' | undefined;
+  /** Chooses the hash functions: 0 to 2^53 - 1, or a bigint of 64 bits. Default 0. */
+  seed?: number | bigint | undefined;
   /**
-   * The item's key: 1 to 65,536 bytes of UTF-8. Default none. Needs an index with `keys`. A key may come again: each document
-   * keeps its own, and the key names the latest of them that is alive.
+   * Keeps the signatures, 4 bytes per position and document: what shares a band and has no text at hand counts by the
+   * estimated similarity. Default: where texts are not stored.
    */
-  key?: string | undefined;
-}
-
-/** How to add many items. */
-export interface AddManyOptions extends Pick<TimesOptions, 'at'> {
-  /** A key for each item, `undefined` for none; as in {@link AddOptions}. Default none at all. */
-  keys?: readonly (string | undefined)[] | undefined;
-}
-
-/** What to do with an item that has a near-duplicate. */
-export interface DuplicateOptions {
+  signatures?: boolean | undefined;
   /**
-   * `'skip'` (default): the item is not added; `'add'`: it is added all the same; `'touch'`: it is not added, and the
-   * nearest match becomes as young as the item (in an index with a window; otherwise as `'skip'`).
+   * Most documents read from one bucket, the oldest first, at least 1; what lies beyond makes an answer `truncated`. Default
+   * 256. What is similar shares other bands than a crowded one.
    */
-  onDuplicate?: 'skip' | 'add' | 'touch' | undefined;
+  bucketLimit?: number | undefined;
 }
 
-/** How to compare all documents with each other. */
-export interface JoinOptions extends JobOptions {
-  /** Largest distance of a pair, inclusive, 0 to 16. Default: that of the index. */
-  maxDistance?: number | undefined;
+/** Which sentences are too common to count: page furniture, signatures, disclaimers. */
+export interface CommonOptions {
+  /** A sentence does not count while more than this share of the distinct sketches have it, 0 to 1. Default 0.001. */
+  share?: number | undefined;
+  /** So many sketches may have a sentence however few there are, 0 to 2^32 - 1. Default 5. */
+  count?: number | undefined;
 }
+
+/** An index of the longest sentences of each text. */
+export interface SentencesIndexOptions<T extends boolean = boolean>
+  extends StoreOptions<T>,
+    NotOf<'sentences'> {
+  /** `'sentences'`; may be left out beside any other option of this method. */
+  method?: 'sentences' | undefined;
+  /** How many of the longest sentences of a text are kept, 1 to 64. Default 5. */
+  sentences?: number | undefined;
+  /**
+   * Shortest sentence that counts, in code points without punctuation and white space, 0 to 2^32 - 1. Default 10: of news
+   * that share a shorter sentence, most have nothing else in common. A text without such a sentence is compared as a
+   * whole, by equality after normalisation.
+   */
+  minLength?: number | undefined;
+  /** Hash of a sentence: `'xxh3'` (default), or `'md5'`, its first 64 bits, to compare with hashes made elsewhere. */
+  hash?: 'xxh3' | 'md5' | undefined;
+  /** Which sentences are too common to count; `false`: none is. Default `false` where matches are verified, else the defaults of its fields. */
+  common?: CommonOptions | false | undefined;
+  /**
+   * Keeps the groups of texts that share a sentence, for `similarId` and `group`; nothing is verified then, and `verify` beside it
+   * is refused. Default false.
+   */
+  groups?: boolean | undefined;
+  /**
+   * For `open` with `texts: false`: a file to which every change is written before its call returns, made where there is none. `'commit'`:
+   * when the disk has it; it survives the end of the process and a power cut, and costs two flushes per call. `'system'`: when the operating
+   * system has it; it survives the end of the process. Default: the file is read once, and written by `save` alone.
+   */
+  durability?: 'commit' | 'system' | undefined;
+}
+
+/** An index of equal normalised texts. */
+export interface ExactIndexOptions<T extends boolean = boolean>
+  extends StoreOptions<T>,
+    NotOf<'exact'> {
+  /** `'exact'`. */
+  method: 'exact';
+}
+
+/** How an index is made, by method. */
+export type IndexOptions<
+  M extends IndexMethod = IndexMethod,
+  T extends boolean = boolean,
+> = M extends 'minhash'
+  ? MinHashIndexOptions<T>
+  : M extends 'simhash'
+    ? SimHashIndexOptions<T>
+    : M extends 'sentences'
+      ? SentencesIndexOptions<T>
+      : ExactIndexOptions<T>;
 
 const UINT32 = 2 ** 32 - 1;
+/** A value that has the right type and no meaning. */
+const INVALID = 'ERR_INVALID_ARG_VALUE';
 export const WINDOW: check.Checks<Window> = {
   maxAge: check.integer(1, Number.MAX_SAFE_INTEGER),
   maxCount: check.integer(1, UINT32 - 1),
@@ -147,67 +192,119 @@ export const WINDOW: check.Checks<Window> = {
       ? value
       : check.integer(0, Number.MAX_SAFE_INTEGER)(value, name),
 };
-const DISTANCE = check.integer(0, 16);
+export const COMMON: check.Checks<CommonOptions> = {
+  share: check.share,
+  count: check.integer(0, UINT32),
+};
+const weight: check.Check<number> = (value, name) => {
+  if (typeof value !== 'number') throw check.wrongType(name, 'a number of 0 or more', value);
+  if (!(value >= 0 && value < Number.POSITIVE_INFINITY))
+    throw rangeError(`${name} must be 0 or more, got ${value}`);
+  return value;
+};
+const WEIGHTS: check.Checks<BandWeights> = { falsePositive: weight, falseNegative: weight };
+const method = check.choice('minhash', 'simhash', 'sentences', 'exact');
 
-/** What comes out of the check: texts by their longest length. */
-type Checked<T> = Omit<T, 'storeShortTexts'> & { storeShortTexts?: number };
+/** What comes out of the check: every option of every method, texts by their longest length. */
+export type CheckedOptions = Omit<StoreOptions, 'texts'> & {
+  [Own in (typeof INDEX_OWN)[number] as Own[0]]?: Own[0] extends keyof IndexOptions<Own[1]>
+    ? IndexOptions<Own[1]>[Own[0]]
+    : never;
+} & { method?: IndexMethod | undefined; texts?: number | undefined };
 
-export const OPEN: check.Checks<Checked<OpenOptions>> = {
-  fingerprinter: (value, name) =>
-    value instanceof Fingerprinter ? value : check.checked(value, FINGERPRINTER, name),
-  maxDistance: DISTANCE,
-  plan: check.string,
-  window: (value, name) => check.checked(value, WINDOW, name),
-  keys: check.boolean,
-  storeShortTexts,
-  threads: check.integer(0, 1024),
-};
-export const INDEX: check.Checks<Checked<IndexOptions>> = { ...OPEN, capacity: check.id };
-export const SEARCH: check.Checks<SearchOptions> = { maxDistance: DISTANCE, limit: check.id };
-const keyless = check.notHere(
-  'is an option of Index, made with keys: true; this index keeps no keys, so map its ids to your own',
-);
-/** For an index without keys. Times come out of the check in milliseconds. */
-export const AT: check.Checks<{ at?: number; key?: never; keys?: never }> = {
-  at: time,
-  key: keyless,
-  keys: keyless,
-};
-export const AT_MANY: check.Checks<{ at?: Float64Array; key?: never; keys?: never }> = {
-  ...AT,
-  at: times,
-};
-export const ADD: check.Checks<{ at?: number; key?: string }> = { at: time, key: check.string };
-export const ADD_MANY: check.Checks<{ at?: Float64Array; keys?: (string | undefined)[] }> = {
-  at: times,
-  keys: (value, name) => {
-    check.array(value, name);
-    return Array.from(value as unknown[], (key, row) =>
-      key === undefined ? undefined : check.string(key, `${name}[${row}]`),
-    );
+export const INDEX: check.Checks<CheckedOptions> = {
+  ...FINGERPRINTER,
+  method: (value, name) => {
+    if (value !== 'brute-force') return method(value, name);
+    const why =
+      "compares every pair, and has no live index; use it with dedup, pairs or match, or take 'minhash'";
+    throw typeError(`${name} 'brute-force' ${why}`, INVALID);
   },
+  verify: COMPARISON.verify,
+  minSimilarity: COMPARISON.minSimilarity,
+  maxVerifications: COMPARISON.maxVerifications,
+  texts: storedTexts,
+  keys: check.boolean,
+  window: (value, name) => check.checked(value, WINDOW, name),
+  memory: check.integer(1, Number.MAX_SAFE_INTEGER),
+  maxDistance: COMPARISON.maxDistance,
+  plan: check.string,
+  capacity: check.id,
+  bands: COMPARISON.bands,
+  rows: COMPARISON.rows,
+  recall: check.share,
+  weights: (value, name) => {
+    const { falsePositive, falseNegative } = check.checked(value, WEIGHTS, name);
+    // Both are needed: what is absent is of the wrong type.
+    return {
+      falsePositive: weight(falsePositive, `${name}.falsePositive`),
+      falseNegative: weight(falseNegative, `${name}.falseNegative`),
+    };
+  },
+  hashes: check.integer(1, 1024),
+  scheme: check.choice('permutations', 'one-permutation'),
+  seed: MIN_HASH.seed,
+  signatures: check.boolean,
+  bucketLimit: check.integer(1, Number.MAX_SAFE_INTEGER),
+  sentences: COMPARISON.sentences,
+  minLength: check.integer(0, UINT32),
+  hash: check.choice('xxh3', 'md5'),
+  common: (value, name) => (value === false ? false : check.checked(value, COMMON, name)),
+  groups: check.boolean,
+  durability: check.choice('commit', 'system'),
 };
-export const CONFIRM: check.Checks<{
-  verify?: NativeVerify;
-  textOf?: (id: number) => unknown;
-}> = { verify, textOf: check.callback };
-/** For batches. */
-export const CONFIRM_MANY: check.Checks<{ verify?: NativeVerify; textOf?: never }> = {
-  verify,
-  textOf: singleOnly,
-};
-export const DUPLICATE: check.Checks<DuplicateOptions> = {
-  onDuplicate: check.choice('skip', 'add', 'touch'),
-};
-export const JOIN: check.Checks<JoinOptions> = { ...JOB, maxDistance: DISTANCE };
+
+/** Refuses options of other methods, and those that do not go together. */
+export function methodOfIndex(options: CheckedOptions): IndexMethod {
+  const method = methodOf<IndexMethod>(options);
+  for (const [option, owner] of INDEX_OWN) {
+    if (options[option] !== undefined) mustBe(owner, method, option);
+  }
+  bothOrNeither(options);
+  const { groups, durability, verify, minSimilarity, bands, weights, recall } = options;
+  const ways = { 'bands and rows': bands, weights, recall };
+  const [one, other] = Object.entries(ways).filter(([, value]) => value !== undefined);
+  if (other !== undefined) {
+    const why = `must be left out beside ${one?.[0]}: each of them decides how many bands there are`;
+    throw about(typeError(`${other[0]} ${why}`, INVALID), other[0]);
+  }
+  const alone = groups ? 'groups: true' : durability && 'durability';
+  if (alone && ((verify ?? false) !== false || (minSimilarity ?? 0) > 0)) {
+    const option = (verify ?? false) === false ? 'minSimilarity' : 'verify';
+    const why = `must be left out beside ${alone}, where a shared sentence alone decides`;
+    throw about(typeError(`${option} ${why}`, INVALID), option);
+  }
+  return method;
+}
+
+/** The limits of a window as the addon takes them. */
+export function nativeWindow(window: Window | undefined): NativeWindow | undefined {
+  return window && given(window);
+}
 
 /** Checked options as the addon takes them. */
-export function nativeIndexOptions(options: Checked<IndexOptions>): NativeIndexOptions {
-  const { maxDistance, plan, capacity, window, keys, threads = 0 } = options;
-  const limits = window && given(window);
-  const longestText = options.storeShortTexts;
+export function nativeIndexOptions(options: CheckedOptions): NativeIndexOptions {
+  const { maxVerifications, texts, keys, window, memory, threads = 0 } = options;
+  const { maxDistance, plan, capacity, bands, rows, recall, weights, hashes } = options;
+  const { scheme, seed, signatures, bucketLimit, sentences, minLength, hash } = options;
+  const { common, groups = false, durability } = options;
+  // A share of 1 lets every sentence count.
+  const { share: commonShare, count: commonCount } =
+    common === false ? { share: 1 } : (common ?? {});
+  const method = methodOfIndex(options);
+  // Where sentences alone decide, there is nothing that texts would be compared for.
+  const isVerified = !groups && durability === undefined;
+  const longestText = isVerified ? texts : (texts ?? 0);
   return {
-    ...given({ maxDistance, plan, capacity, window: limits, keys, longestText }),
+    fingerprinter: nativeOptions(options),
+    method,
     threads,
+    ...(isVerified ? verification(options) : { minSimilarity: 0 }),
+    ...given({ maxVerifications, longestText, keys, memory, window: nativeWindow(window) }),
+    ...given({ maxDistance, plan, capacity }),
+    ...given({ bands, rows, recall, weights, hashes, scheme, signatures, bucketLimit }),
+    groups,
+    ...given({ seed: seed as bigint | undefined, sentences, minLength, hash, durability }),
+    ...given({ commonShare, commonCount }),
   };
 }

@@ -1,33 +1,72 @@
 /** Counts and bytes of an index. */
-export interface Stats {
+import type { IndexMethod } from './method';
+
+/** What every method counts. */
+interface CommonStats {
   /** Live ids. */
   live: number;
-  /** Distinct fingerprints in the tables. */
-  fingerprints: number;
-  /** Those of them without a live id, waiting to be purged. */
-  dead: number;
-  /** Fingerprints in memtables, not merged yet. */
-  memtable: number;
-  /** Fingerprints in each segment: one, if there is any. */
-  segments: number[];
-  /** Name of the plan. */
-  plan: string;
-  /** Tables of the plan. */
-  tables: number;
-  /** Bytes of memtables, tables and directories. */
+  /** All bytes of the index, those below together. */
+  bytes: number;
+  /** Bytes by which neighbours are found: tables, bands, sentences. */
   tableBytes: number;
-  /** Bytes of records, maps and id lists. */
+  /** Bytes of ids: records, maps and id lists. */
   idBytes: number;
   /** Bytes of the times of documents, in an index with a window. */
   windowBytes: number;
   /** Bytes of keys. */
   keyBytes: number;
-  /** Bytes of stored texts, and of the lists by which short ones are found. */
+  /** Bytes of stored texts. */
   textBytes: number;
-  /** Whether tables lie in memory for which huge pages were asked. */
-  hugePages: boolean;
-  /** Whether a merge is running. */
-  merging: boolean;
-  /** Searches whose answer a limit cut, and checks that ended after comparing 1,000 texts, so far. */
+  /** Answers so far that a limit cut. */
   truncated: number;
 }
+
+/** What each method counts beside that. */
+interface OwnStats {
+  simhash: {
+    /** Distinct fingerprints in the tables. */
+    fingerprints: number;
+    /** Those of them without a live id, waiting to be purged. */
+    dead: number;
+    /** Fingerprints in memtables, not merged yet. */
+    memtable: number;
+    /** Fingerprints in each segment: one, if there is any. */
+    segments: number[];
+    /** Name of the plan. */
+    plan: string;
+    /** Tables of the plan. */
+    tables: number;
+    /** Whether tables lie in memory for which huge pages were asked. */
+    hugePages: boolean;
+    /** Whether a merge is running. */
+    merging: boolean;
+  };
+  minhash: {
+    /** Documents that have left and are still in buckets, waiting to be purged. */
+    dead: number;
+    /** Entries of all buckets. */
+    entries: number;
+    /** Buckets with more entries than are read. */
+    crowded: number;
+    /** Bands of the plan. */
+    bands: number;
+    /** Positions per band. */
+    rows: number;
+    /** Bytes of the signatures, where they are kept. */
+    signatureBytes: number;
+  };
+  sentences: {
+    /** Groups of live documents. */
+    groups: number;
+    /** Distinct lists of longest sentences. */
+    sketches: number;
+    /** Bytes of the file of an index that was opened with `durability`; 0 otherwise. */
+    fileBytes: number;
+    /** Bytes of an incomplete last change that opening such a file cut off: what a crash had interrupted. */
+    tornBytes: number;
+  };
+  exact: unknown;
+}
+
+/** Counts and bytes of an index, by method. */
+export type Stats<M extends IndexMethod = IndexMethod> = CommonStats & OwnStats[M];

@@ -1,9 +1,8 @@
 /** Near-duplicate texts: fingerprints, an exact index over them, deduplication of streams and files. */
 export type { Added } from './added';
-export { type Checked, CheckedItems } from './checked';
+export { type Checked, CheckedItems, type Duplicate, type Unique } from './checked';
 export { type Cluster, Clusters } from './clusters';
 export type { ComparisonOptions, Keep, Rejected, Summary } from './comparison';
-export { type Level, LevelSentenceIndex, type LevelSentencesOptions } from './connect/level';
 export type {
   Decision,
   DocKey,
@@ -36,20 +35,29 @@ export {
 export { Fingerprints } from './fingerprints';
 export type { Found } from './found';
 export { Idf, type TrainOptions } from './idf';
+export type { AllOptions, Arrival } from './index-all';
 export type {
   AddManyOptions,
   AddOptions,
   DuplicateOptions,
-  IndexOptions,
-  JoinOptions,
-  OpenOptions,
   SearchOptions,
-  TimeOptions,
-  TimesOptions,
+} from './index-calls';
+export { Index, type IndexConstructor } from './index-constructor';
+export type {
+  BandWeights,
+  CommonOptions,
+  ExactIndexOptions,
+  IndexOptions,
+  MinHashIndexOptions,
+  SentencesIndexOptions,
+  SimHashIndexOptions,
+  StoreOptions,
   Window,
 } from './index-options';
 export type { Stats } from './index-stats';
+export type { Item, Items } from './items';
 export type { Words } from './lexicon';
+export type { SharedIndex } from './live-index';
 export { type Match, Matches } from './matches';
 export {
   type By,
@@ -63,7 +71,7 @@ export {
   similarity,
   toHex,
 } from './measure';
-export type { Method } from './method';
+export type { IndexMethod, Method } from './method';
 export {
   MinHasher,
   type MinHasherOptions,
@@ -72,51 +80,26 @@ export {
   Signatures,
   type SimilarityEstimate,
 } from './min-hasher';
-export {
-  type BandPlan,
-  MinHashIndex,
-  type MinHashItem,
-  type MinHashStats,
-} from './minhash-index';
-export {
-  type MinHashChecked,
-  MinHashCheckedItems,
-  type MinHashMatch,
-  MinHashMatches,
-} from './minhash-matches';
-export type {
-  BandOptions,
-  BandWeights,
-  MinHashIndexOptions,
-  MinHashSearchOptions,
-} from './minhash-options';
 export type { Normalize, NormalizeOptions } from './normalize';
-export { type Pair, PairBatch } from './pairs';
-export type { Path } from './path';
-export type { PlanEstimate, PlanOptions } from './plan';
-export type { Corpus, SampledDoc } from './sample';
-export { SentenceIndex, type SentenceStats } from './sentence-index';
-export type {
-  CommonOptions,
-  OpenSentencesOptions,
-  SentenceIndexOptions,
-  SentenceSearchOptions,
-} from './sentence-index-options';
-export {
-  type SentenceChecked,
-  type SentenceMatch,
-  SentenceMatches,
-  SentencesChecked,
-} from './sentence-matches';
-export { type Sentence, type SentenceOptions, sentences } from './sentences';
 export {
   type ClustersOptions,
-  Index,
-  type Item,
-  type Items,
+  type JoinOptions,
+  type Pair,
+  PairBatch,
   type PairsOptions,
-  type SharedIndex,
-} from './simhash-index';
+} from './pairs';
+export type { Path } from './path';
+export type {
+  BandPlan,
+  CommonPlan,
+  IndexPlan,
+  PlanBytes,
+  PlanEstimate,
+  PlanOptions,
+  PlanSize,
+} from './plan';
+export type { Corpus, SampledDoc } from './sample';
+export { type Sentence, type SentenceOptions, sentences } from './sentences';
 export type {
   ClusterStatement,
   DecisionStatement,
@@ -126,10 +109,4 @@ export type {
 } from './statements';
 export type { Time, Times } from './time';
 export { sweep, type Trial, type TuneOptions, type Tuning, tune } from './tune';
-export type {
-  ConfirmOptions,
-  Measure,
-  StoreShortTexts,
-  TextOfOptions,
-  VerifyOptions,
-} from './verify';
+export type { Measure, TextLimit, TextOfOptions } from './verify';

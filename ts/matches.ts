@@ -1,35 +1,98 @@
+/** What an index finds: a match, and the matches of many searches in columns. */
+import { inspect } from 'node:util';
 import { bit } from './bitmap';
 import { type Found, found } from './found';
+import type { IndexMethod } from './method';
 import type { NativeMatches } from './native';
 
-/** A live document within the distance asked for. */
-export interface Match {
+/** What each method knows of two documents. */
+interface Known {
+  simhash: {
+    /** Bits in which the fingerprints differ, 0 to 16; 0 between texts too short for a fingerprint. */
+    distance: number;
+  };
+  minhash: {
+    /** How many bands are equal; absent between equal texts without features. */
+    bands?: number;
+  };
+  sentences: {
+    /** Sentences in common that count; all of them where the longest sentences are the same, 0 for equal short texts. */
+    shared: number;
+  };
+  exact: unknown;
+}
+
+/** How a match is known: by its text, or, where that is not at hand, by what the method found. */
+type Confirmed =
+  | {
+      /** Whether the two texts were compared. */
+      verified: true;
+      /** Similarity of the texts by the index's measure; 1 where they are equal. */
+      similarity: number;
+    }
+  | {
+      verified: false;
+      /** The estimate of two MinHash signatures; absent where none are kept, and by other methods. */
+      similarity?: number;
+    };
+
+/** How two documents match. */
+export type How<M extends IndexMethod> = Confirmed & Known[M];
+
+/** A live document near the one asked for. */
+export type Match<M extends IndexMethod = IndexMethod> = {
   /** Its id. */
   id: number;
-  /** Bits that differ, 0 to 16. */
-  distance: number;
   /** Its key, in an index with `keys`; absent where it came without one. */
   key?: string;
+} & How<M>;
+
+/** The parts of a {@link Match}; NaN is an absent similarity. */
+export function confirmed<M extends IndexMethod>(
+  method: M,
+  similarity: number,
+  measure: number,
+  verified: boolean,
+): How<M> {
+  const known = Number.isNaN(similarity) ? { verified } : { similarity, verified };
+  return { ...known, ...measured(method, measure) } as How<M>;
+}
+
+function measured(method: IndexMethod, measure: number): object {
+  if (method === 'simhash') return { distance: measure };
+  if (method === 'sentences') return { shared: measure };
+  return method === 'minhash' && measure > 0 ? { bands: measure } : {};
 }
 
 /** Answers to a batch of searches, in columns; rows become objects when they are read. */
-export class Matches implements Iterable<Found<Match>> {
+export class Matches<M extends IndexMethod = IndexMethod> implements Iterable<Found<Match<M>>> {
   /** Matches of row i are at `offsets[i]` to `offsets[i + 1] - 1` of the other columns. */
   readonly offsets: Uint32Array;
-  /** Ids, by distance, then id, within a row. */
+  /** Ids, the best first within a row: verified ones by similarity, then the others; ties by id. */
   readonly ids: Float64Array;
-  /** Distances. */
-  readonly distances: Uint8Array;
-  /** Bit i (the lowest bit of a byte first) is 1 where a limit cut row i. */
+  /** Similarities; NaN where none is known. */
+  readonly similarities: Float64Array;
+  /** Distances (`'simhash'`), equal bands (`'minhash'`) or sentences in common (`'sentences'`). */
+  readonly measures: Uint32Array;
+  /** Bit i (the lowest bit of a byte first) is 1 where match i was confirmed by its text. */
+  readonly verified: Uint8Array;
+  /** Bit i is 1 where a limit cut row i. */
   readonly truncated: Uint8Array;
   /** Keys of `ids`, `undefined` for documents without one; absent in an index without keys. */
   readonly keys?: readonly (string | undefined)[];
+  readonly #method: M;
 
   /** @internal */
-  constructor({ offsets, ids, distances, truncated, keys }: NativeMatches) {
+  constructor(
+    method: M,
+    { offsets, ids, similarities, measures, verified, truncated, keys }: NativeMatches,
+  ) {
+    this.#method = method;
     this.offsets = offsets;
     this.ids = ids;
-    this.distances = distances;
+    this.similarities = similarities;
+    this.measures = measures;
+    this.verified = verified;
     this.truncated = truncated;
     if (keys) this.keys = keys.map((key) => key ?? undefined);
   }
@@ -39,17 +102,20 @@ export class Matches implements Iterable<Found<Match>> {
     return this.offsets.length - 1;
   }
 
-  /** Matches of row `row`, nearest first; none where there is no such row. */
-  get(row: number): Found<Match> {
-    const matches: Match[] = [];
+  /** Matches of row `row`, the best first; none where there is no such row. */
+  get(row: number): Found<Match<M>> {
+    const matches: Match<M>[] = [];
     const end = this.offsets[row + 1] ?? 0;
     for (let at = this.offsets[row] ?? 0; at < end; at++) {
+      const [id = Number.NaN, similarity = Number.NaN] = [this.ids[at], this.similarities[at]];
+      const known = confirmed(
+        this.#method,
+        similarity,
+        this.measures[at] ?? 0,
+        bit(this.verified, at),
+      );
       const key = this.keys?.[at];
-      matches.push({
-        id: this.ids[at] ?? Number.NaN,
-        distance: this.distances[at] ?? Number.NaN,
-        ...(key === undefined ? {} : { key }),
-      });
+      matches.push(key === undefined ? { id, ...known } : { id, key, ...known });
     }
     return found(matches, this.isTruncated(row));
   }
@@ -59,7 +125,30 @@ export class Matches implements Iterable<Found<Match>> {
     return bit(this.truncated, row);
   }
 
-  *[Symbol.iterator](): IterableIterator<Found<Match>> {
+  *[Symbol.iterator](): IterableIterator<Found<Match<M>>> {
     for (let row = 0; row < this.length; row++) yield this.get(row);
   }
+
+  /** The rows, as objects. */
+  toJSON(): Match<M>[][] {
+    return [...this];
+  }
+
+  [inspect.custom](depth: number, options: object): string {
+    return rows('Matches', this, depth, options);
+  }
+}
+
+/** The first rows of a batch, for people. */
+export function rows(
+  name: string,
+  all: Iterable<unknown> & { readonly length: number; get(row: number): unknown },
+  depth: number,
+  options: object,
+): string {
+  const SHOWN = 10;
+  if (depth < 0) return `[${name}(${all.length})]`;
+  const first = Array.from({ length: Math.min(all.length, SHOWN) }, (_, row) => all.get(row));
+  const more = all.length > SHOWN ? ` … ${all.length - SHOWN} more` : '';
+  return `${name}(${all.length}) ${inspect(first, { ...options, depth })}${more}`;
 }

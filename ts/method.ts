@@ -13,6 +13,9 @@ export type Method =
   /** Equal normalised texts and nothing else. */
   | 'exact';
 
+/** The methods of an `Index`: those that find a neighbour without comparing with everything. */
+export type IndexMethod = Exclude<Method, 'brute-force'>;
+
 /** Options that one method has. */
 export const OWN = [
   ['maxDistance', 'simhash'],
@@ -21,12 +24,31 @@ export const OWN = [
   ['sentences', 'sentences'],
 ] as const;
 
-type Given = { readonly method?: Method | undefined } & {
-  readonly [K in (typeof OWN)[number][0]]?: number | undefined;
+/** Those that it has in an `Index`. */
+export const INDEX_OWN = [
+  ...OWN,
+  ['plan', 'simhash'],
+  ['capacity', 'simhash'],
+  ['recall', 'minhash'],
+  ['weights', 'minhash'],
+  ['hashes', 'minhash'],
+  ['scheme', 'minhash'],
+  ['seed', 'minhash'],
+  ['signatures', 'minhash'],
+  ['bucketLimit', 'minhash'],
+  ['minLength', 'sentences'],
+  ['hash', 'sentences'],
+  ['common', 'sentences'],
+  ['groups', 'sentences'],
+  ['durability', 'sentences'],
+] as const;
+
+type Given<M> = { readonly method?: M | undefined } & {
+  readonly [K in (typeof INDEX_OWN)[number][0]]?: unknown;
 };
 
 /** The method that options ask for: by name, else the one whose options are given, else the default. */
-export function methodOf(options: Given): Method {
-  const own = OWN.find(([option]) => options[option] !== undefined);
+export function methodOf<M extends Method = Method>(options: Given<M>): M | IndexMethod {
+  const own = INDEX_OWN.find(([option]) => options[option] !== undefined);
   return options.method ?? own?.[1] ?? 'minhash';
 }

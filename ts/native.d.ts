@@ -92,50 +92,76 @@ export declare class NativeIdfTrainer {
   finish(minDocuments: number): NativeIdf
 }
 
-/** An exact Hamming index. */
+/** A live index of documents. */
 export declare class NativeIndex {
-  /** Adds one item unless a near one is there, or as `duplicate` says. */
-  checkAndAdd(item: unknown, at?: number | undefined | null, duplicate?: string | undefined | null, key?: string | undefined | null, verify?: NativeVerify | undefined | null, textOf?: (id: number) => unknown): NativeOutcome
-  /** The same for many items, in order. */
-  checkAndAddMany(items: unknown, at?: Float64Array | undefined | null, duplicate?: string | undefined | null, keys?: Array<string | undefined | null> | undefined | null, verify?: NativeVerify | undefined | null): NativeChecked
+  /** What it was made with. */
+  about(): NativeAbout
+  /** What makes sentences of texts, in words. */
+  recipe(): string
+  /** Counts and bytes. */
+  stats(): NativeStats
+  /** Clusters of live documents, on the pool. */
+  clusters(how: NativeSearch | undefined | null, onProgress: ((arg: number) => unknown) | undefined | null, cancel: Cancel): Promise<NativeClusters>
+  /** Adds one text; the name of its group. */
+  similarId(text: unknown, at?: number | undefined | null, key?: string | undefined | null): number
+  /** The same for many texts, in order. */
+  similarIdMany(texts: unknown, at?: Float64Array | undefined | null, keys?: Array<string | undefined | null> | undefined | null): Float64Array
   /** The same on the pool. */
-  checkAndAddManyAsync(items: unknown, at: Float64Array | undefined | null, duplicate: string | undefined | null, keys: Array<string | undefined | null> | undefined | null, verify: NativeVerify | undefined | null, cancel: Cancel): Promise<NativeChecked>
-  /** The key of a live document. */
-  keyOf(id: number): string | null
-  /** The latest live document with a key. */
-  idOf(key: string): number | null
-  /** Clusters of live documents within a distance, on the pool. */
-  clusters(maxDistance: number | undefined | null, onProgress: ((arg: number) => unknown) | undefined | null, cancel: Cancel): Promise<NativeClusters>
-  /** Pairs of live documents within a distance. */
-  pairs(maxDistance?: number | undefined | null): NativePairs
+  similarIdManyAsync(texts: unknown, at: Float64Array | undefined | null, keys: Array<string | undefined | null> | undefined | null, cancel: Cancel): Promise<Float64Array>
+  /** The name of a document's group. */
+  group(id: number): number | null
+  /** Pairs of live documents that match. */
+  pairs(how?: NativeSearch | undefined | null): NativePairs
   /** A token by which other workers of the process find this index. */
   share(): string
   /** The index of a token. Its memory is reported to the engine that made it, and to no other. */
   static fromShared(token: string): NativeIndex
-  /** Seals everything into one run, on the pool. */
+  /**
+   * Matches of one item: how many they are. What of them there is room for lies behind the first element of the `Float64Array`
+   * `out`, four numbers each (id, similarity, measure, 1 where verified); the first is 1 where a limit cut the answer.
+   */
+  search(item: unknown, out: Float64Array, how?: NativeSearch | undefined | null): number
+  /** Keys of the first matches that a search has written. */
+  keysOf(out: Float64Array, count: number): Array<string | undefined | null>
+  /**
+   * Adds one item unless a match is there, or as `duplicate` says. Writes six numbers: the id or NaN, the match's id or NaN, its
+   * similarity, measure and 1 where it is verified, and 1 where a limit left candidates out.
+   */
+  checkAndAdd(item: unknown, out: Float64Array, at?: number | undefined | null, duplicate?: string | undefined | null, key?: string | undefined | null, textOf?: (id: number) => unknown): void
+  /** Makes everything as small as it can be, on the pool. */
   compact(cancel: Cancel): Promise<void>
   /** Writes the index as it is at this call to a file, on the pool. */
   save(path: string, cancel: Cancel): Promise<void>
-  /** Reads a saved index here and now. */
-  static openSync(path: string, fingerprinter: NativeFingerprinter, options: NativeIndexOptions): NativeIndex
-  /** Reads a saved index on the pool. */
-  static open(path: string, fingerprinter: NativeFingerprinter, options: NativeIndexOptions, cancel: Cancel): Promise<NativeIndex>
+  /** Reads a saved index here and now, or opens the file of one. */
+  static openSync(path: string, options: NativeIndexOptions): NativeIndex
+  /** The same on the pool. */
+  static open(path: string, options: NativeIndexOptions, cancel: Cancel): Promise<NativeIndex>
+  /** The index of sentences that kept changes lead to, on the pool. */
+  static kept(options: NativeIndexOptions, whole: Uint8Array | undefined | null, changes: Array<Uint8Array>, cancel: Cancel): Promise<NativeIndex>
+  /** What was changed since the last call. */
+  takeChanges(): Uint8Array
+  /** The whole, in place of all changes so far. */
+  whole(cancel: Cancel): Promise<Uint8Array>
   /** An empty index. */
-  constructor(fingerprinter: NativeFingerprinter, options: NativeIndexOptions)
+  constructor(options: NativeIndexOptions)
   /** Adds one item. */
   add(item: unknown, at?: number | undefined | null, key?: string | undefined | null): number
   /** Adds many items. */
   addMany(items: unknown, at?: Float64Array | undefined | null, keys?: Array<string | undefined | null> | undefined | null): NativeAdded
   /** Adds many items on the pool. */
   addManyAsync(items: unknown, at: Float64Array | undefined | null, keys: Array<string | undefined | null> | undefined | null, cancel: Cancel): Promise<NativeAdded>
-  /** Matches of one item. */
-  search(item: unknown, maxDistance?: number | undefined | null, limit?: number | undefined | null): NativeMatches
   /** Matches of many items. */
-  searchMany(items: unknown, maxDistance?: number | undefined | null, limit?: number | undefined | null): NativeMatches
+  searchMany(items: unknown, how?: NativeSearch | undefined | null): NativeMatches
   /** Matches of many items, on the pool. */
-  searchManyAsync(items: unknown, maxDistance: number | undefined | null, limit: number | undefined | null, cancel: Cancel): Promise<NativeMatches>
-  /** Counts and bytes. */
-  stats(): NativeStats
+  searchManyAsync(items: unknown, how: NativeSearch | undefined | null, cancel: Cancel): Promise<NativeMatches>
+  /** Checks and adds many items, in order. */
+  checkAndAddMany(items: unknown, at?: Float64Array | undefined | null, duplicate?: string | undefined | null, keys?: Array<string | undefined | null> | undefined | null): NativeChecked
+  /** The same on the pool. */
+  checkAndAddManyAsync(items: unknown, at: Float64Array | undefined | null, duplicate: string | undefined | null, keys: Array<string | undefined | null> | undefined | null, cancel: Cancel): Promise<NativeChecked>
+  /** The key of a live document. */
+  keyOf(id: number): string | null
+  /** The latest live document with a key. */
+  idOf(key: string): number | null
   /** Whether an id is alive. */
   has(id: number): boolean
   /** Takes an id away. */
@@ -144,6 +170,8 @@ export declare class NativeIndex {
   expire(before: number): number
   /** Live ids. */
   size(): number
+  /** All bytes of the index. */
+  bytes(): number
   /** Lets go of the index; running jobs finish. */
   close(): void
 }
@@ -166,48 +194,6 @@ export declare class NativeMinHasher {
   estimate64(a: BigUint64Array, b: BigUint64Array): NativeEstimate
 }
 
-/** An index of signatures by bands. */
-export declare class NativeMinHashIndex {
-  /** Writes the index as it is at this call to a file, on the pool. */
-  save(path: string, cancel: Cancel): Promise<void>
-  /** Reads a saved index here and now. */
-  static openSync(path: string, fingerprinter: NativeFingerprinter, options: NativeMinHashIndexOptions): NativeMinHashIndex
-  /** Reads a saved index on the pool. */
-  static open(path: string, fingerprinter: NativeFingerprinter, options: NativeMinHashIndexOptions, cancel: Cancel): Promise<NativeMinHashIndex>
-  /** An empty index. */
-  constructor(fingerprinter: NativeFingerprinter, options: NativeMinHashIndexOptions)
-  /** Adds one item. */
-  add(item: unknown, at?: number | undefined | null): number
-  /** Adds many items. */
-  addMany(items: unknown, at?: Float64Array | undefined | null): NativeAdded
-  /** Adds many items on the pool. */
-  addManyAsync(items: unknown, at: Float64Array | undefined | null, cancel: Cancel): Promise<NativeAdded>
-  /** Matches of one item. */
-  search(item: unknown, threshold?: number | undefined | null, limit?: number | undefined | null): NativeBandMatches
-  /** Matches of many items. */
-  searchMany(items: unknown, threshold?: number | undefined | null, limit?: number | undefined | null): NativeBandMatches
-  /** Matches of many items, on the pool. */
-  searchManyAsync(items: unknown, threshold: number | undefined | null, limit: number | undefined | null, cancel: Cancel): Promise<NativeBandMatches>
-  /** Adds one item unless a match is there, or as `duplicate` says. */
-  checkAndAdd(item: unknown, at?: number | undefined | null, duplicate?: string | undefined | null): NativeBandOutcome
-  /** The same for many items, in order. */
-  checkAndAddMany(items: unknown, at?: Float64Array | undefined | null, duplicate?: string | undefined | null): NativeBandChecked
-  /** The same on the pool. */
-  checkAndAddManyAsync(items: unknown, at: Float64Array | undefined | null, duplicate: string | undefined | null, cancel: Cancel): Promise<NativeBandChecked>
-  /** Counts and bytes. */
-  stats(): NativeBandStats
-  /** Whether an id is alive. */
-  has(id: number): boolean
-  /** Takes an id away. */
-  delete(id: number): boolean
-  /** Takes away what is older than a time. */
-  expire(before: number): number
-  /** Live ids. */
-  size(): number
-  /** Lets go of the index; running jobs finish. */
-  close(): void
-}
-
 /** All pairs of an index, lazily. */
 export declare class NativePairs {
   /** The next pairs, `rows` of them unless they are the last; none after those. */
@@ -226,69 +212,9 @@ export declare class NativeSample {
   near(texts: unknown, cancel: Cancel): Promise<Uint8Array>
 }
 
-/** An index of documents by their longest sentences. */
-export declare class NativeSentenceIndex {
-  /** Opens the index of a file here and now. */
-  static openSync(path: string, options: NativeSentenceIndexOptions): NativeSentenceIndex
-  /** Opens the index of a file on the pool. */
-  static open(path: string, options: NativeSentenceIndexOptions, cancel: Cancel): Promise<NativeSentenceIndex>
-  /** The index that kept changes lead to, on the pool. */
-  static kept(options: NativeSentenceIndexOptions, whole: Uint8Array | undefined | null, changes: Array<Uint8Array>, cancel: Cancel): Promise<NativeSentenceIndex>
-  /** What was changed since the last call. */
-  takeChanges(): Uint8Array
-  /** The whole, in place of all changes so far. */
-  whole(cancel: Cancel): Promise<Uint8Array>
-  /** What makes sentences of texts, in words. */
-  recipe(): string
-  /** Writes the index as it is now to a file, on the pool. */
-  save(path: string, cancel: Cancel): Promise<void>
-  /** Writes the index's own file anew, on the pool. */
-  compact(cancel: Cancel): Promise<void>
-  /** An empty index in memory. */
-  constructor(options: NativeSentenceIndexOptions)
-  /** Adds one text; its id. */
-  add(text: unknown, at?: number | undefined | null): number
-  /** Adds many texts. */
-  addMany(texts: unknown, at?: Float64Array | undefined | null): NativeAdded
-  /** Adds many texts on the pool. */
-  addManyAsync(texts: unknown, at: Float64Array | undefined | null, cancel: Cancel): Promise<NativeAdded>
-  /** Adds one text; the name of its group. */
-  similarId(text: unknown, at?: number | undefined | null): number
-  /** The same for many texts, in order. */
-  similarIdMany(texts: unknown, at?: Float64Array | undefined | null): Float64Array
-  /** The same on the pool. */
-  similarIdManyAsync(texts: unknown, at: Float64Array | undefined | null, cancel: Cancel): Promise<Float64Array>
-  /** Matches of one text. */
-  search(text: unknown, limit?: number | undefined | null): NativeSentenceMatches
-  /** Matches of many texts. */
-  searchMany(texts: unknown, limit?: number | undefined | null): NativeSentenceMatches
-  /** Matches of many texts, on the pool. */
-  searchManyAsync(texts: unknown, limit: number | undefined | null, cancel: Cancel): Promise<NativeSentenceMatches>
-  /** Adds one text unless a similar one is there, or as `duplicate` says. */
-  checkAndAdd(text: unknown, at?: number | undefined | null, duplicate?: string | undefined | null): NativeSentenceOutcome
-  /** The same for many texts, in order. */
-  checkAndAddMany(texts: unknown, at?: Float64Array | undefined | null, duplicate?: string | undefined | null): NativeSentenceChecked
-  /** The same on the pool. */
-  checkAndAddManyAsync(texts: unknown, at: Float64Array | undefined | null, duplicate: string | undefined | null, cancel: Cancel): Promise<NativeSentenceChecked>
-  /** The name of a document's group. */
-  group(id: number): number | null
-  /** Counts and bytes. */
-  stats(): NativeSentenceStats
-  /** Whether an id is alive. */
-  has(id: number): boolean
-  /** Takes an id away. */
-  delete(id: number): boolean
-  /** Takes away what is older than a time. */
-  expire(before: number): number
-  /** Live ids. */
-  size(): number
-  /** Lets go of the index; running jobs finish. */
-  close(): void
-}
-
 /** Texts on their way to a batch. */
 export declare class NativeStaging {
-  /** For the argument `name`, whose elements are `texts`, `items` (also fingerprints) or `signatures` (also signatures). */
+  /** For the argument `name`, whose elements are `texts` or `documents` (of an index), `items` (also fingerprints) or `signatures` (also signatures). */
   constructor(name: string, elements: string)
   /** Copies the elements of an array; `first` is the number that messages give the first of them. */
   push(array: unknown, first: number): void
@@ -307,8 +233,8 @@ export declare class NativeStopWords {
   static none(): NativeStopWords
 }
 
-/** Chooses bands and rows as an index would. */
-export declare function bandPlan(options: NativeBandPlanOptions, hashes?: number | undefined | null): NativeBandPlan
+/** Chooses bands and rows as an index of method `minhash` would. */
+export declare function bandPlan(options: NativeIndexOptions): NativeBandPlan
 
 /** Containment of two texts' features. */
 export declare function containment(a: unknown, b: unknown, by: NativeFingerprinter): number
@@ -337,6 +263,17 @@ export declare function jaccard(a: unknown, b: unknown, by: NativeFingerprinter)
 /** Levenshtein distance of two texts in code points; none above `most`. */
 export declare function levenshtein(a: unknown, b: unknown, most?: number | undefined | null): number | null
 
+/** What an index was made with, as far as the typed layer asks. */
+export interface NativeAbout {
+  method: 'minhash' | 'simhash' | 'sentences' | 'exact'
+  verify?: 'auto' | 'jaccard' | 'containment' | 'edit' | 'cosine'
+  minSimilarity?: number
+  texts: boolean
+  keys: boolean
+  groups: boolean
+  memory?: number
+}
+
 /** Ids of a batch that was added. */
 export interface NativeAdded {
   first: number
@@ -345,38 +282,13 @@ export interface NativeAdded {
   ranges?: Float64Array
 }
 
-/** One row per item; NaN where it got no id, or had no match. */
-export interface NativeBandChecked {
-  ids: Float64Array
-  duplicateOf: Float64Array
-  similarities: Float64Array
-  bands: Uint32Array
-  truncated: Uint8Array
-}
-
-/** Matches of row i lie between `offsets[i]` and `offsets[i + 1]`. Similarities are NaN where no signatures are kept. */
-export interface NativeBandMatches {
-  offsets: Uint32Array
-  ids: Float64Array
-  similarities: Float64Array
-  bands: Uint32Array
-  truncated: Uint8Array
-}
-
-/** The outcome of one check-and-add. */
-export interface NativeBandOutcome {
-  id?: number
-  duplicateOf?: number
-  similarity?: number
-  bands?: number
-  truncated: boolean
-}
-
-/** A plan, and its S-curve. */
+/** A plan of bands, and its S-curve. */
 export interface NativeBandPlan {
   bands: number
   rows: number
+  /** Positions of a kept signature; 0: none is kept. */
   hashes: number
+  /** The similarity that the recall is for. */
   threshold: number
   /** The probability at the threshold. */
   recall: number
@@ -386,37 +298,17 @@ export interface NativeBandPlan {
   curve: Float64Array
 }
 
-/** How bands and rows are chosen; absent means the default. */
-export interface NativeBandPlanOptions {
-  threshold?: number
-  recall?: number
-  weights?: NativeWeights
-  bands?: number
-  rows?: number
-}
-
-/** Counts and bytes of an index. */
-export interface NativeBandStats {
-  live: number
-  dead: number
-  entries: number
-  crowded: number
-  bands: number
-  rows: number
-  tableBytes: number
-  idBytes: number
-  signatureBytes: number
-  windowBytes: number
-  truncated: number
-}
-
 /** One row per item; NaN where it got no id, or had no match. */
 export interface NativeChecked {
   ids: Float64Array
   duplicateOf: Float64Array
-  distances: Uint8Array
-  /** NaN where no texts were compared. */
+  /** NaN where none is known. */
   similarities: Float64Array
+  measures: Uint32Array
+  verified: Uint8Array
+  truncated: Uint8Array
+  /** That of each match, in an index that keeps keys. */
+  keys?: Array<string | null>
 }
 
 /** Cluster i has the ids between `offsets[i]` and `offsets[i + 1]`. */
@@ -558,16 +450,43 @@ export interface NativeFingerprints {
   valid: Uint8Array
 }
 
-/** What was given; for a new index absent means the default, for a saved one its own. */
+/** How an index is made; absent means the default, for a saved one its own. */
 export interface NativeIndexOptions {
+  fingerprinter: NativeFingerprinterOptions
+  method: 'minhash' | 'simhash' | 'sentences' | 'exact'
+  verify?: 'auto' | 'jaccard' | 'containment' | 'edit' | 'cosine'
+  /** 0: no verification. */
+  minSimilarity?: number
+  maxVerifications?: number
+  /** Most bytes of a stored text; 0: none are stored. */
+  longestText?: number
+  keys?: boolean
+  window?: NativeWindow
+  /** Most bytes of the index. */
+  memory?: number
+  threads: number
+  /** For `simhash`, as what follows. */
   maxDistance?: number
   plan?: string
   capacity?: number
-  window?: NativeWindow
-  keys?: boolean
-  /** Most characters of a stored text; 0: none are stored. */
-  longestText?: number
-  threads: number
+  /** For `minhash`, as what follows; bands and rows together or neither. */
+  bands?: number
+  rows?: number
+  recall?: number
+  weights?: NativeWeights
+  hashes?: number
+  scheme?: string
+  seed?: bigint
+  signatures?: boolean
+  bucketLimit?: number
+  /** For `sentences`, as what follows. */
+  sentences?: number
+  minLength?: number
+  hash?: string
+  commonShare?: number
+  commonCount?: number
+  groups?: boolean
+  durability?: 'commit' | 'system'
 }
 
 /** A whole number of any size. */
@@ -595,20 +514,15 @@ export interface NativeLists {
 export interface NativeMatches {
   offsets: Uint32Array
   ids: Float64Array
-  distances: Uint8Array
+  /** NaN where none is known. */
+  similarities: Float64Array
+  measures: Uint32Array
+  /** A bit for each match. */
+  verified: Uint8Array
+  /** A bit for each row. */
   truncated: Uint8Array
   /** One for each id, in an index that keeps keys. */
   keys?: Array<string | null>
-}
-
-/** What was given; for a new index absent means the default, for a saved one its own. */
-export interface NativeMinHashIndexOptions {
-  minhash: NativeMinHashOptions
-  plan: NativeBandPlanOptions
-  signatures?: boolean
-  bucketLimit?: number
-  window?: NativeWindow
-  threads: number
 }
 
 /** How signatures are made; absent means the default. */
@@ -634,19 +548,13 @@ export interface NativeNormalizer {
   runs?: boolean
 }
 
-/** The outcome of one check-and-add. */
-export interface NativeOutcome {
-  id?: number
-  duplicateOf?: number
-  distance?: number
-  similarity?: number
-}
-
 /** Pairs in columns. */
 export interface NativePairBatch {
   a: Float64Array
   b: Float64Array
-  distances: Uint8Array
+  similarities: Float64Array
+  measures: Uint32Array
+  verified: Uint8Array
   progress: number
 }
 
@@ -689,58 +597,20 @@ export interface NativeReported {
   clusters: NativeLists
 }
 
+/** How to search; absent means as the index does. */
+export interface NativeSearch {
+  limit?: number
+  maxDistance?: number
+  minSimilarity?: number
+  /** False: candidates as they are. */
+  verify?: boolean
+}
+
 /** A sentence of a text. */
 export interface NativeSentence {
   hash: bigint
   length: number
   index: number
-}
-
-/** One row per text; NaN where it got no id, or had no match. */
-export interface NativeSentenceChecked {
-  ids: Float64Array
-  duplicateOf: Float64Array
-  shared: Uint8Array
-}
-
-/** What was given; for a new index absent means the default, for a file its own. */
-export interface NativeSentenceIndexOptions {
-  count?: number
-  minLength?: number
-  normalize: NativeNormalizer
-  hash?: string
-  commonShare?: number
-  commonCount?: number
-  window?: NativeWindow
-  durability?: string
-  threads: number
-}
-
-/** Matches of row i lie between `offsets[i]` and `offsets[i + 1]`. */
-export interface NativeSentenceMatches {
-  offsets: Uint32Array
-  ids: Float64Array
-  shared: Uint8Array
-  truncated: Uint8Array
-}
-
-/** The outcome of one text. */
-export interface NativeSentenceOutcome {
-  id?: number
-  duplicateOf?: number
-  shared?: number
-}
-
-/** Counts and bytes. */
-export interface NativeSentenceStats {
-  live: number
-  groups: number
-  sketches: number
-  bytes: number
-  windowBytes: number
-  fileBytes: number
-  tornBytes: number
-  truncated: number
 }
 
 /** A token of both texts. */
@@ -756,23 +626,33 @@ export interface NativeSignatures {
   values: Uint32Array
 }
 
-/** Counts and bytes of an index. */
+/** Counts and bytes of an index; what the method does not count is absent. */
 export interface NativeStats {
   live: number
-  fingerprints: number
-  dead: number
-  memtable: number
-  segments: Array<number>
-  plan: string
-  tables: number
+  bytes: number
   tableBytes: number
   idBytes: number
   windowBytes: number
   keyBytes: number
   textBytes: number
-  hugePages: boolean
-  merging: boolean
   truncated: number
+  fingerprints?: number
+  dead?: number
+  memtable?: number
+  segments?: Array<number>
+  plan?: string
+  tables?: number
+  hugePages?: boolean
+  merging?: boolean
+  entries?: number
+  crowded?: number
+  bands?: number
+  rows?: number
+  signatureBytes?: number
+  groups?: number
+  sketches?: number
+  fileBytes?: number
+  tornBytes?: number
 }
 
 /** The figures of a run. */
@@ -806,12 +686,6 @@ export interface NativeTruth {
   a: Uint32Array
   b: Uint32Array
   similarity: Float64Array
-}
-
-/** How near documents are confirmed. */
-export interface NativeVerify {
-  by: 'auto' | 'jaccard' | 'containment' | 'edit' | 'cosine'
-  minSimilarity: number
 }
 
 /** How much finding too much and finding too little weigh. */

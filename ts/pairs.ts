@@ -1,67 +1,104 @@
-/** All pairs of near documents, in batches of columns. */
+/** All pairs of near documents, in batches of columns, and how documents are linked. */
 import { abortable } from './abort';
+import { bit } from './bitmap';
+import type { JobOptions } from './fingerprinter';
+import { SEARCH_JOB, type SearchOptions } from './index-calls';
+import { confirmed, type How } from './matches';
+import type { IndexMethod } from './method';
 import type { NativePairBatch, NativePairs } from './native';
+import * as check from './options';
 import { Rows } from './rows';
 
-/** Two live documents near each other. */
-export interface Pair {
+/** How to compare all documents with each other: as a search of each of them. */
+export type JoinOptions<M extends IndexMethod = IndexMethod> = Omit<SearchOptions<M>, 'limit'> &
+  JobOptions;
+
+/** How to compare all documents in batches. */
+export type PairsOptions<M extends IndexMethod = IndexMethod> = JoinOptions<M> & {
+  /** Pairs per batch, 1 to 2^24; the last batch may have fewer. Default 65,536, about 1.6 MB. */
+  batch?: number | undefined;
+};
+
+/** How to link all documents. */
+export type ClustersOptions<M extends IndexMethod = IndexMethod> = JoinOptions<M> & {
+  /** Told the share that is done, 0 to 1, at most once per hundredth; what it throws ends the work and is the rejection. */
+  onProgress?: ((done: number) => void) | undefined;
+};
+
+const { limit: _, ...JOIN }: check.Checks<SearchOptions<'simhash'> & JobOptions> = SEARCH_JOB;
+export const PAIRS: check.Checks<PairsOptions<'simhash'>> = {
+  ...JOIN,
+  batch: check.integer(1, 2 ** 24),
+};
+export const CLUSTERS: check.Checks<ClustersOptions<'simhash'>> = {
+  ...JOIN,
+  onProgress: check.callback,
+};
+
+/** Two live documents that match. */
+export type Pair<M extends IndexMethod = IndexMethod> = {
   /** The lower id. */
   a: number;
   /** The higher id. */
   b: number;
-  /** Bits that differ, 0 to 16. */
-  distance: number;
-}
+} & How<M>;
 
 /** Some pairs, in columns; rows become objects when they are read. */
-export class PairBatch extends Rows<Pair> {
+export class PairBatch<M extends IndexMethod = IndexMethod> extends Rows<Pair<M>> {
   /** The lower id of each pair. */
   readonly a: Float64Array;
   /** The higher id of each pair. */
   readonly b: Float64Array;
-  /** Bits in which they differ. */
-  readonly distances: Uint8Array;
+  /** Similarities; NaN where none is known. */
+  readonly similarities: Float64Array;
+  /** Distances (`'simhash'`), equal bands (`'minhash'`) or sentences in common (`'sentences'`). */
+  readonly measures: Uint32Array;
+  /** Bit i (the lowest bit of a byte first) is 1 where the texts of pair i were compared. */
+  readonly verified: Uint8Array;
   /** Share of the work that was done when the batch was ready, 0 to 1. */
   readonly progress: number;
+  readonly #method: M;
 
   /** @internal */
-  constructor({ a, b, distances, progress }: NativePairBatch) {
+  constructor(method: M, batch: NativePairBatch) {
     super();
-    this.a = a;
-    this.b = b;
-    this.distances = distances;
-    this.progress = progress;
+    this.#method = method;
+    this.a = batch.a;
+    this.b = batch.b;
+    this.similarities = batch.similarities;
+    this.measures = batch.measures;
+    this.verified = batch.verified;
+    this.progress = batch.progress;
   }
 
   /** Number of pairs. */
   get length(): number {
-    return this.distances.length;
+    return this.a.length;
   }
 
   /** Pair `row`; `undefined` where there is no such row. */
-  get(row: number): Pair | undefined {
-    const [a, b, distance] = [this.a[row], this.b[row], this.distances[row]];
-    if (a === undefined || b === undefined || distance === undefined) return undefined;
-    return { a, b, distance };
+  get(row: number): Pair<M> | undefined {
+    const [a, b, measure] = [this.a[row], this.b[row], this.measures[row]];
+    if (a === undefined || b === undefined || measure === undefined) return undefined;
+    const similarity = this.similarities[row] ?? Number.NaN;
+    return { a, b, ...confirmed(this.#method, similarity, measure, bit(this.verified, row)) };
   }
 
-  *[Symbol.iterator](): IterableIterator<Pair> {
-    for (let row = 0; row < this.length; row++) {
-      const pair = this.get(row);
-      if (pair !== undefined) yield pair;
-    }
+  *[Symbol.iterator](): IterableIterator<Pair<M>> {
+    for (let row = 0; row < this.length; row++) yield this.get(row) as Pair<M>;
   }
 }
 
 /** Batches of a join as they are asked for; nothing is computed ahead, and an iteration that is left computes no more. */
-export async function* batches(
+export async function* batches<M extends IndexMethod>(
+  method: M,
   pairs: NativePairs,
   rows: number,
   signal: AbortSignal | undefined,
-): AsyncGenerator<PairBatch, void, undefined> {
+): AsyncGenerator<PairBatch<M>, void, undefined> {
   for (;;) {
     const batch = await abortable(signal, (cancel) => pairs.next(rows, cancel));
     if (batch === null) return;
-    yield new PairBatch(batch);
+    yield new PairBatch(method, batch);
   }
 }

@@ -29,7 +29,7 @@ const CANCELLED = 'ERR_SIMHASH_CANCELLED';
 export type Batch = readonly unknown[] | BigUint64Array | FingerprintColumn;
 
 /** What elements may be, as the addon names it. */
-export type Elements = 'texts' | 'items' | 'signatures';
+export type Elements = 'texts' | 'documents' | 'items' | 'signatures';
 
 /**
  * The elements at this moment, up to the first that is missing: no batch gets beyond that, so a length without elements costs

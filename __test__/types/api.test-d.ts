@@ -1,6 +1,6 @@
 /** Compiled, never run: what the types promise, and what they refuse. */
 import {
-  type AddOptions,
+  type Checked,
   type CheckedItems,
   type Decision,
   Dictionary,
@@ -10,17 +10,18 @@ import {
   Fingerprints,
   Idf,
   Index,
-  LevelSentenceIndex,
+  type IndexOptions,
+  type IndexPlan,
   type Match,
-  MinHashIndex,
-  type MinHashMatch,
+  MinHasher,
   minHash,
-  SentenceIndex,
+  type SharedIndex,
   type SimHashError,
   type SimHashErrorCode,
+  type Stats,
   type Summary,
-  type TimeOptions,
 } from '@x/simhash-native';
+import { type Level, LevelSentenceIndex } from '@x/simhash-native/level';
 import { MemoryLevel } from 'memory-level';
 
 const value: bigint | undefined = new Fingerprinter({
@@ -31,7 +32,7 @@ const many: Promise<Fingerprints> = new Fingerprinter().fingerprintManyAsync([
   'x',
   new Uint8Array(1),
 ]);
-const found: Match[] = new Index({ maxDistance: 3, fingerprinter: { ngram: 3 } }).search(1n);
+const found: Match<'simhash'>[] = new Index({ maxDistance: 3, texts: false }).search(1n);
 const row: bigint | undefined = new Fingerprints(new BigUint64Array(1), new Uint8Array(1)).get(0);
 const stream: AsyncGenerator<Decision<{ id: number; text: string }>, Summary> = dedup([
   { id: 1, text: 'x' },
@@ -45,7 +46,7 @@ const words: Fingerprinter = new Fingerprinter({
 });
 const table: Promise<Idf> = Idf.train(['x', { text: 'y' }], { normalize: 'microblog' });
 
-const group: number = new SentenceIndex({ hash: 'md5', common: false }).similarId('x');
+const group: number = new Index({ hash: 'md5', common: false, groups: true }).similarId('x');
 // Any database with the interface of abstract-level, whatever its own keys and values are.
 const levels: Promise<LevelSentenceIndex>[] = [
   LevelSentenceIndex.open(new MemoryLevel()),
@@ -54,49 +55,123 @@ const levels: Promise<LevelSentenceIndex>[] = [
 ];
 
 const signature: Uint32Array = minHash('x', { scheme: 'bottom-k', seed: 1n });
-const similar: MinHashMatch[] = new MinHashIndex({ recall: 0.99 }).search(signature);
+const similar: Match<'minhash'>[] = new Index({ recall: 0.99, texts: false }).search(signature);
+
+// The method is that of the options that are given, dedup's default without any.
+const methods: [
+  Index,
+  Index<'minhash'>,
+  Index<'simhash'>,
+  Index<'simhash', false>,
+  Index<'sentences'>,
+  Index<'exact', false>,
+  Index<'minhash', false>,
+] = [
+  new Index(),
+  new Index({ keys: true, ngram: 3, features: 'chars', minSimilarity: 0.9 }),
+  new Index({ maxDistance: 10 }),
+  new Index({ method: 'simhash', texts: false }),
+  new Index({ groups: true }),
+  new Index({ method: 'exact', texts: false }),
+  new Index({ texts: false }),
+];
+const opened: Promise<Index<'sentences', false>> = Index.open(new URL('file:///x'), {
+  groups: true,
+  texts: false,
+  durability: 'system',
+});
+const plans: [IndexPlan<'minhash'>, IndexPlan<'simhash'>] = [
+  Index.plan({ count: 5 }),
+  Index.plan({ maxDistance: 3 }),
+];
+const tables: number = plans[1].tables + plans[0].bands;
+const stats: Stats<'simhash'> = methods[2].stats();
+// Options in a variable of the union, and handles, keep their types.
+declare const options: IndexOptions;
+declare const handle: SharedIndex<'simhash', false>;
+const others: [
+  Index<'minhash' | 'simhash' | 'sentences' | 'exact', boolean>,
+  Index<'simhash', false>,
+] = [new Index(options), Index.fromShared(handle)];
+
+// Results are unions that narrow.
+const checked = new Index({ maxDistance: 3, keys: true }).checkAndAdd('x');
+if (checked.duplicateOf === undefined) {
+  const id: number = checked.id;
+  void id;
+} else {
+  const distance: number = checked.distance;
+  const key: string | undefined = checked.key;
+  void [distance, key];
+  if (checked.verified) {
+    const similarity: number = checked.similarity;
+    void similarity;
+  } else {
+    // @ts-expect-error it may not be known
+    const similarity: number = checked.similarity;
+    void similarity;
+  }
+  // @ts-expect-error it was not added, unless duplicates are
+  const id: number = checked.id;
+  void id;
+}
+// @ts-expect-error a match of SimHash has no bands
+new Index({ maxDistance: 3 }).search('x')[0]?.bands;
+const shared: number | undefined = new Index({ sentences: 3 }).search('x')[0]?.shared;
+const all: AsyncGenerator<Checked<'minhash'>, void, undefined> = new Index().checkAndAddAll([
+  'x',
+  { text: 'y', key: 'k', at: new Date() },
+]);
 
 // @ts-expect-error unknown preset
 Fingerprinter.preset('jieba');
 // @ts-expect-error unknown option
 new Index({ distance: 3 });
+// @ts-expect-error an oracle has no live index
+new Index({ method: 'brute-force' });
+// @ts-expect-error options of two methods
+new Index({ maxDistance: 3, bands: 4, rows: 4 });
+// @ts-expect-error an option of another method
+new Index({ method: 'exact', hash: 'md5' });
+const wide = { keys: true, method: 'minhash', maxDistance: 3 } as const;
+// @ts-expect-error an option of another method, in a variable too
+new Index(wide);
 // @ts-expect-error no database
 LevelSentenceIndex.open(new Map());
 // @ts-expect-error a number is no fingerprint
-new Index().add(1);
-// @ts-expect-error a fingerprint is no signature
-new MinHashIndex().add(1n);
+new Index({ maxDistance: 3, texts: false }).add(1);
+// @ts-expect-error fingerprints need texts: false
+new Index({ maxDistance: 3 }).add(1n);
+// @ts-expect-error fingerprints need SimHash
+new Index({ texts: false }).add(1n);
+// @ts-expect-error signatures need texts: false
+new Index().add(signature);
+// @ts-expect-error equal texts are found by nothing else
+new Index({ method: 'exact', texts: false }).add(1n);
 // @ts-expect-error undefined, never null
 new Fingerprinter({ ngram: null });
+// @ts-expect-error a distance is for SimHash
+new Index().search('x', { maxDistance: 3 });
+// @ts-expect-error groups are for sentences
+new Index().similarId('x');
+// @ts-expect-error what is measured is an option of the index
+new Index().checkAndAdd('x', { verify: 'edit' });
+// @ts-expect-error a batch cannot call back
+new Index().checkAndAddMany(['x'], { textOf: () => 'x' });
+// @ts-expect-error other tables
+const wrong: Stats<'minhash'> = methods[2].stats();
 
-// Fingerprints go into an index of them whole, and into no other.
+// Fingerprints and signatures go into an index of them whole, and into no other.
 const batch: Fingerprints = new Fingerprinter().fingerprintMany(['x']);
-const checked: Promise<CheckedItems> = new Index().checkAndAddManyAsync(batch);
-new Index().addMany(batch.values);
+const bits = new Index({ maxDistance: 3, texts: false });
+const many2: Promise<CheckedItems<'simhash'>> = bits.checkAndAddManyAsync(batch);
+bits.addMany(batch.values);
+new Index({ texts: false }).addMany(new MinHasher().signatureMany(['x']));
 // @ts-expect-error fingerprints are no signatures
-new MinHashIndex().addMany(batch);
+new Index({ texts: false }).addMany(batch);
 // @ts-expect-error a row may have none
-new Index().addMany([...batch]);
-
-// Keys are options of Index alone.
-const keyed: AddOptions = { at: 5, key: 'a' };
-const timed: TimeOptions = { at: 5 };
-new Index({ keys: true }).add('x', keyed);
-new Index({ keys: true }).add('x', timed);
-new MinHashIndex().add('x', timed);
-// @ts-expect-error no keys
-new MinHashIndex().add('x', { key: 'a' });
-// @ts-expect-error no keys, in a variable either
-new MinHashIndex().add('x', keyed);
-// @ts-expect-error no keys
-new MinHashIndex().addMany(['x'], { keys: ['a'] });
-// @ts-expect-error no keys
-new MinHashIndex().checkAndAdd('x', { key: 'a' });
-// @ts-expect-error no keys
-new SentenceIndex().similarId('x', { key: 'a' });
-// @ts-expect-error no keys
-new SentenceIndex().checkAndAddManyAsync(['x'], { keys: ['a'] });
-// @ts-expect-error no keys
+bits.addMany([...batch]);
+// @ts-expect-error no keys in a database
 levels[0]?.then((index) => index.addMany(['x'], { keys: ['a'] }));
 // @ts-expect-error what waits for its work cannot be ended
 new Fingerprinter().fingerprintMany(['x'], { signal: new AbortController().signal });
@@ -180,20 +255,16 @@ function told(decision: Decision<Row>): unknown[] {
   }
 }
 
+/** A store of one's own has three methods. */
+class Store implements Level {
+  async batch(): Promise<void> {}
+  async *iterator(): AsyncGenerator<[string, Uint8Array]> {}
+  async clear(): Promise<void> {}
+}
+const own: Promise<LevelSentenceIndex> = LevelSentenceIndex.open(new Store());
+
 export default [
-  isFull,
-  told,
-  byFunction,
-  summary,
-  checked,
-  similar,
-  group,
-  levels,
-  words,
-  table,
-  value,
-  many,
-  found,
-  row,
-  stream,
+  ...[all, similar, group, levels, words, table, value, many, many2, found, row, stream, own],
+  ...[isFull, told, byFunction, summary],
+  ...[methods, opened, tables, stats, others, shared, wrong],
 ];

@@ -19,7 +19,7 @@ const many: Promise<Fingerprints> = new Fingerprinter().fingerprintManyAsync([
   'x',
   new Uint8Array(1),
 ]);
-const found: Match[] = new Index({ maxDistance: 3, fingerprinter: { ngram: 3 } }).search(1n);
+const found: Match<'simhash'>[] = new Index({ maxDistance: 3, texts: false }).search(1n);
 const row: bigint | undefined = new Fingerprints(new BigUint64Array(1), new Uint8Array(1)).get(0);
 const stream: AsyncGenerator<Decision<{ id: number; text: string }>, Summary> = dedup([
   { id: 1, text: 'x' },

@@ -23,7 +23,7 @@ export async function searchCorpus(
 ): Promise<Search> {
   const { Fingerprinter, Index, similarity: measure } = await import('../index.js');
   const fingerprinter = new Fingerprinter({ ...made, threads });
-  const index = new Index({ maxDistance, fingerprinter, threads });
+  const index = new Index({ ...made, maxDistance, verify: false, texts: false, threads });
   const verifies = minSimilarity > 0;
   const [ids, texts]: [string[], Text[]] = [[], []];
   const keep = ({ id, text }: { id: string; text: Text }) => {

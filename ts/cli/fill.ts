@@ -5,7 +5,7 @@ import type { Document } from './records';
 
 /** Adds all documents; `keep` is called with each batch before the next is read. */
 export async function fill(
-  index: Index,
+  index: Index<'simhash', false>,
   intake: Intake,
   keep: (batch: readonly Document[]) => void | Promise<void>,
   signal: AbortSignal,

@@ -1,6 +1,6 @@
 /** What an index of sentences writes into a LevelDB, and how it is read. */
 import { SimHashError } from '../errors';
-import type { SentenceIndexOptions } from '../sentence-index-options';
+import type { KeptOptions } from './level-options';
 
 /** Encodings and limits of one call. */
 interface Encoded {
@@ -15,7 +15,7 @@ interface Range {
 }
 
 /**
- * What a database must be able to do: a part of `abstract-level` (version 1 or later), so `level`, `classic-level`,
+ * What a store of one's own must be able to do: a part of `abstract-level` (version 1 or later), so `level`, `classic-level`,
  * `memory-level`, `browser-level` or a sublevel of one of them.
  */
 export interface Level {
@@ -35,7 +35,7 @@ export interface Kept {
   db: Level;
   prefix: string;
   sync: boolean;
-  options: SentenceIndexOptions;
+  options: KeptOptions;
   recipe: string;
   generation: number;
   /** Number of the next changes. */
@@ -47,7 +47,7 @@ export interface Kept {
 interface Meta {
   version: number;
   generation: number;
-  options: SentenceIndexOptions;
+  options: KeptOptions;
   recipe: string;
 }
 

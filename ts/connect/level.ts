@@ -13,36 +13,33 @@
 import { abortable } from '../abort';
 import { type Added, added } from '../added';
 import { binding } from '../binding';
+import { type Checked, CheckedItems } from '../checked';
 import type { Text } from '../documents';
 import { native, SimHashError } from '../errors';
 import { JOB, type JobOptions } from '../fingerprinter';
+import type { Found } from '../found';
+import { given } from '../given';
 import { Handle } from '../handle';
+import type { DuplicateOptions, SearchOptions } from '../index-calls';
+import { nativeIndexOptions, type SentencesIndexOptions, type Window } from '../index-options';
+import type { Stats } from '../index-stats';
+import { type Match, Matches } from '../matches';
+import type { NativeIndex } from '../native';
+import * as check from '../options';
+import { type Time, time } from '../time';
 import {
   AT,
-  AT_MANY,
-  DUPLICATE,
-  type DuplicateOptions,
+  AT_JOB,
+  CHECK_AT,
+  CHECK_AT_JOB,
+  type KeptOptions,
+  LEVEL,
+  type LevelSentencesOptions,
+  SEARCH_TEXT,
+  SEARCH_TEXTS,
   type TimeOptions,
   type TimesOptions,
-  type Window,
-} from '../index-options';
-import type { NativeSentenceIndex } from '../native';
-import * as check from '../options';
-import type { SentenceStats } from '../sentence-index';
-import {
-  nativeSentenceIndexOptions,
-  SENTENCE_INDEX,
-  SENTENCE_SEARCH,
-  type SentenceIndexOptions,
-  type SentenceSearchOptions,
-} from '../sentence-index-options';
-import {
-  type SentenceChecked,
-  type SentenceMatch,
-  SentenceMatches,
-  SentencesChecked,
-} from '../sentence-matches';
-import { type Time, time } from '../time';
+} from './level-options';
 import {
   changesKey,
   contents,
@@ -53,21 +50,8 @@ import {
   replaceAll,
 } from './level-store';
 
+export type { LevelSentencesOptions, TimeOptions, TimesOptions } from './level-options';
 export type { Level } from './level-store';
-
-/** How an index in a LevelDB is opened; what exists must have been made with what is given. */
-export interface LevelSentencesOptions extends SentenceIndexOptions {
-  /** Begins every key, so that other things can be in the database. Default `'simhash-sentences'`. */
-  prefix?: string | undefined;
-  /** Passed to every write: whether the database has the disk write it before it acknowledges. Default true. */
-  sync?: boolean | undefined;
-}
-
-const LEVEL: check.Checks<LevelSentencesOptions> = {
-  ...SENTENCE_INDEX,
-  prefix: check.string,
-  sync: check.boolean,
-};
 
 /** Bytes of changes that are written before the whole takes their place: below, it is not worth it. */
 const LEAST = 4 << 20;
@@ -75,22 +59,22 @@ const LEAST = 4 << 20;
 const PER_TEXT = 4 * 64;
 
 /**
- * A `SentenceIndex` whose changes a LevelDB keeps. The verbs are the same; those that change something are asynchronous and
+ * An `Index` of sentences with groups whose changes a LevelDB keeps. The verbs are the same; those that change something are asynchronous and
  * resolve when the database has acknowledged. One index at a time may use a prefix of a database.
  */
 export class LevelSentenceIndex {
-  readonly #handle: Handle<NativeSentenceIndex>;
+  readonly #handle: Handle<NativeIndex>;
   readonly #kept: Kept;
   /** Writes come one after the other. */
   #queue: Promise<void> = Promise.resolve();
   #failed: unknown;
 
-  private constructor(index: NativeSentenceIndex, kept: Kept) {
+  private constructor(index: NativeIndex, kept: Kept) {
     this.#handle = new Handle(index, 'LevelSentenceIndex');
     this.#kept = kept;
   }
 
-  get #native(): NativeSentenceIndex {
+  get #native(): NativeIndex {
     return this.#handle.native;
   }
 
@@ -109,23 +93,29 @@ export class LevelSentenceIndex {
       signal,
       prefix = 'simhash-sentences',
       sync = true,
-      ...given
-    } = check.checked(options, {
-      ...LEVEL,
-      ...JOB,
-    });
+      sentences,
+      ...texts
+    } = check.checked<LevelSentencesOptions & JobOptions>(options, { ...LEVEL, ...JOB });
+    const { common, window: asked } = texts;
+    const wanted: KeptOptions = given({ count: sentences, common, window: asked });
     checkLevel(db);
     const meta = await readMeta(db, prefix);
-    const made = meta?.options ?? resolved(given);
-    agree(prefix, made, given);
+    const made = meta?.options ?? resolved(wanted);
+    agree(prefix, made, wanted);
     const { whole, changes, bytes } = await contents(db, prefix, meta?.generation ?? 0);
-    const window = made.window && { ...made.window, maxSkew: given.window?.maxSkew };
-    const core = nativeSentenceIndexOptions({ ...given, ...made, window });
+    const window = made.window && { ...made.window, maxSkew: asked?.maxSkew };
+    const core = nativeIndexOptions({
+      ...texts,
+      ...given({ sentences: made.count, common: made.common, window }),
+      method: 'sentences',
+      groups: true,
+      texts: 0,
+    });
     const index = (await abortable(signal, (cancel) =>
-      binding.NativeSentenceIndex.kept(core, whole, changes, cancel),
+      binding.NativeIndex.kept(core, whole, changes, cancel),
     ).catch((error: unknown) => {
       throw damaged(prefix, error);
-    })) as NativeSentenceIndex;
+    })) as NativeIndex;
     const recipe = native(() => index.recipe());
     if (meta !== undefined && meta.recipe !== recipe) {
       index.close();
@@ -158,11 +148,11 @@ export class LevelSentenceIndex {
     texts: readonly Text[],
     options?: TimesOptions & JobOptions,
   ): Promise<Float64Array> {
-    const { at, signal } = check.checked(options, { ...AT_MANY, ...JOB });
+    const { at, signal } = check.checked(options, AT_JOB);
     check.array(texts, 'texts');
     return this.#change(() =>
       this.#handle.batch(texts, 'texts', signal, (index, batch, cancel) =>
-        index.similarIdManyAsync(batch, at, cancel),
+        index.similarIdManyAsync(batch, at, undefined, cancel),
       ),
     );
   }
@@ -175,12 +165,12 @@ export class LevelSentenceIndex {
 
   /** Adds many texts in order, all or none; see {@link Added} for their ids. */
   async addMany(texts: readonly Text[], options?: TimesOptions & JobOptions): Promise<Added> {
-    const { at, signal } = check.checked(options, { ...AT_MANY, ...JOB });
+    const { at, signal } = check.checked(options, AT_JOB);
     check.array(texts, 'texts');
     return added(
       await this.#change(() =>
         this.#handle.batch(texts, 'texts', signal, (index, batch, cancel) =>
-          index.addManyAsync(batch, at, cancel),
+          index.addManyAsync(batch, at, undefined, cancel),
         ),
       ),
     );
@@ -190,25 +180,29 @@ export class LevelSentenceIndex {
   async checkAndAdd(
     text: Text,
     options?: TimeOptions & DuplicateOptions,
-  ): Promise<SentenceChecked> {
-    const { at, onDuplicate } = check.checked(options, { ...AT, ...DUPLICATE });
-    return this.#change((index) => native(() => index.checkAndAdd(text, at, onDuplicate)));
+  ): Promise<Checked<'sentences'>> {
+    const { at, onDuplicate } = check.checked(options, CHECK_AT);
+    return this.#change((index) => {
+      const batch = native(() =>
+        index.checkAndAddMany([text], at === undefined ? at : Float64Array.of(at), onDuplicate),
+      );
+      return new CheckedItems('sentences', batch).get(0) as Checked<'sentences'>;
+    });
   }
 
   /** As if {@link checkAndAdd} were called for every text in order, as one step. */
   async checkAndAddMany(
     texts: readonly Text[],
     options?: TimesOptions & DuplicateOptions & JobOptions,
-  ): Promise<SentencesChecked> {
-    const checks = { ...AT_MANY, ...DUPLICATE, ...JOB };
-    const { at, onDuplicate, signal } = check.checked(options, checks);
+  ): Promise<CheckedItems<'sentences'>> {
+    const { at, onDuplicate, signal } = check.checked(options, CHECK_AT_JOB);
     check.array(texts, 'texts');
     const checked = await this.#change(() =>
       this.#handle.batch(texts, 'texts', signal, (index, batch, cancel) =>
-        index.checkAndAddManyAsync(batch, at, onDuplicate, cancel),
+        index.checkAndAddManyAsync(batch, at, onDuplicate, undefined, cancel),
       ),
     );
-    return new SentencesChecked(checked);
+    return new CheckedItems('sentences', checked);
   }
 
   /** Takes an id away; false if it was not alive. */
@@ -224,26 +218,28 @@ export class LevelSentenceIndex {
   }
 
   /** All live texts that are similar to this one, those that share most sentences first, then by id. */
-  search(text: Text, options?: SentenceSearchOptions): SentenceMatch[] {
-    const { limit } = check.checked(options, SENTENCE_SEARCH);
-    return new SentenceMatches(native(() => this.#native.search(text, limit))).get(0);
+  search(text: Text, options?: Pick<SearchOptions, 'limit'>): Found<Match<'sentences'>> {
+    const { limit } = check.checked(options, SEARCH_TEXT);
+    const how = limit === undefined ? undefined : { limit };
+    const matches = native(() => this.#native.searchMany([text], how));
+    return new Matches('sentences', matches).get(0);
   }
 
   /** {@link search} for many texts, off the JavaScript thread. */
   async searchMany(
     texts: readonly Text[],
-    options?: SentenceSearchOptions & JobOptions,
-  ): Promise<SentenceMatches> {
-    const { limit, signal } = check.checked(options, { ...SENTENCE_SEARCH, ...JOB });
+    options?: Pick<SearchOptions, 'limit'> & JobOptions,
+  ): Promise<Matches<'sentences'>> {
+    const { limit, signal } = check.checked(options, SEARCH_TEXTS);
     check.array(texts, 'texts');
-    return new SentenceMatches(
-      await this.#handle.batch(texts, 'texts', signal, (index, batch, cancel) =>
-        index.searchManyAsync(batch, limit, cancel),
-      ),
+    const how = limit === undefined ? undefined : { limit };
+    const matches = await this.#handle.batch(texts, 'texts', signal, (index, batch, cancel) =>
+      index.searchManyAsync(batch, how, cancel),
     );
+    return new Matches('sentences', matches);
   }
 
-  /** The name of a text's group now; see `SentenceIndex.group`. */
+  /** The name of a text's group now; see `Index.group`. */
   group(id: number): number | undefined {
     return native(() => this.#native.group(check.id(id, 'id'))) ?? undefined;
   }
@@ -259,8 +255,8 @@ export class LevelSentenceIndex {
   }
 
   /** Counts and bytes. */
-  stats(): SentenceStats {
-    return native(() => this.#native.stats());
+  stats(): Stats<'sentences'> {
+    return native(() => this.#native.stats()) as unknown as Stats<'sentences'>;
   }
 
   /**
@@ -287,7 +283,7 @@ export class LevelSentenceIndex {
   }
 
   /** Changes the index, then has the database keep what was changed. */
-  #change<T>(work: (index: NativeSentenceIndex) => T | Promise<T>): Promise<T> {
+  #change<T>(work: (index: NativeIndex) => T | Promise<T>): Promise<T> {
     return this.#handle.lease(async (index) => {
       if (this.#failed !== undefined) throw stopped(this.#kept.prefix, this.#failed);
       const result = await work(index);
@@ -311,7 +307,7 @@ export class LevelSentenceIndex {
     return done;
   }
 
-  async #append(index: NativeSentenceIndex): Promise<void> {
+  async #append(index: NativeIndex): Promise<void> {
     const kept = this.#kept;
     const changes = native(() => index.takeChanges());
     // Another call's write took them along.
@@ -322,21 +318,21 @@ export class LevelSentenceIndex {
     if (kept.bytes > LEAST + PER_TEXT * index.size()) await this.#rewrite(index);
   }
 
-  async #rewrite(index: NativeSentenceIndex): Promise<void> {
+  async #rewrite(index: NativeIndex): Promise<void> {
     const whole = await abortable(undefined, (cancel) => index.whole(cancel));
     await replaceAll(this.#kept, whole);
   }
 }
 
 /** The options that decide what is similar, every default spelled out; not how far times may be ahead of the clock. */
-function resolved(given: SentenceIndexOptions): SentenceIndexOptions {
+function resolved(given: KeptOptions): KeptOptions {
   const { count = 5, common } = given;
   const { share = 0.001, count: least = 5 } = common === false ? { share: 1 } : (common ?? {});
   const { maxSkew: _, ...window } = given.window ?? {};
   return { count, common: { share, count: least }, ...(given.window && { window }) };
 }
 
-function agree(prefix: string, made: SentenceIndexOptions, given: SentenceIndexOptions): void {
+function agree(prefix: string, made: KeptOptions, given: KeptOptions): void {
   const { maxSkew, ...limits } = given.window ?? {};
   // A skew alone says nothing about the limits.
   const window =
@@ -344,11 +340,12 @@ function agree(prefix: string, made: SentenceIndexOptions, given: SentenceIndexO
   const asked = resolved({ ...made, ...given, ...(window && { window }) });
   for (const option of ['count', 'common', 'window'] as const) {
     const [saved, wanted] = [shown(made[option]), shown(asked[option])];
-    if (saved !== wanted) throw mismatch(prefix, option, saved, wanted);
+    if (saved !== wanted)
+      throw mismatch(prefix, option === 'count' ? 'sentences' : option, saved, wanted);
   }
 }
 
-function shown(value: SentenceIndexOptions['common'] | Window | number | undefined): string {
+function shown(value: SentencesIndexOptions['common'] | Window | number | undefined): string {
   if (typeof value !== 'object') return String(value);
   return JSON.stringify(value, Object.keys(value).sort());
 }

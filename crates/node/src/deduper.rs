@@ -5,13 +5,14 @@ use crate::columns::{Column, bitmap};
 use crate::error::{Failure, caught, js, unknown};
 use crate::files::NativeSummary;
 use crate::fingerprinter::NativeFingerprinterOptions;
+use crate::measure;
 use crate::task::{self, Cancel, Place};
 use crate::text::{Accept, Given, Texts};
 use napi::Env;
 use napi::bindgen_prelude::{Either3, Object, Uint32Array, Unknown};
 use napi_derive::napi;
 use parking_lot::Mutex;
-use simhash_dedup::{Cluster, Decision, DedupOptions, Deduper, Keep, Key, Measure, Method};
+use simhash_dedup::{Cluster, Decision, DedupOptions, Deduper, Keep, Key, Method};
 use simhash_index::bands::BandPlan;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -61,14 +62,7 @@ impl NativeDedupOptions<'_> {
                 Some(other) => return Err(unknown("cluster", other)),
             },
             keep: self.keep()?,
-            measure: match self.verify.as_deref() {
-                None | Some("auto") => Measure::Auto,
-                Some("jaccard") => Measure::Jaccard,
-                Some("containment") => Measure::Containment,
-                Some("edit") => Measure::Edit,
-                Some("cosine") => Measure::Cosine,
-                Some(other) => return Err(unknown("verify", other)),
-            },
+            measure: measure::named(self.verify.as_deref())?,
             min_similarity: match self.min_similarity {
                 Some(0.0) => None,
                 Some(least) => Some(least),

@@ -1,8 +1,9 @@
-//! What every class of a live index does in the same way: hold it, close it, run work on it, report its memory.
+//! How JavaScript holds a live index: closes it, runs work on it, reports its memory.
 //!
 //! The core index lies behind an `Arc`, so that a job on the pool keeps it alive while `close` already let go of it.
 
 use crate::error::{Failure, caught, js};
+use crate::index::shared::Shared;
 use crate::pool;
 use crate::task::{self, Cancel, Place};
 use napi::Env;
@@ -11,39 +12,11 @@ use parking_lot::RwLock;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 
-/// Single calls between two reports of memory: the report reads all counters, a call costs a microsecond.
+/// Single calls between two reports of memory: a report costs as much as a call.
 const REPORT_EVERY: u32 = 4096;
 
 /// The flag of calls that cannot be cancelled.
 pub(crate) static NEVER: AtomicBool = AtomicBool::new(false);
-
-/// An index with what makes its items.
-pub(crate) trait Held: Send + Sync + 'static {
-    /// The class, as JavaScript knows it.
-    const CLASS: &'static str;
-
-    fn guard(&self) -> &Guard;
-
-    /// Bytes of the index.
-    fn bytes(&self) -> usize;
-
-    fn has(&self, id: u64) -> bool;
-
-    fn delete(&self, id: u64) -> Result<bool, Failure>;
-
-    fn expire(&self, before: u64) -> Result<u64, Failure>;
-
-    /// Live ids.
-    fn len(&self) -> u64;
-
-    /// Runs `work` unless an earlier panic broke the index; remembers a new one.
-    fn guarded<T>(&self, work: impl FnOnce(&Self) -> Result<T, Failure>) -> Result<T, Failure>
-    where
-        Self: Sized,
-    {
-        self.guard().run(|| work(self))
-    }
-}
 
 /// Whether a panic left a writer half way: nothing that the index says can be trusted then.
 #[derive(Default)]
@@ -53,7 +26,7 @@ pub(crate) struct Guard {
 
 impl Guard {
     /// Runs `work` unless an earlier panic broke the index; remembers a new one.
-    fn run<T>(&self, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+    pub(crate) fn run<T>(&self, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
         if self.poisoned.load(Ordering::Relaxed) {
             let why = "an earlier internal error left this index unusable; make a new one and report the error";
             return Err(Failure::internal(why));
@@ -67,26 +40,26 @@ impl Guard {
 }
 
 /// An index until it is closed, and the bytes that the engine was told of.
-pub(crate) struct Handle<S> {
-    shared: RwLock<Option<Arc<S>>>,
+pub(crate) struct Handle {
+    shared: RwLock<Option<Arc<Shared>>>,
     memory: Arc<Memory>,
 }
 
-impl<S: Held> Handle<S> {
-    pub(crate) fn new(shared: S) -> Self {
+impl Handle {
+    pub(crate) fn new(shared: Shared) -> Self {
         Self::of(Arc::new(shared), Memory::default())
     }
 
     /// A handle of an index that another engine has made: its memory is counted there.
-    pub(crate) fn elsewhere(shared: Arc<S>) -> Self {
+    pub(crate) fn elsewhere(shared: Arc<Shared>) -> Self {
         Self::of(shared, Memory { elsewhere: true, ..Memory::default() })
     }
 
     /// A handle of an index that was read, and has its memory already.
-    pub(crate) fn opened(env: Env, shared: S) -> Self {
+    pub(crate) fn opened(env: Env, shared: Shared) -> Self {
         let handle = Self::new(shared);
         if let Ok(shared) = handle.open() {
-            handle.memory.report(env, bytes(&*shared));
+            handle.memory.report(env, bytes(&shared));
         }
         handle
     }
@@ -95,11 +68,11 @@ impl<S: Held> Handle<S> {
     pub(crate) fn opening<'env, C: ToNapiValue + Send + 'static>(
         env: &'env Env,
         cancel: &Cancel,
-        read: impl FnOnce(&AtomicBool) -> Result<S, Failure> + Send + 'static,
+        read: impl FnOnce(&AtomicBool) -> Result<Shared, Failure> + Send + 'static,
         class: fn(Self) -> C,
     ) -> js::Result<Object<'env>> {
         let memory = Arc::<Memory>::default();
-        let opened = Arc::<OnceLock<Weak<S>>>::default();
+        let opened = Arc::<OnceLock<Weak<Shared>>>::default();
         let (to_report, in_job) = ((Arc::clone(&memory), Arc::clone(&opened)), opened);
         let work = move |flag: &AtomicBool| {
             let shared = Arc::new(read(flag)?);
@@ -109,19 +82,19 @@ impl<S: Held> Handle<S> {
         let settled = move |env: Env| {
             let (memory, opened) = to_report;
             if let Some(shared) = opened.get().and_then(Weak::upgrade) {
-                memory.report(env, bytes(&*shared));
+                memory.report(env, bytes(&shared));
             }
         };
         task::start(env, Place::Shared, cancel, work, settled)
     }
 
-    fn of(shared: Arc<S>, memory: Memory) -> Self {
+    fn of(shared: Arc<Shared>, memory: Memory) -> Self {
         Self { shared: RwLock::new(Some(shared)), memory: Arc::new(memory) }
     }
 
     /// The index, unless it is closed.
-    pub(crate) fn open(&self) -> Result<Arc<S>, Failure> {
-        self.shared.read().clone().ok_or_else(|| Failure::closed(S::CLASS))
+    pub(crate) fn open(&self) -> Result<Arc<Shared>, Failure> {
+        self.shared.read().clone().ok_or_else(|| Failure::closed("Index"))
     }
 
     /// Lets go of the index; running jobs finish.
@@ -131,7 +104,10 @@ impl<S: Held> Handle<S> {
     }
 
     /// Runs work that changes nothing.
-    pub(crate) fn look<T>(&self, work: impl FnOnce(&S) -> Result<T, Failure>) -> js::Result<T> {
+    pub(crate) fn look<T>(
+        &self,
+        work: impl FnOnce(&Shared) -> Result<T, Failure>,
+    ) -> js::Result<T> {
         let shared = self.open()?;
         Ok(shared.guarded(work)?)
     }
@@ -140,7 +116,7 @@ impl<S: Held> Handle<S> {
     pub(crate) fn single<T>(
         &self,
         env: Env,
-        work: impl FnOnce(&S) -> Result<T, Failure>,
+        work: impl FnOnce(&Shared) -> Result<T, Failure>,
     ) -> js::Result<T> {
         let shared = self.open()?;
         let result = shared.guarded(work)?;
@@ -149,7 +125,7 @@ impl<S: Held> Handle<S> {
     }
 
     /// After a single change: reports memory now and then.
-    pub(crate) fn grown(&self, env: Env, shared: &S) {
+    pub(crate) fn grown(&self, env: Env, shared: &Shared) {
         // Code of the user may have closed it meanwhile: it must not be counted again.
         if self.memory.is_due() && self.shared.read().is_some() {
             self.memory.report(env, bytes(shared));
@@ -160,11 +136,11 @@ impl<S: Held> Handle<S> {
     pub(crate) fn change<T>(
         &self,
         env: Env,
-        work: impl FnOnce(&S) -> Result<T, Failure>,
+        work: impl FnOnce(&Shared) -> Result<T, Failure>,
     ) -> js::Result<T> {
         let shared = self.open()?;
         let result = shared.guarded(work)?;
-        self.memory.report(env, bytes(&*shared));
+        self.memory.report(env, bytes(&shared));
         Ok(result)
     }
 
@@ -173,7 +149,7 @@ impl<S: Held> Handle<S> {
         &self,
         env: &'env Env,
         cancel: &Cancel,
-        work: impl FnOnce(&S, &AtomicBool) -> Result<T, Failure> + Send + 'static,
+        work: impl FnOnce(&Shared, &AtomicBool) -> Result<T, Failure> + Send + 'static,
     ) -> js::Result<Object<'env>> {
         let shared = self.open()?;
         let (job, memory) = (Arc::clone(&shared), Arc::clone(&self.memory));
@@ -181,7 +157,7 @@ impl<S: Held> Handle<S> {
         let weak = Arc::downgrade(&shared);
         let settled = move |env: Env| {
             if let Some(shared) = weak.upgrade() {
-                memory.report(env, bytes(&*shared));
+                memory.report(env, bytes(&shared));
             }
         };
         let work = move |flag: &AtomicBool| job.guarded(|shared| work(shared, flag));
@@ -194,8 +170,8 @@ impl<S: Held> Handle<S> {
     }
 }
 
-fn bytes(shared: &impl Held) -> i64 {
-    i64::try_from(shared.bytes()).unwrap_or(i64::MAX)
+fn bytes(shared: &Shared) -> i64 {
+    i64::try_from(shared.live.bytes()).unwrap_or(i64::MAX)
 }
 
 /// Bytes told to the engine so far.
@@ -232,55 +208,3 @@ pub(crate) fn on_pool<T: Send>(
     const SMALL: usize = 256;
     if tasks == 1 || len <= SMALL { work(1) } else { pool::shared()?.install(|| work(tasks)) }
 }
-
-/// The verbs that every class of a live index has, over its field `held`.
-macro_rules! shared_verbs {
-    ($class:ident) => {
-        #[napi_derive::napi]
-        impl $class {
-            /// Whether an id is alive.
-            #[napi(catch_unwind)]
-            pub fn has(&self, id: f64) -> $crate::error::js::Result<bool> {
-                let id = $crate::check::whole(id, "id")?;
-                self.held.look(|shared| Ok($crate::held::Held::has(shared, id)))
-            }
-
-            /// Takes an id away.
-            #[napi(catch_unwind)]
-            pub fn delete(&self, id: f64) -> $crate::error::js::Result<bool> {
-                let id = $crate::check::whole(id, "id")?;
-                self.held.look(|shared| $crate::held::Held::delete(shared, id))
-            }
-
-            /// Takes away what is older than a time.
-            #[napi(catch_unwind)]
-            pub fn expire(&self, env: napi::Env, before: f64) -> $crate::error::js::Result<f64> {
-                let before = $crate::check::whole(before, "before")?;
-                self.held.change(env, |shared| {
-                    Ok($crate::check::number($crate::held::Held::expire(shared, before)?))
-                })
-            }
-
-            /// Live ids.
-            #[napi(catch_unwind)]
-            pub fn size(&self) -> $crate::error::js::Result<f64> {
-                self.held.look(|shared| Ok($crate::check::number($crate::held::Held::len(shared))))
-            }
-
-            /// Lets go of the index; running jobs finish.
-            #[napi(catch_unwind)]
-            pub fn close(&self, env: napi::Env) {
-                self.held.close(env);
-            }
-        }
-
-        impl napi::bindgen_prelude::ObjectFinalize for $class {
-            fn finalize(self, env: napi::Env) -> napi::Result<()> {
-                self.held.finalize(env);
-                Ok(())
-            }
-        }
-    };
-}
-
-pub(crate) use shared_verbs;

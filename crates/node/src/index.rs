@@ -3,86 +3,49 @@
 //! The core index lies behind an `Arc`: a job on the pool keeps it alive while `close` already let go of it. Its memory
 //! is outside the engine's heap and is reported to it, or dropped indexes would pile up uncollected.
 
-pub(crate) mod batch;
-mod checks;
+mod about;
+mod agree;
+mod batch;
 mod clusters;
-pub(crate) mod columns;
-mod document;
-pub(crate) mod options;
+mod columns;
+mod groups;
+mod options;
 mod pairs;
 mod plan;
 mod share;
 pub(crate) mod shared;
+mod single;
 mod whole;
 
 use crate::check::{number, whole};
-use crate::error::{Failure, caught, js};
-use crate::fingerprinter::NativeFingerprinter;
-use crate::held::{Handle, NEVER, on_pool, shared_verbs};
-use crate::pool;
+use crate::error::{caught, js};
+use crate::held::{Handle, NEVER};
 use crate::task::Cancel;
-use crate::text::{Accept, Texts};
-use batch::Times;
-use columns::{NativeAdded, NativeMatches, NativeStats};
-use document::{Keys, checked_key};
+use crate::text::Texts;
+use batch::{Keys, Times, checked_key, on_duplicate, time};
+use columns::{NativeAdded, NativeChecked, NativeMatches};
 use napi::Env;
-use napi::bindgen_prelude::{Float64Array, Object, Unknown};
+use napi::bindgen_prelude::{Float64Array, Object, ObjectFinalize, Unknown};
 use napi_derive::napi;
-use options::{NativeIndexOptions, NativeWindow};
-use shared::Shared;
-use simhash_dedup::online::OnlineIndex;
-use simhash_index::{Index, SearchOptions};
-use std::sync::atomic::AtomicBool;
+use options::NativeIndexOptions;
+use shared::{Settings, Shared};
+use simhash_dedup::live::LiveIndex;
+use single::NativeSearch;
 
-/// An exact Hamming index.
+/// A live index of documents.
 #[napi(custom_finalize)]
 pub struct NativeIndex {
-    held: Handle<Shared>,
-}
-
-impl Shared {
-    fn search_many(
-        &self,
-        texts: &Texts,
-        how: SearchOptions,
-        flag: &AtomicBool,
-    ) -> Result<NativeMatches, Failure> {
-        let items = self.items(texts, flag)?;
-        let tasks = pool::tasks(self.threads);
-        let found = on_pool(items.len(), tasks, |tasks| {
-            Ok(self.index().search_many(&items, how, tasks, flag)?)
-        })?;
-        let key_of = |id| self.online.key_of(id);
-        NativeMatches::of(&found, self.online.stored().keys.then_some(&key_of))
-    }
-}
-
-fn search_options(max_distance: Option<u32>, limit: Option<f64>) -> Result<SearchOptions, Failure> {
-    let limit = limit.map(|limit| whole(limit, "limit")).transpose()?;
-    Ok(SearchOptions {
-        max_distance,
-        limit: limit.map(|limit| usize::try_from(limit).unwrap_or(usize::MAX)),
-    })
-}
-
-pub(crate) fn time(at: Option<f64>) -> Result<Option<u64>, Failure> {
-    at.map(|at| whole(at, "at")).transpose()
+    held: Handle,
 }
 
 #[napi]
 impl NativeIndex {
     /// An empty index.
     #[napi(constructor, catch_unwind)]
-    pub fn new(
-        fingerprinter: &NativeFingerprinter,
-        options: NativeIndexOptions,
-    ) -> js::Result<Self> {
+    pub fn new(options: NativeIndexOptions<'_>) -> js::Result<Self> {
         let shared = caught(|| {
-            let core = options.core()?;
-            let (index, by) = (Index::new(&core)?, fingerprinter.core.clone());
-            NativeWindow::limit_skew(options.window, |most| index.set_max_skew(most))?;
-            let online = OnlineIndex::new(index, by, options.stored());
-            Ok(Shared::new(online, options.threads))
+            let live = LiveIndex::new(&options.core()?)?;
+            Ok(Shared::new(live, &Settings::of(&options)?))
         })?;
         Ok(Self { held: Handle::new(shared) })
     }
@@ -96,11 +59,12 @@ impl NativeIndex {
         at: Option<f64>,
         key: Option<String>,
     ) -> js::Result<f64> {
-        let texts = Texts::one(&item, "item", Accept::Items)?;
         let at = time(at)?;
+        let shared = self.held.open()?;
+        let texts = Texts::one(&item, "item", shared.accept())?;
         self.held.single(env, |shared| {
-            let key = checked_key(key.as_deref(), &shared.online)?;
-            Ok(number(shared.online.add(&shared.document(&texts, 0, false), key, at)?))
+            let key = checked_key(key.as_deref(), &shared.live)?;
+            Ok(number(shared.live.add(&shared.document(&texts), key, at)?))
         })
     }
 
@@ -113,8 +77,8 @@ impl NativeIndex {
         at: Option<Float64Array>,
         keys: Option<Vec<Option<String>>>,
     ) -> js::Result<NativeAdded> {
-        let (texts, times) = (Texts::many(&items, "items", Accept::Items)?, Times::of(at)?);
-        let keys = Keys::of(keys);
+        let (times, keys) = (Times::of(at)?, Keys::of(keys));
+        let texts = self.texts(&items)?;
         self.held.change(env, |shared| shared.add_many(&texts, &times, &keys, &NEVER))
     }
 
@@ -128,23 +92,10 @@ impl NativeIndex {
         keys: Option<Vec<Option<String>>>,
         cancel: &Cancel,
     ) -> js::Result<Object<'env>> {
-        let (texts, times) = (Texts::many(&items, "items", Accept::Items)?, Times::of(at)?);
-        let keys = Keys::of(keys);
+        let (times, keys) = (Times::of(at)?, Keys::of(keys));
+        let texts = self.texts(&items)?;
         self.held
             .start(env, cancel, move |shared, flag| shared.add_many(&texts, &times, &keys, flag))
-    }
-
-    /// Matches of one item.
-    #[napi(catch_unwind)]
-    pub fn search(
-        &self,
-        item: Unknown<'_>,
-        max_distance: Option<u32>,
-        limit: Option<f64>,
-    ) -> js::Result<NativeMatches> {
-        let texts = Texts::one(&item, "item", Accept::Items)?;
-        let how = search_options(max_distance, limit)?;
-        self.held.look(|shared| shared.search_many(&texts, how, &NEVER))
     }
 
     /// Matches of many items.
@@ -152,12 +103,10 @@ impl NativeIndex {
     pub fn search_many(
         &self,
         items: Unknown<'_>,
-        max_distance: Option<u32>,
-        limit: Option<f64>,
+        how: Option<NativeSearch>,
     ) -> js::Result<NativeMatches> {
-        let texts = Texts::many(&items, "items", Accept::Items)?;
-        let how = search_options(max_distance, limit)?;
-        self.held.look(|shared| shared.search_many(&texts, how, &NEVER))
+        let (texts, how) = (self.texts(&items)?, NativeSearch::core(how)?);
+        self.held.look(|shared| shared.search_many(&texts, &how, &NEVER))
     }
 
     /// Matches of many items, on the pool.
@@ -166,20 +115,113 @@ impl NativeIndex {
         &self,
         env: &'env Env,
         items: Unknown<'_>,
-        max_distance: Option<u32>,
-        limit: Option<f64>,
+        how: Option<NativeSearch>,
         cancel: &Cancel,
     ) -> js::Result<Object<'env>> {
-        let texts = Texts::many(&items, "items", Accept::Items)?;
-        let how = search_options(max_distance, limit)?;
-        self.held.start(env, cancel, move |shared, flag| shared.search_many(&texts, how, flag))
+        let (texts, how) = (self.texts(&items)?, NativeSearch::core(how)?);
+        self.held.start(env, cancel, move |shared, flag| shared.search_many(&texts, &how, flag))
     }
 
-    /// Counts and bytes.
+    /// Checks and adds many items, in order.
     #[napi(catch_unwind)]
-    pub fn stats(&self) -> js::Result<NativeStats> {
-        self.held.look(|shared| Ok(NativeStats::of(shared.index().stats(), shared)))
+    pub fn check_and_add_many(
+        &self,
+        env: Env,
+        items: Unknown<'_>,
+        at: Option<Float64Array>,
+        duplicate: Option<String>,
+        keys: Option<Vec<Option<String>>>,
+    ) -> js::Result<NativeChecked> {
+        let (times, keys, how) =
+            (Times::of(at)?, Keys::of(keys), on_duplicate(duplicate.as_deref())?);
+        let texts = self.texts(&items)?;
+        self.held
+            .change(env, |shared| shared.check_and_add_many(&texts, &times, &keys, how, &NEVER))
+    }
+
+    /// The same on the pool.
+    #[napi(catch_unwind, ts_return_type = "Promise<NativeChecked>")]
+    pub fn check_and_add_many_async<'env>(
+        &self,
+        env: &'env Env,
+        items: Unknown<'_>,
+        at: Option<Float64Array>,
+        duplicate: Option<String>,
+        keys: Option<Vec<Option<String>>>,
+        cancel: &Cancel,
+    ) -> js::Result<Object<'env>> {
+        let (times, keys, how) =
+            (Times::of(at)?, Keys::of(keys), on_duplicate(duplicate.as_deref())?);
+        let texts = self.texts(&items)?;
+        self.held.start(env, cancel, move |shared, flag| {
+            shared.check_and_add_many(&texts, &times, &keys, how, flag)
+        })
+    }
+
+    /// The key of a live document.
+    #[napi(catch_unwind)]
+    pub fn key_of(&self, id: f64) -> js::Result<Option<String>> {
+        let id = whole(id, "id")?;
+        self.held.look(|shared| Ok(shared.live.key_of(id)))
+    }
+
+    /// The latest live document with a key.
+    #[napi(catch_unwind)]
+    pub fn id_of(&self, key: String) -> js::Result<Option<f64>> {
+        self.held.look(|shared| {
+            checked_key(Some(&key), &shared.live)?;
+            Ok(shared.live.id_of(&key).map(number))
+        })
+    }
+
+    /// Whether an id is alive.
+    #[napi(catch_unwind)]
+    pub fn has(&self, id: f64) -> js::Result<bool> {
+        let id = whole(id, "id")?;
+        self.held.look(|shared| Ok(shared.live.has(id)))
+    }
+
+    /// Takes an id away.
+    #[napi(catch_unwind)]
+    pub fn delete(&self, id: f64) -> js::Result<bool> {
+        let id = whole(id, "id")?;
+        self.held.look(|shared| Ok(shared.live.delete(id)?))
+    }
+
+    /// Takes away what is older than a time.
+    #[napi(catch_unwind)]
+    pub fn expire(&self, env: Env, before: f64) -> js::Result<f64> {
+        let before = whole(before, "before")?;
+        self.held.change(env, |shared| Ok(number(shared.live.expire(before)?)))
+    }
+
+    /// Live ids.
+    #[napi(catch_unwind)]
+    pub fn size(&self) -> js::Result<f64> {
+        self.held.look(|shared| Ok(number(shared.live.len())))
+    }
+
+    /// All bytes of the index.
+    #[napi(catch_unwind)]
+    pub fn bytes(&self) -> js::Result<f64> {
+        self.held.look(|shared| Ok(number(shared.live.bytes() as u64)))
+    }
+
+    /// Lets go of the index; running jobs finish.
+    #[napi(catch_unwind)]
+    pub fn close(&self, env: Env) {
+        self.held.close(env);
+    }
+
+    /// The items of a batch, as this index takes them.
+    fn texts(&self, items: &Unknown<'_>) -> js::Result<Texts> {
+        Ok(Texts::many(items, "items", self.held.open()?.accept())?)
     }
 }
 
-shared_verbs!(NativeIndex);
+impl ObjectFinalize for NativeIndex {
+    fn finalize(self, env: Env) -> napi::Result<()> {
+        self.held.finalize(env);
+        Ok(())
+    }
+}

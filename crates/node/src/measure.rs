@@ -1,13 +1,37 @@
 //! Two texts or two fingerprints compared, and fingerprints as hexadecimal text.
 
 use crate::check::{fingerprint, number, whole};
-use crate::error::{Failure, caught, js};
+use crate::error::{Failure, caught, js, unknown};
 use crate::fingerprinter::NativeFingerprinter;
 use crate::text::{Accept, Given, Texts};
 use napi::bindgen_prelude::{BigInt, Unknown};
 use napi_derive::napi;
-use simhash_dedup::verify;
+use simhash_dedup::{Measure, verify};
 use simhash_sketch::{hamming, hex, measure};
+
+/// A measure by its name; absent means the default.
+pub(crate) fn named(name: Option<&str>) -> Result<Measure, Failure> {
+    match name {
+        None => Ok(Measure::default()),
+        Some("auto") => Ok(Measure::Auto),
+        Some("jaccard") => Ok(Measure::Jaccard),
+        Some("containment") => Ok(Measure::Containment),
+        Some("edit") => Ok(Measure::Edit),
+        Some("cosine") => Ok(Measure::Cosine),
+        Some(other) => Err(unknown("verify", other)),
+    }
+}
+
+/// The name of a measure.
+pub(crate) fn name(measure: Measure) -> &'static str {
+    match measure {
+        Measure::Auto => "auto",
+        Measure::Jaccard => "jaccard",
+        Measure::Containment => "containment",
+        Measure::Edit => "edit",
+        Measure::Cosine => "cosine",
+    }
+}
 
 /// Bits that differ.
 #[napi(catch_unwind)]

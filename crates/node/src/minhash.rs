@@ -78,13 +78,13 @@ thread_local! {
 
 /// Text to signature.
 #[derive(Clone)]
-pub(crate) struct TextHasher {
-    pub(crate) fingerprinter: Fingerprinter,
-    pub(crate) hasher: MinHasher,
+struct TextHasher {
+    fingerprinter: Fingerprinter,
+    hasher: MinHasher,
 }
 
 impl TextHasher {
-    pub(crate) fn new(
+    fn new(
         fingerprinter: &NativeFingerprinter,
         options: &NativeMinHashOptions,
     ) -> Result<Self, Failure> {
@@ -92,13 +92,8 @@ impl TextHasher {
         Ok(Self { fingerprinter: fingerprinter.core.clone(), hasher })
     }
 
-    /// What makes the signatures, in words: those of equal recipes can be compared.
-    pub(crate) fn recipe(&self) -> String {
-        format!("{}; {}", self.hasher, self.fingerprinter)
-    }
-
-    /// The signature of a row, or the row itself where it is one.
-    pub(crate) fn signature<V: Value>(&self, texts: &Texts, row: usize) -> Vec<V> {
+    /// The signature of a row.
+    fn signature<V: Value>(&self, texts: &Texts, row: usize) -> Vec<V> {
         let sign = |features: &mut Vec<u64>| {
             with_memory(|Memory { text, scratch }| match texts.get(row, text) {
                 Given::Text(text) => self.fingerprinter.shingles(text, scratch, features),
@@ -115,14 +110,13 @@ impl TextHasher {
     }
 
     /// All rows, on all cores where that pays.
-    pub(crate) fn signatures(
+    fn signatures(
         &self,
         texts: &Texts,
         threads: u32,
         cancel: &AtomicBool,
     ) -> Result<Vec<Vec<u32>>, Failure> {
-        let one = |row| texts.signature(row).unwrap_or_else(|| self.signature(texts, row));
-        rows(texts, threads, cancel, one)
+        rows(texts, threads, cancel, |row| self.signature(texts, row))
     }
 }
 

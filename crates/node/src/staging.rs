@@ -20,11 +20,12 @@ pub struct NativeStaging {
 
 #[napi]
 impl NativeStaging {
-    /// For the argument `name`, whose elements are `texts`, `items` (also fingerprints) or `signatures` (also signatures).
+    /// For the argument `name`, whose elements are `texts` or `documents` (of an index), `items` (also fingerprints) or `signatures` (also signatures).
     #[napi(constructor, catch_unwind)]
     pub fn new(name: String, elements: String) -> js::Result<Self> {
         let accept = match elements.as_str() {
             "texts" => Accept::Texts,
+            "documents" => Accept::Documents,
             "items" => Accept::Items,
             "signatures" => Accept::Signatures,
             other => return Err(unknown("elements", other).into()),

@@ -62,6 +62,8 @@ pub(crate) enum Given<'a> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Accept {
     Texts,
+    /// Texts, where an index of other options would take more.
+    Documents,
     Items,
     Signatures,
 }
@@ -70,6 +72,9 @@ impl Accept {
     const fn expected(self) -> &'static str {
         match self {
             Self::Texts => "a string or a Uint8Array",
+            Self::Documents => {
+                "a string or a Uint8Array (or, with texts: false, a bigint for method 'simhash', a Uint32Array for 'minhash')"
+            }
             Self::Items => "a string, a Uint8Array or a bigint",
             Self::Signatures => "a string, a Uint8Array or a Uint32Array",
         }
@@ -417,6 +422,33 @@ impl View {
         self.copy_to(&mut out);
         out
     }
+}
+
+/// The elements of a `Float64Array` that the caller wants written; no JavaScript may run while they are.
+pub(crate) fn doubles<'a>(array: &'a Unknown<'_>, name: &str) -> Result<&'a mut [f64], Failure> {
+    let raw = array.value();
+    let (mut kind, mut len, mut data) = (0, 0, ptr::null_mut());
+    // SAFETY: `array` is live; what is no typed array is refused by the status; results are out-parameters of our own.
+    let found = unsafe {
+        sys::napi_get_typedarray_info(
+            raw.env,
+            raw.value,
+            &raw mut kind,
+            &raw mut len,
+            &raw mut data,
+            ptr::null_mut(),
+            ptr::null_mut(),
+        )
+    };
+    if found != sys::Status::napi_ok || kind != sys::TypedarrayType::float64_array {
+        return Err(Failure::wrong_type(name, "a Float64Array", "something else"));
+    }
+    if len == 0 || data.is_null() {
+        return Ok(&mut []);
+    }
+    // SAFETY: `len` elements live at `data`, aligned as the engine aligns them, and nobody else has this memory: it belongs
+    // to one object of the typed layer, whose thread this is.
+    Ok(unsafe { std::slice::from_raw_parts_mut(data.cast(), len) })
 }
 
 /// The bytes of a typed array of a kind.

@@ -5,7 +5,7 @@ import { fill } from '../fill';
 import { Intake } from '../intake';
 import { interruptible } from '../interrupt';
 import { comparison, execution, features, fields, fingerprinterOptions } from '../options';
-import { Saving } from '../saved';
+import { BARE, Saving } from '../saved';
 import { describeIndex } from '../stats';
 import { conclude } from '../summary';
 
@@ -51,8 +51,7 @@ export const indexBuild = defineCommand({
       const { Index } = await import('../../index.js');
       const { threads, plan, capacity, 'max-distance': maxDistance } = values;
       const made = withFullNames(fingerprinterOptions(values));
-      const fingerprinter = { ...made, threads };
-      using index = new Index({ maxDistance, plan, capacity, fingerprinter, threads });
+      using index = new Index({ ...made, ...BARE, maxDistance, plan, capacity, threads });
       const intake = new Intake(inputs, values, terminal, signal);
       const saving = await Saving.begin(path, made, inputs, terminal);
       try {

@@ -37,7 +37,7 @@ export const pairs = defineCommand({
       const intake = new Intake(inputs, values, terminal, signal);
       const out = openOutput(values.output, inputs, terminal, signal);
       try {
-        using index = new Index({ maxDistance, fingerprinter, threads });
+        using index = new Index({ ...made, maxDistance, verify: false, texts: false, threads });
         const [ids, texts]: [string[], Text[]] = [[], []];
         const keep = ({ id, text }: { id: string; text: Text }) => {
           ids.push(id);
@@ -49,7 +49,7 @@ export const pairs = defineCommand({
         const joined = () =>
           `joining: ${plural(candidates, 'candidate')}, ${plural(found, 'pair')}`;
         progress?.note(joined());
-        for await (const { a, b, distances } of index.pairs({ signal })) {
+        for await (const { a, b, measures } of index.pairs({ signal })) {
           let lines = '';
           for (let row = 0; row < a.length; row++) {
             const [one, other] = [a[row] ?? 0, b[row] ?? 0];
@@ -58,7 +58,7 @@ export const pairs = defineCommand({
                 ? measure(texts[one] ?? '', texts[other] ?? '', fingerprinter)
                 : undefined;
             if (similarity !== undefined && similarity < least) continue;
-            const pair = { a: ids[one], b: ids[other], similarity, distance: distances[row] };
+            const pair = { a: ids[one], b: ids[other], similarity, distance: measures[row] };
             lines += `${JSON.stringify(pair)}\n`;
             found++;
           }

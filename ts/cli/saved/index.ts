@@ -8,8 +8,11 @@ import { digestOf, idsPath, readIds } from './files';
 import { Ids, IdsWriter } from './ids';
 import { scan } from './scan';
 
+/** An index of the command line has fingerprints alone: nothing is verified, and no texts are stored. */
+export const BARE = { method: 'simhash', verify: false, texts: false } as const;
+
 export interface SavedIndex {
-  readonly index: Index;
+  readonly index: Index<'simhash', false>;
   readonly ids: Ids;
 }
 
@@ -36,9 +39,9 @@ export async function openSaved(
 ): Promise<SavedIndex> {
   const { Index } = await import('../../index.js');
   const scanned = scan(await readIds(path), idsPath(path));
-  const fingerprinter = { ...scanned.header.fingerprinter, threads };
+  const made = { ...scanned.header.fingerprinter, ...BARE, threads };
   // First, because the library says where in the file damage is.
-  const index = await Index.open(path, { fingerprinter, threads, signal });
+  const index = await Index.open(path, { ...made, signal });
   const ids = new Ids(path, scanned, await digestOf(path, signal));
   if (index.size !== ids.length) {
     throw new SavedIndexError(
@@ -104,7 +107,7 @@ export class Saving {
   }
 
   /** Both files appear. */
-  async commit(index: Index, signal: AbortSignal): Promise<void> {
+  async commit(index: Index<'simhash', false>, signal: AbortSignal): Promise<void> {
     await index.save(this.#draft.path, { signal });
     await this.#writer.seal(await digestOf(this.#draft.path, signal));
     // In this order: see `ids.ts`.

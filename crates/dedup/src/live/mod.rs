@@ -21,6 +21,7 @@ mod check;
 mod compare;
 mod document;
 mod engine;
+mod groups;
 mod image;
 mod keys;
 mod kind;

@@ -150,6 +150,7 @@ impl From<DedupError> for Failure {
             DedupError::Cancelled => CANCELLED,
             DedupError::Stopped => "ERR_SIMHASH_STOPPED",
             DedupError::TooMany => "ERR_SIMHASH_TOO_MANY",
+            DedupError::Memory { .. } => "ERR_SIMHASH_MEMORY",
         };
         Self::new(code, message)
     }

@@ -1,24 +1,26 @@
-//! Additions and check-and-adds of many items.
+//! Calls of many items: their times and keys, and what is done with them.
 
-use super::columns::{NativeAdded, NativeChecked};
-use super::document::Keys;
+use super::columns::{NativeAdded, NativeChecked, NativeMatches};
 use super::shared::Shared;
-use crate::check::whole;
-use crate::error::Failure;
+use crate::check::{number, whole};
+use crate::error::{Failure, unknown};
 use crate::held::on_pool;
 use crate::pool;
 use crate::text::Texts;
 use napi::bindgen_prelude::Float64Array;
-use simhash_dedup::online::{Checked, Verify};
+use simhash_dedup::live::{LiveIndex, Search};
 use simhash_index::OnDuplicate;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+/// Longest key in bytes: names, not contents.
+const LONGEST_KEY: usize = 1 << 16;
+
 /// Times in milliseconds; none: the clock.
 #[derive(Default)]
-pub(crate) struct Times(Option<Vec<u64>>);
+pub(super) struct Times(Option<Vec<u64>>);
 
 impl Times {
-    pub(crate) fn of(given: Option<Float64Array>) -> Result<Self, Failure> {
+    pub(super) fn of(given: Option<Float64Array>) -> Result<Self, Failure> {
         let Some(given) = given else { return Ok(Self::default()) };
         given
             .iter()
@@ -28,7 +30,7 @@ impl Times {
     }
 
     /// A time for each of `count` items: one given time is everybody's.
-    pub(crate) fn each(&self, count: usize) -> Result<Vec<u64>, Failure> {
+    pub(super) fn each(&self, count: usize) -> Result<Vec<u64>, Failure> {
         match self.0.as_deref() {
             None => Ok(Vec::new()),
             Some([one]) => Ok(vec![*one; count]),
@@ -38,20 +40,62 @@ impl Times {
     }
 }
 
+pub(super) fn time(at: Option<f64>) -> Result<Option<u64>, Failure> {
+    at.map(|at| whole(at, "at")).transpose()
+}
+
+/// A key, if the index can keep it.
+pub(super) fn checked_key<'a>(
+    key: Option<&'a str>,
+    live: &LiveIndex,
+) -> Result<Option<&'a str>, Failure> {
+    let Some(key) = key else { return Ok(None) };
+    if !live.options().stored.keys {
+        let why = "key needs an index that keeps keys; make it with keys: true";
+        return Err(Failure::new("ERR_INVALID_ARG_VALUE", why));
+    }
+    if key.is_empty() || key.len() > LONGEST_KEY {
+        return Err(Failure::out_of_range("key", "a string of 1 to 65536 bytes"));
+    }
+    Ok(Some(key))
+}
+
+/// Keys of a batch; none: no item has one.
+#[derive(Default)]
+pub(super) struct Keys(Vec<Option<String>>);
+
+impl Keys {
+    pub(super) fn of(given: Option<Vec<Option<String>>>) -> Self {
+        Self(given.unwrap_or_default())
+    }
+
+    /// A key, or none, for each of `count` items.
+    pub(super) fn each(
+        &self,
+        count: usize,
+        live: &LiveIndex,
+    ) -> Result<&[Option<String>], Failure> {
+        if !self.0.is_empty() && self.0.len() != count {
+            return Err(Failure::out_of_range("keys", "one for each item, undefined for none"));
+        }
+        for key in &self.0 {
+            checked_key(key.as_deref(), live)?;
+        }
+        Ok(&self.0)
+    }
+}
+
 /// What a duplicate does, by its name; absent means nothing.
-pub(crate) fn on_duplicate(name: Option<&str>) -> Result<OnDuplicate, Failure> {
+pub(super) fn on_duplicate(name: Option<&str>) -> Result<OnDuplicate, Failure> {
     match name {
         None | Some("skip") => Ok(OnDuplicate::Skip),
         Some("add") => Ok(OnDuplicate::Add),
         Some("touch") => Ok(OnDuplicate::Touch),
-        Some(other) => {
-            let message = format!("onDuplicate has no choice {other:?}");
-            Err(Failure::new("ERR_INVALID_ARG_VALUE", message))
-        }
+        Some(other) => Err(unknown("onDuplicate", other)),
     }
 }
 
-fn live(flag: &AtomicBool) -> Result<(), Failure> {
+fn alive(flag: &AtomicBool) -> Result<(), Failure> {
     if flag.load(Ordering::Relaxed) { Err(Failure::cancelled()) } else { Ok(()) }
 }
 
@@ -63,12 +107,23 @@ impl Shared {
         keys: &Keys,
         flag: &AtomicBool,
     ) -> Result<NativeAdded, Failure> {
-        let keys = keys.each(texts.len(), &self.online)?;
-        let documents = self.documents(texts, false, flag)?;
-        let times = times.each(documents.len())?;
-        live(flag)?;
-        let ids = self.online.add_many(&documents, keys, &times, flag)?;
-        Ok(ids.into())
+        let (keys, times) = (keys.each(texts.len(), &self.live)?, times.each(texts.len())?);
+        let documents = self.documents(texts, flag)?;
+        alive(flag)?;
+        Ok(self.live.add_many(&documents, keys, &times, flag)?.into())
+    }
+
+    pub(super) fn search_many(
+        &self,
+        texts: &Texts,
+        how: &Search,
+        flag: &AtomicBool,
+    ) -> Result<NativeMatches, Failure> {
+        let documents = self.documents(texts, flag)?;
+        let found = on_pool(documents.len(), pool::tasks(self.threads), |tasks| {
+            Ok(self.live.search_many(&documents, how, tasks, flag)?)
+        })?;
+        NativeMatches::of(&found, &self.live)
     }
 
     pub(super) fn check_and_add_many(
@@ -77,33 +132,28 @@ impl Shared {
         times: &Times,
         keys: &Keys,
         on_duplicate: OnDuplicate,
-        verify: Option<Verify>,
         flag: &AtomicBool,
     ) -> Result<NativeChecked, Failure> {
-        let keys = keys.each(texts.len(), &self.online)?;
-        let times = times.each(texts.len())?;
-        if self.online.stores_any() || verify.is_some() {
-            let documents = self.documents(texts, verify.is_some(), flag)?;
-            live(flag)?;
-            let checked = self.online.check_and_add_many(
-                &documents,
-                keys,
-                &times,
-                on_duplicate,
-                verify,
-                flag,
-            )?;
-            return Ok(NativeChecked::of(&checked));
-        }
-        let items = self.items(texts, flag)?;
-        live(flag)?;
-        // With a window, or where duplicates are added, items depend on each other: they are taken one at a time.
-        let together = self.index().window().is_none() && on_duplicate != OnDuplicate::Add;
-        let tasks = if together { pool::tasks(self.threads) } else { 1 };
-        let outcomes = on_pool(items.len(), tasks, |tasks| {
-            Ok(self.index().check_and_add_many(&items, &times, on_duplicate, tasks, flag)?)
+        let (keys, times) = (keys.each(texts.len(), &self.live)?, times.each(texts.len())?);
+        let documents = self.documents(texts, flag)?;
+        alive(flag)?;
+        let checked = on_pool(documents.len(), pool::tasks(self.threads), |tasks| {
+            Ok(self.live.check_and_add_many(&documents, keys, &times, on_duplicate, tasks, flag)?)
         })?;
-        let by_distance = |outcome| Checked { outcome, similarity: None };
-        Ok(NativeChecked::of(&outcomes.into_iter().map(by_distance).collect::<Vec<_>>()))
+        Ok(NativeChecked::of(&checked, &self.live))
+    }
+
+    pub(super) fn similar_many(
+        &self,
+        texts: &Texts,
+        times: &Times,
+        keys: &Keys,
+        flag: &AtomicBool,
+    ) -> Result<Vec<f64>, Failure> {
+        let (keys, times) = (keys.each(texts.len(), &self.live)?, times.each(texts.len())?);
+        let documents = self.documents(texts, flag)?;
+        alive(flag)?;
+        let groups = self.live.similar_many(&documents, keys, &times, flag)?;
+        Ok(groups.into_iter().map(number).collect())
     }
 }

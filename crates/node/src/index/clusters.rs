@@ -2,6 +2,7 @@
 
 use super::NativeIndex;
 use super::shared::Shared;
+use super::single::NativeSearch;
 use crate::check::number;
 use crate::columns::Column;
 use crate::error::{Failure, js};
@@ -11,7 +12,6 @@ use napi::bindgen_prelude::{Function, Object};
 use napi::threadsafe_function::{ThreadsafeFunctionCallMode, UnknownReturnValue};
 use napi::{Env, Status};
 use napi_derive::napi;
-use simhash_index::Cluster;
 use std::cell::Cell;
 use std::sync::atomic::AtomicBool;
 
@@ -26,29 +26,30 @@ pub struct NativeClusters {
 
 impl NativeClusters {
     /// Live ids number less than 2^32, and each is in one cluster at most.
-    fn of(clusters: &[Cluster]) -> Self {
+    fn of(clusters: &[Vec<u64>]) -> Self {
         let mut end = 0;
         let ends = clusters.iter().map(|cluster| {
-            end += cluster.ids.len() as u32;
+            end += cluster.len() as u32;
             end
         });
         let offsets = std::iter::once(0).chain(ends).collect();
-        let ids = clusters.iter().flat_map(|cluster| &cluster.ids);
+        let ids = clusters.iter().flatten();
         Self { offsets: Column(offsets), ids: Column(ids.map(|&id| number(id)).collect()) }
     }
 }
 
 #[napi]
 impl NativeIndex {
-    /// Clusters of live documents within a distance, on the pool.
+    /// Clusters of live documents, on the pool.
     #[napi(catch_unwind, ts_return_type = "Promise<NativeClusters>")]
     pub fn clusters<'env>(
         &self,
         env: &'env Env,
-        max_distance: Option<u32>,
+        how: Option<NativeSearch>,
         on_progress: Option<Function<'_, f64, UnknownReturnValue>>,
         cancel: &Cancel,
     ) -> js::Result<Object<'env>> {
+        let how = NativeSearch::core(how)?;
         let progress = on_progress
             .map(|function| {
                 // Weak: a callback must not keep the process alive. Of a queue of 8 the newest matter least: a full one drops.
@@ -72,7 +73,14 @@ impl NativeIndex {
                 }
             };
             let tasks = pool::tasks(shared.threads);
-            Ok(NativeClusters::of(&shared.index().clusters(max_distance, tasks, &report, flag)?))
+            let clusters = match shared.fingerprints(&how) {
+                Some(index) => {
+                    let clusters = index.clusters(how.max_distance, tasks, &report, flag)?;
+                    clusters.into_iter().map(|cluster| cluster.ids).collect()
+                }
+                None => shared.live.clusters(&how, tasks, flag, report)?,
+            };
+            Ok(NativeClusters::of(&clusters))
         })
     }
 }

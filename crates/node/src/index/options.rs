@@ -1,12 +1,17 @@
-//! Options of an index: how it is made, and whether they agree with a saved one.
+//! Options of an index as JavaScript gives them.
 
 use crate::check::whole;
-use crate::error::Failure;
+use crate::error::{Failure, unknown};
+use crate::fingerprinter::NativeFingerprinterOptions;
+use crate::measure;
+use crate::minhash::NativeMinHashOptions;
+use crate::sentences::hash_named;
+use napi::bindgen_prelude::BigInt;
 use napi_derive::napi;
-use simhash_dedup::online::{OnlineIndex, Stored};
-use simhash_index::{IndexError, IndexOptions, Plan, PlanChoice, Window};
-use simhash_store::FileError;
-use std::path::Path;
+use simhash_dedup::live::{LiveMethod, LiveOptions, Stored, Verify};
+use simhash_index::bands::BandPlan;
+use simhash_index::sentences::{Common, Durability};
+use simhash_index::{PlanChoice, Window};
 
 /// Which documents stay.
 #[napi(object)]
@@ -20,27 +25,12 @@ pub struct NativeWindow {
 }
 
 impl NativeWindow {
-    /// The limits that a saved index must have; none: any will do. A skew alone says nothing about them.
-    pub(crate) fn wanted(window: Option<Self>) -> Result<Option<Window>, Failure> {
-        let limits = |window: &Self| {
-            window.max_skew.is_none() || window.max_age.is_some() || window.max_count.is_some()
-        };
-        window.filter(limits).map(Self::core).transpose()
+    /// Whether it says anything about what stays. A skew alone does not.
+    pub(super) fn has_limits(self) -> bool {
+        self.max_skew.is_none() || self.max_age.is_some() || self.max_count.is_some()
     }
 
-    /// Tells an index how far ahead of the clock its times may be, if that was given.
-    pub(crate) fn limit_skew(
-        window: Option<Self>,
-        set: impl FnOnce(Option<u64>),
-    ) -> Result<(), Failure> {
-        if let Some(most) = window.and_then(|window| window.max_skew) {
-            let finite = (most != f64::INFINITY).then_some(most);
-            set(finite.map(|most| whole(most, "window.maxSkew")).transpose()?);
-        }
-        Ok(())
-    }
-
-    pub(crate) fn core(self) -> Result<Window, Failure> {
+    fn core(self) -> Result<Window, Failure> {
         let limit = |limit: Option<f64>, name| limit.map(|limit| whole(limit, name)).transpose();
         Ok(Window {
             max_age: limit(self.max_age, "window.maxAge")?,
@@ -49,86 +39,173 @@ impl NativeWindow {
     }
 }
 
-/// What was given; for a new index absent means the default, for a saved one its own.
+/// How much finding too much and finding too little weigh.
 #[napi(object, object_to_js = false)]
-pub struct NativeIndexOptions {
+#[derive(Clone, Copy)]
+pub struct NativeWeights {
+    pub false_positive: f64,
+    pub false_negative: f64,
+}
+
+/// How an index is made; absent means the default, for a saved one its own.
+#[napi(object, object_to_js = false)]
+pub struct NativeIndexOptions<'env> {
+    pub fingerprinter: NativeFingerprinterOptions<'env>,
+    #[napi(ts_type = "'minhash' | 'simhash' | 'sentences' | 'exact'")]
+    pub method: String,
+    #[napi(ts_type = "'auto' | 'jaccard' | 'containment' | 'edit' | 'cosine'")]
+    pub verify: Option<String>,
+    /// 0: no verification.
+    pub min_similarity: Option<f64>,
+    pub max_verifications: Option<u32>,
+    /// Most bytes of a stored text; 0: none are stored.
+    pub longest_text: Option<u32>,
+    pub keys: Option<bool>,
+    pub window: Option<NativeWindow>,
+    /// Most bytes of the index.
+    pub memory: Option<f64>,
+    pub threads: u32,
+    /// For `simhash`, as what follows.
     pub max_distance: Option<u32>,
     pub plan: Option<String>,
     pub capacity: Option<f64>,
-    pub window: Option<NativeWindow>,
-    pub keys: Option<bool>,
-    /// Most characters of a stored text; 0: none are stored.
-    pub longest_text: Option<u32>,
-    pub threads: u32,
+    /// For `minhash`, as what follows; bands and rows together or neither.
+    pub bands: Option<u32>,
+    pub rows: Option<u32>,
+    pub recall: Option<f64>,
+    pub weights: Option<NativeWeights>,
+    pub hashes: Option<u32>,
+    pub scheme: Option<String>,
+    pub seed: Option<BigInt>,
+    pub signatures: Option<bool>,
+    pub bucket_limit: Option<f64>,
+    /// For `sentences`, as what follows.
+    pub sentences: Option<u32>,
+    pub min_length: Option<u32>,
+    pub hash: Option<String>,
+    pub common_share: Option<f64>,
+    pub common_count: Option<u32>,
+    pub groups: Option<bool>,
+    #[napi(ts_type = "'commit' | 'system'")]
+    pub durability: Option<String>,
 }
 
-pub(super) fn choice(plan: Option<String>) -> PlanChoice {
-    match plan.as_deref() {
+pub(super) fn choice(plan: Option<&str>) -> PlanChoice {
+    match plan {
         None | Some("auto") => PlanChoice::Auto,
         Some("classic") => PlanChoice::Classic,
-        Some(_) => PlanChoice::Named(plan.unwrap_or_default()),
+        Some(name) => PlanChoice::Named(name.to_owned()),
     }
 }
 
-impl NativeIndexOptions {
-    pub(super) fn core(&self) -> Result<IndexOptions, Failure> {
-        let mut options = IndexOptions::default();
-        options.max_distance = self.max_distance.unwrap_or(options.max_distance);
-        options.plan = choice(self.plan.clone());
-        options.capacity = self.capacity.map(|count| whole(count, "capacity")).transpose()?;
-        options.window = self.window.map(NativeWindow::core).transpose()?;
-        Ok(options)
+fn size(value: f64, name: &str) -> Result<usize, Failure> {
+    Ok(usize::try_from(whole(value, name)?).unwrap_or(usize::MAX))
+}
+
+impl NativeIndexOptions<'_> {
+    /// What the core needs.
+    pub(super) fn core(&self) -> Result<LiveOptions, Failure> {
+        let default = LiveOptions::default();
+        Ok(LiveOptions {
+            method: self.method()?,
+            fingerprinter: self.fingerprinter.core()?,
+            verify: self.verify()?,
+            max_verifications: self
+                .max_verifications
+                .map_or(default.max_verifications, |most| most as usize),
+            stored: Stored {
+                keys: self.keys.unwrap_or(default.stored.keys),
+                longest_text: match self.longest_text {
+                    None => default.stored.longest_text,
+                    longest => longest.filter(|&longest| longest > 0),
+                },
+            },
+            window: self.window.map(NativeWindow::core).transpose()?,
+            memory: self.memory.map(|most| whole(most, "memory")).transpose()?,
+        })
     }
 
-    /// What a new index keeps beside fingerprints.
-    pub(super) fn stored(&self) -> Stored {
-        Stored {
-            keys: self.keys.unwrap_or(false),
-            longest_text: self.longest_text.filter(|&longest| longest > 0),
+    /// What the file of changes needs, where it was asked for.
+    pub(super) fn durability(&self) -> Result<Option<Durability>, Failure> {
+        match self.durability.as_deref() {
+            None => Ok(None),
+            Some("commit") => Ok(Some(Durability::Commit)),
+            Some("system") => Ok(Some(Durability::System)),
+            Some(other) => Err(unknown("durability", other)),
         }
     }
 
-    /// Whether a saved index is what was asked for.
-    pub(super) fn agree(&self, path: &Path, online: &OnlineIndex) -> Result<(), Failure> {
-        let (index, saved) = (online.index(), online.stored());
-        if let Some(given) = self.keys.filter(|&given| given != saved.keys) {
-            return Err(mismatch(path, "keys", &saved.keys.to_string(), &given.to_string()));
-        }
-        let longest = saved.longest_text.unwrap_or(0);
-        if let Some(given) = self.longest_text.filter(|&given| given != longest) {
-            let shown = |longest: u32| match longest {
-                0 => "none".to_owned(),
-                longest => format!("maxLength {longest}"),
-            };
-            return Err(mismatch(path, "storeShortTexts", &shown(longest), &shown(given)));
-        }
-        let (found, distance) = (index.plan().name(), index.max_distance());
-        if let Some(given) = self.max_distance.filter(|&given| given != distance) {
-            return Err(mismatch(path, "maxDistance", &distance.to_string(), &given.to_string()));
-        }
-        let plan = match choice(self.plan.clone()) {
-            PlanChoice::Auto => None,
-            PlanChoice::Classic => Some(Plan::classic(distance)?.name().to_owned()),
-            PlanChoice::Named(name) => Some(name),
+    /// How far ahead of the clock times may be, if that was given; then `None` stands for any.
+    pub(super) fn skew(&self) -> Result<Option<Option<u64>>, Failure> {
+        let Some(most) = self.window.and_then(|window| window.max_skew) else { return Ok(None) };
+        let finite = (most != f64::INFINITY).then_some(most);
+        Ok(Some(finite.map(|most| whole(most, "window.maxSkew")).transpose()?))
+    }
+
+    fn verify(&self) -> Result<Option<Verify>, Failure> {
+        let measure = measure::named(self.verify.as_deref())?;
+        let least = self.min_similarity.unwrap_or(Verify::default().least);
+        Ok((least > 0.0).then_some(Verify { measure, least }))
+    }
+
+    fn method(&self) -> Result<LiveMethod, Failure> {
+        let mut method = match self.method.as_str() {
+            "simhash" => LiveMethod::simhash(),
+            "minhash" => LiveMethod::minhash(),
+            "sentences" => LiveMethod::sentences(),
+            "exact" => LiveMethod::Exact,
+            other => return Err(unknown("method", other)),
         };
-        if let Some(given) = plan.filter(|given| given != found) {
-            return Err(mismatch(path, "plan", found, &given));
+        match &mut method {
+            LiveMethod::SimHash { max_distance, plan, capacity } => {
+                *max_distance = self.max_distance;
+                *plan = choice(self.plan.as_deref());
+                *capacity = self.capacity.map(|count| whole(count, "capacity")).transpose()?;
+            }
+            LiveMethod::MinHash { plan, minhash, signatures, bucket_limit } => {
+                let (scheme, hashes) = (self.scheme.clone(), self.hashes);
+                let given = NativeMinHashOptions { scheme, hashes, seed: self.seed.clone() };
+                *minhash = given.core()?;
+                *plan = self.bands(minhash.hashes)?;
+                *signatures = self.signatures;
+                if let Some(limit) = self.bucket_limit {
+                    *bucket_limit = size(limit, "bucketLimit")?;
+                }
+            }
+            LiveMethod::Sentences { count, min_length, hash, common } => {
+                *count = self.sentences.map_or(*count, |given| given as usize);
+                *min_length = self.min_length.map_or(*min_length, |given| given as usize);
+                *hash = hash_named(self.hash.as_deref())?;
+                *common = self.common();
+            }
+            _ => {}
         }
-        let given = NativeWindow::wanted(self.window)?;
-        if given.is_some() && given != index.window() {
-            return Err(mismatch(path, "window", &shown(index.window()), &shown(given)));
-        }
-        Ok(())
+        Ok(method)
     }
-}
 
-pub(crate) fn shown(window: Option<Window>) -> String {
-    let Some(Window { max_age, max_count }) = window else { return "none".to_owned() };
-    let limit = |limit: Option<u64>| limit.map_or("any".to_owned(), |limit| limit.to_string());
-    format!("maxAge {}, maxCount {}", limit(max_age), limit(max_count))
-}
+    /// Bands and rows, where anything is said about them.
+    fn bands(&self, hashes: usize) -> Result<Option<BandPlan>, Failure> {
+        let threshold = self.min_similarity.filter(|&least| least > 0.0);
+        let threshold = threshold.unwrap_or(Verify::default().least);
+        let plan = match (self.bands.zip(self.rows), self.weights, self.recall) {
+            (Some((bands, rows)), ..) => BandPlan::new(bands as usize, rows as usize)?,
+            (None, Some(NativeWeights { false_positive, false_negative }), _) => {
+                BandPlan::for_weights(threshold, false_positive, false_negative, hashes)?
+            }
+            (None, None, Some(recall)) => BandPlan::for_recall(threshold, recall, hashes)?,
+            (None, None, None) => return Ok(None),
+        };
+        if self.hashes.is_some() && plan.hashes() > hashes {
+            return Err(Failure::out_of_range("hashes", "at least bands * rows"));
+        }
+        Ok(Some(plan))
+    }
 
-/// The saved index was made with other options than those given.
-pub(crate) fn mismatch(path: &Path, option: &'static str, saved: &str, given: &str) -> Failure {
-    IndexError::from(FileError::mismatch(option, saved, given).in_file(path)).into()
+    fn common(&self) -> Option<Common> {
+        let usual = Common::default();
+        (self.common_share.is_some() || self.common_count.is_some()).then(|| Common {
+            share: self.common_share.unwrap_or(usual.share),
+            count: self.common_count.unwrap_or(usual.count),
+        })
+    }
 }

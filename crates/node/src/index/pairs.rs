@@ -4,18 +4,19 @@
 //! the one that has to finish the batch.
 
 use super::NativeIndex;
+use super::columns::similarity;
 use super::shared::Shared;
+use super::single::NativeSearch;
 use crate::check::{number, whole};
-use crate::columns::Column;
+use crate::columns::{Column, bitmap};
 use crate::error::{Failure, js};
-use crate::held::Held;
 use crate::pool;
 use crate::task::{self, Cancel, Place};
 use napi::Env;
 use napi::bindgen_prelude::Object;
 use napi_derive::napi;
 use parking_lot::Mutex;
-use simhash_index::{Pair, Pairs};
+use simhash_dedup::live::{Near, Pair, Pairs, Search};
 use std::collections::VecDeque;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Weak};
@@ -27,15 +28,64 @@ pub struct NativePairBatch {
     pub a: Column<f64>,
     #[napi(ts_type = "Float64Array")]
     pub b: Column<f64>,
+    #[napi(ts_type = "Float64Array")]
+    pub similarities: Column<f64>,
+    #[napi(ts_type = "Uint32Array")]
+    pub measures: Column<u32>,
     #[napi(ts_type = "Uint8Array")]
-    pub distances: Column<u8>,
+    pub verified: Column<u8>,
     pub progress: f64,
+}
+
+/// Where pairs come from.
+enum Joined {
+    /// Tables of fingerprints, joined by distance alone.
+    Fingerprints(simhash_index::Pairs),
+    /// Documents, each looked up and compared.
+    Documents(Pairs),
+}
+
+impl Joined {
+    fn begin(shared: &Shared, how: &Search) -> Result<Self, Failure> {
+        Ok(match shared.fingerprints(how) {
+            Some(index) => Self::Fingerprints(index.pairs(how.max_distance)?),
+            None => Self::Documents(shared.live.pairs(how)),
+        })
+    }
+
+    fn next(
+        &mut self,
+        shared: &Shared,
+        tasks: usize,
+        flag: &AtomicBool,
+    ) -> Result<Option<Vec<Pair>>, Failure> {
+        match self {
+            Self::Fingerprints(pairs) => {
+                let index = shared.live.hamming().ok_or_else(|| Failure::closed("Index"))?;
+                let found = pairs.next_batch(index, tasks, flag)?;
+                Ok(found.map(|found| found.into_iter().map(by_distance).collect()))
+            }
+            Self::Documents(pairs) => Ok(shared.live.next_pairs(pairs, tasks, flag)?),
+        }
+    }
+
+    fn progress(&self) -> f64 {
+        match self {
+            Self::Fingerprints(pairs) => pairs.progress(),
+            Self::Documents(pairs) => pairs.progress(),
+        }
+    }
+}
+
+fn by_distance(pair: simhash_index::Pair) -> Pair {
+    let near = Near { id: pair.b, similarity: None, verified: false, measure: pair.distance };
+    Pair { a: pair.a, b: near }
 }
 
 /// A join, before, during and after.
 struct Join {
-    max_distance: Option<u32>,
-    pairs: Option<Pairs>,
+    how: Search,
+    pairs: Option<Joined>,
     /// Pairs found beyond the batches handed out.
     ready: VecDeque<Pair>,
     ended: bool,
@@ -51,10 +101,10 @@ impl Join {
     ) -> Result<Option<NativePairBatch>, Failure> {
         let mut pairs = match self.pairs.take() {
             Some(pairs) => pairs,
-            None => shared.index().pairs(self.max_distance)?,
+            None => Joined::begin(shared, &self.how)?,
         };
         while !self.ended && self.ready.len() < rows {
-            match pairs.next_batch(shared.index(), pool::tasks(shared.threads), flag)? {
+            match pairs.next(shared, pool::tasks(shared.threads), flag)? {
                 Some(found) => self.ready.extend(found),
                 None => self.ended = true,
             }
@@ -68,8 +118,10 @@ impl Join {
         let batch: Vec<Pair> = self.ready.drain(..rows).collect();
         Ok(Some(NativePairBatch {
             a: Column(batch.iter().map(|pair| number(pair.a)).collect()),
-            b: Column(batch.iter().map(|pair| number(pair.b)).collect()),
-            distances: Column(batch.iter().map(|pair| pair.distance as u8).collect()),
+            b: Column(batch.iter().map(|pair| number(pair.b.id)).collect()),
+            similarities: Column(batch.iter().map(|pair| similarity(&pair.b)).collect()),
+            measures: Column(batch.iter().map(|pair| pair.b.measure).collect()),
+            verified: bitmap(batch.iter().map(|pair| pair.b.verified)),
             progress,
         }))
     }
@@ -85,10 +137,11 @@ pub struct NativePairs {
 
 #[napi]
 impl NativeIndex {
-    /// Pairs of live documents within a distance.
+    /// Pairs of live documents that match.
     #[napi(catch_unwind)]
-    pub fn pairs(&self, max_distance: Option<u32>) -> js::Result<NativePairs> {
-        let join = Join { max_distance, pairs: None, ready: VecDeque::new(), ended: false };
+    pub fn pairs(&self, how: Option<NativeSearch>) -> js::Result<NativePairs> {
+        let how = NativeSearch::core(how)?;
+        let join = Join { how, pairs: None, ready: VecDeque::new(), ended: false };
         Ok(NativePairs {
             join: Arc::new(Mutex::new(join)),
             index: Arc::downgrade(&self.held.open()?),

@@ -1,104 +1,121 @@
 //! What the calls on an index share with its jobs on the pool.
 
+use super::options::NativeIndexOptions;
 use crate::error::Failure;
-use crate::held::{Guard, Held};
-use crate::sketch::{Memory as Scratch, items, rows, with_memory};
-use crate::text::{Given, Texts};
-use simhash_dedup::online::{Document, OnlineIndex, Room};
-use simhash_index::{Index, Item};
+use crate::held::Guard;
+use crate::sketch::{Memory as Scratch, rows, with_memory};
+use crate::text::{Accept, Given, Texts};
+use simhash_dedup::live::{Document, LiveIndex, LiveMethod, Room, Search};
+use simhash_index::Index;
 use std::sync::atomic::AtomicBool;
 
-/// An index with what makes its items.
-pub(super) struct Shared {
-    pub(super) online: OnlineIndex,
+/// An index with what this side of it knows.
+pub(crate) struct Shared {
+    pub(crate) live: LiveIndex,
     pub(super) threads: u32,
+    /// Whether it answers with groups.
+    pub(super) groups: bool,
     guard: Guard,
 }
 
-impl Held for Shared {
-    const CLASS: &'static str = "Index";
-
-    fn guard(&self) -> &Guard {
-        &self.guard
-    }
-
-    fn bytes(&self) -> usize {
-        let (stats, (keys, texts)) = (self.index().stats(), self.online.bytes());
-        stats.table_bytes + stats.id_bytes + stats.window_bytes + keys + texts
-    }
-
-    fn has(&self, id: u64) -> bool {
-        self.index().has(id)
-    }
-
-    fn delete(&self, id: u64) -> Result<bool, Failure> {
-        Ok(self.online.delete(id)?)
-    }
-
-    fn expire(&self, before: u64) -> Result<u64, Failure> {
-        Ok(self.online.expire(before)?)
-    }
-
-    fn len(&self) -> u64 {
-        self.index().len()
-    }
-}
-
 impl Shared {
-    pub(super) fn new(online: OnlineIndex, threads: u32) -> Self {
-        Self { online, threads, guard: Guard::default() }
+    pub(super) fn new(live: LiveIndex, options: &Settings) -> Self {
+        if let Some(skew) = options.skew {
+            live.set_max_skew(skew);
+        }
+        let Settings { threads, groups, .. } = *options;
+        Self { live, threads, groups, guard: Guard::default() }
     }
 
-    /// The index of fingerprints, for what does not concern keys and texts.
-    pub(super) fn index(&self) -> &Index {
-        self.online.index()
+    /// Runs `work` unless an earlier panic broke the index; remembers a new one.
+    pub(crate) fn guarded<T>(
+        &self,
+        work: impl FnOnce(&Self) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        self.guard.run(|| work(self))
     }
 
-    pub(super) fn items(&self, texts: &Texts, flag: &AtomicBool) -> Result<Vec<Item>, Failure> {
-        items(self.online.fingerprinter(), texts, self.threads, flag)
+    /// The tables of fingerprints, where these alone say what is near.
+    pub(super) fn fingerprints(&self, how: &Search) -> Option<&Index> {
+        let options = self.live.options();
+        let compares =
+            how.verified && options.verify.is_some() && options.stored.longest_text.is_some();
+        self.live.hamming().filter(|_| !compares)
     }
 
-    /// Documents of a batch; their texts come along where they are stored, or where `verified`.
+    /// Whether its changes are written to a file of its own.
+    pub(super) fn is_logged(&self) -> bool {
+        self.live.sentences().is_some_and(|index| !index.recipe().is_empty())
+    }
+
+    /// What an item may be.
+    pub(super) fn accept(&self) -> Accept {
+        let options = self.live.options();
+        match options.method {
+            _ if options.stored.longest_text.is_some() => Accept::Documents,
+            LiveMethod::SimHash { .. } => Accept::Items,
+            LiveMethod::MinHash { .. } => Accept::Signatures,
+            _ => Accept::Documents,
+        }
+    }
+
+    /// Documents of a batch.
     pub(super) fn documents(
         &self,
         texts: &Texts,
-        verified: bool,
         flag: &AtomicBool,
     ) -> Result<Vec<Document>, Failure> {
         let room = Room::default();
-        rows(texts, self.threads, flag, |row| self.document_in(texts, row, verified, &room))
+        rows(texts, self.threads, flag, |row| self.document_in(texts, row, &room))
     }
 
     /// One of them.
-    pub(super) fn document(&self, texts: &Texts, row: usize, verified: bool) -> Document {
-        self.document_in(texts, row, verified, &Room::default())
+    pub(super) fn document(&self, texts: &Texts) -> Document {
+        self.document_in(texts, 0, &Room::default())
     }
 
-    fn document_in(&self, texts: &Texts, row: usize, verified: bool, room: &Room) -> Document {
+    fn document_in(&self, texts: &Texts, row: usize, room: &Room) -> Document {
+        if let Some(signature) = texts.signature(row) {
+            return Document::signature(signature);
+        }
         with_memory(|Scratch { text, scratch }| match texts.get(row, text) {
-            Given::Fingerprint(value) => Document::without_text(Item::Fingerprint(value)),
-            Given::Text(text) => self.online.document_in(text, verified, room, scratch),
+            Given::Fingerprint(value) => Document::fingerprint(value),
+            Given::Text(text) => self.live.document_in(text, room, scratch),
         })
+    }
+}
+
+/// What an index needs beside the options of the core.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Settings {
+    threads: u32,
+    groups: bool,
+    skew: Option<Option<u64>>,
+}
+
+impl Settings {
+    pub(super) fn of(options: &NativeIndexOptions<'_>) -> Result<Self, Failure> {
+        let groups = options.groups.unwrap_or(false);
+        Ok(Self { threads: options.threads, groups, skew: options.skew()? })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::batch::Times;
-    use super::super::document::Keys;
-    use super::{Failure, Held, Shared};
+    use super::super::batch::{Keys, Times};
+    use super::{Failure, Settings, Shared};
     use crate::held::NEVER;
     use crate::text::Texts;
-    use simhash_dedup::online::{OnlineIndex, Stored};
-    use simhash_index::{Index, IndexError, IndexOptions};
-    use simhash_sketch::{Fingerprinter, FingerprinterOptions};
+    use simhash_dedup::live::{LiveIndex, LiveOptions};
+    use simhash_index::IndexError;
+
+    fn empty() -> Shared {
+        Shared::new(LiveIndex::new(&LiveOptions::default()).unwrap(), &Settings::default())
+    }
 
     #[test]
     fn a_panic_makes_an_index_unusable_and_later_calls_say_so() {
-        let index = Index::new(&IndexOptions::default()).unwrap();
-        let fingerprinter = Fingerprinter::new(&FingerprinterOptions::default()).unwrap();
-        let online = OnlineIndex::new(index, fingerprinter, Stored::default());
-        let shared = Shared::new(online, 1);
+        let shared = empty();
         let refused = |shared: &Shared| shared.guarded::<()>(|_| Err(Failure::closed("Index")));
         let add = |shared: &Shared| {
             shared.add_many(&Texts::default(), &Times::default(), &Keys::default(), &NEVER)
@@ -112,12 +129,9 @@ mod tests {
 
     #[test]
     fn a_merge_that_failed_leaves_an_index_that_can_be_used() {
-        let index = Index::new(&IndexOptions::default()).unwrap();
-        let fingerprinter = Fingerprinter::new(&FingerprinterOptions::default()).unwrap();
-        let online = OnlineIndex::new(index, fingerprinter, Stored::default());
-        let shared = Shared::new(online, 1);
+        let shared = empty();
         let failed = shared.guarded::<()>(|_| Err(IndexError::Merge.into())).unwrap_err();
         assert_eq!(napi::Error::from(failed).status, "ERR_SIMHASH_MERGE");
-        assert_eq!(shared.guarded(|shared| Ok(shared.index().len())).unwrap(), 0);
+        assert_eq!(shared.guarded(|shared| Ok(shared.live.len())).unwrap(), 0);
     }
 }

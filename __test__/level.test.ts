@@ -1,6 +1,7 @@
 import { MemoryLevel } from 'memory-level';
 import { describe, expect, test } from 'vitest';
-import { type Level, LevelSentenceIndex, SentenceIndex } from '..';
+import { Index } from '..';
+import { type Level, LevelSentenceIndex } from '../dist/connect/level.js';
 import { passage, passages } from './passages';
 
 const texts = passages(400);
@@ -14,7 +15,7 @@ async function keys(db: MemoryLevel): Promise<string[]> {
 
 test('an index in a LevelDB answers as one in memory, and again after it was opened anew', async () => {
   const db = new MemoryLevel<string, string>();
-  const memory = new SentenceIndex({ window: {} });
+  const memory = new Index({ groups: true, window: {} });
   for (let part = 0; part < 4; part++) {
     const index = await LevelSentenceIndex.open(db, { window: {} });
     const some = texts.slice(part * 100, part * 100 + 60);
@@ -54,7 +55,7 @@ test('calls at once are written in order, several in one write', async () => {
   const index = await LevelSentenceIndex.open(db);
   const before = (await keys(db)).length;
   const answers = await Promise.all(texts.map((text) => index.similarId(text)));
-  expect(answers).toEqual([...new SentenceIndex().similarIdMany(texts)]);
+  expect(answers).toEqual([...new Index({ groups: true }).similarIdMany(texts)]);
   expect((await keys(db)).length - before).toBeLessThan(texts.length / 4);
   const again = await LevelSentenceIndex.open(db);
   expect([again.size, again.stats().groups]).toEqual([index.size, index.stats().groups]);
@@ -141,19 +142,19 @@ test('every write waits for the disk unless it is told not to', async () => {
 
 test('other options and damage are named', async () => {
   const db = new MemoryLevel<string, string>();
-  const index = await LevelSentenceIndex.open(db, { count: 4, hash: 'md5', common: false });
+  const index = await LevelSentenceIndex.open(db, { sentences: 4, hash: 'md5', common: false });
   for (const text of texts.slice(0, 20)) await index.add(text);
   await index.close();
   await expect(index.add('x')).rejects.toMatchObject({ code: 'ERR_SIMHASH_CLOSED' });
   const mismatch = { code: 'ERR_SIMHASH_INDEX_MISMATCH' };
-  await expect(LevelSentenceIndex.open(db, { hash: 'md5', count: 5 })).rejects.toMatchObject(
+  await expect(LevelSentenceIndex.open(db, { hash: 'md5', sentences: 5 })).rejects.toMatchObject(
     mismatch,
   );
   await expect(LevelSentenceIndex.open(db)).rejects.toMatchObject(mismatch);
   await expect(LevelSentenceIndex.open(db, { hash: 'md5', window: {} })).rejects.toMatchObject(
     mismatch,
   );
-  expect((await LevelSentenceIndex.open(db, { hash: 'md5', count: 4 })).size).toBe(20);
+  expect((await LevelSentenceIndex.open(db, { hash: 'md5', sentences: 4 })).size).toBe(20);
 
   const damage = { name: 'SimHashError', code: 'ERR_SIMHASH_INDEX_DAMAGED' };
   const written = (await keys(db)).filter((key) => key.includes('!b!'));

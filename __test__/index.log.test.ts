@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { type OpenSentencesOptions, SentenceIndex } from '..';
+import { Index, type SentencesIndexOptions } from '..';
 import { passage, passages } from './passages';
 
 const folder = mkdtempSync(join(tmpdir(), 'simhash-sentences-'));
@@ -12,12 +12,20 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const at = (name: string) => join(folder, name);
 const texts = passages(600);
 
+type Options = Omit<SentencesIndexOptions<false>, 'texts'>;
+/** What opens the file of an index that answers with groups. */
+const log = (options: Options = {}) =>
+  ({ durability: 'commit', groups: true, ...options, texts: false }) as const;
+const open = (path: string, options?: Options) => Index.open(path, log(options));
+const openSync = (path: string, options?: Options) => Index.openSync(path, log(options));
+const inMemory = (options: Options = {}) => new Index({ ...options, groups: true });
+
 /** What opening rejects with; both ways to open must agree. */
-async function refusal(path: string, options?: OpenSentencesOptions) {
-  const rejected = await SentenceIndex.open(path, options).catch((error: unknown) => error);
+async function refusal(path: string, options?: Options) {
+  const rejected = await open(path, options).catch((error: unknown) => error);
   let thrown: unknown;
   try {
-    SentenceIndex.openSync(path, options).close();
+    openSync(path, options).close();
   } catch (error) {
     thrown = error;
   }
@@ -26,10 +34,10 @@ async function refusal(path: string, options?: OpenSentencesOptions) {
 }
 
 test('an index opened again goes on as if it had stayed open', async () => {
-  const stayed = new SentenceIndex({ window: { maxCount: 400 } });
-  const options: OpenSentencesOptions = { window: { maxCount: 400 } };
+  const stayed = inMemory({ window: { maxCount: 400 } });
+  const options: Options = { window: { maxCount: 400 } };
   for (let part = 0; part < 4; part++) {
-    const index = await SentenceIndex.open(at('again'), { ...options, durability: 'system' });
+    const index = await open(at('again'), { ...options, durability: 'system' });
     const some = texts.slice(part * 150, part * 150 + 100);
     const times = { at: some.map((_, row) => part * 150 + row) };
     expect(index.similarIdMany(some, times)).toEqual(stayed.similarIdMany(some, times));
@@ -43,20 +51,20 @@ test('an index opened again goes on as if it had stayed open', async () => {
     expect(index.stats().fileBytes).toBeGreaterThan(4096);
     index.close();
   }
-  const index = SentenceIndex.openSync(at('again'), options);
+  const index = openSync(at('again'), options);
   expect([...index.searchMany(texts)]).toEqual([...stayed.searchMany(texts)]);
-  const { fileBytes, bytes, truncated, ...counts } = index.stats();
+  const { fileBytes, ...counts } = index.stats();
   expect(stayed.stats()).toMatchObject({ live: counts.live, groups: counts.groups });
   expect(statSync(at('again')).size).toBe(fileBytes);
   index.close();
 });
 
 test('a saved index opens with the same answers, replaces a file as a whole and leaves nothing beside it', async () => {
-  const index = new SentenceIndex({ count: 3 });
+  const index = openSync(at('source'), { sentences: 3, durability: 'system' });
   index.addMany(texts);
   writeFileSync(at('saved'), 'something else');
   await index.save(at('saved'));
-  const opened = await SentenceIndex.open(at('saved'), { count: 3 });
+  const opened = await open(at('saved'), { sentences: 3 });
   expect([...opened.searchMany(texts)]).toEqual([...index.searchMany(texts)]);
   expect(opened.similarId(passage(1))).toBe(index.similarId(passage(1)));
   await expect(index.save(at('saved'))).rejects.toMatchObject({ code: 'ERR_SIMHASH_INDEX_LOCKED' });
@@ -71,10 +79,11 @@ test('a saved index opens with the same answers, replaces a file as a whole and 
     code: 'ERR_SIMHASH_OUTPUT',
     message: `cannot write ${at('no/such/folder')}: there is no folder ${at('no/such')}; make it first`,
   });
+  index.close();
 });
 
 test('truncated, flipped and foreign files are refused with file and offset', async () => {
-  const index = SentenceIndex.openSync(at('sound'), { durability: 'system' });
+  const index = openSync(at('sound'), { durability: 'system' });
   for (const text of texts.slice(0, 20)) index.add(text);
   index.close();
   const sound = readFileSync(at('sound'));
@@ -100,22 +109,22 @@ test('truncated, flipped and foreign files are refused with file and offset', as
     flipped[end] = (flipped[end] ?? 0) ^ (1 << (step & 7));
     expect(await refused(flipped)).toBeLessThanOrEqual(end + 8);
   }
-  SentenceIndex.openSync(at('sound')).close();
+  openSync(at('sound')).close();
 });
 
 test('other options, another index and a missing folder are refused by name', async () => {
-  const made: OpenSentencesOptions = {
-    count: 4,
+  const made: Options = {
+    sentences: 4,
     minLength: 12,
     hash: 'md5',
     common: { count: 7 },
     window: { maxAge: 9 },
   };
-  const index = await SentenceIndex.open(at('made'), made);
+  const index = await open(at('made'), made);
   expect(await refusal(at('made'), made)).toMatchObject({ code: 'ERR_SIMHASH_INDEX_LOCKED' });
   index.close();
   const rest = { minLength: 12, hash: 'md5' } as const;
-  const refused = async (options: OpenSentencesOptions, saved: string, given: string) => {
+  const refused = async (options: Options, saved: string, given: string) => {
     const error = await refusal(at('made'), options);
     expect(error).toMatchObject({ code: 'ERR_SIMHASH_INDEX_MISMATCH' });
     for (const part of [at('made'), saved, given]) expect(error.message).toContain(part);
@@ -123,25 +132,25 @@ test('other options, another index and a missing folder are refused by name', as
   await refused({}, 'hash md5', 'hash xxh3');
   await refused({ ...rest, minLength: 10 }, 'minLength 12', 'minLength 10');
   await refused({ ...rest, normalize: false }, 'nfkc', 'nothing');
-  await refused({ ...rest, count: 5 }, '4', '5');
+  await refused({ ...rest, sentences: 5 }, '4', '5');
   await refused({ ...rest, common: { count: 5 } }, '7', '5');
   await refused({ ...rest, common: false }, '0.001', '1');
   await refused({ ...rest, window: {} }, 'maxAge 9', 'maxAge any');
-  SentenceIndex.openSync(at('made'), rest).close();
+  openSync(at('made'), rest).close();
   expect(await refusal(at('no/such/folder'))).toMatchObject({
     code: 'ERR_SIMHASH_OUTPUT',
     message: expect.stringContaining(`there is no folder ${at('no/such')}; make it first`),
   });
   expect(await refusal(folder)).toMatchObject({ code: 'ERR_SIMHASH_INPUT' });
   const type = { name: 'TypeError', code: 'ERR_INVALID_ARG_TYPE' };
-  await expect(SentenceIndex.open(5 as never)).rejects.toMatchObject(type);
+  await expect(open(5 as never)).rejects.toMatchObject(type);
 });
 
 /** A process that adds numbered texts and prints each number when its addition was acknowledged. */
 function adding(path: string, first: number, durability: string): ChildProcess {
   const code = `
-    const { SentenceIndex } = require(${JSON.stringify(join(__dirname, '..'))});
-    const index = SentenceIndex.openSync(${JSON.stringify(path)}, { durability: '${durability}', window: {} });
+    const { Index } = require(${JSON.stringify(join(__dirname, '..'))});
+    const index = Index.openSync(${JSON.stringify(path)}, { groups: true, texts: false, durability: '${durability}', window: {} });
     for (let number = ${first}; ; number++) {
       const text = '第' + number + '号文本里有这样一句足够长的话。';
       if (number % 3 === 0) index.addMany([text, text]); else index.similarId(text);
@@ -167,7 +176,7 @@ test.each(['commit', 'system'])(
       const numbers = printed.split('\n').slice(0, -1).map(Number);
       expect(numbers.length).toBeGreaterThan(0);
       expect(numbers[0]).toBe(acknowledged + 1);
-      const index = SentenceIndex.openSync(path);
+      const index = openSync(path);
       const last = numbers.at(-1) ?? 0;
       let found = last;
       for (let number = 0; number <= last + 1; number++) {
@@ -185,3 +194,26 @@ test.each(['commit', 'system'])(
     }
   },
 );
+
+test('without durability a file is read once, and such a file is not one of changes', async () => {
+  const index = new Index({ groups: true });
+  index.similarIdMany([passage(1, 2), passage(2, 3)]);
+  await index.save(at('plain'));
+  const opened = await Index.open(at('plain'), { groups: true });
+  expect([opened.group(1), opened.similarId(passage(3))]).toEqual([0, 0]);
+  expect(Index.openSync(at('plain'), { groups: true }).size).toBe(2);
+  expect(await refusal(at('plain'))).toMatchObject({ code: 'ERR_SIMHASH_INDEX_MISMATCH' });
+});
+
+test('durability is for sentences without texts, keys and verification', async () => {
+  for (const [options, code] of [
+    [{ keys: true }, 'ERR_INVALID_ARG_VALUE'],
+    [{ texts: true }, 'ERR_INVALID_ARG_VALUE'],
+    [{ verify: 'auto' }, 'ERR_INVALID_ARG_VALUE'],
+    [{ method: 'minhash' }, 'ERR_INVALID_ARG_VALUE'],
+    [{ durability: 'never' }, 'ERR_INVALID_ARG_VALUE'],
+  ] as const) {
+    const given = { durability: 'commit', ...options } as unknown as SentencesIndexOptions;
+    await expect(Index.open(at('refused'), given), code).rejects.toMatchObject({ code });
+  }
+});

@@ -1,0 +1,164 @@
+//! What an index is, and its counts and bytes.
+
+use super::NativeIndex;
+use super::shared::Shared;
+use crate::check::number;
+use crate::error::js;
+use crate::measure;
+use napi_derive::napi;
+use simhash_dedup::live::{KindStats, LiveStats};
+
+/// What an index was made with, as far as the typed layer asks.
+#[napi(object, object_from_js = false)]
+pub struct NativeAbout {
+    #[napi(ts_type = "'minhash' | 'simhash' | 'sentences' | 'exact'")]
+    pub method: String,
+    #[napi(ts_type = "'auto' | 'jaccard' | 'containment' | 'edit' | 'cosine'")]
+    pub verify: Option<String>,
+    pub min_similarity: Option<f64>,
+    pub texts: bool,
+    pub keys: bool,
+    pub groups: bool,
+    pub memory: Option<f64>,
+}
+
+impl From<&Shared> for NativeAbout {
+    fn from(shared: &Shared) -> Self {
+        let options = shared.live.options();
+        let verify = options.verify;
+        Self {
+            method: options.method.name().to_owned(),
+            verify: verify.map(|verify| measure::name(verify.measure).to_owned()),
+            min_similarity: verify.map(|verify| verify.least),
+            texts: options.stored.longest_text.is_some(),
+            keys: options.stored.keys,
+            groups: shared.groups,
+            memory: options.memory.map(number),
+        }
+    }
+}
+
+/// Counts and bytes of an index; what the method does not count is absent.
+#[napi(object, object_from_js = false)]
+#[derive(Default)]
+pub struct NativeStats {
+    pub live: f64,
+    pub bytes: f64,
+    pub table_bytes: f64,
+    pub id_bytes: f64,
+    pub window_bytes: f64,
+    pub key_bytes: f64,
+    pub text_bytes: f64,
+    pub truncated: f64,
+    pub fingerprints: Option<f64>,
+    pub dead: Option<f64>,
+    pub memtable: Option<f64>,
+    pub segments: Option<Vec<f64>>,
+    pub plan: Option<String>,
+    pub tables: Option<u32>,
+    pub huge_pages: Option<bool>,
+    pub merging: Option<bool>,
+    pub entries: Option<f64>,
+    pub crowded: Option<f64>,
+    pub bands: Option<u32>,
+    pub rows: Option<u32>,
+    pub signature_bytes: Option<f64>,
+    pub groups: Option<f64>,
+    pub sketches: Option<f64>,
+    pub file_bytes: Option<f64>,
+    pub torn_bytes: Option<f64>,
+}
+
+fn count(value: usize) -> f64 {
+    number(value as u64)
+}
+
+impl NativeStats {
+    fn of(stats: LiveStats, bytes: usize) -> Self {
+        let LiveStats { kind, key_bytes, text_bytes, truncated } = stats;
+        let own = Self::from(kind);
+        Self {
+            bytes: count(bytes),
+            key_bytes: count(key_bytes),
+            text_bytes: count(text_bytes),
+            truncated: own.truncated + number(truncated),
+            ..own
+        }
+    }
+}
+
+impl From<KindStats> for NativeStats {
+    fn from(kind: KindStats) -> Self {
+        match kind {
+            KindStats::SimHash(stats) => Self {
+                live: number(stats.live),
+                table_bytes: count(stats.table_bytes),
+                id_bytes: count(stats.id_bytes),
+                window_bytes: count(stats.window_bytes),
+                truncated: number(stats.truncated),
+                fingerprints: Some(count(stats.fingerprints)),
+                dead: Some(count(stats.dead)),
+                memtable: Some(count(stats.memtable)),
+                segments: Some(stats.segments.into_iter().map(count).collect()),
+                plan: Some(stats.plan),
+                tables: Some(stats.tables as u32),
+                huge_pages: Some(stats.huge_pages),
+                merging: Some(stats.merging),
+                ..Self::default()
+            },
+            KindStats::MinHash(stats) => Self {
+                live: number(stats.live),
+                table_bytes: count(stats.table_bytes),
+                id_bytes: count(stats.id_bytes),
+                window_bytes: count(stats.window_bytes),
+                truncated: number(stats.truncated),
+                dead: Some(number(stats.dead)),
+                entries: Some(number(stats.entries)),
+                crowded: Some(number(stats.crowded)),
+                bands: Some(stats.plan.bands as u32),
+                rows: Some(stats.plan.rows as u32),
+                signature_bytes: Some(count(stats.signature_bytes)),
+                ..Self::default()
+            },
+            KindStats::Sentences(stats) => Self {
+                live: number(stats.live),
+                table_bytes: count(stats.bytes),
+                window_bytes: count(stats.window_bytes),
+                truncated: number(stats.truncated),
+                groups: Some(count(stats.groups)),
+                sketches: Some(count(stats.sketches)),
+                file_bytes: Some(number(stats.file_bytes)),
+                torn_bytes: Some(number(stats.torn_bytes)),
+                ..Self::default()
+            },
+            KindStats::Exact(stats) => Self {
+                live: number(stats.live),
+                id_bytes: count(stats.bytes),
+                window_bytes: count(stats.window_bytes),
+                truncated: number(stats.truncated),
+                ..Self::default()
+            },
+        }
+    }
+}
+
+#[napi]
+impl NativeIndex {
+    /// What it was made with.
+    #[napi(catch_unwind)]
+    pub fn about(&self) -> js::Result<NativeAbout> {
+        self.held.look(|shared| Ok(NativeAbout::from(shared)))
+    }
+
+    /// What makes sentences of texts, in words.
+    #[napi(catch_unwind)]
+    pub fn recipe(&self) -> js::Result<String> {
+        self.held.look(|shared| Ok(shared.live.recipe()))
+    }
+
+    /// Counts and bytes.
+    #[napi(catch_unwind)]
+    pub fn stats(&self) -> js::Result<NativeStats> {
+        self.held.look(|shared| Ok(NativeStats::of(shared.live.stats(), shared.live.bytes())))
+    }
+}

@@ -1,0 +1,156 @@
+//! Whether a saved index is what was asked for: what was given must be what it was made with.
+
+use super::options::{NativeIndexOptions, NativeWindow};
+use crate::error::Failure;
+use crate::measure;
+use simhash_dedup::live::{LiveMethod, LiveOptions};
+use simhash_index::{IndexError, Plan, PlanChoice, Window};
+use simhash_store::FileError;
+use std::path::Path;
+
+/// The options that were given, as the core has them, and which of them these are.
+pub(super) struct Given {
+    core: LiveOptions,
+    keys: bool,
+    texts: bool,
+    verify: bool,
+    window: bool,
+    max_verifications: bool,
+    bands: bool,
+    bucket_limit: bool,
+    sentences: bool,
+}
+
+/// An option of both, in words; nothing where it was not given.
+type Differing = (&'static str, Option<(String, String)>);
+
+impl Given {
+    pub(super) fn of(options: &NativeIndexOptions<'_>) -> Result<Self, Failure> {
+        Ok(Self {
+            core: options.core()?,
+            keys: options.keys.is_some(),
+            texts: options.longest_text.is_some(),
+            verify: options.verify.is_some() || options.min_similarity.is_some(),
+            window: options.window.is_some_and(NativeWindow::has_limits),
+            max_verifications: options.max_verifications.is_some(),
+            bands: options.bands.is_some() || options.recall.is_some() || options.weights.is_some(),
+            bucket_limit: options.bucket_limit.is_some(),
+            sentences: options.sentences.is_some(),
+        })
+    }
+
+    /// What the core needs of it.
+    pub(super) fn core(&self) -> &LiveOptions {
+        &self.core
+    }
+
+    /// Refuses a saved index that was made with something else.
+    pub(super) fn agree(&self, path: &Path, saved: &LiveOptions) -> Result<(), Failure> {
+        let own = self.of_method(&saved.method)?;
+        for (option, differing) in self.of_all(saved).into_iter().chain(own) {
+            if let Some((saved, given)) = differing
+                && saved != given
+            {
+                let mismatch = FileError::mismatch(option, &saved, &given).in_file(path);
+                return Err(IndexError::from(mismatch).into());
+            }
+        }
+        Ok(())
+    }
+
+    fn of_all(&self, saved: &LiveOptions) -> Vec<Differing> {
+        let given = &self.core;
+        let both = |is_given: bool, words: fn(&LiveOptions) -> String| {
+            is_given.then(|| (words(saved), words(given)))
+        };
+        vec![
+            ("keys", both(self.keys, |options| options.stored.keys.to_string())),
+            ("texts", both(self.texts, texts)),
+            ("verify", both(self.verify, verify)),
+            ("window", both(self.window, |options| window(options.window))),
+            (
+                "maxVerifications",
+                both(self.max_verifications, |options| options.max_verifications.to_string()),
+            ),
+        ]
+    }
+
+    fn of_method(&self, saved: &LiveMethod) -> Result<Vec<Differing>, Failure> {
+        Ok(match (saved, &self.core.method) {
+            (
+                LiveMethod::SimHash { max_distance: found, plan: has, .. },
+                LiveMethod::SimHash { max_distance, plan, .. },
+            ) => {
+                let distance = found.unwrap_or_default();
+                let plan = match plan {
+                    PlanChoice::Auto => None,
+                    PlanChoice::Classic => Some(Plan::classic(distance)?.name().to_owned()),
+                    PlanChoice::Named(name) => Some(name.clone()),
+                };
+                vec![
+                    ("maxDistance", both(*found, *max_distance)),
+                    ("plan", plan.map(|given| (named(has), given))),
+                ]
+            }
+            (
+                LiveMethod::MinHash { plan: found, signatures: kept, bucket_limit: read, .. },
+                LiveMethod::MinHash { plan, signatures, bucket_limit, .. },
+            ) => {
+                let words = |plan: simhash_index::bands::BandPlan| {
+                    format!("bands {}, rows {}", plan.bands, plan.rows)
+                };
+                let plan = plan.filter(|_| self.bands);
+                let limit = self.bucket_limit.then_some(*bucket_limit);
+                vec![
+                    ("the plan", found.zip(plan).map(|(a, b)| (words(a), words(b)))),
+                    ("signatures", both(*kept, *signatures)),
+                    ("bucketLimit", both(Some(*read), limit)),
+                ]
+            }
+            (
+                LiveMethod::Sentences { count: found, common: usual, .. },
+                LiveMethod::Sentences { count, common, .. },
+            ) => {
+                let each = usual.zip(*common);
+                vec![
+                    ("sentences", both(Some(*found), self.sentences.then_some(*count))),
+                    ("common.share", each.map(|(a, b)| (a.share.to_string(), b.share.to_string()))),
+                    ("common.count", each.map(|(a, b)| (a.count.to_string(), b.count.to_string()))),
+                ]
+            }
+            _ => Vec::new(),
+        })
+    }
+}
+
+/// Both in words, where both are known.
+fn both<T: ToString>(saved: Option<T>, given: Option<T>) -> Option<(String, String)> {
+    saved.zip(given).map(|(saved, given)| (saved.to_string(), given.to_string()))
+}
+
+fn named(plan: &PlanChoice) -> String {
+    match plan {
+        PlanChoice::Named(name) => name.clone(),
+        _ => "auto".to_owned(),
+    }
+}
+
+fn texts(options: &LiveOptions) -> String {
+    match options.stored.longest_text {
+        None => "none".to_owned(),
+        Some(longest) => format!("maxLength {longest}"),
+    }
+}
+
+fn verify(options: &LiveOptions) -> String {
+    match options.verify {
+        None => "nothing".to_owned(),
+        Some(verify) => format!("{} {}", measure::name(verify.measure), verify.least),
+    }
+}
+
+fn window(window: Option<Window>) -> String {
+    let Some(Window { max_age, max_count }) = window else { return "none".to_owned() };
+    let limit = |limit: Option<u64>| limit.map_or("any".to_owned(), |limit| limit.to_string());
+    format!("maxAge {}, maxCount {}", limit(max_age), limit(max_count))
+}

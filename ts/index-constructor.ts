@@ -1,0 +1,95 @@
+/** `Index` with the types of each method: which index options make, open and share. */
+import type { JobOptions } from './fingerprinter';
+import type {
+  ExactIndexOptions,
+  IndexOptions,
+  MinHashIndexOptions,
+  SentencesIndexOptions,
+  SimHashIndexOptions,
+} from './index-options';
+import { Index as Live, type SharedIndex } from './live-index';
+import type { IndexMethod } from './method';
+import { type IndexPlan, type PlanOptions, plan, planNames } from './plan';
+
+/** An index of method `M`; `T` is `false` where it stores no texts. See the class. */
+export type Index<M extends IndexMethod = 'minhash', T extends boolean = true> = Live<M, T>;
+
+/** Makes indexes. Without `method` it is that of the first option that only one method has, else `'minhash'`, as in `dedup`. */
+export interface IndexConstructor extends Make {
+  readonly prototype: Live;
+
+  /**
+   * Opens a saved index, or one whose changes go to a file (`durability`); the result is as the saved one was, its next id too. A saved file is
+   * read once and not held; that takes about as long as adding the documents without making their sketches. The method must be that of the
+   * index, and what makes features of texts too; the other options come from the file, and must agree where they are given.
+   *
+   * @throws SimHashError `ERR_SIMHASH_INPUT`: the file cannot be read; `ERR_SIMHASH_INDEX_DAMAGED`: it is truncated,
+   * changed or no index, with the byte where that was noticed; `ERR_SIMHASH_INDEX_FORMAT`: another release saved it, in a
+   * format that this one does not read: build it again; `ERR_SIMHASH_INDEX_MISMATCH`: it was saved with other options than those
+   * given; `ERR_SIMHASH_INDEX_LOCKED`: it is open with `durability` already. All name the file.
+   */
+  readonly open: Open;
+  /** {@link open} while the JavaScript thread waits: for scripts, and for indexes of some ten thousand documents. */
+  readonly openSync: OpenSync;
+
+  /**
+   * The index of a handle; its documents and options are those of the index that was shared.
+   *
+   * @throws SimHashError `ERR_SIMHASH_CLOSED`: the index is closed or collected everywhere, or belongs to another process.
+   */
+  fromShared<M extends IndexMethod, T extends boolean>(handle: SharedIndex<M, T>): Index<M, T>;
+
+  /** What an index of these options takes for so many documents, and what its method finds. Builds nothing. */
+  readonly plan: Planning;
+
+  /** Names that `plan` of `'simhash'` can have beside `'auto'` and `'classic'`. */
+  planNames(): string[];
+}
+
+interface Make {
+  new <T extends boolean = true>(options?: MinHashIndexOptions<T>): Live<'minhash', T>;
+  new <T extends boolean = true>(options: SimHashIndexOptions<T>): Live<'simhash', T>;
+  new <T extends boolean = true>(options: SentencesIndexOptions<T>): Live<'sentences', T>;
+  new <T extends boolean = true>(options: ExactIndexOptions<T>): Live<'exact', T>;
+  new (options: IndexOptions): Live;
+}
+
+interface Planning {
+  (options?: PlanOptions<'minhash'>): IndexPlan<'minhash'>;
+  (options: PlanOptions<'simhash'>): IndexPlan<'simhash'>;
+  (options: PlanOptions<'sentences'>): IndexPlan<'sentences'>;
+  (options: PlanOptions<'exact'>): IndexPlan<'exact'>;
+  (options: PlanOptions): IndexPlan;
+}
+
+type Path = string | URL;
+
+interface Open {
+  <T extends boolean = true>(
+    path: Path,
+    options?: MinHashIndexOptions<T> & JobOptions,
+  ): Promise<Live<'minhash', T>>;
+  <T extends boolean = true>(
+    path: Path,
+    options: SimHashIndexOptions<T> & JobOptions,
+  ): Promise<Live<'simhash', T>>;
+  <T extends boolean = true>(
+    path: Path,
+    options: SentencesIndexOptions<T> & JobOptions,
+  ): Promise<Live<'sentences', T>>;
+  <T extends boolean = true>(
+    path: Path,
+    options: ExactIndexOptions<T> & JobOptions,
+  ): Promise<Live<'exact', T>>;
+  (path: Path, options: IndexOptions & JobOptions): Promise<Live>;
+}
+
+interface OpenSync {
+  <T extends boolean = true>(path: Path, options?: MinHashIndexOptions<T>): Live<'minhash', T>;
+  <T extends boolean = true>(path: Path, options: SimHashIndexOptions<T>): Live<'simhash', T>;
+  <T extends boolean = true>(path: Path, options: SentencesIndexOptions<T>): Live<'sentences', T>;
+  <T extends boolean = true>(path: Path, options: ExactIndexOptions<T>): Live<'exact', T>;
+  (path: Path, options: IndexOptions): Live;
+}
+
+export const Index = Object.assign(Live, { plan, planNames }) as unknown as IndexConstructor;

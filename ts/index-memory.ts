@@ -1,0 +1,27 @@
+/** Says once that an index has nearly used the memory that it may take. */
+import type { Handle } from './handle';
+import type { NativeIndex } from './native';
+
+/** Share of the bound at which a process is warned. */
+const NEARLY = 0.8;
+
+/** Looks at the bytes of an index after additions. */
+export class MemoryWatch {
+  readonly #most: number;
+  #told = false;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  look(handle: Handle<NativeIndex>): void {
+    if (this.#told || handle.isClosed) return;
+    const bytes = handle.native.bytes();
+    if (bytes < NEARLY * this.#most) return;
+    this.#told = true;
+    process.emitWarning(
+      `an index takes ${bytes} of the ${this.#most} bytes that it may (memory); beyond them additions fail. texts: false takes less: matches are then not verified`,
+      { type: 'SimHashWarning', code: 'SIMHASH_MEMORY' },
+    );
+  }
+}
