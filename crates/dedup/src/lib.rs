@@ -8,11 +8,13 @@
 //!                                          is connected
 //! ```
 //!
-//! Two doors to the same decisions:
+//! Doors to the same decisions:
 //!
 //! - [`Deduper`]: texts in, [`Decision`]s out, batch after batch, in memory;
 //! - [`dedup_files`]: JSON lines in, files out; texts are found again on disk when a candidate must be
-//!   verified.
+//!   verified;
+//! - [`pairs_files`], [`match_files`]: the graph that decisions rest on, all pairs of similar documents or those of new ones with
+//!   old ones.
 //!
 //! A [`Method`] proposes, the similarity of the texts decides ([`verify`]). By default the first document of a group is kept,
 //! and every member resembles the kept document itself, so clusters do not chain; [`Cluster::Components`] follows chains, and
@@ -42,10 +44,10 @@ mod write;
 
 pub use deduper::{Decision, Deduper};
 pub use error::DedupError;
-pub use files::dedup_files;
+pub use files::{dedup_files, match_files, pairs_files};
 pub use keep::{Integer, Key};
 pub use method::Method;
-pub use options::{Cluster, DedupOptions, FileOptions, Keep, Measure};
+pub use options::{Cluster, DedupOptions, FileOptions, Keep, MatchOptions, Measure};
 pub use read::{Fields, Input, MAX_LINE_BYTES};
-pub use report::{Progress, Rejected, Stage, Summary};
-pub use write::{Duplicates, Outputs, Target};
+pub use report::{EdgeSummary, Progress, Rejected, Stage, Summary};
+pub use write::{Duplicates, EdgeOutputs, Outputs, Target};

@@ -132,6 +132,16 @@ impl DedupOptions {
     }
 }
 
+/// How new documents are matched.
+#[derive(Clone, Debug, Default)]
+pub struct MatchOptions {
+    /// How files are read, and documents compared.
+    pub files: FileOptions,
+    /// Most matches of one document, the most similar first, at least 1. Default `None`: all. Where it cuts, the line says
+    /// `truncated`.
+    pub limit: Option<usize>,
+}
+
 /// How files are read and written.
 #[derive(Clone, Debug, Default)]
 pub struct FileOptions {
