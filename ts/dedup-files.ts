@@ -83,11 +83,7 @@ export async function dedupFiles(
   options?: DedupFilesOptions,
 ): Promise<Summary> {
   const given = check.checked(options, OPTIONS);
-  const names = typeof inputs === 'string' ? [inputs] : inputs;
-  check.array(names, 'inputs');
-  names.forEach((name, row) => {
-    check.string(name, `inputs[${row}]`);
-  });
+  const names = inputNames(inputs, 'inputs');
   if (names.filter((name) => name === '-').length > 1) {
     throw typeError("inputs can name standard input ('-') only once", INVALID);
   }
@@ -105,7 +101,7 @@ export async function dedupFiles(
   }
   const run = {
     dedup: { ...nativeComparison(given), ...nativeKeep(given.keep ?? 'first') },
-    inputs: [...names],
+    inputs: names,
     mark,
     dryRun,
     textField,
@@ -116,6 +112,14 @@ export async function dedupFiles(
   };
   const report = onProgress && ((progress: Progress) => onProgress(withoutNull(progress)));
   return telling(report, given.signal, (report, cancel) => binding.dedupFiles(run, report, cancel));
+}
+
+/** The files of an argument, one or several. */
+export function inputNames(inputs: unknown, argument: string): string[] {
+  if (typeof inputs === 'string') return [inputs];
+  check.array(inputs, argument);
+  const names = inputs as readonly unknown[];
+  return names.map((name, row) => check.string(name, `${argument}[${row}]`));
 }
 
 /** The addon says null for what is absent. */

@@ -8,6 +8,15 @@ export { type Decision, type DedupOptions, dedup } from './dedup';
 export { type DedupFilesOptions, dedupFiles, type Progress } from './dedup-files';
 export { Dictionary } from './dictionary';
 export type { Doc, Text } from './documents';
+export {
+  type EdgeProgress,
+  type MatchFilesOptions,
+  type MatchSummary,
+  matchFiles,
+  type PairsFilesOptions,
+  type PairsSummary,
+  pairsFiles,
+} from './edge-files';
 export { SimHashError } from './errors';
 export {
   type EvaluatedDocument,
