@@ -326,6 +326,9 @@ export declare function evaluate(labels: NativeLabels, reported: NativeReported,
 /** Why two texts are near-duplicates, or are not. */
 export declare function explain(a: unknown, b: unknown, by: NativeFingerprinter): NativeExplanation
 
+/** Says what a method knows each document of files by, on threads of its own. */
+export declare function fingerprintFiles(options: NativeFingerprintOptions, onProgress: ((arg: NativeProgress) => unknown) | undefined | null, cancel: Cancel): Promise<NativeSummary>
+
 /** The fingerprint of 16 hexadecimal digits. */
 export declare function fromHex(text: string): bigint
 
@@ -581,6 +584,17 @@ export interface NativeFingerprinterOptions {
   idf?: NativeIdf
   normalize?: NativeNormalizer
   minFeatures?: number
+}
+
+/** A run over files that says what a method knows each document by. */
+export interface NativeFingerprintOptions {
+  dedup: NativeDedupOptions
+  inputs: Array<string>
+  output: string
+  format?: 'lines' | 'jsonl'
+  json: boolean
+  textField: string
+  idField: string
 }
 
 /** One row per text. */

@@ -21,7 +21,7 @@
 //! [`Keep`] chooses another document. `read = kept + duplicates + rejected`, always ([`Summary`]). Results do not depend on
 //! threads, batches or processor.
 //!
-//! Beside them: [`online`], documents that come one by one to a live index and are confirmed on their texts, and
+//! Beside them: [`fingerprint_files`], what a method knows each document by, [`online`], documents that come one by one to a live index and are confirmed on their texts, and
 //! [`evaluate`], a result against labels.
 //!
 //! Everything parallel runs on the current rayon pool: wrap calls in `pool.install` to choose one.
@@ -44,10 +44,12 @@ mod write;
 
 pub use deduper::{Decision, Deduper};
 pub use error::DedupError;
-pub use files::{dedup_files, match_files, pairs_files};
+pub use files::{dedup_files, fingerprint_files, match_files, pairs_files};
 pub use keep::{Integer, Key};
 pub use method::Method;
-pub use options::{Cluster, DedupOptions, FileOptions, Keep, MatchOptions, Measure};
-pub use read::{Fields, Input, MAX_LINE_BYTES};
+pub use options::{
+    Cluster, DedupOptions, FileOptions, FingerprintOptions, Keep, MatchOptions, Measure,
+};
+pub use read::{Fields, Format, Input, MAX_LINE_BYTES};
 pub use report::{EdgeSummary, Progress, Rejected, Stage, Summary};
-pub use write::{Duplicates, EdgeOutputs, Outputs, Target};
+pub use write::{Duplicates, LineOutputs, Outputs, Target};

@@ -9,7 +9,7 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
 use simhash_dedup::{
-    Cluster, DedupError, DedupOptions, EdgeOutputs, EdgeSummary, FileOptions, Input, MatchOptions,
+    Cluster, DedupError, DedupOptions, EdgeSummary, FileOptions, Input, LineOutputs, MatchOptions,
     Method, Outputs, Target, dedup_files, match_files, pairs_files,
 };
 use simhash_index::bands::BandPlan;
@@ -65,9 +65,9 @@ fn write(folder: &Path, name: &str, content: impl AsRef<[u8]>) -> [Input; 1] {
 }
 
 /// Into the files `out` and `rejects`.
-fn outputs(folder: &Path) -> EdgeOutputs {
+fn outputs(folder: &Path) -> LineOutputs {
     let target = |name: &str| Some(Target::File(folder.join(name)));
-    EdgeOutputs { edges: target("out"), rejects: target("rejects") }
+    LineOutputs { lines: target("out"), rejects: target("rejects") }
 }
 
 fn of(dedup: &DedupOptions) -> FileOptions {
@@ -454,9 +454,9 @@ fn a_run_that_fails_replaces_nothing() {
     for result in all {
         assert!(matches!(result, Err(DedupError::Input { .. })), "{result:?}");
     }
-    let same = || EdgeOutputs {
-        edges: Some(Target::File(folder.path().join("in"))),
-        ..EdgeOutputs::default()
+    let same = || LineOutputs {
+        lines: Some(Target::File(folder.path().join("in"))),
+        ..LineOutputs::default()
     };
     let other = write(folder.path(), "other", "");
     let all = [

@@ -1,8 +1,9 @@
-//! `dedupFiles`, `pairsFiles` and `matchFiles` for JavaScript: names in, a summary out; texts never come here.
+//! `dedupFiles`, `pairsFiles`, `matchFiles` and the command `fingerprint` for JavaScript: names in, a summary out; texts never come
+//! here.
 
 use crate::check::{number, whole};
 use crate::deduper::NativeDedupOptions;
-use crate::error::{Failure, js};
+use crate::error::{Failure, js, unknown};
 use crate::stdout::Waiting;
 use crate::task::{self, Cancel, Place};
 use napi::bindgen_prelude::{Function, Object, ToNapiValue};
@@ -10,9 +11,9 @@ use napi::threadsafe_function::{ThreadsafeFunctionCallMode, UnknownReturnValue};
 use napi::{Env, Status};
 use napi_derive::napi;
 use simhash_dedup::{
-    DedupError, DedupOptions, Duplicates, EdgeOutputs, EdgeSummary, Fields, FileOptions, Input,
-    MatchOptions, Outputs, Progress, Rejected, Stage, Summary, Target, dedup_files as core,
-    match_files, pairs_files,
+    DedupError, DedupOptions, Duplicates, EdgeSummary, Fields, FileOptions, FingerprintOptions,
+    Format, Input, LineOutputs, MatchOptions, Outputs, Progress, Rejected, Stage, Summary, Target,
+    dedup_files as core, fingerprint_files as fingerprints, match_files, pairs_files,
 };
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -42,6 +43,19 @@ pub struct NativeEdgeOptions<'env> {
     pub output: Option<String>,
     pub rejects: Option<String>,
     pub dry_run: bool,
+    pub text_field: String,
+    pub id_field: String,
+}
+
+/// A run over files that says what a method knows each document by.
+#[napi(object, object_to_js = false)]
+pub struct NativeFingerprintOptions<'env> {
+    pub dedup: NativeDedupOptions<'env>,
+    pub inputs: Vec<String>,
+    pub output: String,
+    #[napi(ts_type = "'lines' | 'jsonl'")]
+    pub format: Option<String>,
+    pub json: bool,
     pub text_field: String,
     pub id_field: String,
 }
@@ -213,7 +227,7 @@ impl Run {
 struct EdgeRun {
     inputs: Vec<Input>,
     against: Option<Vec<Input>>,
-    outputs: EdgeOutputs,
+    outputs: LineOutputs,
     options: MatchOptions,
 }
 
@@ -232,8 +246,8 @@ impl EdgeRun {
             },
             inputs: inputs(given.inputs),
             against: given.against.map(inputs),
-            outputs: EdgeOutputs {
-                edges: given.output.map(target),
+            outputs: LineOutputs {
+                lines: given.output.map(target),
                 rejects: given.rejects.map(target),
             },
         })
@@ -317,4 +331,36 @@ pub fn edge_files<'env>(
     let run = EdgeRun::new(options, cancel)?;
     let work = move |report: &dyn Fn(&Progress), flag: &AtomicBool| run.run(report, flag);
     start::<EdgeSummary, NativeEdgeSummary>(env, threads, on_progress, cancel, work)
+}
+
+/// Says what a method knows each document of files by, on threads of its own.
+#[napi(catch_unwind, ts_return_type = "Promise<NativeSummary>")]
+pub fn fingerprint_files<'env>(
+    env: &'env Env,
+    options: NativeFingerprintOptions<'_>,
+    on_progress: Option<Function<'_, NativeProgress, UnknownReturnValue>>,
+    cancel: &Cancel,
+) -> js::Result<Object<'env>> {
+    let dedup = options.dedup.core()?;
+    let format = match options.format.as_deref() {
+        None => None,
+        Some("lines") => Some(Format::Lines),
+        Some("jsonl") => Some(Format::JsonLines),
+        Some(other) => return Err(unknown("format", other).into()),
+    };
+    let fields = Fields::new(&options.text_field, &options.id_field).map_err(Failure::from)?;
+    let core = FingerprintOptions {
+        fingerprinter: dedup.fingerprinter,
+        method: dedup.method,
+        fields,
+        format,
+        json: options.json,
+        threads: dedup.threads,
+    };
+    let (inputs, lines) = (inputs(options.inputs), Some(target(options.output, cancel)));
+    let outputs = LineOutputs { lines, rejects: None };
+    let work = move |report: &dyn Fn(&Progress), flag: &AtomicBool| {
+        fingerprints(&inputs, &outputs, &core, report, flag)
+    };
+    start::<Summary, NativeSummary>(env, options.dedup.threads, on_progress, cancel, work)
 }

@@ -13,9 +13,9 @@ use crate::decide::{ALONE, BATCH_DOCUMENTS, Decider, Document, Edges};
 use crate::error::DedupError;
 use crate::options::{Cluster, DedupOptions, FileOptions, MatchOptions};
 use crate::parallel;
-use crate::read::{Block, Fields, Id, Input, Line, id_json};
+use crate::read::{Block, Fields, Format, Id, Input, Line, id_json};
 use crate::report::{EdgeSummary, Progress, Stage, Summary, Throttle};
-use crate::write::{EdgeOutputs, Output, Rejects, check_distinct};
+use crate::write::{LineOutputs, Output, Rejects, check_distinct};
 use ahash::AHashMap;
 use matched::Matched;
 use pairs::Pairs;
@@ -45,7 +45,7 @@ use std::time::Instant;
 /// Those of [`dedup_files`](crate::dedup_files), under the same conditions.
 pub fn pairs_files(
     inputs: &[Input],
-    outputs: &EdgeOutputs,
+    outputs: &LineOutputs,
     options: &FileOptions,
     progress: &dyn Fn(&Progress),
     cancel: &AtomicBool,
@@ -82,7 +82,7 @@ pub fn pairs_files(
 pub fn match_files(
     news: &[Input],
     against: &[Input],
-    outputs: &EdgeOutputs,
+    outputs: &LineOutputs,
     options: &MatchOptions,
     progress: &dyn Fn(&Progress),
     cancel: &AtomicBool,
@@ -122,23 +122,24 @@ pub fn match_files(
 /// A run from opening its files to publishing them; `work` is what lies between.
 fn run<'a>(
     groups: &[&'a [Input]],
-    outputs: &'a EdgeOutputs,
+    outputs: &'a LineOutputs,
     options: &'a FileOptions,
     progress: &dyn Fn(&Progress),
     cancel: &'a AtomicBool,
     work: impl FnOnce(&mut Run<'_, '_>) -> Result<(), DedupError>,
 ) -> Result<EdgeSummary, DedupError> {
     let started = Instant::now();
-    let none = EdgeOutputs::default();
+    let none = LineOutputs::default();
     let outputs = if options.dry_run { &none } else { outputs };
     // Nothing is clustered here.
     let comparison = DedupOptions { cluster: Cluster::Representative, ..options.dedup.clone() };
     let decider = Decider::new(&comparison)?;
     let fields: &Fields = &options.fields;
     check_distinct(groups.iter().copied().flatten(), outputs.targets())?;
-    let mut intake = Intake::open(groups, fields, decider.threads(), cancel)?;
+    let mut intake =
+        Intake::open(groups, fields, Some(Format::JsonLines), decider.threads(), cancel)?;
     let rejects = Rejects::open(outputs.rejects.as_ref(), intake.records.names(), cancel)?;
-    let output = outputs.edges.as_ref().map(|target| Output::open(target, cancel)).transpose()?;
+    let output = outputs.lines.as_ref().map(|target| Output::open(target, cancel)).transpose()?;
     let (counts, edges) = (Summary::default(), EdgeSummary::default());
     let throttle = Throttle::new(progress);
     let (intake, before) = (&mut intake, 0);

@@ -6,7 +6,7 @@ use crate::decide::Decider;
 use crate::error::DedupError;
 use crate::keep::Key;
 use crate::parallel;
-use crate::read::{self, Block, Fields, Input, Line, MAX_LINE_BYTES};
+use crate::read::{self, Block, Fields, Format, Input, Line, MAX_LINE_BYTES, Record};
 use crate::report::{Progress, Rejected, Stage, Summary, grouped};
 use crate::write::Rejects;
 use crossbeam_channel::{Receiver, RecvTimeoutError};
@@ -50,10 +50,12 @@ pub(super) struct Parsed<'b> {
 }
 
 impl<'a> Intake<'a> {
-    /// Opens the inputs, group by group. Where a group has several, ids made from positions name their file.
+    /// Opens the inputs, group by group. Where a group has several, ids made from positions name their file. Without a format
+    /// the names of files tell.
     pub(super) fn open(
         groups: &[&[Input]],
         fields: &'a Fields,
+        format: Option<Format>,
         threads: usize,
         cancel: &'a AtomicBool,
     ) -> Result<Self, DedupError> {
@@ -64,7 +66,7 @@ impl<'a> Intake<'a> {
         let all =
             groups.iter().flat_map(|group| group.iter().map(|input| (input, group.len() > 1)));
         for (input, named) in all {
-            let input = input.open()?;
+            let input = input.open(format.unwrap_or_else(|| Format::of(&input.name())))?;
             let bytes = input.origin.as_ref().map(|origin| origin.length());
             total_bytes = total_bytes.zip(bytes).map(|(sum, bytes)| sum + bytes);
             consumed.push(input.consumed.clone());
@@ -103,7 +105,10 @@ impl<'a> Intake<'a> {
         parallel::for_each(&mut slots, self.threads, self.cancel, new, |scratch, slot| {
             slot.parsed = match slot.line.too_long {
                 Some(bytes) => Err(too_long(bytes)),
-                None => parse(self.fields, preparer, block.bytes_of(slot.line), scratch),
+                None => {
+                    let line = block.bytes_of(slot.line);
+                    parse(self.fields, block.format, line, preparer, scratch)
+                }
             };
             Ok(())
         })?;
@@ -183,11 +188,18 @@ fn too_long(bytes: u64) -> String {
 
 fn parse<'b>(
     fields: &Fields,
-    preparer: Option<&Decider>,
+    format: Format,
     line: &'b [u8],
+    preparer: Option<&Decider>,
     scratch: &mut Scratch,
 ) -> Result<Parsed<'b>, String> {
-    let record = fields.record(line)?;
+    let record = match format {
+        Format::JsonLines => fields.record(line)?,
+        Format::Lines => {
+            let text = String::from_utf8_lossy(line.strip_suffix(b"\r").unwrap_or(line));
+            Record { text, id: None, key: Key::Missing }
+        }
+    };
     let prepared = preparer.map(|decider| decider.prepare(&record.text, scratch));
     let prepared = prepared.unwrap_or_default();
     Ok(Parsed { text: record.text, id: record.id, key: record.key, prepared })

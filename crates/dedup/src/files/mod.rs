@@ -7,6 +7,7 @@
 //! reader thread ──► parse, note where ──► (end) decide ──► read again ──► write      anything else
 //!
 //! reader thread ──► parse and sketch ──► compare ──► write      pairs, matches (`edges`)
+//! reader thread ──► parse and sketch ──► write                 fingerprints
 //! ```
 //!
 //! The queues hold two blocks each, so memory is bounded whatever is slow. The caller's thread parses,
@@ -15,6 +16,7 @@
 
 mod at_the_end;
 mod edges;
+mod fingerprints;
 mod intake;
 mod on_arrival;
 mod records;
@@ -24,13 +26,14 @@ use crate::cluster::Gathered;
 use crate::decide::Decider;
 use crate::error::DedupError;
 use crate::options::{FileOptions, Keep};
-use crate::read::{Fields, Input};
+use crate::read::{Fields, Format, Input};
 use crate::report::{Progress, Stage, Summary, Throttle};
 use crate::write::{
     Duplicates, MARKS, Member, Output, Outputs, RecordWriter, Rejects, check_distinct,
     write_clusters,
 };
 pub use edges::{match_files, pairs_files};
+pub use fingerprints::fingerprint_files;
 use intake::Intake;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -69,7 +72,8 @@ pub fn dedup_files(
     let decider = Decider::new(&options.dedup)?;
     let fields = fields(options, outputs)?;
     check_distinct(inputs.iter(), outputs.targets())?;
-    let mut intake = Intake::open(&[inputs], &fields, decider.threads(), cancel)?;
+    let mut intake =
+        Intake::open(&[inputs], &fields, Some(Format::JsonLines), decider.threads(), cancel)?;
     let writer = RecordWriter::open(outputs, intake.records.names(), cancel)?;
     let mut clusters =
         outputs.clusters.as_ref().map(|target| Output::open(target, cancel)).transpose()?;

@@ -128,6 +128,7 @@ impl Visitor<'_> for IsMark {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use serde_json::json;
 
     fn cut(record: &str) -> String {
         String::from_utf8(unmarked(record.as_bytes()).into_owned()).unwrap()

@@ -6,6 +6,7 @@
 //!  one thread)
 //! after the last   ──► clusters: a line per group of two or more
 //! edges of a batch ──► pairs, or new documents with their matches
+//! documents        ──► what they are known by
 //! ```
 //!
 //! Each goes through an [`Output`]: compressed where its name asks for it, and never waiting for a reader without a look
@@ -21,6 +22,7 @@ mod output;
 mod records;
 mod rejects;
 mod sink;
+mod sketches;
 mod target;
 
 pub(crate) use clusters::{Member, write_clusters};
@@ -29,5 +31,6 @@ pub(crate) use marks::MARKS;
 pub(crate) use output::Output;
 pub(crate) use records::{Decided, Entry, Link, RecordWriter};
 pub(crate) use rejects::Rejects;
+pub(crate) use sketches::{sketch_json, sketch_line};
 pub(crate) use target::check_distinct;
-pub use target::{Duplicates, EdgeOutputs, Outputs, Target};
+pub use target::{Duplicates, LineOutputs, Outputs, Target};

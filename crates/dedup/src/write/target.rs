@@ -27,12 +27,12 @@ pub struct Outputs {
     pub rejects: Option<Target>,
 }
 
-/// The outputs of [`pairs_files`](crate::pairs_files) and [`match_files`](crate::match_files). Each is optional; without any, a
-/// run only counts.
+/// The outputs of [`pairs_files`](crate::pairs_files), [`match_files`](crate::match_files) and
+/// [`fingerprint_files`](crate::fingerprint_files). Each is optional; without any, a run only counts.
 #[derive(Default)]
-pub struct EdgeOutputs {
-    /// The edges, a JSON line for each pair or for each new document. Ids are as the records write them.
-    pub edges: Option<Target>,
+pub struct LineOutputs {
+    /// A line for each pair, or for each document. Ids are as the records write them.
+    pub lines: Option<Target>,
     /// The rejected records, as [`Outputs::rejects`].
     pub rejects: Option<Target>,
 }
@@ -97,9 +97,9 @@ impl Outputs {
     }
 }
 
-impl EdgeOutputs {
+impl LineOutputs {
     pub(crate) fn targets(&self) -> impl Iterator<Item = &Target> {
-        [&self.edges, &self.rejects].into_iter().flatten()
+        [&self.lines, &self.rejects].into_iter().flatten()
     }
 }
 
