@@ -56,7 +56,8 @@ fn some_texts(count: usize) -> Vec<String> {
 }
 
 fn lines(texts: &[String]) -> String {
-    texts.iter().map(|text| format!("{}\n", json!({ "text": text }))).collect()
+    let line = |text: &String| format!("{}\n", json!({ "text": text }));
+    texts.iter().map(line).collect::<Vec<_>>().concat()
 }
 
 fn write(folder: &Path, name: &str, content: impl AsRef<[u8]>) -> [Input; 1] {

@@ -103,12 +103,11 @@ impl<'a> Intake<'a> {
             block.lines.iter().map(|line| Slot { line, parsed: Err(String::new()) }).collect();
         let new = Scratch::default;
         parallel::for_each(&mut slots, self.threads, self.cancel, new, |scratch, slot| {
-            slot.parsed = match slot.line.too_long {
-                Some(bytes) => Err(too_long(bytes)),
-                None => {
-                    let line = block.bytes_of(slot.line);
-                    parse(self.fields, block.format, line, preparer, scratch)
-                }
+            slot.parsed = if let Some(bytes) = slot.line.too_long {
+                Err(too_long(bytes))
+            } else {
+                let line = block.bytes_of(slot.line);
+                parse(self.fields, block.format, line, preparer, scratch)
             };
             Ok(())
         })?;
