@@ -11,9 +11,12 @@ import {
   Index,
   LevelSentenceIndex,
   type Match,
+  type MatchSummary,
   MinHashIndex,
   type MinHashMatch,
+  matchFiles,
   minHash,
+  pairsFiles,
   SentenceIndex,
   type Summary,
   type TimeOptions,
@@ -52,6 +55,14 @@ const levels: Promise<LevelSentenceIndex>[] = [
 
 const signature: Uint32Array = minHash('x', { scheme: 'bottom-k', seed: 1n });
 const similar: MinHashMatch[] = new MinHashIndex({ recall: 0.99 }).search(signature);
+
+const matched: Promise<MatchSummary> = matchFiles('new', '-', { against: ['old'], limit: 3 });
+// @ts-expect-error against what
+matchFiles('new', '-', {});
+// @ts-expect-error nothing is clustered
+pairsFiles('in', '-', { cluster: 'components' });
+// @ts-expect-error pairs have no limit
+pairsFiles('in', '-', { limit: 3 });
 
 // @ts-expect-error unknown preset
 Fingerprinter.preset('jieba');
@@ -98,4 +109,17 @@ levels[0]?.then((index) => index.addMany(['x'], { keys: ['a'] }));
 // @ts-expect-error what waits for its work cannot be ended
 new Fingerprinter().fingerprintMany(['x'], { signal: new AbortController().signal });
 
-export default [checked, similar, group, levels, words, table, value, many, found, row, stream];
+export default [
+  checked,
+  matched,
+  similar,
+  group,
+  levels,
+  words,
+  table,
+  value,
+  many,
+  found,
+  row,
+  stream,
+];
