@@ -13,8 +13,11 @@ import {
   type IndexOptions,
   type IndexPlan,
   type Match,
+  type MatchSummary,
   MinHasher,
+  matchFiles,
   minHash,
+  pairsFiles,
   type SharedIndex,
   type SimHashError,
   type SimHashErrorCode,
@@ -122,6 +125,14 @@ const all: AsyncGenerator<Checked<'minhash'>, void, undefined> = new Index().che
   'x',
   { text: 'y', key: 'k', at: new Date() },
 ]);
+
+const matched: Promise<MatchSummary> = matchFiles('new', '-', { against: ['old'], limit: 3 });
+// @ts-expect-error against what
+matchFiles('new', '-', {});
+// @ts-expect-error nothing is clustered
+pairsFiles('in', '-', { cluster: 'components' });
+// @ts-expect-error pairs have no limit
+pairsFiles('in', '-', { limit: 3 });
 
 // @ts-expect-error unknown preset
 Fingerprinter.preset('jieba');
@@ -265,6 +276,6 @@ const own: Promise<LevelSentenceIndex> = LevelSentenceIndex.open(new Store());
 
 export default [
   ...[all, similar, group, levels, words, table, value, many, many2, found, row, stream, own],
-  ...[isFull, told, byFunction, summary],
+  ...[matched, isFull, told, byFunction, summary],
   ...[methods, opened, tables, stats, others, shared, wrong],
 ];
