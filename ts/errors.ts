@@ -20,7 +20,8 @@ import { types } from 'node:util';
  * - `ERR_SIMHASH_OUTPUT`, `ERR_SIMHASH_DISK_FULL`, `ERR_SIMHASH_SAME_FILE`: an output file cannot be written
  * - `ERR_SIMHASH_PIPE`: the reader of an output pipe closed it
  * - `ERR_SIMHASH_TOO_MANY`: more than 2^32 - 1 documents were kept
- * - `ERR_SIMHASH_MEMORY`, `ERR_SIMHASH_THREADS`: the system refused memory or threads
+ * - `ERR_SIMHASH_MEMORY`: an index has reached the `memory` that it may take, or the system refused memory
+ * - `ERR_SIMHASH_THREADS`: the system refused threads
  * - `ERR_SIMHASH_INTERNAL`: a defect of this package; please report it
  */
 export class SimHashError extends Error {
