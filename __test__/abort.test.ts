@@ -5,11 +5,7 @@ import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { MemoryLevel } from 'memory-level';
 import { afterAll, describe, expect, test } from 'vitest';
-import {
-  Fingerprinter,
-  Index,
-  MinHasher,
-} from '..';
+import { Fingerprinter, Index, MinHasher } from '..';
 import { LevelSentenceIndex } from '../dist/connect/level.js';
 import { METHODS, of } from './indexes';
 

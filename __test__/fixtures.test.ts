@@ -114,9 +114,11 @@ test.each(['0.1.0', '0.2.0'])('a database of LevelSentenceIndex of %s opens', as
   expect(index.size).toBe(level.size);
   // 0.1.0 had no word on how a match is known.
   const found = texts.map((text) =>
-    index.search(text).map(({ id, shared, ...how }) =>
-      release === '0.1.0' ? { id, shared } : { id, ...how, shared },
-    ),
+    index
+      .search(text)
+      .map(({ id, shared, ...how }) =>
+        release === '0.1.0' ? { id, shared } : { id, ...how, shared },
+      ),
   );
   expect(plain(found)).toEqual(level.matches);
 });

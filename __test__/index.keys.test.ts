@@ -95,17 +95,18 @@ test('keys and texts are saved and opened', async () => {
       verified: true,
       distance: 0,
     });
-    expect(
-      opened.checkAndAdd('一篇比较长的文章，它超过了二十个字节，所以不会被保存下来'),
-    ).toEqual({ ...copy(1, 0), key: '二' });
+    expect(opened.checkAndAdd('一篇比较长的文章，它超过了二十个字节，所以不会被保存下来')).toEqual({
+      ...copy(1, 0),
+      key: '二',
+    });
   }
   const mismatch = { code: 'ERR_SIMHASH_INDEX_MISMATCH' };
   await expect(Index.open(path, { ...simhash, keys: false })).rejects.toMatchObject(mismatch);
   await expect(Index.open(path, { ...simhash, texts: true })).rejects.toMatchObject(mismatch);
   await expect(Index.open(path)).rejects.toMatchObject(mismatch);
-  await expect(
-    Index.open(path, { ...simhash, texts: { maxLength: 20 } }),
-  ).resolves.toBeInstanceOf(Index);
+  await expect(Index.open(path, { ...simhash, texts: { maxLength: 20 } })).resolves.toBeInstanceOf(
+    Index,
+  );
 });
 
 test('keys are refused where none are kept, and where they are no keys', () => {

@@ -69,7 +69,9 @@ test('batches, jobs and signatures in place of texts decide as one by one', asyn
   const signatures = [...new MinHasher({ fingerprinter: features }).signatureMany(items)];
   expect([...signed(options).checkAndAddMany(signatures)]).toEqual(single);
   const rows = await index.searchManyAsync(items.slice(0, 20), { minSimilarity: 0, limit: 3 });
-  expect([...rows]).toEqual([...index.searchMany(items.slice(0, 20), { minSimilarity: 0, limit: 3 })]);
+  expect([...rows]).toEqual([
+    ...index.searchMany(items.slice(0, 20), { minSimilarity: 0, limit: 3 }),
+  ]);
   for (const row of [0, 7, 19]) {
     expect(rows.get(row)).toEqual(index.search(items[row] ?? '', { minSimilarity: 0, limit: 3 }));
   }
@@ -179,7 +181,13 @@ test('a window lets documents leave by age and count, as that of Index does', ()
 });
 
 test('a saved index opens with equal answers and ids; another one is a mismatch', async () => {
-  const options = { ...features, hashes: 96, window: { maxCount: 10_000 }, seed: 9, texts: false } as const;
+  const options = {
+    ...features,
+    hashes: 96,
+    window: { maxCount: 10_000 },
+    seed: 9,
+    texts: false,
+  } as const;
   const index = signed({ ...options, minSimilarity: 0.6 });
   index.addMany(items.slice(0, 400), { at: 5 });
   index.delete(17);

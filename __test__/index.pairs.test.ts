@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Index, Pair } from '..';
-import { bare } from './indexes';
 import { distance, nearby } from './fingerprints';
+import { bare } from './indexes';
 
 const items = nearby(1500);
 type Bits = Index<'simhash', false>;
@@ -19,7 +19,8 @@ function oracle(limit: number): Pair<'simhash'>[] {
     if (!isFirst(a)) continue;
     for (let b = a + 1; b < items.length; b++) {
       const apart = distance(one, items[b] ?? 0n);
-      if (apart === 0 || (apart <= limit && isFirst(b))) found.push({ a, b, verified: false, distance: apart });
+      if (apart === 0 || (apart <= limit && isFirst(b)))
+        found.push({ a, b, verified: false, distance: apart });
     }
   }
   return found;
@@ -113,7 +114,9 @@ test('what is deleted meanwhile is left out, what is added meanwhile is not in',
   for await (const batch of iterator) rest.push(...batch);
   expect(rest.length).toBe(2);
   index.delete(0);
-  expect(await pairsOf(index)).toEqual([2, 3, 4].map((b) => ({ a: 1, b, verified: false, distance: 0 })));
+  expect(await pairsOf(index)).toEqual(
+    [2, 3, 4].map((b) => ({ a: 1, b, verified: false, distance: 0 })),
+  );
 });
 
 test('an aborted join rejects with the reason: before, during, and clusters too', async () => {

@@ -22,7 +22,9 @@ test('every named plan can be asked for and built', () => {
   const names = Index.planNames();
   expect(names).toContain('k3-t6');
   for (const plan of ['k3-t6', 'k3-t11', 'classic']) {
-    expect(Index.plan({ plan, maxDistance: 3, capacity: 50_000_000 })).toMatchObject({ scans: false });
+    expect(Index.plan({ plan, maxDistance: 3, capacity: 50_000_000 })).toMatchObject({
+      scans: false,
+    });
     expect(new Index({ plan, texts: false }).checkAndAdd(1n)).toEqual({ id: 0 });
   }
 });
@@ -72,7 +74,9 @@ test.each([
   expect((bytes - textBytes) / count / planned.indexBytes).toBeGreaterThan(0.6);
   expect((bytes - textBytes) / count / planned.indexBytes).toBeLessThan(1.7);
   expect(textBytes > 0).toBe(planned.textBytes > 0);
-  const own = planned.choices.find((row) => row.method === index.method && row.texts === planned.texts);
+  const own = planned.choices.find(
+    (row) => row.method === index.method && row.texts === planned.texts,
+  );
   expect(own).toMatchObject({ bytes: planned.bytes });
   expect(planned.choices).toHaveLength(8);
 });

@@ -5,8 +5,8 @@ import { dirname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { afterAll, expect, test } from 'vitest';
 import { Index, type SimHashIndexOptions } from '..';
-import { BARE, bare, near } from './indexes';
 import { nearby } from './fingerprints';
+import { BARE, bare, near } from './indexes';
 
 const folder = mkdtempSync(join(tmpdir(), 'simhash-index-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

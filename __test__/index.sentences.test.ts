@@ -21,10 +21,7 @@ test('a repost in another frame has the id of the group, a new text one of its o
   expect(index.similarId(passage(3, 4))).toBe(0);
   expect([0, 1, 2, 3].map((id) => index.group(id))).toEqual([0, 0, 0, 0]);
   expect([index.group(4), index.stats().groups]).toEqual([undefined, 1]);
-  expect(index.search(passage(3))).toEqual([
-    near(0, 1),
-    near(3, 1),
-  ]);
+  expect(index.search(passage(3))).toEqual([near(0, 1), near(3, 1)]);
 });
 
 test('texts without a long sentence match equal texts only, empty ones nothing', () => {

@@ -23,11 +23,13 @@ test.each([
   { method: 'simhash', maxDistance: 16 },
   { method: 'minhash' },
   { method: 'sentences', sentences: 1 },
-] as const)('two workers that add near-equal texts at once keep exactly one: $method', async (given) => {
-  const rounds = 2000;
-  const index = new Index({ ...given, keys: true, verify: 'edit' } as { keys: true });
-  const gate = new Int32Array(new SharedArrayBuffer(4));
-  const body = `
+] as const)(
+  'two workers that add near-equal texts at once keep exactly one: $method',
+  async (given) => {
+    const rounds = 2000;
+    const index = new Index({ ...given, keys: true, verify: 'edit' } as { keys: true });
+    const gate = new Int32Array(new SharedArrayBuffer(4));
+    const body = `
     const index = Index.fromShared(data.handle);
     const kept = [];
     for (let round = 0; round < data.rounds; round++) {
@@ -45,20 +47,21 @@ test.each([
     }
     index.close();
     return kept;`;
-  const run = (own: string) =>
-    inWorker<number[]>(body, { handle: index.share(), gate, rounds, own });
-  const [one, other] = await Promise.all([run('甲'), run('乙')]);
-  const all = [...one, ...other].sort((a, b) => a - b);
-  expect(all).toEqual(Array.from({ length: rounds }, (_, round) => round));
-  expect(index.size).toBe(rounds);
-  // The documents of both are here, with their keys.
-  for (const [round, own] of [
-    [one[0], '甲'],
-    [other[0], '乙'],
-  ]) {
-    if (round !== undefined) expect(index.idOf(`${round}/${own}`)).toBeDefined();
-  }
-});
+    const run = (own: string) =>
+      inWorker<number[]>(body, { handle: index.share(), gate, rounds, own });
+    const [one, other] = await Promise.all([run('甲'), run('乙')]);
+    const all = [...one, ...other].sort((a, b) => a - b);
+    expect(all).toEqual(Array.from({ length: rounds }, (_, round) => round));
+    expect(index.size).toBe(rounds);
+    // The documents of both are here, with their keys.
+    for (const [round, own] of [
+      [one[0], '甲'],
+      [other[0], '乙'],
+    ]) {
+      if (round !== undefined) expect(index.idOf(`${round}/${own}`)).toBeDefined();
+    }
+  },
+);
 
 test('every handle leads to the same index until all who use it have closed', async () => {
   const index = bare({ keys: true });

@@ -151,7 +151,9 @@ describe('the method', () => {
         expect(code(call)).toBe('ERR_INVALID_ARG_TYPE');
       }
     }
-    expect(() => texts.add(1n as never)).toThrow("with texts: false, a bigint for method 'simhash'");
+    expect(() => texts.add(1n as never)).toThrow(
+      "with texts: false, a bigint for method 'simhash'",
+    );
     expect(() => texts.addMany(new BigUint64Array(1) as never)).toThrow(
       "unless the index has method: 'simhash' and texts: false, got a BigUint64Array",
     );

@@ -60,7 +60,10 @@ describe.each(METHODS)('%s', (method) => {
       expect([...(await one.searchManyAsync(texts, { limit: 5 }))]).toEqual(found);
       expect(single((text) => one.search(text, { limit: 5 }))).toEqual(found);
       for (const other of [many, later, all]) {
-        expect([other.size, ...other.searchMany(texts, { limit: 5 })]).toEqual([one.size, ...found]);
+        expect([other.size, ...other.searchMany(texts, { limit: 5 })]).toEqual([
+          one.size,
+          ...found,
+        ]);
       }
     }
   });
@@ -68,7 +71,10 @@ describe.each(METHODS)('%s', (method) => {
   test('ids grow by one and are never used again; keys and texts leave with their document', () => {
     const index = make({ keys: true });
     const [a, b, c] = [texts[0], texts[1], texts[3]] as [string, string, string];
-    expect(index.addMany([a, '', b], { keys: ['a', undefined, 'b'] })).toEqual({ first: 0, count: 3 });
+    expect(index.addMany([a, '', b], { keys: ['a', undefined, 'b'] })).toEqual({
+      first: 0,
+      count: 3,
+    });
     expect([index.idOf('a'), index.keyOf(2), index.keyOf(1)]).toEqual([0, 'b', undefined]);
     expect(index.search(a)[0]).toMatchObject({ id: 0, key: 'a', verified: true, similarity: 1 });
     expect(index.checkAndAdd(b, { key: 'again' })).toMatchObject({ duplicateOf: 2, key: 'b' });
@@ -161,7 +167,8 @@ describe.each(METHODS)('%s', (method) => {
     let added = 0;
     const refused = expect.objectContaining({ name: 'SimHashError', code: 'ERR_SIMHASH_MEMORY' });
     expect(() => {
-      for (; added < 100_000; added++) index.add(`${added}号${sentence()}${sentence()}${sentence()}`);
+      for (; added < 100_000; added++)
+        index.add(`${added}号${sentence()}${sentence()}${sentence()}`);
     }).toThrowError(refused);
     expect(added).toBeGreaterThan(100);
     expect(() => index.checkAndAdd(`${added}号${sentence()}`)).toThrowError(refused);
@@ -170,7 +177,9 @@ describe.each(METHODS)('%s', (method) => {
     expect(index.stats().bytes).toBeLessThan(2_400_000);
     await new Promise((turn) => setImmediate(turn));
     process.off('warning', warned);
-    const told = warnings.filter((warning) => (warning as { code?: string }).code === 'SIMHASH_MEMORY');
+    const told = warnings.filter(
+      (warning) => (warning as { code?: string }).code === 'SIMHASH_MEMORY',
+    );
     expect(told.map(({ message }) => message)).toEqual([expect.stringContaining('texts: false')]);
     // What leaves makes room.
     for (let id = 0; id < added; id++) index.delete(id);
@@ -249,7 +258,8 @@ describe('checkAndAddAll', () => {
     }
     const index = new Index({ keys: true });
     const all = async () => {
-      for await (const checked of index.checkAndAddAll(failing())) expect(checked).toEqual({ id: 0 });
+      for await (const checked of index.checkAndAddAll(failing()))
+        expect(checked).toEqual({ id: 0 });
     };
     await expect(all()).rejects.toBe(mine);
     const type = { name: 'TypeError', code: 'ERR_INVALID_ARG_TYPE' };

@@ -231,9 +231,9 @@ test('the skew belongs to an open index: any may be given for a file', async () 
     opened.add(2n, { at: far });
     expect(opened.size).toBe(1);
   }
-  expect(() => Index.openSync(path, { ...BARE, window: { maxAge: 2000, maxSkew: 5 } })).toThrowError(
-    /window/,
-  );
+  expect(() =>
+    Index.openSync(path, { ...BARE, window: { maxAge: 2000, maxSkew: 5 } }),
+  ).toThrowError(/window/);
 });
 
 test('times and windows that make no sense are refused', () => {

@@ -19,7 +19,10 @@ function child(code: string): string {
 const MANY = `Array.from({ length: 20000 }, (_, row) => ('第' + row + '条消息，').repeat(50))`;
 
 test.each([
-  ['an open index', 'new simhash.Index({ maxDistance: 3, texts: false }).add(1n); console.log("done")'],
+  [
+    'an open index',
+    'new simhash.Index({ maxDistance: 3, texts: false }).add(1n); console.log("done")',
+  ],
   [
     'work that ended',
     'new simhash.Fingerprinter().fingerprintManyAsync(["a"]).then(() => console.log("done"))',

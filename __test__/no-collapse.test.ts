@@ -128,10 +128,7 @@ test('rows that were written to count, and so do zeros of the caller', () => {
   expect(index.search(5n)).toEqual([near(1, 0)]);
   expect(valid[0]).toBe(0);
   const own = bare();
-  expect([...own.checkAndAddMany(BigUint64Array.of(0n, 0n))]).toEqual([
-    { id: 0 },
-    copy(0, 0),
-  ]);
+  expect([...own.checkAndAddMany(BigUint64Array.of(0n, 0n))]).toEqual([{ id: 0 }, copy(0, 0)]);
   expect([...own.checkAndAddMany([0n])]).toEqual([copy(0, 0)]);
 });
 

@@ -3,12 +3,7 @@ import vm from 'node:vm';
 import { MemoryLevel } from 'memory-level';
 import { describe, expect, test } from 'vitest';
 import * as library from '..';
-import {
-  Fingerprinter,
-  Idf,
-  Index,
-  MinHasher,
-} from '..';
+import { Fingerprinter, Idf, Index, MinHasher } from '..';
 import { LevelSentenceIndex } from '../dist/connect/level.js';
 import { METHODS, of } from './indexes';
 

@@ -111,7 +111,7 @@ describe('installed with --ignore-scripts in an empty project', () => {
     expect(node('use.cjs')).toBe(printed);
   });
 
-  test('stores of one\'s own are a path of their own, for both kinds of modules', () => {
+  test("stores of one's own are a path of their own, for both kinds of modules", () => {
     const keep = `
       const store = { batch: async () => {}, clear: async () => {}, async *iterator() {} };
       LevelSentenceIndex.open(store).then(async (index) => console.log(await index.similarId('x')));`;

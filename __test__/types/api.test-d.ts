@@ -86,10 +86,10 @@ const stats: Stats<'simhash'> = methods[2].stats();
 // Options in a variable of the union, and handles, keep their types.
 declare const options: IndexOptions;
 declare const handle: SharedIndex<'simhash', false>;
-const others: [Index<'minhash' | 'simhash' | 'sentences' | 'exact', boolean>, Index<'simhash', false>] = [
-  new Index(options),
-  Index.fromShared(handle),
-];
+const others: [
+  Index<'minhash' | 'simhash' | 'sentences' | 'exact', boolean>,
+  Index<'simhash', false>,
+] = [new Index(options), Index.fromShared(handle)];
 
 // Results are unions that narrow.
 const checked = new Index({ maxDistance: 3, keys: true }).checkAndAdd('x');
