@@ -96,6 +96,7 @@ const sources: Record<string, Make> = {
         stream.close();
       },
     }),
+  'a web stream of bytes and its end': () => new Blob(['text']).stream(),
   'a thenable that refuses': asynchronous(() => refusing(reason)),
   'answers that are no object': asynchronous(() => 5),
   'promises of no object': asynchronous(() => Promise.resolve('text')),
@@ -182,4 +183,75 @@ test('Idf.train takes the same sources, and leaves them as for await does', asyn
   const wrong = asynchronous((answer) => thenable({ ...answer, value: 5 }))(calls);
   await expect(Idf.train(wrong as AsyncIterable<string>)).rejects.toThrow('docs[0]');
   expect(calls).toEqual(['begin', 'get next', 'next', 'return']);
+});
+
+/** A web stream as a polyfill or an older realm has it: its reader alone, with a log of what is called on it. */
+function withoutIterator(stream: ReadableStream<string>, calls: Calls) {
+  return {
+    getReader() {
+      const reader = stream.getReader();
+      calls.push('reader');
+      return {
+        read: () => reader.read(),
+        cancel() {
+          calls.push('cancel');
+          return reader.cancel();
+        },
+        releaseLock() {
+          calls.push('release');
+          reader.releaseLock();
+        },
+      };
+    },
+  };
+}
+
+const streamed = (fails = false) =>
+  new ReadableStream<string>({
+    pull(stream) {
+      const text = texts.shift();
+      if (text !== undefined) stream.enqueue(text);
+      else if (fails) stream.error(reason);
+      else stream.close();
+    },
+  });
+let texts: string[] = [];
+
+describe('a web stream without an iterator', () => {
+  test.each([
+    ['read to the end', Infinity, false, ['reader', 'release']],
+    ['left after the first', 1, false, ['reader', 'cancel', 'release']],
+    ['that fails', Infinity, true, ['reader', 'release']],
+  ])('%s is as one with it', async (_how, leave, fails, expected) => {
+    texts = [...TEXTS];
+    const theirs = shown(await run(streamed(fails), leave));
+    texts = [...TEXTS];
+    const calls: Calls = [];
+    const stream = streamed(fails);
+    expect(shown(await run(withoutIterator(stream, calls), leave))).toEqual(theirs);
+    expect(calls).toEqual(expected);
+    expect(stream.locked).toBe(false);
+  });
+
+  test('is taken by Idf.train and as known documents too', async () => {
+    texts = [...TEXTS];
+    const table = await Idf.train(withoutIterator(streamed(), []));
+    expect(table.save()).toBe((await Idf.train(TEXTS)).save());
+    texts = [...TEXTS];
+    const stream = dedup([TEXTS[1] as string], { known: withoutIterator(streamed(), []) });
+    expect((await stream.next()).value).toMatchObject({ status: 'known', duplicateOfKnown: 1 });
+    await stream.return({} as never);
+  });
+
+  test('is closed while it is silent', async () => {
+    let cancelled = false;
+    const silent = new ReadableStream<string>({
+      start: (stream) => stream.enqueue('text'),
+      cancel: () => {
+        cancelled = true;
+      },
+    });
+    for await (const _ of dedup(withoutIterator(silent, []))) break;
+    expect([cancelled, silent.locked]).toEqual([true, false]);
+  });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Decision, type DedupOptions, dedup, type Summary } from '..';
+import { type Decision, type DedupOptions, dedup, Fingerprinter, type Summary } from '..';
 
 const NEWS =
   '青禾市图书馆新馆昨日起试运行。新馆位于云浦大道东侧，地上五层，藏书一百二十万册，设有阅览座位两千三百个。';
@@ -18,12 +18,12 @@ async function all(options?: Parameters<typeof dedup>[1]): Promise<[Decision[], 
 test('the first is kept, decisions come in order, the summary adds up', async () => {
   const [decisions, summary] = await all();
   expect(decisions.map(({ doc }) => doc)).toEqual(docs);
-  expect(decisions.map(({ index, duplicateOf }) => [index, duplicateOf])).toEqual([
-    [0, undefined],
-    [1, 0],
-    [2, undefined],
-    [3, 0],
-    [4, undefined],
+  expect(decisions.map(({ index, status, duplicateOf }) => [index, status, duplicateOf])).toEqual([
+    [0, 'kept', undefined],
+    [1, 'duplicate', 0],
+    [2, 'kept', undefined],
+    [3, 'duplicate', 0],
+    [4, 'kept', undefined],
   ]);
   expect(summary).toMatchObject({ read: 5, kept: 3, duplicates: 2, rejected: 0, clusters: 1 });
 });
@@ -106,6 +106,25 @@ test('what a silent source gave is decided, and an abort does not wait for it', 
   abort.abort(new Error('enough'));
   await expect(waiting).rejects.toThrow('enough');
   expect(closed()).toBe(true);
+});
+
+test('a source that waits for each decision gets it, by the default batch', async () => {
+  let decided = () => {};
+  async function* source() {
+    for (const doc of docs) {
+      const next = new Promise<void>((resolve) => {
+        decided = resolve;
+      });
+      yield doc;
+      await next;
+    }
+  }
+  const seen: Decision[] = [];
+  for await (const decision of dedup(source())) {
+    seen.push(decision);
+    decided();
+  }
+  expect(seen).toEqual((await all())[0]);
 });
 
 test('what the source throws is what comes out, the decisions before it first', async () => {
@@ -239,4 +258,42 @@ test('without a method its options choose it, and a method takes its own only', 
   ]);
   expect(decisions[3]).toMatchObject({ similarity: 1 });
   expect(decisions[3]).not.toHaveProperty('distance');
+});
+
+test('fingerprints are those of a fingerprinter, for simhash only', async () => {
+  const by = new Fingerprinter();
+  const texts = [NEWS, '短文', `【转载】${NEWS}`, '', NEWS];
+  for (const options of [{}, { keep: 'last' }, { cluster: 'components' }] as const) {
+    for (const batch of [1, 3]) {
+      const found: unknown[] = [];
+      const stream = dedup([...texts, 5 as never], {
+        ...options,
+        method: 'simhash',
+        fingerprint: true,
+        onMissing: 'reject',
+        batch,
+      });
+      for await (const { fingerprint } of stream) found.push(fingerprint);
+      expect(found).toEqual([...texts.map((text) => by.fingerprint(text)), undefined]);
+      expect(typeof found[0]).toBe('bigint');
+    }
+  }
+  const [plain] = await all({ method: 'simhash' });
+  for (const decision of plain) expect(decision).not.toHaveProperty('fingerprint');
+  // It chooses the method, as its other options do.
+  const [chosen] = await all({ fingerprint: true });
+  expect(chosen[3]).toMatchObject({ distance: 0, fingerprint: by.fingerprint(NEWS) });
+  for (const [options, method] of [
+    [{ method: 'minhash' }, 'minhash'],
+    [{ bands: 3, rows: 4 }, 'minhash'],
+    [{ sentences: 2 }, 'sentences'],
+    [{ method: 'exact' }, 'exact'],
+  ] as const) {
+    await expect(all({ ...options, fingerprint: true })).rejects.toMatchObject({
+      name: 'TypeError',
+      code: 'ERR_INVALID_ARG_VALUE',
+      message: `fingerprint is for method 'simhash', and the method is '${method}'`,
+    });
+    await expect(all({ ...options, fingerprint: false })).resolves.toBeDefined();
+  }
 });

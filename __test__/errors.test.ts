@@ -1,3 +1,6 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
 import { about, fromNative, native, optionsOf, SimHashError } from '../ts/errors';
 
@@ -50,4 +53,34 @@ test('what user code threw passes as it is', () => {
     }
     expect(caught).toBe(thrown);
   }
+});
+
+test('the union of codes has those of the addon, and no other but those of the typed layer', () => {
+  const root = join(__dirname, '..');
+  const codes = (text: string) => new Set(text.match(/ERR_SIMHASH_[A-Z_]+(?=['"])/g));
+  const named = codes(readFileSync(join(root, 'ts', 'errors.ts'), 'utf8'));
+  const folder = join(root, 'crates', 'node', 'src');
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  const sources = files.filter((file) => file.endsWith('.rs'));
+  const thrown = codes(sources.map((file) => readFileSync(join(folder, file), 'utf8')).join('\n'));
+  expect(thrown.size).toBeGreaterThan(15);
+  // They end jobs that were given up, and never come out.
+  for (const inner of ['ERR_SIMHASH_CANCELLED', 'ERR_SIMHASH_STOPPED']) thrown.delete(inner);
+  expect([...named].sort()).toEqual([...thrown, 'ERR_SIMHASH_BINDING'].sort());
+});
+
+test('an error is printed with its code, once, and is JSON', () => {
+  const cause = coded('ERR_SIMHASH_CLOSED');
+  const error = fromNative(cause) as SimHashError;
+  const printed = inspect(error);
+  expect(printed).toMatch(/^SimHashError \[ERR_SIMHASH_CLOSED\]: what happened\n {4}at /);
+  expect(printed.split('what happened')).toHaveLength(2);
+  expect(inspect({ error })).toContain('SimHashError [ERR_SIMHASH_CLOSED]: what happened');
+  const other = new SimHashError('ERR_SIMHASH_INPUT', 'cannot read a', { cause: new Error('why') });
+  expect(inspect(other)).toMatch(/\[cause\]: Error: why/);
+  expect(JSON.parse(JSON.stringify(other))).toEqual({
+    name: 'SimHashError',
+    code: 'ERR_SIMHASH_INPUT',
+    message: 'cannot read a',
+  });
 });

@@ -74,7 +74,15 @@ const comparison: readonly Case[] = [
   { key: 'normalize', initial: {}, right: [false, 'web', { nfkc: false, whitespace: 'keep' }] },
 ];
 const own: Readonly<Record<string, readonly Case[]>> = {
-  dedup: [number('batch', 256, 1, 65_536)],
+  dedup: [
+    number('batch', 2048, 1, 65_536),
+    { key: 'text', initial: undefined, right: [(text: string) => text] },
+    { key: 'onMissing', initial: 'throw', right: ['reject'], outside: ['skip'] },
+    { key: 'key', initial: undefined, right: ['id', 'a.b', (text: string) => text] },
+    { key: 'known', initial: [], right: [[A], new Set([A])] },
+    { key: 'fingerprint', initial: false, right: [true] },
+    { key: 'onProgress', initial: undefined, right: [() => {}] },
+  ],
   dedupFiles: [
     { key: 'textField', initial: 'text', right: [] },
     { key: 'idField', initial: 'id', right: ['a.b'] },

@@ -1,9 +1,9 @@
 /** Outcomes of check-and-add: one, and those of a batch in columns. */
-import { inspect } from 'node:util';
 import { bit } from './bitmap';
-import { confirmed, type How, rows } from './matches';
+import { confirmed, type How } from './matches';
 import type { IndexMethod } from './method';
 import type { NativeChecked } from './native';
+import { Rows } from './rows';
 
 /** The item had no match and was added. */
 export interface Unique {
@@ -46,7 +46,7 @@ export function outcome<M extends IndexMethod>(
 }
 
 /** Outcomes of a batch, in columns; rows become objects when they are read. */
-export class CheckedItems<M extends IndexMethod = IndexMethod> implements Iterable<Checked<M>> {
+export class CheckedItems<M extends IndexMethod = IndexMethod> extends Rows<Checked<M>> {
   /** Id under which each item was added; NaN where it was not. */
   readonly ids: Float64Array;
   /** Id of each item's match; NaN where there was none. */
@@ -68,6 +68,7 @@ export class CheckedItems<M extends IndexMethod = IndexMethod> implements Iterab
     method: M,
     { ids, duplicateOf, similarities, measures, verified, truncated, keys }: NativeChecked,
   ) {
+    super();
     this.#method = method;
     this.ids = ids;
     this.duplicateOf = duplicateOf;
@@ -99,14 +100,5 @@ export class CheckedItems<M extends IndexMethod = IndexMethod> implements Iterab
 
   *[Symbol.iterator](): IterableIterator<Checked<M>> {
     for (let row = 0; row < this.length; row++) yield this.get(row) as Checked<M>;
-  }
-
-  /** The outcomes, as objects. */
-  toJSON(): Checked<M>[] {
-    return [...this];
-  }
-
-  [inspect.custom](depth: number, options: object): string {
-    return rows('CheckedItems', this, depth, options);
   }
 }

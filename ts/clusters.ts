@@ -1,4 +1,5 @@
 import type { NativeClusters } from './native';
+import { Rows } from './rows';
 
 /** Documents linked by chains of near pairs. */
 export interface Cluster {
@@ -9,7 +10,7 @@ export interface Cluster {
 }
 
 /** Clusters by representative, in columns; rows become objects when they are read. */
-export class Clusters implements Iterable<Cluster> {
+export class Clusters extends Rows<Cluster> {
   /** Members of cluster i are at `offsets[i]` to `offsets[i + 1] - 1` of `ids`. */
   readonly offsets: Uint32Array;
   /** Ids, ascending within a cluster. */
@@ -17,6 +18,7 @@ export class Clusters implements Iterable<Cluster> {
 
   /** @internal */
   constructor({ offsets, ids }: NativeClusters) {
+    super();
     this.offsets = offsets;
     this.ids = ids;
   }

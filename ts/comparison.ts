@@ -89,7 +89,7 @@ export interface Summary {
    * of equal texts. The same for any `threads` and `batch`.
    */
   indexBytes: number;
-  /** The first ten rejected records. */
+  /** The first ten rejected records of files; `dedup` yields a decision for each. */
   firstRejected: Rejected[];
   /** Unfinished files of earlier runs that were killed while they wrote to the same outputs; they were removed. */
   leftovers: string[];
@@ -114,7 +114,7 @@ export const COMPARISON: check.Checks<ComparisonOptions> = {
 const INVALID = 'ERR_INVALID_ARG_VALUE';
 
 const KEEP_FIELD: check.Checks<Extract<Keep, object>> = {
-  field: check.string,
+  field: check.field,
   order: check.choice('largest', 'smallest'),
 };
 
@@ -125,10 +125,6 @@ export const keep: check.Check<Keep> = (value, name) => {
   }
   const rule = check.checked(value, KEEP_FIELD, name);
   if (rule.field === undefined) throw typeError(`${name}.field must be a string, got undefined`);
-  if (rule.field.split('.').includes('')) {
-    const expected = 'keys separated by dots, none of them empty';
-    throw typeError(`${name}.field must be ${expected}, got ${check.show(rule.field)}`, INVALID);
-  }
   return rule;
 };
 

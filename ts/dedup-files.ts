@@ -12,19 +12,20 @@ import {
 import { typeError } from './errors';
 import { JOB, type JobOptions } from './fingerprinter';
 import * as check from './options';
+import { isUrl, type Path, path } from './path';
 
 /** A value that has the right type and no meaning. */
 const INVALID = 'ERR_INVALID_ARG_VALUE';
 
 /** How far a run is. */
 export interface Progress {
-  /** `'finish'`: writing what is left and moving outputs into place. */
+  /** `'finish'`: the input has ended; what is left is decided and written, and outputs are moved into place. */
   stage: 'dedup' | 'finish';
   /** Records decided or rejected. */
   documents: number;
-  /** Bytes read, compressed ones for gzip; comparable with `totalBytes`. */
+  /** Bytes read, compressed ones for gzip; comparable with `totalBytes`. Of `dedup`: bytes of text. */
   bytes: number;
-  /** Size of all inputs, where none is a stream. */
+  /** Size of all inputs, where none is a stream; of `dedup` always absent. */
   totalBytes?: number;
   duplicates: number;
 }
@@ -38,14 +39,14 @@ export interface DedupFilesOptions extends ComparisonOptions, JobOptions {
   /** Field of the id. Default `'id'`; without it the line number is the id, with several inputs `file:line`. */
   idField?: string | undefined;
   /** File for the clusters of two or more, a JSON line each; `-` is standard output, where there is no `output`. */
-  clusters?: string | undefined;
+  clusters?: Path | undefined;
   /**
    * Keep every record and add `duplicateOf`, `similarity`, `distance` to duplicates, in place of such keys that records have.
    * Default false: remove duplicates.
    */
   mark?: boolean | undefined;
   /** File for the rejected records. */
-  rejects?: string | undefined;
+  rejects?: Path | undefined;
   /** Decide and count, write nothing. Default false. */
   dryRun?: boolean | undefined;
   /** Called at most 20 times a second. What it throws ends the run, and the promise rejects with it. */
@@ -58,9 +59,9 @@ const OPTIONS: check.Checks<DedupFilesOptions> = {
   keep,
   textField: check.string,
   idField: check.string,
-  clusters: check.string,
+  clusters: path,
   mark: check.boolean,
-  rejects: check.string,
+  rejects: path,
   dryRun: check.boolean,
   onProgress: check.callback,
 };
@@ -70,7 +71,7 @@ const OPTIONS: check.Checks<DedupFilesOptions> = {
  * happen on threads of their own. Where clusters are components, or another document than the first is kept, files are read a
  * second time when they have ended; standard input and gzip files are copied to a temporary file for that.
  *
- * Inputs are JSON lines, plain or gzip; `-` is standard input, or standard output as `output`. Kept records are copied
+ * Inputs are JSON lines, plain or gzip, named by path or `file:` URL; `-` is standard input, or standard output as `output`. Kept records are copied
  * byte for byte. Outputs appear whole at the end, or, after an error or an abort, not at all; those whose name ends in `.gz`
  * are compressed. An input file that changes during the run is an error (`ERR_SIMHASH_INPUT_CHANGED`); standard input and pipes
  * are taken as they come. A line longer than 64 MiB is rejected. A malformed line is counted
@@ -78,26 +79,25 @@ const OPTIONS: check.Checks<DedupFilesOptions> = {
  * error: there are 0 documents then.
  */
 export async function dedupFiles(
-  inputs: string | readonly string[],
-  output: string | undefined,
+  inputs: Path | readonly Path[],
+  output: Path | undefined,
   options?: DedupFilesOptions,
 ): Promise<Summary> {
   const given = check.checked(options, OPTIONS);
-  const names = typeof inputs === 'string' ? [inputs] : inputs;
-  check.array(names, 'inputs');
-  names.forEach((name, row) => {
-    check.string(name, `inputs[${row}]`);
-  });
+  const list = typeof inputs === 'string' || isUrl(inputs) ? [inputs] : inputs;
+  check.array(list, 'inputs');
+  const names = list.map((name, row) => path(name, list === inputs ? `inputs[${row}]` : 'inputs'));
   if (names.filter((name) => name === '-').length > 1) {
     throw typeError("inputs can name standard input ('-') only once", INVALID);
   }
   const { dryRun = false, mark = false, textField = 'text', idField = 'id' } = given;
   const { clusters, rejects, onProgress } = given;
-  if (output === undefined ? !dryRun && clusters === undefined : typeof output !== 'string') {
+  if (output === undefined && !dryRun && clusters === undefined) {
     const other = 'it may be left out beside clusters, and dryRun writes nothing';
-    throw typeError(`output must be a string, got ${check.show(output)}; ${other}`);
+    throw typeError(`output must be a path or a file: URL, got undefined; ${other}`);
   }
-  if (rejects === '-' || (clusters === '-' && output !== undefined)) {
+  const target = output === undefined ? undefined : path(output, 'output');
+  if (rejects === '-' || (clusters === '-' && target !== undefined)) {
     throw typeError(
       "one of output and clusters can be standard output ('-'), and clusters only where there is no output",
       INVALID,
@@ -105,14 +105,15 @@ export async function dedupFiles(
   }
   const run = {
     dedup: { ...nativeComparison(given), ...nativeKeep(given.keep ?? 'first') },
-    inputs: [...names],
+    inputs: names,
     mark,
     dryRun,
     textField,
     idField,
-    ...(output === undefined ? {} : { output }),
-    ...(clusters === undefined ? {} : { clusters }),
-    ...(rejects === undefined ? {} : { rejects }),
+    ...(target === undefined ? {} : { output: target }),
+    // Checked, and so strings.
+    ...(clusters === undefined ? {} : { clusters: clusters as string }),
+    ...(rejects === undefined ? {} : { rejects: rejects as string }),
   };
   const report = onProgress && ((progress: Progress) => onProgress(withoutNull(progress)));
   return telling(report, given.signal, (report, cancel) => binding.dedupFiles(run, report, cancel));

@@ -9,22 +9,105 @@ export type Text = string | Uint8Array;
 /** A document: a text, or an object with one. */
 export type Doc = Text | { readonly text: Text };
 
+/** A web stream, also of another realm or a polyfill, as far as it is used. */
+export interface WebStream<D> {
+  getReader(): {
+    read(): PromiseLike<{ readonly done: boolean; readonly value?: D | undefined }>;
+    cancel(): PromiseLike<unknown>;
+    releaseLock(): void;
+  };
+}
+
+/** Where documents come from: anything that `for` or `for await` goes through, and web streams. */
+export type Documents<D> = Iterable<D> | AsyncIterable<D> | WebStream<D>;
+
+/** Where the text of a document is: in a field, `a.b` for nested ones, or what a function gives for it. */
+export type TextSelector<D> = string | ((doc: D) => Text | undefined);
+
+/** A document has no text; `reason` goes on where its name ends. */
+export class Missing {
+  constructor(readonly reason: string) {}
+}
+
+/** The text of a document by a {@link TextSelector}; by default itself or its field `text`. */
+export function textBy<D>(selector: TextSelector<D> | undefined): (doc: D) => Text | Missing {
+  if (selector === undefined) return ownText;
+  const [select, where]: [(doc: D) => unknown, string] =
+    typeof selector === 'string'
+      ? [fieldOf(selector), `in ${selector}`]
+      : [selector, 'by the function text'];
+  return (doc) => {
+    const text = select(doc);
+    return isText(text) ? text : new Missing(`must have a text ${where}, got ${check.show(text)}`);
+  };
+}
+
+function ownText(doc: unknown): Text | Missing {
+  const text = typeof doc === 'object' && doc !== null && 'text' in doc ? doc.text : doc;
+  if (isText(text)) return text;
+  const expected = 'a string, a Uint8Array or an object with such a text';
+  return new Missing(`must be ${expected}, got ${check.show(text)}`);
+}
+
+function isText(value: unknown): value is Text {
+  return typeof value === 'string' || types.isUint8Array(value);
+}
+
 /** The text of document `index`. */
 export function textOf(doc: Doc, index: number): Text {
-  const text = typeof doc === 'object' && doc !== null && 'text' in doc ? doc.text : doc;
-  if (typeof text === 'string' || types.isUint8Array(text)) return text;
+  const text = ownText(doc);
+  if (text instanceof Missing) throw typeError(`docs[${index}] ${text.reason}`);
+  return text;
+}
+
+/** The value of a field, `a.b` for nested ones; `undefined` where an object on the way lacks it. */
+export function fieldOf(path: string): (doc: unknown) => unknown {
+  const keys = path.split('.');
+  return (doc) => {
+    let value = doc;
+    for (const key of keys) {
+      value = typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined;
+    }
+    return value;
+  };
+}
+
+/** Any source but a string: an iterable as it is given, a web stream that is none as one. */
+export function iterable<D>(docs: Documents<D>, name = 'docs'): Iterable<D> | AsyncIterable<D> {
+  const methods = typeof docs === 'string' ? {} : Object(docs);
+  if (Symbol.asyncIterator in methods || Symbol.iterator in methods) {
+    return docs as Iterable<D> | AsyncIterable<D>;
+  }
+  if (typeof methods.getReader === 'function') {
+    return { [Symbol.asyncIterator]: () => ofStream(docs as WebStream<D>) };
+  }
   throw typeError(
-    `docs[${index}] must be a string, a Uint8Array or an object with such a text, got ${check.show(text)}`,
+    `${name} must be an iterable, async iterable or web stream of documents, got ${check.show(docs)}`,
   );
 }
 
-/** Any iterable but a string, as it is given. */
-export function iterable<D>(docs: Iterable<D> | AsyncIterable<D>): typeof docs {
-  const methods = typeof docs === 'string' ? {} : Object(docs);
-  if (Symbol.asyncIterator in methods || Symbol.iterator in methods) return docs;
-  throw typeError(
-    `docs must be an iterable or async iterable of documents, got ${check.show(docs)}`,
-  );
+/** What the standard's own iterator of a web stream does. */
+function ofStream<D>(stream: WebStream<D>): AsyncIterator<D, undefined> {
+  const reader = stream.getReader();
+  return {
+    next: async () => {
+      try {
+        const { done, value } = await reader.read();
+        if (!done) return { done, value: value as D };
+      } catch (error) {
+        reader.releaseLock();
+        throw error;
+      }
+      reader.releaseLock();
+      return { done: true, value: undefined };
+    },
+    return: async () => {
+      const cancelled = reader.cancel();
+      reader.releaseLock();
+      await cancelled;
+      return { done: true, value: undefined };
+    },
+  };
 }
 
 /** Documents one after the other, as `for await` takes them, but for those that are there at once. */
@@ -36,10 +119,10 @@ export interface Docs<D> {
 }
 
 /** The documents of an {@link iterable}. */
-export function iteratorOf<D>(docs: Iterable<D> | AsyncIterable<D>): Docs<D> {
-  const given = iterable(docs) as Partial<AsyncIterable<D> & Iterable<D>>;
+export function iteratorOf<D>(docs: Documents<D>, name = 'docs'): Docs<D> {
+  const given = iterable(docs, name) as Partial<AsyncIterable<D> & Iterable<D>>;
   const begun = given[Symbol.asyncIterator]?.();
-  return begun === undefined ? ofSync((docs as Iterable<D>)[Symbol.iterator]()) : ofAsync(begun);
+  return begun === undefined ? ofSync((given as Iterable<D>)[Symbol.iterator]()) : ofAsync(begun);
 }
 
 function ofAsync<D>(iterator: AsyncIterator<D>): Docs<D> {

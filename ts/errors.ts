@@ -1,38 +1,83 @@
 /** Errors: one class for what can go wrong in operation, Node's own classes and codes for misuse. */
 import { types } from 'node:util';
+import { printedBy } from './inspect';
 
-/**
- * An operational error. `code` is stable, the message is not.
- *
- * - `ERR_SIMHASH_BINDING`: the native part is missing, or does not fit this platform or this version
- * - `ERR_SIMHASH_CLOSED`: the index was closed
- * - `ERR_SIMHASH_INDEX_FULL`: live ids would be 2^32 apart
- * - `ERR_SIMHASH_INDEX_DAMAGED`, `ERR_SIMHASH_INDEX_MISMATCH`: a saved index is damaged, or was made with other options
- * - `ERR_SIMHASH_INDEX_FORMAT`: a saved index is of another release, whose format this one does not read; build it again
- * - `ERR_SIMHASH_INDEX_LOCKED`: the file of an index is open already
- * - `ERR_SIMHASH_MERGE`: merging the tables of an index has failed, a defect of this package; it can be searched and added to,
- *   not compacted or saved
- * - `ERR_SIMHASH_NO_WINDOW`: `expire` on an index that keeps no times
- * - `ERR_SIMHASH_INPUT`, `ERR_SIMHASH_INPUT_CHANGED`: an input file cannot be read, or changed while it was read
- * - `ERR_SIMHASH_NO_RECORDS`: every record of the inputs was rejected
- * - `ERR_SIMHASH_LINE`: a line of a dictionary, of stop words or of an idf table cannot be used
- * - `ERR_SIMHASH_NOT_BUILT`: the native part was built without what an option asks for, as jieba-rs
- * - `ERR_SIMHASH_OUTPUT`, `ERR_SIMHASH_DISK_FULL`, `ERR_SIMHASH_SAME_FILE`: an output file cannot be written
- * - `ERR_SIMHASH_PIPE`: the reader of an output pipe closed it
- * - `ERR_SIMHASH_TOO_MANY`: more than 2^32 - 1 documents were kept
- * - `ERR_SIMHASH_MEMORY`: an index has reached the `memory` that it may take, or the system refused memory
- * - `ERR_SIMHASH_THREADS`: the system refused threads
- * - `ERR_SIMHASH_INTERNAL`: a defect of this package; please report it
- */
+/** What went wrong in operation; the names are stable. */
+export type SimHashErrorCode =
+  /** The native part is missing, or does not fit this platform or this version. */
+  | 'ERR_SIMHASH_BINDING'
+  /** The index was closed. */
+  | 'ERR_SIMHASH_CLOSED'
+  /** An output file cannot be written for want of space. */
+  | 'ERR_SIMHASH_DISK_FULL'
+  /** A saved index is damaged. */
+  | 'ERR_SIMHASH_INDEX_DAMAGED'
+  /** A saved index is of another release, whose format this one does not read; build it again. */
+  | 'ERR_SIMHASH_INDEX_FORMAT'
+  /** Live ids would be 2^32 apart. */
+  | 'ERR_SIMHASH_INDEX_FULL'
+  /** The file of an index is open already. */
+  | 'ERR_SIMHASH_INDEX_LOCKED'
+  /** A saved index was made with other options. */
+  | 'ERR_SIMHASH_INDEX_MISMATCH'
+  /** An input file cannot be read. */
+  | 'ERR_SIMHASH_INPUT'
+  /** An input file changed while it was read. */
+  | 'ERR_SIMHASH_INPUT_CHANGED'
+  /** A defect of this package; please report it. */
+  | 'ERR_SIMHASH_INTERNAL'
+  /** A line of a dictionary, of stop words or of an idf table cannot be used. */
+  | 'ERR_SIMHASH_LINE'
+  /** An index has reached the `memory` that it may take, or the system refused memory. */
+  | 'ERR_SIMHASH_MEMORY'
+  /**
+   * Merging the tables of an index has failed, a defect of this package; it can be searched and added to, not compacted or
+   * saved.
+   */
+  | 'ERR_SIMHASH_MERGE'
+  /** Every record of the inputs was rejected. */
+  | 'ERR_SIMHASH_NO_RECORDS'
+  /** `expire` on an index that keeps no times. */
+  | 'ERR_SIMHASH_NO_WINDOW'
+  /** The native part was built without what an option asks for, as jieba-rs. */
+  | 'ERR_SIMHASH_NOT_BUILT'
+  /** An output file cannot be written. */
+  | 'ERR_SIMHASH_OUTPUT'
+  /** The reader of an output pipe closed it. */
+  | 'ERR_SIMHASH_PIPE'
+  /** An output file is also an input or another output. */
+  | 'ERR_SIMHASH_SAME_FILE'
+  /** The system refused threads. */
+  | 'ERR_SIMHASH_THREADS'
+  /** More than 2^32 - 1 documents were kept. */
+  | 'ERR_SIMHASH_TOO_MANY';
+
+/** An operational error. `code` is stable, the message is not. */
 export class SimHashError extends Error {
   override readonly name: string = 'SimHashError';
-  readonly code: string;
+  readonly code: SimHashErrorCode;
 
-  constructor(code: string, message: string, options?: ErrorOptions) {
+  constructor(code: SimHashErrorCode, message: string, options?: ErrorOptions) {
     super(message, options);
     this.code = code;
   }
+
+  /** What can be logged as JSON. */
+  toJSON(): { name: string; code: SimHashErrorCode; message: string } {
+    const { name, code, message } = this;
+    return { name, code, message };
+  }
 }
+
+// As Node prints its own errors, with the code in front; a cause that says the same is left out.
+printedBy<SimHashError>(SimHashError, (error, depth, options, show) => {
+  const { name, code, message, cause, stack = '' } = error;
+  const frames = stack.search(/\n {4}at /);
+  const own = `${name} [${code}]: ${message}${frames < 0 ? '' : stack.slice(frames)}`;
+  const isSame = types.isNativeError(cause) && cause.message === message;
+  if (cause === undefined || isSame || depth < 0) return own;
+  return `${own}\n  [cause]: ${show(cause, { ...options, depth })}`;
+});
 
 const RANGE = 'ERR_OUT_OF_RANGE';
 
@@ -74,7 +119,7 @@ export function fromNative(error: unknown): unknown {
     return about(typeError(message, code), ...options);
   if (code === RANGE) return about(rangeError(message), ...options);
   if (code.startsWith('ERR_SIMHASH_'))
-    return about(new SimHashError(code, message, { cause: error }), ...options);
+    return about(new SimHashError(code as SimHashErrorCode, message, { cause: error }), ...options);
   // A conversion that the typed layer should have refused first, or a panic that only the outermost guard caught.
   if (code in NAPI) return new SimHashError('ERR_SIMHASH_INTERNAL', message, { cause: error });
   return error;

@@ -1,7 +1,9 @@
 import { types } from 'node:util';
 import { bit } from './bitmap';
 import { rangeError } from './errors';
+import { toHex } from './measure';
 import * as check from './options';
+import { Rows } from './rows';
 
 /** Fingerprints in a column, and which of its zeros stand for no fingerprint. */
 export interface FingerprintColumn {
@@ -18,7 +20,7 @@ export interface FingerprintColumn {
 const KNOWN = new WeakMap<object, Uint8Array>();
 
 /** Fingerprints of a batch, in columns: one typed array instead of an object per text. Any index of fingerprints takes it whole. */
-export class Fingerprints implements Iterable<bigint | undefined> {
+export class Fingerprints extends Rows<bigint | undefined> {
   /**
    * Fingerprint of each text; 0n where there is none. For loops that cannot afford a bigint per element, the same bytes
    * are `new Uint32Array(values.buffer, values.byteOffset, values.length * 2)`. An index that is given this array, or a view
@@ -34,6 +36,7 @@ export class Fingerprints implements Iterable<bigint | undefined> {
    * @throws TypeError, RangeError for columns of other types, or where `valid` has fewer bits than `values` has elements.
    */
   constructor(values: BigUint64Array, valid: Uint8Array) {
+    super();
     if (!types.isBigUint64Array(values))
       throw check.wrongType('values', 'a BigUint64Array', values);
     if (!types.isUint8Array(valid)) throw check.wrongType('valid', 'a Uint8Array', valid);
@@ -73,6 +76,11 @@ export class Fingerprints implements Iterable<bigint | undefined> {
 
   *[Symbol.iterator](): IterableIterator<bigint | undefined> {
     for (let row = 0; row < this.length; row++) yield this.get(row);
+  }
+
+  /** 16 hexadecimal digits for each text, `null` where there is no fingerprint: JSON has no whole numbers of 64 bits. */
+  override toJSON(): (string | null)[] {
+    return Array.from(this, (value) => (value === undefined ? null : toHex(value)));
   }
 }
 

@@ -1,7 +1,7 @@
 import { abortable } from './abort';
 import { binding } from './binding';
 import { type Dictionary, dictionary, nativeDictionary } from './dictionary';
-import { type Doc, iterable, type Text, textOf } from './documents';
+import { type Doc, type Documents, iterable, type Text, textOf } from './documents';
 import { native } from './errors';
 import { loadWords, type Words, words } from './lexicon';
 import type { NativeIdf } from './native';
@@ -54,10 +54,7 @@ export class Idf {
    * Learns a table from documents: `ln((1 + documents) / (1 + documents with the word)) + 1`, to six decimals. Works off the
    * JavaScript thread, a batch at a time; the memory is that of the distinct words.
    */
-  static async train<D extends Doc>(
-    docs: Iterable<D> | AsyncIterable<D>,
-    options?: TrainOptions,
-  ): Promise<Idf> {
+  static async train<D extends Doc>(docs: Documents<D>, options?: TrainOptions): Promise<Idf> {
     const given = check.checked(options, TRAIN);
     const { minDocuments = 1, batch: size = 256, signal } = given;
     const words = given.dictionary === undefined ? undefined : nativeDictionary(given.dictionary);

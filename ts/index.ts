@@ -3,11 +3,20 @@ export type { Added } from './added';
 export { type Checked, CheckedItems, type Duplicate, type Unique } from './checked';
 export { type Cluster, Clusters } from './clusters';
 export type { ComparisonOptions, Keep, Rejected, Summary } from './comparison';
-export { type Decision, type DedupOptions, dedup } from './dedup';
+export type {
+  Decision,
+  DocKey,
+  DuplicateDecision,
+  KeptDecision,
+  KnownDecision,
+  RejectedDecision,
+} from './decisions';
+export { type Deduplication, dedup } from './dedup';
 export { type DedupFilesOptions, dedupFiles, type Progress } from './dedup-files';
+export type { DedupOptions, KeySelector } from './dedup-options';
 export { Dictionary } from './dictionary';
-export type { Doc, Text } from './documents';
-export { SimHashError } from './errors';
+export type { Doc, Documents, Text, TextSelector, WebStream } from './documents';
+export { SimHashError, type SimHashErrorCode } from './errors';
 export {
   type EvaluatedDocument,
   type EvaluateOptions,
@@ -79,6 +88,7 @@ export {
   PairBatch,
   type PairsOptions,
 } from './pairs';
+export type { Path } from './path';
 export type {
   BandPlan,
   CommonPlan,

@@ -5,15 +5,17 @@ import { binding } from './binding';
 import { native, SimHashError } from './errors';
 import type { NativeStopWords } from './native';
 import * as check from './options';
+import { isUrl, type Path, path } from './path';
 
-/** A file of words: its path, its bytes, or its lines. UTF-8; blank lines do not count. */
-export type Words = string | Uint8Array | readonly string[];
+/** A file of words: its path or `file:` URL, its bytes, or its lines. UTF-8; blank lines do not count. */
+export type Words = Path | Uint8Array | readonly string[];
 
 /** Path, bytes or lines. */
 export const words: check.Check<Words> = (value, name) => {
   const lines = Array.isArray(value) && value.every((line) => typeof line === 'string');
   if (typeof value === 'string' || types.isUint8Array(value) || lines) return value as Words;
-  const expected = 'a path, a Uint8Array or an array of strings';
+  if (isUrl(value)) return path(value, name);
+  const expected = 'a path, a file: URL, a Uint8Array or an array of strings';
   throw check.wrongType(name, expected, value);
 };
 
@@ -27,25 +29,27 @@ export const stopWords: check.Check<Words | false> = (value, name) =>
  * @throws SimHashError ERR_SIMHASH_INPUT: the file cannot be read; ERR_SIMHASH_LINE: a line of it cannot be used
  */
 export function loadWords<T>(given: Words, name: string, load: (bytes: Uint8Array) => T): T {
-  if (typeof given !== 'string') {
-    const bytes = types.isUint8Array(given) ? given : Buffer.from(given.join('\n'));
+  if (types.isUint8Array(given)) return native(() => load(given));
+  if (Array.isArray(given)) {
+    const bytes = Buffer.from(given.join('\n'));
     return native(() => load(bytes));
   }
-  const bytes = readWords(given, name);
+  const file = path(given, name);
+  const bytes = readWords(file, name);
   try {
     return native(() => load(bytes));
   } catch (cause) {
     if (!(cause instanceof SimHashError)) throw cause;
-    throw new SimHashError(cause.code, `${given}: ${cause.message}`, { cause });
+    throw new SimHashError(cause.code, `${file}: ${cause.message}`, { cause });
   }
 }
 
-function readWords(path: string, name: string): Uint8Array {
+function readWords(file: string, name: string): Uint8Array {
   try {
-    return readFileSync(path);
+    return readFileSync(file);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    const message = `cannot read ${path}, given as ${name}: ${reason}`;
+    const message = `cannot read ${file}, given as ${name}: ${reason}`;
     throw new SimHashError('ERR_SIMHASH_INPUT', message, { cause });
   }
 }

@@ -1,11 +1,11 @@
-import { inspect } from 'node:util';
+import { resolve } from 'node:path';
 import { abortable } from './abort';
 import { type Added, added } from './added';
 import { binding } from './binding';
 import { calling, telling } from './callback';
 import { type Checked, CheckedItems, outcome } from './checked';
 import { Clusters } from './clusters';
-import type { Text } from './documents';
+import type { Documents, Text } from './documents';
 import { fromNative, native, typeError } from './errors';
 import { JOB, type JobOptions } from './fingerprinter';
 import { type Found, found } from './found';
@@ -29,6 +29,7 @@ import {
 import { MemoryWatch } from './index-memory';
 import { type CheckedOptions, INDEX, nativeIndexOptions } from './index-options';
 import type { Stats } from './index-stats';
+import { printedBy } from './inspect';
 import { batchOf, checkedItems, elementsOf, type Item, type Items } from './items';
 import { confirmed, type Match, Matches } from './matches';
 import type { IndexMethod } from './method';
@@ -42,7 +43,7 @@ import {
   type PairBatch,
   type PairsOptions,
 } from './pairs';
-import { path as pathOf } from './path';
+import { type Path, path as pathOf } from './path';
 import { type Time, time } from './time';
 import type { TextOfOptions } from './verify';
 
@@ -114,21 +115,21 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
   }
 
   /** @internal */
-  static async open(path: string | URL, options?: object): Promise<Index> {
+  static async open(path: Path, options?: object): Promise<Index> {
     const { signal, ...given } = check.checked<CheckedOptions & JobOptions>(options, {
       ...INDEX,
       ...JOB,
     });
-    const [file, how] = [pathOf(path, 'path'), nativeIndexOptions(given)];
+    const [file, how] = [resolve(pathOf(path, 'path')), nativeIndexOptions(given)];
     return new Index(
       await abortable(signal, (cancel) => binding.NativeIndex.open(file, how, cancel)),
     );
   }
 
   /** @internal */
-  static openSync(path: string | URL, options?: object): Index {
+  static openSync(path: Path, options?: object): Index {
     const how = nativeIndexOptions(check.checked(options, INDEX));
-    const file = pathOf(path, 'path');
+    const file = resolve(pathOf(path, 'path'));
     return new Index(native(() => binding.NativeIndex.openSync(file, how)));
   }
 
@@ -251,7 +252,7 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
    * was added stays; an abort rejects with `signal.reason`. What the source throws passes through.
    */
   checkAndAddAll(
-    source: Iterable<Arrival<M, T>> | AsyncIterable<Arrival<M, T>>,
+    source: Documents<Arrival<M, T>>,
     options?: AllOptions,
   ): AsyncGenerator<Checked<M>, void, undefined> {
     return checkAll(source, options, (items, how) =>
@@ -388,9 +389,9 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
    *
    * @throws SimHashError `ERR_SIMHASH_OUTPUT`, `ERR_SIMHASH_DISK_FULL`: the file cannot be written.
    */
-  async save(path: string | URL, options?: JobOptions): Promise<void> {
+  async save(path: Path, options?: JobOptions): Promise<void> {
     const { signal } = check.checked(options, JOB);
-    const file = pathOf(path, 'path');
+    const file = resolve(pathOf(path, 'path'));
     await abortable(signal, (cancel) => this.#native.save(file, cancel));
   }
 
@@ -432,10 +433,6 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
     const least = verify === undefined ? {} : { minSimilarity };
     const most = memory === undefined ? {} : { memory };
     return { method, size, verify: verify ?? false, ...least, texts, keys, ...most };
-  }
-
-  [inspect.custom](depth: number, options: object): string {
-    return depth < 0 ? '[Index]' : `Index ${inspect(this.toJSON(), { ...options, depth })}`;
   }
 
   /** The addon's index, where it keeps groups. */
@@ -483,6 +480,10 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
     return result;
   }
 }
+
+printedBy<Index>(Index, (index, depth, options, show) =>
+  depth < 0 ? '[Index]' : `Index ${show(index.toJSON(), { ...options, depth })}`,
+);
 
 type Numbers = readonly [number, number, number, number, number, number];
 type Triple = readonly [number, number, number];

@@ -1,9 +1,9 @@
 /** What an index finds: a match, and the matches of many searches in columns. */
-import { inspect } from 'node:util';
 import { bit } from './bitmap';
 import { type Found, found } from './found';
 import type { IndexMethod } from './method';
 import type { NativeMatches } from './native';
+import { Rows } from './rows';
 
 /** What each method knows of two documents. */
 interface Known {
@@ -65,7 +65,7 @@ function measured(method: IndexMethod, measure: number): object {
 }
 
 /** Answers to a batch of searches, in columns; rows become objects when they are read. */
-export class Matches<M extends IndexMethod = IndexMethod> implements Iterable<Found<Match<M>>> {
+export class Matches<M extends IndexMethod = IndexMethod> extends Rows<Found<Match<M>>> {
   /** Matches of row i are at `offsets[i]` to `offsets[i + 1] - 1` of the other columns. */
   readonly offsets: Uint32Array;
   /** Ids, the best first within a row: verified ones by similarity, then the others; ties by id. */
@@ -87,6 +87,7 @@ export class Matches<M extends IndexMethod = IndexMethod> implements Iterable<Fo
     method: M,
     { offsets, ids, similarities, measures, verified, truncated, keys }: NativeMatches,
   ) {
+    super();
     this.#method = method;
     this.offsets = offsets;
     this.ids = ids;
@@ -128,27 +129,4 @@ export class Matches<M extends IndexMethod = IndexMethod> implements Iterable<Fo
   *[Symbol.iterator](): IterableIterator<Found<Match<M>>> {
     for (let row = 0; row < this.length; row++) yield this.get(row);
   }
-
-  /** The rows, as objects. */
-  toJSON(): Match<M>[][] {
-    return [...this];
-  }
-
-  [inspect.custom](depth: number, options: object): string {
-    return rows('Matches', this, depth, options);
-  }
-}
-
-/** The first rows of a batch, for people. */
-export function rows(
-  name: string,
-  all: Iterable<unknown> & { readonly length: number; get(row: number): unknown },
-  depth: number,
-  options: object,
-): string {
-  const SHOWN = 10;
-  if (depth < 0) return `[${name}(${all.length})]`;
-  const first = Array.from({ length: Math.min(all.length, SHOWN) }, (_, row) => all.get(row));
-  const more = all.length > SHOWN ? ` … ${all.length - SHOWN} more` : '';
-  return `${name}(${all.length}) ${inspect(first, { ...options, depth })}${more}`;
 }

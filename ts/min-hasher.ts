@@ -17,6 +17,7 @@ import { given } from './given';
 import type { NativeMinHasher, NativeMinHashOptions, NativeSignatures } from './native';
 import { NATIVE } from './native-part';
 import * as check from './options';
+import { Rows } from './rows';
 import { whole } from './staging';
 
 /** How a text becomes a MinHash signature. */
@@ -77,7 +78,7 @@ export function nativeMinHashOptions(options: MinHashOptions): NativeMinHashOpti
 }
 
 /** Signatures of a batch, in columns: one typed array instead of one per text. */
-export class Signatures implements Iterable<Uint32Array> {
+export class Signatures extends Rows<Uint32Array> {
   /** The signature of text i is at `offsets[i]` to `offsets[i + 1] - 1` of the values; an empty text has none. */
   readonly offsets: Float64Array;
   /** All signatures, one after the other. */
@@ -85,6 +86,7 @@ export class Signatures implements Iterable<Uint32Array> {
 
   /** @internal */
   constructor({ offsets, values }: NativeSignatures) {
+    super();
     this.offsets = offsets;
     this.values = values;
   }
@@ -102,6 +104,11 @@ export class Signatures implements Iterable<Uint32Array> {
 
   *[Symbol.iterator](): IterableIterator<Uint32Array> {
     for (let row = 0; row < this.length; row++) yield this.get(row) ?? new Uint32Array();
+  }
+
+  /** An array of numbers for each text. */
+  override toJSON(): number[][] {
+    return Array.from(this, (signature) => [...signature]);
   }
 }
 

@@ -19,8 +19,10 @@ export declare class Cancel {
 
 /** Decides batches of documents in order. */
 export declare class NativeDeduper {
-  /** An empty state. */
-  constructor(options: NativeDedupOptions)
+  /** An empty state. `fingerprints`: decisions carry them. */
+  constructor(options: NativeDedupOptions, fingerprints: boolean)
+  /** What was pushed so far was there already: figures begin anew, positions go on. */
+  endKnown(): void
   /**
    * Decides the next documents, on the pool; no rows where everything is decided at the end. `keys` has a value of
    * the keep rule's field for each. One call at a time.
@@ -322,6 +324,9 @@ export interface NativeDecisions {
   distance: Float64Array
   /** A bit for each row. */
   truncated: Uint8Array
+  /** Where they were asked for, and which rows have one. */
+  fingerprints?: BigUint64Array
+  valid?: Uint8Array
 }
 
 /** How documents are compared. */

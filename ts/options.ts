@@ -138,6 +138,14 @@ export const string: Check<string> = (value, name) => {
   return value;
 };
 
+/** A field of an object, `a.b` for nested ones. */
+export const field: Check<string> = (value, name) => {
+  const path = string(value, name);
+  if (!path.split('.').includes('')) return path;
+  const expected = 'keys separated by dots, none of them empty';
+  throw typeError(`${name} must be ${expected}, got ${show(path)}`, 'ERR_INVALID_ARG_VALUE');
+};
+
 export function callback<T extends (...args: never[]) => unknown>(value: unknown, name: string): T {
   if (typeof value !== 'function')
     throw typeError(`${name} must be a function, got ${show(value)}`);

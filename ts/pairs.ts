@@ -1,13 +1,13 @@
 /** All pairs of near documents, in batches of columns, and how documents are linked. */
-import { inspect } from 'node:util';
 import { abortable } from './abort';
 import { bit } from './bitmap';
 import type { JobOptions } from './fingerprinter';
 import { SEARCH_JOB, type SearchOptions } from './index-calls';
-import { confirmed, type How, rows as shown } from './matches';
+import { confirmed, type How } from './matches';
 import type { IndexMethod } from './method';
 import type { NativePairBatch, NativePairs } from './native';
 import * as check from './options';
+import { Rows } from './rows';
 
 /** How to compare all documents with each other: as a search of each of them. */
 export type JoinOptions<M extends IndexMethod = IndexMethod> = Omit<SearchOptions<M>, 'limit'> &
@@ -44,7 +44,7 @@ export type Pair<M extends IndexMethod = IndexMethod> = {
 } & How<M>;
 
 /** Some pairs, in columns; rows become objects when they are read. */
-export class PairBatch<M extends IndexMethod = IndexMethod> implements Iterable<Pair<M>> {
+export class PairBatch<M extends IndexMethod = IndexMethod> extends Rows<Pair<M>> {
   /** The lower id of each pair. */
   readonly a: Float64Array;
   /** The higher id of each pair. */
@@ -61,6 +61,7 @@ export class PairBatch<M extends IndexMethod = IndexMethod> implements Iterable<
 
   /** @internal */
   constructor(method: M, batch: NativePairBatch) {
+    super();
     this.#method = method;
     this.a = batch.a;
     this.b = batch.b;
@@ -85,15 +86,6 @@ export class PairBatch<M extends IndexMethod = IndexMethod> implements Iterable<
 
   *[Symbol.iterator](): IterableIterator<Pair<M>> {
     for (let row = 0; row < this.length; row++) yield this.get(row) as Pair<M>;
-  }
-
-  /** The pairs, as objects. */
-  toJSON(): Pair<M>[] {
-    return [...this];
-  }
-
-  [inspect.custom](depth: number, options: object): string {
-    return shown('PairBatch', this, depth, options);
   }
 }
 

@@ -1,14 +1,39 @@
-/** Paths as callers give them. */
-import { resolve } from 'node:path';
+/** Names of files, as callers give them. */
 import { fileURLToPath } from 'node:url';
-import * as check from './options';
+import { typeError } from './errors';
+import { type Check, wrongType } from './options';
 
-/** The full path that a string or a `file:` URL names. */
-export const path: check.Check<string> = (value, name) => {
-  // Not instanceof: a URL of another realm is as good.
-  if (typeof value === 'object' && value !== null && 'href' in value) {
-    return fileURLToPath(String(value.href));
+/** A file: its path, or a `file:` URL. */
+export type Path = string | URL;
+
+/**
+ * The path of a file; a `file:` URL, of any realm, becomes one.
+ *
+ * @throws TypeError ERR_INVALID_ARG_VALUE for a URL that names no local file.
+ */
+export const path: Check<string> = (value, name) => {
+  if (typeof value === 'string') return value;
+  if (!isUrl(value)) throw wrongType(name, 'a path or a file: URL', value);
+  try {
+    return fileURLToPath(value.href);
+  } catch (cause) {
+    // Another protocol or host, or a separator that is escaped.
+    const error = typeError(
+      `${name} must be a path or the file: URL of a local file, got ${value.href}`,
+      'ERR_INVALID_ARG_VALUE',
+    );
+    throw Object.assign(error, { cause });
   }
-  if (typeof value !== 'string') throw check.wrongType(name, 'a string or a file: URL', value);
-  return resolve(value);
 };
+
+/** Whether something is a URL, as Node itself tells. */
+export function isUrl(value: unknown): value is URL {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'href' in value &&
+    typeof value.href === 'string' &&
+    'protocol' in value &&
+    typeof value.protocol === 'string'
+  );
+}

@@ -5,6 +5,7 @@ import {
   type Decision,
   Dictionary,
   dedup,
+  dedupFiles,
   Fingerprinter,
   Fingerprints,
   Idf,
@@ -16,6 +17,8 @@ import {
   minHash,
   type SharedIndex,
   type Stats,
+  type SimHashError,
+  type SimHashErrorCode,
   type Summary,
 } from '@x/simhash-native';
 import { type Level, LevelSentenceIndex } from '@x/simhash-native/level';
@@ -181,7 +184,90 @@ class Store implements Level {
 }
 const own: Promise<LevelSentenceIndex> = LevelSentenceIndex.open(new Store());
 
+// Any documents, where it is said what their text is.
+interface Row {
+  readonly id: number;
+  readonly body: string | undefined;
+}
+const rows: Row[] = [];
+const byField = dedup(rows, { text: 'body', key: 'id', onMissing: 'reject' });
+const byFunction: AsyncGenerator<Decision<Row>, Summary> = dedup(rows, {
+  text: (row) => row.body,
+  key: ({ id }) => id,
+  keep: (members) => members.findIndex(({ id }) => id > 0),
+});
+const summary: Promise<Summary> = byField.summary;
+dedup(rows.values(), { text: 'body', known: new Set(rows) });
+dedup(new ReadableStream<Row>(), { text: ({ body }) => body });
+dedup(['x', new Uint8Array(1), { text: 'y' }], { known: ['z'], fingerprint: true });
+// @ts-expect-error a row has no text of its own
+dedup(rows);
+// @ts-expect-error nor beside other options
+dedup(rows, { key: 'id' });
+// @ts-expect-error a number is no text
+dedup(rows, { text: ({ id }) => id });
+// @ts-expect-error a row has no such field
+dedup(rows, { text: (row) => row.title });
+// @ts-expect-error a boolean is no key
+dedup(['x'], { key: () => true });
+// @ts-expect-error unknown rule
+dedup(['x'], { onMissing: 'skip' });
+// @ts-expect-error known documents are of the same kind
+dedup(['x'], { known: [1] });
+// @ts-expect-error no option of streams
+dedup(['x'], { textField: 'body' });
+// @ts-expect-error unknown option
+dedup(['x'], { minSimilarty: 0.9 });
+
+// Errors say which of the known codes they have.
+function isFull(error: SimHashError): boolean {
+  // @ts-expect-error no such code
+  if (error.code === 'ERR_SIMHASH_FULL') return true;
+  const code: SimHashErrorCode = error.code;
+  return code === 'ERR_SIMHASH_INDEX_FULL';
+}
+dedupFiles([new URL('file:///a'), 'b'], new URL('file:///c'), { rejects: new URL('file:///d') });
+new Dictionary(new URL('file:///a'));
+// @ts-expect-error a number is no file
+dedupFiles(1, 'out');
+// @ts-expect-error options of a stream
+dedupFiles('in', 'out', { text: 'body' });
+
+// `status` says what a decision has.
+function told(decision: Decision<Row>): unknown[] {
+  const { index, duplicateOf, similarity, duplicateKey, reason } = decision;
+  switch (decision.status) {
+    case 'kept': {
+      // @ts-expect-error it duplicates nothing
+      const of: number = decision.duplicateOf;
+      return [of, decision.fingerprint satisfies bigint | undefined];
+    }
+    case 'duplicate': {
+      const of: number = decision.duplicateOf;
+      return [of, decision.duplicateKey satisfies string | number | undefined];
+    }
+    case 'known': {
+      const of: number = decision.duplicateOfKnown;
+      // @ts-expect-error it is no document of the stream
+      const other: number = decision.duplicateOf;
+      return [of, other];
+    }
+    case 'rejected': {
+      const why: string = decision.reason;
+      // @ts-expect-error it was not compared
+      const similar: number = decision.similarity;
+      return [why, similar];
+    }
+    default:
+      return [decision satisfies never, index, duplicateOf, similarity, duplicateKey, reason];
+  }
+}
+
 export default [
+  isFull,
+  told,
+  byFunction,
+  summary,
   ...[all, similar, group, levels, words, table, value, many, many2, found, row, stream, own],
   ...[methods, opened, tables, stats, others, shared, wrong],
 ];

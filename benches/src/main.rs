@@ -10,6 +10,7 @@ mod corpus;
 mod fingerprint;
 mod fingerprints;
 mod join;
+mod live;
 mod memory;
 mod minhash;
 mod overlap;
@@ -33,6 +34,7 @@ const BENCHES: &[(&str, Bench)] = &[
     ("join", join::run),
     ("plans", plans::run),
     ("overlap", overlap::run),
+    ("live", live::run),
     ("minhash", minhash::run),
     ("fingerprint", fingerprint::run),
     ("corpora", fingerprint::corpora),

@@ -3,7 +3,7 @@
 
 use crate::corpus::Corpus;
 use crate::report::{Report, Row, Settings};
-use simhash_index::bands::{BandIndex, BandOptions, BandPlan, BandSearch};
+use simhash_index::bands::{BandIndex, BandItem, BandOptions, BandPlan, BandSearch};
 use simhash_sketch::minhash::{MinHashOptions, MinHasher, Scheme};
 use simhash_text::feature::hash;
 use std::collections::BTreeSet;
@@ -102,8 +102,8 @@ fn index(settings: &Settings) -> Result<Vec<Row>, String> {
     let wrong = |error: simhash_index::IndexError| error.to_string();
     let count = if settings.seconds < 0.1 { INDEXED / 20 } else { INDEXED };
     let mut random = crate::report::Random(1);
-    let signatures: Vec<Vec<u32>> =
-        (0..count).map(|_| (0..128).map(|_| random.next() as u32).collect()).collect();
+    let mut signature = || (0..128).map(|_| random.next() as u32).collect::<Vec<_>>();
+    let signatures: Vec<BandItem> = (0..count).map(|_| signature().into()).collect();
     let plan = BandPlan::new(16, 8).map_err(wrong)?;
     let index = BandIndex::new(&BandOptions::new(plan)).map_err(wrong)?;
     let start = crate::clock::cpu_seconds();

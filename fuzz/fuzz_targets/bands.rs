@@ -5,7 +5,7 @@
 use libfuzzer_sys::fuzz_target;
 use simhash_fuzz::{Edits, FRAMES, edit, reseal};
 use simhash_index::Window;
-use simhash_index::bands::{BandIndex, BandOptions, BandPlan, BandSearch, Signatures};
+use simhash_index::bands::{BandIndex, BandItem, BandOptions, BandPlan, BandSearch, Signatures};
 use std::sync::LazyLock;
 
 const PLAN: BandPlan = BandPlan { bands: 2, rows: 2 };
@@ -15,13 +15,18 @@ fn signature(row: u32) -> Vec<u32> {
     (0..4).map(|position| (row / 2).wrapping_mul(0x9E37_79B9).rotate_left(position * 7)).collect()
 }
 
+/// Signatures, and a text without one now and then.
+fn item(row: u32) -> BandItem {
+    if row % 7 == 6 { BandItem::exact(u128::from(row) << 60) } else { signature(row).into() }
+}
+
 static IMAGE: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let mut options = BandOptions::new(PLAN);
     options.signatures = Some(Signatures { hashes: 4, threshold: 0.5 });
     options.window = Some(Window { max_age: None, max_count: None });
     let index = BandIndex::new(&options).expect("the options are valid");
     for row in 0..DOCUMENTS {
-        index.add(&signature(row)).expect("an empty index has room");
+        index.add(item(row)).expect("an empty index has room");
     }
     let mut image = Vec::new();
     index.save(&mut image).expect("a vector takes every byte");
@@ -36,7 +41,10 @@ fn use_it(index: &BandIndex) {
         let mut signature = signature(row);
         signature.resize(length, 7);
         let found = index
-            .search(&signature, BandSearch { limit: Some(100), ..BandSearch::default() })
+            .search(
+                BandItem::from(signature),
+                BandSearch { limit: Some(100), ..BandSearch::default() },
+            )
             .expect("the signature has the right length");
         assert!(found.matches.iter().all(|found| index.has(found.id)));
     }
@@ -47,7 +55,7 @@ fn use_it(index: &BandIndex) {
     for id in 0..u64::from(DOCUMENTS) {
         assert_eq!(index.delete(id).unwrap(), again.delete(id).unwrap());
     }
-    let _ = index.check_and_add(&vec![1; length]);
+    let _ = index.check_and_add(BandItem::from(vec![1; length]));
 }
 
 fuzz_target!(|input: (&[u8], u32, u8, Edits)| {

@@ -16,7 +16,7 @@ fn text(row: u64) -> Text {
 
 fn saved(index: &ExactIndex) -> Vec<u8> {
     let mut image = Vec::new();
-    index.write(index.snapshot(), &mut image, "").expect("a vector takes every byte");
+    index.save(&mut image).expect("a vector takes every byte");
     image
 }
 

@@ -4,7 +4,9 @@
 
 use libfuzzer_sys::fuzz_target;
 use simhash_fuzz::{Edits, edit};
-use simhash_index::sentences::{SentenceIndex, SentenceItem, SentenceOptions, StoreOptions};
+use simhash_index::sentences::{
+    SentenceIndex, SentenceItem, SentenceOptions, SentenceSearch, StoreOptions,
+};
 use simhash_index::{AddOptions, Window};
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -62,7 +64,7 @@ static KEPT: LazyLock<(Vec<u8>, Vec<u8>, Vec<u8>)> = LazyLock::new(|| {
 fn use_it(index: &SentenceIndex) {
     let live = index.len();
     for row in 0..DOCUMENTS {
-        let found = index.search(&item(row), Some(100)).unwrap();
+        let found = index.search(&item(row), SentenceSearch::at_most(100)).unwrap();
         assert!(found.matches.iter().all(|found| index.has(found.id)));
     }
     let again =

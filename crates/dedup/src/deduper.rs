@@ -29,16 +29,20 @@ pub struct Decision {
     /// A limit (`max_verifications`, `max_bucket`) cut the candidates of this text, kept or not: an original, or a better one,
     /// may have been missed.
     pub truncated: bool,
+    /// The document's fingerprint, by [`Deduper::with_fingerprints`] and [`Method::SimHash`](crate::Method::SimHash) only; `None`
+    /// for a text too short to have one.
+    pub fingerprint: Option<u64>,
 }
 
 impl Decision {
-    fn kept(index: u64, truncated: bool) -> Self {
-        Self { index, duplicate_of: None, similarity: None, distance: None, truncated }
+    fn kept(index: u64, truncated: bool, fingerprint: Option<u64>) -> Self {
+        let (duplicate_of, similarity, distance) = (None, None, None);
+        Self { index, duplicate_of, similarity, distance, truncated, fingerprint }
     }
 
-    fn duplicate(index: u64, of: u64, relation: Relation, truncated: bool) -> Self {
+    fn duplicate(of: u64, relation: Relation, kept: Self) -> Self {
         let Relation { similarity, distance } = relation;
-        Self { index, duplicate_of: Some(of), similarity, distance, truncated }
+        Self { duplicate_of: Some(of), similarity, distance, ..kept }
     }
 }
 
@@ -61,9 +65,22 @@ pub struct Deduper {
 }
 
 enum State {
-    OnArrival { decider: Box<Decider>, kept: Kept, tally: Tally },
+    OnArrival(Box<Arriving>),
     AtTheEnd { gathered: Box<Gathered>, texts: All, bytes: u64, chosen: Vec<u32> },
     Ended(Summary),
+}
+
+/// Documents that are decided as they come.
+struct Arriving {
+    decider: Decider,
+    kept: Kept,
+    tally: Tally,
+    /// Whether decisions carry them.
+    fingerprints: bool,
+    /// How many documents have come.
+    count: u64,
+    /// Texts of known documents whose candidates were cut.
+    known_truncated: u64,
 }
 
 impl Deduper {
@@ -77,11 +94,43 @@ impl Deduper {
             let gathered = Box::new(Gathered::new(options, decider));
             State::AtTheEnd { gathered, texts: All::default(), bytes: 0, chosen: Vec::new() }
         } else {
-            let decider = Box::new(decider);
-            State::OnArrival { decider, kept: Kept::default(), tally: Tally::default() }
+            State::OnArrival(Box::new(Arriving {
+                decider,
+                kept: Kept::default(),
+                tally: Tally::default(),
+                fingerprints: false,
+                count: 0,
+                known_truncated: 0,
+            }))
         };
         let keep = options.keep.clone();
         Ok(Self { state, keep, started: Instant::now(), stopped: false })
+    }
+
+    /// The same with fingerprints in its decisions. Decided at the end: 16 bytes more per document.
+    #[must_use]
+    pub fn with_fingerprints(mut self) -> Self {
+        match &mut self.state {
+            State::OnArrival(arriving) => arriving.fingerprints = true,
+            State::AtTheEnd { gathered, .. } => gathered.keep_fingerprints(),
+            State::Ended(_) => {}
+        }
+        self
+    }
+
+    /// What was pushed so far was there already: figures begin anew, positions go on. Clusters are then those that a later
+    /// document is a duplicate in.
+    ///
+    /// # Errors
+    /// [`DedupError::Option`] where decisions come at the end: a known document may lose its place to a later one there.
+    pub fn end_known(&mut self) -> Result<(), DedupError> {
+        let State::OnArrival(arriving) = &mut self.state else {
+            let expected = "beside the first of a representative's cluster";
+            return Err(DedupError::Option { argument: "known", value: "given".into(), expected });
+        };
+        arriving.tally.restart();
+        arriving.known_truncated = arriving.decider.truncated();
+        Ok(())
     }
 
     /// Decides the next documents; one decision each, in order, or none before the end.
@@ -127,7 +176,7 @@ impl Deduper {
     pub fn clusters(&self) -> Vec<Vec<u32>> {
         match &self.state {
             State::AtTheEnd { gathered, .. } => gathered.clusters(),
-            State::OnArrival { .. } | State::Ended(_) => Vec::new(),
+            State::OnArrival(_) | State::Ended(_) => Vec::new(),
         }
     }
 
@@ -161,7 +210,7 @@ impl Deduper {
         let ended = State::Ended(self.summary());
         let (mut gathered, texts, bytes, chosen) = match std::mem::replace(&mut self.state, ended) {
             State::AtTheEnd { gathered, texts, bytes, chosen } => (gathered, texts, bytes, chosen),
-            State::OnArrival { .. } | State::Ended(_) => return Ok(Vec::new()),
+            State::OnArrival(_) | State::Ended(_) => return Ok(Vec::new()),
         };
         gathered.settle(&texts, |place| texts.0[place as usize].len(), cancel)?;
         let settled = gathered.into_settled(&chosen);
@@ -172,14 +221,13 @@ impl Deduper {
             let mut relations = settled.relations(from..to, &texts, cancel)?.into_iter();
             for place in from..to {
                 let index = u64::from(place);
-                let truncated = settled.is_truncated(place);
+                let fingerprint = settled.fingerprint(place);
+                let kept = Decision::kept(index, settled.is_truncated(place), fingerprint);
                 let duplicate =
                     settled.original(place).and_then(|of| Some((of, relations.next()?)));
                 decisions.push(match duplicate {
-                    None => Decision::kept(index, truncated),
-                    Some((of, relation)) => {
-                        Decision::duplicate(index, u64::from(of), relation, truncated)
-                    }
+                    None => kept,
+                    Some((of, relation)) => Decision::duplicate(u64::from(of), relation, kept),
                 });
             }
             from = to;
@@ -191,10 +239,10 @@ impl Deduper {
     /// The figures so far; `seconds` since the state was made. What is decided at the end is counted there.
     pub fn summary(&self) -> Summary {
         let figures = match &self.state {
-            State::OnArrival { decider, tally, .. } => Summary {
-                truncated: decider.truncated(),
-                index_bytes: decider.bytes(),
-                ..tally.summary.clone()
+            State::OnArrival(arriving) => Summary {
+                truncated: arriving.decider.truncated() - arriving.known_truncated,
+                index_bytes: arriving.decider.bytes(),
+                ..arriving.tally.summary.clone()
             },
             State::AtTheEnd { texts, bytes, .. } => {
                 Summary { read: texts.0.len() as u64, bytes: *bytes, ..Summary::default() }
@@ -218,16 +266,13 @@ impl Deduper {
     ) -> Result<(), DedupError> {
         match &mut self.state {
             State::Ended(_) => return Err(DedupError::Stopped),
-            State::OnArrival { decider, kept, tally } => {
+            State::OnArrival(arriving) => {
+                let Arriving { decider, kept, .. } = &mut **arriving;
                 let mut documents = decider.documents(batch.iter().copied(), cancel)?;
                 let verdicts = decider.represent(&mut documents, kept, cancel)?;
-                let verifies = decider.verifies();
                 let rows = documents.iter().zip(verdicts);
-                decisions.extend(
-                    rows.map(|(document, verdict)| {
-                        record(document, verdict, kept, tally, verifies)
-                    }),
-                );
+                decisions
+                    .extend(rows.map(|(document, verdict)| arriving.record(document, verdict)));
             }
             State::AtTheEnd { gathered, texts, bytes, .. } => {
                 texts.0.extend(batch.iter().map(|&text| Box::from(text)));
@@ -253,31 +298,31 @@ impl Deduper {
     }
 }
 
-fn record(
-    document: &Document<'_>,
-    verdict: Verdict,
-    kept: &mut Kept,
-    tally: &mut Tally,
-    verifies: bool,
-) -> Decision {
-    let index = tally.summary.read;
-    let Verdict { outcome, truncated, .. } = verdict;
-    tally.count(&document.prepared, outcome);
-    tally.summary.bytes += document.text.len() as u64;
-    match outcome {
-        Outcome::New { empty } => {
-            if !empty {
-                kept.indices.push(index);
-                if verifies {
-                    // A document without a sketch is never verified.
-                    let verified = !document.prepared.sketch.is_none();
-                    kept.texts.push(if verified { document.text.into() } else { "".into() });
+impl Arriving {
+    fn record(&mut self, document: &Document<'_>, verdict: Verdict) -> Decision {
+        let Document { text, prepared } = document;
+        let index = self.count;
+        self.count += 1;
+        let Verdict { outcome, truncated, .. } = verdict;
+        self.tally.count(prepared, outcome);
+        self.tally.summary.bytes += text.len() as u64;
+        let fingerprint = self.fingerprints.then(|| prepared.sketch.fingerprint()).flatten();
+        let decision = Decision::kept(index, truncated, fingerprint);
+        match outcome {
+            Outcome::New { empty } => {
+                if !empty {
+                    self.kept.indices.push(index);
+                    if self.decider.verifies() {
+                        // A document without a sketch is never verified.
+                        let verified = !prepared.sketch.is_none();
+                        self.kept.texts.push(if verified { (*text).into() } else { "".into() });
+                    }
                 }
+                decision
             }
-            Decision::kept(index, truncated)
-        }
-        Outcome::Duplicate { of, relation } => {
-            Decision::duplicate(index, kept.indices[of as usize], relation, truncated)
+            Outcome::Duplicate { of, relation } => {
+                Decision::duplicate(self.kept.indices[of as usize], relation, decision)
+            }
         }
     }
 }

@@ -67,6 +67,12 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
+    /// Counts from 0 again; documents keep their numbers of keeping.
+    pub(crate) fn restart(&mut self) {
+        self.summary = Summary::default();
+        self.has_duplicates.fill(false);
+    }
+
     /// Counts a document that was decided.
     pub(crate) fn count(&mut self, prepared: &Prepared, outcome: Outcome) {
         let summary = &mut self.summary;

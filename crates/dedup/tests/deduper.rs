@@ -7,6 +7,7 @@ use common::{corpus, decisions, decisions_keyed, on_threads, oracle, oracle_keye
 use proptest::prelude::*;
 use simhash_dedup::{Cluster, DedupError, DedupOptions, Deduper, Keep, Key, Method};
 use simhash_index::bands::BandPlan;
+use simhash_sketch::{Fingerprinter, Scratch};
 use std::sync::atomic::AtomicBool;
 
 fn method() -> impl Strategy<Value = Method> {
@@ -488,4 +489,89 @@ fn a_cancelled_deduper_stays_stopped() {
     assert!(matches!(cancelled, Err(DedupError::Cancelled)), "{cancelled:?}");
     let later = deduper.push(&texts, &AtomicBool::new(false));
     assert!(matches!(later, Err(DedupError::Stopped)), "{later:?}");
+}
+
+#[test]
+fn decisions_carry_the_fingerprint_of_their_text_where_it_is_asked_for() {
+    let texts = [
+        "第一季度营业收入同比增长百分之十二净利润同比增长百分之八",
+        "短文",
+        "第一季度营业收入同比增长百分之十二净利润同比增长百分之九",
+        "",
+        "第一季度营业收入同比增长百分之十二净利润同比增长百分之八",
+        "今天上午北京市召开新闻发布会介绍城市交通建设的最新进展情况，会议由市长主持",
+    ];
+    let cancel = AtomicBool::new(false);
+    for cluster in [Cluster::Representative, Cluster::Components] {
+        for keep in [Keep::First, Keep::Last, Keep::Longest] {
+            for batch in [1, 4] {
+                let options = DedupOptions { cluster, keep: keep.clone(), ..simhash(8) };
+                let by = Fingerprinter::new(&options.fingerprinter).unwrap();
+                let mut deduper = Deduper::new(&options).unwrap().with_fingerprints();
+                let mut found = Vec::new();
+                for texts in texts.chunks(batch) {
+                    found.extend(deduper.push(texts, &cancel).unwrap());
+                }
+                found.extend(deduper.finish(&cancel).unwrap());
+                let (plain, _) = decisions(&texts, &options, batch);
+                for ((text, decision), plain) in texts.iter().zip(found).zip(plain) {
+                    let fingerprint = by.sketch(text, &mut Scratch::default()).fingerprint;
+                    assert_eq!(decision, simhash_dedup::Decision { fingerprint, ..plain });
+                    assert_eq!(fingerprint.is_some(), text.len() > 6);
+                    assert_eq!(plain.fingerprint, None);
+                }
+            }
+        }
+    }
+    let mut other = Deduper::new(&DedupOptions::default()).unwrap().with_fingerprints();
+    assert_eq!(other.push(&texts, &cancel).unwrap()[0].fingerprint, None);
+}
+
+proptest! {
+    #[test]
+    fn known_documents_decide_and_do_not_count(
+        texts in corpus(0..40), cut in 0usize..40, method in method(), batch in 1usize..12,
+    ) {
+        let options = DedupOptions { method, ..DedupOptions::default() };
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let (known, new) = texts.split_at(cut.min(texts.len()));
+        let (joined, all) = decisions(&texts, &options, batch);
+        let (_, before) = decisions(known, &options, batch);
+        let cancel = AtomicBool::new(false);
+        let mut deduper = Deduper::new(&options).unwrap();
+        deduper.push(known, &cancel).unwrap();
+        deduper.end_known().unwrap();
+        let mut found = Vec::new();
+        for texts in new.chunks(batch) {
+            found.extend(deduper.push(texts, &cancel).unwrap());
+        }
+        prop_assert_eq!(&found, &joined[known.len()..]);
+        let (summary, all, before) = (deduper.summary(), all.summary(), before.summary());
+        prop_assert_eq!(summary.read, new.len() as u64);
+        prop_assert_eq!(summary.kept, all.kept - before.kept);
+        prop_assert_eq!(summary.duplicates, all.duplicates - before.duplicates);
+        prop_assert_eq!(summary.truncated, all.truncated - before.truncated);
+        prop_assert_eq!(summary.empty, all.empty - before.empty);
+        prop_assert_eq!(summary.short, all.short - before.short);
+        prop_assert_eq!(summary.bytes, all.bytes - before.bytes);
+        prop_assert_eq!(summary.index_bytes, all.index_bytes);
+        let mut originals: Vec<_> = found.iter().filter_map(|each| each.duplicate_of).collect();
+        originals.sort_unstable();
+        originals.dedup();
+        prop_assert_eq!(summary.clusters, originals.len() as u64);
+    }
+}
+
+#[test]
+fn where_the_end_decides_there_are_no_known_documents() {
+    for options in [
+        DedupOptions { keep: Keep::Last, ..DedupOptions::default() },
+        DedupOptions { cluster: Cluster::Components, ..DedupOptions::default() },
+    ] {
+        let refused = Deduper::new(&options).unwrap().end_known();
+        assert!(
+            matches!(refused, Err(DedupError::Option { argument: "known", .. })),
+            "{refused:?}"
+        );
+    }
 }

@@ -121,6 +121,15 @@ fn doors(
     vec![first, places(all.into_iter()), places(halved.into_iter())]
 }
 
+/// The first of what a place is connected with.
+fn root(group: &mut [usize], mut place: usize) -> usize {
+    while group[place] != place {
+        group[place] = group[group[place]];
+        place = group[place];
+    }
+    place
+}
+
 fn compare(method: Method, kind: &LiveMethod, verify: Verify, texts: &[&str]) {
     let (expected, cut) = batch(method, verify, texts);
     for (decided, also_cut) in doors(kind, verify, texts) {
@@ -130,13 +139,6 @@ fn compare(method: Method, kind: &LiveMethod, verify: Verify, texts: &[&str]) {
         }
         // Documents that a limit touched, and all that either answer connects with them, may differ.
         let mut group: Vec<usize> = (0..texts.len()).collect();
-        fn root(group: &mut [usize], mut place: usize) -> usize {
-            while group[place] != place {
-                group[place] = group[group[place]];
-                place = group[place];
-            }
-            place
-        }
         for (place, (a, b)) in decided.iter().zip(&expected).enumerate() {
             for of in [a.0, b.0].into_iter().flatten() {
                 let (a, b) = (root(&mut group, place), root(&mut group, of as usize));

@@ -173,14 +173,14 @@ proptest! {
                         found.extend(more.iter().map(|pair| (pair.a, pair.b.id)));
                     }
                     // Where all texts are known: the pairs that a look at each document finds.
-                    if longest_text == Some(65_536) {
+                    if longest_text == Some(65_536) || method == "exact" {
                         prop_assert_eq!(found, model.pairs());
                     }
                 }
                 Step_::Reopen => {
                     let bytes = saved(&index);
                     index = LiveIndex::open(&mut bytes.as_slice(), &options(method)).unwrap();
-                    prop_assert_eq!(index.options().stored, stored);
+                    prop_assert_eq!(index.options().stored, model.options.stored);
                     prop_assert_eq!(index.options().verify, verify);
                     // The plan that was chosen is known by its name then.
                     if method != "simhash" {
@@ -381,7 +381,7 @@ fn one_key_for_all_documents_costs_what_is_alive() {
 #[test]
 fn at_its_bound_of_memory_an_index_refuses_additions_and_goes_on_answering() {
     for method in methods() {
-        let memory = Some(6 << 20);
+        let memory = Some(if method == "exact" { 3 << 20 } else { 6 << 20 });
         let index = LiveIndex::new(&LiveOptions { memory, ..options(method) }).unwrap();
         let mut added = 0;
         let error = loop {
@@ -463,7 +463,7 @@ fn a_file_names_what_made_it() {
         index.add(&document(&index, text), Some("李白"), Some(1)).unwrap();
         index.snapshot().write_file(&path, &NEVER).unwrap();
         let opened = LiveIndex::open_file(&path, &options(method), &NEVER).unwrap();
-        assert_eq!((opened.len(), opened.options().stored), (1, stored));
+        assert_eq!((opened.len(), opened.options().stored), (1, index.options().stored));
         assert_eq!((opened.key_of(0).as_deref(), opened.window()), (Some("李白"), window));
         let refused = |options: &LiveOptions| match LiveIndex::open_file(&path, options, &NEVER) {
             Err(DedupError::Index(IndexError::File(FileError::Mismatch {
@@ -520,7 +520,8 @@ fn a_snapshot_has_the_keys_and_texts_of_its_moment() {
         assert_eq!(opened.len(), 3000);
         for number in 0..3000_u64 {
             assert_eq!(opened.key_of(number), Some(format!("key {}", number % 2000)));
-            assert_eq!(opened.text_of(number), Some(format!("短{number}")));
+            let text = (method != "exact").then(|| format!("短{number}"));
+            assert_eq!(opened.text_of(number), text);
         }
         let ids = ["key 7", "key 500", "key 1500"].map(|key| opened.id_of(key));
         assert_eq!(ids, [Some(2007), Some(2500), Some(1500)]);
@@ -558,7 +559,8 @@ fn a_single_call_is_done_while_a_batch_is_under_way() {
             assert_eq!(ids.len(), documents.len());
             assert!(!ids.contains(&single));
             for (number, &id) in ids.iter().enumerate().step_by(997) {
-                assert_eq!(index.text_of(id), Some(format!("短{number}")));
+                let text = (method != "exact").then(|| format!("短{number}"));
+                assert_eq!(index.text_of(id), text);
                 assert!(index.delete(id).unwrap());
             }
             single < ids[ids.len() - 1]

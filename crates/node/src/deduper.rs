@@ -126,10 +126,16 @@ pub struct NativeDecisions {
     /// A bit for each row.
     #[napi(ts_type = "Uint8Array")]
     pub truncated: Column<u8>,
+    /// Where they were asked for, and which rows have one.
+    #[napi(ts_type = "BigUint64Array")]
+    pub fingerprints: Option<Column<u64>>,
+    #[napi(ts_type = "Uint8Array")]
+    pub valid: Option<Column<u8>>,
 }
 
 impl NativeDecisions {
-    fn of(decisions: &[Decision]) -> Self {
+    fn of(decisions: &[Decision], fingerprints: bool) -> Self {
+        let fingerprint = |decision: &Decision| decision.fingerprint;
         let column = |value: fn(&Decision) -> Option<f64>| {
             Column(decisions.iter().map(|decision| value(decision).unwrap_or(f64::NAN)).collect())
         };
@@ -138,6 +144,12 @@ impl NativeDecisions {
             similarity: column(|decision| decision.similarity),
             distance: column(|decision| decision.distance.map(f64::from)),
             truncated: bitmap(decisions.iter().map(|decision| decision.truncated)),
+            fingerprints: fingerprints.then(|| {
+                let values = decisions.iter().map(fingerprint).map(Option::unwrap_or_default);
+                Column(values.collect())
+            }),
+            valid: fingerprints
+                .then(|| bitmap(decisions.iter().map(|each| fingerprint(each).is_some()))),
         }
     }
 }
@@ -155,15 +167,26 @@ pub struct NativeDocumentClusters {
 #[napi]
 pub struct NativeDeduper {
     core: Arc<Mutex<Deduper>>,
+    fingerprints: bool,
 }
 
 #[napi]
 impl NativeDeduper {
-    /// An empty state.
+    /// An empty state. `fingerprints`: decisions carry them.
     #[napi(constructor, catch_unwind)]
-    pub fn new(options: NativeDedupOptions<'_>) -> js::Result<Self> {
-        let core = caught(|| Ok(Deduper::new(&options.core()?)?))?;
-        Ok(Self { core: Arc::new(Mutex::new(core)) })
+    pub fn new(options: NativeDedupOptions<'_>, fingerprints: bool) -> js::Result<Self> {
+        let core = caught(|| {
+            let core = Deduper::new(&options.core()?)?;
+            Ok(if fingerprints { core.with_fingerprints() } else { core })
+        })?;
+        Ok(Self { core: Arc::new(Mutex::new(core)), fingerprints })
+    }
+
+    /// What was pushed so far was there already: figures begin anew, positions go on.
+    #[napi(catch_unwind)]
+    pub fn end_known(&self) -> js::Result<()> {
+        let mut deduper = self.core.try_lock().ok_or_else(busy)?;
+        Ok(deduper.end_known().map_err(Failure::from)?)
     }
 
     /// Decides the next documents, on the pool; no rows where everything is decided at the end. `keys` has a value of
@@ -180,13 +203,14 @@ impl NativeDeduper {
     ) -> js::Result<Object<'env>> {
         let texts = Texts::many(&texts, "docs", Accept::Texts)?;
         let keys: Vec<Key> = keys.into_iter().map(key).collect();
-        let core = Arc::clone(&self.core);
+        let (core, fingerprints) = (Arc::clone(&self.core), self.fingerprints);
         let work = move |flag: &AtomicBool| {
             let strings: Vec<String> = (0..texts.len()).map(|row| string(&texts, row)).collect();
             let borrowed: Vec<&str> = strings.iter().map(String::as_str).collect();
             // Waiting here could wait for this very thread: a pool's thread takes other jobs while it waits.
             let mut deduper = core.try_lock().ok_or_else(busy)?;
-            Ok(NativeDecisions::of(&deduper.push_keyed(&borrowed, &keys, flag)?))
+            let decisions = deduper.push_keyed(&borrowed, &keys, flag)?;
+            Ok(NativeDecisions::of(&decisions, fingerprints))
         };
         task::start(env, Place::Shared, cancel, work, |_| {})
     }
@@ -214,10 +238,10 @@ impl NativeDeduper {
     /// The decisions that are due at the end, of all documents in order.
     #[napi(catch_unwind, ts_return_type = "Promise<NativeDecisions>")]
     pub fn finish<'env>(&self, env: &'env Env, cancel: &Cancel) -> js::Result<Object<'env>> {
-        let core = Arc::clone(&self.core);
+        let (core, fingerprints) = (Arc::clone(&self.core), self.fingerprints);
         let work = move |flag: &AtomicBool| {
             let mut deduper = core.try_lock().ok_or_else(busy)?;
-            Ok(NativeDecisions::of(&deduper.finish(flag)?))
+            Ok(NativeDecisions::of(&deduper.finish(flag)?, fingerprints))
         };
         task::start(env, Place::Shared, cancel, work, |_| {})
     }

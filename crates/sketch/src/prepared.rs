@@ -36,6 +36,11 @@ impl MethodSketch {
     pub fn is_none(&self) -> bool {
         matches!(self, Self::None)
     }
+
+    /// The fingerprint, where it is one.
+    pub fn fingerprint(&self) -> Option<u64> {
+        if let Self::Fingerprint(value) = self { Some(*value) } else { None }
+    }
 }
 
 /// What is made of texts for a method.

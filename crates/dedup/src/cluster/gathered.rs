@@ -12,7 +12,7 @@ const BATCH_BYTES: usize = 1 << 20;
 
 /// What is known of the documents while they come in.
 ///
-/// Memory per document: 4 bytes, 4 more for representatives, its key where the keep rule has one (24 bytes and the field's
+/// Memory per document: 4 bytes, 4 more for representatives, 16 for fingerprints that are asked for, its key where the keep rule has one (24 bytes and the field's
 /// length), 8 when everything is decided; 4 per different text or kept document, and what the [`Decider`] states.
 pub(crate) struct Gathered {
     decider: Decider,
@@ -24,6 +24,8 @@ pub(crate) struct Gathered {
     /// By document, where clusters are around one: that one.
     originals: Vec<u32>,
     keys: Vec<Key>,
+    /// By document, where they are asked for.
+    fingerprints: Option<Vec<Option<u64>>>,
     short: u64,
 }
 
@@ -41,8 +43,14 @@ impl Gathered {
             documents: Vec::new(),
             originals: Vec::new(),
             keys: Vec::new(),
+            fingerprints: None,
             short: 0,
         }
+    }
+
+    /// Keeps fingerprints of what is taken from now on.
+    pub(crate) fn keep_fingerprints(&mut self) {
+        self.fingerprints = Some(Vec::new());
     }
 
     pub(crate) fn decider(&self) -> &Decider {
@@ -84,6 +92,12 @@ impl Gathered {
         texts: &dyn Texts,
         cancel: &AtomicBool,
     ) -> Result<(), DedupError> {
+        if let Some(fingerprints) = &mut self.fingerprints {
+            fingerprints.resize(self.texts.len(), None);
+            for (&place, document) in places.iter().zip(&*documents) {
+                fingerprints[place as usize] = document.prepared.sketch.fingerprint();
+            }
+        }
         let known = ByDocument { texts, documents: &self.documents };
         if self.decider.components().is_some() {
             let numbers = self.decider.connect(documents, &known, cancel)?;
@@ -197,7 +211,8 @@ impl Gathered {
         }
         summary.truncated = self.decider.truncated();
         summary.index_bytes = self.decider.bytes();
-        Settled { decider: self.decider, texts: self.texts, originals, summary }
+        let fingerprints = self.fingerprints.unwrap_or_default();
+        Settled { decider: self.decider, texts: self.texts, originals, fingerprints, summary }
     }
 }
 
@@ -208,6 +223,8 @@ pub(crate) struct Settled {
     texts: Vec<u32>,
     /// By document: the one that is kept for it, often itself.
     originals: Vec<u32>,
+    /// By document, where they were asked for.
+    fingerprints: Vec<Option<u64>>,
     /// Counts of the documents; nothing about records, bytes and time.
     pub(crate) summary: Summary,
 }
@@ -226,6 +243,11 @@ impl Settled {
     /// Whether a limit cut the candidates of this document's text.
     pub(crate) fn is_truncated(&self, place: u32) -> bool {
         self.decider.is_truncated(self.texts[place as usize])
+    }
+
+    /// The fingerprint of this document, where they were asked for and it has one.
+    pub(crate) fn fingerprint(&self, place: u32) -> Option<u64> {
+        self.fingerprints.get(place as usize).copied().flatten()
     }
 
     /// How each duplicate among `places` relates to its original, in order.

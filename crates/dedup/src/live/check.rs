@@ -23,7 +23,7 @@ impl<K: Method> Engine<K> {
         texts: &dyn Fn(u64) -> Texts<'a>,
     ) -> Result<Step, DedupError> {
         if self.checks_alone() {
-            let outcome = self.index.check_and_add_with(self.item(document)?, how)?;
+            let outcome = self.index.check_and_add_with(Self::item(document)?, how)?;
             return Ok(Step::Done(alone::<K>(document, outcome)));
         }
         self.index.admit(how.at.as_slice())?;
@@ -42,7 +42,7 @@ impl<K: Method> Engine<K> {
         threads: usize,
         cancel: &AtomicBool,
     ) -> Result<Vec<Checked>, DedupError> {
-        let items = self.items(documents)?;
+        let items = Self::items(documents)?;
         if self.checks_alone() {
             let (index, each) = (&self.index, documents.iter());
             let all = index.check_and_add_many(&items, times, on_duplicate, threads, cancel)?;
@@ -77,7 +77,7 @@ impl<K: Method> Engine<K> {
         writer.advance(how.at);
         let (near, truncated) = match self.verify {
             None => {
-                let (best, truncated) = writer.nearest(self.item(document)?)?;
+                let (best, truncated) = writer.nearest(Self::item(document)?)?;
                 (best.map(|found| told::<K>(document, &found)), truncated)
             }
             Some(verify) => match self.best(document, verify, texts)? {
@@ -90,7 +90,7 @@ impl<K: Method> Engine<K> {
                 writer.touch(near.id);
             }
             if how.on_duplicate != OnDuplicate::Add {
-                writer.pass_over(self.item(document)?, &K::found(&near));
+                writer.pass_over(Self::item(document)?, &K::found(&near));
             }
         }
         let adds = near.is_none() || how.on_duplicate == OnDuplicate::Add;

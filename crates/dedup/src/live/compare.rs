@@ -73,7 +73,7 @@ impl<K: Method> Engine<K> {
             return Ok(Answer { matches, truncated });
         }
         let (found, cut) = self.candidates(document, search, self.max_verifications, true)?;
-        let mut answer = self.compare(document, found, search)?;
+        let mut answer = self.compare(document, found, search);
         answer.truncated = cut || answer.matches.len() > limit;
         answer.matches.truncate(limit);
         if answer.truncated {
@@ -92,7 +92,8 @@ impl<K: Method> Engine<K> {
         if self.verify_of(how).is_none() {
             let limit = how.limit.unwrap_or(usize::MAX);
             let search = K::candidates(&self.index, how, limit, false);
-            let found = self.index.search_many(&self.items(documents)?, search, threads, cancel)?;
+            let found =
+                self.index.search_many(&Self::items(documents)?, search, threads, cancel)?;
             let each = documents.iter().zip(found).map(|(document, answer)| {
                 let mut matches: Vec<Near> = answer.matches.iter().map(K::unverified).collect();
                 if document.item.is_exact() {
@@ -123,7 +124,7 @@ impl<K: Method> Engine<K> {
         document: &Document,
         found: Vec<Near>,
         search: &Search,
-    ) -> Result<Answer<Near>, DedupError> {
+    ) -> Answer<Near> {
         let verify = self.verify_of(search).unwrap_or(Verify { least: 0.0, ..Verify::default() });
         let store = self.store.read();
         let all = self.with_equal(document, found, &store);
@@ -131,7 +132,7 @@ impl<K: Method> Engine<K> {
         let mut matches = Vec::new();
         for near in all {
             let none = |_| Texts::None;
-            let look = self.look(document, compared.as_ref(), near, verify.least, &store, &none);
+            let look = Self::look(document, compared.as_ref(), near, verify.least, &store, &none);
             if let Look::Match(near) = look {
                 matches.push(near);
             }
@@ -142,7 +143,7 @@ impl<K: Method> Engine<K> {
             let order = similarity(b).total_cmp(&similarity(a));
             order.then(if a.verified { a.id.cmp(&b.id) } else { std::cmp::Ordering::Equal })
         });
-        Ok(Answer { matches, truncated: false })
+        Answer { matches, truncated: false }
     }
 
     /// The match that an addition is judged by: the most similar one, ties to the lowest id; where none is verified the first
@@ -173,7 +174,7 @@ impl<K: Method> Engine<K> {
         for near in all {
             // Nothing below the best so far can replace it.
             let least = best.and_then(|best| best.similarity).unwrap_or(verify.least);
-            match self.look(document, compared.as_ref(), near, least, &store, texts) {
+            match Self::look(document, compared.as_ref(), near, least, &store, texts) {
                 Look::Ask => return Ok(Err(near.id)),
                 Look::Other => {}
                 Look::Match(near) if !near.verified => unverified = unverified.or(Some(near)),
@@ -208,7 +209,6 @@ impl<K: Method> Engine<K> {
     }
 
     fn look<'a>(
-        &self,
         document: &Document,
         compared: Option<&Compared<'_>>,
         near: Near,
@@ -216,7 +216,7 @@ impl<K: Method> Engine<K> {
         store: &Store,
         texts: &dyn Fn(u64) -> Texts<'a>,
     ) -> Look {
-        let unverified = || match self.estimate(document, near, store) {
+        let unverified = || match estimate(document, near, store) {
             Some(similarity) if similarity < least => Look::Other,
             similarity => Look::Match(Near { similarity, ..near }),
         };
@@ -235,20 +235,20 @@ impl<K: Method> Engine<K> {
             None => Look::Other,
         }
     }
-
-    /// The similarity by signatures, where the kind keeps them or the text was too long to be stored.
-    fn estimate(&self, document: &Document, near: Near, store: &Store) -> Option<f64> {
-        near.similarity.or_else(|| {
-            let Sketch::MinHash(own) = &document.item else { return None };
-            let other = store.long(near.id)?;
-            let equal = own.iter().zip(other).filter(|(a, b)| a == b).count();
-            Some(equal as f64 / other.len() as f64)
-        })
-    }
 }
 
 /// What is near a text as a whole is equal to it.
 fn equal(near: &mut Near) {
     near.similarity = Some(1.0);
     near.verified = true;
+}
+
+/// The similarity by signatures, where the kind keeps them or the text was too long to be stored.
+fn estimate(document: &Document, near: Near, store: &Store) -> Option<f64> {
+    near.similarity.or_else(|| {
+        let Sketch::MinHash(own) = &document.item else { return None };
+        let other = store.long(near.id)?;
+        let equal = own.iter().zip(other).filter(|(a, b)| a == b).count();
+        Some(equal as f64 / other.len() as f64)
+    })
 }

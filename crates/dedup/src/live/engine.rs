@@ -87,7 +87,7 @@ impl<K: Method> Engine<K> {
     }
 
     /// The item of a document that is one of this index.
-    pub(super) fn item<'a>(&self, document: &'a Document) -> Result<&'a K::Item, DedupError> {
+    pub(super) fn item(document: &Document) -> Result<&K::Item, DedupError> {
         K::item(&document.item).ok_or_else(|| DedupError::Option {
             argument: "item",
             value: "one of another method".into(),
@@ -95,11 +95,8 @@ impl<K: Method> Engine<K> {
         })
     }
 
-    pub(super) fn items<'a>(
-        &self,
-        documents: &'a [Document],
-    ) -> Result<Vec<&'a K::Item>, DedupError> {
-        documents.iter().map(|document| self.item(document)).collect()
+    pub(super) fn items(documents: &[Document]) -> Result<Vec<&K::Item>, DedupError> {
+        documents.iter().map(Self::item).collect()
     }
 
     pub(super) fn add(
@@ -108,7 +105,7 @@ impl<K: Method> Engine<K> {
         key: Option<&str>,
         at: Option<u64>,
     ) -> Result<u64, DedupError> {
-        let item = self.item(document)?;
+        let item = Self::item(document)?;
         if self.is_bare() {
             return Ok(self.index.add_at(item, at)?);
         }
@@ -127,7 +124,7 @@ impl<K: Method> Engine<K> {
         times: &[u64],
         cancel: &AtomicBool,
     ) -> Result<Added, DedupError> {
-        let items = self.items(documents)?;
+        let items = Self::items(documents)?;
         if self.is_bare() {
             return Ok(self.index.add_many(&items, times, cancel)?);
         }
@@ -202,7 +199,7 @@ impl<K: Method> Engine<K> {
         self.check_memory()?;
         // Held over the addition: who finds the document finds its key and text.
         let mut store = self.store.write();
-        let id = writer.add(self.item(document)?)?;
+        let id = writer.add(Self::item(document)?)?;
         let is_alive = |id| self.index.has(id);
         store.add(id, document, key, is_alive);
         store.tend(1, is_alive);
@@ -231,7 +228,7 @@ impl<K: Method> Engine<K> {
         compared: bool,
     ) -> Result<(Vec<Near>, bool), DedupError> {
         let how = K::candidates(&self.index, search, limit, compared);
-        let answer = self.index.search(self.item(document)?, how)?;
+        let answer = self.index.search(Self::item(document)?, how)?;
         Ok((answer.matches.iter().map(K::unverified).collect(), answer.truncated))
     }
 }

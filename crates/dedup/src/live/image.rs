@@ -234,7 +234,7 @@ fn kept(made: &Made, store: &Store, is_alive: &dyn Fn(u64) -> bool) -> Fields {
         texts.each(|id, text| {
             keys_till(id, &mut |id, key| put(id, key, ""));
             let mut own = String::new();
-            keys_till(id + 1, &mut |_, key| own = key.to_owned());
+            keys_till(id + 1, &mut |_, key| key.clone_into(&mut own));
             put(id, &own, text);
         });
     }

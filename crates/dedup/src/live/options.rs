@@ -66,7 +66,8 @@ impl Default for Verify {
 pub struct Stored {
     /// Whether documents may have keys. Default: not.
     pub keys: bool,
-    /// Most bytes of a normalised text, in UTF-8, that is stored, at most 2^24; `None`: no texts are. Default 65,536.
+    /// Most bytes of a normalised text, in UTF-8, that is stored, at most 2^24; `None`: no texts are, and never where
+    /// equal texts alone are looked for. Default 65,536.
     pub longest_text: Option<u32>,
 }
 

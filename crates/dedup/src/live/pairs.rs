@@ -140,7 +140,7 @@ impl<K: Method> Engine<K> {
         match known {
             Some(answer) => {
                 let found = answer.matches.iter().map(K::unverified).collect();
-                Ok(Some(self.compare(&document, found, search)?.matches))
+                Ok(Some(self.compare(&document, found, search).matches))
             }
             None => Ok(Some(self.search(&document, search)?.matches)),
         }

@@ -28,10 +28,6 @@ fn candidate(found: &Match) -> Candidate {
     Candidate { number: found.id as u32, rank: found.distance }
 }
 
-fn fingerprint(sketch: &MethodSketch) -> Option<u64> {
-    if let MethodSketch::Fingerprint(value) = sketch { Some(*value) } else { None }
-}
-
 /// Texts looked for at once: few, for in a crowd each has everybody as its candidates until the best are chosen.
 const TOGETHER: usize = 32;
 
@@ -50,7 +46,7 @@ impl Sieve for SimHash {
         let first = self.count;
         self.count = count(first, sketches.len())?;
         let fingerprints: Vec<u64> =
-            sketches.iter().filter_map(|sketch| fingerprint(sketch)).collect();
+            sketches.iter().filter_map(|sketch| sketch.fingerprint()).collect();
         let items: Vec<Item> = fingerprints.iter().copied().map(Item::Fingerprint).collect();
         let mut slots: Vec<(usize, Vec<Found>)> =
             (0..items.len()).step_by(TOGETHER).map(|start| (start, Vec::new())).collect();
@@ -94,6 +90,6 @@ impl Sieve for SimHash {
     }
 
     fn distance(&self, a: &MethodSketch, b: &MethodSketch) -> Option<u32> {
-        Some(hamming::distance(fingerprint(a)?, fingerprint(b)?))
+        Some(hamming::distance(a.fingerprint()?, b.fingerprint()?))
     }
 }

@@ -227,9 +227,10 @@ pub(crate) fn oracle_keyed(
         let index = place as u64;
         let of = originals[place];
         let truncated = graph.text_of(place).is_some_and(|text| graph.cut[text]);
+        let fingerprint = None;
         if of == place {
             let (duplicate_of, similarity, distance) = (None, None, None);
-            return Decision { index, duplicate_of, similarity, distance, truncated };
+            return Decision { index, duplicate_of, similarity, distance, truncated, fingerprint };
         }
         let (own, other) = (&known[place], &known[of]);
         let (similarity, distance) = if own.equals(other) {
@@ -239,7 +240,8 @@ pub(crate) fn oracle_keyed(
             (verified, own.distance(other))
         };
         let distance = distance.filter(|_| has_distance);
-        Decision { index, duplicate_of: Some(of as u64), similarity, distance, truncated }
+        let duplicate_of = Some(of as u64);
+        Decision { index, duplicate_of, similarity, distance, truncated, fingerprint }
     });
     (decisions.collect(), graph.cut.iter().filter(|&&cut| cut).count() as u64)
 }

@@ -4,6 +4,7 @@
 use simhash_dedup::Measure;
 use simhash_dedup::live::{LiveMethod, LiveOptions, Near};
 use simhash_index::PlanChoice;
+use simhash_index::sentences::Common;
 use simhash_sketch::measure::{containment, cosine, edit_similarity, jaccard};
 use simhash_sketch::minhash::MinHasher;
 use simhash_sketch::sentences::SentenceSketcher;
@@ -28,7 +29,7 @@ pub(crate) fn options(method: &str) -> LiveOptions {
             count: 3,
             min_length: 5,
             hash: SentenceHash::Xxh3,
-            common: None,
+            common: Some(Common { share: 1.0, ..Common::default() }),
         },
         _ => LiveMethod::Exact,
     };
@@ -210,7 +211,7 @@ impl Model {
         if normal.is_empty() {
             return Vec::new();
         }
-        if sketch.is_none() {
+        if sketch.is_none() || matches!(self.options.method, LiveMethod::Exact) {
             let measure =
                 if matches!(self.options.method, LiveMethod::MinHash { .. }) { 3 } else { 0 };
             let equal =
