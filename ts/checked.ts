@@ -1,6 +1,6 @@
 /** Outcomes of check-and-add: one, and those of a batch in columns. */
 import { bit } from './bitmap';
-import { confirmed, type How } from './matches';
+import { confirm, type How } from './matches';
 import type { IndexMethod } from './method';
 import type { NativeChecked } from './native';
 import { Rows } from './rows';
@@ -37,12 +37,11 @@ export function outcome<M extends IndexMethod>(
   [verified, truncated]: readonly [boolean, boolean],
   key: string | undefined,
 ): Checked<M> {
-  const cut = truncated ? { truncated: true as const } : {};
-  if (Number.isNaN(duplicateOf)) return { id, ...cut };
-  const added = Number.isNaN(id) ? {} : { id };
-  const named = key === undefined ? {} : { key };
-  const known = confirmed(method, similarity, measure, verified);
-  return { ...added, duplicateOf, ...named, ...known, ...cut } as Duplicate<M>;
+  if (Number.isNaN(duplicateOf)) return truncated ? { id, truncated } : { id };
+  const found = Number.isNaN(id) ? { duplicateOf } : { id, duplicateOf };
+  const named = key === undefined ? found : { ...found, key };
+  const checked = confirm(named, method, similarity, measure, verified);
+  return (truncated ? { ...checked, truncated } : checked) as Duplicate<M>;
 }
 
 /** Outcomes of a batch, in columns; rows become objects when they are read. */

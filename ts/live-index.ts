@@ -31,7 +31,7 @@ import { type CheckedOptions, INDEX, nativeIndexOptions } from './index-options'
 import type { Stats } from './index-stats';
 import { printedBy } from './inspect';
 import { batchOf, checkedItems, elementsOf, type Item, type Items } from './items';
-import { confirmed, type Match, Matches } from './matches';
+import { type Match, Matches, match } from './matches';
 import type { IndexMethod } from './method';
 import type { NativeAbout, NativeIndex } from './native';
 import * as check from './options';
@@ -454,9 +454,8 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
     const matches: Match<M>[] = [];
     for (let row = 0, at = 1; row < count; row++, at += STRIDE) {
       const [id, similarity, measure] = [out[at], out[at + 1], out[at + 2]] as Triple;
-      const known = confirmed(this.method, similarity, measure, out[at + 3] === 1);
       const key = keys?.[row] ?? undefined;
-      matches.push(key === undefined ? { id, ...known } : { id, key, ...known });
+      matches.push(match(this.method, id, key, similarity, measure, out[at + 3] === 1));
     }
     return found(matches, out[0] === 1);
   }

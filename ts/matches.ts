@@ -47,21 +47,38 @@ export type Match<M extends IndexMethod = IndexMethod> = {
   key?: string;
 } & How<M>;
 
-/** The parts of a {@link Match}; NaN is an absent similarity. */
-export function confirmed<M extends IndexMethod>(
+/**
+ * Puts onto an object how it matches; NaN is an absent similarity. Keys come in one order, so that the objects of an index have
+ * one shape.
+ */
+export function confirm<M extends IndexMethod, O extends object>(
+  object: O,
   method: M,
   similarity: number,
   measure: number,
   verified: boolean,
-): How<M> {
-  const known = Number.isNaN(similarity) ? { verified } : { similarity, verified };
-  return { ...known, ...measured(method, measure) } as How<M>;
+): O & How<M> {
+  const how = object as { similarity?: number; verified?: boolean } & Partial<Known['simhash']> &
+    Partial<Known['sentences']> &
+    Known['minhash'];
+  if (!Number.isNaN(similarity)) how.similarity = similarity;
+  how.verified = verified;
+  if (method === 'simhash') how.distance = measure;
+  else if (method === 'sentences') how.shared = measure;
+  else if (method === 'minhash' && measure > 0) how.bands = measure;
+  return how as O & How<M>;
 }
 
-function measured(method: IndexMethod, measure: number): object {
-  if (method === 'simhash') return { distance: measure };
-  if (method === 'sentences') return { shared: measure };
-  return method === 'minhash' && measure > 0 ? { bands: measure } : {};
+/** A match from its numbers. */
+export function match<M extends IndexMethod>(
+  method: M,
+  id: number,
+  key: string | undefined,
+  similarity: number,
+  measure: number,
+  verified: boolean,
+): Match<M> {
+  return confirm(key === undefined ? { id } : { id, key }, method, similarity, measure, verified);
 }
 
 /** Answers to a batch of searches, in columns; rows become objects when they are read. */
@@ -109,14 +126,9 @@ export class Matches<M extends IndexMethod = IndexMethod> extends Rows<Found<Mat
     const end = this.offsets[row + 1] ?? 0;
     for (let at = this.offsets[row] ?? 0; at < end; at++) {
       const [id = Number.NaN, similarity = Number.NaN] = [this.ids[at], this.similarities[at]];
-      const known = confirmed(
-        this.#method,
-        similarity,
-        this.measures[at] ?? 0,
-        bit(this.verified, at),
-      );
       const key = this.keys?.[at];
-      matches.push(key === undefined ? { id, ...known } : { id, key, ...known });
+      const isVerified = bit(this.verified, at);
+      matches.push(match(this.#method, id, key, similarity, this.measures[at] ?? 0, isVerified));
     }
     return found(matches, this.isTruncated(row));
   }

@@ -16,9 +16,9 @@ import {
   MinHasher,
   minHash,
   type SharedIndex,
-  type Stats,
   type SimHashError,
   type SimHashErrorCode,
+  type Stats,
   type Summary,
 } from '@x/simhash-native';
 import { type Level, LevelSentenceIndex } from '@x/simhash-native/level';

@@ -325,6 +325,10 @@ impl Texts {
 
 impl Drop for Texts {
     fn drop(&mut self) {
+        // Of fingerprints and bytes there is nothing to keep.
+        if self.units.is_empty() {
+            return;
+        }
         let mut spares = SPARES.lock();
         for mut arena in self.units.drain(..).filter(|arena| arena.capacity() == ARENA) {
             if spares.len() == SPARE {

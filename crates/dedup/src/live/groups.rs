@@ -66,7 +66,7 @@ impl Engine<SentenceMap> {
         at: Option<u64>,
     ) -> Result<u64, DedupError> {
         if self.is_bare() {
-            return Ok(self.index.similar(self.item(document)?, at)?);
+            return Ok(self.index.similar(Self::item(document)?, at)?);
         }
         self.index.admit(at.as_slice())?;
         let mut writer = self.index.writer()?;
@@ -84,7 +84,7 @@ impl Engine<SentenceMap> {
         times: &[u64],
         cancel: &AtomicBool,
     ) -> Result<Vec<u64>, DedupError> {
-        let items = self.items(documents)?;
+        let items = Self::items(documents)?;
         if self.is_bare() {
             let items: Vec<SentenceItem> = items.into_iter().cloned().collect();
             return Ok(self.index.similar_many(&items, times, cancel)?);

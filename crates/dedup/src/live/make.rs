@@ -245,7 +245,7 @@ impl LiveOptions {
         Around { by, sketcher, stored, verify, max_verifications, memory: self.memory }
     }
 
-    fn sentences(&self) -> SentenceSketcher {
+    pub(super) fn sentences(&self) -> SentenceSketcher {
         let normalizer = self.fingerprinter.normalize.clone();
         let mut options = sentence::SentenceOptions { normalizer, ..Default::default() };
         if let LiveMethod::Sentences { count, min_length, hash, .. } = self.method {
