@@ -5,7 +5,7 @@ import { Folder, jsonLines, ROOT } from './cli-run';
 
 const A = '望海市地铁四号线二期工程今天贯通，线路全长十六点七公里，设站十二座。';
 const folder = new Folder();
-const { Fingerprinter, toHex } = await import(join(ROOT, 'dist', 'index.js'));
+const { Fingerprinter, MinHasher, sentences, toHex } = await import(join(ROOT, 'dist', 'index.js'));
 const expected = toHex(new Fingerprinter().fingerprint(A)) as string;
 
 test('a line of standard input gives number, fingerprint and beginning, separated by tabs', async () => {
@@ -20,11 +20,33 @@ test('only the first 40 characters are shown, and no control characters', async 
   expect(stdout.split('\t')[2]).toBe(`[31m${'😀'.repeat(36)}\n`);
 });
 
-test('an id that JavaScript would round is refused, not shown wrongly', async () => {
-  folder.write('big.jsonl', `{"id":1234567890123456789,"text":"${A}"}\n{"id":12,"text":"${A}"}\n`);
-  const { status, stdout, stderr } = await folder.run(['fingerprint', 'big.jsonl']);
-  expect([status, stdout]).toEqual([1, `12\t${expected}\t${A}\n`]);
-  expect(stderr).toMatch(/^big\.jsonl:1: field id is a number beyond 2\^53/);
+test('ids are printed as they are written, those that JavaScript would round too', async () => {
+  const ids = ['1234567890123456789', '1.50', '"\\u7532\\t\\n乙"'];
+  folder.write('big.jsonl', ids.map((id) => `{"id":${id},"text":"${A}"}\n`).join(''));
+  const { status, stdout } = await folder.run(['fingerprint', 'big.jsonl']);
+  const rest = `\t${expected}\t${A}\n`;
+  expect([status, stdout]).toEqual([0, `${ids[0]}${rest}1.50${rest}甲 乙${rest}`]);
+  const json = await folder.run(['fingerprint', 'big.jsonl', '--json']);
+  const lines = ids.map((id) => `{"id":${id},"fingerprint":"${expected}"}\n`);
+  expect(json.stdout).toBe(lines.join(''));
+});
+
+test('--method prints what that method knows a text by', async () => {
+  const of = async (method: string) => {
+    const args = ['fingerprint', '--json', '--method', method];
+    const { stdout } = await folder.run(args, `${A}\n短\n\n`);
+    return jsonLines<{ fingerprint?: string }>(stdout).map(({ fingerprint }) => fingerprint);
+  };
+  expect(await of('simhash')).toEqual([expected, undefined, undefined]);
+  // 24 bands of 5 rows, as for dedup at 0.8.
+  const signature = new MinHasher({ hashes: 120 }).signature(A);
+  const positions = [...signature].map((value: number) => value.toString(16).padStart(8, '0'));
+  expect((await of('minhash'))[0]).toBe(positions.join(''));
+  const [sentence] = sentences(A);
+  expect((await of('sentences'))[0]?.slice(0, 16)).toBe(toHex(sentence.hash));
+  const exact = await of('exact');
+  expect(exact).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/), expect.any(String), undefined]);
+  expect((await of('brute-force'))[0]).toMatch(/^([0-9a-f]{16}){20,}$/);
 });
 
 test('JSON lines keep their ids, malformed ones are named and exit 1', async () => {
@@ -44,7 +66,7 @@ test('JSON lines keep their ids, malformed ones are named and exit 1', async () 
 
 test('--json prints id and fingerprint, the latter absent for a short text', async () => {
   const { stdout } = await folder.run(['fingerprint', '-', '--json'], `${A}\n短\n`);
-  expect(jsonLines(stdout)).toEqual([{ id: '1', fingerprint: expected }, { id: '2' }]);
+  expect(jsonLines(stdout)).toEqual([{ id: 1, fingerprint: expected }, { id: 2 }]);
 });
 
 test('several inputs, gzip and invalid UTF-8 are read as they come', async () => {
@@ -102,7 +124,7 @@ test('every option of the fingerprinter does what it does in the library', async
     const value = new Fingerprinter(options).fingerprint(text);
     const fingerprint = value === undefined ? undefined : toHex(value);
     expect(jsonLines(stdout), args.join(' ')).toEqual([
-      { id: '1', ...(fingerprint && { fingerprint }) },
+      { id: 1, ...(fingerprint && { fingerprint }) },
     ]);
   }
 });

@@ -12,7 +12,7 @@ test.each([
   ['dedup', SAMPLE, '--mark'],
   ['clusters', SAMPLE],
   ['pairs', SAMPLE],
-  ['match', SAMPLE, '--corpus', SAMPLE],
+  ['match', SAMPLE, '--against', SAMPLE],
 ])('%s writes gzip of the same bytes', async (...args) => {
   const plain = await folder.run([...args, '-o', 'out.jsonl']);
   const packed = await folder.run([...args, '-o', 'out.jsonl.gz']);

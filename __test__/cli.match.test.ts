@@ -3,14 +3,16 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Folder, jsonLines, ROOT, SAMPLE } from './cli-run';
 
-const { Fingerprinter, hammingDistance, jaccard } = (await import(
-  join(ROOT, 'dist', 'index.js')
-)) as typeof import('../ts');
+const {
+  Fingerprinter,
+  hammingDistance,
+  similarity: measure,
+} = (await import(join(ROOT, 'dist', 'index.js'))) as typeof import('../ts');
 const folder = new Folder();
 
 interface Row {
   readonly id: string;
-  readonly matches: readonly { id: string; similarity?: number; distance: number }[];
+  readonly matches: readonly { id: string; similarity?: number; distance?: number }[];
   readonly truncated?: true;
 }
 interface Doc {
@@ -30,33 +32,46 @@ async function match(...args: string[]): Promise<Row[]> {
   return jsonLines<Row>(stdout);
 }
 
-/** Every document of the corpus with a fingerprint near that of `text`, or with the same short text. */
+/** Every different text of the corpus with a fingerprint near that of `text`, or the same text and nothing else. */
 function near(text: string, maxDistance: number, by: InstanceType<typeof Fingerprinter>) {
   const own = by.fingerprint(text);
-  return corpus.flatMap((doc) => {
+  const normalised = by.normalize(text);
+  const texts = new Set<string>();
+  const different = corpus.filter((doc) => {
+    const isNew = !texts.has(by.normalize(doc.text));
+    texts.add(by.normalize(doc.text));
+    return isNew;
+  });
+  const same = different.find((doc) => by.normalize(doc.text) === normalised && normalised !== '');
+  if (same !== undefined) return [{ id: same.id, similarity: 1, distance: 0 }];
+  return different.flatMap((doc) => {
     const other = by.fingerprint(doc.text);
-    const same = by.normalize(text) === by.normalize(doc.text) && by.normalize(text) !== '';
-    const distance =
-      own !== undefined && other !== undefined ? hammingDistance(own, other) : same ? 0 : 99;
-    const similarity = jaccard(text, doc.text, by);
+    const distance = own !== undefined && other !== undefined ? hammingDistance(own, other) : 99;
+    const similarity = measure(text, doc.text, by);
     return distance <= maxDistance ? [{ id: doc.id, similarity, distance }] : [];
   });
 }
 
 test.each([
-  ['the defaults', [], 8, 0.8, {}],
+  ['its defaults', ['--method', 'simhash'], 8, 0.8, {}],
   ['a wide distance', ['--max-distance', '16', '--min-similarity', '0.5'], 16, 0.5, {}],
-  ['other features', ['--ngram', '3', '--min-similarity', '0.6'], 8, 0.6, { ngram: 3 }],
+  [
+    'other features',
+    ['--method', 'simhash', '--ngram', '3', '--min-similarity', '0.6'],
+    8,
+    0.6,
+    { ngram: 3 },
+  ],
 ] as const)(
-  'with %s, matches are those that comparing all gives',
+  'by simhash with %s, matches are those that comparing all gives',
   async (_name, args, k, least, options) => {
     const by = new Fingerprinter(options);
-    const rows = await match('--corpus', 'corpus', ...args);
+    const rows = await match('--against', 'corpus', ...args);
     expect(rows.map(({ id }) => id)).toEqual(fresh.map(({ id }) => id));
     for (const [at, { matches, truncated }] of rows.entries()) {
       const expected = near(fresh[at]?.text ?? '', k, by)
         .filter(({ similarity }) => similarity >= least)
-        .sort((a, b) => b.similarity - a.similarity || a.distance - b.distance);
+        .sort((a, b) => b.similarity - a.similarity);
       expect(matches).toEqual(expected);
       expect(truncated).toBeUndefined();
     }
@@ -65,9 +80,9 @@ test.each([
 );
 
 test('--limit keeps the most similar and says what it left out', async () => {
-  const all = await match('--corpus', 'corpus', '--min-similarity', '0.2', '--max-distance', '16');
+  const all = await match('--against', 'corpus', '--min-similarity', '0.2', '--max-distance', '16');
   const one = await match(
-    ...['--corpus', 'corpus', '--min-similarity', '0.2', '--max-distance', '16', '--limit', '1'],
+    ...['--against', 'corpus', '--min-similarity', '0.2', '--max-distance', '16', '--limit', '1'],
   );
   expect(one.map(({ matches }) => matches)).toEqual(all.map(({ matches }) => matches.slice(0, 1)));
   expect(one.map(({ truncated }) => truncated)).toEqual(
@@ -76,12 +91,41 @@ test('--limit keeps the most similar and says what it left out', async () => {
   expect(all.some(({ matches }) => matches.length > 1)).toBe(true);
 });
 
-test('with --min-similarity 0 the nearest fingerprints come, unverified', async () => {
+test('by every method, matches are the pairs between the two', async () => {
+  for (const method of ['minhash', 'simhash', 'sentences', 'brute-force', 'exact']) {
+    const { stdout } = await folder.run(['pairs', 'corpus', 'fresh', '-q', '--method', method]);
+    const pairs = jsonLines<{ a: string; b: string; similarity: number; distance?: number }>(
+      stdout,
+    );
+    const place = new Map(corpus.map(({ id }, row) => [id, row]));
+    for (const { id, matches } of await match('--against', 'corpus', '--method', method)) {
+      const own = pairs.filter(({ a, b }) => b === id && place.has(a));
+      // A copy of a new document has the matches of that one.
+      const first = pairs.find(
+        ({ a, b, similarity }) => b === id && similarity === 1 && !place.has(a),
+      );
+      const all = first ? pairs.filter(({ a, b }) => b === first.a && place.has(a)) : own;
+      const expected = all
+        .sort(
+          (x, y) => y.similarity - x.similarity || (place.get(x.a) ?? 0) - (place.get(y.a) ?? 0),
+        )
+        .map(({ a, b: _b, ...related }) => ({ id: a, ...related }));
+      expect(matches).toEqual(expected);
+    }
+  }
+});
+
+test('without verification the nearest fingerprints come first', async () => {
   const by = new Fingerprinter();
-  const rows = await match('--corpus', 'corpus', '--min-similarity', '0', '--max-distance', '12');
+  const rows = await match('--against', 'corpus', '--verify', 'off', '--max-distance', '12');
   for (const [at, { matches }] of rows.entries()) {
     const expected = near(fresh[at]?.text ?? '', 12, by).sort((a, b) => a.distance - b.distance);
-    expect(matches).toEqual(expected.map(({ id, distance }) => ({ id, distance })));
+    expect(matches).toEqual(
+      expected.map(({ id, distance, similarity }) =>
+        // Of copies it is known.
+        similarity === 1 ? { id, similarity, distance } : { id, distance },
+      ),
+    );
   }
 });
 
@@ -97,23 +141,24 @@ test('malformed lines of either side are told and exit 1; the output is whole', 
     ['broken', 'corpus'],
     ['fresh', 'broken'],
   ] as const) {
-    const ended = await folder.run(['match', given, '--corpus', among, '-o', 'out']);
+    const ended = await folder.run(['match', given, '--against', among, '-o', 'out']);
     expect(ended.status).toBe(1);
-    expect(ended.stderr).toContain('broken:1: field text is not a string');
+    expect(ended.stderr).toContain('broken:1: field text is a number, not a string');
     expect(folder.records<Row>('out')).toHaveLength(given === 'broken' ? 1 : fresh.length);
   }
 });
 
 test.each([
-  [['match', 'fresh'], 'match needs --corpus FILE or --index INDEX'],
-  [['match', 'fresh', '--corpus', 'corpus', '--index', 'i'], 'and not both'],
-  [['match', 'fresh', '--index', 'i', '--features', 'words'], '--features is for --corpus'],
+  [['match', 'fresh'], 'match needs --against FILE or --index INDEX'],
+  [['match', 'fresh', '--against', 'corpus', '--index', 'i'], 'and not both'],
+  [['match', 'fresh', '--index', 'i', '--features', 'words'], '--features is for --against'],
   [
     ['match', 'fresh', '--index', 'i', '--min-similarity', '0.9'],
-    '--min-similarity is for --corpus',
+    '--min-similarity is for --against',
   ],
-  [['match', '-', '--corpus', '-'], 'only once'],
-  [['match', 'fresh', '--corpus', 'corpus', '-o', 'corpus'], 'is an input, and would be replaced'],
+  [['match', 'fresh', '--index', 'i', '--method', 'simhash'], '--method is for --against'],
+  [['match', '-', '--against', '-'], 'only once'],
+  [['match', 'fresh', '--against', 'corpus', '-o', 'corpus'], 'the output corpus is also an input'],
 ])('%j exits 2', async (args, says) => {
   const { status, stdout, stderr } = await folder.run(args);
   expect(stderr).toContain(says);
@@ -131,17 +176,17 @@ test('the most similar come first, also where another fingerprint is nearer', as
   });
   folder.write('one', lines([{ id: 'q', text }]));
   folder.write('cut', lines(docs));
-  const args = ['match', 'one', '--corpus', 'cut', '-q', '--max-distance', '16'];
+  const args = ['match', 'one', '--against', 'cut', '-q', '--max-distance', '16'];
   const { stdout } = await folder.run([...args, '--min-similarity', '0.5']);
   const [row] = jsonLines<Row>(stdout);
   const expected = docs
     .map((doc) => ({
       id: doc.id,
-      similarity: jaccard(text, doc.text, by),
+      similarity: measure(text, doc.text, by),
       distance: hammingDistance(by.fingerprint(text) ?? 0n, by.fingerprint(doc.text) ?? 0n),
     }))
     .filter(({ similarity, distance }) => similarity >= 0.5 && distance <= 16)
-    .sort((a, b) => b.similarity - a.similarity || a.distance - b.distance);
+    .sort((a, b) => b.similarity - a.similarity);
   expect(row?.matches).toEqual(expected);
   const distances = expected.map(({ distance }) => distance);
   expect(distances).not.toEqual([...distances].sort((a, b) => a - b));

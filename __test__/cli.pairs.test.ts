@@ -4,17 +4,19 @@ import { readFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { ended, Folder, jsonLines, ROOT, SAMPLE } from './cli-run';
+import { type Cluster, ended, Folder, jsonLines, ROOT, SAMPLE } from './cli-run';
 
-const { Fingerprinter, hammingDistance, jaccard } = (await import(
-  join(ROOT, 'dist', 'index.js')
-)) as typeof import('../ts');
+const {
+  Fingerprinter,
+  hammingDistance,
+  similarity: measure,
+} = (await import(join(ROOT, 'dist', 'index.js'))) as typeof import('../ts');
 
 interface Pair {
   readonly a: string;
   readonly b: string;
   readonly similarity?: number;
-  readonly distance: number;
+  readonly distance?: number;
 }
 
 const A = '望海市地铁四号线二期工程今天贯通，线路全长十六点七公里，设站十二座。';
@@ -23,24 +25,25 @@ const documents = jsonLines<{ id: string; text: string }>(readFileSync(SAMPLE, '
 const textOf = new Map(documents.map(({ id, text }) => [id, text]));
 const record = (id: string, text: string) => `${JSON.stringify({ id, text })}\n`;
 
-/** Every pair of documents with fingerprints within `k` bits; of equal ones the first stands for all. */
+/** Every pair of different texts with fingerprints within `k` bits; of equal texts the first stands for all. */
 function bruteForce(k: number): string[] {
-  const values = new Fingerprinter().fingerprintMany(documents.map(({ text }) => text));
-  const first = new Map<bigint, string>();
+  const by = new Fingerprinter();
+  const first = new Map<string, { id: string; value: bigint }>();
   const found: string[] = [];
-  for (const [row, { id }] of documents.entries()) {
-    const value = values.get(row);
+  for (const { id, text } of documents) {
+    const value = by.fingerprint(text);
     if (value === undefined) continue;
-    const representative = first.get(value);
-    if (representative !== undefined) {
-      found.push(`${representative} ${id} 0`);
+    const normalised = by.normalize(text);
+    const same = first.get(normalised);
+    if (same !== undefined) {
+      found.push(`${same.id} ${id} 0`);
       continue;
     }
-    for (const [other, name] of first) {
-      const distance = hammingDistance(value, other);
-      if (distance <= k) found.push(`${name} ${id} ${distance}`);
+    for (const other of first.values()) {
+      const distance = hammingDistance(value, other.value);
+      if (distance <= k) found.push(`${other.id} ${id} ${distance}`);
     }
-    first.set(value, id);
+    first.set(normalised, { id, value });
   }
   return found.sort();
 }
@@ -50,12 +53,37 @@ const long = (id: string) => new Fingerprinter().fingerprint(textOf.get(id) ?? '
 
 test.each([0, 3, 8, 12])('pairs within %i bits are those of comparing all with all', async (k) => {
   const folder = new Folder();
-  const args = ['pairs', SAMPLE, '--max-distance', `${k}`, '--min-similarity', '0'];
+  const args = ['pairs', SAMPLE, '--max-distance', `${k}`, '--verify', 'off'];
   const { status, stdout } = await folder.run(args);
   const pairs = jsonLines<Pair>(stdout).filter(({ a }) => long(a));
   expect(status).toBe(0);
   expect(pairs.map(shown).sort()).toEqual(bruteForce(k));
-  expect(pairs.every(({ similarity }) => similarity === undefined)).toBe(true);
+  // Of copies alone it is known.
+  expect(
+    pairs.every(({ similarity, distance }) => similarity === undefined || distance === 0),
+  ).toBe(true);
+});
+
+test('what pairs connect is what clusters --cluster components says, by every method', async () => {
+  const folder = new Folder();
+  for (const method of ['minhash', 'simhash', 'sentences', 'brute-force', 'exact']) {
+    const args = [SAMPLE, '-q', '--method', method];
+    const { stdout } = await folder.run(['pairs', ...args]);
+    const label = new Map(documents.map(({ id }) => [id, id]));
+    for (const { a, b } of jsonLines<Pair>(stdout)) {
+      const [from, to] = [label.get(b), label.get(a) ?? a];
+      for (const [id, own] of label) if (own === from) label.set(id, to);
+    }
+    const members = new Map<string, string[]>();
+    for (const [id, own] of label) members.set(own, [...(members.get(own) ?? []), id].sort());
+    const connected = [...members.values()];
+    const said = await folder.run(['clusters', ...args, '--cluster', 'components']);
+    const expected = jsonLines<Cluster>(said.stdout).map((cluster) =>
+      cluster.members.map(({ id }) => id).sort(),
+    );
+    expect(connected.filter(({ length }) => length > 1).sort()).toEqual(expected.sort());
+    expect(expected.length).toBeGreaterThan(10);
+  }
 });
 
 test('short texts pair only with the same text', async () => {
@@ -65,10 +93,12 @@ test('short texts pair only with the same text', async () => {
     record('x', '早 安') + record('y', '早安') + record('z', '晚安') + record('e', ''),
   );
   const { stdout } = await folder.run(['pairs', 'in']);
-  expect(jsonLines(stdout)).toEqual([{ a: 'x', b: 'y', similarity: 1, distance: 0 }]);
+  expect(jsonLines(stdout)).toEqual([{ a: 'x', b: 'y', similarity: 1 }]);
+  const simhash = await folder.run(['pairs', 'in', '--method', 'simhash']);
+  expect(jsonLines(simhash.stdout)).toEqual([{ a: 'x', b: 'y', similarity: 1, distance: 0 }]);
 });
 
-test('verified pairs are those of the candidates whose Jaccard similarity is enough', async () => {
+test('verified pairs are those of the candidates that are similar enough', async () => {
   const folder = new Folder();
   const of = async (least: string) => {
     const args = ['pairs', SAMPLE, '--max-distance', '16', '--min-similarity', least, '-o', 'out'];
@@ -77,7 +107,7 @@ test('verified pairs are those of the candidates whose Jaccard similarity is eno
   };
   const measured = (await of('0')).map((pair) => ({
     ...pair,
-    similarity: jaccard(textOf.get(pair.a) ?? '', textOf.get(pair.b) ?? ''),
+    similarity: measure(textOf.get(pair.a) ?? '', textOf.get(pair.b) ?? ''),
   }));
   const enough = measured.filter(({ similarity }) => similarity >= 0.8);
   expect(await of('0.8')).toEqual(enough);
@@ -91,7 +121,7 @@ test('a thousand copies are 999 pairs with the first', async () => {
   const { stdout } = await folder.run(['pairs', 'in']);
   const pairs = jsonLines<Pair>(stdout);
   expect(new Set(pairs.map(({ b }) => b)).size).toBe(999);
-  expect(pairs.every(({ a, distance }) => a === '0' && distance === 0)).toBe(true);
+  expect(pairs.every(({ a, similarity }) => a === '0' && similarity === 1)).toBe(true);
 });
 
 test('the number of threads changes no byte', async () => {
@@ -109,9 +139,7 @@ test('several inputs are one collection, and their lines are named', async () =>
   folder.write('b', `oops\n${JSON.stringify({ text: A2 })}\n`);
   const { status, stdout, stderr } = await folder.run(['pairs', 'a', 'b']);
   expect(status).toBe(1);
-  expect(jsonLines(stdout)).toEqual([
-    { a: 'a:1', b: 'b:2', similarity: expect.closeTo(0.9, 1), distance: expect.any(Number) },
-  ]);
+  expect(jsonLines(stdout)).toEqual([{ a: 'a:1', b: 'b:2', similarity: expect.closeTo(0.9, 1) }]);
   expect(stderr).toContain('b:1: ');
   expect(stderr).toContain('read 3 = documents 2 + rejected 1');
 });
@@ -123,13 +151,15 @@ test('--json is the summary, and goes where the pairs do not', async () => {
   const toFile = await folder.run(['pairs', 'in', '-o', 'out', '--json']);
   expect(JSON.parse(toFile.stdout)).toMatchObject(summary);
   const streamed = await folder.run(['pairs', 'in', '--json']);
-  expect(JSON.parse(streamed.stderr)).toMatchObject({ ...summary, options: { maxDistance: 8 } });
+  expect(JSON.parse(streamed.stderr)).toMatchObject({ ...summary, options: { method: 'minhash' } });
   expect(streamed.stdout).toBe(folder.read('out'));
 });
 
 test.each([
   [['pairs', '-', '-'], 2, 'only once'],
-  [['pairs', 'in', '-o', 'in'], 2, 'is an input'],
+  [['pairs', 'in', '-o', 'in'], 2, 'the output in is also an input'],
+  [['pairs', 'in', '--rejects', '-'], 2, 'only -o can be standard output'],
+  [['pairs', 'in', '--cluster', 'components'], 2, 'unknown option'],
   [['pairs', 'missing'], 3, 'cannot read missing'],
   [
     ['pairs', 'in', '-o', 'no/folder'],

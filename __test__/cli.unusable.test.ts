@@ -18,8 +18,8 @@ const COMMANDS = [
   ['dedup', 'in', '-o', 'out', '--mark', '--keep', 'longest'],
   ['clusters', 'in', '-o', 'out'],
   ['pairs', 'in', '-o', 'out'],
-  ['match', 'in', '--corpus', 'good', '-o', 'out'],
-  ['match', 'good', '--corpus', 'in', '-o', 'out'],
+  ['match', 'in', '--against', 'good', '-o', 'out'],
+  ['match', 'good', '--against', 'in', '-o', 'out'],
   ['index', 'build', 'in', '-o', 'out'],
 ];
 

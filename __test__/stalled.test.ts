@@ -30,7 +30,7 @@ describe('Ctrl-C', () => {
   test.each([
     ['dedup', 'many', '-o', '-', '-q'],
     ['dedup', 'many', '-o', '-', '-q', '--cluster', 'components'],
-    ['match', 'many', '--corpus', 'many', '-q'],
+    ['match', 'many', '--against', 'many', '-q'],
   ])('%s %s %s %s ends behind a reader that does not read', async (...args) => {
     const child = fifos().start(args);
     // The first bytes are there, and no more are taken.
@@ -58,12 +58,12 @@ describe('Ctrl-C', () => {
   );
 
   test('pairs ends before anybody writes its input', async () => {
-    const folder = fifos('silent');
-    folder.write('bad', `x\n${FIRST}`);
-    const child = folder.start(['pairs', 'bad', 'silent']);
-    if (child.stderr === null) throw new Error('the child has no standard error');
-    // The first input is being read, the second is next.
-    await once(child.stderr, 'data');
+    const folder = fifos('in', 'silent');
+    const child = folder.start(['pairs', 'in', 'silent']);
+    // Opening waits until the child opens it; the second is next.
+    const pipe = await open(folder.join('in'), 'w');
+    await pipe.write(FIRST);
+    await pipe.close();
     await setTimeout(300);
     child.kill('SIGINT');
     expect((await once(child, 'exit'))[0]).toBe(130);

@@ -84,9 +84,7 @@ export async function dedupFiles(
   options?: DedupFilesOptions,
 ): Promise<Summary> {
   const given = check.checked(options, OPTIONS);
-  const list = typeof inputs === 'string' || isUrl(inputs) ? [inputs] : inputs;
-  check.array(list, 'inputs');
-  const names = list.map((name, row) => path(name, list === inputs ? `inputs[${row}]` : 'inputs'));
+  const names = inputNames(inputs, 'inputs');
   if (names.filter((name) => name === '-').length > 1) {
     throw typeError("inputs can name standard input ('-') only once", INVALID);
   }
@@ -117,6 +115,14 @@ export async function dedupFiles(
   };
   const report = onProgress && ((progress: Progress) => onProgress(withoutNull(progress)));
   return telling(report, given.signal, (report, cancel) => binding.dedupFiles(run, report, cancel));
+}
+
+/** The files of an argument, one or several. */
+export function inputNames(inputs: unknown, argument: string): string[] {
+  if (typeof inputs === 'string' || isUrl(inputs)) return [path(inputs, argument)];
+  check.array(inputs, argument);
+  const names = inputs as readonly unknown[];
+  return names.map((name, row) => path(name, `${argument}[${row}]`));
 }
 
 /** The addon says null for what is absent. */

@@ -16,6 +16,15 @@ export { type DedupFilesOptions, dedupFiles, type Progress } from './dedup-files
 export type { DedupOptions, KeySelector } from './dedup-options';
 export { Dictionary } from './dictionary';
 export type { Doc, Documents, Text, TextSelector, WebStream } from './documents';
+export {
+  type EdgeProgress,
+  type MatchFilesOptions,
+  type MatchSummary,
+  matchFiles,
+  type PairsFilesOptions,
+  type PairsSummary,
+  pairsFiles,
+} from './edge-files';
 export { SimHashError, type SimHashErrorCode } from './errors';
 export {
   type EvaluatedDocument,

@@ -245,11 +245,17 @@ export declare function cosine(a: unknown, b: unknown, by: NativeFingerprinter):
 /** Deduplicates files on threads of its own. */
 export declare function dedupFiles(options: NativeFileOptions, onProgress: ((arg: NativeProgress) => unknown) | undefined | null, cancel: Cancel): Promise<NativeSummary>
 
+/** Looks for the pairs of files, or for their matches, on threads of its own. */
+export declare function edgeFiles(options: NativeEdgeOptions, onProgress: ((arg: NativeProgress) => unknown) | undefined | null, cancel: Cancel): Promise<NativeEdgeSummary>
+
 /** Scores a result on the pool; links are verified where a fingerprinter is given. */
 export declare function evaluate(labels: NativeLabels, reported: NativeReported, by: NativeFingerprinter | undefined | null, texts: NativeDocumentTexts, cancel: Cancel): Promise<NativeEvaluation>
 
 /** Why two texts are near-duplicates, or are not. */
 export declare function explain(a: unknown, b: unknown, by: NativeFingerprinter): NativeExplanation
+
+/** Says what a method knows each document of files by, on threads of its own. */
+export declare function fingerprintFiles(options: NativeFingerprintOptions, onProgress: ((arg: NativeProgress) => unknown) | undefined | null, cancel: Cancel): Promise<NativeSummary>
 
 /** The fingerprint of 16 hexadecimal digits. */
 export declare function fromHex(text: string): bigint
@@ -370,6 +376,39 @@ export interface NativeDocumentTexts {
   threads: number
 }
 
+/** A run over files that looks for pairs, or for matches where `against` is given. */
+export interface NativeEdgeOptions {
+  dedup: NativeDedupOptions
+  inputs: Array<string>
+  against?: Array<string>
+  /** Of matches; a whole number. */
+  limit?: number
+  output?: string
+  rejects?: string
+  dryRun: boolean
+  textField: string
+  idField: string
+}
+
+/** The figures of a run that looks for pairs or matches. */
+export interface NativeEdgeSummary {
+  read: number
+  documents: number
+  against: number
+  rejected: number
+  edges: number
+  candidates: number
+  matched: number
+  truncated: number
+  empty: number
+  short: number
+  seconds: number
+  bytes: number
+  indexBytes: number
+  firstRejected: Array<NativeRejected>
+  leftovers: Array<string>
+}
+
 /** A similarity and how far it may be off. */
 export interface NativeEstimate {
   similarity: number
@@ -442,6 +481,17 @@ export interface NativeFingerprinterOptions {
   idf?: NativeIdf
   normalize?: NativeNormalizer
   minFeatures?: number
+}
+
+/** A run over files that says what a method knows each document by. */
+export interface NativeFingerprintOptions {
+  dedup: NativeDedupOptions
+  inputs: Array<string>
+  output: string
+  format?: 'lines' | 'jsonl'
+  json: boolean
+  textField: string
+  idField: string
 }
 
 /** One row per text. */

@@ -13,8 +13,11 @@ import {
   type IndexOptions,
   type IndexPlan,
   type Match,
+  type MatchSummary,
   MinHasher,
+  matchFiles,
   minHash,
+  pairsFiles,
   type SharedIndex,
   type SimHashError,
   type SimHashErrorCode,
@@ -123,6 +126,14 @@ const all: AsyncGenerator<Checked<'minhash'>, void, undefined> = new Index().che
   { text: 'y', key: 'k', at: new Date() },
 ]);
 
+const matched: Promise<MatchSummary> = matchFiles('new', '-', { against: ['old'], limit: 3 });
+// @ts-expect-error against what
+matchFiles('new', '-', {});
+// @ts-expect-error nothing is clustered
+pairsFiles('in', '-', { cluster: 'components' });
+// @ts-expect-error pairs have no limit
+pairsFiles('in', '-', { limit: 3 });
+
 // @ts-expect-error unknown preset
 Fingerprinter.preset('jieba');
 // @ts-expect-error unknown option
@@ -175,14 +186,6 @@ bits.addMany([...batch]);
 levels[0]?.then((index) => index.addMany(['x'], { keys: ['a'] }));
 // @ts-expect-error what waits for its work cannot be ended
 new Fingerprinter().fingerprintMany(['x'], { signal: new AbortController().signal });
-
-/** A store of one's own has three methods. */
-class Store implements Level {
-  async batch(): Promise<void> {}
-  async *iterator(): AsyncGenerator<[string, Uint8Array]> {}
-  async clear(): Promise<void> {}
-}
-const own: Promise<LevelSentenceIndex> = LevelSentenceIndex.open(new Store());
 
 // Any documents, where it is said what their text is.
 interface Row {
@@ -263,11 +266,16 @@ function told(decision: Decision<Row>): unknown[] {
   }
 }
 
+/** A store of one's own has three methods. */
+class Store implements Level {
+  async batch(): Promise<void> {}
+  async *iterator(): AsyncGenerator<[string, Uint8Array]> {}
+  async clear(): Promise<void> {}
+}
+const own: Promise<LevelSentenceIndex> = LevelSentenceIndex.open(new Store());
+
 export default [
-  isFull,
-  told,
-  byFunction,
-  summary,
   ...[all, similar, group, levels, words, table, value, many, many2, found, row, stream, own],
+  ...[matched, isFull, told, byFunction, summary],
   ...[methods, opened, tables, stats, others, shared, wrong],
 ];

@@ -1,4 +1,4 @@
-/** What `dedup` and `clusters` share: their options, one run over files, and what it says at its end. */
+/** What `dedup` and `clusters` share: their options, one run over files, and what it says at its end. How documents are compared is said for `pairs` and `match` too. */
 import type { DedupFilesOptions, Keep, Summary } from '..';
 import { given } from '../given';
 import { methodOf } from '../method';
@@ -9,11 +9,12 @@ import { Interrupt } from './interrupt';
 import { execution, features, fields, fingerprinterOptions } from './options';
 import { ProgressReport } from './progress';
 import { Rejections } from './rejections';
+import type { Told } from './summary';
 import type { Terminal } from './terminal';
 import { versions } from './version';
 
-/** How documents are decided. */
-export const deciding = {
+/** Who is compared with whom. */
+const candidates = {
   method: {
     kind: 'choice',
     value: 'NAME',
@@ -42,6 +43,38 @@ export const deciding = {
     max: 64,
     help: 'for sentences: how many of the longest; without it 5',
   },
+} as const;
+
+/** What they are compared by. */
+const verification = {
+  verify: {
+    kind: 'choice',
+    value: 'MEASURE',
+    choices: ['auto', 'jaccard', 'containment', 'edit', 'cosine', 'off'],
+    default: 'auto',
+    help: 'what is measured between candidates',
+  },
+  'min-similarity': {
+    kind: 'number',
+    value: 'S',
+    min: 0,
+    max: 1,
+    help: 'least similarity by that measure, where 0 = do not verify; without it 0.8',
+  },
+} as const;
+
+/** How documents are compared. */
+export const comparing = {
+  ...candidates,
+  ...verification,
+  ...features,
+  ...fields,
+  ...execution,
+} as const;
+
+/** How documents are decided. */
+export const deciding = {
+  ...candidates,
   cluster: {
     kind: 'choice',
     value: 'HOW',
@@ -61,30 +94,23 @@ export const deciding = {
     value: 'NAME',
     help: 'field that newest, largest and smallest compare; without it date for newest',
   },
-  verify: {
-    kind: 'choice',
-    value: 'MEASURE',
-    choices: ['auto', 'jaccard', 'containment', 'edit', 'cosine', 'off'],
-    default: 'auto',
-    help: 'what is measured between candidates',
-  },
-  'min-similarity': {
-    kind: 'number',
-    value: 'S',
-    min: 0,
-    max: 1,
-    help: 'least similarity by that measure, where 0 = do not verify; without it 0.8',
-  },
+  ...verification,
   ...features,
   ...fields,
   ...execution,
 } as const;
 
+type Comparing = Values<typeof comparing>;
 type Deciding = Values<typeof deciding>;
 
 /** The values as the library takes them. */
 export function decidingOptions(values: Deciding) {
-  const { bands, rows, sentences, cluster, threads } = values;
+  return { ...comparingOptions(values), cluster: values.cluster, keep: keepOf(values) };
+}
+
+/** The values as the library takes them. */
+export function comparingOptions(values: Comparing) {
+  const { bands, rows, sentences, threads } = values;
   const own = given({ maxDistance: values['max-distance'], bands, rows, sentences });
   const method = methodOf({ ...given({ method: values.method }), ...own });
   const initial = method === 'simhash' ? { maxDistance: 8 } : {};
@@ -93,16 +119,14 @@ export function decidingOptions(values: Deciding) {
     ...own,
     ...fingerprinterOptions(values),
     method,
-    cluster,
-    keep: keepOf(values),
-    ...verification(values),
+    ...verified(values),
     textField: values['text-field'],
     idField: values['id-field'],
     threads,
   };
 }
 
-function verification({ verify, 'min-similarity': least }: Deciding) {
+function verified({ verify, 'min-similarity': least }: Comparing) {
   if (verify !== 'off') return { verify, minSimilarity: least ?? 0.8 };
   if (least === undefined || least === 0) return { verify: false as const };
   throw new UsageError(
@@ -136,7 +160,7 @@ export interface Run {
 /** Runs to the end; the result is the exit status. */
 export async function deduplicate(
   { inputs, output, options, streamed }: Run,
-  { json, quiet }: Pick<Deciding, 'json' | 'quiet'>,
+  { json, quiet }: Told,
   terminal: Terminal,
 ): Promise<number> {
   const { dedupFiles } = await import('../index.js');
@@ -183,24 +207,37 @@ export function checkStreams(inputs: readonly string[], files: readonly (string 
   }
 }
 
-function rejections(summary: Summary, terminal: Terminal): void {
+/** Names the rejected records of a run. */
+export function rejections(
+  { firstRejected, rejected }: Pick<Summary, 'firstRejected' | 'rejected'>,
+  terminal: Terminal,
+): void {
   const rejections = new Rejections(terminal);
-  for (const { file, line, reason } of summary.firstRejected ?? []) {
-    rejections.add(file, line, reason);
-  }
-  rejections.end(summary.rejected);
+  for (const { file, line, reason } of firstRejected) rejections.add(file, line, reason);
+  rejections.end(rejected);
 }
 
 function sentences(summary: Summary, dryRun: boolean): string[] {
-  const { read, kept, duplicates, rejected, clusters, truncated, seconds } = summary;
-  const rate = seconds > 0 ? summary.bytes / seconds : 0;
+  const { read, kept, duplicates, rejected, clusters, truncated } = summary;
   return [
     `read ${count(read)} = kept ${count(kept)} + duplicates ${count(duplicates)} + rejected ${count(rejected)}`,
-    `${plural(clusters, 'cluster')}, ${bytes(summary.bytes)} of lines in ${seconds.toFixed(2)} s (${bytes(rate)}/s)`,
+    `${plural(clusters, 'cluster')}, ${pace(summary)}`,
     ...(truncated > 0
       ? [`${plural(truncated, 'text')} had more candidates than were looked at`]
       : []),
-    ...summary.leftovers.map((path) => `removed ${path}, which a killed run had left`),
+    ...removed(summary),
     ...(dryRun ? ['dry run: nothing was written'] : []),
   ];
+}
+
+/** How much was read, in what time. */
+export function pace(summary: { readonly bytes: number; readonly seconds: number }): string {
+  const { seconds } = summary;
+  const rate = seconds > 0 ? summary.bytes / seconds : 0;
+  return `${bytes(summary.bytes)} of lines in ${seconds.toFixed(2)} s (${bytes(rate)}/s)`;
+}
+
+/** What earlier runs had left. */
+export function removed({ leftovers }: { readonly leftovers: readonly string[] }): string[] {
+  return leftovers.map((path) => `removed ${path}, which a killed run had left`);
 }

@@ -92,7 +92,7 @@ export class Intake {
     const onText = (more: number) => {
       this.#textBytes += more;
     };
-    const source = { inputs: this.#inputs, format: 'jsonl', textField, idField } as const;
+    const source = { inputs: this.#inputs, textField, idField };
     yield* records({ ...source, signal: this.#signal, onBytes, onText }, this.#rejections);
   }
 }

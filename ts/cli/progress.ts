@@ -10,6 +10,8 @@ export interface Position {
   readonly totalBytes?: number | undefined;
   /** So far, where they are looked for. */
   readonly duplicates?: number | undefined;
+  readonly pairs?: number | undefined;
+  readonly matches?: number | undefined;
 }
 
 /** Between two lines where nothing can be drawn over, so that a log stays short. */
@@ -30,11 +32,6 @@ export class ProgressReport {
   /** Shows a position; calls may be as frequent as they like where the caller already limits them. */
   update(position: Position): void {
     this.#show((seconds, width) => describe(position, seconds, width));
-  }
-
-  /** Shows what is being done where there is no position to tell. */
-  note(text: string): void {
-    this.#show((_seconds, width) => text.slice(0, width));
   }
 
   #show(line: (seconds: number, width?: number) => string): void {
@@ -64,7 +61,7 @@ export function describe(
   seconds: number,
   width = Number.POSITIVE_INFINITY,
 ): string {
-  const { documents, totalBytes, duplicates } = position;
+  const { documents, totalBytes } = position;
   const share = totalBytes ? Math.min(1, position.bytes / totalBytes) : undefined;
   const rate = (amount: number) => (seconds > 0 ? amount / seconds : 0);
   // In the order of the line, each with its rank: of two that do not fit together, the one of the lower number stays.
@@ -78,7 +75,10 @@ export function describe(
   add(2, `${count(documents)} documents`);
   add(5, `${count(Math.round(rate(documents)))}/s`);
   add(6, `read ${bytes(rate(position.bytes))}/s`);
-  if (duplicates !== undefined) add(3, `${count(duplicates)} duplicates`);
+  for (const name of ['duplicates', 'pairs', 'matches'] as const) {
+    const found = position[name];
+    if (found !== undefined) add(3, `${count(found)} ${name}`);
+  }
   if (share !== undefined && share > 0) {
     add(0, `${duration((seconds / share) * (1 - share))} left`);
   }

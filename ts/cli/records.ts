@@ -1,16 +1,15 @@
-/** Documents of files: one text per line, or JSON lines. */
+/** Documents of files of JSON lines, for what still reads them in JavaScript. */
 import { lines, type Reading, tooLongReason } from './lines';
 import type { Rejections } from './rejections';
 import { Unusable } from './unusable';
 
 export interface Document {
   readonly id: string;
-  readonly text: string | Uint8Array;
+  readonly text: string;
 }
 
 export interface Source extends Reading {
   readonly inputs: readonly string[];
-  readonly format: 'auto' | 'lines' | 'jsonl';
   readonly textField: string;
   readonly idField: string;
 }
@@ -21,7 +20,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const BLANK = /^[ \t\r\n]*$/;
 
 /**
- * The documents of all inputs in order; a line that is none goes to `rejections`. Blank lines of JSON lines are skipped.
+ * The documents of all inputs in order; a line that is none goes to `rejections`. Blank lines are skipped.
  *
  * @throws NoRecordsError at the end, where there were records and all of them were rejected. No record at all is no error.
  */
@@ -29,14 +28,8 @@ export async function* records(source: Source, rejections: Rejections): AsyncGen
   const unusable = new Unusable();
   let used = 0;
   for (const input of source.inputs) {
-    const json = source.format === 'jsonl' || (source.format === 'auto' && isJsonLines(input));
     for await (const { bytes, number, tooLong } of lines(input, source)) {
       const position = source.inputs.length > 1 ? `${input}:${number}` : `${number}`;
-      if (!json && tooLong === undefined) {
-        used++;
-        yield { id: position, text: bytes };
-        continue;
-      }
       const parsed = tooLong === undefined ? parseRecord(bytes, source) : tooLongReason(tooLong);
       if (parsed === undefined) continue;
       if (typeof parsed === 'string') {
@@ -52,10 +45,6 @@ export async function* records(source: Source, rejections: Rejections): AsyncGen
   if (error === undefined) return;
   rejections.end();
   throw error;
-}
-
-function isJsonLines(input: string): boolean {
-  return /\.(jsonl|ndjson)(\.gz)?$/i.test(input);
 }
 
 /** A record, `undefined` for a blank line, or the reason why it is none. */

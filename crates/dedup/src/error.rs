@@ -169,7 +169,7 @@ impl DedupError {
                 let line = line.map_or(String::new(), |line| format!(":{line}"));
                 write!(
                     f,
-                    "{}{line} changed while it was being deduplicated: {what}; run again on a file that nothing writes to",
+                    "{}{line} changed while it was being read: {what}; run again on a file that nothing writes to",
                     path.display()
                 )
             }

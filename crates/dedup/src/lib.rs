@@ -8,18 +8,21 @@
 //!                                          is connected
 //! ```
 //!
-//! Two doors to the same decisions:
+//! Doors to the same decisions:
 //!
 //! - [`Deduper`]: texts in, [`Decision`]s out, batch after batch, in memory;
 //! - [`dedup_files`]: JSON lines in, files out; texts are found again on disk when a candidate must be
-//!   verified.
+//!   verified;
+//! - [`pairs_files`], [`match_files`]: the graph that decisions rest on, all pairs of similar documents or those of new ones with
+//!   old ones.
 //!
 //! A [`Method`] proposes, the similarity of the texts decides ([`verify`]). By default the first document of a group is kept,
 //! and every member resembles the kept document itself, so clusters do not chain; [`Cluster::Components`] follows chains, and
 //! [`Keep`] chooses another document. `read = kept + duplicates + rejected`, always ([`Summary`]). Results do not depend on
 //! threads, batches or processor.
 //!
-//! Beside them: [`live`], documents that come one by one to a live index of any method, and
+//! Beside them: [`fingerprint_files`], what a method knows each document by, [`live`], documents that come one by one to a live
+//! index of any method, and
 //! [`evaluate`], a result against labels.
 //!
 //! Everything parallel runs on the current rayon pool: wrap calls in `pool.install` to choose one.
@@ -42,10 +45,12 @@ mod write;
 
 pub use deduper::{Decision, Deduper};
 pub use error::DedupError;
-pub use files::dedup_files;
+pub use files::{dedup_files, fingerprint_files, match_files, pairs_files};
 pub use keep::{Integer, Key};
 pub use method::Method;
-pub use options::{Cluster, DedupOptions, FileOptions, Keep, Measure};
-pub use read::{Fields, Input, MAX_LINE_BYTES};
-pub use report::{Progress, Rejected, Stage, Summary};
-pub use write::{Duplicates, Outputs, Target};
+pub use options::{
+    Cluster, DedupOptions, FileOptions, FingerprintOptions, Keep, MatchOptions, Measure,
+};
+pub use read::{Fields, Format, Input, MAX_LINE_BYTES};
+pub use report::{EdgeSummary, Progress, Rejected, Stage, Summary};
+pub use write::{Duplicates, LineOutputs, Outputs, Target};

@@ -2,7 +2,7 @@
 
 use crate::error::DedupError;
 use crate::method::Method;
-use crate::read::Fields;
+use crate::read::{Fields, Format};
 use simhash_sketch::FingerprinterOptions;
 
 /// How documents are compared.
@@ -130,6 +130,33 @@ impl DedupOptions {
         }
         Ok(())
     }
+}
+
+/// How new documents are matched.
+#[derive(Clone, Debug, Default)]
+pub struct MatchOptions {
+    /// How files are read, and documents compared.
+    pub files: FileOptions,
+    /// Most matches of one document, the most similar first, at least 1. Default `None`: all. Where it cuts, the line says
+    /// `truncated`.
+    pub limit: Option<usize>,
+}
+
+/// How documents of files are fingerprinted.
+#[derive(Clone, Debug, Default)]
+pub struct FingerprintOptions {
+    /// How texts become features.
+    pub fingerprinter: FingerprinterOptions,
+    /// By whose sketch documents are known. Default: that of [`DedupOptions`].
+    pub method: Method,
+    /// Where text and id are in a record of JSON. Default: the keys `text` and `id`.
+    pub fields: Fields,
+    /// What a line is. Default `None`: by the name of each file ([`Format::of`]).
+    pub format: Option<Format>,
+    /// JSON lines instead of lines for people.
+    pub json: bool,
+    /// Most tasks at a time, as [`DedupOptions::threads`].
+    pub threads: usize,
 }
 
 /// How files are read and written.

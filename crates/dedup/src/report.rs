@@ -48,6 +48,18 @@ impl Summary {
     /// enough to print. The rejects file has all of them.
     pub const REPORTED: usize = 10;
 
+    /// Adds what was read before.
+    pub(crate) fn add(&mut self, before: Self) {
+        self.read += before.read;
+        self.rejected += before.rejected;
+        self.empty += before.empty;
+        self.short += before.short;
+        self.bytes += before.bytes;
+        let later = std::mem::replace(&mut self.first_rejected, before.first_rejected);
+        self.first_rejected.extend(later);
+        self.first_rejected.truncate(Self::REPORTED);
+    }
+
     /// Counts a record that was not decided.
     pub(crate) fn reject(&mut self, rejected: impl FnOnce() -> Rejected) {
         self.read += 1;
@@ -56,6 +68,46 @@ impl Summary {
             self.first_rejected.push(rejected());
         }
     }
+}
+
+/// The figures of [`pairs_files`](crate::pairs_files) and [`match_files`](crate::match_files). Always
+/// `read = documents + against + rejected`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EdgeSummary {
+    /// Records read, rejected ones included; blank lines are no records.
+    pub read: u64,
+    /// Documents; of `match_files` the new ones.
+    pub documents: u64,
+    /// Of `match_files`: the documents they were matched with.
+    pub against: u64,
+    /// Records that could not be used; see [`Rejected`].
+    pub rejected: u64,
+    /// Pairs, or matches of all new documents together.
+    pub edges: u64,
+    /// Pairs of different texts that were compared.
+    pub candidates: u64,
+    /// Of `match_files`: documents with a match.
+    pub matched: u64,
+    /// Of `pairs_files` different texts, of `match_files` new documents, whose candidates or matches a limit cut: an edge of theirs
+    /// may be missing.
+    pub truncated: u64,
+    /// Documents without any text after normalisation. They match nothing.
+    pub empty: u64,
+    /// Documents too short for the method, compared by their exact normalised text only.
+    pub short: u64,
+    /// Wall time.
+    pub seconds: f64,
+    /// Bytes of input lines, decompressed.
+    pub bytes: u64,
+    /// Bytes held at the end for the documents taken in, as [`Summary::index_bytes`].
+    pub index_bytes: u64,
+    /// The first rejected records, at most [`Summary::REPORTED`].
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub first_rejected: Vec<Rejected>,
+    /// Unfinished files that killed runs had left beside the same outputs; they were removed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub leftovers: Vec<PathBuf>,
 }
 
 /// Counts outcomes into a [`Summary`].
@@ -141,7 +193,7 @@ pub struct Progress {
     pub bytes: u64,
     /// Size of all inputs; `None` where a stream is among them.
     pub total_bytes: Option<u64>,
-    /// Duplicates found so far.
+    /// Duplicates found so far; where edges are looked for, pairs or matches.
     pub duplicates: u64,
 }
 

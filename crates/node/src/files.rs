@@ -1,18 +1,21 @@
-//! `dedupFiles` for JavaScript: names in, a summary out; texts never come here.
+//! `dedupFiles`, `pairsFiles`, `matchFiles` and the command `fingerprint` for JavaScript: names in, a summary out; texts never come
+//! here.
 
-use crate::check::number;
+use crate::check::{number, whole};
 use crate::deduper::NativeDedupOptions;
-use crate::error::{Failure, js};
+use crate::error::{Failure, js, unknown};
 use crate::stdout::Waiting;
 use crate::task::{self, Cancel, Place};
-use napi::bindgen_prelude::{Function, Object};
+use napi::bindgen_prelude::{Function, Object, ToNapiValue};
 use napi::threadsafe_function::{ThreadsafeFunctionCallMode, UnknownReturnValue};
 use napi::{Env, Status};
 use napi_derive::napi;
 use simhash_dedup::{
-    DedupOptions, Duplicates, Fields, FileOptions, Input, Outputs, Progress, Rejected, Stage,
-    Summary, Target, dedup_files as core,
+    DedupError, DedupOptions, Duplicates, EdgeSummary, Fields, FileOptions, FingerprintOptions,
+    Format, Input, LineOutputs, MatchOptions, Outputs, Progress, Rejected, Stage, Summary, Target,
+    dedup_files as core, fingerprint_files as fingerprints, match_files, pairs_files,
 };
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 /// A run over files.
@@ -25,6 +28,34 @@ pub struct NativeFileOptions<'env> {
     pub rejects: Option<String>,
     pub mark: bool,
     pub dry_run: bool,
+    pub text_field: String,
+    pub id_field: String,
+}
+
+/// A run over files that looks for pairs, or for matches where `against` is given.
+#[napi(object, object_to_js = false)]
+pub struct NativeEdgeOptions<'env> {
+    pub dedup: NativeDedupOptions<'env>,
+    pub inputs: Vec<String>,
+    pub against: Option<Vec<String>>,
+    /// Of matches; a whole number.
+    pub limit: Option<f64>,
+    pub output: Option<String>,
+    pub rejects: Option<String>,
+    pub dry_run: bool,
+    pub text_field: String,
+    pub id_field: String,
+}
+
+/// A run over files that says what a method knows each document by.
+#[napi(object, object_to_js = false)]
+pub struct NativeFingerprintOptions<'env> {
+    pub dedup: NativeDedupOptions<'env>,
+    pub inputs: Vec<String>,
+    pub output: String,
+    #[napi(ts_type = "'lines' | 'jsonl'")]
+    pub format: Option<String>,
+    pub json: bool,
     pub text_field: String,
     pub id_field: String,
 }
@@ -76,9 +107,55 @@ impl From<Summary> for NativeSummary {
             bytes: number(summary.bytes),
             index_bytes: number(summary.index_bytes),
             first_rejected: summary.first_rejected.into_iter().map(NativeRejected::from).collect(),
-            leftovers: summary.leftovers.iter().map(|path| path.display().to_string()).collect(),
+            leftovers: shown(&summary.leftovers),
         }
     }
+}
+
+/// The figures of a run that looks for pairs or matches.
+#[napi(object, object_from_js = false)]
+pub struct NativeEdgeSummary {
+    pub read: f64,
+    pub documents: f64,
+    pub against: f64,
+    pub rejected: f64,
+    pub edges: f64,
+    pub candidates: f64,
+    pub matched: f64,
+    pub truncated: f64,
+    pub empty: f64,
+    pub short: f64,
+    pub seconds: f64,
+    pub bytes: f64,
+    pub index_bytes: f64,
+    pub first_rejected: Vec<NativeRejected>,
+    pub leftovers: Vec<String>,
+}
+
+impl From<EdgeSummary> for NativeEdgeSummary {
+    fn from(summary: EdgeSummary) -> Self {
+        Self {
+            read: number(summary.read),
+            documents: number(summary.documents),
+            against: number(summary.against),
+            rejected: number(summary.rejected),
+            edges: number(summary.edges),
+            candidates: number(summary.candidates),
+            matched: number(summary.matched),
+            truncated: number(summary.truncated),
+            empty: number(summary.empty),
+            short: number(summary.short),
+            seconds: summary.seconds,
+            bytes: number(summary.bytes),
+            index_bytes: number(summary.index_bytes),
+            first_rejected: summary.first_rejected.into_iter().map(NativeRejected::from).collect(),
+            leftovers: shown(&summary.leftovers),
+        }
+    }
+}
+
+fn shown(paths: &[PathBuf]) -> Vec<String> {
+    paths.iter().map(|path| path.display().to_string()).collect()
 }
 
 /// How far a run is.
@@ -105,6 +182,20 @@ impl From<&Progress> for NativeProgress {
     }
 }
 
+fn inputs(names: Vec<String>) -> Vec<Input> {
+    let input = |name: String| {
+        if name == "-" { Input::stdin() } else { Input::File(name.into()) }
+    };
+    names.into_iter().map(input).collect()
+}
+
+fn target(name: String, cancel: &Cancel) -> Target {
+    match name.as_str() {
+        "-" => Target::stream("-", Waiting::new(std::io::stdout(), cancel.flag())),
+        _ => Target::File(name.into()),
+    }
+}
+
 struct Run {
     inputs: Vec<Input>,
     outputs: Outputs,
@@ -113,13 +204,7 @@ struct Run {
 
 impl Run {
     fn new(given: NativeFileOptions<'_>, cancel: &Cancel) -> Result<Self, Failure> {
-        let input = |name: String| {
-            if name == "-" { Input::stdin() } else { Input::File(name.into()) }
-        };
-        let target = |name: String| match name.as_str() {
-            "-" => Target::stream("-", Waiting::new(std::io::stdout(), cancel.flag())),
-            _ => Target::File(name.into()),
-        };
+        let target = |name: String| target(name, cancel);
         let dedup: DedupOptions = given.dedup.core()?;
         Ok(Self {
             options: FileOptions {
@@ -127,7 +212,7 @@ impl Run {
                 fields: Fields::new(&given.text_field, &given.id_field)?,
                 dry_run: given.dry_run,
             },
-            inputs: given.inputs.into_iter().map(input).collect(),
+            inputs: inputs(given.inputs),
             outputs: Outputs {
                 records: given.output.map(target),
                 duplicates: if given.mark { Duplicates::Mark } else { Duplicates::Remove },
@@ -138,16 +223,63 @@ impl Run {
     }
 }
 
-/// Deduplicates files on threads of its own.
-#[napi(catch_unwind, ts_return_type = "Promise<NativeSummary>")]
-pub fn dedup_files<'env>(
+/// A run that looks for pairs or matches.
+struct EdgeRun {
+    inputs: Vec<Input>,
+    against: Option<Vec<Input>>,
+    outputs: LineOutputs,
+    options: MatchOptions,
+}
+
+impl EdgeRun {
+    fn new(given: NativeEdgeOptions<'_>, cancel: &Cancel) -> Result<Self, Failure> {
+        let limit = given.limit.map(|limit| whole(limit, "limit")).transpose()?;
+        let target = |name: String| target(name, cancel);
+        Ok(Self {
+            options: MatchOptions {
+                files: FileOptions {
+                    dedup: given.dedup.core()?,
+                    fields: Fields::new(&given.text_field, &given.id_field)?,
+                    dry_run: given.dry_run,
+                },
+                limit: limit.map(|limit| usize::try_from(limit).unwrap_or(usize::MAX)),
+            },
+            inputs: inputs(given.inputs),
+            against: given.against.map(inputs),
+            outputs: LineOutputs {
+                lines: given.output.map(target),
+                rejects: given.rejects.map(target),
+            },
+        })
+    }
+
+    fn run(
+        &self,
+        report: &dyn Fn(&Progress),
+        cancel: &AtomicBool,
+    ) -> Result<EdgeSummary, DedupError> {
+        let Self { inputs, against, outputs, options } = self;
+        match against {
+            None => pairs_files(inputs, outputs, &options.files, report, cancel),
+            Some(against) => match_files(inputs, against, outputs, options, report, cancel),
+        }
+    }
+}
+
+type OnProgress<'env> = Option<Function<'env, NativeProgress, UnknownReturnValue>>;
+
+/// Starts `work` on threads of its own, with a function that reports to JavaScript.
+fn start<'env, T, N>(
     env: &'env Env,
-    options: NativeFileOptions<'_>,
-    on_progress: Option<Function<'_, NativeProgress, UnknownReturnValue>>,
+    threads: u32,
+    on_progress: OnProgress<'_>,
     cancel: &Cancel,
-) -> js::Result<Object<'env>> {
-    let threads = options.dedup.threads;
-    let run = Run::new(options, cancel)?;
+    work: impl FnOnce(&dyn Fn(&Progress), &AtomicBool) -> Result<T, DedupError> + Send + 'static,
+) -> js::Result<Object<'env>>
+where
+    T: 'static,
+    N: From<T> + ToNapiValue + Send + 'static,
+{
     let progress = on_progress
         .map(|function| {
             // Weak: a callback must not keep the process alive. The core calls at most 20 times a second; of a queue of
@@ -167,7 +299,68 @@ pub fn dedup_files<'env>(
                     .call(NativeProgress::from(position), ThreadsafeFunctionCallMode::NonBlocking);
             }
         };
-        Ok(NativeSummary::from(core(&run.inputs, &run.outputs, &run.options, &report, flag)?))
+        Ok(N::from(work(&report, flag)?))
     };
     task::start(env, Place::Own(threads), cancel, work, |_| {})
+}
+
+/// Deduplicates files on threads of its own.
+#[napi(catch_unwind, ts_return_type = "Promise<NativeSummary>")]
+pub fn dedup_files<'env>(
+    env: &'env Env,
+    options: NativeFileOptions<'_>,
+    on_progress: Option<Function<'_, NativeProgress, UnknownReturnValue>>,
+    cancel: &Cancel,
+) -> js::Result<Object<'env>> {
+    let threads = options.dedup.threads;
+    let run = Run::new(options, cancel)?;
+    start::<Summary, NativeSummary>(env, threads, on_progress, cancel, move |report, flag| {
+        core(&run.inputs, &run.outputs, &run.options, report, flag)
+    })
+}
+
+/// Looks for the pairs of files, or for their matches, on threads of its own.
+#[napi(catch_unwind, ts_return_type = "Promise<NativeEdgeSummary>")]
+pub fn edge_files<'env>(
+    env: &'env Env,
+    options: NativeEdgeOptions<'_>,
+    on_progress: Option<Function<'_, NativeProgress, UnknownReturnValue>>,
+    cancel: &Cancel,
+) -> js::Result<Object<'env>> {
+    let threads = options.dedup.threads;
+    let run = EdgeRun::new(options, cancel)?;
+    let work = move |report: &dyn Fn(&Progress), flag: &AtomicBool| run.run(report, flag);
+    start::<EdgeSummary, NativeEdgeSummary>(env, threads, on_progress, cancel, work)
+}
+
+/// Says what a method knows each document of files by, on threads of its own.
+#[napi(catch_unwind, ts_return_type = "Promise<NativeSummary>")]
+pub fn fingerprint_files<'env>(
+    env: &'env Env,
+    options: NativeFingerprintOptions<'_>,
+    on_progress: Option<Function<'_, NativeProgress, UnknownReturnValue>>,
+    cancel: &Cancel,
+) -> js::Result<Object<'env>> {
+    let dedup = options.dedup.core()?;
+    let format = match options.format.as_deref() {
+        None => None,
+        Some("lines") => Some(Format::Lines),
+        Some("jsonl") => Some(Format::JsonLines),
+        Some(other) => return Err(unknown("format", other).into()),
+    };
+    let fields = Fields::new(&options.text_field, &options.id_field).map_err(Failure::from)?;
+    let core = FingerprintOptions {
+        fingerprinter: dedup.fingerprinter,
+        method: dedup.method,
+        fields,
+        format,
+        json: options.json,
+        threads: dedup.threads,
+    };
+    let (inputs, lines) = (inputs(options.inputs), Some(target(options.output, cancel)));
+    let outputs = LineOutputs { lines, rejects: None };
+    let work = move |report: &dyn Fn(&Progress), flag: &AtomicBool| {
+        fingerprints(&inputs, &outputs, &core, report, flag)
+    };
+    start::<Summary, NativeSummary>(env, options.dedup.threads, on_progress, cancel, work)
 }

@@ -64,7 +64,7 @@ export const evaluation = defineCommand({
       const made = fingerprinterOptions(values);
       const minSimilarity = values['min-similarity'];
       const read = (files: readonly string[]) => statements(files, idField, rejections, { signal });
-      const source = { inputs: docs ?? [], format: 'jsonl', textField, idField, signal } as const;
+      const source = { inputs: docs ?? [], textField, idField, signal };
       const documents = docs && records(source, rejections);
       const figures = await evaluate(read([result]), read(labels), {
         ...made,

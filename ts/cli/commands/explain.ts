@@ -71,7 +71,7 @@ async function textsOf(
   rejections: Rejections,
 ): Promise<[string, string]> {
   const found = new Map<string, string>();
-  const source = { inputs: [file], format: 'jsonl', textField, idField } as const;
+  const source = { inputs: [file], textField, idField };
   for await (const { id, text } of records(source, rejections)) {
     if (ids.includes(id) && !found.has(id)) found.set(id, text.toString());
     if (ids.every((wanted) => found.has(wanted))) break;

@@ -1,14 +1,8 @@
 import { defineCommand } from '../command';
-import { EXIT } from '../exit';
-import { oneLine } from '../format';
+import { checkStreams, comparing, rejections } from '../deduplicate';
+import { codeOf, EXIT } from '../exit';
+import { Interrupt } from '../interrupt';
 import { features, fields, fingerprinterOptions } from '../options';
-import { type Document, records } from '../records';
-import { Rejections } from '../rejections';
-
-/** Documents per call into the addon: enough that its fixed cost disappears, few enough to stay in the cache. */
-const BATCH = 1024;
-/** Characters of the text that a line shows. */
-const PREVIEW = 40;
 
 export const fingerprint = defineCommand({
   name: 'fingerprint',
@@ -20,6 +14,11 @@ export const fingerprint = defineCommand({
     help: 'files, plain or gzip; without any, or for -, standard input',
   },
   options: {
+    method: {
+      ...comparing.method,
+      default: 'simhash',
+      help: 'what is printed: the signature of minhash, the fingerprint of simhash, the hashes of the longest sentences, of all features or of the whole text',
+    },
     format: {
       kind: 'choice',
       value: 'FORMAT',
@@ -32,54 +31,35 @@ export const fingerprint = defineCommand({
     json: { kind: 'flag', help: 'print JSON lines: id and fingerprint' },
   },
   notes: [
-    'Prints id, fingerprint in hexadecimal and the beginning of the text, separated by tabs. The fingerprint is - (with --json, absent) where the text has too few features to be compared by Hamming distance.',
-    'The id of a line is its number; with several inputs, file:line. Malformed JSON lines are reported as file:line (exit status 1).',
+    'Prints id, fingerprint in hexadecimal and the beginning of the text, separated by tabs. The fingerprint is - (with --json, absent) where the text has too little of what the method looks at, too few features to be compared by Hamming distance for instance.',
+    'The id of a line is its number; with several inputs, file:line. Ids of records are printed as they are written. Malformed JSON lines are reported as file:line (exit status 1).',
   ],
   async run(args, values, terminal) {
-    const { Fingerprinter, toHex } = await import('../../index.js');
-    const fingerprinter = new Fingerprinter(fingerprinterOptions(values));
-    const rejections = new Rejections(terminal);
-    const source = {
-      inputs: args.length === 0 ? ['-'] : args,
-      format: values.format,
+    const { method, format, json } = values;
+    const inputs = args.length === 0 ? ['-'] : [...args];
+    checkStreams(inputs, []);
+    const run = {
+      inputs,
+      output: '-',
+      json,
+      format: format === 'auto' ? undefined : format,
       textField: values['text-field'],
       idField: values['id-field'],
     };
-    for await (const batch of batches(records(source, rejections))) {
-      const results = await fingerprinter.fingerprintManyAsync(batch.map(({ text }) => text));
-      const lines = batch.map(({ id, text }, row) => {
-        const value = results.get(row);
-        const hex = value === undefined ? undefined : toHex(value);
-        return values.json
-          ? JSON.stringify({ id, fingerprint: hex })
-          : `${oneLine(id)}\t${hex ?? '-'}\t${preview(text)}`;
-      });
-      await terminal.write(`${lines.join('\n')}\n`);
+    const options = { ...fingerprinterOptions(values), method };
+    const { fingerprintFiles } = await import('../../fingerprint-files.js');
+    const interrupt = new Interrupt(terminal);
+    try {
+      const summary = await fingerprintFiles(run, options, interrupt.signal);
+      rejections(summary, terminal);
+      return summary.rejected > 0 ? EXIT.rejected : EXIT.done;
+    } catch (error) {
+      if (interrupt.status !== undefined) return interrupt.status;
+      // The reader of standard output, such as `head`, has what it wants.
+      if (codeOf(error) === 'ERR_SIMHASH_PIPE') return EXIT.done;
+      throw error;
+    } finally {
+      interrupt.release();
     }
-    rejections.end();
-    return rejections.count > 0 ? EXIT.rejected : EXIT.done;
   },
 });
-
-async function* batches(documents: AsyncIterable<Document>): AsyncGenerator<Document[]> {
-  let batch: Document[] = [];
-  for await (const document of documents) {
-    batch.push(document);
-    if (batch.length === BATCH) {
-      yield batch;
-      batch = [];
-    }
-  }
-  if (batch.length > 0) yield batch;
-}
-
-/** The beginning of a text on one line. */
-function preview(text: string | Uint8Array): string {
-  // Twice what 40 characters of 4 bytes take, so that space in front costs nothing of the preview.
-  const length = PREVIEW * 4 * 2;
-  const start =
-    typeof text === 'string'
-      ? text.slice(0, length)
-      : Buffer.from(text.subarray(0, length)).toString();
-  return [...oneLine(start).trim()].slice(0, PREVIEW).join('');
-}

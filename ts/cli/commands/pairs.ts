@@ -1,15 +1,9 @@
-import { setImmediate } from 'node:timers/promises';
-import type { Text } from '../..';
+import { given } from '../../given';
 import { defineCommand } from '../command';
-import { fill } from '../fill';
-import { plural } from '../format';
-import { Intake } from '../intake';
-import { interruptible } from '../interrupt';
-import { comparison, execution, features, fields, fingerprinterOptions, output } from '../options';
-import { openOutput } from '../output';
-import { ProgressReport } from '../progress';
-import { conclude } from '../summary';
-import { ALMOST_ONE } from '../verdict';
+import { checkStreams, comparing, comparingOptions, pace, removed } from '../deduplicate';
+import { seek } from '../edges';
+import { count, plural } from '../format';
+import { output } from '../options';
 
 export const pairs = defineCommand({
   name: 'pairs',
@@ -20,67 +14,39 @@ export const pairs = defineCommand({
     max: Number.POSITIVE_INFINITY,
     help: 'files of JSON lines, plain or gzip; - is standard input',
   },
-  options: { ...output, ...comparison, ...features, ...fields, ...execution },
+  options: {
+    ...output,
+    rejects: { kind: 'text', value: 'FILE', help: 'also write the rejected records' },
+    ...comparing,
+  },
   notes: [
-    'Writes a JSON line per pair: a and b, the ids of two documents in the order of the input, similarity (where it is verified) and distance. All pairs within the distance are found, each once.',
-    'Documents with the same fingerprint, and short ones with the same text, stand for each other: the first is paired with each of the others at distance 0, and for all of them with documents nearby. A thousand copies are 999 pairs, not half a million.',
-    'Verifying holds all texts in memory; with --min-similarity 0 only ids and fingerprints are held.',
+    'Writes a JSON line per pair: a and b, the ids of two documents in the order of the input, and similarity and distance where they are known. These are the pairs by which dedup decides: what they connect are the clusters of --cluster components.',
+    'Of documents with equal texts the first stands for all: each later one is paired with it, at similarity 1. A thousand copies are 999 pairs, not half a million.',
+    'Where a limit cut the candidates of b, the pair says "truncated": true; the summary counts such texts.',
     'A malformed line is reported as file:line and counted, and the run goes on (exit status 1). The JSON summary goes to standard error where the pairs go to standard output.',
   ],
-  run(inputs, values, terminal) {
-    return interruptible(terminal, values.output, async (signal) => {
-      const { Fingerprinter, Index, similarity: measure } = await import('../../index.js');
-      const { threads, 'max-distance': maxDistance, 'min-similarity': minSimilarity } = values;
-      const made = fingerprinterOptions(values);
-      const least = Math.min(minSimilarity, ALMOST_ONE);
-      const fingerprinter = new Fingerprinter({ ...made, threads });
-      const intake = new Intake(inputs, values, terminal, signal);
-      const out = openOutput(values.output, inputs, terminal, signal);
-      try {
-        using index = new Index({ ...made, maxDistance, verify: false, texts: false, threads });
-        const [ids, texts]: [string[], Text[]] = [[], []];
-        const keep = ({ id, text }: { id: string; text: Text }) => {
-          ids.push(id);
-          if (minSimilarity > 0) texts.push(text);
-        };
-        await fill(index, intake, (batch) => batch.forEach(keep), signal);
-        let [candidates, found] = [0, 0];
-        const progress = values.quiet ? undefined : new ProgressReport(terminal);
-        const joined = () =>
-          `joining: ${plural(candidates, 'candidate')}, ${plural(found, 'pair')}`;
-        progress?.note(joined());
-        for await (const { a, b, measures } of index.pairs({ signal })) {
-          let lines = '';
-          for (let row = 0; row < a.length; row++) {
-            const [one, other] = [a[row] ?? 0, b[row] ?? 0];
-            const similarity =
-              minSimilarity > 0
-                ? measure(texts[one] ?? '', texts[other] ?? '', fingerprinter)
-                : undefined;
-            if (similarity !== undefined && similarity < least) continue;
-            const pair = { a: ids[one], b: ids[other], similarity, distance: measures[row] };
-            lines += `${JSON.stringify(pair)}\n`;
-            found++;
-          }
-          candidates += a.length;
-          progress?.note(joined());
-          await out.write(lines);
-          // Verifying and writing keep this thread busy; a signal is heard here.
-          await setImmediate(undefined, { signal });
-        }
-        progress?.end();
-        await out.commit();
-        const options = { ...made, maxDistance, minSimilarity, threads };
-        const summary = { candidates, pairs: found, inputs, options };
-        const streamed = values.output === '-';
-        return await conclude(intake, { ...values, streamed }, terminal, summary, [
-          minSimilarity > 0
-            ? `${plural(found, 'pair')} of ${plural(candidates, 'candidate')} within ${maxDistance} bits`
-            : `${plural(found, 'pair')} within ${maxDistance} bits`,
-        ]);
-      } finally {
-        out.discard();
-      }
-    });
+  async run(inputs, values, terminal) {
+    const { output, rejects } = values;
+    checkStreams(inputs, [rejects]);
+    const options = { ...given({ rejects }), ...comparingOptions(values) };
+    const { pairsFiles } = await import('../../index.js');
+    return seek(
+      {
+        output,
+        what: 'pairs',
+        about: { inputs, options },
+        start: (watched) => pairsFiles(inputs, output, { ...options, ...watched }),
+        sentences: (summary) => [
+          `read ${count(summary.read)} = documents ${count(summary.documents)} + rejected ${count(summary.rejected)}`,
+          `${plural(summary.pairs, 'pair')}, ${plural(summary.candidates, 'candidate')} compared, ${pace(summary)}`,
+          ...(summary.truncated > 0
+            ? [`${plural(summary.truncated, 'text')} had more candidates than were looked at`]
+            : []),
+          ...removed(summary),
+        ],
+      },
+      values,
+      terminal,
+    );
   },
 });

@@ -84,10 +84,7 @@ export const tuning = defineCommand({
         // Every reading rejects the same lines; the first tells of them.
         const heard = readings++ === 0 ? rejections : new Rejections({ say: () => {} });
         let empty = true;
-        for await (const doc of records(
-          { inputs, format: 'jsonl', textField, idField, signal },
-          heard,
-        )) {
+        for await (const doc of records({ inputs, textField, idField, signal }, heard)) {
           empty = false;
           yield doc;
         }

@@ -36,6 +36,7 @@
 //! represent  similarities to what was kept before the batch in parallel,
 //!            then in order: similarities to what was kept within it, choose      one thread, short lists
 //! connect    similarities to all candidates, joined as they are found            parallel
+//! edges      similarities to all candidates, handed on by batch                  parallel
 //! ```
 //!
 //! Lists are dropped after each batch: of the candidates of a text all are decided, and a duplicate stays one. A text that is
@@ -45,8 +46,13 @@
 //! `connect` gives the answer of the rule because what a set of edges connects does not depend on the order in which they are
 //! found. A candidate that is connected already is skipped, which keeps many near-equal texts from being compared with each
 //! other.
+//!
+//! `edges` gives the graph itself, of documents taken in input order: 5 and 6 applied to it give the clusters (without
+//! verification 6 by a method with a distance, which is the rank; edges do not say that of other methods).
 
+mod arrive;
 mod connect;
+mod edges;
 mod equal;
 mod lists;
 mod represent;
@@ -58,6 +64,7 @@ use crate::method::{self, Method, Sieve};
 use crate::options::{Cluster, DedupOptions};
 use crate::parallel;
 use crate::verify::Evidence;
+pub(crate) use edges::{Edge, Edges};
 use represent::Representatives;
 use simhash_index::Union;
 use simhash_sketch::{Fingerprinter, Kept, Prepared, Preparer, Scratch, Sketcher};
@@ -265,7 +272,7 @@ impl Decider {
     }
 
     /// How equal normalised texts relate.
-    fn equal_relation(&self) -> Relation {
+    pub(crate) fn equal_relation(&self) -> Relation {
         Relation { similarity: Some(1.0), distance: self.sieve.has_distance().then_some(0) }
     }
 

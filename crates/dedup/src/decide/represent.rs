@@ -1,7 +1,7 @@
 //! Clusters around a kept document: those kept before the batch are compared in parallel, then one choice after the other.
 
 use super::taken::ALONE;
-use super::{Decider, Document, Outcome, Relation, Texts, Verdict};
+use super::{Decider, Document, Edge, Outcome, Texts, Verdict};
 use crate::error::DedupError;
 use crate::method::Candidate;
 use crate::parallel;
@@ -9,24 +9,6 @@ use crate::verify::Evidence;
 use ahash::AHashMap;
 use simhash_sketch::{Material, Scratch};
 use std::sync::atomic::AtomicBool;
-
-/// A neighbour that counts as the original.
-#[derive(Clone, Copy, Debug)]
-struct Original {
-    text: Candidate,
-    /// 0 without verification.
-    similarity: f64,
-}
-
-impl Original {
-    /// The order among originals: more similar, then (without verification) of smaller rank, then the first text.
-    fn beats(&self, other: &Self, verified: bool) -> bool {
-        let rank = |one: &Self| if verified { 0 } else { one.text.rank };
-        let order = other.similarity.total_cmp(&self.similarity);
-        let order = order.then(rank(self).cmp(&rank(other)));
-        order.then(self.text.number.cmp(&other.text.number)).is_lt()
-    }
-}
 
 /// What became of the texts.
 ///
@@ -36,7 +18,7 @@ pub(super) struct Representatives {
     /// By text: its number among those kept, or, with the highest bit, its place in `duplicates`.
     status: Vec<u32>,
     /// Of texts that are not: the best original so far.
-    duplicates: Vec<Original>,
+    duplicates: Vec<Edge>,
     /// How many are kept.
     kept: u32,
     /// Of texts that are duplicates: the texts kept since to whose candidates they belong, not compared with them yet.
@@ -55,7 +37,7 @@ impl Representatives {
     }
 
     /// The original of a text that is a duplicate.
-    fn original(&self, text: u32) -> Option<Original> {
+    fn original(&self, text: u32) -> Option<Edge> {
         let status = self.status.get(text as usize).copied();
         let status = status.filter(|&status| (DUPLICATE..UNDECIDED).contains(&status))?;
         Some(self.duplicates[(status - DUPLICATE) as usize])
@@ -77,7 +59,7 @@ impl Representatives {
     }
 
     /// Remembers a duplicate, compared with all its neighbours that are kept by now.
-    fn remember(&mut self, text: u32, original: Original) -> Result<(), DedupError> {
+    fn remember(&mut self, text: u32, original: Edge) -> Result<(), DedupError> {
         let status = self.status.get(text as usize).copied().unwrap_or(UNDECIDED);
         if status == UNDECIDED {
             let place = self.duplicates.len() as u32;
@@ -103,7 +85,7 @@ impl Representatives {
 
     pub(super) fn bytes(&self) -> usize {
         self.status.len() * size_of::<u32>()
-            + self.duplicates.len() * size_of::<Original>()
+            + self.duplicates.len() * size_of::<Edge>()
             + self.pending.len() * 40
             + self.waiting * size_of::<Candidate>()
     }
@@ -124,7 +106,7 @@ struct Case {
     material: Material,
     /// What verification compares, where there is anything to compare it with.
     evidence: Evidence,
-    original: Option<Original>,
+    original: Option<Edge>,
 }
 
 impl Decider {
@@ -213,7 +195,7 @@ impl Decider {
         let Some(verifier) = &self.verifier else {
             for case in cases {
                 for text in std::mem::take(&mut case.older) {
-                    self.consider(&mut case.original, Original { text, similarity: 0.0 });
+                    self.consider(&mut case.original, Edge { text, similarity: 0.0 });
                 }
             }
             return Ok(());
@@ -233,16 +215,16 @@ impl Decider {
                     verifier.similarity(&case.evidence, theirs, least)
                 })?;
                 if let Some(similarity) = similarity {
-                    self.consider(&mut case.original, Original { text, similarity });
+                    self.consider(&mut case.original, Edge { text, similarity });
                 }
             }
             Ok(())
         })
     }
 
-    fn consider(&self, best: &mut Option<Original>, found: Original) {
+    fn consider(&self, best: &mut Option<Edge>, found: Edge) {
         let verified = self.verifier.is_some();
-        if best.is_none_or(|best| found.beats(&best, verified)) {
+        if best.is_none_or(|best| found.order(&best, verified).is_lt()) {
             *best = Some(found);
         }
     }
@@ -265,15 +247,13 @@ impl Decider {
                 }
             };
             if let Some(similarity) = similarity {
-                self.consider(&mut cases[place].original, Original { text, similarity });
+                self.consider(&mut cases[place].original, Edge { text, similarity });
             }
         }
         let text = cases[place].text;
-        if let Some(Original { text: of, similarity }) = cases[place].original {
-            let similarity = self.verifies().then_some(similarity);
-            let distance = self.sieve.has_distance().then_some(of.rank);
-            let of = self.representatives.kept(of.number).unwrap_or_default();
-            return Ok(Outcome::Duplicate { of, relation: Relation { similarity, distance } });
+        if let Some(edge) = cases[place].original {
+            let of = self.representatives.kept(edge.text.number).unwrap_or_default();
+            return Ok(Outcome::Duplicate { of, relation: self.relation_of(&edge) });
         }
         self.representatives.keep(text)?;
         // Everybody near it is to be compared with it: those of the batch by place, the others when one of them comes.

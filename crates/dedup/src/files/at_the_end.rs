@@ -55,16 +55,7 @@ fn take(
     counts: &mut Summary,
 ) -> Result<(), DedupError> {
     let preparer = gathered.decides_on_arrival().then(|| gathered.decider());
-    let mut accepted = Vec::new();
-    for slot in intake.parse(block, preparer)? {
-        match slot.parsed {
-            Ok(parsed) => accepted.push((slot.line, parsed)),
-            Err(reason) => {
-                intake.count_rejected(counts, block, slot.line, &reason);
-                writer.reject(block, slot.line, &reason)?;
-            }
-        }
-    }
+    let accepted = intake.accept(block, preparer, counts, &mut writer.rejects)?;
     let lines: Vec<_> = accepted.iter().map(|&(line, _)| line).collect();
     intake.records.push(block, &lines)?;
     let mut accepted = accepted.into_iter().map(|(_, parsed)| parsed);

@@ -6,8 +6,9 @@ use crate::decide::Decider;
 use crate::error::DedupError;
 use crate::keep::Key;
 use crate::parallel;
-use crate::read::{self, Block, Fields, Input, Line, MAX_LINE_BYTES};
+use crate::read::{self, Block, Fields, Format, Input, Line, MAX_LINE_BYTES, Record};
 use crate::report::{Progress, Rejected, Stage, Summary, grouped};
+use crate::write::Rejects;
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 use simhash_sketch::{Prepared, Scratch};
 use std::borrow::Cow;
@@ -49,22 +50,27 @@ pub(super) struct Parsed<'b> {
 }
 
 impl<'a> Intake<'a> {
+    /// Opens the inputs, group by group. Where a group has several, ids made from positions name their file. Without a format
+    /// the names of files tell.
     pub(super) fn open(
-        inputs: &[Input],
+        groups: &[&[Input]],
         fields: &'a Fields,
+        format: Option<Format>,
         threads: usize,
         cancel: &'a AtomicBool,
     ) -> Result<Self, DedupError> {
-        let mut records = Records::new(fields, inputs.len() > 1);
+        let mut records = Records::new(fields);
         let mut opened = Vec::new();
         let mut consumed = Vec::new();
         let mut total_bytes = Some(0);
-        for input in inputs {
-            let input = input.open()?;
+        let all =
+            groups.iter().flat_map(|group| group.iter().map(|input| (input, group.len() > 1)));
+        for (input, named) in all {
+            let input = input.open(format.unwrap_or_else(|| Format::of(&input.name())))?;
             let bytes = input.origin.as_ref().map(|origin| origin.length());
             total_bytes = total_bytes.zip(bytes).map(|(sum, bytes)| sum + bytes);
             consumed.push(input.consumed.clone());
-            records.add_input(&input)?;
+            records.add_input(&input, named)?;
             opened.push(input);
         }
         let blocks = read::spawn(opened, QUEUE);
@@ -97,13 +103,36 @@ impl<'a> Intake<'a> {
             block.lines.iter().map(|line| Slot { line, parsed: Err(String::new()) }).collect();
         let new = Scratch::default;
         parallel::for_each(&mut slots, self.threads, self.cancel, new, |scratch, slot| {
-            slot.parsed = match slot.line.too_long {
-                Some(bytes) => Err(too_long(bytes)),
-                None => parse(self.fields, preparer, block.bytes_of(slot.line), scratch),
+            slot.parsed = if let Some(bytes) = slot.line.too_long {
+                Err(too_long(bytes))
+            } else {
+                let line = block.bytes_of(slot.line);
+                parse(self.fields, block.format, line, preparer, scratch)
             };
             Ok(())
         })?;
         Ok(slots)
+    }
+
+    /// The records of a block; the other lines are counted and written as rejects.
+    pub(super) fn accept<'b>(
+        &mut self,
+        block: &'b Block,
+        preparer: Option<&Decider>,
+        counts: &mut Summary,
+        rejects: &mut Rejects<'_>,
+    ) -> Result<Vec<(&'b Line, Parsed<'b>)>, DedupError> {
+        let mut accepted = Vec::new();
+        for Slot { line, parsed } in self.parse(block, preparer)? {
+            match parsed {
+                Ok(parsed) => accepted.push((line, parsed)),
+                Err(reason) => {
+                    self.count_rejected(counts, block, line, &reason);
+                    rejects.write(block, line, &reason)?;
+                }
+            }
+        }
+        Ok(accepted)
     }
 
     /// Counts a line that is no record.
@@ -122,9 +151,14 @@ impl<'a> Intake<'a> {
         });
     }
 
-    /// Why a run failed that rejected all of its records; `None` where it used one, or read none.
+    /// Why a run fails that rejected all of its records; `None` where it used one, or read none.
     pub(super) fn unusable(&self, summary: &Summary) -> Option<DedupError> {
         self.seen.error(summary, self.fields)
+    }
+
+    /// Forgets what was rejected: what follows is another side of the input.
+    pub(super) fn forget_rejected(&mut self) {
+        self.seen = Seen::default();
     }
 
     /// An error where an input file is no longer what it was when the run began.
@@ -132,13 +166,13 @@ impl<'a> Intake<'a> {
         self.records.check_unchanged()
     }
 
-    pub(super) fn progress(&self, stage: Stage, counts: &Summary) -> Progress {
+    pub(super) fn progress(&self, stage: Stage, documents: u64, duplicates: u64) -> Progress {
         Progress {
             stage,
-            documents: counts.read,
+            documents,
             bytes: self.consumed.iter().map(|bytes| bytes.load(Ordering::Relaxed)).sum(),
             total_bytes: self.total_bytes,
-            duplicates: counts.duplicates,
+            duplicates,
         }
     }
 
@@ -153,11 +187,18 @@ fn too_long(bytes: u64) -> String {
 
 fn parse<'b>(
     fields: &Fields,
-    preparer: Option<&Decider>,
+    format: Format,
     line: &'b [u8],
+    preparer: Option<&Decider>,
     scratch: &mut Scratch,
 ) -> Result<Parsed<'b>, String> {
-    let record = fields.record(line)?;
+    let record = match format {
+        Format::JsonLines => fields.record(line)?,
+        Format::Lines => {
+            let text = String::from_utf8_lossy(line.strip_suffix(b"\r").unwrap_or(line));
+            Record { text, id: None, key: Key::Missing }
+        }
+    };
     let prepared = preparer.map(|decider| decider.prepare(&record.text, scratch));
     let prepared = prepared.unwrap_or_default();
     Ok(Parsed { text: record.text, id: record.id, key: record.key, prepared })

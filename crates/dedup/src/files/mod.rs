@@ -5,6 +5,9 @@
 //!      blocks          (pool)           in order        blocks
 //!
 //! reader thread ──► parse, note where ──► (end) decide ──► read again ──► write      anything else
+//!
+//! reader thread ──► parse and sketch ──► compare ──► write      pairs, matches (`edges`)
+//! reader thread ──► parse and sketch ──► write                 fingerprints
 //! ```
 //!
 //! The queues hold two blocks each, so memory is bounded whatever is slow. The caller's thread parses,
@@ -12,6 +15,8 @@
 //! a cancelled run ends whatever its readers and writers do.
 
 mod at_the_end;
+mod edges;
+mod fingerprints;
 mod intake;
 mod on_arrival;
 mod records;
@@ -21,12 +26,16 @@ use crate::cluster::Gathered;
 use crate::decide::Decider;
 use crate::error::DedupError;
 use crate::options::{FileOptions, Keep};
-use crate::read::{Fields, Input};
+use crate::read::{Fields, Format, Input};
 use crate::report::{Progress, Stage, Summary, Throttle};
 use crate::write::{
-    Duplicates, MARKS, Member, Output, Outputs, RecordWriter, check_distinct, write_clusters,
+    Duplicates, MARKS, Member, Output, Outputs, RecordWriter, Rejects, check_distinct,
+    write_clusters,
 };
+pub use edges::{match_files, pairs_files};
+pub use fingerprints::fingerprint_files;
 use intake::Intake;
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
@@ -57,16 +66,14 @@ pub fn dedup_files(
     cancel: &AtomicBool,
 ) -> Result<Summary, DedupError> {
     let started = Instant::now();
-    if inputs.is_empty() {
-        let expected = "at least one input";
-        return Err(DedupError::Option { argument: "inputs", value: "none".into(), expected });
-    }
+    check_any(inputs, "inputs")?;
     let none = Outputs::default();
     let outputs = if options.dry_run { &none } else { outputs };
     let decider = Decider::new(&options.dedup)?;
     let fields = fields(options, outputs)?;
-    check_distinct(inputs, outputs)?;
-    let mut intake = Intake::open(inputs, &fields, decider.threads(), cancel)?;
+    check_distinct(inputs.iter(), outputs.targets())?;
+    let mut intake =
+        Intake::open(&[inputs], &fields, Some(Format::JsonLines), decider.threads(), cancel)?;
     let writer = RecordWriter::open(outputs, intake.records.names(), cancel)?;
     let mut clusters =
         outputs.clusters.as_ref().map(|target| Output::open(target, cancel)).transpose()?;
@@ -84,25 +91,46 @@ pub fn dedup_files(
     };
     if let Some(error) = intake.unusable(&summary) {
         intake.check_unchanged()?;
-        // The rejects say why; what stands under the other names is better than nothing.
-        if let Some(mut rejects) = writer.into_rejects() {
-            rejects.seal()?;
-            Output::commit([rejects])?;
-        }
-        return Err(error);
+        return Err(only_rejects(writer.into_rejects(), error));
     }
     if let Some(clusters) = &mut clusters {
         write_clusters(clusters, members, |number| intake.records.id(number), cancel)?;
     }
-    let mut outputs: Vec<Output<'_>> = writer.into_outputs().chain(clusters).collect();
+    let leftovers = publish(writer.into_outputs().chain(clusters), &intake)?;
+    Ok(Summary { seconds: started.elapsed().as_secs_f64(), leftovers, ..summary })
+}
+
+fn check_any(inputs: &[Input], argument: &'static str) -> Result<(), DedupError> {
+    if inputs.is_empty() {
+        let expected = "at least one input";
+        return Err(DedupError::Option { argument, value: "none".into(), expected });
+    }
+    Ok(())
+}
+
+/// The error of a run that rejected every record, after the rejects, which say why, have their name. What stands under the
+/// other names is better than nothing.
+fn only_rejects(rejects: Rejects<'_>, error: DedupError) -> DedupError {
+    let publish = |mut rejects: Output<'_>| rejects.seal().and_then(|()| Output::commit([rejects]));
+    match rejects.into_output().map(publish) {
+        Some(Err(failed)) => failed,
+        _ => error,
+    }
+}
+
+/// Gives all outputs their names; what killed runs had left comes back.
+fn publish<'a>(
+    outputs: impl Iterator<Item = Output<'a>>,
+    intake: &Intake<'_>,
+) -> Result<Vec<PathBuf>, DedupError> {
+    let mut outputs: Vec<Output<'_>> = outputs.collect();
     for output in &mut outputs {
         output.seal()?;
     }
     // Last, because records were read again until now.
     intake.check_unchanged()?;
     intake.check_cancel()?;
-    let leftovers = Output::commit(outputs)?;
-    Ok(Summary { seconds: started.elapsed().as_secs_f64(), leftovers, ..summary })
+    Output::commit(outputs)
 }
 
 /// The fields to read.
@@ -149,6 +177,6 @@ struct Ended<'a> {
 
 impl Run<'_, '_> {
     fn report(&mut self, stage: Stage, counts: &Summary) {
-        self.throttle.tick(&self.intake.progress(stage, counts));
+        self.throttle.tick(&self.intake.progress(stage, counts.read, counts.duplicates));
     }
 }

@@ -24,6 +24,8 @@ struct Position {
 
 struct Source {
     name: PathBuf,
+    /// An id made from a position names the file.
+    named: bool,
     origin: Option<Arc<Origin>>,
     /// Its records lie in the spool.
     spooled: bool,
@@ -34,27 +36,43 @@ pub(super) struct Records<'a> {
     sources: Vec<Source>,
     positions: Vec<Position>,
     spool: Option<Spool>,
-    /// With several inputs an id made from a position names the file.
-    several: bool,
 }
 
-struct Spool {
+/// An unnamed temporary file that grows.
+pub(super) struct Spool {
     file: File,
-    end: u64,
+    pub(super) end: u64,
+}
+
+impl Spool {
+    pub(super) fn new() -> Result<Self, DedupError> {
+        Ok(Self { file: tempfile::tempfile().map_err(spool_error)?, end: 0 })
+    }
+
+    pub(super) fn push(&mut self, bytes: &[u8]) -> Result<(), DedupError> {
+        self.file.write_all(bytes).map_err(spool_error)?;
+        self.end += bytes.len() as u64;
+        Ok(())
+    }
+
+    pub(super) fn read(&self, bytes: &mut [u8], offset: u64) -> io::Result<()> {
+        read_exact_at(&self.file, bytes, offset)
+    }
 }
 
 impl<'a> Records<'a> {
-    pub(super) fn new(fields: &'a Fields, several: bool) -> Self {
-        Self { fields, sources: Vec::new(), positions: Vec::new(), spool: None, several }
+    pub(super) fn new(fields: &'a Fields) -> Self {
+        Self { fields, sources: Vec::new(), positions: Vec::new(), spool: None }
     }
 
-    pub(super) fn add_input(&mut self, input: &Opened) -> Result<(), DedupError> {
+    /// Adds the next input; `named` says whether an id made from a position names it.
+    pub(super) fn add_input(&mut self, input: &Opened, named: bool) -> Result<(), DedupError> {
         let Opened { name, origin, spooled, .. } = input;
         if *spooled && self.spool.is_none() {
-            let file = tempfile::tempfile().map_err(spool_error)?;
-            self.spool = Some(Spool { file, end: 0 });
+            self.spool = Some(Spool::new()?);
         }
-        self.sources.push(Source { name: name.clone(), origin: origin.clone(), spooled: *spooled });
+        let (name, origin, spooled) = (name.clone(), origin.clone(), *spooled);
+        self.sources.push(Source { name, named, origin, spooled });
         Ok(())
     }
 
@@ -76,7 +94,8 @@ impl<'a> Records<'a> {
 
     /// What an id made from a position starts with.
     pub(super) fn id_prefix(&self, input: u32) -> Option<&Path> {
-        self.several.then(|| self.sources[input as usize].name.as_path())
+        let source = &self.sources[input as usize];
+        source.named.then_some(source.name.as_path())
     }
 
     /// How many there are.
@@ -105,8 +124,7 @@ impl<'a> Records<'a> {
             self.positions.push(Position { offset, line: line.number, length, input });
         }
         if let Some(spool) = &mut self.spool {
-            spool.file.write_all(&copy).map_err(spool_error)?;
-            spool.end += copy.len() as u64;
+            spool.push(&copy)?;
         }
         Ok(())
     }
@@ -151,7 +169,7 @@ impl<'a> Records<'a> {
         let source = &self.sources[position.input as usize];
         let read = match (&source.origin, &self.spool) {
             (Some(origin), _) if !source.spooled => origin.read_exact_at(bytes, position.offset),
-            (_, Some(spool)) => read_exact_at(&spool.file, bytes, position.offset),
+            (_, Some(spool)) => spool.read(bytes, position.offset),
             // A source without a file of its own has made the spool.
             _ => Ok(()),
         };
@@ -193,6 +211,6 @@ impl Texts for Records<'_> {
     }
 }
 
-fn spool_error(error: io::Error) -> DedupError {
+pub(super) fn spool_error(error: io::Error) -> DedupError {
     DedupError::output(&std::env::temp_dir(), error)
 }

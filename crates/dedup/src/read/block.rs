@@ -4,6 +4,7 @@
 //! What follows the last newline is carried to the next block. A line longer than a block makes its
 //! block grow, up to [`MAX_LINE_BYTES`]: of a longer one only the beginning is kept, so memory is bounded whatever comes.
 
+use super::Format;
 use std::io::{self, Read};
 use std::ops::Range;
 
@@ -22,16 +23,18 @@ const BOM: &[u8] = b"\xef\xbb\xbf";
 pub(crate) struct Block {
     /// Which input.
     pub(crate) input: u32,
+    /// What a line of it is.
+    pub(crate) format: Format,
     /// Position of `bytes[0]` in the (decompressed) input.
     pub(crate) offset: u64,
     pub(crate) bytes: Vec<u8>,
     /// Bytes of the input that it stands for: those of `bytes`, and those left out of a line that is too long.
     pub(crate) length: u64,
-    /// The lines that are not blank, in order.
+    /// The lines, in order; of JSON those that are not blank.
     pub(crate) lines: Vec<Line>,
 }
 
-/// A line that is not blank.
+/// A line.
 pub(crate) struct Line {
     /// From 1, blank lines counted.
     pub(crate) number: u64,
@@ -51,6 +54,7 @@ impl Block {
 /// Cuts one input into blocks.
 pub(crate) struct Reader<R> {
     input: u32,
+    format: Format,
     from: R,
     block_bytes: usize,
     max_line: usize,
@@ -61,13 +65,14 @@ pub(crate) struct Reader<R> {
 }
 
 impl<R: Read> Reader<R> {
-    pub(crate) fn new(input: u32, from: R) -> Self {
-        Self::with_limits(input, from, BLOCK_BYTES, MAX_LINE_BYTES)
+    pub(crate) fn new(input: u32, format: Format, from: R) -> Self {
+        Self { input, format, ..Self::with_limits(from, BLOCK_BYTES, MAX_LINE_BYTES) }
     }
 
-    fn with_limits(input: u32, from: R, block_bytes: usize, max_line: usize) -> Self {
-        let carry = Vec::new();
-        Self { input, from, block_bytes, max_line, offset: 0, lines_before: 0, carry, ended: false }
+    fn with_limits(from: R, block_bytes: usize, max_line: usize) -> Self {
+        let (input, format, carry) = (0, Format::JsonLines, Vec::new());
+        let (offset, lines_before, ended) = (0, 0, false);
+        Self { input, format, from, block_bytes, max_line, offset, lines_before, carry, ended }
     }
 
     /// The next block, or `None` at the end. The last line need not end with a newline.
@@ -103,7 +108,8 @@ impl<R: Read> Reader<R> {
         bytes.truncate(whole);
         let lines = self.split(&bytes);
         let length = bytes.len() as u64;
-        let block = Block { input: self.input, offset: self.offset, bytes, length, lines };
+        let (input, format) = (self.input, self.format);
+        let block = Block { input, format, offset: self.offset, bytes, length, lines };
         self.offset += length;
         Ok(Some(block))
     }
@@ -136,9 +142,9 @@ impl<R: Read> Reader<R> {
         let range = start..bytes.len();
         let line = Line { number: self.lines_before, range, too_long: Some(line_bytes) };
         let length = start as u64 + line_bytes + newline;
-        let (input, offset) = (self.input, self.offset);
+        let (input, format, offset) = (self.input, self.format, self.offset);
         self.offset += length;
-        Ok(Block { input, offset, bytes, length, lines: vec![line] })
+        Ok(Block { input, format, offset, bytes, length, lines: vec![line] })
     }
 
     fn split(&mut self, bytes: &[u8]) -> Vec<Line> {
@@ -154,7 +160,7 @@ impl<R: Read> Reader<R> {
             if end - start > self.max_line {
                 let range = start..start + HEAD_BYTES.min(end - start);
                 lines.push(Line { number, range, too_long: Some((end - start) as u64) });
-            } else if !is_blank(&bytes[start..end]) {
+            } else if self.format == Format::Lines || !is_blank(&bytes[start..end]) {
                 lines.push(Line { number, range: start..end, too_long: None });
             }
             start = end + 1;
@@ -174,7 +180,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn read_all(bytes: &[u8], block_bytes: usize) -> Vec<(u64, u64, Vec<u8>)> {
-        let mut reader = Reader::with_limits(0, bytes, block_bytes, MAX_LINE_BYTES);
+        let mut reader = Reader::with_limits(bytes, block_bytes, MAX_LINE_BYTES);
         let mut lines = Vec::new();
         while let Some(block) = reader.next_block().unwrap() {
             assert_eq!(block.length, block.bytes.len() as u64);
@@ -234,7 +240,7 @@ mod tests {
                 input.pop();
             }
             for block_bytes in [1, 3, 7, 64] {
-                let mut reader = Reader::with_limits(0, &input[..], block_bytes, 16);
+                let mut reader = Reader::with_limits(&input[..], block_bytes, 16);
                 let (mut lines, mut length) = (Vec::new(), 0);
                 while let Some(block) = reader.next_block().unwrap() {
                     prop_assert_eq!(block.offset, length);
@@ -248,6 +254,16 @@ mod tests {
                 prop_assert_eq!(&lines, &expected);
             }
         }
+    }
+
+    #[test]
+    fn blank_lines_are_lines_of_text() {
+        let lines = |format| {
+            let mut reader = Reader { format, ..Reader::with_limits(&b"\n \r\nx\n\n"[..], 64, 64) };
+            let block = reader.next_block().unwrap().unwrap();
+            block.lines.iter().map(|line| line.number).collect::<Vec<_>>()
+        };
+        assert_eq!((lines(Format::JsonLines), lines(Format::Lines)), (vec![3], vec![1, 2, 3, 4]));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::gunzip::{Gunzip, MAGIC};
 use super::origin::Origin;
-use super::{Block, Reader, encoding};
+use super::{Block, Format, Reader, encoding};
 
 /// One input of JSON lines.
 ///
@@ -53,7 +53,7 @@ impl Input {
         }
     }
 
-    pub(crate) fn open(&self) -> Result<Opened, DedupError> {
+    pub(crate) fn open(&self, format: Format) -> Result<Opened, DedupError> {
         let name = self.name();
         let consumed = Arc::new(AtomicU64::new(0));
         let count = consumed.clone();
@@ -65,7 +65,7 @@ impl Input {
                     expected: "streams that no earlier run has read",
                 })?;
                 let open = Box::new(|| Ok(sniffed(Counted { reader, count })));
-                Ok(Opened { name, consumed, origin: None, spooled: true, open })
+                Ok(Opened { name, format, consumed, origin: None, spooled: true, open })
             }
             Self::File(path) => {
                 let fail = |error| DedupError::input(path, error);
@@ -80,7 +80,14 @@ impl Input {
                         let reader = Box::new(File::open(path)?);
                         Ok(sniffed(Counted { reader, count }))
                     });
-                    return Ok(Opened { name, consumed, origin: None, spooled: true, open });
+                    return Ok(Opened {
+                        name,
+                        format,
+                        consumed,
+                        origin: None,
+                        spooled: true,
+                        open,
+                    });
                 }
                 let file = File::open(path).map_err(fail)?;
                 let about = file.metadata().map_err(fail)?;
@@ -90,7 +97,7 @@ impl Input {
                 let reader: Reading =
                     if spooled { Box::new(Gunzip::new(reader)) } else { Box::new(reader) };
                 let open = Box::new(|| Ok(reader));
-                Ok(Opened { name, consumed, origin: Some(origin), spooled, open })
+                Ok(Opened { name, format, consumed, origin: Some(origin), spooled, open })
             }
         }
     }
@@ -110,6 +117,7 @@ type Reading = Box<dyn Read + Send>;
 /// An input that is ready for its one pass.
 pub(crate) struct Opened {
     pub(crate) name: PathBuf,
+    format: Format,
     /// Bytes taken from the disk or the stream so far (compressed ones for gzip).
     pub(crate) consumed: Arc<AtomicU64>,
     /// The file, unless it is a stream, a pipe or a device, of which nobody can say whether it changed.
@@ -183,14 +191,14 @@ fn read_all(inputs: Vec<Opened>, pass_on: impl Fn(Block) -> bool) -> Result<(), 
     // All of them before the first is read: who fills two pipes opens both and then writes.
     let readers: Result<Vec<_>, DedupError> = inputs
         .into_iter()
-        .map(|Opened { name, origin, open, .. }| match open() {
-            Ok(reader) => Ok((name, origin, reader)),
+        .map(|Opened { name, format, origin, open, .. }| match open() {
+            Ok(reader) => Ok((name, format, origin, reader)),
             Err(error) => Err(DedupError::input(&name, error)),
         })
         .collect();
-    for (number, (name, origin, reader)) in readers?.into_iter().enumerate() {
+    for (number, (name, format, origin, reader)) in readers?.into_iter().enumerate() {
         let unchanged = || origin.as_ref().map_or(Ok(()), |origin| origin.check());
-        let mut reader = Reader::new(number as u32, reader);
+        let mut reader = Reader::new(number as u32, format, reader);
         while let Some(block) = checked(reader.next_block()).or_else(|error| {
             // Why a file cannot be read may be that it is being written.
             unchanged().and(Err(DedupError::input(&name, error)))

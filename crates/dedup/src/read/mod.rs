@@ -5,7 +5,7 @@
 //!  (one reader thread)     (bounded queue)                       (in parallel)
 //! ```
 //!
-//! A record is one line of JSON. Its bytes are never rebuilt: a kept record is written as it was
+//! A record is one line of JSON (or, where a [`Format`] says so, of text). Its bytes are never rebuilt: a kept record is written as it was
 //! read. The parser visits the line once, checks all of it, and takes out two fields only.
 //!
 //! Invariants: every line that is not blank becomes exactly one record or one rejection; the
@@ -14,6 +14,7 @@
 mod block;
 mod encoding;
 mod field;
+mod format;
 mod gunzip;
 mod input;
 mod origin;
@@ -22,6 +23,7 @@ pub use block::MAX_LINE_BYTES;
 pub(crate) use block::{Block, Line, Reader};
 pub use field::Fields;
 pub(crate) use field::{Id, Record, id_json};
+pub use format::Format;
 pub use input::Input;
 pub(crate) use input::{Opened, spawn};
 pub(crate) use origin::{Origin, read_exact_at};

@@ -1,10 +1,9 @@
 //! The clusters file.
 
-use super::Output;
+use super::{Output, edges};
 use crate::decide::Relation;
 use crate::error::DedupError;
 use crate::read::Id;
-use serde_json::json;
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -34,12 +33,7 @@ pub(crate) fn write_clusters(
         for Member { id, relation, .. } in cluster {
             // Writing to a string cannot fail.
             let _ = write!(line, r#",{{"id":{id}"#);
-            if let Some(similarity) = relation.similarity {
-                let _ = write!(line, r#","similarity":{}"#, json!(similarity));
-            }
-            if let Some(distance) = relation.distance {
-                let _ = write!(line, r#","distance":{distance}"#);
-            }
+            edges::relation(&mut line, relation);
             line.push('}');
         }
         line.push_str("]}\n");

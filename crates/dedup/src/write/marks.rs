@@ -4,13 +4,13 @@
 //! record brings along, of an earlier run perhaps, are cut out first, from kept records too: a key never appears twice,
 //! and only duplicates of this run are marked.
 
+use super::edges;
 use super::records::Link;
 use memchr::memmem;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, Visitor};
-use serde_json::json;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
-use std::fmt::{self, Write as _};
+use std::fmt;
 
 /// The keys of a mark.
 pub(crate) const MARKS: [&str; 3] = ["duplicateOf", "similarity", "distance"];
@@ -34,13 +34,7 @@ pub(super) fn marked<'a>(record: &'a [u8], link: &Link) -> [Cow<'a, [u8]>; 3] {
 fn mark(link: &Link) -> String {
     let Link { of, relation } = link;
     let mut mark = format!(r#","duplicateOf":{of}"#);
-    if let Some(similarity) = relation.similarity {
-        // Writing to a string cannot fail.
-        let _ = write!(mark, r#","similarity":{}"#, json!(similarity));
-    }
-    if let Some(distance) = relation.distance {
-        let _ = write!(mark, r#","distance":{distance}"#);
-    }
+    edges::relation(&mut mark, relation);
     mark
 }
 
@@ -134,6 +128,7 @@ impl Visitor<'_> for IsMark {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use serde_json::json;
 
     fn cut(record: &str) -> String {
         String::from_utf8(unmarked(record.as_bytes()).into_owned()).unwrap()

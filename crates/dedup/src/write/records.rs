@@ -1,12 +1,10 @@
 //! The records and the rejects.
 
 use super::marks::{marked, unmarked};
-use super::{Duplicates, Output, Outputs, Target};
+use super::{Duplicates, Output, Outputs, Rejects};
 use crate::decide::Relation;
 use crate::error::DedupError;
-use crate::read::{Block, Id, Line};
-use base64::prelude::{BASE64_STANDARD, Engine};
-use serde_json::json;
+use crate::read::{Block, Id};
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
@@ -35,9 +33,8 @@ pub(crate) struct Link {
 /// Writes records and rejects.
 pub(crate) struct RecordWriter<'a> {
     records: Option<Output<'a>>,
-    rejects: Option<Output<'a>>,
+    pub(crate) rejects: Rejects<'a>,
     duplicates: Duplicates,
-    names: Vec<PathBuf>,
 }
 
 impl<'a> RecordWriter<'a> {
@@ -47,14 +44,11 @@ impl<'a> RecordWriter<'a> {
         names: Vec<PathBuf>,
         cancel: &'a AtomicBool,
     ) -> Result<Self, DedupError> {
-        let open = |target: &'a Option<Target>| {
-            target.as_ref().map(|target| Output::open(target, cancel)).transpose()
-        };
+        let records = outputs.records.as_ref();
         Ok(Self {
-            records: open(&outputs.records)?,
-            rejects: open(&outputs.rejects)?,
+            records: records.map(|target| Output::open(target, cancel)).transpose()?,
+            rejects: Rejects::open(outputs.rejects.as_ref(), names, cancel)?,
             duplicates: outputs.duplicates,
-            names,
         })
     }
 
@@ -63,7 +57,7 @@ impl<'a> RecordWriter<'a> {
         let block = &decided.block;
         for (line, entry) in block.lines.iter().zip(&decided.entries) {
             match entry {
-                Entry::Rejected(reason) => self.reject(block, line, reason)?,
+                Entry::Rejected(reason) => self.rejects.write(block, line, reason)?,
                 entry => self.record(block.bytes_of(line), entry)?,
             }
         }
@@ -86,37 +80,18 @@ impl<'a> RecordWriter<'a> {
         output.write(b"\n")
     }
 
-    /// A line that is no record.
-    pub(crate) fn reject(
-        &mut self,
-        block: &Block,
-        line: &Line,
-        reason: &str,
-    ) -> Result<(), DedupError> {
-        let Some(output) = &mut self.rejects else { return Ok(()) };
-        let bytes = block.bytes_of(line);
-        let file = self.names[block.input as usize].display().to_string();
-        let mut reject = json!({ "file": file, "line": line.number, "reason": reason });
-        match std::str::from_utf8(bytes) {
-            Ok(raw) => reject["raw"] = raw.into(),
-            Err(_) => reject["rawBase64"] = BASE64_STANDARD.encode(bytes).into(),
-        }
-        output.write(reject.to_string().as_bytes())?;
-        output.write(b"\n")
-    }
-
     /// Whether records are written at all.
     pub(crate) fn wants_records(&self) -> bool {
         self.records.is_some()
     }
 
     /// The open file of rejects alone; the records are given up.
-    pub(crate) fn into_rejects(self) -> Option<Output<'a>> {
+    pub(crate) fn into_rejects(self) -> Rejects<'a> {
         self.rejects
     }
 
     /// The open files, to be sealed and moved into place.
     pub(crate) fn into_outputs(self) -> impl Iterator<Item = Output<'a>> {
-        [self.records, self.rejects].into_iter().flatten()
+        [self.records, self.rejects.into_output()].into_iter().flatten()
     }
 }

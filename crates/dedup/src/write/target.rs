@@ -27,6 +27,16 @@ pub struct Outputs {
     pub rejects: Option<Target>,
 }
 
+/// The outputs of [`pairs_files`](crate::pairs_files), [`match_files`](crate::match_files) and
+/// [`fingerprint_files`](crate::fingerprint_files). Each is optional; without any, a run only counts.
+#[derive(Default)]
+pub struct LineOutputs {
+    /// A line for each pair, or for each document. Ids are as the records write them.
+    pub lines: Option<Target>,
+    /// The rejected records, as [`Outputs::rejects`].
+    pub rejects: Option<Target>,
+}
+
 /// What happens to duplicates in the output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Duplicates {
@@ -87,16 +97,24 @@ impl Outputs {
     }
 }
 
+impl LineOutputs {
+    pub(crate) fn targets(&self) -> impl Iterator<Item = &Target> {
+        [&self.lines, &self.rejects].into_iter().flatten()
+    }
+}
+
 /// Refuses an output that is an input or another output, whatever links and spellings hide it.
-pub(crate) fn check_distinct(inputs: &[Input], outputs: &Outputs) -> Result<(), DedupError> {
+pub(crate) fn check_distinct<'a>(
+    inputs: impl Iterator<Item = &'a Input>,
+    outputs: impl Iterator<Item = &'a Target>,
+) -> Result<(), DedupError> {
     let mut taken: Vec<Identity> = inputs
-        .iter()
         .filter_map(|input| match input {
             Input::File(path) => Identity::of(path),
             Input::Stream(_) => None,
         })
         .collect();
-    for path in outputs.targets().filter_map(Target::path) {
+    for path in outputs.filter_map(Target::path) {
         let Some(identity) = Identity::of(path) else { continue };
         if taken.contains(&identity) {
             return Err(DedupError::SameFile { path: path.to_owned() });

@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 mod oracle;
 
 #[allow(unused_imports, reason = "each test binary uses its part")]
-pub(crate) use oracle::{oracle, oracle_keyed};
+pub(crate) use oracle::{Pair, oracle, oracle_keyed, oracle_pairs};
 
 /// Families of short texts: a base drawn from few characters, with a few characters replaced,
 /// so that equal, near and unrelated texts all occur; also empty and one-character ones.

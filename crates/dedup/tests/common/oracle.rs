@@ -246,6 +246,45 @@ pub(crate) fn oracle_keyed(
     (decisions.collect(), graph.cut.iter().filter(|&&cut| cut).count() as u64)
 }
 
+/// Two documents, how they relate, and whether a limit cut the candidates of the later one.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Pair {
+    pub(crate) a: usize,
+    pub(crate) b: usize,
+    pub(crate) similarity: Option<f64>,
+    pub(crate) distance: Option<u32>,
+    pub(crate) truncated: bool,
+}
+
+/// Every edge of documents taken in input order; each copy with the first of its text.
+pub(crate) fn oracle_pairs(texts: &[&str], options: &DedupOptions) -> Vec<Pair> {
+    let fingerprinter = Fingerprinter::new(&options.fingerprinter).unwrap();
+    let scratch = &mut Scratch::default();
+    let known: Vec<Known> =
+        texts.iter().map(|text| Known::of(text, options, &fingerprinter, scratch)).collect();
+    let graph = Graph::new(&known, &(0..texts.len()).collect::<Vec<_>>(), options);
+    let has_distance = matches!(options.method, Method::SimHash { .. });
+    let mut pairs = Vec::new();
+    for b in 0..texts.len() {
+        let Some(text) = graph.text_of(b) else { continue };
+        let truncated = graph.cut[text];
+        let pair = |a, similarity, distance: Option<u32>| {
+            let distance = distance.filter(|_| has_distance);
+            Pair { a, b, similarity, distance, truncated }
+        };
+        if graph.first[text] != b {
+            pairs.push(pair(graph.first[text], Some(1.0), Some(0)));
+            continue;
+        }
+        for other in (0..text).filter(|&other| graph.edges.contains_key(&(text, other))) {
+            let a = graph.first[other];
+            let similarity = options.min_similarity.map(|_| known[a].similarity(&known[b]));
+            pairs.push(pair(a, similarity, known[a].distance(&known[b])));
+        }
+    }
+    pairs
+}
+
 /// The different texts, and which of them are edges.
 struct Graph {
     /// By document.

@@ -1,0 +1,144 @@
+//! The edges of new documents with old ones, a line for each new document.
+
+use super::super::records::{Spool, spool_error};
+use super::{Batch, Run, Taken};
+use crate::decide::{ALONE, Edge, Relation};
+use crate::error::DedupError;
+use crate::read::Id;
+use crate::write::matches;
+
+/// Writes matches.
+pub(super) struct Matched {
+    /// Texts from this number on are new.
+    old: u32,
+    limit: Option<usize>,
+    /// By new text of earlier batches.
+    said: Vec<Said>,
+    /// What their lines say behind the id, for later documents that have the same text.
+    spool: Option<Spool>,
+}
+
+/// What is known of a new text.
+#[derive(Clone, Copy)]
+struct Said {
+    /// Where what its line says ends in the spool; it begins where that of the text before ends. Nothing at all: it has no matches.
+    end: u64,
+    matches: u32,
+    truncated: bool,
+}
+
+/// What a line says.
+struct Rest {
+    text: String,
+    matches: u32,
+    truncated: bool,
+}
+
+impl Rest {
+    fn of(found: &[(&Id, Relation)], truncated: bool) -> Self {
+        let named = found.iter().map(|(id, relation)| (&***id, *relation));
+        Self { text: matches(named, truncated), matches: found.len() as u32, truncated }
+    }
+}
+
+impl Matched {
+    /// `old` texts are matched with, up to `limit` for each document.
+    pub(super) fn new(old: u32, limit: Option<usize>) -> Self {
+        Self { old, limit, said: Vec::new(), spool: None }
+    }
+
+    /// Takes a batch in and writes its lines.
+    pub(super) fn batch(
+        &mut self,
+        run: &mut Run<'_, '_>,
+        batch: Batch<'_>,
+    ) -> Result<(), DedupError> {
+        let mut taken = run.take(batch, self.old)?;
+        let verified = run.decider.verifies();
+        let cut = self.cut(&mut taken, verified);
+        let ids = run.ids(self.wanted(&taken))?;
+        let rests: Vec<Rest> = (0..taken.edges.of.len())
+            .map(|place| {
+                let found: Vec<(&Id, Relation)> = taken.edges.of[place]
+                    .iter()
+                    .map(|edge| (&ids[&edge.text.number], run.decider.relation_of(edge)))
+                    .collect();
+                let text = taken.edges.first + place as u32;
+                Rest::of(&found, cut[place] || run.decider.is_truncated(text))
+            })
+            .collect();
+        for (document, &text) in taken.edges.numbers.iter().enumerate() {
+            let other;
+            let rest = match taken.place(text) {
+                _ if text == ALONE => {
+                    other = Rest::of(&[], false);
+                    &other
+                }
+                Some(place) => &rests[place],
+                None if text < self.old => {
+                    let found = [(&ids[&text], run.decider.equal_relation())];
+                    other = Rest::of(&found, run.decider.is_truncated(text));
+                    &other
+                }
+                None => {
+                    other = self.said(text)?;
+                    &other
+                }
+            };
+            run.edges.edges += u64::from(rest.matches);
+            run.edges.matched += u64::from(rest.matches > 0);
+            run.edges.truncated += u64::from(rest.truncated);
+            let line = format!(r#"{{"id":{}{}"#, run.own_id(&taken, document), rest.text);
+            run.write(&line)?;
+        }
+        rests.iter().try_for_each(|rest| self.note(rest))
+    }
+
+    /// Leaves of each text's edges the best; whether some were left out.
+    fn cut(&self, taken: &mut Taken<'_>, verified: bool) -> Vec<bool> {
+        let most = self.limit.unwrap_or(usize::MAX);
+        let cut = taken.edges.of.iter_mut().map(|edges: &mut Vec<Edge>| {
+            edges.sort_unstable_by(|a, b| a.order(b, verified));
+            let over = edges.len() > most;
+            edges.truncate(most);
+            over
+        });
+        cut.collect()
+    }
+
+    /// Old texts that lines of this batch name.
+    fn wanted(&self, taken: &Taken<'_>) -> Vec<u32> {
+        let near = taken.edges.of.iter().flatten().map(|edge| edge.text.number);
+        let equal = taken.edges.numbers.iter().copied().filter(|&text| text < self.old);
+        near.chain(equal).collect()
+    }
+
+    /// Remembers what the line of the next new text says.
+    fn note(&mut self, rest: &Rest) -> Result<(), DedupError> {
+        let &Rest { matches, truncated, .. } = rest;
+        if matches > 0 {
+            let spool = match &mut self.spool {
+                Some(spool) => spool,
+                none => none.insert(Spool::new()?),
+            };
+            spool.push(rest.text.as_bytes())?;
+        }
+        let end = self.spool.as_ref().map_or(0, |spool| spool.end);
+        self.said.push(Said { end, matches, truncated });
+        Ok(())
+    }
+
+    /// What the line of a new text of an earlier batch said.
+    fn said(&self, text: u32) -> Result<Rest, DedupError> {
+        let place = (text - self.old) as usize;
+        let Said { end, matches, truncated } = self.said[place];
+        let Some(spool) = self.spool.as_ref().filter(|_| matches > 0) else {
+            return Ok(Rest::of(&[], truncated));
+        };
+        let start = place.checked_sub(1).map_or(0, |before| self.said[before].end);
+        let mut bytes = vec![0; (end - start) as usize];
+        spool.read(&mut bytes, start).map_err(spool_error)?;
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        Ok(Rest { text, matches, truncated })
+    }
+}
