@@ -257,7 +257,11 @@ describe('checkAndAddAll', () => {
       throw mine;
     }
     const index = new Index({ keys: true });
-    await expect(Array.fromAsync(index.checkAndAddAll(failing()))).rejects.toBe(mine);
+    const all = async () => {
+      for await (const checked of index.checkAndAddAll(failing()))
+        expect(checked).toEqual({ id: 0 });
+    };
+    await expect(all()).rejects.toBe(mine);
     const type = { name: 'TypeError', code: 'ERR_INVALID_ARG_TYPE' };
     const refused = async (source: unknown) =>
       expect(index.checkAndAddAll(source as string[]).next()).rejects.toMatchObject(type);

@@ -16,7 +16,8 @@ function documents(texts, size) {
 }
 
 export async function bench(options) {
-  const { LevelSentenceIndex, SentenceIndex } = await import('../dist/index.mjs');
+  const { Index } = await import('../dist/index.mjs');
+  const { LevelSentenceIndex } = await import('../dist/level.mjs');
   const { MemoryLevel } = await import('memory-level');
   const at = options.indexOf('--size');
   const size = at >= 0 ? Number(options[at + 1].replaceAll('_', '')) : PUBLISHED.pages;
@@ -28,21 +29,22 @@ export async function bench(options) {
   const batches = Array.from({ length: Math.ceil(size / 1000) }, (_, part) =>
     docs.slice(part * 1000, (part + 1) * 1000),
   );
+  const log = (durability) => ({ groups: true, texts: false, durability });
   const opened = (durability) => {
     rmSync(path, { force: true });
-    return SentenceIndex.openSync(path, { durability });
+    return Index.openSync(path, log(durability));
   };
   const ways = [
     [
       'in memory, one by one',
       'memory',
-      () => new SentenceIndex(),
+      () => new Index({ groups: true }),
       (index) => docs.map((text) => index.similarId(text)),
     ],
     [
       'in memory, batches of 1,000',
       'memory',
-      () => new SentenceIndex(),
+      () => new Index({ groups: true }),
       async (index) => {
         const all = [];
         for (const batch of batches) all.push(...(await index.similarIdManyAsync(batch)));
@@ -114,7 +116,7 @@ export async function bench(options) {
       value: single,
       unit: 'ms',
     });
-    const again = SentenceIndex.openSync(path);
+    const again = Index.openSync(path, log('commit'));
     again.addMany(docs);
     const { live, groups, sketches, bytes, fileBytes } = again.stats();
     again.close();
@@ -123,7 +125,7 @@ export async function bench(options) {
       { what: 'file', value: fileBytes / live, unit: 'bytes/document' },
     );
     const before = performance.now();
-    SentenceIndex.openSync(path).close();
+    Index.openSync(path, log('commit')).close();
     rows.push({ what: 'open the file again', value: performance.now() - before, unit: 'ms' });
     return {
       bench: 'sentences',

@@ -50,6 +50,8 @@ export async function bench(options) {
   const { name, texts } = load('zh-news-eventmonitor');
   // Two windows pass in a minute: times run ahead of the clock.
   const index = new Index({
+    maxDistance: 3,
+    texts: false,
     capacity: size,
     window: { maxAge: AGE, maxSkew: Number.POSITIVE_INFINITY },
   });

@@ -1,9 +1,9 @@
 /** Outcomes of check-and-add: one, and those of a batch in columns. */
-import { inspect } from 'node:util';
 import { bit } from './bitmap';
-import { confirmed, type How, rows } from './matches';
+import { confirm, type How } from './matches';
 import type { IndexMethod } from './method';
 import type { NativeChecked } from './native';
+import { Rows } from './rows';
 
 /** The item had no match and was added. */
 export interface Unique {
@@ -37,16 +37,15 @@ export function outcome<M extends IndexMethod>(
   [verified, truncated]: readonly [boolean, boolean],
   key: string | undefined,
 ): Checked<M> {
-  const cut = truncated ? { truncated: true as const } : {};
-  if (Number.isNaN(duplicateOf)) return { id, ...cut };
-  const added = Number.isNaN(id) ? {} : { id };
-  const named = key === undefined ? {} : { key };
-  const known = confirmed(method, similarity, measure, verified);
-  return { ...added, duplicateOf, ...named, ...known, ...cut } as Duplicate<M>;
+  if (Number.isNaN(duplicateOf)) return truncated ? { id, truncated } : { id };
+  const found = Number.isNaN(id) ? { duplicateOf } : { id, duplicateOf };
+  const named = key === undefined ? found : { ...found, key };
+  const checked = confirm(named, method, similarity, measure, verified);
+  return (truncated ? { ...checked, truncated } : checked) as Duplicate<M>;
 }
 
 /** Outcomes of a batch, in columns; rows become objects when they are read. */
-export class CheckedItems<M extends IndexMethod = IndexMethod> implements Iterable<Checked<M>> {
+export class CheckedItems<M extends IndexMethod = IndexMethod> extends Rows<Checked<M>> {
   /** Id under which each item was added; NaN where it was not. */
   readonly ids: Float64Array;
   /** Id of each item's match; NaN where there was none. */
@@ -68,6 +67,7 @@ export class CheckedItems<M extends IndexMethod = IndexMethod> implements Iterab
     method: M,
     { ids, duplicateOf, similarities, measures, verified, truncated, keys }: NativeChecked,
   ) {
+    super();
     this.#method = method;
     this.ids = ids;
     this.duplicateOf = duplicateOf;
@@ -99,14 +99,5 @@ export class CheckedItems<M extends IndexMethod = IndexMethod> implements Iterab
 
   *[Symbol.iterator](): IterableIterator<Checked<M>> {
     for (let row = 0; row < this.length; row++) yield this.get(row) as Checked<M>;
-  }
-
-  /** The outcomes, as objects. */
-  toJSON(): Checked<M>[] {
-    return [...this];
-  }
-
-  [inspect.custom](depth: number, options: object): string {
-    return rows('CheckedItems', this, depth, options);
   }
 }

@@ -28,7 +28,7 @@ export type SimHashErrorCode =
   | 'ERR_SIMHASH_INTERNAL'
   /** A line of a dictionary, of stop words or of an idf table cannot be used. */
   | 'ERR_SIMHASH_LINE'
-  /** The system refused memory. */
+  /** An index has reached the `memory` that it may take, or the system refused memory. */
   | 'ERR_SIMHASH_MEMORY'
   /**
    * Merging the tables of an index has failed, a defect of this package; it can be searched and added to, not compacted or

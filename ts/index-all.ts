@@ -1,7 +1,7 @@
 /** Everything that a source gives, checked and added in order. */
 import { addAbortListener } from 'node:events';
 import type { Checked, CheckedItems } from './checked';
-import { iteratorOf } from './documents';
+import { type Documents, iteratorOf } from './documents';
 import { JOB, type JobOptions } from './fingerprinter';
 import { type AddManyOptions, CHECK_MANY, type DuplicateOptions } from './index-calls';
 import type { Item } from './items';
@@ -50,12 +50,12 @@ interface Running<M extends IndexMethod> {
 
 /** Outcomes of everything that `source` gives, in order. */
 export async function* checkAll<M extends IndexMethod>(
-  from: Iterable<unknown> | AsyncIterable<unknown>,
+  from: Documents<unknown>,
   options: AllOptions | undefined,
   start: Start<M>,
 ): AsyncGenerator<Checked<M>, void, undefined> {
   const { batch: size = 1024, onDuplicate, signal } = check.checked(options, ALL);
-  const source = new Source(iteratorOf(from));
+  const source = new Source(iteratorOf(from, 'source'));
   signal?.throwIfAborted();
   const bell = new Bell();
   const stop = new AbortController();

@@ -9,6 +9,7 @@ import type {
 } from './index-options';
 import { Index as Live, type SharedIndex } from './live-index';
 import type { IndexMethod } from './method';
+import type { Path } from './path';
 import { type IndexPlan, type PlanOptions, plan, planNames } from './plan';
 
 /** An index of method `M`; `T` is `false` where it stores no texts. See the class. */
@@ -61,8 +62,6 @@ interface Planning {
   (options: PlanOptions<'exact'>): IndexPlan<'exact'>;
   (options: PlanOptions): IndexPlan;
 }
-
-type Path = string | URL;
 
 interface Open {
   <T extends boolean = true>(

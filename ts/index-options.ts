@@ -117,7 +117,7 @@ export interface MinHashIndexOptions<T extends boolean = boolean>
   signatures?: boolean | undefined;
   /**
    * Most documents read from one bucket, the oldest first, at least 1; what lies beyond makes an answer `truncated`. Default
-   * 256. What is similar shares other bands than a crowded one.
+   * 1024. What is similar shares other bands than a crowded one.
    */
   bucketLimit?: number | undefined;
 }

@@ -1,12 +1,11 @@
 import { resolve } from 'node:path';
-import { inspect } from 'node:util';
 import { abortable } from './abort';
 import { type Added, added } from './added';
 import { binding } from './binding';
 import { calling, telling } from './callback';
 import { type Checked, CheckedItems, outcome } from './checked';
 import { Clusters } from './clusters';
-import type { Text } from './documents';
+import type { Documents, Text } from './documents';
 import { fromNative, native, typeError } from './errors';
 import { JOB, type JobOptions } from './fingerprinter';
 import { type Found, found } from './found';
@@ -30,8 +29,9 @@ import {
 import { MemoryWatch } from './index-memory';
 import { type CheckedOptions, INDEX, nativeIndexOptions } from './index-options';
 import type { Stats } from './index-stats';
+import { printedBy } from './inspect';
 import { batchOf, checkedItems, elementsOf, type Item, type Items } from './items';
-import { confirmed, type Match, Matches } from './matches';
+import { type Match, Matches, match } from './matches';
 import type { IndexMethod } from './method';
 import type { NativeAbout, NativeIndex } from './native';
 import * as check from './options';
@@ -43,7 +43,7 @@ import {
   type PairBatch,
   type PairsOptions,
 } from './pairs';
-import { path as pathOf } from './path';
+import { type Path, path as pathOf } from './path';
 import { type Time, time } from './time';
 import type { TextOfOptions } from './verify';
 
@@ -115,7 +115,7 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
   }
 
   /** @internal */
-  static async open(path: string | URL, options?: object): Promise<Index> {
+  static async open(path: Path, options?: object): Promise<Index> {
     const { signal, ...given } = check.checked<CheckedOptions & JobOptions>(options, {
       ...INDEX,
       ...JOB,
@@ -127,7 +127,7 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
   }
 
   /** @internal */
-  static openSync(path: string | URL, options?: object): Index {
+  static openSync(path: Path, options?: object): Index {
     const how = nativeIndexOptions(check.checked(options, INDEX));
     const file = resolve(pathOf(path, 'path'));
     return new Index(native(() => binding.NativeIndex.openSync(file, how)));
@@ -252,7 +252,7 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
    * was added stays; an abort rejects with `signal.reason`. What the source throws passes through.
    */
   checkAndAddAll(
-    source: Iterable<Arrival<M, T>> | AsyncIterable<Arrival<M, T>>,
+    source: Documents<Arrival<M, T>>,
     options?: AllOptions,
   ): AsyncGenerator<Checked<M>, void, undefined> {
     return checkAll(source, options, (items, how) =>
@@ -389,7 +389,7 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
    *
    * @throws SimHashError `ERR_SIMHASH_OUTPUT`, `ERR_SIMHASH_DISK_FULL`: the file cannot be written.
    */
-  async save(path: string | URL, options?: JobOptions): Promise<void> {
+  async save(path: Path, options?: JobOptions): Promise<void> {
     const { signal } = check.checked(options, JOB);
     const file = resolve(pathOf(path, 'path'));
     await abortable(signal, (cancel) => this.#native.save(file, cancel));
@@ -435,10 +435,6 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
     return { method, size, verify: verify ?? false, ...least, texts, keys, ...most };
   }
 
-  [inspect.custom](depth: number, options: object): string {
-    return depth < 0 ? '[Index]' : `Index ${inspect(this.toJSON(), { ...options, depth })}`;
-  }
-
   /** The addon's index, where it keeps groups. */
   get #grouped(): NativeIndex {
     if (this.#about.groups) return this.#native;
@@ -458,9 +454,8 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
     const matches: Match<M>[] = [];
     for (let row = 0, at = 1; row < count; row++, at += STRIDE) {
       const [id, similarity, measure] = [out[at], out[at + 1], out[at + 2]] as Triple;
-      const known = confirmed(this.method, similarity, measure, out[at + 3] === 1);
       const key = keys?.[row] ?? undefined;
-      matches.push(key === undefined ? { id, ...known } : { id, key, ...known });
+      matches.push(match(this.method, id, key, similarity, measure, out[at + 3] === 1));
     }
     return found(matches, out[0] === 1);
   }
@@ -484,6 +479,10 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
     return result;
   }
 }
+
+printedBy<Index>(Index, (index, depth, options, show) =>
+  depth < 0 ? '[Index]' : `Index ${show(index.toJSON(), { ...options, depth })}`,
+);
 
 type Numbers = readonly [number, number, number, number, number, number];
 type Triple = readonly [number, number, number];

@@ -1,9 +1,9 @@
 /** What an index finds: a match, and the matches of many searches in columns. */
-import { inspect } from 'node:util';
 import { bit } from './bitmap';
 import { type Found, found } from './found';
 import type { IndexMethod } from './method';
 import type { NativeMatches } from './native';
+import { Rows } from './rows';
 
 /** What each method knows of two documents. */
 interface Known {
@@ -47,25 +47,42 @@ export type Match<M extends IndexMethod = IndexMethod> = {
   key?: string;
 } & How<M>;
 
-/** The parts of a {@link Match}; NaN is an absent similarity. */
-export function confirmed<M extends IndexMethod>(
+/**
+ * Puts onto an object how it matches; NaN is an absent similarity. Keys come in one order, so that the objects of an index have
+ * one shape.
+ */
+export function confirm<M extends IndexMethod, O extends object>(
+  object: O,
   method: M,
   similarity: number,
   measure: number,
   verified: boolean,
-): How<M> {
-  const known = Number.isNaN(similarity) ? { verified } : { similarity, verified };
-  return { ...known, ...measured(method, measure) } as How<M>;
+): O & How<M> {
+  const how = object as { similarity?: number; verified?: boolean } & Partial<Known['simhash']> &
+    Partial<Known['sentences']> &
+    Known['minhash'];
+  if (!Number.isNaN(similarity)) how.similarity = similarity;
+  how.verified = verified;
+  if (method === 'simhash') how.distance = measure;
+  else if (method === 'sentences') how.shared = measure;
+  else if (method === 'minhash' && measure > 0) how.bands = measure;
+  return how as O & How<M>;
 }
 
-function measured(method: IndexMethod, measure: number): object {
-  if (method === 'simhash') return { distance: measure };
-  if (method === 'sentences') return { shared: measure };
-  return method === 'minhash' && measure > 0 ? { bands: measure } : {};
+/** A match from its numbers. */
+export function match<M extends IndexMethod>(
+  method: M,
+  id: number,
+  key: string | undefined,
+  similarity: number,
+  measure: number,
+  verified: boolean,
+): Match<M> {
+  return confirm(key === undefined ? { id } : { id, key }, method, similarity, measure, verified);
 }
 
 /** Answers to a batch of searches, in columns; rows become objects when they are read. */
-export class Matches<M extends IndexMethod = IndexMethod> implements Iterable<Found<Match<M>>> {
+export class Matches<M extends IndexMethod = IndexMethod> extends Rows<Found<Match<M>>> {
   /** Matches of row i are at `offsets[i]` to `offsets[i + 1] - 1` of the other columns. */
   readonly offsets: Uint32Array;
   /** Ids, the best first within a row: verified ones by similarity, then the others; ties by id. */
@@ -87,6 +104,7 @@ export class Matches<M extends IndexMethod = IndexMethod> implements Iterable<Fo
     method: M,
     { offsets, ids, similarities, measures, verified, truncated, keys }: NativeMatches,
   ) {
+    super();
     this.#method = method;
     this.offsets = offsets;
     this.ids = ids;
@@ -108,14 +126,9 @@ export class Matches<M extends IndexMethod = IndexMethod> implements Iterable<Fo
     const end = this.offsets[row + 1] ?? 0;
     for (let at = this.offsets[row] ?? 0; at < end; at++) {
       const [id = Number.NaN, similarity = Number.NaN] = [this.ids[at], this.similarities[at]];
-      const known = confirmed(
-        this.#method,
-        similarity,
-        this.measures[at] ?? 0,
-        bit(this.verified, at),
-      );
       const key = this.keys?.[at];
-      matches.push(key === undefined ? { id, ...known } : { id, key, ...known });
+      const isVerified = bit(this.verified, at);
+      matches.push(match(this.#method, id, key, similarity, this.measures[at] ?? 0, isVerified));
     }
     return found(matches, this.isTruncated(row));
   }
@@ -128,27 +141,4 @@ export class Matches<M extends IndexMethod = IndexMethod> implements Iterable<Fo
   *[Symbol.iterator](): IterableIterator<Found<Match<M>>> {
     for (let row = 0; row < this.length; row++) yield this.get(row);
   }
-
-  /** The rows, as objects. */
-  toJSON(): Match<M>[][] {
-    return [...this];
-  }
-
-  [inspect.custom](depth: number, options: object): string {
-    return rows('Matches', this, depth, options);
-  }
-}
-
-/** The first rows of a batch, for people. */
-export function rows(
-  name: string,
-  all: Iterable<unknown> & { readonly length: number; get(row: number): unknown },
-  depth: number,
-  options: object,
-): string {
-  const SHOWN = 10;
-  if (depth < 0) return `[${name}(${all.length})]`;
-  const first = Array.from({ length: Math.min(all.length, SHOWN) }, (_, row) => all.get(row));
-  const more = all.length > SHOWN ? ` … ${all.length - SHOWN} more` : '';
-  return `${name}(${all.length}) ${inspect(first, { ...options, depth })}${more}`;
 }

@@ -3,7 +3,7 @@ import { abortable } from './abort';
 import { bit } from './bitmap';
 import type { JobOptions } from './fingerprinter';
 import { SEARCH_JOB, type SearchOptions } from './index-calls';
-import { confirmed, type How } from './matches';
+import { confirm, type How } from './matches';
 import type { IndexMethod } from './method';
 import type { NativePairBatch, NativePairs } from './native';
 import * as check from './options';
@@ -81,7 +81,7 @@ export class PairBatch<M extends IndexMethod = IndexMethod> extends Rows<Pair<M>
     const [a, b, measure] = [this.a[row], this.b[row], this.measures[row]];
     if (a === undefined || b === undefined || measure === undefined) return undefined;
     const similarity = this.similarities[row] ?? Number.NaN;
-    return { a, b, ...confirmed(this.#method, similarity, measure, bit(this.verified, row)) };
+    return confirm({ a, b }, this.#method, similarity, measure, bit(this.verified, row));
   }
 
   *[Symbol.iterator](): IterableIterator<Pair<M>> {

@@ -11,7 +11,7 @@ export type Measure = 'auto' | 'jaccard' | 'containment' | 'edit' | 'cosine';
 
 /** Which texts an index stores. */
 export interface TextLimit {
-  /** Longest text in bytes of UTF-8 after normalisation, 1 to 2^32 - 1. Default 65,536. */
+  /** Longest text in bytes of UTF-8 after normalisation, 1 to 2^24. Default 65,536. */
   maxLength?: number | undefined;
 }
 
@@ -26,7 +26,7 @@ export interface TextOfOptions {
   textOf?: ((id: number) => Text | undefined) | undefined;
 }
 
-const LIMIT: check.Checks<TextLimit> = { maxLength: check.integer(1, 2 ** 32 - 1) };
+const LIMIT: check.Checks<TextLimit> = { maxLength: check.integer(1, 2 ** 24) };
 
 /** Bytes of the longest text that is stored: 64 KiB. */
 export const LONGEST_TEXT = 65_536;

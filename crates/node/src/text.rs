@@ -325,6 +325,10 @@ impl Texts {
 
 impl Drop for Texts {
     fn drop(&mut self) {
+        // Of fingerprints and bytes there is nothing to keep.
+        if self.units.is_empty() {
+            return;
+        }
         let mut spares = SPARES.lock();
         for mut arena in self.units.drain(..).filter(|arena| arena.capacity() == ARENA) {
             if spares.len() == SPARE {
@@ -424,8 +428,12 @@ impl View {
     }
 }
 
-/// The elements of a `Float64Array` that the caller wants written; no JavaScript may run while they are.
-pub(crate) fn doubles<'a>(array: &'a Unknown<'_>, name: &str) -> Result<&'a mut [f64], Failure> {
+/// Lends the elements of a `Float64Array`, to read or write them; `work` must not run any JavaScript.
+pub(crate) fn with_doubles<T>(
+    array: &Unknown<'_>,
+    name: &str,
+    work: impl FnOnce(&mut [f64]) -> T,
+) -> Result<T, Failure> {
     let raw = array.value();
     let (mut kind, mut len, mut data) = (0, 0, ptr::null_mut());
     // SAFETY: `array` is live; what is no typed array is refused by the status; results are out-parameters of our own.
@@ -444,11 +452,11 @@ pub(crate) fn doubles<'a>(array: &'a Unknown<'_>, name: &str) -> Result<&'a mut 
         return Err(Failure::wrong_type(name, "a Float64Array", "something else"));
     }
     if len == 0 || data.is_null() {
-        return Ok(&mut []);
+        return Ok(work(&mut []));
     }
-    // SAFETY: `len` elements live at `data`, aligned as the engine aligns them, and nobody else has this memory: it belongs
-    // to one object of the typed layer, whose thread this is.
-    Ok(unsafe { std::slice::from_raw_parts_mut(data.cast(), len) })
+    // SAFETY: `len` elements live at `data`, aligned as the engine aligns them, and nobody else has this memory while no
+    // JavaScript runs: it belongs to one object of the typed layer, whose thread this is.
+    Ok(work(unsafe { std::slice::from_raw_parts_mut(data.cast(), len) }))
 }
 
 /// The bytes of a typed array of a kind.

@@ -8,17 +8,10 @@ use simhash_index::{IndexError, Plan, PlanChoice, Window};
 use simhash_store::FileError;
 use std::path::Path;
 
-/// The options that were given, as the core has them, and which of them these are.
+/// The options that were given, as the core has them, and the names of those whose defaults look the same there.
 pub(super) struct Given {
     core: LiveOptions,
-    keys: bool,
-    texts: bool,
-    verify: bool,
-    window: bool,
-    max_verifications: bool,
-    bands: bool,
-    bucket_limit: bool,
-    sentences: bool,
+    names: Vec<&'static str>,
 }
 
 /// An option of both, in words; nothing where it was not given.
@@ -26,17 +19,25 @@ type Differing = (&'static str, Option<(String, String)>);
 
 impl Given {
     pub(super) fn of(options: &NativeIndexOptions<'_>) -> Result<Self, Failure> {
-        Ok(Self {
-            core: options.core()?,
-            keys: options.keys.is_some(),
-            texts: options.longest_text.is_some(),
-            verify: options.verify.is_some() || options.min_similarity.is_some(),
-            window: options.window.is_some_and(NativeWindow::has_limits),
-            max_verifications: options.max_verifications.is_some(),
-            bands: options.bands.is_some() || options.recall.is_some() || options.weights.is_some(),
-            bucket_limit: options.bucket_limit.is_some(),
-            sentences: options.sentences.is_some(),
-        })
+        let verify = options.verify.is_some() || options.min_similarity.is_some();
+        let bands =
+            options.bands.is_some() || options.recall.is_some() || options.weights.is_some();
+        let names = [
+            ("keys", options.keys.is_some()),
+            ("texts", options.longest_text.is_some()),
+            ("verify", verify),
+            ("window", options.window.is_some_and(NativeWindow::has_limits)),
+            ("maxVerifications", options.max_verifications.is_some()),
+            ("the plan", bands),
+            ("bucketLimit", options.bucket_limit.is_some()),
+            ("sentences", options.sentences.is_some()),
+        ];
+        let names = names.into_iter().filter_map(|(name, given)| given.then_some(name));
+        Ok(Self { core: options.core()?, names: names.collect() })
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.names.contains(&name)
     }
 
     /// What the core needs of it.
@@ -59,19 +60,15 @@ impl Given {
     }
 
     fn of_all(&self, saved: &LiveOptions) -> Vec<Differing> {
-        let given = &self.core;
-        let both = |is_given: bool, words: fn(&LiveOptions) -> String| {
-            is_given.then(|| (words(saved), words(given)))
+        let both = |name, words: fn(&LiveOptions) -> String| {
+            (name, self.has(name).then(|| (words(saved), words(&self.core))))
         };
         vec![
-            ("keys", both(self.keys, |options| options.stored.keys.to_string())),
-            ("texts", both(self.texts, texts)),
-            ("verify", both(self.verify, verify)),
-            ("window", both(self.window, |options| window(options.window))),
-            (
-                "maxVerifications",
-                both(self.max_verifications, |options| options.max_verifications.to_string()),
-            ),
+            both("keys", |options| options.stored.keys.to_string()),
+            both("texts", texts),
+            both("verify", verify),
+            both("window", |options| window(options.window)),
+            both("maxVerifications", |options| options.max_verifications.to_string()),
         ]
     }
 
@@ -99,8 +96,8 @@ impl Given {
                 let words = |plan: simhash_index::bands::BandPlan| {
                     format!("bands {}, rows {}", plan.bands, plan.rows)
                 };
-                let plan = plan.filter(|_| self.bands);
-                let limit = self.bucket_limit.then_some(*bucket_limit);
+                let plan = plan.filter(|_| self.has("the plan"));
+                let limit = self.has("bucketLimit").then_some(*bucket_limit);
                 vec![
                     ("the plan", found.zip(plan).map(|(a, b)| (words(a), words(b)))),
                     ("signatures", both(*kept, *signatures)),
@@ -113,7 +110,7 @@ impl Given {
             ) => {
                 let each = usual.zip(*common);
                 vec![
-                    ("sentences", both(Some(*found), self.sentences.then_some(*count))),
+                    ("sentences", both(Some(*found), self.has("sentences").then_some(*count))),
                     ("common.share", each.map(|(a, b)| (a.share.to_string(), b.share.to_string()))),
                     ("common.count", each.map(|(a, b)| (a.count.to_string(), b.count.to_string()))),
                 ]

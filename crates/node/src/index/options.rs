@@ -39,6 +39,10 @@ impl NativeWindow {
     }
 }
 
+/// How far ahead of the clock times may be, in milliseconds; none: any number.
+#[derive(Clone, Copy)]
+pub(super) struct Skew(pub(super) Option<u64>);
+
 /// How much finding too much and finding too little weigh.
 #[napi(object, object_to_js = false)]
 #[derive(Clone, Copy)]
@@ -135,11 +139,11 @@ impl NativeIndexOptions<'_> {
         }
     }
 
-    /// How far ahead of the clock times may be, if that was given; then `None` stands for any.
-    pub(super) fn skew(&self) -> Result<Option<Option<u64>>, Failure> {
+    /// How far ahead of the clock times may be, if that was given.
+    pub(super) fn skew(&self) -> Result<Option<Skew>, Failure> {
         let Some(most) = self.window.and_then(|window| window.max_skew) else { return Ok(None) };
         let finite = (most != f64::INFINITY).then_some(most);
-        Ok(Some(finite.map(|most| whole(most, "window.maxSkew")).transpose()?))
+        Ok(Some(Skew(finite.map(|most| whole(most, "window.maxSkew")).transpose()?)))
     }
 
     fn verify(&self) -> Result<Option<Verify>, Failure> {

@@ -1,6 +1,6 @@
 //! What the calls on an index share with its jobs on the pool.
 
-use super::options::NativeIndexOptions;
+use super::options::{NativeIndexOptions, Skew};
 use crate::error::Failure;
 use crate::held::Guard;
 use crate::sketch::{Memory as Scratch, rows, with_memory};
@@ -20,8 +20,8 @@ pub(crate) struct Shared {
 
 impl Shared {
     pub(super) fn new(live: LiveIndex, options: &Settings) -> Self {
-        if let Some(skew) = options.skew {
-            live.set_max_skew(skew);
+        if let Some(Skew(most)) = options.skew {
+            live.set_max_skew(most);
         }
         let Settings { threads, groups, .. } = *options;
         Self { live, threads, groups, guard: Guard::default() }
@@ -90,7 +90,7 @@ impl Shared {
 pub(super) struct Settings {
     threads: u32,
     groups: bool,
-    skew: Option<Option<u64>>,
+    skew: Option<Skew>,
 }
 
 impl Settings {

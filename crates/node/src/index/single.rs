@@ -11,7 +11,7 @@ use crate::callback::called;
 use crate::check::{number, whole};
 use crate::error::{Failure, js};
 use crate::sketch::{Memory, with_memory};
-use crate::text::{Accept, Given, Texts, doubles};
+use crate::text::{Accept, Given, Texts, with_doubles};
 use napi::bindgen_prelude::{Function, Unknown};
 use napi::{Env, ValueType};
 use napi_derive::napi;
@@ -67,13 +67,14 @@ impl NativeIndex {
         let texts = Texts::one(&item, "item", shared.accept())?;
         let found =
             shared.guarded(|shared| Ok(shared.live.search(&shared.document(&texts), &how)?))?;
-        let out = doubles(&out, "out")?;
-        if let [truncated, rows @ ..] = out {
-            *truncated = f64::from(u8::from(found.truncated));
-            for (row, near) in rows.chunks_exact_mut(STRIDE).zip(&found.matches) {
-                row.copy_from_slice(&numbers(near));
+        with_doubles(&out, "out", |out| {
+            if let [truncated, rows @ ..] = out {
+                *truncated = f64::from(u8::from(found.truncated));
+                for (row, near) in rows.chunks_exact_mut(STRIDE).zip(&found.matches) {
+                    row.copy_from_slice(&numbers(near));
+                }
             }
-        }
+        })?;
         let count = u32::try_from(found.matches.len());
         Ok(count.map_err(|_| {
             Failure::out_of_range("limit", "so small that an answer has fewer matches")
@@ -87,9 +88,10 @@ impl NativeIndex {
         #[napi(ts_arg_type = "Float64Array")] out: Unknown<'_>,
         count: u32,
     ) -> js::Result<Vec<Option<String>>> {
-        let rows = doubles(&out, "out")?.get(1..).unwrap_or_default().chunks_exact(STRIDE);
-        let ids = rows.take(count as usize).map(|row| whole(row[0], "id"));
-        let ids: Vec<u64> = ids.collect::<Result<_, _>>()?;
+        let ids: Vec<u64> = with_doubles(&out, "out", |out| {
+            let rows = out.get(1..).unwrap_or_default().chunks_exact(STRIDE);
+            rows.take(count as usize).map(|row| whole(row[0], "id")).collect::<Result<_, _>>()
+        })??;
         self.held.look(|shared| Ok(ids.into_iter().map(|id| shared.live.key_of(id)).collect()))
     }
 
@@ -121,9 +123,11 @@ impl NativeIndex {
         let truncated = f64::from(u8::from(checked.truncated));
         let duplicate_of = id(checked.duplicate_of.map(|near| near.id));
         let all = [id(checked.id), duplicate_of, similarity, measure, verified, truncated];
-        for (place, number) in doubles(&out, "out")?.iter_mut().zip(all) {
-            *place = number;
-        }
+        with_doubles(&out, "out", |out| {
+            for (place, number) in out.iter_mut().zip(all) {
+                *place = number;
+            }
+        })?;
         Ok(())
     }
 }
