@@ -107,7 +107,8 @@ const DOORS: Record<string, Door> = {
       for (const [later, pairs] of before.entries())
         if (later < place)
           for (const { a, similarity } of pairs)
-            if (a === text && later !== place && similarity < 1) edges.push({ a: later, similarity });
+            if (a === text && later !== place && similarity < 1)
+              edges.push({ a: later, similarity });
       const kept = edges.filter(({ a }) => decided[a] === undefined && a < place);
       kept.sort((one, other) => other.similarity - one.similarity || one.a - other.a);
       const best = kept[0];
@@ -184,17 +185,20 @@ function sample(set: string, count: number): string[] {
 }
 
 describe.runIf(sets.length > 0)('real corpora', () => {
-  test.each(sets)('%s: a sample is decided alike by the doors of files and of the index', async (set) => {
-    const texts = sample(set, 200);
-    for (const method of METHODS) {
-      const { decided, cut } = await deduplicated(texts, method);
-      // Documents that share a sentence with hundreds are left out of the law; so few seldom are.
-      if (cut) continue;
-      expect(await DOORS.checkAndAddMany?.(texts, method), method).toEqual(decided);
-      expect(await DOORS.dedupFiles?.(texts, method), method).toEqual(decided);
-      expect(await DOORS.pairsFiles?.(texts, method), method).toEqual(decided);
-    }
-  });
+  test.each(sets)(
+    '%s: a sample is decided alike by the doors of files and of the index',
+    async (set) => {
+      const texts = sample(set, 200);
+      for (const method of METHODS) {
+        const { decided, cut } = await deduplicated(texts, method);
+        // Documents that share a sentence with hundreds are left out of the law; so few seldom are.
+        if (cut) continue;
+        expect(await DOORS.checkAndAddMany?.(texts, method), method).toEqual(decided);
+        expect(await DOORS.dedupFiles?.(texts, method), method).toEqual(decided);
+        expect(await DOORS.pairsFiles?.(texts, method), method).toEqual(decided);
+      }
+    },
+  );
 
   test.runIf(sets.includes('zh-news-eventmonitor'))(
     "README's first index has no wrong duplicate on news",
