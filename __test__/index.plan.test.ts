@@ -74,6 +74,10 @@ test.each([
   expect((bytes - textBytes) / count / planned.indexBytes).toBeGreaterThan(0.6);
   expect((bytes - textBytes) / count / planned.indexBytes).toBeLessThan(1.7);
   expect(textBytes > 0).toBe(planned.textBytes > 0);
+  if (textBytes > 0) {
+    expect(textBytes / count / planned.textBytes).toBeGreaterThan(0.6);
+    expect(textBytes / count / planned.textBytes).toBeLessThan(2);
+  }
   const own = planned.choices.find(
     (row) => row.method === index.method && row.texts === planned.texts,
   );

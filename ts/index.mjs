@@ -25,6 +25,8 @@ export const {
   jaccard,
   minHash,
   levenshtein,
+  matchFiles,
+  pairsFiles,
   sentences,
   similarity,
   sweep,

@@ -211,11 +211,12 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
     options?: AddOptions & DuplicateOptions & TextOfOptions,
   ): Checked<M> {
     const { at, onDuplicate, key, textOf } = check.checked(options, CHECK);
-    // Code of the caller's that runs meanwhile may search: what is found lies in a buffer of this call's own then.
-    const out = textOf === undefined ? this.#out : new Float64Array(6);
+    // Written when everything is done: code of the caller's that runs meanwhile may use it too.
+    const out = this.#out;
     const index = this.#native;
     calling(textOf, (textOf) => index.checkAndAdd(item, out, at, onDuplicate, key, textOf));
-    const [id, duplicateOf, similarity, measure, verified, truncated] = out as unknown as Numbers;
+    const [id, duplicateOf, similarity] = [out[0], out[1], out[2]] as Triple;
+    const [measure, verified, truncated] = [out[3], out[4], out[5]] as Triple;
     const isNamed = this.#about.keys && !Number.isNaN(duplicateOf);
     const named = isNamed ? (native(() => index.keyOf(duplicateOf)) ?? undefined) : undefined;
     const numbers = [id, duplicateOf, similarity, measure] as const;
@@ -484,7 +485,6 @@ printedBy<Index>(Index, (index, depth, options, show) =>
   depth < 0 ? '[Index]' : `Index ${show(index.toJSON(), { ...options, depth })}`,
 );
 
-type Numbers = readonly [number, number, number, number, number, number];
 type Triple = readonly [number, number, number];
 
 function made(options: object | undefined): NativeIndex {

@@ -55,8 +55,11 @@ export interface PlanBytes {
 export interface CommonPlan extends PlanBytes {
   /** Documents assumed. */
   count: number;
-  /** Every method with and without texts, these options where they fit: try `console.table(plan.choices)`. */
-  choices: PlanBytes[];
+  /**
+   * Every method with and without texts, these options where they fit: try `console.table(plan.choices)`. Made when it is first
+   * read; not enumerable.
+   */
+  readonly choices: PlanBytes[];
 }
 
 /** Tables of fingerprints, and the expected cost of searching uniform ones that lie in one segment. */
@@ -137,14 +140,21 @@ export function plan(options?: PlanOptions): IndexPlan {
   const { count = 1_000_000, averageLength = 3000, ...given } = check.checked(options, PLAN);
   const method = methodOfIndex(given);
   const { bytes, own } = one(given, method, count, averageLength);
-  const choices = (['minhash', 'simhash', 'sentences', 'exact'] as const).flatMap((other) =>
-    [LONGEST_TEXT, 0].map((texts) => {
-      const same = other === method ? given : shared(given);
-      const chosen = { ...same, method: other, texts: texts && (given.texts || texts) };
-      return one(chosen, other, count, averageLength).bytes;
-    }),
-  );
-  return { ...own, ...bytes, count, choices } as unknown as IndexPlan;
+  let made: PlanBytes[] | undefined;
+  const choices = () =>
+    (['minhash', 'simhash', 'sentences', 'exact'] as const).flatMap((other) =>
+      [LONGEST_TEXT, 0].map((texts) => {
+        const same = other === method ? given : shared(given);
+        const chosen = { ...same, method: other, texts: texts && (given.texts || texts) };
+        return one(chosen, other, count, averageLength).bytes;
+      }),
+    );
+  return Object.defineProperty({ ...own, ...bytes, count } as unknown as IndexPlan, 'choices', {
+    get: () => {
+      made ??= choices();
+      return made;
+    },
+  });
 }
 
 /** Names that `plan` of `'simhash'` can have. */

@@ -41,7 +41,8 @@ export const plan = defineCommand({
   async run(_args, values, terminal) {
     const { Index } = await import('../../index.js');
     const options = { maxDistance: values['max-distance'], capacity: values.count };
-    const estimate = (name: string) => Index.plan({ ...options, count: values.count, plan: name });
+    const estimate = (name: string) =>
+      Index.plan({ ...options, count: values.count, texts: false, plan: name });
     const auto = estimate('auto');
     const plans =
       values.plan === undefined
