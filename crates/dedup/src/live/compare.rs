@@ -10,6 +10,7 @@ use super::engine::Engine;
 use super::kind::Method;
 use super::options::Verify;
 use super::store::Store;
+use super::texts::Unpacked;
 use crate::error::DedupError;
 use crate::parallel;
 use crate::verify::Evidence;
@@ -35,8 +36,11 @@ impl<'a> Compared<'a> {
         if self.text == other {
             return (!other.is_empty()).then_some(1.0);
         }
-        let other = Evidence::new(other, None, self.verify.measure, self.by);
-        self.evidence.similarity(&other, self.verify.measure, least)
+        let measure = self.verify.measure;
+        if self.evidence.excludes(other, measure, least) {
+            return None;
+        }
+        self.evidence.similarity(&Evidence::new(other, None, measure, self.by), measure, least)
     }
 }
 
@@ -128,21 +132,21 @@ impl<K: Method> Engine<K> {
         let verify = self.verify_of(search).unwrap_or(Verify { least: 0.0, ..Verify::default() });
         let store = self.store.read();
         let all = self.with_equal(document, found, &store);
-        let compared = Compared::new(document, verify, self.preparer.fingerprinter());
+        let mut reading = self.reading(document, verify, &store);
         let mut matches = Vec::new();
-        for near in all {
-            let none = |_| Texts::None;
-            let look = Self::look(document, compared.as_ref(), near, verify.least, &store, &none);
+        for (rank, near) in all {
+            let look = self.look(&mut reading, near, verify.least, &|_| Texts::None);
             if let Look::Match(near) = look {
-                matches.push(near);
+                matches.push((rank, near));
             }
         }
-        // Stable: what is not verified stays in the order of the method.
+        // What is not verified stays in the order of the method.
         let similarity = |near: &Near| near.similarity.filter(|_| near.verified).unwrap_or(-1.0);
-        matches.sort_by(|a, b| {
+        matches.sort_by(|(a_rank, a), (b_rank, b)| {
             let order = similarity(b).total_cmp(&similarity(a));
-            order.then(if a.verified { a.id.cmp(&b.id) } else { std::cmp::Ordering::Equal })
+            order.then(if a.verified { a.id.cmp(&b.id) } else { a_rank.cmp(b_rank) })
         });
+        let matches = matches.into_iter().map(|(_, near)| near).collect();
         Answer { matches, truncated: false }
     }
 
@@ -169,15 +173,19 @@ impl<K: Method> Engine<K> {
         if all.is_empty() {
             return Ok(Ok((None, truncated)));
         }
-        let compared = Compared::new(document, verify, self.preparer.fingerprinter());
-        let (mut best, mut unverified): (Option<Near>, Option<Near>) = (None, None);
-        for near in all {
+        let mut reading = self.reading(document, verify, &store);
+        let (mut best, mut unverified): (Option<Near>, Option<(usize, Near)>) = (None, None);
+        for (rank, near) in all {
             // Nothing below the best so far can replace it.
             let least = best.and_then(|best| best.similarity).unwrap_or(verify.least);
-            match Self::look(document, compared.as_ref(), near, least, &store, texts) {
+            match self.look(&mut reading, near, least, texts) {
                 Look::Ask => return Ok(Err(near.id)),
                 Look::Other => {}
-                Look::Match(near) if !near.verified => unverified = unverified.or(Some(near)),
+                Look::Match(near) if !near.verified => {
+                    if unverified.is_none_or(|(other, _)| rank < other) {
+                        unverified = Some((rank, near));
+                    }
+                }
                 Look::Match(near) => {
                     let beats = |best: Near| {
                         best.similarity.partial_cmp(&near.similarity).is_some_and(|order| {
@@ -190,41 +198,59 @@ impl<K: Method> Engine<K> {
                 }
             }
         }
-        Ok(Ok((best.or(unverified), truncated)))
+        Ok(Ok((best.or(unverified.map(|(_, near)| near)), truncated)))
     }
 
-    /// Candidates, and stored texts that are equal though their sketches may not be.
-    fn with_equal(&self, document: &Document, mut found: Vec<Near>, store: &Store) -> Vec<Near> {
-        let Some(text) = document.text.as_deref().filter(|_| K::MISSES_EQUAL) else {
-            return found;
-        };
-        let known = store.equal(text).iter().filter(|&&id| self.index.has(id));
-        // The first is enough: it stands for the others.
-        if let Some(&id) = known.min()
-            && found.iter().all(|near| near.id != id)
-        {
-            found.push(Near { id, similarity: None, verified: false, measure: 0 });
+    /// Candidates with their places in the order of the method, and stored texts that are equal though their sketches may not
+    /// be; by id, so that texts that lie together are read together.
+    fn with_equal(
+        &self,
+        document: &Document,
+        mut found: Vec<Near>,
+        store: &Store,
+    ) -> Vec<(usize, Near)> {
+        if let Some(text) = document.text.as_deref().filter(|_| K::MISSES_EQUAL) {
+            let known = store.equal(text).iter().filter(|&&id| self.index.has(id));
+            // The first is enough: it stands for the others.
+            if let Some(&id) = known.min()
+                && found.iter().all(|near| near.id != id)
+            {
+                found.push(Near { id, similarity: None, verified: false, measure: 0 });
+            }
         }
-        found
+        let mut all: Vec<(usize, Near)> = found.into_iter().enumerate().collect();
+        all.sort_unstable_by_key(|(_, near)| near.id);
+        all
+    }
+
+    fn reading<'a>(
+        &'a self,
+        document: &'a Document,
+        verify: Verify,
+        store: &'a Store,
+    ) -> Reading<'a> {
+        let compared = Compared::new(document, verify, self.preparer.fingerprinter());
+        Reading { document, compared, store, unpacked: Unpacked::default() }
     }
 
     fn look<'a>(
-        document: &Document,
-        compared: Option<&Compared<'_>>,
+        &self,
+        reading: &mut Reading<'_>,
         near: Near,
         least: f64,
-        store: &Store,
         texts: &dyn Fn(u64) -> Texts<'a>,
     ) -> Look {
+        let Reading { document, compared, store, unpacked } = reading;
         let unverified = || match estimate(document, near, store) {
             Some(similarity) if similarity < least => Look::Other,
             similarity => Look::Match(Near { similarity, ..near }),
         };
         let Some(compared) = compared else { return unverified() };
-        let mut bytes = Vec::new();
-        let stored = store.texts.as_ref().and_then(|texts| texts.get(near.id, &mut bytes));
+        let stored = store.texts.as_ref().and_then(|texts| texts.get(near.id, unpacked));
         let other = match stored.map_or_else(|| texts(near.id), Texts::Known) {
             Texts::Known(other) => other,
+            // It may have left since it was found, and its text with it.
+            Texts::None if !self.index.has(near.id) => return Look::Other,
             Texts::None => return unverified(),
             Texts::Ask => return Look::Ask,
         };
@@ -235,6 +261,14 @@ impl<K: Method> Engine<K> {
             None => Look::Other,
         }
     }
+}
+
+/// A document that is compared, and the texts that it is compared with.
+struct Reading<'a> {
+    document: &'a Document,
+    compared: Option<Compared<'a>>,
+    store: &'a Store,
+    unpacked: Unpacked,
 }
 
 /// What is near a text as a whole is equal to it.

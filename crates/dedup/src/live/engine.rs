@@ -16,6 +16,7 @@ use super::document::{Document, Near, Room, Search};
 use super::kind::Method;
 use super::options::{Stored, Verify};
 use super::store::Store;
+use super::texts::Unpacked;
 use crate::error::DedupError;
 
 /// Additions between two looks at the bound of memory.
@@ -178,8 +179,8 @@ impl<K: Method> Engine<K> {
 
     pub(super) fn text_of(&self, id: u64) -> Option<String> {
         let store = self.store.read();
-        let mut bytes = Vec::new();
-        let text = store.texts.as_ref()?.get(id, &mut bytes)?;
+        let mut unpacked = Unpacked::default();
+        let text = store.texts.as_ref()?.get(id, &mut unpacked)?;
         self.index.has(id).then(|| text.to_owned())
     }
 

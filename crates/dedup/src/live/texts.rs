@@ -53,26 +53,27 @@ impl Chunk {
         }
     }
 
-    /// The text at a place, read into `out`.
-    fn get<'a>(&self, place: usize, out: &'a mut Vec<u8>) -> Option<&'a str> {
+    /// The text at a place; `number` is that of the chunk.
+    fn get<'a>(&'a self, place: usize, number: u64, unpacked: &'a mut Unpacked) -> Option<&'a str> {
         let end = *self.ends.get(place)?;
         let start = place.checked_sub(1).map_or(0, |before| self.ends[before]);
         if start == end {
             return None;
         }
-        let at = self.blocks.partition_point(|(begin, _)| *begin <= start);
-        let begin = if start >= self.opened {
-            out.clear();
-            out.extend_from_slice(&self.open);
-            self.opened
+        let (begin, bytes) = if start >= self.opened {
+            (self.opened, &self.open)
         } else {
-            let (begin, packed) = &self.blocks[at - 1];
-            // What was packed here unpacks.
-            *out = block::decompress_size_prepended(packed).ok()?;
-            *begin
+            let at = self.blocks.partition_point(|(begin, _)| *begin <= start) - 1;
+            let (begin, packed) = &self.blocks[at];
+            if unpacked.block != Some((number, at)) {
+                // What was packed here unpacks.
+                unpacked.bytes = block::decompress_size_prepended(packed).ok()?;
+                unpacked.block = Some((number, at));
+            }
+            (*begin, &unpacked.bytes)
         };
         // What was pushed is UTF-8 whole.
-        std::str::from_utf8(out.get((start - begin) as usize..(end - begin) as usize)?).ok()
+        std::str::from_utf8(bytes.get((start - begin) as usize..(end - begin) as usize)?).ok()
     }
 
     /// Every text with its place, one block unpacked at a time.
@@ -104,6 +105,14 @@ impl Chunk {
             + self.ends.capacity() * 4
             + size_of::<Self>()
     }
+}
+
+/// The block that was unpacked last, while nothing changes: neighbours read one after the other unpack it once.
+#[derive(Debug, Default)]
+pub(super) struct Unpacked {
+    /// Its chunk, and its place there.
+    block: Option<(u64, usize)>,
+    bytes: Vec<u8>,
 }
 
 /// Texts of ids that ascend.
@@ -144,11 +153,11 @@ impl Texts {
         }
     }
 
-    /// The text of an id, read into `out`.
-    pub(super) fn get<'a>(&self, id: u64, out: &'a mut Vec<u8>) -> Option<&'a str> {
-        let chunk = (id / CHUNK as u64).checked_sub(self.first)?;
-        let chunk = self.chunks.get(usize::try_from(chunk).ok()?)?;
-        chunk.get((id % CHUNK as u64) as usize, out)
+    /// The text of an id.
+    pub(super) fn get<'a>(&'a self, id: u64, unpacked: &'a mut Unpacked) -> Option<&'a str> {
+        let number = id / CHUNK as u64;
+        let chunk = self.chunks.get(usize::try_from(number.checked_sub(self.first)?).ok()?)?;
+        chunk.get((id % CHUNK as u64) as usize, number, unpacked)
     }
 
     /// Calls `on_text` with every text, by id.
@@ -223,12 +232,12 @@ impl Texts {
 
 #[cfg(test)]
 mod tests {
-    use super::{CHUNK, Chunk, Texts};
+    use super::{CHUNK, Chunk, Texts, Unpacked};
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
     fn get(texts: &Texts, id: u64) -> Option<String> {
-        texts.get(id, &mut Vec::new()).map(str::to_owned)
+        texts.get(id, &mut Unpacked::default()).map(str::to_owned)
     }
 
     proptest! {
@@ -247,7 +256,9 @@ mod tests {
                     model.insert(id, (text, lives));
                 }
             }
+            let mut unpacked = Unpacked::default();
             for (&id, (text, _)) in &model {
+                prop_assert_eq!(texts.get(id, &mut unpacked), Some(text.as_str()));
                 prop_assert_eq!(get(&texts, id), Some(text.clone()));
                 prop_assert_eq!(get(&texts, id + 1).is_some(), model.contains_key(&(id + 1)));
             }

@@ -12,7 +12,7 @@ use crate::options::Measure;
 use simhash_sketch::measure::{
     containment, cosine_at_least, edit_similarity_at_least, jaccard, jaccard_at_least,
 };
-use simhash_sketch::{ALMOST_ONE, Feature, Features, Fingerprinter, Scratch, Shingles};
+use simhash_sketch::{ALMOST_ONE, Feature, Features, Fingerprinter, Numbers, Scratch, Shingles};
 
 /// The similarity of two texts by [`Measure::Auto`]: 1 where they are equal after normalisation and not empty, else
 /// [`Shingles::verified`].
@@ -77,6 +77,16 @@ impl Evidence {
             (Self::Text(a), Self::Text(b)) => edit_similarity_at_least(a, b, least),
             (Self::Vector(a), Self::Vector(b)) => cosine_at_least(a, b, least),
             _ => None,
+        }
+    }
+
+    /// Whether no text with the numbers of this one reaches `least`: what is told without a look at its features.
+    pub(crate) fn excludes(&self, other: &str, measure: Measure, least: f64) -> bool {
+        match self {
+            Self::Sets(own) if measure == Measure::Auto => {
+                own.numbers.factor(Numbers::of(other)) < least.min(ALMOST_ONE)
+            }
+            _ => false,
         }
     }
 
