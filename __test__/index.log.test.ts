@@ -217,3 +217,9 @@ test('durability is for sentences without texts, keys and verification', async (
     await expect(Index.open(at('refused'), given), code).rejects.toMatchObject({ code });
   }
 });
+
+test('an index in memory has no durability', () => {
+  const given = { groups: true, texts: false, durability: 'commit' } as unknown as { groups: true };
+  const refused = { code: 'ERR_INVALID_ARG_VALUE', message: expect.stringContaining('Index.open') };
+  expect(() => new Index(given)).toThrow(expect.objectContaining(refused));
+});

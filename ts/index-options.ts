@@ -39,7 +39,7 @@ export interface StoreOptions<T extends boolean = boolean> extends Fingerprinter
   maxVerifications?: number | undefined;
   /**
    * Which normalised texts are stored, so that candidates can be verified: `true` (default), those of at most 64 KiB of UTF-8, in
-   * compressed blocks; `{ maxLength }`, those of at most so many bytes; `false`, none. A match whose text is not at hand counts by its distance, its
+   * compressed blocks; `{ maxLength }`, those of at most so many bytes; `false`, none; by `'exact'`, which needs none, none are. A match whose text is not at hand counts by its distance, its
    * estimated similarity or its sentences alone, behind every verified one, and says `verified: false`.
    */
   texts?: T | TextLimit | undefined;

@@ -6,7 +6,7 @@ import { calling, telling } from './callback';
 import { type Checked, CheckedItems, outcome } from './checked';
 import { Clusters } from './clusters';
 import type { Documents, Text } from './documents';
-import { fromNative, native, typeError } from './errors';
+import { about, fromNative, native, typeError } from './errors';
 import { JOB, type JobOptions } from './fingerprinter';
 import { type Found, found } from './found';
 import { Handle } from './handle';
@@ -144,7 +144,10 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
     return this.#grown(native(() => this.#native.add(item, at, key)));
   }
 
-  /** Adds many items in order, all or none; see {@link Added} for their ids. */
+  /**
+   * Adds many items in order; see {@link Added} for their ids. All or none, but where `memory` ends
+   * (`ERR_SIMHASH_MEMORY`): then those that came before are added.
+   */
   addMany(items: Items<M, T>, options?: AddManyOptions): Added {
     const { at, keys } = check.checked(options, ADD_MANY);
     const batch = batchOf(items, this.#elements);
@@ -352,8 +355,8 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
   }
 
   /**
-   * Takes every document away whose time is before `before`; the result is how many they were. Some
-   * hundred nanoseconds for each of them: call it often rather than seldom.
+   * Takes every document away whose time is before `before`; the result is how many they were. Up
+   * to some microseconds for each of them: call it often rather than seldom.
    *
    * @throws SimHashError `ERR_SIMHASH_NO_WINDOW`: the index keeps no times.
    */
@@ -373,8 +376,8 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
   }
 
   /**
-   * Makes the index as small and fast as it can be: merges tables, drops what was deleted, writes a file of changes anew. Works off
-   * the JavaScript thread; additions and searches go on, and what is added meanwhile need not be in it. Aborted, it stops waiting: what
+   * Merges the tables of method `'simhash'` into the fastest form to search, without what was deleted, and writes a file of changes
+   * anew; other methods have nothing to merge. Works off the JavaScript thread; additions and searches go on, and what is added meanwhile need not be in it. Aborted, it stops waiting: what
    * has begun goes on behind.
    */
   async compact(options?: JobOptions): Promise<void> {
@@ -488,6 +491,11 @@ printedBy<Index>(Index, (index, depth, options, show) =>
 type Triple = readonly [number, number, number];
 
 function made(options: object | undefined): NativeIndex {
-  const how = nativeIndexOptions(check.checked(options, INDEX));
+  const given = check.checked(options, INDEX);
+  if (given.durability !== undefined) {
+    const why = 'is for Index.open: an index that is made in memory has no file to keep changes in';
+    throw about(typeError(`durability ${why}`, 'ERR_INVALID_ARG_VALUE'), 'durability');
+  }
+  const how = nativeIndexOptions(given);
   return native(() => new binding.NativeIndex(how));
 }

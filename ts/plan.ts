@@ -143,7 +143,7 @@ export function plan(options?: PlanOptions): IndexPlan {
   let made: PlanBytes[] | undefined;
   const choices = () =>
     (['minhash', 'simhash', 'sentences', 'exact'] as const).flatMap((other) =>
-      [LONGEST_TEXT, 0].map((texts) => {
+      (other === 'exact' ? [0] : [LONGEST_TEXT, 0]).map((texts) => {
         const same = other === method ? given : shared(given);
         const chosen = { ...same, method: other, texts: texts && (given.texts || texts) };
         return one(chosen, other, count, averageLength).bytes;
@@ -176,7 +176,9 @@ function one(
   count: number,
   averageLength: number,
 ): { bytes: PlanBytes; own: object } {
-  const texts = (options.texts ?? LONGEST_TEXT) > 0 && options.groups !== true;
+  // Equal texts are known by their hash alone.
+  const stores = method !== 'exact' && options.groups !== true;
+  const texts = stores && (options.texts ?? LONGEST_TEXT) > 0;
   const [methodBytes, own] = OF[method](options, count, texts);
   const times = options.window === undefined ? 0 : WINDOW_BYTES;
   const indexBytes = methodBytes + times + (options.keys ? KEY_BYTES : 0);

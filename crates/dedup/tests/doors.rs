@@ -89,7 +89,7 @@ fn doors(
         let how = AddOptions::default();
         match index.check_and_add(&document(index, text), None, how, none).unwrap() {
             Step::Done(checked) => checked,
-            Step::Text(_) => panic!("texts are stored"),
+            Step::Texts(_) => panic!("texts are stored"),
         }
     };
     let first = places(texts.iter().map(|text| check(&one_by_one, text)));

@@ -27,7 +27,7 @@ fn document(index: &LiveIndex, text: &str) -> Document {
 fn checked(step: Step) -> Checked {
     match step {
         Step::Done(checked) => checked,
-        Step::Text(id) => panic!("text of {id} is missing"),
+        Step::Texts(ids) => panic!("texts of {ids:?} are missing"),
     }
 }
 
@@ -268,7 +268,7 @@ fn a_missing_text_is_asked_for_and_nothing_has_changed() {
     let ask = |texts: &dyn Fn(u64) -> Texts<'static>| {
         index.check_and_add(&document, None, AddOptions::default(), texts).unwrap()
     };
-    assert_eq!(ask(&|_| Texts::Ask), Step::Text(0));
+    assert_eq!(ask(&|_| Texts::Ask), Step::Texts(vec![0]));
     assert_eq!(index.len(), 1);
     let near = checked(ask(&|_| Texts::Known("甲乙丙丁戊己庚辛壬癸子丑寅卯辰巳午未申酉戌亥")));
     let near = near.duplicate_of.unwrap();
@@ -291,6 +291,12 @@ fn a_text_too_long_to_be_stored_counts_unverified_by_its_signature() {
     let long = code(1, 400);
     let near = format!("{long}{}", code(2, 5));
     let half = format!("{}{}", &long[..600], code(3, 200));
+    let twice = LiveIndex::new(&given).unwrap();
+    for text in [&long, &near, &half] {
+        twice.add(&document(&twice, text), None, None).unwrap();
+    }
+    let clusters = twice.clusters(&Search::default(), 1, &NEVER, |_| ()).unwrap();
+    assert_eq!(clusters, [[0, 1]], "pairs of long texts are those of their signatures");
     for reopened in [false, true] {
         let index = if reopened {
             LiveIndex::open(&mut saved(&index).as_slice(), &given).unwrap()
@@ -408,6 +414,63 @@ fn at_its_bound_of_memory_an_index_refuses_additions_and_goes_on_answering() {
             (0..10_000).any(|_| index.add(&document(&index, "新的一篇"), None, None).is_ok()),
             "{method}"
         );
+    }
+}
+
+/// What a window takes away makes room, though nobody deletes.
+#[test]
+fn at_its_bound_of_memory_an_index_with_a_window_goes_on_when_documents_have_left() {
+    for method in methods() {
+        let memory = Some(if method == "exact" { 3 << 20 } else { 6 << 20 });
+        let window = Some(Window { max_age: Some(1000), max_count: None });
+        let index = LiveIndex::new(&LiveOptions { memory, window, ..options(method) }).unwrap();
+        let add = |number: usize, at| {
+            index.add(&document(&index, &code(number, 200)), None, Some(at)).is_ok()
+        };
+        let added = (0..200_000).find(|&number| !add(number, 1)).unwrap();
+        assert!((0..20).any(|more| add(added + more, 1_000_000)), "{method}");
+    }
+}
+
+/// A document that leaves while others are compared is no match, whatever has become of its text.
+#[test]
+fn a_search_names_nobody_unverified_while_documents_leave() {
+    let window = Some(Window { max_age: None, max_count: Some(300) });
+    let index = LiveIndex::new(&LiveOptions { window, ..options("sentences") }).unwrap();
+    let text = |number: usize| format!("人人都有这一句话在里面。{}。", code(number, 40));
+    for number in 0..300 {
+        index.add(&document(&index, &text(number)), None, None).unwrap();
+    }
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            for number in 300..6000 {
+                index.add(&document(&index, &text(number)), None, None).unwrap();
+            }
+            done.store(true, Ordering::SeqCst);
+        });
+        while !done.load(Ordering::SeqCst) {
+            let found = index.search(&document(&index, &text(7_000)), &Search::default()).unwrap();
+            assert_eq!(found.matches, []);
+        }
+    });
+}
+
+#[test]
+fn forty_thousand_copies_are_paired_with_the_first_only() {
+    for method in methods().into_iter().filter(|method| *method != "exact") {
+        let index = LiveIndex::new(&options(method)).unwrap();
+        let copy = document(&index, &code(1, 60));
+        let documents = vec![copy; 40_000];
+        index.add_many(&documents, &[], &[], &NEVER).unwrap();
+        index.add(&document(&index, &format!("{}后", code(1, 60))), None, None).unwrap();
+        let (mut pairs, mut count) = (index.pairs(&Search::default()), 0);
+        while let Some(found) = index.next_pairs(&mut pairs, 0, &NEVER).unwrap() {
+            assert!(found.iter().all(|pair| pair.a == 0));
+            count += found.len();
+        }
+        let near = index.search(&documents[0], &Search::default()).unwrap().matches.len();
+        assert!(near == 1000 && (39_999..=40_000).contains(&count), "{method} {count}");
     }
 }
 

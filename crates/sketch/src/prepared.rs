@@ -155,6 +155,11 @@ impl Preparer {
         &self.by
     }
 
+    /// What sketches are made.
+    pub fn sketcher(&self) -> &Sketcher {
+        &self.sketcher
+    }
+
     /// Goes over a text.
     ///
     /// Cost: one pass for each of normalisation, hash and features, and the sketch; once `scratch` has grown, no allocation but

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use simhash_index::{AddOptions, OnDuplicate, Outcome, Writer};
 
+use super::compare::Best;
 use super::document::{Checked, Document, Near, Step, Texts};
 use super::engine::Engine;
 use super::kind::Method;
@@ -81,8 +82,8 @@ impl<K: Method> Engine<K> {
                 (best.map(|found| told::<K>(document, &found)), truncated)
             }
             Some(verify) => match self.best(document, verify, texts)? {
-                Ok(best) => best,
-                Err(id) => return Ok(Step::Text(id)),
+                Best::Found(best, truncated) => (best, truncated),
+                Best::Missing(missing) => return Ok(Step::Texts(missing)),
             },
         };
         if let Some(near) = near {
@@ -95,7 +96,8 @@ impl<K: Method> Engine<K> {
         }
         let adds = near.is_none() || how.on_duplicate == OnDuplicate::Add;
         let id = if adds { Some(self.put(writer, document, key)?) } else { None };
-        if truncated {
+        // A look with a comparison has been counted.
+        if truncated && self.verify.is_none() {
             self.truncated.fetch_add(1, Ordering::Relaxed);
         }
         Ok(Step::Done(Checked { id, duplicate_of: near, truncated }))

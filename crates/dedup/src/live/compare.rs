@@ -44,6 +44,14 @@ impl<'a> Compared<'a> {
     }
 }
 
+/// The end of a look for the match that an addition is judged by.
+pub(super) enum Best {
+    /// It, and whether a limit cut the candidates.
+    Found(Option<Near>, bool),
+    /// Texts of these must be asked for.
+    Missing(Vec<u64>),
+}
+
 /// A candidate after a look at its text.
 enum Look {
     /// It counts.
@@ -79,8 +87,10 @@ impl<K: Method> Engine<K> {
         let (found, cut) = self.candidates(document, search, self.max_verifications, true)?;
         let mut answer = self.compare(document, found, search);
         answer.truncated = cut || answer.matches.len() > limit;
+        // What the method has cut it has counted.
+        let by_limit = !cut && answer.truncated;
         answer.matches.truncate(limit);
-        if answer.truncated {
+        if by_limit {
             self.truncated.fetch_add(1, Ordering::Relaxed);
         }
         Ok(answer)
@@ -130,9 +140,8 @@ impl<K: Method> Engine<K> {
         search: &Search,
     ) -> Answer<Near> {
         let verify = self.verify_of(search).unwrap_or(Verify { least: 0.0, ..Verify::default() });
-        let store = self.store.read();
-        let all = self.with_equal(document, found, &store);
-        let mut reading = self.reading(document, verify, &store);
+        let all = self.with_equal(document, found);
+        let mut reading = self.reading(document, verify);
         let mut matches = Vec::new();
         for (rank, near) in all {
             let look = self.look(&mut reading, near, verify.least, &|_| Texts::None);
@@ -151,13 +160,13 @@ impl<K: Method> Engine<K> {
     }
 
     /// The match that an addition is judged by: the most similar one, ties to the lowest id; where none is verified the first
-    /// in the order of the method. And whether a limit cut the candidates; or the id of one whose text must be asked for.
+    /// in the order of the method. And whether a limit cut the candidates; or the ids of those whose texts must be asked for.
     pub(super) fn best<'a>(
         &self,
         document: &Document,
         verify: Verify,
         texts: &dyn Fn(u64) -> Texts<'a>,
-    ) -> Result<Result<(Option<Near>, bool), u64>, DedupError> {
+    ) -> Result<Best, DedupError> {
         let is_exact = document.item.is_exact();
         let limit = if is_exact { 1 } else { self.max_verifications };
         let (found, truncated) = self.candidates(document, &Search::default(), limit, !is_exact)?;
@@ -166,20 +175,20 @@ impl<K: Method> Engine<K> {
                 equal(&mut near);
                 near
             });
-            return Ok(Ok((best, false)));
+            return Ok(Best::Found(best, false));
         }
-        let store = self.store.read();
-        let all = self.with_equal(document, found, &store);
+        let all = self.with_equal(document, found);
         if all.is_empty() {
-            return Ok(Ok((None, truncated)));
+            return Ok(Best::Found(None, truncated));
         }
-        let mut reading = self.reading(document, verify, &store);
+        let mut reading = self.reading(document, verify);
+        let mut missing = Vec::new();
         let (mut best, mut unverified): (Option<Near>, Option<(usize, Near)>) = (None, None);
         for (rank, near) in all {
             // Nothing below the best so far can replace it.
             let least = best.and_then(|best| best.similarity).unwrap_or(verify.least);
             match self.look(&mut reading, near, least, texts) {
-                Look::Ask => return Ok(Err(near.id)),
+                Look::Ask => missing.push(near.id),
                 Look::Other => {}
                 Look::Match(near) if !near.verified => {
                     if unverified.is_none_or(|(other, _)| rank < other) {
@@ -195,24 +204,26 @@ impl<K: Method> Engine<K> {
                     if best.is_none_or(beats) {
                         best = Some(near);
                     }
+                    // Nobody is more similar, and those that follow came later.
+                    if near.similarity == Some(1.0) && missing.is_empty() {
+                        break;
+                    }
                 }
             }
         }
-        Ok(Ok((best.or(unverified.map(|(_, near)| near)), truncated)))
+        if !missing.is_empty() {
+            return Ok(Best::Missing(missing));
+        }
+        Ok(Best::Found(best.or(unverified.map(|(_, near)| near)), truncated))
     }
 
     /// Candidates with their places in the order of the method, and stored texts that are equal though their sketches may not
     /// be; by id, so that texts that lie together are read together.
-    fn with_equal(
-        &self,
-        document: &Document,
-        mut found: Vec<Near>,
-        store: &Store,
-    ) -> Vec<(usize, Near)> {
+    fn with_equal(&self, document: &Document, mut found: Vec<Near>) -> Vec<(usize, Near)> {
         if let Some(text) = document.text.as_deref().filter(|_| K::MISSES_EQUAL) {
-            let known = store.equal(text).iter().filter(|&&id| self.index.has(id));
-            // The first is enough: it stands for the others.
-            if let Some(&id) = known.min()
+            let first = self.store.read().equal(text).find(|&id| self.index.has(id));
+            // It stands for the others.
+            if let Some(id) = first
                 && found.iter().all(|near| near.id != id)
             {
                 found.push(Near { id, similarity: None, verified: false, measure: 0 });
@@ -223,14 +234,9 @@ impl<K: Method> Engine<K> {
         all
     }
 
-    fn reading<'a>(
-        &'a self,
-        document: &'a Document,
-        verify: Verify,
-        store: &'a Store,
-    ) -> Reading<'a> {
+    fn reading<'a>(&'a self, document: &'a Document, verify: Verify) -> Reading<'a> {
         let compared = Compared::new(document, verify, self.preparer.fingerprinter());
-        Reading { document, compared, store, unpacked: Unpacked::default() }
+        Reading { document, compared, unpacked: Unpacked::default(), text: String::new() }
     }
 
     fn look<'a>(
@@ -240,13 +246,15 @@ impl<K: Method> Engine<K> {
         least: f64,
         texts: &dyn Fn(u64) -> Texts<'a>,
     ) -> Look {
-        let Reading { document, compared, store, unpacked } = reading;
-        let unverified = || match estimate(document, near, store) {
+        let Reading { document, compared, unpacked, text } = reading;
+        let unverified = || match estimate(document, near, &self.store.read()) {
             Some(similarity) if similarity < least => Look::Other,
             similarity => Look::Match(Near { similarity, ..near }),
         };
         let Some(compared) = compared else { return unverified() };
-        let stored = store.texts.as_ref().and_then(|texts| texts.get(near.id, unpacked));
+        // Copied: nobody waits for the comparison.
+        let is_stored = self.store.read().copy_text(near.id, unpacked, text);
+        let stored = is_stored.then_some(text.as_str());
         let other = match stored.map_or_else(|| texts(near.id), Texts::Known) {
             Texts::Known(other) => other,
             // It may have left since it was found, and its text with it.
@@ -267,8 +275,9 @@ impl<K: Method> Engine<K> {
 struct Reading<'a> {
     document: &'a Document,
     compared: Option<Compared<'a>>,
-    store: &'a Store,
     unpacked: Unpacked,
+    /// The other text.
+    text: String,
 }
 
 /// What is near a text as a whole is equal to it.

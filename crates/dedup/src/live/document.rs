@@ -105,13 +105,13 @@ pub struct Checked {
 }
 
 /// The end of a check.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Step {
     /// It is done.
     Done(Checked),
-    /// Nothing was added: the text of this document is needed. Ask again with it. In an index with a window the time of the
-    /// check counts, and documents may have left for it.
-    Text(u64),
+    /// Nothing was added: the texts of these documents are needed. Ask again with them. In an index with a window the time of
+    /// the check counts, and documents may have left for it.
+    Texts(Vec<u64>),
 }
 
 /// What a caller knows of the text of a document that the index has not stored.
@@ -121,7 +121,7 @@ pub enum Texts<'a> {
     Known(&'a str),
     /// There is none: the document counts unverified.
     None,
-    /// It can be found: end with [`Step::Text`].
+    /// It can be found: end with [`Step::Texts`].
     Ask,
 }
 

@@ -22,6 +22,9 @@ use crate::error::DedupError;
 /// Additions between two looks at the bound of memory.
 const LOOK: u64 = 64;
 
+/// Changes for which memory is looked after where the bound is reached: some milliseconds.
+const RECLAIMED: usize = 8192;
+
 /// Documents by a method, with keys, stored texts and verification.
 #[derive(Debug)]
 pub(super) struct Engine<K: Method> {
@@ -65,6 +68,14 @@ impl<K: Method> Engine<K> {
             additions: AtomicU64::new(0),
             full: AtomicBool::new(false),
             truncated: AtomicU64::new(0),
+        }
+    }
+
+    /// Positions of a signature; 0 for other methods.
+    pub(super) fn positions(&self) -> usize {
+        match self.preparer.sketcher() {
+            Sketcher::Signature { hasher, .. } => hasher.options().hashes,
+            _ => 0,
         }
     }
 
@@ -207,13 +218,21 @@ impl<K: Method> Engine<K> {
         Ok(id)
     }
 
+    /// To be called by a writer.
     fn check_memory(&self) -> Result<(), DedupError> {
         let Some(most) = self.memory else { return Ok(()) };
         let before = self.additions.fetch_add(1, Ordering::Relaxed);
         if before.is_multiple_of(LOOK) || self.full.load(Ordering::Relaxed) {
-            let held = self.bytes().iter().sum::<usize>() as u64;
-            self.full.store(held >= most, Ordering::Relaxed);
-            if held >= most {
+            let held = || self.bytes().iter().sum::<usize>() as u64;
+            let mut is_full = held() >= most;
+            if is_full {
+                // Some of it may have left, with the window.
+                self.store.write().tend(RECLAIMED, |id| self.index.has(id));
+                is_full = held() >= most;
+            }
+            self.full.store(is_full, Ordering::Relaxed);
+            if is_full {
+                let held = held();
                 return Err(DedupError::Memory { held, most });
             }
         }

@@ -71,6 +71,10 @@ impl Made {
         };
         let mut size = || kept.number().map(|number| usize::try_from(number).unwrap_or(usize::MAX));
         let (max_verifications, hashes) = (size()?, size()?);
+        if max_verifications == 0 || longest > 1 << 24 {
+            let what = format!("texts of {longest} bytes, {max_verifications} comparisons");
+            return Err(kept.damaged(what));
+        }
         let stored = Stored { keys, longest_text };
         Ok(Self { stored, verify, max_verifications, hashes })
     }
@@ -81,11 +85,9 @@ impl<K: Method> Engine<K> {
     pub(super) fn snapshot(&self, recipe: String, hashes: usize) -> Snapshot {
         let Self { stored, verify, max_verifications, .. } = *self;
         let made = Made { stored, verify, max_verifications, hashes };
-        let store = Arc::downgrade(&self.store);
-        let snapshot = self.index.snapshot_with(move |is_alive| match store.upgrade() {
-            Some(store) => kept(&made, &store.read(), is_alive),
-            None => made.write(),
-        });
+        let store = Arc::clone(&self.store);
+        let snapshot =
+            self.index.snapshot_with(move |is_alive| kept(&made, &store.read(), is_alive));
         let access = stored.longest_text.map_or(Access::Usual, |_| Access::Private);
         let write = move |to: To<'_>, cancel: &AtomicBool| match to {
             To::File(path) => snapshot.write_file((path, access), &recipe, cancel),
@@ -140,7 +142,8 @@ impl<K: Method> Engine<K> {
                 return Err(kept.damaged(format!("a key or text of id {id}")));
             }
             after = id + 1;
-            if (key > 0 && store.keys.is_none()) || (text > 0 && store.texts.is_none()) {
+            let longest = self.stored.longest_text.unwrap_or(0);
+            if (key > 0 && store.keys.is_none()) || text > longest {
                 return Err(kept.damaged("a key or text that the index does not keep"));
             }
             let key = kept.text_of(key.into())?;
@@ -157,7 +160,8 @@ impl<K: Method> Engine<K> {
             let positions = kept.bytes(u64::from(length) * 4)?;
             let (positions, _) = positions.as_chunks();
             let signature: Vec<u32> = positions.iter().copied().map(u32::from_le_bytes).collect();
-            if !is_alive(id) || signature.is_empty() {
+            let fits = signature.len() == self.positions() && store.texts.is_some();
+            if !is_alive(id) || !fits || store.long(id).is_some() {
                 return Err(kept.damaged(format!("a signature of id {id}")));
             }
             store.add_long(id, &signature, is_alive);

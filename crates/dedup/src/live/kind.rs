@@ -36,6 +36,11 @@ pub(super) trait Method: Whole<Item: Sized + AsRef<Self::Item>> {
         compared: bool,
     ) -> Self::Search;
 
+    /// Whether what a document is looked up by is kept.
+    fn keeps_sketches(_: &Live<Self>) -> bool {
+        true
+    }
+
     /// Bytes held. O(1).
     fn bytes(index: &Live<Self>) -> usize;
 
@@ -110,6 +115,10 @@ impl Method for Bands {
 
     fn found(near: &Near) -> BandMatch {
         BandMatch { id: near.id, bands: near.measure, similarity: near.similarity }
+    }
+
+    fn keeps_sketches(index: &Live<Self>) -> bool {
+        index.options().signatures.is_some()
     }
 
     fn candidates(index: &Live<Self>, search: &Search, limit: usize, compared: bool) -> BandSearch {

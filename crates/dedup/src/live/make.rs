@@ -7,10 +7,11 @@ use std::sync::atomic::AtomicBool;
 use simhash_index::bands::{BandIndex, BandOptions, BandPlan, Signatures};
 use simhash_index::exact::{ExactIndex, ExactOptions};
 use simhash_index::sentences::{Common, Durability, SentenceIndex, SentenceOptions, StoreOptions};
-use simhash_index::{Index, IndexOptions, PlanChoice};
+use simhash_index::{Index, IndexError, IndexOptions, PlanChoice};
 use simhash_sketch::minhash::{MinHashOptions, MinHasher};
 use simhash_sketch::sentences::SentenceSketcher;
 use simhash_sketch::{Fingerprinter, Sketcher};
+use simhash_store::FileError;
 use simhash_text::sentence;
 
 use super::engine::{Around, Engine};
@@ -129,6 +130,11 @@ impl LiveIndex {
             }
             LiveMethod::MinHash { plan, minhash, signatures, bucket_limit } => {
                 let around = |own: &BandOptions, made: Made| {
+                    let least = own.signatures.map_or(own.plan.hashes(), |kept| kept.hashes);
+                    if made.hashes < least || (own.signatures.is_some() && made.hashes > least) {
+                        let reason = format!("signatures of {} positions", made.hashes);
+                        return Err(IndexError::from(FileError::damaged(0, reason)).into());
+                    }
                     let minhash = MinHashOptions { hashes: made.hashes, ..minhash.clone() };
                     Ok(as_given.around(by, signer(&minhash, own.plan)?, made))
                 };

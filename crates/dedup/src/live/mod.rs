@@ -13,7 +13,7 @@
 //! - **The most similar counts** of the candidates that reach the least similarity, ties to the lowest id. One whose text is not
 //!   at hand counts by the method alone, unverified, and behind every verified one.
 //! - **Texts of the caller's** come from a callback that may take long or use this index itself, so it never runs while
-//!   others wait: a check that misses a text ends with [`Step::Text`] and has added nothing; its time counts already. The
+//!   others wait: a check that misses a text ends with [`Step::Texts`] and has added nothing; its time counts already. The
 //!   caller finds the text and asks again; what came meanwhile is then seen.
 //! - **Short texts**, with too few features for the method, match equal texts only; empty ones nothing.
 

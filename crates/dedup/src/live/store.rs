@@ -1,5 +1,7 @@
 //! What is kept of live documents beside the index of their sketches: keys, texts, and signatures of texts that are too long.
 
+use std::collections::VecDeque;
+
 use ahash::AHashMap;
 use simhash_text::feature;
 
@@ -7,7 +9,7 @@ use super::document::{Document, Sketch};
 use super::keys::Keys;
 use super::options::Stored;
 use super::strings::CHUNK;
-use super::texts::Texts;
+use super::texts::{Texts, Unpacked};
 
 /// Keys and texts of live documents.
 #[derive(Debug, Default)]
@@ -16,15 +18,15 @@ pub(super) struct Store {
     pub(super) texts: Option<Texts>,
     longest_text: usize,
     /// Ids of stored texts by their hash, ascending, where equal texts are looked up by themselves.
-    equal: Option<AHashMap<u128, Vec<u64>>>,
+    equal: Option<AHashMap<u128, VecDeque<u64>>>,
     /// Room of all lists of ids.
     listed: usize,
     /// Signatures of documents whose text is too long to be stored, to estimate their similarity.
     long: AHashMap<u64, Box<[u32]>>,
     /// Bytes of them.
     long_bytes: usize,
-    /// When dead ones among them are looked for.
-    long_most: usize,
+    /// Changes since dead ones among them were last looked for.
+    long_changes: usize,
     /// Changes since the memory of keys was last looked after.
     changes: usize,
 }
@@ -73,23 +75,39 @@ impl Store {
             if ids.is_empty() {
                 ids.reserve_exact(1);
             }
-            ids.push(id);
+            ids.push_back(id);
             self.listed = self.listed - room + ids.capacity();
         }
     }
 
     pub(super) fn add_long(&mut self, id: u64, signature: &[u32], is_alive: impl Fn(u64) -> bool) {
-        if self.long.len() >= self.long_most {
-            let bytes = &mut self.long_bytes;
-            self.long.retain(|&id, signature| {
-                let lives = is_alive(id);
-                *bytes -= if lives { 0 } else { signature.len() * 4 };
-                lives
-            });
-            self.long_most = (self.long.len() * 2).max(64);
-        }
+        self.tend_long(1, is_alive);
         self.long_bytes += signature.len() * 4;
         self.long.insert(id, signature.into());
+    }
+
+    /// After as many changes as there are signatures, those that have left are forgotten.
+    fn tend_long(&mut self, changes: usize, is_alive: impl Fn(u64) -> bool) {
+        self.long_changes = self.long_changes.saturating_add(changes);
+        if self.long_changes <= self.long.len().max(64) {
+            return;
+        }
+        self.long_changes = 0;
+        let bytes = &mut self.long_bytes;
+        self.long.retain(|&id, signature| {
+            let lives = is_alive(id);
+            *bytes -= if lives { 0 } else { signature.len() * 4 };
+            lives
+        });
+        self.long.shrink_to_fit();
+    }
+
+    /// Copies the text of a document; false: there is none.
+    pub(super) fn copy_text(&self, id: u64, unpacked: &mut Unpacked, out: &mut String) -> bool {
+        out.clear();
+        let text = self.texts.as_ref().and_then(|texts| texts.get(id, unpacked));
+        out.push_str(text.unwrap_or_default());
+        text.is_some()
     }
 
     /// The signature of a document whose text is too long.
@@ -102,9 +120,9 @@ impl Store {
     }
 
     /// Ids of equal texts, ascending, dead ones among them.
-    pub(super) fn equal(&self, text: &str) -> &[u64] {
+    pub(super) fn equal(&self, text: &str) -> impl Iterator<Item = u64> {
         let ids = self.equal.as_ref().and_then(|equal| equal.get(&feature::exact(text)));
-        ids.map_or(&[], Vec::as_slice)
+        ids.into_iter().flatten().copied()
     }
 
     /// Looks after memory: two chunks for every chunk's worth of changes, so that what has left is gone after at most half
@@ -118,6 +136,9 @@ impl Store {
             for _ in 0..rounds.saturating_mul(2).min(keys.chunks()) {
                 keys.tend(&is_alive);
             }
+        }
+        if !self.long.is_empty() {
+            self.tend_long(changes, &is_alive);
         }
         let Self { texts: Some(texts), equal, listed, .. } = self else { return };
         texts.tend(changes, &is_alive, |id, text| {
@@ -137,7 +158,7 @@ impl Store {
     pub(super) fn bytes(&self) -> (usize, usize) {
         let texts = self.texts.as_ref().map_or(0, Texts::bytes);
         let equal = self.equal.as_ref().map_or(0, |equal| equal.capacity());
-        let equal = equal * (size_of::<(u128, Vec<u64>)>() + 1) + self.listed * 8;
+        let equal = equal * (size_of::<(u128, VecDeque<u64>)>() + 1) + self.listed * 8;
         let long = self.long.capacity() * (size_of::<(u64, Box<[u32]>)>() + 1) + self.long_bytes;
         (self.keys.as_ref().map_or(0, Keys::bytes), texts + equal + long)
     }

@@ -56,6 +56,7 @@ impl Kind for Bands {
             Some(kept) => given == kept.hashes,
             None => given >= options.plan.hashes(),
         };
+        let fits = fits && (item.keys().is_empty() || item.keys().len() == options.plan.bands);
         if !fits && given > 0 {
             let expected = options.signatures.map_or(options.plan.hashes(), |kept| kept.hashes);
             return Err(IndexError::Signature { given, expected });

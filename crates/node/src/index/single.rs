@@ -153,11 +153,13 @@ fn checked(
             .guarded(|shared| Ok(shared.live.check_and_add(&document, key, how, texts_of)?))?;
         match (step, text_of) {
             (Step::Done(checked), _) => return Ok(checked),
-            (Step::Text(id), Some(text_of)) => {
-                let text = told(shared, text_of, id)?;
-                known.insert(id, text);
+            (Step::Texts(missing), Some(text_of)) => {
+                for id in missing {
+                    let text = told(shared, text_of, id)?;
+                    known.insert(id, text);
+                }
             }
-            (Step::Text(_), None) => {
+            (Step::Texts(_), None) => {
                 return Err(Failure::internal("a text was asked for that nobody has"));
             }
         }
