@@ -82,5 +82,5 @@ test.each([
     (row) => row.method === index.method && row.texts === planned.texts,
   );
   expect(own).toMatchObject({ bytes: planned.bytes });
-  expect(planned.choices).toHaveLength(8);
+  expect(planned.choices).toHaveLength(7);
 });

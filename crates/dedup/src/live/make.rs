@@ -96,7 +96,7 @@ impl LiveIndex {
     /// those that it was made with; all else comes from the file ([`LiveIndex::options`]), but for the bound of memory.
     ///
     /// # Errors
-    /// [`FileError`](simhash_store::FileError)s in [`DedupError::Index`]; [`DedupError::Cancelled`] when the flag is raised.
+    /// [`FileError`]s in [`DedupError::Index`]; [`DedupError::Cancelled`] when the flag is raised.
     pub fn open_file(
         path: &Path,
         options: &LiveOptions,
@@ -178,7 +178,7 @@ impl LiveIndex {
     /// a new one but for what `options` says.
     ///
     /// # Errors
-    /// [`FileError`](simhash_store::FileError)s in [`DedupError::Index`]; [`DedupError::Option`] for another method or for
+    /// [`FileError`]s in [`DedupError::Index`]; [`DedupError::Option`] for another method or for
     /// options that keep something else.
     pub fn open_log(
         path: &Path,
