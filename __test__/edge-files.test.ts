@@ -49,8 +49,11 @@ test('what is wrong with the options is said, and nothing is written', async () 
   const old = path('old');
   const calls: [() => Promise<unknown>, string][] = [
     [() => pairsFiles([], path('none')), 'inputs must be at least one input'],
-    [() => pairsFiles([old, 7 as never], path('none')), 'inputs[1] must be a string, got 7'],
-    [() => pairsFiles(old, undefined), 'output must be a string, got undefined'],
+    [
+      () => pairsFiles([old, 7 as never], path('none')),
+      'inputs[1] must be a path or a file: URL, got 7',
+    ],
+    [() => pairsFiles(old, undefined), 'output must be a path or a file: URL, got undefined'],
     [() => pairsFiles(old, path('none'), { cluster: 'components' } as never), 'cluster'],
     [() => pairsFiles(old, path('none'), { keep: 'last' } as never), 'keep'],
     [() => pairsFiles(old, path('none'), { limit: 1 } as never), 'limit'],
@@ -58,7 +61,10 @@ test('what is wrong with the options is said, and nothing is written', async () 
     [() => pairsFiles(old, path('none'), { rejects: '-' }), 'only output can be standard output'],
     [() => pairsFiles(['-', '-'], path('none')), 'only once'],
     [() => matchFiles('-', path('none'), { against: '-' }), 'only once'],
-    [() => matchFiles(old, path('none'), {} as never), 'against must be a string or an array'],
+    [
+      () => matchFiles(old, path('none'), {} as never),
+      'against must be a path, a file: URL or an array',
+    ],
     [() => matchFiles(old, path('none'), { against: [] }), 'against must be at least one input'],
     [() => matchFiles(old, path('none'), { against: old, limit: 0 }), 'limit must be'],
     [() => pairsFiles(old, old), 'is also an input'],
