@@ -83,7 +83,8 @@ pub enum DedupError {
     Stopped,
     /// More than 2^32 − 1 documents were kept.
     TooMany,
-    /// A live index holds as many bytes as it may; nothing was added. Searches and deletions go on.
+    /// A live index holds as many bytes as it may; the item was not added, those of a batch before it were. Searches and
+    /// deletions go on.
     Memory {
         /// Bytes held.
         held: u64,
