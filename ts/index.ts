@@ -1,4 +1,4 @@
-/** Near-duplicate texts: fingerprints, an exact index over them, deduplication of streams and files. */
+/** Near-duplicate texts: deduplication of streams and files, a live index by every method, fingerprints. */
 export type { Added } from './added';
 export { type Checked, CheckedItems, type Duplicate, type Unique } from './checked';
 export { type Cluster, Clusters } from './clusters';

@@ -1,47 +1,18 @@
 //! The live index of documents against a list that is gone through from the front, by every method.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use proptest::prelude::*;
 use simhash_dedup::live::{
     Checked, Document, LiveIndex, LiveMethod, LiveOptions, Near, Search, Step, Stored, Texts,
     Verify,
 };
 use simhash_dedup::{DedupError, Measure};
-use simhash_index::{AddOptions, IndexError, MAX_SKEW, OnDuplicate, PlanChoice, Window};
-use simhash_sketch::FingerprinterOptions;
-use simhash_store::FileError;
+use simhash_index::{AddOptions, MAX_SKEW, OnDuplicate, PlanChoice, Window};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
 mod model;
 
-use model::{Model, methods, options};
-
-static NEVER: AtomicBool = AtomicBool::new(false);
-
-fn document(index: &LiveIndex, text: &str) -> Document {
-    index.document(text, &mut simhash_sketch::Scratch::default())
-}
-
-fn checked(step: Step) -> Checked {
-    match step {
-        Step::Done(checked) => checked,
-        Step::Texts(ids) => panic!("texts of {ids:?} are missing"),
-    }
-}
-
-fn check(index: &LiveIndex, text: &str) -> Checked {
-    let none = |_| Texts::None;
-    let step = index.check_and_add(&document(index, text), None, AddOptions::default(), none);
-    checked(step.unwrap())
-}
-
-fn saved(index: &LiveIndex) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    index.snapshot().write(&mut bytes, &NEVER).unwrap();
-    bytes
-}
+use model::{Model, NEVER, check, checked, code, document, methods, options, saved};
 
 /// Short ones, titles, and some that are too long to be stored; with families that differ by an edit or two.
 fn texts() -> impl Strategy<Value = String> {
@@ -202,19 +173,6 @@ proptest! {
     }
 }
 
-/// A text of its own for each number: so many characters out of four thousand.
-fn code(number: usize, length: usize) -> String {
-    let mut state = number as u64;
-    (0..length)
-        .map(|_| {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
-            char::from_u32(0x4e00 + (state >> 52) as u32).unwrap()
-        })
-        .collect()
-}
-
 #[test]
 fn of_two_similar_texts_at_once_exactly_one_is_kept() {
     const ROUNDS: usize = 20_000;
@@ -346,92 +304,6 @@ fn a_batch_decides_as_one_by_one() {
     }
 }
 
-#[test]
-fn memory_of_keys_and_texts_follows_the_window() {
-    for method in methods() {
-        let window = Some(Window { max_age: None, max_count: Some(10_000) });
-        let stored = Stored { keys: true, ..Stored::default() };
-        let given = LiveOptions { window, stored, ..options(method) };
-        let index = LiveIndex::new(&given).unwrap();
-        let mut most = (0, 0);
-        for number in 0..100_000_u64 {
-            let document = document(&index, &format!("短{number}"));
-            index.add(&document, Some(&format!("key-{number}")), None).unwrap();
-            if number % 1_000 == 999 {
-                let stats = index.stats();
-                most = (most.0.max(stats.key_bytes), most.1.max(stats.text_bytes));
-            }
-        }
-        assert_eq!(index.id_of("key-100"), None);
-        assert_eq!(index.id_of("key-99999"), Some(99_999));
-        // Twice what 10,000 documents need: 4 + 10 + 57 bytes for a key, 4 + 9 for a text and 110 for its place among equal ones.
-        assert!(most.0 < 2 * 10_000 * 71 && most.1 < 2 * 10_000 * 140, "{method} {most:?}");
-    }
-}
-
-#[test]
-fn one_key_for_all_documents_costs_what_is_alive() {
-    let window = Some(Window { max_age: None, max_count: Some(100) });
-    let stored = Stored { keys: true, ..Stored::default() };
-    let index = LiveIndex::new(&LiveOptions { window, stored, ..LiveOptions::default() }).unwrap();
-    let by_key = document(&index, "同一把钥匙");
-    for _ in 0..50_000 {
-        index.add(&by_key, Some("k"), None).unwrap();
-    }
-    assert_eq!(index.id_of("k"), Some(49_999));
-    assert!(index.delete(49_999).unwrap());
-    assert_eq!(index.id_of("k"), Some(49_998));
-    assert!(index.stats().key_bytes < 200_000, "{}", index.stats().key_bytes);
-}
-
-#[test]
-fn at_its_bound_of_memory_an_index_refuses_additions_and_goes_on_answering() {
-    for method in methods() {
-        let memory = Some(if method == "exact" { 3 << 20 } else { 6 << 20 });
-        let index = LiveIndex::new(&LiveOptions { memory, ..options(method) }).unwrap();
-        let mut added = 0;
-        let error = loop {
-            let document = document(&index, &code(added, 200));
-            match index.add(&document, None, None) {
-                Ok(_) => added += 1,
-                Err(error) => break error,
-            }
-            assert!(added < 200_000, "{method}");
-        };
-        assert!(matches!(error, DedupError::Memory { most, .. } if Some(most) == memory));
-        assert!(added > 1000 && index.bytes() < 9 << 20, "{method} {added} {}", index.bytes());
-        let first = index.search(&document(&index, &code(0, 200)), &Search::default()).unwrap();
-        assert_eq!(first.matches[0].id, 0);
-        assert!(
-            check_refused(&index, &code(added + 1, 200))
-                && check(&index, &code(0, 200)).id.is_none()
-        );
-        for id in 0..added as u64 {
-            assert!(index.delete(id).unwrap());
-        }
-        // What has left is given back with the next changes.
-        assert!(
-            (0..10_000).any(|_| index.add(&document(&index, "新的一篇"), None, None).is_ok()),
-            "{method}"
-        );
-    }
-}
-
-/// What a window takes away makes room, though nobody deletes.
-#[test]
-fn at_its_bound_of_memory_an_index_with_a_window_goes_on_when_documents_have_left() {
-    for method in methods() {
-        let memory = Some(if method == "exact" { 3 << 20 } else { 6 << 20 });
-        let window = Some(Window { max_age: Some(1000), max_count: None });
-        let index = LiveIndex::new(&LiveOptions { memory, window, ..options(method) }).unwrap();
-        let add = |number: usize, at| {
-            index.add(&document(&index, &code(number, 200)), None, Some(at)).is_ok()
-        };
-        let added = (0..200_000).find(|&number| !add(number, 1)).unwrap();
-        assert!((0..20).any(|more| add(added + more, 1_000_000)), "{method}");
-    }
-}
-
 /// A document that leaves while others are compared is no match, whatever has become of its text.
 #[test]
 fn a_search_names_nobody_unverified_while_documents_leave() {
@@ -471,124 +343,6 @@ fn forty_thousand_copies_are_paired_with_the_first_only() {
         }
         let near = index.search(&documents[0], &Search::default()).unwrap().matches.len();
         assert!(near == 1000 && (39_999..=40_000).contains(&count), "{method} {count}");
-    }
-}
-
-fn check_refused(index: &LiveIndex, text: &str) -> bool {
-    let none = |_| Texts::None;
-    let step = index.check_and_add(&document(index, text), None, AddOptions::default(), none);
-    matches!(step, Err(DedupError::Memory { .. }))
-}
-
-#[test]
-fn every_damage_to_a_file_is_named() {
-    for method in methods() {
-        let stored = Stored { keys: true, longest_text: Some(40) };
-        let given = LiveOptions { stored, ..options(method) };
-        let index = LiveIndex::new(&given).unwrap();
-        for number in 0..4 {
-            let document = document(&index, &code(number, 8 + 4 * number));
-            index.add(&document, Some(&format!("键{number}")), None).unwrap();
-        }
-        let bytes = saved(&index);
-        assert!(LiveIndex::open(&mut bytes.as_slice(), &given).is_ok());
-        let damaged = |opened: Result<LiveIndex, DedupError>| {
-            matches!(
-                opened,
-                Err(DedupError::Index(IndexError::File(
-                    FileError::Damaged { .. } | FileError::Format { .. }
-                )))
-            )
-        };
-        // Minhash writes all its segments.
-        for at in (0..bytes.len()).step_by(1 + bytes.len() / 3000) {
-            let mut flipped = bytes.clone();
-            flipped[at] ^= 0x10;
-            assert!(
-                damaged(LiveIndex::open(&mut flipped.as_slice(), &given)),
-                "{method} byte {at}"
-            );
-            assert!(damaged(LiveIndex::open(&mut &bytes[..at], &given)), "{method} cut at {at}");
-        }
-    }
-}
-
-#[test]
-fn a_file_names_what_made_it() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("file");
-    for method in methods() {
-        let window = Some(Window::default());
-        let stored = Stored { keys: true, ..Stored::default() };
-        let given = LiveOptions { stored, window, ..options(method) };
-        let index = LiveIndex::new(&given).unwrap();
-        let text = "床前明月光，疑是地上霜。举头望明月，低头思故乡。";
-        index.add(&document(&index, text), Some("李白"), Some(1)).unwrap();
-        index.snapshot().write_file(&path, &NEVER).unwrap();
-        let opened = LiveIndex::open_file(&path, &options(method), &NEVER).unwrap();
-        assert_eq!((opened.len(), opened.options().stored), (1, index.options().stored));
-        assert_eq!((opened.key_of(0).as_deref(), opened.window()), (Some("李白"), window));
-        let refused = |options: &LiveOptions| match LiveIndex::open_file(&path, options, &NEVER) {
-            Err(DedupError::Index(IndexError::File(FileError::Mismatch {
-                path: named,
-                option,
-                ..
-            }))) => {
-                assert_eq!(named, path);
-                option
-            }
-            other => panic!("{other:?}"),
-        };
-        let by = FingerprinterOptions { min_features: Some(7), ..Default::default() };
-        refused(&LiveOptions { fingerprinter: by, ..options(method) });
-        let another = methods().into_iter().find(|other| *other != method).unwrap();
-        assert_eq!(refused(&options(another)), "method");
-    }
-    let raised = AtomicBool::new(true);
-    let given = LiveOptions::default();
-    let index = LiveIndex::new(&given).unwrap();
-    let before = std::fs::read(&path).unwrap();
-    assert!(matches!(index.snapshot().write_file(&path, &raised), Err(DedupError::Cancelled)));
-    assert!(matches!(LiveIndex::open_file(&path, &given, &raised), Err(DedupError::Cancelled)));
-    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
-    assert_eq!(std::fs::read(&path).unwrap(), before);
-}
-
-/// Keys and texts belong to the moment of the sketches: that of the call.
-#[test]
-fn a_snapshot_has_the_keys_and_texts_of_its_moment() {
-    for method in methods() {
-        let window = Some(Window { max_age: Some(1_000_000), max_count: None });
-        let stored = Stored { keys: true, ..Stored::default() };
-        let given = LiveOptions { stored, window, ..options(method) };
-        let index = LiveIndex::new(&given).unwrap();
-        let add = |number: u64, key: &str| {
-            let document = document(&index, &format!("短{number}"));
-            index.add(&document, Some(key), Some(number)).unwrap()
-        };
-        for number in 0..3000 {
-            assert_eq!(add(number, &format!("key {}", number % 2000)), number);
-        }
-        let expected = saved(&index);
-        let snapshot = index.snapshot();
-        // An earlier use of a key, many later ones, and enough deletions for chunks to be looked through.
-        assert!(index.delete(2500).unwrap());
-        for number in 3000..6000 {
-            add(number, "key 7");
-        }
-        assert_eq!(index.expire(2900).unwrap(), 2899);
-        let mut written = Vec::new();
-        snapshot.write(&mut written, &NEVER).unwrap();
-        let opened = LiveIndex::open(&mut written.as_slice(), &given).unwrap();
-        assert_eq!(opened.len(), 3000);
-        for number in 0..3000_u64 {
-            assert_eq!(opened.key_of(number), Some(format!("key {}", number % 2000)));
-            let text = (method != "exact").then(|| format!("短{number}"));
-            assert_eq!(opened.text_of(number), text);
-        }
-        let ids = ["key 7", "key 500", "key 1500"].map(|key| opened.id_of(key));
-        assert_eq!(ids, [Some(2007), Some(2500), Some(1500)]);
-        assert!(written == expected, "{method}");
     }
 }
 

@@ -115,7 +115,12 @@ impl<K: Method> Engine<K> {
             if !is_stored || !self.index.has(id) {
                 continue;
             }
-            let first = *pairs.texts.first.entry(feature::exact(&text)).or_insert(id);
+            let first = pairs.texts.first.entry(feature::exact(&text)).or_insert(id);
+            // It may have left since.
+            if !self.index.has(*first) {
+                *first = id;
+            }
+            let first = *first;
             if first != id {
                 pairs.texts.copies.insert(id);
                 let near = Near { id, similarity: Some(1.0), verified: true, measure: 0 };

@@ -1,10 +1,13 @@
 //! The rule of the live index in its plainest form: a list that is gone through from the front.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
+#![allow(dead_code, reason = "each test binary uses its part")]
 
 use simhash_dedup::Measure;
-use simhash_dedup::live::{LiveMethod, LiveOptions, Near};
-use simhash_index::PlanChoice;
+use simhash_dedup::live::{
+    Checked, Document, LiveIndex, LiveMethod, LiveOptions, Near, Step, Texts,
+};
 use simhash_index::sentences::Common;
+use simhash_index::{AddOptions, PlanChoice};
 use simhash_sketch::measure::{containment, cosine, edit_similarity, jaccard};
 use simhash_sketch::minhash::MinHasher;
 use simhash_sketch::sentences::SentenceSketcher;
@@ -13,6 +16,9 @@ use simhash_sketch::{
 };
 use simhash_text::sentence::{SentenceHash, SentenceOptions};
 use std::collections::BTreeSet;
+use std::sync::atomic::AtomicBool;
+
+pub(crate) static NEVER: AtomicBool = AtomicBool::new(false);
 
 pub(crate) fn methods() -> Vec<&'static str> {
     vec!["minhash", "simhash", "sentences", "exact"]
@@ -34,6 +40,42 @@ pub(crate) fn options(method: &str) -> LiveOptions {
         _ => LiveMethod::Exact,
     };
     LiveOptions { method, ..LiveOptions::default() }
+}
+
+pub(crate) fn document(index: &LiveIndex, text: &str) -> Document {
+    index.document(text, &mut simhash_sketch::Scratch::default())
+}
+
+pub(crate) fn checked(step: Step) -> Checked {
+    match step {
+        Step::Done(checked) => checked,
+        Step::Texts(ids) => panic!("texts of {ids:?} are missing"),
+    }
+}
+
+pub(crate) fn check(index: &LiveIndex, text: &str) -> Checked {
+    let none = |_| Texts::None;
+    let step = index.check_and_add(&document(index, text), None, AddOptions::default(), none);
+    checked(step.unwrap())
+}
+
+pub(crate) fn saved(index: &LiveIndex) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    index.snapshot().write(&mut bytes, &NEVER).unwrap();
+    bytes
+}
+
+/// A text of its own for each number: so many characters out of four thousand.
+pub(crate) fn code(number: usize, length: usize) -> String {
+    let mut state = number as u64;
+    (0..length)
+        .map(|_| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            char::from_u32(0x4e00 + (state >> 52) as u32).unwrap()
+        })
+        .collect()
 }
 
 /// A document of the model.
