@@ -101,7 +101,9 @@ test.each(Object.keys(CASES))('%s: single calls are done while it is under way',
     const { ids, singles } = await together(index, batch, single);
     expect(ids.every((id, row) => row === 0 || id > (ids[row - 1] as number))).toBe(true);
     expect(new Set([...ids, ...singles]).size).toBe(index.size);
-    expect(Math.max(...singles, ids.at(-1) as number)).toBe(index.size - 1);
+    // Not spread over the arguments of Math.max: a fast machine makes more single calls than a call takes arguments.
+    const newest = singles.reduce((max, id) => Math.max(max, id), ids.at(-1) as number);
+    expect(newest).toBe(index.size - 1);
     between = singles.some((id) => id < (ids.at(-1) as number));
   }
   expect(between).toBe(true);

@@ -52,7 +52,8 @@ export class Terminal {
 
   /** A reader that closes early, such as `head`, has what it wants: end quietly, as if everything had been read. */
   #ended(error: NodeJS.ErrnoException): void {
-    if (error.code === 'EPIPE') process.exit(EXIT.done);
+    // A socket, which is what Node gives its children for pipes, is reset where it is closed before all is read.
+    if (error.code === 'EPIPE' || error.code === 'ECONNRESET') process.exit(EXIT.done);
     this.fail(`cannot write standard output: ${error.message}`);
     process.exit(EXIT.io);
   }

@@ -3,6 +3,9 @@
 //! Node opens pipes without blocking, and the flag belongs to the pipe, not to the descriptor: after `2>&1`, touching
 //! `process.stderr` is enough to make this process's standard output answer "would block" once the reader is slower. A
 //! write then takes place when there is room again, as it would on any other pipe.
+//!
+//! Node gives its child processes sockets for pipes. A reader that closes a socket before it has read all of it makes the
+//! next write fail with "connection reset" instead of "broken pipe"; both say that the reader went away, and are one here.
 
 use std::io::{ErrorKind, Result, Write};
 use std::sync::Arc;
@@ -50,6 +53,9 @@ fn waiting<T>(cancel: &AtomicBool, mut attempt: impl FnMut() -> Result<T>) -> Re
                 sleep(pause);
                 pause = (pause * 2).min(LONGEST);
             }
+            Err(error) if error.kind() == ErrorKind::ConnectionReset => {
+                return Err(ErrorKind::BrokenPipe.into());
+            }
             done => return done,
         }
     }
@@ -95,6 +101,22 @@ mod tests {
         let full = out.out.into_inner().unwrap();
         assert_eq!(full.taken, text);
         assert!(full.refused > 100);
+    }
+
+    #[test]
+    fn a_reader_of_a_socket_that_went_away_is_one_of_a_pipe() {
+        struct Reset;
+        impl Write for Reset {
+            fn write(&mut self, _: &[u8]) -> Result<usize> {
+                Err(ErrorKind::ConnectionReset.into())
+            }
+
+            fn flush(&mut self) -> Result<()> {
+                Ok(())
+            }
+        }
+        let error = Waiting::new(Reset, Arc::default()).write_all(b"x").unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::BrokenPipe);
     }
 
     #[test]
