@@ -127,6 +127,20 @@ impl<R: Read> Input<R> {
         Self { source, at: 0, length }
     }
 
+    /// What is read.
+    pub(crate) fn source(&self) -> &R {
+        &self.source
+    }
+
+    pub(crate) fn into_source(self) -> R {
+        self.source
+    }
+
+    /// The file has become longer.
+    pub(crate) fn set_length(&mut self, length: u64) {
+        self.length = Some(length);
+    }
+
     /// Where the next byte is.
     pub fn offset(&self) -> u64 {
         self.at

@@ -18,6 +18,7 @@ pub mod folder;
 pub mod frame;
 pub mod head;
 pub mod lock;
+pub mod log;
 mod place;
 mod publish;
 pub mod saved;

@@ -1,8 +1,9 @@
 //! What is wrong with the last frames of a log: a torn tail, or damage.
 //!
 //! Where a frame of a log is not whole there are two explanations. A **torn tail** is the last frame of the file, and not
-//! all of it is there: the file ends before it does, or a sector of it is zeros that were never written. Everything else
-//! is **damage**: bytes were changed, and what follows them had been acknowledged.
+//! all of it is there: the file ends before it does. Or, after a power cut, a sector of it is zeros that were never
+//! written; then frames behind it may be whole, because a disk writes in any order what it was not told to flush. Everything
+//! else is **damage**: bytes were changed, and what follows them had been acknowledged.
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -12,11 +13,17 @@ use crate::frame::{AROUND, Frame};
 /// Bytes that a disk writes whole or not at all.
 const SECTOR: u64 = 512;
 
+/// Zeros of a sector that a frame does not fill: fewer say nothing.
+const LEAST: usize = 16;
+
 /// Why `rest`, the bytes of a file from a frame to its end, which do not begin with that frame whole, are damage; `None`:
 /// they are a torn tail. Frames behind it have the same name.
 pub fn damage(rest: &[u8], frame: Frame) -> Option<String> {
     let Frame { name, at } = frame;
     let advice = format!("restore the file, or cut it to {at} bytes to go on with what is before");
+    if is_unwritten(rest, frame) {
+        return None;
+    }
     if let Some(next) = frame_after(rest, frame) {
         return Some(format!(
             "this frame is damaged, a whole one follows at byte {next}; {advice}"
@@ -33,6 +40,20 @@ pub fn damage(rest: &[u8], frame: Frame) -> Option<String> {
     // It says that it goes on beyond the end. If all that is there is a frame but for that, only the length was changed.
     let whole = Frame { name, at }.bytes(&rest[16..rest.len() - 8]);
     (whole[16..] == rest[16..]).then(|| format!("the length of this frame is wrong; {advice}"))
+}
+
+/// Whether a sector of the frame with which `rest` begins was never written, as far as its head says where it ends.
+fn is_unwritten(rest: &[u8], frame: Frame) -> bool {
+    let first = (SECTOR - frame.at % SECTOR).min(rest.len() as u64) as usize;
+    // A head of zeros says nothing of what follows.
+    if first >= 16 && rest[..first].iter().all(|&byte| byte == 0) {
+        return true;
+    }
+    if rest.len() < 16 || number(rest) != u64::from(u32::from_le_bytes(frame.name)) {
+        return false;
+    }
+    let whole = number(&rest[8..]).saturating_add(AROUND).min(rest.len() as u64);
+    has_unwritten_sector(&rest[..whole as usize], frame.at)
 }
 
 /// Where, behind the first byte, a whole frame begins.
@@ -62,7 +83,8 @@ fn has_unwritten_sector(bytes: &[u8], at: u64) -> bool {
     let first = (SECTOR - at % SECTOR).min(bytes.len() as u64) as usize;
     let (first, others) = bytes.split_at(first);
     let mut sectors = std::iter::once(first).chain(others.chunks(SECTOR as usize));
-    sectors.any(|sector| sector.iter().all(|&byte| byte == 0))
+    // The end of a frame that reaches a few bytes into a sector may be zeros by itself.
+    sectors.any(|sector| sector.len() >= LEAST && sector.iter().all(|&byte| byte == 0))
 }
 
 #[cfg(test)]

@@ -1,0 +1,166 @@
+//! From a log to its changes; what is a torn tail and what is damage.
+
+use std::fs::File;
+use std::io::{BufReader, ErrorKind};
+use std::path::{Path, PathBuf};
+
+use super::mark::{FRAMES, HEAD, Mark};
+use super::{CHANGES, KIND, Log};
+use crate::{FileError, Frame, Input, Section, lock, tail};
+
+/// Bytes that are read at a time.
+const PIECE: usize = 1 << 20;
+
+/// The changes of a log, in order. Who only reads may read on when the writer has appended more ([`Reader::refresh`]).
+#[derive(Debug)]
+pub struct Reader {
+    path: PathBuf,
+    input: Input<BufReader<File>>,
+    mark: Mark,
+    length: u64,
+    /// Where the next frame begins.
+    at: u64,
+    torn: u64,
+}
+
+/// A log that is read to its end and goes on.
+#[derive(Debug)]
+pub struct Opened {
+    /// The log.
+    pub log: Log,
+    /// Bytes of a torn tail that was cut off.
+    pub torn: u64,
+}
+
+impl Reader {
+    /// Opens a log; its reader, and the options in its head. `write`: to go on with it ([`Reader::into_log`]).
+    ///
+    /// # Errors
+    /// [`FileError::Read`], [`FileError::Damaged`], [`FileError::Format`], [`FileError::Mismatch`].
+    pub fn open(path: &Path, write: bool) -> Result<(Self, Section), FileError> {
+        let unnamed = |error: FileError| error.in_file(path);
+        let unreadable = |error| unnamed(FileError::unreadable(error));
+        let mut options = File::options();
+        let file = lock::at_once(options.read(true).write(write)).open(path).map_err(unreadable)?;
+        let about = file.metadata().map_err(unreadable)?;
+        if !about.is_file() {
+            return Err(unreadable(ErrorKind::InvalidInput.into()));
+        }
+        let length = about.len();
+        let mut input = Input::new(BufReader::with_capacity(PIECE, file), Some(length));
+        let options = input.head(KIND, None).map_err(unnamed)?;
+        if input.offset() != HEAD as u64 {
+            let reason = format!("a head of {} bytes in place of {HEAD}", input.offset());
+            return Err(unnamed(FileError::damaged(0, reason)));
+        }
+        let mark = Mark::latest(&mut input).map_err(unnamed)?;
+        let path = path.to_owned();
+        let reader = Self { path, input, mark, length, at: FRAMES, torn: 0 };
+        reader.check_length()?;
+        Ok((reader, options))
+    }
+
+    fn check_length(&self) -> Result<(), FileError> {
+        if self.mark.end <= self.length {
+            return Ok(());
+        }
+        let reason = format!("the file ends here, but what counts ends at {}", self.mark.end);
+        Err(FileError::damaged(self.length, reason).in_file(&self.path))
+    }
+
+    /// The changes of the next frame; none: there is no whole one.
+    ///
+    /// # Errors
+    /// [`FileError::Damaged`] with the place, [`FileError::Read`].
+    pub fn next_changes(&mut self) -> Result<Option<Section>, FileError> {
+        self.read_next().map_err(|error| error.in_file(&self.path))
+    }
+
+    fn read_next(&mut self) -> Result<Option<Section>, FileError> {
+        if self.at < self.mark.end {
+            let changes = self.input.frame(CHANGES)?;
+            self.at = self.input.offset();
+            if self.at > self.mark.end {
+                let reason = format!("a frame ends here, but what counts ends at {}", self.mark.end);
+                return Err(FileError::damaged(self.at, reason));
+            }
+            return Ok(Some(changes));
+        }
+        if self.at >= self.length || self.torn > 0 {
+            return Ok(None);
+        }
+        match self.input.frame(CHANGES) {
+            Ok(changes) => {
+                self.at = self.input.offset();
+                Ok(Some(changes))
+            }
+            Err(FileError::Damaged { .. }) => {
+                self.input.go_to(self.at)?;
+                let rest = self.input.bytes(self.length - self.at)?;
+                match tail::damage(&rest, Frame { name: CHANGES, at: self.at }) {
+                    None => {
+                        self.torn = rest.len() as u64;
+                        Ok(None)
+                    }
+                    Some(reason) => Err(FileError::damaged(self.at, reason)),
+                }
+            }
+            // Whatever the disk could not read may be sound.
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Where the last whole frame that was read ends.
+    pub fn offset(&self) -> u64 {
+        self.at
+    }
+
+    /// Bytes of an incomplete last frame, once everything is read.
+    pub fn torn(&self) -> u64 {
+        self.torn
+    }
+
+    /// Whether something of this log was on the disk for certain.
+    pub fn is_marked(&self) -> bool {
+        self.mark.end > FRAMES
+    }
+
+    /// Whether everything that was on the disk for certain has been read, and nothing else.
+    pub fn is_at_mark(&self) -> bool {
+        self.at == self.mark.end
+    }
+
+    /// Sees what was appended since.
+    ///
+    /// # Errors
+    /// As [`Reader::open`].
+    pub fn refresh(&mut self) -> Result<(), FileError> {
+        let unnamed = |error: FileError, path: &Path| error.in_file(path);
+        // The mark first: what it counts is in the file by then.
+        let read = self.input.go_to(HEAD as u64).and_then(|()| Mark::latest(&mut self.input));
+        match read {
+            Ok(mark) => self.mark = mark,
+            // One may be under way; the other said less, which is right still.
+            Err(FileError::Damaged { .. }) => {}
+            Err(error) => return Err(unnamed(error, &self.path)),
+        }
+        let about = self.input.source().get_ref().metadata();
+        let about = about.map_err(|error| unnamed(FileError::unreadable(error), &self.path))?;
+        self.length = about.len();
+        self.torn = 0;
+        self.check_length()?;
+        self.input.set_length(self.length);
+        self.input.go_to(self.at).map_err(|error| unnamed(error, &self.path))
+    }
+
+    /// Goes on appending behind what was read to the end; a torn tail is cut off.
+    ///
+    /// # Errors
+    /// [`FileError::Write`].
+    pub fn into_log(self) -> Result<Opened, FileError> {
+        let file = self.input.into_source().into_inner();
+        let cut = if self.length > self.at { file.set_len(self.at) } else { Ok(()) };
+        cut.map_err(|error| FileError::unwritable(error).in_file(&self.path))?;
+        Ok(Opened { log: Log::of(&self.path, file, self.mark, self.at), torn: self.torn })
+    }
+}
