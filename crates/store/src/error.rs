@@ -59,8 +59,10 @@ pub enum FileError {
     },
     /// Another process, or somebody else in this one, has it open.
     Locked {
-        /// The file.
+        /// The file or folder.
         path: PathBuf,
+        /// Who has it, as far as that is known: `process 4711`.
+        by: String,
     },
     /// The caller's flag was raised.
     Cancelled,
@@ -110,7 +112,7 @@ impl FileError {
             | Self::Format { path, .. }
             | Self::Mismatch { path, .. }
             | Self::Moved { path }
-            | Self::Locked { path }
+            | Self::Locked { path, .. }
                 if path.as_os_str().is_empty() =>
             {
                 named.clone_into(path);
@@ -175,11 +177,11 @@ impl fmt::Display for FileError {
                  to another path",
                 path.display()
             ),
-            Self::Locked { path } => write!(
-                f,
-                "{} is open already, in this process or another; close it there first",
-                path.display()
-            ),
+            Self::Locked { path, by } => {
+                let by = if by.is_empty() { "this process or another" } else { by };
+                let path = path.display();
+                write!(f, "{path} is open already, in {by}; close it there first")
+            }
             Self::Cancelled => write!(f, "the call was cancelled"),
         }
     }

@@ -12,6 +12,7 @@
 //! permissions stay, symbolic links stay, and what is no regular file is never replaced. [`lock`] says whether a file is
 //! somebody's. Whatever a file of this library holds lies in [`frame`]s behind a [`head`].
 
+pub mod directory;
 mod error;
 pub mod fields;
 pub mod folder;

@@ -225,14 +225,14 @@ pub(super) fn save(path: &Path, header: &[u8], whole: &[u8]) -> Result<(), Index
             Created::Exists(again) => draft = again,
         }
     }
-    Err(FileError::Locked { path: path.to_owned() }.into())
+    Err(FileError::Locked { path: path.to_owned(), by: String::new() }.into())
 }
 
 /// The file that has this name, locked; `None`: there is none.
 fn claim(path: &Path) -> Result<Option<File>, IndexError> {
     match lock::claim(path) {
         Ok(Some(file)) => Ok(Some(file)),
-        Ok(None) => Err(FileError::Locked { path: path.to_owned() }.into()),
+        Ok(None) => Err(FileError::Locked { path: path.to_owned(), by: String::new() }.into()),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) => Err(unwritable(path, error)),
     }
@@ -254,7 +254,7 @@ fn open_file(path: &Path, wanted: &StoreOptions) -> Result<File, IndexError> {
             return Ok(file);
         }
     }
-    Err(FileError::Locked { path: path.to_owned() }.into())
+    Err(FileError::Locked { path: path.to_owned(), by: String::new() }.into())
 }
 
 /// A file of a whole, on its way to this name; where its frames end.

@@ -1,0 +1,270 @@
+//! The directory of an index: a checkpoint, logs, and a manifest that says which of them count.
+//!
+//! ```text
+//! MANIFEST               which checkpoint and which logs count; replaced whole
+//! checkpoint-0000000007  the whole, as it was when log 7 began
+//! log-0000000007         changes since, in order; then log-0000000008, where a checkpoint 8 is being written
+//! LOCK                   locked by the one process that writes; says which
+//! ```
+//! A file with a number is never changed once it has its name, but for a log's end. So whoever has read the manifest finds what
+//! it names, or, where it has been replaced meanwhile, a newer manifest. What is not named and has such a name was left by a
+//! process that was killed, and is removed by the next writer. Files of other names are nobody's business here and stay.
+//!
+//! Every file says in its head or at its end whose it is, so that files of two directories, or two files of one, cannot be
+//! mistaken for each other.
+
+mod manifest;
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufReader, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+pub use self::manifest::{Identity, Manifest};
+use crate::lock::{self, Lock};
+use crate::{Access, Draft, Fields, FileError, Section, folder};
+
+const MANIFEST: &str = "MANIFEST";
+const LOCK: &str = "LOCK";
+const CHECKPOINT: &str = "checkpoint-";
+const LOG: &str = "log-";
+
+/// How often a manifest that is replaced meanwhile, or a lock that is removed, is tried.
+const TRIES: u32 = 64;
+
+/// The directory of an index.
+#[derive(Debug)]
+pub struct Directory {
+    path: PathBuf,
+    /// The writer's; who only reads has none.
+    lock: Option<File>,
+}
+
+impl Directory {
+    /// Takes a directory for writing, and makes it if it is not there and `create` says so; and its manifest. No manifest: it is
+    /// a new one, empty but for the lock.
+    ///
+    /// # Errors
+    /// [`FileError::Locked`] with the process that has it; [`FileError::Read`] where it is not there, or is no directory of an
+    /// index; those of the manifest.
+    pub fn claim(path: &Path, create: bool) -> Result<(Self, Option<Manifest>), FileError> {
+        let unnamed = |error| FileError::unwritable(error).in_file(path);
+        match fs::metadata(path) {
+            Ok(about) if about.is_dir() => {}
+            Ok(_) => return Err(not_one(path, "it is a file; name the folder of an index")),
+            Err(error) if error.kind() == ErrorKind::NotFound && create => {
+                match make(path) {
+                    Err(error) if error.kind() != ErrorKind::AlreadyExists => {
+                        return Err(unnamed(error));
+                    }
+                    _ => folder::sync(folder::of(path)).map_err(unnamed)?,
+                }
+            }
+            Err(error) => return Err(FileError::unreadable(error).in_file(path)),
+        }
+        let mut held = Self { path: path.to_owned(), lock: None };
+        let there = held.manifest()?;
+        if there.is_none() && !create {
+            return Err(not_one(path, "it holds no index"));
+        }
+        if there.is_none() {
+            held.check_empty()?;
+        }
+        held.lock = Some(held.take_lock()?);
+        // Another process may have made the index before this one had the lock.
+        let manifest = held.manifest()?;
+        match &manifest {
+            Some(manifest) => held.sweep(Some(manifest)).map_err(unnamed)?,
+            None => {
+                held.check_empty()?;
+                held.sweep(None).map_err(unnamed)?;
+            }
+        }
+        Ok((held, manifest))
+    }
+
+    /// Looks at a directory that another process may be writing to.
+    ///
+    /// # Errors
+    /// As [`Directory::claim`], but for the lock.
+    pub fn look(path: &Path) -> Result<(Self, Manifest), FileError> {
+        match fs::metadata(path) {
+            Ok(about) if about.is_dir() => {}
+            Ok(_) => return Err(not_one(path, "it is a file; name the folder of an index")),
+            Err(error) => return Err(FileError::unreadable(error).in_file(path)),
+        }
+        let looked = Self { path: path.to_owned(), lock: None };
+        let manifest = looked.manifest()?.ok_or_else(|| not_one(path, "it holds no index"))?;
+        Ok((looked, manifest))
+    }
+
+    /// The directory.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// A manifest of a new index.
+    pub fn begin(&self) -> Manifest {
+        Manifest { identity: Identity::random(), checkpoint: 1, logs: vec![1] }
+    }
+
+    /// Where a checkpoint lies.
+    pub fn checkpoint(&self, number: u64) -> PathBuf {
+        self.path.join(format!("{CHECKPOINT}{number:010}"))
+    }
+
+    /// Where a log lies.
+    pub fn log(&self, number: u64) -> PathBuf {
+        self.path.join(format!("{LOG}{number:010}"))
+    }
+
+    /// The manifest as it is now; none: there is none.
+    ///
+    /// # Errors
+    /// [`FileError::Read`], [`FileError::Damaged`], [`FileError::Format`].
+    pub fn manifest(&self) -> Result<Option<Manifest>, FileError> {
+        let path = self.path.join(MANIFEST);
+        let unreadable = |error| FileError::unreadable(error).in_file(&path);
+        let file = match lock::at_once(OpenOptions::new().read(true)).open(&path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(unreadable(error)),
+        };
+        let length = file.metadata().map_err(unreadable)?.len();
+        let read = Manifest::read(BufReader::new(file), length);
+        read.map(Some).map_err(|error| error.in_file(&path))
+    }
+
+    /// Replaces the manifest; from when this returns it is on the disk.
+    ///
+    /// # Errors
+    /// [`FileError::Write`].
+    pub fn publish(&self, manifest: &Manifest) -> Result<(), FileError> {
+        let path = self.path.join(MANIFEST);
+        let mut draft = Draft::new(&path, Access::Private)?;
+        manifest.write(draft.file()).map_err(|error| error.in_file(&path))?;
+        draft.publish()?;
+        Ok(())
+    }
+
+    /// Removes files that no manifest names any more.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn sweep(&self, manifest: Option<&Manifest>) -> io::Result<()> {
+        for entry in fs::read_dir(&self.path)? {
+            let entry = entry?;
+            let name = entry.file_name();
+            let counts = match number(&name.to_string_lossy()) {
+                Some((CHECKPOINT, number)) => manifest.is_some_and(|of| of.checkpoint == number),
+                Some((_, number)) => manifest.is_some_and(|of| of.logs.contains(&number)),
+                None => continue,
+            };
+            if !counts {
+                match fs::remove_file(entry.path()) {
+                    Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+                    _ => {}
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// That a new index is made of an empty folder, or of what was left of making one.
+    fn check_empty(&self) -> Result<(), FileError> {
+        let unreadable = |error| FileError::unreadable(error).in_file(&self.path);
+        for entry in fs::read_dir(&self.path).map_err(unreadable)? {
+            let name = entry.map_err(unreadable)?.file_name();
+            let name = name.to_string_lossy();
+            let draft = name.starts_with(&format!(".{MANIFEST}."));
+            let draft = draft || name.starts_with(&format!(".{CHECKPOINT}"));
+            if number(&name).is_none() && name != LOCK && !draft && !name.starts_with(&format!(".{LOG}")) {
+                let reason = format!("it holds no index, and other files ({name}); name a folder of its own");
+                return Err(not_one(&self.path, &reason));
+            }
+        }
+        Ok(())
+    }
+
+    fn take_lock(&self) -> Result<File, FileError> {
+        let path = self.path.join(LOCK);
+        let unwritable = |error| FileError::unwritable(error).in_file(&path);
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        for _ in 0..TRIES {
+            let mut file = lock::at_once(&mut options).open(&path).map_err(unwritable)?;
+            if lock::lock(&file).map_err(unwritable)? == Lock::Taken {
+                let by = fs::read_to_string(&path).unwrap_or_default();
+                return Err(FileError::Locked { path: self.path.clone(), by: by.trim().to_owned() });
+            }
+            if lock::is_current(&file, &path) {
+                file.set_len(0).map_err(unwritable)?;
+                writeln!(file, "process {}", std::process::id()).map_err(unwritable)?;
+                return Ok(file);
+            }
+        }
+        Err(FileError::Locked { path: self.path.clone(), by: String::new() })
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        if let Some(lock) = &self.lock {
+            // Who looks finds nobody named.
+            let _ = lock.set_len(0);
+        }
+    }
+}
+
+impl Manifest {
+    /// What file number `number` of this directory says of itself.
+    pub fn mark(&self, number: u64) -> Fields {
+        let mut fields = Fields::default();
+        for number in [self.identity.0[0], self.identity.0[1], number] {
+            fields.number(number);
+        }
+        fields
+    }
+
+    /// That a file is number `number` of this directory, by what it says of itself.
+    ///
+    /// # Errors
+    /// [`FileError::Damaged`].
+    pub fn check(&self, said: &mut Section, number: u64) -> Result<(), FileError> {
+        let at = said.offset();
+        let identity = Identity([said.number()?, said.number()?]);
+        let own = said.number()?;
+        if identity != self.identity {
+            return Err(FileError::damaged(at, "this file belongs to another index"));
+        }
+        if own != number {
+            return Err(FileError::damaged(at, format!("this is file {own} of the index, under another name")));
+        }
+        Ok(())
+    }
+}
+
+/// A folder for its owner only.
+fn make(path: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
+}
+
+fn not_one(path: &Path, reason: &str) -> FileError {
+    FileError::unreadable(io::Error::new(ErrorKind::InvalidInput, reason.to_owned())).in_file(path)
+}
+
+/// What a name with a number stands for.
+fn number(name: &str) -> Option<(&'static str, u64)> {
+    [CHECKPOINT, LOG].into_iter().find_map(|kind| {
+        let digits = name.strip_prefix(kind)?;
+        let all = digits.len() >= 10 && digits.bytes().all(|byte| byte.is_ascii_digit());
+        Some((kind, digits.parse().ok().filter(|_| all)?))
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,120 @@
+use super::*;
+
+fn names(path: &Path) -> Vec<String> {
+    let mut names: Vec<String> = fs::read_dir(path)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_directory_is_had_by_one_writer_who_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("index");
+    let (held, manifest) = Directory::claim(&path, true).unwrap();
+    assert_eq!(manifest, None);
+    match Directory::claim(&path, true).unwrap_err() {
+        FileError::Locked { path: named, by } => {
+            assert_eq!((named, by), (path.clone(), format!("process {}", std::process::id())));
+        }
+        other => panic!("{other}"),
+    }
+    assert!(Directory::look(&path).is_err(), "nothing has been published");
+    let first = held.begin();
+    held.publish(&first).unwrap();
+    assert_eq!(Directory::look(&path).unwrap().1, first);
+    drop(held);
+    assert_eq!(Directory::claim(&path, false).unwrap().1, Some(first));
+}
+
+#[test]
+fn what_no_manifest_names_is_removed_and_what_is_not_ours_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("index");
+    let (held, _) = Directory::claim(&path, true).unwrap();
+    let manifest = Manifest { checkpoint: 3, logs: vec![3, 4], ..held.begin() };
+    held.publish(&manifest).unwrap();
+    for number in 1..6 {
+        fs::write(held.checkpoint(number), "").unwrap();
+        fs::write(held.log(number), "").unwrap();
+    }
+    fs::write(path.join("log-notes.txt"), "").unwrap();
+    fs::write(path.join("log-12"), "").unwrap();
+    drop(held);
+    Directory::look(&path).unwrap();
+    assert_eq!(names(&path).len(), 14, "who only looks removes nothing");
+    drop(Directory::claim(&path, false).unwrap());
+    let kept = ["LOCK", "MANIFEST", "checkpoint-0000000003", "log-0000000003", "log-0000000004"];
+    assert_eq!(names(&path), [&kept[..], &["log-12", "log-notes.txt"]].concat());
+}
+
+#[test]
+fn what_is_no_index_is_refused_and_left_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let refused = |path: &Path, create, says: &str| {
+        let error = Directory::claim(path, create).unwrap_err().to_string();
+        assert!(error.contains(says) && error.contains(path.to_str().unwrap()), "{error}");
+    };
+    refused(&path.join("none"), false, "No such file");
+    refused(&path.join("none/deeper"), true, "there is no folder");
+    fs::write(path.join("file"), "text").unwrap();
+    refused(&path.join("file"), true, "it is a file");
+    refused(path, false, "it holds no index");
+    refused(path, true, "other files (file)");
+    assert_eq!(names(path), ["file"]);
+    // What was left of making one is not in the way.
+    let left = path.join("left");
+    fs::create_dir(&left).unwrap();
+    for name in ["checkpoint-0000000001", "log-0000000001", "LOCK"] {
+        fs::write(left.join(name), "").unwrap();
+    }
+    assert_eq!(Directory::claim(&left, true).unwrap().1, None);
+    assert_eq!(names(&left), ["LOCK"]);
+}
+
+#[test]
+fn every_flip_and_cut_of_a_manifest_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("index");
+    let (held, _) = Directory::claim(&path, true).unwrap();
+    held.publish(&held.begin()).unwrap();
+    let file = path.join(MANIFEST);
+    let sound = fs::read(&file).unwrap();
+    for at in 0..sound.len() {
+        let mut flipped = sound.clone();
+        flipped[at] ^= 1 << (at % 8);
+        for bytes in [&flipped[..], &sound[..at]] {
+            fs::write(&file, bytes).unwrap();
+            let error = held.manifest().unwrap_err().to_string();
+            assert!(error.contains(file.to_str().unwrap()), "{error}");
+        }
+    }
+}
+
+#[test]
+fn a_file_of_another_place_or_index_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let (held, _) = Directory::claim(&folder.path().join("index"), true).unwrap();
+    let (one, other) = (held.begin(), held.begin());
+    let said = |manifest: &Manifest, number| Section::new(manifest.mark(number).0, 0);
+    one.check(&mut said(&one, 7), 7).unwrap();
+    let error = |said: &mut Section| one.check(said, 7).unwrap_err().to_string();
+    assert!(error(&mut said(&one, 8)).contains("file 8"));
+    assert!(error(&mut said(&other, 7)).contains("another index"));
+}
+
+#[cfg(unix)]
+#[test]
+fn files_and_folder_are_for_their_owner_only() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("index");
+    let (held, _) = Directory::claim(&path, true).unwrap();
+    held.publish(&held.begin()).unwrap();
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&path), 0o700);
+    assert_eq!([LOCK, MANIFEST].map(|name| mode(&path.join(name))), [0o600; 2]);
+}
