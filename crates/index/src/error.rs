@@ -93,14 +93,26 @@ pub enum IndexError {
     Merge,
     /// The index could not be copied for a file, by a bug; the process has printed the panic.
     Copy,
-    /// A saved index cannot be read or written, is damaged, or does not fit. After a [`FileError::Write`] of a change to an
-    /// open file what the call changed is undone, by reading the file again, which takes as long as opening it; from now on
-    /// every change is refused. Close the index and open it again.
+    /// A saved index cannot be read or written, is damaged, or does not fit. A change for which the disk had no room has not been
+    /// made, and the next is tried again; after another [`FileError::Write`] of a change no further one is made until the index
+    /// is closed and opened again.
     File(FileError),
     /// A change after one that could not be written.
     Stopped {
-        /// The file.
+        /// The file or folder.
         path: PathBuf,
+    },
+    /// A change of an index that only follows what another process writes.
+    ReadOnly {
+        /// Its folder.
+        path: PathBuf,
+    },
+    /// A position lower than the one before.
+    Position {
+        /// The position.
+        given: u64,
+        /// The one before.
+        before: u64,
     },
 }
 
@@ -187,6 +199,15 @@ impl IndexError {
                 "internal error, please report it: copying the index for a file has panicked, see stderr"
             ),
             Self::File(error) => write!(f, "{error}"),
+            Self::ReadOnly { path } => write!(
+                f,
+                "the index of {} is open for reading only: another process changes it",
+                path.display()
+            ),
+            Self::Position { given, before } => {
+                let name = spell("position");
+                write!(f, "{name} is {given}; it must not fall, and was {before} before")
+            }
             Self::Stopped { path } => write!(
                 f,
                 "{}: an earlier change could not be written; close this index and open it again",

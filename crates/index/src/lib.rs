@@ -14,6 +14,7 @@
 //! pairs, or all neighbours, above a Jaccard threshold, exactly. [`Union`] says what is connected with what.
 
 pub mod bands;
+pub mod durable;
 mod error;
 pub mod exact;
 mod hamming;

@@ -103,6 +103,15 @@ impl Section {
         Ok(number(self.bytes(4)?) as u32)
     }
 
+    /// A number of sixteen bytes.
+    ///
+    /// # Errors
+    /// As [`Section::bytes`].
+    pub fn wide(&mut self) -> Result<u128, FileError> {
+        let (low, high) = (self.number()?, self.number()?);
+        Ok(u128::from(high) << 64 | u128::from(low))
+    }
+
     /// A single byte.
     ///
     /// # Errors

@@ -2,6 +2,8 @@
 
 use std::ops::Deref;
 
+use simhash_store::{FileError, Section};
+
 /// Keys of a text that has no signature: so many that what tells keys apart in the table tells 128 bits apart.
 pub(super) const EXACT: usize = 3;
 
@@ -32,6 +34,27 @@ impl BandItem {
     /// Whether it is a text without a signature.
     pub fn is_exact(&self) -> bool {
         self.positions.is_empty() && !self.keys.is_empty()
+    }
+
+    /// As it is written down: keys u32, each u64, then positions u32, each u32. Positions only where they are `kept`: the keys of
+    /// the bands are made of them again; else the keys.
+    pub(super) fn write(&self, keys: &[u64], kept: bool, out: &mut Vec<u8>) {
+        let positions = if kept { &*self.positions } else { &[] };
+        let keys = if positions.is_empty() { keys } else { &[] };
+        out.extend((keys.len() as u32).to_le_bytes());
+        out.extend(keys.iter().flat_map(|key| key.to_le_bytes()));
+        out.extend((positions.len() as u32).to_le_bytes());
+        out.extend(positions.iter().flat_map(|position| position.to_le_bytes()));
+    }
+
+    pub(super) fn read(input: &mut Section) -> Result<Self, FileError> {
+        let keys = u64::from(input.half()?);
+        let keys = input.bytes(keys * 8)?.as_chunks().0.iter().copied().map(u64::from_le_bytes);
+        let keys: Box<[u64]> = keys.collect();
+        let positions = u64::from(input.half()?);
+        let positions = input.bytes(positions * 4)?.as_chunks().0;
+        let positions = positions.iter().copied().map(u32::from_le_bytes).collect();
+        Ok(Self { positions, keys })
     }
 
     pub(super) fn keys(&self) -> &[u64] {

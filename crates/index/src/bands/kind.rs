@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use simhash_store::{FileError, Section};
+
 use super::documents::Documents;
 use super::item::{BandItem, EXACT};
 use super::key::band_keys;
@@ -85,6 +87,21 @@ impl Kind for Bands {
             }
         }
         Ok(search)
+    }
+
+    fn write_item(options: &BandOptions, item: &BandItem, out: &mut Vec<u8>) {
+        item.write(&Self::form(options, item).keys, options.signatures.is_some(), out);
+    }
+
+    fn read_item(options: &BandOptions, input: &mut Section) -> Result<BandItem, FileError> {
+        let item = BandItem::read(input)?;
+        let keys = item.keys().len();
+        let known = keys == 0 || keys == EXACT || keys == options.plan.bands;
+        if !known || Self::check(options, &item).is_err() {
+            let what = format!("a signature of {} positions and {keys} keys", item.len());
+            return Err(input.damaged(what));
+        }
+        Ok(item)
     }
 
     fn ids(&self) -> &impl Ids {

@@ -1,5 +1,7 @@
 //! Equal texts in a live index.
 
+use simhash_store::{FileError, Section};
+
 use super::texts::Equal;
 use crate::IndexError;
 use crate::ids::Ids;
@@ -83,6 +85,25 @@ impl Kind for Equal {
 
     fn search_options(_: &ExactOptions, limit: Option<usize>) -> Result<Option<usize>, IndexError> {
         Ok(limit)
+    }
+
+    /// 0: empty | 1: hash u128.
+    fn write_item(_: &ExactOptions, item: &Text, out: &mut Vec<u8>) {
+        match item {
+            Text::Empty => out.push(0),
+            Text::Hash(hash) => {
+                out.push(1);
+                out.extend(hash.to_le_bytes());
+            }
+        }
+    }
+
+    fn read_item(_: &ExactOptions, input: &mut Section) -> Result<Text, FileError> {
+        match input.byte()? {
+            0 => Ok(Text::Empty),
+            1 => Ok(Text::Hash(input.wide()?)),
+            kind => Err(input.damaged(format!("an item of kind {kind}"))),
+        }
     }
 
     fn ids(&self) -> &impl Ids {

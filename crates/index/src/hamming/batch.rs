@@ -11,12 +11,12 @@ use std::sync::atomic::AtomicBool;
 
 use ahash::AHashMap;
 
-use super::{Hamming, Item, Match, Stage, stored_all};
+use super::{Hamming, Item, Match, Stage, stored, stored_all};
 use crate::IndexError;
 use crate::hamming::scan::Hit;
 use crate::hamming::tables::Tables;
 use crate::ids::Ids;
-use crate::live::{Added, Live, Outcome, SLICE, Writer, each};
+use crate::live::{Added, Change, Live, Outcome, SLICE, Writer, each};
 
 /// Items decided on in one turn: a tenth of a millisecond, and as long a single change waits.
 const TURN: usize = 64;
@@ -160,7 +160,7 @@ impl Live<Hamming> {
         let mut answers = Vec::with_capacity(items.len());
         for (slice, before) in items.chunks(TURN).zip(before.chunks(TURN)) {
             writer.next(slice.len())?;
-            writer.decide(&stored_all(slice), before, &mut late, &mut answers);
+            writer.decide(slice, before, &mut late, &mut answers);
         }
         Ok(answers)
     }
@@ -176,6 +176,7 @@ impl Writer<'_, Hamming> {
         let mut added = Added::from(self.next_id());
         for slice in items.chunks(SLICE) {
             self.next(slice.len())?;
+            self.note_all(slice.iter().map(AsRef::as_ref))?;
             added.push(self.add_slice(&stored_all(slice)));
         }
         Ok(added)
@@ -216,20 +217,21 @@ impl Writer<'_, Hamming> {
 
     /// Decides on a few items in order, and adds those that are new. `before` are their nearest at the time of the look,
     /// `late` is what has come since.
-    fn decide(
+    fn decide<B: AsRef<Item>>(
         &mut self,
-        items: &[Item],
+        items: &[B],
         before: &[Option<Match>],
         late: &mut Late,
         answers: &mut Vec<Outcome<Match>>,
     ) {
         let most = self.live.max_distance();
-        let mut new: Vec<Item> = Vec::new();
+        let (mut new, mut given): (Vec<Item>, Vec<&Item>) = Default::default();
         let first = {
             let state = &self.live.shared.state.read().kind;
             late.catch_up(&state.ids);
             let first = late.seen;
-            for (&stored, &before) in items.iter().zip(before) {
+            for (item, &before) in items.iter().zip(before) {
+                let stored = stored(*item.as_ref());
                 let mut near = before;
                 if near.is_none_or(|near| near.distance > 0 || near.id >= first) {
                     let reach = near.map_or(most, |near| near.distance);
@@ -249,11 +251,15 @@ impl Writer<'_, Hamming> {
                 if let Some(id) = id {
                     late.add(stored, id);
                     new.push(stored);
+                    given.push(item.as_ref());
                 }
                 answers.push(Outcome { id, duplicate_of: near, truncated: false });
             }
             first
         };
+        for item in given {
+            self.note(&Change::Add(item));
+        }
         let ids = self.add_slice(&new);
         debug_assert_eq!(ids.start, first);
         late.seen = ids.end;

@@ -65,6 +65,9 @@ impl Writer<'_, Hamming> {
         let mut refused = Ok(());
         for slice in items.chunks(SLICE) {
             refused = self.next(slice.len());
+            if refused.is_ok() {
+                refused = self.note_all(slice.iter().map(AsRef::as_ref));
+            }
             if refused.is_err() {
                 // What has its ids is sealed all the same.
                 break;

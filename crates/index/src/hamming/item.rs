@@ -1,5 +1,7 @@
 //! What goes into the index and what comes out.
 
+use simhash_store::{FileError, Section};
+
 /// One document, as the index sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Item {
@@ -9,6 +11,32 @@ pub enum Item {
     Exact(u128),
     /// An empty text: it gets an id and matches nothing.
     Empty,
+}
+
+impl Item {
+    /// As it is written down: 0: empty | 1: fingerprint u64 | 2: text u128.
+    pub(super) fn write(self, out: &mut Vec<u8>) {
+        match self {
+            Self::Empty => out.push(0),
+            Self::Fingerprint(value) => {
+                out.push(1);
+                out.extend(value.to_le_bytes());
+            }
+            Self::Exact(text) => {
+                out.push(2);
+                out.extend(text.to_le_bytes());
+            }
+        }
+    }
+
+    pub(super) fn read(input: &mut Section) -> Result<Self, FileError> {
+        match input.byte()? {
+            0 => Ok(Self::Empty),
+            1 => Ok(Self::Fingerprint(input.number()?)),
+            2 => Ok(Self::Exact(input.wide()?)),
+            kind => Err(input.damaged(format!("an item of kind {kind}"))),
+        }
+    }
 }
 
 impl AsRef<Self> for Item {

@@ -23,6 +23,8 @@ mod whole;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use simhash_store::{FileError, Section};
+
 use self::background::Worker;
 pub(crate) use self::documents::Documents;
 pub use self::item::{Item, Match, SearchOptions};
@@ -152,6 +154,14 @@ impl Kind for Hamming {
         options.plan.schedule(distance);
         let limit = Some(search.limit.unwrap_or(usize::MAX));
         Ok(SearchOptions { max_distance: Some(distance), limit })
+    }
+
+    fn write_item(_: &Settings, item: &Item, out: &mut Vec<u8>) {
+        item.write(out);
+    }
+
+    fn read_item(_: &Settings, input: &mut Section) -> Result<Item, FileError> {
+        Item::read(input)
     }
 
     fn ids(&self) -> &impl crate::ids::Ids {

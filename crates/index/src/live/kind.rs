@@ -4,6 +4,8 @@ use std::fmt::Debug;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use simhash_store::{FileError, Section};
+
 use super::writer::Writer;
 use super::{Answer, Live, Outcome, Shared};
 use crate::IndexError;
@@ -18,7 +20,7 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
     /// How it was made; known without a lock.
     type Options: Clone + Debug + Send + Sync;
     /// What is added and looked for.
-    type Item: ?Sized + Sync;
+    type Item: Sync;
     /// An item in the form in which it is looked up, made while the state is free.
     type Form<'a>;
     /// How to search.
@@ -155,9 +157,25 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
         None
     }
 
-    /// Writes a change down, in a kind that has a log.
-    fn write(options: &Self::Options, change: &Change<'_, Self>, out: &mut Vec<u8>) {
-        let _ = (options, change, out);
+    /// Appends an item as it is written down.
+    fn write_item(options: &Self::Options, item: &Self::Item, out: &mut Vec<u8>);
+
+    /// Reads an item that [`Kind::write_item`] wrote.
+    ///
+    /// # Errors
+    /// [`FileError::Damaged`] where it is none.
+    fn read_item(options: &Self::Options, input: &mut Section) -> Result<Self::Item, FileError>;
+
+    /// What [`Kind::overlook`] looks at of a match, as it is written down.
+    fn measure_of(near: &Self::Match) -> u64 {
+        let _ = near;
+        0
+    }
+
+    /// A match of which this was written down; none in a kind that overlooks nothing.
+    fn measured(measure: u64) -> Option<Self::Match> {
+        let _ = measure;
+        None
     }
 }
 
@@ -171,21 +189,4 @@ pub struct Nearest<K: Kind> {
     pub truncated: bool,
     /// For an addition of the same item.
     pub hint: K::Hint,
-}
-
-/// A change, as it is written down. Ids, and who leaves a window, follow from the order of changes.
-#[derive(Debug)]
-pub enum Change<'a, K: Kind> {
-    /// Time goes on.
-    Advance(u64),
-    /// A document is added, at that time.
-    Add(&'a K::Item),
-    /// A document is as young as that time again.
-    Touch(u64),
-    /// A document is taken away.
-    Delete(u64),
-    /// Documents before a time are taken away.
-    Expire(u64),
-    /// A document was not added because of this match, see [`Kind::overlook`].
-    Overlook(&'a K::Item, K::Match),
 }

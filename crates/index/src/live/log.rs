@@ -1,122 +1,111 @@
-//! Where the changes of a live index go: nowhere, to its file, or to somebody who keeps them.
+//! Where the changes of a live index go: nowhere, to the log of its directory, or to somebody who keeps them.
 //!
 //! Changes are kept in the order in which they were made: a single change between two items of a batch keeps what the batch
 //! has changed so far along with its own.
 
-use std::fmt::Debug;
-use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::path::PathBuf;
+use std::sync::Arc;
 
-use parking_lot::RwLock;
-
-use super::State;
-use super::kind::{Change, Kind};
+use super::change::Change;
+use super::kind::Kind;
 use crate::IndexError;
+use crate::durable::Journal;
 
-/// A file to which changes are appended.
-pub(crate) trait File<K: Kind>: Debug + Send {
-    /// Appends changes, so many of them; they are kept when this returns. After an error the file holds what it held
-    /// before.
-    fn commit(&mut self, changes: &[u8], count: u64) -> Result<(), IndexError>;
+/// Bytes of changes that a batch gathers before they are written down.
+const PIECE: usize = 1 << 20;
 
-    /// The state that was acknowledged, read from the file again.
-    fn read_again(&mut self) -> Result<State<K>, IndexError>;
-
-    /// Whether the file holds so much more than is alive that writing it anew pays.
-    fn is_mostly_gone(&self, live: u64) -> bool;
-
-    /// Writes the whole in place of the changes.
-    fn rewrite(&mut self, state: &State<K>) -> Result<(), IndexError>;
-
-    /// The file could not be written anew, but is as good as it was: next time when it has grown as much again.
-    fn postpone(&mut self);
-
-    /// Whether a path leads to this file.
-    fn is_at(&self, path: &Path) -> bool;
-
-    /// What the file says of itself before its contents.
-    fn header(&self) -> &[u8];
-
-    fn path(&self) -> &Path;
-
-    /// Bytes of the file.
-    fn len(&self) -> u64;
-
-    #[cfg(test)]
-    fn refuse_writes(&mut self, read_only: std::fs::File);
-}
+/// Room on the disk for changes that are small: deletions, times, positions.
+const SMALL: u64 = 1 << 16;
 
 /// Where changes go.
 #[derive(Debug)]
-pub(crate) enum Keeping<K: Kind> {
+pub(crate) enum Keeping {
     Memory,
-    File(Box<dyn File<K>>),
+    /// The log of a directory.
+    Journal(Arc<Journal>),
     /// Somebody else keeps them and takes them from here.
     Elsewhere(Vec<u8>),
+    /// Another process changes the index of this directory, and this one follows.
+    Following(PathBuf),
 }
 
 /// What only the one who changes the index looks at.
 #[derive(Debug)]
-pub(crate) struct Log<K: Kind> {
-    pub(crate) keeping: Keeping<K>,
+pub(crate) struct Log {
+    pub(crate) keeping: Keeping,
     changes: Vec<u8>,
     count: u64,
+    /// A write failed: the index holds what the log does not.
     stopped: bool,
+    /// A batch is under way that is written down as one frame.
+    pub(crate) whole: bool,
 }
 
-impl<K: Kind> Log<K> {
-    pub(crate) fn new(keeping: Keeping<K>) -> Self {
-        Self { keeping, changes: Vec::new(), count: 0, stopped: false }
+impl Log {
+    pub(crate) fn new(keeping: Keeping) -> Self {
+        Self { keeping, changes: Vec::new(), count: 0, stopped: false, whole: false }
     }
 
-    /// Whether changes can still be kept.
+    /// Whether changes are written down.
+    pub(super) fn writes(&self) -> bool {
+        matches!(self.keeping, Keeping::Journal(_) | Keeping::Elsewhere(_))
+    }
+
+    /// Whether changes can be kept.
     pub(crate) fn check(&self) -> Result<(), IndexError> {
         match &self.keeping {
-            Keeping::File(file) if self.stopped => {
-                Err(IndexError::Stopped { path: file.path().to_owned() })
+            Keeping::Journal(journal) if self.stopped || journal.has_failed() => {
+                Err(IndexError::Stopped { path: journal.path().to_owned() })
+            }
+            Keeping::Journal(journal) => journal.reserve(self.changes.len() as u64 + SMALL),
+            Keeping::Following(path) => Err(IndexError::ReadOnly { path: path.clone() }),
+            _ => Ok(()),
+        }
+    }
+
+    /// That the disk has room for so many bytes of changes beside those that are noted.
+    pub(super) fn reserve(&self, bytes: usize) -> Result<(), IndexError> {
+        match &self.keeping {
+            Keeping::Journal(journal) => {
+                journal.reserve((self.changes.len() + bytes) as u64 + SMALL)
             }
             _ => Ok(()),
         }
     }
 
-    pub(super) fn note(&mut self, options: &K::Options, change: &Change<'_, K>) {
-        if !matches!(self.keeping, Keeping::Memory) {
-            K::write(options, change, &mut self.changes);
+    pub(super) fn note<K: Kind>(&mut self, options: &K::Options, change: &Change<'_, K>) {
+        if self.writes() {
+            change.write(options, &mut self.changes);
             self.count += 1;
         }
     }
 
-    /// Keeps what was noted. Where that fails the state is what was kept, and no further change is made.
-    pub(crate) fn keep(
-        &mut self,
-        state: &RwLock<State<K>>,
-        file_bytes: &AtomicU64,
-    ) -> Result<(), IndexError> {
+    /// Notes changes that are written already.
+    pub(super) fn note_written(&mut self, changes: &[u8], count: u64) {
+        self.changes.extend_from_slice(changes);
+        self.count += count;
+    }
+
+    /// Keeps what a batch has gathered, if that is much.
+    pub(super) fn keep_some(&mut self) -> Result<(), IndexError> {
+        if self.changes.len() < PIECE || self.whole { Ok(()) } else { self.keep() }
+    }
+
+    /// Keeps what was noted. Where that fails no further change is made.
+    pub(crate) fn keep(&mut self) -> Result<(), IndexError> {
         if self.changes.is_empty() {
             return Ok(());
         }
-        let (changes, count) = (&mut self.changes, std::mem::take(&mut self.count));
+        let count = std::mem::take(&mut self.count);
         let kept = match &mut self.keeping {
-            Keeping::Memory => Ok(()),
+            Keeping::Memory | Keeping::Following(_) => Ok(()),
             Keeping::Elsewhere(taken) => {
-                taken.append(changes);
+                taken.append(&mut self.changes);
                 Ok(())
             }
-            Keeping::File(file) => {
-                let kept = file.commit(changes, count);
-                if kept.is_ok() {
-                    let state = state.read();
-                    if file.is_mostly_gone(state.live()) && file.rewrite(&state).is_err() {
-                        file.postpone();
-                    }
-                } else if let Ok(acknowledged) = file.read_again() {
-                    *state.write() = acknowledged;
-                }
-                file_bytes.store(file.len(), Ordering::Relaxed);
-                kept
-            }
+            Keeping::Journal(journal) => journal.append(&self.changes, count),
         };
-        self.stopped = kept.is_err();
+        self.stopped |= kept.is_err();
         // A large batch should not hold its memory for ever.
         self.changes.clear();
         self.changes.shrink_to(1 << 16);

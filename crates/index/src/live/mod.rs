@@ -15,6 +15,7 @@
 mod added;
 mod answers;
 mod batch;
+mod change;
 mod kind;
 mod log;
 pub(crate) mod saved;
@@ -32,11 +33,12 @@ use parking_lot::RwLock;
 pub use self::added::Added;
 pub use self::answers::{AddOptions, Answer, OnDuplicate, Outcome};
 pub(crate) use self::batch::{SLICE, each};
-pub use self::kind::{Change, Kind, Nearest};
-pub(crate) use self::log::{File, Keeping, Log};
+pub use self::change::{Change, Kept};
+pub use self::kind::{Kind, Nearest};
+pub(crate) use self::log::{Keeping, Log};
 pub use self::saved::{Snapshot, Whole};
 pub use self::state::State;
-pub(crate) use self::turns::{Asked, Turns};
+pub(crate) use self::turns::Turns;
 pub(crate) use self::window::{Ages, Skew};
 pub use self::window::{MAX_SKEW, Window};
 pub use self::writer::Writer;
@@ -55,14 +57,18 @@ impl<K: Kind> fmt::Debug for Live<K> {
     }
 }
 
+/// No position.
+pub(crate) const NOWHERE: u64 = u64::MAX;
+
 /// What an index shares with its background and its snapshots.
 #[derive(Debug)]
 pub struct Shared<K: Kind> {
     pub(crate) options: K::Options,
-    pub(crate) turns: Turns<Log<K>>,
+    pub(crate) turns: Turns<Log>,
     pub(crate) state: RwLock<State<K>>,
     pub(crate) background: K::Background,
-    pub(crate) file_bytes: AtomicU64,
+    /// How far the caller says it has come; [`NOWHERE`] where it never said.
+    pub(crate) position: AtomicU64,
     skew: Skew,
     truncated: AtomicU64,
 }
@@ -90,19 +96,15 @@ impl<K: Kind> Live<K> {
     pub(crate) fn of(
         options: K::Options,
         state: State<K>,
-        keeping: Keeping<K>,
+        keeping: Keeping,
         background: K::Background,
     ) -> Self {
-        let file_bytes = match &keeping {
-            Keeping::File(file) => file.len(),
-            _ => 0,
-        };
         let shared = Shared {
             options,
             turns: Turns::new(Log::new(keeping)),
             state: RwLock::new(state),
             background,
-            file_bytes: AtomicU64::new(file_bytes),
+            position: AtomicU64::new(NOWHERE),
             skew: Skew::default(),
             truncated: AtomicU64::new(0),
         };
@@ -262,6 +264,11 @@ impl<K: Kind> Live<K> {
             return Err(IndexError::NoWindow);
         }
         self.change(&[], |writer| Ok(writer.expire_before(before)))
+    }
+
+    /// How far the caller has come, by what it said with its changes; none: it never said.
+    pub fn position(&self) -> Option<u64> {
+        Some(self.shared.position.load(Ordering::Acquire)).filter(|&position| position != NOWHERE)
     }
 
     /// Number of live ids.

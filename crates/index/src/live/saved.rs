@@ -4,21 +4,23 @@
 //! HEAD  recipe; options of the kind
 //! …     frames of the kind, see its `image`
 //! KEPT  nothing, or what somebody else keeps with the index
+//! SELF  in a directory: identity u64 u64, number of the file u64, position u64
 //! END!
 //! ```
 //! A kind says in [`Whole`] what is copied of it and how that is written and read; when the copy is made, how the file is published
 //! and what is checked is said here once.
 
+use std::fmt;
 use std::io::{Read, Write};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use simhash_store::{Access, Fields, FileError, Input, Output, Section, saved};
 
 use super::kind::Kind;
 use super::turns::Asked;
-use super::{Ages, Live, Shared, State, Window};
+use super::{Ages, Live, Log, Shared, State, Window};
 use crate::IndexError;
 
 /// A kind that is saved whole.
@@ -62,11 +64,25 @@ pub trait Whole: Kind {
 }
 
 /// An index as it was when [`Live::snapshot`] was called, on its way to a file.
-#[derive(Debug)]
 pub struct Snapshot<K: Whole> {
     shared: Arc<Shared<K>>,
-    asked: Asked<Option<(K::Copy, Fields)>>,
+    asked: Asked<Option<Result<Copied<K>, IndexError>>>,
     awaited: K::Awaited,
+    /// Whose file it becomes, in a directory.
+    mark: Option<Fields>,
+}
+
+/// What is copied between two changes.
+struct Copied<K: Whole> {
+    own: K::Copy,
+    kept: Fields,
+    position: u64,
+}
+
+impl<K: Whole> fmt::Debug for Snapshot<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Snapshot").finish_non_exhaustive()
+    }
 }
 
 impl<K: Whole> Snapshot<K> {
@@ -81,13 +97,22 @@ impl<K: Whole> Snapshot<K> {
         recipe: &str,
         cancel: &AtomicBool,
     ) -> Result<(), IndexError> {
-        let Self { shared, asked, awaited } = self;
+        let Self { shared, asked, awaited, mark } = self;
         let made = asked.made(&shared.turns).flatten();
-        let (copy, kept) = made.ok_or(IndexError::Copy)?;
+        let Copied { own, kept, position } = made.ok_or(IndexError::Copy)??;
         let mut out = Output::begin(out, K::FILE, recipe, &K::written(&shared.options))?;
-        K::write_frames(&shared, copy, awaited, &mut out, cancel)?;
+        K::write_frames(&shared, own, awaited, &mut out, cancel)?;
         out.frame(*b"KEPT", &kept.0)?;
+        if let Some(mut mark) = mark {
+            mark.number(position);
+            out.frame(*b"SELF", &mark.0)?;
+        }
         Ok(out.end()?)
+    }
+
+    /// As a file of a directory, which says whose it is.
+    pub(crate) fn marked(self, mark: Fields) -> Self {
+        Self { mark: Some(mark), ..self }
     }
 
     /// Writes it to a file, whole or not at all. `access` is that of a file which is new.
@@ -119,16 +144,27 @@ impl<K: Whole> Live<K> {
         &self,
         beside: impl FnOnce(&dyn Fn(u64) -> bool) -> Fields + Send + 'static,
     ) -> Snapshot<K> {
+        self.snapshot_between(beside, |_| Ok(()))
+    }
+
+    /// [`Live::snapshot_with`], and something else that is done at the same moment, before the copy is made.
+    pub(crate) fn snapshot_between(
+        &self,
+        beside: impl FnOnce(&dyn Fn(u64) -> bool) -> Fields + Send + 'static,
+        between: impl FnOnce(&mut Log) -> Result<(), IndexError> + Send + 'static,
+    ) -> Snapshot<K> {
         // Weak: a copy that is never made must not keep the index.
         let weak = Arc::downgrade(&self.shared);
-        let asked = self.shared.turns.ask(move || {
+        let asked = self.shared.turns.ask(move |log: &mut Log| {
             let shared = weak.upgrade()?;
-            let copy = K::copied(&shared.options, &shared.state.read());
-            let kept = beside(&|id| shared.state.read().has(id));
-            Some((copy, kept))
+            Some(between(log).map(|()| {
+                let own = K::copied(&shared.options, &shared.state.read());
+                let kept = beside(&|id| shared.state.read().has(id));
+                Copied { own, kept, position: shared.position.load(Ordering::Acquire) }
+            }))
         });
         let awaited = K::awaited(&self.shared);
-        Snapshot { shared: Arc::clone(&self.shared), asked, awaited }
+        Snapshot { shared: Arc::clone(&self.shared), asked, awaited, mark: None }
     }
 
     /// Writes the whole index as it is at the call, see [`Live::snapshot`], without a recipe.
@@ -173,10 +209,36 @@ impl<K: Whole> Live<K> {
         mut input: Input<R>,
         recipe: Option<&str>,
     ) -> Result<(Self, Section), IndexError> {
-        let options = input.head(K::FILE, recipe)?;
-        let index = K::read_frames(options, &mut input)?;
-        let kept = input.frame(*b"KEPT")?;
+        let (index, kept) = Self::open_frames(&mut input, recipe)?;
         input.end()?;
+        Ok((index, kept))
+    }
+
+    /// [`Live::open_with`] of a file of a directory; `check` looks at whose it says it is.
+    ///
+    /// # Errors
+    /// As [`Live::open_with`], and those of `check`.
+    pub(crate) fn open_marked<R: Read>(
+        mut input: Input<R>,
+        recipe: Option<&str>,
+        check: impl FnOnce(&mut Section) -> Result<(), FileError>,
+    ) -> Result<(Self, Section), IndexError> {
+        let (index, kept) = Self::open_frames(&mut input, recipe)?;
+        let mut mark = input.frame(*b"SELF")?;
+        check(&mut mark)?;
+        index.shared.position.store(mark.number()?, Ordering::Release);
+        mark.end()?;
+        input.end()?;
+        Ok((index, kept))
+    }
+
+    fn open_frames<R: Read>(
+        input: &mut Input<R>,
+        recipe: Option<&str>,
+    ) -> Result<(Self, Section), IndexError> {
+        let options = input.head(K::FILE, recipe)?;
+        let index = K::read_frames(options, input)?;
+        let kept = input.frame(*b"KEPT")?;
         Ok((index, kept))
     }
 }

@@ -60,11 +60,6 @@ impl<K: Kind> State<K> {
         gone
     }
 
-    /// [`State::expire_some`], all of them: for who has the state to himself.
-    fn expire(&mut self, before: u64, room: u64) {
-        while self.expire_some(before, room, |_| ()) == SLICE {}
-    }
-
     fn sweep(&mut self) {
         let ids = self.kind.ids();
         self.ages.sweep(ids.live(), |short| ids.is_alive(short));
@@ -100,36 +95,5 @@ impl<K: Kind> State<K> {
             self.kind.removed();
         }
         lives
-    }
-
-    /// Makes a change that was written down. False: it does not fit what is there.
-    ///
-    /// # Errors
-    /// [`IndexError::Full`](crate::IndexError::Full).
-    pub(crate) fn replay(
-        &mut self,
-        options: &K::Options,
-        change: &super::Change<'_, K>,
-    ) -> Result<bool, crate::IndexError> {
-        use super::Change::{Add, Advance, Delete, Expire, Overlook, Touch};
-        Ok(match *change {
-            Advance(at) => self.advance(at).inspect(|&before| self.expire(before, 0)).is_some(),
-            Add(item) => {
-                self.expire(0, 1);
-                if self.kind.check_room(1).is_err() {
-                    self.kind.purge();
-                    self.kind.check_room(1)?;
-                }
-                self.add(&K::form(options, item), K::Hint::default());
-                true
-            }
-            Touch(id) => self.touch(id),
-            Delete(id) => self.delete(id),
-            Expire(before) => {
-                self.expire(before, 0);
-                self.window.is_some()
-            }
-            Overlook(item, near) => self.kind.overlook(&K::form(options, item), &near),
-        })
     }
 }

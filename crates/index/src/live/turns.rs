@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::{Mutex, MutexGuard};
 
-type Copying = Box<dyn FnOnce() + Send>;
+type Copying<T> = Box<dyn FnOnce(&mut T) + Send>;
 
 /// The lock of those who change an index, with what only they look at.
 pub(crate) struct Turns<T> {
@@ -30,7 +30,7 @@ pub(crate) struct Turns<T> {
 
 struct Seat<T> {
     value: T,
-    asked: Vec<Copying>,
+    asked: Vec<Copying<T>>,
 }
 
 impl<T> fmt::Debug for Turns<T> {
@@ -74,17 +74,17 @@ impl<T> Turns<T> {
         self.seat.is_locked()
     }
 
-    /// Has `copy` made before the next change.
+    /// Has `copy` made before the next change, of what only those who change the index look at too.
     pub(crate) fn ask<C: Send + 'static>(
         &self,
-        copy: impl FnOnce() -> C + Send + 'static,
+        copy: impl FnOnce(&mut T) -> C + Send + 'static,
     ) -> Asked<C> {
         let slot = Arc::new(Mutex::new(None));
         let wanted = Arc::downgrade(&slot);
-        let copying = move || {
+        let copying = move |value: &mut T| {
             // Who asked may have gone.
             if let Some(slot) = wanted.upgrade() {
-                let made = copy();
+                let made = copy(value);
                 *slot.lock() = Some(made);
             }
         };
@@ -132,7 +132,7 @@ impl<'a, T> Turn<'a, T> {
 
     fn copy(&mut self) {
         for copying in std::mem::take(&mut self.seat.asked) {
-            copying();
+            copying(&mut self.seat.value);
         }
     }
 
@@ -200,9 +200,9 @@ mod tests {
         for helped in [false, true] {
             let (turns, value) = (Turns::new(()), Arc::new(AtomicU64::new(1)));
             let seen = Arc::clone(&value);
-            let asked = turns.ask(move || seen.load(Ordering::SeqCst));
+            let asked = turns.ask(move |_: &mut ()| seen.load(Ordering::SeqCst));
             // Asking once more, or no longer wanting it, copies nothing.
-            drop(turns.ask(|| panic!("nobody wants this copy")));
+            drop(turns.ask(|_: &mut ()| panic!("nobody wants this copy")));
             if helped {
                 let _change = turns.turn();
                 value.store(2, Ordering::SeqCst);

@@ -4,12 +4,13 @@ use std::cell::Cell;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::kind::{Change, Kind, Nearest};
+use super::change::Change;
+use super::kind::{Kind, Nearest};
 use super::log::Log;
 use super::state::SLICE;
 use super::turns::Turn;
 use super::window::clock;
-use super::{AddOptions, Live, OnDuplicate, Outcome, Shared};
+use super::{AddOptions, Live, NOWHERE, OnDuplicate, Outcome, Shared, Window};
 use crate::IndexError;
 use crate::ids::Ids;
 use std::sync::Arc;
@@ -24,7 +25,9 @@ pub struct Writer<'a, K: Kind> {
     hint: Cell<K::Hint>,
     /// Whether changes are ahead of the background, so that this thread must wait before its next one.
     pressed: bool,
-    turn: Turn<'a, Log<K>>,
+    /// An addition as it is written down, before it is made.
+    written: Vec<u8>,
+    turn: Turn<'a, Log>,
 }
 
 impl<K: Kind> fmt::Debug for Writer<'_, K> {
@@ -58,9 +61,18 @@ impl<K: Kind> Live<K> {
         Ok(writer)
     }
 
-    fn enter<'a>(&'a self, turn: Turn<'a, Log<K>>) -> Result<Writer<'a, K>, IndexError> {
+    fn enter<'a>(&'a self, turn: Turn<'a, Log>) -> Result<Writer<'a, K>, IndexError> {
         turn.check()?;
-        Ok(Writer { live: self, hint: Cell::default(), pressed: false, turn })
+        Ok(self.seated(turn))
+    }
+
+    fn seated<'a>(&'a self, turn: Turn<'a, Log>) -> Writer<'a, K> {
+        Writer { live: self, hint: Cell::default(), pressed: false, written: Vec::new(), turn }
+    }
+
+    /// A writer that makes changes again which are written down already, in an index that writes none down itself.
+    pub(crate) fn rewriter(&self) -> Writer<'_, K> {
+        self.seated(self.shared.turns.turn())
     }
 }
 
@@ -69,7 +81,8 @@ impl<K: Kind> Writer<'_, K> {
         &self.live.shared
     }
 
-    fn note(&mut self, change: &Change<'_, K>) {
+    /// Notes a small change, for which every turn begins with room on the disk.
+    pub(crate) fn note(&mut self, change: &Change<'_, K>) {
         let live = self.live;
         self.turn.note(&live.shared.options, change);
     }
@@ -82,6 +95,7 @@ impl<K: Kind> Writer<'_, K> {
         if std::mem::take(&mut self.pressed) {
             self.unlocked(K::settle);
         }
+        self.turn.keep_some()?;
         self.turn.next(items as u64);
         self.hint.take();
         self.turn.check()
@@ -120,6 +134,17 @@ impl<K: Kind> Writer<'_, K> {
             if gone < SLICE {
                 return all;
             }
+        }
+    }
+
+    /// Takes away what is due to leave by the latest time.
+    pub(crate) fn settle_window(&mut self) {
+        let due = |window: Window| {
+            let latest = self.shared().state.read().ages.latest();
+            window.max_age.map_or(0, |age| latest.saturating_sub(age))
+        };
+        if let Some(before) = self.shared().window().map(due) {
+            self.expire(before, 0, |_| ());
         }
     }
 
@@ -170,11 +195,29 @@ impl<K: Kind> Writer<'_, K> {
     /// oldest documents leave first.
     ///
     /// # Errors
-    /// [`IndexError::Full`], and those of an item that does not fit the index.
+    /// [`IndexError::Full`], [`IndexError::File`] where the disk has no room for it, and those of an item that does not fit
+    /// the index.
     pub fn add(&mut self, item: &K::Item) -> Result<u64, IndexError> {
         let live = self.live;
         K::check(&live.shared.options, item)?;
         self.add_form(item, &K::form(&live.shared.options, item))
+    }
+
+    /// [`Writer::add`], with what the caller keeps of this document: written down with it, and told when the index is opened
+    /// again.
+    ///
+    /// # Errors
+    /// As [`Writer::add`].
+    pub fn add_beside(
+        &mut self,
+        item: &K::Item,
+        beside: impl FnOnce() -> Vec<u8>,
+    ) -> Result<u64, IndexError> {
+        let live = self.live;
+        K::check(&live.shared.options, item)?;
+        let form = K::form(&live.shared.options, item);
+        let beside = if self.turn.writes() { beside() } else { Vec::new() };
+        self.add_written(item, &form, &beside)
     }
 
     pub(super) fn add_form(
@@ -182,6 +225,16 @@ impl<K: Kind> Writer<'_, K> {
         item: &K::Item,
         form: &K::Form<'_>,
     ) -> Result<u64, IndexError> {
+        self.add_written(item, form, &[])
+    }
+
+    fn add_written(
+        &mut self,
+        item: &K::Item,
+        form: &K::Form<'_>,
+        beside: &[u8],
+    ) -> Result<u64, IndexError> {
+        self.write_add(item, beside)?;
         let mut left = Vec::new();
         if self.shared().window().is_some() {
             self.expire(0, 1, |id| left.push(id));
@@ -195,11 +248,85 @@ impl<K: Kind> Writer<'_, K> {
         }
         let hint = self.hint.take();
         let (id, due) = self.shared().state.write().add(form, hint);
-        self.note(&Change::Add(item));
+        if !self.written.is_empty() {
+            let count = if beside.is_empty() { 1 } else { 2 };
+            self.turn.note_written(&self.written, count);
+        }
         if due {
             self.overdue();
         }
         Ok(id)
+    }
+
+    /// Writes an addition aside, once the disk has room for it: it is refused before it is made, not afterwards.
+    fn write_add(&mut self, item: &K::Item, beside: &[u8]) -> Result<(), IndexError> {
+        if !self.turn.writes() {
+            return Ok(());
+        }
+        let options = &self.live.shared.options;
+        self.written.clear();
+        Change::<K>::Add(item).write(options, &mut self.written);
+        if !beside.is_empty() {
+            Change::<K>::Beside(beside).write(options, &mut self.written);
+        }
+        self.turn.reserve(self.written.len())
+    }
+
+    /// Notes additions that are about to be made, once the disk has room for them.
+    ///
+    /// # Errors
+    /// [`IndexError::File`].
+    pub(crate) fn note_all<'b>(
+        &mut self,
+        items: impl Iterator<Item = &'b K::Item>,
+    ) -> Result<(), IndexError>
+    where
+        K::Item: 'b,
+    {
+        if !self.turn.writes() {
+            return Ok(());
+        }
+        let (options, mut count) = (&self.live.shared.options, 0);
+        self.written.clear();
+        for item in items {
+            Change::<K>::Add(item).write(options, &mut self.written);
+            count += 1;
+        }
+        self.turn.reserve(self.written.len())?;
+        self.turn.note_written(&self.written, count);
+        Ok(())
+    }
+
+    /// Something that the caller keeps, to be told when the index is opened again.
+    ///
+    /// # Errors
+    /// [`IndexError::File`] where the disk has no room for it.
+    pub fn note_beside(&mut self, bytes: impl FnOnce() -> Vec<u8>) -> Result<(), IndexError> {
+        if self.turn.writes() {
+            let bytes = bytes();
+            self.turn.reserve(bytes.len())?;
+            self.note(&Change::Note(&bytes));
+        }
+        Ok(())
+    }
+
+    /// How far the caller has come, kept with the changes since the last [`Writer::keep`].
+    ///
+    /// # Errors
+    /// [`IndexError::Position`] where it falls.
+    pub fn position(&mut self, position: u64) -> Result<(), IndexError> {
+        if let Some(before) = self.live.position().filter(|&before| position < before) {
+            return Err(IndexError::Position { given: position, before });
+        }
+        self.shared().position.store(position.min(NOWHERE - 1), Ordering::Release);
+        self.note(&Change::Position(position));
+        Ok(())
+    }
+
+    /// Writes the changes of this writer down as one frame, however many they are: all of them are there after a crash, or
+    /// none. Single changes that come between two items are written down with those that came before them.
+    pub fn hold(&mut self) {
+        self.turn.whole = true;
     }
 
     /// Begins the work in the background that is due; this thread waits for it before its next change.
@@ -230,25 +357,27 @@ impl<K: Kind> Writer<'_, K> {
         Ok(Outcome { id: Some(id), duplicate_of: near, truncated })
     }
 
-    /// An item is not added because of this match: what the kind learns from that.
-    pub fn pass_over(&mut self, item: &K::Item, near: &K::Match) {
-        if K::OVERLOOKS {
-            let live = self.live;
-            self.overlook(item, &K::form(&live.shared.options, item), near);
-        }
+    /// An item is not added because of this match: what the kind learns from that. False: nothing.
+    pub fn pass_over(&mut self, item: &K::Item, near: &K::Match) -> bool {
+        let live = self.live;
+        K::OVERLOOKS && self.overlook(item, &K::form(&live.shared.options, item), near)
     }
 
-    fn overlook(&mut self, item: &K::Item, form: &K::Form<'_>, near: &K::Match) {
-        if K::OVERLOOKS && self.shared().state.write().kind.overlook(form, near) {
+    fn overlook(&mut self, item: &K::Item, form: &K::Form<'_>, near: &K::Match) -> bool {
+        let learnt = K::OVERLOOKS && self.shared().state.write().kind.overlook(form, near);
+        if learnt {
             self.note(&Change::Overlook(item, *near));
         }
+        learnt
     }
 
-    /// Makes a live document as young as the latest time, in an index with a window; nothing in others.
-    pub fn touch(&mut self, id: u64) {
-        if self.shared().window().is_some() && self.shared().state.write().touch(id) {
+    /// Makes a live document as young as the latest time, in an index with a window; nothing in others. False: nothing.
+    pub fn touch(&mut self, id: u64) -> bool {
+        let touched = self.shared().window().is_some() && self.shared().state.write().touch(id);
+        if touched {
             self.note(&Change::Touch(id));
         }
+        touched
     }
 
     /// Takes an id away; false if it was not alive.
@@ -264,10 +393,9 @@ impl<K: Kind> Writer<'_, K> {
     /// Keeps what was changed, where somebody keeps changes; to be called when all are made.
     ///
     /// # Errors
-    /// [`IndexError::File`], [`IndexError::Stopped`]: the changes are undone, and no further ones are made.
+    /// [`IndexError::File`]: the changes are in memory but not in the log, and no further ones are made.
     pub fn keep(&mut self) -> Result<(), IndexError> {
-        let shared = &self.live.shared;
-        self.turn.keep(&shared.state, &shared.file_bytes)
+        self.turn.keep()
     }
 }
 
@@ -276,6 +404,7 @@ impl<K: Kind> Drop for Writer<'_, K> {
         // Who has not kept its changes has failed half-way: what it did is in memory, so it belongs into the log. Where
         // that fails the next change is refused.
         let _ = self.keep();
+        self.turn.whole = false;
         if self.pressed {
             self.unlocked(K::settle);
         }

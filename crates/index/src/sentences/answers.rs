@@ -14,10 +14,6 @@ pub struct SentenceStats {
     pub bytes: usize,
     /// Bytes of the times of documents, in an index with a window: 12 for each.
     pub window_bytes: usize,
-    /// Bytes of the file, if there is one.
-    pub file_bytes: u64,
-    /// Bytes of an incomplete last change that opening the file cut off: what a crash had interrupted.
-    pub torn_bytes: u64,
     /// Searches whose answer a limit cut, so far.
     pub truncated: u64,
 }

@@ -4,7 +4,6 @@
 //! HEAD: recipe; sentences, share, count, window
 //! WHOL: the state (`whole`)
 //! ```
-//! The file that an index goes on to write to is another one (`store`).
 
 use std::io::Read;
 use std::sync::Arc;
@@ -12,8 +11,7 @@ use std::sync::atomic::AtomicBool;
 
 use simhash_store::{Fields, Input, Kind, Output, Section};
 
-use super::kind::Opened;
-use super::store::{read_options, written_options};
+use super::written::{read_options, written_options};
 use super::{SentenceIndex, SentenceMap, SentenceOptions, State};
 use crate::IndexError;
 use crate::live::saved::{ADVICE, Whole};
@@ -52,6 +50,6 @@ impl Whole for SentenceMap {
         let options = read_options(&mut fields)?;
         fields.end()?;
         let state = State::read(&options, &mut input.frame(*b"WHOL")?)?;
-        Ok(SentenceIndex::of(options, state, Keeping::Memory, Opened::default()))
+        Ok(SentenceIndex::of(options, state, Keeping::Memory, ()))
     }
 }

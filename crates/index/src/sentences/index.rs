@@ -1,27 +1,16 @@
-//! The live index of sentences: in memory, with a file or with a list of changes for somebody else.
+//! The live index of sentences: in memory, or with a list of changes for somebody else.
 
-use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Weak};
+use std::sync::atomic::AtomicBool;
 
-use super::answers::SentenceStats;
-use super::kind::Opened;
-use super::store::{Store, StoreOptions, apply, header_of, save};
 use simhash_store::Section;
 
+use super::answers::SentenceStats;
 use super::{SentenceItem, SentenceMap, SentenceOptions, State};
 use crate::IndexError;
-use crate::live::{Asked, File, Keeping, Live};
+use crate::live::{Keeping, Live};
 
 /// An index of documents by their longest sentences.
-///
-/// In an index that was opened from a file a change has been written when its call returns.
 pub type SentenceIndex = Live<SentenceMap>;
-
-/// An index as it was at one moment, for [`SentenceIndex::save_log_snapshot`]. Asking for it costs nothing: it is made by whoever
-/// comes first, the next change, before it changes anything, or who saves it.
-#[derive(Debug)]
-pub struct LogSnapshot(Asked<Option<Vec<u8>>>);
 
 impl State {
     pub(super) fn new(options: &SentenceOptions) -> Result<Self, IndexError> {
@@ -36,18 +25,7 @@ impl Live<SentenceMap> {
     /// # Errors
     /// Options out of range.
     pub fn new(options: &SentenceOptions) -> Result<Self, IndexError> {
-        Ok(Self::of(*options, State::new(options)?, Keeping::Memory, Opened::default()))
-    }
-
-    /// Opens the index of a file, or makes both; from now on every change is written to it before its call returns. Takes
-    /// about as long as adding the documents anew.
-    ///
-    /// # Errors
-    /// [`IndexError::File`].
-    pub fn open_log(path: &Path, options: &StoreOptions) -> Result<Self, IndexError> {
-        let (store, state, own) = Store::open(path, options)?;
-        let opened = Opened { recipe: options.recipe.clone(), torn_bytes: store.torn() };
-        Ok(Self::of(own, state, Keeping::File(Box::new(store)), opened))
+        Ok(Self::of(*options, State::new(options)?, Keeping::Memory, ()))
     }
 
     /// An index whose changes are kept elsewhere: they are there to be taken ([`SentenceIndex::take_changes`]) when a call
@@ -60,15 +38,16 @@ impl Live<SentenceMap> {
         whole: Option<Vec<u8>>,
         kept: impl IntoIterator<Item = Vec<u8>>,
     ) -> Result<Self, IndexError> {
-        let named = |error| error;
-        let mut state = match whole {
-            Some(whole) => State::read(options, &mut Section::new(whole, 0)).map_err(named)?,
+        let state = match whole {
+            Some(whole) => State::read(options, &mut Section::new(whole, 0))?,
             None => State::new(options)?,
         };
+        let index = Self::of(*options, state, Keeping::Memory, ());
         for changes in kept {
-            apply(&mut state, &mut Section::new(changes, 0), options).map_err(named)?;
+            index.rewriter().replay(&mut Section::new(changes, 0), &mut |_| Ok(()))?;
         }
-        Ok(Self::of(*options, state, Keeping::Elsewhere(Vec::new()), Opened::default()))
+        index.shared.turns.turn().keeping = Keeping::Elsewhere(Vec::new());
+        Ok(index)
     }
 
     /// Adds a document and returns the name of its group: the lowest id that ever was in it, its own if it is alone.
@@ -122,78 +101,8 @@ impl Live<SentenceMap> {
             sketches: state.kind.sketches(),
             bytes: state.kind.bytes(),
             window_bytes: state.ages.bytes(),
-            file_bytes: self.shared.file_bytes.load(Ordering::Relaxed),
-            torn_bytes: self.shared.background.torn_bytes,
             truncated: self.shared.truncated(),
         }
-    }
-
-    /// The index as it is now, to be saved. What is changed after this call is not in it. O(1).
-    pub fn snapshot_log(&self) -> LogSnapshot {
-        let shared = Arc::downgrade(&self.shared);
-        let copy = move || Some(Weak::upgrade(&shared)?.state.read().write());
-        LogSnapshot(self.shared.turns.ask(copy))
-    }
-
-    /// Writes the whole index as it is at the call to a file that [`SentenceIndex::open_log`] opens, whole or not at all.
-    /// Where it is the index's own file, this is [`SentenceIndex::compact`]. Takes as much memory more as the file has
-    /// bytes: 62 per document with five sentences of its own, 78 with a window. `recipe` is what [`StoreOptions::recipe`]
-    /// will ask for; an index that was opened from a file has its own.
-    ///
-    /// # Errors
-    /// [`IndexError::File`]; a file that an index has open is locked.
-    pub fn save_log(&self, path: &Path, recipe: &str) -> Result<(), IndexError> {
-        let snapshot = self.snapshot_log();
-        self.save_log_snapshot(snapshot, path, recipe)
-    }
-
-    /// Like [`SentenceIndex::save_log`], but as the index was when the snapshot was asked for. Changes wait only while the
-    /// snapshot is made, not while the file is written; those to the index's own file do.
-    ///
-    /// # Errors
-    /// As [`SentenceIndex::save_log`].
-    pub fn save_log_snapshot(
-        &self,
-        snapshot: LogSnapshot,
-        path: &Path,
-        recipe: &str,
-    ) -> Result<(), IndexError> {
-        let shared = &self.shared;
-        let mut log = shared.turns.turn();
-        if matches!(&log.keeping, Keeping::File(file) if file.is_at(path)) {
-            log.check()?;
-        }
-        log.keep(&shared.state, &shared.file_bytes)?;
-        let header = match &mut log.keeping {
-            Keeping::File(file) if file.is_at(path) => return self.rewrite(&mut **file),
-            Keeping::File(file) => file.header().to_vec(),
-            _ => header_of(self.options(), recipe)?,
-        };
-        drop(log);
-        let whole = snapshot.0.made(&shared.turns).flatten().ok_or(IndexError::Copy)?;
-        save(path, &header, &whole)
-    }
-
-    /// Writes the file anew without what is no longer needed; changes wait. Done by itself when the file holds four times
-    /// more than is alive. Without a file nothing happens.
-    ///
-    /// # Errors
-    /// [`IndexError::File`].
-    pub fn compact(&self) -> Result<(), IndexError> {
-        let mut log = self.shared.turns.turn();
-        // What could not be written must not come into the file by this way.
-        log.check()?;
-        log.keep(&self.shared.state, &self.shared.file_bytes)?;
-        match &mut log.keeping {
-            Keeping::File(file) => self.rewrite(&mut **file),
-            _ => Ok(()),
-        }
-    }
-
-    fn rewrite(&self, file: &mut dyn File<SentenceMap>) -> Result<(), IndexError> {
-        let rewritten = file.rewrite(&self.shared.state.read());
-        self.shared.file_bytes.store(file.len(), Ordering::Relaxed);
-        rewritten
     }
 
     /// What was changed since the last call, for somebody who keeps it; empty where the index keeps it itself.
@@ -209,11 +118,6 @@ impl Live<SentenceMap> {
         let mut log = self.shared.turns.turn();
         log.forget();
         self.shared.state.read().write()
-    }
-
-    /// The recipe of the file that this index was opened from; empty without one.
-    pub fn recipe(&self) -> &str {
-        &self.shared.background.recipe
     }
 }
 

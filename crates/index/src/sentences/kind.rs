@@ -1,11 +1,12 @@
 //! Sentences in a live index: how they come in, who is near, how changes are written down.
 
 use super::map::Canonical;
-use super::operation::Operation;
-use super::{SentenceItem, SentenceMap, SentenceOptions, Shared, SharedMatches};
+use simhash_store::{FileError, Section};
+
+use super::{SentenceItem, SentenceMap, SentenceOptions, Shared, SharedMatches, written};
 use crate::IndexError;
 use crate::ids::Ids;
-use crate::live::{Change, Kind, Nearest, Window};
+use crate::live::{Kind, Nearest, Window};
 
 /// Sketches of a sentence that an addition looks at: more would let a crafted input make additions slow, and the oldest
 /// decide among equals anyway.
@@ -35,7 +36,7 @@ impl Kind for SentenceMap {
     type Search = SentenceSearch;
     type Match = Shared;
     type Hint = ();
-    type Background = Opened;
+    type Background = ();
 
     const OVERLOOKS: bool = true;
 
@@ -106,14 +107,22 @@ impl Kind for SentenceMap {
         self.overlook_canonical(form, *near)
     }
 
-    fn write(options: &SentenceOptions, change: &Change<'_, Self>, out: &mut Vec<u8>) {
-        Operation::of(change).write(options.sentences, out);
+    fn write_item(options: &SentenceOptions, item: &SentenceItem, out: &mut Vec<u8>) {
+        written::write_item(item, options.sentences, out);
     }
-}
 
-/// What is known of the file that an index was opened from.
-#[derive(Debug, Default)]
-pub struct Opened {
-    pub(super) recipe: String,
-    pub(super) torn_bytes: u64,
+    fn read_item(
+        options: &SentenceOptions,
+        input: &mut Section,
+    ) -> Result<SentenceItem, FileError> {
+        written::read_item(input, options.sentences)
+    }
+
+    fn measure_of(near: &Shared) -> u64 {
+        near.shared.into()
+    }
+
+    fn measured(measure: u64) -> Option<Shared> {
+        Some(Shared { id: 0, shared: u32::try_from(measure).unwrap_or(u32::MAX) })
+    }
 }

@@ -7,9 +7,8 @@
 //! ```
 //! The method of the n longest sentences: a document is represented by the hashes of its longest sentences, and any one
 //! that is equal makes two documents similar. [`SentenceMap`] is the structure, for one thread; [`SentenceIndex`]
-//! puts locks, a window and a store around it; [`SentenceOptions`] says how many sentences count and which are too common
-//! to. Everything is answered from memory; what is on disk (`store`) is the list of changes that leads there, so that
-//! opening is replaying.
+//! puts locks and a window around it; [`SentenceOptions`] says how many sentences count and which are too common
+//! to. Everything is answered from memory.
 
 mod answers;
 mod groups;
@@ -17,19 +16,17 @@ mod image;
 mod index;
 mod kind;
 mod map;
-mod operation;
 mod options;
 mod postings;
 mod sketches;
-mod store;
 mod whole;
+mod written;
 
 pub use answers::SentenceStats;
-pub use index::{LogSnapshot, SentenceIndex};
+pub use index::SentenceIndex;
 pub use kind::SentenceSearch;
 pub use map::{SentenceItem, SentenceMap, Shared, SharedMatches};
 pub use options::{Common, SentenceOptions};
-pub use store::{Durability, StoreOptions};
 
 type State = crate::live::State<SentenceMap>;
 

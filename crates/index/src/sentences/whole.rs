@@ -14,7 +14,7 @@ use ahash::{AHashMap, AHashSet};
 use simhash_store::{Fields, FileError, Section};
 
 use super::map::SentenceMap;
-use super::operation::{read_item, write_item};
+use super::written::{read_item, write_item};
 use super::{SentenceItem, SentenceOptions, State};
 use crate::IndexError;
 use crate::ids::Ids;

@@ -110,6 +110,16 @@ impl Reader {
         }
     }
 
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Bytes of the file.
+    pub fn length(&self) -> u64 {
+        self.length
+    }
+
     /// Where the last whole frame that was read ends.
     pub fn offset(&self) -> u64 {
         self.at
@@ -123,11 +133,6 @@ impl Reader {
     /// Whether something of this log was on the disk for certain.
     pub fn is_marked(&self) -> bool {
         self.mark.end > FRAMES
-    }
-
-    /// Whether everything that was on the disk for certain has been read, and nothing else.
-    pub fn is_at_mark(&self) -> bool {
-        self.at == self.mark.end
     }
 
     /// Sees what was appended since.

@@ -1,0 +1,222 @@
+//! A directory made, or opened: the checkpoint, then the logs since it.
+
+use std::fs;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use simhash_store::directory::{Directory, Manifest};
+use simhash_store::log::{FRAMES, Log, Opened, Reader};
+use simhash_store::{Access, Fields, FileError, Input, Section, saved};
+
+use super::DurableOptions;
+use super::journal::{Journal, Read, after, read_after};
+use super::keeper::Kept;
+use crate::IndexError;
+use crate::live::{self, Live, Snapshot, Whole};
+
+/// Puts an index that is in memory only into a directory that holds none; its changes go there from now on.
+///
+/// `recipe` is what made its items of texts, in words. `beside` is what the caller keeps with the documents, asked for with every
+/// checkpoint while other writers are kept out.
+///
+/// # Errors
+/// [`IndexError::File`].
+pub fn create<K: Whole>(
+    live: &Live<K>,
+    directory: Directory,
+    recipe: &str,
+    beside: impl Fn(&dyn Fn(u64) -> bool) -> Fields + Send + Sync + 'static,
+    options: DurableOptions,
+) -> Result<Kept, IndexError> {
+    let manifest = directory.begin();
+    let kept = Arc::new(beside);
+    let asked = Arc::clone(&kept);
+    let snapshot = live.snapshot_with(move |is_alive| asked(is_alive));
+    let never = AtomicBool::new(false);
+    let log = write(&directory, &manifest, snapshot, recipe, &never)?;
+    let read = Read { logs: vec![Arc::new(log)], changes: 0, torn_bytes: 0 };
+    start_with(live, directory, manifest, read, recipe, kept, options)
+}
+
+/// Writes an index as it was at one moment to a directory that holds none: to be opened by [`read`] and [`replay`].
+///
+/// # Errors
+/// [`IndexError::File`], [`IndexError::Cancelled`].
+pub fn write_directory<K: Whole>(
+    directory: &Directory,
+    snapshot: Snapshot<K>,
+    recipe: &str,
+    cancel: &AtomicBool,
+) -> Result<(), IndexError> {
+    let manifest = directory.begin();
+    write(directory, &manifest, snapshot, recipe, cancel)?.close()?;
+    Ok(())
+}
+
+fn write<K: Whole>(
+    directory: &Directory,
+    manifest: &Manifest,
+    snapshot: Snapshot<K>,
+    recipe: &str,
+    cancel: &AtomicBool,
+) -> Result<Log, IndexError> {
+    let number = manifest.checkpoint;
+    let snapshot = snapshot.marked(manifest.mark(number));
+    snapshot.write_file((&directory.checkpoint(number), Access::Private), recipe, cancel)?;
+    let log = Log::create(&directory.log(number), &manifest.mark(number))?;
+    let end = log.append(&after(0))?;
+    log.sync(end)?;
+    directory.publish(manifest)?;
+    Ok(log)
+}
+
+/// Reads the checkpoint of a directory; the index as it was then, and what the caller kept with it. `recipe` must be what it was
+/// made with.
+///
+/// # Errors
+/// [`IndexError::File`] with file and place; [`IndexError::Cancelled`].
+pub fn read<K: Whole>(
+    directory: &Directory,
+    manifest: &Manifest,
+    recipe: &str,
+    cancel: &AtomicBool,
+) -> Result<(Live<K>, Section), IndexError> {
+    let number = manifest.checkpoint;
+    let path = directory.checkpoint(number);
+    let opened = saved::open(&path, cancel, |input, length| {
+        Live::open_marked(Input::new(input, length), Some(recipe), |said| manifest.check(said, number))
+    });
+    let (live, kept) = opened.map_err(|error: IndexError| error.in_file(&path))?;
+    // A copy may have been made while documents were leaving.
+    live.rewriter().settle_window();
+    Ok((live, kept))
+}
+
+/// What was read of the logs of a directory.
+#[derive(Debug)]
+pub struct Logs {
+    read: Read,
+    /// How many of the manifest's logs count.
+    count: usize,
+}
+
+/// Makes the changes of the logs again, telling `kept` what the caller kept with them.
+///
+/// # Errors
+/// [`IndexError::File`] with file and place.
+pub fn replay<K: Whole>(
+    live: &Live<K>,
+    directory: &Directory,
+    manifest: &Manifest,
+    kept: &mut dyn FnMut(live::Kept<'_>) -> Result<(), FileError>,
+) -> Result<Logs, IndexError> {
+    let mut read = Read { logs: Vec::new(), changes: 0, torn_bytes: 0 };
+    let mut before = None;
+    for &number in &manifest.logs {
+        let path = directory.log(number);
+        let (mut reader, mut said) = Reader::open(&path, true)?;
+        manifest.check(&mut said, number).map_err(|error| error.in_file(&path))?;
+        if let Some((torn, end)) = before
+            && !follows(&mut reader, torn, end)?
+        {
+            // What the disk had not been told to keep: nothing of it was promised.
+            read.torn_bytes += reader.length();
+            continue;
+        }
+        read.changes += apply(live, &mut reader, before.is_none(), kept)?;
+        let torn = reader.torn();
+        let Opened { log, .. } = reader.into_log()?;
+        read.torn_bytes += torn;
+        if log.end() == FRAMES {
+            // It was made for a checkpoint, and the process ended before it was turned to.
+            log.append(&after(before.map_or(0, |(_, end)| end)))?;
+        }
+        before = Some((torn > 0, log.end()));
+        read.logs.push(Arc::new(log));
+    }
+    let count = read.logs.len();
+    Ok(Logs { read, count })
+}
+
+/// Whether a log goes on where the one before it ended. Where it does not, none of it may have been promised to be on the disk.
+pub(super) fn follows(reader: &mut Reader, torn: bool, end: u64) -> Result<bool, FileError> {
+    let said = match reader.next_changes()? {
+        None => !torn,
+        Some(mut first) => read_after(&mut first).map_err(|error| error.in_file(reader.path()))? == end,
+    };
+    if said && !torn {
+        return Ok(true);
+    }
+    if reader.is_marked() {
+        let reason = "this log counts, but the one before it is not whole";
+        return Err(FileError::damaged(0, reason).in_file(reader.path()));
+    }
+    Ok(false)
+}
+
+/// Makes the changes that a reader comes to again; how many they were. `first`: the frame that says what was before is still to
+/// come.
+pub(super) fn apply<K: Whole>(
+    live: &Live<K>,
+    reader: &mut Reader,
+    first: bool,
+    kept: &mut dyn FnMut(live::Kept<'_>) -> Result<(), FileError>,
+) -> Result<u64, IndexError> {
+    let mut count = 0;
+    if first {
+        match reader.next_changes()? {
+            None => return Ok(0),
+            Some(mut frame) => {
+                read_after(&mut frame).map_err(|error| error.in_file(reader.path()))?;
+            }
+        }
+    }
+    while let Some(mut changes) = reader.next_changes()? {
+        let made = live.rewriter().replay(&mut changes, kept);
+        count += made.map_err(|error| error.in_file(reader.path()))?;
+    }
+    Ok(count)
+}
+
+/// Changes of an index that was read go to its directory from now on; `beside` as in [`create`].
+///
+/// # Errors
+/// [`IndexError::File`].
+pub fn start<K: Whole>(
+    live: &Live<K>,
+    directory: Directory,
+    manifest: Manifest,
+    logs: Logs,
+    recipe: &str,
+    beside: impl Fn(&dyn Fn(u64) -> bool) -> Fields + Send + Sync + 'static,
+    options: DurableOptions,
+) -> Result<Kept, IndexError> {
+    let Logs { read, count } = logs;
+    let own = Manifest { logs: manifest.logs[..count].to_vec(), ..manifest };
+    if count < manifest.logs.len() {
+        directory.publish(&own)?;
+        let swept = directory.sweep(Some(&own));
+        swept.map_err(|error| FileError::unwritable(error).in_file(directory.path()))?;
+    }
+    start_with(live, directory, own, read, recipe, Arc::new(beside), options)
+}
+
+fn start_with<K: Whole>(
+    live: &Live<K>,
+    directory: Directory,
+    manifest: Manifest,
+    read: Read,
+    recipe: &str,
+    beside: Arc<dyn Fn(&dyn Fn(u64) -> bool) -> Fields + Send + Sync>,
+    options: DurableOptions,
+) -> Result<Kept, IndexError> {
+    let checkpoint = directory.checkpoint(manifest.checkpoint);
+    let bytes = fs::metadata(&checkpoint).map_or(0, |about| about.len());
+    let sizes = (bytes, live.len());
+    let Some(journal) = Journal::new(directory, manifest, options, read, sizes) else {
+        return Err(FileError::damaged(0, "the manifest names no log").into());
+    };
+    // Frames that were read are behind the mark; what a crash left unflushed is flushed now.
+    journal.sync()?;
+    Kept::start(live, journal, recipe, beside)
+}
