@@ -1,6 +1,6 @@
 //! The thread that keeps a directory: flushes in time, and writes checkpoints beside the changes.
 
-use std::fs;
+use std::{fmt, fs};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::thread::{self, JoinHandle};
@@ -24,10 +24,17 @@ pub(super) type Beside = Arc<dyn Fn(&dyn Fn(u64) -> bool) -> Fields + Send + Syn
 
 /// An index in a directory, as its owner has it. Dropped, it flushes what was changed and lets go of the directory; so does
 /// [`Kept::close`], which says what came of it.
-#[derive(Debug)]
 pub struct Kept {
     journal: Arc<Journal>,
     thread: Mutex<Option<JoinHandle<()>>>,
+    /// Has the index refuse changes.
+    detach: Box<dyn Fn() + Send + Sync>,
+}
+
+impl fmt::Debug for Kept {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Kept").field("journal", &self.journal).finish_non_exhaustive()
+    }
 }
 
 impl Kept {
@@ -40,6 +47,15 @@ impl Kept {
     ) -> Result<Self, IndexError> {
         let journal = Arc::new(journal);
         let shared = Arc::downgrade(&live.shared);
+        let (weak, path) = (Weak::clone(&shared), journal.path().to_owned());
+        let detach = Box::new(move || {
+            if let Some(shared) = weak.upgrade() {
+                let mut turn = shared.turns.turn();
+                // What is in memory is in the log, or the log has failed.
+                let _ = turn.keep();
+                turn.keeping = Keeping::Closed(path.clone());
+            }
+        });
         let recipe = recipe.to_owned();
         let keeper = Keeper { shared, journal: Arc::clone(&journal), recipe, beside };
         let thread = thread::Builder::new().name("simhash-keeper".into());
@@ -47,7 +63,7 @@ impl Kept {
             IndexError::from(FileError::unwritable(error).in_file(journal.path()))
         })?;
         live.shared.turns.turn().keeping = Keeping::Journal(Arc::clone(&journal));
-        Ok(Self { journal, thread: Mutex::new(Some(thread)) })
+        Ok(Self { journal, thread: Mutex::new(Some(thread)), detach })
     }
 
     /// Waits until what was changed before the call is as durable as was promised: for the disk under [`Durability::Commit`].
@@ -95,8 +111,8 @@ impl Kept {
         self.journal.stats()
     }
 
-    /// Ends the keeper, a checkpoint under way with it, flushes everything and lets go of the directory once nobody changes the
-    /// index any more.
+    /// Ends the keeper, a checkpoint under way with it, flushes everything and lets go of the directory. Changes are refused from
+    /// now on.
     ///
     /// # Errors
     /// [`IndexError::File`]: what the disk has is not known.
@@ -108,7 +124,10 @@ impl Kept {
         if let Some(thread) = thread.filter(|thread| thread.thread().id() != thread::current().id()) {
             let _ = thread.join();
         }
-        self.journal.close()
+        (self.detach)();
+        let closed = self.journal.close();
+        self.journal.directory.release();
+        closed
     }
 }
 

@@ -112,7 +112,7 @@ pub fn replay<K: Whole>(
 ) -> Result<Logs, IndexError> {
     let mut read = Read { logs: Vec::new(), changes: 0, torn_bytes: 0 };
     let mut before = None;
-    for &number in &manifest.logs {
+    for (at, &number) in (1..).zip(&manifest.logs) {
         let path = directory.log(number);
         let (mut reader, mut said) = Reader::open(&path, true)?;
         manifest.check(&mut said, number).map_err(|error| error.in_file(&path))?;
@@ -127,11 +127,14 @@ pub fn replay<K: Whole>(
         let torn = reader.torn();
         let Opened { log, .. } = reader.into_log()?;
         read.torn_bytes += torn;
-        if log.end() == FRAMES {
+        if log.end() == FRAMES && at == manifest.logs.len() {
             // It was made for a checkpoint, and the process ended before it was turned to.
             log.append(&after(before.map_or(0, |(_, end)| end)))?;
         }
-        before = Some((torn > 0, log.end()));
+        // One that was never turned to is nothing that the next could go on from.
+        if log.end() > FRAMES || torn > 0 {
+            before = Some((torn > 0, log.end()));
+        }
         read.logs.push(Arc::new(log));
     }
     let count = read.logs.len();

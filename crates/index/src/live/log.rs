@@ -27,6 +27,8 @@ pub(crate) enum Keeping {
     Elsewhere(Vec<u8>),
     /// Another process changes the index of this directory, and this one follows.
     Following(PathBuf),
+    /// Its owner has let go of the directory.
+    Closed(PathBuf),
 }
 
 /// What only the one who changes the index looks at.
@@ -59,6 +61,7 @@ impl Log {
             }
             Keeping::Journal(journal) => journal.reserve(self.changes.len() as u64 + SMALL),
             Keeping::Following(path) => Err(IndexError::ReadOnly { path: path.clone() }),
+            Keeping::Closed(path) => Err(IndexError::Stopped { path: path.clone() }),
             _ => Ok(()),
         }
     }
@@ -98,7 +101,7 @@ impl Log {
         }
         let count = std::mem::take(&mut self.count);
         let kept = match &mut self.keeping {
-            Keeping::Memory | Keeping::Following(_) => Ok(()),
+            Keeping::Memory | Keeping::Following(_) | Keeping::Closed(_) => Ok(()),
             Keeping::Elsewhere(taken) => {
                 taken.append(&mut self.changes);
                 Ok(())

@@ -18,6 +18,7 @@ mod manifest;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufReader, ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 pub use self::manifest::{Identity, Manifest};
 use crate::lock::{self, Lock};
@@ -36,7 +37,7 @@ const TRIES: u32 = 64;
 pub struct Directory {
     path: PathBuf,
     /// The writer's; who only reads has none.
-    lock: Option<File>,
+    lock: Mutex<Option<File>>,
 }
 
 impl Directory {
@@ -61,7 +62,7 @@ impl Directory {
             }
             Err(error) => return Err(FileError::unreadable(error).in_file(path)),
         }
-        let mut held = Self { path: path.to_owned(), lock: None };
+        let mut held = Self { path: path.to_owned(), lock: Mutex::default() };
         let there = held.manifest()?;
         if there.is_none() && !create {
             return Err(not_one(path, "it holds no index"));
@@ -69,7 +70,7 @@ impl Directory {
         if there.is_none() {
             held.check_empty()?;
         }
-        held.lock = Some(held.take_lock()?);
+        held.lock = Mutex::new(Some(held.take_lock()?));
         // Another process may have made the index before this one had the lock.
         let manifest = held.manifest()?;
         match &manifest {
@@ -92,9 +93,18 @@ impl Directory {
             Ok(_) => return Err(not_one(path, "it is a file; name the folder of an index")),
             Err(error) => return Err(FileError::unreadable(error).in_file(path)),
         }
-        let looked = Self { path: path.to_owned(), lock: None };
+        let looked = Self { path: path.to_owned(), lock: Mutex::default() };
         let manifest = looked.manifest()?.ok_or_else(|| not_one(path, "it holds no index"))?;
         Ok((looked, manifest))
+    }
+
+    /// Lets others write; nothing may be written here any more.
+    pub fn release(&self) {
+        let lock = self.lock.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(lock) = lock {
+            // Who looks finds nobody named.
+            let _ = lock.set_len(0);
+        }
     }
 
     /// The directory.
@@ -210,10 +220,7 @@ impl Directory {
 
 impl Drop for Directory {
     fn drop(&mut self) {
-        if let Some(lock) = &self.lock {
-            // Who looks finds nobody named.
-            let _ = lock.set_len(0);
-        }
+        self.release();
     }
 }
 
