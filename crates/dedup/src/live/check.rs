@@ -6,7 +6,7 @@ use simhash_index::{AddOptions, OnDuplicate, Outcome, Writer};
 
 use super::compare::Best;
 use super::document::{Checked, Document, Near, Step, Texts};
-use super::engine::Engine;
+use super::engine::{Engine, begin, end};
 use super::kind::Method;
 use crate::error::DedupError;
 
@@ -40,17 +40,18 @@ impl<K: Method> Engine<K> {
         keys: &[Option<String>],
         times: &[u64],
         on_duplicate: OnDuplicate,
-        threads: usize,
-        cancel: &AtomicBool,
+        position: Option<u64>,
+        (threads, cancel): (usize, &AtomicBool),
     ) -> Result<Vec<Checked>, DedupError> {
         let items = Self::items(documents)?;
-        if self.checks_alone() {
+        if self.checks_alone() && position.is_none() {
             let (index, each) = (&self.index, documents.iter());
             let all = index.check_and_add_many(&items, times, on_duplicate, threads, cancel)?;
             return Ok(each.zip(all).map(|(document, one)| alone::<K>(document, one)).collect());
         }
         self.index.admit(times)?;
         let mut writer = self.index.batch(documents.len(), cancel)?;
+        begin(&self.index, &mut writer, position)?;
         let mut all = Vec::with_capacity(documents.len());
         for (row, document) in documents.iter().enumerate() {
             writer.next(1)?;
@@ -63,7 +64,7 @@ impl<K: Method> Engine<K> {
                 all.push(checked);
             }
         }
-        writer.keep()?;
+        end(&mut writer, position)?;
         Ok(all)
     }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use parking_lot::RwLock;
-use simhash_index::{Added, Live, Writer};
+use simhash_index::{Added, IndexError, Live, Writer};
 use simhash_sketch::{Fingerprinter, Kept, Prepared, Preparer, Scratch, Sketcher};
 
 use super::document::{Document, Near, Room, Search};
@@ -134,14 +134,16 @@ impl<K: Method> Engine<K> {
         documents: &[Document],
         keys: &[Option<String>],
         times: &[u64],
+        position: Option<u64>,
         cancel: &AtomicBool,
     ) -> Result<Added, DedupError> {
         let items = Self::items(documents)?;
-        if self.is_bare() {
+        if self.is_bare() && position.is_none() {
             return Ok(self.index.add_many(&items, times, cancel)?);
         }
         self.index.admit(times)?;
         let mut writer = self.index.batch(documents.len(), cancel)?;
+        begin(&self.index, &mut writer, position)?;
         let mut added = Added::from(writer.next_id());
         for (row, document) in documents.iter().enumerate() {
             writer.next(1)?;
@@ -150,7 +152,7 @@ impl<K: Method> Engine<K> {
             let id = self.put(&mut writer, document, key)?;
             added.push(id..id + 1);
         }
-        writer.keep()?;
+        end(&mut writer, position)?;
         Ok(added)
     }
 
@@ -211,7 +213,7 @@ impl<K: Method> Engine<K> {
         self.check_memory()?;
         // Held over the addition: who finds the document finds its key and text.
         let mut store = self.store.write();
-        let id = writer.add(Self::item(document)?)?;
+        let id = writer.add_beside(Self::item(document)?, || store.written(document, key))?;
         let is_alive = |id| self.index.has(id);
         store.add(id, document, key, is_alive);
         store.tend(1, is_alive);
@@ -251,4 +253,29 @@ impl<K: Method> Engine<K> {
         let answer = self.index.search(Self::item(document)?, how)?;
         Ok((answer.matches.iter().map(K::unverified).collect(), answer.truncated))
     }
+}
+
+/// A batch up to a position begins: it is refused before anything is changed where the position falls.
+pub(super) fn begin<K: Method>(
+    index: &Live<K>,
+    writer: &mut Writer<'_, K>,
+    position: Option<u64>,
+) -> Result<(), DedupError> {
+    let Some(given) = position else { return Ok(()) };
+    if let Some(before) = index.position().filter(|&before| given < before) {
+        return Err(IndexError::Position { given, before }.into());
+    }
+    writer.hold();
+    Ok(())
+}
+
+/// It ends: its changes are kept, the position in the same frame.
+pub(super) fn end<K: Method>(
+    writer: &mut Writer<'_, K>,
+    position: Option<u64>,
+) -> Result<(), DedupError> {
+    if let Some(position) = position {
+        writer.position(position)?;
+    }
+    Ok(writer.keep()?)
 }

@@ -13,7 +13,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use simhash_index::{IndexError, Live};
+use simhash_index::{IndexError, Live, durable};
+use simhash_store::directory::{Directory, Manifest};
 use simhash_store::{Access, Fields, FileError, Input, Section, saved};
 
 use super::engine::{Around, Engine};
@@ -83,17 +84,27 @@ impl Made {
 impl<K: Method> Engine<K> {
     /// Keys, texts and index as they are now, for saving: what is added or deleted after this call is not in it.
     pub(super) fn snapshot(&self, recipe: String, hashes: usize) -> Snapshot {
-        let Self { stored, verify, max_verifications, .. } = *self;
-        let made = Made { stored, verify, max_verifications, hashes };
-        let store = Arc::clone(&self.store);
-        let snapshot =
-            self.index.snapshot_with(move |is_alive| kept(&made, &store.read(), is_alive));
-        let access = stored.longest_text.map_or(Access::Usual, |_| Access::Private);
+        let snapshot = self.index.snapshot_with(self.beside(hashes));
+        let access = self.stored.longest_text.map_or(Access::Usual, |_| Access::Private);
         let write = move |to: To<'_>, cancel: &AtomicBool| match to {
             To::File(path) => snapshot.write_file((path, access), &recipe, cancel),
             To::Stream(out) => snapshot.write(out, &recipe, cancel),
+            To::Directory(directory) => {
+                durable::write_directory(directory, snapshot, &recipe, cancel)
+            }
         };
         Snapshot(Box::new(write))
+    }
+
+    /// What is kept beside the index, as it is written while other writers are kept out.
+    pub(super) fn beside(
+        &self,
+        hashes: usize,
+    ) -> impl Fn(&dyn Fn(u64) -> bool) -> Fields + Send + Sync + use<K> {
+        let Self { stored, verify, max_verifications, .. } = *self;
+        let made = Made { stored, verify, max_verifications, hashes };
+        let store = Arc::clone(&self.store);
+        move |is_alive| kept(&made, &store.read(), is_alive)
     }
 
     /// Reads what a [`Snapshot`] wrote. `around` says how documents are made, of what the file says of itself.
@@ -102,34 +113,33 @@ impl<K: Method> Engine<K> {
         recipe: &str,
         around: impl FnOnce(&K::Options, Made) -> Result<Around, DedupError>,
     ) -> Result<(Self, Made), DedupError> {
-        let mut refused = None;
-        let read = |input: &mut dyn Read, length| {
-            let input = Input::new(input, length);
-            let (index, mut kept) = Live::<K>::open_with(input, Some(recipe))?;
-            if kept.is_empty() {
-                return Err(kept.damaged("an index of another program").into());
-            }
-            let made = Made::read(&mut kept)?;
-            match around(index.options(), made) {
-                Ok(around) => {
-                    let engine = Self::new(index, around);
-                    engine.restore(&mut kept)?;
-                    Ok(Some((engine, made)))
-                }
-                Err(error) => {
-                    refused = Some(error);
-                    Ok(None)
-                }
-            }
+        let whole = |input: &mut dyn Read, length| {
+            Live::<K>::open_with(Input::new(input, length), Some(recipe))
         };
-        let opened: Result<_, IndexError> = match from {
+        let (read, path): (Result<_, IndexError>, _) = match from {
             Source::File(path, cancel) => {
-                saved::open(path, cancel, read).map_err(|error: IndexError| error.in_file(path))
+                (saved::open(path, cancel, whole), Some(path.to_owned()))
             }
-            Source::Stream(input) => read(input, None),
+            Source::Stream(input) => (whole(input, None), None),
+            Source::Directory(directory, manifest, cancel) => {
+                let path = directory.checkpoint(manifest.checkpoint);
+                (durable::read(directory, manifest, recipe, cancel), Some(path))
+            }
         };
-        let opened = opened?;
-        opened.ok_or_else(|| refused.unwrap_or(DedupError::Stopped))
+        let named = |error: IndexError| match &path {
+            Some(path) => error.in_file(path),
+            None => error,
+        };
+        let (index, mut kept) = read.map_err(named)?;
+        if kept.is_empty() {
+            let foreign = kept.damaged("an index of another program");
+            return Err(named(foreign.into()).into());
+        }
+        let made = Made::read(&mut kept).map_err(|error| named(error.into()))?;
+        let around = around(index.options(), made)?;
+        let engine = Self::new(index, around);
+        engine.restore(&mut kept).map_err(|error| named(error.into()))?;
+        Ok((engine, made))
     }
 
     fn restore(&self, kept: &mut Section) -> Result<(), FileError> {
@@ -174,12 +184,15 @@ impl<K: Method> Engine<K> {
 enum To<'a> {
     File(&'a Path),
     Stream(&'a mut dyn Write),
+    Directory(&'a Directory),
 }
 
 /// Where an index is read from.
 pub(super) enum Source<'a> {
     File(&'a Path, &'a AtomicBool),
     Stream(&'a mut dyn Read),
+    /// The checkpoint of a directory.
+    Directory(&'a Directory, &'a Manifest, &'a AtomicBool),
 }
 
 type Writing = Box<dyn FnOnce(To<'_>, &AtomicBool) -> Result<(), IndexError> + Send>;
@@ -201,6 +214,23 @@ impl Snapshot {
     /// [`FileError::Write`], [`IndexError::Cancelled`]; [`IndexError::Merge`] if merging has failed.
     pub fn write_file(self, path: &Path, cancel: &AtomicBool) -> Result<(), DedupError> {
         Ok((self.0)(To::File(path), cancel)?)
+    }
+
+    /// Writes it to a directory, which is made, or is empty: an index that [`LiveIndex::open_directory`](super::LiveIndex::open_directory)
+    /// opens.
+    ///
+    /// # Errors
+    /// As [`Snapshot::write_file`]; where the directory holds something else.
+    pub fn write_directory(self, path: &Path, cancel: &AtomicBool) -> Result<(), DedupError> {
+        let (directory, there) = Directory::claim(path, true).map_err(IndexError::from)?;
+        if there.is_some() {
+            let taken = std::io::Error::new(
+                std::io::ErrorKind::AlreadyExists,
+                "it holds an index already; name a folder that does not exist yet",
+            );
+            return Err(IndexError::from(FileError::unwritable(taken).in_file(path)).into());
+        }
+        Ok((self.0)(To::Directory(&directory), cancel)?)
     }
 
     /// Writes it to a stream.

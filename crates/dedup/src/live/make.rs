@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use simhash_index::bands::{BandIndex, BandOptions, BandPlan, Signatures};
 use simhash_index::exact::{ExactIndex, ExactOptions};
-use simhash_index::sentences::{Common, Durability, SentenceIndex, SentenceOptions, StoreOptions};
+use simhash_index::sentences::{Common, SentenceIndex, SentenceOptions};
 use simhash_index::{Index, IndexError, IndexOptions, PlanChoice};
 use simhash_sketch::minhash::{MinHashOptions, MinHasher};
 use simhash_sketch::sentences::SentenceSketcher;
@@ -89,7 +89,7 @@ impl LiveIndex {
                 Any::Exact(Engine::new(ExactIndex::new(&how)?, around))
             }
         };
-        Ok(Self { options, any })
+        Ok(Self::of(options, any))
     }
 
     /// Reads the file that [`Snapshot::write_file`](super::Snapshot::write_file) wrote. Method, fingerprinter, scheme, seed, shortest sentence and its hash must be
@@ -113,7 +113,7 @@ impl LiveIndex {
         Self::read(Source::Stream(input), options)
     }
 
-    fn read(from: Source<'_>, options: &LiveOptions) -> Result<Self, DedupError> {
+    pub(super) fn read(from: Source<'_>, options: &LiveOptions) -> Result<Self, DedupError> {
         let mut options = options.clone();
         let by = Fingerprinter::new(&options.fingerprinter)?;
         let recipe = options.recipe(&by);
@@ -170,39 +170,13 @@ impl LiveIndex {
         options.verify = made.verify;
         options.max_verifications = made.max_verifications;
         options.window = window;
-        Ok(Self { options, any })
-    }
-
-    /// Opens the logged file of an index of sentences without keys and texts, or makes both: from now on every change is
-    /// written to it before its call returns ([`SentenceIndex::open_log`]). Options of a file that is there are its own; `log` has those of
-    /// a new one but for what `options` says.
-    ///
-    /// # Errors
-    /// [`FileError`]s in [`DedupError::Index`]; [`DedupError::Option`] for another method or for
-    /// options that keep something else.
-    pub fn open_log(
-        path: &Path,
-        options: &LiveOptions,
-        durability: Durability,
-    ) -> Result<Self, DedupError> {
-        let empty = Self::new(options)?;
-        let mut options = empty.options;
-        let Any::Sentences(engine) = empty.any else { return Err(not_logged("of sentences")) };
-        if options.stored != Stored::NOTHING || options.verify.is_some() {
-            return Err(not_logged("without keys, texts and verification"));
-        }
-        let by = engine.preparer.fingerprinter().clone();
-        let recipe = options.sentences().to_string();
-        let mut log = StoreOptions::new(*engine.index.options(), recipe);
-        log.durability = durability;
-        let index = SentenceIndex::open_log(path, &log)?;
-        Ok(Self::around_sentences(index, &mut options, by))
+        Ok(Self::of(options, any))
     }
 
     /// An index of sentences whose changes somebody else keeps, see [`SentenceIndex::kept_elsewhere`].
     ///
     /// # Errors
-    /// As [`LiveIndex::open_log`].
+    /// [`FileError`]s in [`DedupError::Index`]; [`DedupError::Option`] for another method or for options that keep something else.
     pub fn kept_elsewhere(
         options: &LiveOptions,
         whole: Option<Vec<u8>>,
@@ -231,7 +205,7 @@ impl LiveIndex {
         options.window = own.window;
         let sketcher = Sketcher::Sentences(options.sentences());
         let around = options.around(by, sketcher, options.made());
-        Self { options: options.clone(), any: Any::Sentences(Engine::new(index, around)) }
+        Self::of(options.clone(), Any::Sentences(Engine::new(index, around)))
     }
 }
 

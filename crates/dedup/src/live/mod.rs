@@ -17,8 +17,21 @@
 //!   caller finds the text and asks again; what came meanwhile is then seen.
 //! - **Short texts**, with too few features for the method, match equal texts only; empty ones nothing.
 
+/// The same work whatever the method.
+macro_rules! each {
+    ($any:expr, $engine:ident => $work:expr) => {
+        match $any {
+            Any::SimHash($engine) => $work,
+            Any::MinHash($engine) => $work,
+            Any::Sentences($engine) => $work,
+            Any::Exact($engine) => $work,
+        }
+    };
+}
+
 mod check;
 mod compare;
+mod directory;
 mod document;
 mod engine;
 mod groups;
@@ -41,6 +54,7 @@ use simhash_index::sentences::{SentenceIndex, SentenceMap};
 use simhash_index::{AddOptions, Added, Answer, Hamming, Index, OnDuplicate, Union, Window};
 use simhash_sketch::{Fingerprinter, Scratch};
 
+pub use self::directory::OpenOptions;
 pub use self::document::{Checked, Document, Near, Room, Search, Step, Texts};
 use self::engine::Engine;
 pub use self::image::Snapshot;
@@ -69,6 +83,8 @@ pub struct LiveStats {
 #[derive(Debug)]
 pub struct LiveIndex {
     options: LiveOptions,
+    /// Dropped before the index, at which its keeper looks.
+    directory: Option<directory::Held>,
     any: Any,
 }
 
@@ -80,19 +96,11 @@ enum Any {
     Exact(Engine<Equal>),
 }
 
-/// The same work whatever the method.
-macro_rules! each {
-    ($any:expr, $engine:ident => $work:expr) => {
-        match $any {
-            Any::SimHash($engine) => $work,
-            Any::MinHash($engine) => $work,
-            Any::Sentences($engine) => $work,
-            Any::Exact($engine) => $work,
-        }
-    };
-}
-
 impl LiveIndex {
+    fn of(options: LiveOptions, any: Any) -> Self {
+        Self { options, directory: None, any }
+    }
+
     /// The options, with what was left out.
     pub fn options(&self) -> &LiveOptions {
         &self.options
@@ -133,7 +141,9 @@ impl LiveIndex {
         key: Option<&str>,
         at: Option<u64>,
     ) -> Result<u64, DedupError> {
-        each!(&self.any, engine => engine.add(document, key, at))
+        let id = each!(&self.any, engine => engine.add(document, key, at))?;
+        self.committed()?;
+        Ok(id)
     }
 
     /// Adds documents in order; other calls may come between two of them, other batches do not. `keys` and `times` have one
@@ -149,7 +159,27 @@ impl LiveIndex {
         times: &[u64],
         cancel: &AtomicBool,
     ) -> Result<Added, DedupError> {
-        each!(&self.any, engine => engine.add_many(documents, keys, times, cancel))
+        self.add_many_to(None, documents, keys, times, cancel)
+    }
+
+    /// [`LiveIndex::add_many`], and how far the caller has come with it: [`LiveIndex::position`] from now on, kept in the same commit
+    /// as the end of the batch.
+    ///
+    /// # Errors
+    /// As [`LiveIndex::add_many`]; [`IndexError::Position`](simhash_index::IndexError::Position) where it falls, and nothing was added.
+    pub fn add_many_to(
+        &self,
+        position: Option<u64>,
+        documents: &[Document],
+        keys: &[Option<String>],
+        times: &[u64],
+        cancel: &AtomicBool,
+    ) -> Result<Added, DedupError> {
+        let added = each!(&self.any, engine => {
+            engine.add_many(documents, keys, times, position, cancel)
+        })?;
+        self.committed()?;
+        Ok(added)
     }
 
     /// All live documents that are near: verified ones by similarity, then others in the order of the method.
@@ -185,7 +215,9 @@ impl LiveIndex {
         how: AddOptions,
         texts: impl Fn(u64) -> Texts<'a>,
     ) -> Result<Step, DedupError> {
-        each!(&self.any, engine => engine.check_and_add(document, key, how, &texts))
+        let step = each!(&self.any, engine => engine.check_and_add(document, key, how, &texts))?;
+        self.committed()?;
+        Ok(step)
     }
 
     /// As if [`LiveIndex::check_and_add`] were called for every document in order; other calls may come between two of them,
@@ -203,9 +235,29 @@ impl LiveIndex {
         threads: usize,
         cancel: &AtomicBool,
     ) -> Result<Vec<Checked>, DedupError> {
-        each!(&self.any, engine => {
-            engine.check_and_add_many(documents, keys, times, on_duplicate, threads, cancel)
-        })
+        let run = (threads, cancel);
+        self.check_and_add_many_to(None, documents, keys, times, on_duplicate, run)
+    }
+
+    /// [`LiveIndex::check_and_add_many`], and how far the caller has come with it, as [`LiveIndex::add_many_to`]; `run` is the most
+    /// tasks and the flag.
+    ///
+    /// # Errors
+    /// As [`LiveIndex::add_many_to`].
+    pub fn check_and_add_many_to(
+        &self,
+        position: Option<u64>,
+        documents: &[Document],
+        keys: &[Option<String>],
+        times: &[u64],
+        on_duplicate: OnDuplicate,
+        run: (usize, &AtomicBool),
+    ) -> Result<Vec<Checked>, DedupError> {
+        let checked = each!(&self.any, engine => {
+            engine.check_and_add_many(documents, keys, times, on_duplicate, position, run)
+        })?;
+        self.committed()?;
+        Ok(checked)
     }
 
     /// Takes an id away; false if it was not alive.
@@ -213,7 +265,9 @@ impl LiveIndex {
     /// # Errors
     /// Those of a log.
     pub fn delete(&self, id: u64) -> Result<bool, DedupError> {
-        each!(&self.any, engine => engine.delete(id))
+        let deleted = each!(&self.any, engine => engine.delete(id))?;
+        self.committed()?;
+        Ok(deleted)
     }
 
     /// Takes every document away that is older than `before`; how many they were.
@@ -221,7 +275,9 @@ impl LiveIndex {
     /// # Errors
     /// [`IndexError::NoWindow`](simhash_index::IndexError::NoWindow).
     pub fn expire(&self, before: u64) -> Result<u64, DedupError> {
-        each!(&self.any, engine => engine.expire(before))
+        let gone = each!(&self.any, engine => engine.expire(before))?;
+        self.committed()?;
+        Ok(gone)
     }
 
     /// Whether this id is alive.
@@ -336,10 +392,7 @@ impl LiveIndex {
     /// [`Live::snapshot`](simhash_index::Live::snapshot).
     pub fn snapshot(&self) -> Snapshot {
         let recipe = self.options.recipe(self.fingerprinter());
-        let hashes = match &self.options.method {
-            LiveMethod::MinHash { minhash, .. } => minhash.hashes,
-            _ => 0,
-        };
+        let hashes = self.options.hashes();
         each!(&self.any, engine => engine.snapshot(recipe, hashes))
     }
 }

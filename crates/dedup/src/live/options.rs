@@ -45,6 +45,16 @@ impl Default for LiveOptions {
     }
 }
 
+impl LiveOptions {
+    /// Positions of a signature; 0 for other methods.
+    pub(super) fn hashes(&self) -> usize {
+        match &self.method {
+            LiveMethod::MinHash { minhash, .. } => minhash.hashes,
+            _ => 0,
+        }
+    }
+}
+
 /// How candidates are confirmed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Verify {

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use ahash::AHashMap;
+use simhash_store::{FileError, Section};
 use simhash_text::feature;
 
 use super::document::{Document, Sketch};
@@ -62,6 +63,65 @@ impl Store {
         {
             self.add_long(id, item, is_alive);
         }
+    }
+
+    /// What is kept of a new document, as it is written down; nothing where nothing is.
+    ///
+    /// ```text
+    /// length of the key u32  length of the text u32  positions u32  key  text  positions u32 …
+    /// ```
+    pub(super) fn written(&self, document: &Document, key: Option<&str>) -> Vec<u8> {
+        let key = key.filter(|_| self.keys.is_some()).unwrap_or_default();
+        let (mut text, mut positions) = ("", &[][..]);
+        if let (true, Some(own)) = (self.texts.is_some(), &document.text) {
+            if own.len() <= self.longest_text {
+                text = own;
+            } else if let Sketch::MinHash(item) = &document.item {
+                positions = item;
+            }
+        }
+        if key.is_empty() && text.is_empty() && positions.is_empty() {
+            return Vec::new();
+        }
+        let lengths = [key.len(), text.len(), positions.len()];
+        let mut out = Vec::with_capacity(12 + key.len() + text.len() + positions.len() * 4);
+        out.extend(lengths.iter().flat_map(|&length| (length as u32).to_le_bytes()));
+        out.extend(key.bytes().chain(text.bytes()));
+        out.extend(positions.iter().flat_map(|position| position.to_le_bytes()));
+        out
+    }
+
+    /// What [`Store::written`] has written of a document that is added again.
+    pub(super) fn add_written(
+        &mut self,
+        id: u64,
+        bytes: &[u8],
+        is_alive: impl Fn(u64) -> bool,
+    ) -> Result<(), FileError> {
+        let mut kept = Section::new(bytes.to_vec(), 0);
+        let [key, text, positions] = [kept.half()?, kept.half()?, kept.half()?];
+        if (key > 0 && self.keys.is_none())
+            || text as usize > self.longest_text
+            || (text > 0 || positions > 0) && self.texts.is_none()
+        {
+            return Err(kept.damaged("a key or text that the index does not keep"));
+        }
+        let key = kept.text_of(key.into())?;
+        if let Some(keys) = self.keys.as_mut().filter(|_| !key.is_empty()) {
+            keys.add(id, key, &is_alive);
+        }
+        let text = kept.text_of(text.into())?;
+        if !text.is_empty() {
+            self.add_text(id, text);
+        }
+        let positions = kept.bytes(u64::from(positions) * 4)?.as_chunks().0;
+        let positions: Vec<u32> = positions.iter().copied().map(u32::from_le_bytes).collect();
+        kept.end()?;
+        if !positions.is_empty() {
+            self.add_long(id, &positions, &is_alive);
+        }
+        self.tend(1, is_alive);
+        Ok(())
     }
 
     pub(super) fn add_text(&mut self, id: u64, text: &str) {

@@ -1,0 +1,224 @@
+//! A live index in a directory: made or opened, flushed, written as a checkpoint, followed.
+//!
+//! Keys and texts are written down with their documents, in the same frame; see [`simhash_index::durable`].
+
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use parking_lot::Mutex;
+use simhash_index::durable::{self, DurableOptions, DurableStats, Follower};
+use simhash_index::live::Kept;
+use simhash_index::IndexError;
+use simhash_store::FileError;
+use simhash_store::directory::{Directory, Manifest};
+
+use super::engine::Engine;
+use super::image::Source;
+use super::kind::Method;
+use super::{Any, LiveIndex, LiveOptions};
+use crate::error::DedupError;
+
+/// How often a checkpoint that its writer replaces meanwhile is tried.
+const TRIES: u32 = 64;
+
+/// How a directory is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OpenOptions {
+    /// Whether an index is made where there is none. Default true.
+    pub create: bool,
+    /// Whether it is only read: another process may write to it meanwhile. Default false.
+    pub read_only: bool,
+    /// When a change counts as kept.
+    pub durable: DurableOptions,
+}
+
+impl Default for OpenOptions {
+    fn default() -> Self {
+        Self { create: true, read_only: false, durable: DurableOptions::default() }
+    }
+}
+
+/// The directory of an index.
+#[derive(Debug)]
+pub(super) enum Held {
+    /// Changes go there.
+    Kept(durable::Kept),
+    /// Another process writes there.
+    Followed(Mutex<Follower>),
+}
+
+impl<K: Method> Engine<K> {
+    /// Takes what was kept of documents back.
+    fn take(&self, kept: Kept<'_>) -> Result<(), FileError> {
+        let is_alive = |id| self.index.has(id);
+        match kept {
+            Kept::Beside(id, bytes) => self.store.write().add_written(id, bytes, is_alive),
+            Kept::Deleted(_) => {
+                self.store.write().tend(1, is_alive);
+                Ok(())
+            }
+            Kept::Note(_) => Err(FileError::damaged(0, "a note that nobody has left")),
+        }
+    }
+
+    fn create(
+        &self,
+        directory: Directory,
+        (recipe, hashes): (&str, usize),
+        how: DurableOptions,
+    ) -> Result<Held, IndexError> {
+        let beside = self.beside(hashes);
+        durable::create(&self.index, directory, recipe, beside, how).map(Held::Kept)
+    }
+
+    fn go_on(
+        &self,
+        (directory, manifest): (Directory, Manifest),
+        (recipe, hashes): (&str, usize),
+        how: DurableOptions,
+    ) -> Result<Held, IndexError> {
+        let (index, mut take) = (&self.index, |kept: Kept<'_>| self.take(kept));
+        let logs = durable::replay(index, &directory, &manifest, &mut take)?;
+        let beside = self.beside(hashes);
+        durable::start(index, directory, manifest, logs, recipe, beside, how).map(Held::Kept)
+    }
+
+    fn follow(
+        &self,
+        (directory, manifest): (Directory, Manifest),
+    ) -> Result<Option<Held>, IndexError> {
+        let mut take = |kept: Kept<'_>| self.take(kept);
+        let follower = Follower::follow(&self.index, directory, manifest, &mut take)?;
+        Ok(follower.map(|follower| Held::Followed(Mutex::new(follower))))
+    }
+}
+
+impl LiveIndex {
+    /// Opens the index of a directory, or makes both. Of one that is there method, fingerprinter, scheme, seed, shortest sentence
+    /// and its hash must be those that it was made with; all else comes from the directory ([`LiveIndex::options`]), but for the
+    /// bound of memory.
+    ///
+    /// # Errors
+    /// [`FileError`]s in [`DedupError::Index`], [`FileError::Locked`] where another process writes to it; [`DedupError::Cancelled`].
+    pub fn open_directory(
+        path: &Path,
+        options: &LiveOptions,
+        how: OpenOptions,
+        cancel: &AtomicBool,
+    ) -> Result<Self, DedupError> {
+        if how.read_only {
+            return Self::follow_directory(path, options, cancel);
+        }
+        let claimed = Directory::claim(path, how.create).map_err(IndexError::from)?;
+        let mut live = match &claimed {
+            (_, None) => Self::new(options)?,
+            (directory, Some(manifest)) => {
+                Self::read(Source::Directory(directory, manifest, cancel), options)?
+            }
+        };
+        let (recipe, hashes) = (live.options.recipe(live.fingerprinter()), live.options.hashes());
+        let made = (recipe.as_str(), hashes);
+        let held = match claimed {
+            (directory, None) => {
+                each!(&live.any, engine => engine.create(directory, made, how.durable))
+            }
+            (directory, Some(manifest)) => {
+                each!(&live.any, engine => engine.go_on((directory, manifest), made, how.durable))
+            }
+        };
+        live.directory = Some(held?);
+        Ok(live)
+    }
+
+    fn follow_directory(
+        path: &Path,
+        options: &LiveOptions,
+        cancel: &AtomicBool,
+    ) -> Result<Self, DedupError> {
+        let mut gone = None;
+        for _ in 0..TRIES {
+            let (directory, manifest) = Directory::look(path).map_err(IndexError::from)?;
+            let mut live = match Self::read(Source::Directory(&directory, &manifest, cancel), options)
+            {
+                Ok(live) => live,
+                // The writer has written a newer one meanwhile, unless it is missing for good.
+                Err(error) if directory.manifest().ok().flatten().as_ref() != Some(&manifest) => {
+                    gone = Some(error);
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
+            let held = each!(&live.any, engine => engine.follow((directory, manifest)))?;
+            if let Some(held) = held {
+                live.directory = Some(held);
+                return Ok(live);
+            }
+        }
+        Err(gone.unwrap_or(DedupError::Stopped))
+    }
+
+    /// Of an index that was opened for reading: makes what its writer has changed since visible. False: the writer has gone on so
+    /// far that the directory has to be opened again.
+    ///
+    /// # Errors
+    /// [`FileError`]s in [`DedupError::Index`].
+    pub fn refresh(&self) -> Result<bool, DedupError> {
+        let Some(Held::Followed(follower)) = &self.directory else { return Ok(true) };
+        let mut follower = follower.lock();
+        Ok(each!(&self.any, engine => {
+            follower.refresh(&engine.index, &mut |kept| engine.take(kept))
+        })?)
+    }
+
+    /// The directory to which changes go.
+    fn kept(&self) -> Option<&durable::Kept> {
+        match &self.directory {
+            Some(Held::Kept(kept)) => Some(kept),
+            _ => None,
+        }
+    }
+
+    /// Whether a change has to wait for the disk before its answer counts.
+    pub fn waits(&self) -> bool {
+        self.kept().is_some_and(durable::Kept::waits)
+    }
+
+    /// Waits until what was changed is as durable as was promised.
+    pub(super) fn committed(&self) -> Result<(), DedupError> {
+        Ok(self.kept().map_or(Ok(()), durable::Kept::committed)?)
+    }
+
+    /// Waits until the disk has all that was changed before the call. Without a directory nothing happens.
+    ///
+    /// # Errors
+    /// [`FileError::Write`] in [`DedupError::Index`]: no further change is made.
+    pub fn flush(&self) -> Result<(), DedupError> {
+        Ok(self.kept().map_or(Ok(()), durable::Kept::flush)?)
+    }
+
+    /// Writes the directory's checkpoint now and waits for it: what has left takes no space from then on.
+    ///
+    /// # Errors
+    /// [`FileError::Write`] in [`DedupError::Index`], after which changes go on; [`DedupError::Cancelled`].
+    pub fn checkpoint(&self, cancel: &AtomicBool) -> Result<(), DedupError> {
+        Ok(self.kept().map_or(Ok(()), |kept| kept.checkpoint(cancel))?)
+    }
+
+    /// Flushes everything and lets go of the directory; changes are refused from now on. Without a directory nothing happens.
+    ///
+    /// # Errors
+    /// As [`LiveIndex::flush`].
+    pub fn close(&self) -> Result<(), DedupError> {
+        Ok(self.kept().map_or(Ok(()), durable::Kept::close)?)
+    }
+
+    /// What there is on the disk; none without a directory. O(1).
+    pub fn durable_stats(&self) -> Option<DurableStats> {
+        self.kept().map(durable::Kept::stats)
+    }
+
+    /// How far the caller has come, by what it said with its batches; none: it never said.
+    pub fn position(&self) -> Option<u64> {
+        each!(&self.any, engine => engine.index.position())
+    }
+}
