@@ -220,7 +220,7 @@ impl<K: Whole> Keeper<K> {
         let bytes = fs::metadata(&path).map_or(0, |about| about.len());
         journal.forget_older(bytes);
         // What cannot be removed now is removed by the next opener.
-        let _ = directory.sweep(Some(&after));
+        let _ = directory.sweep(&after);
         Ok(())
     }
 }

@@ -28,7 +28,7 @@ pub fn create<K: Whole>(
     beside: impl Fn(&dyn Fn(u64) -> bool) -> Fields + Send + Sync + 'static,
     options: DurableOptions,
 ) -> Result<Kept, IndexError> {
-    let manifest = directory.begin();
+    let manifest = directory.begin()?;
     let kept = Arc::new(beside);
     let asked = Arc::clone(&kept);
     let snapshot = live.snapshot_with(move |is_alive| asked(is_alive));
@@ -48,7 +48,7 @@ pub fn write_directory<K: Whole>(
     recipe: &str,
     cancel: &AtomicBool,
 ) -> Result<(), IndexError> {
-    let manifest = directory.begin();
+    let manifest = directory.begin()?;
     write(directory, &manifest, snapshot, recipe, cancel)?.close()?;
     Ok(())
 }
@@ -198,7 +198,7 @@ pub fn start<K: Whole>(
     let own = Manifest { logs: manifest.logs[..count].to_vec(), ..manifest };
     if count < manifest.logs.len() {
         directory.publish(&own)?;
-        let swept = directory.sweep(Some(&own));
+        let swept = directory.sweep(&own);
         swept.map_err(|error| FileError::unwritable(error).in_file(directory.path()))?;
     }
     start_with(live, directory, own, read, recipe, Arc::new(beside), options)

@@ -5,6 +5,7 @@
 //! FILE  identity u64 u64  number of the checkpoint u64  numbers of the logs since it: count u64, each u64, ascending
 //! END!
 //! ```
+//! The first one of a directory names no checkpoint (0) and no log: the index is being made.
 
 use std::io::Read;
 
@@ -43,6 +44,11 @@ pub struct Manifest {
 }
 
 impl Manifest {
+    /// Whether the index is still being made.
+    pub(super) fn is_begun(&self) -> bool {
+        self.checkpoint == 0
+    }
+
     pub(super) fn write(&self, out: &mut dyn std::io::Write) -> Result<(), FileError> {
         let mut out = Output::begin(out, KIND, "", &Fields::default())?;
         let mut fields = Fields::default();
@@ -60,7 +66,7 @@ impl Manifest {
         let mut fields: Section = input.frame(FILES)?;
         let identity = Identity([fields.number()?, fields.number()?]);
         let (checkpoint, logs) = (fields.number()?, fields.numbers()?);
-        if logs.is_empty() || !logs.is_sorted_by(|one, next| one < next) {
+        if logs.is_empty() != (checkpoint == 0) || !logs.is_sorted_by(|one, next| one < next) {
             return Err(fields.damaged(format!("logs {logs:?}")));
         }
         fields.end()?;

@@ -63,24 +63,23 @@ impl Directory {
             Err(error) => return Err(FileError::unreadable(error).in_file(path)),
         }
         let mut held = Self { path: path.to_owned(), lock: Mutex::default() };
-        let there = held.manifest()?;
-        if there.is_none() && !create {
-            return Err(not_one(path, "it holds no index"));
-        }
-        if there.is_none() {
-            held.check_empty()?;
+        match held.manifest()? {
+            Some(_) => {}
+            None if create => held.check_empty()?,
+            None => return Err(not_one(path, "it holds no index")),
         }
         held.lock = Mutex::new(Some(held.take_lock()?));
         // Another process may have made the index before this one had the lock.
-        let manifest = held.manifest()?;
-        match &manifest {
-            Some(manifest) => held.sweep(Some(manifest)).map_err(unnamed)?,
+        match held.manifest()? {
+            Some(manifest) => {
+                held.sweep(&manifest).map_err(unnamed)?;
+                Ok((held, Some(manifest).filter(|manifest| !manifest.is_begun())))
+            }
             None => {
                 held.check_empty()?;
-                held.sweep(None).map_err(unnamed)?;
+                Ok((held, None))
             }
         }
-        Ok((held, manifest))
     }
 
     /// Looks at a directory that another process may be writing to.
@@ -94,7 +93,8 @@ impl Directory {
             Err(error) => return Err(FileError::unreadable(error).in_file(path)),
         }
         let looked = Self { path: path.to_owned(), lock: Mutex::default() };
-        let manifest = looked.manifest()?.ok_or_else(|| not_one(path, "it holds no index"))?;
+        let manifest = looked.manifest()?.filter(|manifest| !manifest.is_begun());
+        let manifest = manifest.ok_or_else(|| not_one(path, "it holds no index"))?;
         Ok((looked, manifest))
     }
 
@@ -112,9 +112,15 @@ impl Directory {
         &self.path
     }
 
-    /// A manifest of a new index.
-    pub fn begin(&self) -> Manifest {
-        Manifest { identity: Identity::random(), checkpoint: 1, logs: vec![1] }
+    /// A new index: the manifest to be published once its files are there. Until then the directory says that it is being made,
+    /// so that files without a manifest are never taken for the leavings of that.
+    ///
+    /// # Errors
+    /// [`FileError::Write`].
+    pub fn begin(&self) -> Result<Manifest, FileError> {
+        let identity = Identity::random();
+        self.publish(&Manifest { identity, checkpoint: 0, logs: Vec::new() })?;
+        Ok(Manifest { identity, checkpoint: 1, logs: vec![1] })
     }
 
     /// Where a checkpoint lies.
@@ -160,13 +166,13 @@ impl Directory {
     ///
     /// # Errors
     /// Those of the system.
-    pub fn sweep(&self, manifest: Option<&Manifest>) -> io::Result<()> {
+    pub fn sweep(&self, manifest: &Manifest) -> io::Result<()> {
         for entry in fs::read_dir(&self.path)? {
             let entry = entry?;
             let name = entry.file_name();
             let counts = match number(&name.to_string_lossy()) {
-                Some((CHECKPOINT, number)) => manifest.is_some_and(|of| of.checkpoint == number),
-                Some((_, number)) => manifest.is_some_and(|of| of.logs.contains(&number)),
+                Some((CHECKPOINT, number)) => manifest.checkpoint == number,
+                Some((_, number)) => manifest.logs.contains(&number),
                 None => continue,
             };
             if !counts {
@@ -179,15 +185,18 @@ impl Directory {
         Ok(())
     }
 
-    /// That a new index is made of an empty folder, or of what was left of making one.
+    /// That a new index is made in an empty folder. A draft of a manifest was left by a process that was killed.
     fn check_empty(&self) -> Result<(), FileError> {
         let unreadable = |error| FileError::unreadable(error).in_file(&self.path);
         for entry in fs::read_dir(&self.path).map_err(unreadable)? {
             let name = entry.map_err(unreadable)?.file_name();
             let name = name.to_string_lossy();
-            let draft = name.starts_with(&format!(".{MANIFEST}."));
-            let draft = draft || name.starts_with(&format!(".{CHECKPOINT}"));
-            if number(&name).is_none() && name != LOCK && !draft && !name.starts_with(&format!(".{LOG}")) {
+            if number(&name).is_some() {
+                let path = self.path.join(MANIFEST);
+                let reason = format!("it is not there, but {name} is: restore it, or name another folder");
+                return Err(not_one(&path, &reason));
+            }
+            if name != LOCK && !name.starts_with(&format!(".{MANIFEST}.")) {
                 let reason = format!("it holds no index, and other files ({name}); name a folder of its own");
                 return Err(not_one(&self.path, &reason));
             }

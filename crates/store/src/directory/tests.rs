@@ -22,7 +22,8 @@ fn a_directory_is_had_by_one_writer_who_is_named() {
         other => panic!("{other}"),
     }
     assert!(Directory::look(&path).is_err(), "nothing has been published");
-    let first = held.begin();
+    let first = held.begin().unwrap();
+    assert!(Directory::look(&path).is_err(), "it is being made");
     held.publish(&first).unwrap();
     assert_eq!(Directory::look(&path).unwrap().1, first);
     drop(held);
@@ -34,7 +35,7 @@ fn what_no_manifest_names_is_removed_and_what_is_not_ours_stays() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("index");
     let (held, _) = Directory::claim(&path, true).unwrap();
-    let manifest = Manifest { checkpoint: 3, logs: vec![3, 4], ..held.begin() };
+    let manifest = Manifest { checkpoint: 3, logs: vec![3, 4], ..held.begin().unwrap() };
     held.publish(&manifest).unwrap();
     for number in 1..6 {
         fs::write(held.checkpoint(number), "").unwrap();
@@ -65,14 +66,20 @@ fn what_is_no_index_is_refused_and_left_as_it_is() {
     refused(path, false, "it holds no index");
     refused(path, true, "other files (file)");
     assert_eq!(names(path), ["file"]);
-    // What was left of making one is not in the way.
+    // What was left of making one is not in the way; what has lost its manifest is not lost.
     let left = path.join("left");
-    fs::create_dir(&left).unwrap();
-    for name in ["checkpoint-0000000001", "log-0000000001", "LOCK"] {
+    let (held, _) = Directory::claim(&left, true).unwrap();
+    held.begin().unwrap();
+    for name in ["checkpoint-0000000001", "log-0000000001"] {
         fs::write(left.join(name), "").unwrap();
     }
-    assert_eq!(Directory::claim(&left, true).unwrap().1, None);
-    assert_eq!(names(&left), ["LOCK"]);
+    drop(held);
+    drop(Directory::claim(&left, true).unwrap());
+    assert_eq!(names(&left), ["LOCK", "MANIFEST"]);
+    fs::write(left.join("log-0000000001"), "").unwrap();
+    fs::remove_file(left.join(MANIFEST)).unwrap();
+    refused(&left, true, "MANIFEST: it is not there");
+    assert_eq!(names(&left), ["LOCK", "log-0000000001"]);
 }
 
 #[test]
@@ -80,7 +87,7 @@ fn every_flip_and_cut_of_a_manifest_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("index");
     let (held, _) = Directory::claim(&path, true).unwrap();
-    held.publish(&held.begin()).unwrap();
+    held.publish(&held.begin().unwrap()).unwrap();
     let file = path.join(MANIFEST);
     let sound = fs::read(&file).unwrap();
     for at in 0..sound.len() {
@@ -98,7 +105,7 @@ fn every_flip_and_cut_of_a_manifest_is_named() {
 fn a_file_of_another_place_or_index_is_told() {
     let folder = tempfile::tempdir().unwrap();
     let (held, _) = Directory::claim(&folder.path().join("index"), true).unwrap();
-    let (one, other) = (held.begin(), held.begin());
+    let (one, other) = (held.begin().unwrap(), held.begin().unwrap());
     let said = |manifest: &Manifest, number| Section::new(manifest.mark(number).0, 0);
     one.check(&mut said(&one, 7), 7).unwrap();
     let error = |said: &mut Section| one.check(said, 7).unwrap_err().to_string();
@@ -113,7 +120,7 @@ fn files_and_folder_are_for_their_owner_only() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("index");
     let (held, _) = Directory::claim(&path, true).unwrap();
-    held.publish(&held.begin()).unwrap();
+    held.publish(&held.begin().unwrap()).unwrap();
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&path), 0o700);
     assert_eq!([LOCK, MANIFEST].map(|name| mode(&path.join(name))), [0o600; 2]);

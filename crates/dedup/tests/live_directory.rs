@@ -1,0 +1,351 @@
+//! A live index in a directory: what was answered is there after kill -9, damage is named, and who reads follows who writes.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use simhash_dedup::DedupError;
+use simhash_dedup::live::{Document, LiveIndex, LiveOptions, OpenOptions, Search, Stored};
+use simhash_index::durable::{Durability, DurableOptions};
+use simhash_index::{IndexError, OnDuplicate, Window};
+use simhash_store::FileError;
+
+mod model;
+
+use model::{NEVER, code, document, methods, options};
+
+fn given(method: &str, window: bool) -> LiveOptions {
+    let window = window.then_some(Window { max_age: None, max_count: Some(60) });
+    // Some texts are longer than what is stored.
+    let stored = Stored { keys: true, longest_text: Some(120) };
+    LiveOptions { stored, window, ..options(method) }
+}
+
+fn how(durability: Durability, checkpoint_bytes: u64) -> OpenOptions {
+    let mut durable = DurableOptions::default();
+    (durable.durability, durable.checkpoint_bytes) = (durability, checkpoint_bytes);
+    OpenOptions { durable, ..OpenOptions::default() }
+}
+
+fn open(path: &Path, options: &LiveOptions, how: OpenOptions) -> Result<LiveIndex, DedupError> {
+    LiveIndex::open_directory(path, options, how, &NEVER)
+}
+
+/// The documents of a step: near copies of a few texts, some long, some short, some equal.
+fn documents(index: &LiveIndex, step: u64) -> (Vec<Document>, Vec<Option<String>>) {
+    (0..1 + step % 5)
+        .map(|row| {
+            let number = step * 7 + row;
+            let text = match number % 9 {
+                0 => "短".to_owned(),
+                1 => String::new(),
+                2 => code(number as usize % 5, 60),
+                3 => format!("{}改", code(number as usize % 40, 14)),
+                _ => code(number as usize % 40, 14),
+            };
+            let key = (number % 3 > 0).then(|| format!("键{}", number % 50));
+            (document(index, &text), key)
+        })
+        .unzip()
+}
+
+/// The first part of a step, which has no position.
+fn delete(index: &LiveIndex, step: u64) {
+    if step.is_multiple_of(3) {
+        index.delete(step % (index.next_id() + 1)).unwrap();
+    }
+}
+
+/// The second part: a batch up to this position.
+fn add(index: &LiveIndex, step: u64) {
+    let (documents, keys) = documents(index, step);
+    let times: Vec<u64> = index.window().map(|_| vec![step; documents.len()]).unwrap_or_default();
+    if step.is_multiple_of(4) {
+        index.add_many_to(Some(step), &documents, &keys, &times, &NEVER).unwrap();
+        return;
+    }
+    let on_duplicate = [OnDuplicate::Skip, OnDuplicate::Touch, OnDuplicate::Add][step as usize % 3];
+    let run = (1, &NEVER);
+    index.check_and_add_many_to(Some(step), &documents, &keys, &times, on_duplicate, run).unwrap();
+}
+
+/// All that can be asked of an index.
+fn all(index: &LiveIndex) -> String {
+    let mut found = format!("{} {} {:?}\n", index.len(), index.next_id(), index.position());
+    for id in (0..index.next_id()).filter(|&id| index.has(id)) {
+        found += &format!("{id} {:?} {:?}\n", index.key_of(id), index.text_of(id));
+    }
+    for number in 0..50 {
+        found += &format!("{:?}\n", index.id_of(&format!("键{number}")));
+    }
+    for step in 0..12 {
+        for document in documents(index, step).0 {
+            found += &format!("{:?}\n", index.search(&document, &Search::default()).unwrap());
+        }
+    }
+    found
+}
+
+/// What an index is after so many steps, and the first part of the next if `begun`.
+fn twin(options: &LiveOptions, steps: u64, begun: bool) -> LiveIndex {
+    let twin = LiveIndex::new(options).unwrap();
+    for step in 1..=steps {
+        delete(&twin, step);
+        add(&twin, step);
+    }
+    if begun {
+        delete(&twin, steps + 1);
+    }
+    twin
+}
+
+fn rounds() -> u64 {
+    if std::env::var_os("SIMHASH_LONG").is_some() { 50 } else { 3 }
+}
+
+/// What the child process does until it is killed: steps, each told when it was answered.
+fn run(path: &str, method: &str, durability: &str, window: bool) -> ! {
+    let durability = match durability {
+        "commit" => Durability::Commit,
+        "interval" => Durability::Interval(Duration::from_millis(2)),
+        _ => Durability::None,
+    };
+    let index = open(Path::new(path), &given(method, window), how(durability, 2000)).unwrap();
+    let mut out = std::io::stdout();
+    for step in index.position().unwrap_or(0) + 1.. {
+        delete(&index, step);
+        add(&index, step);
+        writeln!(out, "step {step}").unwrap();
+        out.flush().unwrap();
+    }
+    unreachable!()
+}
+
+/// Runs this very test in a process of its own and kills it after a while; the last step that it has told.
+fn killed(test: &str, arguments: &str, after: Duration) -> u64 {
+    let mut child = Command::new(std::env::current_exe().unwrap());
+    child.args(["--exact", test, "--nocapture"]).env("SIMHASH_CHILD", arguments);
+    let mut child = child.stdout(Stdio::piped()).spawn().unwrap();
+    let (tell, told) = mpsc::channel();
+    let lines = BufReader::new(child.stdout.take().unwrap());
+    let reader = std::thread::spawn(move || {
+        let mut last = 0;
+        for line in lines.lines().map_while(Result::ok) {
+            if let Some(step) = line.strip_prefix("step ") {
+                last = step.parse().unwrap();
+                let _ = tell.send(());
+            }
+        }
+        last
+    });
+    // Not before it does something.
+    told.recv_timeout(Duration::from_secs(120)).unwrap();
+    std::thread::sleep(after);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    reader.join().unwrap()
+}
+
+#[test]
+fn what_was_answered_is_there_after_kill_9() {
+    const NAME: &str = "what_was_answered_is_there_after_kill_9";
+    if let Ok(arguments) = std::env::var("SIMHASH_CHILD") {
+        let [path, method, durability, window] = arguments.split('|').collect::<Vec<_>>()[..] else {
+            panic!("{arguments}")
+        };
+        run(path, method, durability, window == "true");
+    }
+    for (number, method) in methods().into_iter().enumerate() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("index");
+        let window = number % 2 == 0;
+        let (options, mut told) = (given(method, window), 0);
+        for round in 0..rounds() {
+            let durability = ["none", "interval", "commit"][round as usize % 3];
+            let arguments = format!("{}|{method}|{durability}|{window}", path.display());
+            told = told.max(killed(NAME, &arguments, Duration::from_millis(3 + 17 * (round % 5))));
+            let index = open(&path, &options, how(Durability::None, 2000)).unwrap();
+            let position = index.position().unwrap_or(0);
+            assert!(position >= told, "{method}: {told} steps were answered, {position} are there");
+            let found = all(&index);
+            let is = |begun| all(&twin(&options, position, begun)) == found;
+            assert!(is(false) || is(true), "{method} after {position} steps");
+        }
+    }
+}
+
+#[test]
+fn a_torn_tail_is_cut_off_and_told_and_all_other_damage_is_named() {
+    for method in methods() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("index");
+        let options = given(method, true);
+        let index = open(&path, &options, how(Durability::None, 1 << 20)).unwrap();
+        for step in 1..9 {
+            delete(&index, step);
+            add(&index, step);
+        }
+        // As another process finds them.
+        let copy = folder.path().join("copy");
+        let restore = |without: Option<&str>| {
+            let _ = fs::remove_dir_all(&copy);
+            fs::create_dir(&copy).unwrap();
+            for name in ["MANIFEST", "checkpoint-0000000001", "log-0000000001"] {
+                if Some(name) != without {
+                    fs::copy(path.join(name), copy.join(name)).unwrap();
+                }
+            }
+        };
+        let reopened = || open(&copy, &options, how(Durability::None, 1 << 20));
+        restore(None);
+        assert_eq!(all(&reopened().unwrap()), all(&index), "{method}");
+
+        let log = fs::read(path.join("log-0000000001")).unwrap();
+        for less in [1, 9, 30] {
+            restore(None);
+            fs::write(copy.join("log-0000000001"), &log[..log.len() - less]).unwrap();
+            let cut = reopened().unwrap();
+            let (position, torn) = (cut.position(), cut.durable_stats().unwrap().torn_bytes);
+            assert_eq!(position, Some(7), "{method}");
+            assert!(torn > 0);
+            let found = all(&cut);
+            let is = |begun| all(&twin(&options, 7, begun)) == found;
+            assert!(is(false) || is(true), "{method}, cut by {less}");
+            // It goes on, and the next opener finds nothing torn.
+            add(&cut, 8);
+            drop(cut);
+            assert_eq!(reopened().unwrap().durable_stats().unwrap().torn_bytes, 0);
+        }
+        for name in ["MANIFEST", "checkpoint-0000000001", "log-0000000001"] {
+            restore(Some(name));
+            let error = match reopened() {
+                Err(error) => error.to_string(),
+                Ok(_) => panic!("{method} without {name} is opened"),
+            };
+            assert!(error.contains(copy.to_str().unwrap()), "{method} without {name}: {error}");
+            let bytes = fs::read(path.join(name)).unwrap();
+            for at in (0..bytes.len()).step_by(1 + bytes.len() / 150) {
+                restore(None);
+                let mut flipped = bytes.clone();
+                flipped[at] ^= 0x20;
+                fs::write(copy.join(name), &flipped).unwrap();
+                match reopened() {
+                    Err(DedupError::Index(IndexError::File(
+                        FileError::Damaged { path, .. } | FileError::Format { path, .. },
+                    ))) => assert_eq!(path, copy.join(name)),
+                    other => panic!("{method}, {name} flipped at {at}: {other:?}"),
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn files_of_another_index_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = given("exact", false);
+    let paths = ["one", "other"].map(|name| folder.path().join(name));
+    for path in &paths {
+        add(&open(path, &options, how(Durability::None, 1 << 20)).unwrap(), 5);
+    }
+    for name in ["checkpoint-0000000001", "log-0000000001"] {
+        let [own, other] = [0, 1].map(|at: usize| fs::read(paths[at].join(name)).unwrap());
+        fs::write(paths[0].join(name), other).unwrap();
+        let error = open(&paths[0], &options, OpenOptions::default()).unwrap_err().to_string();
+        assert!(error.contains("another index") && error.contains(name), "{error}");
+        fs::write(paths[0].join(name), own).unwrap();
+    }
+    assert!(open(&paths[0], &options, OpenOptions::default()).is_ok());
+}
+
+#[test]
+fn one_writes_and_others_follow() {
+    for method in methods() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("index");
+        let options = given(method, true);
+        let writer = open(&path, &options, how(Durability::None, 1 << 20)).unwrap();
+        match open(&path, &options, OpenOptions::default()).unwrap_err() {
+            DedupError::Index(IndexError::File(FileError::Locked { by, .. })) => {
+                assert_eq!(by, format!("process {}", std::process::id()));
+            }
+            other => panic!("{other}"),
+        }
+        let read = || {
+            let how = OpenOptions { read_only: true, ..OpenOptions::default() };
+            open(&path, &options, how).unwrap()
+        };
+        let mut follower = read();
+        for step in 1..60 {
+            delete(&writer, step);
+            add(&writer, step);
+            match step % 10 {
+                // Two at once: the follower has missed one.
+                4 if step > 40 => {
+                    writer.checkpoint(&NEVER).unwrap();
+                    add(&writer, step);
+                    writer.checkpoint(&NEVER).unwrap();
+                }
+                4 => writer.checkpoint(&NEVER).unwrap(),
+                _ => {}
+            }
+            if step % 7 == 0 || step == 59 {
+                if !follower.refresh().unwrap() {
+                    assert!(step > 40, "{method}: one checkpoint is no reason to open again");
+                    follower = read();
+                }
+                assert_eq!(all(&follower), all(&writer), "{method}, step {step}");
+            }
+        }
+        let refused = follower.add(&document(&follower, "文"), None, Some(99)).unwrap_err();
+        assert!(matches!(refused, DedupError::Index(IndexError::ReadOnly { .. })), "{refused}");
+        drop(writer);
+        assert_eq!(all(&follower), all(&open(&path, &options, OpenOptions::default()).unwrap()));
+    }
+}
+
+#[test]
+fn a_snapshot_is_the_index_at_the_call_in_a_directory_of_its_own() {
+    for method in methods() {
+        let folder = tempfile::tempdir().unwrap();
+        let options = given(method, false);
+        let index = open(&folder.path().join("index"), &options, OpenOptions::default()).unwrap();
+        for step in 1..20 {
+            add(&index, step);
+        }
+        let (before, snapshot) = (all(&index), index.snapshot());
+        add(&index, 20);
+        let backup = folder.path().join("backup");
+        snapshot.write_directory(&backup, &NEVER).unwrap();
+        let restored = open(&backup, &options, OpenOptions::default()).unwrap();
+        assert_eq!(all(&restored), before, "{method}");
+        // It is an index of its own.
+        add(&restored, 20);
+        assert_eq!(all(&restored), all(&index));
+        let taken = index.snapshot().write_directory(&backup, &NEVER).unwrap_err();
+        assert!(taken.to_string().contains(backup.to_str().unwrap()), "{taken}");
+    }
+}
+
+#[test]
+fn a_position_never_falls_and_a_closed_index_refuses_changes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("index");
+    let index = open(&path, &given("exact", false), OpenOptions::default()).unwrap();
+    add(&index, 8);
+    let (documents, keys) = documents(&index, 3);
+    let lower = index.add_many_to(Some(7), &documents, &keys, &[], &NEVER).unwrap_err();
+    assert!(matches!(
+        lower,
+        DedupError::Index(IndexError::Position { given: 7, before: 8 })
+    ));
+    let before = all(&index);
+    index.close().unwrap();
+    assert!(index.add(&documents[0], None, None).is_err());
+    // Others may have it from now on, and it still answers.
+    let again = open(&path, &given("exact", false), OpenOptions::default()).unwrap();
+    assert_eq!((all(&again), all(&index)), (before.clone(), before));
+}
