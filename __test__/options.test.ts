@@ -45,7 +45,10 @@ const classes: Record<string, () => Calls | Promise<Calls>> = {
             `${ADD_MANY} onDuplicate signal`,
             (o) => i.checkAndAddManyAsync(MANY, o),
           ],
-          checkAndAddAll: ['batch onDuplicate signal', (o) => i.checkAndAddAll(MANY, o).next()],
+          checkAndAddAll: [
+            'text key at batch onDuplicate signal',
+            (o) => i.checkAndAddAll(MANY, o).next(),
+          ],
           pairs: [`${SEARCH.slice(6)} batch signal`, (o) => i.pairs(o).next()],
           clusters: [`${SEARCH.slice(6)} onProgress signal`, (o) => i.clusters(o)],
           compact: ['signal', (o) => i.compact(o)],

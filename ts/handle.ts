@@ -9,7 +9,7 @@
 import { abortable } from './abort';
 import { SimHashError } from './errors';
 import type { Cancel } from './native';
-import { type Batch, type Elements, whole } from './staging';
+import { type Batch, type Elements, type Part, whole } from './staging';
 
 /** A native object until it is closed, and for as long after as a lease of it lasts. */
 export class Handle<N extends { close(): void }> {
@@ -59,10 +59,11 @@ export class Handle<N extends { close(): void }> {
     elements: Elements,
     signal: AbortSignal | undefined,
     start: (native: N, batch: unknown, cancel: Cancel) => Promise<T>,
+    part?: Part,
   ): Promise<T> {
     return abortable(signal, (cancel) =>
       this.lease((native) =>
-        whole(array, elements, signal, (batch) => start(native, batch, cancel)),
+        whole(array, elements, signal, (batch) => start(native, batch, cancel), part),
       ),
     );
   }
