@@ -74,7 +74,11 @@ describe('where nothing is compared', () => {
   });
 
   test('no texts are stored, unless they are asked for', () => {
-    for (const options of [{ verify: false }, { minSimilarity: 0 }, { verify: false, maxDistance: 3 }]) {
+    for (const options of [
+      { verify: false },
+      { minSimilarity: 0 },
+      { verify: false, maxDistance: 3 },
+    ]) {
       const [without, with_] = [made(options)(), made({ ...options, texts: true })()];
       for (const index of [without, with_]) index.add(TEXT);
       expect([without.share().texts, without.stats().textBytes]).toEqual([false, 0]);
@@ -156,7 +160,10 @@ test('names of release 0.1 lead to those of today', () => {
     [made({ count: 3 }), "did you mean 'sentences'?"],
     [made({ fingerprinter: { ngram: 3 } }), 'new Index({ ngram: 3 })'],
     [() => index.search(TEXT, { threshold: 0.5 } as never), "did you mean 'minSimilarity'?"],
-    [() => index.checkAndAdd(TEXT, { verify: 'edit' } as never), 'verify is an option of the index'],
+    [
+      () => index.checkAndAdd(TEXT, { verify: 'edit' } as never),
+      'verify is an option of the index',
+    ],
     [() => index.checkAndAddMany([], { minSimilarity: 1 } as never), 'an option of the index'],
   ] as const) {
     expect(call).toThrow(hint);
