@@ -67,8 +67,7 @@ export class CheckedItems<M extends IndexMethod = IndexMethod> extends Rows<Chec
   readonly keys?: readonly (string | undefined)[];
   readonly #method: M;
 
-  /** @internal */
-  constructor(
+  private constructor(
     method: M,
     { ids, duplicateOf, similarities, measures, verified, truncated, keys }: NativeChecked,
   ) {
@@ -81,6 +80,11 @@ export class CheckedItems<M extends IndexMethod = IndexMethod> extends Rows<Chec
     this.verified = verified;
     this.truncated = truncated;
     if (keys) this.keys = keys.map((key) => key ?? undefined);
+  }
+
+  /** @internal */
+  static of<M extends IndexMethod>(method: M, columns: NativeChecked): CheckedItems<M> {
+    return new CheckedItems(method, columns);
   }
 
   /** Number of items. */

@@ -16,6 +16,7 @@ export class Handle<N extends { close(): void }> {
   readonly #native: N;
   readonly #what: string;
   #leases = 0;
+  #last: ((native: N) => Promise<void>) | undefined;
   #closed = false;
   #done = () => {};
   /** Settles when the native object has been closed. */
@@ -68,15 +69,21 @@ export class Handle<N extends { close(): void }> {
     );
   }
 
-  /** Refuses calls from now on. Closing twice is fine. */
-  close(): void {
+  /** Refuses calls from now on; `last` gets the native object when those before have ended. Closing twice is fine. */
+  close(last?: (native: N) => Promise<void>): void {
+    if (this.#closed) return;
     this.#closed = true;
+    this.#last = last;
     this.#end();
   }
 
   #end(): void {
     if (!this.#closed || this.#leases > 0) return;
-    this.#native.close();
-    this.#done();
+    const free = () => {
+      this.#native.close();
+      this.#done();
+    };
+    if (this.#last === undefined) free();
+    else this.#last(this.#native).then(free, free);
   }
 }

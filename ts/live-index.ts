@@ -53,8 +53,14 @@ export type { Item, Items } from './items';
 /** Work with the native part of an index, which stays open until its promise has settled. */
 let lease: <R>(index: Index, work: (native: NativeIndex) => Promise<R>) => Promise<R>;
 
+/** Closes an index; `last` has its native part when what was called before has ended. Resolves when all is done. */
+let finish: (index: Index, last: (native: NativeIndex) => Promise<void>) => Promise<void>;
+
 /** See {@link lease}. */
 export const leased: typeof lease = (index, work) => lease(index, work);
+
+/** See {@link finish}. */
+export const finished: typeof finish = (index, last) => finish(index, last);
 
 /** An index for other workers: plain data, to be posted or passed as `workerData`. */
 export interface SharedIndex<M extends IndexMethod = IndexMethod, T extends boolean = boolean> {
@@ -109,6 +115,10 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
 
   static {
     lease = (index, work) => index.#handle.lease(work);
+    finish = (index, last) => {
+      index.#handle.close(last);
+      return index.#handle.ended;
+    };
   }
 
   /** @throws TypeError, RangeError for options that are unknown, of the wrong type, out of range or of another method. */
@@ -194,7 +204,7 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
   searchMany(items: Items<M, T>, options?: SearchOptions<M>): Matches<M> {
     const how = this.#search(options);
     const batch = batchOf(items, this.#elements);
-    return new Matches(
+    return Matches.of(
       this.method,
       native(() => this.#native.searchMany(batch, how)),
     );
@@ -213,7 +223,7 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
     const matches = await this.#batch(items, signal, (index, batch, cancel) =>
       index.searchManyAsync(batch, how, cancel),
     );
-    return new Matches(this.method, matches);
+    return Matches.of(this.method, matches);
   }
 
   /**
@@ -346,7 +356,7 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
   async clusters(options?: ClustersOptions<M>): Promise<Clusters> {
     const { onProgress, signal, ...given } = check.checked(options, CLUSTERS);
     const how = nativeSearch(given, this.#about);
-    return new Clusters(
+    return Clusters.of(
       await telling(onProgress, signal, (report, cancel) =>
         this.#native.clusters(how, report, cancel),
       ),
@@ -526,7 +536,7 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
   }
 
   #checked(batch: NativeChecked): CheckedItems<M> {
-    return this.#whole(new CheckedItems(this.method, batch), batch.stopped);
+    return this.#whole(CheckedItems.of(this.method, batch), batch.stopped);
   }
 
   /** What a batch has done; an error that has it, where memory ended. */
