@@ -6,7 +6,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { MemoryLevel } from 'memory-level';
 import { afterAll, describe, expect, test } from 'vitest';
 import { Fingerprinter, Index, MinHasher } from '..';
-import { LevelSentenceIndex } from '../dist/connect/level.js';
+import { KeptIndex } from '../dist/connect/level.js';
 import { METHODS, of } from './indexes';
 
 const texts = Array.from({ length: 20_000 }, (_, row) => `第${row}条消息，`.repeat(100));
@@ -83,20 +83,17 @@ const classes: Record<string, () => Jobs | Promise<Jobs>> = {
       index.similarIdManyAsync(texts, { signal });
     return { batches: { similarIdManyAsync }, size: () => index.size };
   },
-  LevelSentenceIndex: async () => {
-    const index = await LevelSentenceIndex.open(new MemoryLevel());
+  KeptIndex: async () => {
+    const kept = await KeptIndex.open(new MemoryLevel());
     return {
       batches: {
-        similarIdMany: (texts, signal) => index.similarIdMany(texts, { signal }),
-        addMany: (texts, signal) => index.addMany(texts, { signal }),
-        checkAndAddMany: (texts, signal) => index.checkAndAddMany(texts, { signal }),
-        searchMany: (texts, signal) => index.searchMany(texts, { signal }),
+        addManyAsync: (texts, signal) => kept.index.addManyAsync(texts, { signal }),
       },
       others: {
-        compact: (signal) => index.compact({ signal }),
-        open: (signal) => LevelSentenceIndex.open(new MemoryLevel(), { signal }),
+        compact: (signal) => kept.compact({ signal }),
+        open: (signal) => KeptIndex.open(new MemoryLevel(), { signal }),
       },
-      size: () => index.size,
+      size: () => kept.index.size,
     };
   },
   'Fingerprinter and MinHasher': () => {

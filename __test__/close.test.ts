@@ -6,7 +6,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { MemoryLevel } from 'memory-level';
 import { afterAll, describe, expect, test } from 'vitest';
 import { Index } from '..';
-import { LevelSentenceIndex } from '../dist/connect/level.js';
+import { KeptIndex } from '../dist/connect/level.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'simhash-close-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -133,10 +133,12 @@ test('a file closed into a batch is locked until it ends, and has nothing of it 
 
 test.each(TURNS)('a database has the batches that were called %d turns before', async (turns) => {
   const db = new MemoryLevel<string, string>();
-  const index = await LevelSentenceIndex.open(db);
-  const [groups, added] = [index.similarIdMany(texts), index.addMany(texts.slice(0, 10))];
-  await Promise.all([closeAfter(turns, index), index.close()]);
-  await expect(index.addMany(texts)).rejects.toEqual(closed);
+  const kept = await KeptIndex.open(db);
+  const { index } = kept;
+  const groups = index.similarIdManyAsync(texts);
+  const added = index.addManyAsync(texts.slice(0, 10));
+  await Promise.all([closeAfter(turns, { close: () => void kept.close() }), kept.close()]);
+  await expect(index.addManyAsync(texts)).rejects.toEqual(closed);
   expect([(await groups).length, (await added).count]).toEqual([texts.length, 10]);
-  expect((await LevelSentenceIndex.open(db)).size).toBe(texts.length + 10);
+  expect((await KeptIndex.open(db)).index.size).toBe(texts.length + 10);
 });

@@ -1,5 +1,5 @@
 // Files that fixtures/make.mjs made with a release. Those of the present format open and answer as they did; those of 0.1.0
-// are of formats that are no longer read, and are refused by name, but for the databases of LevelSentenceIndex.
+// are of formats that are no longer read, and are refused by name, but for the databases of sentences.
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { MemoryLevel } from 'memory-level';
 import { afterAll, describe, expect, test } from 'vitest';
 import { Index } from '..';
-import { type Level, LevelSentenceIndex } from '../dist/connect/level.js';
+import { KeptIndex, type Level } from '../dist/connect/level.js';
 import { BARE } from './indexes';
 
 const scratch = mkdtempSync(join(tmpdir(), 'simhash-fixtures-'));
@@ -100,7 +100,7 @@ describe('a file of the present format opens and answers as it did', () => {
   });
 });
 
-test.each(['0.1.0', '0.2.0'])('a database of LevelSentenceIndex of %s opens', async (release) => {
+test.each(['0.1.0', '0.2.0'])('a database of sentences of %s opens', async (release) => {
   const { texts, level } = expectedOf(release);
   const db = new MemoryLevel<Buffer, Buffer>({ keyEncoding: 'buffer', valueEncoding: 'buffer' });
   const lines = readFileSync(join(folderOf(release), 'level.jsonl'), 'utf8')
@@ -110,7 +110,7 @@ test.each(['0.1.0', '0.2.0'])('a database of LevelSentenceIndex of %s opens', as
     const [key, value] = JSON.parse(line).map((part: string) => Buffer.from(part, 'base64'));
     await db.put(key, value);
   }
-  const index = await LevelSentenceIndex.open(db as unknown as Level, { window });
+  const { index } = await KeptIndex.open(db as unknown as Level, { window });
   expect(index.size).toBe(level.size);
   // 0.1.0 had no word on how a match is known.
   const found = texts.map((text) =>

@@ -6,7 +6,7 @@ import { Worker } from 'node:worker_threads';
 import { afterAll, expect, test } from 'vitest';
 import { Index, type SimHashIndexOptions } from '..';
 import { nearby } from './fingerprints';
-import { BARE, bare, near } from './indexes';
+import { BARE, bare, METHODS, near, of } from './indexes';
 
 const folder = mkdtempSync(join(tmpdir(), 'simhash-index-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -14,7 +14,7 @@ const at = (name: string) => join(folder, name);
 const items = nearby(2000);
 
 /** What a call throws or rejects with; both ways to open a file must agree. */
-async function refusal(path: string, options: SimHashIndexOptions = BARE) {
+async function refusal(path: string, options: SimHashIndexOptions | undefined = BARE) {
   const rejected = await Index.open(path, options).catch((error: unknown) => error);
   let thrown: unknown;
   try {
@@ -231,4 +231,46 @@ test('an index does not cross to a worker', async () => {
   } finally {
     await worker.terminate();
   }
+});
+
+test.each(METHODS)('without a method that of the file is taken: %s', async (method) => {
+  const text = '今天的天气非常好，我们一起去公园散步，孩子们都很开心。';
+  const index = of(method, { keys: true, minSimilarity: 0.7 });
+  index.add(text, { key: 'k' });
+  const path = at(`any.${method}`);
+  await index.save(path);
+  for (const options of [undefined, {}, { keys: true }, { minSimilarity: 0.7 }]) {
+    const given = method === 'exact' && options?.minSimilarity !== undefined ? {} : options;
+    for (const opened of [await Index.open(path, given), Index.openSync(path, given)]) {
+      expect([opened.method, opened.idOf('k')]).toEqual([method, 0]);
+      expect(opened.checkAndAdd(text)).toMatchObject({ duplicateOf: 0, verified: true });
+    }
+  }
+  // An option that one method has chooses it.
+  const own = method === 'sentences' ? { maxDistance: 3 } : { sentences: 3 };
+  expect(() => Index.openSync(path, own as { sentences: 3 })).toThrowError(
+    expect.objectContaining({ code: 'ERR_SIMHASH_INDEX_MISMATCH' }),
+  );
+});
+
+test('a file that is not opened says what to do', async () => {
+  const path = at('advice');
+  const index = new Index({ maxDistance: 4 });
+  index.add('x');
+  await index.save(path);
+  const told = async (file: string, options?: object) =>
+    ((await refusal(file, options as SimHashIndexOptions)) as Error).message;
+  expect(await told(at('nowhere'))).toMatch(/nowhere: .*; save\(\) of an index writes such a file/);
+  expect(await told(path, { method: 'exact' })).toContain('; leave method out: the file has it');
+  expect(await told(path, { keys: true })).toContain('; leave keys out: the file has it');
+  expect(await told(path, { maxDistance: 5 })).toContain('; open it with what it was saved with');
+  expect(await told(path, { ngram: 3 })).toContain('; open it with what it was saved with');
+  const bytes = readFileSync(path);
+  bytes[bytes.length - 40] = (bytes.at(-40) ?? 0) ^ 1;
+  writeFileSync(at('flipped'), bytes);
+  expect(await told(at('flipped'))).toContain('; open a copy of it, or build the index again');
+  writeFileSync(at('short'), bytes.subarray(0, 20));
+  expect(await told(at('short'))).toContain('; open a copy of it, or build the index again');
+  writeFileSync(at('foreign'), 'not one of ours, and long enough to have a head of its own');
+  expect(await told(at('foreign'))).toMatch(/not a saved index; name a file that holds one$/);
 });

@@ -47,13 +47,20 @@ test('a limit cuts and says so', () => {
   const index = bare();
   index.addMany([1n, 1n, 1n]);
   const found = index.searchMany([1n, 2n ** 63n - 1n], { limit: 2 });
-  expect(found.get(0)).toEqual([near(0, 0), near(1, 0)]);
+  expect([...found.get(0)]).toEqual([near(0, 0), near(1, 0)]);
   expect([found.isTruncated(0), found.isTruncated(1)]).toEqual([true, false]);
   expect(index.search(1n, { limit: 2 })).toEqual(found.get(0));
   expect(index.search(1n, { limit: 2 }).truncated).toBe(true);
   for (const whole of [index.search(1n, { limit: 3 }), index.search(1n), found.get(1)])
     expect('truncated' in whole).toBe(false);
   expect([...found].map((row) => row.truncated)).toEqual([true, undefined]);
+  // Who looks at an answer sees it, however that is done.
+  const cut = index.search(1n, { limit: 1 });
+  expect(inspect(cut)).toContain('truncated: true');
+  expect([Object.keys(cut), { ...cut }.truncated]).toEqual([['0', 'truncated'], true]);
+  expect(JSON.parse(JSON.stringify(cut))).toEqual({ truncated: true, matches: [near(0, 0)] });
+  expect(JSON.parse(JSON.stringify(found))[0].truncated).toBe(true);
+  expect(JSON.parse(JSON.stringify(index.search(1n)))).toHaveLength(3);
 });
 
 test('a search with more matches than its buffer holds has all of them', () => {
@@ -125,7 +132,9 @@ describe('the method', () => {
     expect(refused({ verify: false, minSimilarity: 0.5 })).toThrow(
       'minSimilarity must be left out beside verify: false',
     );
-    expect(code(() => new Index({ fingerprinter: {} } as never))).toBe('ERR_INVALID_ARG_TYPE');
+    expect(refused({ fingerprinter: {} })).toThrow(
+      'fingerprinter is gone: its options are options',
+    );
     const index = new Index();
     expect(code(() => index.search('x', { maxDistance: 3 } as never))).toBe(
       'ERR_INVALID_ARG_VALUE',

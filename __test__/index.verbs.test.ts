@@ -38,7 +38,9 @@ describe.each(METHODS)('%s', (method) => {
     { keys: true, window: { maxCount: 200 } },
   ] as object[])('batches decide as one by one: %j', async (options) => {
     for (const onDuplicate of ['skip', 'add', 'touch'] as const) {
-      const [one, many, later, all] = [1, 2, 3, 4].map(() => make(options)) as [
+      const [one, many, later, all] = [1, 2, 3, 4].map(() =>
+        make(onDuplicate === 'touch' ? { window: {}, ...options } : options),
+      ) as [
         ReturnType<typeof make>,
         ReturnType<typeof make>,
         ReturnType<typeof make>,

@@ -1,7 +1,7 @@
 import { MemoryLevel } from 'memory-level';
 import { describe, expect, test } from 'vitest';
 import { Index } from '..';
-import { type Level, LevelSentenceIndex } from '../dist/connect/level.js';
+import { KeptIndex, type Level, type Store } from '../dist/connect/level.js';
 import { passage, passages } from './passages';
 
 const texts = passages(400);
@@ -17,28 +17,29 @@ test('an index in a LevelDB answers as one in memory, and again after it was ope
   const db = new MemoryLevel<string, string>();
   const memory = new Index({ groups: true, window: {} });
   for (let part = 0; part < 4; part++) {
-    const index = await LevelSentenceIndex.open(db, { window: {} });
+    const kept = await KeptIndex.open(db, { window: {} });
+    const { index } = kept;
     const some = texts.slice(part * 100, part * 100 + 60);
-    expect(await index.similarIdMany(some, { at: part })).toEqual(
+    expect(await index.similarIdManyAsync(some, { at: part })).toEqual(
       memory.similarIdMany(some, { at: part }),
     );
     for (const text of texts.slice(part * 100 + 60, part * 100 + 80)) {
-      expect(await index.similarId(text, { at: part })).toBe(memory.similarId(text, { at: part }));
-      expect(await index.checkAndAdd(text, { at: part })).toEqual(
-        memory.checkAndAdd(text, { at: part }),
-      );
+      expect(index.similarId(text, { at: part })).toBe(memory.similarId(text, { at: part }));
+      await kept.flush();
+      expect(index.checkAndAdd(text, { at: part })).toEqual(memory.checkAndAdd(text, { at: part }));
     }
-    expect([...(await index.checkAndAddMany(texts, { at: part }))]).toEqual([
+    expect([...index.checkAndAddMany(texts, { at: part })]).toEqual([
       ...memory.checkAndAddMany(texts, { at: part }),
     ]);
-    expect(await index.addMany(['短', '短'], { at: part })).toEqual(
+    await kept.flush();
+    expect(index.addMany(['短', '短'], { at: part })).toEqual(
       memory.addMany(['短', '短'], { at: part }),
     );
-    expect(await index.add('x', { at: part })).toBe(memory.add('x', { at: part }));
-    expect(await index.delete(part)).toBe(memory.delete(part));
-    if (part === 2) expect(await index.expire(1)).toBe(memory.expire(1));
-    if (part === 1) await index.compact();
-    expect([...(await index.searchMany(texts))]).toEqual([...memory.searchMany(texts)]);
+    expect(index.add('x', { at: part })).toBe(memory.add('x', { at: part }));
+    expect(index.delete(part)).toBe(memory.delete(part));
+    if (part === 2) expect(index.expire(1)).toBe(memory.expire(1));
+    if (part === 1) await kept.compact();
+    expect([...(await index.searchManyAsync(texts))]).toEqual([...memory.searchMany(texts)]);
     expect(index.search(passage(3))).toEqual(memory.search(passage(3)));
     expect([index.size, index.has(5), index.group(70)]).toEqual([
       memory.size,
@@ -46,19 +47,51 @@ test('an index in a LevelDB answers as one in memory, and again after it was ope
       memory.group(70),
     ]);
     expect(index.stats().groups).toBe(memory.stats().groups);
-    await index.close();
+    expect(index.toJSON()).toEqual(memory.toJSON());
+    await kept.close();
   }
 });
 
-test('calls at once are written in order, several in one write', async () => {
+test('what was not flushed is not kept; what was, and what close flushes, is', async () => {
   const db = new MemoryLevel<string, string>();
-  const index = await LevelSentenceIndex.open(db);
+  const size = async () => (await KeptIndex.open(db)).index.size;
+  const kept = await KeptIndex.open(db);
+  kept.index.add(passage(1));
+  expect(await size()).toBe(0);
+  await kept.flush();
+  expect(await size()).toBe(1);
   const before = (await keys(db)).length;
-  const answers = await Promise.all(texts.map((text) => index.similarId(text)));
+  await kept.flush();
+  // There was nothing to be written.
+  expect((await keys(db)).length).toBe(before);
+  kept.index.add(passage(2));
+  await kept.close();
+  await kept.close();
+  expect(await size()).toBe(2);
+  const closed = { code: 'ERR_SIMHASH_CLOSED' };
+  await expect(kept.flush()).rejects.toMatchObject(closed);
+  await expect(kept.compact()).rejects.toMatchObject(closed);
+  expect(() => kept.index.size).toThrowError(expect.objectContaining(closed));
+});
+
+test('flushes at once are written in order, many in one write', async () => {
+  const db = new MemoryLevel<string, string>();
+  const kept = await KeptIndex.open(db);
+  const before = (await keys(db)).length;
+  const answers: number[] = [];
+  await Promise.all(
+    texts.map((text) => {
+      answers.push(kept.index.similarId(text));
+      return kept.flush();
+    }),
+  );
   expect(answers).toEqual([...new Index({ groups: true }).similarIdMany(texts)]);
   expect((await keys(db)).length - before).toBeLessThan(texts.length / 4);
-  const again = await LevelSentenceIndex.open(db);
-  expect([again.size, again.stats().groups]).toEqual([index.size, index.stats().groups]);
+  const again = await KeptIndex.open(db);
+  expect([again.index.size, again.index.stats().groups]).toEqual([
+    kept.index.size,
+    kept.index.stats().groups,
+  ]);
 });
 
 test('other things in the database stay, and sublevels and prefixes keep indexes apart', async () => {
@@ -67,18 +100,19 @@ test('other things in the database stay, and sublevels and prefixes keep indexes
   await db.put('simhash-sentences', 'beside');
   await db.put('zzz', 'behind');
   const [a, b, c] = [
-    await LevelSentenceIndex.open(db),
-    await LevelSentenceIndex.open(db, { prefix: 'other' }),
-    await LevelSentenceIndex.open(db.sublevel('part')),
+    await KeptIndex.open(db),
+    await KeptIndex.open(db, { prefix: 'other' }),
+    await KeptIndex.open(db.sublevel('part')),
   ];
-  await a.add(passage(1));
-  await b.addMany([passage(2), passage(3)]);
-  await c.addMany([passage(2), passage(3), passage(4)]);
+  a.index.add(passage(1));
+  b.index.addMany([passage(2), passage(3)]);
+  c.index.addMany([passage(2), passage(3), passage(4)]);
+  for (const kept of [a, b, c]) await kept.flush();
   for (let round = 0; round < 3; round++) await a.compact();
   expect([
-    (await LevelSentenceIndex.open(db)).size,
-    (await LevelSentenceIndex.open(db, { prefix: 'other' })).size,
-    (await LevelSentenceIndex.open(db.sublevel('part'))).size,
+    (await KeptIndex.open(db)).index.size,
+    (await KeptIndex.open(db, { prefix: 'other' })).index.size,
+    (await KeptIndex.open(db.sublevel('part'))).index.size,
   ]).toEqual([1, 2, 3]);
   expect([await db.get('aaa'), await db.get('simhash-sentences'), await db.get('zzz')]).toEqual([
     'before',
@@ -99,81 +133,54 @@ test('a write that fails is told to whom it concerns, and to everybody after', a
     iterator: (options) => (db as Level).iterator(options),
     clear: (options) => (db as Level).clear(options),
   };
-  const index = await LevelSentenceIndex.open(failing);
-  await index.add(passage(1));
+  const kept = await KeptIndex.open(failing);
+  kept.index.add(passage(1));
+  await kept.flush();
   fails = true;
   const refused = { name: 'SimHashError', code: 'ERR_SIMHASH_OUTPUT', cause: full };
-  await expect(index.add(passage(2))).rejects.toMatchObject(refused);
+  kept.index.add(passage(2));
+  await expect(kept.flush()).rejects.toMatchObject(refused);
   fails = false;
-  await expect(index.similarId(passage(3))).rejects.toMatchObject(refused);
-  await expect(index.compact()).rejects.toMatchObject({ code: 'ERR_SIMHASH_OUTPUT' });
-  await index.close();
-  const again = await LevelSentenceIndex.open(db);
-  expect([again.size, await again.add(passage(2))]).toEqual([1, 1]);
-});
-
-test('every write waits for the disk unless it is told not to', async () => {
-  for (const [given, sync] of [
-    [{}, true],
-    [{ sync: true }, true],
-    [{ sync: false }, false],
-  ] as const) {
-    const db = new MemoryLevel<string, string>();
-    const asked: boolean[] = [];
-    const recorded: Level = {
-      batch: (operations, options) => {
-        asked.push(options.sync);
-        return (db as Level).batch(operations, options);
-      },
-      iterator: (options) => (db as Level).iterator(options),
-      clear: (options) => (db as Level).clear(options),
-    };
-    const index = await LevelSentenceIndex.open(recorded, given);
-    await index.add(passage(1));
-    await index.checkAndAddMany(texts.slice(0, 20));
-    await index.compact();
-    await index.delete(0);
-    // The empty whole, two additions, the whole, the deletion: each says how long the database may wait.
-    expect(asked.length).toBeGreaterThanOrEqual(5);
-    expect(new Set(asked)).toEqual(new Set([sync]));
-    await index.close();
-  }
+  await expect(kept.flush()).rejects.toMatchObject(refused);
+  await expect(kept.compact()).rejects.toMatchObject({ code: 'ERR_SIMHASH_OUTPUT' });
+  await kept.close();
+  const { index } = await KeptIndex.open(db);
+  expect([index.size, index.add(passage(2))]).toEqual([1, 1]);
 });
 
 test('other options and damage are named', async () => {
   const db = new MemoryLevel<string, string>();
-  const index = await LevelSentenceIndex.open(db, { sentences: 4, hash: 'md5', common: false });
-  for (const text of texts.slice(0, 20)) await index.add(text);
-  await index.close();
-  await expect(index.add('x')).rejects.toMatchObject({ code: 'ERR_SIMHASH_CLOSED' });
+  const first = await KeptIndex.open(db, { sentences: 4, hash: 'md5', common: false });
+  for (const text of texts.slice(0, 20)) {
+    first.index.add(text);
+    await first.flush();
+  }
+  await first.close();
   const mismatch = { code: 'ERR_SIMHASH_INDEX_MISMATCH' };
-  await expect(LevelSentenceIndex.open(db, { hash: 'md5', sentences: 5 })).rejects.toMatchObject(
-    mismatch,
-  );
-  await expect(LevelSentenceIndex.open(db)).rejects.toMatchObject(mismatch);
-  await expect(LevelSentenceIndex.open(db, { hash: 'md5', window: {} })).rejects.toMatchObject(
-    mismatch,
-  );
-  expect((await LevelSentenceIndex.open(db, { hash: 'md5', sentences: 4 })).size).toBe(20);
+  await expect(KeptIndex.open(db, { hash: 'md5', sentences: 5 })).rejects.toMatchObject(mismatch);
+  await expect(KeptIndex.open(db)).rejects.toMatchObject(mismatch);
+  await expect(KeptIndex.open(db, { hash: 'md5', window: {} })).rejects.toMatchObject(mismatch);
+  const again = await KeptIndex.open(db, { hash: 'md5', sentences: 4 });
+  expect(again.index.size).toBe(20);
 
   const damage = { name: 'SimHashError', code: 'ERR_SIMHASH_INDEX_DAMAGED' };
   const written = (await keys(db)).filter((key) => key.includes('!b!'));
   const gone = written[3] ?? '';
   const value = await db.get(gone, { valueEncoding: 'view' });
   await db.del(gone);
-  await expect(LevelSentenceIndex.open(db, { hash: 'md5' })).rejects.toMatchObject({
+  await expect(KeptIndex.open(db, { hash: 'md5' })).rejects.toMatchObject({
     ...damage,
     message: expect.stringContaining(gone),
   });
   await db.put(gone, (value as Uint8Array).subarray(1), { valueEncoding: 'view' });
-  await expect(LevelSentenceIndex.open(db, { hash: 'md5' })).rejects.toMatchObject({
+  await expect(KeptIndex.open(db, { hash: 'md5' })).rejects.toMatchObject({
     ...damage,
     message: expect.stringMatching(/^the index "simhash-sentences" is damaged at byte \d+: \w/),
   });
   await db.put('simhash-sentences!meta', 'nonsense');
-  await expect(LevelSentenceIndex.open(db, { hash: 'md5' })).rejects.toMatchObject(damage);
+  await expect(KeptIndex.open(db, { hash: 'md5' })).rejects.toMatchObject(damage);
   for (const wrong of [undefined, {}, 'path']) {
-    await expect(LevelSentenceIndex.open(wrong as never)).rejects.toMatchObject({
+    await expect(KeptIndex.open(wrong as never)).rejects.toMatchObject({
       name: 'TypeError',
     });
   }
@@ -181,9 +188,12 @@ test('other options and damage are named', async () => {
 
 test('what a window has let go does not pile up', async () => {
   const db = new MemoryLevel<string, string>();
-  const index = await LevelSentenceIndex.open(db, { window: { maxCount: 10 }, sync: false });
+  const kept = await KeptIndex.open(db, { window: { maxCount: 10 }, sync: false });
+  const { index } = kept;
   for (let round = 0; round < 60; round++) {
-    await index.addMany(Array.from({ length: 10_000 }, (_, row) => passage(round * 10_000 + row)));
+    const all = Array.from({ length: 10_000 }, (_, row) => passage(round * 10_000 + row));
+    await index.addManyAsync(all);
+    await kept.flush();
   }
   let bytes = 0;
   for await (const value of db.values({ valueEncoding: 'view' }))
@@ -206,17 +216,24 @@ describe('sync', () => {
       iterator: (range: never) => db.iterator(range),
       clear: (range: never) => db.clear(range),
     } as unknown as Level;
-    const index = await LevelSentenceIndex.open(level, { window: {}, ...options });
-    await index.similarId(passage(1));
-    await index.similarIdMany([passage(2)]);
-    await index.add(passage(3));
-    await index.addMany([passage(4)], { at: 5 });
-    await index.checkAndAdd(passage(5));
-    await index.checkAndAddMany([passage(6)]);
-    await index.delete(0);
-    await index.expire(6);
-    await index.compact();
-    await index.close();
+    const kept = await KeptIndex.open(level, { window: {}, ...options });
+    const { index } = kept;
+    for (const change of [
+      () => index.similarId(passage(1)),
+      () => index.similarIdMany([passage(2)]),
+      () => index.add(passage(3)),
+      () => index.addMany([passage(4)], { at: 5 }),
+      () => index.checkAndAdd(passage(5)),
+      () => index.checkAndAddMany([passage(6)]),
+      () => index.delete(0),
+      () => index.expire(6),
+    ]) {
+      change();
+      await kept.flush();
+    }
+    await kept.compact();
+    index.add(passage(7));
+    await kept.close();
     return writes;
   }
 
@@ -226,5 +243,65 @@ describe('sync', () => {
     expect(new Set(byDefault)).toEqual(new Set([true]));
     expect(await told({ sync: true })).toEqual(byDefault);
     expect(await told({ sync: false })).toEqual(byDefault.map(() => false));
+  });
+});
+
+describe("a store of one's own", () => {
+  /** Entries by key, and what it was told. */
+  function map() {
+    const entries = new Map<string, Uint8Array>();
+    const told: string[] = [];
+    const between = (first: string, last: string) =>
+      [...entries.keys()].filter((key) => key >= first && key <= last).sort();
+    const store: Store = {
+      get: async (key) => entries.get(key),
+      async *entries(first, last) {
+        for (const key of between(first, last)) yield [key, entries.get(key) as Uint8Array];
+      },
+      put: async (all) => {
+        told.push('put');
+        for (const [key, value] of all) entries.set(key, new Uint8Array(value));
+      },
+      delete: async (first, last) => {
+        for (const key of between(first, last)) entries.delete(key);
+      },
+      close: async () => {
+        told.push('close');
+      },
+    };
+    return { entries, store, told };
+  }
+
+  test('has five methods, and keeps what a LevelDB keeps', async () => {
+    const db = new MemoryLevel<string, Uint8Array>({ valueEncoding: 'view' });
+    const own = map();
+    const both = [await KeptIndex.open(db), await KeptIndex.open(own.store)] as const;
+    for (const kept of both) {
+      kept.index.similarIdMany(texts.slice(0, 100));
+      await kept.flush();
+      await kept.compact();
+      kept.index.add(passage(9000));
+      await kept.close();
+    }
+    expect(own.told).toEqual(['put', 'put', 'put', 'put', 'close']);
+    const kept: [string, Uint8Array][] = [];
+    for await (const entry of db.iterator()) kept.push(entry);
+    expect([...own.entries].sort()).toEqual(
+      kept.map(([key, value]) => [key, new Uint8Array(value)]),
+    );
+    const again = await KeptIndex.open(own.store);
+    expect([again.index.size, again.index.search(passage(9000))[0]?.id]).toEqual([101, 100]);
+  });
+
+  test('decides itself how it writes, and must have all five', async () => {
+    const { store } = map();
+    await expect(KeptIndex.open(store, { sync: true } as never)).rejects.toMatchObject({
+      code: 'ERR_INVALID_ARG_VALUE',
+      message: expect.stringContaining('sync is for a LevelDB'),
+    });
+    for (const method of Object.keys(store)) {
+      const lacking = { ...store, [method]: undefined } as never;
+      await expect(KeptIndex.open(lacking)).rejects.toMatchObject({ name: 'TypeError' });
+    }
   });
 });

@@ -113,18 +113,19 @@ describe('installed with --ignore-scripts in an empty project', () => {
 
   test("stores of one's own are a path of their own, for both kinds of modules", () => {
     const keep = `
-      const store = { batch: async () => {}, clear: async () => {}, async *iterator() {} };
-      LevelSentenceIndex.open(store).then(async (index) => console.log(await index.similarId('x')));`;
+      const done = async () => {};
+      const store = { get: done, put: done, delete: done, close: done, async *entries() {} };
+      KeptIndex.open(store).then(async (kept) => console.log(kept.index.similarId('x')));`;
     const from = "'@x/simhash-native/level'";
-    project.write('level.mjs', `import { LevelSentenceIndex } from ${from};\n${keep}`);
-    project.write('level.cjs', `const { LevelSentenceIndex } = require(${from});\n${keep}`);
+    project.write('level.mjs', `import { KeptIndex } from ${from};\n${keep}`);
+    project.write('level.cjs', `const { KeptIndex } = require(${from});\n${keep}`);
     for (const file of ['level.mjs', 'level.cjs']) expect(node(file)).toBe('0\n');
   });
 
   test.each(['mts', 'cts'])('TypeScript (.%s, node16) compiles strictly and uses it', (kind) => {
     const typed = `import { Index, type Match } from '@x/simhash-native';
-import type { Level } from '@x/simhash-native/level';
-export declare const store: Level;
+import type { Store } from '@x/simhash-native/level';
+export declare const store: Store;
 const found: Match<'simhash'>[] = new Index({ maxDistance: 3, texts: false }).search(1n);
 if (found.length > 0) throw new Error('an empty index found something');
 // @ts-expect-error unknown option

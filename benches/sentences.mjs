@@ -17,7 +17,7 @@ function documents(texts, size) {
 
 export async function bench(options) {
   const { Index } = await import('../dist/index.mjs');
-  const { LevelSentenceIndex } = await import('../dist/level.mjs');
+  const { KeptIndex } = await import('../dist/level.mjs');
   const { MemoryLevel } = await import('memory-level');
   const at = options.indexOf('--size');
   const size = at >= 0 ? Number(options[at + 1].replaceAll('_', '')) : PUBLISHED.pages;
@@ -70,10 +70,13 @@ export async function bench(options) {
     [
       'memory-level through the adapter, batches of 1,000',
       'disk',
-      () => LevelSentenceIndex.open(new MemoryLevel()),
-      async (index) => {
+      () => KeptIndex.open(new MemoryLevel()),
+      async (kept) => {
         const all = [];
-        for (const batch of batches) all.push(...(await index.similarIdMany(batch)));
+        for (const batch of batches) {
+          all.push(...(await kept.index.similarIdManyAsync(batch)));
+          await kept.flush();
+        }
         return all;
       },
     ],

@@ -1,13 +1,14 @@
-// What tsc does not make: the ES module facades, the native part and its declarations. What no source stands behind any
-// more goes, so that it is not packed.
-import { copyFileSync, existsSync, readdirSync, rmSync } from 'node:fs';
+// What tsc does not make: the ES module facades, the native part, and the declarations of each entry in one file. What no source
+// stands behind any more goes, so that it is not packed.
+import { copyFileSync, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { generateDtsBundle } from 'dts-bundle-generator';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const [from, to] = [join(root, 'ts'), join(root, 'dist')];
 const wanted = (name) =>
-  /^((index|level)\.mjs|(index|level)\.d\.mts|native\.js|native\.d\.ts|.*\.node)$/.test(name);
+  /^((index|level)\.mjs|(index|level)\.d\.mts|native\.js|.*\.node)$/.test(name);
 
 const sourceOf = (name) => name.replace(/(\.d)?(\.ts|\.js)$/, '.ts');
 for (const name of readdirSync(to, { recursive: true })) {
@@ -15,3 +16,19 @@ for (const name of readdirSync(to, { recursive: true })) {
   if (stale || name.endsWith('.node')) rmSync(join(to, name));
 }
 for (const name of readdirSync(from).filter(wanted)) copyFileSync(join(from, name), join(to, name));
+
+// Declarations of the addon, which those of the modules that hold it are read with.
+copyFileSync(join(from, 'native.d.ts'), join(to, 'native.d.ts'));
+const entry = {
+  filePath: join(to, 'index.d.ts'),
+  output: { noBanner: true, exportReferencedTypes: false },
+};
+const [rolled] = generateDtsBundle([entry], {
+  preferredConfigPath: join(root, 'scripts/roll.json'),
+});
+// Those of the other entry take from the first whatever both have, so that it is the same.
+const kept = [join('connect', 'level.d.ts')];
+for (const name of readdirSync(to, { recursive: true })) {
+  if (name.endsWith('.d.ts') && !kept.includes(name)) rmSync(join(to, name));
+}
+writeFileSync(join(to, 'index.d.ts'), rolled);

@@ -5,8 +5,13 @@ import type { IndexMethod } from './method';
 import type { NativeChecked } from './native';
 import { Rows } from './rows';
 
+/** What is known of a match and not of an item that has none: always absent, so that it can be read of any outcome. */
+type Absent = {
+  readonly [P in 'verified' | 'similarity' | 'distance' | 'bands' | 'shared' | 'key']?: undefined;
+};
+
 /** The item had no match and was added. */
-export interface Unique {
+export interface Unique extends Absent {
   /** Id under which it was added. */
   id: number;
   /** Absent: there is no match. */
@@ -27,7 +32,7 @@ export type Duplicate<M extends IndexMethod = IndexMethod> = {
   truncated?: true;
 } & How<M>;
 
-/** The outcome of one check-and-add; `duplicateOf` says which. */
+/** The outcome of one check-and-add; `duplicateOf` says which, and `verified` of a duplicate whether the texts were compared. */
 export type Checked<M extends IndexMethod = IndexMethod> = Unique | Duplicate<M>;
 
 /** An outcome from its numbers; NaN stands for what is absent. */
@@ -62,8 +67,7 @@ export class CheckedItems<M extends IndexMethod = IndexMethod> extends Rows<Chec
   readonly keys?: readonly (string | undefined)[];
   readonly #method: M;
 
-  /** @internal */
-  constructor(
+  private constructor(
     method: M,
     { ids, duplicateOf, similarities, measures, verified, truncated, keys }: NativeChecked,
   ) {
@@ -76,6 +80,11 @@ export class CheckedItems<M extends IndexMethod = IndexMethod> extends Rows<Chec
     this.verified = verified;
     this.truncated = truncated;
     if (keys) this.keys = keys.map((key) => key ?? undefined);
+  }
+
+  /** @internal */
+  static of<M extends IndexMethod>(method: M, columns: NativeChecked): CheckedItems<M> {
+    return new CheckedItems(method, columns);
   }
 
   /** Number of items. */

@@ -16,11 +16,15 @@ export class Clusters extends Rows<Cluster> {
   /** Ids, ascending within a cluster. */
   readonly ids: Float64Array;
 
-  /** @internal */
-  constructor({ offsets, ids }: NativeClusters) {
+  private constructor({ offsets, ids }: NativeClusters) {
     super();
     this.offsets = offsets;
     this.ids = ids;
+  }
+
+  /** @internal */
+  static of(columns: NativeClusters): Clusters {
+    return new Clusters(columns);
   }
 
   /** Number of clusters. */

@@ -52,7 +52,7 @@ export interface ComparisonOptions extends FingerprinterOptions {
    * find for a `minSimilarity` of 0.8.
    */
   verify?: 'auto' | 'jaccard' | 'containment' | 'edit' | 'cosine' | false | undefined;
-  /** Least similarity by that measure, 0 to 1. Default 0.8. 0 is `verify: false`, beside which no other number may be given. */
+  /** Least similarity by that measure, 0 to 1. Default 0.8. 0 is `verify: false`, beside which no other number may be given, and goes beside no measure. */
   minSimilarity?: number | undefined;
   /** Most candidates looked at per document, best first, 1 to 2^32 - 1. Default 1000. */
   maxVerifications?: number | undefined;
@@ -175,6 +175,10 @@ export function verification({
   NativeDedupOptions,
   'verify' | 'minSimilarity'
 > {
+  if (verify !== undefined && verify !== false && minSimilarity === 0) {
+    const why = `must be above 0 beside verify: '${verify}'; verify: false takes candidates as they are`;
+    throw about(typeError(`minSimilarity ${why}`, INVALID), 'minSimilarity');
+  }
   if (verify !== false) return given({ verify, minSimilarity });
   if (minSimilarity !== undefined && minSimilarity > 0) {
     const why = `must be left out beside verify: false, which measures nothing, got ${minSimilarity}`;

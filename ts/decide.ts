@@ -9,6 +9,7 @@ import {
   type Decision,
   decisions,
   Keys,
+  type KnownPlaces,
   noteKeys,
   Places,
 } from './decisions';
@@ -16,6 +17,7 @@ import type { Progress } from './dedup-files';
 import { type DedupOptions, type Settings, settings } from './dedup-options';
 import { type Documents, fieldOf, iteratorOf, Missing, type Text } from './documents';
 import { fromNative, native, typeError } from './errors';
+import { Index, leased } from './live-index';
 import type {
   NativeDecisions,
   NativeDeduper,
@@ -52,7 +54,9 @@ export async function* decide<D>(
     const given = settings(options);
     signal = given.signal;
     sources.push(new Source(iteratorOf(docs)));
-    if (given.known !== undefined) sources.unshift(new Source(iteratorOf(given.known, 'known')));
+    const index = given.known instanceof Index ? given.known : undefined;
+    if (given.known !== undefined && !(given.known instanceof Index))
+      sources.unshift(new Source(iteratorOf(given.known, 'known')));
     signal?.throwIfAborted();
     const deduper = native(() => new binding.NativeDeduper(given.native, given.fingerprint));
     listener =
@@ -67,8 +71,10 @@ export async function* decide<D>(
     const keys = new Keys();
     const all: D[] = [];
     const reasons = new Map<number, string>();
-    let known = new Places(0);
-    let places = known;
+    let known: KnownPlaces = new Places(0);
+    let places = new Places(0);
+    if (index !== undefined) known = await indexed(index, deduper, cancel);
+    signal?.throwIfAborted();
     for (const source of sources) {
       const isKnown = source !== sources.at(-1);
       const name = isKnown ? 'known' : 'docs';
@@ -147,6 +153,26 @@ export async function* decide<D>(
       throw end.reason;
     }
   }
+}
+
+/** The documents of an index as known ones. */
+async function indexed(
+  index: Index,
+  deduper: NativeDeduper,
+  cancel: InstanceType<typeof binding.Cancel>,
+): Promise<KnownPlaces> {
+  const ids = await leased(index, (native) => deduper.pushIndex(native, cancel)).catch(
+    (error: unknown) => {
+      throw fromNative(error);
+    },
+  );
+  const at = (number: number) => ids[number] as number;
+  return {
+    next: ids.length,
+    at,
+    // Closed meanwhile, or without it: the document has no key that anybody could use.
+    keyAt: (number) => (index.isClosed ? undefined : index.keyOf(at(number))),
+  };
 }
 
 /** Where the documents of a batch stand. */

@@ -28,7 +28,7 @@ interface Compared<D> extends Decided<D> {
 
 /** How a duplicate relates to the document that is kept. */
 interface Relation {
-  /** The key of that document; absent where it has none. */
+  /** The key of that document, by the option `key`, or in the index that is `known`; absent where it has none. */
   duplicateKey?: DocKey;
   /**
    * Similarity to that document; absent without verification. With `cluster: 'components'` it may be below `minSimilarity`: another
@@ -59,7 +59,7 @@ export type DuplicateDecision<D = unknown> = Compared<D> &
 export type KnownDecision<D = unknown> = Compared<D> &
   Relation & {
     status: 'known';
-    /** Position of that document in `known`, from 0. */
+    /** Position of that document in `known`, from 0; its id where `known` is an index. */
     duplicateOfKnown: number;
   } & Absent<'duplicateOf' | 'reason'>;
 
@@ -147,11 +147,21 @@ export class Keys {
   }
 }
 
+/** Where known documents stand. */
+export interface KnownPlaces {
+  /** How many there are. */
+  readonly next: number;
+  /** The position of the document with this number, or its id. */
+  at(number: number): number;
+  /** Its key, where that is no option of the loop. */
+  keyAt?(number: number): DocKey | undefined;
+}
+
 /** Where decisions find what the addon does not know. */
 export interface Context<D> {
   readonly places: Places;
   /** The known documents. */
-  readonly known: Places;
+  readonly known: KnownPlaces;
   /** Where there are keys: the key of the document at this position, and those of kept documents. */
   readonly keyOf: ((doc: D, index: number) => DocKey | undefined) | undefined;
   readonly keys: Keys;
@@ -188,7 +198,7 @@ export function* decisions<D>(
         decision.status = 'duplicate';
         decision.duplicateOf = places.at(of);
       }
-      const original = own && keys.get(of);
+      const original = of < places.first && known.keyAt ? known.keyAt(of) : own && keys.get(of);
       if (original !== undefined) decision.duplicateKey = original;
       // A column's NaN is an absent key.
       if (!Number.isNaN(similarity[at])) decision.similarity = similarity[at];

@@ -22,6 +22,7 @@ import {
 } from './documents';
 import { typeError } from './errors';
 import { JOB, type JobOptions } from './fingerprinter';
+import { Index as LiveIndex } from './live-index';
 import { methodOf, OWN } from './method';
 import type { NativeDedupOptions } from './native';
 import * as check from './options';
@@ -50,11 +51,15 @@ export interface DedupOptions<D = Doc> extends ComparisonOptions, JobOptions {
    */
   keep?: Keep | ((members: readonly D[]) => number) | undefined;
   /**
-   * Documents that are there already. Decisions are those of deduplicating them and then `docs`; only those of `docs` are
-   * yielded, and the summary counts only them: `clusters` are those in which one of `docs` is a duplicate. Read to the end
-   * first. For `keep: 'first'` and `cluster: 'representative'`, the defaults. Default none.
+   * Documents that are there already, or an `Index` of them. Decisions are those of deduplicating them and then `docs`; only those
+   * of `docs` are yielded, and the summary counts only them: `clusters` are those in which one of `docs` is a duplicate. Read to
+   * the end first. For `keep: 'first'` and `cluster: 'representative'`, the defaults. Default none.
+   *
+   * An index must have been made with the options of this run, `method` too, and store the texts of all its documents (by
+   * `'exact'` it need not); another is refused, and the message names the option. Its documents are those that are alive when the loop
+   * begins, by id. It stays as it is, and is not looked at again but for keys: their texts are held in memory until the loop ends.
    */
-  known?: Documents<D extends string ? string : D> | undefined;
+  known?: Documents<D extends string ? string : D> | LiveIndex | undefined;
   /** For `'simhash'`, which it chooses as `maxDistance` does: whether decisions carry the fingerprint of the text. Default false. */
   fingerprint?: boolean | undefined;
   /**
@@ -72,23 +77,18 @@ export interface DedupOptions<D = Doc> extends ComparisonOptions, JobOptions {
 /** Documents per batch by default. */
 const BATCH = 2048;
 
-const selector = <T>(value: unknown, name: string): T | string => {
-  if (typeof value === 'function') return value as T;
-  if (typeof value === 'string') return check.field(value, name);
-  throw check.wrongType(name, 'a field or a function', value);
-};
-
 const OPTIONS: check.Checks<DedupOptions> = {
   ...COMPARISON,
   ...JOB,
-  text: selector,
+  text: check.selector,
   onMissing: check.choice('throw', 'reject'),
-  key: selector,
+  key: check.selector,
   keep: (value, name) =>
     typeof value === 'function'
       ? check.callback<(members: readonly Doc[]) => number>(value, name)
       : keep(value, name),
-  known: (value, name) => iterable(value as Documents<Doc>, name),
+  known: (value, name) =>
+    value instanceof LiveIndex ? value : iterable(value as Documents<Doc>, name),
   fingerprint: check.boolean,
   batch: check.integer(1, 65_536),
   onProgress: check.callback,
@@ -107,7 +107,7 @@ export interface Settings<D> {
   /** Of documents of the argument with this name. */
   readonly keyOf: ((name: string) => KeyOf<D>) | undefined;
   readonly choose: ((members: readonly D[]) => number) | undefined;
-  readonly known: Documents<D> | undefined;
+  readonly known: Documents<D> | LiveIndex | undefined;
   readonly fingerprint: boolean;
   readonly onProgress: ((progress: Progress) => void) | undefined;
   /** Whether decisions come when the source has ended. */
@@ -143,7 +143,7 @@ export function settings<D>(options: DedupOptions<D> | undefined): Settings<D> {
     rejects: onMissing === 'reject',
     keyOf: key === undefined ? undefined : (name) => keyBy(key, name),
     choose,
-    known: known as Documents<D> | undefined,
+    known: known as Documents<D> | LiveIndex | undefined,
     fingerprint,
     onProgress,
     atTheEnd,

@@ -1,5 +1,7 @@
 /** Errors: one class for what can go wrong in operation, Node's own classes and codes for misuse. */
 import { types } from 'node:util';
+import type { Added } from './added';
+import type { CheckedItems } from './checked';
 import { printedBy } from './inspect';
 
 /** What went wrong in operation; the names are stable. */
@@ -52,14 +54,26 @@ export type SimHashErrorCode =
   /** More than 2^32 - 1 documents were kept. */
   | 'ERR_SIMHASH_TOO_MANY';
 
+/** What an error is made with. */
+export interface SimHashErrorOptions extends ErrorOptions {
+  /** What a batch had done. */
+  readonly done?: Added | CheckedItems;
+}
+
 /** An operational error. `code` is stable, the message is not. */
 export class SimHashError extends Error {
   override readonly name: string = 'SimHashError';
   readonly code: SimHashErrorCode;
+  /**
+   * With `ERR_SIMHASH_MEMORY` from a batch of additions: the ids, or the outcomes, of the items before the one that found no
+   * memory. They were added, or were duplicates; that item and those behind it were not looked at. Absent otherwise.
+   */
+  readonly done?: Added | CheckedItems;
 
-  constructor(code: SimHashErrorCode, message: string, options?: ErrorOptions) {
+  constructor(code: SimHashErrorCode, message: string, options?: SimHashErrorOptions) {
     super(message, options);
     this.code = code;
+    if (options?.done !== undefined) this.done = options.done;
   }
 
   /** What can be logged as JSON. */

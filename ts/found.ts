@@ -3,11 +3,14 @@
  * it is whole.
  */
 export interface Found<M> extends Array<M> {
-  /** `true` where a limit left matches out; else absent. Not enumerable. */
+  /** `true` where a limit left matches out; else absent. `console.log` shows it, and as JSON such an array is `{ truncated, matches }`. */
   readonly truncated?: true;
 }
 
-/** Matches that say whether a limit left some out. Two of them are equal where the matches are. */
+/** Matches that say whether a limit left some out. */
 export function found<M>(matches: M[], truncated: boolean): Found<M> {
-  return truncated ? Object.defineProperty(matches, 'truncated', { value: true }) : matches;
+  if (!truncated) return matches;
+  // JSON knows nothing of an array but its elements.
+  const toJSON = { value: () => ({ truncated, matches: [...matches] }) };
+  return Object.defineProperties(matches, { truncated: { value: true, enumerable: true }, toJSON });
 }

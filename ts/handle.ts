@@ -9,13 +9,14 @@
 import { abortable } from './abort';
 import { SimHashError } from './errors';
 import type { Cancel } from './native';
-import { type Batch, type Elements, whole } from './staging';
+import { type Batch, type Elements, type Part, whole } from './staging';
 
 /** A native object until it is closed, and for as long after as a lease of it lasts. */
 export class Handle<N extends { close(): void }> {
   readonly #native: N;
   readonly #what: string;
   #leases = 0;
+  #last: ((native: N) => Promise<void>) | undefined;
   #closed = false;
   #done = () => {};
   /** Settles when the native object has been closed. */
@@ -59,23 +60,30 @@ export class Handle<N extends { close(): void }> {
     elements: Elements,
     signal: AbortSignal | undefined,
     start: (native: N, batch: unknown, cancel: Cancel) => Promise<T>,
+    part?: Part,
   ): Promise<T> {
     return abortable(signal, (cancel) =>
       this.lease((native) =>
-        whole(array, elements, signal, (batch) => start(native, batch, cancel)),
+        whole(array, elements, signal, (batch) => start(native, batch, cancel), part),
       ),
     );
   }
 
-  /** Refuses calls from now on. Closing twice is fine. */
-  close(): void {
+  /** Refuses calls from now on; `last` gets the native object when those before have ended. Closing twice is fine. */
+  close(last?: (native: N) => Promise<void>): void {
+    if (this.#closed) return;
     this.#closed = true;
+    this.#last = last;
     this.#end();
   }
 
   #end(): void {
     if (!this.#closed || this.#leases > 0) return;
-    this.#native.close();
-    this.#done();
+    const free = () => {
+      this.#native.close();
+      this.#done();
+    };
+    if (this.#last === undefined) free();
+    else this.#last(this.#native).then(free, free);
   }
 }

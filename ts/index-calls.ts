@@ -1,10 +1,10 @@
 /** Options of the calls on an index, and how they are checked. */
 import { COMPARISON, mustBe } from './comparison';
-import { about, typeError } from './errors';
+import { about, rangeError, typeError } from './errors';
 import { JOB, type JobOptions } from './fingerprinter';
 import { given } from './given';
 import type { IndexMethod } from './method';
-import type { NativeSearch } from './native';
+import type { NativeAbout, NativeSearch } from './native';
 import * as check from './options';
 import { type Time, type Times, time, times } from './time';
 import { singleOnly } from './verify';
@@ -52,10 +52,21 @@ export interface SearchOptions<M extends IndexMethod = IndexMethod> {
   maxDistance?: ([M] extends ['simhash'] ? number : never) | undefined;
 }
 
+/** Bytes of the longest key. */
+const LONGEST_KEY = 65_536;
+
+/** A key. */
+export const keyString: check.Check<string> = (value, name) => {
+  const key = check.string(value, name);
+  // No character has more than three bytes per code unit.
+  const bytes = key.length * 3 <= LONGEST_KEY ? key.length : Buffer.byteLength(key);
+  if (bytes > 0 && bytes <= LONGEST_KEY) return key;
+  throw rangeError(`${name} must be a string of 1 to ${LONGEST_KEY} bytes, got ${check.show(key)}`);
+};
 const keys: check.Check<(string | undefined)[]> = (value, name) => {
   check.array(value, name);
   return Array.from(value as unknown[], (key, row) =>
-    key === undefined ? undefined : check.string(key, `${name}[${row}]`),
+    key === undefined ? undefined : keyString(key, `${name}[${row}]`),
   );
 };
 const never: check.Check<false> = (value, name) => {
@@ -75,13 +86,22 @@ export const ADD_MANY: check.Checks<{ at?: Float64Array; keys?: (string | undefi
   keys,
 };
 export const ADD_JOB = { ...ADD_MANY, ...JOB };
+const ofIndex = check.notHere('is an option of the index: give it to new Index');
 export const CHECK = {
   ...ADD,
   ...DUPLICATE,
+  verify: ofIndex,
+  minSimilarity: ofIndex,
   textOf: check.callback as check.Check<(id: number) => unknown>,
 };
 /** For batches. */
-export const CHECK_MANY = { ...ADD_MANY, ...DUPLICATE, textOf: singleOnly };
+export const CHECK_MANY = {
+  ...ADD_MANY,
+  ...DUPLICATE,
+  textOf: singleOnly,
+  verify: ofIndex,
+  minSimilarity: ofIndex,
+};
 export const CHECK_JOB = { ...CHECK_MANY, ...JOB };
 export const SEARCH: check.Checks<SearchOptions<'simhash'>> = {
   limit: check.id,
@@ -95,9 +115,16 @@ export const SEARCH_JOB: check.Checks<SearchOptions<'simhash'> & JobOptions> = {
 };
 
 /** Checked options of a search as the addon takes them. */
-export function nativeSearch(options: SearchOptions<'simhash'>, method: IndexMethod): NativeSearch {
+export function nativeSearch(options: SearchOptions<'simhash'>, index: NativeAbout): NativeSearch {
   const { limit, verify, minSimilarity, maxDistance } = options;
+  const { method, texts, signatures } = index;
   if (maxDistance !== undefined) mustBe('simhash', method, 'maxDistance');
+  const measures = method === 'exact' || signatures || (texts && index.verify !== undefined);
+  if (minSimilarity !== undefined && !measures) {
+    const why =
+      'is for an index that knows similarities: one that verifies, with texts, or keeps signatures';
+    throw about(typeError(`minSimilarity ${why}`, 'ERR_INVALID_ARG_VALUE'), 'minSimilarity');
+  }
   if (verify === false && minSimilarity !== undefined) {
     const why = 'must be left out beside verify: false, which measures nothing';
     throw about(typeError(`minSimilarity ${why}`, 'ERR_INVALID_ARG_VALUE'), 'minSimilarity');

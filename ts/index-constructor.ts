@@ -1,11 +1,16 @@
 /** `Index` with the types of each method: which index options make, open and share. */
 import type { JobOptions } from './fingerprinter';
 import type {
+  AnyMethodOptions,
   ExactIndexOptions,
+  GroupOptions,
   IndexOptions,
+  LoggedIndexOptions,
   MinHashIndexOptions,
+  Named,
   SentencesIndexOptions,
   SimHashIndexOptions,
+  UnverifiedOptions,
 } from './index-options';
 import { Index as Live, type SharedIndex } from './live-index';
 import type { IndexMethod } from './method';
@@ -21,13 +26,14 @@ export interface IndexConstructor extends Make {
 
   /**
    * Opens a saved index, or one whose changes go to a file (`durability`); the result is as the saved one was, its next id too. A saved file is
-   * read once and not held; that takes about as long as adding the documents without making their sketches. The method must be that of the
-   * index, and what makes features of texts too; the other options come from the file, and must agree where they are given.
+   * read once and not held; that takes about as long as adding the documents without making their sketches. Without `method`, or an
+   * option that only one method has, the method is that of the file, and `method` of the index says which. What makes features of texts must be
+   * as it was; the other options come from the file, and must agree where they are given.
    *
    * @throws SimHashError `ERR_SIMHASH_INPUT`: the file cannot be read; `ERR_SIMHASH_INDEX_DAMAGED`: it is truncated,
    * changed or no index, with the byte where that was noticed; `ERR_SIMHASH_INDEX_FORMAT`: another release saved it, in a
    * format that this one does not read: build it again; `ERR_SIMHASH_INDEX_MISMATCH`: it was saved with other options than those
-   * given; `ERR_SIMHASH_INDEX_LOCKED`: it is open with `durability` already. All name the file.
+   * given, or every change of an index is written to it and `durability` is missing; `ERR_SIMHASH_INDEX_LOCKED`: it is open with `durability` already. All name the file, and say what to do.
    */
   readonly open: Open;
   /** {@link open} while the JavaScript thread waits: for scripts, and for indexes of some ten thousand documents. */
@@ -48,10 +54,19 @@ export interface IndexConstructor extends Make {
 }
 
 interface Make {
+  new <T extends boolean = false>(
+    options: MinHashIndexOptions<T> & UnverifiedOptions<T>,
+  ): Live<'minhash', T>;
+  new <T extends boolean = false>(
+    options: SimHashIndexOptions<T> & UnverifiedOptions<T>,
+  ): Live<'simhash', T>;
+  new <T extends boolean = false>(
+    options: SentencesIndexOptions<T> & (UnverifiedOptions<T> | GroupOptions<T>),
+  ): Live<'sentences', T>;
   new <T extends boolean = true>(options?: MinHashIndexOptions<T>): Live<'minhash', T>;
   new <T extends boolean = true>(options: SimHashIndexOptions<T>): Live<'simhash', T>;
   new <T extends boolean = true>(options: SentencesIndexOptions<T>): Live<'sentences', T>;
-  new <T extends boolean = true>(options: ExactIndexOptions<T>): Live<'exact', T>;
+  new (options: ExactIndexOptions): Live<'exact', false>;
   new (options: IndexOptions): Live;
 }
 
@@ -64,31 +79,70 @@ interface Planning {
 }
 
 interface Open {
+  <T extends boolean = false>(
+    path: Path,
+    options: MinHashIndexOptions<T> & UnverifiedOptions<T> & Named<'minhash'> & JobOptions,
+  ): Promise<Live<'minhash', T>>;
+  <T extends boolean = false>(
+    path: Path,
+    options: SimHashIndexOptions<T> & UnverifiedOptions<T> & Named<'simhash'> & JobOptions,
+  ): Promise<Live<'simhash', T>>;
+  <T extends boolean = false>(
+    path: Path,
+    options: SentencesIndexOptions<T> &
+      (UnverifiedOptions<T> | GroupOptions<T>) &
+      Named<'sentences'> &
+      JobOptions,
+  ): Promise<Live<'sentences', T>>;
+  (path: Path, options: LoggedIndexOptions & JobOptions): Promise<Live<'sentences', false>>;
   <T extends boolean = true>(
     path: Path,
-    options?: MinHashIndexOptions<T> & JobOptions,
+    options: MinHashIndexOptions<T> & Named<'minhash'> & JobOptions,
   ): Promise<Live<'minhash', T>>;
   <T extends boolean = true>(
     path: Path,
-    options: SimHashIndexOptions<T> & JobOptions,
+    options: SimHashIndexOptions<T> & Named<'simhash'> & JobOptions,
   ): Promise<Live<'simhash', T>>;
   <T extends boolean = true>(
     path: Path,
-    options: SentencesIndexOptions<T> & JobOptions,
+    options: SentencesIndexOptions<T> & Named<'sentences'> & JobOptions,
   ): Promise<Live<'sentences', T>>;
-  <T extends boolean = true>(
-    path: Path,
-    options: ExactIndexOptions<T> & JobOptions,
-  ): Promise<Live<'exact', T>>;
-  (path: Path, options: IndexOptions & JobOptions): Promise<Live>;
+  (path: Path, options: ExactIndexOptions & JobOptions): Promise<Live<'exact', false>>;
+  (path: Path, options?: AnyMethodOptions & JobOptions): Promise<Live>;
+  (path: Path, options: (IndexOptions | LoggedIndexOptions) & JobOptions): Promise<Live>;
 }
 
 interface OpenSync {
-  <T extends boolean = true>(path: Path, options?: MinHashIndexOptions<T>): Live<'minhash', T>;
-  <T extends boolean = true>(path: Path, options: SimHashIndexOptions<T>): Live<'simhash', T>;
-  <T extends boolean = true>(path: Path, options: SentencesIndexOptions<T>): Live<'sentences', T>;
-  <T extends boolean = true>(path: Path, options: ExactIndexOptions<T>): Live<'exact', T>;
-  (path: Path, options: IndexOptions): Live;
+  <T extends boolean = false>(
+    path: Path,
+    options: MinHashIndexOptions<T> & UnverifiedOptions<T> & Named<'minhash'>,
+  ): Live<'minhash', T>;
+  <T extends boolean = false>(
+    path: Path,
+    options: SimHashIndexOptions<T> & UnverifiedOptions<T> & Named<'simhash'>,
+  ): Live<'simhash', T>;
+  <T extends boolean = false>(
+    path: Path,
+    options: SentencesIndexOptions<T> &
+      (UnverifiedOptions<T> | GroupOptions<T>) &
+      Named<'sentences'>,
+  ): Live<'sentences', T>;
+  (path: Path, options: LoggedIndexOptions): Live<'sentences', false>;
+  <T extends boolean = true>(
+    path: Path,
+    options: MinHashIndexOptions<T> & Named<'minhash'>,
+  ): Live<'minhash', T>;
+  <T extends boolean = true>(
+    path: Path,
+    options: SimHashIndexOptions<T> & Named<'simhash'>,
+  ): Live<'simhash', T>;
+  <T extends boolean = true>(
+    path: Path,
+    options: SentencesIndexOptions<T> & Named<'sentences'>,
+  ): Live<'sentences', T>;
+  (path: Path, options: ExactIndexOptions): Live<'exact', false>;
+  (path: Path, options?: AnyMethodOptions): Live;
+  (path: Path, options: IndexOptions | LoggedIndexOptions): Live;
 }
 
 export const Index = Object.assign(Live, { plan, planNames }) as unknown as IndexConstructor;

@@ -7,7 +7,7 @@ import { INDEX_OWN, type IndexMethod, methodOf } from './method';
 import { MIN_HASH } from './min-hasher';
 import type { NativeIndexOptions, NativeWindow } from './native';
 import * as check from './options';
-import { type Measure, storedTexts, type TextLimit } from './verify';
+import { LONGEST_TEXT, type Measure, storedTexts, type TextLimit } from './verify';
 
 /** Which documents stay; the oldest leave first. Renewed documents (`onDuplicate: 'touch'`) count as new. */
 export interface Window {
@@ -26,23 +26,39 @@ export interface Window {
   maxSkew?: number | undefined;
 }
 
-/** Options of every method. `T` is `false` where no texts are stored. */
-export interface StoreOptions<T extends boolean = boolean> extends FingerprinterOptions {
+/** Matches are verified on the texts, the default. `T` is `false` where none are stored. */
+export interface VerifiedOptions<T extends boolean = boolean> {
   /**
    * What is measured between the texts of candidates: `'auto'` (default, as in `dedup`), `'jaccard'`, `'containment'`, `'edit'` or
-   * `'cosine'`. `false`: candidates are matches as they are.
+   * `'cosine'`.
    */
-  verify?: Measure | false | undefined;
-  /** Least similarity by that measure, 0 to 1. Default 0.8. 0 is `verify: false`, beside which no other number may be given. */
+  verify?: Measure | undefined;
+  /** Least similarity by that measure, 0 to 1. Default 0.8. 0 is `verify: false`, and goes beside no measure. */
   minSimilarity?: number | undefined;
   /** Most candidates whose texts are compared in one look, best first, 1 to 2^32 - 1. Default 1000. What is cut says `truncated`. */
   maxVerifications?: number | undefined;
   /**
    * Which normalised texts are stored, so that candidates can be verified: `true` (default), those of at most 64 KiB of UTF-8, in
-   * compressed blocks; `{ maxLength }`, those of at most so many bytes; `false`, none; by `'exact'`, which needs none, none are. A match whose text is not at hand counts by its distance, its
+   * compressed blocks; `{ maxLength }`, those of at most so many bytes; `false`, none. A match whose text is not at hand counts by its distance, its
    * estimated similarity or its sentences alone, behind every verified one, and says `verified: false`.
    */
   texts?: T | TextLimit | undefined;
+}
+
+/** Candidates are matches as they are. */
+export interface UnverifiedOptions<T extends boolean = boolean> {
+  /** `false`: nothing is compared. */
+  verify: false;
+  /** Nothing is measured: left out, or 0. */
+  minSimilarity?: 0 | undefined;
+  /** Nothing is compared. */
+  maxVerifications?: undefined;
+  /** As for an index that verifies, but none are stored by default: nothing would be compared with them. */
+  texts?: T | TextLimit | undefined;
+}
+
+/** Options of every method. */
+export interface StoreOptions extends FingerprinterOptions {
   /**
    * Whether documents can have keys: names of the caller's, which find them again (`idOf`, `keyOf`, `key` in results). Costs 4
    * bytes per document, the key, and about 40. Default false.
@@ -65,10 +81,8 @@ type NotOf<M extends IndexMethod> = {
   [Own in (typeof INDEX_OWN)[number] as Own[1] extends M ? never : Own[0]]?: undefined;
 };
 
-/** An index of 64-bit SimHash fingerprints: every one within a Hamming distance, and nothing else. */
-export interface SimHashIndexOptions<T extends boolean = boolean>
-  extends StoreOptions<T>,
-    NotOf<'simhash'> {
+/** Options of an index of 64-bit SimHash fingerprints: every one within a Hamming distance, and nothing else. */
+export interface SimHashOptions extends StoreOptions, NotOf<'simhash'> {
   /** `'simhash'`; may be left out beside any other option of this method. */
   method?: 'simhash' | undefined;
   /** Largest Hamming distance of candidates, inclusive, 0 to 16. Default 8, and 3 where nothing is verified. */
@@ -79,6 +93,10 @@ export interface SimHashIndexOptions<T extends boolean = boolean>
   capacity?: number | undefined;
 }
 
+/** How an index of SimHash fingerprints is made. */
+export type SimHashIndexOptions<T extends boolean = boolean> = SimHashOptions &
+  (VerifiedOptions<T> | UnverifiedOptions<T>);
+
 /** How much it weighs to find too much, and to find too little. Not both 0. */
 export interface BandWeights {
   /** Weight of the area under the S-curve below `minSimilarity`, 0 or more. */
@@ -87,24 +105,53 @@ export interface BandWeights {
   falseNegative: number;
 }
 
-/** An index of MinHash signatures by bands, the default. */
-export interface MinHashIndexOptions<T extends boolean = boolean>
-  extends StoreOptions<T>,
-    NotOf<'minhash'> {
-  /** `'minhash'`, the default. */
-  method?: 'minhash' | undefined;
-  /** With `rows`: so many bands, 1 to 1024. More find more. Default: as many as `recall` needs. */
-  bands?: number | undefined;
-  /** Positions per band, with `bands`. More find less. */
-  rows?: number | undefined;
+/** Bands as they are given. */
+export interface GivenBands {
+  /** So many bands, 1 to 1024. More find more. */
+  bands: number;
+  /** Positions per band, beside `bands`. More find less. */
+  rows: number;
+  /** Decides about bands as well. */
+  recall?: undefined;
+  /** Decides about bands as well. */
+  weights?: undefined;
+}
+
+/** Bands by what they find, the default. */
+export interface RecalledBands {
+  /** As many as `recall` needs. */
+  bands?: undefined;
+  /** The most that `recall` allows. */
+  rows?: undefined;
   /**
-   * In place of `bands` and `rows`: the probability with which a pair at `minSimilarity` must share a band, above 0 and below 1: the most
-   * rows that allow it, and no more bands than it needs. Default 0.9999.
+   * The probability with which a pair at `minSimilarity` must share a band, above 0 and below 1: the most rows that allow it, and no
+   * more bands than it needs. Default 0.9999.
    */
   recall?: number | undefined;
-  /** In place of `recall`: the plan with the least weighted error; look at its recall. */
-  weights?: BandWeights | undefined;
-  /** Positions of a signature, 1 to 1024, at least `bands * rows`. Default: as many as the bands use, 128 where signatures are kept. */
+  /** Decides about bands as well. */
+  weights?: undefined;
+}
+
+/** Bands by the least weighted error. */
+export interface WeightedBands {
+  /** By the weights. */
+  bands?: undefined;
+  /** By the weights. */
+  rows?: undefined;
+  /** Decides about bands as well. */
+  recall?: undefined;
+  /** What both kinds of errors weigh; look at the recall of the plan. */
+  weights: BandWeights;
+}
+
+/** Options of an index of MinHash signatures by bands, the default. */
+export interface MinHashOwnOptions extends StoreOptions, Omit<NotOf<'minhash'>, keyof GivenBands> {
+  /** `'minhash'`, the default. */
+  method?: 'minhash' | undefined;
+  /**
+   * Positions of a signature, 1 to 1024. Bands that are not given use no more than these. Default 128, and where bands are given and
+   * signatures kept at least `bands * rows`. Beside bands that are given any but `bands * rows` needs `signatures`: no other positions are made.
+   */
   hashes?: number | undefined;
   /** Where the orders of features come from, as for a `MinHasher`; `'bottom-k'` has no bands. Default `'permutations'`. */
   scheme?: 'permutations' | 'one-permutation' | undefined;
@@ -122,6 +169,11 @@ export interface MinHashIndexOptions<T extends boolean = boolean>
   bucketLimit?: number | undefined;
 }
 
+/** How an index of MinHash signatures is made. */
+export type MinHashIndexOptions<T extends boolean = boolean> = MinHashOwnOptions &
+  (GivenBands | RecalledBands | WeightedBands) &
+  (VerifiedOptions<T> | UnverifiedOptions<T>);
+
 /** Which sentences are too common to count: page furniture, signatures, disclaimers. */
 export interface CommonOptions {
   /** A sentence does not count while more than this share of the distinct sketches have it, 0 to 1. Default 0.001. */
@@ -130,10 +182,10 @@ export interface CommonOptions {
   count?: number | undefined;
 }
 
-/** An index of the longest sentences of each text. */
-export interface SentencesIndexOptions<T extends boolean = boolean>
-  extends StoreOptions<T>,
-    NotOf<'sentences'> {
+/** Options of an index of the longest sentences of each text. */
+export interface SentencesOptions
+  extends StoreOptions,
+    Omit<NotOf<'sentences'>, 'groups' | 'durability'> {
   /** `'sentences'`; may be left out beside any other option of this method. */
   method?: 'sentences' | undefined;
   /** How many of the longest sentences of a text are kept, 1 to 64. Default 5. */
@@ -148,25 +200,57 @@ export interface SentencesIndexOptions<T extends boolean = boolean>
   hash?: 'xxh3' | 'md5' | undefined;
   /** Which sentences are too common to count; `false`: none is. Default `false` where matches are verified, else the defaults of its fields. */
   common?: CommonOptions | false | undefined;
-  /**
-   * Keeps the groups of texts that share a sentence, for `similarId` and `group`; nothing is verified then, and `verify` beside it
-   * is refused. Default false.
-   */
-  groups?: boolean | undefined;
-  /**
-   * For `open` with `texts: false`: a file to which every change is written before its call returns, made where there is none. `'commit'`:
-   * when the disk has it; it survives the end of the process and a power cut, and costs two flushes per call. `'system'`: when the operating
-   * system has it; it survives the end of the process. Default: the file is read once, and written by `save` alone.
-   */
-  durability?: 'commit' | 'system' | undefined;
 }
 
-/** An index of equal normalised texts. */
-export interface ExactIndexOptions<T extends boolean = boolean>
-  extends StoreOptions<T>,
-    NotOf<'exact'> {
+/** Groups are kept, and nothing is compared. */
+export interface GroupOptions<T extends boolean = boolean> {
+  /** Keeps the groups of texts that share a sentence, for `similarId` and `group`; a shared sentence alone decides. Default false. */
+  groups: true;
+  /** Nothing is compared. */
+  verify?: false | undefined;
+  /** Nothing is measured. */
+  minSimilarity?: 0 | undefined;
+  /** Nothing is compared. */
+  maxVerifications?: undefined;
+  /** As for an index that verifies, but none are stored by default. */
+  texts?: T | TextLimit | undefined;
+}
+
+/** No groups are kept. */
+export interface NoGroups {
+  /** Default false. */
+  groups?: false | undefined;
+}
+
+/** How an index of sentences is made. */
+export type SentencesIndexOptions<T extends boolean = boolean> = SentencesOptions & {
+  /** For `open` alone. */
+  durability?: undefined;
+} & (GroupOptions<T> | (NoGroups & (VerifiedOptions<T> | UnverifiedOptions<T>)));
+
+/** How the file of an index of sentences is opened to which its changes are written; such an index compares nothing. */
+export type LoggedIndexOptions = SentencesOptions & {
+  /**
+   * Every change is written to the file before its call returns; it is made where there is none. `'commit'`: when the disk has it; it
+   * survives the end of the process and a power cut, and costs two flushes per call. `'system'`: when the operating system has it; it
+   * survives the end of the process. Default: the file is read once, and written by `save` alone.
+   */
+  durability: 'commit' | 'system';
+  /** Such a file has none. */
+  keys?: false | undefined;
+} & (GroupOptions<false> | (NoGroups & UnverifiedOptions<false>));
+
+/** How an index of equal normalised texts is made. They are found by their hashes, and none are stored. */
+export interface ExactIndexOptions
+  extends StoreOptions,
+    NotOf<'exact'>,
+    Omit<VerifiedOptions<false>, 'verify' | 'texts'> {
   /** `'exact'`. */
   method: 'exact';
+  /** Equal texts have a similarity of 1 by every measure. */
+  verify?: Measure | false | undefined;
+  /** None are stored. */
+  texts?: false | undefined;
 }
 
 /** How an index is made, by method. */
@@ -179,7 +263,21 @@ export type IndexOptions<
     ? SimHashIndexOptions<T>
     : M extends 'sentences'
       ? SentencesIndexOptions<T>
-      : ExactIndexOptions<T>;
+      : ExactIndexOptions;
+
+/** Options of an index whose method is not known. */
+export type AnyMethodOptions = StoreOptions & { method?: undefined } & NotOf<never> &
+  (VerifiedOptions | UnverifiedOptions);
+
+/** That one of these options is given. */
+type OneOf<K extends string> = K extends string
+  ? { readonly [P in K]: NonNullable<unknown> }
+  : never;
+
+/** The method where it is named, by itself or by an option that only it has. */
+export type Named<M extends IndexMethod> =
+  | { readonly method: M }
+  | OneOf<Extract<(typeof INDEX_OWN)[number], readonly [string, M]>[0]>;
 
 const UINT32 = 2 ** 32 - 1;
 /** A value that has the right type and no meaning. */
@@ -206,13 +304,33 @@ const WEIGHTS: check.Checks<BandWeights> = { falsePositive: weight, falseNegativ
 const method = check.choice('minhash', 'simhash', 'sentences', 'exact');
 
 /** What comes out of the check: every option of every method, texts by their longest length. */
-export type CheckedOptions = Omit<StoreOptions, 'texts'> & {
-  [Own in (typeof INDEX_OWN)[number] as Own[0]]?: Own[0] extends keyof IndexOptions<Own[1]>
-    ? IndexOptions<Own[1]>[Own[0]]
-    : never;
-} & { method?: IndexMethod | undefined; texts?: number | undefined };
+export interface CheckedOptions
+  extends StoreOptions,
+    Pick<SimHashOptions, 'maxDistance' | 'plan' | 'capacity'>,
+    Pick<MinHashOwnOptions, 'hashes' | 'scheme' | 'seed' | 'signatures' | 'bucketLimit'>,
+    Pick<SentencesOptions, 'sentences' | 'minLength' | 'hash' | 'common'> {
+  method?: IndexMethod | undefined;
+  verify?: Measure | false | undefined;
+  minSimilarity?: number | undefined;
+  maxVerifications?: number | undefined;
+  texts?: number | undefined;
+  bands?: number | undefined;
+  rows?: number | undefined;
+  recall?: number | undefined;
+  weights?: BandWeights | undefined;
+  groups?: boolean | undefined;
+  durability?: 'commit' | 'system' | undefined;
+}
+
+/** An option of release 0.1 that held others. */
+const FORMER = {
+  fingerprinter: check.notHere(
+    'is gone: its options are options of the index, as new Index({ ngram: 3 })',
+  ),
+};
 
 export const INDEX: check.Checks<CheckedOptions> = {
+  ...FORMER,
   ...FINGERPRINTER,
   method: (value, name) => {
     if (value !== 'brute-force') return method(value, name);
@@ -254,6 +372,28 @@ export const INDEX: check.Checks<CheckedOptions> = {
   durability: check.choice('commit', 'system'),
 };
 
+/** Refuses an option that goes with nothing else of these. */
+function refuse(option: string, why: string): never {
+  throw about(typeError(`${option} ${why}`, INVALID), option);
+}
+
+/** Why nothing is compared; `undefined`: texts are. */
+function unverified({ groups, verify, minSimilarity }: CheckedOptions): string | undefined {
+  if (groups) return 'groups: true, where a shared sentence alone decides';
+  if (verify === false) return 'verify: false, which measures nothing';
+  return verify === undefined && minSimilarity === 0
+    ? 'minSimilarity: 0, which measures nothing'
+    : undefined;
+}
+
+/** Bytes of the longest text that an index of these options stores; 0: none. */
+export function longestText(options: CheckedOptions, method: IndexMethod): number {
+  // Equal texts are known by their hashes.
+  if (method === 'exact') return 0;
+  // Texts that are compared with nothing are not stored unless they are asked for.
+  return options.texts ?? (unverified(options) === undefined ? LONGEST_TEXT : 0);
+}
+
 /** Refuses options of other methods, and those that do not go together. */
 export function methodOfIndex(options: CheckedOptions): IndexMethod {
   const method = methodOf<IndexMethod>(options);
@@ -261,18 +401,48 @@ export function methodOfIndex(options: CheckedOptions): IndexMethod {
     if (options[option] !== undefined) mustBe(owner, method, option);
   }
   bothOrNeither(options);
-  const { groups, durability, verify, minSimilarity, bands, weights, recall } = options;
+  const { durability, verify, minSimilarity, maxVerifications, texts } = options;
+  const { bands, rows, weights, recall } = options;
   const ways = { 'bands and rows': bands, weights, recall };
   const [one, other] = Object.entries(ways).filter(([, value]) => value !== undefined);
   if (other !== undefined) {
-    const why = `must be left out beside ${one?.[0]}: each of them decides how many bands there are`;
-    throw about(typeError(`${other[0]} ${why}`, INVALID), other[0]);
+    refuse(
+      other[0],
+      `must be left out beside ${one?.[0]}: each of them decides how many bands there are`,
+    );
   }
-  const alone = groups ? 'groups: true' : durability && 'durability';
-  if (alone && ((verify ?? false) !== false || (minSimilarity ?? 0) > 0)) {
-    const option = (verify ?? false) === false ? 'minSimilarity' : 'verify';
-    const why = `must be left out beside ${alone}, where a shared sentence alone decides`;
-    throw about(typeError(`${option} ${why}`, INVALID), option);
+  const keeps = options.signatures ?? longestText(options, method) === 0;
+  const made = (bands ?? 0) * (rows ?? 0);
+  if (bands !== undefined && (options.hashes ?? made) !== made && !keeps) {
+    refuse(
+      'hashes',
+      'must be left out beside bands and rows, unless signatures are kept: no others are made',
+    );
+  }
+  if (method === 'exact' && texts) {
+    refuse(
+      'texts',
+      "must be left out or false with method 'exact', which knows equal texts by their hashes",
+    );
+  }
+  const alone = unverified(options);
+  if (alone !== undefined && (verify ?? false) !== false) {
+    refuse('verify', `must be left out beside ${alone}`);
+  }
+  if (alone !== undefined && (minSimilarity ?? 0) > 0) {
+    refuse('minSimilarity', `must be left out beside ${alone}`);
+  }
+  if (alone !== undefined && maxVerifications !== undefined && method !== 'exact') {
+    refuse('maxVerifications', `must be left out beside ${alone}`);
+  }
+  if (durability !== undefined && alone === undefined) {
+    refuse(
+      'durability',
+      'keeps sentences without texts, so nothing can be verified: add verify: false, or groups: true',
+    );
+  }
+  if (durability !== undefined && texts) {
+    refuse('texts', 'must be left out or false beside durability, whose file keeps none');
   }
   return method;
 }
@@ -284,23 +454,35 @@ export function nativeWindow(window: Window | undefined): NativeWindow | undefin
 
 /** Checked options as the addon takes them. */
 export function nativeIndexOptions(options: CheckedOptions): NativeIndexOptions {
-  const { maxVerifications, texts, keys, window, memory, threads = 0 } = options;
+  const method = methodOfIndex(options);
+  return { ...nativeOptionsOf(options), method, longestText: longestText(options, method) };
+}
+
+/** Those of an index that is there already: what is not given is its own, the method too. */
+export function nativeOpenOptions(options: CheckedOptions): NativeIndexOptions {
+  const method = methodOfIndex(options);
+  const isGiven =
+    options.method !== undefined || INDEX_OWN.some(([own]) => options[own] !== undefined);
+  const texts = options.durability === undefined ? options.texts : 0;
+  return {
+    ...nativeOptionsOf(options),
+    ...given({ method: isGiven ? method : undefined, longestText: texts }),
+  };
+}
+
+function nativeOptionsOf(options: CheckedOptions): NativeIndexOptions {
+  const { maxVerifications, keys, window, memory, threads = 0 } = options;
   const { maxDistance, plan, capacity, bands, rows, recall, weights, hashes } = options;
   const { scheme, seed, signatures, bucketLimit, sentences, minLength, hash } = options;
   const { common, groups = false, durability } = options;
   // A share of 1 lets every sentence count.
   const { share: commonShare, count: commonCount } =
     common === false ? { share: 1 } : (common ?? {});
-  const method = methodOfIndex(options);
-  // Where sentences alone decide, there is nothing that texts would be compared for.
-  const isVerified = !groups && durability === undefined;
-  const longestText = isVerified ? texts : (texts ?? 0);
   return {
     fingerprinter: nativeOptions(options),
-    method,
     threads,
-    ...(isVerified ? verification(options) : { minSimilarity: 0 }),
-    ...given({ maxVerifications, longestText, keys, memory, window: nativeWindow(window) }),
+    ...(groups ? { minSimilarity: 0 } : verification(options)),
+    ...given({ maxVerifications, keys, memory, window: nativeWindow(window) }),
     ...given({ maxDistance, plan, capacity }),
     ...given({ bands, rows, recall, weights, hashes, scheme, signatures, bucketLimit }),
     groups,

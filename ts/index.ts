@@ -25,7 +25,7 @@ export {
   type PairsSummary,
   pairsFiles,
 } from './edge-files';
-export { SimHashError, type SimHashErrorCode } from './errors';
+export { SimHashError, type SimHashErrorCode, type SimHashErrorOptions } from './errors';
 export {
   type EvaluatedDocument,
   type EvaluateOptions,
@@ -53,14 +53,26 @@ export type {
 } from './index-calls';
 export { Index, type IndexConstructor } from './index-constructor';
 export type {
+  AnyMethodOptions,
   BandWeights,
   CommonOptions,
   ExactIndexOptions,
+  GivenBands,
+  GroupOptions,
   IndexOptions,
+  LoggedIndexOptions,
   MinHashIndexOptions,
+  MinHashOwnOptions,
+  NoGroups,
+  RecalledBands,
   SentencesIndexOptions,
+  SentencesOptions,
   SimHashIndexOptions,
+  SimHashOptions,
   StoreOptions,
+  UnverifiedOptions,
+  VerifiedOptions,
+  WeightedBands,
   Window,
 } from './index-options';
 export type { Stats } from './index-stats';

@@ -6,11 +6,11 @@ import { calling, telling } from './callback';
 import { type Checked, CheckedItems, outcome } from './checked';
 import { Clusters } from './clusters';
 import type { Documents, Text } from './documents';
-import { about, fromNative, native, typeError } from './errors';
+import { about, fromNative, native, SimHashError, typeError } from './errors';
 import { JOB, type JobOptions } from './fingerprinter';
 import { type Found, found } from './found';
 import { Handle } from './handle';
-import { type AllOptions, type Arrival, checkAll } from './index-all';
+import { type AllOptions, type Arrival, checkAll, SOURCE } from './index-all';
 import {
   ADD,
   ADD_JOB,
@@ -27,13 +27,13 @@ import {
   type SearchOptions,
 } from './index-calls';
 import { MemoryWatch } from './index-memory';
-import { type CheckedOptions, INDEX, nativeIndexOptions } from './index-options';
+import { type CheckedOptions, INDEX, nativeIndexOptions, nativeOpenOptions } from './index-options';
 import type { Stats } from './index-stats';
 import { printedBy } from './inspect';
 import { batchOf, checkedItems, elementsOf, type Item, type Items } from './items';
 import { type Match, Matches, match } from './matches';
 import type { IndexMethod } from './method';
-import type { NativeAbout, NativeIndex } from './native';
+import type { NativeAbout, NativeAdded, NativeChecked, NativeIndex } from './native';
 import * as check from './options';
 import {
   batches,
@@ -44,10 +44,23 @@ import {
   type PairsOptions,
 } from './pairs';
 import { type Path, path as pathOf } from './path';
+import type { Part } from './staging';
 import { type Time, time } from './time';
 import type { TextOfOptions } from './verify';
 
 export type { Item, Items } from './items';
+
+/** Work with the native part of an index, which stays open until its promise has settled. */
+let lease: <R>(index: Index, work: (native: NativeIndex) => Promise<R>) => Promise<R>;
+
+/** Closes an index; `last` has its native part when what was called before has ended. Resolves when all is done. */
+let finish: (index: Index, last: (native: NativeIndex) => Promise<void>) => Promise<void>;
+
+/** See {@link lease}. */
+export const leased: typeof lease = (index, work) => lease(index, work);
+
+/** See {@link finish}. */
+export const finished: typeof finish = (index, last) => finish(index, last);
 
 /** An index for other workers: plain data, to be posted or passed as `workerData`. */
 export interface SharedIndex<M extends IndexMethod = IndexMethod, T extends boolean = boolean> {
@@ -100,6 +113,14 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
   #out = new Float64Array(1 + STRIDE * ROOM);
   readonly #watch: MemoryWatch | undefined;
 
+  static {
+    lease = (index, work) => index.#handle.lease(work);
+    finish = (index, last) => {
+      index.#handle.close(last);
+      return index.#handle.ended;
+    };
+  }
+
   /** @throws TypeError, RangeError for options that are unknown, of the wrong type, out of range or of another method. */
   constructor(options?: object) {
     const index = options instanceof binding.NativeIndex ? options : made(options);
@@ -120,7 +141,7 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
       ...INDEX,
       ...JOB,
     });
-    const [file, how] = [resolve(pathOf(path, 'path')), nativeIndexOptions(given)];
+    const [file, how] = [resolve(pathOf(path, 'path')), nativeOpenOptions(given)];
     return new Index(
       await abortable(signal, (cancel) => binding.NativeIndex.open(file, how, cancel)),
     );
@@ -128,7 +149,7 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
 
   /** @internal */
   static openSync(path: Path, options?: object): Index {
-    const how = nativeIndexOptions(check.checked(options, INDEX));
+    const how = nativeOpenOptions(check.checked(options, INDEX));
     const file = resolve(pathOf(path, 'path'));
     return new Index(native(() => binding.NativeIndex.openSync(file, how)));
   }
@@ -146,12 +167,12 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
 
   /**
    * Adds many items in order; see {@link Added} for their ids. All or none, but where `memory` ends
-   * (`ERR_SIMHASH_MEMORY`): then those that came before are added.
+   * (`ERR_SIMHASH_MEMORY`): then those that came before are added, and `done` of the error has their ids.
    */
   addMany(items: Items<M, T>, options?: AddManyOptions): Added {
     const { at, keys } = check.checked(options, ADD_MANY);
     const batch = batchOf(items, this.#elements);
-    return this.#grown(added(native(() => this.#native.addMany(batch, at, keys))));
+    return this.#added(native(() => this.#native.addMany(batch, at, keys)));
   }
 
   /** {@link addMany} off the JavaScript thread. */
@@ -160,7 +181,7 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
     const batch = await this.#batch(items, signal, (index, batch, cancel) =>
       index.addManyAsync(batch, at, keys, cancel),
     );
-    return this.#grown(added(batch));
+    return this.#added(batch);
   }
 
   /** All live documents near an item: verified ones by similarity, then the others; ties by id. `truncated` where a limit left some out. */
@@ -183,7 +204,7 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
   searchMany(items: Items<M, T>, options?: SearchOptions<M>): Matches<M> {
     const how = this.#search(options);
     const batch = batchOf(items, this.#elements);
-    return new Matches(
+    return Matches.of(
       this.method,
       native(() => this.#native.searchMany(batch, how)),
     );
@@ -198,11 +219,11 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
       options,
       SEARCH_JOB,
     );
-    const how = nativeSearch(given, this.method);
+    const how = nativeSearch(given, this.#about);
     const matches = await this.#batch(items, signal, (index, batch, cancel) =>
       index.searchManyAsync(batch, how, cancel),
     );
-    return new Matches(this.method, matches);
+    return Matches.of(this.method, matches);
   }
 
   /**
@@ -226,7 +247,10 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
     return this.#grown(outcome(this.method, numbers, [verified === 1, truncated === 1], named));
   }
 
-  /** As if {@link checkAndAdd} were called for every item in order; what every item needs is made on all cores. */
+  /**
+   * As if {@link checkAndAdd} were called for every item in order; what every item needs is made on all cores. Where `memory` ends
+   * (`ERR_SIMHASH_MEMORY`), `done` of the error has the outcomes of the items before.
+   */
   checkAndAddMany(
     items: Items<M, T>,
     options?: AddManyOptions & DuplicateOptions,
@@ -234,7 +258,7 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
     const { at, onDuplicate, keys } = check.checked(options, CHECK_MANY);
     const batch = batchOf(items, this.#elements);
     const checked = native(() => this.#native.checkAndAddMany(batch, at, onDuplicate, keys));
-    return this.#grown(new CheckedItems(this.method, checked));
+    return this.#checked(checked);
   }
 
   /** {@link checkAndAddMany} off the JavaScript thread. */
@@ -242,25 +266,34 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
     items: Items<M, T>,
     options?: AddManyOptions & DuplicateOptions & JobOptions,
   ): Promise<CheckedItems<M>> {
-    const { at, onDuplicate, keys, signal } = check.checked(options, CHECK_JOB);
-    const checked = await this.#batch(items, signal, (index, batch, cancel) =>
-      index.checkAndAddManyAsync(batch, at, onDuplicate, keys, cancel),
-    );
-    return this.#grown(new CheckedItems(this.method, checked));
+    return this.#checkMany(items, options);
   }
 
   /**
    * {@link checkAndAdd} for everything that a source gives, in order, in batches off the JavaScript thread. At most two
    * batches are in flight, one collected while the other is decided; nothing is read ahead of that. A source that falls silent
    * holds nothing up: what it gave is decided after one turn of the event loop. Leaving the loop closes the source, and what
-   * was added stays; an abort rejects with `signal.reason`. What the source throws passes through.
+   * was added stays; an abort rejects with `signal.reason`. What the source throws passes through. Where `memory` ends, the outcomes
+   * of the items before come first. Errors name items by their place in the source.
    */
-  checkAndAddAll(
-    source: Documents<Arrival<M, T>>,
-    options?: AllOptions,
+  checkAndAddAll<D>(
+    source: Documents<D>,
+    options: AllOptions<D, Item<M, T>> & {
+      readonly text: NonNullable<AllOptions<D, Item<M, T>>['text']>;
+    },
+  ): AsyncGenerator<Checked<M>, void, undefined>;
+  checkAndAddAll<D extends Arrival<M, T>>(
+    source: Documents<D>,
+    options?: AllOptions<D, Item<M, T>>,
+  ): AsyncGenerator<Checked<M>, void, undefined>;
+  checkAndAddAll<D>(
+    source: Documents<D>,
+    options?: AllOptions<D, Item<M, T>>,
   ): AsyncGenerator<Checked<M>, void, undefined> {
-    return checkAll(source, options, (items, how) =>
-      this.checkAndAddManyAsync(items as Items<M, T>, how),
+    return checkAll(
+      source,
+      options as AllOptions<never, unknown> | undefined,
+      (items, how, first) => this.#checkMany(items, how, { name: SOURCE, first }),
     );
   }
 
@@ -314,7 +347,7 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
    */
   pairs(options?: PairsOptions<M>): AsyncGenerator<PairBatch<M>, void, undefined> {
     const { batch = 65_536, signal, ...given } = check.checked(options, PAIRS);
-    const how = nativeSearch(given, this.method);
+    const how = nativeSearch(given, this.#about);
     const join = native(() => this.#native.pairs(how));
     return batches(this.method, join, batch, signal);
   }
@@ -322,8 +355,8 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
   /** All clusters of live documents: those linked by chains of {@link pairs}. Works off the JavaScript thread, on all cores. */
   async clusters(options?: ClustersOptions<M>): Promise<Clusters> {
     const { onProgress, signal, ...given } = check.checked(options, CLUSTERS);
-    const how = nativeSearch(given, this.method);
-    return new Clusters(
+    const how = nativeSearch(given, this.#about);
+    return Clusters.of(
       await telling(onProgress, signal, (report, cancel) =>
         this.#native.clusters(how, report, cancel),
       ),
@@ -426,6 +459,11 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
     this.#handle.close();
   }
 
+  /** Whether it was closed. */
+  get isClosed(): boolean {
+    return this.#handle.isClosed;
+  }
+
   [Symbol.dispose](): void {
     this.close();
   }
@@ -448,7 +486,7 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
 
   #search(options: SearchOptions<M> | undefined) {
     const given = check.checked<SearchOptions<'simhash'>>(options, SEARCH);
-    return nativeSearch(given, this.method);
+    return nativeSearch(given, this.#about);
   }
 
   /** What the addon has written of `count` matches. */
@@ -472,9 +510,40 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
         ? (index: NativeIndex, batch: unknown, cancel: C) => Promise<R>
         : never
       : never,
+    part?: Part,
   ): Promise<R> {
     const elements = this.#elements;
-    return this.#handle.batch(checkedItems(items, elements), elements, signal, start);
+    return this.#handle.batch(checkedItems(items, elements), elements, signal, start, part);
+  }
+
+  async #checkMany(
+    items: unknown,
+    options: (AddManyOptions & DuplicateOptions & JobOptions) | undefined,
+    part?: Part,
+  ): Promise<CheckedItems<M>> {
+    const { at, onDuplicate, keys, signal } = check.checked(options, CHECK_JOB);
+    const checked = await this.#batch(
+      items,
+      signal,
+      (index, batch, cancel) => index.checkAndAddManyAsync(batch, at, onDuplicate, keys, cancel),
+      part,
+    );
+    return this.#checked(checked);
+  }
+
+  #added(batch: NativeAdded): Added {
+    return this.#whole(added(batch), batch.stopped);
+  }
+
+  #checked(batch: NativeChecked): CheckedItems<M> {
+    return this.#whole(CheckedItems.of(this.method, batch), batch.stopped);
+  }
+
+  /** What a batch has done; an error that has it, where memory ended. */
+  #whole<R extends Added | CheckedItems<M>>(done: R, stopped: string | undefined): R {
+    this.#grown(done);
+    if (stopped === undefined) return done;
+    throw new SimHashError('ERR_SIMHASH_MEMORY', stopped, { done: done as Added | CheckedItems });
   }
 
   /** After an addition: warns where the memory that was allowed is nearly used. */

@@ -99,8 +99,7 @@ export class Matches<M extends IndexMethod = IndexMethod> extends Rows<Found<Mat
   readonly keys?: readonly (string | undefined)[];
   readonly #method: M;
 
-  /** @internal */
-  constructor(
+  private constructor(
     method: M,
     { offsets, ids, similarities, measures, verified, truncated, keys }: NativeMatches,
   ) {
@@ -113,6 +112,11 @@ export class Matches<M extends IndexMethod = IndexMethod> extends Rows<Found<Mat
     this.verified = verified;
     this.truncated = truncated;
     if (keys) this.keys = keys.map((key) => key ?? undefined);
+  }
+
+  /** @internal */
+  static of<M extends IndexMethod>(method: M, columns: NativeMatches): Matches<M> {
+    return new Matches(method, columns);
   }
 
   /** Number of rows: of items searched for. */

@@ -84,11 +84,15 @@ export class Signatures extends Rows<Uint32Array> {
   /** All signatures, one after the other. */
   readonly values: Uint32Array;
 
-  /** @internal */
-  constructor({ offsets, values }: NativeSignatures) {
+  private constructor({ offsets, values }: NativeSignatures) {
     super();
     this.offsets = offsets;
     this.values = values;
+  }
+
+  /** @internal */
+  static of(columns: NativeSignatures): Signatures {
+    return new Signatures(columns);
   }
 
   /** Number of texts. */
@@ -144,14 +148,14 @@ export class MinHasher {
   signatureMany(texts: readonly Text[], options?: NoOptions): Signatures {
     check.checked(options, NONE);
     check.array(texts, 'texts');
-    return new Signatures(native(() => this.#native.signatureMany(texts, this.#threads)));
+    return Signatures.of(native(() => this.#native.signatureMany(texts, this.#threads)));
   }
 
   /** {@link signatureMany} off the JavaScript thread; the texts are copied as by {@link Fingerprinter.fingerprintManyAsync}. */
   async signatureManyAsync(texts: readonly Text[], options?: JobOptions): Promise<Signatures> {
     const { signal } = check.checked(options, JOB);
     check.array(texts, 'texts');
-    return new Signatures(
+    return Signatures.of(
       await abortable(signal, (cancel) =>
         whole(texts, 'texts', signal, (batch) =>
           this.#native.signatureManyAsync(batch, this.#threads, cancel),

@@ -21,6 +21,8 @@ export declare class Cancel {
 export declare class NativeDeduper {
   /** An empty state. `fingerprints`: decisions carry them. */
   constructor(options: NativeDedupOptions, fingerprints: boolean)
+  /** The live documents of an index are there already, see `endKnown`; the id of each position. On the pool. */
+  pushIndex(index: NativeIndex, cancel: Cancel): Promise<Float64Array>
   /** What was pushed so far was there already: figures begin anew, positions go on. */
   endKnown(): void
   /**
@@ -275,6 +277,8 @@ export interface NativeAbout {
   verify?: 'auto' | 'jaccard' | 'containment' | 'edit' | 'cosine'
   minSimilarity?: number
   texts: boolean
+  /** Whether signatures are kept. */
+  signatures: boolean
   keys: boolean
   groups: boolean
   memory?: number
@@ -286,6 +290,8 @@ export interface NativeAdded {
   count: number
   /** First id and number of each stretch, where other calls added in between and the ids are not consecutive. */
   ranges?: Float64Array
+  /** Why the items behind these were not added: memory ended. */
+  stopped?: string
 }
 
 /** A plan of bands, and its S-curve. */
@@ -315,6 +321,8 @@ export interface NativeChecked {
   truncated: Uint8Array
   /** That of each match, in an index that keeps keys. */
   keys?: Array<string | null>
+  /** Why the items behind these were not looked at: memory ended. */
+  stopped?: string
 }
 
 /** Cluster i has the ids between `offsets[i]` and `offsets[i + 1]`. */
@@ -503,7 +511,8 @@ export interface NativeFingerprints {
 /** How an index is made; absent means the default, for a saved one its own. */
 export interface NativeIndexOptions {
   fingerprinter: NativeFingerprinterOptions
-  method: 'minhash' | 'simhash' | 'sentences' | 'exact'
+  /** To open one: absent means that of the file. */
+  method?: 'minhash' | 'simhash' | 'sentences' | 'exact'
   verify?: 'auto' | 'jaccard' | 'containment' | 'edit' | 'cosine'
   /** 0: no verification. */
   minSimilarity?: number

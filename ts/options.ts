@@ -84,11 +84,20 @@ function isMeant(level: object, key: string): boolean {
   return property !== undefined && (property.enumerable === true || 'get' in property);
 }
 
+/** What options of release 0.1 are called now, some by what they belong to. */
+const FORMER: Readonly<Record<string, readonly string[]>> = {
+  threshold: ['minSimilarity'],
+  by: ['verify'],
+  storeShortTexts: ['texts'],
+  count: ['sentences'],
+};
+
 function unknownKey(key: string, checks: object, name: string): TypeError {
   const known = Object.entries(checks).flatMap(([key, check]) =>
     NOT_HERE.has(check) ? [] : [key],
   );
-  const nearest = suggest(key, known);
+  const former = Object.hasOwn(FORMER, key) ? FORMER[key] : undefined;
+  const nearest = former?.find((name) => known.includes(name)) ?? suggest(key, known);
   const hint =
     nearest === undefined
       ? `known are ${known.join(', ') || 'none'}`
@@ -145,6 +154,13 @@ export const field: Check<string> = (value, name) => {
   const expected = 'keys separated by dots, none of them empty';
   throw typeError(`${name} must be ${expected}, got ${show(path)}`, 'ERR_INVALID_ARG_VALUE');
 };
+
+/** Where something is in an object: a field of it, or a function that is given it. */
+export function selector<T>(value: unknown, name: string): T | string {
+  if (typeof value === 'function') return value as T;
+  if (typeof value === 'string') return field(value, name);
+  throw wrongType(name, 'a field or a function', value);
+}
 
 export function callback<T extends (...args: never[]) => unknown>(value: unknown, name: string): T {
   if (typeof value !== 'function')

@@ -59,8 +59,7 @@ export class PairBatch<M extends IndexMethod = IndexMethod> extends Rows<Pair<M>
   readonly progress: number;
   readonly #method: M;
 
-  /** @internal */
-  constructor(method: M, batch: NativePairBatch) {
+  private constructor(method: M, batch: NativePairBatch) {
     super();
     this.#method = method;
     this.a = batch.a;
@@ -69,6 +68,11 @@ export class PairBatch<M extends IndexMethod = IndexMethod> extends Rows<Pair<M>
     this.measures = batch.measures;
     this.verified = batch.verified;
     this.progress = batch.progress;
+  }
+
+  /** @internal */
+  static of<M extends IndexMethod>(method: M, columns: NativePairBatch): PairBatch<M> {
+    return new PairBatch(method, columns);
   }
 
   /** Number of pairs. */
@@ -99,6 +103,6 @@ export async function* batches<M extends IndexMethod>(
   for (;;) {
     const batch = await abortable(signal, (cancel) => pairs.next(rows, cancel));
     if (batch === null) return;
-    yield new PairBatch(method, batch);
+    yield PairBatch.of(method, batch);
   }
 }

@@ -6,6 +6,7 @@ import {
   type CheckedOptions,
   type ExactIndexOptions,
   INDEX,
+  longestText,
   type MinHashIndexOptions,
   methodOfIndex,
   nativeIndexOptions,
@@ -120,6 +121,7 @@ export type IndexPlan<M extends IndexMethod = IndexMethod> = {
 
 const PLAN: check.Checks<CheckedOptions & PlanSize> = {
   ...INDEX,
+  durability: check.notHere('is for Index.open: a file of changes takes no memory'),
   count: check.id,
   averageLength: check.id,
 };
@@ -146,6 +148,8 @@ export function plan(options?: PlanOptions): IndexPlan {
       (other === 'exact' ? [0] : [LONGEST_TEXT, 0]).map((texts) => {
         const same = other === method ? given : shared(given);
         const chosen = { ...same, method: other, texts: texts && (given.texts || texts) };
+        // Beside bands that are given it says how long kept signatures are.
+        if (texts > 0 && given.bands !== undefined && !given.signatures) delete chosen.hashes;
         return one(chosen, other, count, averageLength).bytes;
       }),
     );
@@ -176,9 +180,7 @@ function one(
   count: number,
   averageLength: number,
 ): { bytes: PlanBytes; own: object } {
-  // Equal texts are known by their hash alone.
-  const stores = method !== 'exact' && options.groups !== true;
-  const texts = stores && (options.texts ?? LONGEST_TEXT) > 0;
+  const texts = longestText(options, method) > 0;
   const [methodBytes, own] = OF[method](options, count, texts);
   const times = options.window === undefined ? 0 : WINDOW_BYTES;
   const indexBytes = methodBytes + times + (options.keys ? KEY_BYTES : 0);

@@ -109,6 +109,12 @@ function isSmall(array: readonly unknown[]): boolean {
   return length <= COUNT ? endOf(array, 0, 1) === length : !(length < 2 ** 32);
 }
 
+/** Of what a batch is a part, for messages: its name, and the number that the first element has there. */
+export interface Part {
+  readonly name: string;
+  readonly first: number;
+}
+
 /**
  * `start` with the whole batch, as an array or gathered beforehand: for what must see it as one step. An abort before the
  * last slice leaves nothing behind.
@@ -118,12 +124,14 @@ export async function whole<T>(
   elements: Elements,
   signal: AbortSignal | undefined,
   start: (batch: unknown) => Promise<T>,
+  part?: Part,
 ): Promise<T> {
   if (!isArray(batch)) return column(batch, signal, start);
-  if (isSmall(batch)) return start(batch);
-  const staging = new binding.NativeStaging(elements === 'texts' ? 'texts' : 'items', elements);
+  if (isSmall(batch) && part === undefined) return start(batch);
+  const own = elements === 'texts' ? 'texts' : 'items';
+  const staging = new binding.NativeStaging(part?.name ?? own, elements);
   for await (const [slice, first] of onTurns(slices(copied(batch), 1), signal)) {
-    staging.push(slice, first);
+    staging.push(slice, first + (part?.first ?? 0));
   }
   return start(staging);
 }

@@ -24,7 +24,7 @@ import {
   type Stats,
   type Summary,
 } from '@x/simhash-native';
-import { type Level, LevelSentenceIndex } from '@x/simhash-native/level';
+import { KeptIndex, type Level, type Store } from '@x/simhash-native/level';
 import { MemoryLevel } from 'memory-level';
 
 const value: bigint | undefined = new Fingerprinter({
@@ -51,11 +51,15 @@ const table: Promise<Idf> = Idf.train(['x', { text: 'y' }], { normalize: 'microb
 
 const group: number = new Index({ hash: 'md5', common: false, groups: true }).similarId('x');
 // Any database with the interface of abstract-level, whatever its own keys and values are.
-const levels: Promise<LevelSentenceIndex>[] = [
-  LevelSentenceIndex.open(new MemoryLevel()),
-  LevelSentenceIndex.open(new MemoryLevel<Uint8Array, { json: string }>({ valueEncoding: 'json' })),
-  LevelSentenceIndex.open(new MemoryLevel().sublevel('part')),
+const levels: Promise<KeptIndex>[] = [
+  KeptIndex.open(new MemoryLevel(), { sync: false }),
+  KeptIndex.open(new MemoryLevel<Uint8Array, { json: string }>({ valueEncoding: 'json' })),
+  KeptIndex.open(new MemoryLevel().sublevel('part')),
 ];
+// Its index is one of this package, whichever entry it came by.
+const kept: Promise<Index<'sentences', false>> = KeptIndex.open(new MemoryLevel()).then(
+  ({ index }) => index,
+);
 
 const signature: Uint32Array = minHash('x', { scheme: 'bottom-k', seed: 1n });
 const similar: Match<'minhash'>[] = new Index({ recall: 0.99, texts: false }).search(signature);
@@ -148,7 +152,7 @@ const wide = { keys: true, method: 'minhash', maxDistance: 3 } as const;
 // @ts-expect-error an option of another method, in a variable too
 new Index(wide);
 // @ts-expect-error no database
-LevelSentenceIndex.open(new Map());
+KeptIndex.open(new Map());
 // @ts-expect-error a number is no fingerprint
 new Index({ maxDistance: 3, texts: false }).add(1);
 // @ts-expect-error fingerprints need texts: false
@@ -182,8 +186,6 @@ new Index({ texts: false }).addMany(new MinHasher().signatureMany(['x']));
 new Index({ texts: false }).addMany(batch);
 // @ts-expect-error a row may have none
 bits.addMany([...batch]);
-// @ts-expect-error no keys in a database
-levels[0]?.then((index) => index.addMany(['x'], { keys: ['a'] }));
 // @ts-expect-error what waits for its work cannot be ended
 new Fingerprinter().fingerprintMany(['x'], { signal: new AbortController().signal });
 
@@ -266,16 +268,154 @@ function told(decision: Decision<Row>): unknown[] {
   }
 }
 
-/** A store of one's own has three methods. */
-class Store implements Level {
-  async batch(): Promise<void> {}
-  async *iterator(): AsyncGenerator<[string, Uint8Array]> {}
-  async clear(): Promise<void> {}
+/** A store of one's own has five methods. */
+class Own implements Store {
+  async get(): Promise<undefined> {}
+  async *entries(): AsyncGenerator<[string, Uint8Array]> {}
+  async put(): Promise<void> {}
+  async delete(): Promise<void> {}
+  async close(): Promise<void> {}
 }
-const own: Promise<LevelSentenceIndex> = LevelSentenceIndex.open(new Store());
+const own: Promise<KeptIndex> = KeptIndex.open(new Own(), { prefix: 'p' });
+// @ts-expect-error a store of one's own knows how it writes
+KeptIndex.open(new Own(), { sync: false });
+// @ts-expect-error it keeps neither keys nor texts
+KeptIndex.open(new Own(), { keys: true });
+declare const level: Level;
+void KeptIndex.open(level, { sync: true });
+
+// What is not verified stores no texts by itself.
+const unverified: [
+  Index<'minhash', false>,
+  Index<'simhash', false>,
+  Index<'sentences', false>,
+  Index<'minhash', true>,
+  Index<'sentences', false>,
+] = [
+  new Index({ verify: false }),
+  new Index({ maxDistance: 3, verify: false, minSimilarity: 0 }),
+  new Index({ sentences: 4, verify: false }),
+  new Index({ verify: false, texts: true }),
+  new Index({ groups: true }),
+];
+new Index({ maxDistance: 3, verify: false }).add(1n);
+
+// Options that do not go together.
+// @ts-expect-error nothing is measured
+new Index({ verify: false, minSimilarity: 0.5 });
+// @ts-expect-error nothing is compared
+new Index({ verify: false, maxVerifications: 5 });
+// @ts-expect-error nothing is compared
+new Index({ maxDistance: 3, verify: false, maxVerifications: 5 });
+// @ts-expect-error a shared sentence decides
+new Index({ groups: true, verify: 'auto' });
+// @ts-expect-error a shared sentence decides
+new Index({ groups: true, minSimilarity: 0.9 });
+// @ts-expect-error a shared sentence decides
+new Index({ groups: true, maxVerifications: 5 });
+// @ts-expect-error bands without rows
+new Index({ bands: 4 });
+// @ts-expect-error rows without bands
+new Index({ rows: 4 });
+// @ts-expect-error two ways to bands
+new Index({ bands: 4, rows: 4, recall: 0.9 });
+// @ts-expect-error two ways to bands
+new Index({ recall: 0.9, weights: { falsePositive: 1, falseNegative: 1 } });
+// @ts-expect-error half a weight
+new Index({ weights: { falsePositive: 1 } });
+// @ts-expect-error equal texts are known by their hashes
+new Index({ method: 'exact', texts: true });
+// @ts-expect-error an index in memory has no file
+new Index({ groups: true, durability: 'system' });
+// @ts-expect-error nor does a plan
+Index.plan({ groups: true, durability: 'system' });
+// @ts-expect-error such a file keeps sentences alone
+Index.open('x', { method: 'sentences', durability: 'system' });
+// @ts-expect-error such a file keeps sentences alone
+Index.open('x', { durability: 'system', verify: false, texts: true });
+// @ts-expect-error such a file keeps sentences alone
+Index.open('x', { durability: 'system', groups: true, keys: true });
+// @ts-expect-error a name of release 0.1
+new Index({ threshold: 0.8 });
+// @ts-expect-error a name of release 0.1
+new Index({ fingerprinter: { ngram: 3 } });
+// @ts-expect-error what is made by the addon is not made by others
+new (Object.getPrototypeOf(others) as typeof import('@x/simhash-native').Matches)();
+
+// Without a method an index is what its file says, until somebody has asked.
+async function open(): Promise<number | undefined> {
+  const index = await Index.open('x');
+  const method: 'minhash' | 'simhash' | 'sentences' | 'exact' = index.method;
+  // @ts-expect-error it may be of another method
+  const wrong: Index<'simhash'> = index;
+  const [logged, exact, simhash, whole]: [
+    Index<'sentences', false>,
+    Index<'exact', false>,
+    Index<'simhash'>,
+    Index<'minhash'>,
+  ] = [
+    await Index.open('x', { durability: 'commit', verify: false }),
+    await Index.open('x', { method: 'exact' }),
+    Index.openSync('x', { maxDistance: 3 }),
+    Index.openSync('x', { method: 'minhash', minSimilarity: 0.7 }),
+  ];
+  void [method, wrong, logged, exact, simhash, whole];
+  return index.search('x', { minSimilarity: 0.8 })[0]?.id;
+}
+
+// Every outcome can be asked whether it is verified, and how similar it is.
+function similarTo(outcome: Checked<'minhash'>): number {
+  if (outcome.verified) {
+    const of: number = outcome.duplicateOf;
+    return outcome.similarity + of;
+  }
+  const { bands, key, similarity } = outcome;
+  void [bands, key];
+  // @ts-expect-error it may have none
+  const missing: number = outcome.duplicateOf;
+  return missing + (similarity ?? 0);
+}
+function cases(outcome: Checked<'simhash'>): number {
+  switch (outcome.verified) {
+    case undefined:
+      return outcome.id;
+    case true:
+      return outcome.similarity;
+    case false:
+      return outcome.distance;
+  }
+}
+
+// Sources of anything, where it is said what is in it.
+const books: { isbn: string; page: { body: string } }[] = [];
+void new Index({ keys: true }).checkAndAddAll(books, { text: 'page.body', key: 'isbn' });
+void new Index({ keys: true }).checkAndAddAll(books, {
+  text: ({ page }) => page.body,
+  key: ({ isbn }) => isbn,
+});
+// @ts-expect-error a book has no text of its own
+void new Index().checkAndAddAll(books);
+// @ts-expect-error a book is no text
+void new Index().checkAndAddAll(books, { text: (book) => book });
+// @ts-expect-error a book has no title
+void new Index().checkAndAddAll(books, { text: ({ page }) => page.title });
+void new Index({ maxDistance: 3, texts: false }).checkAndAddAll([{ bits: 1n }], {
+  text: ({ bits }) => bits,
+});
+
+// What is known may be an index.
+dedup(['x'], { known: new Index() });
+dedup(rows, { text: 'body', known: new Index({ maxDistance: 8 }), method: 'simhash' });
+dedup(['x'], { known: new Index({ method: 'exact' }), method: 'exact' });
+
+/** What a batch had done when memory ended. */
+function done({ done }: SimHashError): number {
+  return done === undefined ? 0 : 'count' in done ? done.count : done.length;
+}
 
 export default [
   ...[all, similar, group, levels, words, table, value, many, many2, found, row, stream, own],
   ...[matched, isFull, told, byFunction, summary],
   ...[methods, opened, tables, stats, others, shared, wrong],
+  ...[kept, unverified, open, similarTo, cases, done],
 ];

@@ -1,57 +1,97 @@
 /**
- * An index of sentences in a LevelDB of the caller's: any database with the interface of `abstract-level`.
+ * An index of sentences in a store of the caller's: a LevelDB, or whatever has five methods.
  *
  * ```text
  * PREFIX!meta                          JSON: version, generation, options, recipe
  * PREFIX!GENERATION!a!NUMBER           the whole as it once was, in parts
  * PREFIX!GENERATION!b!NUMBER           the changes since, one value per write
  * ```
- * The database keeps what the index writes down and gives it back in order; all questions are answered from memory. A write
- * that several calls wait for is one. Nothing of the package depends on a database: what it must be able to do is spelled
- * out in {@link Level}.
+ * The store keeps what the index writes down and gives it back in order; all questions are answered from memory. Nothing of the
+ * package depends on a database. What is public here has its types from the main entry, so that they are the same.
  */
 import { abortable } from '../abort';
-import { type Added, added } from '../added';
 import { binding } from '../binding';
-import { type Checked, CheckedItems } from '../checked';
-import type { Text } from '../documents';
 import { native, SimHashError } from '../errors';
-import { JOB, type JobOptions } from '../fingerprinter';
-import type { Found } from '../found';
+import { JOB } from '../fingerprinter';
 import { given } from '../given';
-import { Handle } from '../handle';
-import type { DuplicateOptions, SearchOptions } from '../index-calls';
-import { nativeIndexOptions, type SentencesIndexOptions, type Window } from '../index-options';
-import type { Stats } from '../index-stats';
-import { type Match, Matches } from '../matches';
+import type { Index, JobOptions, SentencesOptions } from '../index';
+import { INDEX, nativeIndexOptions } from '../index-options';
+import { finished, Index as Live, leased } from '../live-index';
 import type { NativeIndex } from '../native';
 import * as check from '../options';
-import { type Time, time } from '../time';
-import {
-  AT,
-  AT_JOB,
-  CHECK_AT,
-  CHECK_AT_JOB,
-  type KeptOptions,
-  LEVEL,
-  type LevelSentencesOptions,
-  SEARCH_TEXT,
-  SEARCH_TEXTS,
-  type TimeOptions,
-  type TimesOptions,
-} from './level-options';
-import {
-  changesKey,
-  contents,
-  type Kept,
-  type Level,
-  put,
-  readMeta,
-  replaceAll,
-} from './level-store';
+import { changesKey, contents, type Kept, type KeptOptions, readMeta, replaceAll } from './store';
 
-export type { LevelSentencesOptions, TimeOptions, TimesOptions } from './level-options';
-export type { Level } from './level-store';
+/** What a store of one's own must be able to do. Keys are ASCII, and compared byte by byte. */
+export interface Store {
+  /** The value of a key; `undefined`: it has none. */
+  get(key: string): Promise<Uint8Array | undefined>;
+  /** The entries from key `first` to key `last`, both inclusive, in the order of their keys. */
+  entries(first: string, last: string): AsyncIterable<readonly [key: string, value: Uint8Array]>;
+  /** Writes entries, all or none. What it resolves for is kept: it says how safe that is. */
+  put(entries: readonly (readonly [key: string, value: Uint8Array])[]): Promise<void>;
+  /** Deletes the keys from `first` to `last`, both inclusive. */
+  delete(first: string, last: string): Promise<void>;
+  /** The index was closed: nothing follows. */
+  close(): Promise<void>;
+}
+
+/** Encodings that a {@link Level} is told with every call. */
+export interface LevelEncodings {
+  keyEncoding: 'utf8';
+  valueEncoding: 'view';
+}
+
+/**
+ * A database with the interface of `abstract-level` (version 1 or later), as far as it is used: `level`, `classic-level`, `memory-level`,
+ * `browser-level` or a sublevel of one of them.
+ */
+export interface Level {
+  /** Writes all operations or none; `sync` has LevelDB wait for the disk. */
+  batch(
+    operations: { type: 'put'; key: string; value: Uint8Array }[],
+    options: LevelEncodings & { sync: boolean },
+  ): Promise<void>;
+  /** Entries in the order of their keys. */
+  iterator(
+    options: { gte: string; lte: string } & LevelEncodings,
+  ): AsyncIterable<[string, Uint8Array]>;
+  /** Deletes the keys of a range. */
+  clear(options: { gte: string; lte: string; keyEncoding: 'utf8' }): Promise<void>;
+}
+
+/** How an index in a store is opened; what exists must have been made with what is given. */
+export interface KeptIndexOptions
+  extends Pick<
+      SentencesOptions,
+      'sentences' | 'minLength' | 'hash' | 'common' | 'window' | 'threads' | 'normalize'
+    >,
+    JobOptions {
+  /** Begins every key, so that other things can be in the store. Default `'simhash-sentences'`. */
+  prefix?: string | undefined;
+}
+
+/** How one in a LevelDB is opened. */
+export interface LevelIndexOptions extends KeptIndexOptions {
+  /** Passed to every write: whether the database has the disk write it before it acknowledges. Default true. */
+  sync?: boolean | undefined;
+}
+
+const KEPT: check.Checks<LevelIndexOptions> = {
+  ...JOB,
+  sentences: INDEX.sentences,
+  minLength: INDEX.minLength,
+  hash: INDEX.hash,
+  common: INDEX.common,
+  window: INDEX.window,
+  threads: INDEX.threads,
+  normalize: INDEX.normalize,
+  prefix: check.string,
+  sync: check.boolean,
+};
+const OWN: check.Checks<LevelIndexOptions> = {
+  ...KEPT,
+  sync: check.notHere('is for a LevelDB: a store of your own knows how it writes'),
+};
 
 /** Bytes of changes that are written before the whole takes their place: below, it is not worth it. */
 const LEAST = 4 << 20;
@@ -59,57 +99,55 @@ const LEAST = 4 << 20;
 const PER_TEXT = 4 * 64;
 
 /**
- * An `Index` of sentences with groups whose changes a LevelDB keeps. The verbs are the same; those that change something are asynchronous and
- * resolve when the database has acknowledged. One index at a time may use a prefix of a database.
+ * An `Index` of sentences with groups, and the store that keeps it. The index is changed and asked as any other; its changes
+ * are kept when a {@link flush} that came after them has resolved, and until then they are in memory alone: await one wherever
+ * something must not be lost. One index at a time may use a prefix of a store.
  */
-export class LevelSentenceIndex {
-  readonly #handle: Handle<NativeIndex>;
+export class KeptIndex {
+  /** The index. It keeps no keys and no texts. */
+  readonly index: Index<'sentences', false>;
   readonly #kept: Kept;
   /** Writes come one after the other. */
   #queue: Promise<void> = Promise.resolve();
   #failed: unknown;
+  #closed: Promise<void> | undefined;
 
-  private constructor(index: NativeIndex, kept: Kept) {
-    this.#handle = new Handle(index, 'LevelSentenceIndex');
+  private constructor(index: Index<'sentences', false>, kept: Kept) {
+    this.index = index;
     this.#kept = kept;
   }
 
-  get #native(): NativeIndex {
-    return this.#handle.native;
-  }
-
   /**
-   * Opens the index that the database has under the prefix, or an empty one. The database has to be open, or to open by
-   * itself; it is not closed by the index.
+   * Opens the index that a store has under the prefix, or an empty one. A database has to be open, or to open by itself; it
+   * is not closed by the index.
    *
    * @throws SimHashError `ERR_SIMHASH_INDEX_MISMATCH`: it was made with other options than those given;
    * `ERR_SIMHASH_INDEX_DAMAGED`: something is missing or cannot be read.
    */
-  static async open(
-    db: Level,
-    options?: LevelSentencesOptions & JobOptions,
-  ): Promise<LevelSentenceIndex> {
+  static open(db: Level, options?: LevelIndexOptions): Promise<KeptIndex>;
+  static open(store: Store, options?: KeptIndexOptions): Promise<KeptIndex>;
+  static async open(where: Level | Store, options?: LevelIndexOptions): Promise<KeptIndex> {
+    const level = isLevel(where);
     const {
       signal,
       prefix = 'simhash-sentences',
       sync = true,
       sentences,
       ...texts
-    } = check.checked<LevelSentencesOptions & JobOptions>(options, { ...LEVEL, ...JOB });
+    } = check.checked<LevelIndexOptions>(options, level ? KEPT : OWN);
+    const store = level ? storeOf(where, sync) : checkedStore(where);
     const { common, window: asked } = texts;
     const wanted: KeptOptions = given({ count: sentences, common, window: asked });
-    checkLevel(db);
-    const meta = await readMeta(db, prefix);
+    const meta = await readMeta(store, prefix);
     const made = meta?.options ?? resolved(wanted);
     agree(prefix, made, wanted);
-    const { whole, changes, bytes } = await contents(db, prefix, meta?.generation ?? 0);
+    const { whole, changes, bytes } = await contents(store, prefix, meta?.generation ?? 0);
     const window = made.window && { ...made.window, maxSkew: asked?.maxSkew };
     const core = nativeIndexOptions({
       ...texts,
       ...given({ sentences: made.count, common: made.common, window }),
       method: 'sentences',
       groups: true,
-      texts: 0,
     });
     const index = (await abortable(signal, (cancel) =>
       binding.NativeIndex.kept(core, whole, changes, cancel),
@@ -121,142 +159,29 @@ export class LevelSentenceIndex {
       index.close();
       throw mismatch(prefix, 'sentences', meta.recipe, recipe);
     }
+    const { generation = 0 } = meta ?? {};
     const kept: Kept = {
-      db,
+      store,
       prefix,
-      sync,
       options: made,
       recipe,
-      generation: 0,
-      next: 0,
-      bytes: 0,
+      generation,
+      next: changes.length,
+      bytes,
     };
-    Object.assign(kept, { generation: meta?.generation ?? 0, next: changes.length, bytes });
-    const opened = new LevelSentenceIndex(index, kept);
+    const opened = new KeptIndex(new Live(index) as Index<'sentences', false>, kept);
     if (meta === undefined) await opened.compact();
     return opened;
   }
 
-  /** Adds a text; the name of its group. */
-  async similarId(text: Text, options?: TimeOptions): Promise<number> {
-    const { at } = check.checked(options, AT);
-    return this.#change((index) => native(() => index.similarId(text, at)));
-  }
-
-  /** As if {@link similarId} were called for every text in order, as one step. */
-  async similarIdMany(
-    texts: readonly Text[],
-    options?: TimesOptions & JobOptions,
-  ): Promise<Float64Array> {
-    const { at, signal } = check.checked(options, AT_JOB);
-    check.array(texts, 'texts');
-    return this.#change(() =>
-      this.#handle.batch(texts, 'texts', signal, (index, batch, cancel) =>
-        index.similarIdManyAsync(batch, at, undefined, cancel),
-      ),
-    );
-  }
-
-  /** Adds a text; its id. */
-  async add(text: Text, options?: TimeOptions): Promise<number> {
-    const { at } = check.checked(options, AT);
-    return this.#change((index) => native(() => index.add(text, at)));
-  }
-
-  /** Adds many texts in order, all or none; see {@link Added} for their ids. */
-  async addMany(texts: readonly Text[], options?: TimesOptions & JobOptions): Promise<Added> {
-    const { at, signal } = check.checked(options, AT_JOB);
-    check.array(texts, 'texts');
-    return added(
-      await this.#change(() =>
-        this.#handle.batch(texts, 'texts', signal, (index, batch, cancel) =>
-          index.addManyAsync(batch, at, undefined, cancel),
-        ),
-      ),
-    );
-  }
-
-  /** Adds a text unless a live one is similar; looking and adding are one step. */
-  async checkAndAdd(
-    text: Text,
-    options?: TimeOptions & DuplicateOptions,
-  ): Promise<Checked<'sentences'>> {
-    const { at, onDuplicate } = check.checked(options, CHECK_AT);
-    return this.#change((index) => {
-      const batch = native(() =>
-        index.checkAndAddMany([text], at === undefined ? at : Float64Array.of(at), onDuplicate),
-      );
-      return new CheckedItems('sentences', batch).get(0) as Checked<'sentences'>;
-    });
-  }
-
-  /** As if {@link checkAndAdd} were called for every text in order, as one step. */
-  async checkAndAddMany(
-    texts: readonly Text[],
-    options?: TimesOptions & DuplicateOptions & JobOptions,
-  ): Promise<CheckedItems<'sentences'>> {
-    const { at, onDuplicate, signal } = check.checked(options, CHECK_AT_JOB);
-    check.array(texts, 'texts');
-    const checked = await this.#change(() =>
-      this.#handle.batch(texts, 'texts', signal, (index, batch, cancel) =>
-        index.checkAndAddManyAsync(batch, at, onDuplicate, undefined, cancel),
-      ),
-    );
-    return new CheckedItems('sentences', checked);
-  }
-
-  /** Takes an id away; false if it was not alive. */
-  async delete(id: number): Promise<boolean> {
-    const given = check.id(id, 'id');
-    return this.#change((index) => native(() => index.delete(given)));
-  }
-
-  /** Takes every text away whose time is before `before`; how many they were. */
-  async expire(before: Time): Promise<number> {
-    const at = time(before, 'before');
-    return this.#change((index) => native(() => index.expire(at)));
-  }
-
-  /** All live texts that are similar to this one, those that share most sentences first, then by id. */
-  search(text: Text, options?: Pick<SearchOptions, 'limit'>): Found<Match<'sentences'>> {
-    const { limit } = check.checked(options, SEARCH_TEXT);
-    const how = limit === undefined ? undefined : { limit };
-    const matches = native(() => this.#native.searchMany([text], how));
-    return new Matches('sentences', matches).get(0);
-  }
-
-  /** {@link search} for many texts, off the JavaScript thread. */
-  async searchMany(
-    texts: readonly Text[],
-    options?: Pick<SearchOptions, 'limit'> & JobOptions,
-  ): Promise<Matches<'sentences'>> {
-    const { limit, signal } = check.checked(options, SEARCH_TEXTS);
-    check.array(texts, 'texts');
-    const how = limit === undefined ? undefined : { limit };
-    const matches = await this.#handle.batch(texts, 'texts', signal, (index, batch, cancel) =>
-      index.searchManyAsync(batch, how, cancel),
-    );
-    return new Matches('sentences', matches);
-  }
-
-  /** The name of a text's group now; see `Index.group`. */
-  group(id: number): number | undefined {
-    return native(() => this.#native.group(check.id(id, 'id'))) ?? undefined;
-  }
-
-  /** Whether an id is alive. */
-  has(id: number): boolean {
-    return native(() => this.#native.has(check.id(id, 'id')));
-  }
-
-  /** Number of live ids. */
-  get size(): number {
-    return native(() => this.#native.size());
-  }
-
-  /** Counts and bytes. */
-  stats(): Stats<'sentences'> {
-    return native(() => this.#native.stats()) as unknown as Stats<'sentences'>;
+  /**
+   * Writes what was changed since the last write; resolves when the store has it, and what others wrote meanwhile with it. Several calls at
+   * once are one write. A write that fails is the last: the store is behind the memory then, and the index must be opened again.
+   *
+   * @throws SimHashError `ERR_SIMHASH_OUTPUT`: this write failed, or one before it.
+   */
+  flush(): Promise<void> {
+    return this.#lease((index) => this.#write(() => this.#append(index)));
   }
 
   /**
@@ -266,33 +191,41 @@ export class LevelSentenceIndex {
   async compact(options?: JobOptions): Promise<void> {
     const { signal } = check.checked(options, JOB);
     signal?.throwIfAborted();
-    return this.#handle.lease((index) => this.#write(() => this.#rewrite(index)));
+    return this.#lease((index) => this.#write(() => this.#rewrite(index)));
   }
 
   /**
-   * Later calls of this object throw `ERR_SIMHASH_CLOSED`; what was called before finishes. When the last of it has, or at
-   * once, the memory is free, and the promise resolves. The database stays open. Closing twice is fine.
+   * Closes the index, waits for what was called before, and flushes it; then the store is told. A database stays open. Closing twice is
+   * fine. What was not flushed when the index itself is closed is lost.
    */
   close(): Promise<void> {
-    this.#handle.close();
-    return this.#handle.ended;
+    this.#closed ??= this.#close();
+    return this.#closed;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
 
-  /** Changes the index, then has the database keep what was changed. */
-  #change<T>(work: (index: NativeIndex) => T | Promise<T>): Promise<T> {
-    return this.#handle.lease(async (index) => {
-      if (this.#failed !== undefined) throw stopped(this.#kept.prefix, this.#failed);
-      const result = await work(index);
-      await this.#write(() => this.#append(index));
-      return result;
+  async #close(): Promise<void> {
+    let failure: { readonly error: unknown } | undefined;
+    await finished(this.index as unknown as Live, async (index) => {
+      // Behind a write that failed there is nothing to be written.
+      if (this.#failed !== undefined) return;
+      await this.#write(() => this.#append(index)).catch((error: unknown) => {
+        failure = { error };
+      });
     });
+    await this.#queue;
+    await this.#kept.store.close();
+    if (failure !== undefined) throw failure.error;
   }
 
-  /** Writes when those before have been written. What fails here fails for good: memory is ahead of the database. */
+  #lease<R>(work: (index: NativeIndex) => Promise<R>): Promise<R> {
+    return leased(this.index as unknown as Live, work);
+  }
+
+  /** Writes when those before have been written. What fails here fails for good: memory is ahead of the store. */
   #write(work: () => Promise<void>): Promise<void> {
     const done = this.#queue.then(async () => {
       if (this.#failed !== undefined) throw stopped(this.#kept.prefix, this.#failed);
@@ -312,7 +245,7 @@ export class LevelSentenceIndex {
     const changes = native(() => index.takeChanges());
     // Another call's write took them along.
     if (changes.length === 0) return;
-    await put(kept, [[changesKey(kept, kept.next), changes]]);
+    await kept.store.put([[changesKey(kept, kept.next), changes]]);
     kept.next += 1;
     kept.bytes += changes.length;
     if (kept.bytes > LEAST + PER_TEXT * index.size()) await this.#rewrite(index);
@@ -345,7 +278,7 @@ function agree(prefix: string, made: KeptOptions, given: KeptOptions): void {
   }
 }
 
-function shown(value: SentencesIndexOptions['common'] | Window | number | undefined): string {
+function shown(value: KeptOptions[keyof KeptOptions]): string {
   if (typeof value !== 'object') return String(value);
   return JSON.stringify(value, Object.keys(value).sort());
 }
@@ -367,10 +300,40 @@ function stopped(prefix: string, cause: unknown): unknown {
   return new SimHashError('ERR_SIMHASH_OUTPUT', message, { cause });
 }
 
-function checkLevel(db: unknown): void {
-  const can = (name: string) =>
-    typeof db === 'object' && db !== null && typeof Reflect.get(db, name) === 'function';
-  if (!['batch', 'iterator', 'clear'].every(can)) {
-    throw check.wrongType('db', 'a database with the interface of abstract-level', db);
-  }
+/** Whether something has these methods. */
+function can(value: unknown, ...methods: readonly string[]): boolean {
+  const has = (name: string) => typeof Reflect.get(Object(value), name) === 'function';
+  return typeof value === 'object' && value !== null && methods.every(has);
+}
+
+function isLevel(where: unknown): where is Level {
+  return can(where, 'batch', 'iterator', 'clear');
+}
+
+function checkedStore(where: unknown): Store {
+  if (can(where, 'get', 'entries', 'put', 'delete', 'close')) return where as Store;
+  const expected =
+    'a database with the interface of abstract-level, or a store with get, entries, put, delete and close';
+  throw check.wrongType('store', expected, where);
+}
+
+const ENCODED: LevelEncodings = { keyEncoding: 'utf8', valueEncoding: 'view' };
+
+/** A LevelDB as a store. */
+function storeOf(db: Level, sync: boolean): Store {
+  const entries = (gte: string, lte: string) => db.iterator({ gte, lte, ...ENCODED });
+  return {
+    entries,
+    get: async (key) => {
+      for await (const [, value] of entries(key, key)) return value;
+      return undefined;
+    },
+    put: (entries) => {
+      const operations = entries.map(([key, value]) => ({ type: 'put' as const, key, value }));
+      return db.batch(operations, { ...ENCODED, sync });
+    },
+    delete: (gte, lte) => db.clear({ gte, lte, keyEncoding: 'utf8' }),
+    // It is the caller's.
+    close: async () => {},
+  };
 }

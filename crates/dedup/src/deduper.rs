@@ -4,6 +4,7 @@ use crate::cluster::Gathered;
 use crate::decide::{BATCH_DOCUMENTS, Decider, Document, Outcome, Relation, Texts, Verdict};
 use crate::error::DedupError;
 use crate::keep::Key;
+use crate::live::LiveIndex;
 use crate::options::{DedupOptions, Keep};
 use crate::report::{Summary, Tally};
 use simhash_sketch::Prepared;
@@ -131,6 +132,42 @@ impl Deduper {
         arriving.tally.restart();
         arriving.known_truncated = arriving.decider.truncated();
         Ok(())
+    }
+
+    /// The live documents of an index, by id, as if their texts had been pushed and [`end_known`](Self::end_known) been called; the
+    /// id of each position. The index stays as it is; documents that are added to it meanwhile are not among them.
+    ///
+    /// # Errors
+    /// [`DedupError::Differs`] unless the index was made with the options of this run, [`DedupError::Option`] where a text is not
+    /// stored, and those of [`push`](Self::push) and [`end_known`](Self::end_known).
+    pub fn push_index(
+        &mut self,
+        index: &LiveIndex,
+        cancel: &AtomicBool,
+    ) -> Result<Vec<u64>, DedupError> {
+        self.start()?;
+        let mut ids = Vec::new();
+        if let State::OnArrival(arriving) = &mut self.state {
+            index.agree(arriving.decider.options())?;
+            let mut all = index.ids();
+            while !all.is_empty() {
+                let batch = index.known(&mut all, BATCH_DOCUMENTS, BATCH_BYTES)?;
+                let Arriving { decider, kept, .. } = &mut **arriving;
+                let mut documents =
+                    decider.documents(batch.iter().map(|known| known.text.as_str()), cancel)?;
+                for (document, known) in documents.iter_mut().zip(&batch) {
+                    known.correct(&mut document.prepared);
+                }
+                let verdicts = decider.represent(&mut documents, kept, cancel)?;
+                for (document, verdict) in documents.iter().zip(verdicts) {
+                    arriving.record(document, verdict);
+                }
+                ids.extend(batch.iter().map(|known| known.id));
+            }
+        }
+        self.end_known()?;
+        self.stopped = false;
+        Ok(ids)
     }
 
     /// Decides the next documents; one decision each, in order, or none before the end.

@@ -3,8 +3,9 @@
 //! A malformed *record* is not an error: it is counted as rejected and the run goes on
 //! ([`Rejected`](crate::Rejected)). An error ends the run, and no output file appears.
 
+use crate::live::Checked;
 use crate::report::{Rejected, grouped};
-use simhash_index::IndexError;
+use simhash_index::{Added, IndexError};
 use simhash_sketch::OptionsError;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -90,7 +91,32 @@ pub enum DedupError {
         held: u64,
         /// Bytes that it may hold.
         most: u64,
+        /// What came before it in a batch.
+        done: Done,
     },
+    /// A live index was made with another option than the run that it is given to.
+    Differs {
+        /// The argument that it was given as.
+        argument: &'static str,
+        /// The option.
+        option: &'static str,
+        /// The value of the index.
+        made: String,
+        /// That of the run.
+        given: String,
+    },
+}
+
+/// What a batch on a live index had done when memory ended.
+#[derive(Debug, Default)]
+pub enum Done {
+    /// Nothing, or it was no batch.
+    #[default]
+    Nothing,
+    /// These ids were added.
+    Added(Added),
+    /// These items were checked, and added where they were new.
+    Checked(Vec<Checked>),
 }
 
 impl DedupError {
@@ -112,6 +138,14 @@ impl DedupError {
             Self::InputChanged { line, .. } => *line,
             Self::NoRecords { first, .. } => Some(first.line),
             _ => None,
+        }
+    }
+
+    /// The same error of a batch that had done this.
+    pub(crate) fn after(self, done: Done) -> Self {
+        match self {
+            Self::Memory { held, most, .. } => Self::Memory { held, most, done },
+            other => other,
         }
     }
 
@@ -188,7 +222,13 @@ impl DedupError {
                 f.write_str("this Deduper stopped on an earlier error; make a new one")
             }
             Self::TooMany => f.write_str("more than 4,294,967,295 documents were kept"),
-            Self::Memory { held, most } => write!(
+            Self::Differs { argument, option, made, given } => write!(
+                f,
+                "{} must be an index that was made with the options of this run: its {} is {made}, and that of the run is {given}",
+                spell(argument),
+                spell(option)
+            ),
+            Self::Memory { held, most, .. } => write!(
                 f,
                 "the index holds {held} bytes and may hold {most}; delete or expire documents, keep no texts, or raise {}",
                 spell("memory")

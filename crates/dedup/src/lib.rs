@@ -44,7 +44,7 @@ pub mod verify;
 mod write;
 
 pub use deduper::{Decision, Deduper};
-pub use error::DedupError;
+pub use error::{DedupError, Done};
 pub use files::{dedup_files, fingerprint_files, match_files, pairs_files};
 pub use keep::{Integer, Key};
 pub use method::Method;

@@ -5,6 +5,7 @@ use crate::columns::{Column, bitmap};
 use crate::error::{Failure, caught, js, unknown};
 use crate::files::NativeSummary;
 use crate::fingerprinter::NativeFingerprinterOptions;
+use crate::index::NativeIndex;
 use crate::measure;
 use crate::task::{self, Cancel, Place};
 use crate::text::{Accept, Given, Texts};
@@ -180,6 +181,25 @@ impl NativeDeduper {
             Ok(if fingerprints { core.with_fingerprints() } else { core })
         })?;
         Ok(Self { core: Arc::new(Mutex::new(core)), fingerprints })
+    }
+
+    /// The live documents of an index are there already, see `endKnown`; the id of each position. On the pool.
+    #[napi(catch_unwind, ts_return_type = "Promise<Float64Array>")]
+    pub fn push_index<'env>(
+        &self,
+        env: &'env Env,
+        index: &NativeIndex,
+        cancel: &Cancel,
+    ) -> js::Result<Object<'env>> {
+        let (core, index) = (Arc::clone(&self.core), index.shared()?);
+        let work = move |flag: &AtomicBool| {
+            index.guarded(|index| {
+                let mut deduper = core.try_lock().ok_or_else(busy)?;
+                let ids = deduper.push_index(&index.live, flag)?;
+                Ok(Column(ids.into_iter().map(number).collect::<Vec<f64>>()))
+            })
+        };
+        task::start(env, Place::Shared, cancel, work, |_| {})
     }
 
     /// What was pushed so far was there already: figures begin anew, positions go on.

@@ -79,6 +79,11 @@ impl Failure {
         Self { panicked: true, ..failure }
     }
 
+    /// The same with what to do.
+    pub(crate) fn advised(self, advice: &str) -> Self {
+        Self { message: format!("{}; {advice}", self.message), ..self }
+    }
+
     pub(crate) fn is_panic(&self) -> bool {
         self.panicked
     }

@@ -12,6 +12,7 @@ mod groups;
 mod options;
 mod pairs;
 mod plan;
+mod refusal;
 mod share;
 pub(crate) mod shared;
 mod single;
@@ -31,6 +32,7 @@ use options::NativeIndexOptions;
 use shared::{Settings, Shared};
 use simhash_dedup::live::LiveIndex;
 use single::NativeSearch;
+use std::sync::Arc;
 
 /// A live index of documents.
 #[napi(custom_finalize)]
@@ -59,8 +61,8 @@ impl NativeIndex {
         at: Option<f64>,
         key: Option<String>,
     ) -> js::Result<f64> {
-        let at = time(at)?;
         let shared = self.held.open()?;
+        let at = time(at, &shared.live)?;
         let texts = Texts::one(&item, "item", shared.accept())?;
         self.held.single(env, |shared| {
             let key = checked_key(key.as_deref(), &shared.live)?;
@@ -132,8 +134,8 @@ impl NativeIndex {
         duplicate: Option<String>,
         keys: Option<Vec<Option<String>>>,
     ) -> js::Result<NativeChecked> {
-        let (times, keys, how) =
-            (Times::of(at)?, Keys::of(keys), on_duplicate(duplicate.as_deref())?);
+        let (times, keys) = (Times::of(at)?, Keys::of(keys));
+        let how = on_duplicate(duplicate.as_deref(), &self.held.open()?.live)?;
         let texts = self.texts(&items)?;
         self.held
             .change(env, |shared| shared.check_and_add_many(&texts, &times, &keys, how, &NEVER))
@@ -150,8 +152,8 @@ impl NativeIndex {
         keys: Option<Vec<Option<String>>>,
         cancel: &Cancel,
     ) -> js::Result<Object<'env>> {
-        let (times, keys, how) =
-            (Times::of(at)?, Keys::of(keys), on_duplicate(duplicate.as_deref())?);
+        let (times, keys) = (Times::of(at)?, Keys::of(keys));
+        let how = on_duplicate(duplicate.as_deref(), &self.held.open()?.live)?;
         let texts = self.texts(&items)?;
         self.held.start(env, cancel, move |shared, flag| {
             shared.check_and_add_many(&texts, &times, &keys, how, flag)
@@ -211,6 +213,11 @@ impl NativeIndex {
     #[napi(catch_unwind)]
     pub fn close(&self, env: Env) {
         self.held.close(env);
+    }
+
+    /// The index itself, for a job beside its own calls.
+    pub(crate) fn shared(&self) -> js::Result<Arc<Shared>> {
+        Ok(self.held.open()?)
     }
 
     /// The items of a batch, as this index takes them.

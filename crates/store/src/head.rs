@@ -8,7 +8,9 @@
 //! An index whose texts became entries in one way gives wrong answers for texts that became entries in another, so the
 //! recipe comes first and must be the same.
 
+use std::fs::File;
 use std::io::{Read, Write};
+use std::path::Path;
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -67,6 +69,33 @@ pub fn bytes(
 
 const HEAD: [u8; 4] = *b"HEAD";
 
+/// The name of the kind of a saved file, as far as its first bytes say; none of anything else, and of what is no regular file.
+///
+/// # Errors
+/// [`FileError::Read`].
+pub fn kind_of(path: &Path) -> Result<Option<String>, FileError> {
+    let read = || {
+        // What is no file may wait for a writer, or be gone once it was read.
+        if !path.metadata()?.is_file() {
+            return Ok(None);
+        }
+        let mut fixed = Vec::with_capacity(FIXED);
+        File::open(path)?.take(FIXED as u64).read_to_end(&mut fixed)?;
+        let is_head = fixed.len() == FIXED
+            && fixed.starts_with(&MAGIC)
+            && number(&fixed[24..]) == xxh3_64(&fixed[..24])
+            && number(&fixed[8..12]) as u32 == FORMAT;
+        Ok(is_head.then(|| letters(&fixed[12..24])))
+    };
+    read().map_err(|error| FileError::unreadable(error).in_file(path))
+}
+
+/// The name of a kind, without the zeros behind it.
+fn letters(name: &[u8]) -> String {
+    let end = name.iter().position(|&byte| byte == 0).unwrap_or(name.len());
+    name[..end].escape_ascii().to_string()
+}
+
 impl<'a> Output<'a> {
     /// Begins a file of this kind.
     ///
@@ -98,9 +127,8 @@ impl<R: Read> Input<R> {
         if format != FORMAT {
             return Err(FileError::format(format));
         }
-        let saved = saved.iter().take_while(|&&byte| byte > 0).copied().collect::<Vec<u8>>();
-        if saved != kind.name.as_bytes() {
-            let saved = saved.escape_ascii().to_string();
+        let saved = letters(saved);
+        if saved != kind.name {
             return Err(FileError::mismatch("method", saved, kind.name));
         }
         let mut head = self.frame(HEAD)?;

@@ -180,6 +180,10 @@ impl Decider {
         Ok(documents)
     }
 
+    pub(crate) fn options(&self) -> &DedupOptions {
+        &self.options
+    }
+
     pub(crate) fn threads(&self) -> usize {
         self.options.threads
     }

@@ -8,7 +8,7 @@ use super::compare::Best;
 use super::document::{Checked, Document, Near, Step, Texts};
 use super::engine::{Engine, begin, end};
 use super::kind::Method;
-use crate::error::DedupError;
+use crate::error::{DedupError, Done};
 
 impl<K: Method> Engine<K> {
     /// Whether checks are those of the method's index itself.
@@ -58,10 +58,13 @@ impl<K: Method> Engine<K> {
             let key = keys.get(row).and_then(Option::as_deref);
             let how = AddOptions { at: times.get(row).copied(), on_duplicate };
             let none = |_| Texts::None;
-            if let Step::Done(checked) =
-                self.check_locked(&mut writer, document, key, how, &none)?
-            {
-                all.push(checked);
+            match self.check_locked(&mut writer, document, key, how, &none) {
+                Ok(Step::Done(checked)) => all.push(checked),
+                Ok(Step::Texts(_)) => {}
+                Err(error) => {
+                    writer.keep()?;
+                    return Err(error.after(Done::Checked(all)));
+                }
             }
         }
         end(&mut writer, position)?;

@@ -17,7 +17,7 @@ use super::kind::Method;
 use super::options::{Stored, Verify};
 use super::store::Store;
 use super::texts::Unpacked;
-use crate::error::DedupError;
+use crate::error::{DedupError, Done};
 
 /// Additions between two looks at the bound of memory.
 const LOOK: u64 = 64;
@@ -149,8 +149,13 @@ impl<K: Method> Engine<K> {
             writer.next(1)?;
             writer.advance(times.get(row).copied());
             let key = keys.get(row).and_then(Option::as_deref);
-            let id = self.put(&mut writer, document, key)?;
-            added.push(id..id + 1);
+            match self.put(&mut writer, document, key) {
+                Ok(id) => added.push(id..id + 1),
+                Err(error) => {
+                    writer.keep()?;
+                    return Err(error.after(Done::Added(added)));
+                }
+            }
         }
         end(&mut writer, position)?;
         Ok(added)
@@ -235,7 +240,7 @@ impl<K: Method> Engine<K> {
             self.full.store(is_full, Ordering::Relaxed);
             if is_full {
                 let held = held();
-                return Err(DedupError::Memory { held, most });
+                return Err(DedupError::Memory { held, most, done: Done::Nothing });
             }
         }
         Ok(())

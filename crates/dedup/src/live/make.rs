@@ -54,7 +54,7 @@ impl LiveIndex {
                 let least = options.verify.map(|verify| verify.least);
                 let plan = match *plan {
                     Some(plan) => BandPlan::new(plan.bands, plan.rows)?,
-                    None => *plan.insert(default_plan(least)?),
+                    None => *plan.insert(default_plan(least, minhash.hashes)?),
                 };
                 let keeps = *signatures.get_or_insert(options.stored.longest_text.is_none());
                 if !keeps {

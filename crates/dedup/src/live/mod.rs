@@ -38,6 +38,7 @@ mod groups;
 mod image;
 mod keys;
 mod kind;
+mod known;
 mod make;
 mod options;
 mod pairs;
@@ -151,7 +152,7 @@ impl LiveIndex {
     ///
     /// # Errors
     /// As [`LiveIndex::add`], and [`DedupError::Cancelled`] if the flag is up at the start; nothing was added then. Where memory
-    /// ends, what came before is added.
+    /// ends, what came before is added, and the error says what it was.
     pub fn add_many(
         &self,
         documents: &[Document],
@@ -298,6 +299,11 @@ impl LiveIndex {
     /// The id that the next addition gets.
     pub fn next_id(&self) -> u64 {
         each!(&self.any, engine => engine.index.next_id())
+    }
+
+    /// Ids that may be alive.
+    pub(crate) fn ids(&self) -> std::ops::Range<u64> {
+        each!(&self.any, engine => engine.index.oldest_id()..engine.index.next_id())
     }
 
     /// The window.

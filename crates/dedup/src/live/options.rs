@@ -109,7 +109,8 @@ pub enum LiveMethod {
     MinHash {
         /// Bands and rows. `None`: those of [`Method::MinHash`] for the least similarity.
         plan: Option<BandPlan>,
-        /// Scheme and seed; `hashes` is looked at where signatures are kept or given.
+        /// Scheme and seed. `hashes` are the positions of a signature that is kept or given, and the most that the plan may use
+        /// where it is chosen.
         minhash: MinHashOptions,
         /// Whether signatures are kept, to estimate similarities where no texts are: 4 bytes per position. Default: where
         /// texts are not stored.

@@ -52,7 +52,7 @@ impl MinHash {
     pub(super) fn new(options: &DedupOptions, plan: Option<BandPlan>) -> Result<Self, DedupError> {
         let plan = match plan {
             Some(plan) => BandPlan::new(plan.bands, plan.rows)?,
-            None => default_plan(options.min_similarity)?,
+            None => default_plan(options.min_similarity, HASHES)?,
         };
         let hashes = plan.hashes();
         let hasher = MinHasher::new(&MinHashOptions { hashes, ..MinHashOptions::default() })?;
@@ -147,12 +147,15 @@ impl<'a> Slot<'a> {
     }
 }
 
-/// The plan for a threshold.
-pub(crate) fn default_plan(min_similarity: Option<f64>) -> Result<BandPlan, DedupError> {
+/// The plan for a threshold, within so many positions.
+pub(crate) fn default_plan(
+    min_similarity: Option<f64>,
+    hashes: usize,
+) -> Result<BandPlan, DedupError> {
     let default = DedupOptions::default().min_similarity;
     // A threshold of nearly nothing has no plan: everything would have to be compared with everything.
     let threshold = min_similarity.or(default).unwrap_or_default().max(0.1);
-    Ok(BandPlan::for_recall(threshold, RECALL, HASHES)?)
+    Ok(BandPlan::for_recall(threshold, RECALL, hashes)?)
 }
 
 impl Sieve for MinHash {

@@ -171,6 +171,13 @@ impl ExactIndex {
         Self::of(options, state, Keeping::Memory, ())
     }
 
+    /// The text of a live document; none where it is not alive.
+    pub fn item_of(&self, id: u64) -> Option<Text> {
+        let state = self.shared.state.read();
+        let text = state.has(id).then(|| state.kind.form_of(self.options(), id))??;
+        Some(text.map_or(Text::Empty, Text::Hash))
+    }
+
     /// Counts and bytes.
     pub fn stats(&self) -> ExactStats {
         let state = self.shared.state.read();

@@ -5,9 +5,10 @@ use std::sync::atomic::AtomicBool;
 use simhash_store::Section;
 
 use super::answers::SentenceStats;
+use super::map::Canonical;
 use super::{SentenceItem, SentenceMap, SentenceOptions, State};
 use crate::IndexError;
-use crate::live::{Keeping, Live};
+use crate::live::{Keeping, Kind, Live};
 
 /// An index of documents by their longest sentences.
 pub type SentenceIndex = Live<SentenceMap>;
@@ -85,6 +86,17 @@ impl Live<SentenceMap> {
         let groups: Result<Vec<u64>, IndexError> = items.iter().zip(times).map(add).collect();
         writer.keep()?;
         groups
+    }
+
+    /// What is known of a live document: its sentences in ascending order, or its text as a whole; none where it is not alive.
+    pub fn item_of(&self, id: u64) -> Option<SentenceItem> {
+        let state = self.shared.state.read();
+        let form = state.has(id).then(|| state.kind.form_of(self.options(), id))??;
+        Some(match form {
+            Canonical::Sketch(sentences) => SentenceItem::Sentences(sentences),
+            Canonical::Text(text) => SentenceItem::Exact(text),
+            Canonical::Nothing => SentenceItem::Empty,
+        })
     }
 
     /// The name of a document's group; see [`SentenceMap::group`](super::SentenceMap::group).

@@ -131,7 +131,9 @@ impl From<DedupError> for Failure {
         let code = match &error {
             DedupError::Fingerprinter(inner) => return inner.clone().into(),
             DedupError::Index(inner) => return inner.clone().into(),
-            DedupError::Option { argument, .. } => return Self::mistake(VALUE, argument, message),
+            DedupError::Option { argument, .. } | DedupError::Differs { argument, .. } => {
+                return Self::mistake(VALUE, argument, message);
+            }
             DedupError::OutOfRange { argument, .. } => {
                 return Self::mistake(RANGE, argument, message);
             }

@@ -6,10 +6,11 @@ use crate::check::number;
 use crate::error::js;
 use crate::measure;
 use napi_derive::napi;
-use simhash_dedup::live::{KindStats, LiveStats};
+use simhash_dedup::live::{KindStats, LiveMethod, LiveStats};
 
 /// What an index was made with, as far as the typed layer asks.
 #[napi(object, object_from_js = false)]
+#[expect(clippy::struct_excessive_bools, reason = "a column for each option")]
 pub struct NativeAbout {
     #[napi(ts_type = "'minhash' | 'simhash' | 'sentences' | 'exact'")]
     pub method: String,
@@ -17,6 +18,8 @@ pub struct NativeAbout {
     pub verify: Option<String>,
     pub min_similarity: Option<f64>,
     pub texts: bool,
+    /// Whether signatures are kept.
+    pub signatures: bool,
     pub keys: bool,
     pub groups: bool,
     pub memory: Option<f64>,
@@ -30,6 +33,10 @@ impl From<&Shared> for NativeAbout {
             method: options.method.name().to_owned(),
             verify: verify.map(|verify| measure::name(verify.measure).to_owned()),
             min_similarity: verify.map(|verify| verify.least),
+            signatures: matches!(
+                options.method,
+                LiveMethod::MinHash { signatures: Some(true), .. }
+            ),
             texts: options.stored.longest_text.is_some(),
             keys: options.stored.keys,
             groups: shared.groups,

@@ -1,16 +1,23 @@
 //! Whether a saved index is what was asked for: what was given must be what it was made with.
 
-use super::options::{NativeIndexOptions, NativeWindow};
+use super::options::{NativeIndexOptions, NativeWindow, named};
+use super::refusal::refusal;
 use crate::error::Failure;
 use crate::measure;
 use simhash_dedup::live::{LiveMethod, LiveOptions};
-use simhash_index::{IndexError, Plan, PlanChoice, Window};
+use simhash_index::{Plan, PlanChoice, Window};
 use simhash_store::FileError;
+use simhash_store::head::kind_of;
 use std::path::Path;
+
+/// The kind of a file to which an index of sentences writes its changes.
+const LOG: &str = "sentence-log";
 
 /// The options that were given, as the core has them, and the names of those whose defaults look the same there.
 pub(super) struct Given {
     core: LiveOptions,
+    /// Whether the method is that of the file.
+    any_method: bool,
     names: Vec<&'static str>,
 }
 
@@ -33,7 +40,25 @@ impl Given {
             ("sentences", options.sentences.is_some()),
         ];
         let names = names.into_iter().filter_map(|(name, given)| given.then_some(name));
-        Ok(Self { core: options.core()?, names: names.collect() })
+        let any_method = options.method.is_none();
+        Ok(Self { core: options.core()?, any_method, names: names.collect() })
+    }
+
+    /// Takes the method of the file where none was given, none of whose options was given then either.
+    pub(super) fn find_method(&mut self, path: &Path) -> Result<(), Failure> {
+        if self.any_method
+            && let Some(kind) = kind_of(path).map_err(refusal)?
+        {
+            if kind == LOG {
+                let why = "every change of an index is written to this file; open it with durability: 'commit' or 'system', and \
+                           with groups: true or verify: false";
+                let message = format!("{}: {why}", path.display());
+                return Err(Failure::new("ERR_SIMHASH_INDEX_MISMATCH", message));
+            }
+            // Of another kind: what reads it says so.
+            self.core.method = named(&kind).unwrap_or_default();
+        }
+        Ok(())
     }
 
     fn has(&self, name: &str) -> bool {
@@ -53,7 +78,7 @@ impl Given {
                 && saved != given
             {
                 let mismatch = FileError::mismatch(option, &saved, &given).in_file(path);
-                return Err(IndexError::from(mismatch).into());
+                return Err(refusal(mismatch));
             }
         }
         Ok(())
@@ -86,7 +111,7 @@ impl Given {
                 };
                 vec![
                     ("maxDistance", both(*found, *max_distance)),
-                    ("plan", plan.map(|given| (named(has), given))),
+                    ("plan", plan.map(|given| (plan_name(has), given))),
                 ]
             }
             (
@@ -125,7 +150,7 @@ fn both<T: ToString>(saved: Option<T>, given: Option<T>) -> Option<(String, Stri
     saved.zip(given).map(|(saved, given)| (saved.to_string(), given.to_string()))
 }
 
-fn named(plan: &PlanChoice) -> String {
+fn plan_name(plan: &PlanChoice) -> String {
     match plan {
         PlanChoice::Named(name) => name.clone(),
         _ => "auto".to_owned(),

@@ -9,6 +9,7 @@ use crate::pool;
 use crate::text::Texts;
 use napi::bindgen_prelude::Float64Array;
 use simhash_dedup::live::{LiveIndex, Search};
+use simhash_dedup::{DedupError, Done};
 use simhash_index::OnDuplicate;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -30,7 +31,10 @@ impl Times {
     }
 
     /// A time for each of `count` items: one given time is everybody's.
-    pub(super) fn each(&self, count: usize) -> Result<Vec<u64>, Failure> {
+    pub(super) fn each(&self, count: usize, live: &LiveIndex) -> Result<Vec<u64>, Failure> {
+        if self.0.is_some() {
+            timed("at", live)?;
+        }
         match self.0.as_deref() {
             None => Ok(Vec::new()),
             Some([one]) => Ok(vec![*one; count]),
@@ -40,8 +44,20 @@ impl Times {
     }
 }
 
-pub(super) fn time(at: Option<f64>) -> Result<Option<u64>, Failure> {
-    at.map(|at| whole(at, "at")).transpose()
+/// A time, if the index can keep it.
+pub(super) fn time(at: Option<f64>, live: &LiveIndex) -> Result<Option<u64>, Failure> {
+    let Some(at) = at else { return Ok(None) };
+    timed("at", live)?;
+    whole(at, "at").map(Some)
+}
+
+/// Refuses `what` of an index that keeps no times.
+fn timed(what: &'static str, live: &LiveIndex) -> Result<(), Failure> {
+    if live.window().is_some() {
+        return Ok(());
+    }
+    let how = "needs an index that keeps times; make it with window: {}, or with limits in it";
+    Err(Failure::new("ERR_INVALID_ARG_VALUE", format!("{what} {how}")))
 }
 
 /// A key, if the index can keep it.
@@ -86,13 +102,18 @@ impl Keys {
 }
 
 /// What a duplicate does, by its name; absent means nothing.
-pub(super) fn on_duplicate(name: Option<&str>) -> Result<OnDuplicate, Failure> {
+pub(super) fn on_duplicate(name: Option<&str>, live: &LiveIndex) -> Result<OnDuplicate, Failure> {
     match name {
         None | Some("skip") => Ok(OnDuplicate::Skip),
         Some("add") => Ok(OnDuplicate::Add),
-        Some("touch") => Ok(OnDuplicate::Touch),
+        Some("touch") => timed("onDuplicate 'touch'", live).map(|()| OnDuplicate::Touch),
         Some(other) => Err(unknown("onDuplicate", other)),
     }
+}
+
+/// What to say of a batch that memory ended.
+fn stopped(held: u64, most: u64) -> String {
+    DedupError::Memory { held, most, done: Done::Nothing }.to_string()
 }
 
 fn alive(flag: &AtomicBool) -> Result<(), Failure> {
@@ -107,10 +128,16 @@ impl Shared {
         keys: &Keys,
         flag: &AtomicBool,
     ) -> Result<NativeAdded, Failure> {
-        let (keys, times) = (keys.each(texts.len(), &self.live)?, times.each(texts.len())?);
+        let (keys, times) =
+            (keys.each(texts.len(), &self.live)?, times.each(texts.len(), &self.live)?);
         let documents = self.documents(texts, flag)?;
         alive(flag)?;
-        Ok(self.live.add_many(&documents, keys, &times, flag)?.into())
+        match self.live.add_many(&documents, keys, &times, flag) {
+            Err(DedupError::Memory { held, most, done: Done::Added(added) }) => {
+                Ok(NativeAdded { stopped: Some(stopped(held, most)), ..added.into() })
+            }
+            added => Ok(added?.into()),
+        }
     }
 
     pub(super) fn search_many(
@@ -134,13 +161,21 @@ impl Shared {
         on_duplicate: OnDuplicate,
         flag: &AtomicBool,
     ) -> Result<NativeChecked, Failure> {
-        let (keys, times) = (keys.each(texts.len(), &self.live)?, times.each(texts.len())?);
+        let (keys, times) =
+            (keys.each(texts.len(), &self.live)?, times.each(texts.len(), &self.live)?);
         let documents = self.documents(texts, flag)?;
         alive(flag)?;
         let checked = on_pool(documents.len(), pool::tasks(self.threads), |tasks| {
-            Ok(self.live.check_and_add_many(&documents, keys, &times, on_duplicate, tasks, flag)?)
+            let (live, how) = (&self.live, on_duplicate);
+            Ok(live.check_and_add_many(&documents, keys, &times, how, tasks, flag))
         })?;
-        Ok(NativeChecked::of(&checked, &self.live))
+        match checked {
+            Err(DedupError::Memory { held, most, done: Done::Checked(checked) }) => {
+                let all = NativeChecked::of(&checked, &self.live);
+                Ok(NativeChecked { stopped: Some(stopped(held, most)), ..all })
+            }
+            checked => Ok(NativeChecked::of(&checked?, &self.live)),
+        }
     }
 
     pub(super) fn similar_many(
@@ -150,7 +185,8 @@ impl Shared {
         keys: &Keys,
         flag: &AtomicBool,
     ) -> Result<Vec<f64>, Failure> {
-        let (keys, times) = (keys.each(texts.len(), &self.live)?, times.each(texts.len())?);
+        let (keys, times) =
+            (keys.each(texts.len(), &self.live)?, times.each(texts.len(), &self.live)?);
         let documents = self.documents(texts, flag)?;
         alive(flag)?;
         let groups = self.live.similar_many(&documents, keys, &times, flag)?;

@@ -15,6 +15,8 @@ pub struct NativeAdded {
     /// First id and number of each stretch, where other calls added in between and the ids are not consecutive.
     #[napi(ts_type = "Float64Array")]
     pub ranges: Option<Column<f64>>,
+    /// Why the items behind these were not added: memory ended.
+    pub stopped: Option<String>,
 }
 
 impl From<Added> for NativeAdded {
@@ -25,6 +27,7 @@ impl From<Added> for NativeAdded {
             first: number(added.first()),
             count: number(added.len()),
             ranges: (ranges.len() > 1).then(|| Column(each.collect())),
+            stopped: None,
         }
     }
 }
@@ -102,6 +105,8 @@ pub struct NativeChecked {
     /// That of each match, in an index that keeps keys.
     #[napi(ts_type = "Array<string | null>")]
     pub keys: Option<Vec<Option<String>>>,
+    /// Why the items behind these were not looked at: memory ended.
+    pub stopped: Option<String>,
 }
 
 impl NativeChecked {
@@ -118,6 +123,7 @@ impl NativeChecked {
             verified: bitmap(near().map(|near| near.is_some_and(|near| near.verified))),
             truncated: bitmap(all.iter().map(|checked| checked.truncated)),
             keys: live.options().stored.keys.then(|| near().map(key).collect()),
+            stopped: None,
         }
     }
 }

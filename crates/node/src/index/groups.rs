@@ -23,8 +23,9 @@ impl NativeIndex {
         at: Option<f64>,
         key: Option<String>,
     ) -> js::Result<f64> {
-        let (texts, at) = (Texts::one(&text, "text", Accept::Texts)?, time(at)?);
+        let texts = Texts::one(&text, "text", Accept::Texts)?;
         self.held.single(env, |shared| {
+            let at = time(at, &shared.live)?;
             let key = checked_key(key.as_deref(), &shared.live)?;
             Ok(number(shared.live.similar(&shared.document(&texts), key, at)?))
         })

@@ -55,8 +55,9 @@ pub struct NativeWeights {
 #[napi(object, object_to_js = false)]
 pub struct NativeIndexOptions<'env> {
     pub fingerprinter: NativeFingerprinterOptions<'env>,
+    /// To open one: absent means that of the file.
     #[napi(ts_type = "'minhash' | 'simhash' | 'sentences' | 'exact'")]
-    pub method: String,
+    pub method: Option<String>,
     #[napi(ts_type = "'auto' | 'jaccard' | 'containment' | 'edit' | 'cosine'")]
     pub verify: Option<String>,
     /// 0: no verification.
@@ -100,6 +101,17 @@ pub(super) fn choice(plan: Option<&str>) -> PlanChoice {
         Some("classic") => PlanChoice::Classic,
         Some(name) => PlanChoice::Named(name.to_owned()),
     }
+}
+
+/// A method with its defaults.
+pub(super) fn named(method: &str) -> Option<LiveMethod> {
+    Some(match method {
+        "simhash" => LiveMethod::simhash(),
+        "minhash" => LiveMethod::minhash(),
+        "sentences" => LiveMethod::sentences(),
+        "exact" => LiveMethod::Exact,
+        _ => return None,
+    })
 }
 
 fn size(value: f64, name: &str) -> Result<usize, Failure> {
@@ -153,13 +165,8 @@ impl NativeIndexOptions<'_> {
     }
 
     fn method(&self) -> Result<LiveMethod, Failure> {
-        let mut method = match self.method.as_str() {
-            "simhash" => LiveMethod::simhash(),
-            "minhash" => LiveMethod::minhash(),
-            "sentences" => LiveMethod::sentences(),
-            "exact" => LiveMethod::Exact,
-            other => return Err(unknown("method", other)),
-        };
+        let name = self.method.as_deref().unwrap_or("minhash");
+        let mut method = named(name).ok_or_else(|| unknown("method", name))?;
         match &mut method {
             LiveMethod::SimHash { max_distance, plan, capacity } => {
                 *max_distance = self.max_distance;

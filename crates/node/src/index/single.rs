@@ -15,7 +15,7 @@ use crate::text::{Accept, Given, Texts, with_doubles};
 use napi::bindgen_prelude::{Function, Unknown};
 use napi::{Env, ValueType};
 use napi_derive::napi;
-use simhash_dedup::live::{Checked, Near, Search, Step, Texts as Known};
+use simhash_dedup::live::{Checked, LiveMethod, LiveOptions, Near, Search, Step, Texts as Known};
 use simhash_index::AddOptions;
 use std::collections::HashMap;
 
@@ -112,8 +112,13 @@ impl NativeIndex {
         key: Option<String>,
         #[napi(ts_arg_type = "(id: number) => unknown")] text_of: Option<TextOf<'_>>,
     ) -> js::Result<()> {
-        let how = AddOptions { at: time(at)?, on_duplicate: on_duplicate(duplicate.as_deref())? };
         let shared = self.held.open()?;
+        let on_duplicate = on_duplicate(duplicate.as_deref(), &shared.live)?;
+        let how = AddOptions { at: time(at, &shared.live)?, on_duplicate };
+        if text_of.is_some() && !compares(shared.live.options()) {
+            let why = "textOf is for an index that compares texts, and this one verifies nothing; leave it out";
+            return Err(Failure::new("ERR_INVALID_ARG_VALUE", why).into());
+        }
         let texts = Texts::one(&item, "item", shared.accept())?;
         let key = checked_key(key.as_deref(), &shared.live)?;
         let checked = checked(&shared, &texts, key, how, text_of.as_ref())?;
@@ -130,6 +135,11 @@ impl NativeIndex {
         })?;
         Ok(())
     }
+}
+
+/// Whether texts are looked at: not by equal texts alone, whose hashes are enough.
+fn compares(options: &LiveOptions) -> bool {
+    options.verify.is_some() && options.method != LiveMethod::Exact
 }
 
 /// Checks and adds, with the texts that `text_of` knows.

@@ -3,6 +3,7 @@
 use super::NativeIndex;
 use super::agree::Given;
 use super::options::NativeIndexOptions;
+use super::refusal::opening;
 use super::shared::{Settings, Shared};
 use crate::columns::Column;
 use crate::error::{Failure, caught, js};
@@ -46,16 +47,19 @@ impl Opening {
         Self::new(source, options)
     }
 
-    fn run(self, flag: &AtomicBool) -> Result<Shared, Failure> {
+    fn run(mut self, flag: &AtomicBool) -> Result<Shared, Failure> {
+        if let Source::File(path) = &self.source {
+            self.given.find_method(path)?;
+        }
         let core = self.given.core();
         let live = match self.source {
             Source::File(path) => {
-                let live = LiveIndex::open_file(&path, core, flag)?;
+                let live = LiveIndex::open_file(&path, core, flag).map_err(opening)?;
                 self.given.agree(&path, live.options())?;
                 live
             }
             Source::Log(path, durability) => {
-                let live = LiveIndex::open_log(&path, core, durability)?;
+                let live = LiveIndex::open_log(&path, core, durability).map_err(opening)?;
                 self.given.agree(&path, live.options())?;
                 live
             }

@@ -1,40 +1,19 @@
-/** What an index of sentences writes into a LevelDB, and how it is read. */
+/** What an index of sentences writes into a store, and how it is read. */
 import { SimHashError } from '../errors';
-import type { KeptOptions } from './level-options';
+import type { CommonOptions, Window } from '../index-options';
+import type { Store } from './level';
 
-/** Encodings and limits of one call. */
-interface Encoded {
-  keyEncoding: 'utf8';
-  valueEncoding: 'view';
+/** The options that decide what is similar, as the store has them; `count` is `sentences`. */
+export interface KeptOptions {
+  count?: number | undefined;
+  common?: CommonOptions | false | undefined;
+  window?: Window | undefined;
 }
 
-/** A part of the keys. */
-interface Range {
-  gte: string;
-  lte: string;
-}
-
-/**
- * What a store of one's own must be able to do: a part of `abstract-level` (version 1 or later), so `level`, `classic-level`,
- * `memory-level`, `browser-level` or a sublevel of one of them.
- */
-export interface Level {
-  /** Writes all operations or none; `sync` has LevelDB wait for the disk. */
-  batch(
-    operations: { type: 'put'; key: string; value: Uint8Array }[],
-    options: Encoded & { sync: boolean },
-  ): Promise<void>;
-  /** Entries in the order of their keys. */
-  iterator(options: Range & Encoded): AsyncIterable<[string, Uint8Array]>;
-  /** Deletes the keys of a range. */
-  clear(options: Range & { keyEncoding: 'utf8' }): Promise<void>;
-}
-
-/** What is known of what the database has. */
+/** What is known of what the store has. */
 export interface Kept {
-  db: Level;
+  store: Store;
   prefix: string;
-  sync: boolean;
   options: KeptOptions;
   recipe: string;
   generation: number;
@@ -52,7 +31,6 @@ interface Meta {
 }
 
 const VERSION = 1;
-const ENCODED: Encoded = { keyEncoding: 'utf8', valueEncoding: 'view' };
 /** Bytes of a part of the whole: LevelDB rewrites values when it compacts, and holds each in memory. */
 const PART = 4 << 20;
 
@@ -66,23 +44,14 @@ export function changesKey({ prefix, generation }: Kept, number: number): string
   return key(prefix, generation, 'b', number);
 }
 
-/** Writes entries, all or none. */
-export function put({ db, sync }: Kept, entries: [string, Uint8Array][]): Promise<void> {
-  const operations = entries.map(([key, value]) => ({ type: 'put' as const, key, value }));
-  return db.batch(operations, { ...ENCODED, sync });
-}
-
-/** What the database says of the index; `undefined`: it has none. */
-export async function readMeta(db: Level, prefix: string): Promise<Meta | undefined> {
+/** What the store says of the index; `undefined`: it has none. */
+export async function readMeta(store: Store, prefix: string): Promise<Meta | undefined> {
   const only = `${prefix}!meta`;
-  for await (const [, value] of db.iterator({ gte: only, lte: only, ...ENCODED })) {
-    const meta = parsed(value);
-    if (meta?.version !== VERSION) {
-      throw damaged(prefix, `${only} is not of version ${VERSION}`);
-    }
-    return meta;
-  }
-  return undefined;
+  const value = await store.get(only);
+  if (value === undefined) return undefined;
+  const meta = parsed(value);
+  if (meta?.version === VERSION) return meta;
+  throw damaged(prefix, `${only} is not of version ${VERSION}`);
 }
 
 function parsed(value: Uint8Array): Meta | undefined {
@@ -95,13 +64,13 @@ function parsed(value: Uint8Array): Meta | undefined {
 
 /** The whole, if there is one, the changes since, and their bytes. */
 export async function contents(
-  db: Level,
+  store: Store,
   prefix: string,
   generation: number,
 ): Promise<{ whole: Uint8Array | undefined; changes: Uint8Array[]; bytes: number }> {
-  const range = { gte: key(prefix, generation, 'a', 0), lte: `${prefix}!${digits(generation)}!c` };
+  const [first, last] = [key(prefix, generation, 'a', 0), `${prefix}!${digits(generation)}!c`];
   const [parts, changes]: [Uint8Array[], Uint8Array[]] = [[], []];
-  for await (const [found, value] of db.iterator({ ...range, ...ENCODED })) {
+  for await (const [found, value] of store.entries(first, last)) {
     const list = found.startsWith(`${prefix}!${digits(generation)}!a!`) ? parts : changes;
     const expected = key(prefix, generation, list === parts ? 'a' : 'b', list.length);
     if (found !== expected) throw damaged(prefix, `${expected} is missing`);
@@ -113,7 +82,7 @@ export async function contents(
 
 /** Puts the whole in place of everything there is, at once; then clears what is no longer needed. */
 export async function replaceAll(kept: Kept, whole: Uint8Array): Promise<void> {
-  const { db, prefix, options, recipe } = kept;
+  const { store, prefix, options, recipe } = kept;
   const generation = kept.generation + 1;
   const meta: Meta = { version: VERSION, generation, options, recipe };
   const entries: [string, Uint8Array][] = [[`${prefix}!meta`, Buffer.from(JSON.stringify(meta))]];
@@ -124,15 +93,10 @@ export async function replaceAll(kept: Kept, whole: Uint8Array): Promise<void> {
     ]);
   }
   // What an interrupted run may have left of a generation that nothing refers to.
-  const stale = { gte: key(prefix, generation, 'a', 0), lte: `${prefix}!g` };
-  await db.clear({ ...stale, keyEncoding: 'utf8' });
-  await put(kept, entries);
+  await store.delete(key(prefix, generation, 'a', 0), `${prefix}!g`);
+  await store.put(entries);
   Object.assign(kept, { generation, next: 0, bytes: 0 });
-  await db.clear({
-    gte: key(prefix, 0, 'a', 0),
-    lte: `${prefix}!${digits(generation - 1)}!c`,
-    keyEncoding: 'utf8',
-  });
+  await store.delete(key(prefix, 0, 'a', 0), `${prefix}!${digits(generation - 1)}!c`);
 }
 
 function damaged(prefix: string, reason: string): SimHashError {
