@@ -1,7 +1,7 @@
 // Files that fixtures/make.mjs made with a release. Those of the present format open and answer as they did; those of 0.1.0
 // are of formats that are no longer read, and are refused by name, but for the databases of sentences.
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { copyFileSync, cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MemoryLevel } from 'memory-level';
@@ -81,18 +81,19 @@ describe('a file of the present format opens and answers as it did', () => {
     expect(plain(texts.map((text) => index.search(text)))).toEqual(expected.bare?.matches);
   });
 
-  test('a file of groups, with frames behind its snapshot, goes on', async () => {
-    const path = copied(release, 'sentences.index');
-    const log = { groups: true, texts: false, durability: 'commit', window } as const;
-    const index = await Index.open(path, log);
+  test('a folder of groups, with a log behind its checkpoint, goes on', async () => {
+    const path = join(scratch, 'sentences');
+    cpSync(join(folderOf(release), 'sentences'), path, { recursive: true });
+    const index = await Index.open(path, { groups: true, window });
+    expect(index.position).toBe(texts.length);
     expect(index.size).toBe(expected.sentences.size);
     expect(plain(texts.map((text) => index.search(text)))).toEqual(expected.sentences.matches);
     index.add('一句在旧文件之后写下的足够长的句子。', { at: 1_123 });
     const size = index.size;
-    index.close();
-    const again = await Index.open(path, log);
+    await index.close();
+    const again = await Index.open(path, { groups: true, window });
     expect(again.size).toBe(size);
-    again.close();
+    await again.close();
   });
 
   test('the index of the command line', () => {
@@ -134,7 +135,7 @@ describe('a file of 0.1.0 is refused with what to do, and stays as it was', () =
   test.each([
     ['fingerprints.index', BARE, 2],
     ['signatures.index', { texts: false }, 2],
-    ['sentences.index', { groups: true, texts: false, durability: 'commit' }, 1],
+    ['sentences.index', { groups: true }, 1],
   ] as [string, { texts: false }, number][])('%s', async (name, options, format) => {
     const path = copied(release, name);
     await expect(Index.open(path, options)).rejects.toMatchObject(refused(path, format));

@@ -135,23 +135,6 @@ test('times of groups need a window', () => {
   refused(() => index.similarIdMany([TEXT], { at: 5 }), 'at needs an index that keeps times');
 });
 
-test('a file of changes says that nothing is compared', async () => {
-  const [file, durability] = [join(folder, 'x.sentences'), 'system' as const];
-  const what = 'durability keeps sentences without texts, so nothing can be verified';
-  for (const options of [{ durability }, { durability, texts: false }, { durability, keys: true }])
-    refused(() => Index.openSync(file, options as never), what);
-  refused(
-    () => Index.openSync(file, { durability, verify: false, texts: true } as never),
-    'texts must be left out or false beside durability',
-  );
-  refused(made({ durability, verify: false }), 'durability is for Index.open');
-  refused(() => Index.plan({ durability } as never), 'durability is for Index.open');
-  using index = Index.openSync(file, { durability, verify: false });
-  index.add(TEXT);
-  expect(index.checkAndAdd(TEXT)).toMatchObject({ duplicateOf: 0, verified: false });
-  expect(() => Index.openSync(file)).toThrow('open it with durability');
-});
-
 test('names of release 0.1 lead to those of today', () => {
   const index = new Index();
   for (const [call, hint] of [

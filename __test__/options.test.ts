@@ -15,7 +15,7 @@ const SENTENCES = 'sentences hash minLength common window normalize threads';
 const FINGERPRINTER =
   'preset features ngram weighting topK segmenter hmm dictionary stopWords idf normalize minFeatures threads';
 
-const INDEX = `${FINGERPRINTER} method verify minSimilarity maxVerifications texts keys window memory maxDistance plan capacity bands rows recall weights hashes scheme seed signatures bucketLimit sentences minLength hash common groups durability`;
+const INDEX = `${FINGERPRINTER} method verify minSimilarity maxVerifications texts keys window memory maxDistance plan capacity bands rows recall weights hashes scheme seed signatures bucketLimit sentences minLength hash common groups`;
 const SEARCH = 'limit verify minSimilarity maxDistance';
 
 type Call = (options: object) => unknown;
@@ -96,7 +96,6 @@ const values: Record<string, unknown> = {
   common: false,
   count: 3,
   dictionary: new library.Dictionary(['云计算 5']),
-  durability: 'system',
   features: 'jieba',
   fingerprinter: {},
   hash: 'md5',

@@ -127,43 +127,43 @@ test('dedupFiles writes to a pipe as records come, and the pipe stays', async ()
   expect(lstatSync(at('pipe')).isFIFO()).toBe(true);
 });
 
-/** A file of groups to which changes are written. */
-const LOG = { groups: true, texts: false, durability: 'commit' } as const;
+/** A folder of groups. */
+const GROUPS = { groups: true } as const;
 
 test('an index of groups is saved as it is at the call', async () => {
   const path = join(folder(), 'saved');
-  const index = await Index.open(join(folder(), 'own'), LOG);
+  const index = await Index.open(join(folder(), 'own'), GROUPS);
   index.addMany(passages(400));
   const first = index.save(path);
   // In the same turn, and while the file is being written.
   for (let n = 400; n < 420; n++) index.add(passage(n));
   await first;
   await index.addManyAsync(passages(20));
-  const opened = await Index.open(path, LOG);
+  const opened = await Index.open(path, GROUPS);
   expect([opened.size, index.size]).toEqual([400, 440]);
   expect([opened.has(399), opened.has(400)]).toEqual([true, false]);
   opened.close();
   const batch = index.addManyAsync(passages(5000));
   await Promise.all([index.save(path), batch]);
-  const again = await Index.open(path, LOG);
+  const again = await Index.open(path, GROUPS);
   // A batch is its items one by one: those that came before the call are in the file.
   expect(again.size).toBeGreaterThanOrEqual(440);
   expect([again.has(again.size - 1), again.has(again.size)]).toEqual([true, false]);
   again.close();
 });
 
-test('of two workers that make one new file exactly one has it, and nothing acknowledged is lost', async () => {
+test('of two workers that make one new folder exactly one has it, and nothing acknowledged is lost', async () => {
   const code = `
     const { parentPort, workerData } = require('node:worker_threads');
     const { Index } = require(workerData.module);
     let index;
-    parentPort.on('message', ({ path }) => {
-      if (path === undefined) { index?.close(); index = undefined; return parentPort.postMessage({}); }
+    parentPort.on('message', async ({ path }) => {
+      if (path === undefined) { await index?.close(); index = undefined; return parentPort.postMessage({}); }
       Atomics.add(workerData.gate, 0, 1);
       while (Atomics.load(workerData.gate, 0) < 2);
       try {
-        index = Index.openSync(path, { groups: true, texts: false, durability: 'commit' });
-        for (let n = 0; n < 3; n++) index.add('工人' + workerData.who + '写下的第' + n + '句足够长而且独特的句子。');
+        index = await Index.open(path, { groups: true, durability: 'commit' });
+        for (let n = 0; n < 3; n++) await index.addManyAsync(['工人' + workerData.who + '写下的第' + n + '句足够长而且独特的句子。']);
         parentPort.postMessage({ added: 3 });
       } catch (error) { parentPort.postMessage({ added: 0, code: error.code }); }
     });`;
@@ -185,33 +185,33 @@ test('of two workers that make one new file exactly one has it, and nothing ackn
     expect(answers.map(({ added }) => added).sort()).toEqual([0, 3]);
     expect(answers.find(({ added }) => added === 0)?.code).toBe('ERR_SIMHASH_INDEX_LOCKED');
     await Promise.all(workers.map((worker) => ask(worker, {})));
-    const opened = Index.openSync(path, LOG);
+    const opened = await Index.open(path, GROUPS);
     expect(opened.size).toBe(3);
-    opened.close();
+    await opened.close();
   }
   await Promise.all(workers.map((worker) => worker.terminate()));
 });
 
-test('an index in a file counts what was acknowledged when its file cannot grow', async () => {
+test('an index in a folder counts what was acknowledged when its log cannot grow', async () => {
   const path = join(folder(), 'full');
   const code = `
     const { Index } = require(${JSON.stringify(join(__dirname, '..'))});
-    const index = Index.openSync(process.argv[1], { groups: true, texts: false, durability: 'system' });
+    Index.open(process.argv[1], { groups: true, durability: 'none' }).then((index) => {
     let acknowledged = 0;
     try {
       for (;;) { index.add('第' + acknowledged + '个文件里有一句足够长的独特句子。'); acknowledged++; }
     } catch (error) {
       const found = index.search('第' + acknowledged + '个文件里有一句足够长的独特句子。').length;
       console.log(JSON.stringify({ acknowledged, size: index.size, found, code: error.code }));
-    }`;
+    } });`;
   // The limit counts 512 or 1,024 bytes; a write beyond it is an error where its signal is ignored.
   const limited = `trap '' XFSZ; ulimit -f 40; exec "$0" -e "$1" "$2"`;
   const ran = spawnSync('sh', ['-c', limited, process.execPath, code, path], { encoding: 'utf8' });
   const { acknowledged, ...rest } = JSON.parse(ran.stdout) as { acknowledged: number };
   expect(acknowledged).toBeGreaterThan(100);
   expect(rest).toEqual({ size: acknowledged, found: 0, code: 'ERR_SIMHASH_OUTPUT' });
-  const opened = await Index.open(path, LOG);
-  expect([opened.size, opened.stats().tornBytes]).toEqual([acknowledged, 0]);
+  const opened = await Index.open(path, GROUPS);
+  expect([opened.size, opened.stats().durable?.tornBytes]).toEqual([acknowledged, 0]);
   opened.close();
 });
 

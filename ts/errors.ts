@@ -6,6 +6,8 @@ import { printedBy } from './inspect';
 
 /** What went wrong in operation; the names are stable. */
 export type SimHashErrorCode =
+  /** The call would have to wait for the disk; its promise-returning form is named. */
+  | 'ERR_SIMHASH_ASYNC_ONLY'
   /** The native part is missing, or does not fit this platform or this version. */
   | 'ERR_SIMHASH_BINDING'
   /** The index was closed. */
@@ -18,7 +20,7 @@ export type SimHashErrorCode =
   | 'ERR_SIMHASH_INDEX_FORMAT'
   /** Live ids would be 2^32 apart. */
   | 'ERR_SIMHASH_INDEX_FULL'
-  /** The file of an index is open already. */
+  /** The folder of an index is open for writing already. */
   | 'ERR_SIMHASH_INDEX_LOCKED'
   /** A saved index was made with other options. */
   | 'ERR_SIMHASH_INDEX_MISMATCH'
@@ -47,6 +49,8 @@ export type SimHashErrorCode =
   | 'ERR_SIMHASH_OUTPUT'
   /** The reader of an output pipe closed it. */
   | 'ERR_SIMHASH_PIPE'
+  /** The index was opened with `readOnly`: another process changes it. */
+  | 'ERR_SIMHASH_READ_ONLY'
   /** An output file is also an input or another output. */
   | 'ERR_SIMHASH_SAME_FILE'
   /** The system refused threads. */

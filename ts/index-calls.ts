@@ -31,6 +31,15 @@ export interface AddManyOptions {
   keys?: readonly (string | undefined)[] | undefined;
 }
 
+/** How far a caller has come with a batch. */
+export interface PositionOptions {
+  /**
+   * How far the caller has come in what it reads, for example the offset of a queue: `position` of the index from now on, kept in the same commit as
+   * the end of the batch, so that both are there after a crash or neither is. 0 to 2^53 - 1; one lower than before is a RangeError. Default: as it is.
+   */
+  position?: number | undefined;
+}
+
 /** What to do with an item that has a near-duplicate. */
 export interface DuplicateOptions {
   /**
@@ -86,6 +95,10 @@ export const ADD_MANY: check.Checks<{ at?: Float64Array; keys?: (string | undefi
   keys,
 };
 export const ADD_JOB = { ...ADD_MANY, ...JOB };
+const POSITION: check.Checks<PositionOptions> = { position: check.id };
+/** For batches up to a position. */
+export const ADD_TO = { ...ADD_MANY, ...POSITION };
+export const ADD_TO_JOB = { ...ADD_JOB, ...POSITION };
 const ofIndex = check.notHere('is an option of the index: give it to new Index');
 export const CHECK = {
   ...ADD,
@@ -96,7 +109,7 @@ export const CHECK = {
 };
 /** For batches. */
 export const CHECK_MANY = {
-  ...ADD_MANY,
+  ...ADD_TO,
   ...DUPLICATE,
   textOf: singleOnly,
   verify: ofIndex,

@@ -1,11 +1,11 @@
 /** `Index` with the types of each method: which index options make, open and share. */
+import type { DirectoryOptions } from './directory';
 import type { JobOptions } from './fingerprinter';
 import type {
   AnyMethodOptions,
   ExactIndexOptions,
   GroupOptions,
   IndexOptions,
-  LoggedIndexOptions,
   MinHashIndexOptions,
   Named,
   SentencesIndexOptions,
@@ -25,18 +25,21 @@ export interface IndexConstructor extends Make {
   readonly prototype: Live;
 
   /**
-   * Opens a saved index, or one whose changes go to a file (`durability`); the result is as the saved one was, its next id too. A saved file is
-   * read once and not held; that takes about as long as adding the documents without making their sketches. Without `method`, or an
-   * option that only one method has, the method is that of the file, and `method` of the index says which. What makes features of texts must be
-   * as it was; the other options come from the file, and must agree where they are given.
+   * Opens the index of a folder, or makes both: every change goes there, as `durability` says. Or reads a file that `save` wrote, once, into memory.
+   * The result is as the index was, its next id too. Takes up to as long as adding the documents without making their sketches. Without `method`, or an
+   * option that only one method has, the method is that of the folder or file, and `method` of the index says which. What makes features of texts must
+   * be as it was; the other options come from the folder or file, and must agree where they are given.
    *
-   * @throws SimHashError `ERR_SIMHASH_INPUT`: the file cannot be read; `ERR_SIMHASH_INDEX_DAMAGED`: it is truncated,
-   * changed or no index, with the byte where that was noticed; `ERR_SIMHASH_INDEX_FORMAT`: another release saved it, in a
-   * format that this one does not read: build it again; `ERR_SIMHASH_INDEX_MISMATCH`: it was saved with other options than those
-   * given, or every change of an index is written to it and `durability` is missing; `ERR_SIMHASH_INDEX_LOCKED`: it is open with `durability` already. All name the file, and say what to do.
+   * One process writes to a folder, which its lock names; others open it with `readOnly`. A folder on a network file system is as safe as
+   * that file system's locks and flushes.
+   *
+   * @throws SimHashError `ERR_SIMHASH_INPUT`: it cannot be read, or is no index; `ERR_SIMHASH_INDEX_DAMAGED`: a file is truncated, changed, missing or of
+   * another index, with the byte where that was noticed; `ERR_SIMHASH_INDEX_FORMAT`: another release wrote it, in a
+   * format that this one does not read: build it again; `ERR_SIMHASH_INDEX_MISMATCH`: it was made with other options than those
+   * given; `ERR_SIMHASH_INDEX_LOCKED`: a process writes to the folder already. All name the file, and say what to do.
    */
   readonly open: Open;
-  /** {@link open} while the JavaScript thread waits: for scripts, and for indexes of some ten thousand documents. */
+  /** {@link open} of a saved file while the JavaScript thread waits: for scripts, and for indexes of some ten thousand documents. */
   readonly openSync: OpenSync;
 
   /**
@@ -78,38 +81,40 @@ interface Planning {
   (options: PlanOptions): IndexPlan;
 }
 
+/** How a path is opened. */
+type OpenOptions = DirectoryOptions & JobOptions;
+
 interface Open {
   <T extends boolean = false>(
     path: Path,
-    options: MinHashIndexOptions<T> & UnverifiedOptions<T> & Named<'minhash'> & JobOptions,
+    options: MinHashIndexOptions<T> & UnverifiedOptions<T> & Named<'minhash'> & OpenOptions,
   ): Promise<Live<'minhash', T>>;
   <T extends boolean = false>(
     path: Path,
-    options: SimHashIndexOptions<T> & UnverifiedOptions<T> & Named<'simhash'> & JobOptions,
+    options: SimHashIndexOptions<T> & UnverifiedOptions<T> & Named<'simhash'> & OpenOptions,
   ): Promise<Live<'simhash', T>>;
   <T extends boolean = false>(
     path: Path,
     options: SentencesIndexOptions<T> &
       (UnverifiedOptions<T> | GroupOptions<T>) &
       Named<'sentences'> &
-      JobOptions,
+      OpenOptions,
   ): Promise<Live<'sentences', T>>;
-  (path: Path, options: LoggedIndexOptions & JobOptions): Promise<Live<'sentences', false>>;
   <T extends boolean = true>(
     path: Path,
-    options: MinHashIndexOptions<T> & Named<'minhash'> & JobOptions,
+    options: MinHashIndexOptions<T> & Named<'minhash'> & OpenOptions,
   ): Promise<Live<'minhash', T>>;
   <T extends boolean = true>(
     path: Path,
-    options: SimHashIndexOptions<T> & Named<'simhash'> & JobOptions,
+    options: SimHashIndexOptions<T> & Named<'simhash'> & OpenOptions,
   ): Promise<Live<'simhash', T>>;
   <T extends boolean = true>(
     path: Path,
-    options: SentencesIndexOptions<T> & Named<'sentences'> & JobOptions,
+    options: SentencesIndexOptions<T> & Named<'sentences'> & OpenOptions,
   ): Promise<Live<'sentences', T>>;
-  (path: Path, options: ExactIndexOptions & JobOptions): Promise<Live<'exact', false>>;
-  (path: Path, options?: AnyMethodOptions & JobOptions): Promise<Live>;
-  (path: Path, options: (IndexOptions | LoggedIndexOptions) & JobOptions): Promise<Live>;
+  (path: Path, options: ExactIndexOptions & OpenOptions): Promise<Live<'exact', false>>;
+  (path: Path, options?: AnyMethodOptions & OpenOptions): Promise<Live>;
+  (path: Path, options: IndexOptions & OpenOptions): Promise<Live>;
 }
 
 interface OpenSync {
@@ -127,7 +132,6 @@ interface OpenSync {
       (UnverifiedOptions<T> | GroupOptions<T>) &
       Named<'sentences'>,
   ): Live<'sentences', T>;
-  (path: Path, options: LoggedIndexOptions): Live<'sentences', false>;
   <T extends boolean = true>(
     path: Path,
     options: MinHashIndexOptions<T> & Named<'minhash'>,
@@ -142,7 +146,7 @@ interface OpenSync {
   ): Live<'sentences', T>;
   (path: Path, options: ExactIndexOptions): Live<'exact', false>;
   (path: Path, options?: AnyMethodOptions): Live;
-  (path: Path, options: IndexOptions | LoggedIndexOptions): Live;
+  (path: Path, options: IndexOptions): Live;
 }
 
 export const Index = Object.assign(Live, { plan, planNames }) as unknown as IndexConstructor;

@@ -185,7 +185,7 @@ export interface CommonOptions {
 /** Options of an index of the longest sentences of each text. */
 export interface SentencesOptions
   extends StoreOptions,
-    Omit<NotOf<'sentences'>, 'groups' | 'durability'> {
+    Omit<NotOf<'sentences'>, 'groups'> {
   /** `'sentences'`; may be left out beside any other option of this method. */
   method?: 'sentences' | undefined;
   /** How many of the longest sentences of a text are kept, 1 to 64. Default 5. */
@@ -223,22 +223,8 @@ export interface NoGroups {
 }
 
 /** How an index of sentences is made. */
-export type SentencesIndexOptions<T extends boolean = boolean> = SentencesOptions & {
-  /** For `open` alone. */
-  durability?: undefined;
-} & (GroupOptions<T> | (NoGroups & (VerifiedOptions<T> | UnverifiedOptions<T>)));
-
-/** How the file of an index of sentences is opened to which its changes are written; such an index compares nothing. */
-export type LoggedIndexOptions = SentencesOptions & {
-  /**
-   * Every change is written to the file before its call returns; it is made where there is none. `'commit'`: when the disk has it; it
-   * survives the end of the process and a power cut, and costs two flushes per call. `'system'`: when the operating system has it; it
-   * survives the end of the process. Default: the file is read once, and written by `save` alone.
-   */
-  durability: 'commit' | 'system';
-  /** Such a file has none. */
-  keys?: false | undefined;
-} & (GroupOptions<false> | (NoGroups & UnverifiedOptions<false>));
+export type SentencesIndexOptions<T extends boolean = boolean> = SentencesOptions &
+  (GroupOptions<T> | (NoGroups & (VerifiedOptions<T> | UnverifiedOptions<T>)));
 
 /** How an index of equal normalised texts is made. They are found by their hashes, and none are stored. */
 export interface ExactIndexOptions
@@ -319,7 +305,6 @@ export interface CheckedOptions
   recall?: number | undefined;
   weights?: BandWeights | undefined;
   groups?: boolean | undefined;
-  durability?: 'commit' | 'system' | undefined;
 }
 
 /** An option of release 0.1 that held others. */
@@ -369,7 +354,6 @@ export const INDEX: check.Checks<CheckedOptions> = {
   hash: check.choice('xxh3', 'md5'),
   common: (value, name) => (value === false ? false : check.checked(value, COMMON, name)),
   groups: check.boolean,
-  durability: check.choice('commit', 'system'),
 };
 
 /** Refuses an option that goes with nothing else of these. */
@@ -401,7 +385,7 @@ export function methodOfIndex(options: CheckedOptions): IndexMethod {
     if (options[option] !== undefined) mustBe(owner, method, option);
   }
   bothOrNeither(options);
-  const { durability, verify, minSimilarity, maxVerifications, texts } = options;
+  const { verify, minSimilarity, maxVerifications, texts } = options;
   const { bands, rows, weights, recall } = options;
   const ways = { 'bands and rows': bands, weights, recall };
   const [one, other] = Object.entries(ways).filter(([, value]) => value !== undefined);
@@ -435,15 +419,6 @@ export function methodOfIndex(options: CheckedOptions): IndexMethod {
   if (alone !== undefined && maxVerifications !== undefined && method !== 'exact') {
     refuse('maxVerifications', `must be left out beside ${alone}`);
   }
-  if (durability !== undefined && alone === undefined) {
-    refuse(
-      'durability',
-      'keeps sentences without texts, so nothing can be verified: add verify: false, or groups: true',
-    );
-  }
-  if (durability !== undefined && texts) {
-    refuse('texts', 'must be left out or false beside durability, whose file keeps none');
-  }
   return method;
 }
 
@@ -463,10 +438,9 @@ export function nativeOpenOptions(options: CheckedOptions): NativeIndexOptions {
   const method = methodOfIndex(options);
   const isGiven =
     options.method !== undefined || INDEX_OWN.some(([own]) => options[own] !== undefined);
-  const texts = options.durability === undefined ? options.texts : 0;
   return {
     ...nativeOptionsOf(options),
-    ...given({ method: isGiven ? method : undefined, longestText: texts }),
+    ...given({ method: isGiven ? method : undefined, longestText: options.texts }),
   };
 }
 
@@ -474,7 +448,7 @@ function nativeOptionsOf(options: CheckedOptions): NativeIndexOptions {
   const { maxVerifications, keys, window, memory, threads = 0 } = options;
   const { maxDistance, plan, capacity, bands, rows, recall, weights, hashes } = options;
   const { scheme, seed, signatures, bucketLimit, sentences, minLength, hash } = options;
-  const { common, groups = false, durability } = options;
+  const { common, groups = false } = options;
   // A share of 1 lets every sentence count.
   const { share: commonShare, count: commonCount } =
     common === false ? { share: 1 } : (common ?? {});
@@ -486,7 +460,7 @@ function nativeOptionsOf(options: CheckedOptions): NativeIndexOptions {
     ...given({ maxDistance, plan, capacity }),
     ...given({ bands, rows, recall, weights, hashes, scheme, signatures, bucketLimit }),
     groups,
-    ...given({ seed: seed as bigint | undefined, sentences, minLength, hash, durability }),
+    ...given({ seed: seed as bigint | undefined, sentences, minLength, hash }),
     ...given({ commonShare, commonCount }),
   };
 }

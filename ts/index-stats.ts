@@ -1,4 +1,5 @@
 /** Counts and bytes of an index. */
+import type { DurableStats } from './directory';
 import type { IndexMethod } from './method';
 
 /** What every method counts. */
@@ -19,6 +20,8 @@ interface CommonStats {
   textBytes: number;
   /** Answers so far that a limit cut. */
   truncated: number;
+  /** What there is on the disk, of an index that writes to a folder. */
+  durable?: DurableStats;
 }
 
 /** What each method counts beside that. */
@@ -60,10 +63,6 @@ interface OwnStats {
     groups: number;
     /** Distinct lists of longest sentences. */
     sketches: number;
-    /** Bytes of the file of an index that was opened with `durability`; 0 otherwise. */
-    fileBytes: number;
-    /** Bytes of an incomplete last change that opening such a file cut off: what a crash had interrupted. */
-    tornBytes: number;
   };
   exact: unknown;
 }

@@ -60,7 +60,6 @@ export type {
   GivenBands,
   GroupOptions,
   IndexOptions,
-  LoggedIndexOptions,
   MinHashIndexOptions,
   MinHashOwnOptions,
   NoGroups,
@@ -75,6 +74,7 @@ export type {
   WeightedBands,
   Window,
 } from './index-options';
+export type { DirectoryOptions, DurableStats } from './directory';
 export type { Stats } from './index-stats';
 export type { Item, Items } from './items';
 export type { Words } from './lexicon';

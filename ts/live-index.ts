@@ -5,6 +5,7 @@ import { binding } from './binding';
 import { calling, telling } from './callback';
 import { type Checked, CheckedItems, outcome } from './checked';
 import { Clusters } from './clusters';
+import { DIRECTORY, type DirectoryOptions, NO_DIRECTORY, nativeDirectory } from './directory';
 import type { Documents, Text } from './documents';
 import { about, fromNative, native, SimHashError, typeError } from './errors';
 import { JOB, type JobOptions } from './fingerprinter';
@@ -15,6 +16,8 @@ import {
   ADD,
   ADD_JOB,
   ADD_MANY,
+  ADD_TO,
+  ADD_TO_JOB,
   type AddManyOptions,
   type AddOptions,
   CHECK,
@@ -22,6 +25,7 @@ import {
   CHECK_MANY,
   type DuplicateOptions,
   nativeSearch,
+  type PositionOptions,
   SEARCH,
   SEARCH_JOB,
   type SearchOptions,
@@ -106,7 +110,9 @@ const ROOM = 32;
  * `M` is the method; `T` is `false` where no texts are stored, and fingerprints or signatures may come in their place.
  */
 export class Index<M extends IndexMethod = IndexMethod, T extends boolean = boolean> {
-  readonly #handle: Handle<NativeIndex>;
+  #handle: Handle<NativeIndex>;
+  /** Opens the folder of this index again, where it is only read. */
+  #reopen: ((signal: AbortSignal | undefined) => Promise<NativeIndex>) | undefined;
   readonly #about: NativeAbout & { readonly method: M };
   readonly #elements: ReturnType<typeof elementsOf>;
   /** Where the addon writes what a single call has found. */
@@ -137,19 +143,26 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
 
   /** @internal */
   static async open(path: Path, options?: object): Promise<Index> {
-    const { signal, ...given } = check.checked<CheckedOptions & JobOptions>(options, {
-      ...INDEX,
-      ...JOB,
-    });
-    const [file, how] = [resolve(pathOf(path, 'path')), nativeOpenOptions(given)];
-    return new Index(
-      await abortable(signal, (cancel) => binding.NativeIndex.open(file, how, cancel)),
+    const { signal, ...given } = check.checked<CheckedOptions & DirectoryOptions & JobOptions>(
+      options,
+      { ...INDEX, ...DIRECTORY, ...JOB },
     );
+    const file = resolve(pathOf(path, 'path'));
+    const how = { ...nativeOpenOptions(given), ...nativeDirectory(given) };
+    const open = (signal: AbortSignal | undefined) =>
+      abortable(signal, (cancel) => binding.NativeIndex.open(file, how, cancel));
+    const index = new Index(await open(signal));
+    if (given.readOnly) index.#reopen = open;
+    return index;
   }
 
   /** @internal */
   static openSync(path: Path, options?: object): Index {
-    const how = nativeOpenOptions(check.checked(options, INDEX));
+    const given = check.checked<CheckedOptions & DirectoryOptions>(options, {
+      ...INDEX,
+      ...DIRECTORY,
+    });
+    const how = { ...nativeOpenOptions(given), ...nativeDirectory(given) };
     const file = resolve(pathOf(path, 'path'));
     return new Index(native(() => binding.NativeIndex.openSync(file, how)));
   }
@@ -162,24 +175,27 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
   /** Adds an item without looking for near ones; the result is its id. */
   add(item: Item<M, T>, options?: AddOptions): number {
     const { at, key } = check.checked(options, ADD);
-    return this.#grown(native(() => this.#native.add(item, at, key)));
+    return this.#grown(native(() => this.#now('addManyAsync').add(item, at, key)));
   }
 
   /**
    * Adds many items in order; see {@link Added} for their ids. All or none, but where `memory` ends
    * (`ERR_SIMHASH_MEMORY`): then those that came before are added, and `done` of the error has their ids.
    */
-  addMany(items: Items<M, T>, options?: AddManyOptions): Added {
-    const { at, keys } = check.checked(options, ADD_MANY);
+  addMany(items: Items<M, T>, options?: AddManyOptions & PositionOptions): Added {
+    const { at, keys, position } = check.checked(options, ADD_TO);
     const batch = batchOf(items, this.#elements);
-    return this.#added(native(() => this.#native.addMany(batch, at, keys)));
+    return this.#added(native(() => this.#now('addManyAsync').addMany(batch, at, keys, position)));
   }
 
   /** {@link addMany} off the JavaScript thread. */
-  async addManyAsync(items: Items<M, T>, options?: AddManyOptions & JobOptions): Promise<Added> {
-    const { at, keys, signal } = check.checked(options, ADD_JOB);
+  async addManyAsync(
+    items: Items<M, T>,
+    options?: AddManyOptions & PositionOptions & JobOptions,
+  ): Promise<Added> {
+    const { at, keys, position, signal } = check.checked(options, ADD_TO_JOB);
     const batch = await this.#batch(items, signal, (index, batch, cancel) =>
-      index.addManyAsync(batch, at, keys, cancel),
+      index.addManyAsync(batch, at, keys, position, cancel),
     );
     return this.#added(batch);
   }
@@ -237,7 +253,7 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
     const { at, onDuplicate, key, textOf } = check.checked(options, CHECK);
     // Written when everything is done: code of the caller's that runs meanwhile may use it too.
     const out = this.#out;
-    const index = this.#native;
+    const index = this.#now('checkAndAddManyAsync');
     calling(textOf, (textOf) => index.checkAndAdd(item, out, at, onDuplicate, key, textOf));
     const [id, duplicateOf, similarity] = [out[0], out[1], out[2]] as Triple;
     const [measure, verified, truncated] = [out[3], out[4], out[5]] as Triple;
@@ -253,18 +269,18 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
    */
   checkAndAddMany(
     items: Items<M, T>,
-    options?: AddManyOptions & DuplicateOptions,
+    options?: AddManyOptions & DuplicateOptions & PositionOptions,
   ): CheckedItems<M> {
-    const { at, onDuplicate, keys } = check.checked(options, CHECK_MANY);
+    const { at, onDuplicate, keys, position } = check.checked(options, CHECK_MANY);
     const batch = batchOf(items, this.#elements);
-    const checked = native(() => this.#native.checkAndAddMany(batch, at, onDuplicate, keys));
+    const checked = native(() => this.#now('checkAndAddManyAsync').checkAndAddMany(batch, at, onDuplicate, keys, position));
     return this.#checked(checked);
   }
 
   /** {@link checkAndAddMany} off the JavaScript thread. */
   async checkAndAddManyAsync(
     items: Items<M, T>,
-    options?: AddManyOptions & DuplicateOptions & JobOptions,
+    options?: AddManyOptions & DuplicateOptions & PositionOptions & JobOptions,
   ): Promise<CheckedItems<M>> {
     return this.#checkMany(items, options);
   }
@@ -303,7 +319,7 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
    */
   similarId(this: Index<'sentences', T>, text: Text, options?: AddOptions): number {
     const { at, key } = check.checked(options, ADD);
-    return this.#grown(native(() => this.#grouped.similarId(text, at, key)));
+    return this.#grown(native(() => this.#groupedNow.similarId(text, at, key)));
   }
 
   /** As if {@link similarId} were called for every text in order; each answer is what it was then. */
@@ -314,7 +330,7 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
   ): Float64Array {
     const { at, keys } = check.checked(options, ADD_MANY);
     check.array(texts, 'texts');
-    return this.#grown(native(() => this.#grouped.similarIdMany(texts, at, keys)));
+    return this.#grown(native(() => this.#groupedNow.similarIdMany(texts, at, keys)));
   }
 
   /** {@link similarIdMany} off the JavaScript thread. */
@@ -384,7 +400,14 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
 
   /** Takes an id away; false if it was not alive. */
   delete(id: number): boolean {
-    return native(() => this.#native.delete(check.id(id, 'id')));
+    return native(() => this.#now('deleteAsync').delete(check.id(id, 'id')));
+  }
+
+  /** {@link delete} off the JavaScript thread: for `durability: 'commit'`. */
+  async deleteAsync(id: number, options?: JobOptions): Promise<boolean> {
+    const { signal } = check.checked(options, JOB);
+    const own = check.id(id, 'id');
+    return await abortable(signal, (cancel) => this.#native.deleteAsync(own, cancel));
   }
 
   /**
@@ -395,7 +418,19 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
    */
   expire(before: Time): number {
     const at = time(before, 'before');
-    return native(() => this.#native.expire(at));
+    return native(() => this.#now('expireAsync').expire(at));
+  }
+
+  /** {@link expire} off the JavaScript thread: for `durability: 'commit'`, and where very many leave. */
+  async expireAsync(before: Time, options?: JobOptions): Promise<number> {
+    const { signal } = check.checked(options, JOB);
+    const at = time(before, 'before');
+    return await abortable(signal, (cancel) => this.#native.expireAsync(at, cancel));
+  }
+
+  /** How far the caller has come, by the `position` of its batches; `undefined` where none had one. */
+  get position(): number | undefined {
+    return native(() => this.#native.position()) ?? undefined;
   }
 
   /** Number of live ids. */
@@ -409,9 +444,9 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
   }
 
   /**
-   * Merges the tables of method `'simhash'` into the fastest form to search, without what was deleted, and writes a file of changes
-   * anew; other methods have nothing to merge. Works off the JavaScript thread; additions and searches go on, and what is added meanwhile need not be in it. Aborted, it stops waiting: what
-   * has begun goes on behind.
+   * Merges the tables of method `'simhash'` into the fastest form to search, without what was deleted; in a folder, writes a checkpoint, after which what has
+   * left takes no space there. Works off the JavaScript thread; additions and searches go on, and what is added meanwhile need not be in it. Aborted, it
+   * stops waiting: what has begun goes on behind.
    */
   async compact(options?: JobOptions): Promise<void> {
     const { signal } = check.checked(options, JOB);
@@ -430,6 +465,39 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
     const { signal } = check.checked(options, JOB);
     const file = resolve(pathOf(path, 'path'));
     await abortable(signal, (cancel) => this.#native.save(file, cancel));
+  }
+
+  /**
+   * Writes the whole index as it is at this call to a folder of its own, off the JavaScript thread: an index that {@link Index.open} opens, for a
+   * backup or another machine. The folder must not exist, or be empty. As {@link save} otherwise.
+   */
+  async snapshot(folder: Path, options?: JobOptions): Promise<void> {
+    const { signal } = check.checked(options, JOB);
+    const path = resolve(pathOf(folder, 'folder'));
+    await abortable(signal, (cancel) => this.#native.snapshot(path, cancel));
+  }
+
+  /** Settles when the disk has all that was changed before the call. Without a folder there is nothing to wait for. */
+  async flush(options?: JobOptions): Promise<void> {
+    const { signal } = check.checked(options, JOB);
+    await abortable(signal, (cancel) => this.#native.flush(cancel));
+  }
+
+  /**
+   * Of an index that was opened with `readOnly`: shows what the writer has changed since. Takes about as long as the changes took; where the
+   * writer has gone on to a later checkpoint meanwhile and has removed what was between, as long as opening.
+   */
+  async refresh(options?: JobOptions): Promise<void> {
+    const { signal } = check.checked(options, JOB);
+    const reopen = this.#reopen;
+    const follows = await abortable(signal, (cancel) => this.#native.refresh(cancel));
+    if (follows || reopen === undefined) return;
+    const before = this.#handle;
+    const next = new Handle(await reopen(signal), 'Index');
+    // Two at once, or a close meanwhile: the later one is not needed.
+    if (this.#handle !== before || before.isClosed) return next.close();
+    this.#handle = next;
+    before.close();
   }
 
   /**
@@ -452,11 +520,31 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
 
   /**
    * Later calls of this object throw `ERR_SIMHASH_CLOSED`; what was called before finishes. When the last of it has, or at
-   * once, the memory is free, unless other workers use the index, and a file of changes can be opened again; a loop over
-   * {@link pairs} then fails with the same code. Closing twice is fine.
+   * once, the memory is free, unless other workers use the index; a loop over {@link pairs} then fails with the same code. The promise settles when, in a
+   * folder, the disk has everything and the folder can be opened again; it is rejected where the disk refuses. Closing twice is fine.
    */
-  close(): void {
-    this.#handle.close();
+  close(): Promise<void> {
+    if (!this.#about.durable) {
+      this.#handle.close();
+      return this.#handle.ended;
+    }
+    this.#closing ??= this.#release();
+    return this.#closing;
+  }
+
+  #closing: Promise<void> | undefined;
+
+  async #release(): Promise<void> {
+    let failure: { error: unknown } | undefined;
+    this.#handle.close(async (index) => {
+      try {
+        await abortable(undefined, (cancel) => index.release(cancel));
+      } catch (error) {
+        failure = { error };
+      }
+    });
+    await this.#handle.ended;
+    if (failure !== undefined) throw failure.error;
   }
 
   /** Whether it was closed. */
@@ -465,7 +553,12 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
   }
 
   [Symbol.dispose](): void {
-    this.close();
+    // Who wants to know whether the disk has taken everything awaits `close`.
+    this.close().catch(() => {});
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
   }
 
   /** What it is and how many documents it has. */
@@ -475,6 +568,19 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
     const least = verify === undefined ? {} : { minSimilarity };
     const most = memory === undefined ? {} : { memory };
     return { method, size, verify: verify ?? false, ...least, texts, keys, ...most };
+  }
+
+  /** The addon's index, for a change here and now; `form` is what to call where that would have to wait for the disk. */
+  #now(form: string): NativeIndex {
+    if (!this.#about.waits) return this.#native;
+    const why = "with durability: 'commit' a change waits for the disk";
+    throw new SimHashError('ERR_SIMHASH_ASYNC_ONLY', `${why}; use ${form}, which returns a promise`);
+  }
+
+  get #groupedNow(): NativeIndex {
+    const index = this.#grouped;
+    void this.#now('similarIdManyAsync');
+    return index;
   }
 
   /** The addon's index, where it keeps groups. */
@@ -518,14 +624,14 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
 
   async #checkMany(
     items: unknown,
-    options: (AddManyOptions & DuplicateOptions & JobOptions) | undefined,
+    options: (AddManyOptions & DuplicateOptions & PositionOptions & JobOptions) | undefined,
     part?: Part,
   ): Promise<CheckedItems<M>> {
-    const { at, onDuplicate, keys, signal } = check.checked(options, CHECK_JOB);
+    const { at, onDuplicate, keys, position, signal } = check.checked(options, CHECK_JOB);
     const checked = await this.#batch(
       items,
       signal,
-      (index, batch, cancel) => index.checkAndAddManyAsync(batch, at, onDuplicate, keys, cancel),
+      (index, batch, cancel) => index.checkAndAddManyAsync(batch, at, onDuplicate, keys, position, cancel),
       part,
     );
     return this.#checked(checked);
@@ -560,11 +666,7 @@ printedBy<Index>(Index, (index, depth, options, show) =>
 type Triple = readonly [number, number, number];
 
 function made(options: object | undefined): NativeIndex {
-  const given = check.checked(options, INDEX);
-  if (given.durability !== undefined) {
-    const why = 'is for Index.open: an index that is made in memory has no file to keep changes in';
-    throw about(typeError(`durability ${why}`, 'ERR_INVALID_ARG_VALUE'), 'durability');
-  }
+  const given = check.checked<CheckedOptions>(options, { ...INDEX, ...NO_DIRECTORY });
   const how = nativeIndexOptions(given);
   return native(() => new binding.NativeIndex(how));
 }

@@ -40,7 +40,6 @@ export const INDEX_OWN = [
   ['hash', 'sentences'],
   ['common', 'sentences'],
   ['groups', 'sentences'],
-  ['durability', 'sentences'],
 ] as const;
 
 type Given<M> = { readonly method?: M | undefined } & {

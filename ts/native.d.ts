@@ -134,7 +134,21 @@ export declare class NativeIndex {
   compact(cancel: Cancel): Promise<void>
   /** Writes the index as it is at this call to a file, on the pool. */
   save(path: string, cancel: Cancel): Promise<void>
-  /** Reads a saved index here and now, or opens the file of one. */
+  /** Writes the index as it is at this call to a directory, on the pool. */
+  snapshot(path: string, cancel: Cancel): Promise<void>
+  /** Waits until the disk has all changes, on the pool. */
+  flush(cancel: Cancel): Promise<void>
+  /** Makes visible what the writer of the directory has changed since; false: it has to be opened again. */
+  refresh(cancel: Cancel): Promise<boolean>
+  /** Flushes everything and lets go of the directory, on the pool. */
+  release(cancel: Cancel): Promise<void>
+  /** How far the caller has come. */
+  position(): number | null
+  /** Takes an id away, on the pool. */
+  deleteAsync(id: number, cancel: Cancel): Promise<boolean>
+  /** Takes away what is older than a time, on the pool. */
+  expireAsync(before: number, cancel: Cancel): Promise<number>
+  /** Reads a saved index here and now. */
   static openSync(path: string, options: NativeIndexOptions): NativeIndex
   /** The same on the pool. */
   static open(path: string, options: NativeIndexOptions, cancel: Cancel): Promise<NativeIndex>
@@ -149,17 +163,17 @@ export declare class NativeIndex {
   /** Adds one item. */
   add(item: unknown, at?: number | undefined | null, key?: string | undefined | null): number
   /** Adds many items. */
-  addMany(items: unknown, at?: Float64Array | undefined | null, keys?: Array<string | undefined | null> | undefined | null): NativeAdded
+  addMany(items: unknown, at?: Float64Array | undefined | null, keys?: Array<string | undefined | null> | undefined | null, position?: number | undefined | null): NativeAdded
   /** Adds many items on the pool. */
-  addManyAsync(items: unknown, at: Float64Array | undefined | null, keys: Array<string | undefined | null> | undefined | null, cancel: Cancel): Promise<NativeAdded>
+  addManyAsync(items: unknown, at: Float64Array | undefined | null, keys: Array<string | undefined | null> | undefined | null, position: number | undefined | null, cancel: Cancel): Promise<NativeAdded>
   /** Matches of many items. */
   searchMany(items: unknown, how?: NativeSearch | undefined | null): NativeMatches
   /** Matches of many items, on the pool. */
   searchManyAsync(items: unknown, how: NativeSearch | undefined | null, cancel: Cancel): Promise<NativeMatches>
   /** Checks and adds many items, in order. */
-  checkAndAddMany(items: unknown, at?: Float64Array | undefined | null, duplicate?: string | undefined | null, keys?: Array<string | undefined | null> | undefined | null): NativeChecked
+  checkAndAddMany(items: unknown, at?: Float64Array | undefined | null, duplicate?: string | undefined | null, keys?: Array<string | undefined | null> | undefined | null, position?: number | undefined | null): NativeChecked
   /** The same on the pool. */
-  checkAndAddManyAsync(items: unknown, at: Float64Array | undefined | null, duplicate: string | undefined | null, keys: Array<string | undefined | null> | undefined | null, cancel: Cancel): Promise<NativeChecked>
+  checkAndAddManyAsync(items: unknown, at: Float64Array | undefined | null, duplicate: string | undefined | null, keys: Array<string | undefined | null> | undefined | null, position: number | undefined | null, cancel: Cancel): Promise<NativeChecked>
   /** The key of a live document. */
   keyOf(id: number): string | null
   /** The latest live document with a key. */
@@ -282,6 +296,9 @@ export interface NativeAbout {
   keys: boolean
   groups: boolean
   memory?: number
+  /** Whether it is kept in a directory, and whether changes wait for the disk. */
+  durable: boolean
+  waits: boolean
 }
 
 /** Ids of a batch that was added. */
@@ -382,6 +399,16 @@ export interface NativeDocumentTexts {
   numbers: Uint32Array
   texts: unknown
   threads: number
+}
+
+/** What there is on the disk. */
+export interface NativeDurableStats {
+  path: string
+  checkpointBytes: number
+  logBytes: number
+  logBytesLimit: number
+  tornBytes: number
+  checkpointError?: string
 }
 
 /** A run over files that looks for pairs, or for matches where `against` is given. */
@@ -545,7 +572,12 @@ export interface NativeIndexOptions {
   commonShare?: number
   commonCount?: number
   groups?: boolean
-  durability?: 'commit' | 'system'
+  /** Of a directory, as what follows. */
+  durability?: 'commit' | 'interval' | 'none'
+  /** Milliseconds between two flushes. */
+  flushInterval?: number
+  create?: boolean
+  readOnly?: boolean
 }
 
 /** A whole number of any size. */
@@ -710,8 +742,7 @@ export interface NativeStats {
   signatureBytes?: number
   groups?: number
   sketches?: number
-  fileBytes?: number
-  tornBytes?: number
+  durable?: NativeDurableStats
 }
 
 /** The figures of a run. */

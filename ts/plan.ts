@@ -1,4 +1,5 @@
 /** What an index will cost and find, before anything is built. */
+import { NO_DIRECTORY } from './directory';
 import { binding } from './binding';
 import { native } from './errors';
 import { FINGERPRINTER } from './fingerprinter';
@@ -121,7 +122,7 @@ export type IndexPlan<M extends IndexMethod = IndexMethod> = {
 
 const PLAN: check.Checks<CheckedOptions & PlanSize> = {
   ...INDEX,
-  durability: check.notHere('is for Index.open: a file of changes takes no memory'),
+  ...NO_DIRECTORY,
   count: check.id,
   averageLength: check.id,
 };

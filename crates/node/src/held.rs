@@ -167,6 +167,12 @@ impl Handle {
     /// Nobody has the index any more.
     pub(crate) fn finalize(&self, env: Env) {
         self.memory.report(env, 0);
+        let shared = self.shared.write().take();
+        if let Some(shared) = shared.filter(|shared| shared.live.is_durable()) {
+            // Letting go of a directory waits for the disk, and this is the JavaScript thread.
+            let thread = std::thread::Builder::new().name("simhash-close".into());
+            let _ = thread.spawn(move || drop(shared));
+        }
     }
 }
 

@@ -78,10 +78,12 @@ impl NativeIndex {
         items: Unknown<'_>,
         at: Option<Float64Array>,
         keys: Option<Vec<Option<String>>>,
+        position: Option<f64>,
     ) -> js::Result<NativeAdded> {
         let (times, keys) = (Times::of(at)?, Keys::of(keys));
+        let to = batch::position(position)?;
         let texts = self.texts(&items)?;
-        self.held.change(env, |shared| shared.add_many(&texts, &times, &keys, &NEVER))
+        self.held.change(env, |shared| shared.add_many(&texts, &times, &keys, to, &NEVER))
     }
 
     /// Adds many items on the pool.
@@ -92,12 +94,15 @@ impl NativeIndex {
         items: Unknown<'_>,
         at: Option<Float64Array>,
         keys: Option<Vec<Option<String>>>,
+        position: Option<f64>,
         cancel: &Cancel,
     ) -> js::Result<Object<'env>> {
         let (times, keys) = (Times::of(at)?, Keys::of(keys));
+        let to = batch::position(position)?;
         let texts = self.texts(&items)?;
-        self.held
-            .start(env, cancel, move |shared, flag| shared.add_many(&texts, &times, &keys, flag))
+        self.held.start(env, cancel, move |shared, flag| {
+            shared.add_many(&texts, &times, &keys, to, flag)
+        })
     }
 
     /// Matches of many items.
@@ -133,16 +138,20 @@ impl NativeIndex {
         at: Option<Float64Array>,
         duplicate: Option<String>,
         keys: Option<Vec<Option<String>>>,
+        position: Option<f64>,
     ) -> js::Result<NativeChecked> {
         let (times, keys) = (Times::of(at)?, Keys::of(keys));
+        let to = batch::position(position)?;
         let how = on_duplicate(duplicate.as_deref(), &self.held.open()?.live)?;
         let texts = self.texts(&items)?;
-        self.held
-            .change(env, |shared| shared.check_and_add_many(&texts, &times, &keys, how, &NEVER))
+        self.held.change(env, |shared| {
+            shared.check_and_add_many(&texts, &times, &keys, how, (to, &NEVER))
+        })
     }
 
     /// The same on the pool.
     #[napi(catch_unwind, ts_return_type = "Promise<NativeChecked>")]
+    #[allow(clippy::too_many_arguments, reason = "positional, as the others")]
     pub fn check_and_add_many_async<'env>(
         &self,
         env: &'env Env,
@@ -150,13 +159,15 @@ impl NativeIndex {
         at: Option<Float64Array>,
         duplicate: Option<String>,
         keys: Option<Vec<Option<String>>>,
+        position: Option<f64>,
         cancel: &Cancel,
     ) -> js::Result<Object<'env>> {
         let (times, keys) = (Times::of(at)?, Keys::of(keys));
+        let to = batch::position(position)?;
         let how = on_duplicate(duplicate.as_deref(), &self.held.open()?.live)?;
         let texts = self.texts(&items)?;
         self.held.start(env, cancel, move |shared, flag| {
-            shared.check_and_add_many(&texts, &times, &keys, how, flag)
+            shared.check_and_add_many(&texts, &times, &keys, how, (to, flag))
         })
     }
 

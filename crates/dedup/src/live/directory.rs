@@ -178,6 +178,11 @@ impl LiveIndex {
         }
     }
 
+    /// Whether it is kept in a directory.
+    pub fn is_durable(&self) -> bool {
+        self.directory.is_some()
+    }
+
     /// Whether a change has to wait for the disk before its answer counts.
     pub fn waits(&self) -> bool {
         self.kept().is_some_and(durable::Kept::waits)

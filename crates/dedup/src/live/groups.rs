@@ -25,7 +25,9 @@ impl LiveIndex {
         key: Option<&str>,
         at: Option<u64>,
     ) -> Result<u64, DedupError> {
-        self.grouped()?.similar(document, key, at)
+        let group = self.grouped()?.similar(document, key, at);
+        self.committed()?;
+        group
     }
 
     /// As if [`LiveIndex::similar`] were called for every document in order: each answer is what it was then. `keys` and `times`
@@ -40,7 +42,9 @@ impl LiveIndex {
         times: &[u64],
         cancel: &AtomicBool,
     ) -> Result<Vec<u64>, DedupError> {
-        self.grouped()?.similar_many(documents, keys, times, cancel)
+        let groups = self.grouped()?.similar_many(documents, keys, times, cancel);
+        self.committed()?;
+        groups
     }
 
     /// The name of a document's group now; none for one that has left, unless its id is the name of a group that lives on, and by

@@ -178,9 +178,10 @@ impl LiveIndex {
     ) -> Result<Added, DedupError> {
         let added = each!(&self.any, engine => {
             engine.add_many(documents, keys, times, position, cancel)
-        })?;
+        });
+        // What a batch has done before memory ended counts too.
         self.committed()?;
-        Ok(added)
+        added
     }
 
     /// All live documents that are near: verified ones by similarity, then others in the order of the method.
@@ -256,9 +257,9 @@ impl LiveIndex {
     ) -> Result<Vec<Checked>, DedupError> {
         let checked = each!(&self.any, engine => {
             engine.check_and_add_many(documents, keys, times, on_duplicate, position, run)
-        })?;
+        });
         self.committed()?;
-        Ok(checked)
+        checked
     }
 
     /// Takes an id away; false if it was not alive.

@@ -39,13 +39,15 @@ pub(crate) struct Log {
     count: u64,
     /// A write failed: the index holds what the log does not.
     stopped: bool,
+    /// The first document whose addition is noted and not kept yet.
+    unkept: Option<u64>,
     /// A batch is under way that is written down as one frame.
     pub(crate) whole: bool,
 }
 
 impl Log {
     pub(crate) fn new(keeping: Keeping) -> Self {
-        Self { keeping, changes: Vec::new(), count: 0, stopped: false, whole: false }
+        Self { keeping, changes: Vec::new(), count: 0, stopped: false, unkept: None, whole: false }
     }
 
     /// Whether changes are written down.
@@ -83,8 +85,9 @@ impl Log {
         }
     }
 
-    /// Notes changes that are written already.
-    pub(super) fn note_written(&mut self, changes: &[u8], count: u64) {
+    /// Notes additions that are written already; the first of them gets this id.
+    pub(super) fn note_written(&mut self, changes: &[u8], count: u64, first: u64) {
+        self.unkept.get_or_insert(first);
         self.changes.extend_from_slice(changes);
         self.count += count;
     }
@@ -92,6 +95,11 @@ impl Log {
     /// Keeps what a batch has gathered, if that is much.
     pub(super) fn keep_some(&mut self) -> Result<(), IndexError> {
         if self.changes.len() < PIECE || self.whole { Ok(()) } else { self.keep() }
+    }
+
+    /// After a write that failed: the first document of which the log knows nothing.
+    pub(super) fn take_unkept(&mut self) -> Option<u64> {
+        self.unkept.take().filter(|_| self.stopped)
     }
 
     /// Keeps what was noted. Where that fails no further change is made.
@@ -109,6 +117,9 @@ impl Log {
             Keeping::Journal(journal) => journal.append(&self.changes, count),
         };
         self.stopped |= kept.is_err();
+        if kept.is_ok() {
+            self.unkept = None;
+        }
         // A large batch should not hold its memory for ever.
         self.changes.clear();
         self.changes.shrink_to(1 << 16);

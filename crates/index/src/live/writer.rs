@@ -95,7 +95,9 @@ impl<K: Kind> Writer<'_, K> {
         if std::mem::take(&mut self.pressed) {
             self.unlocked(K::settle);
         }
-        self.turn.keep_some()?;
+        let kept = self.turn.keep_some();
+        self.undo_unkept();
+        kept?;
         self.turn.next(items as u64);
         self.hint.take();
         self.turn.check()
@@ -250,7 +252,7 @@ impl<K: Kind> Writer<'_, K> {
         let (id, due) = self.shared().state.write().add(form, hint);
         if !self.written.is_empty() {
             let count = if beside.is_empty() { 1 } else { 2 };
-            self.turn.note_written(&self.written, count);
+            self.turn.note_written(&self.written, count, id);
         }
         if due {
             self.overdue();
@@ -293,7 +295,8 @@ impl<K: Kind> Writer<'_, K> {
             count += 1;
         }
         self.turn.reserve(self.written.len())?;
-        self.turn.note_written(&self.written, count);
+        let first = self.live.next_id();
+        self.turn.note_written(&self.written, count, first);
         Ok(())
     }
 
@@ -393,9 +396,20 @@ impl<K: Kind> Writer<'_, K> {
     /// Keeps what was changed, where somebody keeps changes; to be called when all are made.
     ///
     /// # Errors
-    /// [`IndexError::File`]: the changes are in memory but not in the log, and no further ones are made.
+    /// [`IndexError::File`]: additions are undone, and no further changes are made.
     pub fn keep(&mut self) -> Result<(), IndexError> {
-        self.turn.keep()
+        let kept = self.turn.keep();
+        self.undo_unkept();
+        kept
+    }
+
+    /// Takes away what was added and could not be written down: who asked for it was told so, and nobody else shall find it.
+    fn undo_unkept(&mut self) {
+        if let Some(first) = self.turn.take_unkept() {
+            for id in first..self.next_id() {
+                self.shared().state.write().delete(id);
+            }
+        }
     }
 }
 

@@ -96,6 +96,8 @@ impl From<IndexError> for Failure {
             IndexError::Merge => "ERR_SIMHASH_MERGE",
             IndexError::Copy => INTERNAL,
             IndexError::Stopped { .. } => OUTPUT,
+            IndexError::ReadOnly { .. } => "ERR_SIMHASH_READ_ONLY",
+            IndexError::Position { .. } => return Self::mistake(RANGE, "position", message),
             IndexError::File(inner) => return inner.clone().into(),
         };
         Self::new(code, message)

@@ -6,6 +6,7 @@ use crate::check::number;
 use crate::error::js;
 use crate::measure;
 use napi_derive::napi;
+use simhash_index::durable::DurableStats;
 use simhash_dedup::live::{KindStats, LiveMethod, LiveStats};
 
 /// What an index was made with, as far as the typed layer asks.
@@ -23,6 +24,9 @@ pub struct NativeAbout {
     pub keys: bool,
     pub groups: bool,
     pub memory: Option<f64>,
+    /// Whether it is kept in a directory, and whether changes wait for the disk.
+    pub durable: bool,
+    pub waits: bool,
 }
 
 impl From<&Shared> for NativeAbout {
@@ -41,6 +45,8 @@ impl From<&Shared> for NativeAbout {
             keys: options.stored.keys,
             groups: shared.groups,
             memory: options.memory.map(number),
+            durable: shared.live.is_durable(),
+            waits: shared.live.waits(),
         }
     }
 }
@@ -72,8 +78,31 @@ pub struct NativeStats {
     pub signature_bytes: Option<f64>,
     pub groups: Option<f64>,
     pub sketches: Option<f64>,
-    pub file_bytes: Option<f64>,
-    pub torn_bytes: Option<f64>,
+    pub durable: Option<NativeDurableStats>,
+}
+
+/// What there is on the disk.
+#[napi(object, object_from_js = false)]
+pub struct NativeDurableStats {
+    pub path: String,
+    pub checkpoint_bytes: f64,
+    pub log_bytes: f64,
+    pub log_bytes_limit: f64,
+    pub torn_bytes: f64,
+    pub checkpoint_error: Option<String>,
+}
+
+impl From<DurableStats> for NativeDurableStats {
+    fn from(stats: DurableStats) -> Self {
+        Self {
+            path: stats.path.display().to_string(),
+            checkpoint_bytes: number(stats.checkpoint_bytes),
+            log_bytes: number(stats.log_bytes),
+            log_bytes_limit: number(stats.log_bytes_limit),
+            torn_bytes: number(stats.torn_bytes),
+            checkpoint_error: stats.checkpoint_error,
+        }
+    }
 }
 
 fn count(value: usize) -> f64 {
@@ -134,8 +163,6 @@ impl From<KindStats> for NativeStats {
                 truncated: number(stats.truncated),
                 groups: Some(count(stats.groups)),
                 sketches: Some(count(stats.sketches)),
-                file_bytes: Some(number(stats.file_bytes)),
-                torn_bytes: Some(number(stats.torn_bytes)),
                 ..Self::default()
             },
             KindStats::Exact(stats) => Self {
@@ -166,6 +193,10 @@ impl NativeIndex {
     /// Counts and bytes.
     #[napi(catch_unwind)]
     pub fn stats(&self) -> js::Result<NativeStats> {
-        self.held.look(|shared| Ok(NativeStats::of(shared.live.stats(), shared.live.bytes())))
+        self.held.look(|shared| {
+            let durable = shared.live.durable_stats().map(NativeDurableStats::from);
+            let stats = NativeStats::of(shared.live.stats(), shared.live.bytes());
+            Ok(NativeStats { durable, ..stats })
+        })
     }
 }

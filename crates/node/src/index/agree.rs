@@ -10,9 +10,6 @@ use simhash_store::FileError;
 use simhash_store::head::kind_of;
 use std::path::Path;
 
-/// The kind of a file to which an index of sentences writes its changes.
-const LOG: &str = "sentence-log";
-
 /// The options that were given, as the core has them, and the names of those whose defaults look the same there.
 pub(super) struct Given {
     core: LiveOptions,
@@ -49,12 +46,6 @@ impl Given {
         if self.any_method
             && let Some(kind) = kind_of(path).map_err(refusal)?
         {
-            if kind == LOG {
-                let why = "every change of an index is written to this file; open it with durability: 'commit' or 'system', and \
-                           with groups: true or verify: false";
-                let message = format!("{}: {why}", path.display());
-                return Err(Failure::new("ERR_SIMHASH_INDEX_MISMATCH", message));
-            }
             // Of another kind: what reads it says so.
             self.core.method = named(&kind).unwrap_or_default();
         }

@@ -60,6 +60,11 @@ fn timed(what: &'static str, live: &LiveIndex) -> Result<(), Failure> {
     Err(Failure::new("ERR_INVALID_ARG_VALUE", format!("{what} {how}")))
 }
 
+/// How far the caller has come with a batch.
+pub(super) fn position(given: Option<f64>) -> Result<Option<u64>, Failure> {
+    given.map(|given| whole(given, "position")).transpose()
+}
+
 /// A key, if the index can keep it.
 pub(super) fn checked_key<'a>(
     key: Option<&'a str>,
@@ -126,13 +131,14 @@ impl Shared {
         texts: &Texts,
         times: &Times,
         keys: &Keys,
+        position: Option<u64>,
         flag: &AtomicBool,
     ) -> Result<NativeAdded, Failure> {
         let (keys, times) =
             (keys.each(texts.len(), &self.live)?, times.each(texts.len(), &self.live)?);
         let documents = self.documents(texts, flag)?;
         alive(flag)?;
-        match self.live.add_many(&documents, keys, &times, flag) {
+        match self.live.add_many_to(position, &documents, keys, &times, flag) {
             Err(DedupError::Memory { held, most, done: Done::Added(added) }) => {
                 Ok(NativeAdded { stopped: Some(stopped(held, most)), ..added.into() })
             }
@@ -159,7 +165,7 @@ impl Shared {
         times: &Times,
         keys: &Keys,
         on_duplicate: OnDuplicate,
-        flag: &AtomicBool,
+        (position, flag): (Option<u64>, &AtomicBool),
     ) -> Result<NativeChecked, Failure> {
         let (keys, times) =
             (keys.each(texts.len(), &self.live)?, times.each(texts.len(), &self.live)?);
@@ -167,7 +173,7 @@ impl Shared {
         alive(flag)?;
         let checked = on_pool(documents.len(), pool::tasks(self.threads), |tasks| {
             let (live, how) = (&self.live, on_duplicate);
-            Ok(live.check_and_add_many(&documents, keys, &times, how, tasks, flag))
+            Ok(live.check_and_add_many_to(position, &documents, keys, &times, how, (tasks, flag)))
         })?;
         match checked {
             Err(DedupError::Memory { held, most, done: Done::Checked(checked) }) => {

@@ -8,10 +8,12 @@ use crate::minhash::NativeMinHashOptions;
 use crate::sentences::hash_named;
 use napi::bindgen_prelude::BigInt;
 use napi_derive::napi;
-use simhash_dedup::live::{LiveMethod, LiveOptions, Stored, Verify};
+use simhash_dedup::live::{LiveMethod, LiveOptions, OpenOptions, Stored, Verify};
 use simhash_index::bands::BandPlan;
-use simhash_index::sentences::{Common, Durability};
+use simhash_index::durable::Durability;
+use simhash_index::sentences::Common;
 use simhash_index::{PlanChoice, Window};
+use std::time::Duration;
 
 /// Which documents stay.
 #[napi(object)]
@@ -91,8 +93,13 @@ pub struct NativeIndexOptions<'env> {
     pub common_share: Option<f64>,
     pub common_count: Option<u32>,
     pub groups: Option<bool>,
-    #[napi(ts_type = "'commit' | 'system'")]
+    /// Of a directory, as what follows.
+    #[napi(ts_type = "'commit' | 'interval' | 'none'")]
     pub durability: Option<String>,
+    /// Milliseconds between two flushes.
+    pub flush_interval: Option<f64>,
+    pub create: Option<bool>,
+    pub read_only: Option<bool>,
 }
 
 pub(super) fn choice(plan: Option<&str>) -> PlanChoice {
@@ -141,14 +148,33 @@ impl NativeIndexOptions<'_> {
         })
     }
 
-    /// What the file of changes needs, where it was asked for.
-    pub(super) fn durability(&self) -> Result<Option<Durability>, Failure> {
-        match self.durability.as_deref() {
-            None => Ok(None),
-            Some("commit") => Ok(Some(Durability::Commit)),
-            Some("system") => Ok(Some(Durability::System)),
-            Some(other) => Err(unknown("durability", other)),
-        }
+    /// How a directory is opened.
+    pub(super) fn directory(&self) -> Result<OpenOptions, Failure> {
+        let mut how = OpenOptions::default();
+        how.create = self.create.unwrap_or(how.create);
+        how.read_only = self.read_only.unwrap_or(how.read_only);
+        let pause = self.flush_interval.map(|pause| whole(pause, "flushInterval")).transpose()?;
+        how.durable.durability = match (self.durability.as_deref(), pause) {
+            (None, None) => Durability::default(),
+            (None | Some("interval"), pause) => {
+                Durability::Interval(Duration::from_millis(pause.unwrap_or(1000)))
+            }
+            (Some("commit"), _) => Durability::Commit,
+            (Some("none"), _) => Durability::None,
+            (Some(other), _) => return Err(unknown("durability", other)),
+        };
+        Ok(how)
+    }
+
+    /// An option that only a directory has.
+    pub(super) fn of_directory(&self) -> Option<&'static str> {
+        let given = [
+            ("durability", self.durability.is_some()),
+            ("flushInterval", self.flush_interval.is_some()),
+            ("create", self.create == Some(true)),
+            ("readOnly", self.read_only == Some(true)),
+        ];
+        given.into_iter().find_map(|(name, is_given)| is_given.then_some(name))
     }
 
     /// How far ahead of the clock times may be, if that was given.

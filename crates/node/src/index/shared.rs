@@ -43,11 +43,6 @@ impl Shared {
         self.live.hamming().filter(|_| !compares)
     }
 
-    /// Whether its changes are written to a file of its own.
-    pub(super) fn is_logged(&self) -> bool {
-        self.live.sentences().is_some_and(|index| !index.recipe().is_empty())
-    }
-
     /// What an item may be.
     pub(super) fn accept(&self) -> Accept {
         let options = self.live.options();
@@ -118,7 +113,7 @@ mod tests {
         let shared = empty();
         let refused = |shared: &Shared| shared.guarded::<()>(|_| Err(Failure::closed("Index")));
         let add = |shared: &Shared| {
-            shared.add_many(&Texts::default(), &Times::default(), &Keys::default(), &NEVER)
+            shared.add_many(&Texts::default(), &Times::default(), &Keys::default(), None, &NEVER)
         };
         assert!(!refused(&shared).unwrap_err().is_panic());
         assert!(shared.guarded(add).is_ok());

@@ -5,6 +5,7 @@ use super::agree::Given;
 use super::options::NativeIndexOptions;
 use super::refusal::opening;
 use super::shared::{Settings, Shared};
+use crate::check::{number, whole};
 use crate::columns::Column;
 use crate::error::{Failure, caught, js};
 use crate::held::{Handle, NEVER};
@@ -12,9 +13,10 @@ use crate::task::Cancel;
 use napi::Env;
 use napi::bindgen_prelude::{Object, Uint8Array};
 use napi_derive::napi;
-use simhash_dedup::live::LiveIndex;
-use simhash_index::sentences::{Durability, SentenceIndex};
-use std::path::PathBuf;
+use simhash_dedup::live::{LiveIndex, OpenOptions};
+use simhash_index::sentences::SentenceIndex;
+use simhash_store::directory::Directory;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What is needed to open an index.
@@ -25,9 +27,8 @@ struct Opening {
 }
 
 enum Source {
-    File(PathBuf),
-    /// A file to which changes are written.
-    Log(PathBuf, Durability),
+    /// A saved file, or the directory of an index.
+    Path { path: PathBuf, how: OpenOptions, of_directory: Option<&'static str> },
     /// A whole, if there is one, and the changes since.
     Kept(Option<Vec<u8>>, Vec<Vec<u8>>),
 }
@@ -37,33 +38,43 @@ impl Opening {
         Ok(Self { source, given: Given::of(options)?, settings: Settings::of(options)? })
     }
 
-    /// The index of a file, whose changes are written to it where `options` say so.
-    fn file(path: String, options: &NativeIndexOptions<'_>) -> Result<Self, Failure> {
-        let path = PathBuf::from(path);
-        let source = match options.durability()? {
-            None => Source::File(path),
-            Some(durability) => Source::Log(path, durability),
-        };
-        Self::new(source, options)
+    /// The index of a path.
+    fn path(path: String, options: &NativeIndexOptions<'_>) -> Result<Self, Failure> {
+        let (how, of_directory) = (options.directory()?, options.of_directory());
+        Self::new(Source::Path { path: path.into(), how, of_directory }, options)
+    }
+
+    /// Whether opening has to wait for the disk.
+    fn waits(&self) -> bool {
+        matches!(&self.source, Source::Path { path, .. } if !path.is_file())
     }
 
     fn run(mut self, flag: &AtomicBool) -> Result<Shared, Failure> {
-        if let Source::File(path) = &self.source {
-            self.given.find_method(path)?;
-        }
-        let core = self.given.core();
         let live = match self.source {
-            Source::File(path) => {
-                let live = LiveIndex::open_file(&path, core, flag).map_err(opening)?;
+            Source::Path { path, of_directory, .. } if path.is_file() => {
+                if let Some(option) = of_directory {
+                    let why = "is for the folder of an index, and this is a file";
+                    let message = format!("{option} {why}: {}", path.display());
+                    return Err(Failure::new("ERR_INVALID_ARG_VALUE", message));
+                }
+                self.given.find_method(&path)?;
+                let live =
+                    LiveIndex::open_file(&path, self.given.core(), flag).map_err(opening)?;
                 self.given.agree(&path, live.options())?;
                 live
             }
-            Source::Log(path, durability) => {
-                let live = LiveIndex::open_log(&path, core, durability).map_err(opening)?;
+            Source::Path { path, how, .. } => {
+                if let Some(checkpoint) = checkpoint_of(&path) {
+                    self.given.find_method(&checkpoint)?;
+                }
+                let live = LiveIndex::open_directory(&path, self.given.core(), how, flag);
+                let live = live.map_err(opening)?;
                 self.given.agree(&path, live.options())?;
                 live
             }
-            Source::Kept(whole, changes) => LiveIndex::kept_elsewhere(core, whole, changes)?,
+            Source::Kept(whole, changes) => {
+                LiveIndex::kept_elsewhere(self.given.core(), whole, changes)?
+            }
         };
         if flag.load(Ordering::Relaxed) {
             return Err(Failure::cancelled());
@@ -75,6 +86,12 @@ impl Opening {
     fn start<'env>(self, env: &'env Env, cancel: &Cancel) -> js::Result<Object<'env>> {
         Handle::opening(env, cancel, move |flag| self.run(flag), |held| NativeIndex { held })
     }
+}
+
+/// The checkpoint of a directory, if it has one. What is wrong with it is told by who opens it.
+fn checkpoint_of(path: &Path) -> Option<PathBuf> {
+    let (directory, manifest) = Directory::look(path).ok()?;
+    Some(directory.checkpoint(manifest.checkpoint))
 }
 
 /// The index of sentences whose changes are kept.
@@ -92,9 +109,7 @@ impl NativeIndex {
             if let Some(index) = shared.live.hamming() {
                 index.compact_until(flag)?;
             }
-            if let Some(index) = shared.live.sentences() {
-                index.compact()?;
-            }
+            shared.live.checkpoint(flag)?;
             Ok(())
         })
     }
@@ -108,21 +123,82 @@ impl NativeIndex {
         cancel: &Cancel,
     ) -> js::Result<Object<'env>> {
         let path = PathBuf::from(path);
-        if self.held.look(|shared| Ok(shared.is_logged()))? {
-            let snapshot = self.held.look(|shared| Ok(logged(shared)?.snapshot_log()))?;
-            return self.held.start(env, cancel, move |shared, _| {
-                let index = logged(shared)?;
-                Ok(index.save_log_snapshot(snapshot, &path, index.recipe())?)
-            });
-        }
         let snapshot = self.held.look(|shared| Ok(shared.live.snapshot()))?;
         self.held.start(env, cancel, move |_, flag| Ok(snapshot.write_file(&path, flag)?))
     }
 
-    /// Reads a saved index here and now, or opens the file of one.
+    /// Writes the index as it is at this call to a directory, on the pool.
+    #[napi(catch_unwind, ts_return_type = "Promise<void>")]
+    pub fn snapshot<'env>(
+        &self,
+        env: &'env Env,
+        path: String,
+        cancel: &Cancel,
+    ) -> js::Result<Object<'env>> {
+        let path = PathBuf::from(path);
+        let snapshot = self.held.look(|shared| Ok(shared.live.snapshot()))?;
+        self.held.start(env, cancel, move |_, flag| Ok(snapshot.write_directory(&path, flag)?))
+    }
+
+    /// Waits until the disk has all changes, on the pool.
+    #[napi(catch_unwind, ts_return_type = "Promise<void>")]
+    pub fn flush<'env>(&self, env: &'env Env, cancel: &Cancel) -> js::Result<Object<'env>> {
+        self.held.start(env, cancel, |shared, _| Ok(shared.live.flush()?))
+    }
+
+    /// Makes visible what the writer of the directory has changed since; false: it has to be opened again.
+    #[napi(catch_unwind, ts_return_type = "Promise<boolean>")]
+    pub fn refresh<'env>(&self, env: &'env Env, cancel: &Cancel) -> js::Result<Object<'env>> {
+        self.held.start(env, cancel, |shared, _| Ok(shared.live.refresh()?))
+    }
+
+    /// Flushes everything and lets go of the directory, on the pool.
+    #[napi(catch_unwind, ts_return_type = "Promise<void>")]
+    pub fn release<'env>(&self, env: &'env Env, cancel: &Cancel) -> js::Result<Object<'env>> {
+        self.held.start(env, cancel, |shared, _| Ok(shared.live.close()?))
+    }
+
+    /// How far the caller has come.
+    #[napi(catch_unwind)]
+    pub fn position(&self) -> js::Result<Option<f64>> {
+        self.held.look(|shared| Ok(shared.live.position().map(number)))
+    }
+
+    /// Takes an id away, on the pool.
+    #[napi(catch_unwind, ts_return_type = "Promise<boolean>")]
+    pub fn delete_async<'env>(
+        &self,
+        env: &'env Env,
+        id: f64,
+        cancel: &Cancel,
+    ) -> js::Result<Object<'env>> {
+        let id = whole(id, "id")?;
+        self.held.start(env, cancel, move |shared, _| Ok(shared.live.delete(id)?))
+    }
+
+    /// Takes away what is older than a time, on the pool.
+    #[napi(catch_unwind, ts_return_type = "Promise<number>")]
+    pub fn expire_async<'env>(
+        &self,
+        env: &'env Env,
+        before: f64,
+        cancel: &Cancel,
+    ) -> js::Result<Object<'env>> {
+        let before = whole(before, "before")?;
+        self.held.start(env, cancel, move |shared, _| Ok(number(shared.live.expire(before)?)))
+    }
+
+    /// Reads a saved index here and now.
     #[napi(catch_unwind)]
     pub fn open_sync(env: Env, path: String, options: NativeIndexOptions<'_>) -> js::Result<Self> {
-        let opening = caught(|| Opening::file(path, &options))?;
+        let opening = caught(|| {
+            let opening = Opening::path(path, &options)?;
+            if opening.waits() {
+                let why = "opening the folder of an index waits for the disk; use Index.open, which returns a promise";
+                return Err(Failure::new("ERR_SIMHASH_ASYNC_ONLY", why));
+            }
+            Ok(opening)
+        })?;
         let shared = caught(|| opening.run(&NEVER))?;
         Ok(Self { held: Handle::opened(env, shared) })
     }
@@ -135,7 +211,7 @@ impl NativeIndex {
         options: NativeIndexOptions<'_>,
         cancel: &Cancel,
     ) -> js::Result<Object<'env>> {
-        caught(|| Opening::file(path, &options))?.start(env, cancel)
+        caught(|| Opening::path(path, &options))?.start(env, cancel)
     }
 
     /// The index of sentences that kept changes lead to, on the pool.

@@ -1,0 +1,71 @@
+/** An index in a folder: how it is opened, and what there is on the disk. */
+import { about, typeError } from './errors';
+import { given } from './given';
+import type { NativeIndexOptions } from './native';
+import * as check from './options';
+
+/** How the folder of an index is opened. */
+export interface DirectoryOptions {
+  /**
+   * When a change counts as kept. `'commit'`: when the disk has it; it survives the end of the process and a power cut, a call waits for two
+   * flushes, which calls at the same time share, and has to be one that returns a promise. `'interval'` (default): when the operating system has it; it survives the
+   * end of the process, `kill -9` too, and the disk has it at most `flushInterval` later. `'none'`: the same, and the disk has it when the
+   * system likes. After a crash what is left is always a prefix of the changes, in order.
+   */
+  durability?: 'commit' | 'interval' | 'none' | undefined;
+  /** Milliseconds between two flushes, 1 to 3,600,000. Default 1,000. Only with `durability: 'interval'`. */
+  flushInterval?: number | undefined;
+  /** Whether an index is made where there is none. Default true. */
+  create?: boolean | undefined;
+  /**
+   * Opens the index only to ask it, while this process or another one writes to it: `refresh` shows what the writer has changed since. Changes
+   * throw `ERR_SIMHASH_READ_ONLY`. Default false.
+   */
+  readOnly?: boolean | undefined;
+}
+
+/** What there is on the disk. */
+export interface DurableStats {
+  /** The folder. */
+  path: string;
+  /** Bytes of the checkpoint: the index as a whole, as it once was. */
+  checkpointBytes: number;
+  /** Bytes of the changes since, which who opens the folder makes again. */
+  logBytes: number;
+  /** Bytes of changes for which the next checkpoint is written. */
+  logBytesLimit: number;
+  /** Bytes of an incomplete last change that opening cut off: what a crash had interrupted. */
+  tornBytes: number;
+  /** Why the last checkpoint could not be written; changes go on into the log. */
+  checkpointError?: string;
+}
+
+export const DIRECTORY: check.Checks<DirectoryOptions> = {
+  durability: check.choice('commit', 'interval', 'none'),
+  flushInterval: check.integer(1, 3_600_000),
+  create: check.boolean,
+  readOnly: check.boolean,
+};
+
+/** Those of a new index in memory: a folder's options are refused. */
+const openOnly = check.notHere('is for Index.open: an index that is made in memory has no folder');
+export const NO_DIRECTORY = {
+  durability: openOnly,
+  flushInterval: openOnly,
+  create: openOnly,
+  readOnly: openOnly,
+};
+
+/** Checked options as the addon takes them. */
+export function nativeDirectory(options: DirectoryOptions): Partial<NativeIndexOptions> {
+  const { durability, flushInterval, create, readOnly } = options;
+  if (flushInterval !== undefined && (durability ?? 'interval') !== 'interval') {
+    const why = "must be left out unless durability is 'interval'";
+    throw about(typeError(`flushInterval ${why}`, 'ERR_INVALID_ARG_VALUE'), 'flushInterval');
+  }
+  if (readOnly && durability !== undefined) {
+    const why = 'must be left out beside readOnly: true, which writes nothing';
+    throw about(typeError(`durability ${why}`, 'ERR_INVALID_ARG_VALUE'), 'durability');
+  }
+  return given({ durability, flushInterval, create, readOnly });
+}
