@@ -6,20 +6,22 @@
 //!   id u64  length of the key u32  length of the text u32  key  text
 //! long texts u64, each, by id: id u64  positions u32 …
 //! ```
-//! They are put together in memory: as many bytes as keys and texts have, and 16 for each document.
+//! What is copied between two changes shares keys and texts with the index until it changes them. They are put together in
+//! memory when the file is written: as many bytes as keys and texts have, and 16 for each document.
 
 use std::io::{Read, Write};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use simhash_index::{IndexError, Live};
+use simhash_index::{Alive, IndexError, Live};
 use simhash_store::{Access, Fields, FileError, Input, Section, saved};
+use simhash_text::feature;
 
 use super::engine::{Around, Engine};
 use super::kind::Method;
 use super::options::{Stored, Verify};
-use super::store::Store;
+use super::store::Copied;
 use crate::error::DedupError;
 use crate::options::Measure;
 
@@ -86,8 +88,10 @@ impl<K: Method> Engine<K> {
         let Self { stored, verify, max_verifications, .. } = *self;
         let made = Made { stored, verify, max_verifications, hashes };
         let store = Arc::clone(&self.store);
-        let snapshot =
-            self.index.snapshot_with(move |is_alive| kept(&made, &store.read(), is_alive));
+        let snapshot = self.index.snapshot_with(move || {
+            let copied = store.read().copied();
+            move |alive: &Alive| kept(&made, copied, alive)
+        });
         let access = stored.longest_text.map_or(Access::Usual, |_| Access::Private);
         let write = move |to: To<'_>, cancel: &AtomicBool| match to {
             To::File(path) => snapshot.write_file((path, access), &recipe, cancel),
@@ -152,7 +156,7 @@ impl<K: Method> Engine<K> {
             }
             let text = kept.text_of(text.into())?;
             if !text.is_empty() {
-                store.add_text(id, text);
+                store.add_text(id, text, feature::exact(text));
             }
         }
         for _ in 0..kept.number()? {
@@ -213,13 +217,14 @@ impl Snapshot {
 }
 
 /// What is kept of live documents.
-fn kept(made: &Made, store: &Store, is_alive: &dyn Fn(u64) -> bool) -> Fields {
+fn kept(made: &Made, copied: Copied, alive: &Alive) -> Fields {
+    let Copied { keys, texts, mut long } = copied;
     let mut kept = made.write();
     let counted = kept.0.len();
     kept.number(0);
     let mut count = 0u64;
     let mut put = |id: u64, key: &str, text: &str| {
-        if is_alive(id) && !(key.is_empty() && text.is_empty()) {
+        if alive.has(id) && !(key.is_empty() && text.is_empty()) {
             kept.number(id);
             kept.half(key.len() as u32);
             kept.half(text.len() as u32);
@@ -227,14 +232,14 @@ fn kept(made: &Made, store: &Store, is_alive: &dyn Fn(u64) -> bool) -> Fields {
             count += 1;
         }
     };
-    let mut keys = store.keys.as_ref().map(|keys| keys.iter().peekable());
+    let mut keys = keys.as_ref().map(|keys| keys.iter().peekable());
     let mut keys_till = |end: u64, put: &mut dyn FnMut(u64, &str)| {
         let Some(keys) = &mut keys else { return };
         while let Some((id, key)) = keys.next_if(|&(id, _)| id < end) {
             put(id, key);
         }
     };
-    if let Some(texts) = &store.texts {
+    if let Some(texts) = &texts {
         texts.each(|id, text| {
             keys_till(id, &mut |id, key| put(id, key, ""));
             let mut own = String::new();
@@ -244,7 +249,7 @@ fn kept(made: &Made, store: &Store, is_alive: &dyn Fn(u64) -> bool) -> Fields {
     }
     keys_till(u64::MAX, &mut |id, key| put(id, key, ""));
     kept.0[counted..counted + 8].copy_from_slice(&count.to_le_bytes());
-    let mut long: Vec<_> = store.all_long().filter(|&(id, _)| is_alive(id)).collect();
+    long.retain(|&(id, _)| alive.has(id));
     long.sort_unstable_by_key(|&(id, _)| id);
     kept.number(long.len() as u64);
     for (id, signature) in long {

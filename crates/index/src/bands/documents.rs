@@ -31,7 +31,7 @@ struct Chunk {
 #[derive(Debug, Clone)]
 pub(super) struct Documents {
     ids: Bare,
-    /// Deleted since the last sweep.
+    /// Deleted since the last sweep began.
     died: Vec<u32>,
     /// From the one of the oldest id on; empty where no signatures are kept.
     chunks: VecDeque<Option<Chunk>>,
@@ -65,8 +65,8 @@ impl Documents {
         &self.ids
     }
 
-    pub(super) fn dead(&self) -> u64 {
-        self.died.len() as u64
+    pub(super) fn dead(&self) -> usize {
+        self.died.len()
     }
 
     /// How many ids a short one comes after the oldest: the order of age.
@@ -155,9 +155,14 @@ impl Documents {
         self.died.len() > LEAST_DEAD.max(self.ids.live() as usize / 4)
     }
 
-    /// The table names living documents only.
-    pub(super) fn swept(&mut self) {
-        for short in std::mem::take(&mut self.died) {
+    /// Those that have left since this was asked last.
+    pub(super) fn take_died(&mut self) -> Vec<u32> {
+        std::mem::take(&mut self.died)
+    }
+
+    /// The table no longer names these.
+    pub(super) fn swept(&mut self, died: Vec<u32>) {
+        for short in died {
             self.ids.release(short);
         }
     }

@@ -3,7 +3,8 @@
 use super::texts::Equal;
 use crate::IndexError;
 use crate::ids::Ids;
-use crate::live::{Answer, Keeping, Kind, Live, Nearest, State, Window};
+use crate::live::{Answer, Keeping, Kind, Live, Nearest, SLICE, State, Window, compact_in_steps};
+use std::sync::atomic::AtomicBool;
 
 /// A live index of equal texts.
 pub type ExactIndex = Live<Equal>;
@@ -148,6 +149,14 @@ impl ExactIndex {
 
     pub(super) fn around(options: ExactOptions, state: State<Equal>) -> Self {
         Self::of(options, state, Keeping::Memory, ())
+    }
+
+    /// Gives back what documents that have left still hold, a little at a time; others come in between.
+    ///
+    /// # Errors
+    /// [`IndexError::Cancelled`].
+    pub fn compact(&self, cancel: &AtomicBool) -> Result<(), IndexError> {
+        compact_in_steps(cancel, || self.shared.state.write().kind.compact(SLICE))
     }
 
     /// Counts and bytes.

@@ -79,8 +79,13 @@ impl<K: Kind> Log<K> {
         }
     }
 
+    /// Whether somebody keeps changes.
+    pub(super) fn is_kept(&self) -> bool {
+        !matches!(self.keeping, Keeping::Memory)
+    }
+
     pub(super) fn note(&mut self, options: &K::Options, change: &Change<'_, K>) {
-        if !matches!(self.keeping, Keeping::Memory) {
+        if self.is_kept() {
             K::write(options, change, &mut self.changes);
             self.count += 1;
         }

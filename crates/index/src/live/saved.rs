@@ -20,6 +20,7 @@ use super::kind::Kind;
 use super::turns::Asked;
 use super::{Ages, Live, Shared, State, Window};
 use crate::IndexError;
+use crate::ids::{Alive, Ids};
 
 /// A kind that is saved whole.
 pub trait Whole: Kind {
@@ -65,9 +66,18 @@ pub trait Whole: Kind {
 #[derive(Debug)]
 pub struct Snapshot<K: Whole> {
     shared: Arc<Shared<K>>,
-    asked: Asked<Option<(K::Copy, Fields)>>,
+    asked: Asked<Option<Made<K>>>,
     awaited: K::Awaited,
 }
+
+/// What is copied of an index, and what is kept with it.
+struct Made<K: Whole> {
+    copy: K::Copy,
+    alive: Alive,
+    beside: Beside,
+}
+
+type Beside = Box<dyn FnOnce(&Alive) -> Fields + Send>;
 
 impl<K: Whole> Snapshot<K> {
     /// Writes it, to be read by [`Live::open_with`]; additions and searches go on. `recipe` is what made items of texts, in
@@ -83,10 +93,10 @@ impl<K: Whole> Snapshot<K> {
     ) -> Result<(), IndexError> {
         let Self { shared, asked, awaited } = self;
         let made = asked.made(&shared.turns).flatten();
-        let (copy, kept) = made.ok_or(IndexError::Copy)?;
+        let Made { copy, alive, beside } = made.ok_or(IndexError::Copy)?;
         let mut out = Output::begin(out, K::FILE, recipe, &K::written(&shared.options))?;
         K::write_frames(&shared, copy, awaited, &mut out, cancel)?;
-        out.frame(*b"KEPT", &kept.0)?;
+        out.frame(*b"KEPT", &beside(&alive).0)?;
         Ok(out.end()?)
     }
 
@@ -110,22 +120,23 @@ impl<K: Whole> Live<K> {
     /// the items that came before. O(1): what the kind copies is copied before the next change, by the thread of that change
     /// or by the one that writes, whichever comes first.
     pub fn snapshot(&self) -> Snapshot<K> {
-        self.snapshot_with(|_| Fields::default())
+        self.snapshot_with(|| |_: &Alive| Fields::default())
     }
 
-    /// [`Live::snapshot`] with what somebody else keeps: `beside` runs with the copy, while other writers are kept out; it is
-    /// told which ids are alive.
-    pub fn snapshot_with(
+    /// [`Live::snapshot`] with what somebody else keeps: `beside` runs with the copy, while other writers are kept out. What
+    /// it returns makes the bytes when the file is written; it is told which ids were alive.
+    pub fn snapshot_with<B: FnOnce(&Alive) -> Fields + Send + 'static>(
         &self,
-        beside: impl FnOnce(&dyn Fn(u64) -> bool) -> Fields + Send + 'static,
+        beside: impl FnOnce() -> B + Send + 'static,
     ) -> Snapshot<K> {
         // Weak: a copy that is never made must not keep the index.
         let weak = Arc::downgrade(&self.shared);
         let asked = self.shared.turns.ask(move || {
             let shared = weak.upgrade()?;
-            let copy = K::copied(&shared.options, &shared.state.read());
-            let kept = beside(&|id| shared.state.read().has(id));
-            Some((copy, kept))
+            let state = shared.state.read();
+            let (copy, alive) = (K::copied(&shared.options, &state), state.kind.ids().alive());
+            drop(state);
+            Some(Made { copy, alive, beside: Box::new(beside()) })
         });
         let awaited = K::awaited(&self.shared);
         Snapshot { shared: Arc::clone(&self.shared), asked, awaited }

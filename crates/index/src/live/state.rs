@@ -29,11 +29,21 @@ impl<K: Kind> State<K> {
         ids.short(id).is_some_and(|short| ids.is_alive(short))
     }
 
-    /// Moves time on; what is before the answer is then too old. `None`: time does not move.
-    pub(super) fn advance(&mut self, at: u64) -> Option<u64> {
+    /// What is before the answer is too old when time moves on to `at`. `None`: time does not move.
+    fn due(&self, at: u64) -> Option<u64> {
         let window = self.window.filter(|_| at > self.ages.latest())?;
-        self.ages.advance(at);
         Some(window.max_age.map_or(0, |age| at.saturating_sub(age)))
+    }
+
+    /// Takes away what is too old at `at`, [`SLICE`] at most, and moves time on when nothing of it is left; how many went.
+    /// `None`: time does not move.
+    pub(super) fn move_on(&mut self, at: u64, left: impl FnMut(u64)) -> Option<u64> {
+        let before = self.due(at)?;
+        let gone = self.expire_some(before, 0, left);
+        if gone < SLICE {
+            self.ages.advance(at);
+        }
+        Some(gone)
     }
 
     /// Takes the oldest documents away that are before `before`, or too many beside `room` more: [`SLICE`] at most, telling `left`; how many
@@ -60,9 +70,16 @@ impl<K: Kind> State<K> {
         gone
     }
 
-    /// [`State::expire_some`], all of them: for who has the state to himself.
-    fn expire(&mut self, before: u64, room: u64) {
-        while self.expire_some(before, room, |_| ()) == SLICE {}
+    /// [`State::expire_some`], all of them; how many they were.
+    pub(super) fn expire(&mut self, before: u64, room: u64, mut left: impl FnMut(u64)) -> u64 {
+        let mut all = 0;
+        loop {
+            let gone = self.expire_some(before, room, &mut left);
+            all += gone;
+            if gone < SLICE {
+                return all;
+            }
+        }
     }
 
     fn sweep(&mut self) {
@@ -113,9 +130,16 @@ impl<K: Kind> State<K> {
     ) -> Result<bool, crate::IndexError> {
         use super::Change::{Add, Advance, Delete, Expire, Overlook, Touch};
         Ok(match *change {
-            Advance(at) => self.advance(at).inspect(|&before| self.expire(before, 0)).is_some(),
+            Advance(at) => {
+                let before = self.due(at);
+                if let Some(before) = before {
+                    self.expire(before, 0, |_| ());
+                }
+                self.ages.advance(at);
+                before.is_some()
+            }
             Add(item) => {
-                self.expire(0, 1);
+                self.expire(0, 1, |_| ());
                 if self.kind.check_room(1).is_err() {
                     self.kind.purge();
                     self.kind.check_room(1)?;
@@ -126,7 +150,7 @@ impl<K: Kind> State<K> {
             Touch(id) => self.touch(id),
             Delete(id) => self.delete(id),
             Expire(before) => {
-                self.expire(before, 0);
+                self.expire(before, 0, |_| ());
                 self.window.is_some()
             }
             Overlook(item, near) => self.kind.overlook(&K::form(options, item), &near),

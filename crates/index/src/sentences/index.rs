@@ -6,12 +6,13 @@ use std::sync::{Arc, Weak};
 
 use super::answers::SentenceStats;
 use super::kind::Opened;
+use super::map::Canonical;
 use super::store::{Store, StoreOptions, apply, header_of, save};
 use simhash_store::Section;
 
 use super::{SentenceItem, SentenceMap, SentenceOptions, State};
 use crate::IndexError;
-use crate::live::{Asked, File, Keeping, Live};
+use crate::live::{Asked, File, Keeping, Live, SLICE, compact_in_steps};
 
 /// An index of documents by their longest sentences.
 ///
@@ -113,6 +114,19 @@ impl Live<SentenceMap> {
         self.shared.state.read().kind.group(id)
     }
 
+    /// How many sentences of an item a live document has, whether they count or not; 0 where it is not alive.
+    pub fn shared_with(&self, id: u64, item: &SentenceItem) -> u32 {
+        let other = Canonical::of(item, self.options().sentences);
+        let Canonical::Sketch(other) = other else { return 0 };
+        in_common(self.shared.state.read().kind.sentences_of(id), &other)
+    }
+
+    /// How many sentences two live documents share, whether they count or not.
+    pub fn shared(&self, one: u64, other: u64) -> u32 {
+        let kind = &self.shared.state.read().kind;
+        in_common(kind.sentences_of(one), kind.sentences_of(other))
+    }
+
     /// Counts and bytes.
     pub fn stats(&self) -> SentenceStats {
         let state = self.shared.state.read();
@@ -190,6 +204,20 @@ impl Live<SentenceMap> {
         }
     }
 
+    /// Gives back what documents that have left still hold, a little at a time; others come in between. Then
+    /// [`SentenceIndex::compact`].
+    ///
+    /// # Errors
+    /// [`IndexError::File`], [`IndexError::Cancelled`].
+    pub fn compact_until(&self, cancel: &AtomicBool) -> Result<(), IndexError> {
+        let mut steps = 0..;
+        compact_in_steps(cancel, || {
+            let step = steps.next().unwrap_or_default();
+            self.shared.state.write().kind.compact(step, SLICE)
+        })?;
+        self.compact()
+    }
+
     fn rewrite(&self, file: &mut dyn File<SentenceMap>) -> Result<(), IndexError> {
         let rewritten = file.rewrite(&self.shared.state.read());
         self.shared.file_bytes.store(file.len(), Ordering::Relaxed);
@@ -215,6 +243,11 @@ impl Live<SentenceMap> {
     pub fn recipe(&self) -> &str {
         &self.shared.background.recipe
     }
+}
+
+/// How many of these are among those, which ascend.
+fn in_common(all: &[u64], these: &[u64]) -> u32 {
+    these.iter().filter(|&sentence| all.binary_search(sentence).is_ok()).count() as u32
 }
 
 #[cfg(test)]

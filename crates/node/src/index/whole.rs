@@ -84,15 +84,7 @@ impl NativeIndex {
     /// Makes everything as small as it can be, on the pool.
     #[napi(catch_unwind, ts_return_type = "Promise<void>")]
     pub fn compact<'env>(&self, env: &'env Env, cancel: &Cancel) -> js::Result<Object<'env>> {
-        self.held.start(env, cancel, |shared, flag| {
-            if let Some(index) = shared.live.hamming() {
-                index.compact_until(flag)?;
-            }
-            if let Some(index) = shared.live.sentences() {
-                index.compact()?;
-            }
-            Ok(())
-        })
+        self.held.start(env, cancel, |shared, flag| Ok(shared.live.compact(flag)?))
     }
 
     /// Writes the index as it is at this call to a file, on the pool.
