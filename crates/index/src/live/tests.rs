@@ -19,11 +19,11 @@ trait Steered: Whole<Item: Sized + AsRef<Self::Item>> {
     fn item(number: u64) -> Self::Item;
 
     /// Near the item of this number, not necessarily equal.
-    fn near(number: u64) -> Self::Item;
+    fn neighbour(number: u64) -> Self::Item;
 
-    fn ids(index: &Live<Self>, item: &Self::Item) -> Vec<u64> {
+    fn found(index: &Live<Self>, item: &Self::Item) -> Vec<u64> {
         let found = index.search(item, Self::Search::default()).unwrap().matches;
-        found.iter().map(Self::id_of).collect()
+        found.iter().map(<Self as Kind>::id_of).collect()
     }
 }
 
@@ -41,7 +41,7 @@ impl Steered for Hamming {
         Item::Fingerprint(mixed(number))
     }
 
-    fn near(number: u64) -> Item {
+    fn neighbour(number: u64) -> Item {
         Item::Fingerprint(mixed(number) ^ 1)
     }
 }
@@ -57,8 +57,9 @@ impl Steered for Bands {
         (0..8).map(|at| number as u32 * 8 + at).collect::<Vec<u32>>().into()
     }
 
-    fn near(number: u64) -> BandItem {
-        let position = |at| if at < 4 { number as u32 * 8 + at } else { !(number as u32 * 8 + at) };
+    fn neighbour(number: u64) -> BandItem {
+        let position =
+            |at: u32| if at < 4 { number as u32 * 8 + at } else { !(number as u32 * 8 + at) };
         (0..8).map(position).collect::<Vec<u32>>().into()
     }
 }
@@ -73,7 +74,7 @@ impl Steered for SentenceMap {
         SentenceItem::Sentences(vec![number * 2, number * 2 + 1])
     }
 
-    fn near(number: u64) -> SentenceItem {
+    fn neighbour(number: u64) -> SentenceItem {
         SentenceItem::Sentences(vec![number * 2, !number])
     }
 }
@@ -87,7 +88,7 @@ impl Steered for Equal {
         Text::Hash(mixed(number).into())
     }
 
-    fn near(number: u64) -> Text {
+    fn neighbour(number: u64) -> Text {
         Self::item(number)
     }
 }
@@ -160,7 +161,7 @@ mod each_kind {
             assert_eq!(index.add(K::item(5000)).unwrap(), done);
             run(&index, &NEVER).unwrap();
             for number in [0, done - 1, done, 1999] {
-                assert!(!K::ids(&index, &K::near(number)).is_empty());
+                assert!(!K::found(&index, &K::neighbour(number)).is_empty());
             }
         }
     }
@@ -171,11 +172,11 @@ mod each_kind {
             let number = number as u64;
             // An item of the batch that has come, then one that is to come.
             if let Some(before) = number.checked_sub(1) {
-                let found = index.check_and_add(K::near(before)).unwrap();
+                let found = index.check_and_add(K::neighbour(before)).unwrap();
                 assert!(found.id.is_none() && found.duplicate_of.is_some(), "{before}");
             }
             if number % 3 == 0 {
-                assert!(index.check_and_add(K::near(number + 1)).unwrap().id.is_some());
+                assert!(index.check_and_add(K::neighbour(number + 1)).unwrap().id.is_some());
             }
         });
         let items: Vec<K::Item> = (0..100).map(K::item).collect();
@@ -195,7 +196,7 @@ mod each_kind {
                 assert!(index.delete(number as u64).unwrap());
             }
         });
-        let items: Vec<K::Item> = (0..100).map(K::near).collect();
+        let items: Vec<K::Item> = (0..100).map(K::neighbour).collect();
         let all = index.check_and_add_many(&items, &[], OnDuplicate::Skip, 1, &NEVER).unwrap();
         for (number, outcome) in (0..).zip(&all) {
             let found = outcome.duplicate_of.as_ref().map(K::id_of);
@@ -214,7 +215,8 @@ mod each_kind {
                 index.add_at(K::item(9000), Some(100_000)).unwrap();
             }
         });
-        let (items, times): (Vec<K::Item>, _) = ((0..100).map(K::near).collect(), vec![5; 100]);
+        let (items, times): (Vec<K::Item>, _) =
+            ((0..100).map(K::neighbour).collect(), vec![5; 100]);
         let skip = OnDuplicate::Skip;
         let all = index.check_and_add_many(&items, &times, skip, 1, &NEVER).unwrap();
         for (number, outcome) in all.iter().enumerate() {
@@ -251,7 +253,11 @@ mod each_kind {
         assert_eq!((opened.len(), opened.next_id()), (69, 70));
         for id in 0..100 {
             assert_eq!(opened.has(id), expected(id));
-            assert_eq!(K::ids(&opened, &K::near(id)).len(), usize::from(expected(id)), "{id}");
+            assert_eq!(
+                K::found(&opened, &K::neighbour(id)).len(),
+                usize::from(expected(id)),
+                "{id}"
+            );
         }
         let alive: Vec<u8> = (0..200).map(|id| expected(id).into()).collect();
         assert_eq!(kept.left(), alive);
@@ -274,7 +280,7 @@ mod each_kind {
             assert_eq!(index.len(), 3000 - (number as u64 + 1) * 512 + number as u64);
             // Who has not left is there, time has not gone on, and what comes now has to leave too.
             let near = index.check_and_add_with(
-                K::near(2900),
+                K::neighbour(2900),
                 AddOptions { at: Some(2), ..AddOptions::default() },
             );
             assert_eq!(near.unwrap().duplicate_of.as_ref().map(K::id_of), Some(2900));
@@ -283,7 +289,7 @@ mod each_kind {
         index.add_at(K::item(9000), Some(100_000)).unwrap();
         assert_eq!(turns.load(Ordering::SeqCst), 5);
         assert_eq!(index.len(), 1);
-        assert_eq!(K::ids(&index, &K::near(9000)).len(), 1);
+        assert_eq!(K::found(&index, &K::neighbour(9000)).len(), 1);
         // Time does not run backwards: an old document comes at the latest time.
         *index.shared.turns.between.lock() = None;
         index.add_at(K::item(9001), Some(3)).unwrap();
@@ -306,11 +312,11 @@ mod each_kind {
                 assert!((2000..2500).all(|id| index.delete(id).unwrap()));
                 // Younger than what leaves, from now on.
                 let touch = AddOptions { at: Some(700), on_duplicate: OnDuplicate::Touch };
-                assert!(index.check_and_add_with(K::near(2999), touch).unwrap().id.is_none());
+                assert!(index.check_and_add_with(K::neighbour(2999), touch).unwrap().id.is_none());
             }
         });
         assert_eq!(index.expire(100).unwrap(), 2499);
-        assert_eq!(K::ids(&index, &K::near(2999)), [2999]);
+        assert_eq!(K::found(&index, &K::neighbour(2999)), [2999]);
         assert_eq!(index.len(), 1);
     }
 }
@@ -327,7 +333,7 @@ fn a_log_has_what_came_between_the_slices_of_a_window_that_is_emptied() {
     index.add_many(&items, &vec![1; items.len()], &NEVER).unwrap();
     between(&index, |index, number| {
         // It joins the group of a document that leaves with the next slices.
-        let id = index.add_at(SentenceMap::near(1900 + number as u64), Some(900)).unwrap();
+        let id = index.add_at(SentenceMap::neighbour(1900 + number as u64), Some(900)).unwrap();
         assert_eq!(index.group(id), Some(1900 + number as u64));
     });
     index.add_at(SentenceMap::item(9000), Some(1800)).unwrap();
@@ -357,10 +363,10 @@ fn a_batch_that_is_sealed_at_once_does_not_keep_who_cancels_it_waiting() {
     *index.shared.turns.between.lock() = None;
     assert_eq!(index.len(), done);
     // What is in no table yet is found, by one and by many.
-    let near: Vec<Item> = (0..done).step_by(997).map(Hamming::near).collect();
+    let near: Vec<Item> = (0..done).step_by(997).map(Hamming::neighbour).collect();
     let single = SearchOptions { limit: Some(1), ..SearchOptions::default() };
     for (number, &item) in (0..).step_by(997).zip(&near) {
-        assert_eq!(Hamming::ids(&index, &item), [number]);
+        assert_eq!(Hamming::found(&index, &item), [number]);
         assert_eq!(index.search(item, single).unwrap().matches.len(), 1);
     }
     // The next batch does not wait for it either.
@@ -372,5 +378,5 @@ fn a_batch_that_is_sealed_at_once_does_not_keep_who_cancels_it_waiting() {
     index.compact();
     let stats = index.stats();
     assert_eq!((stats.fingerprints as u64, stats.dead), (done + 70_000, 0));
-    assert_eq!(Hamming::ids(&index, &near[1]), [997]);
+    assert_eq!(Hamming::found(&index, &near[1]), [997]);
 }
