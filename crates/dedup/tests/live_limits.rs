@@ -1,4 +1,5 @@
 //! Limits of the live index: what they count, and who is told.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use simhash_dedup::live::{
     Document, LiveIndex, LiveMethod, LiveOptions, Near, Pair, Search, Step, Stored, Texts,

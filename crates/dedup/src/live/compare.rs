@@ -104,11 +104,11 @@ impl<K: Method> Engine<K> {
         let limit = search.limit.unwrap_or(usize::MAX);
         if document.item.is_exact() || self.verify_of(search).is_none() {
             let how = K::candidates(&self.index, search, limit, None);
-            return self.as_they_are(document, self.index.look(item, how)?, limit);
+            return self.as_they_are(document, &self.index.look(item, how)?, limit);
         }
         let (rows, cut) =
             self.candidates(document, search, false, |how| Ok(self.index.look(item, how)?))?;
-        let mut answer = self.compare(document, rows, search);
+        let mut answer = self.compare(document, &rows, search);
         answer.truncated = cut || answer.matches.len() > limit;
         answer.matches.truncate(limit);
         Ok(answer)
@@ -125,7 +125,7 @@ impl<K: Method> Engine<K> {
     pub(super) fn as_they_are(
         &self,
         document: &Document,
-        found: Answer<K::Match>,
+        found: &Answer<K::Match>,
         limit: usize,
     ) -> Result<Answer<Near>, DedupError> {
         let mut truncated = found.truncated;
@@ -170,7 +170,7 @@ impl<K: Method> Engine<K> {
                 self.index.search_many(&Self::items(documents)?, search, threads, cancel)?;
             let each = documents.iter().zip(found);
             return each
-                .map(|(document, found)| self.as_they_are(document, found, limit))
+                .map(|(document, found)| self.as_they_are(document, &found, limit))
                 .collect();
         }
         let mut slots: Vec<_> =
@@ -192,7 +192,7 @@ impl<K: Method> Engine<K> {
     pub(super) fn compare(
         &self,
         document: &Document,
-        rows: Vec<Row>,
+        rows: &[Row],
         search: &Search,
     ) -> Answer<Near> {
         let verify = self.verify_of(search).unwrap_or(Verify { least: 0.0, ..Verify::default() });
@@ -390,7 +390,9 @@ impl<K: Method> Engine<K> {
             tagged.sort_unstable();
             for group in tagged.chunk_by(|a, b| a.0 == b.0) {
                 copies += group.len() - 1;
-                group.iter().for_each(|&(_, _, at)| rows[at].first = group[0].1);
+                for &(_, _, at) in group {
+                    rows[at].first = group[0].1;
+                }
             }
         }
         rows.sort_unstable_by_key(|row| (row.first, row.near.id));

@@ -100,6 +100,9 @@ impl Pairs {
     }
 }
 
+/// Pairs of a slice, and documents whose candidates a limit cut.
+type Slice = (Vec<Pair>, Vec<u64>);
+
 impl<K: Method> Engine<K> {
     pub(super) fn looks(&self, search: Search) -> Looks {
         let (begin, end) = (self.index.oldest_id(), self.index.next_id());
@@ -137,7 +140,7 @@ impl<K: Method> Engine<K> {
             Ok((found, cut))
         };
         let share = slices.len().div_ceil(tasks as usize);
-        let others: Result<Vec<(Vec<Pair>, Vec<u64>)>, DedupError> =
+        let others: Result<Vec<Slice>, DedupError> =
             slices.par_iter().with_min_len(share.min(16)).map(each).collect();
         for (pairs, cut) in others? {
             found.extend(pairs);
@@ -173,14 +176,13 @@ impl<K: Method> Engine<K> {
                 continue;
             }
             looks.texts.copies.insert(id);
-            let measure = match *measure {
-                Some(known) => known,
-                None => {
-                    let known = self.measure_of_copies(*first, id, &mut scratch)?;
-                    // It is the same for all but where line ends cut equal texts into different sentences.
-                    *measure = (!K::MISSES_EQUAL).then_some(known);
-                    known
-                }
+            let measure = if let Some(known) = *measure {
+                known
+            } else {
+                let known = self.measure_of_copies(*first, id, &mut scratch)?;
+                // It is the same for all but where line ends cut equal texts into different sentences.
+                *measure = (!K::MISSES_EQUAL).then_some(known);
+                known
             };
             let b = Near { id, similarity: Some(1.0), verified: true, measure };
             found.push(Pair { a: *first, b, truncated: false });
@@ -269,9 +271,9 @@ impl<K: Method> Engine<K> {
         let own = |how| Ok(self.index.search_id(id, how)?.unwrap_or_default());
         if !is_compared {
             let matches = own(how())?;
-            return Ok(Some(self.as_they_are(&document, matches, usize::MAX)?));
+            return Ok(Some(self.as_they_are(&document, &matches, usize::MAX)?));
         }
         let (rows, cut) = self.candidates(&document, search, false, own)?;
-        Ok(Some(Answer { truncated: cut, ..self.compare(&document, rows, search) }))
+        Ok(Some(Answer { truncated: cut, ..self.compare(&document, &rows, search) }))
     }
 }

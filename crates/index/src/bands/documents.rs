@@ -150,9 +150,9 @@ impl Documents {
     }
 
     /// Whether so much is dead that sweeping the table is worth it: a fifth, so that a deletion costs a look at five
-    /// documents' entries.
+    /// documents' entries. What dies while it is swept is within that.
     pub(super) fn should_sweep(&self) -> bool {
-        self.died.len() > LEAST_DEAD.max(self.ids.live() as usize / 4)
+        self.died.len() > LEAST_DEAD.max(self.ids.live() as usize / 4) / 8 * 7
     }
 
     /// Those that have left since this was asked last.

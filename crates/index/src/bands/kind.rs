@@ -21,6 +21,9 @@ pub type BandIndex = Live<Bands>;
 /// then the oldest first. `truncated`: by the limit of the search, or because a bucket holds more than the index reads.
 pub type BandMatches = Answer<BandMatch>;
 
+/// Segments swept with a deletion, at least: all of them with 512.
+const LEAST_SWEPT: usize = SEGMENTS / 512;
+
 /// Segments that [`Live::compact`] sweeps at a time: a fraction of a millisecond in an index of a million.
 const COMPACTED: usize = 16;
 
@@ -161,7 +164,7 @@ impl Kind for Bands {
     /// have been since. Amortised O(bands) per deletion.
     fn removed(&mut self) {
         if self.sweeping.is_some() || self.documents.should_sweep() {
-            self.sweep_some(1 + self.documents.dead() / 64);
+            self.sweep_some(LEAST_SWEPT + self.documents.dead() / 8);
         }
     }
 

@@ -175,7 +175,7 @@ mod each_kind {
                 let found = index.check_and_add(K::neighbour(before)).unwrap();
                 assert!(found.id.is_none() && found.duplicate_of.is_some(), "{before}");
             }
-            if number % 3 == 0 {
+            if number.is_multiple_of(3) {
                 assert!(index.check_and_add(K::neighbour(number + 1)).unwrap().id.is_some());
             }
         });
