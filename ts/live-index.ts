@@ -98,8 +98,8 @@ const ROOM = 32;
  * most 4,096 of together a million characters; of more, slice by slice with turns of the event loop in between (the bytes of
  * a `Uint8Array` must not change until the promise settles). One text is copied in one go: 100 million characters take about
  * 0.1 s. A batch is its items one by one, in order: batches come one after the other, and single calls may come between two
- * items, so that none of them waits for a batch. An aborted job has changed nothing; an abort that comes when its first item
- * has been added is too late, and the promise is fulfilled.
+ * items, so that none of them waits for a batch. An aborted job has changed nothing if its first item was not yet added; after that
+ * it ends with the item that it is at, what came before stays, and `size` says how much that is.
  *
  * With a `window` documents leave by themselves: an addition first takes away what its time makes too old, then what is
  * more than `maxCount`. A search takes nothing away. Additions come one at a time: one that meets a running batch waits
@@ -444,9 +444,9 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
   }
 
   /**
-   * Merges the tables of method `'simhash'` into the fastest form to search, without what was deleted; in a folder, writes a checkpoint, after which what has
-   * left takes no space there. Works off the JavaScript thread; additions and searches go on, and what is added meanwhile need not be in it. Aborted, it
-   * stops waiting: what has begun goes on behind.
+   * Gives the memory back that deleted documents, their keys and texts still hold, and merges the tables of method `'simhash'` into the
+   * fastest form to search; in a folder, writes a checkpoint, after which what has left takes no space there. Works off the JavaScript thread; additions and
+   * searches go on, and what is added meanwhile need not be in it. Aborted, it stops waiting: what has begun goes on behind.
    */
   async compact(options?: JobOptions): Promise<void> {
     const { signal } = check.checked(options, JOB);

@@ -346,6 +346,8 @@ export interface NativeChecked {
 export interface NativeClusters {
   offsets: Uint32Array
   ids: Float64Array
+  /** Ids of documents whose candidates a limit cut. */
+  truncated: Float64Array
 }
 
 /** One row per document; NaN means none. */
@@ -646,6 +648,8 @@ export interface NativePairBatch {
   similarities: Float64Array
   measures: Uint32Array
   verified: Uint8Array
+  /** A bit for each pair: a limit cut the candidates of `b`. */
+  truncated: Uint8Array
   progress: number
 }
 

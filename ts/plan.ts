@@ -134,7 +134,7 @@ const EXACT_BYTES = 25;
 /** Bytes of the sentences of a text: sketch, maps, ids and groups. */
 const sentenceBytes = (count: number) => 8 * (count + 2) + 8.2 * (count + 1) + 25;
 /** Share of a text that its compressed form takes, and what finds it. */
-const [TEXT_SHARE, TEXT_ID_BYTES] = [0.6, 5];
+const [TEXT_SHARE, TEXT_ID_BYTES] = [0.6, 13];
 /** Bytes of a time, and of a key of 16 bytes with the way back. */
 const [WINDOW_BYTES, KEY_BYTES] = [12, 60];
 

@@ -6,9 +6,12 @@ use flate2::read::GzDecoder;
 use proptest::prelude::*;
 use serde_json::Value;
 use simhash_dedup::live::{
-    Checked, Document, LiveIndex, LiveMethod, LiveOptions, Search, Step, Stored, Texts, Verify,
+    Checked, Document, LiveIndex, LiveMethod, LiveOptions, Pair, Search, Step, Stored, Texts,
+    Verify,
 };
-use simhash_dedup::{DedupOptions, Measure, Method};
+use simhash_dedup::{
+    DedupOptions, FileOptions, Input, LineOutputs, Measure, Method, Target, pairs_files,
+};
 use simhash_index::{AddOptions, OnDuplicate};
 use simhash_sketch::Scratch;
 use std::collections::{BTreeMap, BTreeSet};
@@ -33,11 +36,10 @@ fn methods() -> Vec<(Method, LiveMethod)> {
     ]
 }
 
-fn live(method: &LiveMethod, verify: Verify) -> LiveIndex {
+fn live(method: &LiveMethod, verify: Option<Verify>) -> LiveIndex {
     let stored = Stored { keys: false, longest_text: Some(1 << 24) };
     let method = method.clone();
-    LiveIndex::new(&LiveOptions { method, verify: Some(verify), stored, ..LiveOptions::default() })
-        .unwrap()
+    LiveIndex::new(&LiveOptions { method, verify, stored, ..LiveOptions::default() }).unwrap()
 }
 
 fn document(index: &LiveIndex, text: &str) -> Document {
@@ -83,7 +85,7 @@ fn doors(
     verify: Verify,
     texts: &[&str],
 ) -> Vec<(Vec<Decided>, BTreeSet<usize>)> {
-    let one_by_one = live(method, verify);
+    let one_by_one = live(method, Some(verify));
     let check = |index: &LiveIndex, text: &str| {
         let none = |_| Texts::None;
         let how = AddOptions::default();
@@ -93,7 +95,7 @@ fn doors(
         }
     };
     let first = places(texts.iter().map(|text| check(&one_by_one, text)));
-    let many = live(method, verify);
+    let many = live(method, Some(verify));
     let mut all = Vec::new();
     for some in texts.chunks(97) {
         let documents: Vec<Document> = some.iter().map(|text| document(&many, text)).collect();
@@ -101,7 +103,7 @@ fn doors(
         all.extend(many.check_and_add_many(&documents, &[], &[], skip, 0, &NEVER).unwrap());
     }
     // Saved and opened between any two halves.
-    let halves = live(method, verify);
+    let halves = live(method, Some(verify));
     let (before, after) = texts.split_at(texts.len() / 2);
     let mut halved: Vec<Checked> = before.iter().map(|text| check(&halves, text)).collect();
     let mut bytes = Vec::new();
@@ -119,6 +121,82 @@ fn doors(
         }
     }
     vec![first, places(all.into_iter()), places(halved.into_iter())]
+}
+
+/// Of two documents: the similarity, and for simhash the distance.
+type Edges = BTreeMap<(u64, u64), (Option<f64>, Option<u32>)>;
+
+/// The edges that `pairs_files` writes, and the documents that are truncated, as far as they have one.
+fn edges_of_files(
+    method: Method,
+    verify: Option<Verify>,
+    texts: &[&str],
+) -> (Edges, BTreeSet<usize>) {
+    let folder = tempfile::tempdir().unwrap();
+    let (input, output) = (folder.path().join("in"), folder.path().join("out"));
+    let line = |text: &&str| format!("{}\n", serde_json::json!({ "text": text }));
+    std::fs::write(&input, texts.iter().map(line).collect::<String>()).unwrap();
+    let min_similarity = verify.map(|verify| verify.least);
+    let measure = verify.unwrap_or_default().measure;
+    let dedup = DedupOptions { method, measure, min_similarity, ..DedupOptions::default() };
+    let options = FileOptions { dedup, ..FileOptions::default() };
+    let outputs = LineOutputs { lines: Some(Target::File(output.clone())), rejects: None };
+    pairs_files(&[Input::File(input)], &outputs, &options, &|_| {}, &NEVER).unwrap();
+    let (mut edges, mut cut) = (Edges::new(), BTreeSet::new());
+    for line in std::fs::read_to_string(output).unwrap().lines() {
+        let pair: Value = serde_json::from_str(line).unwrap();
+        let [a, b] = ["a", "b"].map(|end| pair[end].as_u64().unwrap() - 1);
+        let distance = pair["distance"].as_u64().map(|distance| distance as u32);
+        if pair.get("truncated").is_some() {
+            cut.insert(b as usize);
+        }
+        // As Rust reads it: serde_json rounds the last bit.
+        let similarity = line.split("\"similarity\":").nth(1);
+        let digits = similarity.and_then(|rest| rest.split([',', '}']).next());
+        edges.insert((a, b), (digits.map(|digits| digits.parse().unwrap()), distance));
+    }
+    (edges, cut)
+}
+
+/// The pairs of a live index that has them all, and the documents that are truncated.
+fn edges_of_live(
+    method: &LiveMethod,
+    verify: Option<Verify>,
+    texts: &[&str],
+) -> (Edges, BTreeSet<usize>) {
+    let index = live(method, verify);
+    for text in texts {
+        index.add(&document(&index, text), None, None).unwrap();
+    }
+    let (mut pairs, mut edges) = (index.pairs(&Search::default()).unwrap(), Edges::new());
+    while let Some(found) = index.next_pairs(&mut pairs, 2, &NEVER).unwrap() {
+        for Pair { a, b, .. } in found {
+            let has_distance = matches!(method, LiveMethod::SimHash { .. });
+            let told = (b.similarity, has_distance.then_some(b.measure));
+            assert!(edges.insert((a, b.id), told).is_none(), "{a}, {} twice", b.id);
+        }
+    }
+    (edges, pairs.truncated().iter().map(|&id| id as usize).collect())
+}
+
+/// The graph of one door is that of the other, but for what is connected with a document that a limit touched.
+fn compare_edges(method: Method, kind: &LiveMethod, verify: Option<Verify>, texts: &[&str]) {
+    let (expected, cut) = edges_of_files(method, verify, texts);
+    let (found, also_cut) = edges_of_live(kind, verify, texts);
+    let mut group: Vec<usize> = (0..texts.len()).collect();
+    for &(a, b) in expected.keys().chain(found.keys()) {
+        let (a, b) = (root(&mut group, a as usize), root(&mut group, b as usize));
+        group[a.max(b)] = a.min(b);
+    }
+    let touched: BTreeSet<usize> =
+        cut.iter().chain(&also_cut).map(|&place| root(&mut group, place)).collect();
+    let mut untouched = |edges: Edges| -> Edges {
+        let is_free = |pair: &(u64, u64)| !touched.contains(&root(&mut group, pair.0 as usize));
+        let mut is_free = is_free;
+        edges.into_iter().filter(|(pair, _)| is_free(pair)).collect()
+    };
+    assert_eq!(untouched(found), untouched(expected), "{method:?} {verify:?}");
+    assert!(touched.len() * 2 <= texts.len());
 }
 
 /// The first of what a place is connected with.
@@ -172,6 +250,7 @@ proptest! {
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         for (method, kind) in methods() {
             compare(method, &kind, Verify { measure, least }, &texts);
+            compare_edges(method, &kind, Some(Verify { measure, least }), &texts);
         }
     }
 }
@@ -192,6 +271,7 @@ fn texts_that_differ_in_line_ends_only_are_equal_for_every_method() {
         let (expected, _) = batch(method, Verify::default(), &[one, other]);
         assert_eq!(expected[1], (Some(0), Some(1.0)), "{method:?}");
         compare(method, &kind, Verify::default(), &[one, other]);
+        compare_edges(method, &kind, Some(Verify::default()), &[one, other]);
     }
 }
 
@@ -219,8 +299,10 @@ fn real_corpora_are_decided_alike() {
             })
             .collect();
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let some = if most == 300 { texts.len().min(100) } else { texts.len() };
         for (method, kind) in methods() {
             compare(method, &kind, Verify::default(), &texts);
+            compare_edges(method, &kind, Some(Verify::default()), &texts[..some]);
         }
         seen.insert(path, texts.len());
     }

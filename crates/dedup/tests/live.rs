@@ -12,7 +12,7 @@ use std::thread;
 
 mod model;
 
-use model::{Model, NEVER, check, checked, code, document, methods, options, saved};
+use model::{Model, NEVER, check, checked, code, connected, document, methods, options, saved};
 
 /// Short ones, titles, and some that are too long to be stored; with families that differ by an edit or two.
 fn texts() -> impl Strategy<Value = String> {
@@ -138,14 +138,23 @@ proptest! {
                     prop_assert_eq!(index.expire(before).unwrap(), model.expire(before));
                 }
                 Step_::Pairs => {
-                    let (mut pairs, mut found) = (index.pairs(&Search::default()), Vec::new());
+                    let pairs = index.pairs(&Search::default()).unwrap();
+                    let (mut pairs, mut found) = (pairs, Vec::new());
                     let kept = longest_text.is_some() || !matches!(given.method, LiveMethod::MinHash { .. });
                     while kept && let Some(more) = index.next_pairs(&mut pairs, 2, &NEVER).unwrap() {
                         found.extend(more.iter().map(|pair| (pair.a, pair.b.id)));
                     }
                     // Where all texts are known: the pairs that a look at each document finds.
                     if longest_text == Some(65_536) || method == "exact" {
-                        prop_assert_eq!(found, model.pairs());
+                        let expected = model.pairs();
+                        if method == "simhash" && verify.is_none() {
+                            // Tables joined: of a group of neighbours every pair.
+                            let clusters = index.clusters(&Search::default(), 2, &NEVER, |_| ());
+                            prop_assert_eq!(clusters.unwrap().clusters, connected(&expected));
+                            prop_assert!(expected.iter().all(|pair| found.contains(pair)));
+                        } else {
+                            prop_assert_eq!(found, expected);
+                        }
                     }
                 }
                 Step_::Reopen => {
@@ -254,7 +263,7 @@ fn a_text_too_long_to_be_stored_counts_unverified_by_its_signature() {
         twice.add(&document(&twice, text), None, None).unwrap();
     }
     let clusters = twice.clusters(&Search::default(), 1, &NEVER, |_| ()).unwrap();
-    assert_eq!(clusters, [[0, 1]], "pairs of long texts are those of their signatures");
+    assert_eq!(clusters.clusters, [[0, 1]], "pairs of long texts are those of their signatures");
     for reopened in [false, true] {
         let index = if reopened {
             LiveIndex::open(&mut saved(&index).as_slice(), &given).unwrap()
@@ -336,13 +345,14 @@ fn forty_thousand_copies_are_paired_with_the_first_only() {
         let documents = vec![copy; 40_000];
         index.add_many(&documents, &[], &[], &NEVER).unwrap();
         index.add(&document(&index, &format!("{}后", code(1, 60))), None, None).unwrap();
-        let (mut pairs, mut count) = (index.pairs(&Search::default()), 0);
+        let (mut pairs, mut count) = (index.pairs(&Search::default()).unwrap(), 0);
         while let Some(found) = index.next_pairs(&mut pairs, 0, &NEVER).unwrap() {
             assert!(found.iter().all(|pair| pair.a == 0));
             count += found.len();
         }
         let near = index.search(&documents[0], &Search::default()).unwrap().matches.len();
-        assert!(near == 1000 && (39_999..=40_000).contains(&count), "{method} {count}");
+        assert!(near >= 40_000 && (39_999..=40_000).contains(&count), "{method} {near} {count}");
+        assert!(pairs.truncated().is_empty(), "{method}");
     }
 }
 

@@ -3,6 +3,7 @@
 use simhash_dedup::DedupError;
 use simhash_dedup::live::{LiveIndex, LiveOptions, Search, Stored, Texts};
 use simhash_index::{AddOptions, Window};
+use std::sync::atomic::AtomicBool;
 
 mod model;
 
@@ -54,7 +55,11 @@ fn at_its_bound_of_memory_an_index_refuses_additions_and_goes_on_answering() {
         let mut added = 0;
         let error = loop {
             let document = document(&index, &code(added, 200));
-            match index.add(&document, None, None) {
+            // The last addition is the one that reaches the bound.
+            let is_full = Some(index.bytes() as u64) >= memory;
+            let result = index.add(&document, None, None);
+            assert_eq!(result.is_err(), is_full, "{method} {added} {}", index.bytes());
+            match result {
                 Ok(_) => added += 1,
                 Err(error) => break error,
             }
@@ -76,6 +81,44 @@ fn at_its_bound_of_memory_an_index_refuses_additions_and_goes_on_answering() {
             (0..10_000).any(|_| index.add(&document(&index, "新的一篇"), None, None).is_ok()),
             "{method}"
         );
+    }
+}
+
+/// All kinds, keys and texts: what is left is told as it was, and costs what it would alone.
+#[test]
+fn a_compact_index_holds_what_is_alive() {
+    for method in methods() {
+        let stored = Stored { keys: true, ..Stored::default() };
+        let given = LiveOptions { stored, ..options(method) };
+        let filled = |ids: std::ops::Range<usize>| {
+            let index = LiveIndex::new(&given).unwrap();
+            for id in ids {
+                // Every third one comes twice.
+                let text = code(id - usize::from(id % 3 == 1), 40);
+                index.add(&document(&index, &text), Some(&format!("key {id}")), None).unwrap();
+            }
+            index
+        };
+        let index = filled(0..12_000);
+        let whole = index.bytes();
+        for id in 1_000..12_000 {
+            assert!(index.delete(id).unwrap());
+        }
+        index.compact(&AtomicBool::new(false)).unwrap();
+        let alone = filled(0..1_000).bytes();
+        // Keys, texts and records come in chunks, tables in parts that double.
+        assert!(index.bytes() < whole / 3, "{method}: {whole} to {}, alone {alone}", index.bytes());
+        for id in 0..1_000_u64 {
+            assert_eq!(index.id_of(&format!("key {id}")), Some(id));
+            let first = id - u64::from(id % 3 == 1);
+            let text = code(first as usize, 40);
+            let found = index.search(&document(&index, &text), &Search::default()).unwrap();
+            assert_eq!(found.matches[0].id, first, "{method} {id}");
+            assert_eq!(index.text_of(id), (method != "exact").then_some(text));
+        }
+        assert_eq!(check(&index, &code(9_000, 40)).id, Some(12_000));
+        let stopped = index.compact(&AtomicBool::new(true));
+        assert!(matches!(stopped, Err(DedupError::Cancelled)), "{method}");
     }
 }
 

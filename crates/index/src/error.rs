@@ -89,6 +89,11 @@ pub enum IndexError {
     },
     /// The caller's cancel flag was raised; nothing was added.
     Cancelled,
+    /// The caller's cancel flag was raised in the middle of a batch; the items before stay as they are.
+    CancelledAfter {
+        /// How many of its items, from the first on, were done.
+        items: u64,
+    },
     /// Merging has failed for good, by a bug; the process has printed the panic. Everything is still found.
     Merge,
     /// The index could not be copied for a file, by a bug; the process has printed the panic.
@@ -190,6 +195,10 @@ impl IndexError {
                 write!(f, "{given} sets were given; at most 4294967295 can be joined at once")
             }
             Self::Cancelled => write!(f, "the call was cancelled; nothing was added"),
+            Self::CancelledAfter { items } => write!(
+                f,
+                "the call was cancelled after the first {items} items; what they changed stays"
+            ),
             Self::Merge => write!(
                 f,
                 "a merge of the index has panicked, see stderr; it can be searched and added to, not sealed or saved: make a new one"

@@ -30,6 +30,7 @@ pub use hamming::join::{Cluster, Pair, Pairs};
 pub use hamming::plan::{Estimate, MAX_DISTANCE, Plan, PlanChoice};
 pub use hamming::{Hamming, Index, IndexOptions, Item, Match, Matches, SearchOptions, Stats};
 pub use hamming::{join, plan};
+pub use ids::Alive;
 pub use live::{
     AddOptions, Added, Answer, Kind, Live, MAX_SKEW, OnDuplicate, Outcome, Snapshot, Whole, Window,
     Writer,

@@ -1,6 +1,6 @@
 //! Look, verify, add: one step.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use simhash_index::{AddOptions, OnDuplicate, Outcome, Writer};
 
@@ -81,10 +81,7 @@ impl<K: Method> Engine<K> {
     ) -> Result<Step, DedupError> {
         writer.advance(how.at);
         let (near, truncated) = match self.verify {
-            None => {
-                let (best, truncated) = writer.nearest(Self::item(document)?)?;
-                (best.map(|found| told::<K>(document, &found)), truncated)
-            }
+            None => self.nearest(writer, document)?,
             Some(verify) => match self.best(document, verify, texts)? {
                 Best::Found(best, truncated) => (best, truncated),
                 Best::Missing(missing) => return Ok(Step::Texts(missing)),
@@ -100,10 +97,7 @@ impl<K: Method> Engine<K> {
         }
         let adds = near.is_none() || how.on_duplicate == OnDuplicate::Add;
         let id = if adds { Some(self.put(writer, document, key)?) } else { None };
-        // A look with a comparison has been counted.
-        if truncated && self.verify.is_none() {
-            self.truncated.fetch_add(1, Ordering::Relaxed);
-        }
+        self.count_truncated(truncated);
         Ok(Step::Done(Checked { id, duplicate_of: near, truncated }))
     }
 }

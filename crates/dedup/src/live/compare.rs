@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use simhash_index::Answer;
+use simhash_index::{Answer, Writer};
 use simhash_sketch::Fingerprinter;
 
 use super::document::{Document, Near, Search, Sketch, Texts};
@@ -62,6 +62,19 @@ enum Look {
     Ask,
 }
 
+/// A candidate, and the group of those with its text.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Row {
+    /// The lowest id of the group.
+    first: u64,
+    /// Its place in the order of the method.
+    rank: usize,
+    near: Near,
+}
+
+/// How many times more candidates than are compared are read, at most, where most of them are copies.
+const FURTHER: usize = 64;
+
 impl<K: Method> Engine<K> {
     /// The verification of a search; `None`: its candidates come as they are.
     pub(super) fn verify_of(&self, search: &Search) -> Option<Verify> {
@@ -76,24 +89,71 @@ impl<K: Method> Engine<K> {
         document: &Document,
         search: &Search,
     ) -> Result<Answer<Near>, DedupError> {
+        let answer = self.look_up(document, search)?;
+        self.count_truncated(answer.truncated);
+        Ok(answer)
+    }
+
+    /// [`Engine::search`], not counted.
+    pub(super) fn look_up(
+        &self,
+        document: &Document,
+        search: &Search,
+    ) -> Result<Answer<Near>, DedupError> {
+        let item = Self::item(document)?;
         let limit = search.limit.unwrap_or(usize::MAX);
         if document.item.is_exact() || self.verify_of(search).is_none() {
-            let (mut matches, truncated) = self.candidates(document, search, limit, false)?;
-            if document.item.is_exact() {
-                matches.iter_mut().for_each(equal);
-            }
-            return Ok(Answer { matches, truncated });
+            let how = K::candidates(&self.index, search, limit, None);
+            return self.as_they_are(document, &self.index.look(item, how)?, limit);
         }
-        let (found, cut) = self.candidates(document, search, self.max_verifications, true)?;
-        let mut answer = self.compare(document, found, search);
+        let (rows, cut) =
+            self.candidates(document, search, false, |how| Ok(self.index.look(item, how)?))?;
+        let mut answer = self.compare(document, &rows, search);
         answer.truncated = cut || answer.matches.len() > limit;
-        // What the method has cut it has counted.
-        let by_limit = !cut && answer.truncated;
         answer.matches.truncate(limit);
-        if by_limit {
+        Ok(answer)
+    }
+
+    pub(super) fn count_truncated(&self, truncated: bool) {
+        if truncated {
             self.truncated.fetch_add(1, Ordering::Relaxed);
         }
-        Ok(answer)
+    }
+
+    /// Candidates that count without a comparison, at most so many. Those of which it is known that their texts are equal come
+    /// first.
+    pub(super) fn as_they_are(
+        &self,
+        document: &Document,
+        found: &Answer<K::Match>,
+        limit: usize,
+    ) -> Result<Answer<Near>, DedupError> {
+        let mut truncated = found.truncated;
+        let mut matches: Vec<Near> = found.matches.iter().map(K::unverified).collect();
+        let is_equal = self.equal_to(document);
+        matches.iter_mut().filter(|near| is_equal(near.id)).for_each(equal);
+        let first = matches.first().copied();
+        if let Some(near) = self.equal_text(document, first)?
+            && matches.iter().all(|other| other.id != near.id)
+        {
+            truncated |= matches.len() >= limit;
+            matches.insert(0, near);
+        }
+        // Stable: the others stay in the order of the method.
+        matches.sort_by_key(|near| if near.verified { (false, near.id) } else { (true, 0) });
+        matches.truncate(limit);
+        Ok(Answer { matches, truncated })
+    }
+
+    /// Tells of a candidate whether its text is known to be that of a document.
+    fn equal_to<'a>(&'a self, document: &Document) -> impl Fn(u64) -> bool + use<'a, K> {
+        let is_exact = document.item.is_exact();
+        let has_text = document.text.is_some() && self.stored.longest_text.is_some();
+        let exact = document.exact;
+        move |id| {
+            let is_copy = |store: &Store| store.tag(id) == Some(store.tag_of(exact));
+            is_exact || (has_text && is_copy(&self.store.read()))
+        }
     }
 
     pub(super) fn search_many(
@@ -105,17 +165,13 @@ impl<K: Method> Engine<K> {
     ) -> Result<Vec<Answer<Near>>, DedupError> {
         if self.verify_of(how).is_none() {
             let limit = how.limit.unwrap_or(usize::MAX);
-            let search = K::candidates(&self.index, how, limit, false);
+            let search = K::candidates(&self.index, how, limit, None);
             let found =
                 self.index.search_many(&Self::items(documents)?, search, threads, cancel)?;
-            let each = documents.iter().zip(found).map(|(document, answer)| {
-                let mut matches: Vec<Near> = answer.matches.iter().map(K::unverified).collect();
-                if document.item.is_exact() {
-                    matches.iter_mut().for_each(equal);
-                }
-                Answer { matches, truncated: answer.truncated }
-            });
-            return Ok(each.collect());
+            let each = documents.iter().zip(found);
+            return each
+                .map(|(document, found)| self.as_they_are(document, &found, limit))
+                .collect();
         }
         let mut slots: Vec<_> =
             documents.iter().map(|document| (document, Answer::default())).collect();
@@ -132,21 +188,30 @@ impl<K: Method> Engine<K> {
         Ok(slots.into_iter().map(|(_, answer)| answer).collect())
     }
 
-    /// The candidates that are matches.
+    /// The candidates that are matches; those of one text are compared once.
     pub(super) fn compare(
         &self,
         document: &Document,
-        found: Vec<Near>,
+        rows: &[Row],
         search: &Search,
     ) -> Answer<Near> {
         let verify = self.verify_of(search).unwrap_or(Verify { least: 0.0, ..Verify::default() });
-        let all = self.with_equal(document, found);
         let mut reading = self.reading(document, verify);
         let mut matches = Vec::new();
-        for (rank, near) in all {
-            let look = self.look(&mut reading, near, verify.least, &|_| Texts::None);
-            if let Look::Match(near) = look {
-                matches.push((rank, near));
+        for group in rows.chunk_by(|a, b| a.first == b.first) {
+            for (at, row) in group.iter().enumerate() {
+                let look = self.look(&mut reading, row.near, verify.least, &|_| Texts::None);
+                if let Look::Match(near) = look {
+                    let Near { similarity, verified, .. } = near;
+                    let all = group[at..].iter();
+                    matches.extend(
+                        all.map(|row| (row.rank, Near { similarity, verified, ..row.near })),
+                    );
+                } else if !self.index.has(row.near.id) {
+                    // It has left meanwhile; a copy may not have.
+                    continue;
+                }
+                break;
             }
         }
         // What is not verified stays in the order of the method.
@@ -159,6 +224,48 @@ impl<K: Method> Engine<K> {
         Answer { matches, truncated: false }
     }
 
+    /// The match that an addition is judged by where nothing is compared: one with an equal text, else the nearest by the
+    /// method. And whether a limit cut the look.
+    pub(super) fn nearest(
+        &self,
+        writer: &Writer<'_, K>,
+        document: &Document,
+    ) -> Result<(Option<Near>, bool), DedupError> {
+        let item = Self::item(document)?;
+        let (best, truncated) = writer.nearest(item)?;
+        let best = best.as_ref().map(K::unverified);
+        Ok((self.equal_text(document, best)?.or(best), truncated))
+    }
+
+    /// A live document of which it is known that its text is that of another one, where nothing is compared and `best` is the
+    /// nearest by the method.
+    fn equal_text(
+        &self,
+        document: &Document,
+        best: Option<Near>,
+    ) -> Result<Option<Near>, DedupError> {
+        let (item, is_equal) = (Self::item(document)?, self.equal_to(document));
+        let whole = |id| K::equal_measure(&self.index, id, item);
+        let mut found = best.filter(|near| is_equal(near.id));
+        if K::MISSES_EQUAL && !document.item.is_exact() {
+            let first = self.first_equal(document);
+            found = first.map(|id| Near { measure: whole(id), ..unknown(id) });
+        } else if let Some(near) = best
+            && found.is_none()
+            && document.text.is_some()
+            && near.measure == whole(near.id)
+        {
+            // Others may be as near.
+            let how = K::candidates(&self.index, &Search::default(), self.max_verifications, None);
+            let all = self.index.look(item, how)?.matches;
+            found = all.iter().map(K::unverified).find(|near| is_equal(near.id));
+        }
+        Ok(found.map(|mut near| {
+            equal(&mut near);
+            near
+        }))
+    }
+
     /// The match that an addition is judged by: the most similar one, ties to the lowest id; where none is verified the first
     /// in the order of the method. And whether a limit cut the candidates; or the ids of those whose texts must be asked for.
     pub(super) fn best<'a>(
@@ -167,24 +274,27 @@ impl<K: Method> Engine<K> {
         verify: Verify,
         texts: &dyn Fn(u64) -> Texts<'a>,
     ) -> Result<Best, DedupError> {
-        let is_exact = document.item.is_exact();
-        let limit = if is_exact { 1 } else { self.max_verifications };
-        let (found, truncated) = self.candidates(document, &Search::default(), limit, !is_exact)?;
-        if is_exact {
-            let best = found.into_iter().next().map(|mut near| {
+        let item = Self::item(document)?;
+        if document.item.is_exact() {
+            let how = K::candidates(&self.index, &Search::default(), 1, None);
+            let found = self.index.look(item, how)?;
+            let best = found.matches.first().map(|found| {
+                let mut near = K::unverified(found);
                 equal(&mut near);
                 near
             });
             return Ok(Best::Found(best, false));
         }
-        let all = self.with_equal(document, found);
-        if all.is_empty() {
+        let look = |how| Ok(self.index.look(item, how)?);
+        let (rows, truncated) = self.candidates(document, &Search::default(), true, look)?;
+        if rows.is_empty() {
             return Ok(Best::Found(None, truncated));
         }
         let mut reading = self.reading(document, verify);
         let mut missing = Vec::new();
         let (mut best, mut unverified): (Option<Near>, Option<(usize, Near)>) = (None, None);
-        for (rank, near) in all {
+        for Row { rank, near, .. } in rows.chunk_by(|a, b| a.first == b.first).map(|group| group[0])
+        {
             // Nothing below the best so far can replace it.
             let least = best.and_then(|best| best.similarity).unwrap_or(verify.least);
             match self.look(&mut reading, near, least, texts) {
@@ -217,21 +327,77 @@ impl<K: Method> Engine<K> {
         Ok(Best::Found(best.or(unverified.map(|(_, near)| near)), truncated))
     }
 
-    /// Candidates with their places in the order of the method, and stored texts that are equal though their sketches may not
-    /// be; by id, so that texts that lie together are read together.
-    fn with_equal(&self, document: &Document, mut found: Vec<Near>) -> Vec<(usize, Near)> {
-        if let Some(text) = document.text.as_deref().filter(|_| K::MISSES_EQUAL) {
-            let first = self.store.read().equal(text).find(|&id| self.index.has(id));
-            // It stands for the others.
-            if let Some(id) = first
+    /// The first live document whose stored text is that of another one.
+    fn first_equal(&self, document: &Document) -> Option<u64> {
+        document.text.as_ref()?;
+        self.store.read().equal(document.exact).find(|&id| self.index.has(id))
+    }
+
+    /// Candidates, as many texts as are compared, and stored texts that are equal though their sketches may not be; by the
+    /// first id of the text, then by id, so that texts that lie together are read together. Whether a limit cut them.
+    ///
+    /// The limits of the method count documents. Where most of those that it has found are copies of others, it is asked for
+    /// more: copies do not take the places of other texts. Not where it has found an equal text that `settles` the question:
+    /// many copies, each of which is checked, would cost the square of their number.
+    pub(super) fn candidates(
+        &self,
+        document: &Document,
+        search: &Search,
+        settles: bool,
+        look: impl Fn(K::Search) -> Result<Answer<K::Match>, DedupError>,
+    ) -> Result<(Vec<Row>, bool), DedupError> {
+        let (most, is_equal) = (self.max_verifications, self.equal_to(document));
+        let mut times = 1;
+        loop {
+            let limit = most.saturating_mul(times);
+            let answer = look(K::candidates(&self.index, search, limit, Some(times)))?;
+            let mut found: Vec<Near> = answer.matches.iter().map(K::unverified).collect();
+            let read = found.len();
+            if K::MISSES_EQUAL
+                && let Some(id) = self.first_equal(document)
                 && found.iter().all(|near| near.id != id)
             {
-                found.push(Near { id, similarity: None, verified: false, measure: 0 });
+                // It stands for the others.
+                found.push(unknown(id));
+            }
+            let (mut rows, texts) = self.by_text(found);
+            let is_crowded = answer.truncated && texts < most && texts * 2 < read;
+            let is_settled = || settles && rows.iter().any(|row| is_equal(row.near.id));
+            if is_crowded && times < FURTHER && !is_settled() {
+                times *= 8;
+                continue;
+            }
+            if texts > most {
+                keep_best(&mut rows, most);
+            }
+            return Ok((rows, answer.truncated || texts > most));
+        }
+    }
+
+    /// Candidates by the first id of their text, then by id; and how many texts they have.
+    fn by_text(&self, found: Vec<Near>) -> (Vec<Row>, usize) {
+        let all = found.into_iter().enumerate();
+        let mut rows: Vec<Row> =
+            all.map(|(rank, near)| Row { first: near.id, rank, near }).collect();
+        let mut copies = 0;
+        if rows.len() > 1 && self.stored.longest_text.is_some() {
+            let mut tagged: Vec<(u64, u64, usize)> = {
+                let store = self.store.read();
+                let each = rows.iter().enumerate();
+                each.filter_map(|(at, row)| Some((store.tag(row.near.id)?, row.near.id, at)))
+                    .collect()
+            };
+            tagged.sort_unstable();
+            for group in tagged.chunk_by(|a, b| a.0 == b.0) {
+                copies += group.len() - 1;
+                for &(_, _, at) in group {
+                    rows[at].first = group[0].1;
+                }
             }
         }
-        let mut all: Vec<(usize, Near)> = found.into_iter().enumerate().collect();
-        all.sort_unstable_by_key(|(_, near)| near.id);
-        all
+        rows.sort_unstable_by_key(|row| (row.first, row.near.id));
+        let texts = rows.len() - copies;
+        (rows, texts)
     }
 
     fn reading<'a>(&'a self, document: &'a Document, verify: Verify) -> Reading<'a> {
@@ -278,6 +444,26 @@ struct Reading<'a> {
     unpacked: Unpacked,
     /// The other text.
     text: String,
+}
+
+/// Of these texts only so many, the best in the order of the method.
+fn keep_best(rows: &mut Vec<Row>, most: usize) {
+    let groups = rows.chunk_by(|a, b| a.first == b.first);
+    let mut ranks: Vec<usize> =
+        groups.filter_map(|group| group.iter().map(|row| row.rank).min()).collect();
+    let (_, &mut last, _) = ranks.select_nth_unstable(most - 1);
+    let kept: Vec<Row> = rows
+        .chunk_by(|a, b| a.first == b.first)
+        .filter(|group| group.iter().any(|row| row.rank <= last))
+        .flatten()
+        .copied()
+        .collect();
+    *rows = kept;
+}
+
+/// One of which the method says nothing.
+fn unknown(id: u64) -> Near {
+    Near { id, similarity: None, verified: false, measure: 0 }
 }
 
 /// What is near a text as a whole is equal to it.

@@ -14,6 +14,8 @@ pub struct Document {
     pub(super) item: Sketch,
     /// The normalised text, where it is needed and known.
     pub(super) text: Option<Box<str>>,
+    /// The hash of the normalised text, where that is known.
+    pub(super) exact: u128,
     /// Its features, where they were cut for the sketch and are compared.
     pub(super) features: Option<Features>,
 }
@@ -51,7 +53,7 @@ impl Document {
     }
 
     pub(super) fn bare(item: Sketch) -> Self {
-        Self { item, text: None, features: None }
+        Self { item, text: None, exact: 0, features: None }
     }
 }
 

@@ -6,24 +6,28 @@
 //!   memory follows over the next changes ([`Store::tend`]).
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use parking_lot::RwLock;
 use simhash_index::{Added, IndexError, Live, Writer};
 use simhash_sketch::{Fingerprinter, Kept, Prepared, Preparer, Scratch, Sketcher};
 
-use super::document::{Document, Near, Room, Search};
+use super::document::{Document, Room};
 use super::kind::Method;
 use super::options::{Stored, Verify};
 use super::store::Store;
 use super::texts::Unpacked;
 use crate::error::{DedupError, Done};
+use crate::parallel;
 
-/// Additions between two looks at the bound of memory.
-const LOOK: u64 = 64;
+/// Changes for which memory is looked after at a time: a millisecond, and as long others wait.
+const TENDED: usize = 128;
 
-/// Changes for which memory is looked after where the bound is reached: some milliseconds.
-const RECLAIMED: usize = 8192;
+/// The same where the bound of memory is reached.
+const RECLAIMED: usize = 1024;
+
+/// Chunks of keys and texts that are looked through at a time.
+const SWEPT: usize = 2;
 
 /// Documents by a method, with keys, stored texts and verification.
 #[derive(Debug)]
@@ -36,10 +40,7 @@ pub(super) struct Engine<K: Method> {
     pub(super) max_verifications: usize,
     pub(super) store: Arc<RwLock<Store>>,
     memory: Option<u64>,
-    /// Additions so far, and whether the last look found the bound reached.
-    additions: AtomicU64,
-    full: AtomicBool,
-    /// Checks for which a limit cut the candidates.
+    /// Searches and checks for which a limit cut the candidates.
     pub(super) truncated: AtomicU64,
 }
 
@@ -65,8 +66,6 @@ impl<K: Method> Engine<K> {
             max_verifications,
             store: Arc::new(RwLock::new(Store::new(stored, K::MISSES_EQUAL))),
             memory,
-            additions: AtomicU64::new(0),
-            full: AtomicBool::new(false),
             truncated: AtomicU64::new(0),
         }
     }
@@ -95,7 +94,7 @@ impl<K: Method> Engine<K> {
             self.preparer.prepare(text, kept, scratch);
         let item = K::sketch(sketch, exact, is_empty);
         let features = material.features.take().filter(|features| room.take(features.bytes()));
-        Document { item, text: material.into_text(text), features }
+        Document { item, text: material.into_text(text), exact, features }
     }
 
     /// The item of a document that is one of this index.
@@ -177,11 +176,32 @@ impl<K: Method> Engine<K> {
         Ok(gone)
     }
 
+    /// Looks after the memory of keys and texts after so many changes; others come in between.
     fn tend(&self, changes: usize) -> Result<(), DedupError> {
+        let mut left = changes.min(self.store.read().span());
+        while left > 0 {
+            let _writer = self.index.writer()?;
+            self.store.write().tend(left.min(TENDED), |id| self.index.has(id));
+            left = left.saturating_sub(TENDED);
+        }
+        Ok(())
+    }
+
+    /// Gives back what documents that have left still hold; others come in between.
+    pub(super) fn compact(&self, cancel: &AtomicBool) -> Result<(), DedupError> {
+        K::compact(&self.index, cancel)?;
+        if self.is_bare() {
+            return Ok(());
+        }
+        let is_alive = |id| self.index.has(id);
+        let chunks = self.store.read().chunks();
+        for _ in (0..chunks).step_by(SWEPT) {
+            parallel::check(cancel)?;
+            let _writer = self.index.writer()?;
+            self.store.write().sweep(SWEPT, is_alive);
+        }
         let _writer = self.index.writer()?;
-        self.store.write().tend(changes, |id| self.index.has(id));
-        self.full.store(false, Ordering::Relaxed);
-        self.additions.store(0, Ordering::Relaxed);
+        self.store.write().shrink(is_alive);
         Ok(())
     }
 
@@ -225,38 +245,19 @@ impl<K: Method> Engine<K> {
         Ok(id)
     }
 
-    /// To be called by a writer.
+    /// Whether there is room for an addition: the bound may be exceeded by the last one. To be called by a writer.
     fn check_memory(&self) -> Result<(), DedupError> {
         let Some(most) = self.memory else { return Ok(()) };
-        let before = self.additions.fetch_add(1, Ordering::Relaxed);
-        if before.is_multiple_of(LOOK) || self.full.load(Ordering::Relaxed) {
-            let held = || self.bytes().iter().sum::<usize>() as u64;
-            let mut is_full = held() >= most;
-            if is_full {
-                // Some of it may have left, with the window.
-                self.store.write().tend(RECLAIMED, |id| self.index.has(id));
-                is_full = held() >= most;
-            }
-            self.full.store(is_full, Ordering::Relaxed);
-            if is_full {
-                let held = held();
+        let held = || self.bytes().iter().sum::<usize>() as u64;
+        if held() >= most {
+            // Some of it may have left, with the window.
+            self.store.write().tend(RECLAIMED, |id| self.index.has(id));
+            let held = held();
+            if held >= most {
                 return Err(DedupError::Memory { held, most, done: Done::Nothing });
             }
         }
         Ok(())
-    }
-
-    /// Matches in the order of the method, unverified; `compared` says whether they are compared afterwards.
-    pub(super) fn candidates(
-        &self,
-        document: &Document,
-        search: &Search,
-        limit: usize,
-        compared: bool,
-    ) -> Result<(Vec<Near>, bool), DedupError> {
-        let how = K::candidates(&self.index, search, limit, compared);
-        let answer = self.index.search(Self::item(document)?, how)?;
-        Ok((answer.matches.iter().map(K::unverified).collect(), answer.truncated))
     }
 }
 

@@ -6,21 +6,24 @@
 //!   id u64  length of the key u32  length of the text u32  key  text
 //! long texts u64, each, by id: id u64  positions u32 …
 //! ```
-//! They are put together in memory: as many bytes as keys and texts have, and 16 for each document.
+//! What is copied between two changes shares keys and texts with the index until it changes them. They are put together in
+//! memory when the file is written: as many bytes as keys and texts have, and 16 for each document.
 
 use std::io::{Read, Write};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use simhash_index::{IndexError, Live, durable};
+use simhash_index::live::Later;
+use simhash_index::{Alive, IndexError, Live, durable};
 use simhash_store::directory::{Directory, Manifest};
 use simhash_store::{Access, Fields, FileError, Input, Section, saved};
+use simhash_text::feature;
 
 use super::engine::{Around, Engine};
 use super::kind::Method;
 use super::options::{Stored, Verify};
-use super::store::Store;
+use super::store::Copied;
 use crate::error::DedupError;
 use crate::options::Measure;
 
@@ -96,15 +99,15 @@ impl<K: Method> Engine<K> {
         Snapshot(Box::new(write))
     }
 
-    /// What is kept beside the index, as it is written while other writers are kept out.
-    pub(super) fn beside(
-        &self,
-        hashes: usize,
-    ) -> impl Fn(&dyn Fn(u64) -> bool) -> Fields + Send + Sync + use<K> {
+    /// What is kept beside the index: copied at once while other writers are kept out, put together later.
+    pub(super) fn beside(&self, hashes: usize) -> impl Fn() -> Later + Send + Sync + use<K> {
         let Self { stored, verify, max_verifications, .. } = *self;
         let made = Made { stored, verify, max_verifications, hashes };
         let store = Arc::clone(&self.store);
-        move |is_alive| kept(&made, &store.read(), is_alive)
+        move || {
+            let copied = store.read().copied();
+            Box::new(move |alive: &Alive| kept(&made, copied, alive))
+        }
     }
 
     /// Reads what a [`Snapshot`] wrote. `around` says how documents are made, of what the file says of itself.
@@ -162,7 +165,7 @@ impl<K: Method> Engine<K> {
             }
             let text = kept.text_of(text.into())?;
             if !text.is_empty() {
-                store.add_text(id, text);
+                store.add_text(id, text, feature::exact(text));
             }
         }
         for _ in 0..kept.number()? {
@@ -243,13 +246,14 @@ impl Snapshot {
 }
 
 /// What is kept of live documents.
-fn kept(made: &Made, store: &Store, is_alive: &dyn Fn(u64) -> bool) -> Fields {
+fn kept(made: &Made, copied: Copied, alive: &Alive) -> Fields {
+    let Copied { keys, texts, mut long } = copied;
     let mut kept = made.write();
     let counted = kept.0.len();
     kept.number(0);
     let mut count = 0u64;
     let mut put = |id: u64, key: &str, text: &str| {
-        if is_alive(id) && !(key.is_empty() && text.is_empty()) {
+        if alive.has(id) && !(key.is_empty() && text.is_empty()) {
             kept.number(id);
             kept.half(key.len() as u32);
             kept.half(text.len() as u32);
@@ -257,14 +261,14 @@ fn kept(made: &Made, store: &Store, is_alive: &dyn Fn(u64) -> bool) -> Fields {
             count += 1;
         }
     };
-    let mut keys = store.keys.as_ref().map(|keys| keys.iter().peekable());
+    let mut keys = keys.as_ref().map(|keys| keys.iter().peekable());
     let mut keys_till = |end: u64, put: &mut dyn FnMut(u64, &str)| {
         let Some(keys) = &mut keys else { return };
         while let Some((id, key)) = keys.next_if(|&(id, _)| id < end) {
             put(id, key);
         }
     };
-    if let Some(texts) = &store.texts {
+    if let Some(texts) = &texts {
         texts.each(|id, text| {
             keys_till(id, &mut |id, key| put(id, key, ""));
             let mut own = String::new();
@@ -274,7 +278,7 @@ fn kept(made: &Made, store: &Store, is_alive: &dyn Fn(u64) -> bool) -> Fields {
     }
     keys_till(u64::MAX, &mut |id, key| put(id, key, ""));
     kept.0[counted..counted + 8].copy_from_slice(&count.to_le_bytes());
-    let mut long: Vec<_> = store.all_long().filter(|&(id, _)| is_alive(id)).collect();
+    long.retain(|&(id, _)| alive.has(id));
     long.sort_unstable_by_key(|&(id, _)| id);
     kept.number(long.len() as u64);
     for (id, signature) in long {

@@ -37,9 +37,9 @@ impl Keys {
         }
     }
 
-    /// Every key, by id.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (u64, &str)> {
-        self.strings.iter()
+    /// Every key, by id, as it is now.
+    pub(super) fn copied(&self) -> Strings {
+        self.strings.clone()
     }
 
     pub(super) fn chunks(&self) -> usize {
@@ -76,6 +76,15 @@ impl Keys {
                 *listed -= earlier.remove(&hash).map_or(0, |ids| ids.capacity());
             }
         });
+    }
+
+    /// Gives the room back that lists and maps do not need.
+    pub(super) fn shrink(&mut self) {
+        self.strings.shrink();
+        self.latest.shrink_to_fit();
+        self.earlier.values_mut().for_each(Vec::shrink_to_fit);
+        self.listed = self.earlier.values().map(Vec::capacity).sum();
+        self.earlier.shrink_to_fit();
     }
 
     /// Bytes held.

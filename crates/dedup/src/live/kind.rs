@@ -1,9 +1,11 @@
 //! What a live index needs to know of the kind that it is built around.
 
+use std::sync::atomic::AtomicBool;
+
 use simhash_index::bands::{BandItem, BandMatch, BandSearch, BandStats, Bands};
 use simhash_index::exact::{Equal, EqualMatch, ExactStats, Text};
 use simhash_index::sentences::{SentenceItem, SentenceMap, SentenceSearch, SentenceStats, Shared};
-use simhash_index::{Hamming, Item, Live, Match, SearchOptions, Stats, Whole};
+use simhash_index::{Hamming, IndexError, Item, Live, Match, SearchOptions, Stats, Whole};
 use simhash_sketch::MethodSketch;
 
 use super::document::{Near, Search, Sketch};
@@ -28,13 +30,32 @@ pub(super) trait Method: Whole<Item: Sized + AsRef<Self::Item>> {
     /// The kind's own match again.
     fn found(near: &Near) -> Self::Match;
 
-    /// How to look for candidates, at most so many; all that there are, where they are `compared` afterwards.
+    /// How to look for candidates, at most so many; all that there are, where they are compared afterwards. `compared` says
+    /// how many times as many as usual are read of a bucket then.
     fn candidates(
         index: &Live<Self>,
         search: &Search,
         limit: usize,
-        compared: bool,
+        compared: Option<usize>,
     ) -> Self::Search;
+
+    /// What `measure` is between a document and another with an equal text, whose item this is.
+    fn equal_measure(index: &Live<Self>, id: u64, item: &Self::Item) -> u32 {
+        let _ = (index, id, item);
+        0
+    }
+
+    /// `measure` between two live documents where the index can tell it of their ids alone.
+    fn shared(index: &Live<Self>, one: u64, other: u64) -> Option<u32> {
+        let _ = (index, one, other);
+        None
+    }
+
+    /// Gives back what documents that have left still hold.
+    ///
+    /// # Errors
+    /// [`IndexError::Cancelled`], and those of a file.
+    fn compact(index: &Live<Self>, cancel: &AtomicBool) -> Result<(), IndexError>;
 
     /// Whether what a document is looked up by is kept.
     fn keeps_sketches(_: &Live<Self>) -> bool {
@@ -82,13 +103,21 @@ impl Method for Hamming {
         Match { id: near.id, distance: near.measure }
     }
 
-    fn candidates(_: &Live<Self>, search: &Search, limit: usize, _: bool) -> SearchOptions {
+    fn candidates(
+        _: &Live<Self>,
+        search: &Search,
+        limit: usize,
+        _: Option<usize>,
+    ) -> SearchOptions {
         SearchOptions { max_distance: search.max_distance, limit: Some(limit) }
     }
 
+    fn compact(index: &Live<Self>, cancel: &AtomicBool) -> Result<(), IndexError> {
+        index.compact_until(cancel)
+    }
+
     fn bytes(index: &Live<Self>) -> usize {
-        let stats = index.stats();
-        stats.table_bytes + stats.id_bytes + stats.window_bytes
+        index.bytes()
     }
 
     fn stats(index: &Live<Self>) -> KindStats {
@@ -121,10 +150,26 @@ impl Method for Bands {
         index.options().signatures.is_some()
     }
 
-    fn candidates(index: &Live<Self>, search: &Search, limit: usize, compared: bool) -> BandSearch {
+    fn candidates(
+        index: &Live<Self>,
+        search: &Search,
+        limit: usize,
+        compared: Option<usize>,
+    ) -> BandSearch {
         let estimates = index.options().signatures.is_some();
-        let threshold = if compared { Some(0.0) } else { search.min_similarity };
-        BandSearch { threshold: threshold.filter(|_| estimates), limit: Some(limit) }
+        let threshold = if compared.is_some() { Some(0.0) } else { search.min_similarity };
+        let bucket = compared.map(|times| index.options().bucket_limit.saturating_mul(times));
+        BandSearch { threshold: threshold.filter(|_| estimates), limit: Some(limit), bucket }
+    }
+
+    /// All bands, or all keys of a text that has no signature.
+    fn equal_measure(index: &Live<Self>, _: u64, item: &BandItem) -> u32 {
+        let all = if item.is_exact() { BandItem::EXACT } else { index.options().plan.bands };
+        all as u32
+    }
+
+    fn compact(index: &Live<Self>, cancel: &AtomicBool) -> Result<(), IndexError> {
+        index.compact(cancel)
     }
 
     fn bytes(index: &Live<Self>) -> usize {
@@ -161,8 +206,27 @@ impl Method for SentenceMap {
         Shared { id: near.id, shared: near.measure }
     }
 
-    fn candidates(_: &Live<Self>, _: &Search, limit: usize, compared: bool) -> SentenceSearch {
-        SentenceSearch { limit: Some(limit), bucket: compared.then_some(SENTENCE_BUCKET) }
+    /// Copies share a sketch, and a bucket counts sketches.
+    fn candidates(
+        _: &Live<Self>,
+        _: &Search,
+        limit: usize,
+        compared: Option<usize>,
+    ) -> SentenceSearch {
+        SentenceSearch { limit: Some(limit), bucket: compared.map(|_| SENTENCE_BUCKET) }
+    }
+
+    /// Line ends may have cut equal texts into different sentences.
+    fn equal_measure(index: &Live<Self>, id: u64, item: &SentenceItem) -> u32 {
+        index.shared_with(id, item)
+    }
+
+    fn shared(index: &Live<Self>, one: u64, other: u64) -> Option<u32> {
+        Some(index.shared(one, other))
+    }
+
+    fn compact(index: &Live<Self>, cancel: &AtomicBool) -> Result<(), IndexError> {
+        index.compact(cancel)
     }
 
     fn bytes(index: &Live<Self>) -> usize {
@@ -193,8 +257,12 @@ impl Method for Equal {
         EqualMatch { id: near.id }
     }
 
-    fn candidates(_: &Live<Self>, _: &Search, limit: usize, _: bool) -> Option<usize> {
+    fn candidates(_: &Live<Self>, _: &Search, limit: usize, _: Option<usize>) -> Option<usize> {
         Some(limit)
+    }
+
+    fn compact(index: &Live<Self>, cancel: &AtomicBool) -> Result<(), IndexError> {
+        index.compact(cancel)
     }
 
     fn bytes(index: &Live<Self>) -> usize {

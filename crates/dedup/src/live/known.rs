@@ -151,7 +151,7 @@ impl<K: Kind> Engine<K> {
             return Ok(own(&self.index).map(|own| Known { id, text, own }));
         }
         // An empty text is not stored either: it is nowhere found, not even by itself.
-        let how = K::candidates(&self.index, &Search::default(), 1, false);
+        let how = K::candidates(&self.index, &Search::default(), 1, None);
         let is_found =
             self.index.search_id(id, how)?.is_some_and(|found| !found.matches.is_empty());
         if is_found || self.store.read().long(id).is_some() {

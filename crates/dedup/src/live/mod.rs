@@ -49,6 +49,7 @@ mod texts;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ahash::AHashMap;
+use parking_lot::Mutex;
 use simhash_index::bands::Bands;
 use simhash_index::exact::Equal;
 use simhash_index::sentences::{SentenceIndex, SentenceMap};
@@ -61,7 +62,8 @@ use self::engine::Engine;
 pub use self::image::Snapshot;
 pub use self::kind::KindStats;
 pub use self::options::{LiveMethod, LiveOptions, Stored, Verify};
-pub use self::pairs::{Pair, Pairs};
+use self::pairs::Of;
+pub use self::pairs::{Clusters, Pair, Pairs};
 use crate::error::DedupError;
 
 /// Counts and bytes of a live index at one moment. O(1).
@@ -80,7 +82,7 @@ pub struct LiveStats {
 /// Documents, live, by one of the methods.
 ///
 /// Memory, beside that of the method's index: with keys 4 bytes per id, the key, and about 40 for the way back; with stored texts
-/// 4 bytes per id and about six tenths of the text (Chinese), 100 more for sentences. What has left counts for up to as much again.
+/// 12 bytes per id and about six tenths of the text (Chinese), 100 more for sentences. What has left counts for up to as much again.
 #[derive(Debug)]
 pub struct LiveIndex {
     options: LiveOptions,
@@ -152,7 +154,8 @@ impl LiveIndex {
     ///
     /// # Errors
     /// As [`LiveIndex::add`], and [`DedupError::Cancelled`] if the flag is up at the start; nothing was added then. Where memory
-    /// ends, what came before is added, and the error says what it was.
+    /// ends, or the flag goes up later ([`IndexError::CancelledAfter`](simhash_index::IndexError::CancelledAfter)), what came
+    /// before is added, and the error says what it was.
     pub fn add_many(
         &self,
         documents: &[Document],
@@ -344,12 +347,26 @@ impl LiveIndex {
 
     /// All pairs of live documents that are near, to be taken by [`LiveIndex::next_pairs`]. Documents added meanwhile are not in
     /// it.
-    pub fn pairs(&self, how: &Search) -> Pairs {
-        each!(&self.any, engine => engine.pairs(*how))
+    ///
+    /// # Errors
+    /// A distance above 16.
+    pub fn pairs(&self, how: &Search) -> Result<Pairs, DedupError> {
+        Ok(Pairs::new(match self.fingerprints(how) {
+            Some(index) => Of::Fingerprints(index.pairs(how.max_distance)?),
+            None => Of::Documents(each!(&self.any, engine => engine.looks(*how))),
+        }))
     }
 
-    /// The pairs of the next documents, by the later one, then the earlier one; none: there are no more. On the current rayon
-    /// pool.
+    /// The tables of fingerprints, where these alone say what is near: no text is looked at.
+    fn fingerprints(&self, how: &Search) -> Option<&Index> {
+        let Any::SimHash(engine) = &self.any else { return None };
+        let has_texts = engine.stored.longest_text.is_some();
+        let compares = has_texts && how.verified && engine.verify.is_some();
+        (!compares).then_some(&engine.index)
+    }
+
+    /// The next pairs, a few at least unless none are left; none: there are no more. Where texts are compared, by the later
+    /// document, then the earlier one. On the current rayon pool, on at most `threads` tasks (0: all of it).
     ///
     /// # Errors
     /// [`DedupError::Cancelled`]; [`DedupError::Option`] in an index that keeps neither texts nor signatures.
@@ -359,10 +376,16 @@ impl LiveIndex {
         threads: usize,
         cancel: &AtomicBool,
     ) -> Result<Option<Vec<Pair>>, DedupError> {
+        if let (Of::Fingerprints(join), Any::SimHash(engine)) = (&mut pairs.of, &self.any) {
+            let found = join.next_batch(&engine.index, threads, cancel)?;
+            return Ok(
+                found.map(|found| found.iter().map(|pair| engine.by_distance(pair)).collect())
+            );
+        }
         each!(&self.any, engine => engine.next_pairs(pairs, threads, cancel))
     }
 
-    /// What pairs connect: ids, ascending, two or more; by the first. `on_progress` is told the share that is done.
+    /// What pairs connect. `on_progress` is told the share that is done.
     ///
     /// # Errors
     /// As [`LiveIndex::next_pairs`].
@@ -372,27 +395,31 @@ impl LiveIndex {
         threads: usize,
         cancel: &AtomicBool,
         mut on_progress: impl FnMut(f64),
-    ) -> Result<Vec<Vec<u64>>, DedupError> {
-        let (mut pairs, mut edges) = (self.pairs(how), Vec::new());
+    ) -> Result<Clusters, DedupError> {
+        if let Some(index) = self.fingerprints(how) {
+            // Of each group of neighbours a few pairs are enough.
+            let told = Mutex::new(&mut on_progress);
+            let report = |done: f64| (told.lock())(done);
+            let clusters = index.clusters(how.max_distance, threads, &report, cancel)?;
+            let clusters = clusters.into_iter().map(|cluster| cluster.ids).collect();
+            return Ok(Clusters { clusters, truncated: Vec::new() });
+        }
+        let (mut pairs, mut edges) = (self.pairs(how)?, Vec::new());
         while let Some(found) = self.next_pairs(&mut pairs, threads, cancel)? {
             edges.extend(found.iter().map(|pair| (pair.a, pair.b.id)));
             on_progress(pairs.progress());
         }
-        let mut ids: Vec<u64> = edges.iter().flat_map(|&(a, b)| [a, b]).collect();
-        ids.sort_unstable();
-        ids.dedup();
-        let place = |id: u64| ids.partition_point(|&other| other < id) as u32;
-        let union = Union::new(ids.len() as u32);
-        for (a, b) in edges {
-            union.join(place(a), place(b));
-        }
-        let mut clusters: AHashMap<u32, Vec<u64>> = AHashMap::new();
-        for (&id, root) in ids.iter().zip(union.roots()) {
-            clusters.entry(root).or_default().push(id);
-        }
-        let mut clusters: Vec<Vec<u64>> = clusters.into_values().collect();
-        clusters.sort_unstable();
-        Ok(clusters)
+        let truncated = pairs.truncated().to_vec();
+        Ok(Clusters { clusters: connected(&edges), truncated })
+    }
+
+    /// Gives back what documents that have left still hold, and makes the tables of fingerprints as fast to search as they can
+    /// be. Other calls come in between.
+    ///
+    /// # Errors
+    /// [`DedupError::Cancelled`], and those of a file.
+    pub fn compact(&self, cancel: &AtomicBool) -> Result<(), DedupError> {
+        each!(&self.any, engine => engine.compact(cancel))
     }
 
     /// The index as it is now, for saving: what is added or deleted after this call is not in it. O(1), see
@@ -401,6 +428,36 @@ impl LiveIndex {
         let recipe = self.options.recipe(self.fingerprinter());
         let hashes = self.options.hashes();
         each!(&self.any, engine => engine.snapshot(recipe, hashes))
+    }
+}
+
+/// The ids that edges connect: ascending, by the first.
+fn connected(edges: &[(u64, u64)]) -> Vec<Vec<u64>> {
+    let mut ids: Vec<u64> = edges.iter().flat_map(|&(a, b)| [a, b]).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let place = |id: u64| ids.partition_point(|&other| other < id) as u32;
+    let union = Union::new(ids.len() as u32);
+    for &(a, b) in edges {
+        union.join(place(a), place(b));
+    }
+    let mut clusters: AHashMap<u32, Vec<u64>> = AHashMap::new();
+    for (&id, root) in ids.iter().zip(union.roots()) {
+        clusters.entry(root).or_default().push(id);
+    }
+    let mut clusters: Vec<Vec<u64>> = clusters.into_values().collect();
+    clusters.sort_unstable();
+    clusters
+}
+
+impl Engine<Hamming> {
+    /// A pair of the join. Texts that are known to be equal are.
+    fn by_distance(&self, pair: &simhash_index::Pair) -> Pair {
+        let store = self.store.read();
+        let is_equal = store.tag(pair.a).is_some_and(|tag| store.tag(pair.b) == Some(tag));
+        let similarity = is_equal.then_some(1.0);
+        let b = Near { id: pair.b, similarity, verified: is_equal, measure: pair.distance };
+        Pair { a: pair.a, b, truncated: false }
     }
 }
 

@@ -27,7 +27,7 @@ pub struct LiveOptions {
     /// Keeps times and lets old documents leave. Default: documents stay, and no times are kept.
     pub window: Option<Window>,
     /// Most bytes that the index may hold; beyond them additions fail with [`DedupError::Memory`](crate::DedupError::Memory) and
-    /// searches go on. Default: no bound. Looked at with every 64th addition.
+    /// searches go on. Looked at with every addition: the one that reaches it is the last. Default: no bound.
     pub memory: Option<u64>,
 }
 
@@ -115,7 +115,10 @@ pub enum LiveMethod {
         /// Whether signatures are kept, to estimate similarities where no texts are: 4 bytes per position. Default: where
         /// texts are not stored.
         signatures: Option<bool>,
-        /// Most documents read from one bucket, the oldest; what lies beyond makes an answer truncated. Default 1024.
+        /// Most documents read from one bucket, the oldest; what lies beyond makes an answer truncated. Where texts are compared
+        /// and most of those that were read are copies of others, up to 64 times as many are. Default 1024: deduplication reads
+        /// 256 texts ([`DedupOptions::max_bucket`]) and goes on to longer keys, which an index of documents that leave again
+        /// does not have.
         bucket_limit: usize,
     },
     /// Sentences in common.

@@ -1,16 +1,17 @@
 //! What is kept of live documents beside the index of their sketches: keys, texts, and signatures of texts that are too long.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
-use ahash::AHashMap;
+use ahash::{AHashMap, RandomState};
 use simhash_store::{FileError, Section};
 use simhash_text::feature;
 
 use super::document::{Document, Sketch};
 use super::keys::Keys;
 use super::options::Stored;
-use super::strings::CHUNK;
-use super::texts::{Texts, Unpacked};
+use super::strings::{CHUNK, Strings};
+use super::texts::{self, Texts, Unpacked};
 
 /// Keys and texts of live documents.
 #[derive(Debug, Default)]
@@ -23,13 +24,23 @@ pub(super) struct Store {
     /// Room of all lists of ids.
     listed: usize,
     /// Signatures of documents whose text is too long to be stored, to estimate their similarity.
-    long: AHashMap<u64, Box<[u32]>>,
+    long: AHashMap<u64, Arc<[u32]>>,
     /// Bytes of them.
     long_bytes: usize,
     /// Changes since dead ones among them were last looked for.
     long_changes: usize,
     /// Changes since the memory of keys was last looked after.
     changes: usize,
+    /// Makes tags of the hashes of texts; nobody can craft texts of one tag.
+    tagger: RandomState,
+}
+
+/// Keys, texts and signatures at one moment: shared with the store until it changes them.
+#[derive(Debug)]
+pub(super) struct Copied {
+    pub(super) keys: Option<Strings>,
+    pub(super) texts: Option<Texts>,
+    pub(super) long: Vec<(u64, Arc<[u32]>)>,
 }
 
 impl Store {
@@ -57,7 +68,7 @@ impl Store {
         }
         let Some(text) = &document.text else { return };
         if self.texts.is_some() && text.len() <= self.longest_text {
-            self.add_text(id, text);
+            self.add_text(id, text, document.exact);
         } else if let (true, Sketch::MinHash(item)) = (self.texts.is_some(), &document.item)
             && !item.is_empty()
         {
@@ -112,7 +123,7 @@ impl Store {
         }
         let text = kept.text_of(text.into())?;
         if !text.is_empty() {
-            self.add_text(id, text);
+            self.add_text(id, text, feature::exact(text));
         }
         let positions = kept.bytes(u64::from(positions) * 4)?.as_chunks().0;
         let positions: Vec<u32> = positions.iter().copied().map(u32::from_le_bytes).collect();
@@ -124,12 +135,14 @@ impl Store {
         Ok(())
     }
 
-    pub(super) fn add_text(&mut self, id: u64, text: &str) {
+    /// `exact` is the hash of the text.
+    pub(super) fn add_text(&mut self, id: u64, text: &str, exact: u128) {
+        let tag = self.tag_of(exact);
         if let Some(texts) = &mut self.texts {
-            texts.push(id, text);
+            texts.push(id, text, tag);
         }
         if let Some(equal) = self.equal.as_mut().filter(|_| !text.is_empty()) {
-            let ids = equal.entry(feature::exact(text)).or_default();
+            let ids = equal.entry(exact).or_default();
             let room = ids.capacity();
             // Most texts are there once.
             if ids.is_empty() {
@@ -142,7 +155,7 @@ impl Store {
 
     pub(super) fn add_long(&mut self, id: u64, signature: &[u32], is_alive: impl Fn(u64) -> bool) {
         self.tend_long(1, is_alive);
-        self.long_bytes += signature.len() * 4;
+        self.long_bytes += signature.len() * 4 + 16;
         self.long.insert(id, signature.into());
     }
 
@@ -156,10 +169,26 @@ impl Store {
         let bytes = &mut self.long_bytes;
         self.long.retain(|&id, signature| {
             let lives = is_alive(id);
-            *bytes -= if lives { 0 } else { signature.len() * 4 };
+            *bytes -= if lives { 0 } else { signature.len() * 4 + 16 };
             lives
         });
         self.long.shrink_to_fit();
+    }
+
+    /// What stored texts of this hash have in common.
+    pub(super) fn tag_of(&self, exact: u128) -> u64 {
+        self.tagger.hash_one(exact)
+    }
+
+    /// The tag of the stored text of a document.
+    pub(super) fn tag(&self, id: u64) -> Option<u64> {
+        self.texts.as_ref()?.tag(id)
+    }
+
+    /// As it is now.
+    pub(super) fn copied(&self) -> Copied {
+        let long = self.long.iter().map(|(&id, signature)| (id, Arc::clone(signature))).collect();
+        Copied { keys: self.keys.as_ref().map(Keys::copied), texts: self.texts.clone(), long }
     }
 
     /// Copies the text of a document; false: there is none.
@@ -175,14 +204,49 @@ impl Store {
         self.long.get(&id).map(AsRef::as_ref)
     }
 
-    pub(super) fn all_long(&self) -> impl Iterator<Item = (u64, &[u32])> {
-        self.long.iter().map(|(&id, signature)| (id, signature.as_ref()))
+    /// Ids of equal texts, ascending, dead ones among them.
+    pub(super) fn equal(&self, exact: u128) -> impl Iterator<Item = u64> {
+        let ids = self.equal.as_ref().and_then(|equal| equal.get(&exact));
+        ids.into_iter().flatten().copied()
     }
 
-    /// Ids of equal texts, ascending, dead ones among them.
-    pub(super) fn equal(&self, text: &str) -> impl Iterator<Item = u64> {
-        let ids = self.equal.as_ref().and_then(|equal| equal.get(&feature::exact(text)));
-        ids.into_iter().flatten().copied()
+    /// So many changes look through everything.
+    pub(super) fn span(&self) -> usize {
+        let keys = self.keys.as_ref().map_or(0, |keys| keys.chunks() * CHUNK);
+        keys.max(self.texts.as_ref().map_or(0, |texts| texts.chunks() * texts::CHUNK)) + CHUNK
+    }
+
+    /// Chunks of keys or texts: so many looks see everything.
+    pub(super) fn chunks(&self) -> usize {
+        let keys = self.keys.as_ref().map_or(0, Keys::chunks);
+        keys.max(self.texts.as_ref().map_or(0, Texts::chunks))
+    }
+
+    /// Looks through the next `chunks` chunks of keys and texts: all that has left goes.
+    pub(super) fn sweep(&mut self, chunks: usize, is_alive: impl Fn(u64) -> bool) {
+        for _ in 0..chunks {
+            if let Some(keys) = &mut self.keys {
+                keys.tend(&is_alive);
+            }
+            let Self { texts: Some(texts), equal, listed, .. } = self else { continue };
+            texts.look(u32::MAX, &is_alive, &mut |id, text| unlist(equal, listed, id, text));
+        }
+    }
+
+    /// After a sweep of everything: gives the room back that lists and maps do not need.
+    pub(super) fn shrink(&mut self, is_alive: impl Fn(u64) -> bool) {
+        if let Some(keys) = &mut self.keys {
+            keys.shrink();
+        }
+        if let Some(equal) = &mut self.equal {
+            equal.values_mut().for_each(VecDeque::shrink_to_fit);
+            self.listed = equal.values().map(VecDeque::capacity).sum();
+            equal.shrink_to_fit();
+        }
+        self.tend_long(usize::MAX, is_alive);
+        if let Some(texts) = &mut self.texts {
+            texts.shrink();
+        }
     }
 
     /// Looks after memory: two chunks for every chunk's worth of changes, so that what has left is gone after at most half
@@ -201,17 +265,7 @@ impl Store {
             self.tend_long(changes, &is_alive);
         }
         let Self { texts: Some(texts), equal, listed, .. } = self else { return };
-        texts.tend(changes, &is_alive, |id, text| {
-            let Some(equal) = equal else { return };
-            let hash = feature::exact(text);
-            let Some(ids) = equal.get_mut(&hash) else { return };
-            if let Ok(at) = ids.binary_search(&id) {
-                ids.remove(at);
-            }
-            if ids.is_empty() {
-                *listed -= equal.remove(&hash).map_or(0, |ids| ids.capacity());
-            }
-        });
+        texts.tend(changes, &is_alive, |id, text| unlist(equal, listed, id, text));
     }
 
     /// Bytes of keys, and of texts with what finds them.
@@ -219,7 +273,25 @@ impl Store {
         let texts = self.texts.as_ref().map_or(0, Texts::bytes);
         let equal = self.equal.as_ref().map_or(0, |equal| equal.capacity());
         let equal = equal * (size_of::<(u128, VecDeque<u64>)>() + 1) + self.listed * 8;
-        let long = self.long.capacity() * (size_of::<(u64, Box<[u32]>)>() + 1) + self.long_bytes;
+        let long = self.long.capacity() * (size_of::<(u64, Arc<[u32]>)>() + 1) + self.long_bytes;
         (self.keys.as_ref().map_or(0, Keys::bytes), texts + equal + long)
+    }
+}
+
+/// A text has left: it is no longer among equal ones.
+fn unlist(
+    equal: &mut Option<AHashMap<u128, VecDeque<u64>>>,
+    listed: &mut usize,
+    id: u64,
+    text: &str,
+) {
+    let Some(equal) = equal else { return };
+    let exact = feature::exact(text);
+    let Some(ids) = equal.get_mut(&exact) else { return };
+    if let Ok(at) = ids.binary_search(&id) {
+        ids.remove(at);
+    }
+    if ids.is_empty() {
+        *listed -= equal.remove(&exact).map_or(0, |ids| ids.capacity());
     }
 }

@@ -5,12 +5,16 @@
 //! changes that brought it about; at most about as much as is alive can lie dead.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// Ids per chunk: looking through one takes some 20 µs.
 pub(super) const CHUNK: usize = 1024;
 
+/// Bytes of what counts who shares a chunk, and of the way to it.
+pub(super) const SHARED: usize = 24;
+
 /// Strings of neighbouring ids; the string of the id at place i ends at `ends[i]`. An empty one stands for none.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 struct Chunk {
     bytes: Vec<u8>,
     ends: Vec<u32>,
@@ -33,14 +37,14 @@ impl Chunk {
     }
 
     fn bytes(&self) -> usize {
-        self.bytes.capacity() + self.ends.capacity() * 4 + size_of::<Self>()
+        self.bytes.capacity() + self.ends.capacity() * 4 + size_of::<Self>() + SHARED
     }
 }
 
-/// Strings of ids that ascend.
-#[derive(Debug, Default)]
+/// Strings of ids that ascend. Clones share the chunks until one of them changes.
+#[derive(Debug, Default, Clone)]
 pub(super) struct Strings {
-    chunks: VecDeque<Chunk>,
+    chunks: VecDeque<Arc<Chunk>>,
     /// Number of the first chunk: its ids begin at `first * CHUNK`.
     first: u64,
     /// Number of the chunk to look through next.
@@ -62,11 +66,13 @@ impl Strings {
             self.first = number;
         }
         while self.first + self.chunks.len() as u64 <= number {
-            self.chunks.push_back(Chunk::default());
-            self.held += size_of::<Chunk>();
+            self.chunks.push_back(Arc::default());
+            self.held += size_of::<Chunk>() + SHARED;
         }
         if let Some(chunk) = self.chunks.back_mut() {
+            // Before it is copied for being shared: a copy has no spare capacity.
             let before = chunk.bytes();
+            let chunk = Arc::make_mut(chunk);
             chunk.push((id % CHUNK as u64) as usize, text);
             self.held = self.held - before + chunk.bytes();
         }
@@ -113,7 +119,7 @@ impl Strings {
             left.bytes.shrink_to_fit();
             left.ends.shrink_to_fit();
             self.held = self.held - chunk.bytes() + left.bytes();
-            *chunk = left;
+            *chunk = Arc::new(left);
         }
         while self.chunks.len() > 1
             && self.chunks.front().is_some_and(|chunk| chunk.ends.is_empty())
@@ -123,10 +129,15 @@ impl Strings {
         }
     }
 
+    /// Gives the room for more chunks back.
+    pub(super) fn shrink(&mut self) {
+        self.chunks.shrink_to_fit();
+    }
+
     /// Bytes held. O(1).
     pub(super) fn bytes(&self) -> usize {
         let spare = self.chunks.capacity() - self.chunks.len();
-        self.held + spare * size_of::<Chunk>()
+        self.held + spare * size_of::<Arc<Chunk>>()
     }
 }
 
@@ -137,7 +148,7 @@ fn chunk_strings(number: u64, chunk: &Chunk) -> impl Iterator<Item = (u64, &str)
 
 #[cfg(test)]
 mod tests {
-    use super::{CHUNK, Chunk, Strings};
+    use super::{CHUNK, Strings};
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
@@ -162,7 +173,9 @@ mod tests {
             let listed: Vec<_> = strings.iter().map(|(id, text)| (id, text.to_owned())).collect();
             let expected: Vec<_> = model.iter().map(|(id, (text, _))| (*id, text.clone())).collect();
             prop_assert_eq!(listed, expected);
-            let held = |strings: &Strings| strings.chunks.iter().map(Chunk::bytes).sum::<usize>();
+            let held = |strings: &Strings| {
+                strings.chunks.iter().map(|chunk| chunk.bytes()).sum::<usize>()
+            };
             prop_assert_eq!(strings.held, held(&strings));
             let mut gone = BTreeMap::new();
             for _ in 0..=(id - base) / CHUNK as u64 + 1 {

@@ -8,8 +8,11 @@
 //! looked through in turn, and written anew where a quarter of a chunk's bytes have left.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use lz4_flex::block;
+
+use super::strings::SHARED;
 
 /// Ids per chunk: writing one anew takes some hundred microseconds.
 pub(super) const CHUNK: usize = 128;
@@ -18,12 +21,14 @@ pub(super) const CHUNK: usize = 128;
 const BLOCK: usize = 16 << 10;
 
 /// Texts of neighbouring ids, one behind the other.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 struct Chunk {
     /// Where the text of each id ends, among all bytes of the chunk. An empty text stands for none.
     ends: Vec<u32>,
+    /// Of the text of each id: what equal texts have in common.
+    tags: Vec<u64>,
     /// What is packed: where each block begins, and its bytes.
-    blocks: Vec<(u32, Box<[u8]>)>,
+    blocks: Vec<(u32, Arc<[u8]>)>,
     /// Where the open block begins.
     opened: u32,
     open: Vec<u8>,
@@ -33,11 +38,13 @@ struct Chunk {
 
 impl Chunk {
     /// Puts a text at a place behind all others.
-    fn push(&mut self, place: usize, text: &str) {
+    fn push(&mut self, place: usize, text: &str, tag: u64) {
         let end = self.opened + self.open.len() as u32;
         self.ends.resize(place, end);
         self.open.extend_from_slice(text.as_bytes());
         self.ends.push(end + text.len() as u32);
+        self.tags.resize(place, 0);
+        self.tags.push(tag);
         self.texts += u32::from(!text.is_empty());
         if self.open.len() >= BLOCK {
             self.pack();
@@ -51,6 +58,20 @@ impl Chunk {
             self.opened += self.open.len() as u32;
             self.open = Vec::new();
         }
+    }
+
+    /// Gives spare room back.
+    fn shrink(&mut self) {
+        self.ends.shrink_to_fit();
+        self.tags.shrink_to_fit();
+        self.blocks.shrink_to_fit();
+    }
+
+    /// Whether there is a text at a place.
+    fn has(&self, place: usize) -> bool {
+        let start =
+            place.checked_sub(1).map_or(0, |before| self.ends.get(before).copied().unwrap_or(0));
+        self.ends.get(place).is_some_and(|&end| end > start)
     }
 
     /// The text at a place; `version` says which chunk this is.
@@ -104,12 +125,14 @@ impl Chunk {
     }
 
     fn bytes(&self) -> usize {
-        let packed: usize = self.blocks.iter().map(|(_, packed)| packed.len()).sum();
+        let packed: usize = self.blocks.iter().map(|(_, packed)| packed.len() + 16).sum();
         packed
-            + self.blocks.capacity() * size_of::<(u32, Box<[u8]>)>()
+            + self.blocks.capacity() * size_of::<(u32, Arc<[u8]>)>()
             + self.open.capacity()
             + self.ends.capacity() * 4
+            + self.tags.capacity() * 8
             + size_of::<Self>()
+            + SHARED
     }
 }
 
@@ -121,10 +144,10 @@ pub(super) struct Unpacked {
     bytes: Vec<u8>,
 }
 
-/// Texts of ids that ascend.
-#[derive(Debug, Default)]
+/// Texts of ids that ascend. Clones share chunks and blocks until one of them changes.
+#[derive(Debug, Default, Clone)]
 pub(super) struct Texts {
-    chunks: VecDeque<Chunk>,
+    chunks: VecDeque<Arc<Chunk>>,
     /// Number of the first chunk: its ids begin at `first * CHUNK`.
     first: u64,
     /// Number of the chunk to look through next.
@@ -138,25 +161,28 @@ pub(super) struct Texts {
 }
 
 impl Texts {
-    /// The text of an id larger than all before: at most 2^24 bytes, and less than 2^32 in a chunk.
-    pub(super) fn push(&mut self, id: u64, text: &str) {
+    /// The text of an id larger than all before: at most 2^24 bytes, and less than 2^32 in a chunk. Equal texts have one tag.
+    pub(super) fn push(&mut self, id: u64, text: &str, tag: u64) {
         let number = id / CHUNK as u64;
         if self.chunks.is_empty() {
             self.first = number;
         }
         while self.first + self.chunks.len() as u64 <= number {
             if let Some(last) = self.chunks.back_mut() {
+                // Before it is copied for being shared: a copy has no spare capacity.
                 let before = last.bytes();
+                let last = Arc::make_mut(last);
                 last.pack();
-                last.ends.shrink_to_fit();
+                last.shrink();
                 self.held = self.held - before + last.bytes();
             }
-            self.chunks.push_back(Chunk::default());
-            self.held += size_of::<Chunk>();
+            self.chunks.push_back(Arc::default());
+            self.held += size_of::<Chunk>() + SHARED;
         }
         if let Some(chunk) = self.chunks.back_mut() {
             let before = chunk.bytes();
-            chunk.push((id % CHUNK as u64) as usize, text);
+            let chunk = Arc::make_mut(chunk);
+            chunk.push((id % CHUNK as u64) as usize, text, tag);
             self.held = self.held - before + chunk.bytes();
         }
     }
@@ -166,6 +192,19 @@ impl Texts {
         let number = id / CHUNK as u64;
         let chunk = self.chunks.get(usize::try_from(number.checked_sub(self.first)?).ok()?)?;
         chunk.get((id % CHUNK as u64) as usize, (self.rewritten, number), unpacked)
+    }
+
+    /// The tag of the text of an id, where there is a text.
+    pub(super) fn tag(&self, id: u64) -> Option<u64> {
+        let number = id / CHUNK as u64;
+        let chunk = self.chunks.get(usize::try_from(number.checked_sub(self.first)?).ok()?)?;
+        let place = (id % CHUNK as u64) as usize;
+        chunk.has(place).then(|| chunk.tags[place])
+    }
+
+    /// Number of chunks: so many looks see everything.
+    pub(super) fn chunks(&self) -> usize {
+        self.chunks.len()
     }
 
     /// Calls `on_text` with every text, by id.
@@ -189,12 +228,17 @@ impl Texts {
         self.changes %= CHUNK;
         // All chunks once is enough, whatever has left at one stroke.
         for _ in 0..rounds.saturating_mul(2).min(self.chunks.len()) {
-            self.look(&is_alive, &mut on_dead);
+            self.look(4, &is_alive, &mut on_dead);
         }
     }
 
-    /// Looks through the next chunk that is full.
-    fn look(&mut self, is_alive: &impl Fn(u64) -> bool, on_dead: &mut impl FnMut(u64, &str)) {
+    /// Looks through the next chunk that is full, and writes it anew where one in so many bytes has left.
+    pub(super) fn look(
+        &mut self,
+        share: u32,
+        is_alive: &impl Fn(u64) -> bool,
+        on_dead: &mut impl FnMut(u64, &str),
+    ) {
         let full = self.chunks.len().saturating_sub(1) as u64;
         if full == 0 {
             return;
@@ -209,13 +253,12 @@ impl Texts {
             gone += if is_alive(first + place as u64) { 0 } else { end - start };
             start = end;
         }
-        // A quarter of the bytes.
-        if gone > 0 && gone >= start / 4 {
+        if gone > 0 && gone >= start / share {
             let mut left = Chunk::default();
             chunk.each(|place, text| {
                 let id = first + place as u64;
                 if is_alive(id) {
-                    left.push(place, text);
+                    left.push(place, text, chunk.tags[place]);
                 } else {
                     on_dead(id, text);
                 }
@@ -223,10 +266,9 @@ impl Texts {
             // Written anew only where something went.
             if left.texts < chunk.texts {
                 left.pack();
-                left.ends.shrink_to_fit();
-                left.blocks.shrink_to_fit();
+                left.shrink();
                 self.held = self.held - chunk.bytes() + left.bytes();
-                *chunk = left;
+                *chunk = Arc::new(left);
                 self.rewritten += 1;
             }
         }
@@ -236,16 +278,21 @@ impl Texts {
         }
     }
 
+    /// Gives the room for more chunks back.
+    pub(super) fn shrink(&mut self) {
+        self.chunks.shrink_to_fit();
+    }
+
     /// Bytes held. O(1).
     pub(super) fn bytes(&self) -> usize {
         let spare = self.chunks.capacity() - self.chunks.len();
-        self.held + spare * size_of::<Chunk>()
+        self.held + spare * size_of::<Arc<Chunk>>()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{CHUNK, Chunk, Texts, Unpacked};
+    use super::{CHUNK, Texts, Unpacked};
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
@@ -264,7 +311,7 @@ mod tests {
             for (step, text, times, lives) in steps {
                 id += step;
                 let text = text.repeat(times);
-                texts.push(id, &text);
+                texts.push(id, &text, id ^ 5);
                 if !text.is_empty() {
                     model.insert(id, (text, lives));
                 }
@@ -274,12 +321,15 @@ mod tests {
                 prop_assert_eq!(texts.get(id, &mut unpacked), Some(text.as_str()));
                 prop_assert_eq!(get(&texts, id), Some(text.clone()));
                 prop_assert_eq!(get(&texts, id + 1).is_some(), model.contains_key(&(id + 1)));
+                prop_assert_eq!(texts.tag(id), Some(id ^ 5));
+                prop_assert_eq!(texts.tag(id + 1).is_some(), model.contains_key(&(id + 1)));
             }
             let mut listed = Vec::new();
             texts.each(|id, text| listed.push((id, text.to_owned())));
             let expected: Vec<_> = model.iter().map(|(id, (text, _))| (*id, text.clone())).collect();
             prop_assert_eq!(listed, expected);
-            let held = |texts: &Texts| texts.chunks.iter().map(Chunk::bytes).sum::<usize>();
+            let held =
+                |texts: &Texts| texts.chunks.iter().map(|chunk| chunk.bytes()).sum::<usize>();
             prop_assert_eq!(texts.held, held(&texts));
             let mut gone = BTreeMap::new();
             let is_alive = |id: u64| model.get(&id).is_some_and(|(_, lives)| *lives);
@@ -291,6 +341,7 @@ mod tests {
                 // Who lives stays; who has left is told once or is still there.
                 let (there, told) = (get(&texts, *id), gone.get(id));
                 prop_assert_eq!(there.is_some(), told.is_none());
+                prop_assert_eq!(texts.tag(*id), there.as_ref().map(|_| id ^ 5));
                 prop_assert!(!(*lives && told.is_some()));
                 prop_assert_eq!(there.as_ref().or(told), Some(text));
             }
@@ -306,7 +357,7 @@ mod tests {
                 |at: u64| char::from_u32(0x4e00 + (id * 7919 + at * 104_729) as u32 % 20_000);
             let text =
                 if is_long(id) { (0..3000).filter_map(long).collect() } else { "短".to_owned() };
-            texts.push(id, &text);
+            texts.push(id, &text, id);
         }
         let before = texts.bytes();
         texts.tend(1280, |id| !is_long(id), |_, _| ());
@@ -318,11 +369,11 @@ mod tests {
     fn memory_follows_a_window() {
         let (mut texts, mut most) = (Texts::default(), 0);
         for id in 0..200_000_u64 {
-            texts.push(id, &format!("第{id}条"));
+            texts.push(id, &format!("第{id}条"), id);
             texts.tend(1, |old| old + 20_000 > id, |_, _| ());
             most = most.max(texts.bytes());
         }
-        // Alive are 20,000 texts of some 12 bytes and 4 for the id.
-        assert!(most < 2 * 20_000 * 16 + (1 << 16), "{most}");
+        // Alive are 20,000 texts of some 12 bytes and 12 for the id.
+        assert!(most < 2 * 20_000 * 24 + (1 << 16), "{most}");
     }
 }

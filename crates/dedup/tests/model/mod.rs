@@ -78,6 +78,19 @@ pub(crate) fn code(number: usize, length: usize) -> String {
         .collect()
 }
 
+/// What pairs connect, ascending, by the first.
+pub(crate) fn connected(pairs: &[(u64, u64)]) -> Vec<Vec<u64>> {
+    let mut clusters: Vec<BTreeSet<u64>> = Vec::new();
+    for &(a, b) in pairs {
+        let (touched, mut others): (Vec<_>, Vec<_>) =
+            clusters.into_iter().partition(|cluster| cluster.contains(&a) || cluster.contains(&b));
+        others.push(touched.into_iter().flatten().chain([a, b]).collect());
+        clusters = others;
+    }
+    clusters.sort();
+    clusters.into_iter().map(|cluster| cluster.into_iter().collect()).collect()
+}
+
 /// A document of the model.
 pub(crate) struct Row {
     pub(crate) normal: String,
@@ -269,7 +282,7 @@ impl Model {
             .collect();
         // Equal texts of other sentences: the first, where texts are stored.
         let mut equal = self.alive().filter(|(_, row)| self.stored_text(row) == Some(normal));
-        if let Some((id, row)) = equal.next().filter(|_| verify.is_some())
+        if let Some((id, row)) = equal.next()
             && all.iter().all(|(_, other, _)| *other != id)
         {
             all.push(((u32::MAX, 0), id, row));
@@ -288,6 +301,7 @@ impl Model {
                         if normal == other { verify.least } else { verify.least.min(ALMOST_ONE) };
                     (Some(similarity), true, similarity >= least)
                 }
+                (None, Some(other)) if other == normal => (Some(1.0), true, true),
                 (verify, _) => {
                     // Signatures of texts too long to be stored are kept too, to be compared with.
                     let long =

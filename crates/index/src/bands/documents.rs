@@ -31,7 +31,7 @@ struct Chunk {
 #[derive(Debug, Clone)]
 pub(super) struct Documents {
     ids: Bare,
-    /// Deleted since the last sweep.
+    /// Deleted since the last sweep began.
     died: Vec<u32>,
     /// From the one of the oldest id on; empty where no signatures are kept.
     chunks: VecDeque<Option<Chunk>>,
@@ -65,8 +65,8 @@ impl Documents {
         &self.ids
     }
 
-    pub(super) fn dead(&self) -> u64 {
-        self.died.len() as u64
+    pub(super) fn dead(&self) -> usize {
+        self.died.len()
     }
 
     /// How many ids a short one comes after the oldest: the order of age.
@@ -150,14 +150,19 @@ impl Documents {
     }
 
     /// Whether so much is dead that sweeping the table is worth it: a fifth, so that a deletion costs a look at five
-    /// documents' entries.
+    /// documents' entries. What dies while it is swept is within that.
     pub(super) fn should_sweep(&self) -> bool {
-        self.died.len() > LEAST_DEAD.max(self.ids.live() as usize / 4)
+        self.died.len() > LEAST_DEAD.max(self.ids.live() as usize / 4) / 8 * 7
     }
 
-    /// The table names living documents only.
-    pub(super) fn swept(&mut self) {
-        for short in std::mem::take(&mut self.died) {
+    /// Those that have left since this was asked last.
+    pub(super) fn take_died(&mut self) -> Vec<u32> {
+        std::mem::take(&mut self.died)
+    }
+
+    /// The table no longer names these.
+    pub(super) fn swept(&mut self, died: Vec<u32>) {
+        for short in died {
             self.ids.release(short);
         }
     }

@@ -18,10 +18,9 @@ use std::sync::atomic::AtomicBool;
 use simhash_store::{Fields, FileError, Input, Kind, Output, Section};
 
 use super::documents::CHUNK;
-use super::item::EXACT;
 use super::segment::TAG_BITS;
 use super::table::SEGMENTS;
-use super::{BandIndex, BandOptions, BandPlan, Bands, Signatures};
+use super::{BandIndex, BandItem, BandOptions, BandPlan, Bands, Signatures};
 use crate::IndexError;
 use crate::ids::Ids;
 use crate::live::saved::{ADVICE, Whole, ages, read_ages, read_ids, read_window, window};
@@ -121,7 +120,7 @@ impl Whole for Bands {
 
         state.ages = read_ages(input.frame(*b"AGES")?, |id| state.has(id))?;
 
-        let mut left = state.live().saturating_mul(options.plan.bands.max(EXACT) as u64);
+        let mut left = state.live().saturating_mul(options.plan.bands.max(BandItem::EXACT) as u64);
         for group in 0..SEGMENTS / GROUP {
             let mut section = input.frame(*b"TABS")?;
             let words = section.numbers()?;

@@ -4,9 +4,6 @@ use std::ops::Deref;
 
 use simhash_store::{FileError, Section};
 
-/// Keys of a text that has no signature: so many that what tells keys apart in the table tells 128 bits apart.
-pub(super) const EXACT: usize = 3;
-
 /// A document, as a band index sees it; the default is an empty one, which gets an id and matches nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct BandItem {
@@ -16,6 +13,9 @@ pub struct BandItem {
 }
 
 impl BandItem {
+    /// Keys of a text that has no signature: so many that what tells keys apart in the table tells 128 bits apart.
+    pub const EXACT: usize = 3;
+
     /// A signature and the keys of its bands ([`band_keys`](super::band_keys)) for the plan of the index.
     pub fn with_keys(positions: Box<[u32]>, keys: Box<[u64]>) -> Self {
         Self { positions, keys }

@@ -1,18 +1,19 @@
 //! Signatures in a live index: how they come in, who is near, how they leave.
 
 use std::borrow::Cow;
+use std::sync::atomic::AtomicBool;
 
 use simhash_store::{FileError, Section};
 
 use super::documents::Documents;
-use super::item::{BandItem, EXACT};
+use super::item::BandItem;
 use super::key::band_keys;
 use super::options::{self, BandOptions, BandSearch, Signatures};
-use super::table::Table;
+use super::table::{SEGMENTS, Table};
 use super::{BandMatch, BandStats};
 use crate::IndexError;
 use crate::ids::Ids;
-use crate::live::{Answer, Keeping, Kind, Live, Nearest, State, Window};
+use crate::live::{Answer, Keeping, Kind, Live, Nearest, State, Window, compact_in_steps};
 
 /// A live index of `MinHash` signatures by bands; see the [module](super). An empty signature gets an id and matches
 /// nothing.
@@ -22,12 +23,28 @@ pub type BandIndex = Live<Bands>;
 /// then the oldest first. `truncated`: by the limit of the search, or because a bucket holds more than the index reads.
 pub type BandMatches = Answer<BandMatch>;
 
+/// Segments swept with a deletion, at least: all of them with 512.
+const LEAST_SWEPT: usize = SEGMENTS / 512;
+
+/// Segments that [`Live::compact`] sweeps at a time: a fraction of a millisecond in an index of a million.
+const COMPACTED: usize = 16;
+
 /// Documents by the keys of their bands.
 #[derive(Debug, Clone)]
 pub struct Bands {
     options: BandOptions,
     pub(super) table: Table,
     pub(super) documents: Documents,
+    sweeping: Option<Sweep>,
+}
+
+/// A sweep of the table under way.
+#[derive(Debug, Clone)]
+struct Sweep {
+    /// The next segment.
+    next: usize,
+    /// Whose entries are swept out.
+    died: Vec<u32>,
 }
 
 /// A signature and the keys of its bands.
@@ -96,7 +113,7 @@ impl Kind for Bands {
     fn read_item(options: &BandOptions, input: &mut Section) -> Result<BandItem, FileError> {
         let item = BandItem::read(input)?;
         let keys = item.keys().len();
-        let known = keys == 0 || keys == EXACT || keys == options.plan.bands;
+        let known = keys == 0 || keys == BandItem::EXACT || keys == options.plan.bands;
         if !known || Self::check(options, &item).is_err() {
             let what = format!("a signature of {} positions and {keys} keys", item.len());
             return Err(input.damaged(what));
@@ -130,7 +147,7 @@ impl Kind for Bands {
     }
 
     fn near(&self, form: &Banded<'_>, search: BandSearch) -> BandMatches {
-        let mut found = self.matches(form, search.threshold);
+        let mut found = self.matches(form, search);
         let limit = search.limit.unwrap_or(usize::MAX);
         found.truncated |= found.matches.len() > limit;
         found.matches.truncate(limit);
@@ -138,7 +155,7 @@ impl Kind for Bands {
     }
 
     fn nearest(&self, _: &BandOptions, form: &Banded<'_>) -> Nearest<Self> {
-        let found = self.matches(form, None);
+        let found = self.matches(form, BandSearch::default());
         let best = found.matches.first().copied();
         Nearest { best, truncated: found.truncated, hint: () }
     }
@@ -160,17 +177,17 @@ impl Kind for Bands {
         self.documents.delete(id);
     }
 
-    /// Sweeps the entries of dead documents out when they are many. Amortised O(bands) per deletion.
+    /// Sweeps the entries of dead documents out when they are many: some segments with each deletion, more the more there
+    /// have been since. Amortised O(bands) per deletion.
     fn removed(&mut self) {
-        if self.documents.should_sweep() {
-            self.sweep();
+        if self.sweeping.is_some() || self.documents.should_sweep() {
+            self.sweep_some(LEAST_SWEPT + self.documents.dead() / 8);
         }
     }
 
     fn purge(&mut self) {
-        // Walking the whole table frees nothing where nothing is dead.
-        if self.documents.dead() > 0 {
-            self.sweep();
+        while self.dead() > 0 {
+            self.sweep_some(SEGMENTS);
         }
     }
 }
@@ -180,22 +197,35 @@ impl Bands {
         options.check()?;
         let hashes = options.signatures.map_or(0, |kept| kept.hashes);
         let documents = Documents::starting_at(first, hashes)?;
-        Ok(Self { options, table: Table::new(), documents })
+        Ok(Self { options, table: Table::new(), documents, sweeping: None })
     }
 
-    pub(super) fn sweep(&mut self) {
-        let Self { table, documents, .. } = self;
-        table.sweep(|id| documents.ids().is_alive(id));
-        documents.swept();
+    /// Those whose entries are not all swept out.
+    fn dead(&self) -> usize {
+        self.documents.dead() + self.sweeping.as_ref().map_or(0, |sweep| sweep.died.len())
+    }
+
+    /// Goes on with a sweep, or begins one.
+    fn sweep_some(&mut self, segments: usize) {
+        let Self { table, documents, sweeping, .. } = self;
+        let sweep = sweeping.get_or_insert_with(|| Sweep { next: 0, died: documents.take_died() });
+        let till = SEGMENTS.min(sweep.next + segments);
+        table.sweep(sweep.next..till, |id| documents.ids().is_alive(id));
+        sweep.next = till;
+        if till == SEGMENTS {
+            // None of them came into a segment behind: who is dead is not added.
+            documents.swept(std::mem::take(&mut sweep.died));
+            *sweeping = None;
+        }
     }
 
     /// The live documents of these keys, by age, with the number of bands they share; whether a bucket held more than was
     /// read.
-    fn shared(&self, keys: &[u64]) -> (Vec<(u32, u32)>, bool) {
+    fn shared(&self, keys: &[u64], most: usize) -> (Vec<(u32, u32)>, bool) {
         let (mut ages, mut truncated) = (Vec::new(), false);
         for &key in keys {
             let mut live = self.table.ids(key).filter(|&id| self.documents.ids().is_alive(id));
-            let read = live.by_ref().take(self.options.bucket_limit);
+            let read = live.by_ref().take(most);
             ages.extend(read.map(|id| self.documents.age(id)));
             truncated |= live.next().is_some();
         }
@@ -205,12 +235,13 @@ impl Bands {
     }
 
     /// All matches, the best first.
-    fn matches(&self, form: &Banded<'_>, threshold: Option<f64>) -> BandMatches {
-        let (found, truncated) = self.shared(&form.keys);
-        let threshold = threshold.or(self.options.signatures.map(|kept| kept.threshold));
+    fn matches(&self, form: &Banded<'_>, search: BandSearch) -> BandMatches {
+        let most = search.bucket.unwrap_or(self.options.bucket_limit);
+        let (found, truncated) = self.shared(&form.keys, most);
+        let threshold = search.threshold.or(self.options.signatures.map(|kept| kept.threshold));
         let mut matches: Vec<BandMatch> = found
             .into_iter()
-            .filter(|&(_, bands)| !form.is_exact || bands as usize == EXACT)
+            .filter(|&(_, bands)| !form.is_exact || bands as usize == BandItem::EXACT)
             .map(|(age, bands)| {
                 let similarity = self.similarity(form, age);
                 BandMatch { id: self.documents.id(age), bands, similarity }
@@ -252,15 +283,31 @@ impl Live<Bands> {
         Ok(Self::of(*options, State::of(kind, options.window), Keeping::Memory, ()))
     }
 
+    /// Sweeps everything out that has left, some of the table at a time; others come in between.
+    ///
+    /// # Errors
+    /// [`IndexError::Cancelled`].
+    pub fn compact(&self, cancel: &AtomicBool) -> Result<(), IndexError> {
+        compact_in_steps(cancel, || {
+            let kind = &mut self.shared.state.write().kind;
+            if kind.dead() > 0 {
+                kind.sweep_some(COMPACTED);
+            }
+            kind.dead() > 0
+        })
+    }
+
     /// Counts and bytes.
     pub fn stats(&self) -> BandStats {
         let state = self.shared.state.read();
         let Bands { table, documents, .. } = &state.kind;
         let (entries, crowded) = table.count();
         let (id_bytes, signature_bytes) = documents.bytes();
+        let id_bytes =
+            id_bytes + state.kind.sweeping.as_ref().map_or(0, |sweep| sweep.died.len() * 4);
         BandStats {
             live: state.live(),
-            dead: documents.dead(),
+            dead: state.kind.dead() as u64,
             entries,
             crowded,
             plan: self.options().plan,

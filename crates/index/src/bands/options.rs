@@ -13,8 +13,8 @@ pub struct BandOptions {
     /// kept, and a shared band is all that is known of a match.
     pub signatures: Option<Signatures>,
     /// Most live documents read from one bucket, the oldest first; what lies beyond makes an answer `truncated`. At least 1.
-    /// Default 1024: what near-duplicates share beside a crowded band (a boilerplate, one text 40,000 times) is in the bands
-    /// that are not crowded, and a query reads at most `bands * 1024` ids.
+    /// Default 1024: what near-duplicates share beside a crowded band (a boilerplate) is in the bands that are not crowded, and
+    /// a query reads at most `bands * 1024` ids.
     pub bucket_limit: usize,
     /// Keeps times and lets old documents leave. Default: documents stay, and no times are kept.
     pub window: Option<Window>,
@@ -58,6 +58,8 @@ pub struct BandSearch {
     pub threshold: Option<f64>,
     /// At most so many matches, the best first; default: all.
     pub limit: Option<usize>,
+    /// At most so many live documents of a bucket; default: [`BandOptions::bucket_limit`].
+    pub bucket: Option<usize>,
 }
 
 pub(super) fn check_threshold(threshold: f64) -> Result<(), IndexError> {

@@ -5,6 +5,7 @@
 //! million in 16. Where signatures are kept they tell; where texts are compared afterwards, the comparison does. A segment is written anew by itself, so no insertion moves more than a 4096th of the table. A
 //! key with more ids than fit a cache line has a list, so that many equal signatures cost neither long runs nor time.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::segment::{Entry, Segment, TAG_BITS};
@@ -157,39 +158,74 @@ impl Table {
         }
     }
 
-    /// Drops every entry of an id that is not alive.
-    pub(super) fn sweep(&mut self, is_alive: impl Fn(u32) -> bool) {
-        for (number, list) in self.lists.iter_mut().enumerate() {
-            if list.is_empty() {
+    /// Drops every entry of an id that is not alive from some segments.
+    pub(super) fn sweep(&mut self, segments: Range<usize>, is_alive: impl Fn(u32) -> bool) {
+        for number in segments {
+            let (entries, bytes) = self.of_segment(number);
+            let mut is_changed = false;
+            let each: Vec<Entry> =
+                self.segments[number].entries().map(|(_, entry)| entry).collect();
+            for entry in each {
+                is_changed |= match entry {
+                    Entry::One(id) => !is_alive(id),
+                    Entry::Many(list) => self.sweep_list(list, &is_alive),
+                };
+            }
+            if !is_changed {
                 continue;
             }
-            let ids = Arc::make_mut(list);
-            ids.retain(|&id| is_alive(id));
-            ids.shrink_to(ids.len() * 2);
-            if ids.is_empty() {
-                *list = Arc::default();
-                self.free.push(number as u32);
-            }
-        }
-        for segment in &mut self.segments {
-            segment.rewrite(|entry| match entry {
+            let lists = &self.lists;
+            self.segments[number].rewrite(|entry| match entry {
                 Entry::One(id) => is_alive(id),
-                Entry::Many(list) => !self.lists[list as usize].is_empty(),
+                Entry::Many(list) => !lists[list as usize].is_empty(),
             });
-            segment.release();
+            self.segments[number].release();
+            let (entries_now, bytes_now) = self.of_segment(number);
+            self.totals.entries = self.totals.entries + entries_now - entries;
+            self.totals.bytes = self.totals.bytes + bytes_now - bytes;
         }
-        self.totals = self.walked();
+        if self.free.len() == self.lists.len() {
+            self.free = Vec::new();
+            self.lists = Vec::new();
+        }
+    }
+
+    /// Drops ids that are not alive from a list; true: none is left.
+    fn sweep_list(&mut self, number: u32, is_alive: &impl Fn(u32) -> bool) -> bool {
+        let list = &mut self.lists[number as usize];
+        if list.iter().all(|&id| is_alive(id)) {
+            return false;
+        }
+        // Before it is copied for being shared: a copy has no spare capacity.
+        let before = (list.len(), list.capacity());
+        let ids = Arc::make_mut(list);
+        ids.retain(|&id| is_alive(id));
+        ids.shrink_to(ids.len() * 2);
+        let is_empty = ids.is_empty();
+        if is_empty {
+            *list = Arc::default();
+            self.free.push(number);
+        }
+        self.totals.listed = self.totals.listed + list.len() - before.0;
+        self.totals.bytes = self.totals.bytes + list.capacity() * 4 - before.1 * 4;
+        is_empty
     }
 
     /// [`Totals`] as a walk over everything finds them.
+    #[cfg(test)]
     fn walked(&self) -> Totals {
-        #[cfg(test)]
         crate::ids::holders::walking::count(SEGMENTS + self.lists.len());
         let listed = self.lists.iter().map(|list| list.len()).sum();
         let of_lists = self.lists.iter().map(|list| list.capacity() * 4).sum::<usize>();
         let entries = self.segments.iter().map(Segment::used).sum();
         let bytes = self.segments.iter().map(Segment::bytes).sum::<usize>() + of_lists;
         Totals { entries, listed, bytes }
+    }
+
+    /// Whether the totals are what a walk finds.
+    #[cfg(test)]
+    pub(super) fn is_as_walked(&self) -> bool {
+        self.totals == self.walked()
     }
 
     /// Tag and id of every entry of a segment, in the order that [`Table::put`] makes the same segment of.
@@ -248,7 +284,7 @@ mod tests {
                 model.entry(key >> 21).or_default().push(id);
                 dead[(id as usize * 7919 + 13) % (id as usize + 1)] |= kill < 20;
                 if kill == 99 {
-                    table.sweep(|id| !dead[id as usize]);
+                    table.sweep(0..super::SEGMENTS, |id| !dead[id as usize]);
                 }
                 if kill % 10 == 0 {
                     prop_assert_eq!(table.totals, table.walked());
@@ -260,7 +296,8 @@ mod tests {
                 let expected: Vec<u32> = ids.iter().copied().filter(alive).collect();
                 prop_assert_eq!(found, expected);
             }
-            table.sweep(|id| !dead[id as usize]);
+            table.sweep(0..super::SEGMENTS, |id| !dead[id as usize]);
+            prop_assert_eq!(table.totals, table.walked());
             let alive = dead.iter().filter(|&&dead| !dead).count() as u64;
             prop_assert_eq!(table.count().0, alive);
             // Writing a table down and making it anew changes nothing.
@@ -271,8 +308,9 @@ mod tests {
                 }
                 prop_assert!(copy.entries(segment).eq(table.entries(segment)));
             }
-            table.sweep(|_| false);
+            table.sweep(0..super::SEGMENTS, |_| false);
             prop_assert_eq!(table.count(), (0, 0));
+            prop_assert_eq!(table.totals, table.walked());
         }
     }
 }

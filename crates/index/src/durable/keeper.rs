@@ -9,18 +9,18 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use simhash_store::directory::Manifest;
 use simhash_store::log::Log;
-use simhash_store::{Access, Fields, FileError};
+use simhash_store::{Access, FileError};
 
 use super::journal::Journal;
 use super::{Durability, DurableStats};
 use crate::IndexError;
-use crate::live::{Keeping, Live, Shared, Whole};
+use crate::live::{Keeping, Later, Live, Shared, Whole};
 
 /// How often who waits for a checkpoint looks at its own flag.
 const MOMENT: Duration = Duration::from_millis(20);
 
-/// What somebody else keeps with the index, as it goes into a checkpoint; told which ids are alive.
-pub(super) type Beside = Arc<dyn Fn(&dyn Fn(u64) -> bool) -> Fields + Send + Sync>;
+/// Copies what somebody else keeps with the index, for a checkpoint.
+pub(super) type Beside = Arc<dyn Fn() -> Later + Send + Sync>;
 
 /// An index in a directory, as its owner has it. Dropped, it flushes what was changed and lets go of the directory; so does
 /// [`Kept::close`], which says what came of it.
@@ -200,7 +200,7 @@ impl<K: Whole> Keeper<K> {
 
         let (beside, rotating) = (Arc::clone(&self.beside), Arc::clone(journal));
         let snapshot = live.snapshot_between(
-            move |is_alive| beside(is_alive),
+            move || beside(),
             move |own| {
                 // What a batch has changed so far belongs to the log before.
                 own.keep()?;

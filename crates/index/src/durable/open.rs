@@ -6,17 +6,17 @@ use std::sync::atomic::AtomicBool;
 
 use simhash_store::directory::{Directory, Manifest};
 use simhash_store::log::{FRAMES, Log, Opened, Reader};
-use simhash_store::{Access, Fields, FileError, Input, Section, saved};
+use simhash_store::{Access, FileError, Input, Section, saved};
 
 use super::DurableOptions;
 use super::journal::{Journal, Read, after, read_after};
-use super::keeper::Kept;
+use super::keeper::{Beside, Kept};
 use crate::IndexError;
-use crate::live::{self, Live, Snapshot, Whole};
+use crate::live::{self, Later, Live, Snapshot, Whole};
 
 /// Puts an index that is in memory only into a directory that holds none; its changes go there from now on.
 ///
-/// `recipe` is what made its items of texts, in words. `beside` is what the caller keeps with the documents, asked for with every
+/// `recipe` is what made its items of texts, in words. `beside` copies what the caller keeps with the documents, with every
 /// checkpoint while other writers are kept out.
 ///
 /// # Errors
@@ -25,13 +25,13 @@ pub fn create<K: Whole>(
     live: &Live<K>,
     directory: Directory,
     recipe: &str,
-    beside: impl Fn(&dyn Fn(u64) -> bool) -> Fields + Send + Sync + 'static,
+    beside: impl Fn() -> Later + Send + Sync + 'static,
     options: DurableOptions,
 ) -> Result<Kept, IndexError> {
     let manifest = directory.begin()?;
     let kept = Arc::new(beside);
     let asked = Arc::clone(&kept);
-    let snapshot = live.snapshot_with(move |is_alive| asked(is_alive));
+    let snapshot = live.snapshot_between(move || asked(), |_| Ok(()));
     let never = AtomicBool::new(false);
     let log = write(&directory, &manifest, snapshot, recipe, &never)?;
     let read = Read { logs: vec![Arc::new(log)], changes: 0, torn_bytes: 0 };
@@ -87,8 +87,6 @@ pub fn read<K: Whole>(
         Live::open_marked(Input::new(input, length), Some(recipe), |said| manifest.check(said, number))
     });
     let (live, kept) = opened.map_err(|error: IndexError| error.in_file(&path))?;
-    // A copy may have been made while documents were leaving.
-    live.rewriter().settle_window();
     Ok((live, kept))
 }
 
@@ -191,7 +189,7 @@ pub fn start<K: Whole>(
     manifest: Manifest,
     logs: Logs,
     recipe: &str,
-    beside: impl Fn(&dyn Fn(u64) -> bool) -> Fields + Send + Sync + 'static,
+    beside: impl Fn() -> Later + Send + Sync + 'static,
     options: DurableOptions,
 ) -> Result<Kept, IndexError> {
     let Logs { read, count } = logs;
@@ -210,7 +208,7 @@ fn start_with<K: Whole>(
     manifest: Manifest,
     read: Read,
     recipe: &str,
-    beside: Arc<dyn Fn(&dyn Fn(u64) -> bool) -> Fields + Send + Sync>,
+    beside: Beside,
     options: DurableOptions,
 ) -> Result<Kept, IndexError> {
     let checkpoint = directory.checkpoint(manifest.checkpoint);

@@ -5,7 +5,8 @@ use simhash_store::{FileError, Section};
 use super::texts::Equal;
 use crate::IndexError;
 use crate::ids::Ids;
-use crate::live::{Answer, Keeping, Kind, Live, Nearest, State, Window};
+use crate::live::{Answer, Keeping, Kind, Live, Nearest, SLICE, State, Window, compact_in_steps};
+use std::sync::atomic::AtomicBool;
 
 /// A live index of equal texts.
 pub type ExactIndex = Live<Equal>;
@@ -176,6 +177,14 @@ impl ExactIndex {
         let state = self.shared.state.read();
         let text = state.has(id).then(|| state.kind.form_of(self.options(), id))??;
         Some(text.map_or(Text::Empty, Text::Hash))
+    }
+
+    /// Gives back what documents that have left still hold, a little at a time; others come in between.
+    ///
+    /// # Errors
+    /// [`IndexError::Cancelled`].
+    pub fn compact(&self, cancel: &AtomicBool) -> Result<(), IndexError> {
+        compact_in_steps(cancel, || self.shared.state.write().kind.compact(SLICE))
     }
 
     /// Counts and bytes.

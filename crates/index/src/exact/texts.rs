@@ -117,6 +117,16 @@ impl Equal {
         }
     }
 
+    /// Gives some of the memory back that nobody needs; false: all of it.
+    pub(super) fn compact(&mut self, few: usize) -> bool {
+        let (seed, ids) = (self.seed, &self.ids);
+        let is_more = self.lines.compact(few, |id| hash(ids.pair(id), seed));
+        if !is_more {
+            self.shared.shrink();
+        }
+        is_more
+    }
+
     /// Bytes held.
     pub(super) fn bytes(&self) -> usize {
         self.ids.bytes() + self.lines.bytes() + self.shared.bytes()

@@ -76,15 +76,24 @@ impl Worker {
     }
 }
 
+#[cfg(test)]
+impl crate::live::Live<Hamming> {
+    /// Whether no merge may begin.
+    pub(crate) fn hold_merges(&self, held: bool) {
+        self.shared.background.worker.hold(held);
+    }
+}
+
 impl Shared<Hamming> {
     /// Waits while too many memtables wait for their merge, or more is dead than lives. Whoever has added or deleted so much
     /// does so without keeping others from their turns.
-    pub(super) fn catch_up(self: &Arc<Self>) {
+    pub(super) fn catch_up(self: &Arc<Self>, cancel: &AtomicBool) {
         let is_behind = || {
             let state = self.state.read();
             state.kind.tables.waiting() > BACKLOG || state.kind.ids.is_mostly_dead()
         };
-        while is_behind() && !self.background.worker.has_failed() {
+        let is_over = || self.background.worker.has_failed() || cancel.load(Ordering::Relaxed);
+        while is_behind() && !is_over() {
             if self.is_due() {
                 self.start();
             }

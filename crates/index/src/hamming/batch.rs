@@ -185,7 +185,10 @@ impl Writer<'_, Hamming> {
     /// Whether so many had better be sealed at once.
     fn is_bulk(&self, count: usize) -> bool {
         let shared = &self.live.shared;
-        shared.state.read().kind.tables.is_bulk(count) && !shared.background.worker.has_failed()
+        let state = shared.state.read();
+        // One that was cancelled may still be on its way to the tables.
+        let free = state.kind.unsealed.is_none() && !shared.background.worker.has_failed();
+        free && state.kind.tables.is_bulk(count)
     }
 
     /// Adds a few items for which there is room, one after the other, their reads overlapping.

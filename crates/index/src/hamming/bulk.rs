@@ -9,13 +9,18 @@
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::Receiver;
+use std::thread;
+
+use parking_lot::Mutex;
 
 use super::background::SLICE;
+use super::segment::Segment;
 use super::{Hamming, Item, Unsealed, stored_all};
 use crate::IndexError;
 use crate::hamming::scan::Hit;
 use crate::ids::Ids;
-use crate::live::{Added, Writer};
+use crate::live::{Added, Shared, Writer};
 
 impl Hamming {
     /// Adds items for which there is room, their fingerprints to the unsealed ones.
@@ -61,10 +66,14 @@ impl Writer<'_, Hamming> {
             state.kind.unsealed = Some(Unsealed { from, values });
             Added::from(from)
         };
-        while shared.state.write().kind.ids.reserve(items.len(), SLICE) {}
         let mut refused = Ok(());
+        while refused.is_ok() && shared.state.write().kind.ids.reserve(items.len(), SLICE) {
+            refused = self.next(0);
+        }
         for slice in items.chunks(SLICE) {
-            refused = self.next(slice.len());
+            if refused.is_ok() {
+                refused = self.next(slice.len());
+            }
             if refused.is_ok() {
                 refused = self.note_all(slice.iter().map(AsRef::as_ref));
             }
@@ -81,17 +90,48 @@ impl Writer<'_, Hamming> {
             let state = shared.state.read();
             state.kind.unsealed.as_ref().map(|unsealed| Arc::clone(&unsealed.values))
         };
-        let values = values.unwrap_or_default();
+        let (values, cancel) = (values.unwrap_or_default(), self.cancel);
         self.unlocked(|shared| {
             shared.background.reached(super::Stage::Assigned);
             let sealed = shared.state.write().kind.tables.request_with(Arc::clone(&values));
-            if shared.wait(&sealed, &AtomicBool::new(false)).is_err() {
-                for values in values.chunks(SLICE) {
-                    shared.state.write().kind.enter(values);
+            let sealed = Arc::new(Mutex::new(sealed));
+            if !shared.sealed_bulk(&sealed, &values, cancel) {
+                // Who has cancelled does not wait: another thread does.
+                let shared_too = Arc::clone(shared);
+                let (sealed_too, values_too) = (Arc::clone(&sealed), Arc::clone(&values));
+                let behind = move || {
+                    shared_too.sealed_bulk(&sealed_too, &values_too, &NEVER);
+                };
+                if thread::Builder::new().name("simhash-seal".into()).spawn(behind).is_err() {
+                    shared.sealed_bulk(&sealed, &values, &NEVER);
                 }
             }
-            shared.state.write().kind.unsealed = None;
         });
         refused.map(|()| added)
+    }
+}
+
+/// What waits for a merge whatever happens.
+static NEVER: AtomicBool = AtomicBool::new(false);
+
+impl Shared<Hamming> {
+    /// Waits until the fingerprints of a batch are in the tables; false: `cancel` is up, and they are still unsealed.
+    fn sealed_bulk(
+        self: &Arc<Self>,
+        sealed: &Mutex<Receiver<Option<Segment>>>,
+        values: &[u64],
+        cancel: &AtomicBool,
+    ) -> bool {
+        match self.wait(&sealed.lock(), cancel) {
+            Err(IndexError::Cancelled) => return false,
+            Ok(_) => {}
+            Err(_) => {
+                for values in values.chunks(SLICE) {
+                    self.state.write().kind.enter(values);
+                }
+            }
+        }
+        self.state.write().kind.unsealed = None;
+        true
     }
 }

@@ -285,6 +285,18 @@ impl Documents {
         true
     }
 
+    /// Gives some of the memory back that nobody needs; false: all of it.
+    pub(crate) fn compact(&mut self, few: usize) -> bool {
+        let (seed, records) = (self.seed, &self.records);
+        let is_more = self.lines.compact(few, |id| mix(records.value(id), seed));
+        if !is_more {
+            self.shared.shrink();
+            self.texts.shrink();
+            self.text_of.shrink_to_fit();
+        }
+        is_more
+    }
+
     /// Entries in the list of the dead, those revived since included.
     pub(crate) fn died(&self) -> usize {
         self.died.len()

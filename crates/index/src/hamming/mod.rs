@@ -35,7 +35,10 @@ use self::segment::Segment;
 use self::spread::spread;
 pub use self::stats::Stats;
 use self::tables::Tables;
-use crate::live::{Added, Answer, Keeping, Kind, Live, Nearest, Outcome, Shared, State, Writer};
+use crate::live::{
+    Added, Answer, Keeping, Kind, Live, Nearest, Outcome, SLICE, Shared, State, Writer,
+    compact_in_steps,
+};
 use crate::{IndexError, Window};
 
 /// The answer to a search in a Hamming index, ordered by distance, then id.
@@ -232,8 +235,8 @@ impl Kind for Hamming {
         shared.state.read().kind.ids.is_mostly_dead()
     }
 
-    fn settle(shared: &Arc<Shared<Self>>) {
-        shared.catch_up();
+    fn settle(shared: &Arc<Shared<Self>>, cancel: &AtomicBool) {
+        shared.catch_up(cancel);
     }
 
     fn add_all<B: AsRef<Item>>(
@@ -380,6 +383,12 @@ impl Live<Hamming> {
         self.shared.options.max_distance
     }
 
+    /// Bytes held. O(1).
+    pub fn bytes(&self) -> usize {
+        let state = self.shared.state.read();
+        state.kind.tables.bytes() + state.kind.ids.bytes() + state.ages.bytes()
+    }
+
     /// Counts and bytes.
     pub fn stats(&self) -> Stats {
         let state = self.shared.state.read();
@@ -415,7 +424,8 @@ impl Live<Hamming> {
     /// # Errors
     /// [`IndexError::Cancelled`]; [`IndexError::Merge`] if merging has failed.
     pub fn compact_until(&self, cancel: &AtomicBool) -> Result<(), IndexError> {
-        self.shared.seal(cancel).map(drop)
+        self.shared.seal(cancel)?;
+        compact_in_steps(cancel, || self.shared.state.write().kind.ids.compact(SLICE))
     }
 
     /// A segment of everything that is here, after compacting, none if there are no fingerprints; and the id that the next

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::ids::holders::walking;
-use crate::{AddOptions, OnDuplicate, Snapshot};
+use crate::{AddOptions, Alive, OnDuplicate, Snapshot};
 use simhash_store::{Fields, Input};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
@@ -255,10 +255,11 @@ fn what_is_copied_beside_a_snapshot_is_copied_with_writers_kept_out() {
     let index = index(None);
     index.add(item(0)).unwrap();
     let weak = Arc::downgrade(&index);
-    let pending = index.snapshot_with(move |is_alive| {
+    let pending = index.snapshot_with(move || {
         let index = weak.upgrade().unwrap();
         assert!(index.shared.turns.is_taken());
-        Fields(vec![is_alive(0).into(), is_alive(1).into()])
+        // Later it has moved on, and so has who is asked.
+        |alive: &Alive| Fields(vec![alive.has(0).into(), alive.has(1).into()])
     });
     assert!(!index.shared.turns.is_taken());
     index.add(item(1)).unwrap();

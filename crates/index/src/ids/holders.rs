@@ -146,6 +146,11 @@ impl<K: Eq + Hash> HolderMap<K> {
         self.map.iter()
     }
 
+    /// Gives the room for more entries back.
+    pub(crate) fn shrink(&mut self) {
+        self.map.shrink_to_fit();
+    }
+
     /// Bytes of lists and map.
     pub(crate) fn bytes(&self) -> usize {
         self.listed + self.map.capacity() * (size_of::<(K, Holders)>() + 1)

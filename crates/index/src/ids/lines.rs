@@ -41,8 +41,9 @@ enum Place {
 pub(crate) struct Lines {
     parts: Vec<Words>,
     overflow: Blocks<WORDS, SPARE, PAGE>,
-    /// Lines in use.
+    /// Lines in use, and the most that were since the last part was made.
     used: usize,
+    touched: usize,
     /// Ids in the map.
     count: usize,
     /// Room for the ids of the line being split.
@@ -102,7 +103,14 @@ fn free_slot(line: &[u64]) -> Option<usize> {
 impl Lines {
     pub(crate) fn new() -> Self {
         let parts = vec![Words::zeroed(FIRST * WORDS)];
-        Self { parts, overflow: Blocks::default(), used: FIRST, count: 0, moving: Vec::new() }
+        Self {
+            parts,
+            overflow: Blocks::default(),
+            used: FIRST,
+            touched: FIRST,
+            count: 0,
+            moving: Vec::new(),
+        }
     }
 
     /// The line of a hash: its low bits, one bit more for lines that were split already at this level.
@@ -287,15 +295,9 @@ impl Lines {
         }
         let mut moving = std::mem::take(&mut self.moving);
         moving.clear();
-        moving.extend(members(self.line(old)));
-        let mut linked = self.next(old);
-        while let Some(place @ Place::Overflow(line)) = linked {
-            moving.extend(members(self.line(place)));
-            linked = self.next(place);
-            self.overflow.give(line);
-        }
-        self.line_mut(old).fill(0);
+        self.empty(old, &mut moving);
         self.used += 1;
+        self.touched = self.touched.max(self.used);
         for &id in &moving {
             let hash = hash_of(id);
             self.place(self.home(hash), hash, id);
@@ -303,9 +305,53 @@ impl Lines {
         self.moving = moving;
     }
 
-    /// Bytes in use. The last part is reserved whole, but the system gives memory only to the lines in use.
+    /// Undoes a few splits unless the ids need so many lines; whether it did.
+    pub(crate) fn compact(&mut self, few: usize, hash_of: impl Fn(u32) -> u64) -> bool {
+        for _ in 0..few {
+            if self.used == FIRST || (self.used - 1) * SLOTS * LOAD.0 / LOAD.1 < self.count {
+                return false;
+            }
+            self.join(&hash_of);
+        }
+        true
+    }
+
+    /// Takes the last line back into the one that it was split from.
+    fn join(&mut self, hash_of: impl Fn(u32) -> u64) {
+        let last = Place::Home(self.used - 1);
+        let mut moving = std::mem::take(&mut self.moving);
+        moving.clear();
+        self.empty(last, &mut moving);
+        self.used -= 1;
+        // With it the overflow lines go that ids have left half empty.
+        self.empty(Place::Home(self.next_split()), &mut moving);
+        let (part, at) = part_of(self.used);
+        if at == 0 {
+            self.parts.truncate(part);
+            self.touched = self.used;
+        }
+        for &id in &moving {
+            let hash = hash_of(id);
+            self.place(self.home(hash), hash, id);
+        }
+        self.moving = moving;
+    }
+
+    /// Takes all ids out of a line and its overflow lines.
+    fn empty(&mut self, line: Place, ids: &mut Vec<u32>) {
+        ids.extend(members(self.line(line)));
+        let mut linked = self.next(line);
+        while let Some(place @ Place::Overflow(line)) = linked {
+            ids.extend(members(self.line(place)));
+            linked = self.next(place);
+            self.overflow.give(line);
+        }
+        self.line_mut(line).fill(0);
+    }
+
+    /// Bytes in use. The last part is reserved whole, but the system gives memory only to the lines that were in use.
     pub(crate) fn bytes(&self) -> usize {
-        self.used * WORDS * 8 + self.overflow.bytes()
+        self.touched * WORDS * 8 + self.overflow.bytes()
     }
 }
 
@@ -336,6 +382,36 @@ mod tests {
         for id in 0..COUNT + COUNT / 10 {
             let found = lines.find(hash(id), |other| other == id);
             assert_eq!(found, model.get(&id).copied(), "id {id}");
+        }
+    }
+
+    #[test]
+    fn what_has_left_gives_its_lines_back_and_the_others_are_found() {
+        let mut lines = Lines::new();
+        for id in 0..COUNT {
+            lines.insert(hash(id), id, hash, |_| ());
+        }
+        let before = lines.bytes();
+        for left in [COUNT / 10, 3, 0, COUNT / 5] {
+            for id in 0..COUNT {
+                let is_there = lines.find(hash(id), |other| other == id).is_some();
+                match (is_there, id < left) {
+                    (true, false) => lines.remove(hash(id), id),
+                    (false, true) => lines.insert(hash(id), id, hash, |_| ()),
+                    _ => {}
+                }
+            }
+            while lines.compact(100, hash) {}
+            for id in 0..COUNT {
+                let found = lines.find(hash(id), |other| other == id);
+                assert_eq!(found, (id < left).then_some(id));
+            }
+            // Half of the lines were there since the last part was made.
+            assert!(
+                lines.bytes() < before / 4 + (1 << 15),
+                "{left}: {before} to {}",
+                lines.bytes()
+            );
         }
     }
 

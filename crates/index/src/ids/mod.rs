@@ -40,6 +40,9 @@ pub trait Ids {
         self.short(id).is_some_and(|short| self.is_alive(short))
     }
 
+    /// Which ids are alive now: a bit for each.
+    fn alive(&self) -> Alive;
+
     /// Whether so many more ids fit.
     ///
     /// # Errors
@@ -49,6 +52,22 @@ pub trait Ids {
             return Err(IndexError::Full { oldest: self.oldest() });
         }
         Ok(())
+    }
+}
+
+/// Which ids of an index were alive at one moment.
+#[derive(Debug, Clone, Default)]
+pub struct Alive {
+    first: u64,
+    words: Vec<u64>,
+}
+
+impl Alive {
+    /// Whether this id was.
+    pub fn has(&self, id: u64) -> bool {
+        let at = id.checked_sub(self.first).map(|at| (at / 64, at % 64));
+        let word = at.and_then(|(word, _)| self.words.get(usize::try_from(word).ok()?));
+        word.zip(at).is_some_and(|(word, (_, bit))| word >> bit & 1 == 1)
     }
 }
 

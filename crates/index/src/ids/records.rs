@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use super::Ids;
+use super::{Alive, Ids};
 use crate::IndexError;
 use crate::memory::{Blocks, prefetch};
 
@@ -207,6 +207,20 @@ impl<const WORDS: usize, const PAGE: usize> Ids for Records<WORDS, PAGE> {
 
     fn live(&self) -> u64 {
         self.live
+    }
+
+    fn alive(&self) -> Alive {
+        let mut words = Vec::with_capacity(self.chunks.len() * BITS);
+        for chunk in &self.chunks {
+            match chunk {
+                Some(chunk) => {
+                    let block = self.blocks.block(chunk.block as usize);
+                    words.extend_from_slice(&block[Self::ALIVE..Self::ALIVE + BITS]);
+                }
+                None => words.resize(words.len() + BITS, 0),
+            }
+        }
+        Alive { first: self.base, words }
     }
 
     #[inline]

@@ -12,6 +12,21 @@ use crate::IndexError;
 /// Items looked up between two looks at the cancel flag: about a millisecond, and as long a writer waits at most.
 pub(crate) const SLICE: usize = 512;
 
+/// Takes steps while there is one to take: `step` holds a lock for a moment.
+pub(crate) fn compact_in_steps(
+    cancel: &AtomicBool,
+    mut step: impl FnMut() -> bool,
+) -> Result<(), IndexError> {
+    loop {
+        if cancel.load(Ordering::Relaxed) {
+            return Err(IndexError::Cancelled);
+        }
+        if !step() {
+            return Ok(());
+        }
+    }
+}
+
 /// `decide` for every item on the current pool, in slices, on at most `threads` tasks (0: as many as the pool has).
 pub(crate) fn each<I: Sync, T: Send>(
     items: &[I],

@@ -131,9 +131,9 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
         false
     }
 
-    /// Waits until the background has caught up, while others have their turns.
-    fn settle(shared: &Arc<Shared<Self>>) {
-        let _ = shared;
+    /// Waits until the background has caught up or `cancel` is up, while others have their turns.
+    fn settle(shared: &Arc<Shared<Self>>, cancel: &AtomicBool) {
+        let _ = (shared, cancel);
     }
 
     /// A batch of additions, where there is a faster way than one by one. None: there is not.

@@ -32,11 +32,11 @@ use parking_lot::RwLock;
 
 pub use self::added::Added;
 pub use self::answers::{AddOptions, Answer, OnDuplicate, Outcome};
-pub(crate) use self::batch::{SLICE, each};
+pub(crate) use self::batch::{SLICE, compact_in_steps, each};
 pub use self::change::{Change, Kept};
 pub use self::kind::{Kind, Nearest};
 pub(crate) use self::log::{Keeping, Log};
-pub use self::saved::{Snapshot, Whole};
+pub use self::saved::{Later, Snapshot, Whole};
 pub use self::state::State;
 pub(crate) use self::turns::Turns;
 pub(crate) use self::window::{Ages, Skew};
@@ -185,15 +185,25 @@ impl<K: Kind> Live<K> {
         item: impl AsRef<K::Item>,
         search: K::Search,
     ) -> Result<Answer<K::Match>, IndexError> {
-        let search = K::search_options(&self.shared.options, search)?;
-        let form = self.form(item.as_ref())?;
-        let found = {
-            let state = self.shared.state.read();
-            state.kind.prefetch(&form);
-            state.kind.near(&form, search)
-        };
+        let found = self.look(item, search)?;
         self.shared.count_truncated([found.truncated]);
         Ok(found)
+    }
+
+    /// [`Live::search`] that is not counted where a limit cut it: for who makes an answer of several.
+    ///
+    /// # Errors
+    /// As [`Live::search`].
+    pub fn look(
+        &self,
+        item: impl AsRef<K::Item>,
+        search: K::Search,
+    ) -> Result<Answer<K::Match>, IndexError> {
+        let search = K::search_options(&self.shared.options, search)?;
+        let form = self.form(item.as_ref())?;
+        let state = self.shared.state.read();
+        state.kind.prefetch(&form);
+        Ok(state.kind.near(&form, search))
     }
 
     /// [`Live::search`] for what a live document is itself: it is among the matches. None where it is not alive, or too little of
@@ -291,3 +301,6 @@ impl<K: Kind> Live<K> {
         crate::ids::Ids::oldest(self.shared.state.read().kind.ids())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -22,6 +22,7 @@ use super::kind::Kind;
 use super::turns::Asked;
 use super::{Ages, Live, Log, Shared, State, Window};
 use crate::IndexError;
+use crate::ids::{Alive, Ids};
 
 /// A kind that is saved whole.
 pub trait Whole: Kind {
@@ -66,17 +67,10 @@ pub trait Whole: Kind {
 /// An index as it was when [`Live::snapshot`] was called, on its way to a file.
 pub struct Snapshot<K: Whole> {
     shared: Arc<Shared<K>>,
-    asked: Asked<Option<Result<Copied<K>, IndexError>>>,
+    asked: Asked<Option<Result<Made<K>, IndexError>>>,
     awaited: K::Awaited,
     /// Whose file it becomes, in a directory.
     mark: Option<Fields>,
-}
-
-/// What is copied between two changes.
-struct Copied<K: Whole> {
-    own: K::Copy,
-    kept: Fields,
-    position: u64,
 }
 
 impl<K: Whole> fmt::Debug for Snapshot<K> {
@@ -84,6 +78,17 @@ impl<K: Whole> fmt::Debug for Snapshot<K> {
         f.debug_struct("Snapshot").finish_non_exhaustive()
     }
 }
+
+/// What is copied of an index, and what is kept with it.
+struct Made<K: Whole> {
+    copy: K::Copy,
+    alive: Alive,
+    beside: Later,
+    position: u64,
+}
+
+/// What somebody else keeps with an index, copied; put together as it is written, told which ids were alive.
+pub type Later = Box<dyn FnOnce(&Alive) -> Fields + Send>;
 
 impl<K: Whole> Snapshot<K> {
     /// Writes it, to be read by [`Live::open_with`]; additions and searches go on. `recipe` is what made items of texts, in
@@ -99,10 +104,10 @@ impl<K: Whole> Snapshot<K> {
     ) -> Result<(), IndexError> {
         let Self { shared, asked, awaited, mark } = self;
         let made = asked.made(&shared.turns).flatten();
-        let Copied { own, kept, position } = made.ok_or(IndexError::Copy)??;
+        let Made { copy, alive, beside, position } = made.ok_or(IndexError::Copy)??;
         let mut out = Output::begin(out, K::FILE, recipe, &K::written(&shared.options))?;
-        K::write_frames(&shared, own, awaited, &mut out, cancel)?;
-        out.frame(*b"KEPT", &kept.0)?;
+        K::write_frames(&shared, copy, awaited, &mut out, cancel)?;
+        out.frame(*b"KEPT", &beside(&alive).0)?;
         if let Some(mut mark) = mark {
             mark.number(position);
             out.frame(*b"SELF", &mark.0)?;
@@ -135,22 +140,22 @@ impl<K: Whole> Live<K> {
     /// the items that came before. O(1): what the kind copies is copied before the next change, by the thread of that change
     /// or by the one that writes, whichever comes first.
     pub fn snapshot(&self) -> Snapshot<K> {
-        self.snapshot_with(|_| Fields::default())
+        self.snapshot_with(|| |_: &Alive| Fields::default())
     }
 
-    /// [`Live::snapshot`] with what somebody else keeps: `beside` runs with the copy, while other writers are kept out; it is
-    /// told which ids are alive.
-    pub fn snapshot_with(
+    /// [`Live::snapshot`] with what somebody else keeps: `beside` runs with the copy, while other writers are kept out. What
+    /// it returns makes the bytes when the file is written; it is told which ids were alive.
+    pub fn snapshot_with<B: FnOnce(&Alive) -> Fields + Send + 'static>(
         &self,
-        beside: impl FnOnce(&dyn Fn(u64) -> bool) -> Fields + Send + 'static,
+        beside: impl FnOnce() -> B + Send + 'static,
     ) -> Snapshot<K> {
-        self.snapshot_between(beside, |_| Ok(()))
+        self.snapshot_between(move || Box::new(beside()) as Later, |_| Ok(()))
     }
 
     /// [`Live::snapshot_with`], and something else that is done at the same moment, before the copy is made.
     pub(crate) fn snapshot_between(
         &self,
-        beside: impl FnOnce(&dyn Fn(u64) -> bool) -> Fields + Send + 'static,
+        beside: impl FnOnce() -> Later + Send + 'static,
         between: impl FnOnce(&mut Log) -> Result<(), IndexError> + Send + 'static,
     ) -> Snapshot<K> {
         // Weak: a copy that is never made must not keep the index.
@@ -158,9 +163,12 @@ impl<K: Whole> Live<K> {
         let asked = self.shared.turns.ask(move |log: &mut Log| {
             let shared = weak.upgrade()?;
             Some(between(log).map(|()| {
-                let own = K::copied(&shared.options, &shared.state.read());
-                let kept = beside(&|id| shared.state.read().has(id));
-                Copied { own, kept, position: shared.position.load(Ordering::Acquire) }
+                let state = shared.state.read();
+                let copy = K::copied(&shared.options, &state);
+                let alive = state.kind.ids().alive();
+                drop(state);
+                let position = shared.position.load(Ordering::Acquire);
+                Made { copy, alive, beside: beside(), position }
             }))
         });
         let awaited = K::awaited(&self.shared);

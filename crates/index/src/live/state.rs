@@ -29,11 +29,21 @@ impl<K: Kind> State<K> {
         ids.short(id).is_some_and(|short| ids.is_alive(short))
     }
 
-    /// Moves time on; what is before the answer is then too old. `None`: time does not move.
-    pub(super) fn advance(&mut self, at: u64) -> Option<u64> {
+    /// What is before the answer is too old when time moves on to `at`. `None`: time does not move.
+    fn due(&self, at: u64) -> Option<u64> {
         let window = self.window.filter(|_| at > self.ages.latest())?;
-        self.ages.advance(at);
         Some(window.max_age.map_or(0, |age| at.saturating_sub(age)))
+    }
+
+    /// Takes away what is too old at `at`, [`SLICE`] at most, and moves time on when nothing of it is left; how many went.
+    /// `None`: time does not move.
+    pub(super) fn move_on(&mut self, at: u64, left: impl FnMut(u64)) -> Option<u64> {
+        let before = self.due(at)?;
+        let gone = self.expire_some(before, 0, left);
+        if gone < SLICE {
+            self.ages.advance(at);
+        }
+        Some(gone)
     }
 
     /// Takes the oldest documents away that are before `before`, or too many beside `room` more: [`SLICE`] at most, telling `left`; how many
@@ -58,6 +68,18 @@ impl<K: Kind> State<K> {
             self.kind.removed();
         }
         gone
+    }
+
+    /// [`State::expire_some`], all of them; how many they were.
+    pub(super) fn expire(&mut self, before: u64, room: u64, mut left: impl FnMut(u64)) -> u64 {
+        let mut all = 0;
+        loop {
+            let gone = self.expire_some(before, room, &mut left);
+            all += gone;
+            if gone < SLICE {
+                return all;
+            }
+        }
     }
 
     fn sweep(&mut self) {

@@ -160,6 +160,11 @@ impl<'a, T> Turn<'a, T> {
         self.promise(self.promised().saturating_sub(items));
     }
 
+    /// Who waits for a turn has it first.
+    pub(crate) fn give_way(&mut self) {
+        self.next(0);
+    }
+
     /// Gives the turn up while `wait` runs.
     pub(crate) fn unlocked(&mut self, wait: impl FnOnce(&Turns<T>)) {
         let turns = self.turns;

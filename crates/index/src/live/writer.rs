@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::change::Change;
 use super::kind::{Kind, Nearest};
 use super::log::Log;
-use super::state::SLICE;
+use super::state::{SLICE, State};
 use super::turns::Turn;
 use super::window::clock;
-use super::{AddOptions, Live, NOWHERE, OnDuplicate, Outcome, Shared, Window};
+use super::{AddOptions, Live, NOWHERE, OnDuplicate, Outcome, Shared};
 use crate::IndexError;
 use crate::ids::Ids;
 use std::sync::Arc;
@@ -25,6 +25,9 @@ pub struct Writer<'a, K: Kind> {
     hint: Cell<K::Hint>,
     /// Whether changes are ahead of the background, so that this thread must wait before its next one.
     pressed: bool,
+    /// Of a batch: what ends it, and the items that it has come to so far.
+    pub(crate) cancel: &'a AtomicBool,
+    items: u64,
     /// An addition as it is written down, before it is made.
     written: Vec<u8>,
     turn: Turn<'a, Log>,
@@ -45,17 +48,20 @@ impl<K: Kind> Live<K> {
         self.enter(self.shared.turns.turn())
     }
 
-    /// A writer for a batch of so many items, each of which begins with [`Writer::next`]; waits for other batches. Must not
-    /// be held while the thread waits for tasks of its pool.
+    /// A writer for a batch of so many items, each of which begins with [`Writer::next`], until `cancel` is up; waits for
+    /// other batches. Must not be held while the thread waits for tasks of its pool.
     ///
     /// # Errors
     /// [`IndexError::Full`] if not all of them fit, [`IndexError::Cancelled`] if the flag is up, and as
     /// [`Live::writer`].
-    pub fn batch(&self, items: usize, cancel: &AtomicBool) -> Result<Writer<'_, K>, IndexError> {
+    pub fn batch<'a>(
+        &'a self,
+        items: usize,
+        cancel: &'a AtomicBool,
+    ) -> Result<Writer<'a, K>, IndexError> {
         let mut writer = self.enter(self.shared.turns.batch())?;
-        if cancel.load(Ordering::Relaxed) {
-            return Err(IndexError::Cancelled);
-        }
+        writer.cancel = cancel;
+        writer.check_cancel()?;
         writer.make_room(items as u64)?;
         writer.turn.promise(items as u64);
         Ok(writer)
@@ -67,7 +73,10 @@ impl<K: Kind> Live<K> {
     }
 
     fn seated<'a>(&'a self, turn: Turn<'a, Log>) -> Writer<'a, K> {
-        Writer { live: self, hint: Cell::default(), pressed: false, written: Vec::new(), turn }
+        /// Of single changes, which nothing cancels.
+        static NEVER: AtomicBool = AtomicBool::new(false);
+        let (hint, written) = (Cell::default(), Vec::new());
+        Writer { live: self, hint, pressed: false, cancel: &NEVER, items: 0, written, turn }
     }
 
     /// A writer that makes changes again which are written down already, in an index that writes none down itself.
@@ -90,17 +99,37 @@ impl<K: Kind> Writer<'_, K> {
     /// A batch comes to its next `items` items: single changes that wait have the turn first, and the background catches up.
     ///
     /// # Errors
-    /// [`IndexError::File`], [`IndexError::Stopped`]: a change that came between could not be written down, and this batch's with it.
+    /// [`IndexError::Cancelled`] and [`IndexError::CancelledAfter`]: the items before stay. [`IndexError::File`],
+    /// [`IndexError::Stopped`]: a change that came between could not be written down, and this batch's with it.
     pub fn next(&mut self, items: usize) -> Result<(), IndexError> {
         if std::mem::take(&mut self.pressed) {
-            self.unlocked(K::settle);
+            let cancel = self.cancel;
+            self.unlocked(|shared| K::settle(shared, cancel));
         }
         let kept = self.turn.keep_some();
         self.undo_unkept();
         kept?;
+        self.check_cancel()?;
         self.turn.next(items as u64);
         self.hint.take();
+        self.items += items as u64;
         self.turn.check()
+    }
+
+    fn check_cancel(&self) -> Result<(), IndexError> {
+        match self.items {
+            _ if !self.cancel.load(Ordering::Relaxed) => Ok(()),
+            0 => Err(IndexError::Cancelled),
+            items => Err(IndexError::CancelledAfter { items }),
+        }
+    }
+
+    /// Somebody who waits has the turn first; what this one has learnt may no longer hold.
+    fn give_way(&mut self) {
+        // What cannot be written down is told by the next look at the log.
+        let _ = self.turn.keep_some();
+        self.turn.give_way();
+        self.hint.take();
     }
 
     /// Lets others change the index while `wait` runs.
@@ -111,52 +140,61 @@ impl<K: Kind> Writer<'_, K> {
     }
 
     /// Lets time go on to `at` (default: the clock), after [`Live::admit`]: in an index with a window, what is then too old
-    /// leaves. Time never runs backwards.
+    /// leaves, a slice at a time; whoever waits for a turn comes between two slices. Time never runs backwards.
     pub fn advance(&mut self, at: Option<u64>) {
         if self.shared().window().is_none() {
             return;
         }
         let at = at.unwrap_or_else(clock);
-        let before = self.shared().state.write().advance(at);
-        if let Some(before) = before {
-            self.expire(before, 0, |_| ());
-            self.note(&Change::Advance(at));
+        while let Some(gone) = self.slice(|state, left| state.move_on(at, left)) {
+            if gone < SLICE {
+                self.note(&Change::Advance(at));
+                return;
+            }
         }
     }
 
-    /// Takes away what is before `before` or beyond the count, leaving room for `room` more; searches come in between.
-    fn expire(&mut self, before: u64, room: u64, mut left: impl FnMut(u64)) -> u64 {
+    /// Takes every document away that is before `before`, as [`Writer::advance`] does; how many they were.
+    pub(super) fn expire_before(&mut self, before: u64) -> u64 {
         let mut all = 0;
         loop {
-            let gone = self.shared().state.write().expire_some(before, room, &mut left);
+            let expire = |state: &mut State<K>, left: &mut dyn FnMut(u64)| {
+                Some(state.expire_some(before, 0, left))
+            };
+            let gone = self.slice(expire).unwrap_or_default();
             all += gone;
-            if gone > 0 {
-                self.pressed |= K::left(self.shared());
-            }
             if gone < SLICE {
+                if gone > 0 {
+                    self.note(&Change::Expire(before));
+                }
                 return all;
             }
         }
     }
 
-    /// Takes away what is due to leave by the latest time.
-    pub(crate) fn settle_window(&mut self) {
-        let due = |window: Window| {
-            let latest = self.shared().state.read().ages.latest();
-            window.max_age.map_or(0, |age| latest.saturating_sub(age))
+    /// Lets some documents leave. After a whole slice others have their turns, before the change that would say the same of
+    /// all slices, so each document is noted.
+    fn slice(
+        &mut self,
+        leave: impl FnOnce(&mut State<K>, &mut dyn FnMut(u64)) -> Option<u64>,
+    ) -> Option<u64> {
+        let (mut left, kept) = (Vec::new(), self.turn.writes());
+        let mut note = |id| {
+            if kept {
+                left.push(id);
+            }
         };
-        if let Some(before) = self.shared().window().map(due) {
-            self.expire(before, 0, |_| ());
-        }
-    }
-
-    /// Takes every document away that is before `before`; how many they were.
-    pub(super) fn expire_before(&mut self, before: u64) -> u64 {
-        let gone = self.expire(before, 0, |_| ());
+        let gone = leave(&mut self.shared().state.write(), &mut note)?;
         if gone > 0 {
-            self.note(&Change::Expire(before));
+            self.pressed |= K::left(self.shared());
         }
-        gone
+        if gone == SLICE {
+            for id in left {
+                self.note(&Change::Delete(id));
+            }
+            self.give_way();
+        }
+        Some(gone)
     }
 
     /// The best live match of an item, ties to the lowest id, and whether a limit cut the look.
@@ -239,7 +277,15 @@ impl<K: Kind> Writer<'_, K> {
         self.write_add(item, beside)?;
         let mut left = Vec::new();
         if self.shared().window().is_some() {
-            self.expire(0, 1, |id| left.push(id));
+            let kept = self.turn.writes();
+            let gone = self.shared().state.write().expire(0, 1, |id| {
+                if kept {
+                    left.push(id);
+                }
+            });
+            if gone > 0 {
+                self.pressed |= K::left(self.shared());
+            }
         }
         if let Err(full) = self.make_room(1) {
             // Who left for an addition follows from it; there is none.
@@ -420,7 +466,8 @@ impl<K: Kind> Drop for Writer<'_, K> {
         let _ = self.keep();
         self.turn.whole = false;
         if self.pressed {
-            self.unlocked(K::settle);
+            let cancel = self.cancel;
+            self.unlocked(|shared| K::settle(shared, cancel));
         }
     }
 }

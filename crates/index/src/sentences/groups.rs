@@ -146,6 +146,18 @@ impl Groups {
         self.roots
     }
 
+    /// Gives the memory back behind the last slot that is in use.
+    pub(super) fn compact(&mut self) {
+        self.free.sort_unstable();
+        while self.free.last().is_some_and(|&free| free as usize + 1 == self.slots.len()) {
+            self.free.pop();
+            self.slots.pop();
+        }
+        self.slots.shrink_to_fit();
+        self.free.shrink_to_fit();
+        self.orphaned.shrink_to_fit();
+    }
+
     pub(super) fn bytes(&self) -> usize {
         self.slots.capacity() * size_of::<Slot>()
             + self.free.capacity() * 4

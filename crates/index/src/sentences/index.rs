@@ -8,7 +8,7 @@ use super::answers::SentenceStats;
 use super::map::Canonical;
 use super::{SentenceItem, SentenceMap, SentenceOptions, State};
 use crate::IndexError;
-use crate::live::{Keeping, Kind, Live};
+use crate::live::{Keeping, Kind, Live, SLICE, compact_in_steps};
 
 /// An index of documents by their longest sentences.
 pub type SentenceIndex = Live<SentenceMap>;
@@ -104,6 +104,19 @@ impl Live<SentenceMap> {
         self.shared.state.read().kind.group(id)
     }
 
+    /// How many sentences of an item a live document has, whether they count or not; 0 where it is not alive.
+    pub fn shared_with(&self, id: u64, item: &SentenceItem) -> u32 {
+        let other = Canonical::of(item, self.options().sentences);
+        let Canonical::Sketch(other) = other else { return 0 };
+        in_common(self.shared.state.read().kind.sentences_of(id), &other)
+    }
+
+    /// How many sentences two live documents share, whether they count or not.
+    pub fn shared(&self, one: u64, other: u64) -> u32 {
+        let kind = &self.shared.state.read().kind;
+        in_common(kind.sentences_of(one), kind.sentences_of(other))
+    }
+
     /// Counts and bytes.
     pub fn stats(&self) -> SentenceStats {
         let state = self.shared.state.read();
@@ -115,6 +128,18 @@ impl Live<SentenceMap> {
             window_bytes: state.ages.bytes(),
             truncated: self.shared.truncated(),
         }
+    }
+
+    /// Gives back what documents that have left still hold, a little at a time; others come in between.
+    ///
+    /// # Errors
+    /// [`IndexError::Cancelled`].
+    pub fn compact(&self, cancel: &AtomicBool) -> Result<(), IndexError> {
+        let mut steps = 0..;
+        compact_in_steps(cancel, || {
+            let step = steps.next().unwrap_or_default();
+            self.shared.state.write().kind.compact(step, SLICE)
+        })
     }
 
     /// What was changed since the last call, for somebody who keeps it; empty where the index keeps it itself.
@@ -131,6 +156,11 @@ impl Live<SentenceMap> {
         log.forget();
         self.shared.state.read().write()
     }
+}
+
+/// How many of these are among those, which ascend.
+fn in_common(all: &[u64], these: &[u64]) -> u32 {
+    these.iter().filter(|&sentence| all.binary_search(sentence).is_ok()).count() as u32
 }
 
 #[cfg(test)]

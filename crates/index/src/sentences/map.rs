@@ -369,6 +369,11 @@ impl SentenceMap {
         self.records.value(short) as u32
     }
 
+    /// The sentences of a live document, ascending.
+    pub(super) fn sentences_of(&self, id: u64) -> &[u64] {
+        self.short(id).map_or(&[], |short| self.sketches.sentences(self.entry_of(short)))
+    }
+
     /// Whether this id is alive.
     pub fn has(&self, id: u64) -> bool {
         self.short(id).is_some()
@@ -476,10 +481,38 @@ impl SentenceMap {
     /// Takes dead sketches that lists still name out of them.
     pub(super) fn take_out_dead(&mut self) {
         if !self.lingering.is_empty() {
-            let mut dropped = Vec::new();
-            self.postings.purge(&self.sketches, |entry| dropped.push(entry));
-            self.drop_dead(dropped);
+            self.take_out(0, usize::MAX);
         }
+    }
+
+    /// The same of some lists; false: there are none behind them.
+    fn take_out(&mut self, from: usize, few: usize) -> bool {
+        let mut dropped = Vec::new();
+        let lists = self.postings.lists();
+        let till = from.saturating_add(few).min(lists);
+        self.postings.purge(from.min(till)..till, &self.sketches, |entry| dropped.push(entry));
+        self.drop_dead(dropped);
+        till < lists
+    }
+
+    /// Gives some of the memory back that nobody needs. `step` counts from 0; false: it was the last. Numbers between others
+    /// stay for those to come.
+    pub(super) fn compact(&mut self, step: usize, few: usize) -> bool {
+        if self.take_out(step * few, few) {
+            return true;
+        }
+        let Self { wholes, postings, sketches, seed, .. } = self;
+        let is_more = wholes.compact(few, |entry| whole(sketches.sentences(entry), *seed));
+        if postings.compact(few, sketches) || is_more {
+            return true;
+        }
+        sketches.compact();
+        self.groups.compact();
+        self.copies.shrink();
+        self.texts.shrink_to_fit();
+        self.text_of.shrink_to_fit();
+        self.lingering.shrink_to_fit();
+        false
     }
 
     /// Whether so many more documents fit as things are.

@@ -4,6 +4,8 @@
 //! from the sketch. A sentence with more has a list. Dead sketches stay in a list until half of it is dead, so that
 //! taking one out costs amortised O(1); whoever walks a list skips them.
 
+use std::ops::Range;
+
 use super::sketches::Sketches;
 use crate::ids::holders::Holders;
 use crate::ids::lines::Lines;
@@ -100,14 +102,7 @@ impl Postings {
         let hash = mix(sentence, self.seed);
         let Some(old) = self.reference(sentence, sketches) else {
             let (seed, lists) = (self.seed, &self.lists);
-            let hash_of = |reference: u32| {
-                let listed = || lists.get((reference & !LIST) as usize)?.as_ref();
-                let sentence = match reference & LIST {
-                    0 => sketches.at(reference),
-                    _ => listed().map_or(0, |list| list.sentence),
-                };
-                mix(sentence, seed)
-            };
+            let hash_of = |reference| hash_of(reference, seed, lists, sketches);
             self.lines.insert(hash, position, hash_of, |_| ());
             return;
         };
@@ -191,9 +186,36 @@ impl Postings {
         false
     }
 
-    /// Takes every dead sketch out of every list; calls `dropped` for each of them and each list.
-    pub(super) fn purge(&mut self, sketches: &Sketches, mut dropped: impl FnMut(u32)) {
-        for list in self.lists.iter_mut().flatten() {
+    /// Number of lists.
+    pub(super) fn lists(&self) -> usize {
+        self.lists.len()
+    }
+
+    /// Gives some of the memory back that nobody needs; false: all of it but for lists between others.
+    pub(super) fn compact(&mut self, few: usize, sketches: &Sketches) -> bool {
+        let (seed, lists) = (self.seed, &self.lists);
+        let is_more =
+            self.lines.compact(few, |reference| hash_of(reference, seed, lists, sketches));
+        if !is_more {
+            self.free.sort_unstable();
+            while self.free.last().is_some_and(|&free| free as usize + 1 == self.lists.len()) {
+                self.free.pop();
+                self.lists.pop();
+            }
+            self.lists.shrink_to_fit();
+            self.free.shrink_to_fit();
+        }
+        is_more
+    }
+
+    /// Takes every dead sketch out of some lists; calls `dropped` for each of them and each list.
+    pub(super) fn purge(
+        &mut self,
+        some: Range<usize>,
+        sketches: &Sketches,
+        mut dropped: impl FnMut(u32),
+    ) {
+        for list in self.lists[some].iter_mut().flatten() {
             let before = list.holders.bytes();
             list.holders.purge(|entry| sketches.is_alive(entry), &mut dropped);
             self.capacity = self.capacity - before + list.holders.bytes();
@@ -206,4 +228,14 @@ impl Postings {
             + self.free.capacity() * 4
             + self.capacity
     }
+}
+
+/// The hash of the sentence behind a reference.
+fn hash_of(reference: u32, seed: u64, lists: &[Option<List>], sketches: &Sketches) -> u64 {
+    let listed = || lists.get((reference & !LIST) as usize)?.as_ref();
+    let sentence = match reference & LIST {
+        0 => sketches.at(reference),
+        _ => listed().map_or(0, |list| list.sentence),
+    };
+    mix(sentence, seed)
 }

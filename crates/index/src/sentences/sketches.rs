@@ -130,6 +130,18 @@ impl Sketches {
         self.free.push(entry);
     }
 
+    /// Gives the memory back behind the last number that is in use.
+    pub(super) fn compact(&mut self) {
+        self.free.sort_unstable();
+        while self.free.last().is_some_and(|&free| free as usize + 1 == self.counts.len()) {
+            self.free.pop();
+            self.counts.pop();
+        }
+        self.chunks.truncate(self.counts.len().div_ceil(CHUNK));
+        self.counts.shrink_to_fit();
+        self.free.shrink_to_fit();
+    }
+
     pub(super) fn bytes(&self) -> usize {
         self.chunks.len() * CHUNK * (self.most + HEAD) * 8
             + self.chunks.capacity() * size_of::<Box<[u64]>>()

@@ -126,7 +126,7 @@ proptest! {
         let singly: Vec<_> = signatures.iter().map(one).collect();
         let together = batch.check_and_add_many(&signatures, &[], on_duplicate, 1, &NEVER).unwrap();
         prop_assert_eq!(singly, together);
-        let search = BandSearch { limit: Some(5), threshold: keep.then_some(0.4) };
+        let search = BandSearch { limit: Some(5), threshold: keep.then_some(0.4), bucket: None };
         let many = batch.search_many(&signatures, search, 2, &NEVER).unwrap();
         for (signature, found) in signatures.iter().zip(many) {
             prop_assert_eq!(batch.search(signature, search).unwrap(), found);
@@ -165,11 +165,11 @@ fn what_does_not_fit_is_refused_and_changes_nothing() {
         error.to_string(),
         "the signature has 3 positions; this index takes 12, or none for an empty document"
     );
-    let search = BandSearch { threshold: Some(0.5), limit: None };
+    let search = BandSearch { threshold: Some(0.5), limit: None, bucket: None };
     assert!(matches!(bands.search(same(1, 12), search), Err(IndexError::Bands { .. })));
     let whole = BandIndex::new(&kept(4, 3, 12, 0.5)).unwrap();
     assert!(whole.check_and_add(same(1, 13)).is_err());
-    let search = BandSearch { threshold: Some(1.5), limit: None };
+    let search = BandSearch { threshold: Some(1.5), limit: None, bucket: None };
     assert!(whole.search(same(1, 12), search).is_err());
     assert_eq!((bands.len(), whole.len()), (1, 0));
     for options in [kept(4, 3, 11, 0.5), kept(4, 3, 1025, 0.5), kept(4, 3, 12, -0.1)] {

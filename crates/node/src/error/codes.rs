@@ -92,7 +92,7 @@ impl From<IndexError> for Failure {
             IndexError::UnknownPlan { .. } | IndexError::InvalidPlan { .. } => VALUE,
             IndexError::NoWindow => "ERR_SIMHASH_NO_WINDOW",
             IndexError::Full { .. } => "ERR_SIMHASH_INDEX_FULL",
-            IndexError::Cancelled => CANCELLED,
+            IndexError::Cancelled | IndexError::CancelledAfter { .. } => CANCELLED,
             IndexError::Merge => "ERR_SIMHASH_MERGE",
             IndexError::Copy => INTERNAL,
             IndexError::Stopped { .. } => OUTPUT,

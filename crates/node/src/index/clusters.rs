@@ -12,6 +12,7 @@ use napi::bindgen_prelude::{Function, Object};
 use napi::threadsafe_function::{ThreadsafeFunctionCallMode, UnknownReturnValue};
 use napi::{Env, Status};
 use napi_derive::napi;
+use simhash_dedup::live::Clusters;
 use std::cell::Cell;
 use std::sync::atomic::AtomicBool;
 
@@ -22,11 +23,15 @@ pub struct NativeClusters {
     pub offsets: Column<u32>,
     #[napi(ts_type = "Float64Array")]
     pub ids: Column<f64>,
+    /// Ids of documents whose candidates a limit cut.
+    #[napi(ts_type = "Float64Array")]
+    pub truncated: Column<f64>,
 }
 
 impl NativeClusters {
     /// Live ids number less than 2^32, and each is in one cluster at most.
-    fn of(clusters: &[Vec<u64>]) -> Self {
+    fn of(found: &Clusters) -> Self {
+        let Clusters { clusters, truncated } = found;
         let mut end = 0;
         let ends = clusters.iter().map(|cluster| {
             end += cluster.len() as u32;
@@ -34,7 +39,11 @@ impl NativeClusters {
         });
         let offsets = std::iter::once(0).chain(ends).collect();
         let ids = clusters.iter().flatten();
-        Self { offsets: Column(offsets), ids: Column(ids.map(|&id| number(id)).collect()) }
+        Self {
+            offsets: Column(offsets),
+            ids: Column(ids.map(|&id| number(id)).collect()),
+            truncated: Column(truncated.iter().map(|&id| number(id)).collect()),
+        }
     }
 }
 
@@ -73,14 +82,7 @@ impl NativeIndex {
                 }
             };
             let tasks = pool::tasks(shared.threads);
-            let clusters = match shared.fingerprints(&how) {
-                Some(index) => {
-                    let clusters = index.clusters(how.max_distance, tasks, &report, flag)?;
-                    clusters.into_iter().map(|cluster| cluster.ids).collect()
-                }
-                None => shared.live.clusters(&how, tasks, flag, report)?,
-            };
-            Ok(NativeClusters::of(&clusters))
+            Ok(NativeClusters::of(&shared.live.clusters(&how, tasks, flag, report)?))
         })
     }
 }

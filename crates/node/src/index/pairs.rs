@@ -16,7 +16,7 @@ use napi::Env;
 use napi::bindgen_prelude::Object;
 use napi_derive::napi;
 use parking_lot::Mutex;
-use simhash_dedup::live::{Near, Pair, Pairs, Search};
+use simhash_dedup::live::{Pair, Pairs, Search};
 use std::collections::VecDeque;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Weak};
@@ -34,58 +34,16 @@ pub struct NativePairBatch {
     pub measures: Column<u32>,
     #[napi(ts_type = "Uint8Array")]
     pub verified: Column<u8>,
+    /// A bit for each pair: a limit cut the candidates of `b`.
+    #[napi(ts_type = "Uint8Array")]
+    pub truncated: Column<u8>,
     pub progress: f64,
-}
-
-/// Where pairs come from.
-enum Joined {
-    /// Tables of fingerprints, joined by distance alone.
-    Fingerprints(simhash_index::Pairs),
-    /// Documents, each looked up and compared.
-    Documents(Pairs),
-}
-
-impl Joined {
-    fn begin(shared: &Shared, how: &Search) -> Result<Self, Failure> {
-        Ok(match shared.fingerprints(how) {
-            Some(index) => Self::Fingerprints(index.pairs(how.max_distance)?),
-            None => Self::Documents(shared.live.pairs(how)),
-        })
-    }
-
-    fn next(
-        &mut self,
-        shared: &Shared,
-        tasks: usize,
-        flag: &AtomicBool,
-    ) -> Result<Option<Vec<Pair>>, Failure> {
-        match self {
-            Self::Fingerprints(pairs) => {
-                let index = shared.live.hamming().ok_or_else(|| Failure::closed("Index"))?;
-                let found = pairs.next_batch(index, tasks, flag)?;
-                Ok(found.map(|found| found.into_iter().map(by_distance).collect()))
-            }
-            Self::Documents(pairs) => Ok(shared.live.next_pairs(pairs, tasks, flag)?),
-        }
-    }
-
-    fn progress(&self) -> f64 {
-        match self {
-            Self::Fingerprints(pairs) => pairs.progress(),
-            Self::Documents(pairs) => pairs.progress(),
-        }
-    }
-}
-
-fn by_distance(pair: simhash_index::Pair) -> Pair {
-    let near = Near { id: pair.b, similarity: None, verified: false, measure: pair.distance };
-    Pair { a: pair.a, b: near }
 }
 
 /// A join, before, during and after.
 struct Join {
     how: Search,
-    pairs: Option<Joined>,
+    pairs: Option<Pairs>,
     /// Pairs found beyond the batches handed out.
     ready: VecDeque<Pair>,
     ended: bool,
@@ -101,10 +59,10 @@ impl Join {
     ) -> Result<Option<NativePairBatch>, Failure> {
         let mut pairs = match self.pairs.take() {
             Some(pairs) => pairs,
-            None => Joined::begin(shared, &self.how)?,
+            None => shared.live.pairs(&self.how)?,
         };
         while !self.ended && self.ready.len() < rows {
-            match pairs.next(shared, pool::tasks(shared.threads), flag)? {
+            match shared.live.next_pairs(&mut pairs, pool::tasks(shared.threads), flag)? {
                 Some(found) => self.ready.extend(found),
                 None => self.ended = true,
             }
@@ -122,6 +80,7 @@ impl Join {
             similarities: Column(batch.iter().map(|pair| similarity(&pair.b)).collect()),
             measures: Column(batch.iter().map(|pair| pair.b.measure).collect()),
             verified: bitmap(batch.iter().map(|pair| pair.b.verified)),
+            truncated: bitmap(batch.iter().map(|pair| pair.truncated)),
             progress,
         }))
     }

@@ -5,8 +5,7 @@ use crate::error::Failure;
 use crate::held::Guard;
 use crate::sketch::{Memory as Scratch, rows, with_memory};
 use crate::text::{Accept, Given, Texts};
-use simhash_dedup::live::{Document, LiveIndex, LiveMethod, Room, Search};
-use simhash_index::Index;
+use simhash_dedup::live::{Document, LiveIndex, LiveMethod, Room};
 use std::sync::atomic::AtomicBool;
 
 /// An index with what this side of it knows.
@@ -33,14 +32,6 @@ impl Shared {
         work: impl FnOnce(&Self) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         self.guard.run(|| work(self))
-    }
-
-    /// The tables of fingerprints, where these alone say what is near.
-    pub(super) fn fingerprints(&self, how: &Search) -> Option<&Index> {
-        let options = self.live.options();
-        let compares =
-            how.verified && options.verify.is_some() && options.stored.longest_text.is_some();
-        self.live.hamming().filter(|_| !compares)
     }
 
     /// What an item may be.

@@ -106,11 +106,8 @@ impl NativeIndex {
     #[napi(catch_unwind, ts_return_type = "Promise<void>")]
     pub fn compact<'env>(&self, env: &'env Env, cancel: &Cancel) -> js::Result<Object<'env>> {
         self.held.start(env, cancel, |shared, flag| {
-            if let Some(index) = shared.live.hamming() {
-                index.compact_until(flag)?;
-            }
-            shared.live.checkpoint(flag)?;
-            Ok(())
+            shared.live.compact(flag)?;
+            Ok(shared.live.checkpoint(flag)?)
         })
     }
 
