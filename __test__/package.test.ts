@@ -57,12 +57,43 @@ describe('the tarball', () => {
   test('holds what has a source, and every entry that the manifest names', () => {
     const stale = paths().filter((path) => {
       const source = path.replace(/^dist/, 'ts').replace(/(\.d)?\.(js|ts)$/, '.ts');
-      const made = /\/native\.(js|d\.ts)$|\.node$/.test(path);
+      const made = /\/native\.js$|\.node$/.test(path);
       return path.startsWith('dist/') && !made && !existsSync(join(ROOT, source));
     });
     expect(stale).toEqual([]);
     const named = JSON.stringify(manifest).matchAll(/"(?:\.\/)?(dist\/[^"*]+)"/g);
     for (const [, path] of named) expect(paths()).toContain(path);
+  });
+
+  test('holds one file of declarations for each entry, without what is internal', () => {
+    const declarations = paths().filter((path) => /\.d\.m?ts$/.test(path));
+    expect(declarations.sort()).toEqual([
+      'dist/connect/level.d.ts',
+      'dist/index.d.mts',
+      'dist/index.d.ts',
+      'dist/level.d.mts',
+    ]);
+    for (const path of declarations) {
+      const text = readFileSync(join(ROOT, path), 'utf8');
+      expect(text, path).not.toMatch(/\bNative[A-Z]\w*|\bNATIVE\b|@internal|\.\/native\b/);
+      const imported = [...text.matchAll(/(?:from|import\()\s*['"]([^'"]+)['"]/g)];
+      const others = imported.map(([, from]) => from);
+      const own = ['./index.js', '../index', './connect/level.js'];
+      expect(
+        others.filter((from) => !own.includes(from as string)),
+        path,
+      ).toEqual([]);
+    }
+    // What is exported is what the sources export, and the classes that the addon fills cannot be made.
+    const rolled = readFileSync(join(ROOT, 'dist/index.d.ts'), 'utf8');
+    for (const name of ['Matches', 'CheckedItems', 'Clusters', 'PairBatch', 'Signatures']) {
+      expect(rolled).toMatch(
+        new RegExp(`export declare class ${name}\\b[^{]*\\{[^]*?private constructor\\(\\);`),
+      );
+    }
+    expect(rolled).not.toMatch(
+      /export (declare )?(const|type|interface|class) (INDEX_OWN|NotOf|Rows|Make|Open)\b/,
+    );
   });
 
   test('holds no native part but that of this platform', () => {
@@ -122,29 +153,46 @@ describe('installed with --ignore-scripts in an empty project', () => {
     for (const file of ['level.mjs', 'level.cjs']) expect(node(file)).toBe('0\n');
   });
 
-  test.each(['mts', 'cts'])('TypeScript (.%s, node16) compiles strictly and uses it', (kind) => {
-    const typed = `import { Index, type Match } from '@x/simhash-native';
-import type { Store } from '@x/simhash-native/level';
+  const typed = `import { type CheckedItems, Index, type Match } from '@x/simhash-native';
+import { KeptIndex, type Store } from '@x/simhash-native/level';
 export declare const store: Store;
+export const kept = async (): Promise<CheckedItems<'sentences'>> => {
+  const { index } = await KeptIndex.open(store);
+  return index.checkAndAddMany(['x']);
+};
 const found: Match<'simhash'>[] = new Index({ maxDistance: 3, texts: false }).search(1n);
 if (found.length > 0) throw new Error('an empty index found something');
 // @ts-expect-error unknown option
 const wrong = () => new Index({ distance: 3 });
 export { wrong };${use}\n`;
-    project.write(`typed.${kind}`, typed);
+
+  /** Compiles strictly, the declarations of the package too; what the compiler says, and its status. */
+  function compiled(file: string, ...options: readonly string[]) {
     const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
-    const options =
-      '--strict --target es2022 --module node16 --lib es2023,esnext.disposable --types node';
-    const { stdout, status } = spawnSync(
-      process.execPath,
-      [tsc, ...options.split(' '), `typed.${kind}`],
-      {
-        cwd: project.path,
-        encoding: 'utf8',
-      },
-    );
-    expect({ stdout, status }).toEqual({ stdout: '', status: 0 });
+    const strict =
+      '--strict --exactOptionalPropertyTypes --target es2022 --lib es2023,esnext.disposable --types node';
+    const args = [tsc, ...strict.split(' '), ...options, file];
+    const { stdout, status } = spawnSync(process.execPath, args, {
+      cwd: project.path,
+      encoding: 'utf8',
+    });
+    return { stdout, status };
+  }
+
+  test.each(['mts', 'cts'])('TypeScript (.%s, node16) compiles strictly and uses it', (kind) => {
+    project.write(`typed.${kind}`, typed);
+    expect(compiled(`typed.${kind}`, '--module', 'node16')).toEqual({ stdout: '', status: 0 });
     expect(node(`typed.${kind.replace('ts', 'js')}`)).toBe(printed);
+  });
+
+  test.each([
+    ['node10', 'commonjs'],
+    ['bundler', 'esnext'],
+    ['nodenext', 'nodenext'],
+  ])('TypeScript with moduleResolution %s finds both entries', (resolution, module) => {
+    project.write('resolved.ts', typed);
+    const options = ['--moduleResolution', resolution, '--module', module, '--noEmit'];
+    expect(compiled('resolved.ts', ...options)).toEqual({ stdout: '', status: 0 });
   });
 
   test('the command line is there', () => {

@@ -30,8 +30,16 @@ import * as check from './options';
 /** Where a document's own id is: in a field, `a.b` for nested ones, or what a function gives for it. */
 export type KeySelector<D> = string | ((doc: D) => DocKey | undefined);
 
+/** Options that go together: of clusters with known documents the first is kept, of those around a representative. */
+type Coherent =
+  | { known?: undefined }
+  | { keep?: 'first' | undefined; cluster?: 'representative' | undefined };
+
 /** How a stream is deduplicated. */
-export interface DedupOptions<D = Doc> extends ComparisonOptions, JobOptions {
+export type DedupOptions<D = Doc> = StreamOptions<D> & Coherent;
+
+/** Every option of `dedup`; {@link DedupOptions} says which go together. */
+export interface StreamOptions<D = Doc> extends ComparisonOptions, JobOptions {
   /** Where the text of a document is. Default the document itself, or its field `text`. */
   text?: TextSelector<D> | undefined;
   /**
@@ -77,7 +85,7 @@ export interface DedupOptions<D = Doc> extends ComparisonOptions, JobOptions {
 /** Documents per batch by default. */
 const BATCH = 2048;
 
-const OPTIONS: check.Checks<DedupOptions> = {
+const OPTIONS: check.Checks<StreamOptions> = {
   ...COMPARISON,
   ...JOB,
   text: check.selector,
@@ -119,8 +127,8 @@ export interface Settings<D> {
  *
  * @throws TypeError, RangeError for options that are unknown, of the wrong type, out of range, or do not go together.
  */
-export function settings<D>(options: DedupOptions<D> | undefined): Settings<D> {
-  const checked = check.checked(options, OPTIONS as unknown as check.Checks<DedupOptions<D>>);
+export function settings<D>(options: StreamOptions<D> | undefined): Settings<D> {
+  const checked = check.checked(options, OPTIONS as unknown as check.Checks<StreamOptions<D>>);
   const { text, onMissing = 'throw', key, keep: rule = 'first', known, onProgress } = checked;
   const { batch: size = BATCH, signal, fingerprint = false } = checked;
   const choose = typeof rule === 'function' ? rule : undefined;

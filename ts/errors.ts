@@ -69,7 +69,7 @@ export class SimHashError extends Error {
   override readonly name: string = 'SimHashError';
   readonly code: SimHashErrorCode;
   /**
-   * With `ERR_SIMHASH_MEMORY` from a batch of additions: the ids, or the outcomes, of the items before the one that found no
+   * Where `memory` ended within a batch of additions: the ids, or the outcomes, of the items before the one that found no
    * memory. They were added, or were duplicates; that item and those behind it were not looked at. Absent otherwise.
    */
   readonly done?: Added | CheckedItems;

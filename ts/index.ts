@@ -13,7 +13,7 @@ export type {
 } from './decisions';
 export { type Deduplication, dedup } from './dedup';
 export { type DedupFilesOptions, dedupFiles, type Progress } from './dedup-files';
-export type { DedupOptions, KeySelector } from './dedup-options';
+export type { DedupOptions, KeySelector, StreamOptions } from './dedup-options';
 export { Dictionary } from './dictionary';
 export type { Doc, Documents, Text, TextSelector, WebStream } from './documents';
 export {

@@ -408,6 +408,16 @@ dedup(['x'], { known: new Index() });
 dedup(rows, { text: 'body', known: new Index({ maxDistance: 8 }), method: 'simhash' });
 dedup(['x'], { known: new Index({ method: 'exact' }), method: 'exact' });
 
+dedup(['x'], { known: ['y'], keep: 'first', cluster: 'representative' });
+// @ts-expect-error a known document could be a duplicate of a later one
+dedup(['x'], { known: ['y'], keep: 'last' });
+// @ts-expect-error a known document could be a duplicate of a later one
+dedup(['x'], { known: new Index(), cluster: 'components' });
+dedup(['x'], { verify: false, minSimilarity: 0, maxVerifications: 5 });
+// What a trial recommends is taken as it is.
+declare const tried: import('@x/simhash-native').ComparisonOptions;
+dedup(['x'], tried);
+
 /** What a batch had done when memory ended. */
 function done({ done }: SimHashError): number {
   return done === undefined ? 0 : 'count' in done ? done.count : done.length;
