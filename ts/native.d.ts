@@ -245,6 +245,9 @@ export declare function cosine(a: unknown, b: unknown, by: NativeFingerprinter):
 /** Deduplicates files on threads of its own. */
 export declare function dedupFiles(options: NativeFileOptions, onProgress: ((arg: NativeProgress) => unknown) | undefined | null, cancel: Cancel): Promise<NativeSummary>
 
+/** Reads and checks an index, and says what it is. */
+export declare function describeIndexFile(index: NativeIndexFile, cancel: Cancel): Promise<NativeDescribed>
+
 /** Looks for the pairs of files, or for their matches, on threads of its own. */
 export declare function edgeFiles(options: NativeEdgeOptions, onProgress: ((arg: NativeProgress) => unknown) | undefined | null, cancel: Cancel): Promise<NativeEdgeSummary>
 
@@ -253,6 +256,9 @@ export declare function evaluate(labels: NativeLabels, reported: NativeReported,
 
 /** Why two texts are near-duplicates, or are not. */
 export declare function explain(a: unknown, b: unknown, by: NativeFingerprinter): NativeExplanation
+
+/** Makes an index of the documents of files, where options are given; else adds them to one. */
+export declare function fillIndexFile(index: NativeIndexFile, made: NativeIndexOptions | undefined | null, read: NativeRead, onProgress: ((arg: NativeProgress) => unknown) | undefined | null, cancel: Cancel): Promise<NativeFilled>
 
 /** Says what a method knows each document of files by, on threads of its own. */
 export declare function fingerprintFiles(options: NativeFingerprintOptions, onProgress: ((arg: NativeProgress) => unknown) | undefined | null, cancel: Cancel): Promise<NativeSummary>
@@ -286,6 +292,12 @@ export interface NativeAdded {
   count: number
   /** First id and number of each stretch, where other calls added in between and the ids are not consecutive. */
   ranges?: Float64Array
+}
+
+/** The figures of a run that asks an index. */
+export interface NativeAsked {
+  summary: NativeEdgeSummary
+  index: NativeDescribed
 }
 
 /** A plan of bands, and its S-curve. */
@@ -355,6 +367,14 @@ export interface NativeDedupOptions {
   minSimilarity?: number
   maxVerifications?: number
   threads: number
+}
+
+/** What an index is, and its counts and bytes. */
+export interface NativeDescribed {
+  about: NativeAbout
+  /** What makes sketches of texts, in words. */
+  madeBy: string
+  stats: NativeStats
 }
 
 /** A bit in which the fingerprints differ. */
@@ -465,6 +485,12 @@ export interface NativeFileOptions {
   idField: string
 }
 
+/** The figures of a run that fills an index. */
+export interface NativeFilled {
+  summary: NativeSummary
+  index: NativeDescribed
+}
+
 /** Options with every choice spelled out; absent means as in the preset. */
 export interface NativeFingerprinterOptions {
   /** Absent means `auto`, the default options. */
@@ -498,6 +524,13 @@ export interface NativeFingerprintOptions {
 export interface NativeFingerprints {
   values: BigUint64Array
   valid: Uint8Array
+}
+
+/** A saved index, and the words of the user's own that it was made with. */
+export interface NativeIndexFile {
+  path: string
+  /** Dictionary, stop words and idf table; nothing else counts. */
+  words: NativeFingerprinterOptions
 }
 
 /** How an index is made; absent means the default, for a saved one its own. */
@@ -633,6 +666,17 @@ export interface NativeProgress {
   duplicates: number
 }
 
+/** Files that are read for an index. */
+export interface NativeRead {
+  inputs: Array<string>
+  /** For answers. */
+  output?: string
+  rejects?: string
+  textField: string
+  idField: string
+  threads: number
+}
+
 /** A record that could not be used. */
 export interface NativeRejected {
   file: string
@@ -757,6 +801,9 @@ export declare function plan(maxDistance: number, capacity: number, plan: string
 
 /** Names of the plans that `plan` takes, beside `auto` and `classic`. */
 export declare function planNames(): Array<string>
+
+/** Writes what of an index is near each document of files. */
+export declare function queryIndexFile(index: NativeIndexFile, search: NativeSearch, read: NativeRead, onProgress: ((arg: NativeProgress) => unknown) | undefined | null, cancel: Cancel): Promise<NativeAsked>
 
 /** The longest sentences of a text, the longest first. */
 export declare function sentences(text: unknown, count: number, minLength: number, normalize: NativeNormalizer, hash?: string | undefined | null): Array<NativeSentence>

@@ -45,11 +45,14 @@ mod write;
 
 pub use deduper::{Decision, Deduper};
 pub use error::DedupError;
-pub use files::{dedup_files, fingerprint_files, match_files, pairs_files};
+pub use files::{
+    IndexFile, add_files, dedup_files, fingerprint_files, match_files, pairs_files, search_files,
+};
 pub use keep::{Integer, Key};
 pub use method::Method;
 pub use options::{
     Cluster, DedupOptions, FileOptions, FingerprintOptions, Keep, MatchOptions, Measure,
+    ReadOptions,
 };
 pub use read::{Fields, Format, Input, MAX_LINE_BYTES};
 pub use report::{EdgeSummary, Progress, Rejected, Stage, Summary};

@@ -159,6 +159,15 @@ pub struct FingerprintOptions {
     pub threads: usize,
 }
 
+/// How documents of files are read, where an index says how they are compared.
+#[derive(Clone, Debug, Default)]
+pub struct ReadOptions {
+    /// Where text and id are in a record. Default: the keys `text` and `id`.
+    pub fields: Fields,
+    /// Most tasks at a time, as [`DedupOptions::threads`].
+    pub threads: usize,
+}
+
 /// How files are read and written.
 #[derive(Clone, Debug, Default)]
 pub struct FileOptions {

@@ -8,6 +8,7 @@
 //!
 //! reader thread ──► parse and sketch ──► compare ──► write      pairs, matches (`edges`)
 //! reader thread ──► parse and sketch ──► write                 fingerprints
+//! reader thread ──► parse and sketch ──► add, or search ──► write      a live index (`indexed`)
 //! ```
 //!
 //! The queues hold two blocks each, so memory is bounded whatever is slow. The caller's thread parses,
@@ -17,6 +18,8 @@
 mod at_the_end;
 mod edges;
 mod fingerprints;
+mod index_file;
+mod indexed;
 mod intake;
 mod on_arrival;
 mod records;
@@ -34,6 +37,8 @@ use crate::write::{
 };
 pub use edges::{match_files, pairs_files};
 pub use fingerprints::fingerprint_files;
+pub use index_file::IndexFile;
+pub use indexed::{add_files, search_files};
 use intake::Intake;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;

@@ -19,6 +19,7 @@
 
 mod check;
 mod compare;
+mod described;
 mod document;
 mod engine;
 mod groups;

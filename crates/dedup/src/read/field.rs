@@ -107,21 +107,6 @@ pub(crate) struct Record<'a> {
     pub(crate) key: Key,
 }
 
-/// The id of a document as JSON, as written in the record or made from its position.
-pub(crate) type Id = Box<str>;
-
-/// The record's own id, else the line number, else with several inputs `"file:line"`.
-pub(crate) fn id_json(own: Option<&str>, file: Option<&std::path::Path>, line: u64) -> Id {
-    match (own, file) {
-        (Some(own), _) => own.into(),
-        (None, None) => line.to_string().into(),
-        (None, Some(file)) => {
-            let name = format!("{}:{line}", file.display());
-            serde_json::Value::String(name).to_string().into()
-        }
-    }
-}
-
 /// The raw values of some keys of an object. They may be the same key.
 fn pick<'a, const N: usize>(
     json: &'a str,

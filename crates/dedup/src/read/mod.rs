@@ -16,13 +16,15 @@ mod encoding;
 mod field;
 mod format;
 mod gunzip;
+mod id;
 mod input;
 mod origin;
 
 pub use block::MAX_LINE_BYTES;
 pub(crate) use block::{Block, Line, Reader};
 pub use field::Fields;
-pub(crate) use field::{Id, Record, id_json};
+pub(crate) use field::Record;
+pub(crate) use id::{Id, id_json, id_of_key, key_of_id, name_of_id};
 pub use format::Format;
 pub use input::Input;
 pub(crate) use input::{Opened, spawn};
