@@ -254,6 +254,9 @@ export declare function edgeFiles(options: NativeEdgeOptions, onProgress: ((arg:
 /** Scores a result on the pool; links are verified where a fingerprinter is given. */
 export declare function evaluate(labels: NativeLabels, reported: NativeReported, by: NativeFingerprinter | undefined | null, texts: NativeDocumentTexts, cancel: Cancel): Promise<NativeEvaluation>
 
+/** Scores the result in a file on threads of its own. */
+export declare function evaluateResultFile(result: string, files: NativeStatedFiles, cancel: Cancel): Promise<NativeScored>
+
 /** Why two texts are near-duplicates, or are not. */
 export declare function explain(a: unknown, b: unknown, by: NativeFingerprinter): NativeExplanation
 
@@ -691,6 +694,30 @@ export interface NativeReported {
   clusters: NativeLists
 }
 
+/** A document of a sample. */
+export interface NativeSampled {
+  id: string
+  text: string
+}
+
+/** Documents of files, and what is stated of them. */
+export interface NativeSampleOfFiles {
+  documents: Array<NativeSampled>
+  clusters: Array<Array<string>>
+  pairs: Array<NativeStatedPair>
+  rejected: number
+  firstRejected: Array<NativeRejected>
+}
+
+/** The scores of a result, and what of the files they leave out. */
+export interface NativeScored {
+  figures: NativeEvaluation
+  unknownDecisions: number
+  unknownLabels: number
+  rejected: number
+  firstRejected: Array<NativeRejected>
+}
+
 /** How to search; absent means as the index does. */
 export interface NativeSearch {
   limit?: number
@@ -718,6 +745,25 @@ export interface NativeSharedToken {
 export interface NativeSignatures {
   offsets: Float64Array
   values: Uint32Array
+}
+
+/** Files with labels or results, and perhaps documents. */
+export interface NativeStatedFiles {
+  fingerprinter: NativeFingerprinterOptions
+  /** Similarity from which two documents are duplicates. */
+  least: number
+  labels?: Array<string>
+  documents?: Array<string>
+  textField: string
+  idField: string
+  threads: number
+}
+
+/** A labelled pair, by id. */
+export interface NativeStatedPair {
+  a: string
+  b: string
+  similarity: number
 }
 
 /** Counts and bytes of an index; what the method does not count is absent. */
@@ -766,6 +812,14 @@ export interface NativeSummary {
   leftovers: Array<string>
 }
 
+/** The texts of some documents of files. */
+export interface NativeTextsOfFiles {
+  /** By id that was asked for. */
+  texts: (string | undefined | null)[]
+  rejected: number
+  firstRejected: Array<NativeRejected>
+}
+
 /** A token of a text. */
 export interface NativeToken {
   token: string
@@ -780,6 +834,19 @@ export interface NativeTruth {
   a: Uint32Array
   b: Uint32Array
   similarity: Float64Array
+}
+
+/** What the engine decides of two texts, and what it looked at. */
+export interface NativeVerdict {
+  duplicates: boolean
+  equal: boolean
+  empty: boolean
+  short: boolean
+  /** By the measure of the options. */
+  similarity?: number
+  distance?: number
+  /** Equal bands or sentences, and of how many. */
+  shared?: Array<number>
 }
 
 /** How much finding too much and finding too little weigh. */
@@ -805,14 +872,23 @@ export declare function planNames(): Array<string>
 /** Writes what of an index is near each document of files. */
 export declare function queryIndexFile(index: NativeIndexFile, search: NativeSearch, read: NativeRead, onProgress: ((arg: NativeProgress) => unknown) | undefined | null, cancel: Cancel): Promise<NativeAsked>
 
+/** Draws a sample of the documents of files on threads of its own. */
+export declare function sampleOfFiles(files: NativeStatedFiles, size: number, seed: number, cancel: Cancel): Promise<NativeSampleOfFiles>
+
 /** The longest sentences of a text, the longest first. */
 export declare function sentences(text: unknown, count: number, minLength: number, normalize: NativeNormalizer, hash?: string | undefined | null): Array<NativeSentence>
 
 /** The similarity that verification goes by. */
 export declare function similarity(a: unknown, b: unknown, by: NativeFingerprinter): number
 
+/** Looks documents up by id. */
+export declare function textsOfFiles(names: Array<string>, ids: Array<string>, textField: string, idField: string, cancel: Cancel): Promise<NativeTextsOfFiles>
+
 /** 16 hexadecimal digits. */
 export declare function toHex(value: bigint): string
+
+/** Decides two texts as deduplication does. */
+export declare function verdictOf(options: NativeDedupOptions, a: string, b: string): NativeVerdict
 
 /** Version of the addon. */
 export declare function version(): string

@@ -1,6 +1,8 @@
 //! `dedupFiles`, `pairsFiles`, `matchFiles` and the command `fingerprint` for JavaScript: names in, a summary out; texts never come
 //! here.
 
+mod evaluate;
+mod explain;
 mod index;
 
 use crate::check::{number, whole};

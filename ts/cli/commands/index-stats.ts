@@ -34,7 +34,8 @@ export const indexStats = defineCommand({
 
 function rows({ about, madeBy, stats }: NativeDescribed): string[][] {
   const { verify, minSimilarity, texts } = about;
-  const verified = verify && (texts ? `${verify}, from ${minSimilarity} on` : 'no texts are stored');
+  const verified =
+    verify && (texts ? `${verify}, from ${minSimilarity} on` : 'no texts are stored');
   const optional = (name: string, amount: number | undefined) =>
     amount ? [[name, bytes(amount)]] : [];
   return [
@@ -53,6 +54,7 @@ function rows({ about, madeBy, stats }: NativeDescribed): string[][] {
 
 /** What only one method has. */
 function shape({ fingerprints, plan, tables, bands, rows }: NativeDescribed['stats']): string[] {
-  if (plan !== undefined) return [`${count(fingerprints ?? 0)} fingerprints, plan ${plan} of ${tables} tables`];
+  if (plan !== undefined)
+    return [`${count(fingerprints ?? 0)} fingerprints, plan ${plan} of ${tables} tables`];
   return bands === undefined ? [] : [`${bands} bands of ${rows} rows`];
 }

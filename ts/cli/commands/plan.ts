@@ -2,7 +2,7 @@ import type { PlanEstimate } from '../..';
 import { defineCommand } from '../command';
 import { EXIT } from '../exit';
 import { bytes, count } from '../format';
-import { comparison } from '../options';
+import { maxDistance } from '../options';
 import { table } from '../table';
 import { versions } from '../version';
 
@@ -26,7 +26,7 @@ export const plan = defineCommand({
       default: 1_000_000,
       help: 'distinct fingerprints',
     },
-    'max-distance': comparison['max-distance'],
+    'max-distance': { ...maxDistance, default: 8 },
     plan: {
       kind: 'text',
       value: 'NAME',

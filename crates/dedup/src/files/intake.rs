@@ -180,7 +180,7 @@ impl<'a> Intake<'a> {
     }
 }
 
-fn too_long(bytes: u64) -> String {
+pub(super) fn too_long(bytes: u64) -> String {
     format!("longer than {} MiB: {} bytes", MAX_LINE_BYTES >> 20, grouped(bytes))
 }
 

@@ -17,12 +17,16 @@
 
 mod at_the_end;
 mod edges;
+mod evaluated;
 mod fingerprints;
+mod found;
 mod index_file;
 mod indexed;
 mod intake;
 mod on_arrival;
 mod records;
+mod sampled;
+mod stated;
 mod unusable;
 
 use crate::cluster::Gathered;
@@ -36,9 +40,12 @@ use crate::write::{
     write_clusters,
 };
 pub use edges::{match_files, pairs_files};
+pub use evaluated::{Scored, evaluate_files};
 pub use fingerprints::fingerprint_files;
+pub use found::find_texts;
 pub use index_file::IndexFile;
 pub use indexed::{add_files, search_files};
+pub use sampled::{Sample, sample_files};
 use intake::Intake;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;

@@ -57,6 +57,12 @@ impl Fields {
         self.text.join(".")
     }
 
+    /// The id of a record whatever its text; `None`: absent or null.
+    pub(super) fn id_in<'a>(&self, line: &'a str) -> Result<Option<&'a RawValue>, String> {
+        let [id] = pick(line, [&self.id[0]])?;
+        Ok(descend(id, &self.id[1..]).filter(|id| kind(id) != "null"))
+    }
+
     /// Takes text and id out of a line.
     ///
     /// # Errors
@@ -118,7 +124,7 @@ fn pick<'a, const N: usize>(
     Ok(found)
 }
 
-fn explain(error: &serde_json::Error) -> String {
+pub(super) fn explain(error: &serde_json::Error) -> String {
     if error.is_data() {
         return "the record is not a JSON object".into();
     }

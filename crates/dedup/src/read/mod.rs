@@ -19,6 +19,7 @@ mod gunzip;
 mod id;
 mod input;
 mod origin;
+mod statement;
 
 pub use block::MAX_LINE_BYTES;
 pub(crate) use block::{Block, Line, Reader};
@@ -29,3 +30,4 @@ pub use format::Format;
 pub use input::Input;
 pub(crate) use input::{Opened, spawn};
 pub(crate) use origin::{Origin, read_exact_at};
+pub(crate) use statement::Statement;
