@@ -153,19 +153,3 @@ describe('an abort', () => {
     child.stdout.destroy();
   });
 });
-
-test('an output pipe that is given up before anybody reads it lets the process end', () => {
-  const folder = fifos('pipe');
-  const code = `
-    const { PipeOutput } = require(process.argv[1]);
-    const output = new PipeOutput(process.argv[2]);
-    output.write('never read').catch(({ message }) => console.log(message));
-    setTimeout(() => output.discard(), 30);`;
-  const args = ['-e', code, `${ROOT}/dist/cli/pipe.js`, folder.join('pipe')];
-  const { status, stdout } = spawnSync(process.execPath, args, {
-    encoding: 'utf8',
-    timeout: 60_000,
-  });
-  expect(status).toBe(0);
-  expect(stdout).toContain('given up');
-});

@@ -31,8 +31,8 @@ mod cluster;
 mod decide;
 mod deduper;
 mod error;
-mod explain;
 pub mod evaluate;
+mod explain;
 mod files;
 mod keep;
 pub mod live;
@@ -48,8 +48,8 @@ pub use deduper::{Decision, Deduper};
 pub use error::DedupError;
 pub use explain::{Verdict, verdict};
 pub use files::{
-    IndexFile, Sample, Scored, add_files, dedup_files, evaluate_files, find_texts, fingerprint_files,
-    match_files, pairs_files, sample_files, search_files,
+    IndexFile, Sample, Scored, add_files, dedup_files, evaluate_files, find_texts,
+    fingerprint_files, match_files, pairs_files, sample_files, search_files,
 };
 pub use keep::{Integer, Key};
 pub use method::Method;

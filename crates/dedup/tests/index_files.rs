@@ -18,7 +18,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-const CANCEL: AtomicBool = AtomicBool::new(false);
+static CANCEL: AtomicBool = AtomicBool::new(false);
 
 /// The same method for a batch and for an index.
 fn methods() -> [(Method, LiveMethod); 4] {
@@ -167,4 +167,118 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn adding_is_building_with_both_and_ids_stay_as_they_were_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let texts: Vec<String> = (0..12)
+        .map(|row| format!("第{row}季度营业收入同比增长百分之十二净利润同比增长{row}"))
+        .collect();
+    let (first, second) = texts.split_at(5);
+    let one = write(folder, "one", records(first, "x"));
+    let two = write(folder, "two", records(second, "y"));
+    let both = [&one[..], &two[..]].concat_names();
+    let made = LiveOptions::default();
+    build(folder, &made, &both).unwrap();
+    let whole = query(folder, &both, &Search::default());
+    build(folder, &made, &one).unwrap();
+    let options = ReadOptions::default();
+    let (summary, live) = file(folder).add(&two, None, &options, &|_| {}, &CANCEL).unwrap();
+    assert_eq!((summary.read, live.len()), (7, 12));
+    assert!(live.options().stored.keys);
+    let found = query(folder, &two, &Search::default());
+    // Ids made of positions name the file where there are several.
+    let same = |line: &Value| line["id"].as_str().is_none_or(|id| !id.contains(':'));
+    let expected: Vec<&Value> = whole[5..].iter().filter(|line| same(line)).collect();
+    assert!(expected.len() > 4);
+    for line in expected {
+        let again = found.iter().find(|found| found["id"] == line["id"]).unwrap();
+        assert_eq!(
+            again["matches"].as_array().map(Vec::len),
+            line["matches"].as_array().map(Vec::len)
+        );
+    }
+}
+
+/// Inputs again, by their names.
+trait Named {
+    fn concat_names(&self) -> Vec<Input>;
+}
+
+impl Named for [&[Input]; 2] {
+    fn concat_names(&self) -> Vec<Input> {
+        self.iter()
+            .flat_map(|inputs| inputs.iter())
+            .map(|input| Input::File(input.name()))
+            .collect()
+    }
+}
+
+#[test]
+fn an_index_is_replaced_whole_or_not_at_all() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let good = write(folder, "good", records(&["今天多云转小雨".to_owned()], "a"));
+    let bad = write(folder, "bad", "x\ny\n");
+    let made = LiveOptions::default();
+    build(folder, &made, &good).unwrap();
+    let before = fs::read(folder.join("index")).unwrap();
+    let rejects = || Some(Target::File(folder.join("rejects")));
+    let options = ReadOptions::default();
+    let none = |_: &simhash_dedup::Progress| {};
+    let refused = [
+        build(folder, &made, &bad).map(|_| ()),
+        file(folder).add(&bad, rejects(), &options, &none, &CANCEL).map(|_| ()),
+    ];
+    for error in refused {
+        assert!(matches!(error, Err(DedupError::NoRecords { rejected: 2, .. })), "{error:?}");
+        assert_eq!(fs::read(folder.join("index")).unwrap(), before);
+    }
+    assert_eq!(lines(&folder.join("rejects")).len(), 2);
+    let cancelled = AtomicBool::new(true);
+    let error = file(folder).build(&made, &good, None, &options, &none, &cancelled).unwrap_err();
+    assert!(matches!(error, DedupError::Cancelled), "{error:?}");
+    // One file in two roles.
+    let own = Some(Target::File(folder.join("index")));
+    for error in [
+        file(folder).build(&made, &good, own, &options, &none, &CANCEL).map(|_| ()),
+        build(folder, &made, &[Input::File(folder.join("index"))]).map(|_| ()),
+        file(folder)
+            .query(
+                &good,
+                &LineOutputs { lines: Some(Target::File(folder.join("index"))), rejects: None },
+                &Search::default(),
+                &options,
+                &none,
+                &CANCEL,
+            )
+            .map(|_| ()),
+    ] {
+        assert!(matches!(error, Err(DedupError::SameFile { .. })), "{error:?}");
+    }
+    assert_eq!(fs::read(folder.join("index")).unwrap(), before);
+    let left = fs::read_dir(folder).unwrap().count();
+    assert_eq!(left, 4);
+}
+
+#[test]
+fn a_search_that_the_method_cannot_do_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let inputs = write(folder, "in", records(&["今天多云转小雨".to_owned()], "a"));
+    let ask = |search: Search| {
+        let (options, outputs) = (ReadOptions::default(), LineOutputs::default());
+        file(folder).query(&inputs, &outputs, &search, &options, &|_| {}, &CANCEL).unwrap_err()
+    };
+    build(folder, &LiveOptions::default(), &inputs).unwrap();
+    let error = ask(Search { max_distance: Some(3), ..Search::default() });
+    assert!(matches!(error, DedupError::Option { argument: "max_distance", .. }), "{error}");
+    let error = ask(Search { limit: Some(0), ..Search::default() });
+    assert!(matches!(error, DedupError::OutOfRange { argument: "limit", .. }), "{error}");
+    let made = LiveOptions { verify: None, ..LiveOptions::default() };
+    build(folder, &made, &inputs).unwrap();
+    let error = ask(Search { min_similarity: Some(0.9), ..Search::default() });
+    assert!(matches!(error, DedupError::Option { argument: "min_similarity", .. }), "{error}");
 }

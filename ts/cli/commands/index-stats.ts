@@ -33,7 +33,7 @@ export const indexStats = defineCommand({
 });
 
 function rows({ about, madeBy, stats }: NativeDescribed): string[][] {
-  const { verify, minSimilarity, texts } = about;
+  const { method, verify, minSimilarity, texts } = about;
   const verified =
     verify && (texts ? `${verify}, from ${minSimilarity} on` : 'no texts are stored');
   const optional = (name: string, amount: number | undefined) =>
@@ -41,7 +41,7 @@ function rows({ about, madeBy, stats }: NativeDescribed): string[][] {
   return [
     ['documents', count(stats.live)],
     ['method', [about.method, ...shape(stats)].join(', ')],
-    ['verified by', verified ?? 'nothing'],
+    ['verified by', method === 'exact' ? 'equal texts' : (verified ?? 'nothing')],
     ...optional('tables', stats.tableBytes),
     ...optional('signatures', stats.signatureBytes),
     ...optional('ids', stats.idBytes),

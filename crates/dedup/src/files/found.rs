@@ -1,7 +1,7 @@
 //! The texts of some documents of files.
 
-use super::intake::Intake;
 use super::check_any;
+use super::intake::Intake;
 use crate::error::DedupError;
 use crate::options::ReadOptions;
 use crate::read::{Format, Input, id_json, name_of_id};

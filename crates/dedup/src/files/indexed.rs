@@ -136,9 +136,11 @@ fn check(search: &Search, live: &LiveIndex) -> Result<(), DedupError> {
     let refuse = |argument, value, expected| Err(DedupError::Option { argument, value, expected });
     let options = live.options();
     match (search.max_distance, search.min_similarity) {
-        (Some(most), _) if !matches!(options.method, LiveMethod::SimHash { .. }) => {
-            refuse("max_distance", most.to_string(), "left out: only an index of method simhash has it")
-        }
+        (Some(most), _) if !matches!(options.method, LiveMethod::SimHash { .. }) => refuse(
+            "max_distance",
+            most.to_string(),
+            "left out: only an index of method simhash has it",
+        ),
         (_, Some(least)) if options.verify.is_none() => {
             let expected = "left out: the index was made without verification";
             refuse("min_similarity", least.to_string(), expected)
@@ -172,9 +174,9 @@ impl Batch {
         counts.read += accepted.len() as u64;
         counts.kept += accepted.len() as u64;
         let prefix = intake.records.id_prefix(block.input);
-        let each = accepted.into_iter().map(|(line, parsed)| {
-            (parsed.prepared, id_json(parsed.id, prefix, line.number))
-        });
+        let each = accepted
+            .into_iter()
+            .map(|(line, parsed)| (parsed.prepared, id_json(parsed.id, prefix, line.number)));
         let (documents, ids) = each.unzip();
         Ok(Self { documents, ids })
     }

@@ -104,9 +104,10 @@ impl Stated {
     pub(super) fn placed(self, place: impl Fn(u32) -> Option<u32>) -> (Self, u64) {
         let named = self.linked().chain(self.alone.iter().copied());
         let unknown = named.filter(|&number| place(number).is_none()).count() as u64;
-        let pairs = self.pairs.into_iter().filter_map(|pair| {
-            Some(LabelledPair { a: place(pair.a)?, b: place(pair.b)?, ..pair })
-        });
+        let pairs = self
+            .pairs
+            .into_iter()
+            .filter_map(|pair| Some(LabelledPair { a: place(pair.a)?, b: place(pair.b)?, ..pair }));
         let members =
             |members: Vec<u32>| -> Vec<u32> { members.into_iter().filter_map(&place).collect() };
         let clusters = self.clusters.into_iter().map(members).filter(|members| members.len() > 1);

@@ -116,8 +116,7 @@ mod tests {
                 ..jieba
             },
         ];
-        let mut methods =
-            vec![LiveMethod::simhash(), LiveMethod::minhash(), LiveMethod::Exact];
+        let mut methods = vec![LiveMethod::simhash(), LiveMethod::minhash(), LiveMethod::Exact];
         for (least, own) in [(10, SentenceHash::Xxh3), (0, SentenceHash::Md5)] {
             let mut method = LiveMethod::sentences();
             if let LiveMethod::Sentences { min_length, hash, .. } = &mut method {
@@ -133,9 +132,11 @@ mod tests {
         let (plan, signatures, bucket_limit) = (None, None, 7);
         methods.push(LiveMethod::MinHash { plan, minhash, signatures, bucket_limit });
         for extract in extracts {
-            for (normalize, min_features) in
-                [(Normalizer::default(), None), (Normalizer::web(), Some(0)), (Normalizer::OFF, Some(12))]
-            {
+            for (normalize, min_features) in [
+                (Normalizer::default(), None),
+                (Normalizer::web(), Some(0)),
+                (Normalizer::OFF, Some(12)),
+            ] {
                 let extract = extract.clone();
                 let fingerprinter = FingerprinterOptions { normalize, extract, min_features };
                 let by = Fingerprinter::new(&fingerprinter).unwrap();

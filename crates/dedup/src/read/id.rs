@@ -21,7 +21,7 @@ pub(crate) fn id_json(own: Option<&str>, file: Option<&Path>, line: u64) -> Id {
 /// id back as it was.
 pub(crate) fn key_of_id(id: &str) -> Cow<'_, str> {
     let plain = serde_json::from_str::<String>(id).ok();
-    match plain.filter(|plain| id_of_key(plain).as_ref() == id) {
+    match plain.filter(|plain| !plain.is_empty() && id_of_key(plain).as_ref() == id) {
         Some(plain) => plain.into(),
         None => id.into(),
     }
@@ -72,6 +72,13 @@ mod tests {
         }
         assert_eq!(&*id_of_key("7 "), r#""7 ""#);
         assert_eq!(&*id_of_key("\"cut"), r#""\"cut""#);
+    }
+
+    #[test]
+    fn ids_fall_back_to_the_position() {
+        assert_eq!(&*id_json(Some("\"a\""), None, 3), "\"a\"");
+        assert_eq!(&*id_json(None, None, 3), "3");
+        assert_eq!(&*id_json(None, Some(Path::new("x\".jsonl")), 3), r#""x\".jsonl:3""#);
     }
 
     proptest! {

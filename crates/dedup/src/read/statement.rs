@@ -87,9 +87,9 @@ fn name(id: &RawValue) -> Result<String, String> {
 fn similarity(object: &Object<'_>, label: Option<&RawValue>) -> Result<f64, String> {
     if let Some(given) = object.get("similarity").filter(|given| given.get() != "null") {
         let number = serde_json::from_str(given.get()).ok();
-        return number.filter(|number| (0.0..=1.0).contains(number)).ok_or_else(|| {
-            format!("similarity is {}, not a number from 0 to 1", shown(given))
-        });
+        return number
+            .filter(|number| (0.0..=1.0).contains(number))
+            .ok_or_else(|| format!("similarity is {}, not a number from 0 to 1", shown(given)));
     }
     match label.map(RawValue::get) {
         None | Some("1" | "true") => Ok(1.0),
