@@ -1,5 +1,5 @@
 /** An interrupted or aborted run ends, whatever its reader and its writer do. Nothing is timed: what waits for them never ends. */
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, constants, openSync, writeSync } from 'node:fs';
 import { open } from 'node:fs/promises';

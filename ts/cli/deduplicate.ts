@@ -3,12 +3,13 @@ import type { DedupFilesOptions, Keep, Summary } from '..';
 import type { Values } from './command';
 import { UsageError } from './exit';
 import { plural } from './format';
-import { comparing, comparingOptions, fieldsOf } from './options';
+import { candidates, comparing, comparingOptions, fieldsOf } from './options';
 import { cut, pace, readings, run, type Told } from './run';
 import type { Terminal } from './terminal';
 
 /** How documents are decided. */
 export const deciding = {
+  ...candidates,
   cluster: {
     kind: 'choice',
     value: 'HOW',

@@ -13,6 +13,9 @@ export const method = {
   help: 'how near-duplicates are looked for; without it the one whose options are given, else minhash',
 } as const;
 
+/** Those of an index: the others compare everything. */
+export const INDEX_METHODS = ['minhash', 'simhash', 'sentences', 'exact'] as const;
+
 /** How far two fingerprints may differ, and what it is without the option. */
 export const maxDistance = {
   kind: 'integer',
@@ -23,7 +26,7 @@ export const maxDistance = {
 } as const;
 
 /** Who is compared with whom. */
-const candidates = {
+export const candidates = {
   method,
   'max-distance': maxDistance,
   bands: {
@@ -210,22 +213,30 @@ export const comparing = {
 
 /** The values of {@link comparing} as the library takes them. */
 export function comparingOptions(values: Values<Omit<typeof comparing, keyof typeof fields>>) {
-  const { bands, rows, sentences, threads } = values;
-  const own = given({ maxDistance: values['max-distance'], bands, rows, sentences });
-  const method = methodOf({ ...given({ method: values.method }), ...own });
-  const initial = method === 'simhash' ? { maxDistance: 8 } : {};
+  const maxVerifications = values['max-verifications'];
   return {
-    ...initial,
-    ...own,
+    ...methodOptions(values),
     ...fingerprinterOptions(values),
-    method,
-    ...verified(values),
-    ...given({ maxVerifications: values['max-verifications'] }),
-    threads,
+    ...given({ maxVerifications }),
+    threads: values.threads,
   };
 }
 
-function verified({ verify, 'min-similarity': least }: Values<typeof verification>) {
+/** The method that is asked for, with its own options and what it is verified by. */
+export function methodOptions(
+  values: Values<typeof candidates & Omit<typeof verification, 'max-verifications'>>,
+) {
+  const { bands, rows, sentences } = values;
+  const own = given({ maxDistance: values['max-distance'], bands, rows, sentences });
+  const method = methodOf({ ...given({ method: values.method }), ...own });
+  const initial = method === 'simhash' ? { maxDistance: 8 } : {};
+  return { ...initial, ...own, method, ...verified(values) };
+}
+
+function verified({
+  verify,
+  'min-similarity': least,
+}: Values<Pick<typeof verification, 'verify' | 'min-similarity'>>) {
   if (verify !== 'off') return { verify, minSimilarity: least ?? 0.8 };
   if (least === undefined || least === 0) return { verify: false as const };
   throw new UsageError(

@@ -2,7 +2,7 @@ import { given } from '../../given';
 import { defineCommand } from '../command';
 import { UsageError } from '../exit';
 import { fillIndex, readOf } from '../indexed';
-import { comparing, comparingOptions, DOCUMENTS, rejects } from '../options';
+import { comparing, comparingOptions, DOCUMENTS, INDEX_METHODS, rejects } from '../options';
 
 const { method, ...others } = comparing;
 
@@ -13,7 +13,7 @@ export const indexBuild = defineCommand({
   options: {
     output: { kind: 'text', short: 'o', value: 'INDEX', help: 'file for the index' },
     ...rejects,
-    method: { ...method, choices: ['minhash', 'simhash', 'sentences', 'exact'] },
+    method: { ...method, choices: INDEX_METHODS },
     plan: {
       kind: 'text',
       value: 'NAME',
@@ -42,8 +42,8 @@ export const indexBuild = defineCommand({
       throw new UsageError('index build needs -o INDEX', 'an index is a file, not a stream');
     }
     const { plan, capacity, 'no-texts': noTexts } = values;
-    const own = plan === undefined && capacity === undefined ? {} : { method: 'simhash' as const };
-    const compared = comparingOptions({ ...values, ...own, ...given({ method: values.method }) });
+    const simhash = plan !== undefined || capacity !== undefined ? 'simhash' : undefined;
+    const compared = comparingOptions({ ...values, method: values.method ?? simhash });
     const texts = noTexts ? { texts: false } : {};
     const options = { ...compared, ...given({ plan, capacity }), ...texts };
     const read = readOf(inputs, values);
