@@ -40,6 +40,10 @@ test('the verdict is what dedup with the same options decides', async () => {
     ['--max-distance', '3'],
     ['--max-distance', '16'],
     ['--min-similarity', '0.97'],
+    ['--method', 'sentences', '--sentences', '1'],
+    ['--method', 'brute-force', '--min-similarity', '0.5'],
+    ['--method', 'exact'],
+    ['--bands', '40', '--rows', '2', '--verify', 'containment'],
   ];
   const pairs = [A2, far, B].map((b) => [A, b] as const);
   for (const [a, b] of [...pairs, ['哈哈哈', '哈哈哈哈'], ['短文', '短文']] as const) {
@@ -57,10 +61,37 @@ test('the verdict is what dedup with the same options decides', async () => {
   }
 });
 
-test('without similarity a distance has to be given', async () => {
-  const { status, stderr } = await folder.run(['explain', A, B, '--min-similarity', '0']);
-  expect(status).toBe(2);
-  expect(stderr).toContain('--min-similarity 0 needs --max-distance');
+test.each([
+  [
+    'minhash',
+    /^near-duplicates: similarity 0\.\d+ is at least 0\.8, and \d+ of 24 bands are equal$/m,
+  ],
+  [
+    'simhash',
+    /^near-duplicates: distance \d is at most 8 and similarity 0\.\d+ is at least 0\.8$/m,
+  ],
+  [
+    'sentences',
+    /^not duplicates: similarity 0\.\d+ is at least 0\.8, but 0 of 1 longest sentences are equal$/m,
+  ],
+  ['brute-force', /^near-duplicates: similarity 0\.\d+ is at least 0\.8$/m],
+  ['exact', /^not duplicates: not equal after normalisation/m],
+])('by %s it is told what the method looked at', async (method, says) => {
+  const { status, stdout } = await folder.run(['explain', A, A2, '--method', method]);
+  expect(status).toBe(0);
+  expect(stdout).toMatch(says);
+});
+
+test('without verification what the method proposes decides', async () => {
+  const near = await folder.run(['explain', A, A2, '--verify', 'off']);
+  expect(near.stdout).toMatch(/^near-duplicates: \d+ of 24 bands are equal; not verified\n/);
+  const far = await folder.run(['explain', A, B, '--min-similarity', '0']);
+  expect(far.stdout).toMatch(/^not duplicates: 0 of 24 bands are equal; not verified\n/);
+});
+
+test('another measure is named', async () => {
+  const { stdout } = await folder.run(['explain', A, A2, '--verify', 'edit']);
+  expect(stdout).toMatch(/^near-duplicates: edit similarity 0\.\d+ is at least 0\.8, and /);
 });
 
 test('the limits decide', async () => {

@@ -1,11 +1,13 @@
 /** Outputs whose name ends in `.gz`. */
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { expect, test } from 'vitest';
-import { Folder, ROOT, SAMPLE } from './cli-run';
+import { beforeAll, expect, test } from 'vitest';
+import { Folder, SAMPLE } from './cli-run';
 
 const folder = new Folder();
+beforeAll(async () => {
+  await folder.run(['index', 'build', SAMPLE, '-o', 'i']);
+});
 
 test.each([
   ['dedup', SAMPLE],
@@ -13,6 +15,7 @@ test.each([
   ['clusters', SAMPLE],
   ['pairs', SAMPLE],
   ['match', SAMPLE, '--against', SAMPLE],
+  ['index', 'query', SAMPLE, '--index', 'i'],
 ])('%s writes gzip of the same bytes', async (...args) => {
   const plain = await folder.run([...args, '-o', 'out.jsonl']);
   const packed = await folder.run([...args, '-o', 'out.jsonl.gz']);
@@ -56,52 +59,4 @@ test('a gzip output appears whole or not at all', async () => {
   const { status } = await folder.run(['pairs', 'bad', '-o', 'precious.gz']);
   expect({ status, left: folder.read('precious.gz') }).toEqual({ status: 3, left: 'old' });
   expect(folder.names().filter((name) => name.endsWith('.tmp'))).toEqual([]);
-});
-
-test('more than a buffer of gzip keeps its order', async () => {
-  const { GzipOutput } = (await import(
-    join(ROOT, 'dist', 'cli', 'gzip.js')
-  )) as typeof import('../ts/cli/gzip');
-  const chunks: Uint8Array[] = [];
-  let [committed, discarded] = [0, 0];
-  const out = new GzipOutput({
-    write: async (data) => {
-      await new Promise((done) => setImmediate(done));
-      chunks.push(Buffer.from(data as Uint8Array));
-    },
-    commit: async () => {
-      committed++;
-    },
-    discard: () => {
-      discarded++;
-    },
-  });
-  let text = '';
-  for (let row = 0; row < 2_000; row++) {
-    const part = `${Math.sin(row)}`.repeat(20);
-    text += part;
-    await out.write(part);
-  }
-  await out.commit();
-  out.discard();
-  expect(gunzipSync(Buffer.concat(chunks)).toString()).toBe(text);
-  expect([committed, discarded]).toEqual([1, 1]);
-});
-
-test('a writer that fails is heard', async () => {
-  const { GzipOutput } = (await import(
-    join(ROOT, 'dist', 'cli', 'gzip.js')
-  )) as typeof import('../ts/cli/gzip');
-  const full = new Error('full');
-  const out = new GzipOutput({
-    write: () => Promise.reject(full),
-    commit: async () => {},
-    discard: () => {},
-  });
-  const writing = (async () => {
-    for (let row = 0; row < 10_000; row++) await out.write(`${Math.sin(row)}`.repeat(100));
-    await out.commit();
-  })();
-  await expect(writing).rejects.toBe(full);
-  out.discard();
 });

@@ -10,7 +10,12 @@ const { Index } = (await import(join(ROOT, 'dist', 'index.js'))) as typeof impor
 
 interface Answer {
   readonly id: string;
-  readonly matches: readonly { readonly id: string; readonly distance: number }[];
+  readonly matches: readonly {
+    readonly id: string;
+    readonly similarity?: number;
+    readonly distance?: number;
+    readonly verified?: false;
+  }[];
   readonly truncated?: true;
 }
 
@@ -19,17 +24,18 @@ const A = '望海市地铁四号线二期工程今天贯通，线路全长十六
 const B = '白石镇中心小学的学生本周吃上了自己种的萝卜，一共收了六百多斤。';
 const record = (id: string, text: string) => `${JSON.stringify({ id, text })}\n`;
 const lines = (rows: typeof documents) => rows.map(({ id, text }) => record(id, text)).join('');
+const METHODS = ['minhash', 'simhash', 'sentences', 'exact'] as const;
 
 /** A folder with the index `i` of the sample. */
 const built = new Folder();
 beforeAll(async () => {
-  await built.run(['index', 'build', SAMPLE, '-o', 'i']);
+  await built.run(['index', 'build', SAMPLE, '-o', 'i', '--method', 'simhash']);
 });
 
 /** A folder of its own with a copy of that index. */
 function copy(): Folder {
   const folder = new Folder();
-  for (const name of ['i', 'i.ids.jsonl']) copyFileSync(built.join(name), folder.join(name));
+  copyFileSync(built.join('i'), folder.join('i'));
   return folder;
 }
 
@@ -40,15 +46,41 @@ async function query(folder: Folder, ...args: string[]): Promise<Answer[]> {
 }
 
 describe('build and query', () => {
-  test('answers are those of the library, under the ids of the records', async () => {
-    const index = new Index({ maxDistance: 8, verify: false, texts: false });
+  test.each(METHODS)('answers are those of the library, by %s', async (method) => {
+    const folder = new Folder();
+    await folder.run(['index', 'build', SAMPLE, '-o', 'i', '--method', method]);
+    const index = new Index({ method } as { method: 'simhash' });
     const texts = documents.map(({ text }) => text);
     index.addMany(texts);
     const expected = [...index.searchMany(texts)].map((matches, row) => ({
       id: documents[row]?.id,
-      matches: matches.map(({ id, distance }) => ({ id: documents[id]?.id, distance })),
+      matches: matches.map(({ id, similarity, distance }) => ({
+        ...{ id: documents[id]?.id, similarity },
+        ...(distance === undefined ? {} : { distance }),
+      })),
     }));
-    expect(await query(built)).toEqual(expected);
+    expect(await query(folder)).toEqual(expected);
+  });
+
+  test.each(METHODS)('answers are those of match, by %s', async (method) => {
+    const folder = new Folder();
+    const [old, fresh] = [documents.slice(0, 150), documents.slice(150)];
+    folder.write('old', lines(old));
+    folder.write('new', lines(fresh));
+    await folder.run(['index', 'build', 'old', '-o', 'i', '--method', method]);
+    const asked = await folder.run(['index', 'query', 'new', '--index', 'i']);
+    const args = ['match', 'new', '--against', 'old', '--method', method];
+    const matched = jsonLines<Answer>((await folder.run(args)).stdout);
+    const texts = new Map(old.map(({ id, text }) => [id, text]));
+    const first = (id: string) => old.find(({ text }) => text === texts.get(id))?.id === id;
+    const answers = jsonLines<Answer>(asked.stdout).map(({ id, matches }, row) => {
+      // Of equal texts match has the first alone.
+      const firsts = matches.filter((match) => first(match.id));
+      const equal = firsts.filter((match) => texts.get(match.id) === fresh[row]?.text);
+      return { id, matches: equal.length > 0 ? equal : firsts };
+    });
+    expect(answers).toEqual(matched);
+    expect(matched.filter(({ matches }) => matches.length > 0).length).toBeGreaterThan(10);
   });
 
   test('planted copies are found', async () => {
@@ -63,7 +95,7 @@ describe('build and query', () => {
     expect(found).toHaveLength(all.length);
   });
 
-  test('--limit keeps the nearest and says that there are more', async () => {
+  test('--limit keeps the most similar and says that there are more', async () => {
     const [all, one] = [await query(built), await query(built, '--limit', '1')];
     expect(one.map(({ matches }) => matches)).toEqual(
       all.map(({ matches }) => matches.slice(0, 1)),
@@ -73,40 +105,80 @@ describe('build and query', () => {
     );
   });
 
-  test('the options that made the fingerprints are those of the index', async () => {
-    const folder = new Folder();
-    folder.write('in', record('a', A) + record('b', B));
-    const build = ['index', 'build', 'in', '-o', 'i', '--features', 'words', '--normalize', 'web'];
-    expect(await folder.run(build)).toMatchObject({ status: 0 });
-    folder.write('new', record('c', `<p>${A}</p>`));
-    const { stdout } = await folder.run(['index', 'query', 'new', '--index', 'i']);
-    expect(jsonLines(stdout)).toEqual([{ id: 'c', matches: [{ id: 'a', distance: 0 }] }]);
+  test('--min-similarity raises the threshold of the index', async () => {
+    const all = await query(built);
+    const near = all.map(({ id, matches }) => ({
+      id,
+      matches: matches.filter(({ similarity }) => (similarity ?? 0) >= 0.97),
+    }));
+    expect(await query(built, '--min-similarity', '0.97')).toEqual(near);
+    expect(near).not.toEqual(all);
   });
 
-  test('a dictionary is found again from another folder, and must not have changed', async () => {
+  test('without texts matches say that they are not verified', async () => {
+    const folder = new Folder();
+    folder.write('in', record('a', A + B) + record('b', B));
+    folder.write('new', record('c', A.replace('今天', '昨日') + B));
+    for (const method of ['minhash', 'simhash'] as const) {
+      const build = ['index', 'build', 'in', '-o', 'i', '--no-texts', '--method', method];
+      expect(await folder.run(build)).toMatchObject({ status: 0 });
+      const { stdout } = await folder.run(['index', 'query', 'new', '--index', 'i']);
+      const [answer] = jsonLines<Answer>(stdout);
+      expect(answer?.matches).toMatchObject([{ id: 'a', verified: false }]);
+    }
+    // Nobody asked for verification.
+    await folder.run(['index', 'build', 'in', '-o', 'i', '--verify', 'off', '--max-distance', '8']);
+    const { stdout } = await folder.run(['index', 'query', 'new', '--index', 'i']);
+    const [answer] = jsonLines<Answer>(stdout);
+    expect(answer?.matches).toEqual([{ id: 'a', distance: expect.any(Number) }]);
+  });
+
+  test('the options that an index was made with are its own', async () => {
+    const folder = new Folder();
+    folder.write('in', record('a', A) + record('b', B));
+    folder.write('new', record('c', `<p>${A}</p>`));
+    for (const method of METHODS) {
+      const made = ['--features', 'words', '--normalize', 'web', '--method', method];
+      const build = ['index', 'build', 'in', '-o', 'i', ...made];
+      expect(await folder.run(build)).toMatchObject({ status: 0 });
+      const { stdout } = await folder.run(['index', 'query', 'new', '--index', 'i']);
+      expect(jsonLines(stdout)).toMatchObject([{ id: 'c', matches: [{ id: 'a', similarity: 1 }] }]);
+    }
+  });
+
+  test('a dictionary is given again, and must not have changed', async () => {
     const folder = new Folder();
     folder.write('words', '四号线 100\n');
     folder.write('in', record('a', A));
-    const build = [
-      'index',
-      'build',
-      'in',
-      '-o',
-      'i',
-      '--features',
-      'jieba',
-      '--dictionary',
-      'words',
-    ];
+    const own = ['--dictionary', 'words'];
+    const build = ['index', 'build', 'in', '-o', 'i', '--features', 'jieba', ...own];
     expect(await folder.run(build)).toMatchObject({ status: 0 });
-    const elsewhere = new Folder();
-    const args = ['index', 'query', folder.join('in'), '--index', folder.join('i')];
-    const { stdout } = await elsewhere.run(args);
-    expect(jsonLines(stdout)).toEqual([{ id: 'a', matches: [{ id: 'a', distance: 0 }] }]);
+    const args = ['index', 'query', 'in', '--index', 'i'];
+    const { stdout } = await folder.run([...args, ...own]);
+    expect(jsonLines(stdout)).toEqual([{ id: 'a', matches: [{ id: 'a', similarity: 1 }] }]);
+    expect((await folder.run(['index', 'stats', 'i', ...own])).status).toBe(0);
     folder.write('words', '二期工程 100\n');
-    const changed = await elsewhere.run(args);
-    expect(changed).toMatchObject({ status: 4, stdout: '' });
-    expect(changed.stderr).toContain('fingerprinter');
+    for (const other of [[], own]) {
+      const refused = await folder.run([...args, ...other]);
+      expect(refused).toMatchObject({ status: 4, stdout: '' });
+      expect(refused.stderr).toMatch(/^error: i: .*dictionary [0-9a-f]{16}/);
+    }
+  });
+
+  test('ids are answered as they were written', async () => {
+    const folder = new Folder();
+    const ids = ['7', '"7"', '18446744073709551617', '"d\\u0030"', '""', '"-1.5e3"', '"甲"'];
+    const texts = ids.map((_, row) => documents[row]?.text);
+    const rows = ids.map((id, row) => `{"id":${id},"text":${JSON.stringify(texts[row])}}\n`);
+    folder.write('in', `${rows.join('')}{"text":"没有自己的编号"}\n`);
+    await folder.run(['index', 'build', 'in', '-o', 'i']);
+    const { stdout } = await folder.run(['index', 'query', 'in', '--index', 'i', '--limit', '1']);
+    const line = (id: string) => `{"id":${id},"matches":[{"id":${id},"similarity":1.0}`;
+    for (const [row, told] of stdout.trim().split('\n').entries()) {
+      expect(told.startsWith(line(ids[row] ?? '8'))).toBe(true);
+    }
+    const matched = await folder.run(['match', 'in', '--against', 'in', '--limit', '1']);
+    expect(stdout).toBe(matched.stdout);
   });
 
   test('malformed records are named, counted, and have no place in the index', async () => {
@@ -127,23 +199,35 @@ describe('add', () => {
     const folder = new Folder();
     folder.write('first', lines(documents.slice(0, 150)));
     folder.write('second', lines(documents.slice(150)));
-    await folder.run(['index', 'build', 'first', '-o', 'i']);
+    await folder.run(['index', 'build', 'first', '-o', 'i', '--method', 'simhash']);
     const { status, stderr } = await folder.run(['index', 'add', 'second', '--index', 'i']);
     expect(status).toBe(0);
     expect(stderr).toContain(`index of ${documents.length} documents`);
     expect(await query(folder)).toEqual(await query(built));
-    expect(folder.names()).toEqual(['first', 'i', 'i.ids.jsonl', 'second']);
+    expect(folder.names()).toEqual(['first', 'i', 'second']);
   });
 
-  test('ids that are newer than the index serve it as well: a crash between the two loses nothing', async () => {
-    const folder = copy();
-    folder.write('in', record('new', A));
-    await folder.run(['index', 'add', 'in', '--index', 'i']);
-    copyFileSync(built.join('i'), folder.join('i'));
-    expect(await query(folder)).toEqual(await query(built));
-    await folder.run(['index', 'add', 'in', '--index', 'i']);
+  test('an index of the library is added to, if it has keys', async () => {
+    const folder = new Folder();
+    folder.write('in', record('b', A) + record('7', B));
+    const index = new Index({ keys: true, sentences: 3 });
+    index.addMany([A, B], { keys: ['a', undefined] });
+    await index.save(folder.join('i'));
+    const added = await folder.run(['index', 'add', 'in', '--index', 'i']);
+    expect(added).toMatchObject({ status: 0 });
+    expect(added.stderr).toContain('index of 4 documents by sentences');
     const { stdout } = await folder.run(['index', 'query', 'in', '--index', 'i']);
-    expect(jsonLines<Answer>(stdout)[0]?.matches[0]).toEqual({ id: 'new', distance: 0 });
+    expect(jsonLines<Answer>(stdout).map(({ matches }) => matches.map(({ id }) => id))).toEqual([
+      ['a', 'b'],
+      [1, '7'],
+    ]);
+    const opened = await Index.open(folder.join('i'), { sentences: 3 });
+    expect([opened.idOf('b'), opened.idOf('"7"')]).toEqual([2, 3]);
+    const bare = new Index({ sentences: 3 });
+    await bare.save(folder.join('i'));
+    const refused = await folder.run(['index', 'add', 'in', '--index', 'i']);
+    expect(refused.status).toBe(2);
+    expect(refused.stderr).toContain('keys must be true');
   });
 
   test.each(['SIGINT', 'SIGTERM'] as const)('%s leaves the index as it was', async (signal) => {
@@ -159,8 +243,8 @@ describe('add', () => {
     await pipe.close();
     expect(result).toMatchObject({ status: signal === 'SIGINT' ? 130 : 143, stdout: '' });
     expect(result.stderr).toContain('interrupted; no output was written');
-    expect(folder.names()).toEqual(['i', 'i.ids.jsonl', 'in']);
-    for (const name of ['i', 'i.ids.jsonl']) expect(folder.read(name)).toBe(built.read(name));
+    expect(folder.names()).toEqual(['i', 'in']);
+    expect(folder.read('i')).toBe(built.read('i'));
   });
 });
 
@@ -168,7 +252,7 @@ describe('stats', () => {
   test('add up: documents are those read, fingerprints those that differ', async () => {
     const { status, stdout } = await built.run(['index', 'stats', 'i', '--json']);
     const stats = JSON.parse(stdout) as Stats<'simhash'> & { documents: number };
-    const index = new Index({ maxDistance: 8, verify: false, texts: false });
+    const index = new Index({ maxDistance: 8 });
     index.addMany(documents.map(({ text }) => text));
     expect(status).toBe(0);
     expect(stats.documents).toBe(documents.length);
@@ -179,14 +263,16 @@ describe('stats', () => {
 
   test('build says the same as stats, with options and versions', async () => {
     const folder = new Folder();
-    const build = await folder.run(['index', 'build', SAMPLE, '-o', 'i', '--json']);
+    const args = ['index', 'build', SAMPLE, '-o', 'i', '--json', '--plan', 'classic'];
+    const build = await folder.run(args);
     const summary = JSON.parse(build.stdout);
     expect(summary).toMatchObject({ read: documents.length, documents: documents.length });
-    expect(summary).toMatchObject({ rejected: 0, options: { maxDistance: 8, plan: 'auto' } });
+    expect(summary).toMatchObject({ rejected: 0, options: { maxDistance: 8, plan: 'classic' } });
     expect(summary.versions.node).toBe(process.versions.node);
     const { stdout } = await folder.run(['index', 'stats', 'i']);
     expect(stdout).toContain(`documents     ${documents.length}\n`);
     expect(stdout).toContain(summary.stats.plan);
+    expect(stdout).toContain('verified by   auto, from 0.8 on\n');
   });
 });
 
@@ -224,30 +310,10 @@ describe('damage exits 4 and names the file', () => {
     await refused(folder, 'i');
   });
 
-  test('ids that are missing, cut short, changed or none', async () => {
-    const folder = copy();
-    const ids = folder.read('i.ids.jsonl');
-    folder.write('i.ids.jsonl', ids.slice(0, -200));
-    await refused(folder, 'i.ids.jsonl does not belong to i');
-    folder.write('i.ids.jsonl', ids.replace('d002', 'd00x'));
-    await refused(folder, `i.ids.jsonl is damaged above line ${documents.length + 2}`);
-    folder.write('i.ids.jsonl', record('a', A));
-    await refused(folder, 'i.ids.jsonl is no list of ids');
-    folder.write('i.ids.jsonl', ids.replace('"version":1', '"version":2'));
-    await refused(folder, 'version 2');
-    execFileSync('rm', [folder.join('i.ids.jsonl')]);
-    await refused(
-      folder,
-      'i.ids.jsonl is missing: i is of no use without its ids; name a file that',
-    );
-  });
-
-  test('the ids of another index', async () => {
-    const folder = copy();
-    folder.write('in', record('a', A));
-    await folder.run(['index', 'build', 'in', '-o', 'other']);
-    copyFileSync(folder.join('other.ids.jsonl'), folder.join('i.ids.jsonl'));
-    await refused(folder, 'does not belong to i');
+  test('an index of another release is refused, and left as it is', async () => {
+    const folder = new Folder();
+    copyFileSync(join(ROOT, '__test__', 'fixtures', '0.1.0', 'cli.index'), folder.join('i'));
+    await refused(folder, /^error: i: .*build it again/);
   });
 });
 
@@ -258,7 +324,13 @@ test.each([
   [['index', 'build', 'in'], 2, 'index build needs -o INDEX'],
   [['index', 'build', 'in', '-o', '-'], 2, 'not a stream'],
   [['index', 'build', '-o', 'i'], 2, 'index build needs IN...'],
-  [['index', 'build', 'in', '-o', 'in'], 2, 'is an input'],
+  [['index', 'build', 'in', '-o', 'in'], 2, 'the output in is also an input'],
+  [['index', 'build', 'in', '-o', 'i', '--rejects', 'i'], 2, 'i'],
+  [['index', 'build', 'in', '-o', 'i', '--bands', '3'], 2, '--bands and --rows must be given'],
+  [['index', 'build', 'in', '-o', 'i', '--plan', 'auto', '--rows', '3'], 2, '--rows is for method'],
+  [['index', 'build', 'in', '-o', 'i', '--method', 'brute-force'], 2, '--method must be minhash'],
+  [['index', 'query', '-', '-', '--index', 'in'], 2, 'only once'],
+  [['index', 'query', 'in', '--index', 'in'], 4, 'not a saved index'],
   [['index', 'build', 'in', '-o', 'i', '--plan', 'k9'], 2, 'k9'],
   [['index', 'build', 'missing', '-o', 'i'], 3, 'cannot read missing'],
   [['index', 'build', 'in', '-o', 'no/i'], 3, 'there is no folder no; make it first'],
@@ -284,7 +356,7 @@ test('SIGINT while building leaves nothing, and what stood there before stays', 
   child.kill('SIGINT');
   expect(await end).toMatchObject({ status: 130, stdout: '' });
   await pipe.close();
-  expect(folder.names()).toEqual(['i', 'i.ids.jsonl', 'in']);
+  expect(folder.names()).toEqual(['i', 'in']);
   expect(folder.read('i')).toBe(built.read('i'));
 });
 
@@ -304,6 +376,6 @@ test('where something else than a file has the name of the index, nothing is wri
   mkdirSync(folder.join('i'));
   const { status, stderr } = await folder.run(['index', 'build', SAMPLE, '-o', 'i']);
   expect(status).toBe(3);
-  expect(stderr).toContain('cannot write i: not a file');
+  expect(stderr).toContain('cannot write i: is a directory');
   expect(folder.names()).toEqual(['i']);
 });

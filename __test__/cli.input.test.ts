@@ -1,7 +1,7 @@
 /** What every command takes for a record, whoever reads it. */
-import { existsSync, openSync } from 'node:fs';
+import { copyFileSync, existsSync, openSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
-import { expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { ended, Folder, SAMPLE } from './cli-run';
 
 const folder = new Folder();
@@ -12,12 +12,24 @@ interface Figures {
   readonly rejected: number;
 }
 
-/** What `dedup` and `index build` say of an input. */
+/** Documents that every command can be asked about. */
+folder.write('good', TWO);
+folder.write('labels', '[1,2]\n');
+beforeAll(async () => {
+  await folder.run(['index', 'build', 'good', '-o', 'there']);
+});
+
+/** What every command that counts records says of an input. */
 async function figures(input: string, stdin: string | Uint8Array = ''): Promise<Figures[]> {
-  const all = [];
+  const all: Figures[] = [];
+  copyFileSync(folder.join('there'), folder.join('grown'));
   for (const command of [
     ['dedup', '--dry-run'],
+    ['clusters', '-o', 'c'],
+    ['pairs', '-o', 'p'],
     ['index', 'build', '-o', 'i'],
+    ['index', 'add', '--index', 'grown'],
+    ['index', 'query', '--index', 'there', '-o', 'q'],
   ]) {
     const { stdout } = await folder.run([...command, input, '--json'], stdin);
     const { read, rejected } = JSON.parse(stdout) as Figures;
@@ -26,27 +38,42 @@ async function figures(input: string, stdin: string | Uint8Array = ''): Promise<
   return all;
 }
 
+/** How many different answers they give: one, if they agree. */
+function agreed(all: readonly Figures[]): Figures {
+  for (const figures of all) expect(figures).toEqual(all[0]);
+  return all[0] as Figures;
+}
+
+/** One command of each kind that reads documents; the file comes last. */
+const EVERY = [
+  ['dedup', '--dry-run'],
+  ['pairs'],
+  ['fingerprint', '--format', 'jsonl'],
+  ['index', 'build', '-o', 'i'],
+  ['index', 'query', '--index', 'there'],
+  ['eval', 'labels', '--labels', 'labels', '--docs'],
+  ['tune'],
+  ['explain', '1', 'nobody', '--in'],
+];
+
 test('gzip is known by its bytes: whatever the name, and on standard input', async () => {
   const read = { read: 2, rejected: 0 };
   folder.write('packed.jsonl', gzipSync(TWO));
   folder.write('plain.jsonl.gz', TWO);
-  expect(await figures('packed.jsonl')).toEqual([read, read]);
-  expect(await figures('plain.jsonl.gz')).toEqual([read, read]);
-  expect(await figures('-', gzipSync(TWO))).toEqual([read, read]);
+  expect(agreed(await figures('packed.jsonl'))).toEqual(read);
+  expect(agreed(await figures('plain.jsonl.gz'))).toEqual(read);
+  expect(agreed(await figures('-', gzipSync(TWO)))).toEqual(read);
   folder.write('members', Buffer.concat([gzipSync(TWO), gzipSync(TWO)]));
-  expect(await figures('members')).toEqual([
-    { read: 4, rejected: 0 },
-    { read: 4, rejected: 0 },
-  ]);
+  expect(agreed(await figures('members'))).toEqual({ read: 4, rejected: 0 });
 });
 
 test('zeros behind gzip are padding, and anything else is named with its place', async () => {
   const packed = gzipSync(TWO);
   const read = { read: 2, rejected: 0 };
   folder.write('padded', Buffer.concat([packed, Buffer.alloc(1000)]));
-  expect(await figures('padded')).toEqual([read, read]);
+  expect(agreed(await figures('padded'))).toEqual(read);
   folder.write('tail', Buffer.concat([packed, Buffer.from('garbage')]));
-  for (const command of [['dedup', '--dry-run'], ['pairs']]) {
+  for (const command of EVERY) {
     const { status, stderr } = await folder.run([...command, 'tail']);
     expect({ command, status }).toEqual({ command, status: 3 });
     expect(stderr).toMatch(/^error: cannot read tail: .*at byte \d+/);
@@ -58,7 +85,7 @@ test.each([
   ['none', '', 'UTF-16LE', '7B 00'],
 ])('UTF-16 with %s is one error, not a reject per line', async (_name, mark, name, begins) => {
   folder.write('wide', Buffer.from(`${mark}${TWO}`, 'utf16le'));
-  for (const command of [['dedup', '--dry-run'], ['pairs'], ['fingerprint']]) {
+  for (const command of EVERY) {
     const { status, stdout, stderr } = await folder.run([...command, 'wide']);
     expect({ command, status, stdout }).toEqual({ command, status: 3, stdout: '' });
     expect(stderr).toBe(
@@ -93,7 +120,7 @@ test('a line beyond 64 MiB is a rejected record, whoever reads', async () => {
 
 test('a damaged gzip file is an error, whatever its name', async () => {
   folder.write('cut', gzipSync(TWO).subarray(0, 40));
-  for (const command of [['dedup', '--dry-run'], ['index', 'build', '-o', 'i2'], ['pairs']]) {
+  for (const command of [...EVERY, ['index', 'build', '-o', 'i2']]) {
     const { status, stderr } = await folder.run([...command, 'cut']);
     expect({ command, status }).toEqual({ command, status: 3 });
     expect(stderr).toMatch(/^error: cannot read cut: /);
@@ -112,17 +139,30 @@ test.each([
   ['one byte behind a record', `${TWO}1`, 3, 1],
 ])('%s: all commands count the same', async (_name, content, read, rejected) => {
   folder.write('in', content);
-  expect(await figures('in')).toEqual([
-    { read, rejected },
-    { read, rejected },
-  ]);
+  expect(agreed(await figures('in'))).toEqual({ read, rejected });
+  // Those that say what was rejected, and not how much was read.
+  for (const command of [
+    ['eval', 'labels', '--labels', 'labels', '--docs', 'in', '--json'],
+    ['tune', 'in', '--json', '-q'],
+    ['explain', '--in', 'in', '2', 'nobody'],
+  ]) {
+    const { stdout, stderr } = await folder.run(command);
+    const told = stderr.split('\n').filter((line) => line.startsWith('in:')).length;
+    expect({ command, told }).toEqual({ command, told: rejected });
+    if (stdout !== '') expect(JSON.parse(stdout)).toMatchObject({ rejected });
+  }
 });
 
 /** Refuses every write as a full disk does; Linux has it. */
 const full = existsSync('/dev/full') ? ['/dev/full'] : [];
 
 test.each(full)('a full disk behind standard output (%s) is said, and exits 3', async (disk) => {
-  for (const args of [['fingerprint'], ['pairs'], ['dedup', '-o', '-']]) {
+  for (const args of [
+    ['fingerprint'],
+    ['pairs'],
+    ['dedup', '-o', '-'],
+    ['index', 'query', '--index', 'there'],
+  ]) {
     const child = folder.start([...args, SAMPLE], {}, openSync(disk, 'w'));
     const { status, stderr } = await ended(child);
     expect({ args, status }).toEqual({ args, status: 3 });

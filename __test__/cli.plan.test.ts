@@ -78,3 +78,43 @@ test('where reading all is cheaper, that is what the table says', async () => {
   const { stdout } = await folder.run(['plan', '-n', '100', '--max-distance', '3']);
   expect(stdout).toMatch(/^→ .* scan /m);
 });
+
+test('without a method all are shown, as Index.plan has them', async () => {
+  const args = ['plan', '-n', '5000', '--average-length', '600'];
+  const { status, stdout } = await folder.run(args);
+  expect(status).toBe(0);
+  const { choices } = Index.plan({ count: 5_000, averageLength: 600 });
+  const lines = stdout.trim().split('\n').slice(1);
+  expect(lines.map((line) => line.split(/ +/).slice(0, 2))).toEqual(
+    choices.map(({ method, texts }) => [method, texts ? 'stored' : '-']),
+  );
+  const json = await folder.run([...args, '--json']);
+  expect(JSON.parse(json.stdout)).toMatchObject({ count: 5_000, choices });
+});
+
+test.each(['minhash', 'sentences', 'exact'] as const)('%s alone', async (method) => {
+  const { stdout } = await folder.run(['plan', '--method', method]);
+  const rows = stdout.split('\n').filter((line) => line.startsWith(method));
+  expect(rows).toHaveLength(method === 'exact' ? 1 : 2);
+  for (const other of ['simhash', 'stored -']) expect(stdout).not.toContain(other);
+});
+
+test('of minhash it is shown what its bands find', async () => {
+  const { stdout } = await folder.run(['plan', '--bands', '16', '--rows', '8']);
+  const { recall, half, curve } = Index.plan({ bands: 16, rows: 8 });
+  expect(stdout).toContain(
+    `16 bands of 8 rows: at similarity 0.8 ${(100 * recall).toFixed(2)} % of the pairs share one, at ${half.toFixed(2)} half of them`,
+  );
+  const at = (100 * (curve[14]?.probability ?? 0)).toFixed(2);
+  expect(stdout).toMatch(new RegExp(`^0\\.7 +${at} %$`, 'm'));
+});
+
+test.each([
+  [['plan', '--rows', '3'], '--bands and --rows must be given together'],
+  [['plan', '--plan', 'auto', '--method', 'exact'], '--plan is for method'],
+  [['plan', '--method', 'brute-force'], '--method must be minhash'],
+])('%j exits 2', async (args, says) => {
+  const { status, stdout, stderr } = await folder.run(args);
+  expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+  expect(stderr).toContain(says);
+});

@@ -1,5 +1,5 @@
 /** An input of which no record can be used is an error that says what to do, and replaces nothing. */
-import { expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { dedupFiles } from '..';
 import { Folder } from './cli-run';
 
@@ -13,6 +13,13 @@ function precious(content: string): Folder {
   return folder;
 }
 
+/** An index of that record. */
+const there = new Folder();
+there.write('good', RECORD);
+beforeAll(async () => {
+  await there.run(['index', 'build', 'good', '-o', 'i']);
+});
+
 const COMMANDS = [
   ['dedup', 'in', '-o', 'out'],
   ['dedup', 'in', '-o', 'out', '--mark', '--keep', 'longest'],
@@ -21,6 +28,7 @@ const COMMANDS = [
   ['match', 'in', '--against', 'good', '-o', 'out'],
   ['match', 'good', '--against', 'in', '-o', 'out'],
   ['index', 'build', 'in', '-o', 'out'],
+  ['index', 'query', 'in', '--index', there.join('i'), '-o', 'out'],
 ];
 
 test.each(COMMANDS)('%s %s %s %s: text lines exit 3', async (...args) => {
@@ -44,7 +52,7 @@ test.each(COMMANDS)('%s %s %s %s: another field exits 3 and is named', async (..
   expect(folder.read('out')).toBe('precious');
 });
 
-test.each(COMMANDS.filter(([name]) => name !== 'match'))(
+test.each(COMMANDS.filter(([name, own]) => name !== 'match' && own !== 'query'))(
   '%s %s %s %s: an empty input is no error',
   async (...args) => {
     const folder = precious('');

@@ -48,7 +48,7 @@ const sample = join(__dirname, '..', 'examples', 'sample.jsonl');
 
 /** Asks the index of the command line. */
 function query(release: string) {
-  const [path] = [copied(release, 'cli.index'), copied(release, 'cli.index.ids.jsonl')];
+  const path = copied(release, 'cli.index');
   const args = ['index', 'query', sample, '--index', path, '-o', '-', '--quiet'];
   return spawnSync(process.execPath, [bin, ...args], { encoding: 'utf8' });
 }

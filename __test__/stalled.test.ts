@@ -1,5 +1,5 @@
 /** An interrupted or aborted run ends, whatever its reader and its writer do. Nothing is timed: what waits for them never ends. */
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, constants, openSync, writeSync } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -152,20 +152,4 @@ describe('an abort', () => {
     expect(said).toBe('TimeoutError\n');
     child.stdout.destroy();
   });
-});
-
-test('an output pipe that is given up before anybody reads it lets the process end', () => {
-  const folder = fifos('pipe');
-  const code = `
-    const { PipeOutput } = require(process.argv[1]);
-    const output = new PipeOutput(process.argv[2]);
-    output.write('never read').catch(({ message }) => console.log(message));
-    setTimeout(() => output.discard(), 30);`;
-  const args = ['-e', code, `${ROOT}/dist/cli/pipe.js`, folder.join('pipe')];
-  const { status, stdout } = spawnSync(process.execPath, args, {
-    encoding: 'utf8',
-    timeout: 60_000,
-  });
-  expect(status).toBe(0);
-  expect(stdout).toContain('given up');
 });

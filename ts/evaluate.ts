@@ -10,7 +10,7 @@ import {
   JOB,
   type JobOptions,
 } from './fingerprinter';
-import type { NativeLists } from './native';
+import type { NativeEvaluation, NativeLists } from './native';
 import { NATIVE } from './native-part';
 import * as check from './options';
 import { type DocId, type Statement, saidBy } from './statements';
@@ -138,6 +138,15 @@ export async function evaluate(
       cancel,
     ),
   );
+  const unknown = { unknownDecisions: reported.unknown, unknownLabels: known.unknown };
+  return evaluationOf(figures, unknown);
+}
+
+/** Figures of the addon, and ids that no document has. */
+export function evaluationOf(
+  figures: NativeEvaluation,
+  unknown: Pick<Evaluation, 'unknownDecisions' | 'unknownLabels'>,
+): Evaluation {
   const { labelledPrecision, pairPrecision, halfPrecision, keptPrecision, ...always } = figures;
   const shares = { labelledPrecision, pairPrecision, halfPrecision, keptPrecision };
   return {
@@ -145,8 +154,7 @@ export async function evaluate(
     ...(Object.fromEntries(
       Object.entries(shares).filter(([, share]) => typeof share === 'number'),
     ) as Partial<Evaluation>),
-    unknownDecisions: reported.unknown,
-    unknownLabels: known.unknown,
+    ...unknown,
   };
 }
 

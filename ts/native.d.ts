@@ -261,14 +261,23 @@ export declare function cosine(a: unknown, b: unknown, by: NativeFingerprinter):
 /** Deduplicates files on threads of its own. */
 export declare function dedupFiles(options: NativeFileOptions, onProgress: ((arg: NativeProgress) => unknown) | undefined | null, cancel: Cancel): Promise<NativeSummary>
 
+/** Reads and checks an index, and says what it is. */
+export declare function describeIndexFile(index: NativeIndexFile, cancel: Cancel): Promise<NativeDescribed>
+
 /** Looks for the pairs of files, or for their matches, on threads of its own. */
 export declare function edgeFiles(options: NativeEdgeOptions, onProgress: ((arg: NativeProgress) => unknown) | undefined | null, cancel: Cancel): Promise<NativeEdgeSummary>
 
 /** Scores a result on the pool; links are verified where a fingerprinter is given. */
 export declare function evaluate(labels: NativeLabels, reported: NativeReported, by: NativeFingerprinter | undefined | null, texts: NativeDocumentTexts, cancel: Cancel): Promise<NativeEvaluation>
 
+/** Scores the result in a file on threads of its own. */
+export declare function evaluateResultFile(result: string, files: NativeStatedFiles, cancel: Cancel): Promise<NativeScored>
+
 /** Why two texts are near-duplicates, or are not. */
 export declare function explain(a: unknown, b: unknown, by: NativeFingerprinter): NativeExplanation
+
+/** Makes an index of the documents of files, where options are given; else adds them to one. */
+export declare function fillIndexFile(index: NativeIndexFile, made: NativeIndexOptions | undefined | null, read: NativeRead, onProgress: ((arg: NativeProgress) => unknown) | undefined | null, cancel: Cancel): Promise<NativeFilled>
 
 /** Says what a method knows each document of files by, on threads of its own. */
 export declare function fingerprintFiles(options: NativeFingerprintOptions, onProgress: ((arg: NativeProgress) => unknown) | undefined | null, cancel: Cancel): Promise<NativeSummary>
@@ -309,6 +318,12 @@ export interface NativeAdded {
   ranges?: Float64Array
   /** Why the items behind these were not added: memory ended. */
   stopped?: string
+}
+
+/** The figures of a run that asks an index. */
+export interface NativeAsked {
+  summary: NativeEdgeSummary
+  index: NativeDescribed
 }
 
 /** A plan of bands, and its S-curve. */
@@ -382,6 +397,14 @@ export interface NativeDedupOptions {
   minSimilarity?: number
   maxVerifications?: number
   threads: number
+}
+
+/** What an index is, and its counts and bytes. */
+export interface NativeDescribed {
+  about: NativeAbout
+  /** What makes sketches of texts, in words. */
+  madeBy: string
+  stats: NativeStats
 }
 
 /** A bit in which the fingerprints differ. */
@@ -502,6 +525,12 @@ export interface NativeFileOptions {
   idField: string
 }
 
+/** The figures of a run that fills an index. */
+export interface NativeFilled {
+  summary: NativeSummary
+  index: NativeDescribed
+}
+
 /** Options with every choice spelled out; absent means as in the preset. */
 export interface NativeFingerprinterOptions {
   /** Absent means `auto`, the default options. */
@@ -535,6 +564,13 @@ export interface NativeFingerprintOptions {
 export interface NativeFingerprints {
   values: BigUint64Array
   valid: Uint8Array
+}
+
+/** A saved index, and the words of the user's own that it was made with. */
+export interface NativeIndexFile {
+  path: string
+  /** Dictionary, stop words and idf table; nothing else counts. */
+  words: NativeFingerprinterOptions
 }
 
 /** How an index is made; absent means the default, for a saved one its own. */
@@ -678,6 +714,17 @@ export interface NativeProgress {
   duplicates: number
 }
 
+/** Files that are read for an index. */
+export interface NativeRead {
+  inputs: Array<string>
+  /** For answers. */
+  output?: string
+  rejects?: string
+  textField: string
+  idField: string
+  threads: number
+}
+
 /** A record that could not be used. */
 export interface NativeRejected {
   file: string
@@ -690,6 +737,30 @@ export interface NativeReported {
   kept: Uint32Array
   removed: Uint32Array
   clusters: NativeLists
+}
+
+/** A document of a sample. */
+export interface NativeSampled {
+  id: string
+  text: string
+}
+
+/** Documents of files, and what is stated of them. */
+export interface NativeSampleOfFiles {
+  documents: Array<NativeSampled>
+  clusters: Array<Array<string>>
+  pairs: Array<NativeStatedPair>
+  rejected: number
+  firstRejected: Array<NativeRejected>
+}
+
+/** The scores of a result, and what of the files they leave out. */
+export interface NativeScored {
+  figures: NativeEvaluation
+  unknownDecisions: number
+  unknownLabels: number
+  rejected: number
+  firstRejected: Array<NativeRejected>
 }
 
 /** How to search; absent means as the index does. */
@@ -719,6 +790,25 @@ export interface NativeSharedToken {
 export interface NativeSignatures {
   offsets: Float64Array
   values: Uint32Array
+}
+
+/** Files with labels or results, and perhaps documents. */
+export interface NativeStatedFiles {
+  fingerprinter: NativeFingerprinterOptions
+  /** Similarity from which two documents are duplicates. */
+  least: number
+  labels?: Array<string>
+  documents?: Array<string>
+  textField: string
+  idField: string
+  threads: number
+}
+
+/** A labelled pair, by id. */
+export interface NativeStatedPair {
+  a: string
+  b: string
+  similarity: number
 }
 
 /** Counts and bytes of an index; what the method does not count is absent. */
@@ -766,6 +856,14 @@ export interface NativeSummary {
   leftovers: Array<string>
 }
 
+/** The texts of some documents of files. */
+export interface NativeTextsOfFiles {
+  /** By id that was asked for. */
+  texts: (string | undefined | null)[]
+  rejected: number
+  firstRejected: Array<NativeRejected>
+}
+
 /** A token of a text. */
 export interface NativeToken {
   token: string
@@ -780,6 +878,19 @@ export interface NativeTruth {
   a: Uint32Array
   b: Uint32Array
   similarity: Float64Array
+}
+
+/** What the engine decides of two texts, and what it looked at. */
+export interface NativeVerdict {
+  duplicates: boolean
+  equal: boolean
+  empty: boolean
+  short: boolean
+  /** By the measure of the options. */
+  similarity?: number
+  distance?: number
+  /** Equal bands or sentences, and of how many. */
+  shared?: Array<number>
 }
 
 /** How much finding too much and finding too little weigh. */
@@ -802,14 +913,26 @@ export declare function plan(maxDistance: number, capacity: number, plan: string
 /** Names of the plans that `plan` takes, beside `auto` and `classic`. */
 export declare function planNames(): Array<string>
 
+/** Writes what of an index is near each document of files. */
+export declare function queryIndexFile(index: NativeIndexFile, search: NativeSearch, read: NativeRead, onProgress: ((arg: NativeProgress) => unknown) | undefined | null, cancel: Cancel): Promise<NativeAsked>
+
+/** Draws a sample of the documents of files on threads of its own. */
+export declare function sampleOfFiles(files: NativeStatedFiles, size: number, seed: number, cancel: Cancel): Promise<NativeSampleOfFiles>
+
 /** The longest sentences of a text, the longest first. */
 export declare function sentences(text: unknown, count: number, minLength: number, normalize: NativeNormalizer, hash?: string | undefined | null): Array<NativeSentence>
 
 /** The similarity that verification goes by. */
 export declare function similarity(a: unknown, b: unknown, by: NativeFingerprinter): number
 
+/** Looks documents up by id. */
+export declare function textsOfFiles(names: Array<string>, ids: Array<string>, textField: string, idField: string, cancel: Cancel): Promise<NativeTextsOfFiles>
+
 /** 16 hexadecimal digits. */
 export declare function toHex(value: bigint): string
+
+/** Decides two texts as deduplication does. */
+export declare function verdictOf(options: NativeDedupOptions, a: string, b: string): NativeVerdict
 
 /** Version of the addon. */
 export declare function version(): string

@@ -8,7 +8,7 @@ import type { Terminal } from './terminal';
  */
 export async function interruptible(
   terminal: Terminal,
-  output: string,
+  output: string | undefined,
   work: (signal: AbortSignal) => Promise<number>,
 ): Promise<number> {
   const interrupt = new Interrupt(terminal);

@@ -1,26 +1,95 @@
 /** Options that several commands share, so that a name means the same thing everywhere. */
 import { given } from '../given';
+import { methodOf } from '../method';
 import type { Values } from './command';
 import { UsageError } from './exit';
 import { LIST_HELP, normalizeOf } from './normalize';
 
-/** How near two documents must be. */
-export const comparison = {
-  'max-distance': {
+/** How near-duplicates are looked for. */
+export const method = {
+  kind: 'choice',
+  value: 'NAME',
+  choices: ['minhash', 'simhash', 'sentences', 'brute-force', 'exact'],
+  help: 'how near-duplicates are looked for; without it the one whose options are given, else minhash',
+} as const;
+
+/** Those of an index: the others compare everything. */
+export const INDEX_METHODS = ['minhash', 'simhash', 'sentences', 'exact'] as const;
+
+/** How far two fingerprints may differ, and what it is without the option. */
+export const maxDistance = {
+  kind: 'integer',
+  value: 'K',
+  min: 0,
+  max: 16,
+  help: 'for simhash: largest Hamming distance of two fingerprints, inclusive; without it 8',
+} as const;
+
+/** Who is compared with whom. */
+export const candidates = {
+  method,
+  'max-distance': maxDistance,
+  bands: {
     kind: 'integer',
-    value: 'K',
-    min: 0,
-    max: 16,
-    default: 8,
-    help: 'largest Hamming distance of two fingerprints, inclusive',
+    value: 'B',
+    min: 1,
+    max: 1024,
+    help: 'for minhash, with --rows; without it as many as --min-similarity needs',
   },
-  'min-similarity': {
-    kind: 'number',
-    value: 'S',
-    min: 0,
-    max: 1,
-    default: 0.8,
-    help: 'least similarity (Jaccard, and in short texts numbers count), where 0 = do not verify',
+  rows: { kind: 'integer', value: 'R', min: 1, max: 1024, help: 'for minhash: rows per band' },
+  sentences: {
+    kind: 'integer',
+    value: 'N',
+    min: 1,
+    max: 64,
+    help: 'for sentences: how many of the longest; without it 5',
+  },
+} as const;
+
+/** How similar documents must be. */
+export const minSimilarity = {
+  kind: 'number',
+  value: 'S',
+  min: 0,
+  max: 1,
+  help: 'least similarity by that measure, where 0 = do not verify; without it 0.8',
+} as const;
+
+/** What they are compared by. */
+const verification = {
+  verify: {
+    kind: 'choice',
+    value: 'MEASURE',
+    choices: ['auto', 'jaccard', 'containment', 'edit', 'cosine', 'off'],
+    default: 'auto',
+    help: 'what is measured between candidates',
+  },
+  'min-similarity': minSimilarity,
+  'max-verifications': {
+    kind: 'integer',
+    value: 'N',
+    min: 1,
+    max: 2 ** 32 - 1,
+    help: 'most candidates of a document that are compared, the best first; without it 1000',
+  },
+} as const;
+
+/** Files of the words of one's own. */
+export const words = {
+  dictionary: {
+    kind: 'text',
+    value: 'FILE',
+    help: "words beside jieba's own, a line each: word, frequency and tag, the latter two if known",
+  },
+  'stop-words': {
+    kind: 'text',
+    value: 'FILE',
+    help: 'words that never become keywords, a line each; for tfidf',
+  },
+  idf: {
+    kind: 'text',
+    value: 'FILE',
+    help: "how rare words are, a line each: word and idf, in place of jieba's; for tfidf",
   },
 } as const;
 
@@ -67,22 +136,15 @@ export const features = {
     kind: 'flag',
     help: 'cut what is in no dictionary into single characters; for jieba',
   },
-  dictionary: {
-    kind: 'text',
-    value: 'FILE',
-    help: "words beside jieba's own, a line each: word, frequency and tag, the latter two if known",
-  },
-  'stop-words': {
-    kind: 'text',
-    value: 'FILE',
-    help: 'words that never become keywords, a line each; for tfidf',
-  },
-  idf: {
-    kind: 'text',
-    value: 'FILE',
-    help: "how rare words are, a line each: word and idf, in place of jieba's; for tfidf",
-  },
+  ...words,
   normalize: { kind: 'text', value: 'LIST', help: LIST_HELP },
+  'min-features': {
+    kind: 'integer',
+    value: 'N',
+    min: 0,
+    max: 2 ** 32 - 1,
+    help: 'a text with fewer different features has no fingerprint, and is compared by equality; without it 8, or 4 times --ngram where that is more',
+  },
 } as const;
 
 type FeatureOptions = typeof features;
@@ -98,14 +160,21 @@ function topK(typed: string | undefined): number | 'auto' | undefined {
 
 /** The options of {@link features} as the library takes them. */
 export function fingerprinterOptions(values: Values<FeatureOptions>) {
-  const { preset, features, ngram, weighting, segmenter, dictionary, idf, normalize } = values;
+  const { preset, features, ngram, weighting, segmenter, normalize } = values;
   return given({
-    ...{ preset, features, ngram, weighting, segmenter, dictionary, idf },
+    ...{ preset, features, ngram, weighting, segmenter },
     topK: topK(values['top-k']),
     hmm: values['no-hmm'] ? false : undefined,
-    stopWords: values['stop-words'],
+    ...wordsOf(values),
     normalize: normalize === undefined ? undefined : normalizeOf(normalize),
+    minFeatures: values['min-features'],
   });
+}
+
+/** The options of {@link words} as the library takes them. */
+export function wordsOf(values: Values<typeof words>) {
+  const { dictionary, 'stop-words': stopWords, idf } = values;
+  return given({ dictionary, stopWords, idf });
 }
 
 /** Where text and id are in a record. */
@@ -119,7 +188,7 @@ export const fields = {
   },
 } as const;
 
-/** How a command on an index runs. */
+/** How a command runs. */
 export const execution = {
   threads: {
     kind: 'integer',
@@ -133,6 +202,53 @@ export const execution = {
   quiet: { kind: 'flag', short: 'q', help: 'no progress and no summary, only errors' },
 } as const;
 
+/** How documents are compared. */
+export const comparing = {
+  ...candidates,
+  ...verification,
+  ...features,
+  ...fields,
+  ...execution,
+} as const;
+
+/** The values of {@link comparing} as the library takes them. */
+export function comparingOptions(values: Values<Omit<typeof comparing, keyof typeof fields>>) {
+  const maxVerifications = values['max-verifications'];
+  return {
+    ...methodOptions(values),
+    ...fingerprinterOptions(values),
+    ...given({ maxVerifications }),
+    threads: values.threads,
+  };
+}
+
+/** The method that is asked for, with its own options and what it is verified by. */
+export function methodOptions(
+  values: Values<typeof candidates & Omit<typeof verification, 'max-verifications'>>,
+) {
+  const { bands, rows, sentences } = values;
+  const own = given({ maxDistance: values['max-distance'], bands, rows, sentences });
+  const method = methodOf({ ...given({ method: values.method }), ...own });
+  const initial = method === 'simhash' ? { maxDistance: 8 } : {};
+  return { ...initial, ...own, method, ...verified(values) };
+}
+
+function verified({
+  verify,
+  'min-similarity': least,
+}: Values<Pick<typeof verification, 'verify' | 'min-similarity'>>) {
+  if (verify !== 'off') return { verify, minSimilarity: least ?? 0.8 };
+  if (least === undefined || least === 0) return { verify: false as const };
+  throw new UsageError(
+    `--min-similarity ${least} must be left out beside --verify off, which measures nothing`,
+  );
+}
+
+/** The values of {@link fields} as the library takes them. */
+export function fieldsOf(values: Values<typeof fields>) {
+  return { textField: values['text-field'], idField: values['id-field'] };
+}
+
 /** A file for data that goes to standard output otherwise. */
 export const output = {
   output: {
@@ -144,7 +260,30 @@ export const output = {
   },
 } as const;
 
+/** A file for what could not be used. */
+export const rejects = {
+  rejects: { kind: 'text', value: 'FILE', help: 'also write the rejected records' },
+} as const;
+
 /** The saved index that a command works on. */
 export const savedIndex = {
   index: { kind: 'text', value: 'INDEX', help: 'the saved index' },
 } as const;
+
+/** Files of documents. */
+export const DOCUMENTS = {
+  usage: 'IN...',
+  min: 1,
+  max: Number.POSITIVE_INFINITY,
+  help: 'files of JSON lines, plain or gzip; - is standard input',
+} as const;
+
+/** @throws UsageError where standard input or output would be used twice. */
+export function checkStreams(inputs: readonly string[], files: readonly (string | undefined)[]) {
+  if (inputs.filter((input) => input === '-').length > 1) {
+    throw new UsageError('standard input (-) can be read only once');
+  }
+  if (files.includes('-')) {
+    throw new UsageError('only -o can be standard output (-); name a file for the others');
+  }
+}

@@ -1,54 +1,61 @@
-/** What an explanation means for `dedup`, and how it is told. */
-import type { Explanation } from '..';
+/** What the engine decides of two texts, in words. */
+import type { ComparisonOptions, Explanation } from '..';
+import type { NativeVerdict } from '../native';
 import { oneLine } from './format';
-
-export interface Limits {
-  /** Of `simhash`. Absent: of a method that goes by similarity alone, as the default does. */
-  readonly maxDistance?: number | undefined;
-  /** 0, with a distance: not verified. */
-  readonly minSimilarity: number;
-}
-
-export interface Verdict {
-  readonly duplicates: boolean;
-  readonly reason: string;
-}
-
-/** The largest number below 1: what similarity texts have that are not equal but of which no difference is seen. */
-export const ALMOST_ONE = 1 - Number.EPSILON / 2;
 
 /** Tokens and bits shown per row; the rest is counted. */
 const SHOWN = 12;
 
-/** Whether `dedup` with these limits takes the second text for a duplicate of the first. */
-export function judge(explanation: Explanation, limits: Limits): Verdict {
-  const { distance, similarity, equal } = explanation;
-  if (equal) return { duplicates: true, reason: 'equal after normalisation' };
-  const { maxDistance, minSimilarity } = limits;
-  if (maxDistance !== undefined && distance === undefined) {
-    const reason =
-      'too short for a fingerprint, and such texts are compared by equality after normalisation';
-    return { duplicates: false, reason };
+/** Why the engine decides as it does. */
+export function reason(
+  { duplicates, equal, empty, short, similarity, distance, shared }: NativeVerdict,
+  { method, maxDistance, minSimilarity, verify }: ComparisonOptions,
+): string {
+  if (empty) return 'a text that says nothing matches nothing';
+  if (equal) return 'equal after normalisation';
+  if (method === 'exact') return 'not equal after normalisation, and exact looks at nothing else';
+  if (method === 'simhash' && short) {
+    return 'too short for a fingerprint, and such texts are compared by equality after normalisation';
   }
-  if (maxDistance !== undefined && distance !== undefined && distance > maxDistance) {
-    return { duplicates: false, reason: `distance ${distance} is above ${maxDistance}` };
+  if (short) {
+    return `too short for ${method}, and such texts are compared by equality after normalisation`;
   }
-  const near = maxDistance === undefined ? [] : [`distance ${distance} is at most ${maxDistance}`];
-  if (minSimilarity === 0) return { duplicates: true, reason: `${near}; not verified` };
-  const duplicates = similarity >= Math.min(minSimilarity, ALMOST_ONE);
-  const relation = duplicates ? 'is at least' : 'is below';
-  const similar = `similarity ${similarity.toFixed(3)} ${relation} ${minSimilarity}`;
-  return { duplicates, reason: [...near, similar].join(duplicates ? ' and ' : ' but ') };
+  const looked: string[] = [];
+  if (distance !== undefined) {
+    const near = distance <= (maxDistance ?? 0);
+    looked.push(`distance ${distance} is ${near ? 'at most' : 'above'} ${maxDistance}`);
+    if (!near) return looked.join();
+  }
+  const measured =
+    verify === 'auto' || verify === 'jaccard' ? 'similarity' : `${verify} similarity`;
+  const [equals, of] = shared ?? [];
+  const things = method === 'minhash' ? 'bands' : 'longest sentences';
+  const common = shared && `${equals} of ${of} ${things} ${equals === 1 ? 'is' : 'are'} equal`;
+  if (similarity === undefined) {
+    return [...looked, common, 'not verified'].filter((part) => part !== undefined).join('; ');
+  }
+  const relation = similar(similarity, minSimilarity ?? 0) ? 'is at least' : 'is below';
+  const told = `${measured} ${similarity.toFixed(3)} ${relation} ${minSimilarity}`;
+  if (relation === 'is below' || shared === undefined) {
+    return [...looked, told].join(duplicates ? ' and ' : ' but ');
+  }
+  // What shares nothing is never compared.
+  return duplicates ? `${told}, and ${common}` : `${told}, but ${common}`;
+}
+
+/** As the engine compares: texts that are not equal but of which no difference is seen reach a threshold of 1. */
+function similar(similarity: number, least: number): boolean {
+  return similarity >= Math.min(least, 1 - Number.EPSILON / 2);
 }
 
 /** The lines that `explain` prints. */
-export function describe(explanation: Explanation, verdict: Verdict): string[] {
+export function describe(explanation: Explanation, duplicates: boolean, why: string): string[] {
   const { fingerprints, distance, jaccard, longJaccard, similarity, numbers } = explanation;
   const { differingBits, shared, onlyA, onlyB } = explanation;
   const compared = jaccard === longJaccard ? 'runs of five characters' : 'the features';
   const differ = numbers[0].join('\n') !== numbers[1].join('\n');
   return [
-    `${verdict.duplicates ? 'near-duplicates' : 'not duplicates'}: ${verdict.reason}`,
+    `${duplicates ? 'near-duplicates' : 'not duplicates'}: ${why}`,
     `similarity   ${similarity.toFixed(3)} (Jaccard of ${compared}${differ ? `, ${jaccard.toFixed(3)}, and the numbers differ` : ''})`,
     ...(differ
       ? [`numbers      ${numbers.map((list) => list.join(' ') || '-').join('  |  ')}`]

@@ -32,6 +32,7 @@ mod decide;
 mod deduper;
 mod error;
 pub mod evaluate;
+mod explain;
 mod files;
 mod keep;
 pub mod live;
@@ -45,11 +46,16 @@ mod write;
 
 pub use deduper::{Decision, Deduper};
 pub use error::{DedupError, Done};
-pub use files::{dedup_files, fingerprint_files, match_files, pairs_files};
+pub use explain::{Verdict, verdict};
+pub use files::{
+    IndexFile, Sample, Scored, add_files, dedup_files, evaluate_files, find_texts,
+    fingerprint_files, match_files, pairs_files, sample_files, search_files,
+};
 pub use keep::{Integer, Key};
 pub use method::Method;
 pub use options::{
-    Cluster, DedupOptions, FileOptions, FingerprintOptions, Keep, MatchOptions, Measure,
+    Cluster, DedupOptions, EvaluateOptions, FileOptions, FingerprintOptions, Keep, MatchOptions,
+    Measure, ReadOptions, SampleOptions,
 };
 pub use read::{Fields, Format, Input, MAX_LINE_BYTES};
 pub use report::{EdgeSummary, Progress, Rejected, Stage, Summary};

@@ -159,6 +159,55 @@ pub struct FingerprintOptions {
     pub threads: usize,
 }
 
+/// How documents of files are read, where an index says how they are compared.
+#[derive(Clone, Debug, Default)]
+pub struct ReadOptions {
+    /// Where text and id are in a record. Default: the keys `text` and `id`.
+    pub fields: Fields,
+    /// Most tasks at a time, as [`DedupOptions::threads`].
+    pub threads: usize,
+}
+
+/// How a result in files is scored.
+#[derive(Clone, Debug)]
+pub struct EvaluateOptions {
+    /// Text to the features that are compared.
+    pub fingerprinter: FingerprinterOptions,
+    /// Similarity from which a pair is a pair of duplicates, 0 to 1. Default 0.8.
+    pub least: f64,
+    /// How files are read; of labels and results only the id counts.
+    pub read: ReadOptions,
+}
+
+impl Default for EvaluateOptions {
+    fn default() -> Self {
+        let (fingerprinter, read) = (FingerprinterOptions::default(), ReadOptions::default());
+        Self { fingerprinter, least: 0.8, read }
+    }
+}
+
+/// How documents of files are sampled.
+#[derive(Clone, Debug)]
+pub struct SampleOptions {
+    /// How many at random, and at most how many near them, at least 1. Default 2,000.
+    pub size: u32,
+    /// Draws another sample. Default 1.
+    pub seed: u32,
+    /// Text to the features by which a document is near another.
+    pub fingerprinter: FingerprinterOptions,
+    /// From which Jaccard similarity on, above 0 and at most 1. Default 0.8.
+    pub least: f64,
+    /// How files are read.
+    pub read: ReadOptions,
+}
+
+impl Default for SampleOptions {
+    fn default() -> Self {
+        let (fingerprinter, read) = (FingerprinterOptions::default(), ReadOptions::default());
+        Self { size: 2_000, seed: 1, fingerprinter, least: 0.8, read }
+    }
+}
+
 /// How files are read and written.
 #[derive(Clone, Debug, Default)]
 pub struct FileOptions {

@@ -1,6 +1,10 @@
 //! `dedupFiles`, `pairsFiles`, `matchFiles` and the command `fingerprint` for JavaScript: names in, a summary out; texts never come
 //! here.
 
+mod evaluate;
+mod explain;
+mod index;
+
 use crate::check::{number, whole};
 use crate::deduper::NativeDedupOptions;
 use crate::error::{Failure, js, unknown};

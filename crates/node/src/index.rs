@@ -3,19 +3,19 @@
 //! The core index lies behind an `Arc`: a job on the pool keeps it alive while `close` already let go of it. Its memory
 //! is outside the engine's heap and is reported to it, or dropped indexes would pile up uncollected.
 
-mod about;
+pub(crate) mod about;
 mod agree;
 mod batch;
 mod clusters;
 mod columns;
 mod groups;
-mod options;
+pub(crate) mod options;
 mod pairs;
 mod plan;
 mod refusal;
 mod share;
 pub(crate) mod shared;
-mod single;
+pub(crate) mod single;
 mod whole;
 
 use crate::check::{number, whole};

@@ -54,6 +54,27 @@ impl FingerprinterOptions {
             }),
         }
     }
+
+    /// The options of a recipe, which is what a [`Fingerprinter`] says of itself. Words of the user's own, of which it has digests alone,
+    /// are those given here. `None` where it is no recipe.
+    pub fn of_recipe(recipe: &str, words: &ExtractorOptions) -> Option<Self> {
+        let own = ExtractorOptions {
+            dictionary: words.dictionary.clone(),
+            stop_words: words.stop_words.clone(),
+            idf: words.idf.clone(),
+            ..ExtractorOptions::default()
+        };
+        let mut options = Self { extract: own, ..Self::default() };
+        for part in recipe.split(", ") {
+            match part.split_once(' ') {
+                Some(("minFeatures", least)) => options.min_features = Some(least.parse().ok()?),
+                Some(("normalize", steps)) => options.normalize = Normalizer::of_recipe(steps)?,
+                _ if options.extract.take_recipe(part) => {}
+                _ => return None,
+            }
+        }
+        Some(options)
+    }
 }
 
 /// Text to [`Sketch`]. Cheap to clone, shared by threads.

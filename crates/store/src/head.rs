@@ -119,15 +119,7 @@ impl<R: Read> Input<R> {
     /// # Errors
     /// [`FileError::Read`], [`FileError::Damaged`], [`FileError::Format`], [`FileError::Mismatch`].
     pub fn head(&mut self, kind: Kind, recipe: Option<&str>) -> Result<Section, FileError> {
-        let fixed = self.start(kind)?;
-        let (format, saved) = (number(&fixed[8..12]) as u32, &fixed[12..24]);
-        if number(&fixed[24..]) != xxh3_64(&fixed[..24]) {
-            return Err(FileError::damaged(0, "the checksum of the head is wrong"));
-        }
-        if format != FORMAT {
-            return Err(FileError::format(format));
-        }
-        let saved = letters(saved);
+        let saved = self.kind(kind.advice)?;
         if saved != kind.name {
             return Err(FileError::mismatch("method", saved, kind.name));
         }
@@ -139,10 +131,31 @@ impl<R: Read> Input<R> {
         }
     }
 
+    /// The name of its kind and its recipe, of a file of any kind. `advice` is what to say of one that is something else.
+    ///
+    /// # Errors
+    /// [`FileError::Read`], [`FileError::Damaged`], [`FileError::Format`].
+    pub fn about(&mut self, advice: &'static str) -> Result<(String, String), FileError> {
+        let kind = self.kind(advice)?;
+        Ok((kind, self.frame(HEAD)?.text()?.to_owned()))
+    }
+
+    /// The name of the kind, of a file of this format.
+    fn kind(&mut self, advice: &'static str) -> Result<String, FileError> {
+        let fixed = self.start(advice)?;
+        let (format, saved) = (number(&fixed[8..12]) as u32, &fixed[12..24]);
+        if number(&fixed[24..]) != xxh3_64(&fixed[..24]) {
+            return Err(FileError::damaged(0, "the checksum of the head is wrong"));
+        }
+        if format != FORMAT {
+            return Err(FileError::format(format));
+        }
+        Ok(letters(saved))
+    }
+
     /// The bytes before the first frame, of a file of this format or a later one.
-    fn start(&mut self, kind: Kind) -> Result<Vec<u8>, FileError> {
-        let foreign =
-            || FileError::damaged(0, format!("this is not a saved index; {}", kind.advice));
+    fn start(&mut self, advice: &str) -> Result<Vec<u8>, FileError> {
+        let foreign = || FileError::damaged(0, format!("this is not a saved index; {advice}"));
         let magic = self.some(8)?;
         let sentences = magic == *b"SIMHSEN\n";
         if magic != MAGIC && !sentences {

@@ -1,20 +1,15 @@
 import { given } from '../../given';
 import { defineCommand } from '../command';
-import { checkStreams, deciding, decidingOptions, deduplicate } from '../deduplicate';
-import { output } from '../options';
+import { deciding, decidingOptions, deduplicate } from '../deduplicate';
+import { checkStreams, DOCUMENTS, output, rejects } from '../options';
 
 export const clusters = defineCommand({
   name: 'clusters',
   summary: 'list the clusters of near-duplicates in files',
-  arguments: {
-    usage: 'IN...',
-    min: 1,
-    max: Number.POSITIVE_INFINITY,
-    help: 'files of JSON lines, plain or gzip; - is standard input',
-  },
+  arguments: DOCUMENTS,
   options: {
     ...output,
-    rejects: { kind: 'text', value: 'FILE', help: 'also write the rejected records' },
+    ...rejects,
     ...deciding,
   },
   notes: [

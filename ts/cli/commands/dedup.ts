@@ -1,17 +1,13 @@
 import { given } from '../../given';
 import { defineCommand } from '../command';
-import { checkStreams, deciding, decidingOptions, deduplicate } from '../deduplicate';
+import { deciding, decidingOptions, deduplicate } from '../deduplicate';
 import { UsageError } from '../exit';
+import { checkStreams, DOCUMENTS, rejects } from '../options';
 
 export const dedup = defineCommand({
   name: 'dedup',
   summary: 'write the documents of files without their near-duplicates',
-  arguments: {
-    usage: 'IN...',
-    min: 1,
-    max: Number.POSITIVE_INFINITY,
-    help: 'files of JSON lines, plain or gzip; - is standard input',
-  },
+  arguments: DOCUMENTS,
   options: {
     output: {
       kind: 'text',
@@ -28,7 +24,7 @@ export const dedup = defineCommand({
       kind: 'flag',
       help: 'keep every record; add duplicateOf, similarity and distance to duplicates',
     },
-    rejects: { kind: 'text', value: 'FILE', help: 'also write the rejected records' },
+    ...rejects,
     'dry-run': { kind: 'flag', help: 'decide and count, write nothing' },
     ...deciding,
   },

@@ -1,13 +1,18 @@
 import type { Evaluation } from '../..';
-import { given } from '../../given';
 import { defineCommand } from '../command';
 import { EXIT, UsageError } from '../exit';
 import { count } from '../format';
 import { interruptible } from '../interrupt';
-import { execution, features, fields, fingerprinterOptions } from '../options';
-import { records } from '../records';
-import { Rejections } from '../rejections';
-import { statements } from '../statements';
+import {
+  checkStreams,
+  execution,
+  features,
+  fields,
+  fieldsOf,
+  fingerprinterOptions,
+  minSimilarity,
+} from '../options';
+import { rejections } from '../run';
 import { versions } from '../version';
 
 export const evaluation = defineCommand({
@@ -31,12 +36,9 @@ export const evaluation = defineCommand({
       help: 'the documents: their number, and the texts by which links are verified',
     },
     'min-similarity': {
-      kind: 'number',
-      value: 'S',
-      min: 0,
-      max: 1,
+      ...minSimilarity,
       default: 0.8,
-      help: 'Jaccard similarity of the features from which a pair is one of duplicates',
+      help: 'similarity of the texts from which a pair is one of duplicates',
     },
     ...features,
     ...fields,
@@ -46,39 +48,27 @@ export const evaluation = defineCommand({
   notes: [
     'Result and labels are JSON lines, plain or gzip, of the same forms: {"representative", "members": [{"id"}]} or an array of ids is a cluster; {"a", "b"} is a pair, of duplicates unless its similarity is below --min-similarity or its label is 0; {"id", "duplicateOf"} is a decision. A pair of labels links the clusters of its two documents.',
     'Document recall is the share of redundant documents that are linked to a true mate. Pair precision is the share of reported links whose similarity, computed again from --docs, reaches --min-similarity; a cluster is judged by its best reading. Pair recall counts each labelled cluster as 50 pairs at most. Kept precision compares each duplicate with the document that was kept.',
-    'Without --docs the documents are those that result and labels name. A malformed line is reported as file:line and counted, and the run goes on (exit status 1).',
+    'Without --docs the documents are those that result and labels name. Where the labels name no duplicates there is nothing to be recalled: recall is - (with --json, absent), and labels that say nothing at all are an error. A malformed line is reported as file:line and counted, and the run goes on (exit status 1).',
   ],
   run([result = ''], values, terminal) {
-    const { labels, docs, threads } = values;
+    const { labels, docs, threads, 'min-similarity': minSimilarity } = values;
     if (labels === undefined) {
       throw new UsageError('eval needs --labels FILE', 'see: simhash-native help eval');
     }
-    const inputs = [result, ...labels, ...(docs ?? [])];
-    if (inputs.filter((input) => input === '-').length > 1) {
-      throw new UsageError('standard input (-) can be read only once');
-    }
+    checkStreams([result, ...labels, ...(docs ?? [])], []);
     return interruptible(terminal, '-', async (signal) => {
-      const { evaluate } = await import('../../index.js');
-      const rejections = new Rejections(terminal);
-      const { 'text-field': textField, 'id-field': idField } = values;
-      const made = fingerprinterOptions(values);
-      const minSimilarity = values['min-similarity'];
-      const read = (files: readonly string[]) => statements(files, idField, rejections, { signal });
-      const source = { inputs: docs ?? [], textField, idField, signal };
-      const documents = docs && records(source, rejections);
-      const figures = await evaluate(read([result]), read(labels), {
-        ...made,
-        ...given({ documents }),
-        ...{ minSimilarity, threads, signal },
-      });
-      rejections.end();
-      const { count: rejected } = rejections;
+      const { evaluateFile } = await import('../../evaluate-files.js');
+      const by = fingerprinterOptions(values);
+      const files = { labels, documents: docs, ...fieldsOf(values), by, minSimilarity, threads };
+      const { figures, ...lines } = await evaluateFile(result, files, signal);
+      rejections(lines, terminal);
+      const { rejected } = lines;
       if (values.json) {
-        const options = { ...made, minSimilarity };
-        const all = { ...figures, rejected, result, labels, docs, options, versions: versions() };
-        await terminal.write(`${JSON.stringify(all)}\n`);
+        const options = { ...by, minSimilarity };
+        const all = { ...known(figures), rejected, result, labels, docs, options };
+        await terminal.write(`${JSON.stringify({ ...all, versions: versions() })}\n`);
       } else {
-        await terminal.write(table(figures));
+        await terminal.write(table(known(figures)));
         for (const line of doubts(figures)) terminal.say(line);
       }
       return rejected > 0 ? EXIT.rejected : EXIT.done;
@@ -86,8 +76,18 @@ export const evaluation = defineCommand({
   },
 });
 
+type Recalls = 'documentRecall' | 'removalRecall' | 'pairRecall' | 'bcubedRecall';
+type Known = Omit<Evaluation, Recalls> & Partial<Pick<Evaluation, Recalls>>;
+
+/** The figures without those that are shares of nothing. */
+function known(figures: Evaluation): Known {
+  if (figures.redundant > 0) return figures;
+  const { documentRecall, removalRecall, pairRecall, bcubedRecall, ...others } = figures;
+  return others;
+}
+
 /** One line per figure: its name, its value, what it is of. */
-function table(of: Evaluation): string {
+function table(of: Known): string {
   const share = (value: number | undefined) => (value === undefined ? '-' : value.toFixed(6));
   const rows = [
     ['documents', count(of.documents), `${count(of.redundant)} redundant`],

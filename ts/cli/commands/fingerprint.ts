@@ -1,8 +1,6 @@
 import { defineCommand } from '../command';
-import { checkStreams, comparing, rejections } from '../deduplicate';
-import { codeOf, EXIT } from '../exit';
-import { Interrupt } from '../interrupt';
-import { features, fields, fingerprinterOptions } from '../options';
+import { checkStreams, features, fields, fieldsOf, fingerprinterOptions, method } from '../options';
+import { run as execute } from '../run';
 
 export const fingerprint = defineCommand({
   name: 'fingerprint',
@@ -15,7 +13,7 @@ export const fingerprint = defineCommand({
   },
   options: {
     method: {
-      ...comparing.method,
+      ...method,
       default: 'simhash',
       help: 'what is printed: the signature of minhash, the fingerprint of simhash, the hashes of the longest sentences, of all features or of the whole text',
     },
@@ -38,28 +36,26 @@ export const fingerprint = defineCommand({
     const { method, format, json } = values;
     const inputs = args.length === 0 ? ['-'] : [...args];
     checkStreams(inputs, []);
-    const run = {
+    const files = {
       inputs,
       output: '-',
       json,
       format: format === 'auto' ? undefined : format,
-      textField: values['text-field'],
-      idField: values['id-field'],
+      ...fieldsOf(values),
     };
     const options = { ...fingerprinterOptions(values), method };
     const { fingerprintFiles } = await import('../../fingerprint-files.js');
-    const interrupt = new Interrupt(terminal);
-    try {
-      const summary = await fingerprintFiles(run, options, interrupt.signal);
-      rejections(summary, terminal);
-      return summary.rejected > 0 ? EXIT.rejected : EXIT.done;
-    } catch (error) {
-      if (interrupt.status !== undefined) return interrupt.status;
-      // The reader of standard output, such as `head`, has what it wants.
-      if (codeOf(error) === 'ERR_SIMHASH_PIPE') return EXIT.done;
-      throw error;
-    } finally {
-      interrupt.release();
-    }
+    return execute(
+      {
+        output: '-',
+        start: ({ signal }) => fingerprintFiles(files, options, signal),
+        figures: (summary) => summary,
+        // The lines are all that it says.
+        summary: () => ({}),
+        sentences: () => [],
+      },
+      { json: false, quiet: true },
+      terminal,
+    );
   },
 });

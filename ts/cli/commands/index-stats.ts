@@ -1,38 +1,60 @@
+import type { NativeDescribed } from '../../native';
 import { defineCommand } from '../command';
 import { EXIT } from '../exit';
 import { bytes, count } from '../format';
+import { described } from '../indexed';
 import { interruptible } from '../interrupt';
-import { openSaved } from '../saved';
+import { words, wordsOf } from '../options';
 import { versions } from '../version';
 
 export const indexStats = defineCommand({
   name: 'index stats',
   summary: 'check a saved index and show its counts and bytes',
   arguments: { usage: 'INDEX', min: 1, max: 1, help: 'a saved index' },
-  options: { json: { kind: 'flag', help: 'print everything as JSON' } },
+  options: { ...words, json: { kind: 'flag', help: 'print everything as JSON' } },
   notes: [
-    'Reads the whole index and its ids, and checks that they are undamaged and belong together (exit status 4 where not).',
+    'Reads the whole index and checks that it is undamaged (exit status 4 where not). A dictionary, stop words and idf that it was built with are given again.',
   ],
   run([path = ''], values, terminal) {
     return interruptible(terminal, '-', async (signal) => {
-      const { index, ids } = await openSaved(path, 0, signal);
-      const stats = index.stats();
+      const { describeIndexFile } = await import('../../index-files.js');
+      const index = await describeIndexFile(path, wordsOf(values), signal);
       if (values.json) {
-        const all = { index: path, documents: ids.length, ...stats };
-        const options = ids.fingerprinter;
-        await terminal.write(`${JSON.stringify({ ...all, options, versions: versions() })}\n`);
+        const { stats, ...about } = described(index);
+        const all = { index: path, documents: stats.live, ...about, ...stats };
+        await terminal.write(`${JSON.stringify({ ...all, versions: versions() })}\n`);
         return EXIT.done;
       }
-      const rows = [
-        ['documents', count(ids.length)],
-        ['fingerprints', count(stats.fingerprints)],
-        ['plan', `${stats.plan}, ${stats.tables} tables`],
-        ['tables', bytes(stats.tableBytes)],
-        ['id map', bytes(stats.idBytes)],
-        ['made by', JSON.stringify(ids.fingerprinter)],
-      ];
-      await terminal.write(rows.map(([name = '', text]) => `${name.padEnd(14)}${text}\n`).join(''));
+      const lines = rows(index).map(([name = '', text]) => `${name.padEnd(14)}${text}\n`);
+      await terminal.write(lines.join(''));
       return EXIT.done;
     });
   },
 });
+
+function rows({ about, madeBy, stats }: NativeDescribed): string[][] {
+  const { method, verify, minSimilarity, texts } = about;
+  const verified =
+    verify && (texts ? `${verify}, from ${minSimilarity} on` : 'no texts are stored');
+  const optional = (name: string, amount: number | undefined) =>
+    amount ? [[name, bytes(amount)]] : [];
+  return [
+    ['documents', count(stats.live)],
+    ['method', [about.method, ...shape(stats)].join(', ')],
+    ['verified by', method === 'exact' ? 'equal texts' : (verified ?? 'nothing')],
+    ...optional('tables', stats.tableBytes),
+    ...optional('signatures', stats.signatureBytes),
+    ...optional('ids', stats.idBytes),
+    ...optional('keys', stats.keyBytes),
+    ...optional('texts', stats.textBytes),
+    ['in memory', bytes(stats.bytes)],
+    ['made by', madeBy],
+  ];
+}
+
+/** What only one method has. */
+function shape({ fingerprints, plan, tables, bands, rows }: NativeDescribed['stats']): string[] {
+  if (plan !== undefined)
+    return [`${count(fingerprints ?? 0)} fingerprints, plan ${plan} of ${tables} tables`];
+  return bands === undefined ? [] : [`${bands} bands of ${rows} rows`];
+}

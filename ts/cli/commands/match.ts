@@ -1,20 +1,28 @@
+import type { MatchSummary } from '../..';
 import { given } from '../../given';
 import { defineCommand, type OptionTable, type Values } from '../command';
-import { checkStreams, comparing, comparingOptions, pace, removed } from '../deduplicate';
-import { seek } from '../edges';
 import { UsageError } from '../exit';
 import { count, plural } from '../format';
-import { interruptible } from '../interrupt';
-import { writeNear } from '../near';
-import { execution, fields, output } from '../options';
-import { searchSaved } from '../saved';
+import { queryIndex } from '../indexed';
+import {
+  checkStreams,
+  comparing,
+  comparingOptions,
+  execution,
+  fields,
+  fieldsOf,
+  output,
+  rejects,
+  words,
+} from '../options';
+import { pace, readings, run } from '../run';
 import type { Terminal } from '../terminal';
 
 const options = {
   against: { kind: 'texts', value: 'FILE', help: 'the documents to look among' },
   index: { kind: 'text', value: 'INDEX', help: 'a saved index to look in, in place of files' },
   ...output,
-  rejects: { kind: 'text', value: 'FILE', help: 'also write the rejected records' },
+  ...rejects,
   limit: {
     kind: 'integer',
     value: 'N',
@@ -29,11 +37,8 @@ type MatchValues = Values<typeof options>;
 
 /** Of the options about comparing and writing, those that an index takes too. */
 const TAKEN: readonly string[] = [
-  'against',
-  'index',
-  'limit',
-  'max-distance',
-  ...Object.keys({ ...output, ...fields, ...execution }),
+  ...['against', 'index', 'limit', 'max-distance', 'min-similarity'],
+  ...Object.keys({ ...output, ...rejects, ...words, ...fields, ...execution }),
 ];
 
 export const match = defineCommand({
@@ -49,7 +54,7 @@ export const match = defineCommand({
   notes: [
     'Writes a JSON line per new document: id and matches, each with id and, where they are known, similarity and distance, the most similar first; those equally similar in the order of the files of --against. Where a limit left something out, truncated is true.',
     'Matches are the pairs that the command pairs finds between the two, in the files of --against followed by the new ones. New documents are not compared with each other. Of documents of --against with equal texts the first stands for all, and a new document whose text is among them has that one match.',
-    'With --index nothing is verified, it has no texts: it says how features are made, and this is index query.',
+    'With --index this is index query: the index says how documents are compared, and each copy that it holds is a match of its own.',
     'The JSON summary goes to standard error where the matches go to standard output.',
   ],
   async run(inputs, values, terminal) {
@@ -57,9 +62,9 @@ export const match = defineCommand({
     if ((against === undefined) === (index === undefined)) {
       throw new UsageError('match needs --against FILE or --index INDEX', 'and not both');
     }
-    return index === undefined
-      ? amongFiles(inputs, against ?? [], values, terminal)
-      : inIndex(inputs, index, values, terminal);
+    if (index === undefined) return amongFiles(inputs, against ?? [], values, terminal);
+    checkUnused(values);
+    return queryIndex(index, inputs, values, terminal);
   },
 });
 
@@ -71,41 +76,37 @@ async function amongFiles(
 ): Promise<number> {
   const { output, rejects, limit } = values;
   checkStreams([...inputs, ...against], [rejects]);
-  const options = { ...given({ rejects, limit }), ...comparingOptions(values) };
+  const options = {
+    ...{ against, ...given({ rejects, limit }) },
+    ...comparingOptions(values),
+    ...fieldsOf(values),
+  };
   const { matchFiles } = await import('../../index.js');
-  return seek(
+  return run(
     {
       output,
-      what: 'matches',
-      about: { inputs, options: { against, ...options } },
-      start: (watched) => matchFiles(inputs, output, { against, ...options, ...watched }),
-      sentences: (summary) => [
-        `read ${count(summary.read)} = new documents ${count(summary.documents)} + documents of --against ${count(summary.against)} + rejected ${count(summary.rejected)}`,
-        `${plural(summary.matched, 'document')} with ${count(summary.matches)} matches, ${plural(summary.candidates, 'candidate')} compared, ${pace(summary)}`,
-        ...(summary.truncated > 0
-          ? [`of ${plural(summary.truncated, 'document')} a limit left something out`]
-          : []),
-        ...removed(summary),
-      ],
+      start: ({ signal, onProgress }) =>
+        matchFiles(inputs, output, {
+          ...options,
+          signal,
+          onProgress: ({ found: matches, ...at }) => onProgress({ ...at, matches }),
+        }),
+      figures: (summary) => summary,
+      summary: (summary) => ({ ...summary, inputs, options }),
+      sentences,
     },
     values,
     terminal,
   );
 }
 
-function inIndex(
-  inputs: readonly string[],
-  index: string,
-  values: MatchValues,
-  terminal: Terminal,
-): Promise<number> {
-  checkUnused(values);
-  const { 'max-distance': maxDistance, limit, threads } = values;
-  return interruptible(terminal, values.output, (signal) => {
-    const about = { index, options: { maxDistance, limit, threads } };
-    const open = () => searchSaved(index, { maxDistance, limit, threads, signal });
-    return writeNear(inputs, [index], values, terminal, signal, about, open);
-  });
+function sentences(summary: MatchSummary): string[] {
+  const { read, documents, against, rejected, matched, matches, candidates, truncated } = summary;
+  return [
+    readings(read, { 'new documents': documents, 'documents of --against': against, rejected }),
+    `${plural(matched, 'document')} with ${count(matches)} matches, ${plural(candidates, 'candidate')} compared, ${pace(summary)}`,
+    ...(truncated > 0 ? [`of ${plural(truncated, 'document')} a limit left something out`] : []),
+  ];
 }
 
 /** @throws UsageError for an option that an index has decided already. */
@@ -116,7 +117,7 @@ function checkUnused(values: Readonly<Record<string, unknown>>): void {
     if (TAKEN.includes(name) || values[name] === initial) continue;
     throw new UsageError(
       `--${name} is for --against`,
-      'an index has no texts to verify, and says itself how features are made',
+      'an index says itself how documents are compared',
     );
   }
 }

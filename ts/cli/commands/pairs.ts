@@ -1,22 +1,24 @@
 import { given } from '../../given';
 import { defineCommand } from '../command';
-import { checkStreams, comparing, comparingOptions, pace, removed } from '../deduplicate';
-import { seek } from '../edges';
-import { count, plural } from '../format';
-import { output } from '../options';
+import { plural } from '../format';
+import {
+  checkStreams,
+  comparing,
+  comparingOptions,
+  DOCUMENTS,
+  fieldsOf,
+  output,
+  rejects,
+} from '../options';
+import { cut, pace, readings, run } from '../run';
 
 export const pairs = defineCommand({
   name: 'pairs',
   summary: 'list the pairs of near-duplicates in files',
-  arguments: {
-    usage: 'IN...',
-    min: 1,
-    max: Number.POSITIVE_INFINITY,
-    help: 'files of JSON lines, plain or gzip; - is standard input',
-  },
+  arguments: DOCUMENTS,
   options: {
     ...output,
-    rejects: { kind: 'text', value: 'FILE', help: 'also write the rejected records' },
+    ...rejects,
     ...comparing,
   },
   notes: [
@@ -28,22 +30,31 @@ export const pairs = defineCommand({
   async run(inputs, values, terminal) {
     const { output, rejects } = values;
     checkStreams(inputs, [rejects]);
-    const options = { ...given({ rejects }), ...comparingOptions(values) };
+    const options = {
+      ...given({ rejects }),
+      ...comparingOptions(values),
+      ...fieldsOf(values),
+    };
     const { pairsFiles } = await import('../../index.js');
-    return seek(
+    return run(
       {
         output,
-        what: 'pairs',
-        about: { inputs, options },
-        start: (watched) => pairsFiles(inputs, output, { ...options, ...watched }),
-        sentences: (summary) => [
-          `read ${count(summary.read)} = documents ${count(summary.documents)} + rejected ${count(summary.rejected)}`,
-          `${plural(summary.pairs, 'pair')}, ${plural(summary.candidates, 'candidate')} compared, ${pace(summary)}`,
-          ...(summary.truncated > 0
-            ? [`${plural(summary.truncated, 'text')} had more candidates than were looked at`]
-            : []),
-          ...removed(summary),
-        ],
+        start: ({ signal, onProgress }) =>
+          pairsFiles(inputs, output, {
+            ...options,
+            signal,
+            onProgress: ({ found: pairs, ...at }) => onProgress({ ...at, pairs }),
+          }),
+        figures: (summary) => summary,
+        summary: (summary) => ({ ...summary, inputs, options }),
+        sentences: (summary) => {
+          const { read, documents, rejected, pairs, candidates, truncated } = summary;
+          return [
+            readings(read, { documents, rejected }),
+            `${plural(pairs, 'pair')}, ${plural(candidates, 'candidate')} compared, ${pace(summary)}`,
+            ...cut(truncated),
+          ];
+        },
       },
       values,
       terminal,

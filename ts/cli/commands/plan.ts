@@ -1,9 +1,12 @@
-import type { PlanEstimate } from '../..';
+import type { BandPlan, PlanEstimate, PlanOptions } from '../..';
+import { given } from '../../given';
+import type { IndexConstructor } from '../../index-constructor';
 import { defineCommand } from '../command';
 import { EXIT } from '../exit';
 import { bytes, count } from '../format';
-import { comparison } from '../options';
+import { comparing, INDEX_METHODS, methodOptions } from '../options';
 import { table } from '../table';
+import type { Terminal } from '../terminal';
 import { versions } from '../version';
 
 /** What a search costs: a look-up that misses the cache, and a fingerprint read in order, as `auto` weighs them too. */
@@ -11,6 +14,9 @@ const [LOOKUP_NS, READ_NS] = [60, 1];
 
 /** Of more tables few have the memory, and to estimate large plans takes seconds. */
 const TABLES = 16;
+
+const { method, 'max-distance': maxDistance, bands, rows: bandRows, sentences } = comparing;
+const { verify, 'min-similarity': minSimilarity } = comparing;
 
 export const plan = defineCommand({
   name: 'plan',
@@ -24,46 +30,120 @@ export const plan = defineCommand({
       min: 1,
       max: Number.MAX_SAFE_INTEGER,
       default: 1_000_000,
-      help: 'distinct fingerprints',
+      help: 'documents, all different',
     },
-    'max-distance': comparison['max-distance'],
+    'average-length': {
+      kind: 'integer',
+      value: 'BYTES',
+      min: 0,
+      max: Number.MAX_SAFE_INTEGER,
+      default: 3000,
+      help: 'bytes of a text on average; a Chinese character has three',
+    },
+    method: {
+      ...method,
+      choices: INDEX_METHODS,
+      help: 'only this method; without it the one whose options are given, else all',
+    },
+    'max-distance': maxDistance,
     plan: {
       kind: 'text',
       value: 'NAME',
-      help: 'only this plan: auto, classic, or a name such as k3-t6',
+      help: 'for simhash: only this plan: auto, classic, or a name such as k3-t6',
     },
+    ...{ bands, rows: bandRows, sentences, verify, 'min-similarity': minSimilarity },
     json: { kind: 'flag', help: 'print all figures as JSON' },
   },
   notes: [
-    'A plan says which tables an index keeps: sorted copies of the fingerprints, each by other bits. Every plan finds everything within the distance; they differ in cost. An arrow marks the one that auto chooses. Plans that another one beats in memory and time are left out, classic aside; and so are those of more than 16 tables, which --plan shows.',
+    'Without a method every method is shown, with and without stored texts: bytes of the index and of a text per document, and the memory of all. For minhash also what its bands find: the probability that two texts of a similarity share one.',
+    'For simhash the plans are shown, of an index without texts. A plan says which tables an index keeps: sorted copies of the fingerprints, each by other bits. Every plan finds everything within the distance; they differ in cost. An arrow marks the one that auto chooses. Plans that another one beats in memory and time are left out, classic aside; and so are those of more than 16 tables, which --plan shows.',
     'A search looks each bucket up and reads the fingerprints in it. Columns: bits of a prefix on average, bytes per fingerprint, memory of tables and id map in the running index, look-ups and fingerprints read per search. The time is 60 ns for a look-up that misses the cache and 1 ns for a fingerprint, on one core: right in order of magnitude. Figures are expectations for uniform fingerprints; similar texts make some buckets larger.',
   ],
   async run(_args, values, terminal) {
     const { Index } = await import('../../index.js');
-    const options = { maxDistance: values['max-distance'], capacity: values.count };
-    const estimate = (name: string) =>
-      Index.plan({ ...options, count: values.count, texts: false, plan: name });
-    const auto = estimate('auto');
-    const plans =
-      values.plan === undefined
-        ? choices(
-            Index.planNames().filter(fits(options.maxDistance)).map(estimate),
-            auto,
-            estimate('classic'),
-          )
-        : [estimate(values.plan)];
+    const { count, 'average-length': averageLength } = values;
+    const own = values.plan === undefined ? values.method : (values.method ?? 'simhash');
+    const options = methodOptions({ ...values, method: own });
+    const { method, maxDistance = 8, bands, sentences } = options;
+    if (method === 'simhash') return plans(Index, values, maxDistance, terminal);
+    const { plan } = values;
+    const made = Index.plan({
+      ...options,
+      ...given({ plan }),
+      count,
+      averageLength,
+    } as unknown as PlanOptions);
+    const asked = [values.method, bands, sentences].some((option) => option !== undefined);
+    const choices = made.choices.filter((choice) => !asked || choice.method === method);
     if (values.json) {
-      const rows = plans.map((row) => figures(row, auto));
-      await terminal.write(
-        `${JSON.stringify({ ...options, plans: rows, versions: versions() })}\n`,
-      );
-    } else {
-      const rows = plans.map((row) => cells(row, auto));
-      await terminal.write(table(HEAD, rows));
+      const { bands, rows, recall, half, curve } = made as BandPlan;
+      const found = method === 'minhash' ? { bands, rows, recall, half, curve } : {};
+      const all = { count, averageLength, choices, ...found, versions: versions() };
+      await terminal.write(`${JSON.stringify(all)}\n`);
+      return EXIT.done;
     }
+    await terminal.write(
+      table(
+        ['method', 'texts', 'index', 'text', 'together', 'memory'],
+        choices.map((choice) => [
+          choice.method,
+          choice.texts ? 'stored' : '-',
+          choice.indexBytes.toFixed(1),
+          choice.textBytes.toFixed(1),
+          choice.bytesPerDocument.toFixed(1),
+          bytes(choice.bytes),
+        ]),
+      ),
+    );
+    if (asked && method === 'minhash') await terminal.write(finds(made as BandPlan));
     return EXIT.done;
   },
 });
+
+/** What bands find, by similarity. */
+function finds({ bands, rows, threshold, recall, half, curve }: BandPlan): string {
+  const points = curve.filter((_, step) => step % 2 === 0);
+  return [
+    `${bands} bands of ${rows} rows: at similarity ${threshold} ${(100 * recall).toFixed(2)} % of the pairs share one, at ${half.toFixed(2)} half of them`,
+    table(
+      ['similarity', '', 'found'],
+      points.map(({ similarity, probability }) => [
+        similarity.toFixed(1),
+        '',
+        `${(100 * probability).toFixed(2)} %`,
+      ]),
+    ),
+  ].join('\n');
+}
+
+/** The plans of tables of fingerprints. */
+async function plans(
+  Index: IndexConstructor,
+  values: { readonly count: number; readonly plan: string | undefined; readonly json: boolean },
+  maxDistance: number,
+  terminal: Terminal,
+): Promise<number> {
+  const options = { maxDistance, capacity: values.count };
+  const estimate = (name: string) =>
+    Index.plan({ ...options, count: values.count, texts: false, plan: name });
+  const auto = estimate('auto');
+  const plans =
+    values.plan === undefined
+      ? choices(
+          Index.planNames().filter(fits(options.maxDistance)).map(estimate),
+          auto,
+          estimate('classic'),
+        )
+      : [estimate(values.plan)];
+  if (values.json) {
+    const rows = plans.map((row) => figures(row, auto));
+    await terminal.write(`${JSON.stringify({ ...options, plans: rows, versions: versions() })}\n`);
+  } else {
+    const rows = plans.map((row) => cells(row, auto));
+    await terminal.write(table(HEAD, rows));
+  }
+  return EXIT.done;
+}
 
 /** Whether a plan is looked at: others are too large, or made for distances so small that they look up far too much. */
 function fits(maxDistance: number): (name: string) => boolean {

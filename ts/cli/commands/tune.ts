@@ -4,10 +4,15 @@ import { defineCommand, type OptionTable } from '../command';
 import { EXIT, InputError, UsageError } from '../exit';
 import { count } from '../format';
 import { interruptible } from '../interrupt';
-import { execution, features, fields, fingerprinterOptions } from '../options';
-import { records } from '../records';
-import { Rejections } from '../rejections';
-import { statements } from '../statements';
+import {
+  execution,
+  features,
+  fields,
+  fieldsOf,
+  fingerprinterOptions,
+  minSimilarity,
+} from '../options';
+import { rejections } from '../run';
 import { table } from '../table';
 import { versions } from '../version';
 
@@ -43,12 +48,9 @@ export const tuning = defineCommand({
       help: 'what is true, as for eval, in place of similarity',
     },
     'min-similarity': {
-      kind: 'number',
-      value: 'S',
-      min: 0,
-      max: 1,
+      ...minSimilarity,
       default: 0.8,
-      help: 'Jaccard similarity of the features from which two documents are duplicates',
+      help: 'similarity of the texts from which two documents are duplicates',
     },
     goal: {
       kind: 'number',
@@ -75,38 +77,31 @@ export const tuning = defineCommand({
     }
     return interruptible(terminal, '-', async (signal) => {
       const { tune } = await import('../../index.js');
-      const { sample, seed, labels, goal, threads, quiet } = values;
-      const { 'text-field': textField, 'id-field': idField, 'min-similarity': least } = values;
-      const made = fingerprinterOptions(values);
-      const rejections = new Rejections(terminal);
-      let readings = 0;
-      const corpus = async function* () {
-        // Every reading rejects the same lines; the first tells of them.
-        const heard = readings++ === 0 ? rejections : new Rejections({ say: () => {} });
-        let empty = true;
-        for await (const doc of records({ inputs, textField, idField, signal }, heard)) {
-          empty = false;
-          yield doc;
-        }
-        if (empty)
-          throw new InputError(
-            inputs.join(', '),
-            new Error(`no record with a ${textField}; name its field by --text-field`),
-          );
-      };
-      const stated = labels && (await all(statements(labels, idField, rejections, { signal })));
+      const { sampleFiles } = await import('../../evaluate-files.js');
+      const { sample, seed, labels, goal, threads, quiet, 'min-similarity': least } = values;
+      if (least === 0) throw new UsageError('--min-similarity must be above 0, got 0');
+      const by = fingerprinterOptions(values);
+      const compared = { by, minSimilarity: least, threads };
+      const files = { labels, documents: inputs, ...fieldsOf(values), ...compared };
+      const drawn = await sampleFiles(files, sample, seed, signal);
+      const { documents } = drawn;
+      rejections(drawn, terminal);
+      if (documents.length === 0) {
+        const what = `no record with a ${values['text-field']}; name its field by --text-field`;
+        throw new InputError(inputs.join(', '), new Error(what));
+      }
       const onTrial = quiet ? undefined : (trial: Trial) => terminal.say(progress(trial));
-      const { recommended, ...tuning } = await tune(corpus, {
-        ...made,
-        ...given({ labels: stated, onTrial }),
-        ...{ sample, seed, goal, minSimilarity: least, threads, signal },
+      const { recommended, ...tuning } = await tune(documents, {
+        ...by,
+        ...given({ labels: labels && drawn.labels, onTrial }),
+        // All that was drawn.
+        ...{ sample: documents.length, goal, minSimilarity: least, threads, signal },
       });
-      rejections.end();
       const command = recommended && commandOf(inputs, recommended.options, values);
       if (values.json) {
-        const options = { ...made, sample, seed, goal, minSimilarity: least };
+        const options = { ...by, sample, seed, goal, minSimilarity: least };
         const figures = { ...tuning, recommended: recommended?.options, command };
-        const run = { rejected: rejections.count, inputs, labels, options, versions: versions() };
+        const run = { rejected: drawn.rejected, inputs, labels, options, versions: versions() };
         await terminal.write(`${JSON.stringify({ ...figures, ...run })}\n`);
       } else {
         const rows = tuning.trials.map((trial) => cells(trial, trial === recommended));
@@ -117,16 +112,10 @@ export const tuning = defineCommand({
         if (command !== undefined) await terminal.write(`${command}\n`);
         else terminal.say('nothing to find in this sample: try a larger one');
       }
-      return rejections.count > 0 ? EXIT.rejected : EXIT.done;
+      return drawn.rejected > 0 ? EXIT.rejected : EXIT.done;
     });
   },
 });
-
-async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const list: T[] = [];
-  for await (const item of items) list.push(item);
-  return list;
-}
 
 const HEAD = ['', 'options', 'recall', 'precision', 'bytes', 'documents/s'] as const;
 

@@ -10,6 +10,7 @@ use crate::options::{DedupOptions, Keep};
 use crate::read::Block;
 use crate::report::{Stage, Summary};
 use crate::write::{Entry, Link, Member, RecordWriter};
+use simhash_sketch::Scratch;
 
 impl Run<'_, '_> {
     pub(super) fn at_the_end<'w>(
@@ -55,7 +56,10 @@ fn take(
     counts: &mut Summary,
 ) -> Result<(), DedupError> {
     let preparer = gathered.decides_on_arrival().then(|| gathered.decider());
-    let accepted = intake.accept(block, preparer, counts, &mut writer.rejects)?;
+    let prepare = |text: &str, scratch: &mut Scratch| {
+        preparer.map(|decider| decider.prepare(text, scratch)).unwrap_or_default()
+    };
+    let accepted = intake.accept(block, prepare, counts, &mut writer.rejects)?;
     let lines: Vec<_> = accepted.iter().map(|&(line, _)| line).collect();
     intake.records.push(block, &lines)?;
     let mut accepted = accepted.into_iter().map(|(_, parsed)| parsed);

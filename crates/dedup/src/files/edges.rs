@@ -19,6 +19,7 @@ use crate::write::{LineOutputs, Output, Rejects, check_distinct};
 use ahash::AHashMap;
 use matched::Matched;
 use pairs::Pairs;
+use simhash_sketch::Scratch;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
@@ -204,7 +205,8 @@ impl Run<'_, '_> {
     ) -> Result<(), DedupError> {
         self.counts.bytes += block.length;
         let Self { intake, decider, counts, rejects, .. } = self;
-        let mut accepted = intake.accept(block, Some(decider), counts, rejects)?.into_iter();
+        let prepare = |text: &str, scratch: &mut Scratch| decider.prepare(text, scratch);
+        let mut accepted = intake.accept(block, prepare, counts, rejects)?.into_iter();
         while accepted.len() > 0 {
             let documents: Vec<_> = accepted.by_ref().take(BATCH_DOCUMENTS).collect();
             each(self, Batch { block, documents })?;

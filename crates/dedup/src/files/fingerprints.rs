@@ -9,6 +9,7 @@ use crate::options::{DedupOptions, FingerprintOptions};
 use crate::read::{Block, Id, Input, Line, id_json};
 use crate::report::{Progress, Stage, Summary, Throttle};
 use crate::write::{LineOutputs, Output, Rejects, check_distinct, sketch_json, sketch_line};
+use simhash_sketch::Scratch;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
@@ -53,7 +54,8 @@ pub fn fingerprint_files(
     let mut text = String::new();
     while let Some(block) = intake.next_block()? {
         summary.bytes += block.length;
-        let accepted = intake.accept(&block, Some(&maker), &mut summary, &mut rejects)?;
+        let prepare = |text: &str, scratch: &mut Scratch| maker.prepare(text, scratch);
+        let accepted = intake.accept(&block, prepare, &mut summary, &mut rejects)?;
         text.clear();
         for (line, parsed) in accepted {
             summary.read += 1;

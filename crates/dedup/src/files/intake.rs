@@ -2,7 +2,6 @@
 
 use super::records::Records;
 use super::unusable::Seen;
-use crate::decide::Decider;
 use crate::error::DedupError;
 use crate::keep::Key;
 use crate::parallel;
@@ -36,17 +35,17 @@ pub(super) struct Intake<'a> {
 }
 
 /// A line on its way to a verdict.
-pub(super) struct Slot<'b> {
+pub(super) struct Slot<'b, P = Prepared> {
     pub(super) line: &'b Line,
-    pub(super) parsed: Result<Parsed<'b>, String>,
+    pub(super) parsed: Result<Parsed<'b, P>, String>,
 }
 
-/// A line that is a record.
-pub(super) struct Parsed<'b> {
+/// A line that is a record, with what was made of its text.
+pub(super) struct Parsed<'b, P = Prepared> {
     pub(super) text: Cow<'b, str>,
     pub(super) id: Option<&'b str>,
     pub(super) key: Key,
-    pub(super) prepared: Prepared,
+    pub(super) prepared: P,
 }
 
 impl<'a> Intake<'a> {
@@ -93,13 +92,13 @@ impl<'a> Intake<'a> {
         }
     }
 
-    /// Parses every line of a block in parallel, and prepares its text where somebody is given who does.
-    pub(super) fn parse<'b>(
+    /// Parses every line of a block in parallel, and prepares its text.
+    pub(super) fn parse<'b, P: Send>(
         &self,
         block: &'b Block,
-        preparer: Option<&Decider>,
-    ) -> Result<Vec<Slot<'b>>, DedupError> {
-        let mut slots: Vec<Slot<'b>> =
+        prepare: impl Fn(&str, &mut Scratch) -> P + Sync,
+    ) -> Result<Vec<Slot<'b, P>>, DedupError> {
+        let mut slots: Vec<Slot<'b, P>> =
             block.lines.iter().map(|line| Slot { line, parsed: Err(String::new()) }).collect();
         let new = Scratch::default;
         parallel::for_each(&mut slots, self.threads, self.cancel, new, |scratch, slot| {
@@ -107,7 +106,7 @@ impl<'a> Intake<'a> {
                 Err(too_long(bytes))
             } else {
                 let line = block.bytes_of(slot.line);
-                parse(self.fields, block.format, line, preparer, scratch)
+                parse(self.fields, block.format, line, &prepare, scratch)
             };
             Ok(())
         })?;
@@ -115,15 +114,15 @@ impl<'a> Intake<'a> {
     }
 
     /// The records of a block; the other lines are counted and written as rejects.
-    pub(super) fn accept<'b>(
+    pub(super) fn accept<'b, P: Send>(
         &mut self,
         block: &'b Block,
-        preparer: Option<&Decider>,
+        prepare: impl Fn(&str, &mut Scratch) -> P + Sync,
         counts: &mut Summary,
         rejects: &mut Rejects<'_>,
-    ) -> Result<Vec<(&'b Line, Parsed<'b>)>, DedupError> {
+    ) -> Result<Vec<(&'b Line, Parsed<'b, P>)>, DedupError> {
         let mut accepted = Vec::new();
-        for Slot { line, parsed } in self.parse(block, preparer)? {
+        for Slot { line, parsed } in self.parse(block, prepare)? {
             match parsed {
                 Ok(parsed) => accepted.push((line, parsed)),
                 Err(reason) => {
@@ -181,17 +180,17 @@ impl<'a> Intake<'a> {
     }
 }
 
-fn too_long(bytes: u64) -> String {
+pub(super) fn too_long(bytes: u64) -> String {
     format!("longer than {} MiB: {} bytes", MAX_LINE_BYTES >> 20, grouped(bytes))
 }
 
-fn parse<'b>(
+fn parse<'b, P>(
     fields: &Fields,
     format: Format,
     line: &'b [u8],
-    preparer: Option<&Decider>,
+    prepare: &impl Fn(&str, &mut Scratch) -> P,
     scratch: &mut Scratch,
-) -> Result<Parsed<'b>, String> {
+) -> Result<Parsed<'b, P>, String> {
     let record = match format {
         Format::JsonLines => fields.record(line)?,
         Format::Lines => {
@@ -199,7 +198,6 @@ fn parse<'b>(
             Record { text, id: None, key: Key::Missing }
         }
     };
-    let prepared = preparer.map(|decider| decider.prepare(&record.text, scratch));
-    let prepared = prepared.unwrap_or_default();
+    let prepared = prepare(&record.text, scratch);
     Ok(Parsed { text: record.text, id: record.id, key: record.key, prepared })
 }

@@ -8,6 +8,7 @@
 //!
 //! reader thread ──► parse and sketch ──► compare ──► write      pairs, matches (`edges`)
 //! reader thread ──► parse and sketch ──► write                 fingerprints
+//! reader thread ──► parse and sketch ──► add, or search ──► write      a live index (`indexed`)
 //! ```
 //!
 //! The queues hold two blocks each, so memory is bounded whatever is slow. The caller's thread parses,
@@ -16,10 +17,16 @@
 
 mod at_the_end;
 mod edges;
+mod evaluated;
 mod fingerprints;
+mod found;
+mod index_file;
+mod indexed;
 mod intake;
 mod on_arrival;
 mod records;
+mod sampled;
+mod stated;
 mod unusable;
 
 use crate::cluster::Gathered;
@@ -33,8 +40,13 @@ use crate::write::{
     write_clusters,
 };
 pub use edges::{match_files, pairs_files};
+pub use evaluated::{Scored, evaluate_files};
 pub use fingerprints::fingerprint_files;
+pub use found::find_texts;
+pub use index_file::IndexFile;
+pub use indexed::{add_files, search_files};
 use intake::Intake;
+pub use sampled::{Sample, sample_files};
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;

@@ -67,7 +67,7 @@ impl Run<'_, '_> {
 
 impl Stream {
     fn decide(&mut self, intake: &mut Intake<'_>, block: &Block) -> Result<Vec<Entry>, DedupError> {
-        let slots = intake.parse(block, Some(&self.decider))?;
+        let slots = intake.parse(block, |text, scratch| self.decider.prepare(text, scratch))?;
         let mut accepted = Vec::new();
         let mut outcomes: Vec<Option<String>> = Vec::with_capacity(slots.len());
         for slot in slots {

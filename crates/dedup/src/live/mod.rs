@@ -31,6 +31,7 @@ macro_rules! each {
 
 mod check;
 mod compare;
+mod described;
 mod directory;
 mod document;
 mod engine;

@@ -57,6 +57,12 @@ impl Fields {
         self.text.join(".")
     }
 
+    /// The id of a record whatever its text; `None`: absent or null.
+    pub(super) fn id_in<'a>(&self, line: &'a str) -> Result<Option<&'a RawValue>, String> {
+        let [id] = pick(line, [&self.id[0]])?;
+        Ok(descend(id, &self.id[1..]).filter(|id| kind(id) != "null"))
+    }
+
     /// Takes text and id out of a line.
     ///
     /// # Errors
@@ -107,21 +113,6 @@ pub(crate) struct Record<'a> {
     pub(crate) key: Key,
 }
 
-/// The id of a document as JSON, as written in the record or made from its position.
-pub(crate) type Id = Box<str>;
-
-/// The record's own id, else the line number, else with several inputs `"file:line"`.
-pub(crate) fn id_json(own: Option<&str>, file: Option<&std::path::Path>, line: u64) -> Id {
-    match (own, file) {
-        (Some(own), _) => own.into(),
-        (None, None) => line.to_string().into(),
-        (None, Some(file)) => {
-            let name = format!("{}:{line}", file.display());
-            serde_json::Value::String(name).to_string().into()
-        }
-    }
-}
-
 /// The raw values of some keys of an object. They may be the same key.
 fn pick<'a, const N: usize>(
     json: &'a str,
@@ -133,7 +124,7 @@ fn pick<'a, const N: usize>(
     Ok(found)
 }
 
-fn explain(error: &serde_json::Error) -> String {
+pub(super) fn explain(error: &serde_json::Error) -> String {
     if error.is_data() {
         return "the record is not a JSON object".into();
     }

@@ -100,13 +100,6 @@ fn empty_keys_are_refused_as_options() {
     }
 }
 
-#[test]
-fn ids_fall_back_to_the_position() {
-    assert_eq!(&*id_json(Some("\"a\""), None, 3), "\"a\"");
-    assert_eq!(&*id_json(None, None, 3), "3");
-    assert_eq!(&*id_json(None, Some(std::path::Path::new("x\".jsonl")), 3), r#""x\".jsonl:3""#);
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(3_000))]
 

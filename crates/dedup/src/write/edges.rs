@@ -22,17 +22,17 @@ pub(crate) fn pair(line: &mut String, a: &str, b: &str, related: &Relation, trun
     line.push_str(if truncated { ",\"truncated\":true}\n" } else { "}\n" });
 }
 
-/// What stands behind the id in the line of a document.
+/// What stands behind the id in the line of a document; a match says where it was not verified though it should be.
 pub(crate) fn matches<'i>(
-    found: impl Iterator<Item = (&'i str, Relation)>,
+    found: impl Iterator<Item = (&'i str, Relation, bool)>,
     truncated: bool,
 ) -> String {
     let mut rest = String::from(r#","matches":["#);
-    for (place, (id, related)) in found.enumerate() {
+    for (place, (id, related, verified)) in found.enumerate() {
         rest.push_str(if place > 0 { "," } else { "" });
         let _ = write!(rest, r#"{{"id":{id}"#);
         relation(&mut rest, &related);
-        rest.push('}');
+        rest.push_str(if verified { "}" } else { ",\"verified\":false}" });
     }
     rest.push_str(if truncated { "],\"truncated\":true}\n" } else { "]}\n" });
     rest

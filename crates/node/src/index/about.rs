@@ -1,13 +1,12 @@
 //! What an index is, and its counts and bytes.
 
 use super::NativeIndex;
-use super::shared::Shared;
 use crate::check::number;
 use crate::error::js;
 use crate::measure;
 use napi_derive::napi;
+use simhash_dedup::live::{KindStats, LiveIndex, LiveMethod, LiveStats};
 use simhash_index::durable::DurableStats;
-use simhash_dedup::live::{KindStats, LiveMethod, LiveStats};
 
 /// What an index was made with, as far as the typed layer asks.
 #[napi(object, object_from_js = false)]
@@ -29,9 +28,10 @@ pub struct NativeAbout {
     pub waits: bool,
 }
 
-impl From<&Shared> for NativeAbout {
-    fn from(shared: &Shared) -> Self {
-        let options = shared.live.options();
+impl NativeAbout {
+    /// Of an index that answers with groups, or does not.
+    pub(crate) fn of(live: &LiveIndex, groups: bool) -> Self {
+        let options = live.options();
         let verify = options.verify;
         Self {
             method: options.method.name().to_owned(),
@@ -43,10 +43,10 @@ impl From<&Shared> for NativeAbout {
             ),
             texts: options.stored.longest_text.is_some(),
             keys: options.stored.keys,
-            groups: shared.groups,
+            groups,
             memory: options.memory.map(number),
-            durable: shared.live.is_durable(),
-            waits: shared.live.waits(),
+            durable: live.is_durable(),
+            waits: live.waits(),
         }
     }
 }
@@ -110,7 +110,7 @@ fn count(value: usize) -> f64 {
 }
 
 impl NativeStats {
-    fn of(stats: LiveStats, bytes: usize) -> Self {
+    pub(crate) fn of(stats: LiveStats, bytes: usize) -> Self {
         let LiveStats { kind, key_bytes, text_bytes, truncated } = stats;
         let own = Self::from(kind);
         Self {
@@ -181,7 +181,7 @@ impl NativeIndex {
     /// What it was made with.
     #[napi(catch_unwind)]
     pub fn about(&self) -> js::Result<NativeAbout> {
-        self.held.look(|shared| Ok(NativeAbout::from(shared)))
+        self.held.look(|shared| Ok(NativeAbout::of(&shared.live, shared.groups)))
     }
 
     /// What makes sentences of texts, in words.

@@ -127,7 +127,7 @@ fn size(value: f64, name: &str) -> Result<usize, Failure> {
 
 impl NativeIndexOptions<'_> {
     /// What the core needs.
-    pub(super) fn core(&self) -> Result<LiveOptions, Failure> {
+    pub(crate) fn core(&self) -> Result<LiveOptions, Failure> {
         let default = LiveOptions::default();
         Ok(LiveOptions {
             method: self.method()?,

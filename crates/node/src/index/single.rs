@@ -36,7 +36,7 @@ pub struct NativeSearch {
 }
 
 impl NativeSearch {
-    pub(super) fn core(given: Option<Self>) -> Result<Search, Failure> {
+    pub(crate) fn core(given: Option<Self>) -> Result<Search, Failure> {
         let Some(Self { limit, max_distance, min_similarity, verify }) = given else {
             return Ok(Search::default());
         };

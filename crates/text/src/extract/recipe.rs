@@ -1,8 +1,9 @@
 //! An extractor in words: what must be equal for its features to be equal.
 
 use super::options::Plan;
-use super::{Extractor, Segmenter, Unit, Weighting};
+use super::{Extractor, ExtractorOptions, Segmenter, Unit, Weighting};
 use crate::lexicon::{Dictionary, Idf, StopWords};
+use crate::tfidf::TopK;
 use std::fmt;
 
 /// The options in words, every default spelled out: equal words mean equal features. Words of the user's own are there as
@@ -49,9 +50,51 @@ impl fmt::Display for Extractor {
     }
 }
 
+impl ExtractorOptions {
+    /// Takes what one part of a recipe says, the parts being what commas separate; false where it says something else. Of words
+    /// of the user's own a recipe has digests alone: they stay as they are here.
+    pub fn take_recipe(&mut self, part: &str) -> bool {
+        let (name, value) = part.split_once(' ').unwrap_or((part, ""));
+        let taken = match name {
+            "features" => match value {
+                "auto" => Some(Unit::Auto),
+                "chars" => Some(Unit::Chars),
+                "words" => Some(Unit::Words),
+                "jieba" => Some(Unit::Jieba),
+                _ => None,
+            }
+            .map(|unit| self.unit = unit),
+            "ngram" => value.parse().ok().map(|ngram| self.ngram = Some(ngram)),
+            "weighting" => match value {
+                "count" => Some(Weighting::Count),
+                "binary" => Some(Weighting::Binary),
+                "tfidf" => Some(Weighting::TfIdf),
+                _ => None,
+            }
+            .map(|weighting| self.weighting = Some(weighting)),
+            "topK" => match value {
+                "auto" => Some(TopK::Half),
+                count => count.parse().ok().map(TopK::Count),
+            }
+            .map(|top_k| self.top_k = Some(top_k)),
+            _ => match part {
+                "segmenter jieba-rs" => {
+                    self.segmenter = Segmenter::JiebaRs;
+                    Some(())
+                }
+                "no hmm" => {
+                    self.hmm = Some(false);
+                    Some(())
+                }
+                _ => ["dictionary", "stopWords", "idf"].contains(&name).then_some(()),
+            },
+        };
+        taken.is_some()
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::ExtractorOptions;
     use super::*;
     use std::sync::Arc;
 

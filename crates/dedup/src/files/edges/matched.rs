@@ -36,7 +36,7 @@ struct Rest {
 
 impl Rest {
     fn of(found: &[(&Id, Relation)], truncated: bool) -> Self {
-        let named = found.iter().map(|(id, relation)| (&***id, *relation));
+        let named = found.iter().map(|(id, relation)| (&***id, *relation, true));
         Self { text: matches(named, truncated), matches: found.len() as u32, truncated }
     }
 }

@@ -1,0 +1,204 @@
+//! Documents of files into a live index, and what of it is near those of files.
+//!
+//! An index names documents by keys. Those of files are their ids ([`key_of_id`]), so answers have the ids that the records had.
+
+use super::intake::{Intake, Parsed};
+use super::{check_any, only_rejects};
+use crate::decide::Relation;
+use crate::error::DedupError;
+use crate::live::{Document, LiveIndex, LiveMethod, Near, Room, Search};
+use crate::options::ReadOptions;
+use crate::read::{Block, Format, Id, Input, Line, id_json, id_of_key, key_of_id};
+use crate::report::{EdgeSummary, Progress, Stage, Summary, Throttle};
+use crate::write::{LineOutputs, Output, Rejects, Target, check_distinct, matches};
+use simhash_sketch::Scratch;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+/// Adds every document of `inputs` to an index, in order, copies too; their ids are its keys. Of the summary `kept` are the documents
+/// that were added.
+///
+/// `keep` makes the index last, where it does not by itself: it is called when everything was read and added, before the rejects appear.
+/// After an error the index holds a part of the documents.
+///
+/// Runs on the calling thread and the current rayon pool; `progress` is called on the calling thread, at most 20 times a second. Memory:
+/// that of the index, and a few blocks of 1 MiB or of the longest line.
+///
+/// # Errors
+/// Those of [`dedup_files`](crate::dedup_files) and of [`LiveIndex::add_many`]; [`DedupError::Option`] for an index without keys.
+pub fn add_files(
+    inputs: &[Input],
+    rejects: Option<&Target>,
+    live: &LiveIndex,
+    options: &ReadOptions,
+    keep: impl FnOnce() -> Result<(), DedupError>,
+    progress: &dyn Fn(&Progress),
+    cancel: &AtomicBool,
+) -> Result<Summary, DedupError> {
+    let started = Instant::now();
+    check_any(inputs, "inputs")?;
+    if !live.options().stored.keys {
+        let (value, expected) = ("false".into(), "true: documents of files are named by their ids");
+        return Err(DedupError::Option { argument: "keys", value, expected });
+    }
+    check_distinct(inputs.iter(), rejects.into_iter())?;
+    let ReadOptions { fields, threads } = options;
+    let format = Some(Format::JsonLines);
+    let mut intake = Intake::open(&[inputs], fields, format, *threads, cancel)?;
+    let mut rejects = Rejects::open(rejects, intake.records.names(), cancel)?;
+    let mut throttle = Throttle::new(progress);
+    let mut summary = Summary::default();
+    while let Some(block) = intake.next_block()? {
+        summary.bytes += block.length;
+        let batch = Batch::of(&mut intake, &block, live, &mut summary, &mut rejects)?;
+        let keys: Vec<_> = batch.ids.iter().map(|id| Some(key_of_id(id).into_owned())).collect();
+        live.add_many(&batch.documents, &keys, &[], cancel)?;
+        throttle.tick(&intake.progress(Stage::Dedup, summary.read, 0));
+    }
+    if let Some(error) = intake.unusable(&summary) {
+        intake.check_unchanged()?;
+        return Err(only_rejects(rejects, error));
+    }
+    throttle.tick(&intake.progress(Stage::Finish, summary.read, 0));
+    let mut rejects = rejects.into_output();
+    rejects.as_mut().map_or(Ok(()), Output::seal)?;
+    intake.check_unchanged()?;
+    intake.check_cancel()?;
+    keep()?;
+    let leftovers = Output::commit(rejects)?;
+    let (seconds, index_bytes) = (started.elapsed().as_secs_f64(), live.bytes() as u64);
+    Ok(Summary { seconds, index_bytes, leftovers, ..summary })
+}
+
+/// Writes a JSON line for each document of `inputs`, in order, with the documents of an index that are near it, as
+/// [`match_files`](crate::match_files) writes them: by what [`LiveIndex::search_many`] finds, so each copy that the index holds is a match of
+/// its own. The index is not changed.
+///
+/// A match has its similarity and its distance where they are known, and `"verified": false` where an index that compares texts could not
+/// compare these. A document without a key has its number in the index for an id.
+///
+/// Of the summary `against` are the documents of the index, and `read = documents + rejected`. Runs as [`add_files`] does.
+///
+/// # Errors
+/// Those of [`dedup_files`](crate::dedup_files) and of [`LiveIndex::search_many`].
+pub fn search_files(
+    inputs: &[Input],
+    outputs: &LineOutputs,
+    live: &LiveIndex,
+    search: &Search,
+    options: &ReadOptions,
+    progress: &dyn Fn(&Progress),
+    cancel: &AtomicBool,
+) -> Result<EdgeSummary, DedupError> {
+    let started = Instant::now();
+    check_any(inputs, "inputs")?;
+    check(search, live)?;
+    check_distinct(inputs.iter(), outputs.targets())?;
+    let ReadOptions { fields, threads } = options;
+    let format = Some(Format::JsonLines);
+    let mut intake = Intake::open(&[inputs], fields, format, *threads, cancel)?;
+    let mut rejects = Rejects::open(outputs.rejects.as_ref(), intake.records.names(), cancel)?;
+    let lines = outputs.lines.as_ref();
+    let mut output = lines.map(|target| Output::open(target, cancel)).transpose()?;
+    let mut throttle = Throttle::new(progress);
+    let (mut counts, mut edges) = (Summary::default(), EdgeSummary::default());
+    let mut text = String::new();
+    while let Some(block) = intake.next_block()? {
+        counts.bytes += block.length;
+        let batch = Batch::of(&mut intake, &block, live, &mut counts, &mut rejects)?;
+        let found = live.search_many(&batch.documents, search, *threads, cancel)?;
+        text.clear();
+        for (id, answer) in batch.ids.iter().zip(found) {
+            edges.edges += answer.matches.len() as u64;
+            edges.matched += u64::from(!answer.matches.is_empty());
+            edges.truncated += u64::from(answer.truncated);
+            write(&mut text, id, &answer.matches, answer.truncated, live);
+        }
+        output.as_mut().map_or(Ok(()), |output| output.write(text.as_bytes()))?;
+        throttle.tick(&intake.progress(Stage::Dedup, counts.read, edges.edges));
+    }
+    if let Some(error) = intake.unusable(&counts) {
+        intake.check_unchanged()?;
+        return Err(only_rejects(rejects, error));
+    }
+    throttle.tick(&intake.progress(Stage::Finish, counts.read, edges.edges));
+    let outputs = output.into_iter().chain(rejects.into_output());
+    let leftovers = super::publish(outputs, &intake)?;
+    let Summary { read, kept: documents, rejected, bytes, first_rejected, .. } = counts;
+    let (against, index_bytes) = (live.len(), live.bytes() as u64);
+    let seconds = started.elapsed().as_secs_f64();
+    let read = EdgeSummary { read, documents, rejected, bytes, first_rejected, ..edges };
+    Ok(EdgeSummary { against, index_bytes, seconds, leftovers, ..read })
+}
+
+/// Refuses what an index of this method cannot do.
+fn check(search: &Search, live: &LiveIndex) -> Result<(), DedupError> {
+    let refuse = |argument, value, expected| Err(DedupError::Option { argument, value, expected });
+    let options = live.options();
+    match (search.max_distance, search.min_similarity) {
+        (Some(most), _) if !matches!(options.method, LiveMethod::SimHash { .. }) => refuse(
+            "max_distance",
+            most.to_string(),
+            "left out: only an index of method simhash has it",
+        ),
+        (_, Some(least)) if options.verify.is_none() => {
+            let expected = "left out: the index was made without verification";
+            refuse("min_similarity", least.to_string(), expected)
+        }
+        _ if search.limit == Some(0) => {
+            let (value, expected) = ("0".into(), "at least 1");
+            Err(DedupError::OutOfRange { argument: "limit", value, expected })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The documents of a block.
+struct Batch {
+    documents: Vec<Document>,
+    ids: Vec<Id>,
+}
+
+impl Batch {
+    fn of(
+        intake: &mut Intake<'_>,
+        block: &Block,
+        live: &LiveIndex,
+        counts: &mut Summary,
+        rejects: &mut Rejects<'_>,
+    ) -> Result<Self, DedupError> {
+        let room = Room::default();
+        let prepare = |text: &str, scratch: &mut Scratch| live.document_in(text, &room, scratch);
+        let accepted: Vec<(&Line, Parsed<'_, Document>)> =
+            intake.accept(block, prepare, counts, rejects)?;
+        counts.read += accepted.len() as u64;
+        counts.kept += accepted.len() as u64;
+        let prefix = intake.records.id_prefix(block.input);
+        let each = accepted
+            .into_iter()
+            .map(|(line, parsed)| (parsed.prepared, id_json(parsed.id, prefix, line.number)));
+        let (documents, ids) = each.unzip();
+        Ok(Self { documents, ids })
+    }
+}
+
+/// Appends the line of a document.
+fn write(text: &mut String, id: &str, found: &[Near], truncated: bool, live: &LiveIndex) {
+    let options = live.options();
+    let has_distance = matches!(options.method, LiveMethod::SimHash { .. });
+    let ids: Vec<Id> = found
+        .iter()
+        .map(|near| match live.key_of(near.id) {
+            Some(key) => id_of_key(&key),
+            None => near.id.to_string().into(),
+        })
+        .collect();
+    let named = ids.iter().zip(found).map(|(id, near)| {
+        let distance = has_distance.then_some(near.measure);
+        let relation = Relation { similarity: near.similarity, distance };
+        (&**id, relation, near.verified || options.verify.is_none())
+    });
+    text.push_str(r#"{"id":"#);
+    text.push_str(id);
+    text.push_str(&matches(named, truncated));
+}

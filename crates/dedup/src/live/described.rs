@@ -1,0 +1,172 @@
+//! A saved index, opened by what its file says of itself.
+
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use simhash_index::IndexError;
+use simhash_sketch::minhash::{MinHashOptions, Scheme};
+use simhash_sketch::{ExtractorOptions, FingerprinterOptions};
+use simhash_store::{FileError, Input, saved};
+use simhash_text::sentence::SentenceHash;
+
+use super::{LiveIndex, LiveMethod, LiveOptions};
+use crate::error::DedupError;
+
+/// What to say of a file that is something else.
+const ADVICE: &str = "name a file that holds one";
+
+impl LiveIndex {
+    /// Opens a saved index of any method with the options that its file states. Of dictionary, stop words and idf table the file
+    /// has digests alone: those that it was made with are given in `words`.
+    ///
+    /// # Errors
+    /// As [`LiveIndex::open_file`]: [`FileError::Mismatch`] where `words` are others.
+    pub fn open_described(
+        path: &Path,
+        words: &ExtractorOptions,
+        cancel: &AtomicBool,
+    ) -> Result<Self, DedupError> {
+        Self::open_file(path, &LiveOptions::of_file(path, words, cancel)?, cancel)
+    }
+
+    /// What makes sketches of texts, in words, as its files say it.
+    pub fn made_by(&self) -> String {
+        self.options.recipe(self.fingerprinter())
+    }
+}
+
+impl LiveOptions {
+    /// What must be known to open a saved index, from the head of its file: method, fingerprinter, and what makes its sketches.
+    ///
+    /// # Errors
+    /// [`FileError`]s in [`DedupError::Index`], [`DedupError::Cancelled`].
+    pub fn of_file(
+        path: &Path,
+        words: &ExtractorOptions,
+        cancel: &AtomicBool,
+    ) -> Result<Self, DedupError> {
+        let head = saved::open(path, cancel, |input, length| -> Result<_, IndexError> {
+            Ok(Input::new(input, length).about(ADVICE)?)
+        });
+        let (kind, recipe) = head.map_err(|error| error.in_file(path))?;
+        Self::of_recipe(&kind, &recipe, words).ok_or_else(|| {
+            let known = "a method and options that this release knows";
+            let mismatch = FileError::mismatch("method", format!("{kind}: {recipe}"), known);
+            IndexError::from(mismatch.in_file(path)).into()
+        })
+    }
+
+    /// The options of a recipe, which is what an index of this method is saved with.
+    fn of_recipe(method: &str, recipe: &str, words: &ExtractorOptions) -> Option<Self> {
+        let (method, features) = match method {
+            "simhash" => (LiveMethod::simhash(), recipe),
+            "minhash" => {
+                let (own, features) = recipe.strip_prefix("minhash ")?.split_once("; ")?;
+                let (scheme, seed) = own.split_once(", seed ")?;
+                let (scheme, seed) = (Scheme::named(scheme).ok()?, seed.parse().ok()?);
+                let mut method = LiveMethod::minhash();
+                if let LiveMethod::MinHash { minhash, .. } = &mut method {
+                    *minhash = MinHashOptions { scheme, seed, ..minhash.clone() };
+                }
+                (method, features)
+            }
+            "sentences" => {
+                let (own, features) = recipe.strip_prefix("minLength ")?.split_once("; ")?;
+                let (shortest, own) = own.split_once(", hash ")?;
+                let named = own.split_once(", ")?.0;
+                let mut method = LiveMethod::sentences();
+                if let LiveMethod::Sentences { min_length, hash, .. } = &mut method {
+                    *min_length = shortest.parse().ok()?;
+                    let hashes = [SentenceHash::Xxh3, SentenceHash::Md5];
+                    *hash = hashes.into_iter().find(|hash| hash.name() == named)?;
+                }
+                (method, features)
+            }
+            "exact" => (LiveMethod::Exact, recipe.strip_prefix("equal texts; ")?),
+            _ => return None,
+        };
+        let fingerprinter = FingerprinterOptions::of_recipe(features, words)?;
+        Some(Self { method, fingerprinter, ..Self::default() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use simhash_sketch::Fingerprinter;
+    use simhash_text::{Normalizer, Segmenter, TopK, Unit, Weighting};
+
+    #[test]
+    fn the_options_of_a_recipe_have_that_recipe() {
+        let jieba = ExtractorOptions { unit: Unit::Jieba, ..ExtractorOptions::default() };
+        let tfidf = Some(Weighting::TfIdf);
+        let extracts = [
+            ExtractorOptions::default(),
+            ExtractorOptions { ngram: Some(3), ..ExtractorOptions::default() },
+            ExtractorOptions {
+                unit: Unit::Words,
+                weighting: Some(Weighting::Binary),
+                ..ExtractorOptions::default()
+            },
+            ExtractorOptions { weighting: tfidf, top_k: Some(TopK::Half), ..jieba.clone() },
+            ExtractorOptions { top_k: Some(TopK::Count(9)), hmm: Some(false), ..jieba.clone() },
+            ExtractorOptions {
+                weighting: Some(Weighting::Count),
+                segmenter: Segmenter::JiebaRs,
+                ..jieba
+            },
+        ];
+        let mut methods = vec![LiveMethod::simhash(), LiveMethod::minhash(), LiveMethod::Exact];
+        for (least, own) in [(10, SentenceHash::Xxh3), (0, SentenceHash::Md5)] {
+            let mut method = LiveMethod::sentences();
+            if let LiveMethod::Sentences { min_length, hash, .. } = &mut method {
+                (*min_length, *hash) = (least, own);
+            }
+            methods.push(method);
+        }
+        let minhash = MinHashOptions {
+            scheme: Scheme::OnePermutation,
+            seed: u64::MAX,
+            ..MinHashOptions::default()
+        };
+        let (plan, signatures, bucket_limit) = (None, None, 7);
+        methods.push(LiveMethod::MinHash { plan, minhash, signatures, bucket_limit });
+        for extract in extracts {
+            for (normalize, min_features) in [
+                (Normalizer::default(), None),
+                (Normalizer::web(), Some(0)),
+                (Normalizer::OFF, Some(12)),
+            ] {
+                let extract = extract.clone();
+                let fingerprinter = FingerprinterOptions { normalize, extract, min_features };
+                let by = Fingerprinter::new(&fingerprinter).unwrap();
+                for method in &methods {
+                    let (method, fingerprinter) = (method.clone(), fingerprinter.clone());
+                    let options = LiveOptions { method, fingerprinter, ..LiveOptions::default() };
+                    let recipe = options.recipe(&by);
+                    let words = ExtractorOptions::default();
+                    let read = LiveOptions::of_recipe(options.method.name(), &recipe, &words);
+                    let read = read.unwrap_or_else(|| panic!("{recipe}"));
+                    let made = Fingerprinter::new(&read.fingerprinter).unwrap();
+                    assert_eq!(read.recipe(&made), recipe);
+                    assert_eq!(read.method.name(), options.method.name());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn other_words_are_no_recipe() {
+        let words = ExtractorOptions::default();
+        for (method, recipe) in [
+            ("simhash", ""),
+            ("simhash", "features auto, weighting none"),
+            ("minhash", "features auto, weighting count, minFeatures 4, normalize nothing"),
+            ("exact", "features auto, weighting count, minFeatures 4, normalize nothing"),
+            ("sentences", "minLength x, hash xxh3, normalize nothing; features auto"),
+            ("band", "equal texts; features auto"),
+        ] {
+            assert!(LiveOptions::of_recipe(method, recipe, &words).is_none(), "{recipe}");
+        }
+    }
+}
