@@ -4,6 +4,7 @@
 //! their own ([`background`]), so nothing is built while the state is held.
 
 mod background;
+mod base;
 mod batch;
 mod bulk;
 mod documents;
@@ -22,6 +23,8 @@ mod whole;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+
+use simhash_store::Mapped;
 
 use self::background::Worker;
 pub(crate) use self::documents::Documents;
@@ -48,6 +51,8 @@ pub struct Settings {
     plan: Arc<Plan>,
     max_distance: u32,
     window: Option<Window>,
+    /// The file that some of it still lies in.
+    map: Option<Arc<Mapped>>,
 }
 
 /// Fingerprints in sorted tables, and who holds them.
@@ -133,6 +138,13 @@ impl Kind for Hamming {
 
     fn window(options: &Settings) -> Option<Window> {
         options.window
+    }
+
+    fn sound(options: &Settings) -> Result<(), IndexError> {
+        match &options.map {
+            None => Ok(()),
+            Some(map) => Ok(map.check()?),
+        }
     }
 
     fn check(_: &Settings, _: &Item) -> Result<(), IndexError> {
@@ -352,11 +364,16 @@ impl Live<Hamming> {
         let window = options.window;
         window.unwrap_or_default().check()?;
         let kind = Hamming::new(&plan);
-        Ok(Self::around(plan, max_distance, window, kind))
+        Ok(Self::around((plan, None), max_distance, window, kind))
     }
 
-    fn around(plan: Arc<Plan>, max_distance: u32, window: Option<Window>, kind: Hamming) -> Self {
-        let settings = Settings { plan, max_distance, window };
+    fn around(
+        (plan, map): (Arc<Plan>, Option<Arc<Mapped>>),
+        max_distance: u32,
+        window: Option<Window>,
+        kind: Hamming,
+    ) -> Self {
+        let settings = Settings { plan, max_distance, window, map };
         Self::of(settings, State::of(kind, window), Keeping::Memory, Beside::default())
     }
 
@@ -386,6 +403,7 @@ impl Live<Hamming> {
             merge_bytes: self.shared.background.worker.merge_bytes(),
             id_bytes: state.kind.ids.bytes(),
             window_bytes: state.ages.bytes(),
+            mapped_bytes: state.kind.tables.mapped_bytes(),
             huge_pages: state.kind.tables.is_huge(),
             merging: self.shared.background.worker.is_busy(),
             truncated: self.shared.truncated(),

@@ -143,7 +143,9 @@ impl<K: Kind> Live<K> {
         let mut writer = self.writer()?;
         let done = work(&mut writer);
         writer.keep()?;
-        done
+        let done = done?;
+        K::sound(&self.shared.options)?;
+        Ok(done)
     }
 
     /// An item as it is looked up, if it fits; no lock is held.
@@ -190,6 +192,7 @@ impl<K: Kind> Live<K> {
             state.kind.prefetch(&form);
             state.kind.near(&form, search)
         };
+        K::sound(&self.shared.options)?;
         self.shared.count_truncated([found.truncated]);
         Ok(found)
     }
@@ -210,7 +213,9 @@ impl<K: Kind> Live<K> {
             return Ok(None);
         }
         let form = state.kind.form_of(&self.shared.options, id);
-        Ok(form.map(|form| state.kind.near(&form, search)))
+        let found = form.map(|form| state.kind.near(&form, search));
+        K::sound(&self.shared.options)?;
+        Ok(found)
     }
 
     /// Adds the item unless a live document is near: look and add are one step.
