@@ -14,6 +14,7 @@ use simhash_index::{
 };
 use simhash_store::{Access, FileError};
 use tempfile::TempDir;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// More than a chunk of ids, so that most are looked up in the file, and some that fill none.
 const COUNT: u64 = 20_000;
@@ -334,7 +335,7 @@ fn no_answer_comes_from_a_block_that_was_changed() {
         IndexError::File(FileError::Format { .. }) => assert!(at < 32),
         other => panic!("byte {at}: {other}"),
     };
-    let (mut at_opening, mut at_touch, mut untouched) = (0, 0, 0);
+    let (mut at_opening, mut at_touch, mut untouched, mut unseen) = (0, 0, 0, 0);
     for at in (0..bytes.len()).step_by(997).chain(bytes.len() - 40..bytes.len()).chain(0..40) {
         let mut flipped = bytes.clone();
         flipped[at] ^= 1 << (at % 8);
@@ -372,13 +373,117 @@ fn no_answer_comes_from_a_block_that_was_changed() {
         } else {
             untouched += 1;
         }
-        // What reads all finds it, wherever it lies but between frames.
-        match opened.save(&mut Vec::new()) {
+        // What checks all finds it, wherever it lies but between frames.
+        let verified = opened.verify(&AtomicBool::new(false));
+        let saved = opened.save(&mut Vec::new());
+        match &verified {
+            Ok(()) => assert!(saved.is_ok()),
+            Err(error) => {
+                damage(error, at);
+                assert!(saved.is_err());
+            }
+        }
+        let frames = |name: &[u8; 4]| bytes.windows(4).position(|four| four == name).unwrap();
+        if at > frames(b"VALS") + 100 && at < frames(b"HOLD") - 100 && verified.is_ok() {
+            // The heads, padding and checksums of frames, and their sums, which opening has read.
+            unseen += 1;
+        }
+        match saved {
             Ok(()) => assert!(opened.compact_until(&AtomicBool::new(false)).is_ok()),
             Err(error) => damage(&error, at),
         }
     }
     assert!(at_opening > 40 && at_touch > 50, "{at_opening} {at_touch} {untouched}");
+    assert!(unseen < 10, "{unseen} changes that nobody sees");
+}
+
+/// A file whose checksums are right and whose contents are not: an error or an answer, never a panic, and verification finds it.
+#[test]
+fn a_file_that_contradicts_itself_is_found_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = small();
+    let path = saved(&index, &folder);
+    let bytes = std::fs::read(&path).unwrap();
+    let never = AtomicBool::new(false);
+    let resealed = resealed(&bytes);
+    assert!(resealed.iter().any(|(name, _)| name == b"TABL"));
+    let mut random = Random(77);
+    let mut refused = 0;
+    for (name, frame) in resealed {
+        for _ in 0..40 {
+            let mut frame = Reseal { bytes: bytes.clone(), ..frame.clone() };
+            let at = frame.words.start + 8 * random.below(frame.words.len() as u64 / 8) as usize;
+            let word = match random.below(3) {
+                0 => random.next(),
+                1 => u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap()) ^ 1 << random.below(64),
+                _ => u64::MAX,
+            };
+            if bytes[at..at + 8] == word.to_le_bytes() {
+                continue;
+            }
+            frame.bytes[at..at + 8].copy_from_slice(&word.to_le_bytes());
+            frame.seal();
+            std::fs::write(&path, &frame.bytes).unwrap();
+            assert!(Index::open_file(&path, "recipe", &never).is_err() || name != *b"TABL");
+            let opened = mapped(&path).unwrap();
+            for seed in 0..60 {
+                let item = item(&mut Random(seed));
+                let _ = (opened.search(item, SearchOptions::default()), opened.add(item));
+                let _ = (opened.delete(seed * 100), opened.pairs(Some(1)).map(drop));
+            }
+            // An id that has no fingerprint has a word too, which is not looked at.
+            let found = mapped(&path).unwrap().verify(&never);
+            refused += usize::from(found.is_err());
+            assert!(found.is_err() || name == *b"VALS", "{} at {at}", name.escape_ascii());
+        }
+    }
+    assert!(refused > 200);
+}
+
+/// A frame of blocks in the bytes of a file.
+#[derive(Clone)]
+struct Reseal {
+    bytes: Vec<u8>,
+    frame: usize,
+    words: std::ops::Range<usize>,
+}
+
+impl Reseal {
+    /// Makes all checksums right again.
+    fn seal(&mut self) {
+        let Self { bytes, frame, words } = self;
+        let end = words.end;
+        let sums = end + 8;
+        for (block, from) in words.clone().step_by(1 << 16).enumerate() {
+            let to = (from + (1 << 16)).min(end);
+            let sum = xxh3_64_with_seed(&bytes[from..to], from as u64);
+            let at = sums + 32 + block * 8;
+            bytes[at..at + 8].copy_from_slice(&sum.to_le_bytes());
+        }
+        let sums_end = sums + 32 + words.len().div_ceil(1 << 16) * 8;
+        for (from, to) in [(*frame, end), (sums, sums_end)] {
+            let sum = xxh3_64_with_seed(&bytes[from..to], from as u64);
+            bytes[to..to + 8].copy_from_slice(&sum.to_le_bytes());
+        }
+    }
+}
+
+/// Every frame of blocks that is not empty.
+fn resealed(bytes: &[u8]) -> Vec<([u8; 4], Reseal)> {
+    let number = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap()) as usize;
+    let mut frames: Vec<([u8; 4], usize, usize)> = Vec::new();
+    let mut at = 32;
+    while at < bytes.len() {
+        let length = number(at + 8);
+        frames.push((bytes[at..at + 4].try_into().unwrap(), at, at + 16 + length));
+        at += 24 + length;
+    }
+    let followed = frames.windows(2).filter(|two| two[1].0 == *b"SUMS");
+    let of = |&(name, frame, end): &([u8; 4], usize, usize)| {
+        let words = (frame + 16).next_multiple_of(64)..end;
+        (name, Reseal { bytes: Vec::new(), frame, words })
+    };
+    followed.map(|two| of(&two[0])).filter(|(_, frame)| !frame.words.is_empty()).collect()
 }
 
 #[test]

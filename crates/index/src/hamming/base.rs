@@ -7,9 +7,11 @@
 //! for each id: whether it is alive, whether it has no fingerprint, whether others hold the same.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use simhash_store::Blocks;
 
+use crate::IndexError;
 use crate::hamming::plan::Plan;
 use crate::hamming::segment::Segment;
 use crate::ids::Ids;
@@ -77,6 +79,8 @@ pub(crate) struct Holding {
     pub(crate) places: Vec<Option<u32>>,
     /// Which ids are not the only ones with their fingerprint.
     pub(crate) shared: Bits,
+    /// How many ids the places of the first table must list.
+    pub(crate) listed: usize,
     pub(crate) values: Blocks,
     pub(crate) holders: Blocks,
     pub(crate) copies: Blocks,
@@ -145,6 +149,51 @@ impl Holding {
         }
     }
 
+    /// Checks every block, and that what the file says fits together: that its tables are sound and list the same, and that the
+    /// ids beside the first one hold what it lists, each once. About 100 ns for each fingerprint.
+    pub(crate) fn verify(&self, cancel: &AtomicBool) -> Result<(), IndexError> {
+        let prefixes = self.plan.prefixes();
+        let (holders, copies) = (self.holders.all()?, self.copies.all()?);
+        self.values.all()?;
+        let Some(segment) = &self.segment else { return Ok(()) };
+        segment.check(prefixes)?;
+        let entries = segment.values();
+        let mut seen = Bits::none(self.places.len() * CHUNK);
+        let mut listed = 0;
+        let mut holds = |place: usize, id: u32, seen: &mut Bits| {
+            let fits = self.value(id) == entries[place] && !seen.has(id as usize);
+            seen.set(id as usize);
+            listed += 1;
+            fits && seen.has(id as usize)
+        };
+        let mut sound = segment.agrees(prefixes);
+        for (part, words) in holders.chunks(1 << 16).enumerate() {
+            if cancel.load(Ordering::Relaxed) {
+                return Err(IndexError::Cancelled);
+            }
+            for at in 0..words.len() * 2 {
+                let (place, id) = ((part << 17) + at, (words[at / 2] >> (at % 2 * 32)) as u32);
+                sound &= id == NOBODY || place < entries.len() && holds(place, id, &mut seen);
+            }
+        }
+        let mut last = None;
+        for &copy in copies {
+            let (place, id) = ((copy >> 32) as usize, copy as u32);
+            let first = place < entries.len() && self.first(place) == Some(id);
+            let begins = last.is_none_or(|last| last >> 32 != copy >> 32);
+            sound &= last.is_none_or(|last| last < copy) && self.shared.has(id as usize);
+            // The first is listed beside the table already.
+            sound &=
+                begins == first && (first || place < entries.len() && holds(place, id, &mut seen));
+            last = Some(copy);
+        }
+        if !sound || listed != self.listed {
+            segment.contradicts();
+            self.values.map().check()?;
+        }
+        Ok(())
+    }
+
     fn bytes(&self) -> usize {
         let blocks = [&self.values, &self.holders, &self.copies];
         let sums: usize = blocks.iter().map(|blocks| blocks.bytes()).sum();
@@ -190,7 +239,7 @@ pub(crate) struct Numbers {
 
 impl Numbers {
     /// No ids yet, the next one being `first`.
-    pub(crate) fn starting_at(first: u64) -> Result<Self, crate::IndexError> {
+    pub(crate) fn starting_at(first: u64) -> Result<Self, IndexError> {
         Ok(Self { records: Values::starting_at(first)?, base: None })
     }
 
@@ -200,7 +249,7 @@ impl Numbers {
         alive: &Bits,
         other: &Bits,
         chunks: usize,
-    ) -> Result<Self, crate::IndexError> {
+    ) -> Result<Self, IndexError> {
         let count = chunks * CHUNK;
         let mut ids = Bare::starting_at(file.first)?;
         for chunk in 0..chunks {

@@ -418,6 +418,18 @@ impl Live<Hamming> {
         let _ = self.compact_until(&AtomicBool::new(false));
     }
 
+    /// Checks all of the mapped file that is still in use, what no search has touched yet too: every block, and that what it says
+    /// fits together. Searches and additions go on meanwhile. About 100 ns for each fingerprint; of an index in memory nothing is
+    /// left to check.
+    ///
+    /// # Errors
+    /// [`IndexError::File`] with file and place, and from then on for every call; [`IndexError::Cancelled`].
+    pub fn verify(&self, cancel: &AtomicBool) -> Result<(), IndexError> {
+        Hamming::sound(&self.shared.options)?;
+        let file = self.read(|documents| documents.ids().file().cloned());
+        file.map_or(Ok(()), |file| file.verify(cancel))
+    }
+
     /// [`Index::compact`], waiting only until `cancel` is up. A merge that has begun goes on behind.
     ///
     /// # Errors

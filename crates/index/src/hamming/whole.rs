@@ -319,8 +319,10 @@ pub(super) fn map<R: Read + Seek>(
     if holders.len() != segment.as_ref().map_or(0, Segment::len).div_ceil(2) {
         return Err(unsound().into());
     }
+    let fingerprints = parts.alive.ones().filter(|&own| !parts.other.has(own)).count();
     let file = Arc::new(Holding {
         first: parts.first,
+        listed: fingerprints - parts.late.len(),
         places: std::mem::take(&mut parts.places),
         shared: std::mem::take(&mut parts.shared),
         values,

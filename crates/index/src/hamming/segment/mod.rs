@@ -313,6 +313,13 @@ impl Segment {
         self.tables.iter().filter_map(|table| table.blocks()).map(|blocks| blocks.len() * 8).sum()
     }
 
+    /// What is sound in itself makes no sense beside the rest of the file.
+    pub(crate) fn contradicts(&self) {
+        if let Some(blocks) = self.tables[0].blocks() {
+            blocks.contradicts(0);
+        }
+    }
+
     /// Directory bits and number of entries of each table, and its words. Mapped ones must be checked before.
     pub(crate) fn tables(&self) -> impl Iterator<Item = (u32, usize, &[u64])> + Clone {
         self.tables.iter().map(|table| {
@@ -333,15 +340,19 @@ impl Segment {
         let table = |(bits, length, words)| Arc::new(Sorted::new(words, bits, length));
         let run = Self::new(saved.into_iter().map(table).collect());
         let sound = (0..prefixes.len()).all(|number| run.is_sound(number, prefixes));
+        (sound && run.agrees(prefixes)).then_some(run)
+    }
+
+    /// Whether sound tables list the same fingerprints, each once.
+    pub(crate) fn agrees(&self, prefixes: &[Prefix]) -> bool {
         let seed = seed();
         let held = |number| {
-            let entries = run.table(number, prefixes).entries;
+            let entries = self.table(number, prefixes).entries;
             let sum = entries.iter().fold(0_u64, |sum, &entry| sum.wrapping_add(mix(entry, seed)));
             (entries.len(), sum)
         };
-        let first = sound.then(|| held(0))?;
-        let equal = (1..prefixes.len()).all(|number| held(number) == first);
-        (equal && run.is_distinct(prefixes)).then_some(run)
+        let first = held(0);
+        (1..prefixes.len()).all(|number| held(number) == first) && self.is_distinct(prefixes)
     }
 
     /// A run of tables that lie in a file, if their sizes fit. What they say is checked when it is read.
