@@ -415,7 +415,10 @@ fn a_file_that_contradicts_itself_is_found_out() {
             let at = frame.words.start + 8 * random.below(frame.words.len() as u64 / 8) as usize;
             let word = match random.below(3) {
                 0 => random.next(),
-                1 => u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap()) ^ 1 << random.below(64),
+                1 => {
+                    u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap())
+                        ^ 1 << random.below(64)
+                }
                 _ => u64::MAX,
             };
             if bytes[at..at + 8] == word.to_le_bytes() {

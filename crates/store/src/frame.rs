@@ -110,13 +110,15 @@ impl<'a> Output<'a> {
         self.put(&head)?;
         sum.update(first);
         self.put(first)?;
-        let mut piece = Vec::with_capacity(PIECE.min(count * 8));
+        let mut room = vec![0; PIECE.min(count * 8)];
         for words in parts.flat_map(|words| words.chunks(PIECE / 8)) {
-            piece.clear();
-            piece.extend(words.iter().flat_map(|word| word.to_le_bytes()));
-            sum.update(&piece);
-            see(&piece);
-            self.put(&piece)?;
+            let piece = &mut room[..words.len() * 8];
+            for (bytes, word) in piece.as_chunks_mut().0.iter_mut().zip(words) {
+                *bytes = word.to_le_bytes();
+            }
+            sum.update(piece);
+            see(piece);
+            self.put(piece)?;
         }
         self.put(&sum.digest().to_le_bytes())
     }

@@ -229,6 +229,16 @@ impl Base {
     }
 }
 
+/// Some ids in a row.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Chunk<'a> {
+    /// Their fingerprints, where these are in memory.
+    pub(crate) values: Option<&'a [u64]>,
+    /// A bit for each that is alive, and for each that has no fingerprint.
+    pub(crate) alive: &'a [u64],
+    pub(crate) other: &'a [u64],
+}
+
 /// Id -> fingerprint: in memory, or in a mapped file for the ids that came before it was written. Of these the last, which do
 /// not fill a chunk, are in memory too.
 #[derive(Debug, Default)]
@@ -380,14 +390,16 @@ impl Numbers {
         self.base.as_ref().map(|base| &base.file)
     }
 
-    /// Which ids of the chunk of this id are alive, which of these have no fingerprint; and the values, where they are in memory.
-    pub(crate) fn chunk(&self, id: u64) -> Option<(Option<&[u64]>, &[u64], &[u64])> {
+    /// The chunk of this id; none: it is gone.
+    pub(crate) fn chunk(&self, id: u64) -> Option<Chunk<'_>> {
         if let Some(base) = &self.base
             && base.own(id as u32).is_some()
         {
-            return base.ids.chunk(id).map(|(_, alive, other)| (None, alive, other));
+            let of = |(_, alive, other)| Chunk { values: None, alive, other };
+            return base.ids.chunk(id).map(of);
         }
-        self.records.chunk(id).map(|(values, alive, other)| (Some(values), alive, other))
+        let of = |(values, alive, other)| Chunk { values: Some(values), alive, other };
+        self.records.chunk(id).map(of)
     }
 
     /// Bytes held, those of the file not among them.

@@ -94,16 +94,12 @@ impl Documents {
     /// fingerprint, if it is the first of its kind.
     pub(crate) fn restore_late(&mut self, id: u64) -> Option<u64> {
         let value = self.records.value(id as u32);
-        match self.found(value) {
-            Some(first) => {
-                self.shared.push_after(value, first, id as u32);
-                None
-            }
-            None => {
-                self.line_up(value, id as u32);
-                Some(value)
-            }
+        if let Some(first) = self.found(value) {
+            self.shared.push_after(value, first, id as u32);
+            return None;
         }
+        self.line_up(value, id as u32);
+        Some(value)
     }
 
     /// The tables are those of a file. `strays` are in them and nobody holds them; beside them `more` fingerprints are known.

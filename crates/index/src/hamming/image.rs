@@ -34,16 +34,17 @@ use std::sync::mpsc::Receiver;
 
 use simhash_store::{Fields, Input, Kind, Mapped, Output, Section};
 
-use super::base::{Bits, Holding, NOBODY};
+use super::base::{Bits, Chunk, Holding, NOBODY};
 use super::{Hamming, Settings};
 use crate::IndexError;
 use crate::hamming::Index;
 use crate::hamming::plan::Plan;
 use crate::hamming::segment::Segment;
 use crate::ids::Ids;
-use crate::ids::records::CHUNK;
+use crate::ids::records::{BITS, CHUNK};
 use crate::live::saved::{ADVICE, Whole, ages, window};
 use crate::live::{Kind as _, Shared, State};
+use crate::memory::{Words, prefetch};
 
 /// Records and times of an index at one moment. The copy takes 8.25 bytes for each document that is not in a mapped file, 16
 /// more where times are kept.
@@ -96,15 +97,15 @@ impl Whole for Hamming {
         let mut values = Vec::with_capacity(count.div_ceil(CHUNK));
         for from in (first..next).step_by(CHUNK) {
             let length = CHUNK.min((next - from) as usize);
-            let zeros = [0; CHUNK / 64];
-            let (held, living, others) = ids.chunk(from).unwrap_or((None, &zeros, &zeros));
-            let words = length.div_ceil(64);
-            alive.0.extend(&living[..words]);
-            other
-                .0
-                .extend(others.iter().zip(living).map(|(other, alive)| other & alive).take(words));
-            let some = living.iter().zip(others).any(|(alive, other)| alive & !other != 0);
-            values.push(held.filter(|_| some).map(|values| values[..length].to_vec()));
+            let zeros = [0; BITS];
+            let gone = Chunk { values: None, alive: &zeros, other: &zeros };
+            let chunk = ids.chunk(from).unwrap_or(gone);
+            let both = chunk.alive.iter().zip(chunk.other).take(length.div_ceil(64));
+            alive.0.extend(both.clone().map(|(alive, _)| alive));
+            other.0.extend(both.clone().map(|(alive, other)| alive & other));
+            let some = both.clone().any(|(alive, other)| alive & !other != 0);
+            let kept = chunk.values.filter(|_| some).map(|values| values[..length].to_vec());
+            values.push(kept);
         }
         let mut texts = Fields::default();
         for id in other.ones().map(|own| first + own as u64) {
@@ -216,9 +217,8 @@ impl Copied {
 }
 
 /// Who holds what of a segment.
-#[derive(Default)]
 struct Found {
-    holders: Vec<u64>,
+    holders: Words,
     copies: Vec<u64>,
     shared: Bits,
     late: Vec<u64>,
@@ -236,8 +236,13 @@ impl Found {
         values: &[Option<Cow<'_, [u64]>>],
     ) -> Self {
         let entries = run.map_or(&[][..], Segment::values);
-        let mut found = Self { shared: Bits::none(copied.count), ..Self::default() };
-        found.holders.resize(entries.len().div_ceil(2), u64::MAX);
+        // Written at random: on huge pages.
+        let mut holders = Words::zeroed(entries.len().div_ceil(2));
+        holders.fill(u64::MAX);
+        let shared = Bits::none(copied.count);
+        let (copies, late, strays) = (Vec::new(), Vec::new(), Vec::new());
+        let mut found = Self { holders, copies, shared, late, strays };
+        let mut places: Vec<Option<usize>> = Vec::new();
         for (number, values) in values.iter().enumerate() {
             let Some(values) = values else { continue };
             let from = number * CHUNK;
@@ -246,13 +251,21 @@ impl Found {
             let own: Vec<usize> = own.collect();
             for own in own.chunks(TOGETHER) {
                 if let Some(run) = run {
-                    own.iter().for_each(|own| run.ask(values[own - from], plan.prefixes()));
-                    own.iter().for_each(|own| run.ask_entries(values[own - from], plan.prefixes()));
+                    for own in own {
+                        run.ask(values[own - from], plan.prefixes());
+                    }
+                    for own in own {
+                        run.ask_entries(values[own - from], plan.prefixes());
+                    }
                 }
-                for &own in own {
-                    let place =
-                        run.and_then(|run| run.position(values[own - from], plan.prefixes()));
-                    match place {
+                places.clear();
+                places.extend(own.iter().map(|&own| {
+                    let place = run?.position(values[own - from], plan.prefixes())?;
+                    prefetch(&found.holders, place / 2);
+                    Some(place)
+                }));
+                for (&own, place) in own.iter().zip(&places) {
+                    match *place {
                         Some(place) => found.hold(place, own as u32),
                         None => found.late.push(copied.first + own as u64),
                     }

@@ -2,7 +2,10 @@
 
 use std::io::{Read, Seek};
 use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
+use std::thread;
 
+use parking_lot::Mutex;
 use simhash_store::{FileError, Input, Mapped, Section};
 
 use super::base::{Bits, Holding, Numbers, places};
@@ -115,8 +118,6 @@ impl Parts {
         }
         let places = places(&alive, &other, count);
         let end = input.offset();
-        let records = (first, count, alive, other, shared, places);
-        let (first, count, alive, other, shared, places) = records;
         Ok(Self {
             plan,
             max_distance,
@@ -198,33 +199,42 @@ impl Parts {
 /// Ids that enter the map together, their reads overlapping.
 const TOGETHER: usize = 64;
 
-pub(super) fn read<R: Read>(options: Section, input: &mut Input<R>) -> Result<Index, IndexError> {
-    let mut parts = Parts::read(options, input)?;
-    let full = |error: IndexError| FileError::damaged(parts.end, error.to_string());
-    let mut ids = Documents::starting_at(parts.first).map_err(full)?;
-    let (mut missing, mut held) = (Vec::new(), Sum::new());
-    let (_, ()) = input.words_of(*b"VALS", |stream, words| {
-        parts.check_stored(parts.end, words)?;
-        ids.expect(words as usize);
-        let mut texts = &parts.texts[..];
-        let mut values = vec![0; CHUNK.min(parts.count)];
-        for from in (0..parts.count).step_by(CHUNK) {
-            let to = (from + CHUNK).min(parts.count);
-            if parts.places[from / CHUNK].is_some() {
-                stream.words(&mut values[..to - from])?;
+/// Documents on their way into the maps.
+struct Filling<'a> {
+    parts: &'a Parts,
+    texts: &'a [(u64, u128)],
+    ids: Documents,
+    missing: Vec<u64>,
+    held: Sum,
+}
+
+impl<'a> Filling<'a> {
+    fn new(parts: &'a Parts) -> Result<Self, FileError> {
+        let full = |error: IndexError| FileError::damaged(parts.end, error.to_string());
+        let ids = Documents::starting_at(parts.first).map_err(full)?;
+        Ok(Self { parts, texts: &parts.texts, ids, missing: Vec::new(), held: Sum::new() })
+    }
+
+    /// The next chunk of ids, in order, with their fingerprints if some have one.
+    fn take(&mut self, chunk: usize, values: &[u64]) {
+        let Self { parts, texts, ids, missing, held } = self;
+        let from = chunk * CHUNK;
+        let to = (from + CHUNK).min(parts.count);
+        for first in (from..to).step_by(TOGETHER) {
+            let some = first..(first + TOGETHER).min(to);
+            for own in some.clone() {
+                if let Some(&value) = values.get(own - from) {
+                    ids.prefetch(value);
+                }
             }
-            for from_own in (from..to).step_by(TOGETHER) {
-                let some = from_own..(from_own + TOGETHER).min(to);
-                let has = |own: usize| parts.alive.has(own) && !parts.other.has(own);
-                some.clone().for_each(|own| ids.prefetch(values[own - from]));
-                for own in some {
-                    if !has(own) {
-                        ids.restore(parts.other(own, &mut texts));
-                        continue;
-                    }
-                    let value = values[own - from];
-                    if !ids.restore(Some(Item::Fingerprint(value))) {
-                    } else if parts.is_late(own) {
+            for own in some {
+                if !parts.alive.has(own) || parts.other.has(own) {
+                    ids.restore(parts.other(own, texts));
+                    continue;
+                }
+                let value = values.get(own - from).copied().unwrap_or_default();
+                if ids.restore(Some(Item::Fingerprint(value))) {
+                    if parts.is_late(own) {
                         missing.push(value);
                     } else {
                         held.add(value);
@@ -232,10 +242,67 @@ pub(super) fn read<R: Read>(options: Section, input: &mut Input<R>) -> Result<In
                 }
             }
         }
+    }
+}
+
+/// Reads all of it. The maps are filled on another thread while the tables are read.
+pub(super) fn read<R: Read>(options: Section, input: &mut Input<R>) -> Result<Index, IndexError> {
+    let parts = Parts::read(options, input)?;
+    let (send, chunks) = channel::<(usize, Vec<u64>)>();
+    let filling = Mutex::new((Filling::new(&parts)?, chunks));
+    let fill = || {
+        let (filling, chunks) = &mut *filling.lock();
+        filling.ids.expect(parts.stored() as usize);
+        // It ends when nothing more can come.
+        for (chunk, values) in chunks.iter() {
+            filling.take(chunk, &values);
+        }
+    };
+    let (start, saved) = thread::scope(|scope| {
+        let beside = thread::Builder::new().name("simhash-open".into()).spawn_scoped(scope, fill);
+        let read = read_tables(&parts, input, send)?;
+        if beside.is_err() {
+            // No thread to be had: what was read waits.
+            fill();
+        }
+        Ok::<_, FileError>(read)
+    })?;
+    let (filling, _) = filling.into_inner();
+    let Filling { ids, missing, mut held, .. } = filling;
+    parts.strays.iter().for_each(|&value| held.add(value));
+    let unsound = || FileError::damaged(start, "tables that contradict themselves");
+    let run = (!saved.is_empty()).then(|| Segment::restored(&parts.plan, saved));
+    let run = run.map(|run| run.ok_or_else(unsound)).transpose()?;
+    let mut sealed = Sum { seed: held.seed, ..Sum::new() };
+    run.iter().flat_map(Segment::values).for_each(|&value| sealed.add(value));
+    if sealed != held {
+        return Err(FileError::damaged(start, "tables that contradict the ids").into());
+    }
+    Ok(parts.into_index(ids, run, &missing, None))
+}
+
+type Saved = Vec<(u32, usize, Words)>;
+
+/// The place of the first table, and all of them; the fingerprints of each chunk of ids go to `send`.
+fn read_tables<R: Read>(
+    parts: &Parts,
+    input: &mut Input<R>,
+    send: Sender<(usize, Vec<u64>)>,
+) -> Result<(u64, Saved), FileError> {
+    input.words_of(*b"VALS", |stream, words| {
+        parts.check_stored(parts.end, words)?;
+        for chunk in 0..parts.places.len() {
+            let mut values = Vec::new();
+            if parts.places[chunk].is_some() {
+                values.resize(CHUNK.min(parts.count - chunk * CHUNK), 0);
+                stream.words(&mut values)?;
+            }
+            // A receiver that has gone has panicked, which the scope tells.
+            let _ = send.send((chunk, values));
+        }
         Ok(())
     })?;
-    parts.strays.iter().for_each(|&value| held.add(value));
-
+    drop(send);
     let start = input.offset();
     let mut saved = Vec::new();
     for &(bits, length) in &parts.sizes {
@@ -264,18 +331,7 @@ pub(super) fn read<R: Read>(options: Section, input: &mut Input<R>) -> Result<In
             Ok(())
         })?;
     }
-    let unsound = || FileError::damaged(start, "tables that contradict themselves");
-    let run = match saved.is_empty() {
-        true => None,
-        false => Some(Segment::restored(&parts.plan, saved).ok_or_else(unsound)?),
-    };
-    let mut sealed = Sum { seed: held.seed, ..Sum::new() };
-    run.iter().flat_map(Segment::values).for_each(|&value| sealed.add(value));
-    if sealed != held {
-        return Err(FileError::damaged(start, "tables that contradict the ids").into());
-    }
-    parts.late.clear();
-    Ok(parts.into_index(ids, run, &missing, None))
+    Ok((start, saved))
 }
 
 /// A set of fingerprints: how many, and the sum of their hashes under a seed that nobody knows.
@@ -283,17 +339,17 @@ pub(super) fn read<R: Read>(options: Section, input: &mut Input<R>) -> Result<In
 struct Sum {
     seed: u64,
     count: usize,
-    sum: u64,
+    hashes: u64,
 }
 
 impl Sum {
     fn new() -> Self {
-        Self { seed: seed(), count: 0, sum: 0 }
+        Self { seed: seed(), count: 0, hashes: 0 }
     }
 
     fn add(&mut self, value: u64) {
         self.count += 1;
-        self.sum = self.sum.wrapping_add(mix(value, self.seed));
+        self.hashes = self.hashes.wrapping_add(mix(value, self.seed));
     }
 }
 
@@ -312,10 +368,8 @@ pub(super) fn map<R: Read + Seek>(
     }
     let (holders, copies) = (input.blocks(*b"HOLD", map)?, input.blocks(*b"COPY", map)?);
     let unsound = || FileError::damaged(start, "tables that contradict themselves");
-    let segment = match saved.is_empty() {
-        true => None,
-        false => Some(Segment::mapped(&parts.plan, saved).ok_or_else(unsound)?),
-    };
+    let segment = (!saved.is_empty()).then(|| Segment::mapped(&parts.plan, saved));
+    let segment = segment.map(|segment| segment.ok_or_else(unsound)).transpose()?;
     if holders.len() != segment.as_ref().map_or(0, Segment::len).div_ceil(2) {
         return Err(unsound().into());
     }
@@ -341,7 +395,9 @@ pub(super) fn map<R: Read + Seek>(
     let mut missing: Vec<u64> = late.filter_map(|&id| ids.restore_late(id)).collect();
     let (before, mut texts) =
         parts.texts.split_at(parts.texts.partition_point(|text| text.0 < mapped));
-    before.iter().for_each(|&(id, text)| ids.restore_text(id, text));
+    for &(id, text) in before {
+        ids.restore_text(id, text);
+    }
     for own in chunks * CHUNK..parts.count {
         if !parts.alive.has(own) || parts.other.has(own) {
             ids.restore(parts.other(own, &mut texts));

@@ -20,8 +20,10 @@ mod probe;
 pub(crate) use build::{Sources, build};
 pub(crate) use probe::{Wanted, sweep};
 
+use std::num::NonZeroUsize;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
 
 use simhash_store::{Blocks, FileError};
 
@@ -250,18 +252,46 @@ impl Segment {
     /// # Errors
     /// The damage.
     pub(crate) fn check(&self, prefixes: &[Prefix]) -> Result<(), FileError> {
-        for (number, table) in self.tables.iter().enumerate() {
-            let Store::Mapped { blocks, sound } = &table.words else { continue };
+        let checked = self.each_table(|number| {
+            let Store::Mapped { blocks, sound } = &self.tables[number].words else { return true };
             if !sound.load(Ordering::Relaxed) {
-                blocks.all()?;
+                if blocks.all().is_err() {
+                    return false;
+                }
                 if !self.is_sound(number, prefixes) {
                     blocks.contradicts(0);
-                    blocks.map().check()?;
+                    return false;
                 }
                 sound.store(true, Ordering::Relaxed);
             }
-        }
-        Ok(())
+            true
+        });
+        let mapped = self.tables.iter().find_map(|table| table.blocks()).filter(|_| !checked);
+        mapped.map_or(Ok(()), |blocks| blocks.map().check())
+    }
+
+    /// Whether this holds of every table, looked at on all cores.
+    fn each_table(&self, holds: impl Fn(usize) -> bool + Sync) -> bool {
+        let (next, all) = (AtomicUsize::new(0), AtomicBool::new(true));
+        let work = || {
+            while let number = next.fetch_add(1, Ordering::Relaxed)
+                && number < self.tables.len()
+            {
+                if !holds(number) {
+                    all.store(false, Ordering::Relaxed);
+                }
+            }
+        };
+        thread::scope(|scope| {
+            let cores = thread::available_parallelism().map_or(1, NonZeroUsize::get);
+            for _ in 1..cores.min(self.tables.len()) {
+                // Where no thread is to be had this one does the work.
+                let _ =
+                    thread::Builder::new().name("simhash-check".into()).spawn_scoped(scope, work);
+            }
+            work();
+        });
+        all.into_inner()
     }
 
     /// A view of one table; the caller brings the plan's prefixes.
@@ -339,7 +369,7 @@ impl Segment {
         }
         let table = |(bits, length, words)| Arc::new(Sorted::new(words, bits, length));
         let run = Self::new(saved.into_iter().map(table).collect());
-        let sound = (0..prefixes.len()).all(|number| run.is_sound(number, prefixes));
+        let sound = run.each_table(|number| run.is_sound(number, prefixes));
         (sound && run.agrees(prefixes)).then_some(run)
     }
 
@@ -352,7 +382,10 @@ impl Segment {
             (entries.len(), sum)
         };
         let first = held(0);
-        (1..prefixes.len()).all(|number| held(number) == first) && self.is_distinct(prefixes)
+        self.each_table(|number| match number {
+            0 => self.is_distinct(prefixes),
+            _ => held(number) == first,
+        })
     }
 
     /// A run of tables that lie in a file, if their sizes fit. What they say is checked when it is read.
