@@ -410,7 +410,8 @@ fn a_file_that_contradicts_itself_is_found_out() {
     let mut random = Random(77);
     let mut refused = 0;
     for (name, frame) in resealed {
-        for _ in 0..40 {
+        let blocks = [b"VALS", b"TABL", b"HOLD", b"COPY"].contains(&&name);
+        for _ in 0..10 {
             let mut frame = Reseal { bytes: bytes.clone(), ..frame.clone() };
             let at = frame.words.start + 8 * random.below(frame.words.len() as u64 / 8) as usize;
             let word = match random.below(3) {
@@ -428,34 +429,51 @@ fn a_file_that_contradicts_itself_is_found_out() {
             frame.seal();
             std::fs::write(&path, &frame.bytes).unwrap();
             assert!(Index::open_file(&path, "recipe", &never).is_err() || name != *b"TABL");
-            let opened = mapped(&path).unwrap();
-            for seed in 0..60 {
+            let opened = match mapped(&path) {
+                Ok(opened) => opened,
+                Err(error) => {
+                    assert!(!blocks && matches!(error, IndexError::File(_)), "{error}");
+                    continue;
+                }
+            };
+            for seed in 0..30 {
                 let item = item(&mut Random(seed));
                 let _ = (opened.search(item, SearchOptions::default()), opened.add(item));
-                let _ = (opened.delete(seed * 100), opened.pairs(Some(1)).map(drop));
+                let _ = opened.delete(seed * 100);
             }
+            let _ = opened.pairs(Some(1)).map(drop);
             // An id that has no fingerprint has a word too, which is not looked at.
             let found = mapped(&path).unwrap().verify(&never);
             refused += usize::from(found.is_err());
-            assert!(found.is_err() || name == *b"VALS", "{} at {at}", name.escape_ascii());
+            assert!(
+                found.is_err() || !blocks || name == *b"VALS",
+                "{} at {at}",
+                name.escape_ascii()
+            );
         }
     }
-    assert!(refused > 200);
+    assert!(refused > 60);
 }
 
-/// A frame of blocks in the bytes of a file.
+/// A frame in the bytes of a file, and the words in it; a frame of blocks has sums behind it.
 #[derive(Clone)]
 struct Reseal {
     bytes: Vec<u8>,
     frame: usize,
     words: std::ops::Range<usize>,
+    blocks: bool,
 }
 
 impl Reseal {
     /// Makes all checksums right again.
     fn seal(&mut self) {
-        let Self { bytes, frame, words } = self;
+        let Self { bytes, frame, words, blocks } = self;
         let end = words.end;
+        if !*blocks {
+            let sum = xxh3_64_with_seed(&bytes[*frame..end], *frame as u64);
+            bytes[end..end + 8].copy_from_slice(&sum.to_le_bytes());
+            return;
+        }
         let sums = end + 8;
         for (block, from) in words.clone().step_by(1 << 16).enumerate() {
             let to = (from + (1 << 16)).min(end);
@@ -471,7 +489,7 @@ impl Reseal {
     }
 }
 
-/// Every frame of blocks that is not empty.
+/// Every frame behind the head that is not empty, but the sums.
 fn resealed(bytes: &[u8]) -> Vec<([u8; 4], Reseal)> {
     let number = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap()) as usize;
     let mut frames: Vec<([u8; 4], usize, usize)> = Vec::new();
@@ -481,12 +499,16 @@ fn resealed(bytes: &[u8]) -> Vec<([u8; 4], Reseal)> {
         frames.push((bytes[at..at + 4].try_into().unwrap(), at, at + 16 + length));
         at += 24 + length;
     }
-    let followed = frames.windows(2).filter(|two| two[1].0 == *b"SUMS");
-    let of = |&(name, frame, end): &([u8; 4], usize, usize)| {
-        let words = (frame + 16).next_multiple_of(64)..end;
-        (name, Reseal { bytes: Vec::new(), frame, words })
+    let of = |two: &[([u8; 4], usize, usize)]| {
+        let ((name, frame, end), blocks) = (two[0], two[1].0 == *b"SUMS");
+        let first = if blocks { (frame + 16).next_multiple_of(64) } else { frame + 16 };
+        (name, Reseal { bytes: Vec::new(), frame, words: first..end, blocks })
     };
-    followed.map(|two| of(&two[0])).filter(|(_, frame)| !frame.words.is_empty()).collect()
+    let frames = frames[1..]
+        .windows(2)
+        .map(of)
+        .filter(|(name, frame)| !frame.words.is_empty() && name != b"SUMS");
+    frames.collect()
 }
 
 #[test]
