@@ -13,6 +13,7 @@ mod join;
 mod live;
 mod memory;
 mod minhash;
+mod open;
 mod overlap;
 mod plans;
 mod report;
@@ -36,6 +37,7 @@ const BENCHES: &[(&str, Bench)] = &[
     ("overlap", overlap::run),
     ("live", live::run),
     ("minhash", minhash::run),
+    ("open", open::run),
     ("fingerprint", fingerprint::run),
     ("corpora", fingerprint::corpora),
     ("segment", segment::run),

@@ -5,6 +5,11 @@ pub(crate) fn resident() -> f64 {
     status("VmRSS:")
 }
 
+/// Megabytes of memory that are nobody else's: no part of any file.
+pub(crate) fn own() -> f64 {
+    status("RssAnon:")
+}
+
 /// Most megabytes ever in memory.
 pub(crate) fn peak() -> f64 {
     status("VmHWM:")

@@ -64,6 +64,11 @@ impl<'a> Output<'a> {
         Self { out, at }
     }
 
+    /// Where the next byte will be.
+    pub(crate) fn at(&self) -> u64 {
+        self.at
+    }
+
     fn put(&mut self, bytes: &[u8]) -> Result<(), FileError> {
         self.out.write_all(bytes).map_err(FileError::unwritable)?;
         self.at += bytes.len() as u64;
@@ -88,18 +93,32 @@ impl<'a> Output<'a> {
         first: &[u8],
         parts: impl Iterator<Item = &'b [u64]> + Clone,
     ) -> Result<(), FileError> {
+        self.summed(name, first, parts, |_| ())
+    }
+
+    /// [`Output::words`]; `see` is shown the bytes of the words.
+    pub(crate) fn summed<'b>(
+        &mut self,
+        name: Name,
+        first: &[u8],
+        parts: impl Iterator<Item = &'b [u64]> + Clone,
+        mut see: impl FnMut(&[u8]),
+    ) -> Result<(), FileError> {
         let count: usize = parts.clone().map(<[u64]>::len).sum();
         let (head, mut sum) =
             Frame { name, at: self.at }.head(first.len() as u64 + count as u64 * 8);
         self.put(&head)?;
         sum.update(first);
         self.put(first)?;
-        let mut piece = Vec::with_capacity(PIECE.min(count * 8));
+        let mut room = vec![0; PIECE.min(count * 8)];
         for words in parts.flat_map(|words| words.chunks(PIECE / 8)) {
-            piece.clear();
-            piece.extend(words.iter().flat_map(|word| word.to_le_bytes()));
-            sum.update(&piece);
-            self.put(&piece)?;
+            let piece = &mut room[..words.len() * 8];
+            for (bytes, word) in piece.as_chunks_mut().0.iter_mut().zip(words) {
+                *bytes = word.to_le_bytes();
+            }
+            sum.update(piece);
+            see(piece);
+            self.put(piece)?;
         }
         self.put(&sum.digest().to_le_bytes())
     }
@@ -275,6 +294,20 @@ impl<R: Read> Stream<'_, R> {
     /// An error at the frame's beginning: what makes no sense here may follow from damage anywhere before.
     pub fn damaged(&self, reason: impl Into<String>) -> FileError {
         FileError::damaged(self.frame.at, reason)
+    }
+
+    /// Where the frame begins.
+    pub(crate) fn start(&self) -> u64 {
+        self.frame.at
+    }
+
+    /// Passes so many bytes over, behind which only words may lie; how many words.
+    pub(crate) fn skip(&mut self, count: u64) -> Result<u64, FileError> {
+        self.bytes(count)?;
+        if !self.left.is_multiple_of(8) {
+            return Err(self.damaged(format!("{} bytes are no words", self.left)));
+        }
+        Ok(self.left / 8)
     }
 
     fn take(&mut self, count: u64) -> Result<(), FileError> {

@@ -10,7 +10,8 @@
 //! ```
 //! A [`Draft`] is the one way in which this library replaces or makes a file: the content appears whole or not at all,
 //! permissions stay, symbolic links stay, and what is no regular file is never replaced. [`lock`] says whether a file is
-//! somebody's. Whatever a file of this library holds lies in [`frame`]s behind a [`head`].
+//! somebody's. Whatever a file of this library holds lies in [`frame`]s behind a [`head`]; words that are looked up in place lie
+//! in [`Blocks`], which are mapped and checked at first touch.
 
 pub mod directory;
 mod error;
@@ -20,6 +21,7 @@ pub mod frame;
 pub mod head;
 pub mod lock;
 pub mod log;
+mod map;
 mod place;
 mod publish;
 pub mod saved;
@@ -31,5 +33,6 @@ pub use error::{FileError, PublishError};
 pub use fields::{Fields, Section};
 pub use frame::{Frame, Input, Output};
 pub use head::Kind;
+pub use map::{Blocks, Mapped};
 pub use place::Place;
 pub use publish::{Access, Created, Draft, publish_all};

@@ -26,7 +26,7 @@ use crate::IndexError;
 use crate::hamming::segment::Segment;
 use crate::hamming::tables::{BACKLOG, Job};
 use crate::ids::Ids;
-use crate::live::Shared;
+use crate::live::{Kind, Shared};
 
 /// Items added under one exclusive hold of the state: about a tenth of a millisecond.
 pub(super) const SLICE: usize = 512;
@@ -120,8 +120,11 @@ impl Shared<Hamming> {
     fn work(self: &Arc<Self>) {
         loop {
             while let Some(job) = self.next_job() {
-                // Every lock is free again after a panic, and the state whole between any two of them.
-                if catch_unwind(AssertUnwindSafe(|| self.finish(job))).is_err() {
+                // A damaged file is read by nobody any more. Every lock is free again after a panic, and the state whole between
+                // any two of them.
+                if job.check().is_err()
+                    || catch_unwind(AssertUnwindSafe(|| self.finish(job))).is_err()
+                {
                     self.background.worker.failed.store(true, Ordering::SeqCst);
                     break;
                 }
@@ -234,9 +237,9 @@ impl Shared<Hamming> {
             }
             match sealed.recv_timeout(MOMENT) {
                 Ok(run) => return Ok(run),
-                Err(RecvTimeoutError::Disconnected) => return Err(IndexError::Merge),
+                Err(RecvTimeoutError::Disconnected) => return Err(self.failure()),
                 Err(RecvTimeoutError::Timeout) if self.background.worker.has_failed() => {
-                    return Err(IndexError::Merge);
+                    return Err(self.failure());
                 }
                 Err(RecvTimeoutError::Timeout) if cancel.load(Ordering::Relaxed) => {
                     return Err(IndexError::Cancelled);
@@ -244,6 +247,13 @@ impl Shared<Hamming> {
                 Err(RecvTimeoutError::Timeout) => {}
             }
         }
+    }
+}
+
+impl Shared<Hamming> {
+    /// Why no merge will come.
+    fn failure(&self) -> IndexError {
+        Hamming::sound(&self.options).err().unwrap_or(IndexError::Merge)
     }
 }
 

@@ -16,7 +16,7 @@ use crate::IndexError;
 use crate::hamming::scan::Hit;
 use crate::hamming::tables::Tables;
 use crate::ids::Ids;
-use crate::live::{Added, Change, Live, Outcome, SLICE, Writer, each};
+use crate::live::{Added, Change, Kind, Live, Outcome, SLICE, Writer, each};
 
 /// Items decided on in one turn: a tenth of a millisecond, and as long a single change waits.
 const TURN: usize = 64;
@@ -155,6 +155,7 @@ impl Live<Hamming> {
         let before = each(items, threads, cancel, |slice| {
             self.shared.state.read().kind.nearest_each(&stored_all(slice), most)
         })?;
+        Hamming::sound(&self.shared.options)?;
         self.shared.background.reached(Stage::Looked);
         let mut writer = self.batch(items.len(), cancel)?;
         let mut answers = Vec::with_capacity(items.len());
@@ -162,6 +163,7 @@ impl Live<Hamming> {
             writer.next(slice.len())?;
             writer.decide(slice, before, &mut late, &mut answers);
         }
+        Hamming::sound(&self.shared.options)?;
         Ok(answers)
     }
 }

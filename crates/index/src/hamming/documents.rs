@@ -4,23 +4,28 @@
 //! known without a live id: deleting leaves it in the tables (removing it there would be O(n)), searches drop it
 //! because it has no holder, adding it again revives it without touching the tables, and a rewrite of the tables
 //! purges it. So no fingerprint is ever in the tables twice.
+//!
+//! Of an index that was opened from a mapped file the file itself says who holds a fingerprint, until that changes: see
+//! [`base`](super::base). A fingerprint that has moved from there is in the maps here, and only there.
 
-use ahash::AHashMap;
+use ahash::{AHashMap, AHashSet};
 
 use super::Item;
+use super::base::Numbers;
 use crate::IndexError;
 use crate::ids::holders::{HolderMap, Holders};
 use crate::ids::lines::Lines;
-use crate::ids::records::Values;
 use crate::ids::{Ids, mix, seed};
 
 #[derive(Debug)]
 pub(crate) struct Documents {
     seed: u64,
-    records: Values,
+    records: Numbers,
     lines: Lines,
     /// Fingerprints with more than one id.
     shared: HolderMap<u64>,
+    /// Dead fingerprints of saved tables that no id has ever held here.
+    strays: AHashSet<u64>,
     texts: HolderMap<u128>,
     text_of: AHashMap<u32, u128>,
     /// Known fingerprints, and those that died at some time since the last purge.
@@ -36,9 +41,10 @@ impl Documents {
     pub(crate) fn new() -> Self {
         Self {
             seed: seed(),
-            records: Values::default(),
+            records: Numbers::default(),
             lines: Lines::new(),
             shared: HolderMap::default(),
+            strays: AHashSet::new(),
             texts: HolderMap::default(),
             text_of: AHashMap::new(),
             known: 0,
@@ -49,33 +55,90 @@ impl Documents {
 
     /// No ids yet, the next one being `first`.
     pub(crate) fn starting_at(first: u64) -> Result<Self, IndexError> {
-        Ok(Self { records: Values::starting_at(first)?, ..Self::new() })
+        Ok(Self::of(Numbers::starting_at(first)?))
     }
 
-    /// Numbers an item of a saved index; None: its id is gone.
-    pub(crate) fn restore(&mut self, item: Option<Item>) {
+    /// Those of a saved index, of which some ids and who holds their fingerprints are known already.
+    pub(crate) fn of(records: Numbers) -> Self {
+        Self { records, ..Self::new() }
+    }
+
+    /// Numbers an item of a saved index; None: its id is gone. True: its fingerprint is the first of its kind here.
+    pub(crate) fn restore(&mut self, item: Option<Item>) -> bool {
         if let Some(item) = item {
-            self.add(item);
-        } else {
-            let id = self.records.push(0, true);
-            self.records.kill(id);
-            self.records.release(id);
+            return self.add(item).1;
         }
+        let id = self.records.push(0, true);
+        self.records.kill(id);
+        self.records.release(id);
+        false
+    }
+
+    /// Makes room for so many fingerprints of a saved index.
+    pub(crate) fn expect(&mut self, fingerprints: usize) {
+        while self.reserve(fingerprints, usize::MAX) {}
+    }
+
+    /// Numbers a fingerprint of a saved index that no earlier id holds.
+    pub(crate) fn restore_alone(&mut self, value: u64) {
+        self.enter(value);
+    }
+
+    /// An id of the mapped file has a text.
+    pub(crate) fn restore_text(&mut self, id: u64, text: u128) {
+        self.text_of.insert(id as u32, text);
+        self.texts.push(text, id as u32);
+    }
+
+    /// An id of the mapped file holds a fingerprint that the tables of the file do not have, to be told in order. Its
+    /// fingerprint, if it is the first of its kind.
+    pub(crate) fn restore_late(&mut self, id: u64) -> Option<u64> {
+        let value = self.records.value(id as u32);
+        if let Some(first) = self.found(value) {
+            self.shared.push_after(value, first, id as u32);
+            return None;
+        }
+        self.line_up(value, id as u32);
+        Some(value)
+    }
+
+    /// The tables are those of a file. `strays` are in them and nobody holds them; beside them `more` fingerprints are known.
+    pub(crate) fn settle(&mut self, sealed: usize, more: usize, strays: Vec<u64>) {
+        (self.known, self.dead) = (sealed + more, strays.len());
+        self.strays.extend(&strays);
+        self.died = strays;
+    }
+
+    fn found(&self, value: u64) -> Option<u32> {
+        self.lines.find(mix(value, self.seed), |id| self.records.value(id) == value)
     }
 
     fn known_as(&self, value: u64) -> Option<u32> {
-        self.lines.find(mix(value, self.seed), |id| self.records.value(id) == value)
+        self.found(value).or_else(|| self.records.find_mapped(value))
+    }
+
+    /// Takes a fingerprint over from the mapped file, before who holds it changes; the first id that holds it.
+    fn take_over(&mut self, value: u64) -> Option<u32> {
+        let first = self.records.find_mapped(value)?;
+        let further: Vec<u32> = self.records.mapped_holders(value).skip(1).collect();
+        self.records.moved(value);
+        self.line_up(value, first);
+        for id in further {
+            self.shared.push_after(value, first, id);
+        }
+        Some(first)
     }
 
     /// Whether a fingerprint is in the tables, or on its way there.
     pub(crate) fn is_known(&self, value: u64) -> bool {
-        self.known_as(value).is_some()
+        self.known_as(value).is_some() || self.strays.contains(&value)
     }
 
     /// Asks for what [`Documents::first`] and [`Documents::add`] read.
     #[inline]
     pub(crate) fn prefetch(&self, value: u64) {
         self.lines.prefetch(mix(value, self.seed));
+        self.records.ask(value);
     }
 
     /// Reads what `prefetch` has asked for, and asks for what comes next.
@@ -95,7 +158,10 @@ impl Documents {
     pub(crate) fn holders(&self, value: u64, limit: usize, on_id: impl FnMut(u64)) -> bool {
         match self.shared.get(&value) {
             Some(holders) => self.list(holders.iter(), limit, on_id),
-            None => self.list(self.known_as(value).into_iter(), limit, on_id),
+            None => match self.found(value) {
+                Some(id) => self.list(std::iter::once(id), limit, on_id),
+                None => self.list(self.records.mapped_holders(value), limit, on_id),
+            },
         }
     }
 
@@ -128,15 +194,12 @@ impl Documents {
             ids
         };
         self.shared.iter().for_each(|(&value, holders)| on_holders(Some(value), ids(holders)));
+        self.records.shared(|holders| {
+            let value = self.records.value(holders[0]);
+            on_holders(Some(value), holders.iter().map(|&id| self.records.id(id)).collect());
+        });
         let texts = self.texts.iter().filter(|(_, holders)| holders.live() > 1);
         texts.for_each(|(_, holders)| on_holders(None, ids(holders)));
-    }
-
-    /// The fingerprints of all live documents, as often as there are documents.
-    pub(crate) fn fingerprints(&self) -> impl Iterator<Item = u64> {
-        let all = (self.records.oldest()..self.records.next()).map(|id| id as u32);
-        let alive = all.filter(|&id| self.records.is_alive(id) && !self.records.is_other(id));
-        alive.map(|id| self.records.value(id))
     }
 
     /// Numbers an item (a fingerprint already spread). True: its fingerprint is new to the tables and must enter them.
@@ -155,7 +218,15 @@ impl Documents {
     }
 
     fn add_fingerprint(&mut self, value: u64) -> (u32, bool) {
-        let Some(old) = self.known_as(value) else { return (self.enter(value), true) };
+        let Some(old) = self.found(value).or_else(|| self.take_over(value)) else {
+            let id = self.enter(value);
+            let strayed = self.strays.remove(&value);
+            if strayed {
+                self.known -= 1;
+                self.dead -= 1;
+            }
+            return (id, !strayed);
+        };
         let id = self.records.push(value, false);
         if self.records.is_alive(old) {
             self.shared.push_after(value, old, id);
@@ -181,15 +252,24 @@ impl Documents {
 
     fn enter(&mut self, value: u64) -> u32 {
         let id = self.records.push(value, false);
-        let (seed, records) = (self.seed, &self.records);
-        let hash_of = |id| mix(records.value(id), seed);
-        self.lines.insert(mix(value, seed), id, hash_of, |id| records.prefetch_value(id));
+        self.line_up(value, id);
         self.known += 1;
         id
     }
 
+    fn line_up(&mut self, value: u64, id: u32) {
+        let (seed, records) = (self.seed, &self.records);
+        let hash_of = |id| mix(records.value(id), seed);
+        self.lines.insert(mix(value, seed), id, hash_of, |id| records.prefetch_value(id));
+    }
+
+    /// The text of an id.
+    pub(crate) fn text(&self, id: u64) -> Option<u128> {
+        self.text_of.get(&(id as u32)).copied()
+    }
+
     /// The ids themselves.
-    pub(crate) fn ids(&self) -> &Values {
+    pub(crate) fn ids(&self) -> &Numbers {
         &self.records
     }
 
@@ -207,10 +287,18 @@ impl Documents {
         let Some(id) = self.records.short(id).filter(|&id| self.records.is_alive(id)) else {
             return false;
         };
-        self.records.kill(id);
         if !self.records.is_other(id) {
-            self.delete_fingerprint(self.records.value(id));
-        } else if let Some(text) = self.text_of.remove(&id) {
+            let value = self.records.value(id);
+            // What the file says holds for its ids as they were.
+            if self.records.is_mapped(id) {
+                self.take_over(value);
+            }
+            self.records.kill(id);
+            self.delete_fingerprint(value);
+            return true;
+        }
+        self.records.kill(id);
+        if let Some(text) = self.text_of.remove(&id) {
             self.delete_text(text);
         } else {
             self.records.release(id);
@@ -266,7 +354,8 @@ impl Documents {
     /// Of these fingerprints, those that are still dead are to be purged some other time.
     pub(crate) fn remember_dead(&mut self, died: &[u64]) {
         for &value in died {
-            if self.known_as(value).is_some_and(|id| !self.records.is_alive(id)) {
+            let dead = self.found(value).is_some_and(|id| !self.records.is_alive(id));
+            if dead || self.strays.contains(&value) {
                 self.died.push(value);
             }
         }
@@ -274,7 +363,13 @@ impl Documents {
 
     /// A fingerprint has left the tables. False if it has been revived meanwhile: then it must enter them again.
     pub(crate) fn forget(&mut self, value: u64) -> bool {
-        let Some(id) = self.known_as(value) else { return true };
+        let Some(id) = self.known_as(value) else {
+            if self.strays.remove(&value) {
+                self.known -= 1;
+                self.dead -= 1;
+            }
+            return true;
+        };
         if self.records.is_alive(id) {
             return false;
         }
@@ -328,6 +423,7 @@ impl Documents {
             + self.lines.bytes()
             + self.text_of.capacity() * (size_of::<(u32, u128)>() + 1)
             + self.died.capacity() * 8
+            + self.strays.capacity() * (size_of::<u64>() + 1)
     }
 
     /// As if so many more chunks of ids had been used and released.

@@ -37,7 +37,9 @@ pub struct Stats {
     pub table_bytes: usize,
     /// Bytes that the merge which is running takes beside these, at most; 0 if none is.
     pub merge_bytes: usize,
-    /// Bytes of records, maps and id lists.
+    /// Bytes of tables that lie in a mapped file and not in memory, until a merge has rewritten them.
+    pub mapped_bytes: usize,
+    /// Bytes of records, maps and id lists; of ids in a mapped file about half a byte each.
     pub id_bytes: usize,
     /// Bytes of the times of documents, in an index with a window.
     pub window_bytes: usize,

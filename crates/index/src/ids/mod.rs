@@ -71,6 +71,19 @@ impl Alive {
     }
 }
 
+impl Alive {
+    /// Those of both; each begins at a multiple of 64, and this one first.
+    pub(crate) fn and(mut self, other: &Self) -> Self {
+        let from = (other.first.saturating_sub(self.first) / 64) as usize;
+        let length = self.words.len().max(from + other.words.len());
+        self.words.resize(length, 0);
+        for (word, more) in self.words[from..].iter_mut().zip(&other.words) {
+            *word |= more;
+        }
+        self
+    }
+}
+
 /// An odd constant with mixed bits: the golden ratio in 64 bits.
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 

@@ -14,7 +14,7 @@ use crate::memory::{Blocks, prefetch};
 pub(crate) const CHUNK: usize = 8192;
 
 /// Words of a bit for each id of a chunk.
-const BITS: usize = CHUNK / 64;
+pub(crate) const BITS: usize = CHUNK / 64;
 
 /// Bytes of a huge page.
 const HUGE: usize = 2 << 20;
@@ -109,7 +109,44 @@ impl<const WORDS: usize, const PAGE: usize> Records<WORDS, PAGE> {
 
     #[inline]
     pub(crate) fn value(&self, short: u32) -> u64 {
-        self.words(short).map_or(0, |(words, at)| words[at])
+        self.get(short).unwrap_or(0)
+    }
+
+    /// The value of an id that is still kept here.
+    #[inline]
+    pub(crate) fn get(&self, short: u32) -> Option<u64> {
+        self.words(short).map(|(words, at)| words[at])
+    }
+
+    /// Whether an id that is still kept here is alive.
+    #[inline]
+    pub(crate) fn life(&self, short: u32) -> Option<bool> {
+        self.words(short).map(|(words, at)| bit(words, Self::ALIVE, at))
+    }
+
+    /// The values of the chunk of this id, a bit for each that is alive, and one for each that has no value; none: the chunk
+    /// is gone.
+    pub(crate) fn chunk(&self, id: u64) -> Option<(&[u64], &[u64], &[u64])> {
+        let (words, _) = self.words(id as u32)?;
+        let (values, bits) = words.split_at(Self::ALIVE);
+        let (alive, other) = bits.split_at(BITS);
+        Some((values, alive, other))
+    }
+
+    /// Numbers a whole chunk of ids at once, behind whole chunks: those of these bits are alive and held, and of `other` have no
+    /// value here.
+    pub(crate) fn push_chunk(&mut self, alive: &[u64], other: &[u64]) {
+        let held = alive.iter().map(|word| word.count_ones()).sum::<u32>();
+        let chunk = (held > 0).then(|| {
+            let block = self.blocks.take();
+            let words = self.blocks.block_mut(block);
+            words[Self::ALIVE..Self::OTHER].copy_from_slice(alive);
+            words[Self::OTHER..].copy_from_slice(other);
+            Chunk { block: block as u32, held }
+        });
+        self.chunks.push_back(chunk);
+        self.next += CHUNK as u64;
+        self.live += u64::from(held);
     }
 
     /// A new record of two values, see [`Records::push`].

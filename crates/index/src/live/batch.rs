@@ -98,7 +98,9 @@ impl<K: Kind> Live<K> {
         };
         let done = work(&mut writer);
         writer.keep()?;
-        done
+        let done = done?;
+        K::sound(&self.shared.options)?;
+        Ok(done)
     }
 
     /// One answer per item, in order. Runs on the current rayon pool on at most `threads` tasks (0: all of it).
@@ -123,6 +125,7 @@ impl<K: Kind> Live<K> {
             }
             state.kind.near_each(&forms, search)
         })?;
+        K::sound(options)?;
         self.shared.count_truncated(found.iter().map(|found| found.truncated));
         Ok(found)
     }

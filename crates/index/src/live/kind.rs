@@ -38,6 +38,16 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
     /// The window among the options.
     fn window(options: &Self::Options) -> Option<Window>;
 
+    /// Whether nothing that was read so far has turned out to be damaged, in a kind that reads from a file when it is asked: no
+    /// answer is given before this was asked, and from the first damage on nothing is answered or changed.
+    ///
+    /// # Errors
+    /// [`IndexError::File`] with the file and the place.
+    fn sound(options: &Self::Options) -> Result<(), IndexError> {
+        let _ = options;
+        Ok(())
+    }
+
     /// Whether an item fits this index.
     ///
     /// # Errors

@@ -145,7 +145,9 @@ impl<K: Kind> Live<K> {
         let mut writer = self.writer()?;
         let done = work(&mut writer);
         writer.keep()?;
-        done
+        let done = done?;
+        K::sound(&self.shared.options)?;
+        Ok(done)
     }
 
     /// An item as it is looked up, if it fits; no lock is held.
@@ -201,9 +203,13 @@ impl<K: Kind> Live<K> {
     ) -> Result<Answer<K::Match>, IndexError> {
         let search = K::search_options(&self.shared.options, search)?;
         let form = self.form(item.as_ref())?;
-        let state = self.shared.state.read();
-        state.kind.prefetch(&form);
-        Ok(state.kind.near(&form, search))
+        let found = {
+            let state = self.shared.state.read();
+            state.kind.prefetch(&form);
+            state.kind.near(&form, search)
+        };
+        K::sound(&self.shared.options)?;
+        Ok(found)
     }
 
     /// [`Live::search`] for what a live document is itself: it is among the matches. None where it is not alive, or too little of
@@ -222,7 +228,9 @@ impl<K: Kind> Live<K> {
             return Ok(None);
         }
         let form = state.kind.form_of(&self.shared.options, id);
-        Ok(form.map(|form| state.kind.near(&form, search)))
+        let found = form.map(|form| state.kind.near(&form, search));
+        K::sound(&self.shared.options)?;
+        Ok(found)
     }
 
     /// Adds the item unless a live document is near: look and add are one step.

@@ -11,12 +11,13 @@
 //! and what is checked is said here once.
 
 use std::fmt;
-use std::io::{Read, Write};
+use std::fs::File;
+use std::io::{BufReader, Read, Write};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use simhash_store::{Access, Fields, FileError, Input, Output, Section, saved};
+use simhash_store::{Access, Fields, FileError, Input, Mapped, Output, Section, saved};
 
 use super::kind::Kind;
 use super::turns::Asked;
@@ -62,6 +63,19 @@ pub trait Whole: Kind {
         options: Section,
         input: &mut Input<R>,
     ) -> Result<Live<Self>, IndexError>;
+
+    /// [`Whole::read_frames`] of a file that is mapped: a kind that can looks things up in it and builds nothing.
+    ///
+    /// # Errors
+    /// As [`Whole::read_frames`].
+    fn map_frames(
+        options: Section,
+        input: &mut Input<BufReader<File>>,
+        map: &Arc<Mapped>,
+    ) -> Result<Live<Self>, IndexError> {
+        let _ = map;
+        Self::read_frames(options, input)
+    }
 }
 
 /// An index as it was when [`Live::snapshot`] was called, on its way to a file.
@@ -207,6 +221,26 @@ impl<K: Whole> Live<K> {
             return Ok(index);
         }
         Err(FileError::mismatch("keys or texts", "some", "none").into())
+    }
+
+    /// Opens a file that [`Snapshot::write_file`] wrote by mapping it, where the kind can: then what searches look up stays in the
+    /// file, and each block of 64 KiB is checked against its checksum when it is first touched. A damaged block is an error of
+    /// the call that touches it and of every later one, never a wrong answer. The file must not be changed or cut while the
+    /// index is open; it may be replaced and unlinked. On systems that cannot map, the file is read and the same holds. Also gives what
+    /// is kept with the index.
+    ///
+    /// # Errors
+    /// As [`Live::open_with`], with the file.
+    pub fn open_mapped(path: &Path, recipe: Option<&str>) -> Result<(Self, Section), IndexError> {
+        let open = || {
+            let (map, mut input) = Mapped::open(path)?;
+            let options = input.head(K::FILE, recipe)?;
+            let index = K::map_frames(options, &mut input, &map)?;
+            let kept = input.frame(*b"KEPT")?;
+            input.end()?;
+            Ok((index, kept))
+        };
+        open().map_err(|error: IndexError| error.in_file(path))
     }
 
     /// Reads an index and what is kept with it. `recipe` is what it must have been written with; `None` takes any.

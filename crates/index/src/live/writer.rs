@@ -69,6 +69,7 @@ impl<K: Kind> Live<K> {
 
     fn enter<'a>(&'a self, turn: Turn<'a, Log>) -> Result<Writer<'a, K>, IndexError> {
         turn.check()?;
+        K::sound(&self.shared.options)?;
         Ok(self.seated(turn))
     }
 
@@ -204,15 +205,16 @@ impl<K: Kind> Writer<'_, K> {
     pub fn nearest(&self, item: &K::Item) -> Result<(Option<K::Match>, bool), IndexError> {
         let options = &self.shared().options;
         K::check(options, item)?;
-        Ok(self.nearest_form(&K::form(options, item)))
+        self.nearest_form(&K::form(options, item))
     }
 
-    fn nearest_form(&self, form: &K::Form<'_>) -> (Option<K::Match>, bool) {
+    fn nearest_form(&self, form: &K::Form<'_>) -> Result<(Option<K::Match>, bool), IndexError> {
         let state = self.shared().state.read();
         state.kind.prefetch(form);
         let Nearest { best, truncated, hint } = state.kind.nearest(&self.shared().options, form);
+        K::sound(&self.shared().options)?;
         self.hint.set(hint);
-        (best, truncated)
+        Ok((best, truncated))
     }
 
     /// The id that the next addition gets.
@@ -296,6 +298,11 @@ impl<K: Kind> Writer<'_, K> {
         }
         let hint = self.hint.take();
         let (id, due) = self.shared().state.write().add(form, hint);
+        if let Err(unsound) = K::sound(&self.shared().options) {
+            // No further change is made, so that nobody misses its id.
+            self.shared().state.write().delete(id);
+            return Err(unsound);
+        }
         if !self.written.is_empty() {
             let count = if beside.is_empty() { 1 } else { 2 };
             self.turn.note_written(&self.written, count, id);
@@ -392,7 +399,7 @@ impl<K: Kind> Writer<'_, K> {
         how: AddOptions,
     ) -> Result<Outcome<K::Match>, IndexError> {
         self.advance(how.at);
-        let (near, truncated) = self.nearest_form(form);
+        let (near, truncated) = self.nearest_form(form)?;
         if let Some(near) = near {
             if how.on_duplicate == OnDuplicate::Touch {
                 self.touch(K::id_of(&near));

@@ -11,8 +11,9 @@ use rayon::prelude::*;
 
 use super::{NEST, Sealed, nested_masks};
 use crate::IndexError;
-use crate::hamming::Index;
 use crate::hamming::scan;
+use crate::hamming::{Hamming, Index};
+use crate::live::Kind;
 use crate::union::Union;
 
 /// Documents linked by chains of near pairs.
@@ -151,7 +152,9 @@ impl Index {
         if cancel.load(Ordering::Relaxed) {
             return Err(IndexError::Cancelled);
         }
-        Ok(self.collect_clusters(&linked, sealed.end))
+        let clusters = self.collect_clusters(&linked, sealed.end);
+        Hamming::sound(&self.shared.options)?;
+        Ok(clusters)
     }
 
     /// Clusters of the documents below `end`.

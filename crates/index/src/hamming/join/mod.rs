@@ -35,6 +35,9 @@ impl Sealed {
     /// Compacts the index; where its own plan does not reach, tables of another plan are built beside it.
     fn new(index: &Index, distance: u32, cancel: &AtomicBool) -> Result<Self, IndexError> {
         let (run, end) = index.sealed(cancel)?;
+        if let Some(run) = &run {
+            run.check(index.plan().prefixes())?;
+        }
         if distance <= index.plan().radius() {
             return Ok(Self { plan: index.shared_plan(), run, distance, end });
         }

@@ -13,8 +13,9 @@ use rayon::prelude::*;
 
 use super::{NEST, Sealed, nested_masks};
 use crate::IndexError;
-use crate::hamming::Index;
 use crate::hamming::scan;
+use crate::hamming::{Hamming, Index};
+use crate::live::Kind;
 
 /// Two live documents near each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -117,6 +118,7 @@ impl Pairs {
             let pairs = if self.active.is_empty() {
                 let copies = self.copies.get_or_insert_with(|| index.copies(self.sealed.end));
                 let Some(left) = copies.get(self.copied..).filter(|left| !left.is_empty()) else {
+                    Hamming::sound(&index.shared.options)?;
                     return Ok(None);
                 };
                 let some = &left[..left.len().min(QUOTA)];
@@ -136,6 +138,7 @@ impl Pairs {
                 self.active.retain(|part| !part.is_done());
                 index.resolve_pairs(&found.concat(), self.sealed.end)
             };
+            Hamming::sound(&index.shared.options)?;
             if !pairs.is_empty() {
                 return Ok(Some(pairs));
             }

@@ -38,7 +38,7 @@ const GROUP_BITS: u32 = 10;
 /// What a run is built of. A fingerprint must occur once in all of them together.
 pub(crate) struct Sources<'a> {
     pub(crate) plan: &'a Plan,
-    /// Sealed tables, those of one number from each.
+    /// Sealed tables, those of one number from each; mapped ones checked ([`Segment::check`]).
     pub(crate) runs: Vec<&'a Segment>,
     /// In any order.
     pub(crate) fresh: &'a [u64],
@@ -48,7 +48,7 @@ pub(crate) struct Sources<'a> {
     pub(crate) scratch: &'a Mutex<Vec<Words>>,
 }
 
-/// Builds all tables of a run.
+/// Builds all tables of a run, of runs that are checked.
 pub(crate) fn build(
     plan: &Plan,
     runs: &[&Segment],
@@ -146,7 +146,7 @@ impl Sources<'_> {
         output.merge(&sources, bits, self.keep, &mut Vec::new());
         let length = output.done;
         self.scratch.lock().extend(output.parts);
-        Sorted { words, bits, length }
+        Sorted::new(words, bits, length)
     }
 }
 

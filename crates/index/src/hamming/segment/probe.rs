@@ -34,13 +34,29 @@ struct Pending<'a> {
     entries: &'a [u64],
 }
 
-/// Calls `visit(wanted, bucket)` for every look-up in order, with the entries that may have its key.
+/// Calls `visit(wanted, bucket)` for every look-up in order, with the entries that may have its key; none where a mapped
+/// table is damaged.
 #[inline]
 pub(crate) fn sweep<'a>(
     prefixes: &'a [Prefix],
     run: &'a Segment,
     wanted: &[Wanted],
     mut visit: impl FnMut(&Wanted, &'a [u64]),
+) {
+    if run.is_mapped() {
+        pass::<true>(prefixes, run, wanted, &mut visit);
+    } else {
+        pass::<false>(prefixes, run, wanted, &mut visit);
+    }
+}
+
+/// [`sweep`]; `MAPPED`: what a table says is checked before it is used, so that memory does not pay for it.
+#[inline]
+fn pass<'a, const MAPPED: bool>(
+    prefixes: &'a [Prefix],
+    run: &'a Segment,
+    wanted: &[Wanted],
+    visit: &mut impl FnMut(&Wanted, &'a [u64]),
 ) {
     let mut ring = [Pending { slot: 0, directory: &[], entries: &[] }; RING];
     let (mut entered, mut located, mut read) = (0usize, 0usize, 0usize);
@@ -56,8 +72,12 @@ pub(crate) fn sweep<'a>(
         let all_in = entered == wanted.len();
         if located < entered && (all_in || located + LAG < entered) {
             let pending = &mut ring[located % RING];
-            let ends = &pending.directory[pending.slot..pending.slot + 2];
-            let bucket = &pending.entries[ends[0] as usize..ends[1] as usize];
+            let bucket = if MAPPED {
+                run.bucket(wanted[located].table, pending.slot)
+            } else {
+                let ends = &pending.directory[pending.slot..pending.slot + 2];
+                &pending.entries[ends[0] as usize..ends[1] as usize]
+            };
             for line in (0..bucket.len().min(LONG)).step_by(LINE) {
                 prefetch(bucket, line);
             }

@@ -11,6 +11,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 
 use ahash::AHashSet;
 use parking_lot::Mutex;
+use simhash_store::FileError;
 
 use super::{Sealed, Tables, Waiting};
 use crate::hamming::memtable::Memtable;
@@ -52,6 +53,14 @@ impl Job {
     pub(crate) fn without(mut self, dropped: AHashSet<u64>) -> Self {
         self.dropped = dropped;
         self
+    }
+
+    /// Checks what it is going to read.
+    ///
+    /// # Errors
+    /// The damage of a mapped segment.
+    pub(crate) fn check(&self) -> Result<(), FileError> {
+        self.run.as_ref().map_or(Ok(()), |run| run.check(self.plan.prefixes()))
     }
 
     /// Unsorted inputs.
@@ -126,7 +135,7 @@ impl Job {
                 put(number, table);
                 // Searches that began before hold the lock that `put` has waited for; joins hold the table itself.
                 let old = run.as_mut().map(|run| run.forgo(number));
-                spare.extend(old.and_then(Arc::into_inner).map(Sorted::into_words));
+                spare.extend(old.and_then(Arc::into_inner).and_then(Sorted::into_words));
             }
         }
     }

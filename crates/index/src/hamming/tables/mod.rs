@@ -297,6 +297,11 @@ impl Tables {
         memtables.map(Memtable::bytes).sum::<usize>() + self.run().map_or(0, Segment::bytes)
     }
 
+    /// Bytes of the tables that lie in a file.
+    pub(crate) fn mapped_bytes(&self) -> usize {
+        self.run().map_or(0, Segment::mapped_bytes)
+    }
+
     /// Whether huge pages were asked for in the segment.
     pub(crate) fn is_huge(&self) -> bool {
         self.run().is_some_and(Segment::is_huge)

@@ -1,0 +1,182 @@
+//! Opening a saved Hamming index: mapped, by the first answer, with the file in the system's memory and without; and read as a
+//! whole. Then what answers cost from a mapped file beside memory.
+//!
+//! With `--file PATH` the file stays, and one that is there is opened instead of being made: so that the memory of the process
+//! is that of an index which was only opened.
+
+use std::hint::black_box;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use simhash_index::{Index, IndexOptions, Item, SearchOptions};
+
+use crate::clock::cpu_seconds;
+use crate::memory::own;
+use crate::report::{Random, Report, Row, Settings};
+
+/// Fingerprints added at once.
+const BATCH: usize = 2_500_000;
+
+/// Searches that are measured: of a mapped file most touch blocks that none before has touched.
+const SEARCHES: usize = 100_000;
+
+pub(crate) fn run(settings: &Settings) -> Result<Report, String> {
+    let size = settings.size.unwrap_or(1_000_000);
+    let file = settings.file.as_ref().map(PathBuf::from);
+    let path = file.clone().unwrap_or_else(|| {
+        std::env::temp_dir().join(format!("simhash-bench-{}.index", std::process::id()))
+    });
+    let report = measure(size, &path);
+    if file.is_none() {
+        // It may not be there.
+        let _ = std::fs::remove_file(&path);
+    }
+    report
+}
+
+fn measure(size: usize, path: &Path) -> Result<Report, String> {
+    let said = |error: simhash_index::IndexError| error.to_string();
+    let mut rows = Vec::new();
+    if !path.exists() {
+        let start = Instant::now();
+        let seconds = make(size, path).map_err(said)?;
+        rows.push(Row::new("add", start.elapsed().as_secs_f64() - seconds, "s"));
+        rows.push(Row::new("save", seconds, "s"));
+    }
+    let bytes = std::fs::metadata(path).map_err(|error| error.to_string())?.len();
+    rows.push(Row::new("file", bytes as f64 / size as f64, "bytes/fingerprint"));
+
+    for (name, cold) in [("file not in memory", true), ("file in memory", false)] {
+        if cold {
+            forget(path);
+        } else {
+            warm(path)?;
+        }
+        let (start, before) = (Instant::now(), own());
+        let (index, _) = Index::open_mapped(path, Some("")).map_err(said)?;
+        let opened = start.elapsed().as_secs_f64();
+        let mut random = Random(7);
+        find(&index, random.next(), 3)?;
+        let first = start.elapsed().as_secs_f64();
+        rows.push(Row::new(format!("mapped, {name}: open"), opened, "s"));
+        let goal = Row::new(format!("mapped, {name}: open and first answer"), first, "s");
+        rows.push(goal.against("3 s", 3.0, Some("<= 1 at 50 M")));
+        rows.push(Row::new(format!("mapped, {name}: memory of its own"), own() - before, "MB"));
+        if cold {
+            let mut times: Vec<f64> = Vec::new();
+            for _ in 0..2000 {
+                let start = Instant::now();
+                find(&index, random.next(), 3)?;
+                times.push(start.elapsed().as_secs_f64() * 1e6);
+            }
+            times.sort_by(f64::total_cmp);
+            for (share, at) in [("p50", 1000), ("p99", 1980), ("p99.9", 1998)] {
+                let what = format!("mapped, {name}: {share} of the next 2,000 searches");
+                rows.push(Row::new(what, times[at], "us"));
+            }
+        } else {
+            let mapped = answers(&index, &mut Random(8))?;
+            let again = answers(&index, &mut Random(8))?;
+            let checked = Instant::now();
+            index.compact();
+            drop(index.pairs(Some(0)).map_err(said)?);
+            let checked = checked.elapsed().as_secs_f64();
+            rows.push(Row::new("mapped: all tables checked", checked, "s"));
+            drop(index);
+            let (start, before) = (Instant::now(), own());
+            let never = AtomicBool::new(false);
+            let index = Index::open_file(path, "", &never).map_err(said)?;
+            let read = Row::new("read: open, all checked", start.elapsed().as_secs_f64(), "s");
+            rows.push(read.against("20 s", 20.0, Some("<= 1 at 50 M")));
+            rows.push(Row::new("read: memory of its own", own() - before, "MB"));
+            let memory = answers(&index, &mut Random(8))?;
+            for (number, what) in
+                ["search that finds nothing", "search that finds one", "check-and-add"]
+                    .into_iter()
+                    .enumerate()
+            {
+                let row =
+                    |name: &str, value| Row::new(format!("{what}, k = 3, {name}"), value, "ns");
+                rows.push(row("first touch of the map", mapped[number]).against(
+                    "memory",
+                    memory[number],
+                    None,
+                ));
+                rows.push(row("mapped", again[number]).against("memory", memory[number], None));
+            }
+        }
+    }
+    Ok(Report { bench: "open", setup: format!("{size} uniform fingerprints"), rows })
+}
+
+/// Makes and saves an index; the seconds that saving took.
+fn make(size: usize, path: &Path) -> Result<f64, simhash_index::IndexError> {
+    let mut options = IndexOptions::default();
+    options.capacity = Some(size as u64);
+    let index = Index::new(&options)?;
+    let (mut random, never) = (Random(3), AtomicBool::new(false));
+    for from in (0..size).step_by(BATCH) {
+        let items = (from..(from + BATCH).min(size)).map(|_| Item::Fingerprint(random.next()));
+        index.add_many(&items.collect::<Vec<_>>(), &[], &never)?;
+    }
+    index.compact();
+    let start = Instant::now();
+    index.snapshot().write_file((path, simhash_store::Access::Private), "", &never)?;
+    Ok(start.elapsed().as_secs_f64())
+}
+
+fn find(index: &Index, value: u64, distance: u32) -> Result<usize, String> {
+    let search = SearchOptions { max_distance: Some(distance), limit: None };
+    let found =
+        index.search(Item::Fingerprint(value), search).map_err(|error| error.to_string())?;
+    Ok(found.matches.len())
+}
+
+/// Nanoseconds of a search that finds nothing, of one that finds a document, and of a check-and-add.
+fn answers(index: &Index, random: &mut Random) -> Result<[f64; 3], String> {
+    let count = SEARCHES as f64 / 1e9;
+    let start = cpu_seconds();
+    for _ in 0..SEARCHES {
+        black_box(find(index, random.next(), 3)?);
+    }
+    let nothing = cpu_seconds() - start;
+    // The first that were added.
+    let mut added = Random(3);
+    let start = cpu_seconds();
+    for _ in 0..SEARCHES {
+        if find(index, added.next() ^ 5, 3)? == 0 {
+            return Err("a fingerprint that was added is not found".to_owned());
+        }
+    }
+    let one = cpu_seconds() - start;
+    let start = cpu_seconds();
+    for _ in 0..SEARCHES {
+        let item = Item::Fingerprint(random.next());
+        black_box(index.check_and_add(item).map_err(|error| error.to_string())?);
+    }
+    let add = cpu_seconds() - start;
+    Ok([nothing, one, add].map(|seconds| seconds / count))
+}
+
+/// Has the system give up what it keeps of a file, where it can be asked to.
+fn forget(path: &Path) {
+    #[cfg(target_os = "linux")]
+    if let Ok(file) = std::fs::File::open(path) {
+        use std::os::fd::AsRawFd;
+        // SAFETY: the call looks at an open file; the advice may be refused without harm.
+        unsafe {
+            libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED);
+        }
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = path;
+}
+
+/// Reads a file once.
+fn warm(path: &Path) -> Result<(), String> {
+    let read = |error: std::io::Error| error.to_string();
+    let mut file = std::fs::File::open(path).map_err(read)?;
+    std::io::copy(&mut file, &mut std::io::sink()).map_err(read)?;
+    Ok(())
+}
