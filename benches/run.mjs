@@ -14,7 +14,17 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 const here = dirname(fileURLToPath(import.meta.url));
 const root = join(here, '..');
 
-const rust = ['scan', 'search', 'stream', 'join', 'live', 'open', 'overlap', 'fingerprint', 'corpora'];
+const rust = [
+  'scan',
+  'search',
+  'stream',
+  'join',
+  'live',
+  'open',
+  'overlap',
+  'fingerprint',
+  'corpora',
+];
 const javascript = [
   'segment',
   'minhash',
