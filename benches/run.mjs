@@ -14,7 +14,17 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 const here = dirname(fileURLToPath(import.meta.url));
 const root = join(here, '..');
 
-const rust = ['scan', 'search', 'stream', 'join', 'live', 'overlap', 'fingerprint', 'corpora'];
+const rust = [
+  'scan',
+  'search',
+  'stream',
+  'join',
+  'live',
+  'open',
+  'overlap',
+  'fingerprint',
+  'corpora',
+];
 const javascript = [
   'segment',
   'minhash',
@@ -36,6 +46,7 @@ const smoke = {
   stream: ['--size', '20000'],
   join: ['--size', '20000'],
   live: ['--size', '50'],
+  open: ['--size', '20000'],
   overlap: ['--size', '20000'],
   fingerprint: ['--size', '50'],
   corpora: ['--size', '50'],

@@ -1,4 +1,4 @@
-//! A live index as one file: saved whole as it is at one moment, opened whole. In the frames of `simhash_store`:
+//! A live index as one file: saved whole as it is at one moment, opened whole or mapped. In the frames of `simhash_store`:
 //!
 //! ```text
 //! HEAD  recipe; options of the kind
