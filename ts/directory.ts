@@ -22,6 +22,12 @@ export interface DirectoryOptions {
    * throw `ERR_SIMHASH_READ_ONLY`. Default false.
    */
   readOnly?: boolean | undefined;
+  /**
+   * Whether what method `'simhash'` looks up stays in the file of the checkpoint, which is mapped: an index of 50 million fingerprints answers a
+   * few seconds after it was opened, and several readers share its memory. Each block of 64 KiB is checked when it is first touched; damage is an error of that call.
+   * `false` (default) reads and checks everything at once, and is for file systems where others may cut files. Other methods read everything.
+   */
+  mmap?: boolean | undefined;
 }
 
 /** What there is on the disk. */
@@ -45,6 +51,7 @@ export const DIRECTORY: check.Checks<DirectoryOptions> = {
   flushInterval: check.integer(1, 3_600_000),
   create: check.boolean,
   readOnly: check.boolean,
+  mmap: check.boolean,
 };
 
 /** Those of a new index in memory: a folder's options are refused. */
@@ -54,11 +61,12 @@ export const NO_DIRECTORY = {
   flushInterval: openOnly,
   create: openOnly,
   readOnly: openOnly,
+  mmap: openOnly,
 };
 
 /** Checked options as the addon takes them. */
 export function nativeDirectory(options: DirectoryOptions): Partial<NativeIndexOptions> {
-  const { durability, flushInterval, create, readOnly } = options;
+  const { durability, flushInterval, create, readOnly, mmap } = options;
   if (flushInterval !== undefined && (durability ?? 'interval') !== 'interval') {
     const why = "must be left out unless durability is 'interval'";
     throw about(typeError(`flushInterval ${why}`, 'ERR_INVALID_ARG_VALUE'), 'flushInterval');
@@ -67,5 +75,5 @@ export function nativeDirectory(options: DirectoryOptions): Partial<NativeIndexO
     const why = 'must be left out beside readOnly: true, which writes nothing';
     throw about(typeError(`durability ${why}`, 'ERR_INVALID_ARG_VALUE'), 'durability');
   }
-  return given({ durability, flushInterval, create, readOnly });
+  return given({ durability, flushInterval, create, readOnly, mmap });
 }

@@ -153,7 +153,8 @@ fn killed(test: &str, arguments: &str, after: Duration) -> u64 {
 fn what_was_answered_is_there_after_kill_9() {
     const NAME: &str = "what_was_answered_is_there_after_kill_9";
     if let Ok(arguments) = std::env::var("SIMHASH_CHILD") {
-        let [path, method, durability, window] = arguments.split('|').collect::<Vec<_>>()[..] else {
+        let [path, method, durability, window] = arguments.split('|').collect::<Vec<_>>()[..]
+        else {
             panic!("{arguments}")
         };
         run(path, method, durability, window == "true");
@@ -338,10 +339,7 @@ fn a_position_never_falls_and_a_closed_index_refuses_changes() {
     add(&index, 8);
     let (documents, keys) = documents(&index, 3);
     let lower = index.add_many_to(Some(7), &documents, &keys, &[], &NEVER).unwrap_err();
-    assert!(matches!(
-        lower,
-        DedupError::Index(IndexError::Position { given: 7, before: 8 })
-    ));
+    assert!(matches!(lower, DedupError::Index(IndexError::Position { given: 7, before: 8 })));
     let before = all(&index);
     index.close().unwrap();
     assert!(index.add(&documents[0], None, None).is_err());

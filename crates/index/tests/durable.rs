@@ -14,10 +14,11 @@ use common::Random;
 use simhash_index::bands::{BandIndex, BandItem, BandOptions, BandPlan, Bands, Signatures};
 use simhash_index::durable::{self, Durability, DurableOptions, Kept};
 use simhash_index::exact::{Equal, ExactIndex, ExactOptions, Text};
-use simhash_index::live::Kept as Beside;
+use simhash_index::live::{Kept as Beside, Later};
 use simhash_index::sentences::{SentenceIndex, SentenceItem, SentenceMap, SentenceOptions};
 use simhash_index::{
-    AddOptions, Hamming, Index, IndexError, IndexOptions, Item, Live, OnDuplicate, Outcome, Whole, Window,
+    AddOptions, Hamming, Index, IndexError, IndexOptions, Item, Live, OnDuplicate, Outcome, Whole,
+    Window,
 };
 use simhash_store::directory::Directory;
 use simhash_store::{Fields, FileError};
@@ -91,7 +92,9 @@ impl Sample for SentenceMap {
         match random.below(12) {
             0 => SentenceItem::Empty,
             1 => SentenceItem::Exact(u128::from(random.below(5)) << 70 | 3),
-            count => SentenceItem::Sentences((0..count % 5 + 1).map(|_| random.below(90)).collect()),
+            count => {
+                SentenceItem::Sentences((0..count % 5 + 1).map(|_| random.below(90)).collect())
+            }
         }
     }
 }
@@ -165,8 +168,9 @@ fn keep(words: &Shared) -> impl FnMut(Beside<'_>) -> Result<(), FileError> + use
 fn read<K: Sample>(
     directory: &Directory,
     manifest: &simhash_store::directory::Manifest,
+    mmap: bool,
 ) -> Result<(Live<K>, Shared), IndexError> {
-    let (live, mut kept) = durable::read::<K>(directory, manifest, "recipe", &NEVER)?;
+    let (live, mut kept) = durable::read::<K>(directory, manifest, "recipe", mmap, &NEVER)?;
     let words = Shared::default();
     for _ in 0..kept.number()? {
         let (id, word) = (kept.number()?, kept.text()?.as_bytes().to_vec());
@@ -179,18 +183,25 @@ fn read<K: Sample>(
     Ok((live, words))
 }
 
-fn open<K: Sample>(path: &Path, window: Option<Window>, how: DurableOptions) -> Result<Held<K>, IndexError> {
+fn open<K: Sample>(
+    path: &Path,
+    window: Option<Window>,
+    (how, mmap): (DurableOptions, bool),
+) -> Result<Held<K>, IndexError> {
     let (directory, manifest) = Directory::claim(path, true)?;
     let beside = |words: &Shared| {
         let words = std::sync::Arc::clone(words);
-        move |is_alive: &dyn Fn(u64) -> bool| written(&words.lock().unwrap(), is_alive)
+        move || -> Later {
+            let copied = words.lock().unwrap().clone();
+            Box::new(move |alive| written(&copied, &|id| alive.has(id)))
+        }
     };
     let Some(manifest) = manifest else {
         let (live, words) = (K::make(window), Shared::default());
         let kept = durable::create(&live, directory, "recipe", beside(&words), how)?;
         return Ok(Held { live, words, kept });
     };
-    let (live, words) = read::<K>(&directory, &manifest)?;
+    let (live, words) = read::<K>(&directory, &manifest, mmap)?;
     let logs = durable::replay(&live, &directory, &manifest, &mut keep(&words))?;
     let kept = durable::start(&live, directory, manifest, logs, "recipe", beside(&words), how)?;
     Ok(Held { live, words, kept })
@@ -277,13 +288,11 @@ where
         let path = folder.path().join("index");
         let (mut random, mut chance) = (Random(seed), Random(seed + 1000));
         let (twin, twin_words) = (K::make(window), Shared::default());
-        let durability = [
-            Durability::None,
-            Durability::Commit,
-            Durability::Interval(Duration::from_millis(1)),
-        ][seed as usize % 3];
+        let durability =
+            [Durability::None, Durability::Commit, Durability::Interval(Duration::from_millis(1))]
+                [seed as usize % 3];
         // Small enough that some checkpoints are written by themselves.
-        let how = options(durability, if seed < 3 { 600 } else { 1 << 20 });
+        let how = (options(durability, if seed < 3 { 600 } else { 1 << 20 }), seed % 2 == 0);
         let mut held = open::<K>(&path, window, how).unwrap();
         for at in 1..STEPS {
             let mut same = Random(random.0);
@@ -306,12 +315,20 @@ where
                 _ => {}
             }
             if at % 16 == 0 {
-                assert_eq!(all(&held.live, &held.words), all(&twin, &twin_words), "seed {seed}, step {at}");
+                assert_eq!(
+                    all(&held.live, &held.words),
+                    all(&twin, &twin_words),
+                    "seed {seed}, step {at}"
+                );
             }
         }
         drop(held);
         let held = open::<K>(&path, window, how).unwrap();
-        assert_eq!(all(&held.live, &held.words), all(&twin, &twin_words), "seed {seed}, at the end");
+        assert_eq!(
+            all(&held.live, &held.words),
+            all(&twin, &twin_words),
+            "seed {seed}, at the end"
+        );
         // One checkpoint, one log, and nothing else.
         held.kept.checkpoint(&NEVER).unwrap();
         assert_eq!(fs::read_dir(&path).unwrap().count(), 4);

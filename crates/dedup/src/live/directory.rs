@@ -6,9 +6,9 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use parking_lot::Mutex;
+use simhash_index::IndexError;
 use simhash_index::durable::{self, DurableOptions, DurableStats, Follower};
 use simhash_index::live::Kept;
-use simhash_index::IndexError;
 use simhash_store::FileError;
 use simhash_store::directory::{Directory, Manifest};
 
@@ -28,13 +28,16 @@ pub struct OpenOptions {
     pub create: bool,
     /// Whether it is only read: another process may write to it meanwhile. Default false.
     pub read_only: bool,
+    /// Whether what method simhash looks up stays in the checkpoint's file, which is mapped: opening builds nothing then, and each block of
+    /// 64 KiB is checked when it is first touched. Nobody may cut the file meanwhile. Default false: all is read and checked at once.
+    pub mmap: bool,
     /// When a change counts as kept.
     pub durable: DurableOptions,
 }
 
 impl Default for OpenOptions {
     fn default() -> Self {
-        Self { create: true, read_only: false, durable: DurableOptions::default() }
+        Self { create: true, read_only: false, mmap: false, durable: DurableOptions::default() }
     }
 }
 
@@ -107,13 +110,13 @@ impl LiveIndex {
         cancel: &AtomicBool,
     ) -> Result<Self, DedupError> {
         if how.read_only {
-            return Self::follow_directory(path, options, cancel);
+            return Self::follow_directory(path, options, how.mmap, cancel);
         }
         let claimed = Directory::claim(path, how.create).map_err(IndexError::from)?;
         let mut live = match &claimed {
             (_, None) => Self::new(options)?,
             (directory, Some(manifest)) => {
-                Self::read(Source::Directory(directory, manifest, cancel), options)?
+                Self::read(Source::Directory(directory, manifest, how.mmap, cancel), options)?
             }
         };
         let (recipe, hashes) = (live.options.recipe(live.fingerprinter()), live.options.hashes());
@@ -133,21 +136,24 @@ impl LiveIndex {
     fn follow_directory(
         path: &Path,
         options: &LiveOptions,
+        mmap: bool,
         cancel: &AtomicBool,
     ) -> Result<Self, DedupError> {
         let mut gone = None;
         for _ in 0..TRIES {
             let (directory, manifest) = Directory::look(path).map_err(IndexError::from)?;
-            let mut live = match Self::read(Source::Directory(&directory, &manifest, cancel), options)
-            {
-                Ok(live) => live,
-                // The writer has written a newer one meanwhile, unless it is missing for good.
-                Err(error) if directory.manifest().ok().flatten().as_ref() != Some(&manifest) => {
-                    gone = Some(error);
-                    continue;
-                }
-                Err(error) => return Err(error),
-            };
+            let mut live =
+                match Self::read(Source::Directory(&directory, &manifest, mmap, cancel), options) {
+                    Ok(live) => live,
+                    // The writer has written a newer one meanwhile, unless it is missing for good.
+                    Err(error)
+                        if directory.manifest().ok().flatten().as_ref() != Some(&manifest) =>
+                    {
+                        gone = Some(error);
+                        continue;
+                    }
+                    Err(error) => return Err(error),
+                };
             let held = each!(&live.any, engine => engine.follow((directory, manifest)))?;
             if let Some(held) = held {
                 live.directory = Some(held);

@@ -120,13 +120,11 @@ impl<K: Method> Engine<K> {
             Live::<K>::open_with(Input::new(input, length), Some(recipe))
         };
         let (read, path): (Result<_, IndexError>, _) = match from {
-            Source::File(path, cancel) => {
-                (saved::open(path, cancel, whole), Some(path.to_owned()))
-            }
+            Source::File(path, cancel) => (saved::open(path, cancel, whole), Some(path.to_owned())),
             Source::Stream(input) => (whole(input, None), None),
-            Source::Directory(directory, manifest, cancel) => {
+            Source::Directory(directory, manifest, mmap, cancel) => {
                 let path = directory.checkpoint(manifest.checkpoint);
-                (durable::read(directory, manifest, recipe, cancel), Some(path))
+                (durable::read(directory, manifest, recipe, mmap, cancel), Some(path))
             }
         };
         let named = |error: IndexError| match &path {
@@ -194,8 +192,8 @@ enum To<'a> {
 pub(super) enum Source<'a> {
     File(&'a Path, &'a AtomicBool),
     Stream(&'a mut dyn Read),
-    /// The checkpoint of a directory.
-    Directory(&'a Directory, &'a Manifest, &'a AtomicBool),
+    /// The checkpoint of a directory, mapped or not.
+    Directory(&'a Directory, &'a Manifest, bool, &'a AtomicBool),
 }
 
 type Writing = Box<dyn FnOnce(To<'_>, &AtomicBool) -> Result<(), IndexError> + Send>;

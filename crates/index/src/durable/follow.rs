@@ -1,8 +1,8 @@
 //! Who only reads a directory, and follows what its writer appends.
 
+use simhash_store::FileError;
 use simhash_store::directory::{Directory, Manifest};
 use simhash_store::log::Reader;
-use simhash_store::FileError;
 
 use super::open::{apply, follows};
 use crate::IndexError;

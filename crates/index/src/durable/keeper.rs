@@ -1,10 +1,10 @@
 //! The thread that keeps a directory: flushes in time, and writes checkpoints beside the changes.
 
-use std::{fmt, fs};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
+use std::{fmt, fs};
 
 use parking_lot::Mutex;
 use simhash_store::directory::Manifest;
@@ -121,7 +121,8 @@ impl Kept {
         self.journal.ask(|asked| asked.end = true);
         let thread = self.thread.lock().take();
         // The keeper itself may be the last to let go of the index.
-        if let Some(thread) = thread.filter(|thread| thread.thread().id() != thread::current().id()) {
+        if let Some(thread) = thread.filter(|thread| thread.thread().id() != thread::current().id())
+        {
             let _ = thread.join();
         }
         (self.detach)();

@@ -81,3 +81,40 @@ pub struct DurableStats {
     /// Why the last checkpoint could not be written; changes go on into the log.
     pub checkpoint_error: Option<String>,
 }
+
+#[cfg(test)]
+pub(crate) mod testing {
+    //! An index of a directory with nothing beside it.
+
+    use std::path::Path;
+    use std::sync::atomic::AtomicBool;
+
+    use simhash_store::Fields;
+    use simhash_store::directory::Directory;
+
+    use super::{Durability, DurableOptions, Kept, create, read, replay, start};
+    use crate::live::{Later, Live, Whole};
+
+    fn nothing() -> Later {
+        Box::new(|_| Fields::default())
+    }
+
+    /// Opens it, or makes it of `empty`.
+    pub(crate) fn opened<K: Whole>(
+        path: &Path,
+        empty: impl FnOnce() -> Live<K>,
+    ) -> (Live<K>, Kept) {
+        let options = DurableOptions { durability: Durability::None, ..DurableOptions::default() };
+        let (directory, manifest) = Directory::claim(path, true).unwrap();
+        let Some(manifest) = manifest else {
+            let live = empty();
+            let kept = create(&live, directory, "", nothing, options).unwrap();
+            return (live, kept);
+        };
+        let never = AtomicBool::new(false);
+        let (live, _) = read(&directory, &manifest, "", false, &never).unwrap();
+        let logs = replay(&live, &directory, &manifest, &mut |_| Ok(())).unwrap();
+        let kept = start(&live, directory, manifest, logs, "", nothing, options).unwrap();
+        (live, kept)
+    }
+}

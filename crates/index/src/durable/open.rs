@@ -71,7 +71,8 @@ fn write<K: Whole>(
 }
 
 /// Reads the checkpoint of a directory; the index as it was then, and what the caller kept with it. `recipe` must be what it was
-/// made with.
+/// made with. `mmap`: what searches look up stays in the file, where the kind can, see [`Live::open_mapped`]; a checkpoint is never
+/// changed, only replaced and unlinked.
 ///
 /// # Errors
 /// [`IndexError::File`] with file and place; [`IndexError::Cancelled`].
@@ -79,13 +80,19 @@ pub fn read<K: Whole>(
     directory: &Directory,
     manifest: &Manifest,
     recipe: &str,
+    mmap: bool,
     cancel: &AtomicBool,
 ) -> Result<(Live<K>, Section), IndexError> {
     let number = manifest.checkpoint;
     let path = directory.checkpoint(number);
-    let opened = saved::open(&path, cancel, |input, length| {
-        Live::open_marked(Input::new(input, length), Some(recipe), |said| manifest.check(said, number))
-    });
+    let check = |said: &mut Section| manifest.check(said, number);
+    let opened = if mmap {
+        Live::map_marked(&path, Some(recipe), check)
+    } else {
+        saved::open(&path, cancel, |input, length| {
+            Live::open_marked(Input::new(input, length), Some(recipe), check)
+        })
+    };
     let (live, kept) = opened.map_err(|error: IndexError| error.in_file(&path))?;
     Ok((live, kept))
 }
@@ -143,7 +150,9 @@ pub fn replay<K: Whole>(
 pub(super) fn follows(reader: &mut Reader, torn: bool, end: u64) -> Result<bool, FileError> {
     let said = match reader.next_changes()? {
         None => !torn,
-        Some(mut first) => read_after(&mut first).map_err(|error| error.in_file(reader.path()))? == end,
+        Some(mut first) => {
+            read_after(&mut first).map_err(|error| error.in_file(reader.path()))? == end
+        }
     };
     if said && !torn {
         return Ok(true);

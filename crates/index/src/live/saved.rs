@@ -234,13 +234,22 @@ impl<K: Whole> Live<K> {
     pub fn open_mapped(path: &Path, recipe: Option<&str>) -> Result<(Self, Section), IndexError> {
         let open = || {
             let (map, mut input) = Mapped::open(path)?;
-            let options = input.head(K::FILE, recipe)?;
-            let index = K::map_frames(options, &mut input, &map)?;
-            let kept = input.frame(*b"KEPT")?;
+            let opened = Self::map(&mut input, &map, recipe)?;
             input.end()?;
-            Ok((index, kept))
+            Ok(opened)
         };
         open().map_err(|error: IndexError| error.in_file(path))
+    }
+
+    fn map(
+        input: &mut Input<BufReader<File>>,
+        map: &Arc<Mapped>,
+        recipe: Option<&str>,
+    ) -> Result<(Self, Section), IndexError> {
+        let options = input.head(K::FILE, recipe)?;
+        let index = K::map_frames(options, input, map)?;
+        let kept = input.frame(*b"KEPT")?;
+        Ok((index, kept))
     }
 
     /// Reads an index and what is kept with it. `recipe` is what it must have been written with; `None` takes any.
@@ -266,12 +275,36 @@ impl<K: Whole> Live<K> {
         check: impl FnOnce(&mut Section) -> Result<(), FileError>,
     ) -> Result<(Self, Section), IndexError> {
         let (index, kept) = Self::open_frames(&mut input, recipe)?;
+        index.read_mark(input, check)?;
+        Ok((index, kept))
+    }
+
+    /// [`Live::open_marked`] by mapping, as [`Live::open_mapped`].
+    ///
+    /// # Errors
+    /// As [`Live::open_marked`].
+    pub(crate) fn map_marked(
+        path: &Path,
+        recipe: Option<&str>,
+        check: impl FnOnce(&mut Section) -> Result<(), FileError>,
+    ) -> Result<(Self, Section), IndexError> {
+        let (map, mut input) = Mapped::open(path)?;
+        let (index, kept) = Self::map(&mut input, &map, recipe)?;
+        index.read_mark(input, check)?;
+        Ok((index, kept))
+    }
+
+    /// The end of a file of a directory: whose it is, and the position.
+    fn read_mark<R: Read>(
+        &self,
+        mut input: Input<R>,
+        check: impl FnOnce(&mut Section) -> Result<(), FileError>,
+    ) -> Result<(), FileError> {
         let mut mark = input.frame(*b"SELF")?;
         check(&mut mark)?;
-        index.shared.position.store(mark.number()?, Ordering::Release);
+        self.shared.position.store(mark.number()?, Ordering::Release);
         mark.end()?;
-        input.end()?;
-        Ok((index, kept))
+        input.end()
     }
 
     fn open_frames<R: Read>(

@@ -2,8 +2,9 @@
 
 use super::*;
 use crate::bands::{BandIndex, BandItem, BandOptions, BandPlan, Bands};
+use crate::durable::testing::opened;
 use crate::exact::{Equal, ExactIndex, ExactOptions, Text};
-use crate::sentences::{SentenceIndex, SentenceItem, SentenceMap, SentenceOptions, StoreOptions};
+use crate::sentences::{SentenceIndex, SentenceItem, SentenceMap, SentenceOptions};
 use crate::{Hamming, Index, IndexOptions, Item, SearchOptions};
 use parking_lot::Mutex;
 use simhash_store::Input;
@@ -327,8 +328,9 @@ fn a_log_has_what_came_between_the_slices_of_a_window_that_is_emptied() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
     let options = SentenceOptions { window: AGED, ..SentenceOptions::default() };
-    let open = || SentenceIndex::open_log(&path, &StoreOptions::new(options, "")).unwrap();
-    let index = Arc::new(open());
+    let open = || opened(&path, || SentenceIndex::new(&options).unwrap());
+    let (index, kept) = open();
+    let index = Arc::new(index);
     let items: Vec<SentenceItem> = (0..2000).map(SentenceMap::item).collect();
     index.add_many(&items, &vec![1; items.len()], &NEVER).unwrap();
     between(&index, |index, number| {
@@ -343,8 +345,8 @@ fn a_log_has_what_came_between_the_slices_of_a_window_that_is_emptied() {
     };
     let before = (index.len(), groups(&index));
     assert_eq!(before.0, 4);
-    drop(index);
-    let index = open();
+    kept.close().unwrap();
+    let (index, _kept) = open();
     assert_eq!((index.len(), groups(&index)), before);
 }
 

@@ -1,6 +1,7 @@
 //! What happens between two steps of a call, step by step.
 
 use super::*;
+use crate::durable::testing::opened;
 use crate::ids::holders::walking;
 use crate::{AddOptions, IndexError, OnDuplicate, Window};
 use std::sync::Arc;
@@ -112,25 +113,25 @@ fn what_is_kept_of_a_batch_that_was_interrupted_leads_to_the_same_index() {
 }
 
 #[test]
-fn a_file_written_anew_in_the_middle_of_a_batch_has_every_change_once() {
+fn a_checkpoint_in_the_middle_of_a_batch_has_every_change_once() {
     let folder = tempfile::tempdir().unwrap();
     let items: Vec<SentenceItem> = (0..200).map(|number| item(number % 90, number)).collect();
+    let empty = || SentenceIndex::new(&options(None)).unwrap();
     for (number, batch) in BATCHES.into_iter().enumerate() {
         let path = folder.path().join(number.to_string());
-        let mut store = StoreOptions::new(options(None), String::new());
-        store.durability = Durability::System;
-        let index = Arc::new(SentenceIndex::open_log(&path, &store).unwrap());
-        let other = folder.path().join("saved");
+        let (index, kept) = opened(&path, empty);
+        let (index, kept) = (Arc::new(index), Arc::new(kept));
+        let keeper = Arc::clone(&kept);
         between(&index, move |index, number| match number {
-            50 => index.compact().unwrap(),
-            100 => index.save_log(&other, "").unwrap(),
+            50 | 100 => keeper.checkpoint(&NEVER).unwrap(),
             _ if number % 10 == 0 => single(index, number),
             _ => {}
         });
         batch(&index, &items);
+        *index.shared.turns.between.lock() = None;
         let expected = state(&index);
-        drop(Arc::into_inner(index).unwrap());
-        assert!(state(&SentenceIndex::open_log(&path, &store).unwrap()) == expected);
+        kept.close().unwrap();
+        assert!(state(&opened(&path, empty).0) == expected);
     }
 }
 

@@ -7,4 +7,3 @@ mod common;
 mod live;
 mod map;
 mod model;
-mod store;

@@ -100,6 +100,7 @@ pub struct NativeIndexOptions<'env> {
     pub flush_interval: Option<f64>,
     pub create: Option<bool>,
     pub read_only: Option<bool>,
+    pub mmap: Option<bool>,
 }
 
 pub(super) fn choice(plan: Option<&str>) -> PlanChoice {
@@ -153,6 +154,7 @@ impl NativeIndexOptions<'_> {
         let mut how = OpenOptions::default();
         how.create = self.create.unwrap_or(how.create);
         how.read_only = self.read_only.unwrap_or(how.read_only);
+        how.mmap = self.mmap.unwrap_or(how.mmap);
         let pause = self.flush_interval.map(|pause| whole(pause, "flushInterval")).transpose()?;
         how.durable.durability = match (self.durability.as_deref(), pause) {
             (None, None) => Durability::default(),
@@ -173,6 +175,7 @@ impl NativeIndexOptions<'_> {
             ("flushInterval", self.flush_interval.is_some()),
             ("create", self.create == Some(true)),
             ("readOnly", self.read_only == Some(true)),
+            ("mmap", self.mmap == Some(true)),
         ];
         given.into_iter().find_map(|(name, is_given)| is_given.then_some(name))
     }

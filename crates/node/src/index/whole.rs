@@ -58,8 +58,7 @@ impl Opening {
                     return Err(Failure::new("ERR_INVALID_ARG_VALUE", message));
                 }
                 self.given.find_method(&path)?;
-                let live =
-                    LiveIndex::open_file(&path, self.given.core(), flag).map_err(opening)?;
+                let live = LiveIndex::open_file(&path, self.given.core(), flag).map_err(opening)?;
                 self.given.agree(&path, live.options())?;
                 live
             }

@@ -52,14 +52,12 @@ impl Directory {
         match fs::metadata(path) {
             Ok(about) if about.is_dir() => {}
             Ok(_) => return Err(not_one(path, "it is a file; name the folder of an index")),
-            Err(error) if error.kind() == ErrorKind::NotFound && create => {
-                match make(path) {
-                    Err(error) if error.kind() != ErrorKind::AlreadyExists => {
-                        return Err(unnamed(error));
-                    }
-                    _ => folder::sync(folder::of(path)).map_err(unnamed)?,
+            Err(error) if error.kind() == ErrorKind::NotFound && create => match make(path) {
+                Err(error) if error.kind() != ErrorKind::AlreadyExists => {
+                    return Err(unnamed(error));
                 }
-            }
+                _ => folder::sync(folder::of(path)).map_err(unnamed)?,
+            },
             Err(error) => return Err(FileError::unreadable(error).in_file(path)),
         }
         let mut held = Self { path: path.to_owned(), lock: Mutex::default() };
@@ -193,11 +191,14 @@ impl Directory {
             let name = name.to_string_lossy();
             if number(&name).is_some() {
                 let path = self.path.join(MANIFEST);
-                let reason = format!("it is not there, but {name} is: restore it, or name another folder");
+                let reason =
+                    format!("it is not there, but {name} is: restore it, or name another folder");
                 return Err(not_one(&path, &reason));
             }
             if name != LOCK && !name.starts_with(&format!(".{MANIFEST}.")) {
-                let reason = format!("it holds no index, and other files ({name}); name a folder of its own");
+                let reason = format!(
+                    "it holds no index, and other files ({name}); name a folder of its own"
+                );
                 return Err(not_one(&self.path, &reason));
             }
         }
@@ -215,7 +216,10 @@ impl Directory {
             let mut file = lock::at_once(&mut options).open(&path).map_err(unwritable)?;
             if lock::lock(&file).map_err(unwritable)? == Lock::Taken {
                 let by = fs::read_to_string(&path).unwrap_or_default();
-                return Err(FileError::Locked { path: self.path.clone(), by: by.trim().to_owned() });
+                return Err(FileError::Locked {
+                    path: self.path.clone(),
+                    by: by.trim().to_owned(),
+                });
             }
             if lock::is_current(&file, &path) {
                 file.set_len(0).map_err(unwritable)?;
@@ -255,7 +259,10 @@ impl Manifest {
             return Err(FileError::damaged(at, "this file belongs to another index"));
         }
         if own != number {
-            return Err(FileError::damaged(at, format!("this is file {own} of the index, under another name")));
+            return Err(FileError::damaged(
+                at,
+                format!("this is file {own} of the index, under another name"),
+            ));
         }
         Ok(())
     }

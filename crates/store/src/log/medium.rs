@@ -76,7 +76,9 @@ fn reserve(file: &File, from: u64, length: u64) -> io::Result<bool> {
         let error = io::Error::last_os_error();
         match error.raw_os_error() {
             Some(libc::EINTR) => {}
-            Some(libc::EOPNOTSUPP | libc::ENOSYS | libc::EINVAL | libc::ENODEV) => return Ok(false),
+            Some(libc::EOPNOTSUPP | libc::ENOSYS | libc::EINVAL | libc::ENODEV) => {
+                return Ok(false);
+            }
             _ => return Err(error),
         }
     }

@@ -81,7 +81,8 @@ impl Reader {
             let changes = self.input.frame(CHANGES)?;
             self.at = self.input.offset();
             if self.at > self.mark.end {
-                let reason = format!("a frame ends here, but what counts ends at {}", self.mark.end);
+                let reason =
+                    format!("a frame ends here, but what counts ends at {}", self.mark.end);
                 return Err(FileError::damaged(self.at, reason));
             }
             return Ok(Some(changes));

@@ -180,7 +180,8 @@ fn what_was_appended_is_read_by_others_and_goes_on() {
 fn threads_that_sync_at_once_share_flushes_and_lose_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("log-1");
-    let (log, turn, barrier) = (Log::create(&path, &numbers(&[])).unwrap(), Mutex::new(()), Barrier::new(4));
+    let (log, turn, barrier) =
+        (Log::create(&path, &numbers(&[])).unwrap(), Mutex::new(()), Barrier::new(4));
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
@@ -252,7 +253,10 @@ fn a_cut_behind_the_mark_is_a_torn_tail_and_before_it_damage() {
         }
         let kept = ends.iter().rposition(|&end| end <= length).unwrap();
         let (all, end, torn) = read(&path).unwrap();
-        assert_eq!((all.len(), end as usize, torn as usize), (kept, ends[kept], length - ends[kept]));
+        assert_eq!(
+            (all.len(), end as usize, torn as usize),
+            (kept, ends[kept], length - ends[kept])
+        );
     }
 }
 

@@ -1,40 +1,8 @@
-use std::fs::{self, OpenOptions};
-
-use super::super::StoreOptions;
 use super::*;
 use crate::Window;
-use simhash_store::FileError;
 
 fn item(sentence: u64) -> SentenceItem {
     SentenceItem::Sentences(vec![sentence])
-}
-
-#[test]
-fn a_change_that_cannot_be_written_leaves_no_trace_in_memory() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("file");
-    let window = Some(Window { max_age: Some(100), max_count: None });
-    let options = SentenceOptions { window, ..SentenceOptions::default() };
-    let index = SentenceIndex::open_log(&path, &StoreOptions::new(options, "")).unwrap();
-    for at in 0..20 {
-        index.add_at(item(at / 2), Some(at)).unwrap();
-    }
-    let before = (index.stats(), fs::read(&path).unwrap());
-    {
-        // As after a disk error: it can be read, but every write is refused.
-        let mut writer = index.shared.turns.turn();
-        let Keeping::File(store) = &mut writer.keeping else { panic!() };
-        store.refuse_writes(OpenOptions::new().read(true).open(&path).unwrap());
-    }
-    // It would let half of the documents go, join two groups and add one.
-    let refused = index.similar(&SentenceItem::Sentences(vec![8, 9]), Some(110));
-    assert!(matches!(refused, Err(IndexError::File(FileError::Write { .. }))));
-    assert_eq!((index.len(), index.stats().groups), (before.0.live, before.0.groups));
-    assert!((0..20).all(|id| index.has(id)) && !index.has(20));
-    assert_ne!(index.group(16), index.group(18));
-    assert!(matches!(index.delete(3), Err(IndexError::Stopped { .. })));
-    drop(index);
-    assert_eq!(fs::read(&path).unwrap(), before.1);
 }
 
 #[test]
@@ -68,19 +36,16 @@ fn searches_come_in_while_many_documents_leave() {
 
 #[test]
 fn a_snapshot_is_the_index_at_the_call_whatever_changes_before_it_is_saved() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("file");
     let index = SentenceIndex::new(&SentenceOptions::default()).unwrap();
     index.add_at(item(1), None).unwrap();
-    let first = index.snapshot_log();
+    let first = index.snapshot();
     index.add_at(item(2), None).unwrap();
-    let second = index.snapshot_log();
+    let second = index.snapshot();
     index.delete(0).unwrap();
     for (snapshot, size) in [(first, 1), (second, 2)] {
-        index.save_log_snapshot(snapshot, &path, "").unwrap();
-        let opened =
-            SentenceIndex::open_log(&path, &StoreOptions::new(SentenceOptions::default(), ""));
-        assert_eq!(opened.unwrap().len(), size);
+        let mut bytes = Vec::new();
+        snapshot.write(&mut bytes, "", &false.into()).unwrap();
+        assert_eq!(SentenceIndex::open(&mut bytes.as_slice()).unwrap().len(), size);
     }
 }
 
