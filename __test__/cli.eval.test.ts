@@ -58,6 +58,34 @@ test('files that name no duplicates are doubted', async () => {
   expect(half.stderr).toContain('the result names no duplicates');
 });
 
+test('where the labels name no duplicates no recall is told', async () => {
+  folder.write('apart', json([{ a: 'd001', b: 'd002', label: 0 }]));
+  folder.write('some', json([['d001', 'd031']]));
+  const args = ['eval', 'some', '--labels', 'apart', '--docs', SAMPLE];
+  const { status, stdout, stderr } = await folder.run(args);
+  expect(status).toBe(0);
+  for (const name of ['document recall', 'removal recall', 'pair recall', 'B-cubed recall']) {
+    expect(stdout).toMatch(new RegExp(`^${name} +-( |$)`, 'm'));
+  }
+  expect(stdout).toMatch(/^pair precision +1\.000000 /m);
+  expect(stderr).toContain('the labels name no duplicates');
+  const told = await figures(...args.slice(1));
+  expect(told).toMatchObject({ redundant: 0, removed: 1, pairPrecision: 1 });
+  for (const name of ['documentRecall', 'removalRecall', 'pairRecall', 'bcubedRecall', 'bcubedF1'])
+    expect(told).not.toHaveProperty(name);
+});
+
+test('labels that say nothing at all are an error', async () => {
+  folder.write('empty', '');
+  folder.write('other', json([7, { members: 1 }]));
+  const empty = await folder.run(['eval', SAMPLE, '--labels', 'empty']);
+  expect(empty).toMatchObject({ status: 2, stdout: '' });
+  expect(empty.stderr).toContain('--labels must be files that say what is true, got empty files');
+  const other = await folder.run(['eval', SAMPLE, '--labels', 'other']);
+  expect(other).toMatchObject({ status: 3, stdout: '' });
+  expect(other.stderr).toContain('the first is other:1: 7 is no statement; it names no cluster');
+});
+
 test('a result comes from standard input, labels from several files, gzip or not', async () => {
   folder.write('one', json([['a', 'b']]));
   folder.write('two.gz', gzipSync(json([{ a: 'c', b: 'd', label: 1 }])));

@@ -4,6 +4,7 @@ import { FINGERPRINTER, type FingerprinterOptions, nativeOptions } from './finge
 import { given } from './given';
 import { type Method, methodOf, OWN } from './method';
 import type { NativeDedupOptions } from './native';
+import { checksOf } from './option-table';
 import * as check from './options';
 
 /** Which document of a cluster is kept; ties are for the first. */
@@ -95,19 +96,13 @@ export interface Summary {
   leftovers: string[];
 }
 
-const measure = check.choice('auto', 'jaccard', 'containment', 'edit', 'cosine');
+const { verify: measure } = checksOf('verify');
 
 export const COMPARISON: check.Checks<ComparisonOptions> = {
   ...FINGERPRINTER,
-  method: check.choice('minhash', 'simhash', 'sentences', 'brute-force', 'exact'),
-  maxDistance: check.integer(0, 16),
-  bands: check.integer(1, 1024),
-  rows: check.integer(1, 1024),
-  sentences: check.integer(1, 64),
-  cluster: check.choice('representative', 'components'),
+  ...checksOf('method', 'maxDistance', 'bands', 'rows', 'sentences', 'cluster'),
   verify: (value, name) => (value === false ? false : measure(value, name)),
-  minSimilarity: check.share,
-  maxVerifications: check.integer(1, 2 ** 32 - 1),
+  ...checksOf('minSimilarity', 'maxVerifications'),
 };
 
 /** A value that has the right type and no meaning. */

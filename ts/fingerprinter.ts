@@ -10,6 +10,7 @@ import { nativeStopWords, stopWords, type Words } from './lexicon';
 import type { NativeFingerprinter, NativeFingerprinterOptions } from './native';
 import { NATIVE } from './native-part';
 import { type Normalize, nativeNormalizer, normalize } from './normalize';
+import { checksOf } from './option-table';
 import * as check from './options';
 import { parts } from './staging';
 
@@ -100,19 +101,15 @@ const UINT32 = 2 ** 32 - 1;
 const count = check.integer(1, UINT32);
 /** Also the options that `dedup` and others take beside their own. */
 export const FINGERPRINTER: check.Checks<FingerprinterOptions> = {
-  preset: check.choice('auto', 'chars', 'jieba-tfidf'),
-  features: check.choice('auto', 'chars', 'words', 'jieba'),
-  ngram: check.integer(1, 8),
-  weighting: check.choice('count', 'binary', 'tfidf'),
+  ...checksOf('preset', 'features', 'ngram', 'weighting'),
   topK: (value, name) => (value === 'auto' ? value : count(value, name)),
-  segmenter: check.choice('own', 'jieba-rs'),
+  ...checksOf('segmenter'),
   hmm: check.boolean,
   dictionary,
   stopWords,
   idf,
   normalize,
-  minFeatures: check.integer(0, UINT32),
-  threads: check.integer(0, 1024),
+  ...checksOf('minFeatures', 'threads'),
 };
 
 export const NONE: check.Checks<NoOptions> = {};

@@ -6,6 +6,7 @@ import { given } from './given';
 import { INDEX_OWN, type IndexMethod, methodOf } from './method';
 import { MIN_HASH } from './min-hasher';
 import type { NativeIndexOptions, NativeWindow } from './native';
+import { checksOf } from './option-table';
 import * as check from './options';
 import { LONGEST_TEXT, type Measure, storedTexts, type TextLimit } from './verify';
 
@@ -331,8 +332,7 @@ export const INDEX: check.Checks<CheckedOptions> = {
   window: (value, name) => check.checked(value, WINDOW, name),
   memory: check.integer(1, Number.MAX_SAFE_INTEGER),
   maxDistance: COMPARISON.maxDistance,
-  plan: check.string,
-  capacity: check.id,
+  ...checksOf('plan', 'capacity'),
   bands: COMPARISON.bands,
   rows: COMPARISON.rows,
   recall: check.share,

@@ -12,6 +12,7 @@ import {
   type JobOptions,
 } from './fingerprinter';
 import { given } from './given';
+import { checksOf } from './option-table';
 import * as check from './options';
 import { type Corpus, draw, type Sampled, sampleBy } from './sample';
 import { type Statement, said } from './statements';
@@ -96,9 +97,7 @@ export function sweep(): ComparisonOptions[] {
 const OPTIONS: check.Checks<TuneOptions> = {
   ...FINGERPRINTER,
   ...JOB,
-  sample: check.integer(1, 2 ** 32 - 1),
-  seed: check.integer(0, 2 ** 32 - 1),
-  minSimilarity: check.share,
+  ...checksOf('sample', 'seed', 'minSimilarity'),
   labels: (value, name) => {
     if (typeof value === 'string' || !(Symbol.iterator in Object(value))) {
       throw typeError(`${name} must be an iterable, got ${check.show(value)}`);
@@ -111,7 +110,7 @@ const OPTIONS: check.Checks<TuneOptions> = {
       check.checked<ComparisonOptions>(trial, COMPARISON, `${name}[${row}]`),
     );
   },
-  goal: check.share,
+  ...checksOf('goal'),
   onTrial: check.callback,
 };
 

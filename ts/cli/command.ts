@@ -1,59 +1,14 @@
 /**
  * What a command is: one record that parsing, validation, help and README read.
  *
- * There is no second list of options anywhere. A command file exports a record made by {@link defineCommand}; the type of
+ * There is no second list of options: those that the library has too are in `option-table.ts`. A command file exports a record made by {@link defineCommand}; the type of
  * the values that its `run` receives follows from the options it declares.
  */
+import type { FlagSpec, NumberSpec, OptionSpec, TextsSpec } from '../option-table';
 import type { Terminal } from './terminal';
 
-/** A switch: present or absent. */
-export interface FlagSpec {
-  readonly kind: 'flag';
-  readonly short?: string;
-  readonly help: string;
-}
+export type { OptionSpec };
 
-/** A piece of text, for example a file name. */
-export interface TextSpec {
-  readonly kind: 'text';
-  readonly short?: string;
-  /** Name of the value in help, in capitals. */
-  readonly value: string;
-  readonly default?: string;
-  readonly help: string;
-}
-
-/** Pieces of text: the option may be given several times. */
-export interface TextsSpec {
-  readonly kind: 'texts';
-  readonly short?: string;
-  readonly value: string;
-  readonly default?: readonly string[];
-  readonly help: string;
-}
-
-/** A number within a closed range. */
-export interface NumberSpec {
-  readonly kind: 'integer' | 'number';
-  readonly short?: string;
-  readonly value: string;
-  readonly min: number;
-  readonly max: number;
-  readonly default?: number;
-  readonly help: string;
-}
-
-/** One of a few words. */
-export interface ChoiceSpec {
-  readonly kind: 'choice';
-  readonly short?: string;
-  readonly value: string;
-  readonly choices: readonly string[];
-  readonly default?: string;
-  readonly help: string;
-}
-
-export type OptionSpec = FlagSpec | TextSpec | TextsSpec | NumberSpec | ChoiceSpec;
 export type OptionTable = Readonly<Record<string, OptionSpec>>;
 
 type ValueOf<S> = S extends FlagSpec

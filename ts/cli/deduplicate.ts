@@ -1,5 +1,6 @@
 /** What `dedup` and `clusters` share: their options, one run over files, and what it says at its end. */
 import type { DedupFilesOptions, Keep, Summary } from '..';
+import { OPTIONS } from '../option-table';
 import type { Values } from './command';
 import { UsageError } from './exit';
 import { plural } from './format';
@@ -10,13 +11,7 @@ import type { Terminal } from './terminal';
 /** How documents are decided. */
 export const deciding = {
   ...candidates,
-  cluster: {
-    kind: 'choice',
-    value: 'HOW',
-    choices: ['representative', 'components'],
-    default: 'representative',
-    help: 'what belongs together: what resembles the document that is kept, or whatever matches connect',
-  },
+  cluster: { ...OPTIONS.cluster, default: 'representative' },
   keep: {
     kind: 'choice',
     value: 'RULE',

@@ -36,28 +36,6 @@ export class InputError extends Error {
   }
 }
 
-/** Every record of the inputs was rejected: most likely another format, or another field. */
-export class NoRecordsError extends Error {
-  override readonly name = 'NoRecordsError';
-  readonly code = 'ERR_SIMHASH_NO_RECORDS';
-}
-
-/** A file of the command line cannot be written. */
-export class OutputError extends Error {
-  override readonly name = 'OutputError';
-  readonly code: string;
-  constructor(file: string, cause: unknown) {
-    super(`cannot write ${file}: ${messageOf(cause)}`, { cause });
-    this.code = codeOf(cause) === 'ENOSPC' ? 'ERR_SIMHASH_DISK_FULL' : 'ERR_SIMHASH_OUTPUT';
-  }
-}
-
-/** A saved index is damaged, or its files do not belong together. */
-export class SavedIndexError extends Error {
-  override readonly name = 'SavedIndexError';
-  readonly code = 'ERR_SIMHASH_INDEX_DAMAGED';
-}
-
 const SAVED_INDEX: readonly string[] = [
   'ERR_SIMHASH_INDEX_DAMAGED',
   'ERR_SIMHASH_INDEX_FORMAT',

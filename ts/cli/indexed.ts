@@ -1,6 +1,7 @@
 /** What the commands on a saved index share. */
 import { given } from '../given';
 import type { NativeDescribed, NativeFilled } from '../native';
+import type { OPTIONS } from '../option-table';
 import type { Values } from './command';
 import { UsageError } from './exit';
 import { bytes, count, plural } from './format';
@@ -9,8 +10,6 @@ import {
   type execution,
   type fields,
   fieldsOf,
-  type maxDistance,
-  type minSimilarity,
   type output,
   type rejects,
   type words,
@@ -70,7 +69,10 @@ interface Query
   extends Reading,
     Values<typeof output>,
     Values<typeof words>,
-    Values<{ 'max-distance': typeof maxDistance; 'min-similarity': typeof minSimilarity }> {
+    Values<{
+      'max-distance': typeof OPTIONS.maxDistance;
+      'min-similarity': typeof OPTIONS.minSimilarity;
+    }> {
   readonly limit: number | undefined;
 }
 

@@ -1,77 +1,28 @@
 /** Options that several commands share, so that a name means the same thing everywhere. */
 import { given } from '../given';
 import { methodOf } from '../method';
+import { OPTIONS } from '../option-table';
 import type { Values } from './command';
 import { UsageError } from './exit';
 import { LIST_HELP, normalizeOf } from './normalize';
 
-/** How near-duplicates are looked for. */
-export const method = {
-  kind: 'choice',
-  value: 'NAME',
-  choices: ['minhash', 'simhash', 'sentences', 'brute-force', 'exact'],
-  help: 'how near-duplicates are looked for; without it the one whose options are given, else minhash',
-} as const;
-
 /** Those of an index: the others compare everything. */
 export const INDEX_METHODS = ['minhash', 'simhash', 'sentences', 'exact'] as const;
 
-/** How far two fingerprints may differ, and what it is without the option. */
-export const maxDistance = {
-  kind: 'integer',
-  value: 'K',
-  min: 0,
-  max: 16,
-  help: 'for simhash: largest Hamming distance of two fingerprints, inclusive; without it 8',
-} as const;
-
 /** Who is compared with whom. */
 export const candidates = {
-  method,
-  'max-distance': maxDistance,
-  bands: {
-    kind: 'integer',
-    value: 'B',
-    min: 1,
-    max: 1024,
-    help: 'for minhash, with --rows; without it as many as --min-similarity needs',
-  },
-  rows: { kind: 'integer', value: 'R', min: 1, max: 1024, help: 'for minhash: rows per band' },
-  sentences: {
-    kind: 'integer',
-    value: 'N',
-    min: 1,
-    max: 64,
-    help: 'for sentences: how many of the longest; without it 5',
-  },
-} as const;
-
-/** How similar documents must be. */
-export const minSimilarity = {
-  kind: 'number',
-  value: 'S',
-  min: 0,
-  max: 1,
-  help: 'least similarity by that measure, where 0 = do not verify; without it 0.8',
+  method: OPTIONS.method,
+  'max-distance': OPTIONS.maxDistance,
+  bands: OPTIONS.bands,
+  rows: OPTIONS.rows,
+  sentences: OPTIONS.sentences,
 } as const;
 
 /** What they are compared by. */
 const verification = {
-  verify: {
-    kind: 'choice',
-    value: 'MEASURE',
-    choices: ['auto', 'jaccard', 'containment', 'edit', 'cosine', 'off'],
-    default: 'auto',
-    help: 'what is measured between candidates',
-  },
-  'min-similarity': minSimilarity,
-  'max-verifications': {
-    kind: 'integer',
-    value: 'N',
-    min: 1,
-    max: 2 ** 32 - 1,
-    help: 'most candidates of a document that are compared, the best first; without it 1000',
-  },
+  verify: { ...OPTIONS.verify, choices: [...OPTIONS.verify.choices, 'off'], default: 'auto' },
+  'min-similarity': OPTIONS.minSimilarity,
+  'max-verifications': OPTIONS.maxVerifications,
 } as const;
 
 /** Files of the words of one's own. */
@@ -95,56 +46,23 @@ export const words = {
 
 /** How a text becomes features; without an option, what the preset says. */
 export const features = {
-  preset: {
-    kind: 'choice',
-    value: 'NAME',
-    choices: ['auto', 'chars', 'jieba-tfidf'],
-    default: 'auto',
-    help: 'what the options below start from',
-  },
-  features: {
-    kind: 'choice',
-    value: 'UNIT',
-    choices: ['auto', 'chars', 'words', 'jieba'],
-    help: 'what a feature is made of',
-  },
-  ngram: {
-    kind: 'integer',
-    value: 'N',
-    min: 1,
-    max: 8,
-    help: 'units per feature; without it by script (two ideographs, five letters), for chars and words 2, for jieba 1',
-  },
-  weighting: {
-    kind: 'choice',
-    value: 'HOW',
-    choices: ['count', 'binary', 'tfidf'],
-    help: 'how repeated features count; tfidf is for jieba',
-  },
+  preset: { ...OPTIONS.preset, default: 'auto' },
+  features: OPTIONS.features,
+  ngram: OPTIONS.ngram,
+  weighting: OPTIONS.weighting,
   'top-k': {
     kind: 'text',
     value: 'K',
     help: 'keep only the K heaviest features; auto: half of them, at least 30; for tfidf',
   },
-  segmenter: {
-    kind: 'choice',
-    value: 'WHO',
-    choices: ['own', 'jieba-rs'],
-    help: 'who cuts Chinese words',
-  },
+  segmenter: OPTIONS.segmenter,
   'no-hmm': {
     kind: 'flag',
     help: 'cut what is in no dictionary into single characters; for jieba',
   },
   ...words,
   normalize: { kind: 'text', value: 'LIST', help: LIST_HELP },
-  'min-features': {
-    kind: 'integer',
-    value: 'N',
-    min: 0,
-    max: 2 ** 32 - 1,
-    help: 'a text with fewer different features has no fingerprint, and is compared by equality; without it 8, or 4 times --ngram where that is more',
-  },
+  'min-features': OPTIONS.minFeatures,
 } as const;
 
 type FeatureOptions = typeof features;
@@ -190,14 +108,7 @@ export const fields = {
 
 /** How a command runs. */
 export const execution = {
-  threads: {
-    kind: 'integer',
-    value: 'N',
-    min: 0,
-    max: 1024,
-    default: 0,
-    help: 'threads to use; 0 = one per core',
-  },
+  threads: { ...OPTIONS.threads, default: 0 },
   json: { kind: 'flag', help: 'print the summary as JSON, with options and versions' },
   quiet: { kind: 'flag', short: 'q', help: 'no progress and no summary, only errors' },
 } as const;

@@ -11,6 +11,7 @@ use std::sync::atomic::AtomicBool;
 
 /// What [`Deduper`] decides of two texts, and what of it their sketches and texts show.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts, named at every use")]
 pub struct Verdict {
     /// Whether the second is a duplicate of the first.
     pub duplicates: bool,

@@ -230,7 +230,7 @@ fn an_index_is_replaced_whole_or_not_at_all() {
     let none = |_: &simhash_dedup::Progress| {};
     let refused = [
         build(folder, &made, &bad).map(|_| ()),
-        file(folder).add(&bad, rejects(), &options, &none, &CANCEL).map(|_| ()),
+        file(folder).add(&bad, rejects().as_ref(), &options, &none, &CANCEL).map(|_| ()),
     ];
     for error in refused {
         assert!(matches!(error, Err(DedupError::NoRecords { rejected: 2, .. })), "{error:?}");
@@ -243,7 +243,7 @@ fn an_index_is_replaced_whole_or_not_at_all() {
     // One file in two roles.
     let own = Some(Target::File(folder.join("index")));
     for error in [
-        file(folder).build(&made, &good, own, &options, &none, &CANCEL).map(|_| ()),
+        file(folder).build(&made, &good, own.as_ref(), &options, &none, &CANCEL).map(|_| ()),
         build(folder, &made, &[Input::File(folder.join("index"))]).map(|_| ()),
         file(folder)
             .query(

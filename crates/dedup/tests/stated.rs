@@ -15,7 +15,7 @@ use std::sync::atomic::AtomicBool;
 static CANCEL: AtomicBool = AtomicBool::new(false);
 
 fn write(folder: &Path, name: &str, lines: &[Value]) -> [Input; 1] {
-    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let text = lines.iter().map(|line| format!("{line}\n")).collect::<Vec<_>>().concat();
     fs::write(folder.join(name), text).unwrap();
     [Input::File(folder.join(name))]
 }

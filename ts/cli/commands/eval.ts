@@ -1,4 +1,5 @@
 import type { Evaluation } from '../..';
+import { OPTIONS } from '../../option-table';
 import { defineCommand } from '../command';
 import { EXIT, UsageError } from '../exit';
 import { count } from '../format';
@@ -10,7 +11,6 @@ import {
   fields,
   fieldsOf,
   fingerprinterOptions,
-  minSimilarity,
 } from '../options';
 import { rejections } from '../run';
 import { versions } from '../version';
@@ -36,7 +36,7 @@ export const evaluation = defineCommand({
       help: 'the documents: their number, and the texts by which links are verified',
     },
     'min-similarity': {
-      ...minSimilarity,
+      ...OPTIONS.minSimilarity,
       default: 0.8,
       help: 'similarity of the texts from which a pair is one of duplicates',
     },
@@ -76,13 +76,13 @@ export const evaluation = defineCommand({
   },
 });
 
-type Recalls = 'documentRecall' | 'removalRecall' | 'pairRecall' | 'bcubedRecall';
+type Recalls = 'documentRecall' | 'removalRecall' | 'pairRecall' | 'bcubedRecall' | 'bcubedF1';
 type Known = Omit<Evaluation, Recalls> & Partial<Pick<Evaluation, Recalls>>;
 
 /** The figures without those that are shares of nothing. */
 function known(figures: Evaluation): Known {
   if (figures.redundant > 0) return figures;
-  const { documentRecall, removalRecall, pairRecall, bcubedRecall, ...others } = figures;
+  const { documentRecall, removalRecall, pairRecall, bcubedRecall, bcubedF1, ...others } = figures;
   return others;
 }
 

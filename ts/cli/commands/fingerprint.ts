@@ -1,5 +1,6 @@
+import { OPTIONS } from '../../option-table';
 import { defineCommand } from '../command';
-import { checkStreams, features, fields, fieldsOf, fingerprinterOptions, method } from '../options';
+import { checkStreams, features, fields, fieldsOf, fingerprinterOptions } from '../options';
 import { run as execute } from '../run';
 
 export const fingerprint = defineCommand({
@@ -13,7 +14,7 @@ export const fingerprint = defineCommand({
   },
   options: {
     method: {
-      ...method,
+      ...OPTIONS.method,
       default: 'simhash',
       help: 'what is printed: the signature of minhash, the fingerprint of simhash, the hashes of the longest sentences, of all features or of the whole text',
     },

@@ -1,4 +1,5 @@
 import { given } from '../../given';
+import { OPTIONS } from '../../option-table';
 import { defineCommand } from '../command';
 import { UsageError } from '../exit';
 import { fillIndex, readOf } from '../indexed';
@@ -14,18 +15,8 @@ export const indexBuild = defineCommand({
     output: { kind: 'text', short: 'o', value: 'INDEX', help: 'file for the index' },
     ...rejects,
     method: { ...method, choices: INDEX_METHODS },
-    plan: {
-      kind: 'text',
-      value: 'NAME',
-      help: 'for simhash: which tables to keep: auto, classic, or a name that the command plan shows; without it auto',
-    },
-    capacity: {
-      kind: 'integer',
-      value: 'N',
-      min: 0,
-      max: Number.MAX_SAFE_INTEGER,
-      help: 'for simhash: documents expected in the end, a hint for the plan',
-    },
+    plan: OPTIONS.plan,
+    capacity: OPTIONS.capacity,
     'no-texts': {
       kind: 'flag',
       help: 'store no texts: a small index, whose answers are not verified',

@@ -1,16 +1,7 @@
+import { OPTIONS } from '../../option-table';
 import { defineCommand } from '../command';
 import { queryIndex, required } from '../indexed';
-import {
-  DOCUMENTS,
-  execution,
-  fields,
-  maxDistance,
-  minSimilarity,
-  output,
-  rejects,
-  savedIndex,
-  words,
-} from '../options';
+import { DOCUMENTS, execution, fields, output, rejects, savedIndex, words } from '../options';
 
 export const indexQuery = defineCommand({
   name: 'index query',
@@ -21,20 +12,14 @@ export const indexQuery = defineCommand({
     ...output,
     ...rejects,
     'max-distance': {
-      ...maxDistance,
+      ...OPTIONS.maxDistance,
       help: 'for an index of simhash: largest Hamming distance, inclusive; without it that of the index',
     },
     'min-similarity': {
-      ...minSimilarity,
+      ...OPTIONS.minSimilarity,
       help: 'least similarity, where 0 = do not verify; without it that of the index',
     },
-    limit: {
-      kind: 'integer',
-      value: 'N',
-      min: 1,
-      max: Number.MAX_SAFE_INTEGER,
-      help: 'at most N matches for each document, the most similar first',
-    },
+    limit: OPTIONS.limit,
     ...words,
     ...fields,
     ...execution,

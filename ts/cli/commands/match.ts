@@ -1,5 +1,6 @@
 import type { MatchSummary } from '../..';
 import { given } from '../../given';
+import { OPTIONS } from '../../option-table';
 import { defineCommand, type OptionTable, type Values } from '../command';
 import { UsageError } from '../exit';
 import { count, plural } from '../format';
@@ -23,13 +24,7 @@ const options = {
   index: { kind: 'text', value: 'INDEX', help: 'a saved index to look in, in place of files' },
   ...output,
   ...rejects,
-  limit: {
-    kind: 'integer',
-    value: 'N',
-    min: 1,
-    max: Number.MAX_SAFE_INTEGER,
-    help: 'at most N matches for each document, the most similar first',
-  },
+  limit: OPTIONS.limit,
   ...comparing,
 } as const;
 

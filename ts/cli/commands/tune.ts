@@ -1,17 +1,11 @@
 import type { ComparisonOptions, Trial } from '../..';
 import { given } from '../../given';
+import { OPTIONS } from '../../option-table';
 import { defineCommand, type OptionTable } from '../command';
 import { EXIT, InputError, UsageError } from '../exit';
 import { count } from '../format';
 import { interruptible } from '../interrupt';
-import {
-  execution,
-  features,
-  fields,
-  fieldsOf,
-  fingerprinterOptions,
-  minSimilarity,
-} from '../options';
+import { execution, features, fields, fieldsOf, fingerprinterOptions } from '../options';
 import { rejections } from '../run';
 import { table } from '../table';
 import { versions } from '../version';
@@ -26,40 +20,19 @@ export const tuning = defineCommand({
     help: 'files of JSON lines, plain or gzip',
   },
   options: {
-    sample: {
-      kind: 'integer',
-      value: 'N',
-      min: 1,
-      max: 2 ** 32 - 1,
-      default: 2000,
-      help: 'documents drawn at random; at most as many near them are added',
-    },
-    seed: {
-      kind: 'integer',
-      value: 'N',
-      min: 0,
-      max: 2 ** 32 - 1,
-      default: 1,
-      help: 'draws another sample',
-    },
+    sample: { ...OPTIONS.sample, default: 2000 },
+    seed: { ...OPTIONS.seed, default: 1 },
     labels: {
       kind: 'texts',
       value: 'FILE',
       help: 'what is true, as for eval, in place of similarity',
     },
     'min-similarity': {
-      ...minSimilarity,
+      ...OPTIONS.minSimilarity,
       default: 0.8,
       help: 'similarity of the texts from which two documents are duplicates',
     },
-    goal: {
-      kind: 'number',
-      value: 'S',
-      min: 0,
-      max: 1,
-      default: 0.99,
-      help: 'recall and precision that the recommended options reach on the sample',
-    },
+    goal: { ...OPTIONS.goal, default: 0.99 },
     ...features,
     ...fields,
     ...execution,

@@ -32,7 +32,7 @@ impl IndexFile {
         &self,
         made: &LiveOptions,
         inputs: &[Input],
-        rejects: Option<Target>,
+        rejects: Option<&Target>,
         options: &ReadOptions,
         progress: &dyn Fn(&Progress),
         cancel: &AtomicBool,
@@ -50,7 +50,7 @@ impl IndexFile {
     pub fn add(
         &self,
         inputs: &[Input],
-        rejects: Option<Target>,
+        rejects: Option<&Target>,
         options: &ReadOptions,
         progress: &dyn Fn(&Progress),
         cancel: &AtomicBool,
@@ -63,17 +63,16 @@ impl IndexFile {
         &self,
         live: LiveIndex,
         inputs: &[Input],
-        rejects: Option<Target>,
+        rejects: Option<&Target>,
         options: &ReadOptions,
         progress: &dyn Fn(&Progress),
         cancel: &AtomicBool,
     ) -> Result<(Summary, LiveIndex), DedupError> {
         let own = Target::File(self.path.clone());
-        check_distinct(inputs.iter(), rejects.iter().chain([&own]))?;
+        check_distinct(inputs.iter(), rejects.into_iter().chain([&own]))?;
         let leftovers = self.check_place()?;
         let keep = || live.snapshot().write_file(&self.path, cancel);
-        let mut summary =
-            add_files(inputs, rejects.as_ref(), &live, options, keep, progress, cancel)?;
+        let mut summary = add_files(inputs, rejects, &live, options, keep, progress, cancel)?;
         summary.leftovers.extend(leftovers);
         Ok((summary, live))
     }

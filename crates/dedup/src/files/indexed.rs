@@ -128,7 +128,7 @@ pub fn search_files(
     let (against, index_bytes) = (live.len(), live.bytes() as u64);
     let seconds = started.elapsed().as_secs_f64();
     let read = EdgeSummary { read, documents, rejected, bytes, first_rejected, ..edges };
-    Ok(EdgeSummary { against, index_bytes, seconds, leftovers, ..read })
+    Ok(EdgeSummary { against, seconds, index_bytes, leftovers, ..read })
 }
 
 /// Refuses what an index of this method cannot do.

@@ -51,14 +51,13 @@ pub fn sample_files(
         .transpose()?;
     let (mut chosen, summary) = draw(inputs, options, cancel)?;
     if summary.kept > u64::from(options.size) {
-        let near = match &stated {
-            Some(_) => None,
-            None => {
-                let texts: Vec<&str> = chosen.values().map(|(_, text)| text.as_str()).collect();
-                let by = Fingerprinter::new(&options.fingerprinter)?;
-                let threads = options.read.threads;
-                Some(Neighbourhood::new(&texts, &by, options.least, threads, cancel)?)
-            }
+        let near = if stated.is_some() {
+            None
+        } else {
+            let texts: Vec<&str> = chosen.values().map(|(_, text)| text.as_str()).collect();
+            let by = Fingerprinter::new(&options.fingerprinter)?;
+            let threads = options.read.threads;
+            Some(Neighbourhood::new(&texts, &by, options.least, threads, cancel)?)
         };
         add(inputs, options, near.as_ref(), &names, &mut chosen, cancel)?;
     }
@@ -179,6 +178,7 @@ impl Xorshift {
         Self(seed.wrapping_mul(0x9e37_79b9).max(1))
     }
 
+    #[expect(clippy::cast_sign_loss, reason = "a product of numbers that are not negative")]
     fn below(&mut self, bound: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 17;

@@ -45,6 +45,7 @@ pub fn texts_of_files<'env>(
 
 /// What the engine decides of two texts, and what it looked at.
 #[napi(object, object_from_js = false)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 pub struct NativeVerdict {
     pub duplicates: bool,
     pub equal: bool,

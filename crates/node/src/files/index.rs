@@ -123,8 +123,8 @@ pub fn fill_index_file<'env>(
     let work = move |report: &dyn Fn(&Progress), flag: &AtomicBool| {
         let Read { inputs, rejects, options, .. } = read;
         match made {
-            Some(made) => index.build(&made, &inputs, rejects, &options, report, flag),
-            None => index.add(&inputs, rejects, &options, report, flag),
+            Some(made) => index.build(&made, &inputs, rejects.as_ref(), &options, report, flag),
+            None => index.add(&inputs, rejects.as_ref(), &options, report, flag),
         }
     };
     start::<_, NativeFilled>(env, threads, on_progress, cancel, work)
