@@ -7,6 +7,7 @@
 mod calibrate;
 mod clock;
 mod corpus;
+mod durable;
 mod fingerprint;
 mod fingerprints;
 mod join;
@@ -36,6 +37,7 @@ const BENCHES: &[(&str, Bench)] = &[
     ("plans", plans::run),
     ("overlap", overlap::run),
     ("live", live::run),
+    ("durable", durable::run),
     ("minhash", minhash::run),
     ("open", open::run),
     ("fingerprint", fingerprint::run),

@@ -77,6 +77,7 @@ impl Handle {
         let work = move |flag: &AtomicBool| {
             let shared = Arc::new(read(flag)?);
             let _ = in_job.set(Arc::downgrade(&shared));
+            shared.owned();
             Ok(class(Self { shared: RwLock::new(Some(shared)), memory }))
         };
         let settled = move |env: Env| {
@@ -89,6 +90,7 @@ impl Handle {
     }
 
     fn of(shared: Arc<Shared>, memory: Memory) -> Self {
+        shared.owned();
         Self { shared: RwLock::new(Some(shared)), memory: Arc::new(memory) }
     }
 
@@ -99,8 +101,24 @@ impl Handle {
 
     /// Lets go of the index; running jobs finish.
     pub(crate) fn close(&self, env: Env) {
-        drop(self.shared.write().take());
+        if let Some(shared) = self.shared.write().take() {
+            shared.let_go();
+        }
         self.memory.report(env, 0);
+    }
+
+    /// [`Handle::close`], of an index in a directory: the last handle flushes everything and lets go of the directory, on the
+    /// pool.
+    pub(crate) fn release<'env>(
+        &self,
+        env: &'env Env,
+        cancel: &Cancel,
+    ) -> js::Result<Object<'env>> {
+        let shared = self.shared.write().take();
+        self.memory.report(*env, 0);
+        let last = shared.filter(|shared| shared.let_go());
+        let work = move |_: &AtomicBool| last.map_or(Ok(()), |last| Ok(last.live.close()?));
+        task::start(env, Place::Shared, cancel, work, |_| ())
     }
 
     /// Runs work that changes nothing.
@@ -168,7 +186,8 @@ impl Handle {
     pub(crate) fn finalize(&self, env: Env) {
         self.memory.report(env, 0);
         let shared = self.shared.write().take();
-        if let Some(shared) = shared.filter(|shared| shared.live.is_durable()) {
+        let last = shared.filter(|shared| shared.let_go());
+        if let Some(shared) = last.filter(|shared| shared.live.is_durable()) {
             // Letting go of a directory waits for the disk, and this is the JavaScript thread.
             let thread = std::thread::Builder::new().name("simhash-close".into());
             let _ = thread.spawn(move || drop(shared));

@@ -6,7 +6,7 @@ use crate::held::Guard;
 use crate::sketch::{Memory as Scratch, rows, with_memory};
 use crate::text::{Accept, Given, Texts};
 use simhash_dedup::live::{Document, LiveIndex, LiveMethod, Room};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// An index with what this side of it knows.
 pub(crate) struct Shared {
@@ -15,6 +15,8 @@ pub(crate) struct Shared {
     /// Whether it answers with groups.
     pub(super) groups: bool,
     guard: Guard,
+    /// Handles, of this worker and others, that have not been closed.
+    owners: AtomicU32,
 }
 
 impl Shared {
@@ -23,7 +25,17 @@ impl Shared {
             live.set_max_skew(most);
         }
         let Settings { threads, groups, .. } = *options;
-        Self { live, threads, groups, guard: Guard::default() }
+        Self { live, threads, groups, guard: Guard::default(), owners: AtomicU32::new(0) }
+    }
+
+    /// A handle has it.
+    pub(crate) fn owned(&self) {
+        self.owners.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// A handle lets go of it. True: it was the last.
+    pub(crate) fn let_go(&self) -> bool {
+        self.owners.fetch_sub(1, Ordering::AcqRel) == 1
     }
 
     /// Runs `work` unless an earlier panic broke the index; remembers a new one.

@@ -151,7 +151,7 @@ impl NativeIndex {
     /// Flushes everything and lets go of the directory, on the pool.
     #[napi(catch_unwind, ts_return_type = "Promise<void>")]
     pub fn release<'env>(&self, env: &'env Env, cancel: &Cancel) -> js::Result<Object<'env>> {
-        self.held.start(env, cancel, |shared, _| Ok(shared.live.close()?))
+        self.held.release(env, cancel)
     }
 
     /// How far the caller has come.

@@ -1,0 +1,132 @@
+//! An index in a directory beside one in memory: check-and-add in batches of 1,000, by durability, then opening what was written.
+
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use simhash_dedup::live::{Document, LiveIndex, LiveMethod, LiveOptions, OpenOptions, Stored};
+use simhash_index::OnDuplicate;
+use simhash_index::durable::{Durability, DurableOptions};
+use simhash_sketch::Scratch;
+
+use crate::clock::cpu_seconds;
+use crate::corpus::Corpus;
+use crate::report::{Random, Report, Row, Settings};
+
+/// Documents of a batch, and so of a commit.
+const BATCH: usize = 1000;
+
+/// Rounds, of which the median counts; memory and directory take turns.
+const ROUNDS: usize = 5;
+
+static NEVER: AtomicBool = AtomicBool::new(false);
+
+pub(crate) fn run(settings: &Settings) -> Result<Report, String> {
+    let rounds = if settings.size.is_some() { 1 } else { ROUNDS };
+    let mut corpus = Corpus::load("zh-news-eventmonitor")?;
+    corpus.texts.truncate(settings.size.unwrap_or(2_934));
+    let mut rows = Vec::new();
+    let texts = LiveOptions::default();
+    let documents = |index: &LiveIndex| {
+        let mut scratch = Scratch::default();
+        corpus.texts.iter().map(|text| index.document(text, &mut scratch)).collect()
+    };
+    compare("news, minhash, with their texts", &texts, "<= 1.3", rounds, documents, &mut rows)?;
+    let count = settings.size.map_or(1_000_000, |size| size * 10);
+    let method =
+        LiveMethod::SimHash { max_distance: Some(3), plan: Default::default(), capacity: None };
+    let bare =
+        LiveOptions { method, stored: Stored::NOTHING, verify: None, ..LiveOptions::default() };
+    let documents = |_: &LiveIndex| {
+        let mut random = Random(3);
+        (0..count).map(|_| Document::fingerprint(random.next())).collect()
+    };
+    compare("fingerprints", &bare, "<= 2", rounds, documents, &mut rows)?;
+    let setup = format!("{} news of {}; {count} fingerprints", corpus.texts.len(), corpus.name);
+    Ok(Report { bench: "durable", setup, rows })
+}
+
+/// Where an index lies, and goes with this.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Self {
+        Self(std::env::temp_dir().join(format!("simhash-bench-durable-{}", std::process::id())))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn compare(
+    name: &str,
+    options: &LiveOptions,
+    goal: &'static str,
+    rounds: usize,
+    documents: impl Fn(&LiveIndex) -> Vec<Document>,
+    rows: &mut Vec<Row>,
+) -> Result<(), String> {
+    let wrong = |error: simhash_dedup::DedupError| error.to_string();
+    let open = |folder: &Folder, durability| {
+        let mut durable = DurableOptions::default();
+        durable.durability = durability;
+        let how = OpenOptions { durable, ..OpenOptions::default() };
+        LiveIndex::open_directory(&folder.0, options, how, &NEVER).map_err(wrong)
+    };
+    for (durability, words) in [
+        (Durability::Interval(Duration::from_secs(1)), "interval"),
+        (Durability::None, "none"),
+        (Durability::Commit, "commit"),
+    ] {
+        let mut ratios = Vec::new();
+        for _ in 0..rounds {
+            let (memory, _, _) = check(&LiveIndex::new(options).map_err(wrong)?, &documents)?;
+            let folder = Folder::new();
+            let index = open(&folder, durability)?;
+            let (own, wall, count) = check(&index, &documents)?;
+            ratios.push((own / memory, own, memory, count as f64 / wall));
+        }
+        ratios.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let (_, own, memory, rate) = ratios[ratios.len() / 2];
+        let what = format!("{name}: {words}, CPU");
+        let goal = (words == "interval").then_some(goal);
+        rows.push(Row::new(what, own, "s").against("in memory", memory, goal));
+        let row = Row::new(format!("{name}: {words}, acknowledged"), rate, "documents/s");
+        let least = 50_000.0;
+        rows.push(if words == "commit" { row.against("50,000", least, Some(">= 1")) } else { row });
+    }
+    let folder = Folder::new();
+    let index = open(&folder, Durability::None)?;
+    let (_, _, count) = check(&index, &documents)?;
+    let stats = index.durable_stats();
+    let log = stats.map_or(0, |stats| stats.log_bytes + stats.checkpoint_bytes);
+    rows.push(Row::new(format!("{name}: log"), log as f64 / count as f64, "bytes/document"));
+    drop(index);
+    let start = Instant::now();
+    let index = open(&folder, Durability::None)?;
+    rows.push(Row::new(format!("{name}: open, log"), start.elapsed().as_secs_f64(), "s"));
+    index.checkpoint(&NEVER).map_err(wrong)?;
+    drop(index);
+    let start = Instant::now();
+    open(&folder, Durability::None)?;
+    rows.push(Row::new(format!("{name}: open, checkpoint"), start.elapsed().as_secs_f64(), "s"));
+    Ok(())
+}
+
+/// CPU seconds and seconds of checking and adding all, their sketches made before; and how many they are.
+fn check(
+    index: &LiveIndex,
+    documents: &impl Fn(&LiveIndex) -> Vec<Document>,
+) -> Result<(f64, f64, usize), String> {
+    let documents = documents(index);
+    let (start, wall) = (cpu_seconds(), Instant::now());
+    for batch in documents.chunks(BATCH) {
+        index
+            .check_and_add_many(batch, &[], &[], OnDuplicate::Skip, 1, &NEVER)
+            .map_err(|error| error.to_string())?;
+    }
+    Ok((cpu_seconds() - start, wall.elapsed().as_secs_f64(), documents.len()))
+}
