@@ -616,6 +616,7 @@ export interface NativeIndexOptions {
   flushInterval?: number
   create?: boolean
   readOnly?: boolean
+  mmap?: boolean
 }
 
 /** A whole number of any size. */

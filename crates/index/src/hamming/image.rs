@@ -23,7 +23,8 @@
 //! about that moment are written beside its records. What they lack enters a memtable when the file is opened; what they have
 //! too much is dead until it is purged.
 //!
-//! The format fixes the bit permutation of `spread` and the table layout too.
+//! The format fixes the bit permutation of `spread` and the table layout too. It is that of format 3, which no release has written
+//! yet.
 
 use std::borrow::Cow;
 use std::fs::File;
