@@ -250,29 +250,3 @@ test('a run that was killed leaves nothing that the next one does not find', asy
   expect(next.stderr).toContain(`removed ${join(path, '.old.simhash-0.tmp')}, which a killed run`);
   expect(folder.names()).toEqual(['clusters', 'old', 'rejects']);
 });
-
-test('a killed run of a command that Node writes leaves nothing either, and permissions stay', async () => {
-  const folder = new Folder();
-  writeFileSync(join(folder.path, 'old'), 'before', { mode: 0o600 });
-  folder.write('in', record);
-  expect((await folder.run(['index', 'build', 'in', '-o', 'saved'])).status).toBe(0);
-  const query = ['index', 'query', '-', '--index', 'saved', '-o', 'old'];
-  // It waits for more input, its output open.
-  const child = folder.start(query);
-  child.stdin?.on('error', () => {});
-  child.stdin?.write(record);
-  const drafts = () => folder.names().filter((name) => name.endsWith('.tmp'));
-  while (drafts().length === 0) await setTimeout(5);
-  const [left = ''] = drafts();
-  // Who is alive keeps its draft.
-  expect((await folder.run(query, record)).stderr).not.toContain('removed');
-  expect(drafts()).toEqual([left]);
-  expect(statSync(join(folder.path, left)).mode & 0o777).toBe(0o600);
-  child.kill('SIGKILL');
-  await once(child, 'close');
-  expect(drafts()).toEqual([left]);
-  const next = await folder.run(query, record);
-  expect(next.stderr).toContain(`${left}, which a killed run had left`);
-  expect(folder.names()).toEqual(['in', 'old', 'saved', 'saved.ids.jsonl']);
-  expect(statSync(join(folder.path, 'old')).mode & 0o777).toBe(0o600);
-});

@@ -441,6 +441,7 @@ export function nativeOpenOptions(options: CheckedOptions): NativeIndexOptions {
   return {
     ...nativeOptionsOf(options),
     ...given({ method: isGiven ? method : undefined, longestText: options.texts }),
+    longestTextOfNew: longestText(options, method),
   };
 }
 

@@ -617,6 +617,8 @@ export interface NativeIndexOptions {
   create?: boolean
   readOnly?: boolean
   mmap?: boolean
+  /** `longest_text` of an index that is made there. */
+  longestTextOfNew?: number
 }
 
 /** A whole number of any size. */

@@ -15,6 +15,8 @@ pub(super) struct Given {
     core: LiveOptions,
     /// Whether the method is that of the file.
     any_method: bool,
+    /// Longest text of an index that is made; 0: none are stored.
+    longest_text: Option<u32>,
     names: Vec<&'static str>,
 }
 
@@ -38,7 +40,8 @@ impl Given {
         ];
         let names = names.into_iter().filter_map(|(name, given)| given.then_some(name));
         let any_method = options.method.is_none();
-        Ok(Self { core: options.core()?, any_method, names: names.collect() })
+        let longest_text = options.longest_text_of_new;
+        Ok(Self { core: options.core()?, any_method, longest_text, names: names.collect() })
     }
 
     /// Takes the method of the file where none was given, none of whose options was given then either.
@@ -50,6 +53,13 @@ impl Given {
             self.core.method = named(&kind).unwrap_or_default();
         }
         Ok(())
+    }
+
+    /// There is none yet: what was not given is as in an index that is made in memory.
+    pub(super) fn make(&mut self) {
+        if let Some(longest) = self.longest_text {
+            self.core.stored.longest_text = (longest > 0).then_some(longest);
+        }
     }
 
     fn has(&self, name: &str) -> bool {

@@ -101,6 +101,8 @@ pub struct NativeIndexOptions<'env> {
     pub create: Option<bool>,
     pub read_only: Option<bool>,
     pub mmap: Option<bool>,
+    /// `longest_text` of an index that is made there.
+    pub longest_text_of_new: Option<u32>,
 }
 
 pub(super) fn choice(plan: Option<&str>) -> PlanChoice {

@@ -63,8 +63,9 @@ impl Opening {
                 live
             }
             Source::Path { path, how, .. } => {
-                if let Some(checkpoint) = checkpoint_of(&path) {
-                    self.given.find_method(&checkpoint)?;
+                match checkpoint_of(&path) {
+                    Some(checkpoint) => self.given.find_method(&checkpoint)?,
+                    None => self.given.make(),
                 }
                 let live = LiveIndex::open_directory(&path, self.given.core(), how, flag);
                 let live = live.map_err(opening)?;

@@ -63,7 +63,11 @@ impl Directory {
         let mut held = Self { path: path.to_owned(), lock: Mutex::default() };
         match held.manifest()? {
             Some(_) => {}
-            None if create => held.check_empty()?,
+            None if create => match held.check_empty() {
+                // Another process may make the index just now: then it has the lock.
+                Err(error) if held.manifest()?.is_none() => return Err(error),
+                _ => {}
+            },
             None => return Err(not_one(path, "it holds no index")),
         }
         held.lock = Mutex::new(Some(held.take_lock()?));
