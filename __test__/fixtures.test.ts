@@ -85,7 +85,7 @@ describe('a file of the present format opens and answers as it did', () => {
     const path = join(scratch, 'sentences');
     cpSync(join(folderOf(release), 'sentences'), path, { recursive: true });
     const index = await Index.open(path, { groups: true, window });
-    expect(index.position).toBe(texts.length);
+    expect(index.position).toBe(3 * Math.ceil(texts.length / 3));
     expect(index.size).toBe(expected.sentences.size);
     expect(plain(texts.map((text) => index.search(text)))).toEqual(expected.sentences.matches);
     index.add('一句在旧文件之后写下的足够长的句子。', { at: 1_123 });

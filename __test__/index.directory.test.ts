@@ -120,7 +120,11 @@ test('with commit a call that would wait for the disk names the one that returns
     const refused = { code: 'ERR_SIMHASH_ASYNC_ONLY', message: expect.stringContaining(form) };
     expect(call).toThrow(expect.objectContaining(refused));
   }
-  expect([index.size, index.has(id as number), index.search('一条消息').length]).toEqual([1, true, 1]);
+  expect([index.size, index.has(id as number), index.search('一条消息').length]).toEqual([
+    1,
+    true,
+    1,
+  ]);
   expect(await index.expireAsync(Date.now() + 1000)).toBe(1);
   await index.close();
   expect(() => Index.openSync(at('commit'))).toThrow(
@@ -185,7 +189,10 @@ test.each(['commit', 'interval', 'none'] as const)(
       for (let n = 0; n <= position; n++) {
         const id = index.idOf(String(n)) as number;
         const text = `第${n}号文本里有这样一句足够长的话，${n * 7919}。`;
-        expect(index.search(text).map((match) => match.id), `text ${n}`).toContain(id);
+        expect(
+          index.search(text).map((match) => match.id),
+          `text ${n}`,
+        ).toContain(id);
       }
       next = position + 1;
       await index.close();

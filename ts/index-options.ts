@@ -184,9 +184,7 @@ export interface CommonOptions {
 }
 
 /** Options of an index of the longest sentences of each text. */
-export interface SentencesOptions
-  extends StoreOptions,
-    Omit<NotOf<'sentences'>, 'groups'> {
+export interface SentencesOptions extends StoreOptions, Omit<NotOf<'sentences'>, 'groups'> {
   /** `'sentences'`; may be left out beside any other option of this method. */
   method?: 'sentences' | undefined;
   /** How many of the longest sentences of a text are kept, 1 to 64. Default 5. */

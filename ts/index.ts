@@ -15,6 +15,7 @@ export { type Deduplication, dedup } from './dedup';
 export { type DedupFilesOptions, dedupFiles, type Progress } from './dedup-files';
 export type { DedupOptions, KeySelector, StreamOptions } from './dedup-options';
 export { Dictionary } from './dictionary';
+export type { DirectoryOptions, DurableStats } from './directory';
 export type { Doc, Documents, Text, TextSelector, WebStream } from './documents';
 export {
   type EdgeProgress,
@@ -74,7 +75,6 @@ export type {
   WeightedBands,
   Window,
 } from './index-options';
-export type { DirectoryOptions, DurableStats } from './directory';
 export type { Stats } from './index-stats';
 export type { Item, Items } from './items';
 export type { Words } from './lexicon';

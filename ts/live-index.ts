@@ -7,7 +7,7 @@ import { type Checked, CheckedItems, outcome } from './checked';
 import { Clusters } from './clusters';
 import { DIRECTORY, type DirectoryOptions, NO_DIRECTORY, nativeDirectory } from './directory';
 import type { Documents, Text } from './documents';
-import { about, fromNative, native, SimHashError, typeError } from './errors';
+import { fromNative, native, SimHashError, typeError } from './errors';
 import { JOB, type JobOptions } from './fingerprinter';
 import { type Found, found } from './found';
 import { Handle } from './handle';
@@ -273,7 +273,9 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
   ): CheckedItems<M> {
     const { at, onDuplicate, keys, position } = check.checked(options, CHECK_MANY);
     const batch = batchOf(items, this.#elements);
-    const checked = native(() => this.#now('checkAndAddManyAsync').checkAndAddMany(batch, at, onDuplicate, keys, position));
+    const checked = native(() =>
+      this.#now('checkAndAddManyAsync').checkAndAddMany(batch, at, onDuplicate, keys, position),
+    );
     return this.#checked(checked);
   }
 
@@ -574,7 +576,10 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
   #now(form: string): NativeIndex {
     if (!this.#about.waits) return this.#native;
     const why = "with durability: 'commit' a change waits for the disk";
-    throw new SimHashError('ERR_SIMHASH_ASYNC_ONLY', `${why}; use ${form}, which returns a promise`);
+    throw new SimHashError(
+      'ERR_SIMHASH_ASYNC_ONLY',
+      `${why}; use ${form}, which returns a promise`,
+    );
   }
 
   get #groupedNow(): NativeIndex {
@@ -631,7 +636,8 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
     const checked = await this.#batch(
       items,
       signal,
-      (index, batch, cancel) => index.checkAndAddManyAsync(batch, at, onDuplicate, keys, position, cancel),
+      (index, batch, cancel) =>
+        index.checkAndAddManyAsync(batch, at, onDuplicate, keys, position, cancel),
       part,
     );
     return this.#checked(checked);

@@ -1,6 +1,7 @@
 /** What an index will cost and find, before anything is built. */
-import { NO_DIRECTORY } from './directory';
+
 import { binding } from './binding';
+import { NO_DIRECTORY } from './directory';
 import { native } from './errors';
 import { FINGERPRINTER } from './fingerprinter';
 import {

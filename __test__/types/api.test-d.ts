@@ -85,7 +85,7 @@ const methods: [
 const opened: Promise<Index<'sentences', false>> = Index.open(new URL('file:///x'), {
   groups: true,
   texts: false,
-  durability: 'system',
+  durability: 'commit',
 });
 const plans: [IndexPlan<'minhash'>, IndexPlan<'simhash'>] = [
   Index.plan({ count: 5 }),
@@ -325,16 +325,14 @@ new Index({ recall: 0.9, weights: { falsePositive: 1, falseNegative: 1 } });
 new Index({ weights: { falsePositive: 1 } });
 // @ts-expect-error equal texts are known by their hashes
 new Index({ method: 'exact', texts: true });
-// @ts-expect-error an index in memory has no file
-new Index({ groups: true, durability: 'system' });
+// @ts-expect-error an index in memory has no folder
+new Index({ groups: true, durability: 'none' });
 // @ts-expect-error nor does a plan
-Index.plan({ groups: true, durability: 'system' });
-// @ts-expect-error such a file keeps sentences alone
+Index.plan({ groups: true, durability: 'none' });
+// @ts-expect-error a name of before
 Index.open('x', { method: 'sentences', durability: 'system' });
-// @ts-expect-error such a file keeps sentences alone
-Index.open('x', { durability: 'system', verify: false, texts: true });
-// @ts-expect-error such a file keeps sentences alone
-Index.open('x', { durability: 'system', groups: true, keys: true });
+// @ts-expect-error milliseconds are a number
+Index.open('x', { flushInterval: '5' });
 // @ts-expect-error a name of release 0.1
 new Index({ threshold: 0.8 });
 // @ts-expect-error a name of release 0.1
@@ -354,7 +352,7 @@ async function open(): Promise<number | undefined> {
     Index<'simhash'>,
     Index<'minhash'>,
   ] = [
-    await Index.open('x', { durability: 'commit', verify: false }),
+    await Index.open('x', { durability: 'commit', method: 'sentences', verify: false }),
     await Index.open('x', { method: 'exact' }),
     Index.openSync('x', { maxDistance: 3 }),
     Index.openSync('x', { method: 'minhash', minSimilarity: 0.7 }),

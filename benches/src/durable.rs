@@ -5,8 +5,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use simhash_dedup::live::{Document, LiveIndex, LiveMethod, LiveOptions, OpenOptions, Stored};
-use simhash_index::OnDuplicate;
 use simhash_index::durable::{Durability, DurableOptions};
+use simhash_index::{OnDuplicate, PlanChoice};
 use simhash_sketch::Scratch;
 
 use crate::clock::cpu_seconds;
@@ -34,7 +34,7 @@ pub(crate) fn run(settings: &Settings) -> Result<Report, String> {
     compare("news, minhash, with their texts", &texts, "<= 1.3", rounds, documents, &mut rows)?;
     let count = settings.size.map_or(1_000_000, |size| size * 10);
     let method =
-        LiveMethod::SimHash { max_distance: Some(3), plan: Default::default(), capacity: None };
+        LiveMethod::SimHash { max_distance: Some(3), plan: PlanChoice::default(), capacity: None };
     let bare =
         LiveOptions { method, stored: Stored::NOTHING, verify: None, ..LiveOptions::default() };
     let documents = |_: &LiveIndex| {

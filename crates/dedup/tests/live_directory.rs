@@ -1,5 +1,8 @@
 //! A live index in a directory: what was answered is there after kill -9, damage is named, and who reads follows who writes.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+use std::fmt::Write as _;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -36,7 +39,7 @@ fn open(path: &Path, options: &LiveOptions, how: OpenOptions) -> Result<LiveInde
 
 /// The documents of a step: near copies of a few texts, some long, some short, some equal.
 fn documents(index: &LiveIndex, step: u64) -> (Vec<Document>, Vec<Option<String>>) {
-    (0..1 + step % 5)
+    (0..=step % 5)
         .map(|row| {
             let number = step * 7 + row;
             let text = match number % 9 {
@@ -46,7 +49,7 @@ fn documents(index: &LiveIndex, step: u64) -> (Vec<Document>, Vec<Option<String>
                 3 => format!("{}改", code(number as usize % 40, 14)),
                 _ => code(number as usize % 40, 14),
             };
-            let key = (number % 3 > 0).then(|| format!("键{}", number % 50));
+            let key = (!number.is_multiple_of(3)).then(|| format!("键{}", number % 50));
             (document(index, &text), key)
         })
         .unzip()
@@ -76,14 +79,14 @@ fn add(index: &LiveIndex, step: u64) {
 fn all(index: &LiveIndex) -> String {
     let mut found = format!("{} {} {:?}\n", index.len(), index.next_id(), index.position());
     for id in (0..index.next_id()).filter(|&id| index.has(id)) {
-        found += &format!("{id} {:?} {:?}\n", index.key_of(id), index.text_of(id));
+        let _ = writeln!(found, "{id} {:?} {:?}", index.key_of(id), index.text_of(id));
     }
     for number in 0..50 {
-        found += &format!("{:?}\n", index.id_of(&format!("键{number}")));
+        let _ = writeln!(found, "{:?}", index.id_of(&format!("键{number}")));
     }
     for step in 0..12 {
         for document in documents(index, step).0 {
-            found += &format!("{:?}\n", index.search(&document, &Search::default()).unwrap());
+            let _ = writeln!(found, "{:?}", index.search(&document, &Search::default()).unwrap());
         }
     }
     found

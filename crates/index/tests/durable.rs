@@ -5,6 +5,7 @@
 mod common;
 
 use std::collections::BTreeMap;
+use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -92,9 +93,7 @@ impl Sample for SentenceMap {
         match random.below(12) {
             0 => SentenceItem::Empty,
             1 => SentenceItem::Exact(u128::from(random.below(5)) << 70 | 3),
-            count => {
-                SentenceItem::Sentences((0..count % 5 + 1).map(|_| random.below(90)).collect())
-            }
+            count => SentenceItem::Sentences((0..=count % 5).map(|_| random.below(90)).collect()),
         }
     }
 }
@@ -203,7 +202,7 @@ fn open<K: Sample>(
     };
     let (live, words) = read::<K>(&directory, &manifest, mmap)?;
     let logs = durable::replay(&live, &directory, &manifest, &mut keep(&words))?;
-    let kept = durable::start(&live, directory, manifest, logs, "recipe", beside(&words), how)?;
+    let kept = durable::start(&live, directory, &manifest, logs, "recipe", beside(&words), how)?;
     Ok(Held { live, words, kept })
 }
 
@@ -270,7 +269,7 @@ fn all<K: Sample>(live: &Live<K>, words: &Shared) -> String {
     }
     for _ in 0..60 {
         let item = K::item(&mut random);
-        found += &format!("{:?}", live.search(&item, K::Search::default()).unwrap());
+        let _ = write!(found, "{:?}", live.search(&item, K::Search::default()).unwrap());
     }
     let mut words = words.lock().unwrap().clone();
     words.words.retain(|&id, _| live.has(id));

@@ -52,9 +52,9 @@ pub(super) enum Held {
 
 impl<K: Method> Engine<K> {
     /// Takes what was kept of documents back.
-    fn take(&self, kept: Kept<'_>) -> Result<(), FileError> {
+    fn take(&self, kept: &Kept<'_>) -> Result<(), FileError> {
         let is_alive = |id| self.index.has(id);
-        match kept {
+        match *kept {
             Kept::Beside(id, bytes) => self.store.write().add_written(id, bytes, is_alive),
             Kept::Deleted(_) => {
                 self.store.write().tend(1, is_alive);
@@ -80,17 +80,17 @@ impl<K: Method> Engine<K> {
         (recipe, hashes): (&str, usize),
         how: DurableOptions,
     ) -> Result<Held, IndexError> {
-        let (index, mut take) = (&self.index, |kept: Kept<'_>| self.take(kept));
+        let (index, mut take) = (&self.index, |kept: Kept<'_>| self.take(&kept));
         let logs = durable::replay(index, &directory, &manifest, &mut take)?;
         let beside = self.beside(hashes);
-        durable::start(index, directory, manifest, logs, recipe, beside, how).map(Held::Kept)
+        durable::start(index, directory, &manifest, logs, recipe, beside, how).map(Held::Kept)
     }
 
     fn follow(
         &self,
         (directory, manifest): (Directory, Manifest),
     ) -> Result<Option<Held>, IndexError> {
-        let mut take = |kept: Kept<'_>| self.take(kept);
+        let mut take = |kept: Kept<'_>| self.take(&kept);
         let follower = Follower::follow(&self.index, directory, manifest, &mut take)?;
         Ok(follower.map(|follower| Held::Followed(Mutex::new(follower))))
     }
@@ -172,7 +172,7 @@ impl LiveIndex {
         let Some(Held::Followed(follower)) = &self.directory else { return Ok(true) };
         let mut follower = follower.lock();
         Ok(each!(&self.any, engine => {
-            follower.refresh(&engine.index, &mut |kept| engine.take(kept))
+            follower.refresh(&engine.index, &mut |kept| engine.take(&kept))
         })?)
     }
 

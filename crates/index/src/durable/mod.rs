@@ -114,7 +114,7 @@ pub(crate) mod testing {
         let never = AtomicBool::new(false);
         let (live, _) = read(&directory, &manifest, "", false, &never).unwrap();
         let logs = replay(&live, &directory, &manifest, &mut |_| Ok(())).unwrap();
-        let kept = start(&live, directory, manifest, logs, "", nothing, options).unwrap();
+        let kept = start(&live, directory, &manifest, logs, "", nothing, options).unwrap();
         (live, kept)
     }
 }

@@ -195,14 +195,14 @@ pub(super) fn apply<K: Whole>(
 pub fn start<K: Whole>(
     live: &Live<K>,
     directory: Directory,
-    manifest: Manifest,
+    manifest: &Manifest,
     logs: Logs,
     recipe: &str,
     beside: impl Fn() -> Later + Send + Sync + 'static,
     options: DurableOptions,
 ) -> Result<Kept, IndexError> {
     let Logs { read, count } = logs;
-    let own = Manifest { logs: manifest.logs[..count].to_vec(), ..manifest };
+    let own = Manifest { logs: manifest.logs[..count].to_vec(), ..*manifest };
     if count < manifest.logs.len() {
         directory.publish(&own)?;
         let swept = directory.sweep(&own);

@@ -205,9 +205,9 @@ mod tests {
         for helped in [false, true] {
             let (turns, value) = (Turns::new(()), Arc::new(AtomicU64::new(1)));
             let seen = Arc::clone(&value);
-            let asked = turns.ask(move |_: &mut ()| seen.load(Ordering::SeqCst));
+            let asked = turns.ask(move |(): &mut ()| seen.load(Ordering::SeqCst));
             // Asking once more, or no longer wanting it, copies nothing.
-            drop(turns.ask(|_: &mut ()| panic!("nobody wants this copy")));
+            drop(turns.ask(|(): &mut ()| panic!("nobody wants this copy")));
             if helped {
                 let _change = turns.turn();
                 value.store(2, Ordering::SeqCst);

@@ -72,16 +72,12 @@ impl Directory {
         }
         held.lock = Mutex::new(Some(held.take_lock()?));
         // Another process may have made the index before this one had the lock.
-        match held.manifest()? {
-            Some(manifest) => {
-                held.sweep(&manifest).map_err(unnamed)?;
-                Ok((held, Some(manifest).filter(|manifest| !manifest.is_begun())))
-            }
-            None => {
-                held.check_empty()?;
-                Ok((held, None))
-            }
-        }
+        let Some(manifest) = held.manifest()? else {
+            held.check_empty()?;
+            return Ok((held, None));
+        };
+        held.sweep(&manifest).map_err(unnamed)?;
+        Ok((held, Some(manifest).filter(|manifest| !manifest.is_begun())))
     }
 
     /// Looks at a directory that another process may be writing to.

@@ -7,7 +7,7 @@
 //! byte 4096  frames CHNG
 //! ```
 //! The checksums of marks and frames begin with their place, so that nothing counts elsewhere. **Before the mark every byte has
-//! to be right. Behind it an incomplete last frame is a torn tail, and all else that is wrong is damage** ([`tail`]).
+//! to be right. Behind it an incomplete last frame is a torn tail, and all else that is wrong is damage** ([`tail`](crate::tail)).
 //!
 //! [`Log::append`] gives a frame to the operating system: it survives `kill -9`. [`Log::sync`] has the disk take what was
 //! appended, then moves the mark and has the disk take that: nothing before the mark is lost by a power cut, and it is missed
