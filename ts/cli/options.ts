@@ -148,6 +148,8 @@ function verified({
   verify,
   'min-similarity': least,
 }: Values<Pick<typeof verification, 'verify' | 'min-similarity'>>) {
+  // The measure that nobody asked for goes with 0; another one beside it is refused.
+  if (verify === 'auto' && least === 0) return { verify: false as const };
   if (verify !== 'off') return { verify, minSimilarity: least ?? 0.8 };
   if (least === undefined || least === 0) return { verify: false as const };
   throw new UsageError(

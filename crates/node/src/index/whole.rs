@@ -46,7 +46,7 @@ impl Opening {
 
     /// Whether opening has to wait for the disk.
     fn waits(&self) -> bool {
-        matches!(&self.source, Source::Path { path, .. } if !path.is_file())
+        matches!(&self.source, Source::Path { path, .. } if path.is_dir())
     }
 
     fn run(mut self, flag: &AtomicBool) -> Result<Shared, Failure> {
@@ -189,7 +189,11 @@ impl NativeIndex {
     #[napi(catch_unwind)]
     pub fn open_sync(env: Env, path: String, options: NativeIndexOptions<'_>) -> js::Result<Self> {
         let opening = caught(|| {
-            let opening = Opening::path(path, &options)?;
+            let mut opening = Opening::path(path, &options)?;
+            if let Source::Path { how, .. } = &mut opening.source {
+                // A folder is not made here.
+                how.create = false;
+            }
             if opening.waits() {
                 let why = "opening the folder of an index waits for the disk; use Index.open, which returns a promise";
                 return Err(Failure::new("ERR_SIMHASH_ASYNC_ONLY", why));
