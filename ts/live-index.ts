@@ -409,7 +409,7 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
   async deleteAsync(id: number, options?: JobOptions): Promise<boolean> {
     const { signal } = check.checked(options, JOB);
     const own = check.id(id, 'id');
-    return await abortable(signal, (cancel) => this.#native.deleteAsync(own, cancel));
+    return await this.#handle.lease((index) => abortable(signal, (cancel) => index.deleteAsync(own, cancel)));
   }
 
   /**
@@ -427,7 +427,7 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
   async expireAsync(before: Time, options?: JobOptions): Promise<number> {
     const { signal } = check.checked(options, JOB);
     const at = time(before, 'before');
-    return await abortable(signal, (cancel) => this.#native.expireAsync(at, cancel));
+    return await this.#handle.lease((index) => abortable(signal, (cancel) => index.expireAsync(at, cancel)));
   }
 
   /** How far the caller has come, by the `position` of its batches; `undefined` where none had one. */
@@ -452,7 +452,7 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
    */
   async compact(options?: JobOptions): Promise<void> {
     const { signal } = check.checked(options, JOB);
-    await abortable(signal, (cancel) => this.#native.compact(cancel));
+    await this.#handle.lease((index) => abortable(signal, (cancel) => index.compact(cancel)));
   }
 
   /**
@@ -466,7 +466,7 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
   async save(path: Path, options?: JobOptions): Promise<void> {
     const { signal } = check.checked(options, JOB);
     const file = resolve(pathOf(path, 'path'));
-    await abortable(signal, (cancel) => this.#native.save(file, cancel));
+    await this.#handle.lease((index) => abortable(signal, (cancel) => index.save(file, cancel)));
   }
 
   /**
@@ -476,13 +476,13 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
   async snapshot(folder: Path, options?: JobOptions): Promise<void> {
     const { signal } = check.checked(options, JOB);
     const path = resolve(pathOf(folder, 'folder'));
-    await abortable(signal, (cancel) => this.#native.snapshot(path, cancel));
+    await this.#handle.lease((index) => abortable(signal, (cancel) => index.snapshot(path, cancel)));
   }
 
   /** Settles when the disk has all that was changed before the call. Without a folder there is nothing to wait for. */
   async flush(options?: JobOptions): Promise<void> {
     const { signal } = check.checked(options, JOB);
-    await abortable(signal, (cancel) => this.#native.flush(cancel));
+    await this.#handle.lease((index) => abortable(signal, (cancel) => index.flush(cancel)));
   }
 
   /**
@@ -493,7 +493,11 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
     const { signal } = check.checked(options, JOB);
     const reopen = this.#reopen;
     const follows = await abortable(signal, (cancel) => this.#native.refresh(cancel));
-    if (follows || reopen === undefined) return;
+    if (follows) return;
+    if (reopen === undefined) {
+      const why = 'its writer has removed what this index would have to read; open the folder again';
+      throw new SimHashError('ERR_SIMHASH_INPUT', why);
+    }
     const before = this.#handle;
     const next = new Handle(await reopen(signal), 'Index');
     // Two at once, or a close meanwhile: the later one is not needed.

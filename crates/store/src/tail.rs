@@ -14,7 +14,7 @@ use crate::frame::{AROUND, Frame};
 const SECTOR: u64 = 512;
 
 /// Zeros of a sector that a frame does not fill: fewer say nothing.
-const LEAST: usize = 16;
+const LEAST: usize = 4;
 
 /// Why `rest`, the bytes of a file from a frame to its end, which do not begin with that frame whole, are damage; `None`:
 /// they are a torn tail. Frames behind it have the same name.
@@ -42,18 +42,22 @@ pub fn damage(rest: &[u8], frame: Frame) -> Option<String> {
     (whole[16..] == rest[16..]).then(|| format!("the length of this frame is wrong; {advice}"))
 }
 
-/// Whether a sector of the frame with which `rest` begins was never written, as far as its head says where it ends.
+/// Whether a sector that the frame with which `rest` begins reaches into was never written, as far as its head says where it ends.
 fn is_unwritten(rest: &[u8], frame: Frame) -> bool {
+    let is_zero = |bytes: &[u8]| bytes.len() >= LEAST && bytes.iter().all(|&byte| byte == 0);
     let first = (SECTOR - frame.at % SECTOR).min(rest.len() as u64) as usize;
-    // A head of zeros says nothing of what follows.
-    if first >= 16 && rest[..first].iter().all(|&byte| byte == 0) {
+    let (own, others) = rest.split_at(first);
+    // A head of zeros says nothing of what follows, and one that ends in another sector may say less than it did.
+    let next = &others[..others.len().min(SECTOR as usize)];
+    if is_zero(own) && own.len() >= 16 || own.len() < 16 && is_zero(next) {
         return true;
     }
     if rest.len() < 16 || number(rest) != u64::from(u32::from_le_bytes(frame.name)) {
         return false;
     }
-    let whole = number(&rest[8..]).saturating_add(AROUND).min(rest.len() as u64);
-    has_unwritten_sector(&rest[..whole as usize], frame.at)
+    let end = frame.at.saturating_add(number(&rest[8..])).saturating_add(AROUND);
+    let whole = end.saturating_add(SECTOR - 1) / SECTOR * SECTOR - frame.at;
+    has_unwritten_sector(&rest[..whole.min(rest.len() as u64) as usize], frame.at)
 }
 
 /// Where, behind the first byte, a whole frame begins.

@@ -79,7 +79,8 @@ impl Follower {
             self.read_on(live, kept)?;
             reader.refresh()?;
             if !follows(&mut reader, self.reader.torn() > 0, self.reader.offset())? {
-                return Ok(false);
+                // A power cut has taken the end of the log before it: what counts ends there, until the next writer says so.
+                return Ok(self.directory.manifest()?.as_ref() == Some(&manifest));
             }
             (self.reader, self.number, self.begun, self.manifest) = (reader, next, true, manifest);
         }

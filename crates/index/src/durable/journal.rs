@@ -28,6 +28,8 @@ pub(crate) struct Journal {
     /// Bytes of the logs before the current one.
     older_bytes: AtomicU64,
     changes: AtomicU64,
+    /// A write or a flush failed: what the disk has is not known, and no change is made until the directory is opened again.
+    failed: AtomicBool,
     /// The keeper has been called because of the length of the logs.
     pub(super) called: AtomicBool,
     pub(super) checkpoint_bytes: AtomicU64,
@@ -103,6 +105,7 @@ impl Journal {
             older_bytes: AtomicU64::new(older.iter().map(|log| log.end()).sum()),
             older: Mutex::new(older),
             changes: AtomicU64::new(read.changes),
+            failed: AtomicBool::new(false),
             called: AtomicBool::new(false),
             checkpoint_bytes: AtomicU64::new(checkpoint_bytes),
             documents: AtomicU64::new(documents),
@@ -124,7 +127,15 @@ impl Journal {
     }
 
     pub(crate) fn has_failed(&self) -> bool {
-        self.current.read().has_failed()
+        self.failed.load(Ordering::Acquire) || self.current.read().has_failed()
+    }
+
+    /// Remembers an error.
+    fn noted<T>(&self, done: Result<T, FileError>) -> Result<T, IndexError> {
+        if done.is_err() {
+            self.failed.store(true, Ordering::Release);
+        }
+        Ok(done?)
     }
 
     /// Takes room on the disk for so many bytes of changes.
@@ -134,7 +145,7 @@ impl Journal {
 
     /// Appends changes, so many of them, by the one whose turn it is.
     pub(crate) fn append(&self, changes: &[u8], count: u64) -> Result<(), IndexError> {
-        self.current.read().append(changes)?;
+        self.noted(self.current.read().append(changes))?;
         self.changes.fetch_add(count, Ordering::Relaxed);
         if self.is_due() && !self.called.swap(true, Ordering::Relaxed) {
             self.ask(|asked| asked.wanted += 1);
@@ -162,14 +173,14 @@ impl Journal {
         let current = self.current();
         let end = current.end();
         self.sync_older()?;
-        Ok(current.sync(end)?)
+        self.noted(current.sync(end))
     }
 
     /// Logs are flushed in their order, so that what the disk has is a prefix.
     pub(super) fn sync_older(&self) -> Result<(), IndexError> {
         let older = self.older.lock().clone();
         for log in &older {
-            log.close()?;
+            self.noted(log.close())?;
         }
         if !older.is_empty() {
             self.older.lock().retain(|log| !older.iter().any(|done| Arc::ptr_eq(log, done)));
@@ -185,7 +196,7 @@ impl Journal {
     /// Flushes everything and gives unused room back.
     pub(super) fn close(&self) -> Result<(), IndexError> {
         self.sync_older()?;
-        Ok(self.current().close()?)
+        self.noted(self.current().close())
     }
 
     pub(super) fn is_synced(&self) -> bool {

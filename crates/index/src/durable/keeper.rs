@@ -1,9 +1,10 @@
-//! The thread that keeps a directory: flushes in time, and writes checkpoints beside the changes.
+//! The threads that keep a directory: one flushes in time, one writes checkpoints beside the changes.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use std::{fmt, fs};
 
 use parking_lot::Mutex;
@@ -26,7 +27,7 @@ pub(super) type Beside = Arc<dyn Fn() -> Later + Send + Sync>;
 /// [`Kept::close`], which says what came of it.
 pub struct Kept {
     journal: Arc<Journal>,
-    thread: Mutex<Option<JoinHandle<()>>>,
+    threads: Mutex<Vec<JoinHandle<()>>>,
     /// Has the index refuse changes.
     detach: Box<dyn Fn() + Send + Sync>,
 }
@@ -58,12 +59,21 @@ impl Kept {
         });
         let recipe = recipe.to_owned();
         let keeper = Keeper { shared, journal: Arc::clone(&journal), recipe, beside };
-        let thread = thread::Builder::new().name("simhash-keeper".into());
-        let thread = thread.spawn(move || keeper.run()).map_err(|error| {
-            IndexError::from(FileError::unwritable(error).in_file(journal.path()))
-        })?;
+        let mut threads = vec![spawned(&journal, "simhash-keeper", move || keeper.run())?];
+        if let Durability::Interval(pause) = journal.options.durability {
+            let (flushed, pause) = (Arc::clone(&journal), pause.max(Duration::from_millis(1)));
+            let flusher =
+                spawned(&journal, "simhash-flusher", move || flush_every(&flushed, pause));
+            match flusher {
+                Ok(flusher) => threads.push(flusher),
+                Err(error) => {
+                    journal.ask(|asked| asked.end = true);
+                    return Err(error);
+                }
+            }
+        }
         live.shared.turns.turn().keeping = Keeping::Journal(Arc::clone(&journal));
-        Ok(Self { journal, thread: Mutex::new(Some(thread)), detach })
+        Ok(Self { journal, threads: Mutex::new(threads), detach })
     }
 
     /// Waits until what was changed before the call is as durable as was promised: for the disk under [`Durability::Commit`].
@@ -119,11 +129,12 @@ impl Kept {
     pub fn close(&self) -> Result<(), IndexError> {
         self.journal.wake.cancel.store(true, Ordering::Relaxed);
         self.journal.ask(|asked| asked.end = true);
-        let thread = self.thread.lock().take();
-        // The keeper itself may be the last to let go of the index.
-        if let Some(thread) = thread.filter(|thread| thread.thread().id() != thread::current().id())
-        {
-            let _ = thread.join();
+        let threads = std::mem::take(&mut *self.threads.lock());
+        for thread in threads {
+            // The keeper itself may be the last to let go of the index.
+            if thread.thread().id() != thread::current().id() {
+                let _ = thread.join();
+            }
         }
         (self.detach)();
         let closed = self.journal.close();
@@ -139,6 +150,33 @@ impl Drop for Kept {
     }
 }
 
+fn spawned(
+    journal: &Journal,
+    name: &str,
+    work: impl FnOnce() + Send + 'static,
+) -> Result<JoinHandle<()>, IndexError> {
+    let spawned = thread::Builder::new().name(name.into()).spawn(work);
+    Ok(spawned.map_err(|error| FileError::unwritable(error).in_file(journal.path()))?)
+}
+
+/// Has the disk take what was changed, until the end.
+fn flush_every(journal: &Journal, pause: Duration) {
+    let wake = &journal.wake;
+    loop {
+        let until = Instant::now() + pause;
+        let mut asked = wake.asked.lock();
+        while !asked.end && !wake.bell.wait_until(&mut asked, until).timed_out() {}
+        if asked.end {
+            return;
+        }
+        drop(asked);
+        if !journal.is_synced() {
+            // A flush that fails is told to who makes the next change.
+            let _ = journal.sync();
+        }
+    }
+}
+
 /// What the thread works with. It does not keep the index.
 struct Keeper<K: Whole> {
     shared: Weak<Shared<K>>,
@@ -150,35 +188,24 @@ struct Keeper<K: Whole> {
 impl<K: Whole> Keeper<K> {
     fn run(self) {
         let wake = &self.journal.wake;
-        let pause = match self.journal.options.durability {
-            Durability::Interval(pause) => Some(pause.max(Duration::from_millis(1))),
-            _ => None,
-        };
         loop {
             let mut asked = wake.asked.lock();
-            if asked.wanted == asked.done && !asked.end {
-                match pause {
-                    Some(pause) => drop(wake.bell.wait_for(&mut asked, pause)),
-                    None => wake.bell.wait(&mut asked),
-                }
+            while asked.wanted == asked.done && !asked.end {
+                wake.bell.wait(&mut asked);
             }
-            let (wanted, is_wanted, end) = (asked.wanted, asked.wanted > asked.done, asked.end);
+            let (wanted, end) = (asked.wanted, asked.end);
             drop(asked);
             if end {
                 return;
             }
-            if pause.is_some() && !self.journal.is_synced() {
-                // A flush that fails is told to who makes the next change.
-                let _ = self.journal.sync();
+            // A panic is told on stderr, and to who waits.
+            let outcome = catch_unwind(AssertUnwindSafe(|| self.checkpoint()));
+            let outcome = outcome.unwrap_or(Err(IndexError::Copy)).err();
+            if let Some(error) = &outcome {
+                self.journal.postpone(error);
             }
-            if is_wanted {
-                let outcome = self.checkpoint().err();
-                if let Some(error) = &outcome {
-                    self.journal.postpone(error);
-                }
-                self.journal.called.store(false, Ordering::Relaxed);
-                self.journal.ask(|asked| (asked.done, asked.outcome) = (wanted, outcome));
-            }
+            self.journal.called.store(false, Ordering::Relaxed);
+            self.journal.ask(|asked| (asked.done, asked.outcome) = (wanted, outcome));
         }
     }
 
@@ -187,27 +214,49 @@ impl<K: Whole> Keeper<K> {
         let Some(shared) = self.shared.upgrade() else { return Ok(()) };
         let (live, journal) = (Live { shared }, &self.journal);
         let directory = &journal.directory;
+        if journal.has_failed() {
+            return Err(IndexError::Stopped { path: journal.path().to_owned() });
+        }
         let before = journal.manifest.lock().clone();
         let number = before.logs.last().map_or(1, |last| last + 1);
+        // What an attempt before this one has left would be in the way.
+        let swept = directory.sweep(&before);
+        swept.map_err(|error| FileError::unwritable(error).in_file(directory.path()))?;
 
         let log = Arc::new(Log::create(&directory.log(number), &before.mark(number))?);
         let both = Manifest { logs: [&before.logs[..], &[number]].concat(), ..before.clone() };
         if let Err(error) = directory.publish(&both) {
-            // Nothing has been appended to it.
-            let _ = fs::remove_file(log.path());
+            // It may have its name all the same: then the log counts.
+            if directory.manifest()?.as_ref() == Some(&both) {
+                *journal.manifest.lock() = both;
+            } else {
+                let _ = fs::remove_file(log.path());
+            }
             return Err(error.into());
         }
         *journal.manifest.lock() = both;
 
         let (beside, rotating) = (Arc::clone(&self.beside), Arc::clone(journal));
-        let snapshot = live.snapshot_between(
-            move || beside(),
-            move |own| {
-                // What a batch has changed so far belongs to the log before.
-                own.keep()?;
-                rotating.rotate(log)
-            },
-        );
+        let snapshot = {
+            // A batch up to a position is in one log, and in one checkpoint.
+            let is_whole = live.shared.turns.turn().whole;
+            let _batches = is_whole.then(|| live.shared.turns.between_batches());
+            let snapshot = live.snapshot_between(
+                move || beside(),
+                move |own| {
+                    if own.whole {
+                        // It has begun this very moment: the next attempt waits for it.
+                        return Err(IndexError::Cancelled);
+                    }
+                    // What was changed so far belongs to the log before.
+                    own.keep()?;
+                    own.check()?;
+                    rotating.rotate(log)
+                },
+            );
+            snapshot.copy_now();
+            snapshot
+        };
         let documents = live.len();
         drop(live);
         let path = directory.checkpoint(number);

@@ -16,7 +16,7 @@ use crate::IndexError;
 use crate::hamming::scan::Hit;
 use crate::hamming::tables::Tables;
 use crate::ids::Ids;
-use crate::live::{Added, Change, Kind, Live, Outcome, SLICE, Writer, each};
+use crate::live::{Added, Kind, Live, Outcome, SLICE, Writer, each};
 
 /// Items decided on in one turn: a tenth of a millisecond, and as long a single change waits.
 const TURN: usize = 64;
@@ -163,6 +163,7 @@ impl Live<Hamming> {
             writer.next(slice.len())?;
             writer.decide(slice, before, &mut late, &mut answers);
         }
+        writer.keep()?;
         Hamming::sound(&self.shared.options)?;
         Ok(answers)
     }
@@ -262,9 +263,7 @@ impl Writer<'_, Hamming> {
             }
             first
         };
-        for item in given {
-            self.note(&Change::Add(item));
-        }
+        self.note_added(given.into_iter());
         let ids = self.add_slice(&new);
         debug_assert_eq!(ids.start, first);
         late.seen = ids.end;

@@ -68,6 +68,14 @@ impl Log {
         }
     }
 
+    /// That its owner has not let go of the directory.
+    pub(super) fn refuse_closed(&self) -> Result<(), IndexError> {
+        match &self.keeping {
+            Keeping::Closed(path) => Err(IndexError::Stopped { path: path.clone() }),
+            _ => Ok(()),
+        }
+    }
+
     /// That the disk has room for so many bytes of changes beside those that are noted.
     pub(super) fn reserve(&self, bytes: usize) -> Result<(), IndexError> {
         match &self.keeping {

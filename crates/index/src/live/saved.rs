@@ -129,6 +129,11 @@ impl<K: Whole> Snapshot<K> {
         Ok(out.end()?)
     }
 
+    /// Makes the copy now, if nobody has.
+    pub(crate) fn copy_now(&self) {
+        drop(self.shared.turns.turn());
+    }
+
     /// As a file of a directory, which says whose it is.
     pub(crate) fn marked(self, mark: Fields) -> Self {
         Self { mark: Some(mark), ..self }

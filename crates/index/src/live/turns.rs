@@ -68,6 +68,11 @@ impl<T> Turns<T> {
         Turn::of(self, Some(batch))
     }
 
+    /// Waits for the batches before, and keeps others from beginning; single changes go on.
+    pub(crate) fn between_batches(&self) -> MutexGuard<'_, ()> {
+        self.batches.lock()
+    }
+
     /// Whether somebody has the turn.
     #[cfg(test)]
     pub(crate) fn is_taken(&self) -> bool {
@@ -158,6 +163,11 @@ impl<'a, T> Turn<'a, T> {
         MutexGuard::bump(&mut self.seat);
         self.copy();
         self.promise(self.promised().saturating_sub(items));
+    }
+
+    /// Whether it is that of a batch.
+    pub(crate) fn is_batch(&self) -> bool {
+        self.batch.is_some()
     }
 
     /// Who waits for a turn has it first.

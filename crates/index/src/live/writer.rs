@@ -315,6 +315,8 @@ impl<K: Kind> Writer<'_, K> {
 
     /// Writes an addition aside, once the disk has room for it: it is refused before it is made, not afterwards.
     fn write_add(&mut self, item: &K::Item, beside: &[u8]) -> Result<(), IndexError> {
+        // It may have been closed while others had their turns.
+        self.turn.refuse_closed()?;
         if !self.turn.writes() {
             return Ok(());
         }
@@ -341,16 +343,36 @@ impl<K: Kind> Writer<'_, K> {
         if !self.turn.writes() {
             return Ok(());
         }
+        let count = self.write_all(items);
+        self.turn.reserve(self.written.len())?;
+        self.turn.note_written(&self.written, count, self.live.next_id());
+        Ok(())
+    }
+
+    /// Notes a few additions that are about to be made, for which every turn begins with room on the disk.
+    pub(crate) fn note_added<'b>(&mut self, items: impl Iterator<Item = &'b K::Item>)
+    where
+        K::Item: 'b,
+    {
+        if self.turn.writes() {
+            let count = self.write_all(items);
+            if count > 0 {
+                self.turn.note_written(&self.written, count, self.live.next_id());
+            }
+        }
+    }
+
+    fn write_all<'b>(&mut self, items: impl Iterator<Item = &'b K::Item>) -> u64
+    where
+        K::Item: 'b,
+    {
         let (options, mut count) = (&self.live.shared.options, 0);
         self.written.clear();
         for item in items {
             Change::<K>::Add(item).write(options, &mut self.written);
             count += 1;
         }
-        self.turn.reserve(self.written.len())?;
-        let first = self.live.next_id();
-        self.turn.note_written(&self.written, count, first);
-        Ok(())
+        count
     }
 
     /// Something that the caller keeps, to be told when the index is opened again.
@@ -471,7 +493,9 @@ impl<K: Kind> Drop for Writer<'_, K> {
         // Who has not kept its changes has failed half-way: what it did is in memory, so it belongs into the log. Where
         // that fails the next change is refused.
         let _ = self.keep();
-        self.turn.whole = false;
+        if self.turn.is_batch() {
+            self.turn.whole = false;
+        }
         if self.pressed {
             let cancel = self.cancel;
             self.unlocked(|shared| K::settle(shared, cancel));

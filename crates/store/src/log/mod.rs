@@ -184,11 +184,11 @@ impl<M: Medium> Log<M> {
     /// [`FileError::Write`]: what the disk has is not known, and nothing can be appended any more.
     pub fn sync(&self, upto: u64) -> Result<(), FileError> {
         let mut mark = self.mark();
-        if mark.end >= upto {
-            return Ok(());
-        }
         if self.has_failed() {
             return Err(self.stopped());
+        }
+        if mark.end >= upto {
+            return Ok(());
         }
         let next = Mark { end: self.end(), turn: mark.turn + 1 };
         let at = next.place();

@@ -279,3 +279,34 @@ fn sectors_that_a_power_cut_left_unwritten_end_the_log_even_before_whole_frames(
     fs::write(&path, &holed).unwrap();
     assert!(read(&path).is_err());
 }
+
+#[test]
+fn any_sector_of_small_frames_that_a_power_cut_left_unwritten_ends_the_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log-1");
+    for size in [1_usize, 9, 18, 33] {
+        let _ = fs::remove_file(&path);
+        let log = Log::create(&path, &numbers(&[])).unwrap();
+        let mut ends = vec![FRAMES];
+        for _ in 0..120 {
+            ends.push(log.append(&vec![7; size]).unwrap());
+        }
+        drop(log);
+        let sound = fs::read(&path).unwrap();
+        let length = sound.len();
+        for from in (FRAMES as usize..length).step_by(512) {
+            for to in [from + 512, length] {
+                let mut holed = sound.clone();
+                holed[from..to.min(length)].fill(0);
+                fs::write(&path, &holed).unwrap();
+                if length - from < 4 {
+                    continue;
+                }
+                let kept = ends.iter().rposition(|&end| end <= from as u64).unwrap();
+                let (all, end, torn) =
+                    read(&path).unwrap_or_else(|error| panic!("{size}, {from}: {error}"));
+                assert_eq!((all.len(), end, torn), (kept, ends[kept], length as u64 - ends[kept]));
+            }
+        }
+    }
+}
