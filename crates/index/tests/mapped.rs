@@ -191,6 +191,9 @@ fn a_mapped_index_outlives_all_that_was_in_its_file() {
     }
     same_whole(&one, &other);
     assert_eq!(one.oldest_id(), other.oldest_id());
+    // What merges have not dropped yet depends on when they ran.
+    one.compact();
+    other.compact();
     assert_eq!(bytes(&one).len(), bytes(&other).len());
     let again = mapped(&saved(&other, &folder)).unwrap();
     same_whole(&one, &again);
