@@ -409,7 +409,9 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
   async deleteAsync(id: number, options?: JobOptions): Promise<boolean> {
     const { signal } = check.checked(options, JOB);
     const own = check.id(id, 'id');
-    return await this.#handle.lease((index) => abortable(signal, (cancel) => index.deleteAsync(own, cancel)));
+    return await this.#handle.lease((index) =>
+      abortable(signal, (cancel) => index.deleteAsync(own, cancel)),
+    );
   }
 
   /**
@@ -427,7 +429,9 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
   async expireAsync(before: Time, options?: JobOptions): Promise<number> {
     const { signal } = check.checked(options, JOB);
     const at = time(before, 'before');
-    return await this.#handle.lease((index) => abortable(signal, (cancel) => index.expireAsync(at, cancel)));
+    return await this.#handle.lease((index) =>
+      abortable(signal, (cancel) => index.expireAsync(at, cancel)),
+    );
   }
 
   /** How far the caller has come, by the `position` of its batches; `undefined` where none had one. */
@@ -476,7 +480,9 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
   async snapshot(folder: Path, options?: JobOptions): Promise<void> {
     const { signal } = check.checked(options, JOB);
     const path = resolve(pathOf(folder, 'folder'));
-    await this.#handle.lease((index) => abortable(signal, (cancel) => index.snapshot(path, cancel)));
+    await this.#handle.lease((index) =>
+      abortable(signal, (cancel) => index.snapshot(path, cancel)),
+    );
   }
 
   /** Settles when the disk has all that was changed before the call. Without a folder there is nothing to wait for. */
@@ -495,7 +501,8 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
     const follows = await abortable(signal, (cancel) => this.#native.refresh(cancel));
     if (follows) return;
     if (reopen === undefined) {
-      const why = 'its writer has removed what this index would have to read; open the folder again';
+      const why =
+        'its writer has removed what this index would have to read; open the folder again';
       throw new SimHashError('ERR_SIMHASH_INPUT', why);
     }
     const before = this.#handle;
