@@ -194,7 +194,13 @@ fn a_mapped_index_outlives_all_that_was_in_its_file() {
     // What merges have not dropped yet depends on when they ran.
     one.compact();
     other.compact();
-    assert_eq!(bytes(&one).len(), bytes(&other).len());
+    let [least, most] = {
+        let mut lengths = [&one, &other].map(|index| bytes(index).len());
+        lengths.sort_unstable();
+        lengths
+    };
+    // A few fingerprints without a document may wait for the next merge; those of the file do not.
+    assert!(most - least < least / 8, "{least} and {most} bytes");
     let again = mapped(&saved(&other, &folder)).unwrap();
     same_whole(&one, &again);
 }
