@@ -250,3 +250,28 @@ test('a run that was killed leaves nothing that the next one does not find', asy
   expect(next.stderr).toContain(`removed ${join(path, '.old.simhash-0.tmp')}, which a killed run`);
   expect(folder.names()).toEqual(['clusters', 'old', 'rejects']);
 });
+
+test('a killed query of an index leaves nothing either, and permissions stay', async () => {
+  const folder = new Folder();
+  writeFileSync(join(folder.path, 'old'), 'before', { mode: 0o600 });
+  folder.write('in', record);
+  expect((await folder.run(['index', 'build', 'in', '-o', 'saved'])).status).toBe(0);
+  const query = ['index', 'query', '-', '--index', 'saved', '-o', 'old'];
+  const child = folder.start(query);
+  child.stdin?.on('error', () => {});
+  child.stdin?.write(record);
+  const path = execFileSync('pwd', ['-P'], { cwd: folder.path, encoding: 'utf8' }).trim();
+  // Its output is open when it waits for more input.
+  const isOpen = () => openIn(child.pid ?? 0, path).some((name) => !name.endsWith('/saved'));
+  while (!isOpen()) await setTimeout(5);
+  child.kill('SIGKILL');
+  await once(child, 'close');
+  expect(folder.read('old')).toBe('before');
+  if (process.platform === 'linux') expect(folder.names()).toEqual(['in', 'old', 'saved']);
+  folder.write('.old.simhash-0.tmp', 'half a file');
+  const next = await folder.run(query, record);
+  expect(next.status).toBe(0);
+  expect(next.stderr).toContain('.old.simhash-0.tmp, which a killed run');
+  expect(folder.names()).toEqual(['in', 'old', 'saved']);
+  expect(statSync(join(folder.path, 'old')).mode & 0o777).toBe(0o600);
+});
