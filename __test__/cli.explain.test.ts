@@ -15,6 +15,18 @@ test('near-duplicates are told with what differs', async () => {
   expect(stdout).toMatch(/^only in B .*昨日/m);
 });
 
+test('what differs in characters comes first, behind the verdict', async () => {
+  const { stdout } = await folder.run(['explain', A, A2]);
+  const [verdict, difference, place] = stdout.split('\n');
+  expect(verdict).toMatch(/^near-duplicates: /);
+  expect(difference).toBe('difference   1 change');
+  expect(place).toBe('  …市地铁四号线二期工程[-今天-]{+昨日+}贯通，线路全长十六点…');
+  const json = await folder.run(['explain', A, A2, '--json']);
+  expect(JSON.parse(json.stdout)).toMatchObject({
+    difference: [{ at: A.indexOf('今天'), removed: '今天', added: '昨日' }],
+  });
+});
+
 test('of long texts it is told where runs of five characters say less than the features', async () => {
   const text = (step: number) =>
     Array.from({ length: 500 }, (_, n) => String.fromCharCode(0x4e00 + ((n * step) % 20))).join('');

@@ -6,7 +6,7 @@ import { Folder, SAMPLE } from './cli-run';
 
 const folder = new Folder();
 beforeAll(async () => {
-  await folder.run(['index', 'build', SAMPLE, '-o', 'i']);
+  await folder.run(['index', 'build', 'i', SAMPLE]);
 });
 
 test.each([
@@ -15,7 +15,7 @@ test.each([
   ['clusters', SAMPLE],
   ['pairs', SAMPLE],
   ['match', SAMPLE, '--against', SAMPLE],
-  ['index', 'query', SAMPLE, '--index', 'i'],
+  ['index', 'query', 'i', SAMPLE],
 ])('%s writes gzip of the same bytes', async (...args) => {
   const plain = await folder.run([...args, '-o', 'out.jsonl']);
   const packed = await folder.run([...args, '-o', 'out.jsonl.gz']);

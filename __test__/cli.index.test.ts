@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -29,18 +29,26 @@ const METHODS = ['minhash', 'simhash', 'sentences', 'exact'] as const;
 /** A folder with the index `i` of the sample. */
 const built = new Folder();
 beforeAll(async () => {
-  await built.run(['index', 'build', SAMPLE, '-o', 'i', '--method', 'simhash']);
+  await built.run(['index', 'build', 'i', SAMPLE, '--method', 'simhash']);
 });
 
 /** A folder of its own with a copy of that index. */
 function copy(): Folder {
   const folder = new Folder();
-  copyFileSync(built.join('i'), folder.join('i'));
+  cpSync(built.join('i'), folder.join('i'), { recursive: true });
   return folder;
 }
 
+/** Every file of an index but the one that says who writes to it. */
+function held(folder: Folder): Record<string, string> {
+  const names = readdirSync(folder.join('i')).filter((name) => name !== 'LOCK');
+  return Object.fromEntries(names.map((name) => [name, folder.read(`i/${name}`)]));
+}
+
+const CHECKPOINT = 'i/checkpoint-0000000001';
+
 async function query(folder: Folder, ...args: string[]): Promise<Answer[]> {
-  const { status, stdout } = await folder.run(['index', 'query', SAMPLE, '--index', 'i', ...args]);
+  const { status, stdout } = await folder.run(['index', 'query', 'i', SAMPLE, ...args]);
   expect(status).toBe(0);
   return jsonLines(stdout);
 }
@@ -48,7 +56,7 @@ async function query(folder: Folder, ...args: string[]): Promise<Answer[]> {
 describe('build and query', () => {
   test.each(METHODS)('answers are those of the library, by %s', async (method) => {
     const folder = new Folder();
-    await folder.run(['index', 'build', SAMPLE, '-o', 'i', '--method', method]);
+    await folder.run(['index', 'build', 'i', SAMPLE, '--method', method]);
     const index = new Index({ method } as { method: 'simhash' });
     const texts = documents.map(({ text }) => text);
     index.addMany(texts);
@@ -67,8 +75,8 @@ describe('build and query', () => {
     const [old, fresh] = [documents.slice(0, 150), documents.slice(150)];
     folder.write('old', lines(old));
     folder.write('new', lines(fresh));
-    await folder.run(['index', 'build', 'old', '-o', 'i', '--method', method]);
-    const asked = await folder.run(['index', 'query', 'new', '--index', 'i']);
+    await folder.run(['index', 'build', 'i', 'old', '--method', method]);
+    const asked = await folder.run(['index', 'query', 'i', 'new']);
     const args = ['match', 'new', '--against', 'old', '--method', method];
     const matched = jsonLines<Answer>((await folder.run(args)).stdout);
     const texts = new Map(old.map(({ id, text }) => [id, text]));
@@ -120,15 +128,15 @@ describe('build and query', () => {
     folder.write('in', record('a', A + B) + record('b', B));
     folder.write('new', record('c', A.replace('今天', '昨日') + B));
     for (const method of ['minhash', 'simhash'] as const) {
-      const build = ['index', 'build', 'in', '-o', 'i', '--no-texts', '--method', method];
+      const build = ['index', 'build', method, 'in', '--no-texts', '--method', method];
       expect(await folder.run(build)).toMatchObject({ status: 0 });
-      const { stdout } = await folder.run(['index', 'query', 'new', '--index', 'i']);
+      const { stdout } = await folder.run(['index', 'query', method, 'new']);
       const [answer] = jsonLines<Answer>(stdout);
       expect(answer?.matches).toMatchObject([{ id: 'a', verified: false }]);
     }
     // Nobody asked for verification.
-    await folder.run(['index', 'build', 'in', '-o', 'i', '--verify', 'off', '--max-distance', '8']);
-    const { stdout } = await folder.run(['index', 'query', 'new', '--index', 'i']);
+    await folder.run(['index', 'build', 'i', 'in', '--verify', 'off', '--max-distance', '8']);
+    const { stdout } = await folder.run(['index', 'query', 'i', 'new']);
     const [answer] = jsonLines<Answer>(stdout);
     expect(answer?.matches).toEqual([{ id: 'a', distance: expect.any(Number) }]);
   });
@@ -139,9 +147,9 @@ describe('build and query', () => {
     folder.write('new', record('c', `<p>${A}</p>`));
     for (const method of METHODS) {
       const made = ['--features', 'words', '--normalize', 'web', '--method', method];
-      const build = ['index', 'build', 'in', '-o', 'i', ...made];
+      const build = ['index', 'build', method, 'in', ...made];
       expect(await folder.run(build)).toMatchObject({ status: 0 });
-      const { stdout } = await folder.run(['index', 'query', 'new', '--index', 'i']);
+      const { stdout } = await folder.run(['index', 'query', method, 'new']);
       expect(jsonLines(stdout)).toMatchObject([{ id: 'c', matches: [{ id: 'a', similarity: 1 }] }]);
     }
   });
@@ -151,9 +159,9 @@ describe('build and query', () => {
     folder.write('words', '四号线 100\n');
     folder.write('in', record('a', A));
     const own = ['--dictionary', 'words'];
-    const build = ['index', 'build', 'in', '-o', 'i', '--features', 'jieba', ...own];
+    const build = ['index', 'build', 'i', 'in', '--features', 'jieba', ...own];
     expect(await folder.run(build)).toMatchObject({ status: 0 });
-    const args = ['index', 'query', 'in', '--index', 'i'];
+    const args = ['index', 'query', 'i', 'in'];
     const { stdout } = await folder.run([...args, ...own]);
     expect(jsonLines(stdout)).toEqual([{ id: 'a', matches: [{ id: 'a', similarity: 1 }] }]);
     expect((await folder.run(['index', 'stats', 'i', ...own])).status).toBe(0);
@@ -161,7 +169,7 @@ describe('build and query', () => {
     for (const other of [[], own]) {
       const refused = await folder.run([...args, ...other]);
       expect(refused).toMatchObject({ status: 4, stdout: '' });
-      expect(refused.stderr).toMatch(/^error: i: .*dictionary [0-9a-f]{16}/);
+      expect(refused.stderr).toMatch(/^error: i\/checkpoint-0000000001: .*dictionary [0-9a-f]{16}/);
     }
   });
 
@@ -171,8 +179,8 @@ describe('build and query', () => {
     const texts = ids.map((_, row) => documents[row]?.text);
     const rows = ids.map((id, row) => `{"id":${id},"text":${JSON.stringify(texts[row])}}\n`);
     folder.write('in', `${rows.join('')}{"text":"没有自己的编号"}\n`);
-    await folder.run(['index', 'build', 'in', '-o', 'i']);
-    const { stdout } = await folder.run(['index', 'query', 'in', '--index', 'i', '--limit', '1']);
+    await folder.run(['index', 'build', 'i', 'in']);
+    const { stdout } = await folder.run(['index', 'query', 'i', 'in', '--limit', '1']);
     const line = (id: string) => `{"id":${id},"matches":[{"id":${id},"similarity":1.0}`;
     for (const [row, told] of stdout.trim().split('\n').entries()) {
       expect(told.startsWith(line(ids[row] ?? '8'))).toBe(true);
@@ -184,11 +192,11 @@ describe('build and query', () => {
   test('malformed records are named, counted, and have no place in the index', async () => {
     const folder = new Folder();
     folder.write('in', `${record('a', A)}oops\n${record('b', B)}`);
-    const build = await folder.run(['index', 'build', 'in', '-o', 'i']);
+    const build = await folder.run(['index', 'build', 'i', 'in']);
     expect(build.status).toBe(1);
     expect(build.stderr).toContain('in:2: ');
     expect(build.stderr).toContain('read 3 = documents 2 + rejected 1');
-    const answers = await folder.run(['index', 'query', 'in', '--index', 'i', '-o', 'out']);
+    const answers = await folder.run(['index', 'query', 'i', 'in', '-o', 'out']);
     expect(answers.status).toBe(1);
     expect(folder.records<Answer>('out').map(({ matches }) => matches[0]?.id)).toEqual(['a', 'b']);
   });
@@ -199,8 +207,8 @@ describe('add', () => {
     const folder = new Folder();
     folder.write('first', lines(documents.slice(0, 150)));
     folder.write('second', lines(documents.slice(150)));
-    await folder.run(['index', 'build', 'first', '-o', 'i', '--method', 'simhash']);
-    const { status, stderr } = await folder.run(['index', 'add', 'second', '--index', 'i']);
+    await folder.run(['index', 'build', 'i', 'first', '--method', 'simhash']);
+    const { status, stderr } = await folder.run(['index', 'add', 'i', 'second']);
     expect(status).toBe(0);
     expect(stderr).toContain(`index of ${documents.length} documents`);
     expect(await query(folder)).toEqual(await query(built));
@@ -212,11 +220,15 @@ describe('add', () => {
     folder.write('in', record('b', A) + record('7', B));
     const index = new Index({ keys: true, sentences: 3 });
     index.addMany([A, B], { keys: ['a', undefined] });
-    await index.save(folder.join('i'));
-    const added = await folder.run(['index', 'add', 'in', '--index', 'i']);
+    await index.save(folder.join('saved'));
+    const refusedFile = await folder.run(['index', 'add', 'saved', 'in']);
+    expect(refusedFile).toMatchObject({ status: 3 });
+    expect(refusedFile.stderr).toContain('it is a file; name the folder of an index');
+    await folder.run(['index', 'snapshot', 'saved', 'i']);
+    const added = await folder.run(['index', 'add', 'i', 'in']);
     expect(added).toMatchObject({ status: 0 });
     expect(added.stderr).toContain('index of 4 documents by sentences');
-    const { stdout } = await folder.run(['index', 'query', 'in', '--index', 'i']);
+    const { stdout } = await folder.run(['index', 'query', 'i', 'in']);
     expect(jsonLines<Answer>(stdout).map(({ matches }) => matches.map(({ id }) => id))).toEqual([
       ['a', 'b'],
       [1, '7'],
@@ -224,8 +236,8 @@ describe('add', () => {
     const opened = await Index.open(folder.join('i'), { sentences: 3 });
     expect([opened.idOf('b'), opened.idOf('"7"')]).toEqual([2, 3]);
     const bare = new Index({ sentences: 3 });
-    await bare.save(folder.join('i'));
-    const refused = await folder.run(['index', 'add', 'in', '--index', 'i']);
+    await bare.snapshot(folder.join('bare'));
+    const refused = await folder.run(['index', 'add', 'bare', 'in']);
     expect(refused.status).toBe(2);
     expect(refused.stderr).toContain('keys must be true');
   });
@@ -233,7 +245,7 @@ describe('add', () => {
   test.each(['SIGINT', 'SIGTERM'] as const)('%s leaves the index as it was', async (signal) => {
     const folder = copy();
     execFileSync('mkfifo', [folder.join('in')]);
-    const child = folder.start(['index', 'add', 'in', '--index', 'i']);
+    const child = folder.start(['index', 'add', 'i', 'in']);
     const end = ended(child);
     // Opening the other end waits until the child reads: then its handlers are in place.
     const pipe = await open(folder.join('in'), 'w');
@@ -244,7 +256,7 @@ describe('add', () => {
     expect(result).toMatchObject({ status: signal === 'SIGINT' ? 130 : 143, stdout: '' });
     expect(result.stderr).toContain('interrupted; no output was written');
     expect(folder.names()).toEqual(['i', 'in']);
-    expect(folder.read('i')).toBe(built.read('i'));
+    expect(held(folder)).toEqual(held(built));
   });
 });
 
@@ -263,7 +275,7 @@ describe('stats', () => {
 
   test('build says the same as stats, with options and versions', async () => {
     const folder = new Folder();
-    const args = ['index', 'build', SAMPLE, '-o', 'i', '--json', '--plan', 'classic'];
+    const args = ['index', 'build', 'i', SAMPLE, '--json', '--plan', 'classic'];
     const build = await folder.run(args);
     const summary = JSON.parse(build.stdout);
     expect(summary).toMatchObject({ read: documents.length, documents: documents.length });
@@ -280,63 +292,76 @@ describe('damage exits 4 and names the file', () => {
   const refused = async (folder: Folder, says: string | RegExp) => {
     for (const args of [
       ['stats', 'i'],
-      ['query', SAMPLE, '--index', 'i'],
-      ['add', SAMPLE, '--index', 'i'],
+      ['verify', 'i'],
+      ['query', 'i', SAMPLE],
+      ['add', 'i', SAMPLE],
+      ['compact', 'i'],
+      ['snapshot', 'i', 'j'],
+      ['export', 'i'],
     ]) {
-      const before = folder.names().map((name) => folder.read(name));
+      const before = held(folder);
       const { status, stdout, stderr } = await folder.run(['index', ...args]);
       expect(stderr).toMatch(says);
       expect(stderr).toMatch(/^error: /);
       expect(stderr).not.toContain('    at ');
       expect({ status, stdout }).toEqual({ status: 4, stdout: '' });
-      expect(folder.names().map((name) => folder.read(name))).toEqual(before);
+      expect(held(folder)).toEqual(before);
+      expect(folder.names()).toEqual(['i']);
     }
   };
 
   test.each([0, 40, 0.3, 0.9])('a flipped byte of the index, at %f', async (place) => {
     const folder = copy();
-    const bytes = readFileSync(folder.join('i'));
+    const bytes = readFileSync(folder.join(CHECKPOINT));
     const at = place < 1 ? Math.floor(place * bytes.length) : place;
     bytes[at] = (bytes[at] ?? 0) ^ 0x10;
-    writeFileSync(folder.join('i'), bytes);
-    await refused(folder, /i.*byte \d+/);
+    writeFileSync(folder.join(CHECKPOINT), bytes);
+    await refused(folder, /checkpoint-0000000001.*byte \d+/);
   });
 
   test('an index that was cut short, or is none', async () => {
     const folder = copy();
-    folder.write('i', readFileSync(built.join('i')).subarray(0, 5_000));
-    await refused(folder, /i.*byte \d+/);
-    folder.write('i', 'something else\n');
-    await refused(folder, 'i');
+    folder.write(CHECKPOINT, readFileSync(built.join(CHECKPOINT)).subarray(0, 5_000));
+    await refused(folder, /checkpoint-0000000001.*byte \d+/);
+    folder.write(CHECKPOINT, 'something else\n');
+    await refused(folder, 'checkpoint-0000000001');
   });
 
   test('an index of another release is refused, and left as it is', async () => {
     const folder = new Folder();
-    copyFileSync(join(ROOT, '__test__', 'fixtures', '0.1.0', 'cli.index'), folder.join('i'));
-    await refused(folder, /^error: i: .*build it again/);
+    copyFileSync(join(ROOT, '__test__', 'fixtures', '0.1.0', 'cli.index'), folder.join('old'));
+    for (const command of ['stats', 'verify', 'export']) {
+      const { status, stderr } = await folder.run(['index', command, 'old']);
+      expect(stderr).toMatch(/^error: old: .*build it again/);
+      expect(status).toBe(4);
+    }
   });
 });
 
 test.each([
-  [['index'], 2, 'index needs a command: build, add, query or stats'],
+  [
+    ['index'],
+    2,
+    'index needs a command: build, add, query, stats, convert, verify, compact, snapshot or export',
+  ],
   [['index', 'bild', 'in'], 2, 'did you mean index build?'],
   [['idnex', 'build'], 2, 'did you mean index?'],
-  [['index', 'build', 'in'], 2, 'index build needs -o INDEX'],
-  [['index', 'build', 'in', '-o', '-'], 2, 'not a stream'],
-  [['index', 'build', '-o', 'i'], 2, 'index build needs IN...'],
-  [['index', 'build', 'in', '-o', 'in'], 2, 'the output in is also an input'],
-  [['index', 'build', 'in', '-o', 'i', '--rejects', 'i'], 2, 'i'],
-  [['index', 'build', 'in', '-o', 'i', '--bands', '3'], 2, '--bands and --rows must be given'],
-  [['index', 'build', 'in', '-o', 'i', '--plan', 'auto', '--rows', '3'], 2, '--rows is for method'],
-  [['index', 'build', 'in', '-o', 'i', '--method', 'brute-force'], 2, '--method must be minhash'],
-  [['index', 'query', '-', '-', '--index', 'in'], 2, 'only once'],
-  [['index', 'query', 'in', '--index', 'in'], 4, 'not a saved index'],
-  [['index', 'build', 'in', '-o', 'i', '--plan', 'k9'], 2, 'k9'],
-  [['index', 'build', 'missing', '-o', 'i'], 3, 'cannot read missing'],
-  [['index', 'build', 'in', '-o', 'no/i'], 3, 'there is no folder no; make it first'],
-  [['index', 'query', 'in'], 2, 'index query needs --index INDEX'],
-  [['index', 'query', 'in', '--index', 'missing'], 3, 'cannot read missing:'],
-  [['index', 'add', 'in', '--index', 'missing'], 3, 'cannot read missing:'],
+  [['index', 'build', 'in'], 2, 'index build needs DIR IN...'],
+  [['index', 'build', '-', 'in'], 2, 'not a stream'],
+  [['index', 'build', 'in', 'in'], 3, 'it is a file; name the folder of an index'],
+  [['index', 'snapshot', 'i'], 2, 'index snapshot needs DIR OUT'],
+  [['index', 'export', 'i', '--format', 'xml'], 2, '--format must be jsonl or csv'],
+  [['index', 'build', 'i', 'in', '--bands', '3'], 2, '--bands and --rows must be given'],
+  [['index', 'build', 'i', 'in', '--plan', 'auto', '--rows', '3'], 2, '--rows is for method'],
+  [['index', 'build', 'i', 'in', '--method', 'brute-force'], 2, '--method must be minhash'],
+  [['index', 'query', 'in', '-', '-'], 2, 'only once'],
+  [['index', 'query', 'in', 'in'], 4, 'not a saved index'],
+  [['index', 'build', 'i', 'in', '--plan', 'k9'], 2, 'k9'],
+  [['index', 'build', 'i', 'missing'], 3, 'cannot read missing'],
+  [['index', 'build', 'no/i', 'in'], 3, 'there is no folder no; make it first'],
+  [['index', 'query', 'in'], 2, 'index query needs DIR IN...'],
+  [['index', 'query', 'missing', 'in'], 3, 'cannot read missing:'],
+  [['index', 'add', 'missing', 'in'], 3, 'cannot read missing:'],
   [['index', 'stats', 'missing'], 3, 'cannot read missing:'],
 ] as const)('%j exits %i and leaves no file', async (args, status, says) => {
   const folder = new Folder();
@@ -347,17 +372,16 @@ test.each([
   expect(folder.read('in')).toBe(record('a', A));
 });
 
-test('SIGINT while building leaves nothing, and what stood there before stays', async () => {
-  const folder = copy();
+test('SIGINT while building leaves nothing', async () => {
+  const folder = new Folder();
   execFileSync('mkfifo', [folder.join('in')]);
-  const child = folder.start(['index', 'build', 'in', '-o', 'i']);
+  const child = folder.start(['index', 'build', 'i', 'in']);
   const end = ended(child);
   const pipe = await open(folder.join('in'), 'w');
   child.kill('SIGINT');
   expect(await end).toMatchObject({ status: 130, stdout: '' });
   await pipe.close();
-  expect(folder.names()).toEqual(['i', 'in']);
-  expect(folder.read('i')).toBe(built.read('i'));
+  expect(folder.names()).toEqual(['in']);
 });
 
 test.each([[['index', '--help']], [['help', 'index']]])(
@@ -365,17 +389,77 @@ test.each([[['index', '--help']], [['help', 'index']]])(
   async (args) => {
     const { status, stdout } = await new Folder().run(args);
     expect(status).toBe(0);
-    for (const name of ['build', 'add', 'query', 'stats']) {
+    for (const name of [
+      'build',
+      'add',
+      'query',
+      'stats',
+      'verify',
+      'compact',
+      'snapshot',
+      'export',
+    ]) {
       expect(stdout).toMatch(new RegExp(`^ {2}index ${name} `, 'm'));
     }
   },
 );
 
-test('where something else than a file has the name of the index, nothing is written', async () => {
-  const folder = new Folder();
-  mkdirSync(folder.join('i'));
-  const { status, stderr } = await folder.run(['index', 'build', SAMPLE, '-o', 'i']);
-  expect(status).toBe(3);
-  expect(stderr).toContain('cannot write i: is a directory');
-  expect(folder.names()).toEqual(['i']);
+test('a folder that holds something else, or an index already, is left alone', async () => {
+  const folder = copy();
+  mkdirSync(folder.join('j'));
+  folder.write('j/letter', 'foreign');
+  const foreign = await folder.run(['index', 'build', 'j', SAMPLE]);
+  expect(foreign).toMatchObject({ status: 3, stderr: expect.stringContaining('(letter)') });
+  const taken = await folder.run(['index', 'build', 'i', SAMPLE]);
+  expect(taken).toMatchObject({ status: 3 });
+  expect(taken.stderr).toContain('it holds an index already');
+  expect(folder.read('j/letter')).toBe('foreign');
+  expect(held(folder)).toEqual(held(built));
+});
+
+describe('verify, compact, snapshot and export', () => {
+  test('a sound index is verified, made small and copied while a process writes to it', async () => {
+    const folder = copy();
+    await folder.run(['index', 'add', 'i', SAMPLE]);
+    const index = await Index.open(folder.join('i'));
+    const verified = await folder.run(['index', 'verify', 'i']);
+    expect(verified).toMatchObject({ status: 0, stderr: '' });
+    expect(verified.stdout).toContain(`sound: index of ${2 * documents.length} documents`);
+    const copied = await folder.run(['index', 'snapshot', 'i', 'j', '--json']);
+    expect(JSON.parse(copied.stdout)).toMatchObject({ documents: 2 * documents.length });
+    const locked = await folder.run(['index', 'compact', 'i']);
+    expect(locked).toMatchObject({ status: 3, stderr: expect.stringContaining(`${process.pid}`) });
+    await index.close();
+    expect((await folder.run(['index', 'compact', 'i'])).status).toBe(0);
+    expect(folder.read('i/MANIFEST')).not.toBe(built.read('i/MANIFEST'));
+    const answers = (name: string) => folder.run(['index', 'query', name, SAMPLE]);
+    expect((await answers('j')).stdout).toBe((await answers('i')).stdout);
+    const stats = await folder.run(['index', 'verify', 'j', '--json']);
+    expect(JSON.parse(stats.stdout)).toMatchObject({ documents: 2 * documents.length });
+  });
+
+  test('an export has a line for each document, as JSON lines and as CSV', async () => {
+    const { stdout, stderr, status } = await built.run(['index', 'export', 'i']);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: `${documents.length} documents\n` });
+    const lines = jsonLines<{ id: string; number: number; fingerprint?: string }>(stdout);
+    expect(lines.map(({ id, number }) => [id, number])).toEqual(
+      documents.map(({ id }, row) => [id, row]),
+    );
+    const known = await built.run(['fingerprint', '--method', 'simhash', '--json', SAMPLE]);
+    const expected = jsonLines<{ fingerprint?: string }>(known.stdout);
+    const whole = lines.filter(({ fingerprint }) => !fingerprint?.startsWith('='));
+    expect(whole.length).toBeGreaterThan(documents.length / 2);
+    for (const { number, fingerprint } of whole)
+      expect(fingerprint).toBe(expected[number]?.fingerprint);
+    const csv = await built.run(['index', 'export', 'i', '--format', 'csv', '-q']);
+    const [head, first] = csv.stdout.split('\r\n');
+    expect(head).toBe('id,number,fingerprint');
+    expect(first).toBe(`${documents[0]?.id},0,${lines[0]?.fingerprint}`);
+    const summary = await built.run(['index', 'export', 'i', '-o', 'out', '--json']);
+    expect(JSON.parse(summary.stdout)).toMatchObject({
+      documents: documents.length,
+      output: 'out',
+    });
+    expect(built.read('out')).toBe(stdout);
+  });
 });

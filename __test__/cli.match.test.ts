@@ -130,8 +130,8 @@ test('without verification the nearest fingerprints come first', async () => {
 });
 
 test('with --index it is index query', async () => {
-  await folder.run(['index', 'build', 'corpus', '-o', 'saved']);
-  const query = await folder.run(['index', 'query', 'fresh', '--index', 'saved', '-q']);
+  await folder.run(['index', 'build', 'saved', 'corpus']);
+  const query = await folder.run(['index', 'query', 'saved', 'fresh', '-q']);
   expect(await match('--index', 'saved')).toEqual(jsonLines(query.stdout));
 });
 
@@ -149,7 +149,7 @@ test('malformed lines of either side are told and exit 1; the output is whole', 
 });
 
 test.each([
-  [['match', 'fresh'], 'match needs --against FILE or --index INDEX'],
+  [['match', 'fresh'], 'match needs --against FILE or --index DIR'],
   [['match', 'fresh', '--against', 'corpus', '--index', 'i'], 'and not both'],
   [['match', 'fresh', '--index', 'i', '--features', 'words'], '--features is for --against'],
   [['match', 'fresh', '--index', 'i', '--method', 'simhash'], '--method is for --against'],

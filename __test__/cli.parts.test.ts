@@ -112,7 +112,7 @@ describe('progress', () => {
   );
 
   describe('on a clock', () => {
-    beforeEach(() => vi.useFakeTimers({ toFake: ['performance'] }));
+    beforeEach(() => vi.useFakeTimers({ toFake: ['performance', 'setInterval', 'clearInterval'] }));
     afterEach(() => vi.useRealTimers());
 
     function fake(interactive: boolean) {
@@ -142,7 +142,27 @@ describe('progress', () => {
       report.update(position);
       report.end();
       expect(said).toEqual([]);
-      expect(drawn).toEqual([' 25%  3,000 documents  0:03 left', '']);
+      expect(drawn).toEqual(['working  0:01', ' 25%  3,000 documents  0:03 left', '']);
+      vi.advanceTimersByTime(60_000);
+      expect(drawn).toHaveLength(3);
+    });
+
+    test('a step that tells nothing is shown by its time', () => {
+      const [log, screen] = [fake(false), fake(true)];
+      vi.advanceTimersByTime(35_000);
+      expect(log.said).toEqual(['working  0:10', 'working  0:20', 'working  0:30']);
+      expect(screen.drawn.slice(0, 2)).toEqual(['working  0:01', 'working  0:02']);
+      for (const { report } of [log, screen]) report.end();
+    });
+
+    test('when all is read it is said how long that is ago, and the line goes on', () => {
+      const { said, report } = fake(false);
+      vi.advanceTimersByTime(5_000);
+      report.update({ ...position, bytes: position.totalBytes });
+      vi.advanceTimersByTime(16_000);
+      const ends = said.map((line) => line.slice(line.indexOf('all')));
+      expect(ends).toEqual(['all read, finishing for 0:05', 'all read, finishing for 0:15']);
+      report.end();
     });
   });
 });

@@ -1,26 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { commands, sections } from '../ts/cli/commands';
+import { find } from '../ts/cli/find';
+import { commandHelp, overview } from '../ts/cli/help';
+import { parse } from '../ts/cli/parse';
 import { Folder, ROOT } from './cli-run';
 
 const folder = new Folder();
-const COMMANDS = [
-  'dedup',
-  'clusters',
-  'pairs',
-  'index build',
-  'index add',
-  'index query',
-  'index stats',
-  'plan',
-  'fingerprint',
-  'explain',
-  'eval',
-  'tune',
-  'match',
-  'help',
-  'version',
-];
+const COMMANDS = commands.map(({ name }) => name);
 const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
   version: string;
 };
@@ -116,7 +104,45 @@ test('help of a command and its --help are the same text, within 80 columns', as
   }
 });
 
-test.each([['version'], ['--version'], ['-v']])(
+test('help begins with examples, each of which is a command line that parses', () => {
+  for (const command of commands) {
+    const { name, examples } = command;
+    const text = commandHelp(command);
+    expect(text, name).toMatch(/^Usage: .*\n\n.*\.\n\nExamples?:\n {2}simhash-native /);
+    for (const example of examples) {
+      expect(text).toContain(`\n  simhash-native ${example}\n`);
+      parsed(example, name);
+    }
+  }
+  const shown = [...overview(sections).matchAll(/^ {2}simhash-native (.*)$/gm)];
+  expect(shown.length).toBeGreaterThan(2);
+  for (const [, example = ''] of shown) parsed(example);
+});
+
+/** What a command line means, whatever a shell does with its output. */
+function parsed(line: string, name?: string): void {
+  const [command = ''] = line.split(/ >>? /);
+  const words = [...command.matchAll(/'([^']*)'|\S+/g)].map(([word, quoted]) => quoted ?? word);
+  const found = find(words, commands);
+  if (!('command' in found)) throw new Error(`${line} is no command`);
+  if (name !== undefined) expect(found.command.name).toBe(name);
+  expect(parse(found.command, found.rest).help).toBe(false);
+}
+
+test('options of a command of many stand in groups, each once', () => {
+  const dedup = commands.find(({ name }) => name === 'dedup');
+  const stdout = dedup === undefined ? '' : commandHelp(dedup);
+  const titles = [...stdout.matchAll(/^(\w[\w ]+):$/gm)].map(([, title]) => title);
+  expect(titles).toEqual([
+    ...['Examples', 'Options', 'What a duplicate is', 'What texts are compared by'],
+    ...['How files are read', 'How it runs'],
+  ]);
+  const options = [...stdout.matchAll(/^ {2}(?:-\w, )?(--[\w-]+)/gm)].map(([, flag]) => flag);
+  const expected = ['config', 'print-config', 'help', ...Object.keys(dedup?.options ?? {})];
+  expect(options.sort()).toEqual(expected.map((name) => `--${name}`).sort());
+});
+
+test.each([['version'], ['--version'], ['-v'], ['-V']])(
   '%s prints the version of the package',
   async (name) => {
     expect(await folder.run([name])).toMatchObject({ status: 0, stdout: `${version}\n` });

@@ -1,4 +1,5 @@
 /** Sources of documents: `dedup` takes from them what `for await` takes, in the same order of calls. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import vm from 'node:vm';
 import { describe, expect, test } from 'vitest';
 import { dedup, Idf, Index } from '..';
@@ -9,12 +10,17 @@ const TEXTS = [
   '青禾市图书馆新馆昨日起试运行',
 ];
 
-/** What `for await` makes of a source; after `leave` documents the loop is left, or throws where it is negative. */
+/**
+ * What `for await` makes of a source; after `leave` documents the loop is left, or throws where it is negative.
+ * It is left when what `dedup` asked for ahead has been answered: a source that still owes an answer is told, and
+ * not waited for, so what its return() says may come too late.
+ */
 async function loop(source: unknown, leave = Infinity): Promise<unknown> {
   const seen: unknown[] = [];
   try {
     for await (const doc of source as AsyncIterable<unknown>) {
       seen.push(doc);
+      if (seen.length === Math.abs(leave)) await sleep(20);
       if (seen.length === leave) break;
       if (seen.length === -leave) throw new Error('left');
     }

@@ -46,6 +46,8 @@ function clustered(clusters: readonly Cluster[], count: number): Decided {
   return decided;
 }
 
+let folders = 0;
+
 type Door = (texts: readonly string[], method: (typeof METHODS)[number]) => Promise<Decided>;
 
 /** Every door but that of `dedup`, by which the others are judged. */
@@ -73,6 +75,18 @@ const DOORS: Record<string, Door> = {
     await before.save(file);
     using after = await Index.open(file, { method } as { method: 'minhash' });
     return places([...first, ...after.checkAndAddMany(texts.slice(half))]);
+  },
+  async 'an index in a folder, opened three times'(texts, method) {
+    const [path, step] = [folder.join(`${method}.${folders++}`), Math.ceil(texts.length / 3)];
+    const all: Checked[] = [];
+    for (let start = 0; start < texts.length; start += step) {
+      const options = start === 0 && method !== 'exact' ? { texts: TEXTS } : {};
+      await using index = await Index.open(path, { method, ...options } as { method: 'minhash' });
+      all.push(...(await index.checkAndAddManyAsync(texts.slice(start, start + step))));
+      // One opening reads a checkpoint, the other the log alone.
+      if (start > 0) await index.compact();
+    }
+    return places(all);
   },
   async dedupFiles(texts, method) {
     const clusters = folder.join('library.clusters.jsonl');
@@ -194,6 +208,8 @@ describe.runIf(sets.length > 0)('real corpora', () => {
         // Documents that share a sentence with hundreds are left out of the law; so few seldom are.
         if (cut) continue;
         expect(await DOORS.checkAndAddMany?.(texts, method), method).toEqual(decided);
+        const reopened = DOORS['an index in a folder, opened three times'];
+        expect(await reopened?.(texts, method), method).toEqual(decided);
         expect(await DOORS.dedupFiles?.(texts, method), method).toEqual(decided);
         expect(await DOORS.pairsFiles?.(texts, method), method).toEqual(decided);
       }

@@ -17,7 +17,7 @@ test('pairsFiles writes pairs and says the figures', async () => {
   expect(summary).toEqual({
     ...{ read: 6, documents: 6, rejected: 0, pairs: 3, candidates: 1, truncated: 0, empty: 1 },
     ...{ short: expect.any(Number), seconds: expect.any(Number), bytes: expect.any(Number) },
-    ...{ indexBytes: expect.any(Number), firstRejected: [], leftovers: [] },
+    ...{ indexBytes: expect.any(Number), encodings: [], firstRejected: [], leftovers: [] },
   });
   const similarity = expect.closeTo(0.9, 1);
   expect(folder.records('out')).toEqual([

@@ -74,6 +74,18 @@ describe('the forms of statements', () => {
     },
   );
 
+  test('where the labels name no duplicates there is no recall, where nothing is linked no precision', async () => {
+    const apart = [{ a: 'c', b: 'd', label: false }];
+    const linked = await evaluate([['c', 'd']], apart, { documents });
+    expect(linked).toMatchObject({ redundant: 0, labelledPrecision: 0, bcubedPrecision: 0.8 });
+    const recalls = ['documentRecall', 'removalRecall', 'pairRecall', 'bcubedRecall', 'bcubedF1'];
+    for (const name of recalls) expect(linked).not.toHaveProperty(name);
+    const none = await evaluate([], labels, { documents });
+    expect(none).toMatchObject({ documentRecall: 0, pairRecall: 0 });
+    for (const name of ['labelledPrecision', 'pairPrecision', 'keptPrecision'])
+      expect(none).not.toHaveProperty(name);
+  });
+
   test('the ids 7 and "7" are one', async () => {
     expect(await evaluate([[7, 8]], [['7', '8']])).toMatchObject({ documents: 2, pairRecall: 1 });
   });

@@ -156,6 +156,23 @@ test('candidates beyond maxVerifications are cut, and the check says so', () => 
   });
 });
 
+test('pairs and clusters say whose candidates were cut', async () => {
+  const index = new Index({ maxDistance: 8, maxVerifications: 3, minSimilarity: 0.9 });
+  const days = ['昨日', '今日', '明日', '后日', '前日'];
+  for (const day of days) index.add(ARTICLE.replace('昨日', day));
+  index.add(OTHER);
+  index.add(OTHER.replace('今日', '昨日'));
+  const found: (true | undefined)[] = [];
+  for await (const batch of index.pairs()) {
+    for (const [row, { b, truncated }] of [...batch].entries()) {
+      found[b] = truncated;
+      expect(batch.isTruncated(row)).toBe(truncated === true);
+    }
+  }
+  expect(found).toEqual([undefined, true, true, true, true, undefined, undefined]);
+  expect([...(await index.clusters()).truncated]).toEqual([0, 1, 2, 3, 4]);
+});
+
 describe('what cannot be is refused', () => {
   test('callbacks in batches', async () => {
     const index = new Index();

@@ -69,16 +69,24 @@ describe('the tarball', () => {
     const declarations = paths().filter((path) => /\.d\.m?ts$/.test(path));
     expect(declarations.sort()).toEqual([
       'dist/connect/level.d.ts',
+      'dist/connect/mongodb.d.ts',
       'dist/index.d.mts',
       'dist/index.d.ts',
       'dist/level.d.mts',
+      'dist/mongodb.d.mts',
     ]);
     for (const path of declarations) {
       const text = readFileSync(join(ROOT, path), 'utf8');
       expect(text, path).not.toMatch(/\bNative[A-Z]\w*|\bNATIVE\b|@internal|\.\/native\b/);
       const imported = [...text.matchAll(/(?:from|import\()\s*['"]([^'"]+)['"]/g)];
       const others = imported.map(([, from]) => from);
-      const own = ['./index.js', '../index', './connect/level.js'];
+      const own = [
+        './index.js',
+        '../index',
+        './connect/level.js',
+        './connect/mongodb.js',
+        'mongodb',
+      ];
       expect(
         others.filter((from) => !own.includes(from as string)),
         path,
@@ -151,6 +159,15 @@ describe('installed with --ignore-scripts in an empty project', () => {
     project.write('level.mjs', `import { KeptIndex } from ${from};\n${keep}`);
     project.write('level.cjs', `const { KeptIndex } = require(${from});\n${keep}`);
     for (const file of ['level.mjs', 'level.cjs']) expect(node(file)).toBe('0\n');
+  });
+
+  test('the connector for MongoDB says what is missing where the driver is not installed', () => {
+    const call = "dedupCollection('mongodb://127.0.0.1:1/a.b', 'mongodb://127.0.0.1:1/a.c')";
+    const code = `require('@x/simhash-native/mongodb').${call}.catch(({ code, message }) => console.log(code, message));`;
+    project.write('mongodb.cjs', code);
+    const missing =
+      'ERR_SIMHASH_NOT_BUILT the driver for MongoDB is not installed: npm install mongodb\n';
+    expect(node('mongodb.cjs')).toBe(missing);
   });
 
   const typed = `import { type CheckedItems, Index, type Match } from '@x/simhash-native';

@@ -42,13 +42,12 @@ function measured(name, command, args) {
 
 /** Our figure that does the same work as the peer's, and what the ratio has to be. */
 const RIVALS = {
-  'npm minhash, strings': ['permutations, strings', '>= 100'],
-  'rensa RMinHash, strings': ['permutations, strings', '>= 2'],
-  'rensa RMinHash, hashed': ['permutations, hashed', '>= 2'],
-  'rensa CMinHash, strings': ['permutations, strings', undefined],
-  'rensa CMinHash, hashed': ['permutations, hashed', undefined],
-  'rensa Rho, hashed': ['one-permutation, hashed', undefined],
-  'datasketch, strings': ['permutations, strings', undefined],
+  'npm minhash, strings': ['fast-similarity, strings', '>= 100'],
+  'rensa RMinHash, strings': ['fast-similarity, strings', '>= 2'],
+  'rensa RMinHash, hashed': ['fast-similarity, hashed', '>= 1'],
+  'rensa CMinHash, strings': ['fast-similarity, strings', undefined],
+  'rensa CMinHash, hashed': ['fast-similarity, hashed', undefined],
+  'datasketch, strings': ['fast-similarity, strings', undefined],
 };
 
 /** `--size 0`: without peers. */

@@ -58,6 +58,11 @@ const PARTS = [
   { title: 'Handing texts to the workers', bench: 'intake' },
   { title: 'Timers meanwhile', bench: 'timers' },
   { title: 'MinHash', bench: 'minhash' },
+  { title: 'Whole runs of dedup', bench: 'dedup' },
+  { title: 'A folder: check-and-add by durability', bench: 'durable' },
+  { title: 'A folder: checkpoints meanwhile', bench: 'merges' },
+  { title: 'A folder: three readers', bench: 'readers' },
+  { title: 'A folder beside SQLite', bench: 'stores' },
   { title: 'The longest sentences', bench: 'sentences' },
 ];
 
@@ -99,8 +104,9 @@ const SUMMARY = [
   ['fingerprint, pairs of characters', 'fingerprint', 'character bigrams, not normalised'],
   ['fingerprint, jieba TF-IDF, top 30', 'segment', 'jieba-tfidf fingerprint, top 30'],
   ['words as Python jieba cuts them', 'segment', 'cut, HMM', 'jieba-rs 0.11 cut'],
-  ['npm minhash, 128 permutations of the same features', 'minhash', 'npm minhash, strings'],
+  ['npm minhash, 128 positions of the same features', 'minhash', 'npm minhash, strings'],
   ['PyPI rensa', 'minhash', 'rensa RMinHash, strings'],
+  ['592,598 documents from file to file, one thread', 'dedup', 'minhash: one thread'],
   ['17,400 news by their longest sentences, in memory', 'sentences', 'in memory, one by one'],
   ['a batch from TypeScript', 'batch', 'fingerprintManyAsync'],
 ];

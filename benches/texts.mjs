@@ -38,3 +38,11 @@ export async function best(options, work) {
   }
   return least;
 }
+
+/** Random fingerprints. */
+export function fingerprints(count) {
+  const values = new BigUint64Array(count);
+  for (let from = 0; from < count; from += 8192)
+    crypto.getRandomValues(values.subarray(from, from + 8192));
+  return values;
+}

@@ -1,9 +1,87 @@
-// npm run test:long: what takes too long for every day. The doors on all of the real corpora, where they are.
+// npm run test:long [-- STEP…]: what takes too long for every day. Without names all steps run; one that lacks its tool says so.
 import { spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
 
-const args = ['test', '--release', '-p', 'simhash-dedup', '--test', 'doors', '--', '--nocapture'];
-const { status } = spawnSync('cargo', args, {
-  stdio: 'inherit',
-  env: { ...process.env, SIMHASH_LONG: '1' },
-});
-process.exitCode = status ?? 1;
+const crates = (...names) => names.flatMap((name) => ['-p', `simhash-${name}`]);
+const ofDedup = (tests) => tests.flatMap((name) => ['--test', name]);
+const long = { SIMHASH_LONG: '1' };
+
+/** Seconds that each fuzz target runs. */
+const FUZZ = 60;
+
+const STEPS = {
+  /** The doors to a duplicate on all of the real corpora, where they are. */
+  doors: () => test([...crates('dedup'), ...ofDedup(['doors'])], '--nocapture'),
+  /** 200 rounds of kill -9 in place of 10, of all that writes into a folder. */
+  kills: () =>
+    test(
+      [...crates('dedup'), ...ofDedup(['live_directory', 'index_run', 'index_killed', 'convert'])],
+      'kill',
+    ),
+  /** 3 million documents, killed with -9 many times in every stage and gone on with: some 3 GB of disk. */
+  resume: () => run('npx', ['vitest', 'run', '__test__/cli.resume.test.ts'], long),
+  /** A run over twenty times as many documents as its memory is enough for: some 6 GB of disk. */
+  memory: () => test([...crates('dedup'), ...ofDedup(['bounded'])], 'holds'),
+  /** Every parser and loader on hostile input, under AddressSanitizer. */
+  fuzz: () => {
+    if (!has('cargo', '+nightly', 'fuzz', '--version')) {
+      return lacks('fuzz', 'cargo-fuzz and a nightly compiler (cargo install cargo-fuzz)');
+    }
+    const targets = readdirSync(new URL('../fuzz/fuzz_targets/', import.meta.url));
+    return targets.every((file) => {
+      const name = file.replace(/\.rs$/, '');
+      return run('cargo', ['+nightly', 'fuzz', 'run', name, '--', `-max_total_time=${FUZZ}`]);
+    });
+  },
+  /** The tests of the crates with unsafe code under AddressSanitizer. */
+  asan: () => {
+    if (!has('cargo', '+nightly', '--version')) return lacks('asan', 'a nightly compiler');
+    // A target of its own, so that what runs while building is not built with it.
+    const of = [...crates('text', 'sketch', 'store', 'index'), '--lib', '--tests'];
+    const target = ['--target', 'x86_64-unknown-linux-gnu', '--target-dir', 'target/asan'];
+    return run('cargo', ['+nightly', 'test', ...of, ...target], {
+      RUSTFLAGS: '-Zsanitizer=address',
+    });
+  },
+  /** The small tests of the portable code under Miri. */
+  miri: () => {
+    if (!has('cargo', '+nightly', 'miri', '--version')) {
+      return lacks('miri', 'Miri (rustup component add miri --toolchain nightly)');
+    }
+    return run('cargo', ['+nightly', 'miri', 'test', ...crates('store', 'sketch'), '--lib'], {
+      MIRIFLAGS: '-Zmiri-disable-isolation',
+    });
+  },
+};
+
+function run(command, args, env = {}) {
+  console.log(`$ ${command} ${args.join(' ')}`);
+  const { status } = spawnSync(command, args, {
+    stdio: 'inherit',
+    env: { ...process.env, ...env },
+  });
+  return status === 0;
+}
+
+function test(what, ...args) {
+  return run('cargo', ['test', '--release', ...what, '--', ...args], long);
+}
+
+function has(command, ...args) {
+  return spawnSync(command, args, { stdio: 'ignore' }).status === 0;
+}
+
+function lacks(step, tool) {
+  console.log(`${step}: skipped, it needs ${tool}`);
+  return true;
+}
+
+const named = process.argv.slice(2);
+const unknown = named.filter((name) => !Object.hasOwn(STEPS, name));
+if (unknown.length > 0) {
+  console.error(`no step ${unknown.join(', ')}; there are ${Object.keys(STEPS).join(', ')}`);
+  process.exit(2);
+}
+const failed = (named.length > 0 ? named : Object.keys(STEPS)).filter((name) => !STEPS[name]());
+console.log(failed.length > 0 ? `failed: ${failed.join(', ')}` : 'all steps passed');
+process.exitCode = failed.length > 0 ? 1 : 0;

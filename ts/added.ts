@@ -1,15 +1,16 @@
 /** The ids of a batch that was added. */
 import type { NativeAdded } from './native';
 
-/** Ids of a batch, ascending. */
+/** Ids of a batch: ascending, but for those of items whose key was there (`onSameKey: 'repeat'`). */
 export interface Added {
   /** Id of the first item; of an empty batch the id that the next addition gets. */
   first: number;
-  /** How many items were added. */
+  /** How many items were added, with `onSameKey: 'repeat'` those whose key was there among them. */
   count: number;
   /**
    * Id of each item, in order: `first`, `first + 1`, … `first + count - 1`, unless another call added something between two
-   * items, as it may while an `…Async` batch is under way or where workers share an index. Made when it is first read, 8 bytes
+   * items, as it may while an `…Async` batch is under way or where workers share an index, or the key of an item was there and
+   * its first id is repeated. Made when it is first read, 8 bytes
    * for each; not enumerable.
    */
   readonly ids: Float64Array;

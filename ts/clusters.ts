@@ -15,11 +15,14 @@ export class Clusters extends Rows<Cluster> {
   readonly offsets: Uint32Array;
   /** Ids, ascending within a cluster. */
   readonly ids: Float64Array;
+  /** Ids of documents of which a limit left candidates out, ascending: what they resemble may be in other clusters, or in none. */
+  readonly truncated: Float64Array;
 
-  private constructor({ offsets, ids }: NativeClusters) {
+  private constructor({ offsets, ids, truncated }: NativeClusters) {
     super();
     this.offsets = offsets;
     this.ids = ids;
+    this.truncated = truncated;
   }
 
   /** @internal */
@@ -40,12 +43,5 @@ export class Clusters extends Rows<Cluster> {
       representative: this.ids[from] ?? Number.NaN,
       members: [...this.ids.subarray(from, to)],
     };
-  }
-
-  *[Symbol.iterator](): IterableIterator<Cluster> {
-    for (let row = 0; row < this.length; row++) {
-      const cluster = this.get(row);
-      if (cluster !== undefined) yield cluster;
-    }
   }
 }

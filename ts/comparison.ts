@@ -67,6 +67,33 @@ export interface Rejected {
   reason: string;
 }
 
+/** An input that is not in UTF-8. */
+export interface ReadAs {
+  file: string;
+  /** How its characters were read: named by the caller, or found. */
+  encoding: string;
+}
+
+/** What a run of `dedupFiles` has to do with its index. */
+export interface IndexedRun {
+  /** The run's name, of what it read: 32 hexadecimal digits. */
+  run: string;
+  /** The same run was made before: it was answered as then, and nothing was added. */
+  repeated: boolean;
+  /** Documents that the index holds now. */
+  documents: number;
+  /** What became of an earlier run whose process was killed while it was about to count. */
+  settled?: Settled;
+}
+
+/** What became of a run whose process was killed while it was about to count. */
+export interface Settled {
+  /** Whether it counts now, with all of its outputs; if not, nothing of it is in the index. */
+  counts: boolean;
+  /** Its outputs. */
+  outputs: string[];
+}
+
 /** The figures of a run: `read = kept + duplicates + rejected`. */
 export interface Summary {
   read: number;
@@ -86,14 +113,25 @@ export interface Summary {
   /** Bytes of text, or of input lines, decompressed. */
   bytes: number;
   /**
-   * Bytes held at the end for the documents, texts aside: the method's index (of SimHash with everything merged into one segment) and the map
-   * of equal texts. The same for any `threads` and `batch`.
+   * Bytes held for the documents, texts aside. Where they are decided as they come: at the end, the method's index (of SimHash with
+   * everything merged into one segment) and the map of equal texts. Of files: all columns that are sorted together, not all of them
+   * held at the same time. The same for any `threads` and `batch`.
    */
   indexBytes: number;
+  /** Of files: those that are not in UTF-8, and how they were read. */
+  encodings?: ReadAs[];
   /** The first ten rejected records of files; `dedup` yields a decision for each. */
   firstRejected: Rejected[];
-  /** Unfinished files of earlier runs that were killed while they wrote to the same outputs; they were removed. */
+  /** Unfinished files of earlier runs that were killed while they wrote to the same outputs, and their folder in `tmp`; they were removed. */
   leftovers: string[];
+  /** Of `dedupFiles` with `tmp`: records that an earlier run had sketched, from where this one went on. */
+  resumed?: number;
+  /** Of `dedupFiles` with `tmp`: folders there of other runs that stopped. They can go on, or be deleted. */
+  stopped?: string[];
+  /** Of `dedupFiles` with `known`: the documents there. */
+  known?: number;
+  /** Of `dedupFiles` with `index`. */
+  index?: IndexedRun;
 }
 
 const { verify: measure } = checksOf('verify');

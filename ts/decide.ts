@@ -15,8 +15,9 @@ import {
 } from './decisions';
 import type { Progress } from './dedup-files';
 import { type DedupOptions, type Settings, settings } from './dedup-options';
+import { insideOf, kept, keyWritten, Recorder } from './dedup-state';
 import { type Documents, fieldOf, iteratorOf, Missing, type Text } from './documents';
-import { fromNative, native, typeError } from './errors';
+import { fromNative, native, SimHashError, typeError } from './errors';
 import { Index, leased } from './live-index';
 import type {
   NativeDecisions,
@@ -49,10 +50,16 @@ export async function* decide<D>(
   let signal: AbortSignal | undefined;
   let listener: Disposable | undefined;
   let running: Running<D> | undefined;
+  let recorder: Recorder | undefined;
+  let taken: Disposable | undefined;
   let failed = false;
   try {
     const given = settings(options);
     signal = given.signal;
+    const state = given.state && insideOf(given.state);
+    taken = state?.take();
+    recorder = state && new Recorder(state.index);
+    const base = given.state?.position ?? 0;
     sources.push(new Source(iteratorOf(docs)));
     const index = given.known instanceof Index ? given.known : undefined;
     if (given.known !== undefined && !(given.known instanceof Index))
@@ -74,25 +81,29 @@ export async function* decide<D>(
     let known: KnownPlaces = new Places(0);
     let places = new Places(0);
     if (index !== undefined) known = await indexed(index, deduper, cancel);
+    if (state !== undefined) known = await before(state.index, deduper, cancel);
     signal?.throwIfAborted();
     for (const source of sources) {
       const isKnown = source !== sources.at(-1);
       const name = isKnown ? 'known' : 'docs';
-      places = new Places(known.next);
+      places = new Places(known.next, isKnown ? 0 : base);
       const context: Context<D> = { places, known, keyOf: given.keyOf?.(name), keys };
       let batch: D[] = [];
-      let first = 0;
+      let first = places.base;
       while (running !== undefined || batch.length > 0 || !source.done) {
         signal?.throwIfAborted();
         const decided = running?.outcome?.();
         if (running !== undefined && decided !== undefined) {
-          const before: Running<D> = running;
+          const { batch, number, texts }: Running<D> = running;
           running = undefined;
-          if (isKnown) noteKeys(before.batch, before.number, decided, context);
+          if (isKnown) noteKeys(batch, number, decided, context);
           else {
             report?.tell('dedup', places.rejected);
-            if (atTheEnd) gather(before.batch, all, reasons);
-            else yield* decisions(before.batch, before.number, decided, context);
+            if (atTheEnd) gather(batch, all, reasons);
+            else {
+              const made = decisions(batch, number, decided, context);
+              yield* recorder && texts ? recorder.recorded(made, texts) : made;
+            }
           }
           continue;
         }
@@ -100,10 +111,12 @@ export async function* decide<D>(
         const idle = source.done || batch.length === size || bell.idle;
         if (running === undefined && batch.length > 0 && idle) {
           const number = places.next;
-          const taken = take(batch, { name, first, places, given });
-          const ranks = rank === undefined ? [] : taken.docs.map(rank);
-          const push = () => deduper.push(taken.texts, ranks, cancel);
-          running = begin(push, { docs: batch, first, reasons: taken.reasons }, number, bell);
+          const { docs, texts, reasons, all } = take(batch, { name, first, places, given });
+          const ranks = rank === undefined ? [] : docs.map(rank);
+          const push = () => deduper.push(texts, ranks, cancel);
+          const pushed = { docs: batch, first, reasons };
+          running = begin(push, pushed, number, bell);
+          running.texts = all;
           first += batch.length;
           batch = [];
           continue;
@@ -145,7 +158,9 @@ export async function* decide<D>(
     listener?.[Symbol.dispose]();
     cancel.cancel();
     await running?.ended;
-    const closed = await Promise.allSettled(sources.map((source) => source.close(failed)));
+    const ends = sources.map((source) => source.close(failed));
+    const closed = await Promise.allSettled([...ends, recorder?.keep()]);
+    taken?.[Symbol.dispose]();
     for (const end of closed) {
       if (end.status === 'fulfilled') continue;
       settle.reject(end.reason);
@@ -175,6 +190,25 @@ async function indexed(
   };
 }
 
+/** The documents of a state as those that came before in the stream. */
+async function before(
+  index: Index,
+  deduper: NativeDeduper,
+  cancel: InstanceType<typeof binding.Cancel>,
+): Promise<KnownPlaces> {
+  const known = await indexed(index, deduper, cancel).catch((error: unknown) => {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ERR_INVALID_ARG_VALUE'))
+      throw error;
+    const message = error.message.replace(
+      /^known must be .*?: /,
+      'the state was made with other options: ',
+    );
+    throw new SimHashError('ERR_SIMHASH_INDEX_MISMATCH', message, { cause: error });
+  });
+  const keyAt = (number: number) => keyWritten(known.keyAt?.(number) as string | undefined);
+  return { ...known, isStream: true, keyAt };
+}
+
 /** Where the documents of a batch stand. */
 interface Taking<D> {
   readonly name: string;
@@ -188,25 +222,30 @@ interface Taken<D> {
   readonly docs: readonly D[];
   readonly texts: readonly Text[];
   readonly reasons: ReadonlyMap<number, string> | undefined;
+  /** For a state: every text of the batch, none of a rejected document. */
+  readonly all: readonly (Text | undefined)[] | undefined;
 }
 
 function take<D>(batch: readonly D[], { name, first, places, given }: Taking<D>): Taken<D> {
   const texts: Text[] = [];
+  const all: (Text | undefined)[] | undefined = given.state && [];
   let reasons: Map<number, string> | undefined;
   for (const [row, doc] of batch.entries()) {
     const text = given.text(doc);
     if (!(text instanceof Missing)) {
       texts.push(text);
+      all?.push(kept(text, `${name}[${first + row}]`));
       places.next += 1;
       continue;
     }
+    all?.push(undefined);
     if (!given.rejects) throw typeError(`${name}[${first + row}] ${text.reason}`);
     reasons ??= new Map();
     reasons.set(row, text.reason);
     places.reject();
   }
   const docs = reasons === undefined ? batch : batch.filter((_, row) => !reasons.has(row));
-  return { docs, texts, reasons };
+  return { docs, texts, reasons, all };
 }
 
 /** Keeps a batch until the end. */
@@ -244,6 +283,8 @@ interface Running<D> {
   outcome: (() => NativeDecisions) | undefined;
   /** Settles, without error, when the job has ended. */
   readonly ended: Promise<void>;
+  /** For a state: every text of the batch. */
+  texts?: readonly (Text | undefined)[] | undefined;
 }
 
 function begin<D>(

@@ -99,7 +99,11 @@ export class Places {
   /** The number that the next document gets. */
   next: number;
 
-  constructor(readonly first: number) {
+  /** `base` is the position of the first document. */
+  constructor(
+    readonly first: number,
+    readonly base = 0,
+  ) {
     this.next = first;
   }
 
@@ -114,7 +118,7 @@ export class Places {
 
   /** The position of the document with this number. */
   at(number: number): number {
-    return number - this.first + upTo(this.#rejected, number);
+    return this.base + number - this.first + upTo(this.#rejected, number);
   }
 }
 
@@ -153,6 +157,8 @@ export interface KnownPlaces {
   readonly next: number;
   /** The position of the document with this number, or its id. */
   at(number: number): number;
+  /** Whether they are the beginning of the stream itself, by its state. */
+  readonly isStream?: boolean;
   /** Its key, where that is no option of the loop. */
   keyAt?(number: number): DocKey | undefined;
 }
@@ -191,14 +197,15 @@ export function* decisions<D>(
     }
     const of = duplicateOf[at] as number;
     if (!Number.isNaN(of)) {
-      if (of < places.first) {
+      const isBefore = of < places.first;
+      if (isBefore && !known.isStream) {
         decision.status = 'known';
         decision.duplicateOfKnown = known.at(of);
       } else {
         decision.status = 'duplicate';
-        decision.duplicateOf = places.at(of);
+        decision.duplicateOf = isBefore ? known.at(of) : places.at(of);
       }
-      const original = of < places.first && known.keyAt ? known.keyAt(of) : own && keys.get(of);
+      const original = isBefore && known.keyAt ? known.keyAt(of) : own && keys.get(of);
       if (original !== undefined) decision.duplicateKey = original;
       // A column's NaN is an absent key.
       if (!Number.isNaN(similarity[at])) decision.similarity = similarity[at];

@@ -10,6 +10,7 @@ import {
 } from './comparison';
 import type { DocKey } from './decisions';
 import type { Progress } from './dedup-files';
+import { DedupState, insideOf } from './dedup-state';
 import {
   type Doc,
   type Documents,
@@ -20,7 +21,7 @@ import {
   type TextSelector,
   textBy,
 } from './documents';
-import { typeError } from './errors';
+import { about, typeError } from './errors';
 import { JOB, type JobOptions } from './fingerprinter';
 import { Index as LiveIndex } from './live-index';
 import { methodOf, OWN } from './method';
@@ -32,8 +33,11 @@ export type KeySelector<D> = string | ((doc: D) => DocKey | undefined);
 
 /** Options that go together: of clusters with known documents the first is kept, of those around a representative. */
 type Coherent =
-  | { known?: undefined }
-  | { keep?: 'first' | undefined; cluster?: 'representative' | undefined };
+  | { known?: undefined; state?: undefined }
+  | { keep?: 'first' | undefined; cluster?: 'representative' | undefined; state?: undefined }
+  | ({ keep?: undefined; known?: undefined } & {
+      [K in keyof ComparisonOptions]?: undefined;
+    });
 
 /** How a stream is deduplicated. */
 export type DedupOptions<D = Doc> = StreamOptions<D> & Coherent;
@@ -68,6 +72,12 @@ export interface StreamOptions<D = Doc> extends ComparisonOptions, JobOptions {
    * begins, by id. It stays as it is, and is not looked at again but for keys: their texts are held in memory until the loop ends.
    */
   known?: Documents<D extends string ? string : D> | LiveIndex | undefined;
+  /**
+   * The stream so far, by `openState`: `docs` are those that come after its `position`, and decisions are those of a stream that was never
+   * interrupted, their positions too. How documents are compared was said when it was opened. One loop at a time. The summary and `onProgress` count the
+   * documents of this loop. Default none: the stream begins here.
+   */
+  state?: DedupState | undefined;
   /** For `'simhash'`, which it chooses as `maxDistance` does: whether decisions carry the fingerprint of the text. Default false. */
   fingerprint?: boolean | undefined;
   /**
@@ -97,6 +107,10 @@ const OPTIONS: check.Checks<StreamOptions> = {
       : keep(value, name),
   known: (value, name) =>
     value instanceof LiveIndex ? value : iterable(value as Documents<Doc>, name),
+  state: (value, name) => {
+    if (value instanceof DedupState) return value;
+    throw check.wrongType(name, 'a DedupState, which openState gives', value);
+  },
   fingerprint: check.boolean,
   batch: check.integer(1, 65_536),
   onProgress: check.callback,
@@ -116,6 +130,7 @@ export interface Settings<D> {
   readonly keyOf: ((name: string) => KeyOf<D>) | undefined;
   readonly choose: ((members: readonly D[]) => number) | undefined;
   readonly known: Documents<D> | LiveIndex | undefined;
+  readonly state: DedupState | undefined;
   readonly fingerprint: boolean;
   readonly onProgress: ((progress: Progress) => void) | undefined;
   /** Whether decisions come when the source has ended. */
@@ -129,7 +144,16 @@ export interface Settings<D> {
  */
 export function settings<D>(options: StreamOptions<D> | undefined): Settings<D> {
   const checked = check.checked(options, OPTIONS as unknown as check.Checks<StreamOptions<D>>);
-  const { text, onMissing = 'throw', key, keep: rule = 'first', known, onProgress } = checked;
+  const {
+    text,
+    onMissing = 'throw',
+    key,
+    keep: rule = 'first',
+    known,
+    onProgress,
+    state,
+  } = checked;
+  if (state !== undefined) refuseBeside(checked);
   const { batch: size = BATCH, signal, fingerprint = false } = checked;
   const choose = typeof rule === 'function' ? rule : undefined;
   const kept = typeof rule === 'function' ? { keep: 'chosen' as const } : nativeKeep(rule);
@@ -140,11 +164,13 @@ export function settings<D>(options: StreamOptions<D> | undefined): Settings<D> 
     const message = `known is for ${option} '${only}': with another a known document could be a duplicate of a later one`;
     throw typeError(message, 'ERR_INVALID_ARG_VALUE');
   }
+  const inside = state && insideOf(state).native;
   const isOwn = OWN.some(([option]) => checked[option] !== undefined);
-  const method = fingerprint && !isOwn ? (checked.method ?? 'simhash') : methodOf(checked);
+  const chosen = fingerprint && !isOwn ? (checked.method ?? 'simhash') : methodOf(checked);
+  const method = inside?.method ?? chosen;
   if (fingerprint) mustBe('simhash', method, 'fingerprint');
   return {
-    native: { ...nativeComparison({ ...checked, method }), ...kept },
+    native: { ...(inside ?? nativeComparison({ ...checked, method })), ...kept },
     size,
     signal,
     text: textBy(text),
@@ -152,10 +178,21 @@ export function settings<D>(options: StreamOptions<D> | undefined): Settings<D> 
     keyOf: key === undefined ? undefined : (name) => keyBy(key, name),
     choose,
     known: known as Documents<D> | LiveIndex | undefined,
+    state,
     fingerprint,
     onProgress,
     atTheEnd,
   };
+}
+
+/** Refuses what a state has been opened with, or cannot have. */
+function refuseBeside(checked: object): void {
+  const refused = [...Object.keys(COMPARISON), 'keep', 'known'];
+  const option = refused.find((name) => name in checked);
+  if (option === undefined) return;
+  const why = option === 'known' ? 'a state holds what was there' : 'openState has been given it';
+  const message = `${option} must be left out beside state: ${why}`;
+  throw about(typeError(message, 'ERR_INVALID_ARG_VALUE'), option);
 }
 
 function keyBy<D>(selector: KeySelector<D>, name: string): KeyOf<D> {

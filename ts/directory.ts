@@ -1,4 +1,5 @@
 /** An index in a folder: how it is opened, and what there is on the disk. */
+import type { Settled } from './comparison';
 import { about, typeError } from './errors';
 import { given } from './given';
 import type { NativeIndexOptions } from './native';
@@ -44,6 +45,8 @@ export interface DurableStats {
   tornBytes: number;
   /** Why the last checkpoint could not be written; changes go on into the log. */
   checkpointError?: string;
+  /** What opening found of a run of `dedupFiles` with `index` whose process was killed while it was about to count. */
+  settled?: Settled;
 }
 
 export const DIRECTORY: check.Checks<DirectoryOptions> = {

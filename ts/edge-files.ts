@@ -1,9 +1,16 @@
 import { binding } from './binding';
 import { telling } from './callback';
-import { COMPARISON, type ComparisonOptions, nativeComparison, type Rejected } from './comparison';
+import {
+  COMPARISON,
+  type ComparisonOptions,
+  nativeComparison,
+  type ReadAs,
+  type Rejected,
+} from './comparison';
 import { type DedupFilesOptions, inputNames } from './dedup-files';
 import { about, typeError } from './errors';
 import { JOB, type JobOptions } from './fingerprinter';
+import { FORM, type FormOptions, nativeForm } from './form';
 import { given } from './given';
 import type { NativeEdgeSummary, NativeProgress } from './native';
 import * as check from './options';
@@ -16,7 +23,7 @@ const INVALID = 'ERR_INVALID_ARG_VALUE';
 export interface EdgeProgress {
   /** Records read. */
   documents: number;
-  /** Bytes read, compressed ones for gzip; comparable with `totalBytes`. */
+  /** Bytes read, compressed ones of compressed files; comparable with `totalBytes`. */
   bytes: number;
   /** Size of all inputs, where none is a stream. */
   totalBytes?: number;
@@ -28,7 +35,8 @@ export interface EdgeProgress {
 export interface PairsFilesOptions
   extends Omit<ComparisonOptions, 'cluster'>,
     JobOptions,
-    Pick<DedupFilesOptions, 'textField' | 'idField' | 'rejects' | 'dryRun'> {
+    FormOptions,
+    Pick<DedupFilesOptions, 'rejects' | 'dryRun'> {
   /** Called at most 20 times a second. What it throws ends the run, and the promise rejects with it. */
   onProgress?: ((progress: EdgeProgress) => void) | undefined;
 }
@@ -55,8 +63,10 @@ interface EdgeSummary {
   seconds: number;
   /** Bytes of input lines, decompressed. */
   bytes: number;
-  /** Bytes held at the end for the documents, texts aside: the method's index and the map of equal texts. */
+  /** Bytes held for the documents, texts aside: of files all columns together, though not all at the same time; of streams the method's index and the map of equal texts. */
   indexBytes: number;
+  /** The inputs that are not in UTF-8. */
+  encodings: ReadAs[];
   /** The first ten rejected records. */
   firstRejected: Rejected[];
   /** Unfinished files of earlier runs that were killed while they wrote to the same outputs; they were removed. */
@@ -93,8 +103,7 @@ const { cluster: _cluster, ...COMPARED } = COMPARISON;
 const PAIRS: check.Checks<CheckedPairs> = {
   ...COMPARED,
   ...JOB,
-  textField: check.string,
-  idField: check.string,
+  ...FORM,
   rejects: path,
   dryRun: check.boolean,
   onProgress: check.callback,
@@ -166,7 +175,7 @@ async function run(
   if ([...inputs, ...(against ?? [])].filter((name) => name === '-').length > 1) {
     throw typeError("inputs can name standard input ('-') only once", INVALID);
   }
-  const { dryRun = false, textField = 'text', idField = 'id', limit, rejects } = options;
+  const { dryRun = false, limit, rejects } = options;
   if (to === undefined && !dryRun) {
     const why = 'it may be left out with dryRun, which writes nothing';
     throw typeError(`output must be a path or a file: URL, got undefined; ${why}`);
@@ -179,8 +188,7 @@ async function run(
     dedup: nativeComparison(options),
     inputs,
     dryRun,
-    textField,
-    idField,
+    form: nativeForm(options),
     ...given({ against, limit, output, rejects }),
   };
   const { onProgress, signal } = options;
@@ -188,7 +196,13 @@ async function run(
   return telling(report, signal, (report, cancel) => binding.edgeFiles(native, report, cancel));
 }
 
-function position({ documents, bytes, totalBytes, duplicates }: NativeProgress): EdgeProgress {
+/** Where a run is, as the library says it. */
+export function position({
+  documents,
+  bytes,
+  totalBytes,
+  duplicates,
+}: NativeProgress): EdgeProgress {
   // The addon says null for what is absent.
   const total = typeof totalBytes === 'number' ? { totalBytes } : {};
   return { documents, bytes, ...total, found: duplicates };

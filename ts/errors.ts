@@ -16,7 +16,7 @@ export type SimHashErrorCode =
   | 'ERR_SIMHASH_DISK_FULL'
   /** A saved index is damaged. */
   | 'ERR_SIMHASH_INDEX_DAMAGED'
-  /** A saved index is of another release, whose format this one does not read; build it again. */
+  /** A saved index is of another release, whose format this one does not read; `convertIndex` makes a folder of what release 0.1 saved. */
   | 'ERR_SIMHASH_INDEX_FORMAT'
   /** Live ids would be 2^32 apart. */
   | 'ERR_SIMHASH_INDEX_FULL'
@@ -32,7 +32,7 @@ export type SimHashErrorCode =
   | 'ERR_SIMHASH_INTERNAL'
   /** A line of a dictionary, of stop words or of an idf table cannot be used. */
   | 'ERR_SIMHASH_LINE'
-  /** An index has reached the `memory` that it may take, or the system refused memory. */
+  /** An index or a run has reached the `memory` that it may take, or the system refused memory. */
   | 'ERR_SIMHASH_MEMORY'
   /**
    * Merging the tables of an index has failed, a defect of this package; it can be searched and added to, not compacted or
@@ -43,7 +43,7 @@ export type SimHashErrorCode =
   | 'ERR_SIMHASH_NO_RECORDS'
   /** `expire` on an index that keeps no times. */
   | 'ERR_SIMHASH_NO_WINDOW'
-  /** The native part was built without what an option asks for, as jieba-rs. */
+  /** The native part was built without what an option asks for, as jieba-rs; or the driver of a database is not installed. */
   | 'ERR_SIMHASH_NOT_BUILT'
   /** An output file cannot be written. */
   | 'ERR_SIMHASH_OUTPUT'
@@ -51,8 +51,14 @@ export type SimHashErrorCode =
   | 'ERR_SIMHASH_PIPE'
   /** The index was opened with `readOnly`: another process changes it. */
   | 'ERR_SIMHASH_READ_ONLY'
+  /** Another process is at work on a run over a collection, or has taken it over. */
+  | 'ERR_SIMHASH_RUN_LOCKED'
   /** An output file is also an input or another output. */
   | 'ERR_SIMHASH_SAME_FILE'
+  /** A document came with the key of a live one, in an index with `onSameKey: 'error'`. */
+  | 'ERR_SIMHASH_SAME_KEY'
+  /** The collection that a run writes into holds what is not of this run. */
+  | 'ERR_SIMHASH_TARGET'
   /** The system refused threads. */
   | 'ERR_SIMHASH_THREADS'
   /** More than 2^32 - 1 documents were kept. */
@@ -69,8 +75,8 @@ export class SimHashError extends Error {
   override readonly name: string = 'SimHashError';
   readonly code: SimHashErrorCode;
   /**
-   * Where `memory` ended within a batch of additions: the ids, or the outcomes, of the items before the one that found no
-   * memory. They were added, or were duplicates; that item and those behind it were not looked at. Absent otherwise.
+   * Where `memory` ended within a batch of additions, or a key was refused: the ids, or the outcomes, of the items before the one that
+   * found no memory, or had that key. They were added, or were duplicates; that item and those behind it were not looked at. Absent otherwise.
    */
   readonly done?: Added | CheckedItems;
 

@@ -3,6 +3,7 @@ import { abortable } from './abort';
 import { binding } from './binding';
 import { type Evaluation, evaluationOf } from './evaluate';
 import { FINGERPRINTER, type FingerprinterOptions, nativeOptions } from './fingerprinter';
+import { FORM, type FormOptions, nativeForm } from './form';
 import { given } from './given';
 import type { NativeRejected } from './native';
 import * as check from './options';
@@ -13,8 +14,8 @@ import type { Statement } from './statements';
 export interface StatedFiles {
   readonly labels: readonly string[] | undefined;
   readonly documents: readonly string[] | undefined;
-  readonly textField: string;
-  readonly idField: string;
+  /** How documents are read; labels and results are JSON lines. */
+  readonly form: FormOptions;
   /** What makes features. */
   readonly by: FingerprinterOptions;
   readonly minSimilarity: number;
@@ -59,9 +60,10 @@ export async function sampleFiles(
   return { ...sample, labels: [...clusters, ...pairs] };
 }
 
-function native({ by, minSimilarity: least, labels, documents, ...files }: StatedFiles) {
+function native({ by, form, minSimilarity: least, labels, documents, ...files }: StatedFiles) {
   return {
     ...files,
+    form: nativeForm(check.checked(form, FORM)),
     least,
     fingerprinter: nativeOptions(check.checked(by, FINGERPRINTER)),
     ...given({ labels: labels && [...labels], documents: documents && [...documents] }),

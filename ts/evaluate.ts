@@ -35,7 +35,7 @@ export interface EvaluateOptions extends FingerprinterOptions, JobOptions {
   minSimilarity?: number | undefined;
 }
 
-/** How good a result is. Shares are from 0 to 1; a recall of nothing is 1, a precision of nothing is absent. */
+/** How good a result is. Shares are from 0 to 1; a share of nothing is absent: recall (and B-cubed F1) where the labels name no duplicates, precision without links. */
 export interface Evaluation {
   /** Documents of the corpus. */
   documents: number;
@@ -50,11 +50,11 @@ export interface Evaluation {
   /** Those of them that the result puts into one cluster. */
   merged: number;
   /** Share of redundant documents that are linked to a true mate, directly or by a chain. */
-  documentRecall: number;
+  documentRecall?: number;
   /** Removed documents by redundant ones, in each labelled cluster at most as many as are redundant there. */
-  removalRecall: number;
+  removalRecall?: number;
   /** Share of true pairs that are in one cluster; a labelled cluster counts as its number of pairs, 50 at most. */
-  pairRecall: number;
+  pairRecall?: number;
   /** Share of links between documents of one labelled cluster. */
   labelledPrecision?: number;
   /** Share of links whose similarity, computed from the texts, is at least `minSimilarity`. */
@@ -66,9 +66,9 @@ export interface Evaluation {
   /** For a random document, the share of its reported cluster that belongs there. */
   bcubedPrecision: number;
   /** For a random document, the share of its labelled cluster that is with it. */
-  bcubedRecall: number;
+  bcubedRecall?: number;
   /** Harmonic mean of the two. */
-  bcubedF1: number;
+  bcubedF1?: number;
   /** Adjusted Rand index: 1 where both partitions are equal, about 0 by chance. */
   adjustedRand: number;
   /** Ids in the decisions that no document has; they are left out. */
@@ -142,20 +142,26 @@ export async function evaluate(
   return evaluationOf(figures, unknown);
 }
 
+type Shares = Pick<Evaluation, 'bcubedPrecision' | 'adjustedRand'>;
+
+const NOTHING_TO_RECALL = {
+  documentRecall: undefined,
+  removalRecall: undefined,
+  pairRecall: undefined,
+  bcubedRecall: undefined,
+  bcubedF1: undefined,
+};
+
 /** Figures of the addon, and ids that no document has. */
 export function evaluationOf(
   figures: NativeEvaluation,
   unknown: Pick<Evaluation, 'unknownDecisions' | 'unknownLabels'>,
 ): Evaluation {
-  const { labelledPrecision, pairPrecision, halfPrecision, keptPrecision, ...always } = figures;
-  const shares = { labelledPrecision, pairPrecision, halfPrecision, keptPrecision };
-  return {
-    ...always,
-    ...(Object.fromEntries(
-      Object.entries(shares).filter(([, share]) => typeof share === 'number'),
-    ) as Partial<Evaluation>),
-    ...unknown,
-  };
+  const { documents, redundant, removed, pairs, apart, merged, ...shares } = figures;
+  const recalls = redundant > 0 ? {} : NOTHING_TO_RECALL;
+  const known = Object.entries({ ...shares, ...recalls }).filter(([, share]) => share != null);
+  const counts = { documents, redundant, removed, pairs, apart, merged };
+  return { ...counts, ...(Object.fromEntries(known) as Shares), ...unknown };
 }
 
 /** Statements in columns of numbers. */

@@ -2,33 +2,36 @@
 import { binding } from './binding';
 import { telling } from './callback';
 import { type ComparisonOptions, nativeComparison, type Summary } from './comparison';
-import { given } from './given';
+import { type EdgeProgress, position } from './edge-files';
+import { FORM, type FormOptions, nativeForm } from './form';
+import type { NativeProgress } from './native';
+import * as check from './options';
 
 /** A run over files. */
 export interface FingerprintRun {
   readonly inputs: readonly string[];
   readonly output: string;
-  /** By the names of the files where it is absent. */
-  readonly format: 'lines' | 'jsonl' | undefined;
+  /** How files are read; lines where they do not say it. */
+  readonly form: FormOptions;
   /** JSON lines instead of lines for people. */
   readonly json: boolean;
-  readonly textField: string;
-  readonly idField: string;
 }
 
 /** Writes a line per document; of the figures `kept` are the documents. */
 export function fingerprintFiles(
-  { inputs, format, ...run }: FingerprintRun,
+  { inputs, form, ...run }: FingerprintRun,
   options: ComparisonOptions,
   signal: AbortSignal,
+  onProgress: (progress: EdgeProgress) => void,
 ): Promise<Summary> {
   const native = {
     ...run,
-    ...given({ format }),
+    form: nativeForm(check.checked(form, FORM), 'lines'),
     inputs: [...inputs],
     dedup: nativeComparison(options),
   };
-  return telling(undefined, signal, (report, cancel) =>
+  const report = (progress: NativeProgress) => onProgress(position(progress));
+  return telling(report, signal, (report, cancel) =>
     binding.fingerprintFiles(native, report, cancel),
   );
 }

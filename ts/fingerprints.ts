@@ -74,10 +74,6 @@ export class Fingerprints extends Rows<bigint | undefined> {
     return bit(this.valid, row) ? this.values[row] : undefined;
   }
 
-  *[Symbol.iterator](): IterableIterator<bigint | undefined> {
-    for (let row = 0; row < this.length; row++) yield this.get(row);
-  }
-
   /** 16 hexadecimal digits for each text, `null` where there is no fingerprint: JSON has no whole numbers of 64 bits. */
   override toJSON(): (string | null)[] {
     return Array.from(this, (value) => (value === undefined ? null : toHex(value)));

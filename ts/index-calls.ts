@@ -17,8 +17,8 @@ export interface AddOptions {
    */
   at?: Time | undefined;
   /**
-   * The item's key: 1 to 65,536 bytes of UTF-8. Default none. Needs an index with `keys`. A key may come again: each document
-   * keeps its own, and the key names the latest of them that is alive.
+   * The item's key: 1 to 65,536 bytes of UTF-8. Default none. Needs an index with `keys`. What one does that comes
+   * again is said by `onSameKey` of the index; by default each document keeps its own, and the key names the latest of them that is alive.
    */
   key?: string | undefined;
 }

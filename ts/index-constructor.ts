@@ -35,7 +35,7 @@ export interface IndexConstructor extends Make {
    *
    * @throws SimHashError `ERR_SIMHASH_INPUT`: it cannot be read, or is no index; `ERR_SIMHASH_INDEX_DAMAGED`: a file is truncated, changed, missing or of
    * another index, with the byte where that was noticed; `ERR_SIMHASH_INDEX_FORMAT`: another release wrote it, in a
-   * format that this one does not read: build it again; `ERR_SIMHASH_INDEX_MISMATCH`: it was made with other options than those
+   * format that this one does not read: see `convertIndex`; `ERR_SIMHASH_INDEX_MISMATCH`: it was made with other options than those
    * given; `ERR_SIMHASH_INDEX_LOCKED`: a process writes to the folder already. All name the file, and say what to do.
    */
   readonly open: Open;

@@ -1,13 +1,21 @@
-/** The commands on a saved index: it is a file, and documents come from files. */
+/** The commands on a saved index: it is a folder, or a file that is only read, and documents come from files. */
 import { abortable } from './abort';
 import { binding } from './binding';
 import { telling } from './callback';
-import type { EdgeProgress } from './edge-files';
+import { type EdgeProgress, position } from './edge-files';
 import { FINGERPRINTER, type FingerprinterOptions, nativeOptions } from './fingerprinter';
+import { FORM, type FormOptions, nativeForm } from './form';
 import { given } from './given';
 import type { SearchOptions } from './index-calls';
 import { INDEX, nativeIndexOptions } from './index-options';
-import type { NativeAsked, NativeDescribed, NativeFilled, NativeProgress } from './native';
+import type {
+  NativeAsked,
+  NativeDescribed,
+  NativeFilled,
+  NativeProgress,
+  NativeVerified,
+  NativeWritten,
+} from './native';
 import * as check from './options';
 
 /** Words of the user's own: a saved index knows them by digests alone, and must be given the same. */
@@ -19,8 +27,7 @@ export interface IndexRead {
   /** For answers. */
   readonly output?: string | undefined;
   readonly rejects?: string | undefined;
-  readonly textField: string;
-  readonly idField: string;
+  readonly form: FormOptions;
   readonly threads: number;
 }
 
@@ -30,8 +37,8 @@ export interface IndexWatch {
   readonly onProgress?: ((progress: EdgeProgress) => void) | undefined;
 }
 
-/** Makes the index `path` of the documents of files. `options` are those of an `Index`, whose keys are the ids of the documents. */
-export function buildIndexFile(
+/** Makes the index in the folder `path` of the documents of files. `options` are those of an `Index`, whose keys are the ids of the documents. */
+export function buildIndex(
   path: string,
   options: object,
   read: IndexRead,
@@ -42,64 +49,107 @@ export function buildIndexFile(
   return fill({ path, words: {} }, made, read, watch);
 }
 
-/** Adds the documents of files to the index `path`. */
-export function addToIndexFile(
+/** Adds the documents of files to the index in the folder `path`, all of them or none. */
+export function addToIndex(
   path: string,
   words: OwnWords,
   read: IndexRead,
   watch: IndexWatch,
 ): Promise<NativeFilled> {
-  return fill({ path, words: nativeWords(words) }, undefined, read, watch);
+  return fill(saved(path, words), undefined, read, watch);
 }
 
 function fill(
-  index: Parameters<typeof binding.fillIndexFile>[0],
-  made: Parameters<typeof binding.fillIndexFile>[1],
+  index: Parameters<typeof binding.fillIndex>[0],
+  made: Parameters<typeof binding.fillIndex>[1],
   read: IndexRead,
   { signal, onProgress }: IndexWatch,
 ): Promise<NativeFilled> {
   return telling(watcher(onProgress), signal, (report, cancel) =>
-    binding.fillIndexFile(index, made, nativeRead(read), report, cancel),
+    binding.fillIndex(index, made, nativeRead(read), report, cancel),
   );
 }
 
 /** Writes for each document of files the documents of the index `path` that are near it. */
-export function queryIndexFile(
+export function queryIndex(
   path: string,
   words: OwnWords,
   search: Pick<SearchOptions<'simhash'>, 'limit' | 'maxDistance' | 'minSimilarity'>,
   read: IndexRead,
   { signal, onProgress }: IndexWatch,
 ): Promise<NativeAsked> {
-  const index = { path, words: nativeWords(words) };
   return telling(watcher(onProgress), signal, (report, cancel) =>
-    binding.queryIndexFile(index, given(search), nativeRead(read), report, cancel),
+    binding.queryIndex(saved(path, words), given(search), nativeRead(read), report, cancel),
   );
 }
 
-/** Reads and checks the index `path`. */
-export function describeIndexFile(
+/** Opens the index `path` and says what it is. */
+export function describeIndex(
   path: string,
   words: OwnWords,
   signal: AbortSignal,
 ): Promise<NativeDescribed> {
-  const index = { path, words: nativeWords(words) };
-  return abortable(signal, (cancel) => binding.describeIndexFile(index, cancel));
+  return abortable(signal, (cancel) => binding.describeIndex(saved(path, words), cancel));
+}
+
+/** Reads and checks everything of the index `path`. */
+export function verifyIndex(
+  path: string,
+  words: OwnWords,
+  signal: AbortSignal,
+): Promise<NativeVerified> {
+  return abortable(signal, (cancel) => binding.verifyIndex(saved(path, words), cancel));
+}
+
+/** Makes the index in the folder `path` as small as it can be. */
+export function compactIndex(
+  path: string,
+  words: OwnWords,
+  signal: AbortSignal,
+): Promise<NativeDescribed> {
+  return abortable(signal, (cancel) => binding.compactIndex(saved(path, words), cancel));
+}
+
+/** Writes the index `path` to the folder `to`. */
+export function snapshotIndex(
+  path: string,
+  words: OwnWords,
+  to: string,
+  signal: AbortSignal,
+): Promise<NativeWritten> {
+  return abortable(signal, (cancel) => binding.snapshotIndex(saved(path, words), to, cancel));
+}
+
+/** Writes the documents of the index `path` to `output`. */
+export function exportIndex(
+  path: string,
+  words: OwnWords,
+  output: string,
+  format: 'jsonl' | 'csv',
+  signal: AbortSignal,
+): Promise<NativeWritten> {
+  return abortable(signal, (cancel) =>
+    binding.exportIndex(saved(path, words), output, format === 'csv', cancel),
+  );
+}
+
+function saved(path: string, words: OwnWords) {
+  return { path, words: nativeWords(words) };
 }
 
 function nativeWords(words: OwnWords) {
   return nativeOptions(check.checked(words, FINGERPRINTER));
 }
 
-function nativeRead({ output, rejects, ...read }: IndexRead) {
-  return { ...read, inputs: [...read.inputs], ...given({ output, rejects }) };
+function nativeRead({ output, rejects, form, ...read }: IndexRead) {
+  return {
+    ...read,
+    form: nativeForm(check.checked(form, FORM)),
+    inputs: [...read.inputs],
+    ...given({ output, rejects }),
+  };
 }
 
 function watcher(onProgress: IndexWatch['onProgress']) {
-  if (onProgress === undefined) return undefined;
-  return ({ documents, bytes, totalBytes, duplicates }: NativeProgress) => {
-    // The addon says null for what is absent.
-    const total = typeof totalBytes === 'number' ? { totalBytes } : {};
-    onProgress({ documents, bytes, ...total, found: duplicates });
-  };
+  return onProgress && ((progress: NativeProgress) => onProgress(position(progress)));
 }

@@ -58,6 +58,9 @@ export interface UnverifiedOptions<T extends boolean = boolean> {
   texts?: T | TextLimit | undefined;
 }
 
+/** What a document does whose key came before, see {@link StoreOptions.onSameKey}. */
+export type OnSameKey = 'add' | 'error' | 'replace' | 'repeat';
+
 /** Options of every method. */
 export interface StoreOptions extends FingerprinterOptions {
   /**
@@ -65,6 +68,22 @@ export interface StoreOptions extends FingerprinterOptions {
    * bytes per document, the key, and about 40. Default false.
    */
   keys?: boolean | undefined;
+  /**
+   * What a document does whose key came before, in an index with `keys`:
+   *
+   * - `'add'` (default, and what 0.1.0 did): it is a document like any other; a key names the latest of its documents that is alive.
+   * - `'error'`: while the key names a live document, `ERR_SIMHASH_SAME_KEY`, before anything is looked for. Of a batch the items
+   *   before count, and `done` of the error has them.
+   * - `'replace'`: the live document of the key leaves, and the new one is added or checked in its place, as one step, so it is never a
+   *   duplicate of its own old version. It gets a new id. If it is a duplicate of another document it is not kept, and the old one is gone
+   *   all the same: the key names nothing then.
+   * - `'repeat'`: it is answered as the key was answered first, with `repeated: true`, and nothing changes: for a queue that delivers twice. The
+   *   answer lives as long as a document of its time: that of a kept document until it leaves or is deleted; that of a duplicate, with a window,
+   *   until `maxAge` has passed over its time, `maxCount` documents were added after it, or `expire` is called with a later time, and
+   *   without a window until the document that it was like is deleted. Then the key is new. `add` of a kept key gives its id again; one of
+   *   a duplicate adds it. Costs 140 to 180 bytes for each key of a duplicate, which counts as an addition where `memory` ends.
+   */
+  onSameKey?: OnSameKey | undefined;
   /**
    * Keeps the time of each document (12 bytes) and lets old ones leave; `{}` keeps times for `expire` alone. Default: no
    * times, documents stay until they are deleted.
@@ -154,8 +173,8 @@ export interface MinHashOwnOptions extends StoreOptions, Omit<NotOf<'minhash'>, 
    * signatures kept at least `bands * rows`. Beside bands that are given any but `bands * rows` needs `signatures`: no other positions are made.
    */
   hashes?: number | undefined;
-  /** Where the orders of features come from, as for a `MinHasher`; `'bottom-k'` has no bands. Default `'permutations'`. */
-  scheme?: 'permutations' | 'one-permutation' | undefined;
+  /** Where the orders of features come from, as for a `MinHasher`; `'bottom-k'` has no bands. Default `'fast-similarity'`. */
+  scheme?: 'fast-similarity' | 'permutations' | 'one-permutation' | undefined;
   /** Chooses the hash functions: 0 to 2^53 - 1, or a bigint of 64 bits. Default 0. */
   seed?: number | bigint | undefined;
   /**
@@ -327,6 +346,7 @@ export const INDEX: check.Checks<CheckedOptions> = {
   maxVerifications: COMPARISON.maxVerifications,
   texts: storedTexts,
   keys: check.boolean,
+  ...checksOf('onSameKey'),
   window: (value, name) => check.checked(value, WINDOW, name),
   memory: check.integer(1, Number.MAX_SAFE_INTEGER),
   maxDistance: COMPARISON.maxDistance,
@@ -343,7 +363,7 @@ export const INDEX: check.Checks<CheckedOptions> = {
     };
   },
   hashes: check.integer(1, 1024),
-  scheme: check.choice('permutations', 'one-permutation'),
+  scheme: check.choice('fast-similarity', 'permutations', 'one-permutation'),
   seed: MIN_HASH.seed,
   signatures: check.boolean,
   bucketLimit: check.integer(1, Number.MAX_SAFE_INTEGER),
@@ -444,7 +464,7 @@ export function nativeOpenOptions(options: CheckedOptions): NativeIndexOptions {
 }
 
 function nativeOptionsOf(options: CheckedOptions): NativeIndexOptions {
-  const { maxVerifications, keys, window, memory, threads = 0 } = options;
+  const { maxVerifications, keys, onSameKey, window, memory, threads = 0 } = options;
   const { maxDistance, plan, capacity, bands, rows, recall, weights, hashes } = options;
   const { scheme, seed, signatures, bucketLimit, sentences, minLength, hash } = options;
   const { common, groups = false } = options;
@@ -455,7 +475,7 @@ function nativeOptionsOf(options: CheckedOptions): NativeIndexOptions {
     fingerprinter: nativeOptions(options),
     threads,
     ...(groups ? { minSimilarity: 0 } : verification(options)),
-    ...given({ maxVerifications, keys, memory, window: nativeWindow(window) }),
+    ...given({ maxVerifications, keys, onSameKey, memory, window: nativeWindow(window) }),
     ...given({ maxDistance, plan, capacity }),
     ...given({ bands, rows, recall, weights, hashes, scheme, signatures, bucketLimit }),
     groups,

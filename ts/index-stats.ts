@@ -14,7 +14,7 @@ interface CommonStats {
   idBytes: number;
   /** Bytes of the times of documents, in an index with a window. */
   windowBytes: number;
-  /** Bytes of keys. */
+  /** Bytes of keys, and of what was answered to those of duplicates (`onSameKey: 'repeat'`). */
   keyBytes: number;
   /** Bytes of stored texts. */
   textBytes: number;

@@ -2,7 +2,17 @@
 export type { Added } from './added';
 export { type Checked, CheckedItems, type Duplicate, type Unique } from './checked';
 export { type Cluster, Clusters } from './clusters';
-export type { ComparisonOptions, Keep, Rejected, Summary } from './comparison';
+export type {
+  ComparisonOptions,
+  IndexedRun,
+  Keep,
+  ReadAs,
+  Rejected,
+  Settled,
+  Summary,
+} from './comparison';
+export { type Converted, type ConvertOptions, convertIndex } from './convert';
+export { type CutManyOptions, type CutOptions, cut, cutMany, cutManyAsync } from './cut';
 export type {
   Decision,
   DocKey,
@@ -14,6 +24,7 @@ export type {
 export { type Deduplication, dedup } from './dedup';
 export { type DedupFilesOptions, dedupFiles, type Progress } from './dedup-files';
 export type { DedupOptions, KeySelector, StreamOptions } from './dedup-options';
+export { DedupState, openState, type StateOptions } from './dedup-state';
 export { Dictionary } from './dictionary';
 export type { DirectoryOptions, DurableStats } from './directory';
 export type { Doc, Documents, Text, TextSelector, WebStream } from './documents';
@@ -43,6 +54,7 @@ export {
   type Token,
 } from './fingerprinter';
 export { Fingerprints } from './fingerprints';
+export type { Format, FormOptions } from './form';
 export type { Found } from './found';
 export { Idf, type TrainOptions } from './idf';
 export type { AllOptions, Arrival } from './index-all';
@@ -64,6 +76,7 @@ export type {
   MinHashIndexOptions,
   MinHashOwnOptions,
   NoGroups,
+  OnSameKey,
   RecalledBands,
   SentencesIndexOptions,
   SentencesOptions,

@@ -79,6 +79,7 @@ export function checkedItems(
 }
 
 const expected: Record<Elements, string> = {
+  strings: 'an array',
   texts: 'an array',
   documents: 'an array',
   items: 'an array, a BigUint64Array or Fingerprints',

@@ -1,16 +1,13 @@
 import { resolve } from 'node:path';
-import { abortable } from './abort';
-import { type Added, added } from './added';
+import type { Added } from './added';
 import { binding } from './binding';
 import { calling, telling } from './callback';
-import { type Checked, CheckedItems, outcome } from './checked';
+import type { Checked, CheckedItems } from './checked';
 import { Clusters } from './clusters';
-import { DIRECTORY, type DirectoryOptions, NO_DIRECTORY, nativeDirectory } from './directory';
 import type { Documents, Text } from './documents';
-import { fromNative, native, SimHashError, typeError } from './errors';
+import { native } from './errors';
 import { JOB, type JobOptions } from './fingerprinter';
-import { type Found, found } from './found';
-import { Handle } from './handle';
+import type { Found } from './found';
 import { type AllOptions, type Arrival, checkAll, SOURCE } from './index-all';
 import {
   ADD,
@@ -26,18 +23,17 @@ import {
   type DuplicateOptions,
   nativeSearch,
   type PositionOptions,
-  SEARCH,
   SEARCH_JOB,
   type SearchOptions,
 } from './index-calls';
-import { MemoryWatch } from './index-memory';
-import { type CheckedOptions, INDEX, nativeIndexOptions, nativeOpenOptions } from './index-options';
+import { Core, made, opened, openedSync } from './index-core';
+import { INDEX } from './index-options';
 import type { Stats } from './index-stats';
 import { printedBy } from './inspect';
-import { batchOf, checkedItems, elementsOf, type Item, type Items } from './items';
-import { type Match, Matches, match } from './matches';
+import type { Item, Items } from './items';
+import { type Match, Matches } from './matches';
 import type { IndexMethod } from './method';
-import type { NativeAbout, NativeAdded, NativeChecked, NativeIndex } from './native';
+import type { NativeIndex } from './native';
 import * as check from './options';
 import {
   batches,
@@ -82,11 +78,6 @@ const SHARED: check.Checks<SharedIndex> = {
   texts: check.boolean,
 };
 
-/** Numbers of one match in the buffer between the two sides: id, similarity, measure, and whether it is verified. */
-const STRIDE = 4;
-/** Matches that a search has room for before it has to ask twice. */
-const ROOM = 32;
-
 /**
  * A live index of documents: what is near a text, and is a new one near any of those that are there? One class for every method; matches are
  * verified on the texts, which it stores, by the same rule as `dedup`'s, and every result says whether it is.
@@ -103,89 +94,60 @@ const ROOM = 32;
  *
  * With a `window` documents leave by themselves: an addition first takes away what its time makes too old, then what is
  * more than `maxCount`. A search takes nothing away. Additions come one at a time: one that meets a running batch waits
- * for some of its items, milliseconds to tens of them, and the first after a `save()` while ids are copied. Searches do not wait.
+ * for some of its items, milliseconds to tens of them. Searches do not wait.
  *
  * An index belongs to the thread that made it; other workers of the process use it through {@link Index.share}.
  *
  * `M` is the method; `T` is `false` where no texts are stored, and fingerprints or signatures may come in their place.
  */
 export class Index<M extends IndexMethod = IndexMethod, T extends boolean = boolean> {
-  #handle: Handle<NativeIndex>;
-  /** Opens the folder of this index again, where it is only read. */
-  #reopen: ((signal: AbortSignal | undefined) => Promise<NativeIndex>) | undefined;
-  readonly #about: NativeAbout & { readonly method: M };
-  readonly #elements: ReturnType<typeof elementsOf>;
-  /** Where the addon writes what a single call has found. */
-  #out = new Float64Array(1 + STRIDE * ROOM);
-  readonly #watch: MemoryWatch | undefined;
+  readonly #core: Core<M>;
 
   static {
-    lease = (index, work) => index.#handle.lease(work);
+    lease = (index, work) => index.#core.handle.lease(work);
     finish = (index, last) => {
-      index.#handle.close(last);
-      return index.#handle.ended;
+      const { handle } = index.#core;
+      handle.close(last);
+      return handle.ended;
     };
   }
 
   /** @throws TypeError, RangeError for options that are unknown, of the wrong type, out of range or of another method. */
   constructor(options?: object) {
-    const index = options instanceof binding.NativeIndex ? options : made(options);
-    this.#handle = new Handle(index, 'Index');
-    this.#about = index.about() as NativeAbout & { readonly method: M };
-    this.#elements = elementsOf(this.#about.method, this.#about.texts);
-    const { memory } = this.#about;
-    this.#watch = memory === undefined ? undefined : new MemoryWatch(memory);
-  }
-
-  get #native(): NativeIndex {
-    return this.#handle.native;
+    this.#core = options instanceof Core ? options : new Core(made(options));
   }
 
   /** @internal */
   static async open(path: Path, options?: object): Promise<Index> {
-    const { signal, ...given } = check.checked<CheckedOptions & DirectoryOptions & JobOptions>(
-      options,
-      { ...INDEX, ...DIRECTORY, ...JOB },
-    );
-    const file = resolve(pathOf(path, 'path'));
-    const how = { ...nativeOpenOptions(given), ...nativeDirectory(given) };
-    const open = (signal: AbortSignal | undefined) =>
-      abortable(signal, (cancel) => binding.NativeIndex.open(file, how, cancel));
-    const index = new Index(await open(signal));
-    if (given.readOnly) index.#reopen = open;
-    return index;
+    return new Index(new Core(await opened(path, options)));
   }
 
   /** @internal */
   static openSync(path: Path, options?: object): Index {
-    const given = check.checked<CheckedOptions & DirectoryOptions>(options, {
-      ...INDEX,
-      ...DIRECTORY,
-    });
-    const how = { ...nativeOpenOptions(given), ...nativeDirectory(given) };
-    const file = resolve(pathOf(path, 'path'));
-    return new Index(native(() => binding.NativeIndex.openSync(file, how)));
+    return new Index(new Core(openedSync(path, options)));
   }
 
   /** How near-duplicates are looked for. */
   get method(): M {
-    return this.#about.method;
+    return this.#core.about.method;
   }
 
   /** Adds an item without looking for near ones; the result is its id. */
   add(item: Item<M, T>, options?: AddOptions): number {
     const { at, key } = check.checked(options, ADD);
-    return this.#grown(native(() => this.#now('addManyAsync').add(item, at, key)));
+    return this.#core.grown(native(() => this.#core.now('addManyAsync').add(item, at, key)));
   }
 
   /**
    * Adds many items in order; see {@link Added} for their ids. All or none, but where `memory` ends
-   * (`ERR_SIMHASH_MEMORY`): then those that came before are added, and `done` of the error has their ids.
+   * (`ERR_SIMHASH_MEMORY`) or a key is refused (`ERR_SIMHASH_SAME_KEY`): then those that came before are added, and `done` of the error has their ids.
    */
   addMany(items: Items<M, T>, options?: AddManyOptions & PositionOptions): Added {
     const { at, keys, position } = check.checked(options, ADD_TO);
-    const batch = batchOf(items, this.#elements);
-    return this.#added(native(() => this.#now('addManyAsync').addMany(batch, at, keys, position)));
+    const batch = this.#core.items(items);
+    return this.#core.added(
+      native(() => this.#core.now('addManyAsync').addMany(batch, at, keys, position)),
+    );
   }
 
   /** {@link addMany} off the JavaScript thread. */
@@ -194,35 +156,24 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
     options?: AddManyOptions & PositionOptions & JobOptions,
   ): Promise<Added> {
     const { at, keys, position, signal } = check.checked(options, ADD_TO_JOB);
-    const batch = await this.#batch(items, signal, (index, batch, cancel) =>
+    const batch = await this.#core.batch(items, signal, (index, batch, cancel) =>
       index.addManyAsync(batch, at, keys, position, cancel),
     );
-    return this.#added(batch);
+    return this.#core.added(batch);
   }
 
   /** All live documents near an item: verified ones by similarity, then the others; ties by id. `truncated` where a limit left some out. */
   search(item: Item<M, T>, options?: SearchOptions<M>): Found<Match<M>> {
-    const how = options === undefined ? undefined : this.#search(options);
-    const index = this.#native;
-    try {
-      let count = index.search(item, this.#out, how);
-      while (1 + STRIDE * count > this.#out.length) {
-        this.#out = new Float64Array(1 + STRIDE * 2 * count);
-        count = index.search(item, this.#out, how);
-      }
-      return this.#found(index, count);
-    } catch (error) {
-      throw fromNative(error);
-    }
+    return this.#core.search(item, options);
   }
 
   /** {@link search} for many items, in columns. */
   searchMany(items: Items<M, T>, options?: SearchOptions<M>): Matches<M> {
-    const how = this.#search(options);
-    const batch = batchOf(items, this.#elements);
+    const how = this.#core.searching(options);
+    const batch = this.#core.items(items);
     return Matches.of(
       this.method,
-      native(() => this.#native.searchMany(batch, how)),
+      native(() => this.#core.native.searchMany(batch, how)),
     );
   }
 
@@ -235,8 +186,8 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
       options,
       SEARCH_JOB,
     );
-    const how = nativeSearch(given, this.#about);
-    const matches = await this.#batch(items, signal, (index, batch, cancel) =>
+    const how = nativeSearch(given, this.#core.about);
+    const matches = await this.#core.batch(items, signal, (index, batch, cancel) =>
       index.searchManyAsync(batch, how, cancel),
     );
     return Matches.of(this.method, matches);
@@ -251,32 +202,27 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
     options?: AddOptions & DuplicateOptions & TextOfOptions,
   ): Checked<M> {
     const { at, onDuplicate, key, textOf } = check.checked(options, CHECK);
-    // Written when everything is done: code of the caller's that runs meanwhile may use it too.
-    const out = this.#out;
-    const index = this.#now('checkAndAddManyAsync');
-    calling(textOf, (textOf) => index.checkAndAdd(item, out, at, onDuplicate, key, textOf));
-    const [id, duplicateOf, similarity] = [out[0], out[1], out[2]] as Triple;
-    const [measure, verified, truncated] = [out[3], out[4], out[5]] as Triple;
-    const isNamed = this.#about.keys && !Number.isNaN(duplicateOf);
-    const named = isNamed ? (native(() => index.keyOf(duplicateOf)) ?? undefined) : undefined;
-    const numbers = [id, duplicateOf, similarity, measure] as const;
-    return this.#grown(outcome(this.method, numbers, [verified === 1, truncated === 1], named));
+    return this.#core.outcome((index, out) =>
+      calling(textOf, (textOf) => index.checkAndAdd(item, out, at, onDuplicate, key, textOf)),
+    );
   }
 
   /**
    * As if {@link checkAndAdd} were called for every item in order; what every item needs is made on all cores. Where `memory` ends
-   * (`ERR_SIMHASH_MEMORY`), `done` of the error has the outcomes of the items before.
+   * (`ERR_SIMHASH_MEMORY`) or a key is refused (`ERR_SIMHASH_SAME_KEY`), `done` of the error has the outcomes of the items before.
    */
   checkAndAddMany(
     items: Items<M, T>,
     options?: AddManyOptions & DuplicateOptions & PositionOptions,
   ): CheckedItems<M> {
     const { at, onDuplicate, keys, position } = check.checked(options, CHECK_MANY);
-    const batch = batchOf(items, this.#elements);
+    const batch = this.#core.items(items);
     const checked = native(() =>
-      this.#now('checkAndAddManyAsync').checkAndAddMany(batch, at, onDuplicate, keys, position),
+      this.#core
+        .now('checkAndAddManyAsync')
+        .checkAndAddMany(batch, at, onDuplicate, keys, position),
     );
-    return this.#checked(checked);
+    return this.#core.checked(checked);
   }
 
   /** {@link checkAndAddMany} off the JavaScript thread. */
@@ -291,7 +237,7 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
    * {@link checkAndAdd} for everything that a source gives, in order, in batches off the JavaScript thread. At most two
    * batches are in flight, one collected while the other is decided; nothing is read ahead of that. A source that falls silent
    * holds nothing up: what it gave is decided after one turn of the event loop. Leaving the loop closes the source, and what
-   * was added stays; an abort rejects with `signal.reason`. What the source throws passes through. Where `memory` ends, the outcomes
+   * was added stays; an abort rejects with `signal.reason`. What the source throws passes through. Where `memory` ends or a key is refused, the outcomes
    * of the items before come first. Errors name items by their place in the source.
    */
   checkAndAddAll<D>(
@@ -321,7 +267,7 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
    */
   similarId(this: Index<'sentences', T>, text: Text, options?: AddOptions): number {
     const { at, key } = check.checked(options, ADD);
-    return this.#grown(native(() => this.#groupedNow.similarId(text, at, key)));
+    return this.#core.grown(native(() => this.#core.groupedNow.similarId(text, at, key)));
   }
 
   /** As if {@link similarId} were called for every text in order; each answer is what it was then. */
@@ -332,7 +278,7 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
   ): Float64Array {
     const { at, keys } = check.checked(options, ADD_MANY);
     check.array(texts, 'texts');
-    return this.#grown(native(() => this.#groupedNow.similarIdMany(texts, at, keys)));
+    return this.#core.grown(native(() => this.#core.groupedNow.similarIdMany(texts, at, keys)));
   }
 
   /** {@link similarIdMany} off the JavaScript thread. */
@@ -343,11 +289,11 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
   ): Promise<Float64Array> {
     const { at, keys, signal } = check.checked(options, ADD_JOB);
     check.array(texts, 'texts');
-    void this.#grouped;
-    const groups = await this.#handle.batch(texts, 'texts', signal, (index, batch, cancel) =>
+    void this.#core.grouped;
+    const groups = await this.#core.handle.batch(texts, 'texts', signal, (index, batch, cancel) =>
       index.similarIdManyAsync(batch, at, keys, cancel),
     );
-    return this.#grown(groups);
+    return this.#core.grown(groups);
   }
 
   /**
@@ -356,7 +302,7 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
    * deleting the text that joined them nor when a sentence becomes too common later.
    */
   group(this: Index<'sentences', T>, id: number): number | undefined {
-    return native(() => this.#grouped.group(check.id(id, 'id'))) ?? undefined;
+    return native(() => this.#core.grouped.group(check.id(id, 'id'))) ?? undefined;
   }
 
   /**
@@ -365,25 +311,25 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
    */
   pairs(options?: PairsOptions<M>): AsyncGenerator<PairBatch<M>, void, undefined> {
     const { batch = 65_536, signal, ...given } = check.checked(options, PAIRS);
-    const how = nativeSearch(given, this.#about);
-    const join = native(() => this.#native.pairs(how));
+    const how = nativeSearch(given, this.#core.about);
+    const join = native(() => this.#core.native.pairs(how));
     return batches(this.method, join, batch, signal);
   }
 
   /** All clusters of live documents: those linked by chains of {@link pairs}. Works off the JavaScript thread, on all cores. */
   async clusters(options?: ClustersOptions<M>): Promise<Clusters> {
     const { onProgress, signal, ...given } = check.checked(options, CLUSTERS);
-    const how = nativeSearch(given, this.#about);
+    const how = nativeSearch(given, this.#core.about);
     return Clusters.of(
       await telling(onProgress, signal, (report, cancel) =>
-        this.#native.clusters(how, report, cancel),
+        this.#core.native.clusters(how, report, cancel),
       ),
     );
   }
 
   /** The key of a live document; `undefined` where it came without one. */
   keyOf(id: number): string | undefined {
-    return native(() => this.#native.keyOf(check.id(id, 'id'))) ?? undefined;
+    return native(() => this.#core.native.keyOf(check.id(id, 'id'))) ?? undefined;
   }
 
   /**
@@ -392,26 +338,24 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
    * @throws TypeError `ERR_INVALID_ARG_VALUE`: the index keeps no keys.
    */
   idOf(key: string): number | undefined {
-    return native(() => this.#native.idOf(check.string(key, 'key'))) ?? undefined;
+    return native(() => this.#core.native.idOf(check.string(key, 'key'))) ?? undefined;
   }
 
   /** Whether an id is alive. */
   has(id: number): boolean {
-    return native(() => this.#native.has(check.id(id, 'id')));
+    return native(() => this.#core.native.has(check.id(id, 'id')));
   }
 
   /** Takes an id away; false if it was not alive. */
   delete(id: number): boolean {
-    return native(() => this.#now('deleteAsync').delete(check.id(id, 'id')));
+    return native(() => this.#core.now('deleteAsync').delete(check.id(id, 'id')));
   }
 
   /** {@link delete} off the JavaScript thread: for `durability: 'commit'`. */
   async deleteAsync(id: number, options?: JobOptions): Promise<boolean> {
     const { signal } = check.checked(options, JOB);
     const own = check.id(id, 'id');
-    return await this.#handle.lease((index) =>
-      abortable(signal, (cancel) => index.deleteAsync(own, cancel)),
-    );
+    return await this.#core.job(signal, (index, cancel) => index.deleteAsync(own, cancel));
   }
 
   /**
@@ -422,31 +366,29 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
    */
   expire(before: Time): number {
     const at = time(before, 'before');
-    return native(() => this.#now('expireAsync').expire(at));
+    return native(() => this.#core.now('expireAsync').expire(at));
   }
 
   /** {@link expire} off the JavaScript thread: for `durability: 'commit'`, and where very many leave. */
   async expireAsync(before: Time, options?: JobOptions): Promise<number> {
     const { signal } = check.checked(options, JOB);
     const at = time(before, 'before');
-    return await this.#handle.lease((index) =>
-      abortable(signal, (cancel) => index.expireAsync(at, cancel)),
-    );
+    return await this.#core.job(signal, (index, cancel) => index.expireAsync(at, cancel));
   }
 
   /** How far the caller has come, by the `position` of its batches; `undefined` where none had one. */
   get position(): number | undefined {
-    return native(() => this.#native.position()) ?? undefined;
+    return native(() => this.#core.native.position()) ?? undefined;
   }
 
   /** Number of live ids. */
   get size(): number {
-    return native(() => this.#native.size());
+    return native(() => this.#core.native.size());
   }
 
   /** Counts and bytes. */
   stats(): Stats<M> {
-    return native(() => this.#native.stats()) as unknown as Stats<M>;
+    return native(() => this.#core.native.stats()) as unknown as Stats<M>;
   }
 
   /**
@@ -456,13 +398,13 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
    */
   async compact(options?: JobOptions): Promise<void> {
     const { signal } = check.checked(options, JOB);
-    await this.#handle.lease((index) => abortable(signal, (cancel) => index.compact(cancel)));
+    await this.#core.job(signal, (index, cancel) => index.compact(cancel));
   }
 
   /**
    * Writes the whole index as it is at this call to a file, off the JavaScript thread, for {@link Index.open}. What is added,
-   * deleted or renewed after the call is not in it; of a batch under way it has the items that came before. Additions go on, but for the
-   * time in which ids, keys and texts are copied: the first addition after the call may be the one to do so. The file is written beside its
+   * deleted or renewed after the call is not in it; of a batch under way it has the items that came before. Additions go on: what is
+   * written is shared with the index until it changes, piece by piece, so a changed piece is there twice until the file is written. The file is written beside its
    * name and then takes it: it appears whole or not at all, and what had the name before stays until then.
    *
    * @throws SimHashError `ERR_SIMHASH_OUTPUT`, `ERR_SIMHASH_DISK_FULL`: the file cannot be written.
@@ -470,7 +412,7 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
   async save(path: Path, options?: JobOptions): Promise<void> {
     const { signal } = check.checked(options, JOB);
     const file = resolve(pathOf(path, 'path'));
-    await this.#handle.lease((index) => abortable(signal, (cancel) => index.save(file, cancel)));
+    await this.#core.job(signal, (index, cancel) => index.save(file, cancel));
   }
 
   /**
@@ -480,15 +422,13 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
   async snapshot(folder: Path, options?: JobOptions): Promise<void> {
     const { signal } = check.checked(options, JOB);
     const path = resolve(pathOf(folder, 'folder'));
-    await this.#handle.lease((index) =>
-      abortable(signal, (cancel) => index.snapshot(path, cancel)),
-    );
+    await this.#core.job(signal, (index, cancel) => index.snapshot(path, cancel));
   }
 
   /** Settles when the disk has all that was changed before the call. Without a folder there is nothing to wait for. */
   async flush(options?: JobOptions): Promise<void> {
     const { signal } = check.checked(options, JOB);
-    await this.#handle.lease((index) => abortable(signal, (cancel) => index.flush(cancel)));
+    await this.#core.job(signal, (index, cancel) => index.flush(cancel));
   }
 
   /**
@@ -497,20 +437,7 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
    */
   async refresh(options?: JobOptions): Promise<void> {
     const { signal } = check.checked(options, JOB);
-    const reopen = this.#reopen;
-    const follows = await abortable(signal, (cancel) => this.#native.refresh(cancel));
-    if (follows) return;
-    if (reopen === undefined) {
-      const why =
-        'its writer has removed what this index would have to read; open the folder again';
-      throw new SimHashError('ERR_SIMHASH_INPUT', why);
-    }
-    const before = this.#handle;
-    const next = new Handle(await reopen(signal), 'Index');
-    // Two at once, or a close meanwhile: the later one is not needed.
-    if (this.#handle !== before || before.isClosed) return next.close();
-    this.#handle = next;
-    before.close();
+    await this.#core.refresh(signal);
   }
 
   /**
@@ -520,15 +447,15 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
    * this one until the worker has opened it.
    */
   share(): SharedIndex<M, T> {
-    const { method, texts } = this.#about;
-    return { simhashIndex: native(() => this.#native.share()), method, texts: texts as T };
+    const { method, texts } = this.#core.about;
+    return { simhashIndex: native(() => this.#core.native.share()), method, texts: texts as T };
   }
 
   /** @internal */
   static fromShared(handle: SharedIndex): Index {
     const { simhashIndex } = check.checked(handle, SHARED, 'handle');
     const token = check.string(simhashIndex, 'handle.simhashIndex');
-    return new Index(native(() => binding.NativeIndex.fromShared(token)));
+    return new Index(new Core({ native: native(() => binding.NativeIndex.fromShared(token)) }));
   }
 
   /**
@@ -537,32 +464,12 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
    * folder, the disk has everything and the folder can be opened again; it is rejected where the disk refuses. Closing twice is fine.
    */
   close(): Promise<void> {
-    if (!this.#about.durable) {
-      this.#handle.close();
-      return this.#handle.ended;
-    }
-    this.#closing ??= this.#release();
-    return this.#closing;
-  }
-
-  #closing: Promise<void> | undefined;
-
-  async #release(): Promise<void> {
-    let failure: { error: unknown } | undefined;
-    this.#handle.close(async (index) => {
-      try {
-        await abortable(undefined, (cancel) => index.release(cancel));
-      } catch (error) {
-        failure = { error };
-      }
-    });
-    await this.#handle.ended;
-    if (failure !== undefined) throw failure.error;
+    return this.#core.close();
   }
 
   /** Whether it was closed. */
   get isClosed(): boolean {
-    return this.#handle.isClosed;
+    return this.#core.handle.isClosed;
   }
 
   [Symbol.dispose](): void {
@@ -576,66 +483,11 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
 
   /** What it is and how many documents it has. */
   toJSON(): object {
-    const { method, texts, keys, verify, minSimilarity, memory } = this.#about;
-    const size = this.#handle.isClosed ? 'closed' : this.size;
+    const { method, texts, keys, verify, minSimilarity, memory } = this.#core.about;
+    const size = this.#core.handle.isClosed ? 'closed' : this.size;
     const least = verify === undefined ? {} : { minSimilarity };
     const most = memory === undefined ? {} : { memory };
     return { method, size, verify: verify ?? false, ...least, texts, keys, ...most };
-  }
-
-  /** The addon's index, for a change here and now; `form` is what to call where that would have to wait for the disk. */
-  #now(form: string): NativeIndex {
-    if (!this.#about.waits) return this.#native;
-    const why = "with durability: 'commit' a change waits for the disk";
-    throw new SimHashError(
-      'ERR_SIMHASH_ASYNC_ONLY',
-      `${why}; use ${form}, which returns a promise`,
-    );
-  }
-
-  get #groupedNow(): NativeIndex {
-    const index = this.#grouped;
-    void this.#now('similarIdManyAsync');
-    return index;
-  }
-
-  /** The addon's index, where it keeps groups. */
-  get #grouped(): NativeIndex {
-    if (this.#about.groups) return this.#native;
-    const how = "make the index with method: 'sentences' and groups: true";
-    throw typeError(`similarId and group need groups; ${how}`, 'ERR_INVALID_ARG_VALUE');
-  }
-
-  #search(options: SearchOptions<M> | undefined) {
-    const given = check.checked<SearchOptions<'simhash'>>(options, SEARCH);
-    return nativeSearch(given, this.#about);
-  }
-
-  /** What the addon has written of `count` matches. */
-  #found(index: NativeIndex, count: number): Found<Match<M>> {
-    const out = this.#out;
-    const keys = this.#about.keys && count > 0 ? index.keysOf(out, count) : undefined;
-    const matches: Match<M>[] = [];
-    for (let row = 0, at = 1; row < count; row++, at += STRIDE) {
-      const [id, similarity, measure] = [out[at], out[at + 1], out[at + 2]] as Triple;
-      const key = keys?.[row] ?? undefined;
-      matches.push(match(this.method, id, key, similarity, measure, out[at + 3] === 1));
-    }
-    return found(matches, out[0] === 1);
-  }
-
-  #batch<R>(
-    items: unknown,
-    signal: AbortSignal | undefined,
-    start: Parameters<Handle<NativeIndex>['batch']>[3] extends infer S
-      ? S extends (index: NativeIndex, batch: unknown, cancel: infer C) => unknown
-        ? (index: NativeIndex, batch: unknown, cancel: C) => Promise<R>
-        : never
-      : never,
-    part?: Part,
-  ): Promise<R> {
-    const elements = this.#elements;
-    return this.#handle.batch(checkedItems(items, elements), elements, signal, start, part);
   }
 
   async #checkMany(
@@ -644,46 +496,17 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
     part?: Part,
   ): Promise<CheckedItems<M>> {
     const { at, onDuplicate, keys, position, signal } = check.checked(options, CHECK_JOB);
-    const checked = await this.#batch(
+    const checked = await this.#core.batch(
       items,
       signal,
       (index, batch, cancel) =>
         index.checkAndAddManyAsync(batch, at, onDuplicate, keys, position, cancel),
       part,
     );
-    return this.#checked(checked);
-  }
-
-  #added(batch: NativeAdded): Added {
-    return this.#whole(added(batch), batch.stopped);
-  }
-
-  #checked(batch: NativeChecked): CheckedItems<M> {
-    return this.#whole(CheckedItems.of(this.method, batch), batch.stopped);
-  }
-
-  /** What a batch has done; an error that has it, where memory ended. */
-  #whole<R extends Added | CheckedItems<M>>(done: R, stopped: string | undefined): R {
-    this.#grown(done);
-    if (stopped === undefined) return done;
-    throw new SimHashError('ERR_SIMHASH_MEMORY', stopped, { done: done as Added | CheckedItems });
-  }
-
-  /** After an addition: warns where the memory that was allowed is nearly used. */
-  #grown<R>(result: R): R {
-    this.#watch?.look(this.#handle);
-    return result;
+    return this.#core.checked(checked);
   }
 }
 
 printedBy<Index>(Index, (index, depth, options, show) =>
   depth < 0 ? '[Index]' : `Index ${show(index.toJSON(), { ...options, depth })}`,
 );
-
-type Triple = readonly [number, number, number];
-
-function made(options: object | undefined): NativeIndex {
-  const given = check.checked<CheckedOptions>(options, { ...INDEX, ...NO_DIRECTORY });
-  const how = nativeIndexOptions(given);
-  return native(() => new binding.NativeIndex(how));
-}

@@ -81,37 +81,65 @@ export function match<M extends IndexMethod>(
   return confirm(key === undefined ? { id } : { id, key }, method, similarity, measure, verified);
 }
 
-/** Answers to a batch of searches, in columns; rows become objects when they are read. */
-export class Matches<M extends IndexMethod = IndexMethod> extends Rows<Found<Match<M>>> {
-  /** Matches of row i are at `offsets[i]` to `offsets[i + 1] - 1` of the other columns. */
-  readonly offsets: Uint32Array;
-  /** Ids, the best first within a row: verified ones by similarity, then the others; ties by id. */
-  readonly ids: Float64Array;
-  /** Similarities; NaN where none is known. */
+/** What the addon has of every method's matches, in columns. */
+interface Columns {
+  similarities: Float64Array;
+  measures: Uint32Array;
+  verified: Uint8Array;
+  truncated: Uint8Array;
+}
+
+/** Matches in columns; rows become objects when they are read. */
+export abstract class Matched<M extends IndexMethod, R> extends Rows<R> {
+  /** Similarities; NaN where none is known, or where there was no match. */
   readonly similarities: Float64Array;
-  /** Distances (`'simhash'`), equal bands (`'minhash'`) or sentences in common (`'sentences'`). */
+  /** Distances (`'simhash'`), equal bands (`'minhash'`) or sentences in common (`'sentences'`); 0 where there was no match. */
   readonly measures: Uint32Array;
   /** Bit i (the lowest bit of a byte first) is 1 where match i was confirmed by its text. */
   readonly verified: Uint8Array;
-  /** Bit i is 1 where a limit cut row i. */
+  /** Bit i is 1 where a limit left candidates of row i out: of a pair, candidates of `b`. */
   readonly truncated: Uint8Array;
+  /** @internal */
+  protected readonly method: M;
+
+  /** @internal */
+  protected constructor(method: M, columns: Columns) {
+    super();
+    this.method = method;
+    this.similarities = columns.similarities;
+    this.measures = columns.measures;
+    this.verified = columns.verified;
+    this.truncated = columns.truncated;
+    // No column: it is not shown, and not compared.
+    Object.defineProperty(this, 'method', { enumerable: false });
+  }
+
+  /** Whether a limit left candidates of row `row` out. */
+  isTruncated(row: number): boolean {
+    return bit(this.truncated, row);
+  }
+
+  /** @internal Puts onto an object how match `at` matches. */
+  protected how<O extends object>(object: O, at: number): O & How<M> {
+    const [similarity = Number.NaN, measure = 0] = [this.similarities[at], this.measures[at]];
+    return confirm(object, this.method, similarity, measure, bit(this.verified, at));
+  }
+}
+
+/** Answers to a batch of searches, in columns; rows become objects when they are read. */
+export class Matches<M extends IndexMethod = IndexMethod> extends Matched<M, Found<Match<M>>> {
+  /** Matches of row i are at `offsets[i]` to `offsets[i + 1] - 1` of the other columns; `truncated` has a bit for each row. */
+  readonly offsets: Uint32Array;
+  /** Ids, the best first within a row: verified ones by similarity, then the others; ties by id. */
+  readonly ids: Float64Array;
   /** Keys of `ids`, `undefined` for documents without one; absent in an index without keys. */
   readonly keys?: readonly (string | undefined)[];
-  readonly #method: M;
 
-  private constructor(
-    method: M,
-    { offsets, ids, similarities, measures, verified, truncated, keys }: NativeMatches,
-  ) {
-    super();
-    this.#method = method;
-    this.offsets = offsets;
-    this.ids = ids;
-    this.similarities = similarities;
-    this.measures = measures;
-    this.verified = verified;
-    this.truncated = truncated;
-    if (keys) this.keys = keys.map((key) => key ?? undefined);
+  private constructor(method: M, columns: NativeMatches) {
+    super(method, columns);
+    this.offsets = columns.offsets;
+    this.ids = columns.ids;
+    if (columns.keys) this.keys = columns.keys.map((key) => key ?? undefined);
   }
 
   /** @internal */
@@ -129,20 +157,10 @@ export class Matches<M extends IndexMethod = IndexMethod> extends Rows<Found<Mat
     const matches: Match<M>[] = [];
     const end = this.offsets[row + 1] ?? 0;
     for (let at = this.offsets[row] ?? 0; at < end; at++) {
-      const [id = Number.NaN, similarity = Number.NaN] = [this.ids[at], this.similarities[at]];
+      const id = this.ids[at] ?? Number.NaN;
       const key = this.keys?.[at];
-      const isVerified = bit(this.verified, at);
-      matches.push(match(this.#method, id, key, similarity, this.measures[at] ?? 0, isVerified));
+      matches.push(this.how(key === undefined ? { id } : { id, key }, at));
     }
     return found(matches, this.isTruncated(row));
-  }
-
-  /** Whether a limit left matches of row `row` out. */
-  isTruncated(row: number): boolean {
-    return bit(this.truncated, row);
-  }
-
-  *[Symbol.iterator](): IterableIterator<Found<Match<M>>> {
-    for (let row = 0; row < this.length; row++) yield this.get(row);
   }
 }

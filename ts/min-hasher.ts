@@ -25,11 +25,12 @@ export interface MinHashOptions {
   /** Makes the features of texts: a fingerprinter or its options. Default `new Fingerprinter()`: two ideographs, five letters. */
   fingerprinter?: Fingerprinter | FingerprinterOptions | undefined;
   /**
-   * Where the orders of features come from: a hash function for each position (`'permutations'`, default); one, its range cut
-   * into bins (`'one-permutation'`: less work for long texts, a larger error for sets of fewer features than positions);
-   * or the smallest values of one (`'bottom-k'`: exact for such sets, but without positions, so not for an index).
+   * Where the orders of features come from: one place for each feature, and a hash function for each position that none came to
+   * (`'fast-similarity'`, default: the least work for long texts); a hash function for each position (`'permutations'`, the
+   * default of release 0.1); one, its range cut into bins (`'one-permutation'`: a larger error for sets
+   * of fewer features than positions); or the smallest values of one (`'bottom-k'`: exact for such sets, but without positions, so not for an index).
    */
-  scheme?: 'permutations' | 'one-permutation' | 'bottom-k' | undefined;
+  scheme?: 'fast-similarity' | 'permutations' | 'one-permutation' | 'bottom-k' | undefined;
   /** Positions of a signature, 1 to 1024. Default 128: a standard error of 3.5 % at similarity 0.8. */
   hashes?: number | undefined;
   /** Chooses the hash functions: 0 to 2^53 - 1, or a bigint of 64 bits. Signatures of different seeds cannot be compared. Default 0. */
@@ -61,7 +62,7 @@ const seed: check.Check<bigint> = (value, name) => {
 export const MIN_HASH: check.Checks<MinHashOptions> = {
   fingerprinter: (value, name) =>
     value instanceof Fingerprinter ? value : check.checked(value, FINGERPRINTER, name),
-  scheme: check.choice('permutations', 'one-permutation', 'bottom-k'),
+  scheme: check.choice('fast-similarity', 'permutations', 'one-permutation', 'bottom-k'),
   hashes: check.integer(1, 1024),
   seed,
 };
@@ -104,10 +105,6 @@ export class Signatures extends Rows<Uint32Array> {
   get(row: number): Uint32Array | undefined {
     const [start, end] = [this.offsets[row], this.offsets[row + 1]];
     return start === undefined || end === undefined ? undefined : this.values.subarray(start, end);
-  }
-
-  *[Symbol.iterator](): IterableIterator<Uint32Array> {
-    for (let row = 0; row < this.length; row++) yield this.get(row) ?? new Uint32Array();
   }
 
   /** An array of numbers for each text. */

@@ -126,8 +126,8 @@ export declare class NativeIndex {
   /** Keys of the first matches that a search has written. */
   keysOf(out: Float64Array, count: number): Array<string | undefined | null>
   /**
-   * Adds one item unless a match is there, or as `duplicate` says. Writes six numbers: the id or NaN, the match's id or NaN, its
-   * similarity, measure and 1 where it is verified, and 1 where a limit left candidates out.
+   * Adds one item unless a match is there, or as `duplicate` says. Writes seven numbers: the id or NaN, the match's id or NaN, its
+   * similarity, measure and 1 where it is verified, 1 where a limit left candidates out, and 1 where it was answered as before.
    */
   checkAndAdd(item: unknown, out: Float64Array, at?: number | undefined | null, duplicate?: string | undefined | null, key?: string | undefined | null, textOf?: (id: number) => unknown): void
   /** Makes everything as small as it can be, on the pool. */
@@ -230,7 +230,7 @@ export declare class NativeSample {
 
 /** Texts on their way to a batch. */
 export declare class NativeStaging {
-  /** For the argument `name`, whose elements are `texts` or `documents` (of an index), `items` (also fingerprints) or `signatures` (also signatures). */
+  /** For the argument `name`, whose elements are `strings`, `texts` or `documents` (of an index), `items` (also fingerprints) or `signatures` (also signatures). */
   constructor(name: string, elements: string)
   /** Copies the elements of an array; `first` is the number that messages give the first of them. */
   push(array: unknown, first: number): void
@@ -252,17 +252,32 @@ export declare class NativeStopWords {
 /** Chooses bands and rows as an index of method `minhash` would. */
 export declare function bandPlan(options: NativeIndexOptions): NativeBandPlan
 
+/** Makes an index as small as it can be. */
+export declare function compactIndex(index: NativeSavedIndex, cancel: Cancel): Promise<NativeDescribed>
+
 /** Containment of two texts' features. */
 export declare function containment(a: unknown, b: unknown, by: NativeFingerprinter): number
+
+/** Makes a directory of the index in a file. Of `words` dictionary, stop words and idf table count. */
+export declare function convertIndex(old: string, directory: string, words: NativeFingerprinterOptions, cancel: Cancel): Promise<NativeConverted>
 
 /** Cosine of two texts' weighted features. */
 export declare function cosine(a: unknown, b: unknown, by: NativeFingerprinter): number
 
-/** Deduplicates files on threads of its own. */
-export declare function dedupFiles(options: NativeFileOptions, onProgress: ((arg: NativeProgress) => unknown) | undefined | null, cancel: Cancel): Promise<NativeSummary>
+/** The words of many strings, on the calling thread and the pool. */
+export declare function cutMany(texts: unknown, options: NativeCutOptions): NativeCuts
 
-/** Reads and checks an index, and says what it is. */
-export declare function describeIndexFile(index: NativeIndexFile, cancel: Cancel): Promise<NativeDescribed>
+/** The words of many strings, on the pool. */
+export declare function cutManyAsync(texts: unknown, options: NativeCutOptions, cancel: Cancel): Promise<NativeCuts>
+
+/** Deduplicates files on threads of its own. */
+export declare function dedupFiles(options: NativeFileOptions, onProgress: ((arg: NativeProgress) => unknown) | undefined | null, cancel: Cancel): Promise<NativeFilesRun>
+
+/** Deduplicates files against the index in a folder, and adds what is kept, in one commit with the outputs. */
+export declare function dedupIntoIndex(index: string, options: NativeFileOptions, onProgress: ((arg: NativeProgress) => unknown) | undefined | null, cancel: Cancel): Promise<NativeIndexRun>
+
+/** Opens an index and says what it is. */
+export declare function describeIndex(index: NativeSavedIndex, cancel: Cancel): Promise<NativeDescribed>
 
 /** Looks for the pairs of files, or for their matches, on threads of its own. */
 export declare function edgeFiles(options: NativeEdgeOptions, onProgress: ((arg: NativeProgress) => unknown) | undefined | null, cancel: Cancel): Promise<NativeEdgeSummary>
@@ -276,8 +291,11 @@ export declare function evaluateResultFile(result: string, files: NativeStatedFi
 /** Why two texts are near-duplicates, or are not. */
 export declare function explain(a: unknown, b: unknown, by: NativeFingerprinter): NativeExplanation
 
+/** Writes the documents of an index down. */
+export declare function exportIndex(index: NativeSavedIndex, output: string, csv: boolean, cancel: Cancel): Promise<NativeWritten>
+
 /** Makes an index of the documents of files, where options are given; else adds them to one. */
-export declare function fillIndexFile(index: NativeIndexFile, made: NativeIndexOptions | undefined | null, read: NativeRead, onProgress: ((arg: NativeProgress) => unknown) | undefined | null, cancel: Cancel): Promise<NativeFilled>
+export declare function fillIndex(index: NativeSavedIndex, made: NativeIndexOptions | undefined | null, read: NativeRead, onProgress: ((arg: NativeProgress) => unknown) | undefined | null, cancel: Cancel): Promise<NativeFilled>
 
 /** Says what a method knows each document of files by, on threads of its own. */
 export declare function fingerprintFiles(options: NativeFingerprintOptions, onProgress: ((arg: NativeProgress) => unknown) | undefined | null, cancel: Cancel): Promise<NativeSummary>
@@ -293,6 +311,9 @@ export declare function jaccard(a: unknown, b: unknown, by: NativeFingerprinter)
 
 /** Levenshtein distance of two texts in code points; none above `most`. */
 export declare function levenshtein(a: unknown, b: unknown, most?: number | undefined | null): number | null
+
+/** What this build has, and what it uses of this machine. */
+export declare function machine(): NativeMachine
 
 /** What an index was made with, as far as the typed layer asks. */
 export interface NativeAbout {
@@ -316,8 +337,8 @@ export interface NativeAdded {
   count: number
   /** First id and number of each stretch, where other calls added in between and the ids are not consecutive. */
   ranges?: Float64Array
-  /** Why the items behind these were not added: memory ended. */
-  stopped?: string
+  /** Why the items behind these were not added. */
+  stopped?: NativeStopped
 }
 
 /** The figures of a run that asks an index. */
@@ -353,8 +374,10 @@ export interface NativeChecked {
   truncated: Uint8Array
   /** That of each match, in an index that keeps keys. */
   keys?: Array<string | null>
-  /** Why the items behind these were not looked at: memory ended. */
-  stopped?: string
+  /** A bit for each row: it was answered as before. */
+  repeated: Uint8Array
+  /** Why the items behind these were not looked at. */
+  stopped?: NativeStopped
 }
 
 /** Cluster i has the ids between `offsets[i]` and `offsets[i + 1]`. */
@@ -363,6 +386,28 @@ export interface NativeClusters {
   ids: Float64Array
   /** Ids of documents whose candidates a limit cut. */
   truncated: Float64Array
+}
+
+/** What was converted. */
+export interface NativeConverted {
+  method: 'minhash' | 'simhash' | 'sentences' | 'exact'
+  documents: number
+  tornBytes: number
+}
+
+/** How texts are cut. */
+export interface NativeCutOptions {
+  hmm: boolean
+  dictionary?: NativeDictionary
+  threads: number
+}
+
+/** Where words begin and end, text after text. */
+export interface NativeCuts {
+  /** In UTF-16 code units: of each text 0, then the end of each word. */
+  offsets: Uint32Array
+  /** How many offsets each text has: its words and one more. */
+  counts: Uint32Array
 }
 
 /** One row per document; NaN means none. */
@@ -405,6 +450,7 @@ export interface NativeDescribed {
   /** What makes sketches of texts, in words. */
   madeBy: string
   stats: NativeStats
+  settled?: NativeSettled
 }
 
 /** A bit in which the fingerprints differ. */
@@ -434,6 +480,7 @@ export interface NativeDurableStats {
   logBytesLimit: number
   tornBytes: number
   checkpointError?: string
+  settled?: NativeSettled
 }
 
 /** A run over files that looks for pairs, or for matches where `against` is given. */
@@ -446,8 +493,7 @@ export interface NativeEdgeOptions {
   output?: string
   rejects?: string
   dryRun: boolean
-  textField: string
-  idField: string
+  form: NativeForm
 }
 
 /** The figures of a run that looks for pairs or matches. */
@@ -465,6 +511,7 @@ export interface NativeEdgeSummary {
   seconds: number
   bytes: number
   indexBytes: number
+  encodings: Array<NativeReadAs>
   firstRejected: Array<NativeRejected>
   leftovers: Array<string>
 }
@@ -516,13 +563,32 @@ export interface NativeExplanation {
 export interface NativeFileOptions {
   dedup: NativeDedupOptions
   inputs: Array<string>
+  /** Of documents that were there already. */
+  known?: Array<string>
   output?: string
   clusters?: string
   rejects?: string
   mark: boolean
+  list: boolean
+  copy?: string
+  outputEncoding?: string
   dryRun: boolean
-  textField: string
-  idField: string
+  form: NativeForm
+  /** Bytes; a whole number. */
+  memory?: number
+  tmp?: string
+  resume: boolean
+}
+
+/** What a run over files did. */
+export interface NativeFilesRun {
+  summary: NativeSummary
+  /** Documents that were there already. */
+  known: number
+  /** Records that an earlier run had sketched. */
+  resumed: number
+  /** Folders of other runs that did not end. */
+  stopped: Array<string>
 }
 
 /** The figures of a run that fills an index. */
@@ -554,10 +620,8 @@ export interface NativeFingerprintOptions {
   dedup: NativeDedupOptions
   inputs: Array<string>
   output: string
-  format?: 'lines' | 'jsonl'
   json: boolean
-  textField: string
-  idField: string
+  form: NativeForm
 }
 
 /** One row per text. */
@@ -566,11 +630,20 @@ export interface NativeFingerprints {
   valid: Uint8Array
 }
 
-/** A saved index, and the words of the user's own that it was made with. */
-export interface NativeIndexFile {
-  path: string
-  /** Dictionary, stop words and idf table; nothing else counts. */
-  words: NativeFingerprinterOptions
+/** How files are read, as far as they do not say it themselves. */
+export interface NativeForm {
+  /** At least one; several are joined. */
+  textFields: Array<string>
+  idField: string
+  format?: 'jsonl' | 'json' | 'csv' | 'tsv' | 'lines' | 'files' | 'parquet' | 'arrow'
+  /** Of a file that does not say it; absent: JSON lines. */
+  otherwise?: 'lines'
+  encoding?: string
+  header: boolean
+  delimiter?: string
+  /** A whole number. */
+  maxRecord?: number
+  cutAfter: Array<string>
 }
 
 /** How an index is made; absent means the default, for a saved one its own. */
@@ -585,6 +658,7 @@ export interface NativeIndexOptions {
   /** Most bytes of a stored text; 0: none are stored. */
   longestText?: number
   keys?: boolean
+  onSameKey?: 'add' | 'error' | 'replace' | 'repeat'
   window?: NativeWindow
   /** Most bytes of the index. */
   memory?: number
@@ -621,6 +695,15 @@ export interface NativeIndexOptions {
   longestTextOfNew?: number
 }
 
+/** The figures of a run of deduplication into an index. */
+export interface NativeIndexRun {
+  summary: NativeSummary
+  /** 32 hexadecimal digits. */
+  run: string
+  repeated: boolean
+  index: NativeDescribed
+}
+
 /** A whole number of any size. */
 export interface NativeInteger {
   decimal: string
@@ -640,6 +723,20 @@ export interface NativeLabels {
 export interface NativeLists {
   offsets: Uint32Array
   numbers: Uint32Array
+}
+
+/** What there is. */
+export interface NativeMachine {
+  /** The instruction set in use. */
+  simd: string
+  /** Those that this machine has, the preferred ones last. */
+  simdAvailable: Array<string>
+  /** Words of the dictionary. */
+  words: number
+  /** Who can cut words. */
+  segmenters: Array<string>
+  /** Optimised, as releases are. */
+  optimized: boolean
 }
 
 /** Matches of row i lie between `offsets[i]` and `offsets[i + 1]`. */
@@ -723,9 +820,14 @@ export interface NativeRead {
   /** For answers. */
   output?: string
   rejects?: string
-  textField: string
-  idField: string
+  form: NativeForm
   threads: number
+}
+
+/** An input that is not in UTF-8. */
+export interface NativeReadAs {
+  file: string
+  encoding: string
 }
 
 /** A record that could not be used. */
@@ -757,6 +859,13 @@ export interface NativeSampleOfFiles {
   firstRejected: Array<NativeRejected>
 }
 
+/** A saved index, and the words of the user's own that it was made with. */
+export interface NativeSavedIndex {
+  path: string
+  /** Dictionary, stop words and idf table; nothing else counts. */
+  words: NativeFingerprinterOptions
+}
+
 /** The scores of a result, and what of the files they leave out. */
 export interface NativeScored {
   figures: NativeEvaluation
@@ -775,11 +884,29 @@ export interface NativeSearch {
   verify?: boolean
 }
 
+/** A run over files that says the words of each document. */
+export interface NativeSegmentOptions {
+  inputs: Array<string>
+  output: string
+  rejects?: string
+  dictionary?: NativeDictionary
+  hmm: boolean
+  json: boolean
+  form: NativeForm
+  threads: number
+}
+
 /** A sentence of a text. */
 export interface NativeSentence {
   hash: bigint
   length: number
   index: number
+}
+
+/** What became of a run whose process was killed while it was about to count. */
+export interface NativeSettled {
+  counts: boolean
+  outputs: Array<string>
 }
 
 /** A token of both texts. */
@@ -802,8 +929,7 @@ export interface NativeStatedFiles {
   least: number
   labels?: Array<string>
   documents?: Array<string>
-  textField: string
-  idField: string
+  form: NativeForm
   threads: number
 }
 
@@ -842,6 +968,12 @@ export interface NativeStats {
   durable?: NativeDurableStats
 }
 
+/** Why a batch has ended before its end. */
+export interface NativeStopped {
+  code: string
+  message: string
+}
+
 /** The figures of a run. */
 export interface NativeSummary {
   read: number
@@ -855,6 +987,7 @@ export interface NativeSummary {
   seconds: number
   bytes: number
   indexBytes: number
+  encodings: Array<NativeReadAs>
   firstRejected: Array<NativeRejected>
   leftovers: Array<string>
 }
@@ -896,6 +1029,13 @@ export interface NativeVerdict {
   shared?: Array<number>
 }
 
+/** What reading everything of an index has found. */
+export interface NativeVerified {
+  index: NativeDescribed
+  /** Outputs of a run that nobody has settled yet. */
+  unsettled?: Array<string>
+}
+
 /** How much finding too much and finding too little weigh. */
 export interface NativeWeights {
   falsePositive: number
@@ -910,6 +1050,13 @@ export interface NativeWindow {
   maxSkew?: number
 }
 
+/** What was written of an index. */
+export interface NativeWritten {
+  documents: number
+  leftovers: Array<string>
+  index: NativeDescribed
+}
+
 /** Chooses a plan as an index would, and estimates it. */
 export declare function plan(maxDistance: number, capacity: number, plan: string): NativePlan
 
@@ -917,10 +1064,13 @@ export declare function plan(maxDistance: number, capacity: number, plan: string
 export declare function planNames(): Array<string>
 
 /** Writes what of an index is near each document of files. */
-export declare function queryIndexFile(index: NativeIndexFile, search: NativeSearch, read: NativeRead, onProgress: ((arg: NativeProgress) => unknown) | undefined | null, cancel: Cancel): Promise<NativeAsked>
+export declare function queryIndex(index: NativeSavedIndex, search: NativeSearch, read: NativeRead, onProgress: ((arg: NativeProgress) => unknown) | undefined | null, cancel: Cancel): Promise<NativeAsked>
 
 /** Draws a sample of the documents of files on threads of its own. */
 export declare function sampleOfFiles(files: NativeStatedFiles, size: number, seed: number, cancel: Cancel): Promise<NativeSampleOfFiles>
+
+/** Writes the words of each document of files, on threads of its own. */
+export declare function segmentFiles(options: NativeSegmentOptions, onProgress: ((arg: NativeProgress) => unknown) | undefined | null, cancel: Cancel): Promise<NativeSummary>
 
 /** The longest sentences of a text, the longest first. */
 export declare function sentences(text: unknown, count: number, minLength: number, normalize: NativeNormalizer, hash?: string | undefined | null): Array<NativeSentence>
@@ -928,14 +1078,20 @@ export declare function sentences(text: unknown, count: number, minLength: numbe
 /** The similarity that verification goes by. */
 export declare function similarity(a: unknown, b: unknown, by: NativeFingerprinter): number
 
+/** Writes an index to a folder of its own. */
+export declare function snapshotIndex(index: NativeSavedIndex, to: string, cancel: Cancel): Promise<NativeWritten>
+
 /** Looks documents up by id. */
-export declare function textsOfFiles(names: Array<string>, ids: Array<string>, textField: string, idField: string, cancel: Cancel): Promise<NativeTextsOfFiles>
+export declare function textsOfFiles(names: Array<string>, ids: Array<string>, form: NativeForm, cancel: Cancel): Promise<NativeTextsOfFiles>
 
 /** 16 hexadecimal digits. */
 export declare function toHex(value: bigint): string
 
 /** Decides two texts as deduplication does. */
 export declare function verdictOf(options: NativeDedupOptions, a: string, b: string): NativeVerdict
+
+/** Reads and checks everything of an index. */
+export declare function verifyIndex(index: NativeSavedIndex, cancel: Cancel): Promise<NativeVerified>
 
 /** Version of the addon. */
 export declare function version(): string

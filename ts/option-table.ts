@@ -130,6 +130,12 @@ export const OPTIONS = {
     max: Number.MAX_SAFE_INTEGER,
     help: 'at most N matches for each document, the most similar first',
   },
+  onSameKey: {
+    kind: 'choice',
+    value: 'HOW',
+    choices: ['add', 'error', 'replace', 'repeat'],
+    help: 'what a document does whose key came before; without it add',
+  },
   preset: {
     kind: 'choice',
     value: 'NAME',

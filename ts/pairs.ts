@@ -1,13 +1,11 @@
 /** All pairs of near documents, in batches of columns, and how documents are linked. */
 import { abortable } from './abort';
-import { bit } from './bitmap';
 import type { JobOptions } from './fingerprinter';
 import { SEARCH_JOB, type SearchOptions } from './index-calls';
-import { confirm, type How } from './matches';
+import { type How, Matched } from './matches';
 import type { IndexMethod } from './method';
 import type { NativePairBatch, NativePairs } from './native';
 import * as check from './options';
-import { Rows } from './rows';
 
 /** How to compare all documents with each other: as a search of each of them. */
 export type JoinOptions<M extends IndexMethod = IndexMethod> = Omit<SearchOptions<M>, 'limit'> &
@@ -41,32 +39,23 @@ export type Pair<M extends IndexMethod = IndexMethod> = {
   a: number;
   /** The higher id. */
   b: number;
+  /** A limit left candidates of `b` out: it may have further pairs. Absent otherwise. */
+  truncated?: true;
 } & How<M>;
 
 /** Some pairs, in columns; rows become objects when they are read. */
-export class PairBatch<M extends IndexMethod = IndexMethod> extends Rows<Pair<M>> {
+export class PairBatch<M extends IndexMethod = IndexMethod> extends Matched<M, Pair<M>> {
   /** The lower id of each pair. */
   readonly a: Float64Array;
   /** The higher id of each pair. */
   readonly b: Float64Array;
-  /** Similarities; NaN where none is known. */
-  readonly similarities: Float64Array;
-  /** Distances (`'simhash'`), equal bands (`'minhash'`) or sentences in common (`'sentences'`). */
-  readonly measures: Uint32Array;
-  /** Bit i (the lowest bit of a byte first) is 1 where the texts of pair i were compared. */
-  readonly verified: Uint8Array;
   /** Share of the work that was done when the batch was ready, 0 to 1. */
   readonly progress: number;
-  readonly #method: M;
 
   private constructor(method: M, batch: NativePairBatch) {
-    super();
-    this.#method = method;
+    super(method, batch);
     this.a = batch.a;
     this.b = batch.b;
-    this.similarities = batch.similarities;
-    this.measures = batch.measures;
-    this.verified = batch.verified;
     this.progress = batch.progress;
   }
 
@@ -82,14 +71,10 @@ export class PairBatch<M extends IndexMethod = IndexMethod> extends Rows<Pair<M>
 
   /** Pair `row`; `undefined` where there is no such row. */
   get(row: number): Pair<M> | undefined {
-    const [a, b, measure] = [this.a[row], this.b[row], this.measures[row]];
-    if (a === undefined || b === undefined || measure === undefined) return undefined;
-    const similarity = this.similarities[row] ?? Number.NaN;
-    return confirm({ a, b }, this.#method, similarity, measure, bit(this.verified, row));
-  }
-
-  *[Symbol.iterator](): IterableIterator<Pair<M>> {
-    for (let row = 0; row < this.length; row++) yield this.get(row) as Pair<M>;
+    const [a, b] = [this.a[row], this.b[row]];
+    if (a === undefined || b === undefined) return undefined;
+    const pair = this.how({ a, b }, row);
+    return this.isTruncated(row) ? { ...pair, truncated: true } : pair;
   }
 }
 

@@ -10,7 +10,12 @@ export abstract class Rows<T> implements Iterable<T> {
   /** Number of rows. */
   abstract get length(): number;
 
-  abstract [Symbol.iterator](): IterableIterator<T>;
+  /** Row `row`; `undefined` where there is no such row, or an empty array where rows are arrays. */
+  abstract get(row: number): T | undefined;
+
+  *[Symbol.iterator](): IterableIterator<T> {
+    for (let row = 0; row < this.length; row++) yield this.get(row) as T;
+  }
 
   /** The rows as JSON has them. */
   toJSON(): unknown[] {

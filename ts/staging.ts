@@ -29,13 +29,13 @@ const CANCELLED = 'ERR_SIMHASH_CANCELLED';
 export type Batch = readonly unknown[] | BigUint64Array | FingerprintColumn;
 
 /** What elements may be, as the addon names it. */
-export type Elements = 'texts' | 'documents' | 'items' | 'signatures';
+export type Elements = 'strings' | 'texts' | 'documents' | 'items' | 'signatures';
 
 /**
  * The elements at this moment, up to the first that is missing: no batch gets beyond that, so a length without elements costs
  * nothing. Of a Proxy each is read once.
  */
-function copied(array: readonly unknown[]): unknown[] {
+export function copied(array: readonly unknown[]): unknown[] {
   const { slice, includes, findIndex } = Array.prototype;
   if (types.isProxy(array)) return leading(array);
   // Holes are found here too; `includes` is twenty times as fast as the search for the place, which is seldom needed.
@@ -168,12 +168,13 @@ export async function parts<T>(
   signal: AbortSignal | undefined,
   cancel: Cancel,
   start: (batch: unknown) => Promise<T>,
+  elements: Elements = 'texts',
 ): Promise<T[]> {
   if (isSmall(array)) return [await start(array)];
   const running: Promise<T>[] = [];
   try {
     for await (const [slice, first] of onTurns(slices(copied(array), BYTE), signal)) {
-      const staging = new binding.NativeStaging('texts', 'texts');
+      const staging = new binding.NativeStaging('texts', elements);
       staging.push(slice, first);
       const part = start(staging);
       // Awaited below in order; until then a failure is nobody's.

@@ -48,7 +48,7 @@ export interface TuneOptions extends FingerprinterOptions, JobOptions {
 export interface Trial {
   /** The options, as `dedup` takes them, without those that all trials share. */
   options: ComparisonOptions;
-  /** Document recall. */
+  /** Document recall; 1 where there is nothing to recall. */
   recall: number;
   /** Share of links that are right: by the texts, or by the labels where these were given. 1 where nothing was linked. */
   precision: number;
@@ -147,7 +147,7 @@ export async function tune(corpus: Corpus, options?: TuneOptions): Promise<Tunin
     const precision = stated ? evaluation.labelledPrecision : evaluation.pairPrecision;
     const trial: Trial = {
       options: own,
-      recall: evaluation.documentRecall,
+      recall: evaluation.documentRecall ?? 1,
       precision: precision ?? 1,
       bytesPerDocument: docs.length > 0 ? summary.indexBytes / docs.length : 0,
       documentsPerSecond: docs.length / seconds,
@@ -214,7 +214,7 @@ async function run(
 
 function recommend({ trials, redundant }: Tuning, goal: number): Trial | undefined {
   if (redundant === 0) return undefined;
-  const best = Math.max(...trials.map(({ evaluation }) => evaluation.bcubedF1));
+  const best = Math.max(...trials.map(({ evaluation }) => evaluation.bcubedF1 ?? 1));
   return (
     trials.find(({ recall, precision }) => recall >= goal && precision >= goal) ??
     trials.find(({ evaluation }) => evaluation.bcubedF1 === best)

@@ -3,6 +3,7 @@ import { abortable } from './abort';
 import { binding } from './binding';
 import { COMPARISON, type ComparisonOptions, nativeComparison } from './comparison';
 import { native } from './errors';
+import { FORM, type FormOptions, nativeForm } from './form';
 import type { NativeTextsOfFiles, NativeVerdict } from './native';
 import * as check from './options';
 
@@ -16,10 +17,9 @@ export function verdict(a: string, b: string, options: ComparisonOptions): Nativ
 export function textsOfFile(
   file: string,
   ids: readonly string[],
-  { textField, idField }: { readonly textField: string; readonly idField: string },
+  form: FormOptions,
   signal: AbortSignal,
 ): Promise<NativeTextsOfFiles> {
-  return abortable(signal, (cancel) =>
-    binding.textsOfFiles([file], [...ids], textField, idField, cancel),
-  );
+  const read = nativeForm(check.checked(form, FORM));
+  return abortable(signal, (cancel) => binding.textsOfFiles([file], [...ids], read, cancel));
 }

@@ -141,7 +141,8 @@ const INPUTS = {
   'signature.jsonl': [
     ...texts('', 'a', '地铁通车', ENGLISH).map(({ text }) => ({ text, hashes: 8 })),
     ...texts('地铁通车', ARTICLE).map(({ text }) => ({ text, hashes: 120 })),
-    ...[1, 4, 17].map((hashes) => ({ text: ARTICLE, hashes })),
+    ...[1, 4, 17, 300].map((hashes) => ({ text: ARTICLE, hashes })),
+    { text: long, hashes: 128 },
   ],
   'sentences.jsonl': texts(
     ...[

@@ -219,15 +219,25 @@ def mix(x):
 SALT = mix(GOLDEN)
 
 
+@functools.lru_cache(None)
+def salt(tile):
+    return mix(SALT + tile & U64)
+
+
 def multiplier(position):
     return (mix(SALT + GOLDEN * (position + 1) & U64) << 10 | position) & 0xFFFFFFFF
 
 
 @functools.lru_cache(None)
 def positions(feature, count):
-    mixed = mix(feature ^ SALT)
+    return [value(i, mix(feature ^ salt(i // 128))) for i in range(count)]
+
+
+def value(i, mixed):
     low, high = mixed & 0xFFFFFFFF, mixed >> 32
-    return [high + multiplier(i) * low & 0xFFFFFFFF for i in range(count)]
+    if low % 128 == i % 128:
+        return high >> 1
+    return 2**31 + ((high + multiplier(i) * low & 0xFFFFFFFF) >> 1)
 
 
 @functools.lru_cache(None)

@@ -2,6 +2,11 @@
 import {
   type Checked,
   type CheckedItems,
+  type Converted,
+  convertIndex,
+  cut,
+  cutMany,
+  cutManyAsync,
   type Decision,
   Dictionary,
   dedup,
@@ -17,6 +22,7 @@ import {
   MinHasher,
   matchFiles,
   minHash,
+  openState,
   pairsFiles,
   type SharedIndex,
   type SimHashError,
@@ -427,3 +433,46 @@ export default [
   ...[methods, opened, tables, stats, others, shared, wrong],
   ...[kept, unverified, open, similarTo, cases, done],
 ];
+
+/** The state of a stream. */
+async function _goesOn(): Promise<number> {
+  await using state = await openState('x', { method: 'sentences', sentences: 3, create: false });
+  for await (const { duplicateOf } of dedup(['x'], { state, batch: 5, onMissing: 'reject' })) {
+    duplicateOf satisfies number | undefined;
+  }
+  await state.saveState(new URL('file:///x'), { signal: AbortSignal.timeout(5) });
+  // @ts-expect-error these decide when the stream has ended
+  await openState('x', { keep: 'last' });
+  // @ts-expect-error so do these
+  await openState('x', { cluster: 'components' });
+  // @ts-expect-error no index compares with everything
+  await openState('x', { method: 'brute-force' });
+  // @ts-expect-error the state says how documents are compared
+  dedup(['x'], { state, minSimilarity: 0.9 });
+  // @ts-expect-error the state holds what is known
+  dedup(['x'], { state, known: ['y'] });
+  // @ts-expect-error a state keeps the first
+  dedup(['x'], { state, keep: 'last' });
+  return state.position;
+}
+
+const _converted: Promise<Converted> = convertIndex('old', new URL('file:///new'), {
+  dictionary: new Dictionary(['云计算 5']),
+});
+// @ts-expect-error options come from the file
+convertIndex('old', 'new', { method: 'simhash' });
+
+const _cut: [string[], string[][], string[][], Uint32Array[]] = [
+  cut('x', { hmm: false }),
+  cutMany(['x']),
+  cutMany(['x'], { threads: 1 }),
+  cutMany(['x'], { as: 'offsets' }),
+];
+const _cutLater: [Promise<string[][]>, Promise<Uint32Array[]>] = [
+  cutManyAsync(['x'], { signal: AbortSignal.timeout(1) }),
+  cutManyAsync(['x'], { as: 'offsets', dictionary: ['云计算'] }),
+];
+// @ts-expect-error offsets are those of a string
+cutMany([new Uint8Array(1)]);
+// @ts-expect-error there is one text
+cut('x', { as: 'offsets' });

@@ -1,4 +1,4 @@
-// The packages of others that `minhash` and `segment` are measured beside, into a folder of the system's temporary directory.
+// The packages of others that `minhash`, `segment` and `cut` are measured beside, into a folder of the system's temporary directory.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ const python = join(
   process.platform === 'win32' ? 'Scripts/python.exe' : 'bin/python',
 );
 
-const pypi = ['rensa==0.4.0', 'datasketch==1.10.0'];
+const pypi = ['rensa==0.5.0', 'datasketch==1.10.0'];
 
 function quietly(command, args) {
   execFileSync(command, args, {

@@ -47,7 +47,6 @@ for what, work in [
     ("rensa RMinHash, hashed", lambda: R.digest_matrix_from_flat_token_hashes(flat, offsets, 128, 42)),
     ("rensa CMinHash, strings", lambda: C.from_token_sets(sets, num_perm=128, seed=42)),
     ("rensa CMinHash, hashed", lambda: C.digests64_from_token_hash_sets(hashed, 128, 42)),
-    ("rensa Rho, hashed", lambda: R.digest_matrix_from_flat_token_hashes_rho(flat, offsets, 128, 42)),
 ]:
     rows.append({"what": what, "nanoseconds": best(work) * 1e9 / features, "documents": len(sets)})
 

@@ -1,6 +1,6 @@
 //! An index in a directory beside one in memory: check-and-add in batches of 1,000, by durability, then opening what was written.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
@@ -47,11 +47,21 @@ pub(crate) fn run(settings: &Settings) -> Result<Report, String> {
 }
 
 /// Where an index lies, and goes with this.
-struct Folder(PathBuf);
+pub(crate) struct Folder(PathBuf);
 
 impl Folder {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(std::env::temp_dir().join(format!("simhash-bench-durable-{}", std::process::id())))
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// Bytes of its files.
+    pub(crate) fn bytes(&self) -> u64 {
+        let files = std::fs::read_dir(&self.0).into_iter().flatten().flatten();
+        files.filter_map(|file| file.metadata().ok()).map(|about| about.len()).sum()
     }
 }
 

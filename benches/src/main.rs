@@ -13,6 +13,7 @@ mod fingerprints;
 mod join;
 mod live;
 mod memory;
+mod merges;
 mod minhash;
 mod open;
 mod overlap;
@@ -38,6 +39,7 @@ const BENCHES: &[(&str, Bench)] = &[
     ("overlap", overlap::run),
     ("live", live::run),
     ("durable", durable::run),
+    ("merges", merges::run),
     ("minhash", minhash::run),
     ("open", open::run),
     ("fingerprint", fingerprint::run),

@@ -3,9 +3,11 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use simhash_dedup::live::{LiveIndex, LiveMethod, LiveOptions, OpenOptions, Search, Stored};
+use simhash_dedup::live::{
+    LiveIndex, LiveMethod, LiveOptions, OnSameKey, OpenOptions, Search, Stored, Texts,
+};
 use simhash_fuzz::{Edits, edit};
-use simhash_index::Window;
+use simhash_index::{AddOptions, Window};
 use simhash_sketch::Scratch;
 use std::fs;
 use std::path::PathBuf;
@@ -25,7 +27,8 @@ fn options(method: u8) -> LiveOptions {
     };
     let stored = Stored { keys: true, ..Stored::default() };
     let window = Some(Window { max_age: None, max_count: Some(30) });
-    LiveOptions { method, stored, window, ..LiveOptions::default() }
+    let on_same_key = OnSameKey::Repeat;
+    LiveOptions { method, stored, on_same_key, window, ..LiveOptions::default() }
 }
 
 fn path() -> PathBuf {
@@ -42,6 +45,9 @@ fn add(index: &LiveIndex, rows: std::ops::Range<u64>) {
         let text = format!("第{}条，{}。", row % 17, "今天的天气很好我们去公园散步".repeat((row % 3) as usize));
         let document = index.document(&text, &mut scratch);
         let _ = index.add(&document, Some(&row.to_string()), Some(row));
+        // A copy, whose answer is remembered.
+        let how = AddOptions { at: Some(row), ..AddOptions::default() };
+        let _ = index.check_and_add(&document, Some(&format!("{row} again")), how, |_| Texts::None);
     }
 }
 

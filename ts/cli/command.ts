@@ -37,6 +37,8 @@ export interface ArgumentSpec {
   readonly min: number;
   readonly max: number;
   readonly help: string;
+  /** What they can be, where that is not files. */
+  readonly choices?: 'commands' | readonly string[];
 }
 
 export interface Command {
@@ -45,6 +47,8 @@ export interface Command {
   readonly summary: string;
   readonly arguments: ArgumentSpec;
   readonly options: OptionTable;
+  /** Command lines that do something useful, without the name of the program: the first thing that help shows. */
+  readonly examples: readonly string[];
   /** Paragraphs below the options. */
   readonly notes: readonly string[];
   /** Runs the command; the result is the exit status, see `exit.ts`. */

@@ -1,10 +1,20 @@
 /** What `dedup` and `clusters` share: their options, one run over files, and what it says at its end. */
+import { statSync } from 'node:fs';
 import type { DedupFilesOptions, Keep, Summary } from '..';
 import { OPTIONS } from '../option-table';
 import type { Values } from './command';
 import { UsageError } from './exit';
 import { plural } from './format';
-import { candidates, comparing, comparingOptions, fieldsOf } from './options';
+import { settling } from './indexed';
+import { GO_ON } from './interrupt';
+import {
+  candidates,
+  comparing,
+  comparingOptions,
+  fieldsOf,
+  resources,
+  resourcesOf,
+} from './options';
 import { cut, pace, readings, run, type Told } from './run';
 import type { Terminal } from './terminal';
 
@@ -25,13 +35,18 @@ export const deciding = {
     help: 'field that newest, largest and smallest compare; without it date for newest',
   },
   ...comparing,
+  ...resources,
 } as const;
 
 type Deciding = Values<typeof deciding>;
 
 /** The values as the library takes them. */
 export function decidingOptions(values: Deciding) {
-  const compared = { ...comparingOptions(values), ...fieldsOf(values) };
+  const compared = {
+    ...comparingOptions(values),
+    ...fieldsOf(values),
+    ...resourcesOf(values),
+  };
   return { ...compared, cluster: values.cluster, keep: keepOf(values) };
 }
 
@@ -64,9 +79,19 @@ export async function deduplicate(
   terminal: Terminal,
 ): Promise<number> {
   const { dedupFiles } = await import('../index.js');
+  const { tmp, index, known = [], copy, dryRun = false } = options;
+  const reads = [...inputs, ...(known as readonly string[])];
+  const goesOn =
+    tmp !== undefined &&
+    index === undefined &&
+    copy === undefined &&
+    !dryRun &&
+    !streamed &&
+    reads.every(canBeReadAgain);
   return run(
     {
       output: streamed ? '-' : undefined,
+      stopped: goesOn ? { next: GO_ON } : undefined,
       start: (watched) => dedupFiles(inputs, output, { ...options, ...watched }),
       figures: (summary) => summary,
       summary: (summary) => ({ ...summary, inputs, options }),
@@ -77,12 +102,28 @@ export async function deduplicate(
   );
 }
 
+/** Whether this is a file or folder, which a run that goes on reads again. */
+function canBeReadAgain(path: string): boolean {
+  const about = path === '-' ? undefined : statSync(path, { throwIfNoEntry: false });
+  // What is not there by this name is a pattern of names.
+  if (about === undefined) return path !== '-' && /[*?[]/.test(path);
+  return about.isFile() || about.isDirectory();
+}
+
 function sentences(summary: Summary, dryRun: boolean): string[] {
-  const { read, kept, duplicates, rejected, clusters, truncated } = summary;
+  const { read, kept, duplicates, rejected, clusters, truncated, known } = summary;
+  const { index, resumed = 0 } = summary;
   return [
+    ...settling(index?.settled),
+    ...(index?.repeated
+      ? ['this run was made before: answered as then, nothing added to the index']
+      : []),
+    ...(resumed > 0 ? [`${plural(resumed, 'record')} of it from the run that stopped`] : []),
     readings(read, { kept, duplicates, rejected }),
+    ...(known === undefined ? [] : [`beside ${plural(known, 'known document')}`]),
     `${plural(clusters, 'cluster')}, ${pace(summary)}`,
     ...cut(truncated),
+    ...(index === undefined ? [] : [`index of ${plural(index.documents, 'document')}`]),
     ...(dryRun ? ['dry run: nothing was written'] : []),
   ];
 }

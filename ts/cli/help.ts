@@ -1,23 +1,30 @@
 /** Help text, made from the table that parses. */
 import type { Command, OptionSpec } from './command';
-import { HELP } from './parse';
+import type { Section } from './commands';
+import { GROUPS } from './options';
+import { common } from './parse';
 
 /** Column where descriptions begin. */
 const INDENT = 28;
 /** Widest line: the usual width of a terminal. */
 const WIDTH = 80;
+/** Options of a command from which on they are shown in groups. */
+const MANY = 12;
 
 /** Overview: what the program does and its commands. */
-export function overview(commands: readonly Command[]): string {
+export function overview(sections: readonly Section[]): string {
   return [
     'Usage: simhash-native <command> [options]',
     '',
     'Finds near-duplicate texts, Chinese first.',
     '',
-    'Commands:',
-    ...commands.flatMap((command) => row(command.name, command.summary)),
-    '',
-    'simhash-native help <command> shows the options of a command.',
+    ...examples(OVERVIEW),
+    ...sections.flatMap(({ title, commands }) => [
+      `${title}:`,
+      ...commands.flatMap((command) => row(command.name, command.summary)),
+      '',
+    ]),
+    'simhash-native help <command> shows examples and options of a command.',
     '',
     'Data goes to standard output, everything for people to standard error.',
     '- names standard input or output. NO_COLOR turns colour off.',
@@ -29,22 +36,30 @@ export function overview(commands: readonly Command[]): string {
   ].join('\n');
 }
 
-/** The commands of a group, such as those of `index`. */
-export function groupHelp(name: string, group: readonly Command[]): string {
+/** What most people come for. */
+const OVERVIEW = [
+  'dedup news.jsonl -o unique.jsonl',
+  'dedup news.csv -o unique.csv --text-field body --id-field no',
+  'match train.jsonl --against test.jsonl -o seen.jsonl',
+  'tune news.jsonl',
+];
+
+/** The commands of a family, such as those of `index`. */
+export function familyHelp(name: string, family: readonly Command[]): string {
   return [
     `Usage: simhash-native ${name} <command> [options]`,
     '',
+    ...examples(family.slice(0, 3).flatMap((command) => command.examples.slice(0, 1))),
     'Commands:',
-    ...group.flatMap((command) => row(command.name, command.summary)),
+    ...family.flatMap((command) => row(command.name, command.summary)),
     '',
-    `simhash-native help ${name} <command> shows the options of a command.`,
+    `simhash-native help ${name} <command> shows examples and options of a command.`,
     '',
   ].join('\n');
 }
 
 /** Everything about one command. */
 export function commandHelp(command: Command): string {
-  const options = Object.entries({ ...command.options, help: HELP });
   return [
     ['Usage: simhash-native', command.name, command.arguments.usage, '[options]']
       .filter((part) => part !== '')
@@ -52,14 +67,37 @@ export function commandHelp(command: Command): string {
     '',
     `${capitalised(command.summary)}.`,
     '',
+    ...examples(command.examples),
     ...(command.arguments.usage === ''
       ? []
       : [...row(command.arguments.usage, command.arguments.help), '']),
-    'Options:',
-    ...options.flatMap(([name, spec]) => row(label(name, spec), description(spec))),
-    '',
+    ...grouped(command).flatMap(([title, options]) => [
+      `${title}:`,
+      ...options.flatMap(([name, spec]) => row(label(name, spec), description(spec))),
+      '',
+    ]),
     ...command.notes.flatMap((note) => [...wrap(note, WIDTH), '']),
   ].join('\n');
+}
+
+function examples(lines: readonly string[]): string[] {
+  const title = lines.length === 1 ? 'Example:' : 'Examples:';
+  return [title, ...lines.map((line) => `  simhash-native ${line}`), ''];
+}
+
+type Options = [name: string, spec: OptionSpec][];
+
+/** The options of a command under their titles: its own first. */
+function grouped(command: Command): [title: string, options: Options][] {
+  const all: Options = Object.entries({ ...command.options, ...common(command) });
+  if (all.length < MANY) return [['Options', all]];
+  const titleOf = (name: string) =>
+    GROUPS.find(([, names]) => names.includes(name))?.[0] ?? 'Options';
+  const titles = ['Options', ...GROUPS.map(([title]) => title)];
+  return titles.flatMap((title): [string, Options][] => {
+    const own = all.filter(([name]) => titleOf(name) === title);
+    return own.length === 0 ? [] : [[title, own]];
+  });
 }
 
 function label(name: string, spec: OptionSpec): string {

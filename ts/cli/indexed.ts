@@ -1,9 +1,10 @@
 /** What the commands on a saved index share. */
+
+import type { Settled } from '..';
 import { given } from '../given';
 import type { NativeDescribed, NativeFilled } from '../native';
 import type { OPTIONS } from '../option-table';
 import type { Values } from './command';
-import { UsageError } from './exit';
 import { bytes, count, plural } from './format';
 import {
   checkStreams,
@@ -20,22 +21,11 @@ import type { Terminal } from './terminal';
 
 type Reading = Values<typeof fields & typeof execution & typeof rejects>;
 
-/** The path that `--index` gives. */
-export function required(
-  { index }: { readonly index: string | undefined },
-  command: string,
-): string {
-  if (index === undefined) {
-    throw new UsageError(`${command} needs --index INDEX`, 'index build makes one');
-  }
-  return index;
-}
-
 /** What is read, as the addon takes it. */
 export function readOf(inputs: readonly string[], values: Reading) {
   const { rejects, threads } = values;
   checkStreams(inputs, [rejects]);
-  return { inputs, ...given({ rejects }), ...fieldsOf(values), threads };
+  return { inputs, ...given({ rejects }), form: fieldsOf(values), threads };
 }
 
 /** Fills an index and tells of it; `about` is what the summary says beside the figures. */
@@ -53,11 +43,22 @@ export function fillIndex(
       summary: ({ summary, index: made }) => {
         const { read, kept: documents, rejected, seconds, bytes } = summary;
         const figures = { read, documents, rejected, seconds, bytes };
-        return { ...figures, index, ...described(made), ...about };
+        return {
+          ...figures,
+          index,
+          ...described(made),
+          ...given({ settled: made.settled }),
+          ...about,
+        };
       },
       sentences: ({ summary, index: made }) => {
         const { read, kept: documents, rejected } = summary;
-        return [readings(read, { documents, rejected }), sentence(made), pace(summary)];
+        return [
+          ...settling(made.settled),
+          readings(read, { documents, rejected }),
+          sentence(made),
+          pace(summary),
+        ];
       },
     },
     values,
@@ -86,12 +87,12 @@ export async function queryIndex(
   const { output, limit, 'max-distance': maxDistance, 'min-similarity': minSimilarity } = values;
   const search = given({ limit, maxDistance, minSimilarity });
   const read = { ...readOf(inputs, values), output };
-  const { queryIndexFile } = await import('../index-files.js');
+  const files = await import('../index-files.js');
   return run(
     {
       output,
       start: ({ signal, onProgress }) =>
-        queryIndexFile(index, wordsOf(values), search, read, {
+        files.queryIndex(index, wordsOf(values), search, read, {
           signal,
           onProgress: ({ found: matches, ...at }) => onProgress({ ...at, matches }),
         }),
@@ -120,8 +121,20 @@ export async function queryIndex(
   );
 }
 
+/** What opening an index for writing has found of a run that was killed. */
+export function settling(settled: Settled | undefined): string[] {
+  if (settled === undefined) return [];
+  const { counts, outputs } = settled;
+  const named = outputs.length > 0 ? ` (${outputs.join(', ')})` : '';
+  return [
+    counts
+      ? `an earlier run was killed while it was about to count; it counts now, and its outputs stand${named}`
+      : `an earlier run was killed while it was about to count, and its outputs are gone or changed${named}: the index holds nothing of it`,
+  ];
+}
+
 /** An index in a sentence. */
-function sentence({ about, stats }: NativeDescribed): string {
+export function sentence({ about, stats }: NativeDescribed): string {
   return `index of ${plural(stats.live, 'document')} by ${about.method}, ${bytes(stats.bytes)} in memory`;
 }
 

@@ -2,23 +2,37 @@
 import { constants } from 'node:os';
 import type { Terminal } from './terminal';
 
+/** What to do about a run that stopped and has kept what it did. */
+export const GO_ON = 'to resume from here, run the same command again with --resume';
+
+/** What people are told of a run that was stopped. */
+export interface Stopped {
+  /** What became of the output. */
+  readonly left: string;
+  /** How to go on. */
+  readonly next: string;
+}
+
 /**
  * Runs `work` with a signal that Ctrl-C raises. Its status is the result; that of the signal if one ended it, once people
- * have been told what became of the output, which goes to standard output (`-`) or to a file.
+ * have been told what became of the output, which goes to standard output (`-`) or to a file, and how to go on, as far as `stopped` does not say it.
  */
 export async function interruptible(
   terminal: Terminal,
   output: string | undefined,
   work: (signal: AbortSignal) => Promise<number>,
+  stopped?: Partial<Stopped>,
 ): Promise<number> {
   const interrupt = new Interrupt(terminal);
   try {
     return await work(interrupt.signal);
   } catch (error) {
     if (interrupt.status === undefined) throw error;
-    const left = output === '-' ? 'the output is incomplete' : 'no output was written';
+    const files = output === '-' ? 'the output is incomplete' : 'no output was written';
+    const anew = 'to resume, run the same command again: it starts from the beginning';
+    const { left = files, next = anew } = stopped ?? {};
     terminal.say(`interrupted; ${left}`);
-    terminal.say('to resume, run the same command again: it starts from the beginning');
+    terminal.say(next);
     return interrupt.status;
   } finally {
     interrupt.release();

@@ -1,10 +1,11 @@
 /** From arguments to an exit status. */
 import type { Command } from './command';
-import { commands } from './commands';
+import { commands, sections } from './commands';
+import { printed } from './config';
 import { codeOf, EXIT, statusOf, UsageError } from './exit';
 import { find, ownNames } from './find';
 import { asTyped } from './flags';
-import { commandHelp, groupHelp, overview } from './help';
+import { commandHelp, familyHelp, overview } from './help';
 import { list, parse } from './parse';
 import { Terminal } from './terminal';
 
@@ -25,24 +26,24 @@ export async function main(argv: readonly string[]): Promise<number> {
 async function dispatch(argv: readonly string[], terminal: Terminal): Promise<number> {
   const [first, ...others] = argv;
   if (first === undefined) {
-    terminal.say(overview(commands).trimEnd());
+    terminal.say(overview(sections).trimEnd());
     return EXIT.usage;
   }
   const found = find([ALIASES[first] ?? first, ...others], commands);
   if ('group' in found) {
     if (!HELP_OPTIONS.includes(found.rest[0] ?? '')) throw incomplete(found.name, found.group);
-    await terminal.write(groupHelp(found.name, found.group));
+    await terminal.write(familyHelp(found.name, found.group));
     return EXIT.done;
   }
-  const { help, args, values } = parse(found.command, found.rest);
-  if (help) {
-    await terminal.write(commandHelp(found.command));
+  const { help, printConfig, typed, args, values } = parse(found.command, found.rest);
+  if (help || printConfig) {
+    await terminal.write(help ? commandHelp(found.command) : printed(found.command, values));
     return EXIT.done;
   }
   try {
     return await found.command.run(args, values, terminal);
   } catch (error) {
-    throw asTyped(error, found.command.options);
+    throw asTyped(error, found.command.options, typed);
   }
 }
 
@@ -61,6 +62,7 @@ const ALIASES: Readonly<Record<string, string>> = {
   '-h': 'help',
   '--version': 'version',
   '-v': 'version',
+  '-V': 'version',
 };
 
 function stack(error: unknown): string {

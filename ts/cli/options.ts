@@ -1,4 +1,5 @@
 /** Options that several commands share, so that a name means the same thing everywhere. */
+import type { FormOptions } from '../form';
 import { given } from '../given';
 import { methodOf } from '../method';
 import { OPTIONS } from '../option-table';
@@ -95,14 +96,50 @@ export function wordsOf(values: Values<typeof words>) {
   return given({ dictionary, stopWords, idf });
 }
 
-/** Where text and id are in a record. */
+/** How files are read: where text and id are in a record, and what files do not say themselves. */
 export const fields = {
-  'text-field': { kind: 'text', value: 'NAME', default: 'text', help: 'field that holds the text' },
+  'text-field': {
+    kind: 'texts',
+    value: 'NAME',
+    help: 'field that holds the text, a.b for nested ones; several are joined; without it text',
+  },
   'id-field': {
     kind: 'text',
     value: 'NAME',
     default: 'id',
     help: 'field that holds the id; without it the line number is the id',
+  },
+  format: {
+    kind: 'choice',
+    value: 'FORMAT',
+    choices: ['auto', 'jsonl', 'json', 'csv', 'tsv', 'lines', 'files', 'parquet', 'arrow'],
+    default: 'auto',
+    help: 'what records are; auto: by the names of the files, then by their first character; files: one text in each',
+  },
+  encoding: {
+    kind: 'text',
+    value: 'NAME',
+    help: 'how characters are written: utf-8, utf-16le, gb18030, big5 …; without it found, once for each file',
+  },
+  'no-header': {
+    kind: 'flag',
+    help: 'the first row of CSV or TSV is a record; columns have numbers: --text-field 3',
+  },
+  delimiter: {
+    kind: 'choice',
+    value: 'SIGN',
+    choices: [',', ';', 'tab'],
+    help: 'between the fields of CSV; without it a comma',
+  },
+  'max-record': {
+    kind: 'text',
+    value: 'SIZE',
+    help: 'longest record, in bytes or as 64K, 64M; without it 64M',
+  },
+  'cut-after': {
+    kind: 'texts',
+    value: 'TEXT',
+    help: 'a text ends where this begins, for all that is looked at',
   },
 } as const;
 
@@ -112,6 +149,39 @@ export const execution = {
   json: { kind: 'flag', help: 'print the summary as JSON, with options and versions' },
   quiet: { kind: 'flag', short: 'q', help: 'no progress and no summary, only errors' },
 } as const;
+
+/** What a run over files may take. */
+export const resources = {
+  memory: {
+    kind: 'text',
+    value: 'SIZE',
+    help: 'most memory of the process, as 512M or 2G (of 1,024), at least 200M; the rest lies in temporary files',
+  },
+  tmp: {
+    kind: 'text',
+    value: 'DIR',
+    help: 'folder of temporary files, on a disk, where the run also keeps what it has done; without it that of the system, and nothing is kept',
+  },
+  resume: {
+    kind: 'flag',
+    help: 'go on where this command stopped that was given the same --tmp; from the beginning where it did not',
+  },
+} as const;
+
+/** The values of {@link resources} as the library takes them. */
+export function resourcesOf({ memory, tmp, resume }: Values<typeof resources>) {
+  const bytes = memory === undefined ? undefined : sizeOf(memory, '--memory');
+  return given({ memory: bytes, tmp, resume: resume || undefined });
+}
+
+/** Bytes of `2G`, `1.5G`, `512M` or `300000000`. */
+function sizeOf(typed: string, flag: string): number {
+  const [, amount, unit = ''] = /^(\d+(?:\.\d+)?)([KMGT]?)$/i.exec(typed) ?? [];
+  if (amount === undefined) {
+    throw new UsageError(`${flag} must be a size as 512M or 2G, got '${typed}'`);
+  }
+  return Math.round(Number(amount) * 1024 ** ' KMGT'.indexOf(unit.toUpperCase() || ' '));
+}
 
 /** How documents are compared. */
 export const comparing = {
@@ -158,9 +228,37 @@ function verified({
 }
 
 /** The values of {@link fields} as the library takes them. */
-export function fieldsOf(values: Values<typeof fields>) {
-  return { textField: values['text-field'], idField: values['id-field'] };
+export function fieldsOf(values: Values<typeof fields>): FormOptions {
+  const { format, encoding, delimiter, 'max-record': maxRecord } = values;
+  return given({
+    textField: values['text-field'],
+    idField: values['id-field'],
+    format: format === 'auto' ? undefined : format,
+    encoding,
+    header: !values['no-header'],
+    delimiter: delimiter === 'tab' ? ('\t' as const) : delimiter,
+    maxRecord: maxRecord === undefined ? undefined : sizeOf(maxRecord, '--max-record'),
+    cutAfter: values['cut-after'],
+  });
 }
+
+/** Options that help shows together, beside those that are a command's own. */
+export const GROUPS: readonly (readonly [title: string, names: readonly string[]])[] = [
+  [
+    'What a duplicate is',
+    [
+      ...Object.keys(candidates),
+      ...['plan', 'capacity', 'cluster', 'keep', 'keep-by'],
+      ...Object.keys(verification),
+    ],
+  ],
+  ['What texts are compared by', Object.keys(features)],
+  ['How files are read', Object.keys(fields)],
+  [
+    'How it runs',
+    [...Object.keys({ ...execution, ...resources }), ...['config', 'print-config', 'help']],
+  ],
+];
 
 /** A file for data that goes to standard output otherwise. */
 export const output = {
@@ -169,7 +267,7 @@ export const output = {
     short: 'o',
     value: 'FILE',
     default: '-',
-    help: 'file that appears whole or not at all, compressed if its name ends in .gz; - is standard output',
+    help: 'file that appears whole or not at all, compressed if its name ends in .gz or .zst; - is standard output',
   },
 } as const;
 
@@ -180,7 +278,11 @@ export const rejects = {
 
 /** The saved index that a command works on. */
 export const savedIndex = {
-  index: { kind: 'text', value: 'INDEX', help: 'the saved index' },
+  index: {
+    kind: 'text',
+    value: 'DIR',
+    help: 'the folder of an index, or a file that Index.save has written',
+  },
 } as const;
 
 /** Files of documents. */
@@ -188,7 +290,23 @@ export const DOCUMENTS = {
   usage: 'IN...',
   min: 1,
   max: Number.POSITIVE_INFINITY,
-  help: 'files of JSON lines, plain or gzip; - is standard input',
+  help: 'files or folders, plain or compressed; - is standard input',
+} as const;
+
+/** The folder of an index, then files of documents. */
+export const INDEX_AND_DOCUMENTS = {
+  usage: 'DIR IN...',
+  min: 2,
+  max: Number.POSITIVE_INFINITY,
+  help: 'the folder of the index, then files or folders, plain or compressed; - is standard input',
+} as const;
+
+/** An index that is only read. */
+export const READ_INDEX = {
+  usage: 'DIR',
+  min: 1,
+  max: 1,
+  help: 'the folder of an index, or a file that Index.save has written',
 } as const;
 
 /** @throws UsageError where standard input or output would be used twice. */

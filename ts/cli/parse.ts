@@ -7,24 +7,33 @@
 import { parseArgs } from 'node:util';
 import { suggest } from '../suggest';
 import type { Command, OptionSpec, OptionTable, Values } from './command';
+import { CONFIG, type Configured, configured, isConfigurable } from './config';
 import { UsageError } from './exit';
 
 /** Every command has it. */
-export const HELP: OptionSpec = { kind: 'flag', short: 'h', help: 'show this help' };
+const HELP: OptionSpec = { kind: 'flag', short: 'h', help: 'show this help' };
+
+/** What every command takes beside its own options. */
+export function common(command: Command): OptionTable {
+  return isConfigurable(command) ? { ...CONFIG, help: HELP } : { help: HELP };
+}
 
 export interface Parsed {
   readonly help: boolean;
+  readonly printConfig: boolean;
+  /** How the options that were given are called where they were: `-o`, `--method`, `method in run.json`. */
+  readonly typed: ReadonlyMap<string, string>;
   readonly args: readonly string[];
   readonly values: Values<OptionTable>;
 }
 
 /**
- * The positional arguments and option values of a command.
+ * The positional arguments and option values of a command, those of `--config FILE` too.
  *
- * @throws UsageError for an unknown option, an option given twice, a missing or wrong value, or a wrong number of arguments.
+ * @throws InputError for a file that cannot be read; UsageError for an unknown option, an option given twice, a missing or wrong value, or a wrong number of arguments.
  */
 export function parse(command: Command, argv: readonly string[]): Parsed {
-  const table: OptionTable = { ...command.options, help: HELP };
+  const table: OptionTable = { ...command.options, ...common(command) };
   const { tokens, positionals } = parseArgs({
     args: [...argv],
     options: Object.fromEntries(
@@ -40,7 +49,8 @@ export function parse(command: Command, argv: readonly string[]): Parsed {
     allowPositionals: true,
     tokens: true,
   });
-  const given: Record<string, boolean | string | number | readonly string[]> = {};
+  const given: Record<string, Value> = {};
+  const typed = new Map<string, string>();
   for (const token of tokens) {
     if (token.kind !== 'option') continue;
     const spec = Object.hasOwn(table, token.name) ? table[token.name] : undefined;
@@ -51,14 +61,31 @@ export function parse(command: Command, argv: readonly string[]): Parsed {
     }
     const value = read(spec, token.rawName, token.value, token.inlineValue === true);
     given[token.name] = spec.kind === 'texts' ? [...texts(before), String(value)] : value;
+    typed.set(token.name, token.rawName);
   }
-  const { help } = given;
-  if (help !== true) checkCount(command, positionals);
+  const { help, config, 'print-config': print } = given;
+  if (help !== true && typeof config === 'string') {
+    for (const one of configured(config, command)) {
+      if (typed.has(one.name)) continue;
+      given[one.name] = ofFile(one);
+      typed.set(one.name, one.typed);
+    }
+  }
+  if (help !== true && print !== true) checkCount(command, positionals);
   for (const [name, spec] of Object.entries(table)) {
     const initial = spec.kind === 'flag' ? false : spec.default;
     if (initial !== undefined) given[name] ??= initial;
   }
-  return { help: help === true, args: positionals, values: given as Values<OptionTable> };
+  const values = given as Values<OptionTable>;
+  return { help: help === true, printConfig: print === true, typed, args: positionals, values };
+}
+
+type Value = boolean | string | number | readonly string[];
+
+function ofFile({ spec, typed, value }: Configured): Value {
+  if (typeof value === 'boolean') return value;
+  const all = value.map((one) => read(spec, typed, one, true));
+  return spec.kind === 'texts' ? all.map(String) : (all[0] as Value);
 }
 
 function texts(value: unknown): readonly string[] {

@@ -1,7 +1,7 @@
 /** One run over files: its progress, how it is stopped, and what it says at its end. */
 import { codeOf, EXIT } from './exit';
 import { bytes, count, oneLine, plural } from './format';
-import { interruptible } from './interrupt';
+import { interruptible, type Stopped } from './interrupt';
 import { type Position, ProgressReport } from './progress';
 import type { Terminal } from './terminal';
 import { versions } from './version';
@@ -17,6 +17,8 @@ export interface Figures {
   readonly rejected: number;
   readonly firstRejected: readonly { file: string; line: number; reason: string }[];
   readonly leftovers?: readonly string[];
+  readonly stopped?: readonly string[];
+  readonly encodings?: readonly { file: string; encoding: string }[];
 }
 
 /** What a run is given to be stopped by, and to report to. */
@@ -29,6 +31,8 @@ export interface Watched {
 export interface Run<S> {
   /** Where data goes: `-` is standard output, and then the JSON goes to standard error. Absent: there is no data. */
   readonly output?: string | undefined;
+  /** What people are told where it was stopped; absent: it begins anew. */
+  readonly stopped?: Partial<Stopped> | undefined;
   readonly start: (watched: Watched) => Promise<S>;
   /** The figures in what came back. */
   readonly figures: (result: S) => Figures;
@@ -40,23 +44,32 @@ export interface Run<S> {
 
 /** Runs to the end; the result is the exit status. */
 export function run<S>(
-  { output, start, figures, summary, sentences }: Run<S>,
+  { output, stopped, start, figures, summary, sentences }: Run<S>,
   { json, quiet }: Told,
   terminal: Terminal,
 ): Promise<number> {
-  return interruptible(terminal, output, async (signal) => {
-    const progress = quiet ? undefined : new ProgressReport(terminal);
+  const work = async (signal: AbortSignal) => {
+    const hidden = quiet || (output === '-' && terminal.isShared);
+    const progress = hidden ? undefined : new ProgressReport(terminal);
     let result: S;
     try {
       result = await start({ signal, onProgress: (position) => progress?.update(position) });
     } catch (error) {
       // The reader of standard output, such as `head`, has what it wants.
-      if (output === '-' && codeOf(error) === 'ERR_SIMHASH_PIPE') return EXIT.done;
+      const code = codeOf(error);
+      if (output === '-' && code === 'ERR_SIMHASH_PIPE') return EXIT.done;
+      if (stopped?.next && code !== undefined && RESUMABLE.includes(code)) {
+        terminal.say(stopped.next);
+      }
       throw error;
     } finally {
       progress?.end();
     }
     const told = figures(result);
+    if (!quiet) {
+      for (const { file, encoding } of told.encodings ?? [])
+        terminal.say(`${file} is read as ${encoding}`);
+    }
     rejections(told, terminal);
     if (json) {
       const text = JSON.stringify({ ...summary(result), versions: versions() });
@@ -66,10 +79,22 @@ export function run<S>(
       for (const line of sentences(result)) terminal.say(line);
       for (const path of told.leftovers ?? [])
         terminal.say(`removed ${path}, which a killed run had left`);
+      for (const path of told.stopped ?? [])
+        terminal.say(
+          `${path} was left by another run, which stopped: run its command again with --resume, or delete the folder`,
+        );
     }
     return told.rejected > 0 ? EXIT.rejected : EXIT.done;
-  });
+  };
+  return interruptible(terminal, output, work, stopped);
 }
+
+/** Errors after which a run can go on, once their cause is gone. */
+const RESUMABLE: readonly string[] = [
+  'ERR_SIMHASH_DISK_FULL',
+  'ERR_SIMHASH_OUTPUT',
+  'ERR_SIMHASH_MEMORY',
+];
 
 /** Names the first rejected records, and says how many others there are. */
 export function rejections({ rejected, firstRejected }: Figures, terminal: Terminal): void {
@@ -97,4 +122,21 @@ export function cut(truncated: number): string[] {
   return truncated > 0
     ? [`${plural(truncated, 'text')} had more candidates than were looked at`]
     : [];
+}
+
+/** A run that tells no position: its time is shown while it takes. */
+export function watched(
+  terminal: Terminal,
+  output: string | undefined,
+  work: (signal: AbortSignal) => Promise<number>,
+  hidden = false,
+): Promise<number> {
+  return interruptible(terminal, output, async (signal) => {
+    const progress = hidden ? undefined : new ProgressReport(terminal);
+    try {
+      return await work(signal);
+    } finally {
+      progress?.end();
+    }
+  });
 }

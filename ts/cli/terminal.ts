@@ -8,6 +8,8 @@ const { NO_COLOR } = process.env;
 export class Terminal {
   /** Standard error is a terminal: a progress bar may be drawn over. */
   readonly interactive = isatty(2);
+  /** Data goes to the same screen: nothing may be drawn between its lines. */
+  readonly isShared = this.interactive && isatty(1);
   readonly #colour = this.interactive && !NO_COLOR;
   #drawn = false;
   #stdout: NodeJS.WriteStream | undefined;
@@ -15,6 +17,7 @@ export class Terminal {
 
   /** Writes data, and waits where the reader is slower than we are; the signal ends the waiting. */
   async write(data: string | Uint8Array, signal?: AbortSignal): Promise<void> {
+    if (this.#drawn) this.redraw('');
     // Not before: touching `process.stdout` can make its pipe non-blocking, and `dedup -o -` writes to it from Rust.
     this.#stdout ??= process.stdout.on('error', (error) => this.#ended(error));
     if (!this.#stdout.write(data)) await once(this.#stdout, 'drain', { signal });

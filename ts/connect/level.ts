@@ -15,6 +15,7 @@ import { native, SimHashError } from '../errors';
 import { JOB } from '../fingerprinter';
 import { given } from '../given';
 import type { Index, JobOptions, SentencesOptions } from '../index';
+import { Core } from '../index-core';
 import { INDEX, nativeIndexOptions } from '../index-options';
 import { finished, Index as Live, leased } from '../live-index';
 import type { NativeIndex } from '../native';
@@ -169,7 +170,10 @@ export class KeptIndex {
       next: changes.length,
       bytes,
     };
-    const opened = new KeptIndex(new Live(index) as Index<'sentences', false>, kept);
+    const opened = new KeptIndex(
+      new Live(new Core({ native: index })) as Index<'sentences', false>,
+      kept,
+    );
     if (meta === undefined) await opened.compact();
     return opened;
   }

@@ -148,13 +148,14 @@ impl Deduper {
         self.start()?;
         let mut ids = Vec::new();
         if let State::OnArrival(arriving) = &mut self.state {
-            index.agree(arriving.decider.options())?;
+            index.agree(arriving.decider.options(), "known")?;
             let mut all = index.ids();
             while !all.is_empty() {
                 let batch = index.known(&mut all, BATCH_DOCUMENTS, BATCH_BYTES)?;
                 let Arriving { decider, kept, .. } = &mut **arriving;
-                let mut documents =
-                    decider.documents(batch.iter().map(|known| known.text.as_str()), cancel)?;
+                let mut documents = decider
+                    .comparer()
+                    .documents(batch.iter().map(|known| known.text.as_str()), cancel)?;
                 for (document, known) in documents.iter_mut().zip(&batch) {
                     known.correct(&mut document.prepared);
                 }
@@ -305,7 +306,7 @@ impl Deduper {
             State::Ended(_) => return Err(DedupError::Stopped),
             State::OnArrival(arriving) => {
                 let Arriving { decider, kept, .. } = &mut **arriving;
-                let mut documents = decider.documents(batch.iter().copied(), cancel)?;
+                let mut documents = decider.comparer().documents(batch.iter().copied(), cancel)?;
                 let verdicts = decider.represent(&mut documents, kept, cancel)?;
                 let rows = documents.iter().zip(verdicts);
                 decisions
@@ -315,7 +316,7 @@ impl Deduper {
                 texts.0.extend(batch.iter().map(|&text| Box::from(text)));
                 *bytes += batch.iter().map(|text| text.len() as u64).sum::<u64>();
                 let mut documents = if gathered.decides_on_arrival() {
-                    gathered.decider().documents(batch.iter().copied(), cancel)?
+                    gathered.decider().comparer().documents(batch.iter().copied(), cancel)?
                 } else {
                     let text = |&text| Document { text, prepared: Prepared::default() };
                     batch.iter().map(text).collect()
@@ -349,7 +350,7 @@ impl Arriving {
             Outcome::New { empty } => {
                 if !empty {
                     self.kept.indices.push(index);
-                    if self.decider.verifies() {
+                    if self.decider.comparer().verifies() {
                         // A document without a sketch is never verified.
                         let verified = !prepared.sketch.is_none();
                         self.kept.texts.push(if verified { (*text).into() } else { "".into() });

@@ -4,9 +4,11 @@
 //! ([`Rejected`](crate::Rejected)). An error ends the run, and no output file appears.
 
 use crate::live::Checked;
-use crate::report::{Rejected, grouped};
+use crate::report::Rejected;
+use simhash_corpus::grouped;
 use simhash_index::{Added, IndexError};
 use simhash_sketch::OptionsError;
+use simhash_store::{FileError, RoomError};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::{fmt, io};
@@ -77,12 +79,15 @@ pub enum DedupError {
         /// The reason of the operating system.
         source: io::Error,
     },
+    /// The checkpoint of a run cannot be written, or is damaged or that of another run: of other options, of another release, or of one that
+    /// is going on.
+    Checkpoint(FileError),
     /// The caller set the cancel flag. No output file was left.
     Cancelled,
     /// The [`Deduper`](crate::Deduper) stopped on an earlier error; its state ends in the middle
     /// of a batch, so make a new one.
     Stopped,
-    /// More than 2^32 − 1 documents were kept.
+    /// More documents than one run decides: 2^31 in files, or 2^32 − 1 kept ones of a stream.
     TooMany,
     /// A live index holds as many bytes as it may; the item was not added, those of a batch before it were. Searches and
     /// deletions go on.
@@ -91,6 +96,24 @@ pub enum DedupError {
         held: u64,
         /// Bytes that it may hold.
         most: u64,
+        /// What came before it in a batch.
+        done: Done,
+    },
+    /// The process holds more memory than the run may take; beyond what can be put into temporary files.
+    Bound {
+        /// Bytes held.
+        held: u64,
+        /// Bytes that may be held.
+        most: u64,
+        /// Records were decided as they came: of files less is held.
+        streamed: bool,
+    },
+    /// A document came with the key of a live one, in an index that refuses that; those of a batch before it were added or checked.
+    SameKey {
+        /// The key.
+        key: String,
+        /// The document that has it.
+        id: u64,
         /// What came before it in a batch.
         done: Done,
     },
@@ -107,7 +130,7 @@ pub enum DedupError {
     },
 }
 
-/// What a batch on a live index had done when memory ended.
+/// What a batch on a live index had done when memory ended, or a key was refused.
 #[derive(Debug, Default)]
 pub enum Done {
     /// Nothing, or it was no batch.
@@ -145,12 +168,19 @@ impl DedupError {
     pub(crate) fn after(self, done: Done) -> Self {
         match self {
             Self::Memory { held, most, .. } => Self::Memory { held, most, done },
+            Self::SameKey { key, id, .. } => Self::SameKey { key, id, done },
             other => other,
         }
     }
 
     pub(crate) fn input(path: &Path, source: io::Error) -> Self {
         Self::Input { path: path.to_owned(), source }
+    }
+
+    /// That a temporary file cannot be written.
+    pub(crate) fn temporary(folder: &Path, source: &io::Error) -> Self {
+        let why = format!("no temporary file can be made or grow there: {source}");
+        Self::Output { path: folder.to_owned(), source: io::Error::new(source.kind(), why) }
     }
 
     pub(crate) fn output(path: &Path, source: io::Error) -> Self {
@@ -217,17 +247,37 @@ impl DedupError {
                 let hint = if is_full(source) { "; free some space and run again" } else { "" };
                 write!(f, "cannot write {}: {source}{hint}", path.display())
             }
+            Self::Checkpoint(error) => Self::write_checkpoint(error, f, spell),
             Self::Cancelled => f.write_str("cancelled; no output file was written"),
             Self::Stopped => {
                 f.write_str("this Deduper stopped on an earlier error; make a new one")
             }
-            Self::TooMany => f.write_str("more than 4,294,967,295 documents were kept"),
+            Self::TooMany => f.write_str(
+                "more documents than one run decides (2,147,483,648 in files, 4,294,967,295 kept ones of a stream); split the input",
+            ),
             Self::Differs { argument, option, made, given } => write!(
                 f,
                 "{} must be an index that was made with the options of this run: its {} is {made}, and that of the run is {given}",
                 spell(argument),
                 spell(option)
             ),
+            Self::SameKey { key, id, .. } => write!(
+                f,
+                "the key {key:?} is that of document {id}, which is alive; delete that one first, use another key, or make the index with another {}",
+                spell("on_same_key")
+            ),
+            Self::Bound { held, most, streamed } => {
+                let instead = if *streamed {
+                    "give files as inputs instead of a stream, whose documents are held in memory, or"
+                } else {
+                    "use fewer threads, or"
+                };
+                write!(
+                    f,
+                    "the process holds {held} bytes of memory and may hold {most}; {instead} raise {}",
+                    spell("memory")
+                )
+            }
             Self::Memory { held, most, .. } => write!(
                 f,
                 "the index holds {held} bytes and may hold {most}; delete or expire documents, keep no texts, or raise {}",
@@ -237,11 +287,56 @@ impl DedupError {
     }
 }
 
+impl DedupError {
+    fn write_checkpoint(
+        error: &FileError,
+        f: &mut impl fmt::Write,
+        spell: fn(&'static str) -> Cow<'static, str>,
+    ) -> fmt::Result {
+        let anew = format!("leave out {} to begin anew", spell("resume"));
+        match error {
+            FileError::Read { path, source } => {
+                write!(f, "cannot read {} of the checkpoint: {source}; {anew}", path.display())
+            }
+            FileError::Write { path, source } => {
+                let hint = if is_full(source) { "; free some space and run again" } else { "" };
+                write!(f, "cannot write {} of the checkpoint: {source}{hint}", path.display())
+            }
+            FileError::Damaged { path, offset, reason } => write!(
+                f,
+                "{}: the checkpoint is damaged at byte {offset}: {reason}; delete its folder to begin anew",
+                path.display()
+            ),
+            FileError::Format { path, found } => write!(
+                f,
+                "{}: the checkpoint is that of another release (format {found}); {anew}",
+                path.display()
+            ),
+            FileError::Mismatch { path, option, saved, given } => write!(
+                f,
+                "{}: the checkpoint is that of a run with {} ({saved}), and this one has ({given}); give the same, or {anew}",
+                path.display(),
+                spell(option)
+            ),
+            FileError::Locked { path, by } => {
+                let by = if by.is_empty() { "this process or another" } else { by };
+                write!(
+                    f,
+                    "{} is in use: a run with the same outputs is going on in {by}",
+                    path.display()
+                )
+            }
+            FileError::Moved { .. } | FileError::Cancelled => write!(f, "{error}"),
+        }
+    }
+}
+
 impl std::error::Error for DedupError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Fingerprinter(error) => Some(error),
             Self::Index(error) => Some(error),
+            Self::Checkpoint(error) => Some(error),
             Self::Input { source, .. } | Self::Output { source, .. } => Some(source),
             _ => None,
         }
@@ -260,5 +355,20 @@ impl From<IndexError> for DedupError {
             IndexError::Cancelled => Self::Cancelled,
             error => Self::Index(error),
         }
+    }
+}
+
+impl From<RoomError> for DedupError {
+    fn from(error: RoomError) -> Self {
+        match error {
+            RoomError::Disk { folder, source } => Self::temporary(&folder, &source),
+            RoomError::Memory { held, most } => Self::Bound { held, most, streamed: false },
+        }
+    }
+}
+
+impl From<FileError> for DedupError {
+    fn from(error: FileError) -> Self {
+        IndexError::from(error).into()
     }
 }

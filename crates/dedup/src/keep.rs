@@ -24,6 +24,11 @@ pub enum Key {
     Text(Box<str>),
 }
 
+/// What the bytes of a key begin with.
+const NUMBER: u8 = 1;
+const INTEGER: u8 = 2;
+const TEXT: u8 = 3;
+
 impl Key {
     /// A number as JSON writes it: whole ones are compared exactly, others as doubles. What is no number is missing.
     #[must_use]
@@ -41,6 +46,38 @@ impl Key {
         Self::Number(text.chars().count() as f64)
     }
 
+    /// Writes it so that [`Key::read`] reads it.
+    pub(crate) fn write(&self, bytes: &mut Vec<u8>) {
+        match self {
+            Self::Missing => {}
+            Self::Number(number) => {
+                bytes.push(NUMBER);
+                bytes.extend(number.to_le_bytes());
+            }
+            Self::Integer(whole) => {
+                bytes.push(INTEGER);
+                bytes.extend(whole.to_string().into_bytes());
+            }
+            Self::Text(text) => {
+                bytes.push(TEXT);
+                bytes.extend(text.as_bytes());
+            }
+        }
+    }
+
+    /// The key that these bytes, all of them, are.
+    pub(crate) fn read(bytes: &[u8]) -> Self {
+        let Some((&kind, rest)) = bytes.split_first() else { return Self::Missing };
+        let text = || String::from_utf8_lossy(rest);
+        match kind {
+            NUMBER => {
+                rest.try_into().map_or(Self::Missing, |rest| Self::Number(f64::from_le_bytes(rest)))
+            }
+            INTEGER => Integer::new(&text()).map_or(Self::Missing, Self::Integer),
+            _ => Self::Text(text().into()),
+        }
+    }
+
     /// Numbers before texts; what is missing or no number has no order.
     fn compare(&self, other: &Self) -> Ordering {
         match (self, other) {
@@ -54,6 +91,14 @@ impl Key {
             (Self::Text(_), Self::Number(_) | Self::Integer(_)) => Ordering::Greater,
             (Self::Missing, _) | (_, Self::Missing) => Ordering::Equal,
         }
+    }
+
+    /// The order of keeping, ties apart: what is missing last.
+    pub(crate) fn before(&self, other: &Self, largest: bool) -> Ordering {
+        let by_key = || if largest { other.compare(self) } else { self.compare(other) };
+        self.is_missing()
+            .cmp(&other.is_missing())
+            .then_with(|| if self.is_missing() { Ordering::Equal } else { by_key() })
     }
 
     fn is_missing(&self) -> bool {
@@ -78,15 +123,7 @@ pub(crate) fn order(keep: &Keep, keys: &[Key], count: u32) -> Vec<u32> {
         Keep::Field { largest, .. } => *largest,
     };
     // Stable: ties stay in input order.
-    order.sort_by(|&a, &b| {
-        let (a, b) = (&keys[a as usize], &keys[b as usize]);
-        let by_key = if largest { b.compare(a) } else { a.compare(b) };
-        a.is_missing().cmp(&b.is_missing()).then(if a.is_missing() {
-            Ordering::Equal
-        } else {
-            by_key
-        })
-    });
+    order.sort_by(|&a, &b| keys[a as usize].before(&keys[b as usize], largest));
     order
 }
 

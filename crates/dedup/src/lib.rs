@@ -11,7 +11,7 @@
 //! Doors to the same decisions:
 //!
 //! - [`Deduper`]: texts in, [`Decision`]s out, batch after batch, in memory;
-//! - [`dedup_files`]: JSON lines in, files out; texts are found again on disk when a candidate must be
+//! - [`dedup_files`]: files in, files out; texts are found again on disk when a candidate must be
 //!   verified;
 //! - [`pairs_files`], [`match_files`]: the graph that decisions rest on, all pairs of similar documents or those of new ones with
 //!   old ones.
@@ -21,13 +21,16 @@
 //! [`Keep`] chooses another document. `read = kept + duplicates + rejected`, always ([`Summary`]). Results do not depend on
 //! threads, batches or processor.
 //!
-//! Beside them: [`fingerprint_files`], what a method knows each document by, [`live`], documents that come one by one to a live
+//! Beside them: [`fingerprint_files`], what a method knows each document by, [`segment_files`], its words, [`live`], documents that come one by one to a live
 //! index of any method, and
 //! [`evaluate`], a result against labels.
 //!
 //! Everything parallel runs on the current rayon pool: wrap calls in `pool.install` to choose one.
 
+mod batch;
+mod checkpoint;
 mod cluster;
+pub mod convert;
 mod decide;
 mod deduper;
 mod error;
@@ -48,15 +51,16 @@ pub use deduper::{Decision, Deduper};
 pub use error::{DedupError, Done};
 pub use explain::{Verdict, verdict};
 pub use files::{
-    IndexFile, Sample, Scored, add_files, dedup_files, evaluate_files, find_texts,
-    fingerprint_files, match_files, pairs_files, sample_files, search_files,
+    ExportFormat, IndexRun, LEAST_MEMORY, Sample, SavedIndex, Scored, Verified, dedup_files,
+    dedup_into_index, dedup_new_files, evaluate_files, find_texts, fingerprint_files, match_files,
+    pairs_files, sample_files, segment_files,
 };
 pub use keep::{Integer, Key};
 pub use method::Method;
 pub use options::{
     Cluster, DedupOptions, EvaluateOptions, FileOptions, FingerprintOptions, Keep, MatchOptions,
-    Measure, ReadOptions, SampleOptions,
+    Measure, ReadOptions, SampleOptions, SegmentOptions,
 };
-pub use read::{Fields, Format, Input, MAX_LINE_BYTES};
-pub use report::{EdgeSummary, Progress, Rejected, Stage, Summary};
+pub use read::{Encoding, Fields, Form, Format, Input, MAX_RECORD_BYTES};
+pub use report::{EdgeSummary, Progress, ReadAs, Rejected, Stage, Summary};
 pub use write::{Duplicates, LineOutputs, Outputs, Target};

@@ -2,8 +2,11 @@
 
 use crate::error::DedupError;
 use crate::method::Method;
-use crate::read::{Fields, Format};
+use crate::read::{Fields, Form};
 use simhash_sketch::FingerprinterOptions;
+use simhash_text::lexicon::Dictionary;
+use std::path::PathBuf;
+use std::sync::Arc;
 
 /// How documents are compared.
 #[derive(Clone, Debug, PartialEq)]
@@ -149,14 +152,33 @@ pub struct FingerprintOptions {
     pub fingerprinter: FingerprinterOptions,
     /// By whose sketch documents are known. Default: that of [`DedupOptions`].
     pub method: Method,
-    /// Where text and id are in a record of JSON. Default: the keys `text` and `id`.
+    /// Where text and id are in a record. Default: the keys `text` and `id`.
     pub fields: Fields,
-    /// What a line is. Default `None`: by the name of each file ([`Format::of`]).
-    pub format: Option<Format>,
+    /// How files are read. Default: as they say.
+    pub form: Form,
     /// JSON lines instead of lines for people.
     pub json: bool,
     /// Most tasks at a time, as [`DedupOptions::threads`].
     pub threads: usize,
+}
+
+/// How documents of files are cut into words.
+#[derive(Clone, Debug)]
+pub struct SegmentOptions {
+    /// Words beside jieba's own. Default `None`.
+    pub dictionary: Option<Arc<Dictionary>>,
+    /// Whether words that are in no dictionary are found by jieba's hidden Markov model. Default true.
+    pub hmm: bool,
+    /// JSON lines instead of lines of words.
+    pub json: bool,
+    /// How files are read.
+    pub read: ReadOptions,
+}
+
+impl Default for SegmentOptions {
+    fn default() -> Self {
+        Self { dictionary: None, hmm: true, json: false, read: ReadOptions::default() }
+    }
 }
 
 /// How documents of files are read, where an index says how they are compared.
@@ -164,6 +186,8 @@ pub struct FingerprintOptions {
 pub struct ReadOptions {
     /// Where text and id are in a record. Default: the keys `text` and `id`.
     pub fields: Fields,
+    /// How files are read. Default: as they say.
+    pub form: Form,
     /// Most tasks at a time, as [`DedupOptions::threads`].
     pub threads: usize,
 }
@@ -215,6 +239,22 @@ pub struct FileOptions {
     pub dedup: DedupOptions,
     /// Where text and id are in a record. Default: the keys `text` and `id`.
     pub fields: Fields,
+    /// How files are read. Default: as they say.
+    pub form: Form,
     /// Decide and count, but write nothing.
     pub dry_run: bool,
+    /// Most bytes of memory that the whole process may hold while files are deduplicated, at least
+    /// [`LEAST_MEMORY`](crate::LEAST_MEMORY): what there is beyond that lies in temporary files, some 200 bytes per document at most.
+    /// Changes no result. Linux; elsewhere an error. Default `None`: any.
+    pub memory: Option<u64>,
+    /// Folder of temporary files, which nobody else can open and which go away with the process. Better not one that itself lies in
+    /// memory. Default `None`: that of the system.
+    ///
+    /// A run of [`dedup_files`](crate::dedup_files) over files into files that is given one makes a folder of its own there, for its owner only, and keeps in it what it has
+    /// done so far, some 230 bytes more per document, so that `resume` goes on from there. It is removed when the run has ended.
+    pub tmp: Option<PathBuf>,
+    /// Go on where an earlier run with the same outputs and the same `tmp` stopped, wherever that was; from the beginning where there
+    /// is none. The outputs are those of a run that was not stopped. Options that change them, and inputs, must be the same; threads and
+    /// memory may be others. Default false: what such a run has left in `tmp` is removed.
+    pub resume: bool,
 }

@@ -1,8 +1,9 @@
 //! One loop over a slice on the current rayon pool, with a cap on tasks and a cancel flag.
 //!
-//! Tasks take small runs of items from a common list, so one long document does not hold up the
-//! others, and each keeps its scratch memory. Every item has its own slot: the result does not depend
-//! on who computes it.
+//! Tasks take small runs of items, so one long document does not hold up the others, and each keeps its scratch memory. Each begins in
+//! a region of its own and helps the others when that is done: neighbours often ask for the same texts, and two tasks side by side
+//! would make what they share at the same time, each for itself. Every item has its own slot: the result does not depend on who
+//! computes it.
 
 use crate::error::DedupError;
 use parking_lot::Mutex;
@@ -26,35 +27,64 @@ pub(crate) fn for_each<T: Send, S>(
     scratch: impl Fn() -> S + Sync,
     work: impl Fn(&mut S, &mut T) -> Result<(), DedupError> + Sync,
 ) -> Result<(), DedupError> {
+    in_runs(items, RUN, threads, cancel, scratch, work)
+}
+
+/// The same for few items that are much work each: a task takes one at a time.
+pub(crate) fn for_each_large<T: Send, S>(
+    items: &mut [T],
+    threads: usize,
+    cancel: &AtomicBool,
+    scratch: impl Fn() -> S + Sync,
+    work: impl Fn(&mut S, &mut T) -> Result<(), DedupError> + Sync,
+) -> Result<(), DedupError> {
+    in_runs(items, 1, threads, cancel, scratch, work)
+}
+
+fn in_runs<T: Send, S>(
+    items: &mut [T],
+    run: usize,
+    threads: usize,
+    cancel: &AtomicBool,
+    scratch: impl Fn() -> S + Sync,
+    work: impl Fn(&mut S, &mut T) -> Result<(), DedupError> + Sync,
+) -> Result<(), DedupError> {
     let pool = rayon::current_num_threads();
     let tasks = if threads == 0 { pool } else { threads.min(pool) };
-    let tasks = tasks.min(items.len().div_ceil(RUN));
-    let runs = Mutex::new(items.chunks_mut(RUN).enumerate());
-    let failure: Mutex<Option<(usize, DedupError)>> = Mutex::new(None);
-    let task = || {
+    let tasks = tasks.min(items.len().div_ceil(run));
+    let region = items.len().div_ceil(tasks.max(1)).next_multiple_of(run);
+    let regions: Vec<_> = items
+        .chunks_mut(region.max(1))
+        .map(|region| Mutex::new(region.chunks_mut(run).enumerate()))
+        .collect();
+    let failure: Mutex<Option<((usize, usize), DedupError)>> = Mutex::new(None);
+    let task = |own: usize| {
         let mut scratch = scratch();
-        loop {
-            if cancel.load(Ordering::Relaxed) {
-                return;
-            }
-            let Some((number, run)) = runs.lock().next() else { return };
-            for item in run {
-                if let Err(error) = work(&mut scratch, item) {
-                    let mut failure = failure.lock();
-                    if failure.as_ref().is_none_or(|(first, _)| number < *first) {
-                        *failure = Some((number, error));
-                    }
+        for place in (own..regions.len()).chain(0..own) {
+            loop {
+                if cancel.load(Ordering::Relaxed) {
                     return;
+                }
+                let Some((number, run)) = regions[place].lock().next() else { break };
+                for item in run {
+                    if let Err(error) = work(&mut scratch, item) {
+                        let mut failure = failure.lock();
+                        if failure.as_ref().is_none_or(|(first, _)| (place, number) < *first) {
+                            *failure = Some(((place, number), error));
+                        }
+                        return;
+                    }
                 }
             }
         }
     };
     if tasks <= 1 {
-        task();
+        task(0);
     } else {
+        let task = &task;
         rayon::scope(|scope| {
-            for _ in 0..tasks {
-                scope.spawn(|_| task());
+            for own in 0..tasks {
+                scope.spawn(move |_| task(own));
             }
         });
     }

@@ -18,6 +18,9 @@ pub struct Summary {
     pub duplicates: u64,
     /// Records that could not be used; see [`Rejected`].
     pub rejected: u64,
+    /// Documents that were there already ([`dedup_new_files`](crate::dedup_new_files)); no other figure but `rejected`, `read` and `bytes` counts
+    /// anything of theirs: of these, their rejected records and their lines.
+    pub known: u64,
     /// Groups of two or more: kept documents with at least one duplicate.
     pub clusters: u64,
     /// Different texts whose candidates a limit cut (`max_verifications`, `max_bucket`): an original of theirs may have been
@@ -32,15 +35,31 @@ pub struct Summary {
     /// Bytes of text ([`Deduper`](crate::Deduper)) or of input lines, decompressed
     /// ([`dedup_files`](crate::dedup_files)).
     pub bytes: u64,
-    /// Bytes held at the end for the documents taken in, texts aside: the method's index and the map of equal texts.
-    /// [`Method::SimHash`](crate::Method::SimHash): with its tables sealed.
+    /// Bytes held for the documents taken in, texts aside. Decided as they come: at the end, by the method's index and the map of equal
+    /// texts, of [`Method::SimHash`](crate::Method::SimHash) with its tables sealed. Decided by [`dedup_files`](crate::dedup_files) when
+    /// all have come: all columns together, though not all of them are held at the same time; the places of records are not among them.
     pub index_bytes: u64,
+    /// The inputs that are not in UTF-8.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub encodings: Vec<ReadAs>,
     /// The first rejected records, at most [`Summary::REPORTED`].
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub first_rejected: Vec<Rejected>,
-    /// Unfinished files that runs had left which were killed while they wrote to the same outputs; they were removed.
+    /// Unfinished files that runs had left which were killed while they wrote to the same outputs, and their checkpoint where this run did not
+    /// go on from it; they were removed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub leftovers: Vec<PathBuf>,
+    /// Records that an earlier run had sketched, from whose checkpoint this one went on.
+    #[serde(skip_serializing_if = "is_none")]
+    pub resumed: u64,
+    /// Folders of other runs in [`FileOptions::tmp`](crate::FileOptions::tmp) that did not end: they can go on, or be deleted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stopped: Vec<PathBuf>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_none(count: &u64) -> bool {
+    *count == 0
 }
 
 impl Summary {
@@ -68,6 +87,15 @@ impl Summary {
             self.first_rejected.push(rejected());
         }
     }
+}
+
+/// An input that is not in UTF-8.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ReadAs {
+    /// The input as it was named.
+    pub file: String,
+    /// How its characters were read: named by the caller, or found.
+    pub encoding: String,
 }
 
 /// The figures of [`pairs_files`](crate::pairs_files) and [`match_files`](crate::match_files). Always
@@ -102,6 +130,9 @@ pub struct EdgeSummary {
     pub bytes: u64,
     /// Bytes held at the end for the documents taken in, as [`Summary::index_bytes`].
     pub index_bytes: u64,
+    /// The inputs that are not in UTF-8.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub encodings: Vec<ReadAs>,
     /// The first rejected records, at most [`Summary::REPORTED`].
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub first_rejected: Vec<Rejected>,
@@ -156,19 +187,6 @@ pub struct Rejected {
     pub line: u64,
     /// What is wrong with it.
     pub reason: String,
-}
-
-/// `1234567` as `1,234,567`.
-pub(crate) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() * 4 / 3);
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 /// What a run is doing.

@@ -110,6 +110,7 @@ fn an_input_that_changes_is_an_error_in_every_mode_and_nothing_is_published() {
                     clusters: target("clusters"),
                     rejects: target("rejects"),
                     duplicates,
+                    ..Outputs::default()
                 };
                 let made = Cell::new(false);
                 let report = |progress: &Progress| {

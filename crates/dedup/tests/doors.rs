@@ -6,8 +6,8 @@ use flate2::read::GzDecoder;
 use proptest::prelude::*;
 use serde_json::Value;
 use simhash_dedup::live::{
-    Checked, Document, LiveIndex, LiveMethod, LiveOptions, Pair, Search, Step, Stored, Texts,
-    Verify,
+    Checked, Document, LiveIndex, LiveMethod, LiveOptions, OpenOptions, Pair, Search, Step, Stored,
+    Texts, Verify,
 };
 use simhash_dedup::{
     DedupOptions, FileOptions, Input, LineOutputs, Measure, Method, Target, pairs_files,
@@ -111,6 +111,20 @@ fn doors(
     let given = LiveOptions { method: method.clone(), ..LiveOptions::default() };
     let opened = LiveIndex::open(&mut bytes.as_slice(), &given).unwrap();
     halved.extend(after.iter().map(|text| check(&opened, text)));
+    // In a directory, closed and opened between any two thirds, after the second behind a checkpoint.
+    let folder = tempfile::tempdir().unwrap();
+    let mut durable = Vec::new();
+    for (turn, some) in texts.chunks(texts.len().div_ceil(3).max(1)).enumerate() {
+        let stored = Stored { keys: false, longest_text: Some(1 << 24) };
+        let how = LiveOptions { verify: Some(verify), stored, ..given.clone() };
+        let index =
+            LiveIndex::open_directory(folder.path(), &how, OpenOptions::default(), &NEVER).unwrap();
+        durable.extend(some.iter().map(|text| check(&index, text)));
+        if turn > 0 {
+            index.checkpoint(&NEVER).unwrap();
+        }
+        index.close().unwrap();
+    }
     // A search finds whom a check would name.
     for text in texts.iter().take(300) {
         let how = Search { limit: Some(1), ..Search::default() };
@@ -120,7 +134,7 @@ fn doors(
             assert_eq!(found.matches, [near]);
         }
     }
-    vec![first, places(all.into_iter()), places(halved.into_iter())]
+    vec![first, places(all.into_iter()), places(halved.into_iter()), places(durable.into_iter())]
 }
 
 /// Of two documents: the similarity, and for simhash the distance.

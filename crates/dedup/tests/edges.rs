@@ -318,6 +318,57 @@ proptest! {
         let limit = (is_ranked(&dedup) && limit < 4).then_some(limit);
         assert_matches(&old, &new, &MatchOptions { files: of(&dedup), limit });
     }
+
+    /// Of streams edges go out as documents come: the one engine is the oracle of the other.
+    #[test]
+    fn files_and_streams_give_the_same_bytes(
+        (old, new) in (corpus(0..60), corpus(0..60)),
+        dedup in options(), limit in proptest::option::of(1usize..5),
+    ) {
+        assert_streams(&old, &new, &MatchOptions { files: of(&dedup), limit });
+    }
+}
+
+/// Pairs of `old`, and matches of `new` with it: the same of files and of streams.
+fn assert_streams(old: &[String], new: &[String], options: &MatchOptions) {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let [a, b] = [("old", old), ("new", new)].map(|(name, texts)| {
+        // With lines that are no records, and empty ones.
+        let content = format!(
+            "\n{}oops\n{}",
+            lines(&texts[..texts.len() / 2]),
+            lines(&texts[texts.len() / 2..])
+        );
+        (write(folder, name, &content), [Input::stream(name, std::io::Cursor::new(content))])
+    });
+    let dedup = &options.files.dedup;
+    // What an engine holds is its own.
+    let told = |result: Result<EdgeSummary, DedupError>| {
+        let read = |name: &str| fs::read(folder.join(name)).ok();
+        let said = result.map(|summary| EdgeSummary { seconds: 0.0, index_bytes: 0, ..summary });
+        // A stream has the name of the file, without the folder.
+        let said = format!("{said:?}").replace(&format!("{}/", folder.display()), "");
+        let rejects = read("rejects").map(|rejects| String::from_utf8(rejects).unwrap());
+        let rejects = rejects.map(|told| told.replace(&format!("{}/", folder.display()), ""));
+        let out = read("out");
+        for name in ["out", "rejects"] {
+            let _ = fs::remove_file(folder.join(name));
+        }
+        (said, out, rejects)
+    };
+    let (target, cancel) = (outputs(folder), AtomicBool::new(false));
+    let pairs =
+        |inputs: &[Input]| told(pairs_files(inputs, &target, &options.files, &|_| {}, &cancel));
+    let matches = |news: &[Input], against: &[Input]| {
+        told(match_files(news, against, &target, options, &|_| {}, &cancel))
+    };
+    let (streams, again) = (
+        pairs(&a.1),
+        [Input::stream("old", std::io::Cursor::new(fs::read(folder.join("old")).unwrap()))],
+    );
+    assert_eq!(pairs(&a.0), streams, "{dedup:?}");
+    assert_eq!(matches(&b.0, &a.0), matches(&b.1, &again), "{options:?}");
 }
 
 #[test]
@@ -352,6 +403,7 @@ fn every_method_finds_pairs_and_matches_beyond_one_batch_with_the_same_bytes_on_
             let late = lines[lines.len() - 150 + place];
             assert_eq!(matches(early), matches(late), "{options:?}: {early}");
         }
+        assert_streams(old, new, &options);
     }
 }
 
@@ -378,16 +430,6 @@ fn ids_are_those_of_the_records_and_positions_name_the_file_among_several() {
     let told = fs::read_to_string(folder.path().join("out")).unwrap();
     let rest = r#","matches":[{"id":1,"similarity":1.0}]}"#;
     assert_eq!(told, format!("{{\"id\":{}{rest}\n{{\"id\":{}{rest}\n", name("a"), name("b")));
-}
-
-#[test]
-fn texts_of_streams_are_found_again_too() {
-    let texts = some_texts(400);
-    let options = DedupOptions::default();
-    let folder = tempfile::tempdir().unwrap();
-    let files = write(folder.path(), "in", lines(&texts));
-    let streams = [Input::stream("-", std::io::Cursor::new(lines(&texts)))];
-    assert_eq!(pairs(&files, folder.path(), &options), pairs(&streams, folder.path(), &options));
 }
 
 #[test]

@@ -146,8 +146,9 @@ fn missing_inputs_and_folders_are_named() {
     let (variant, message) = refused(run(&missing, &to(path.join("out"))));
     assert_eq!(variant, "Input");
     assert!(message.contains("none"), "{message}");
-    let (variant, _) = refused(run(&[Input::File(path.into())], &to(path.join("out"))));
-    assert_eq!(variant, "Input", "a folder is no input");
+    let (variant, message) = refused(run(&[Input::File(path.into())], &to(path.join("out"))));
+    assert_eq!(variant, "Input", "a folder without texts is no input");
+    assert!(message.contains("no file is a text"), "{message}");
     for none in ["none", "in"] {
         let (folder, out) = (path.join(none), path.join(none).join("out"));
         let (variant, message) = refused(run(&good(), &to(out.clone())));

@@ -6,10 +6,10 @@ mod common;
 use common::corpus;
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use simhash_dedup::live::{LiveMethod, LiveOptions, Search, Verify};
+use simhash_dedup::live::{LiveIndex, LiveMethod, LiveOptions, Search, Verify};
 use simhash_dedup::{
-    DedupError, DedupOptions, FileOptions, IndexFile, Input, LineOutputs, MatchOptions, Method,
-    ReadOptions, Summary, Target, match_files,
+    DedupError, DedupOptions, ExportFormat, FileOptions, FingerprintOptions, Input, LineOutputs,
+    MatchOptions, Method, ReadOptions, SavedIndex, Summary, Target, fingerprint_files, match_files,
 };
 use simhash_index::bands::BandPlan;
 use simhash_sketch::{ExtractorOptions, Fingerprinter, FingerprinterOptions, Scratch};
@@ -77,13 +77,14 @@ fn lines(path: &Path) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-fn file(folder: &Path) -> IndexFile {
-    IndexFile { path: folder.join("index"), words: ExtractorOptions::default() }
+fn saved(folder: &Path) -> SavedIndex {
+    SavedIndex { path: folder.join("index"), words: ExtractorOptions::default() }
 }
 
 fn build(folder: &Path, made: &LiveOptions, inputs: &[Input]) -> Result<Summary, DedupError> {
     let options = ReadOptions::default();
-    let built = file(folder).build(made, inputs, None, &options, &|_| {}, &CANCEL);
+    let _ = fs::remove_dir_all(folder.join("index"));
+    let built = saved(folder).build(made, inputs, None, &options, &|_| {}, &CANCEL);
     built.map(|(summary, _)| summary)
 }
 
@@ -91,7 +92,7 @@ fn query(folder: &Path, inputs: &[Input], search: &Search) -> Vec<Value> {
     let lines_to = Some(Target::File(folder.join("found")));
     let outputs = LineOutputs { lines: lines_to, rejects: None };
     let options = ReadOptions::default();
-    file(folder).query(inputs, &outputs, search, &options, &|_| {}, &CANCEL).unwrap();
+    saved(folder).query(inputs, &outputs, search, &options, &|_| {}, &CANCEL).unwrap();
     lines(&folder.join("found"))
 }
 
@@ -185,7 +186,7 @@ fn adding_is_building_with_both_and_ids_stay_as_they_were_written() {
     let whole = query(folder, &both, &Search::default());
     build(folder, &made, &one).unwrap();
     let options = ReadOptions::default();
-    let (summary, live) = file(folder).add(&two, None, &options, &|_| {}, &CANCEL).unwrap();
+    let (summary, live) = saved(folder).add(&two, None, &options, &|_| {}, &CANCEL).unwrap();
     assert_eq!((summary.read, live.len()), (7, 12));
     assert!(live.options().stored.keys);
     let found = query(folder, &two, &Search::default());
@@ -216,51 +217,180 @@ impl Named for [&[Input]; 2] {
     }
 }
 
+/// Every file of a folder, by its path there.
+fn tree(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+        let name = entry.file_name().into_string().unwrap();
+        if entry.path().is_dir() {
+            let within = tree(&entry.path()).into_iter();
+            files.extend(within.map(|(path, bytes)| (format!("{name}/{path}"), bytes)));
+        } else {
+            files.insert(name, fs::read(entry.path()).unwrap());
+        }
+    }
+    files
+}
+
 #[test]
-fn an_index_is_replaced_whole_or_not_at_all() {
+fn an_index_is_made_and_added_to_whole_or_not_at_all() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     let good = write(folder, "good", records(&["今天多云转小雨".to_owned()], "a"));
     let bad = write(folder, "bad", "x\ny\n");
     let made = LiveOptions::default();
-    build(folder, &made, &good).unwrap();
-    let before = fs::read(folder.join("index")).unwrap();
     let rejects = || Some(Target::File(folder.join("rejects")));
     let options = ReadOptions::default();
     let none = |_: &simhash_dedup::Progress| {};
-    let refused = [
-        build(folder, &made, &bad).map(|_| ()),
-        file(folder).add(&bad, rejects().as_ref(), &options, &none, &CANCEL).map(|_| ()),
-    ];
-    for error in refused {
-        assert!(matches!(error, Err(DedupError::NoRecords { rejected: 2, .. })), "{error:?}");
-        assert_eq!(fs::read(folder.join("index")).unwrap(), before);
-    }
-    assert_eq!(lines(&folder.join("rejects")).len(), 2);
     let cancelled = AtomicBool::new(true);
-    let error = file(folder).build(&made, &good, None, &options, &none, &cancelled).unwrap_err();
+    let error = saved(folder).build(&made, &good, None, &options, &none, &cancelled).unwrap_err();
     assert!(matches!(error, DedupError::Cancelled), "{error:?}");
-    // One file in two roles.
-    let own = Some(Target::File(folder.join("index")));
+    let error = build(folder, &made, &bad).unwrap_err();
+    assert!(matches!(error, DedupError::NoRecords { rejected: 2, .. }), "{error:?}");
+    assert!(!folder.join("index").exists());
+
+    build(folder, &made, &good).unwrap();
+    let before = tree(&folder.join("index"));
+    let error = saved(folder).build(&made, &good, None, &options, &none, &CANCEL).unwrap_err();
+    assert!(error.to_string().contains("holds an index already"), "{error}");
+    let error = saved(folder).add(&bad, rejects().as_ref(), &options, &none, &CANCEL).unwrap_err();
+    assert!(matches!(error, DedupError::NoRecords { rejected: 2, .. }), "{error:?}");
+    let error = saved(folder).add(&good, None, &options, &none, &cancelled).unwrap_err();
+    assert!(matches!(error, DedupError::Cancelled), "{error:?}");
+    assert_eq!(lines(&folder.join("rejects")).len(), 2);
+    // Nothing is written among its own files.
+    let own = || Some(Target::File(folder.join("index").join("own")));
+    let outputs = LineOutputs { lines: own(), rejects: None };
+    let search = Search::default();
     for error in [
-        file(folder).build(&made, &good, own.as_ref(), &options, &none, &CANCEL).map(|_| ()),
-        build(folder, &made, &[Input::File(folder.join("index"))]).map(|_| ()),
-        file(folder)
-            .query(
-                &good,
-                &LineOutputs { lines: Some(Target::File(folder.join("index"))), rejects: None },
-                &Search::default(),
-                &options,
-                &none,
-                &CANCEL,
-            )
-            .map(|_| ()),
+        saved(folder).add(&good, own().as_ref(), &options, &none, &CANCEL).map(|_| ()),
+        saved(folder).query(&good, &outputs, &search, &options, &none, &CANCEL).map(|_| ()),
+        saved(folder).export(&own().unwrap(), ExportFormat::Csv, &CANCEL).map(|_| ()),
     ] {
-        assert!(matches!(error, Err(DedupError::SameFile { .. })), "{error:?}");
+        let error = error.unwrap_err().to_string();
+        assert!(error.contains("in the folder of the index"), "{error}");
     }
-    assert_eq!(fs::read(folder.join("index")).unwrap(), before);
-    let left = fs::read_dir(folder).unwrap().count();
-    assert_eq!(left, 4);
+    let mut after = tree(&folder.join("index"));
+    after.remove("LOCK");
+    assert_eq!(after, before.into_iter().filter(|(name, _)| name != "LOCK").collect());
+    let left: Vec<String> = tree(folder).into_keys().filter(|name| !name.contains('/')).collect();
+    assert_eq!(left, ["bad", "good", "rejects"]);
+}
+
+#[test]
+fn a_folder_that_holds_something_else_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let inputs = write(folder, "in", records(&["今天多云转小雨".to_owned()], "a"));
+    let (options, none) = (ReadOptions::default(), |_: &simhash_dedup::Progress| {});
+    let at = folder.join("index");
+    let build = || {
+        let built =
+            saved(folder).build(&LiveOptions::default(), &inputs, None, &options, &none, &CANCEL);
+        built.map(|(summary, _)| summary)
+    };
+    let add = || saved(folder).add(&inputs, None, &options, &none, &CANCEL).map(|_| ());
+    let says = |error: DedupError, what: &str| {
+        assert!(error.to_string().contains(what), "{error}");
+    };
+    says(add().unwrap_err(), "cannot read");
+    fs::write(&at, "a file").unwrap();
+    says(build().unwrap_err(), "it is a file; name the folder of an index");
+    fs::remove_file(&at).unwrap();
+    fs::create_dir(&at).unwrap();
+    says(add().unwrap_err(), "it holds no index");
+    fs::write(at.join("letter"), "foreign").unwrap();
+    says(build().unwrap_err(), "other files (letter)");
+    says(add().unwrap_err(), "it holds no index");
+    assert_eq!(tree(&at).len(), 1);
+    fs::remove_file(at.join("letter")).unwrap();
+    // An empty folder is as good as none.
+    assert_eq!(build().unwrap().kept, 1);
+    let how = simhash_dedup::live::OpenOptions::default();
+    let held = LiveIndex::open_directory(&at, &LiveOptions::default(), how, &CANCEL).unwrap();
+    says(add().unwrap_err(), &format!("process {}", std::process::id()));
+    // Readers need no lock.
+    assert_eq!(query(folder, &inputs, &Search::default()).len(), 1);
+    assert_eq!(saved(folder).verify(&CANCEL).unwrap().live.len(), 1);
+    drop(held);
+    add().unwrap();
+    assert_eq!(saved(folder).open(&CANCEL).unwrap().len(), 2);
+}
+
+/// What was exported, without the line of names.
+fn exported(folder: &Path, format: ExportFormat) -> Vec<String> {
+    let output = Target::File(folder.join("exported"));
+    let (count, _, live) = saved(folder).export(&output, format, &CANCEL).unwrap();
+    assert_eq!(count, live.len());
+    let text = fs::read_to_string(folder.join("exported")).unwrap();
+    let skipped = usize::from(format == ExportFormat::Csv);
+    text.lines().skip(skipped).map(str::to_owned).collect()
+}
+
+#[test]
+fn an_export_has_what_the_index_knows_each_document_by() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let text =
+        |row: usize| format!("第{row}季度营业收入同比增长百分之十二净利润同比增长{row}，甲乙丙");
+    let mut texts: Vec<String> = (0..9_000).map(text).collect();
+    texts[3] = "短".into();
+    texts[4] = String::new();
+    let inputs = write(folder, "in", records(&texts, "a\",\"b"));
+    for (_, method) in methods() {
+        let minhash = matches!(method, LiveMethod::MinHash { .. });
+        let name = method.name();
+        let mut made = LiveOptions { method, ..LiveOptions::default() };
+        if minhash {
+            made.stored.longest_text = None;
+        }
+        build(folder, &made, &inputs).unwrap();
+        let found = exported(folder, ExportFormat::JsonLines);
+        assert_eq!(found.len(), texts.len());
+        for (row, line) in found.iter().enumerate() {
+            let line: Value = serde_json::from_str(line).unwrap();
+            assert_eq!((&line["id"], &line["number"]), (&id(row, "a\",\"b"), &json!(row)));
+            let what = match name {
+                "simhash" => "fingerprint",
+                "minhash" => "signature",
+                "exact" => "hash",
+                name => name,
+            };
+            let known = line[what].as_str();
+            let expected = match (name, row) {
+                (_, 4) => None,
+                ("minhash", _) => Some(128 * 8),
+                ("exact", _) | (_, 3) => Some(33),
+                ("simhash", _) => Some(16),
+                _ => Some(known.unwrap().len() / 16 * 16),
+            };
+            assert_eq!(known.map(str::len), expected, "{name}: {line}");
+        }
+        if name == "simhash" {
+            let to = LineOutputs { lines: Some(Target::File(folder.join("known"))), rejects: None };
+            let method = Method::SimHash { max_distance: Method::MAX_DISTANCE };
+            let form = simhash_dedup::Form::json_lines();
+            let how =
+                FingerprintOptions { method, json: true, form, ..FingerprintOptions::default() };
+            fingerprint_files(&inputs, &to, &how, &|_| {}, &CANCEL).unwrap();
+            for (line, found) in lines(&folder.join("known")).iter().zip(&found).skip(5) {
+                let found: Value = serde_json::from_str(found).unwrap();
+                assert_eq!(found["fingerprint"], line["fingerprint"], "{found} {line}");
+            }
+        }
+        let csv = exported(folder, ExportFormat::Csv);
+        assert!(csv[0].starts_with("\"a\"\",\"\"b0\",0,"), "{}", csv[0]);
+        assert_eq!(csv.len(), found.len());
+        // A file that `save` has written is read by the same commands.
+        let file = folder.join("file");
+        saved(folder).open(&CANCEL).unwrap().snapshot().write_file(&file, &CANCEL).unwrap();
+        let of_file = SavedIndex { path: file, ..saved(folder) };
+        assert_eq!(of_file.verify(&CANCEL).unwrap().live.len(), texts.len() as u64);
+        let output = Target::File(folder.join("again"));
+        of_file.export(&output, ExportFormat::Csv, &CANCEL).unwrap();
+        let (one, two) = (fs::read(folder.join("again")), fs::read(folder.join("exported")));
+        assert_eq!(one.unwrap(), two.unwrap());
+    }
 }
 
 #[test]
@@ -270,7 +400,7 @@ fn a_search_that_the_method_cannot_do_is_refused() {
     let inputs = write(folder, "in", records(&["今天多云转小雨".to_owned()], "a"));
     let ask = |search: Search| {
         let (options, outputs) = (ReadOptions::default(), LineOutputs::default());
-        file(folder).query(&inputs, &outputs, &search, &options, &|_| {}, &CANCEL).unwrap_err()
+        saved(folder).query(&inputs, &outputs, &search, &options, &|_| {}, &CANCEL).unwrap_err()
     };
     build(folder, &LiveOptions::default(), &inputs).unwrap();
     let error = ask(Search { max_distance: Some(3), ..Search::default() });

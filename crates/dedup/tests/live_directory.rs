@@ -2,11 +2,13 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
 
@@ -14,7 +16,9 @@ use simhash_dedup::DedupError;
 use simhash_dedup::live::{Document, LiveIndex, LiveOptions, OpenOptions, Search, Stored};
 use simhash_index::durable::{Durability, DurableOptions};
 use simhash_index::{IndexError, OnDuplicate, Window};
-use simhash_store::FileError;
+use simhash_store::directory::{Directory, Manifest};
+use simhash_store::log::Log;
+use simhash_store::{Fields, FileError};
 
 mod model;
 
@@ -57,8 +61,10 @@ fn documents(index: &LiveIndex, step: u64) -> (Vec<Document>, Vec<Option<String>
 
 /// The first part of a step, which has no position.
 fn delete(index: &LiveIndex, step: u64) {
-    if step.is_multiple_of(3) {
-        index.delete(step % (index.next_id() + 1)).unwrap();
+    match step % 3 {
+        0 => drop(index.delete(step % (index.next_id() + 1)).unwrap()),
+        1 if index.window().is_some() => drop(index.expire(step.saturating_sub(3)).unwrap()),
+        _ => {}
     }
 }
 
@@ -106,7 +112,7 @@ fn twin(options: &LiveOptions, steps: u64, begun: bool) -> LiveIndex {
 }
 
 fn rounds() -> u64 {
-    if std::env::var_os("SIMHASH_LONG").is_some() { 50 } else { 3 }
+    if std::env::var_os("SIMHASH_LONG").is_some() { 200 } else { 10 }
 }
 
 /// What the child process does until it is killed: steps, each told when it was answered.
@@ -120,6 +126,10 @@ fn run(path: &str, method: &str, durability: &str, window: bool) -> ! {
     let mut out = std::io::stdout();
     for step in index.position().unwrap_or(0) + 1.. {
         delete(&index, step);
+        if step.is_multiple_of(4) {
+            index.compact(&NEVER).unwrap();
+            index.checkpoint(&NEVER).unwrap();
+        }
         add(&index, step);
         writeln!(out, "step {step}").unwrap();
         out.flush().unwrap();
@@ -309,6 +319,94 @@ fn one_writes_and_others_follow() {
         drop(writer);
         assert_eq!(all(&follower), all(&open(&path, &options, OpenOptions::default()).unwrap()));
     }
+}
+
+/// The identity of a directory's files and the end of a log, as the first frame of the next log says it.
+fn begin_log(path: &Path, number: u64, after: Option<u64>) {
+    let (directory, manifest) = Directory::look(path).unwrap();
+    let log = Log::create(&directory.log(number), &manifest.mark(number)).unwrap();
+    if let Some(end) = after {
+        let mut frame = Fields(vec![10]);
+        frame.number(end);
+        log.append(&frame.0).unwrap();
+    }
+    let logs = [&manifest.logs[..], &[number]].concat();
+    directory.publish(&Manifest { logs, ..manifest }).unwrap();
+}
+
+#[test]
+fn who_follows_passes_over_a_log_that_was_made_and_never_begun() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("index");
+    let options = given("exact", false);
+    let writer = open(&path, &options, how(Durability::None, 1 << 20)).unwrap();
+    add(&writer, 5);
+    drop(writer);
+    let reader = OpenOptions { read_only: true, ..OpenOptions::default() };
+    let follower = open(&path, &options, reader).unwrap();
+    // As when the writing of a checkpoint has failed between the two, and another has begun.
+    let end = fs::metadata(path.join("log-0000000001")).unwrap().len();
+    begin_log(&path, 2, None);
+    assert!(follower.refresh().unwrap());
+    begin_log(&path, 3, Some(end));
+    let writer = open(&path, &options, how(Durability::None, 1 << 20)).unwrap();
+    add(&writer, 6);
+    assert!(follower.refresh().unwrap());
+    assert_eq!(all(&follower), all(&writer));
+}
+
+#[test]
+fn a_search_sees_a_frame_whole_or_not_at_all() {
+    const BATCH: u64 = 700;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("index");
+    let options = given("exact", false);
+    let writer = open(&path, &options, how(Durability::None, 64 << 20)).unwrap();
+    let reader = OpenOptions { read_only: true, ..OpenOptions::default() };
+    let follower = open(&path, &options, reader).unwrap();
+    let (done, mut seen) = (AtomicBool::new(false), BTreeSet::new());
+    std::thread::scope(|scope| {
+        let looking = scope.spawn(|| {
+            let mut seen = BTreeSet::new();
+            while !done.load(Ordering::Relaxed) {
+                seen.insert(follower.len());
+            }
+            seen
+        });
+        for batch in 0..40 {
+            let all: Vec<Document> =
+                (0..BATCH).map(|row| document(&writer, &format!("第{batch}批第{row}篇"))).collect();
+            writer.add_many_to(Some(batch), &all, &[], &[], &NEVER).unwrap();
+            follower.refresh().unwrap();
+        }
+        done.store(true, Ordering::Relaxed);
+        seen = looking.join().unwrap();
+    });
+    assert!(seen.iter().all(|len| len % BATCH == 0), "{seen:?}");
+    assert_eq!(follower.len(), 40 * BATCH);
+}
+
+#[test]
+fn time_goes_on_from_the_latest_whatever_the_clock_says_at_opening() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("index");
+    let window = Some(Window { max_age: Some(1_000), max_count: None });
+    let options = LiveOptions { window, ..given("exact", true) };
+    let index = open(&path, &options, how(Durability::None, 1 << 20)).unwrap();
+    let clock = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap().as_millis() as u64;
+    let ahead = clock + 3_600_000;
+    index.add(&document(&index, "甲"), None, Some(ahead)).unwrap();
+    let refused = index.add(&document(&index, "乙"), None, Some(clock + 3 * 86_400_000));
+    assert!(matches!(refused, Err(DedupError::Index(IndexError::Skew { .. }))), "{refused:?}");
+    drop(index);
+    let index = open(&path, &options, how(Durability::None, 1 << 20)).unwrap();
+    // The clock is an hour behind what was added last: the time of both is the later one.
+    index.add(&document(&index, "丙"), None, None).unwrap();
+    assert_eq!((index.len(), index.expire(ahead).unwrap()), (2, 0));
+    drop(index);
+    let index = open(&path, &options, how(Durability::None, 1 << 20)).unwrap();
+    index.add(&document(&index, "丁"), None, Some(ahead + 1_001)).unwrap();
+    assert_eq!(index.len(), 1);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! A text is gone over once: normalised once, cut into features once, its bands hashed once, whatever is done with it then.
 //!
-//! Only what is compared with new documents and was not kept for it is made again, of older documents' texts, and the long
-//! shingles of long texts, which nothing needs but a comparison.
+//! Only what is compared with new documents and was not kept for it is made again, of older documents' texts and of records of
+//! files, and the long shingles of long texts, which nothing needs but a comparison.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -271,28 +271,36 @@ fn components_go_over_a_text_once_and_once_more_to_report_it() {
     }
 }
 
+/// Those of a stream are decided as they come, those of a file when all have come: of these, what is compared is cut again.
 #[test]
-fn a_record_of_a_file_is_gone_over_once() {
+fn a_record_is_gone_over_once_and_one_of_a_file_once_more_when_it_is_compared() {
     let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("in.jsonl");
     let record = |text: &String| format!("{{\"text\":\"{text}\"}}\n");
-    std::fs::write(&path, pairs(0, 50, 100).iter().map(record).collect::<String>()).unwrap();
-    for method in &METHODS[..3] {
-        let mut options = FileOptions { dry_run: true, ..FileOptions::default() };
-        options.dedup.method = *method;
-        let (inputs, outputs) = ([Input::File(path.clone())], Outputs::default());
-        let cancel = AtomicBool::new(false);
-        Work::done();
-        let summary = dedup_files(&inputs, &outputs, &options, &|_| {}, &cancel).unwrap();
-        assert_eq!(summary.duplicates, 50);
-        let expected = Work {
-            normalized: 100,
-            cut: 100,
-            band_keys: band_keys(*method, 100),
-            ..Work::default()
-        };
-        assert_eq!(Work::done(), expected, "{method:?}");
+    let apart = (50..150).map(|number| text(number, 100));
+    for (texts, compared) in [(pairs(0, 50, 100), 100), (apart.collect(), 0)] {
+        let lines: String = texts.iter().map(record).collect();
+        std::fs::write(&path, &lines).unwrap();
+        for method in &METHODS[..3] {
+            let stream = Input::stream("stream", std::io::Cursor::new(lines.clone()));
+            for (input, again) in [(stream, 0), (Input::File(path.clone()), compared)] {
+                let mut options = FileOptions { dry_run: true, ..FileOptions::default() };
+                options.dedup.method = *method;
+                let (inputs, outputs) = ([input], Outputs::default());
+                let cancel = AtomicBool::new(false);
+                Work::done();
+                let summary = dedup_files(&inputs, &outputs, &options, &|_| {}, &cancel).unwrap();
+                assert_eq!(summary.duplicates, compared / 2);
+                let expected = Work {
+                    normalized: 100 + again,
+                    cut: 100 + again,
+                    band_keys: band_keys(*method, 100),
+                    ..Work::default()
+                };
+                assert_eq!(Work::done(), expected, "{method:?}");
+            }
+        }
     }
 }
 

@@ -23,6 +23,7 @@ fn outputs(folder: &Path, ending: &str, duplicates: Duplicates) -> Outputs {
         clusters: target("clusters"),
         rejects: target("rejects"),
         duplicates,
+        ..Outputs::default()
     }
 }
 

@@ -5,11 +5,15 @@
 //! where it is not taken (or on other systems) everything works the same, only slower.
 
 mod blocks;
+mod chunked;
+mod sparse;
 
 use std::ops::{Deref, DerefMut};
 
 pub(crate) use blocks::Blocks;
+pub(crate) use chunked::Chunked;
 pub(crate) use simhash_sketch::prefetch;
+pub(crate) use sparse::Sparse;
 
 /// A fixed number of 64-bit words, zero at first.
 #[derive(Debug)]

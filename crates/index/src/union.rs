@@ -1,5 +1,6 @@
 //! Union-find: what is connected with what, by one thread or by many at once.
 
+use simhash_store::{Column, Room, RoomError};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// A partition of the numbers `0..len`, which joins make coarser.
@@ -14,7 +15,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 ///
 /// Memory: 4 bytes per number. Cost: amortised O(log n) per call, in practice nearly constant.
 #[derive(Debug, Default)]
-pub struct Union(Vec<AtomicU32>);
+pub struct Union(Column<AtomicU32>);
 
 impl Union {
     /// `len` numbers, each alone.
@@ -24,14 +25,26 @@ impl Union {
         union
     }
 
-    /// Adds numbers up to `len`, each alone; does nothing where there are as many.
+    /// The same in a room.
+    ///
+    /// # Errors
+    /// [`RoomError`].
+    pub fn within(room: &Room, len: u32) -> Result<Self, RoomError> {
+        Column::made(room, len as usize, |number| AtomicU32::new(number as u32)).map(Self)
+    }
+
+    /// Adds numbers up to `len`, each alone; does nothing where there are as many. Not of one in a bounded room, which does not grow.
     pub fn grow(&mut self, len: u32) {
-        self.0.extend((self.0.len() as u32..len).map(AtomicU32::new));
+        for number in self.0.len() as u32..len {
+            if self.0.push(AtomicU32::new(number)).is_err() {
+                return;
+            }
+        }
     }
 
     /// Bytes of the numbers.
     pub fn bytes(&self) -> usize {
-        self.0.len() * size_of::<AtomicU32>()
+        self.0.bytes()
     }
 
     /// The smallest number that `number` is connected with, while nothing is joined.

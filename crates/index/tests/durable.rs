@@ -237,7 +237,7 @@ where
         11 => {
             let word = format!("word {at}").into_bytes();
             let mut writer = live.writer().unwrap();
-            writer.advance(time);
+            writer.advance(time).unwrap();
             // Under the lock of what is kept: a checkpoint sees both or none.
             let mut words = words.lock().unwrap();
             let id = writer.add_beside(&first, || word.clone()).unwrap();

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::AtomicBool;
 
 use common::{Random, patterns_of_three};
-use simhash_index::{Index, IndexOptions, Item, Pair, PlanChoice};
+use simhash_index::{Index, IndexOptions, Item, Near, Pair, PlanChoice, SelfJoin};
 
 fn index(plan: &str) -> Index {
     let mut options = IndexOptions::default();
@@ -268,4 +268,50 @@ fn documents_added_after_a_join_began_are_in_no_pair_and_no_cluster() {
     let end = late.get().unwrap();
     assert_eq!(clusters.len(), values.len());
     assert!(clusters.iter().all(|cluster| cluster.ids.iter().all(|&id| id < end)));
+}
+
+/// Fingerprints without an index, each once: some alone, some in families, and a crowd that is longer than a group may be.
+fn bare() -> Vec<u64> {
+    let mut random = Random(7);
+    let fingerprints = (0..3_000u64).map(|number| {
+        let base = if number % 2 == 0 { 1 } else { number / 9 };
+        let flips = random.below(6) as u32;
+        random.near(base.wrapping_mul(0x9e37_79b9_7f4a_7c15), flips)
+    });
+    fingerprints.collect::<BTreeSet<u64>>().into_iter().collect()
+}
+
+fn joined(fingerprints: &[u64], distance: u32, threads: usize) -> Vec<Near> {
+    let go = AtomicBool::new(false);
+    let mut join = SelfJoin::new(fingerprints.to_vec(), distance).unwrap();
+    let mut all = Vec::new();
+    while let Some(found) = join.next_batch(threads, &go).unwrap() {
+        assert!(!found.is_empty());
+        all.extend(found);
+    }
+    all
+}
+
+#[test]
+fn a_join_without_an_index_finds_every_pair_once_in_one_order() {
+    let fingerprints = bare();
+    for distance in [0, 1, 3, 6, 10, 11, 16] {
+        let mut expected = BTreeSet::new();
+        for (at, &a) in fingerprints.iter().enumerate() {
+            let near = fingerprints[at + 1..].iter().map(|&b| (a, b, (a ^ b).count_ones()));
+            expected.extend(near.filter(|near| near.2 <= distance));
+        }
+        let found = joined(&fingerprints, distance, 1);
+        for threads in [2, 7] {
+            assert_eq!(joined(&fingerprints, distance, threads), found, "{distance}, {threads}");
+        }
+        let count = found.len();
+        let found: BTreeSet<Near> =
+            found.into_iter().map(|(a, b, apart)| (a.min(b), a.max(b), apart)).collect();
+        assert_eq!(count, found.len(), "{distance}");
+        assert!(found == expected, "{distance}: {count} of {}", expected.len());
+    }
+    assert!(joined(&[], 3, 1).is_empty());
+    assert!(joined(&[5], 3, 1).is_empty());
+    assert!(SelfJoin::new(vec![1], 99).is_err());
 }

@@ -36,6 +36,11 @@ const PIPE: &str = "ERR_SIMHASH_PIPE";
 const PENDING: &str = "PendingException";
 
 impl Failure {
+    /// Its code and its message.
+    pub(crate) fn into_parts(self) -> (&'static str, String) {
+        (self.code, self.message)
+    }
+
     pub(crate) fn new(code: &'static str, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), option: None, panicked: false }
     }

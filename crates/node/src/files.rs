@@ -1,39 +1,53 @@
-//! `dedupFiles`, `pairsFiles`, `matchFiles` and the command `fingerprint` for JavaScript: names in, a summary out; texts never come
-//! here.
+//! `dedupFiles`, `pairsFiles`, `matchFiles` and the commands `fingerprint` and `segment` for JavaScript: names in, a summary out;
+//! texts never come here.
 
+mod convert;
 mod evaluate;
 mod explain;
-mod index;
+mod form;
+pub(crate) mod index;
+mod segment;
 
 use crate::check::{number, whole};
 use crate::deduper::NativeDedupOptions;
-use crate::error::{Failure, js, unknown};
+use crate::error::{Failure, js};
 use crate::stdout::Waiting;
 use crate::task::{self, Cancel, Place};
+use form::{NativeForm, encoding};
 use napi::bindgen_prelude::{Function, Object, ToNapiValue};
 use napi::threadsafe_function::{ThreadsafeFunctionCallMode, UnknownReturnValue};
 use napi::{Env, Status};
 use napi_derive::napi;
 use simhash_dedup::{
-    DedupError, DedupOptions, Duplicates, EdgeSummary, Fields, FileOptions, FingerprintOptions,
-    Format, Input, LineOutputs, MatchOptions, Outputs, Progress, Rejected, Stage, Summary, Target,
-    dedup_files as core, fingerprint_files as fingerprints, match_files, pairs_files,
+    DedupError, DedupOptions, Duplicates, EdgeSummary, FileOptions, FingerprintOptions, Input,
+    LineOutputs, MatchOptions, Outputs, Progress, ReadAs, Rejected, Stage, Summary, Target,
+    dedup_files as core, dedup_new_files, fingerprint_files as fingerprints, match_files,
+    pairs_files,
 };
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 /// A run over files.
 #[napi(object, object_to_js = false)]
+#[expect(clippy::struct_excessive_bools, reason = "independent switches")]
 pub struct NativeFileOptions<'env> {
     pub dedup: NativeDedupOptions<'env>,
     pub inputs: Vec<String>,
+    /// Of documents that were there already.
+    pub known: Option<Vec<String>>,
     pub output: Option<String>,
     pub clusters: Option<String>,
     pub rejects: Option<String>,
     pub mark: bool,
+    pub list: bool,
+    pub copy: Option<String>,
+    pub output_encoding: Option<String>,
     pub dry_run: bool,
-    pub text_field: String,
-    pub id_field: String,
+    pub form: NativeForm,
+    /// Bytes; a whole number.
+    pub memory: Option<f64>,
+    pub tmp: Option<String>,
+    pub resume: bool,
 }
 
 /// A run over files that looks for pairs, or for matches where `against` is given.
@@ -47,8 +61,7 @@ pub struct NativeEdgeOptions<'env> {
     pub output: Option<String>,
     pub rejects: Option<String>,
     pub dry_run: bool,
-    pub text_field: String,
-    pub id_field: String,
+    pub form: NativeForm,
 }
 
 /// A run over files that says what a method knows each document by.
@@ -57,11 +70,8 @@ pub struct NativeFingerprintOptions<'env> {
     pub dedup: NativeDedupOptions<'env>,
     pub inputs: Vec<String>,
     pub output: String,
-    #[napi(ts_type = "'lines' | 'jsonl'")]
-    pub format: Option<String>,
     pub json: bool,
-    pub text_field: String,
-    pub id_field: String,
+    pub form: NativeForm,
 }
 
 /// A record that could not be used.
@@ -75,6 +85,19 @@ pub struct NativeRejected {
 impl From<Rejected> for NativeRejected {
     fn from(rejected: Rejected) -> Self {
         Self { file: rejected.file, line: number(rejected.line), reason: rejected.reason }
+    }
+}
+
+/// An input that is not in UTF-8.
+#[napi(object, object_from_js = false)]
+pub struct NativeReadAs {
+    pub file: String,
+    pub encoding: String,
+}
+
+impl From<ReadAs> for NativeReadAs {
+    fn from(ReadAs { file, encoding }: ReadAs) -> Self {
+        Self { file, encoding }
     }
 }
 
@@ -92,6 +115,7 @@ pub struct NativeSummary {
     pub seconds: f64,
     pub bytes: f64,
     pub index_bytes: f64,
+    pub encodings: Vec<NativeReadAs>,
     pub first_rejected: Vec<NativeRejected>,
     pub leftovers: Vec<String>,
 }
@@ -110,8 +134,32 @@ impl From<Summary> for NativeSummary {
             seconds: summary.seconds,
             bytes: number(summary.bytes),
             index_bytes: number(summary.index_bytes),
+            encodings: summary.encodings.into_iter().map(NativeReadAs::from).collect(),
             first_rejected: summary.first_rejected.into_iter().map(NativeRejected::from).collect(),
             leftovers: shown(&summary.leftovers),
+        }
+    }
+}
+
+/// What a run over files did.
+#[napi(object, object_from_js = false)]
+pub struct NativeFilesRun {
+    pub summary: NativeSummary,
+    /// Documents that were there already.
+    pub known: f64,
+    /// Records that an earlier run had sketched.
+    pub resumed: f64,
+    /// Folders of other runs that did not end.
+    pub stopped: Vec<String>,
+}
+
+impl From<Summary> for NativeFilesRun {
+    fn from(summary: Summary) -> Self {
+        Self {
+            known: number(summary.known),
+            resumed: number(summary.resumed),
+            stopped: shown(&summary.stopped),
+            summary: summary.into(),
         }
     }
 }
@@ -132,6 +180,7 @@ pub struct NativeEdgeSummary {
     pub seconds: f64,
     pub bytes: f64,
     pub index_bytes: f64,
+    pub encodings: Vec<NativeReadAs>,
     pub first_rejected: Vec<NativeRejected>,
     pub leftovers: Vec<String>,
 }
@@ -152,6 +201,7 @@ impl From<EdgeSummary> for NativeEdgeSummary {
             seconds: summary.seconds,
             bytes: number(summary.bytes),
             index_bytes: number(summary.index_bytes),
+            encodings: summary.encodings.into_iter().map(NativeReadAs::from).collect(),
             first_rejected: summary.first_rejected.into_iter().map(NativeRejected::from).collect(),
             leftovers: shown(&summary.leftovers),
         }
@@ -202,6 +252,7 @@ fn target(name: String, cancel: &Cancel) -> Target {
 
 struct Run {
     inputs: Vec<Input>,
+    known: Option<Vec<Input>>,
     outputs: Outputs,
     options: FileOptions,
 }
@@ -210,18 +261,22 @@ impl Run {
     fn new(given: NativeFileOptions<'_>, cancel: &Cancel) -> Result<Self, Failure> {
         let target = |name: String| target(name, cancel);
         let dedup: DedupOptions = given.dedup.core()?;
+        let (fields, form) = given.form.core()?;
+        let encoding = encoding("output_encoding", given.output_encoding.as_deref())?;
+        let memory = given.memory.map(|memory| whole(memory, "memory")).transpose()?;
+        let (tmp, dry_run, resume) = (given.tmp.map(PathBuf::from), given.dry_run, given.resume);
         Ok(Self {
-            options: FileOptions {
-                dedup,
-                fields: Fields::new(&given.text_field, &given.id_field)?,
-                dry_run: given.dry_run,
-            },
+            options: FileOptions { dedup, fields, form, dry_run, memory, tmp, resume },
             inputs: inputs(given.inputs),
+            known: given.known.map(inputs),
             outputs: Outputs {
                 records: given.output.map(target),
                 duplicates: if given.mark { Duplicates::Mark } else { Duplicates::Remove },
                 clusters: given.clusters.map(target),
                 rejects: given.rejects.map(target),
+                list: given.list,
+                copy: given.copy.map(PathBuf::from),
+                encoding,
             },
         })
     }
@@ -239,13 +294,11 @@ impl EdgeRun {
     fn new(given: NativeEdgeOptions<'_>, cancel: &Cancel) -> Result<Self, Failure> {
         let limit = given.limit.map(|limit| whole(limit, "limit")).transpose()?;
         let target = |name: String| target(name, cancel);
+        let (fields, form) = given.form.core()?;
+        let (dedup, dry_run) = (given.dedup.core()?, given.dry_run);
         Ok(Self {
             options: MatchOptions {
-                files: FileOptions {
-                    dedup: given.dedup.core()?,
-                    fields: Fields::new(&given.text_field, &given.id_field)?,
-                    dry_run: given.dry_run,
-                },
+                files: FileOptions { dedup, fields, form, dry_run, ..FileOptions::default() },
                 limit: limit.map(|limit| usize::try_from(limit).unwrap_or(usize::MAX)),
             },
             inputs: inputs(given.inputs),
@@ -309,7 +362,7 @@ where
 }
 
 /// Deduplicates files on threads of its own.
-#[napi(catch_unwind, ts_return_type = "Promise<NativeSummary>")]
+#[napi(catch_unwind, ts_return_type = "Promise<NativeFilesRun>")]
 pub fn dedup_files<'env>(
     env: &'env Env,
     options: NativeFileOptions<'_>,
@@ -318,8 +371,12 @@ pub fn dedup_files<'env>(
 ) -> js::Result<Object<'env>> {
     let threads = options.dedup.threads;
     let run = Run::new(options, cancel)?;
-    start::<Summary, NativeSummary>(env, threads, on_progress, cancel, move |report, flag| {
-        core(&run.inputs, &run.outputs, &run.options, report, flag)
+    start::<Summary, NativeFilesRun>(env, threads, on_progress, cancel, move |report, flag| {
+        let Run { inputs, known, outputs, options } = &run;
+        match known {
+            None => core(inputs, outputs, options, report, flag),
+            Some(known) => dedup_new_files(inputs, known, outputs, options, report, flag),
+        }
     })
 }
 
@@ -346,18 +403,12 @@ pub fn fingerprint_files<'env>(
     cancel: &Cancel,
 ) -> js::Result<Object<'env>> {
     let dedup = options.dedup.core()?;
-    let format = match options.format.as_deref() {
-        None => None,
-        Some("lines") => Some(Format::Lines),
-        Some("jsonl") => Some(Format::JsonLines),
-        Some(other) => return Err(unknown("format", other).into()),
-    };
-    let fields = Fields::new(&options.text_field, &options.id_field).map_err(Failure::from)?;
+    let (fields, form) = options.form.core()?;
     let core = FingerprintOptions {
         fingerprinter: dedup.fingerprinter,
         method: dedup.method,
         fields,
-        format,
+        form,
         json: options.json,
         threads: dedup.threads,
     };

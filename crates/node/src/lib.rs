@@ -16,6 +16,7 @@
 mod callback;
 mod check;
 mod columns;
+mod cut;
 mod deduper;
 mod error;
 mod evaluate;
@@ -25,6 +26,7 @@ mod fingerprinter;
 mod held;
 mod index;
 mod lexicon;
+mod machine;
 mod measure;
 mod minhash;
 mod normalizer;

@@ -20,10 +20,11 @@ pub struct NativeStaging {
 
 #[napi]
 impl NativeStaging {
-    /// For the argument `name`, whose elements are `texts` or `documents` (of an index), `items` (also fingerprints) or `signatures` (also signatures).
+    /// For the argument `name`, whose elements are `strings`, `texts` or `documents` (of an index), `items` (also fingerprints) or `signatures` (also signatures).
     #[napi(constructor, catch_unwind)]
     pub fn new(name: String, elements: String) -> js::Result<Self> {
         let accept = match elements.as_str() {
+            "strings" => Accept::Strings,
             "texts" => Accept::Texts,
             "documents" => Accept::Documents,
             "items" => Accept::Items,

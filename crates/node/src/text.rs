@@ -61,6 +61,8 @@ pub(crate) enum Given<'a> {
 /// What an element may be.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Accept {
+    /// Strings alone: what comes back says where in the string.
+    Strings,
     Texts,
     /// Texts, where an index of other options would take more.
     Documents,
@@ -71,6 +73,7 @@ pub(crate) enum Accept {
 impl Accept {
     const fn expected(self) -> &'static str {
         match self {
+            Self::Strings => "a string",
             Self::Texts => "a string or a Uint8Array",
             Self::Documents => {
                 "a string or a Uint8Array (or, with texts: false, a bigint for method 'simhash', a Uint32Array for 'minhash')"
@@ -253,7 +256,7 @@ impl Texts {
                 self.entries.push(Entry::Fingerprint(fingerprint(env, value, position)?));
                 Ok(())
             }
-            ValueType::Object => {
+            ValueType::Object if accept != Accept::Strings => {
                 let signature = |view: &View| {
                     accept == Accept::Signatures && view.kind == sys::TypedarrayType::uint32_array
                 };

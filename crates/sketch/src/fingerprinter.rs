@@ -2,6 +2,7 @@
 
 use crate::accumulate::Sums;
 use crate::distinct::DistinctAtLeast;
+use simhash_text::segment::SegmentScratch;
 use simhash_text::sentence::SentenceScratch;
 use simhash_text::{
     Cut, ExtractScratch, Extractor, ExtractorOptions, Feature, NormalizeScratch, Normalizer,
@@ -93,6 +94,13 @@ pub struct Scratch {
     pub(crate) hashes: Vec<u64>,
     pub(crate) positions: Vec<u32>,
     pub(crate) sentences: SentenceScratch,
+}
+
+impl Scratch {
+    /// The memory of [`cut`](simhash_text::segment::cut).
+    pub fn segment(&mut self) -> &mut SegmentScratch {
+        self.extract.segment()
+    }
 }
 
 /// What is kept of a text.

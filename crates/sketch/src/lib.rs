@@ -20,12 +20,14 @@ pub mod simd;
 mod distinct;
 mod fingerprinter;
 mod numbers;
+mod outline;
 mod prepared;
 mod shingles;
 mod simhash;
 
 pub use fingerprinter::{Fingerprinter, FingerprinterOptions, Scratch, Sketch};
 pub use numbers::Numbers;
+pub use outline::Outline;
 pub use prepared::{Kept, Material, MethodSketch, Prepared, Preparer, Sketcher};
 pub use shingles::{ALMOST_ONE, Shingles};
 pub use simhash::simhash;

@@ -6,7 +6,7 @@
 
 use crate::minhash::{MinHasher, band_keys};
 use crate::sentences::SentenceSketcher;
-use crate::{Fingerprinter, Scratch};
+use crate::{Fingerprinter, Outline, Scratch};
 use simhash_text::feature::exact;
 use simhash_text::{Cut, ExtractScratch, Features};
 
@@ -20,7 +20,7 @@ pub enum MethodSketch {
     Fingerprint(u64),
     /// The `MinHash` signature.
     Signature {
-        /// Its positions.
+        /// Its positions; none with [`Kept::Outline`].
         positions: Box<[u32]>,
         /// The keys of its bands, in order.
         keys: Box<[u64]>,
@@ -74,6 +74,8 @@ pub enum Kept {
     Text,
     /// It, and the features where the sketch is made of them.
     Features,
+    /// An outline of the features where the sketch is made of them; of a signature its keys alone.
+    Outline,
 }
 
 /// A text that was gone over.
@@ -89,6 +91,8 @@ pub struct Prepared {
     pub sketch: MethodSketch,
     /// What it is compared by.
     pub material: Material,
+    /// What excludes most of those that it is not similar to, where it was asked for.
+    pub outline: Outline,
 }
 
 /// What measures compare is made of this.
@@ -168,12 +172,14 @@ impl Preparer {
         let Scratch { normalize, extract, hashes, positions, sentences } = scratch;
         let normal = self.by.normalizer().apply(text, normalize);
         let own = match kept {
-            Kept::Nothing => Normalized::NotKept,
+            Kept::Nothing | Kept::Outline => Normalized::NotKept,
             _ if std::ptr::eq(normal, text) => Normalized::Given,
             _ => Normalized::Other(normal.into()),
         };
         let mut material = Material { text: own, features: None };
         let features = (kept == Kept::Features).then_some(&mut material.features);
+        let outlines = kept == Kept::Outline;
+        let mut outline = Outline::default();
         let sketch = match &self.sketcher {
             Sketcher::None => None,
             Sketcher::Fingerprint => {
@@ -187,7 +193,11 @@ impl Preparer {
             Sketcher::Signature { hasher, bands, rows } => {
                 let cut = self.cut(normal, extract, features);
                 // In text order, and often more than once: a signature is the same, and sorting costs more than it saves.
-                match cut.hashes(hashes) {
+                let all = cut.hashes(hashes);
+                if outlines {
+                    outline = Outline::of(all);
+                }
+                match all {
                     many if many.len() > MANY => {
                         let set = Features::from(cut).into_set();
                         hasher.signature(&set, positions);
@@ -195,7 +205,8 @@ impl Preparer {
                     few => hasher.signature(few, positions),
                 }
                 band_keys(*bands, *rows, positions, hashes);
-                let (positions, keys) = (positions.as_slice().into(), hashes.as_slice().into());
+                let positions: &[u32] = if outlines { &[] } else { positions };
+                let (positions, keys) = (positions.into(), hashes.as_slice().into());
                 (!hashes.is_empty()).then_some(MethodSketch::Signature { positions, keys })
             }
             Sketcher::Sentences(sketcher) => {
@@ -205,13 +216,16 @@ impl Preparer {
             }
             Sketcher::Set => {
                 let set = Features::from(self.cut(normal, extract, features)).into_set();
+                if outlines {
+                    outline = Outline::of(&set);
+                }
                 (!set.is_empty()).then(|| MethodSketch::Set(set.into()))
             }
         };
         let is_empty = normal.is_empty();
         let is_short = sketch.is_none() && !is_empty && !matches!(self.sketcher, Sketcher::None);
         let sketch = sketch.unwrap_or_default();
-        Prepared { exact: exact(normal), is_empty, is_short, sketch, material }
+        Prepared { exact: exact(normal), is_empty, is_short, sketch, material, outline }
     }
 
     /// The features of a normalised text.

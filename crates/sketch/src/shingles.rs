@@ -21,11 +21,20 @@ pub const ALMOST_ONE: f64 = 1.0_f64.next_down();
 impl Shingles {
     /// Of a normalised text, of which `features` are the features where they have been cut.
     pub fn of_normalized(by: &Fingerprinter, text: &str, features: Option<Features>) -> Self {
-        let mut sets = Self::default();
-        match features {
-            Some(features) => sets.features = features.into_set(),
-            None => by.extractor().shingles(text, &mut sets.features),
-        }
+        let features = features.map_or_else(|| Self::cut(by, text), Features::into_set);
+        Self::with_features(by, text, features)
+    }
+
+    /// The features alone of a normalised text.
+    pub fn cut(by: &Fingerprinter, text: &str) -> Vec<u64> {
+        let mut features = Vec::new();
+        by.extractor().shingles(text, &mut features);
+        features
+    }
+
+    /// Of a normalised text that has these features, from [`Shingles::cut`].
+    pub fn with_features(by: &Fingerprinter, text: &str, features: Vec<u64>) -> Self {
+        let mut sets = Self { features, ..Self::default() };
         sets.rest(by.extractor(), text);
         sets
     }

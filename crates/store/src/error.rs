@@ -157,7 +157,7 @@ impl fmt::Display for FileError {
             Self::Format { path, found } if *found < FORMAT => write!(
                 f,
                 "{}the index was saved by release 0.1 (format {found}), and this release reads format {FORMAT} only; \
-                 build it again from its documents",
+                 make a folder of it with `simhash-native index convert`, or build it again from its documents",
                 named(path)
             ),
             Self::Format { path, found } => write!(

@@ -11,7 +11,8 @@
 //! A [`Draft`] is the one way in which this library replaces or makes a file: the content appears whole or not at all,
 //! permissions stay, symbolic links stay, and what is no regular file is never replaced. [`lock`] says whether a file is
 //! somebody's. Whatever a file of this library holds lies in [`frame`]s behind a [`head`]; words that are looked up in place lie
-//! in [`Blocks`], which are mapped and checked at first touch.
+//! in [`Blocks`], which are mapped and checked at first touch. What a run holds for each document lies in [`Column`]s of a [`Room`],
+//! in memory or within a bound in temporary files.
 
 pub mod directory;
 mod error;
@@ -24,8 +25,11 @@ pub mod log;
 mod map;
 mod place;
 mod publish;
+pub mod record;
+mod room;
 pub mod saved;
 mod slot;
+mod staged;
 mod system;
 pub mod tail;
 
@@ -36,3 +40,5 @@ pub use head::Kind;
 pub use map::{Blocks, Mapped};
 pub use place::Place;
 pub use publish::{Access, Created, Draft, publish_all};
+pub use room::{Column, Parts, Room, RoomError};
+pub use staged::Staged;

@@ -110,6 +110,11 @@ impl Draft {
         &self.target
     }
 
+    /// Its name beside the target, once it is sealed.
+    pub(crate) fn sealed_name(&self) -> Option<&Path> {
+        self.beside.as_ref().filter(|_| self.sealed).map(Beside::name)
+    }
+
     /// Unfinished files of processes that were killed while they wrote to the same target: they have been removed.
     pub fn leftovers(&self) -> &[PathBuf] {
         &self.leftovers

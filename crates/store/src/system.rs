@@ -6,7 +6,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-use crate::folder;
+use crate::{folder, record};
 
 /// The calls that make, name and flush files.
 pub(crate) trait System: Debug + Sync {
@@ -35,7 +35,9 @@ impl System for Os {
     }
 
     fn link(&self, file: &File, name: &Path) -> io::Result<()> {
-        link(file, name)
+        link(file, name)?;
+        record::name(name);
+        Ok(())
     }
 
     fn create(&self, name: &Path, mode: u32) -> io::Result<File> {
@@ -49,23 +51,33 @@ impl System for Os {
     }
 
     fn hard_link(&self, from: &Path, to: &Path) -> io::Result<()> {
-        fs::hard_link(from, to)
+        fs::hard_link(from, to)?;
+        record::name(to);
+        Ok(())
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        fs::rename(from, to)
+        fs::rename(from, to)?;
+        record::name(to);
+        Ok(())
     }
 
     fn remove(&self, name: &Path) -> io::Result<()> {
-        fs::remove_file(name)
+        fs::remove_file(name)?;
+        record::remove(name);
+        Ok(())
     }
 
     fn sync_file(&self, file: &File) -> io::Result<()> {
-        file.sync_all()
+        file.sync_all()?;
+        record::flush(file);
+        Ok(())
     }
 
     fn sync_folder(&self, folder: &Path) -> io::Result<()> {
-        folder::sync(folder)
+        folder::sync(folder)?;
+        record::flush_folder(folder);
+        Ok(())
     }
 }
 
@@ -77,7 +89,7 @@ fn handle(file: &File) -> String {
 }
 
 #[cfg(target_os = "linux")]
-fn unnamed(folder: &Path, mode: u32) -> Option<File> {
+pub(crate) fn unnamed(folder: &Path, mode: u32) -> Option<File> {
     use std::os::unix::fs::OpenOptionsExt;
     let mut options = OpenOptions::new();
     options.read(true).write(true).mode(mode).custom_flags(libc::O_TMPFILE);

@@ -13,13 +13,15 @@
 //!
 //! The text is normalised before: full-width digits have become ASCII.
 
-/// Multipliers that are no number by themselves.
-const LARGE: &str = "百千万萬亿億";
-/// Numerals below ten, and ten.
-const SMALL: &str = "零〇一二两兩三四五六七八九十";
 /// What makes a number of the numeral before it. 号, 个, 点 and units of money and measure are not among them: on the labelled
 /// pairs they would tell no more apart, and they would take posts for two whose teller changed 三百米 to 两百米.
-const UNITS: &str = "年月日季届屆集期章次名岁歲";
+#[rustfmt::skip]
+fn is_unit(character: char) -> bool {
+    matches!(
+        character,
+        '年' | '月' | '日' | '季' | '届' | '屆' | '集' | '期' | '章' | '次' | '名' | '岁' | '歲'
+    )
+}
 
 /// The numbers of `text` in order, each followed by a line feed: equal for texts with the same numbers.
 ///
@@ -59,8 +61,19 @@ fn is_minus(character: Option<char>) -> bool {
     matches!(character, Some('-' | '\u{2212}'))
 }
 
+/// Numerals below ten, and ten.
+#[rustfmt::skip]
+fn is_small(character: char) -> bool {
+    // A match is compiled to a few comparisons; every character of a text is asked for.
+    matches!(
+        character,
+        '零' | '〇' | '一' | '二' | '两' | '兩' | '三' | '四' | '五' | '六' | '七' | '八' | '九' | '十'
+    )
+}
+
+/// Those, and multipliers that are no number by themselves.
 fn is_numeral(character: char) -> bool {
-    SMALL.contains(character) || LARGE.contains(character)
+    is_small(character) || matches!(character, '百' | '千' | '万' | '萬' | '亿' | '億')
 }
 
 /// Appends the digits at the start of `rest`; returns the bytes that they take.
@@ -89,9 +102,9 @@ fn push_digits(rest: &str, fraction: bool, out: &mut String) -> usize {
 fn push_numerals(rest: &str, before: Option<char>, out: &mut String) -> usize {
     let end = rest.find(|c| !is_numeral(c)).unwrap_or(rest.len());
     let (run, after) = (&rest[..end], rest[end..].chars().next());
-    let small = run.contains(|c| SMALL.contains(c));
+    let small = run.contains(is_small);
     let counts = before.is_some_and(|c| c == '第' || c.is_ascii_digit())
-        || small && after.is_some_and(|c| UNITS.contains(c));
+        || small && after.is_some_and(is_unit);
     if counts {
         out.push_str(run);
         out.push('\n');

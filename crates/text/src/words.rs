@@ -17,6 +17,12 @@ pub(crate) struct WordScratch {
     segment: SegmentScratch,
 }
 
+impl WordScratch {
+    pub(crate) fn segment(&mut self) -> &mut SegmentScratch {
+        &mut self.segment
+    }
+}
+
 /// Finds the Unicode words of `text` (UAX #29 word boundaries; pieces without a letter or digit are left out). Each Han
 /// character is a word of its own here.
 pub(crate) fn unicode(text: &str, scratch: &mut WordScratch) {

@@ -12,6 +12,10 @@ export const clusters = defineCommand({
     ...rejects,
     ...deciding,
   },
+  examples: [
+    'clusters news.jsonl -o clusters.jsonl',
+    'clusters titles.txt --min-similarity 0.7 --cluster components',
+  ],
   notes: [
     'A line per cluster of two or more, {"representative": id, "members": [{"id", "similarity", "distance"}, …]}: the document that dedup would keep, first, and the others, with their similarity and distance to it where they are known.',
     'The JSON summary goes to standard output, or to standard error where the clusters go to standard output.',

@@ -3,7 +3,6 @@ import { OPTIONS } from '../../option-table';
 import { defineCommand } from '../command';
 import { EXIT, UsageError } from '../exit';
 import { count } from '../format';
-import { interruptible } from '../interrupt';
 import {
   checkStreams,
   execution,
@@ -12,7 +11,7 @@ import {
   fieldsOf,
   fingerprinterOptions,
 } from '../options';
-import { rejections } from '../run';
+import { rejections, watched } from '../run';
 import { versions } from '../version';
 
 export const evaluation = defineCommand({
@@ -45,6 +44,7 @@ export const evaluation = defineCommand({
     threads: execution.threads,
     json: { kind: 'flag', help: 'print the figures as JSON, with options and versions' },
   },
+  examples: ['eval clusters.jsonl --labels labels.jsonl --docs news.jsonl'],
   notes: [
     'Result and labels are JSON lines, plain or gzip, of the same forms: {"representative", "members": [{"id"}]} or an array of ids is a cluster; {"a", "b"} is a pair, of duplicates unless its similarity is below --min-similarity or its label is 0; {"id", "duplicateOf"} is a decision. A pair of labels links the clusters of its two documents.',
     'Document recall is the share of redundant documents that are linked to a true mate. Pair precision is the share of reported links whose similarity, computed again from --docs, reaches --min-similarity; a cluster is judged by its best reading. Pair recall counts each labelled cluster as 50 pairs at most. Kept precision compares each duplicate with the document that was kept.',
@@ -56,19 +56,19 @@ export const evaluation = defineCommand({
       throw new UsageError('eval needs --labels FILE', 'see: simhash-native help eval');
     }
     checkStreams([result, ...labels, ...(docs ?? [])], []);
-    return interruptible(terminal, '-', async (signal) => {
+    return watched(terminal, '-', async (signal) => {
       const { evaluateFile } = await import('../../evaluate-files.js');
       const by = fingerprinterOptions(values);
-      const files = { labels, documents: docs, ...fieldsOf(values), by, minSimilarity, threads };
+      const files = { labels, documents: docs, form: fieldsOf(values), by, minSimilarity, threads };
       const { figures, ...lines } = await evaluateFile(result, files, signal);
       rejections(lines, terminal);
       const { rejected } = lines;
       if (values.json) {
         const options = { ...by, minSimilarity };
-        const all = { ...known(figures), rejected, result, labels, docs, options };
+        const all = { ...figures, rejected, result, labels, docs, options };
         await terminal.write(`${JSON.stringify({ ...all, versions: versions() })}\n`);
       } else {
-        await terminal.write(table(known(figures)));
+        await terminal.write(table(figures));
         for (const line of doubts(figures)) terminal.say(line);
       }
       return rejected > 0 ? EXIT.rejected : EXIT.done;
@@ -76,18 +76,8 @@ export const evaluation = defineCommand({
   },
 });
 
-type Recalls = 'documentRecall' | 'removalRecall' | 'pairRecall' | 'bcubedRecall' | 'bcubedF1';
-type Known = Omit<Evaluation, Recalls> & Partial<Pick<Evaluation, Recalls>>;
-
-/** The figures without those that are shares of nothing. */
-function known(figures: Evaluation): Known {
-  if (figures.redundant > 0) return figures;
-  const { documentRecall, removalRecall, pairRecall, bcubedRecall, bcubedF1, ...others } = figures;
-  return others;
-}
-
 /** One line per figure: its name, its value, what it is of. */
-function table(of: Known): string {
+function table(of: Evaluation): string {
   const share = (value: number | undefined) => (value === undefined ? '-' : value.toFixed(6));
   const rows = [
     ['documents', count(of.documents), `${count(of.redundant)} redundant`],

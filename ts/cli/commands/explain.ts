@@ -1,4 +1,5 @@
 import { defineCommand } from '../command';
+import { changes, shown } from '../difference';
 import { EXIT, UsageError } from '../exit';
 import { interruptible } from '../interrupt';
 import {
@@ -27,8 +28,12 @@ export const explain = defineCommand({
     ...compared,
     json: { kind: 'flag', help: 'print everything as JSON' },
   },
+  examples: [
+    "explain 'rain tomorrow, 12 degrees' 'rain tomorrow, 19 degrees'",
+    'explain --in news.jsonl d005 d021',
+  ],
   notes: [
-    'Prints the verdict, which is that of dedup with the same options, the similarity and the distance, the tokens that only one of the texts has, and the bits that differ with the margin by which each text decided them (from -100 % to 100 %; near 0 a small edit turns a bit).',
+    'Prints the verdict, which is that of dedup with the same options, the characters in which the texts differ ([-only in A-], {+only in B+}), the similarity and the distance, the tokens that only one of the texts has, and the bits that differ with the margin by which each text decided them (from -100 % to 100 %; near 0 a small edit turns a bit).',
     'A file is read until both ids are found.',
   ],
   run([a = '', b = ''], values, terminal) {
@@ -53,6 +58,7 @@ export const explain = defineCommand({
       const told = verdict(first, second, options);
       const explanation = explain(first, second, fingerprinterOptions(values));
       const why = reason(told, options);
+      const difference = changes(first, second);
       if (values.json) {
         // A bigint has no JSON form; hexadecimal is what the other commands print.
         const hex = (_key: string, value: unknown) =>
@@ -61,6 +67,7 @@ export const explain = defineCommand({
         const verdict = {
           duplicates,
           reason: why,
+          difference,
           ...explanation,
           measured: told.similarity,
           compared: shared,
@@ -69,7 +76,9 @@ export const explain = defineCommand({
         const all = { ...verdict, options: asked, versions: versions() };
         await terminal.write(`${JSON.stringify(all, hex)}\n`);
       } else {
-        await terminal.write(`${describe(explanation, told.duplicates, why).join('\n')}\n`);
+        const [verdict = '', ...rest] = describe(explanation, told.duplicates, why);
+        const lines = [verdict, ...shown(first, difference), ...rest];
+        await terminal.write(`${lines.join('\n')}\n`);
       }
       return rejected > 0 ? EXIT.rejected : EXIT.done;
     });

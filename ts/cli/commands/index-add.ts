@@ -1,22 +1,22 @@
 import { defineCommand } from '../command';
-import { fillIndex, readOf, required } from '../indexed';
-import { DOCUMENTS, execution, fields, rejects, savedIndex, words, wordsOf } from '../options';
+import { fillIndex, readOf } from '../indexed';
+import { execution, fields, INDEX_AND_DOCUMENTS, rejects, words, wordsOf } from '../options';
 
 export const indexAdd = defineCommand({
   name: 'index add',
-  summary: 'add the documents in files to a saved index',
-  arguments: DOCUMENTS,
-  options: { ...savedIndex, ...rejects, ...words, ...fields, ...execution },
+  summary: 'add the documents in files to an index',
+  arguments: INDEX_AND_DOCUMENTS,
+  options: { ...rejects, ...words, ...fields, ...execution },
+  examples: ['index add news.index today.jsonl'],
   notes: [
-    'The index says how documents are compared; a dictionary, stop words and idf that it was built with are given again. The index is read, changed in memory and written anew: it is replaced when the run has ended, or stays as it was.',
+    'The index says how documents are compared; a dictionary, stop words and idf that it was built with are given again. The run is one commit: the index has all of its documents when it has ended, or none, wherever it is killed. One process writes to an index at a time; others may query it meanwhile.',
     'A record without an id has its line number as id, as everywhere; after several runs such ids name several documents.',
   ],
-  async run(inputs, values, terminal) {
-    const path = required(values, 'index add');
+  async run([path = '', ...inputs], values, terminal) {
     const read = readOf(inputs, values);
-    const { addToIndexFile } = await import('../../index-files.js');
-    const start = (watched: Parameters<typeof addToIndexFile>[3]) =>
-      addToIndexFile(path, wordsOf(values), read, watched);
+    const { addToIndex } = await import('../../index-files.js');
+    const start = (watched: Parameters<typeof addToIndex>[3]) =>
+      addToIndex(path, wordsOf(values), read, watched);
     return fillIndex(path, start, { inputs }, values, terminal);
   },
 });

@@ -3,16 +3,21 @@ import { OPTIONS } from '../../option-table';
 import { defineCommand } from '../command';
 import { UsageError } from '../exit';
 import { fillIndex, readOf } from '../indexed';
-import { comparing, comparingOptions, DOCUMENTS, INDEX_METHODS, rejects } from '../options';
+import {
+  comparing,
+  comparingOptions,
+  INDEX_AND_DOCUMENTS,
+  INDEX_METHODS,
+  rejects,
+} from '../options';
 
 const { method, ...others } = comparing;
 
 export const indexBuild = defineCommand({
   name: 'index build',
-  summary: 'make a saved index of the documents in files',
-  arguments: DOCUMENTS,
+  summary: 'make an index of the documents in files',
+  arguments: INDEX_AND_DOCUMENTS,
   options: {
-    output: { kind: 'text', short: 'o', value: 'INDEX', help: 'file for the index' },
     ...rejects,
     method: { ...method, choices: INDEX_METHODS },
     plan: OPTIONS.plan,
@@ -23,14 +28,17 @@ export const indexBuild = defineCommand({
     },
     ...others,
   },
+  examples: [
+    'index build news.index news.jsonl',
+    'index build small.index news.jsonl --method simhash --no-texts',
+  ],
   notes: [
-    'Writes one file: what finds neighbours, the ids of the documents, and their normalised texts, by which index query verifies. It says itself what it was made with; of a dictionary, stop words and idf it knows whether they are the same. It appears when the run has ended, or not at all.',
+    'Makes a folder, which must not be there or be empty: what finds neighbours, the ids of the documents, and their normalised texts, by which index query verifies. It says itself what it was made with; of a dictionary, stop words and idf it knows whether they are the same. It appears when the run has ended, or not at all; what a killed run leaves there is taken over by the next, which names it.',
     'Copies are not looked for: every document gets its place in the index. A malformed line is reported as file:line and counted, and the run goes on (exit status 1).',
   ],
-  async run(inputs, values, terminal) {
-    const path = values.output;
-    if (path === undefined || path === '-') {
-      throw new UsageError('index build needs -o INDEX', 'an index is a file, not a stream');
+  async run([path = '', ...inputs], values, terminal) {
+    if (path === '-') {
+      throw new UsageError('index build needs DIR, got -', 'an index is a folder, not a stream');
     }
     const { plan, capacity, 'no-texts': noTexts } = values;
     const simhash = plan !== undefined || capacity !== undefined ? 'simhash' : undefined;
@@ -38,9 +46,9 @@ export const indexBuild = defineCommand({
     const texts = noTexts ? { texts: false } : {};
     const options = { ...compared, ...given({ plan, capacity }), ...texts };
     const read = readOf(inputs, values);
-    const { buildIndexFile } = await import('../../index-files.js');
-    const start = (watched: Parameters<typeof buildIndexFile>[3]) =>
-      buildIndexFile(path, options, read, watched);
+    const { buildIndex } = await import('../../index-files.js');
+    const start = (watched: Parameters<typeof buildIndex>[3]) =>
+      buildIndex(path, options, read, watched);
     return fillIndex(path, start, { inputs, options }, values, terminal);
   },
 });

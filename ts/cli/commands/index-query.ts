@@ -1,14 +1,13 @@
 import { OPTIONS } from '../../option-table';
 import { defineCommand } from '../command';
-import { queryIndex, required } from '../indexed';
-import { DOCUMENTS, execution, fields, output, rejects, savedIndex, words } from '../options';
+import { queryIndex } from '../indexed';
+import { execution, fields, INDEX_AND_DOCUMENTS, output, rejects, words } from '../options';
 
 export const indexQuery = defineCommand({
   name: 'index query',
-  summary: 'find the documents of a saved index near those in files',
-  arguments: DOCUMENTS,
+  summary: 'find the documents of an index near those in files',
+  arguments: INDEX_AND_DOCUMENTS,
   options: {
-    ...savedIndex,
     ...output,
     ...rejects,
     'max-distance': {
@@ -24,12 +23,13 @@ export const indexQuery = defineCommand({
     ...fields,
     ...execution,
   },
+  examples: ['index query news.index today.jsonl --limit 3'],
   notes: [
-    'Writes a JSON line per document, as match does: id and matches, each with id and, where they are known, similarity and distance, the most similar first; those equally similar in the order in which they were added. Where a limit left something out, truncated is true. The index is not changed.',
-    'Matches are verified as the index was built. Where it has not stored the text of a document, because of --no-texts or beyond 64 KiB, the match says "verified": false, and its similarity is an estimate or absent.',
+    'Writes a JSON line per document, as match does: id and matches, each with id and, where they are known, similarity and distance, the most similar first; those equally similar in the order in which they were added. Where a limit left something out, truncated is true. The index is not changed; another process may add to it meanwhile. Instead of DIR a file that Index.save has written may be given.',
+    'Matches are verified as the index was built. Where it has not stored the text of a document, because of --no-texts or beyond 16 MiB, the match says "verified": false, and its similarity is an estimate or absent.',
     'The JSON summary goes to standard error where the matches go to standard output.',
   ],
-  run(inputs, values, terminal) {
-    return queryIndex(required(values, 'index query'), inputs, values, terminal);
+  run([path = '', ...inputs], values, terminal) {
+    return queryIndex(path, inputs, values, terminal);
   },
 });

@@ -3,22 +3,23 @@ import { defineCommand } from '../command';
 import { EXIT } from '../exit';
 import { bytes, count } from '../format';
 import { described } from '../indexed';
-import { interruptible } from '../interrupt';
-import { words, wordsOf } from '../options';
+import { READ_INDEX, words, wordsOf } from '../options';
+import { watched } from '../run';
 import { versions } from '../version';
 
 export const indexStats = defineCommand({
   name: 'index stats',
-  summary: 'check a saved index and show its counts and bytes',
-  arguments: { usage: 'INDEX', min: 1, max: 1, help: 'a saved index' },
+  summary: 'show the counts and bytes of an index',
+  arguments: READ_INDEX,
   options: { ...words, json: { kind: 'flag', help: 'print everything as JSON' } },
+  examples: ['index stats news.index'],
   notes: [
-    'Reads the whole index and checks that it is undamaged (exit status 4 where not). A dictionary, stop words and idf that it was built with are given again.',
+    'Reads the whole index (exit status 4 where it is damaged); a writer may go on meanwhile. A dictionary, stop words and idf that it was built with are given again.',
   ],
   run([path = ''], values, terminal) {
-    return interruptible(terminal, '-', async (signal) => {
-      const { describeIndexFile } = await import('../../index-files.js');
-      const index = await describeIndexFile(path, wordsOf(values), signal);
+    return watched(terminal, '-', async (signal) => {
+      const { describeIndex } = await import('../../index-files.js');
+      const index = await describeIndex(path, wordsOf(values), signal);
       if (values.json) {
         const { stats, ...about } = described(index);
         const all = { index: path, documents: stats.live, ...about, ...stats };

@@ -46,6 +46,10 @@ export const match = defineCommand({
     help: 'files of new documents, JSON lines, plain or gzip; - is standard input',
   },
   options,
+  examples: [
+    'match train.jsonl --against test.jsonl -o seen.jsonl',
+    'match new.jsonl --index seen.index --limit 3',
+  ],
   notes: [
     'Writes a JSON line per new document: id and matches, each with id and, where they are known, similarity and distance, the most similar first; those equally similar in the order of the files of --against. Where a limit left something out, truncated is true.',
     'Matches are the pairs that the command pairs finds between the two, in the files of --against followed by the new ones. New documents are not compared with each other. Of documents of --against with equal texts the first stands for all, and a new document whose text is among them has that one match.',
@@ -55,7 +59,7 @@ export const match = defineCommand({
   async run(inputs, values, terminal) {
     const { against, index } = values;
     if ((against === undefined) === (index === undefined)) {
-      throw new UsageError('match needs --against FILE or --index INDEX', 'and not both');
+      throw new UsageError('match needs --against FILE or --index DIR', 'and not both');
     }
     if (index === undefined) return amongFiles(inputs, against ?? [], values, terminal);
     checkUnused(values);

@@ -21,6 +21,10 @@ export const pairs = defineCommand({
     ...rejects,
     ...comparing,
   },
+  examples: [
+    'pairs news.jsonl -o pairs.jsonl',
+    'pairs titles.txt --method simhash --max-distance 3',
+  ],
   notes: [
     'Writes a JSON line per pair: a and b, the ids of two documents in the order of the input, and similarity and distance where they are known. These are the pairs by which dedup decides: what they connect are the clusters of --cluster components.',
     'Of documents with equal texts the first stands for all: each later one is paired with it, at similarity 1. A thousand copies are 999 pairs, not half a million.',

@@ -54,6 +54,7 @@ export const plan = defineCommand({
     ...{ bands, rows: bandRows, sentences, verify, 'min-similarity': minSimilarity },
     json: { kind: 'flag', help: 'print all figures as JSON' },
   },
+  examples: ['plan --count 50000000 --max-distance 3', 'plan --count 1000000 --method minhash'],
   notes: [
     'Without a method every method is shown, with and without stored texts: bytes of the index and of a text per document, and the memory of all. For minhash also what its bands find: the probability that two texts of a similarity share one.',
     'For simhash the plans are shown, of an index without texts. A plan says which tables an index keeps: sorted copies of the fingerprints, each by other bits. Every plan finds everything within the distance; they differ in cost. An arrow marks the one that auto chooses. Plans that another one beats in memory and time are left out, classic aside; and so are those of more than 16 tables, which --plan shows.',

@@ -4,9 +4,8 @@ import { OPTIONS } from '../../option-table';
 import { defineCommand, type OptionTable } from '../command';
 import { EXIT, InputError, UsageError } from '../exit';
 import { count } from '../format';
-import { interruptible } from '../interrupt';
 import { execution, features, fields, fieldsOf, fingerprinterOptions } from '../options';
-import { rejections } from '../run';
+import { rejections, watched } from '../run';
 import { table } from '../table';
 import { versions } from '../version';
 
@@ -37,6 +36,7 @@ export const tuning = defineCommand({
     ...fields,
     ...execution,
   },
+  examples: ['tune news.jsonl', 'tune news.jsonl --labels labels.jsonl --goal 0.95'],
   notes: [
     'Compares all pairs of the sample exactly, then deduplicates it in each way, from cheap to dear, and shows recall (of redundant documents), precision (of links), bytes per document beside the texts, and documents per second. The arrow marks the first way that reaches the goal; where none does, the best one. The last line is the command with its options.',
     'The sample is random documents and those near them, so that there is something to find: shares of duplicates are not those of the files. The files are read twice. With --labels the documents that these name are added instead.',
@@ -48,45 +48,51 @@ export const tuning = defineCommand({
         'tune reads its files twice, and standard input (-) can be read only once',
       );
     }
-    return interruptible(terminal, '-', async (signal) => {
-      const { tune } = await import('../../index.js');
-      const { sampleFiles } = await import('../../evaluate-files.js');
-      const { sample, seed, labels, goal, threads, quiet, 'min-similarity': least } = values;
-      if (least === 0) throw new UsageError('--min-similarity must be above 0, got 0');
-      const by = fingerprinterOptions(values);
-      const compared = { by, minSimilarity: least, threads };
-      const files = { labels, documents: inputs, ...fieldsOf(values), ...compared };
-      const drawn = await sampleFiles(files, sample, seed, signal);
-      const { documents } = drawn;
-      rejections(drawn, terminal);
-      if (documents.length === 0) {
-        const what = `no record with a ${values['text-field']}; name its field by --text-field`;
-        throw new InputError(inputs.join(', '), new Error(what));
-      }
-      const onTrial = quiet ? undefined : (trial: Trial) => terminal.say(progress(trial));
-      const { recommended, ...tuning } = await tune(documents, {
-        ...by,
-        ...given({ labels: labels && drawn.labels, onTrial }),
-        // All that was drawn.
-        ...{ sample: documents.length, goal, minSimilarity: least, threads, signal },
-      });
-      const command = recommended && commandOf(inputs, recommended.options, values);
-      if (values.json) {
-        const options = { ...by, sample, seed, goal, minSimilarity: least };
-        const figures = { ...tuning, recommended: recommended?.options, command };
-        const run = { rejected: drawn.rejected, inputs, labels, options, versions: versions() };
-        await terminal.write(`${JSON.stringify({ ...figures, ...run })}\n`);
-      } else {
-        const rows = tuning.trials.map((trial) => cells(trial, trial === recommended));
-        await terminal.write(table(HEAD, rows));
-        terminal.say(
-          `${count(tuning.documents)} documents, ${count(tuning.redundant)} of them redundant`,
-        );
-        if (command !== undefined) await terminal.write(`${command}\n`);
-        else terminal.say('nothing to find in this sample: try a larger one');
-      }
-      return drawn.rejected > 0 ? EXIT.rejected : EXIT.done;
-    });
+    return watched(
+      terminal,
+      '-',
+      async (signal) => {
+        const { tune } = await import('../../index.js');
+        const { sampleFiles } = await import('../../evaluate-files.js');
+        const { sample, seed, labels, goal, threads, quiet, 'min-similarity': least } = values;
+        if (least === 0) throw new UsageError('--min-similarity must be above 0, got 0');
+        const by = fingerprinterOptions(values);
+        const compared = { by, minSimilarity: least, threads };
+        const files = { labels, documents: inputs, form: fieldsOf(values), ...compared };
+        const drawn = await sampleFiles(files, sample, seed, signal);
+        const { documents } = drawn;
+        rejections(drawn, terminal);
+        if (documents.length === 0) {
+          const field = values['text-field']?.join(' or ') ?? 'text';
+          const what = `no record with a ${field}; name its field by --text-field`;
+          throw new InputError(inputs.join(', '), new Error(what));
+        }
+        const onTrial = quiet ? undefined : (trial: Trial) => terminal.say(progress(trial));
+        const { recommended, ...tuning } = await tune(documents, {
+          ...by,
+          ...given({ labels: labels && drawn.labels, onTrial }),
+          // All that was drawn.
+          ...{ sample: documents.length, goal, minSimilarity: least, threads, signal },
+        });
+        const command = recommended && commandOf(inputs, recommended.options, values);
+        if (values.json) {
+          const options = { ...by, sample, seed, goal, minSimilarity: least };
+          const figures = { ...tuning, recommended: recommended?.options, command };
+          const run = { rejected: drawn.rejected, inputs, labels, options, versions: versions() };
+          await terminal.write(`${JSON.stringify({ ...figures, ...run })}\n`);
+        } else {
+          const rows = tuning.trials.map((trial) => cells(trial, trial === recommended));
+          await terminal.write(table(HEAD, rows));
+          terminal.say(
+            `${count(tuning.documents)} documents, ${count(tuning.redundant)} of them redundant`,
+          );
+          if (command !== undefined) await terminal.write(`${command}\n`);
+          else terminal.say('nothing to find in this sample: try a larger one');
+        }
+        return drawn.rejected > 0 ? EXIT.rejected : EXIT.done;
+      },
+      values.quiet,
+    );
   },
 });
 

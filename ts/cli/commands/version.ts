@@ -9,6 +9,7 @@ export const version = defineCommand({
   options: {
     json: { kind: 'flag', help: 'as JSON, with those of the specification, Node and the platform' },
   },
+  examples: ['version --json'],
   notes: [],
   async run(_args, values, terminal) {
     const all = versions();

@@ -149,7 +149,8 @@ impl Gathered {
             for &place in places {
                 texts.with_text(place, &mut |text| read.push(text.to_owned()))?;
             }
-            let mut documents = self.decider.documents(read.iter().map(String::as_str), cancel)?;
+            let mut documents =
+                self.decider.comparer().documents(read.iter().map(String::as_str), cancel)?;
             self.decide(&mut documents, places, texts, cancel)?;
             rest = later;
         }
@@ -259,7 +260,7 @@ impl Settled {
     ) -> Result<Vec<Relation>, DedupError> {
         let pairs: Vec<(u32, u32)> =
             places.filter_map(|place| Some((place, self.original(place)?))).collect();
-        self.decider.relations(&pairs, texts, cancel)
+        self.decider.comparer().relations(&pairs, texts, cancel)
     }
 }
 

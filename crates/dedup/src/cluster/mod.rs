@@ -11,4 +11,4 @@
 
 mod gathered;
 
-pub(crate) use gathered::{Gathered, Settled};
+pub(crate) use gathered::Gathered;

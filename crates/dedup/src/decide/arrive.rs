@@ -81,7 +81,7 @@ impl Decider {
         documents: &[Document<'_>],
         cancel: &AtomicBool,
     ) -> Result<(), DedupError> {
-        let Some(verifier) = &self.verifier else { return Ok(()) };
+        let Some(verifier) = &self.comparer.verifier else { return Ok(()) };
         let (threads, below) = (self.options.threads, arrived.below);
         parallel::for_each(
             &mut arrived.texts,
@@ -109,11 +109,12 @@ impl Decider {
         before: &dyn Texts,
         scratch: &mut Scratch,
     ) -> Result<Option<f64>, DedupError> {
-        let Some(verifier) = &self.verifier else { return Ok(Some(0.0)) };
-        let measure = |theirs: &_| verifier.similarity(&new.evidence, theirs, verifier.least);
+        let Some(verifier) = &self.comparer.verifier else { return Ok(Some(0.0)) };
+        let measure =
+            |theirs: &Evidence| verifier.similarity(&new.evidence, theirs, verifier.least);
         match candidate.checked_sub(arrived.first) {
             Some(place) => Ok(measure(&arrived.texts[place as usize].evidence)),
-            None => self.evidence_of(verifier, candidate, before, scratch, measure),
+            None => Ok(measure(&*self.comparer.evidence(candidate, before, scratch)?)),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Edges: every candidate is compared, in parallel, and each that matches is handed on.
 
 use super::arrive::Arrival;
-use super::{Decider, Document, Relation, Texts};
+use super::{Decider, Document, Texts};
 use crate::error::DedupError;
 use crate::method::Candidate;
 use crate::parallel;
@@ -75,13 +75,5 @@ impl Decider {
         let candidates = slots.iter().map(|slot| slot.candidates).sum();
         let of = slots.into_iter().map(|slot| slot.edges).collect();
         Ok(Edges { numbers: arrived.numbers, first: arrived.first, of, candidates })
-    }
-
-    /// What an edge says of its two texts.
-    pub(crate) fn relation_of(&self, edge: &Edge) -> Relation {
-        Relation {
-            similarity: self.verifies().then_some(edge.similarity),
-            distance: self.sieve.has_distance().then_some(edge.text.rank),
-        }
     }
 }

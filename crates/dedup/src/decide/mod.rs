@@ -51,6 +51,7 @@
 //! verification 6 by a method with a distance, which is the rank; edges do not say that of other methods).
 
 mod arrive;
+mod comparer;
 mod connect;
 mod edges;
 mod equal;
@@ -60,18 +61,15 @@ mod taken;
 mod verifier;
 
 use crate::error::DedupError;
-use crate::method::{self, Method, Sieve};
+use crate::method::{self, Sieve};
 use crate::options::{Cluster, DedupOptions};
-use crate::parallel;
-use crate::verify::Evidence;
+pub(crate) use comparer::Comparer;
 pub(crate) use edges::{Edge, Edges};
 use represent::Representatives;
 use simhash_index::Union;
-use simhash_sketch::{Fingerprinter, Kept, Prepared, Preparer, Scratch, Sketcher};
-use std::sync::atomic::AtomicBool;
+use simhash_sketch::Prepared;
 pub(crate) use taken::ALONE;
 use taken::Taken;
-use verifier::{Cache, Verifier};
 
 /// A document of a batch.
 pub(crate) struct Document<'a> {
@@ -83,6 +81,11 @@ pub(crate) struct Document<'a> {
 pub(crate) trait Texts: Sync {
     /// Calls `read` with the text of this number.
     fn with_text(&self, number: u32, read: &mut dyn FnMut(&str)) -> Result<(), DedupError>;
+
+    /// About how many bytes it has, without reading it; 0 where nobody knows.
+    fn bytes(&self, _number: u32) -> usize {
+        0
+    }
 }
 
 /// What became of a document.
@@ -124,73 +127,33 @@ pub(crate) const BATCH_DOCUMENTS: usize = 2_048;
 pub(crate) struct Decider {
     options: DedupOptions,
     sieve: Box<dyn Sieve>,
-    preparer: Preparer,
-    /// Makes no sketches.
-    plain: Preparer,
-    /// What is kept of a document of a batch.
-    kept: Kept,
-    verifier: Option<Verifier>,
+    comparer: Comparer,
     taken: Taken,
     representatives: Representatives,
     components: Option<Union>,
-    cache: Cache,
 }
 
 impl Decider {
     pub(crate) fn new(options: &DedupOptions) -> Result<Self, DedupError> {
         options.check()?;
         let components = options.cluster == Cluster::Components;
-        let by = Fingerprinter::new(&options.fingerprinter)?;
         let sieve = method::sieve(options)?;
-        let compares = options.min_similarity.is_some() && options.method != Method::Exact;
         Ok(Self {
             options: options.clone(),
-            kept: if compares { Kept::Features } else { Kept::Nothing },
-            verifier: Verifier::new(options, &by),
-            preparer: Preparer::new(by.clone(), sieve.sketcher()),
-            plain: Preparer::new(by, Sketcher::None),
+            comparer: Comparer::new(options, sieve.sketcher())?,
             sieve,
             taken: Taken::default(),
             representatives: Representatives::default(),
             components: components.then(Union::default),
-            cache: Cache::default(),
         })
     }
 
-    /// Goes over a text of a batch, once.
-    pub(crate) fn prepare(&self, text: &str, scratch: &mut Scratch) -> Prepared {
-        self.preparer.prepare(text, self.kept, scratch)
-    }
-
-    /// Documents of these texts, in parallel.
-    pub(crate) fn documents<'a>(
-        &self,
-        texts: impl IntoIterator<Item = &'a str>,
-        cancel: &AtomicBool,
-    ) -> Result<Vec<Document<'a>>, DedupError> {
-        let mut documents: Vec<Document<'a>> = texts
-            .into_iter()
-            .map(|text| Document { text, prepared: Prepared::default() })
-            .collect();
-        let threads = self.options.threads;
-        parallel::for_each(&mut documents, threads, cancel, Scratch::default, |scratch, slot| {
-            slot.prepared = self.prepare(slot.text, scratch);
-            Ok(())
-        })?;
-        Ok(documents)
+    pub(crate) fn comparer(&self) -> &Comparer {
+        &self.comparer
     }
 
     pub(crate) fn options(&self) -> &DedupOptions {
         &self.options
-    }
-
-    pub(crate) fn threads(&self) -> usize {
-        self.options.threads
-    }
-
-    /// Whether texts of documents taken in are asked for again.
-    pub(crate) fn verifies(&self) -> bool {
-        self.verifier.is_some()
     }
 
     /// Bytes held for the texts taken in: by the method, by the map of equal texts, by numbers and states. Texts and the
@@ -215,94 +178,4 @@ impl Decider {
     pub(crate) fn components(&self) -> Option<&Union> {
         self.components.as_ref()
     }
-
-    /// How documents relate to others: pairs of numbers, each a duplicate and the one it duplicates.
-    pub(crate) fn relations(
-        &self,
-        pairs: &[(u32, u32)],
-        texts: &dyn Texts,
-        cancel: &AtomicBool,
-    ) -> Result<Vec<Relation>, DedupError> {
-        let mut originals: Vec<u32> = pairs.iter().map(|&(_, of)| of).collect();
-        originals.sort_unstable();
-        originals.dedup();
-        let mut known: Vec<(u32, Option<Known>)> =
-            originals.into_iter().map(|number| (number, None)).collect();
-        let threads = self.options.threads;
-        let know = |scratch: &mut Scratch, number: u32| -> Result<Option<Known>, DedupError> {
-            let mut known = None;
-            texts.with_text(number, &mut |text| known = Some(self.known(text, scratch)))?;
-            Ok(known)
-        };
-        parallel::for_each(&mut known, threads, cancel, Scratch::default, |scratch, slot| {
-            slot.1 = know(scratch, slot.0)?;
-            Ok(())
-        })?;
-        let original = |of: u32| {
-            let place = known.binary_search_by_key(&of, |&(number, _)| number).ok()?;
-            known[place].1.as_ref()
-        };
-        let mut slots: Vec<(u32, u32, Relation)> = pairs
-            .iter()
-            .map(|&(member, of)| (member, of, Relation { similarity: None, distance: None }))
-            .collect();
-        parallel::for_each(&mut slots, threads, cancel, Scratch::default, |scratch, slot| {
-            if let (Some(member), Some(of)) = (know(scratch, slot.0)?, original(slot.1)) {
-                slot.2 = self.relation(&member, of);
-            }
-            Ok(())
-        })?;
-        Ok(slots.into_iter().map(|(_, _, relation)| relation).collect())
-    }
-
-    fn known(&self, text: &str, scratch: &mut Scratch) -> Known {
-        let preparer = if self.sieve.has_distance() { &self.preparer } else { &self.plain };
-        let mut prepared = preparer.prepare(text, self.kept, scratch);
-        let material = std::mem::take(&mut prepared.material);
-        let verifier = self.verifier.as_ref();
-        let evidence = verifier.map(|verifier| verifier.evidence(text, material));
-        Known { prepared, evidence: evidence.unwrap_or_default() }
-    }
-
-    fn relation(&self, member: &Known, of: &Known) -> Relation {
-        if member.prepared.exact == of.prepared.exact {
-            return self.equal_relation();
-        }
-        let similarity = self.verifier.as_ref().map(|verifier| {
-            verifier.similarity(&member.evidence, &of.evidence, 0.0).unwrap_or(0.0)
-        });
-        let distance = self.sieve.distance(&member.prepared.sketch, &of.prepared.sketch);
-        Relation { similarity, distance }
-    }
-
-    /// How equal normalised texts relate.
-    pub(crate) fn equal_relation(&self) -> Relation {
-        Relation { similarity: Some(1.0), distance: self.sieve.has_distance().then_some(0) }
-    }
-
-    /// What verification knows of a document taken in, from the cache or from its text.
-    fn evidence_of<T>(
-        &self,
-        verifier: &Verifier,
-        number: u32,
-        taken: &dyn Texts,
-        scratch: &mut Scratch,
-        use_it: impl FnOnce(&Evidence) -> T,
-    ) -> Result<T, DedupError> {
-        if let Some(evidence) = self.cache.get(number) {
-            return Ok(use_it(&evidence));
-        }
-        let mut evidence = Evidence::default();
-        taken.with_text(number, &mut |text| {
-            let material = self.plain.prepare(text, Kept::Text, scratch).material;
-            evidence = verifier.evidence(text, material);
-        })?;
-        Ok(use_it(&self.cache.put(number, evidence)))
-    }
-}
-
-/// Everything that a relation rests on.
-struct Known {
-    prepared: Prepared,
-    evidence: Evidence,
 }

@@ -131,7 +131,7 @@ impl Decider {
             let outcome = if text == ALONE {
                 Outcome::New { empty: true }
             } else if let Some(of) = self.representatives.kept(text) {
-                Outcome::Duplicate { of, relation: self.equal_relation() }
+                Outcome::Duplicate { of, relation: self.comparer.equal_relation() }
             } else {
                 self.choose(&mut cases, places[&text], &places)?
             };
@@ -192,7 +192,7 @@ impl Decider {
         kept: &dyn Texts,
         cancel: &AtomicBool,
     ) -> Result<(), DedupError> {
-        let Some(verifier) = &self.verifier else {
+        let Some(verifier) = &self.comparer.verifier else {
             for case in cases {
                 for text in std::mem::take(&mut case.older) {
                     self.consider(&mut case.original, Edge { text, similarity: 0.0 });
@@ -211,10 +211,8 @@ impl Decider {
                 // Nothing below the best so far can replace it.
                 let least = case.original.map_or(verifier.least, |best| best.similarity);
                 let Some(number) = self.representatives.kept(text.number) else { continue };
-                let similarity = self.evidence_of(verifier, number, kept, scratch, |theirs| {
-                    verifier.similarity(&case.evidence, theirs, least)
-                })?;
-                if let Some(similarity) = similarity {
+                let theirs = self.comparer.evidence(number, kept, scratch)?;
+                if let Some(similarity) = verifier.similarity(&case.evidence, &theirs, least) {
                     self.consider(&mut case.original, Edge { text, similarity });
                 }
             }
@@ -223,7 +221,7 @@ impl Decider {
     }
 
     fn consider(&self, best: &mut Option<Edge>, found: Edge) {
-        let verified = self.verifier.is_some();
+        let verified = self.comparer.verifier.is_some();
         if best.is_none_or(|best| found.order(&best, verified).is_lt()) {
             *best = Some(found);
         }
@@ -239,7 +237,7 @@ impl Decider {
         for Candidate { number: other, rank } in std::mem::take(&mut cases[place].fresh) {
             let (case, other) = (&cases[place], &cases[other as usize]);
             let text = Candidate { number: other.text, rank };
-            let similarity = match &self.verifier {
+            let similarity = match &self.comparer.verifier {
                 None => Some(0.0),
                 Some(verifier) => {
                     let least = case.original.map_or(verifier.least, |best| best.similarity);
@@ -253,7 +251,7 @@ impl Decider {
         let text = cases[place].text;
         if let Some(edge) = cases[place].original {
             let of = self.representatives.kept(edge.text.number).unwrap_or_default();
-            return Ok(Outcome::Duplicate { of, relation: self.relation_of(&edge) });
+            return Ok(Outcome::Duplicate { of, relation: self.comparer.relation_of(&edge) });
         }
         self.representatives.keep(text)?;
         // Everybody near it is to be compared with it: those of the batch by place, the others when one of them comes.

@@ -7,7 +7,8 @@ use crate::options::{DedupOptions, Measure};
 use crate::verify::Evidence;
 use ahash::AHashMap;
 use parking_lot::Mutex;
-use simhash_sketch::{Fingerprinter, Material};
+use simhash_sketch::{ALMOST_ONE, Fingerprinter, Material, Outline};
+use simhash_store::Room;
 use std::sync::Arc;
 
 /// Decides whether candidates are duplicates.
@@ -32,6 +33,16 @@ impl Verifier {
         text.map_or(Evidence::None, |text| Evidence::new(text, features, self.measure, &self.by))
     }
 
+    /// Whether two texts with these outlines can reach the threshold.
+    pub(crate) fn may_match(&self, a: &Outline, b: &Outline) -> bool {
+        match self.measure {
+            // No factor and no long shingle raises it.
+            Measure::Auto => a.jaccard_at_most(b) >= self.least.min(ALMOST_ONE),
+            Measure::Jaccard => a.jaccard_at_most(b) >= self.least,
+            Measure::Containment | Measure::Edit | Measure::Cosine => true,
+        }
+    }
+
     /// The similarity of two texts, where it is at least `least`.
     pub(crate) fn similarity(&self, a: &Evidence, b: &Evidence, least: f64) -> Option<f64> {
         a.similarity(b, self.measure, least)
@@ -50,28 +61,43 @@ struct Shard {
     size: usize,
 }
 
-pub(crate) struct Cache(Vec<Mutex<Shard>>);
+pub(crate) struct Cache {
+    shards: Vec<Mutex<Shard>>,
+    /// Most numbers of each.
+    most: usize,
+}
 
 impl Default for Cache {
     fn default() -> Self {
-        Self((0..SHARDS).map(|_| Mutex::default()).collect())
+        Self::of(CAPACITY)
     }
 }
 
 impl Cache {
+    fn of(capacity: usize) -> Self {
+        let shards = (0..SHARDS).map(|_| Mutex::default()).collect();
+        Self { shards, most: capacity / SHARDS }
+    }
+
+    /// One that takes a sixteenth of the memory at most.
+    pub(crate) fn within(room: &Room) -> Self {
+        let most = room.most().map_or(CAPACITY, |most| most as usize / 16 / size_of::<u64>());
+        Self::of(most.min(CAPACITY))
+    }
+
     pub(crate) fn get(&self, number: u32) -> Option<Arc<Evidence>> {
-        self.0[number as usize % SHARDS].lock().known.get(&number).cloned()
+        self.shards[number as usize % SHARDS].lock().known.get(&number).cloned()
     }
 
     /// Keeps evidence, and empties the shard first where it would grow beyond its share: what is hot is
     /// back after one miss, and no order of use has to be kept.
     pub(crate) fn put(&self, number: u32, evidence: Evidence) -> Arc<Evidence> {
         let evidence = Arc::new(evidence);
-        if evidence.len() > CAPACITY / SHARDS {
+        if evidence.len() > self.most {
             return evidence;
         }
-        let mut shard = self.0[number as usize % SHARDS].lock();
-        if shard.size + evidence.len() > CAPACITY / SHARDS {
+        let mut shard = self.shards[number as usize % SHARDS].lock();
+        if shard.size + evidence.len() > self.most {
             *shard = Shard::default();
         }
         if shard.known.insert(number, Arc::clone(&evidence)).is_none() {
@@ -96,7 +122,7 @@ mod tests {
         }
         cache.put(1, set(CAPACITY));
         let held: usize = cache
-            .0
+            .shards
             .iter()
             .flat_map(|shard| {
                 shard.lock().known.values().map(|known| known.len()).collect::<Vec<_>>()

@@ -1,25 +1,28 @@
 //! Edges between the documents of files: all of them, or those of new documents with old ones.
 //!
-//! Both take the same lists of the same documents in the same order, the old ones first. Of the texts that later ones may be
-//! compared with, the first record is found again, for its text and its id: records have the numbers of texts. Edges go out
-//! after each batch.
+//! Both take the same lists of the same documents in the same order, the old ones first. Files are read to their end, and the edges of
+//! all are found together (`sorted`); where a stream is among the inputs, edges go out after each batch (`live`).
 
+mod live;
 mod matched;
 mod pairs;
+mod sorted;
 
-use super::intake::{Intake, Parsed};
-use super::{check_any, only_rejects, publish};
-use crate::decide::{ALONE, BATCH_DOCUMENTS, Decider, Document, Edges};
+use super::intake::Intake;
+use super::{expanded, only_rejects, publish};
+use crate::decide::{ALONE, Comparer, Edges};
 use crate::error::DedupError;
-use crate::options::{Cluster, DedupOptions, FileOptions, MatchOptions};
+use crate::options::{Cluster, DedupOptions, FileOptions, Keep, MatchOptions};
 use crate::parallel;
-use crate::read::{Block, Fields, Format, Id, Input, Line, id_json};
+use crate::read::{Block, Fields, Id, Input, Line, id_json};
 use crate::report::{EdgeSummary, Progress, Stage, Summary, Throttle};
 use crate::write::{LineOutputs, Output, Rejects, check_distinct};
 use ahash::AHashMap;
+use live::Live;
 use matched::Matched;
 use pairs::Pairs;
-use simhash_sketch::Scratch;
+use sorted::Sorted;
+use std::borrow::Cow;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
@@ -38,9 +41,10 @@ use std::time::Instant;
 /// the calling thread, at most 20 times a second.
 ///
 /// # Memory
-/// Per different text the method's bytes, 28 to 44 more and 24 for its record; of edges those of one batch of 2,048 documents, 16
-/// bytes each, and the ids of their earlier documents. Always 32 MiB of cached shingles at most, and a few blocks of 1 MiB or of the
-/// longest line. First records of texts of streams and gzip files also take a temporary file on disk.
+/// Of files what [`dedup_files`](crate::dedup_files) holds until it has verified. Where a stream is among the inputs edges are found and
+/// written as documents come: per different text the method's bytes, 28 to 44 more and 24 for its record. Of edges those of some thousands
+/// of texts, 24 bytes each, and the ids of their earlier documents. Always 32 MiB of cached shingles at most, and a few blocks of 1 MiB
+/// or of the longest line. Records of gzip files and first records of texts of streams also take a temporary file on disk.
 ///
 /// # Errors
 /// Those of [`dedup_files`](crate::dedup_files), under the same conditions.
@@ -51,16 +55,16 @@ pub fn pairs_files(
     progress: &dyn Fn(&Progress),
     cancel: &AtomicBool,
 ) -> Result<EdgeSummary, DedupError> {
-    check_any(inputs, "inputs")?;
-    run(&[inputs], outputs, options, progress, cancel, |run| {
-        let mut pairs = Pairs::default();
-        while let Some(block) = run.intake.next_block()? {
-            run.block(&block, |run, batch| pairs.batch(run, batch))?;
+    let inputs = &*expanded(inputs, "inputs", &options.form)?;
+    run(&[inputs], outputs, options, progress, cancel, |run, engine| {
+        let mut pairs = Pairs::new(run)?;
+        let each = |run: &mut Run<'_, '_>, known: &dyn Known, taken: Taken<'_>| {
+            pairs.batch(run, known, &taken)
+        };
+        match engine {
+            Engine::Sorted(sorted) => sorted.pairs(run, each),
+            Engine::Live(live) => live.pairs(run, each),
         }
-        run.check_used()?;
-        run.edges.documents = run.counts.kept;
-        run.edges.truncated = run.decider.truncated();
-        Ok(())
     })
 }
 
@@ -74,7 +78,7 @@ pub fn pairs_files(
 /// text has none. New documents are not compared with each other.
 ///
 /// # Memory
-/// Of the texts of `against` as [`pairs_files`] has it. Of the different texts of `news` the method's bytes and 44 to 60 more, and
+/// As [`pairs_files`] has it, of both sides; of a stream of new documents no records. Of the different texts of `news` 16 bytes more, and
 /// what their lines say in a temporary file.
 ///
 /// # Errors
@@ -88,80 +92,94 @@ pub fn match_files(
     progress: &dyn Fn(&Progress),
     cancel: &AtomicBool,
 ) -> Result<EdgeSummary, DedupError> {
-    check_any(news, "inputs")?;
-    check_any(against, "against")?;
+    let form = &options.files.form;
+    let (news, against) =
+        (&*expanded(news, "inputs", form)?, &*expanded(against, "against", form)?);
     if options.limit == Some(0) {
         let (value, expected) = ("0".into(), "at least 1");
         return Err(DedupError::OutOfRange { argument: "limit", value, expected });
     }
-    run(&[against, news], outputs, &options.files, progress, cancel, |run| {
-        let mut block = run.intake.next_block()?;
-        while let Some(old) = block.take_if(|block| (block.input as usize) < against.len()) {
-            run.block(&old, |run, batch| {
-                let taken = run.take(batch, 0)?;
-                run.remember(&taken)
-            })?;
-            block = run.intake.next_block()?;
+    run(&[against, news], outputs, &options.files, progress, cancel, |run, engine| {
+        let mut matched = Matched::new(options.limit);
+        let each = |run: &mut Run<'_, '_>, known: &dyn Known, taken: Taken<'_>| {
+            matched.batch(run, known, taken)
+        };
+        let old = against.len() as u32;
+        match engine {
+            Engine::Sorted(sorted) => sorted.matches(old, run, each),
+            Engine::Live(live) => live.matches(old, run, each),
         }
-        run.check_used()?;
-        let old = std::mem::take(&mut run.counts);
-        run.before = old.read;
-        run.edges.against = old.kept;
-        run.intake.forget_rejected();
-        let mut matched = Matched::new(run.intake.records.len(), options.limit);
-        while let Some(new) = block {
-            run.block(&new, |run, batch| matched.batch(run, batch))?;
-            block = run.intake.next_block()?;
-        }
-        run.check_used()?;
-        run.edges.documents = run.counts.kept;
-        run.counts.add(old);
-        Ok(())
     })
 }
 
-/// A run from opening its files to publishing them; `work` is what lies between.
+/// A run from opening its files to publishing them; `work` is what lies between, and gives the bytes that were held.
 fn run<'a>(
     groups: &[&'a [Input]],
     outputs: &'a LineOutputs,
     options: &'a FileOptions,
     progress: &dyn Fn(&Progress),
     cancel: &'a AtomicBool,
-    work: impl FnOnce(&mut Run<'_, '_>) -> Result<(), DedupError>,
+    work: impl FnOnce(&mut Run<'_, '_>, Engine) -> Result<u64, DedupError>,
 ) -> Result<EdgeSummary, DedupError> {
     let started = Instant::now();
     let none = LineOutputs::default();
     let outputs = if options.dry_run { &none } else { outputs };
-    // Nothing is clustered here.
-    let comparison = DedupOptions { cluster: Cluster::Representative, ..options.dedup.clone() };
-    let decider = Decider::new(&comparison)?;
+    // Nothing is clustered here, and nothing is left out.
+    let (cluster, keep) = (Cluster::Representative, Keep::First);
+    let comparison = DedupOptions { cluster, keep, ..options.dedup.clone() };
+    let sorted = Sorted::new(&comparison)?;
+    let threads = comparison.threads;
     let fields: &Fields = &options.fields;
     check_distinct(groups.iter().copied().flatten(), outputs.targets())?;
-    let mut intake =
-        Intake::open(groups, fields, Some(Format::JsonLines), decider.threads(), cancel)?;
+    let mut intake = Intake::open(groups, fields, &options.form, threads, cancel)?;
+    let engine = if intake.is_live() {
+        Engine::Live(Box::new(Live::new(&comparison)?))
+    } else {
+        Engine::Sorted(Box::new(sorted))
+    };
     let rejects = Rejects::open(outputs.rejects.as_ref(), intake.records.names(), cancel)?;
     let output = outputs.lines.as_ref().map(|target| Output::open(target, cancel)).transpose()?;
     let (counts, edges) = (Summary::default(), EdgeSummary::default());
     let throttle = Throttle::new(progress);
     let (intake, before) = (&mut intake, 0);
-    let mut run = Run { intake, decider, output, rejects, before, counts, edges, throttle };
-    match work(&mut run) {
+    let mut run = Run { intake, threads, output, rejects, before, counts, edges, throttle };
+    let index_bytes = match work(&mut run, engine) {
         Err(error @ DedupError::NoRecords { .. }) => return Err(only_rejects(run.rejects, error)),
         done => done?,
-    }
+    };
     run.report(Stage::Finish);
-    let Run { intake, decider, output, rejects, counts, edges, .. } = run;
+    let Run { intake, output, rejects, counts, edges, .. } = run;
     let leftovers = publish(output.into_iter().chain(rejects.into_output()), intake)?;
     let Summary { read, rejected, empty, short, bytes, first_rejected, .. } = counts;
-    let (seconds, index_bytes) = (started.elapsed().as_secs_f64(), decider.bytes());
+    let seconds = started.elapsed().as_secs_f64();
     let read_in = EdgeSummary { read, rejected, empty, short, bytes, first_rejected, ..edges };
-    Ok(EdgeSummary { seconds, index_bytes, leftovers, ..read_in })
+    let encodings = intake.records.encodings();
+    Ok(EdgeSummary { seconds, index_bytes, encodings, leftovers, ..read_in })
+}
+
+/// What finds the edges.
+enum Engine {
+    /// All documents are there.
+    Sorted(Box<Sorted>),
+    /// They come one batch after the other.
+    Live(Box<Live>),
+}
+
+/// What an engine knows of the texts taken in.
+trait Known {
+    fn comparer(&self) -> &Comparer;
+
+    /// Whether a limit cut the candidates of a text.
+    fn is_truncated(&self, text: u32) -> bool;
+
+    /// The record of a text's first document.
+    fn record(&self, text: u32) -> u32;
 }
 
 /// One run between opening and publishing.
 struct Run<'r, 'a> {
     intake: &'r mut Intake<'a>,
-    decider: Decider,
+    threads: usize,
     output: Option<Output<'a>>,
     rejects: Rejects<'a>,
     /// Records read before those that are counted.
@@ -173,101 +191,90 @@ struct Run<'r, 'a> {
     throttle: Throttle<'r>,
 }
 
-/// Documents that are taken in together.
-struct Batch<'b> {
-    block: &'b Block,
-    documents: Vec<(&'b Line, Parsed<'b>)>,
-}
-
-/// A batch with its edges.
+/// Documents that follow each other, with their edges.
 struct Taken<'b> {
-    block: &'b Block,
-    /// By document.
-    lines: Vec<(&'b Line, Option<&'b str>)>,
+    own: Own<'b>,
     edges: Edges,
     /// By new text: its first document.
     firsts: Vec<usize>,
 }
 
-impl Taken<'_> {
-    /// The place of a text among the new ones.
-    fn place(&self, text: u32) -> Option<usize> {
-        text.checked_sub(self.edges.first).map(|place| place as usize)
-    }
+/// Where the ids of documents are.
+enum Own<'b> {
+    /// In the lines of a block that is at hand.
+    Lines(&'b Block, Vec<(&'b Line, Option<Cow<'b, str>>)>),
+    /// In the records from this one on.
+    Records(u32),
 }
 
-impl Run<'_, '_> {
-    /// Takes the documents of a block, batch by batch.
-    fn block(
-        &mut self,
-        block: &Block,
-        mut each: impl FnMut(&mut Self, Batch<'_>) -> Result<(), DedupError>,
-    ) -> Result<(), DedupError> {
-        self.counts.bytes += block.length;
-        let Self { intake, decider, counts, rejects, .. } = self;
-        let prepare = |text: &str, scratch: &mut Scratch| decider.prepare(text, scratch);
-        let mut accepted = intake.accept(block, prepare, counts, rejects)?.into_iter();
-        while accepted.len() > 0 {
-            let documents: Vec<_> = accepted.by_ref().take(BATCH_DOCUMENTS).collect();
-            each(self, Batch { block, documents })?;
-        }
-        self.report(Stage::Dedup);
-        Ok(())
-    }
-
-    /// Takes a batch in, and compares with the texts below this number.
-    fn take<'b>(&mut self, batch: Batch<'b>, below: u32) -> Result<Taken<'b>, DedupError> {
-        let Batch { block, documents } = batch;
-        let (mut lines, mut texts, mut prepared) = (Vec::new(), Vec::new(), Vec::new());
-        for (line, Parsed { text, id, prepared: own, .. }) in documents {
-            lines.push((line, id));
-            texts.push(text);
-            prepared.push(own);
-        }
-        let documents = texts.iter().zip(prepared);
-        let mut documents: Vec<Document<'_>> =
-            documents.map(|(text, prepared)| Document { text, prepared }).collect();
-        let Intake { records, cancel, .. } = &*self.intake;
-        let edges = self.decider.edges(&mut documents, below, records, cancel)?;
-        for document in &documents {
-            self.counts.read += 1;
-            self.counts.kept += 1;
-            self.counts.empty += u64::from(document.prepared.is_empty);
-            self.counts.short += u64::from(document.prepared.is_short);
-        }
-        self.edges.candidates += edges.candidates;
+impl<'b> Taken<'b> {
+    fn new(own: Own<'b>, edges: Edges) -> Self {
         let mut firsts = Vec::with_capacity(edges.of.len());
         for (document, &text) in edges.numbers.iter().enumerate() {
             if text != ALONE && text == edges.first + firsts.len() as u32 {
                 firsts.push(document);
             }
         }
-        Ok(Taken { block, lines, edges, firsts })
+        Self { own, edges, firsts }
     }
 
-    /// Notes where the new texts of a batch are found again.
-    fn remember(&mut self, taken: &Taken<'_>) -> Result<(), DedupError> {
-        let lines: Vec<&Line> = taken.firsts.iter().map(|&place| taken.lines[place].0).collect();
-        self.intake.records.push(taken.block, &lines)
+    /// The place of a text among the new ones.
+    fn place(&self, text: u32) -> Option<usize> {
+        text.checked_sub(self.edges.first).map(|place| place as usize)
     }
+}
 
-    /// The id of a document of the batch.
-    fn own_id(&self, taken: &Taken<'_>, document: usize) -> Id {
-        let (line, id) = taken.lines[document];
-        id_json(id, self.intake.records.id_prefix(taken.block.input), line.number)
-    }
+/// The ids of documents and texts that lines name.
+struct Names {
+    /// By document of the batch; those that were not asked for are empty.
+    own: Vec<Id>,
+    /// Of texts before the batch.
+    earlier: AHashMap<u32, Id>,
+}
 
-    /// The ids of texts that can be found again.
-    fn ids(&self, mut texts: Vec<u32>) -> Result<AHashMap<u32, Id>, DedupError> {
+impl Run<'_, '_> {
+    /// The ids of these documents of the batch and of these texts from before it.
+    fn names(
+        &self,
+        known: &dyn Known,
+        taken: &Taken<'_>,
+        documents: impl Iterator<Item = usize>,
+        texts: impl Iterator<Item = u32>,
+    ) -> Result<Names, DedupError> {
+        let mut names =
+            Names { own: vec![Id::default(); taken.edges.numbers.len()], earlier: AHashMap::new() };
+        let (mut documents, mut texts): (Vec<usize>, Vec<u32>) =
+            (documents.collect(), texts.collect());
+        documents.sort_unstable();
+        documents.dedup();
         texts.sort_unstable();
         texts.dedup();
+        match &taken.own {
+            Own::Lines(block, lines) => {
+                let prefix = self.intake.records.id_prefix(block.input);
+                for document in documents {
+                    let (line, id) = &lines[document];
+                    names.own[document] = id_json(id.as_ref(), prefix, line.number);
+                }
+            }
+            &Own::Records(from) => {
+                let records = documents.iter().map(|&document| from + document as u32);
+                let ids = self.ids(records)?;
+                documents.into_iter().zip(ids).for_each(|(document, id)| names.own[document] = id);
+            }
+        }
+        let ids = self.ids(texts.iter().map(|&text| known.record(text)))?;
+        names.earlier.extend(texts.into_iter().zip(ids));
+        Ok(names)
+    }
+
+    /// The ids of records.
+    fn ids(&self, records: impl Iterator<Item = u32>) -> Result<Vec<Id>, DedupError> {
+        let mut found: Vec<(u32, Id)> = records.map(|record| (record, Id::default())).collect();
         let Intake { records, cancel, .. } = &*self.intake;
-        let mut found: Vec<(u32, Id)> =
-            texts.into_iter().map(|text| (text, Id::default())).collect();
-        let threads = self.decider.threads();
         parallel::for_each(
             &mut found,
-            threads,
+            self.threads,
             cancel,
             || (),
             |(), slot| {
@@ -275,12 +282,22 @@ impl Run<'_, '_> {
                 Ok(())
             },
         )?;
-        Ok(found.into_iter().collect())
+        Ok(found.into_iter().map(|(_, id)| id).collect())
     }
 
     fn write(&mut self, line: &str) -> Result<(), DedupError> {
         self.intake.check_cancel()?;
         self.output.as_mut().map_or(Ok(()), |output| output.write(line.as_bytes()))
+    }
+
+    /// The records of the old side have been read; what is counted from here on are those of the other one.
+    fn turn(&mut self) -> Result<Summary, DedupError> {
+        self.check_used()?;
+        let old = std::mem::take(&mut self.counts);
+        self.before = old.read;
+        self.edges.against = old.kept;
+        self.intake.forget_rejected();
+        Ok(old)
     }
 
     /// An error where all that was read was rejected.

@@ -6,7 +6,7 @@ use super::stated::{Names, Stated};
 use crate::error::DedupError;
 use crate::evaluate::{DocumentTexts, Evaluation, Labels, Reported, Verification, evaluate};
 use crate::options::EvaluateOptions;
-use crate::read::{Format, Input, id_json, name_of_id};
+use crate::read::{Input, id_json, name_of_id};
 use crate::report::{Rejected, Summary};
 use crate::write::Rejects;
 use simhash_sketch::Fingerprinter;
@@ -118,8 +118,7 @@ impl Corpus {
         cancel: &AtomicBool,
     ) -> Result<(), DedupError> {
         let read = &options.read;
-        let format = Some(Format::JsonLines);
-        let mut intake = Intake::open(&[inputs], &read.fields, format, read.threads, cancel)?;
+        let mut intake = Intake::open(&[inputs], &read.fields, &read.form, read.threads, cancel)?;
         let mut rejects = Rejects::open(None, intake.records.names(), cancel)?;
         let mut own = Summary::default();
         while let Some(block) = intake.next_block()? {

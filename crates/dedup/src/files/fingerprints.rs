@@ -1,17 +1,16 @@
 //! What a method knows each document of files by.
 
-use super::intake::{Intake, Parsed};
-use super::{check_any, only_rejects, publish};
+use super::intake::Parsed;
+use super::lines::write_lines;
 use crate::decide::Decider;
 use crate::error::DedupError;
 use crate::method::Method;
-use crate::options::{DedupOptions, FingerprintOptions};
-use crate::read::{Block, Id, Input, Line, id_json};
-use crate::report::{Progress, Stage, Summary, Throttle};
-use crate::write::{LineOutputs, Output, Rejects, check_distinct, sketch_json, sketch_line};
+use crate::options::{DedupOptions, FingerprintOptions, ReadOptions};
+use crate::read::Input;
+use crate::report::{Progress, Summary};
+use crate::write::{LineOutputs, sketch_json, sketch_line};
 use simhash_sketch::Scratch;
 use std::sync::atomic::AtomicBool;
-use std::time::Instant;
 
 /// Writes a line per document, in order: its id and what the method knows it by. Nothing is compared.
 ///
@@ -32,8 +31,6 @@ pub fn fingerprint_files(
     progress: &dyn Fn(&Progress),
     cancel: &AtomicBool,
 ) -> Result<Summary, DedupError> {
-    let started = Instant::now();
-    check_any(inputs, "inputs")?;
     // Without verification nothing but the sketch is made.
     let dedup = DedupOptions {
         fingerprinter: options.fingerprinter.clone(),
@@ -43,55 +40,20 @@ pub fn fingerprint_files(
         ..DedupOptions::default()
     };
     let maker = Decider::new(&dedup)?;
-    check_distinct(inputs.iter(), outputs.targets())?;
-    let (fields, threads) = (&options.fields, options.threads);
-    let mut intake = Intake::open(&[inputs], fields, options.format, threads, cancel)?;
-    let mut rejects = Rejects::open(outputs.rejects.as_ref(), intake.records.names(), cancel)?;
-    let lines = outputs.lines.as_ref();
-    let mut output = lines.map(|target| Output::open(target, cancel)).transpose()?;
-    let mut throttle = Throttle::new(progress);
-    let mut summary = Summary::default();
-    let mut text = String::new();
-    while let Some(block) = intake.next_block()? {
-        summary.bytes += block.length;
-        let prepare = |text: &str, scratch: &mut Scratch| maker.prepare(text, scratch);
-        let accepted = intake.accept(&block, prepare, &mut summary, &mut rejects)?;
-        text.clear();
-        for (line, parsed) in accepted {
-            summary.read += 1;
-            summary.kept += 1;
-            summary.empty += u64::from(parsed.prepared.is_empty);
-            summary.short += u64::from(parsed.prepared.is_short);
-            write(&mut text, &intake, &block, line, &parsed, options);
+    let (fields, form) = (options.fields.clone(), options.form.clone());
+    let read = ReadOptions { fields, form, threads: options.threads };
+    let prepare = |text: &str, scratch: &mut Scratch| maker.comparer().prepare(text, scratch);
+    let write = |text: &mut String, id: &str, parsed: &Parsed<'_>, summary: &mut Summary| {
+        let prepared = &parsed.prepared;
+        summary.empty += u64::from(prepared.is_empty);
+        summary.short += u64::from(prepared.is_short);
+        let exact = options.method == Method::Exact && !prepared.is_empty;
+        let exact = exact.then_some(prepared.exact);
+        if options.json {
+            sketch_json(text, id, &prepared.sketch, exact);
+        } else {
+            sketch_line(text, id, &prepared.sketch, exact, &parsed.text);
         }
-        if let Some(output) = &mut output {
-            output.write(text.as_bytes())?;
-        }
-        throttle.tick(&intake.progress(Stage::Dedup, summary.read, 0));
-    }
-    if let Some(error) = intake.unusable(&summary) {
-        intake.check_unchanged()?;
-        return Err(only_rejects(rejects, error));
-    }
-    throttle.tick(&intake.progress(Stage::Finish, summary.read, 0));
-    let leftovers = publish(output.into_iter().chain(rejects.into_output()), &intake)?;
-    Ok(Summary { seconds: started.elapsed().as_secs_f64(), leftovers, ..summary })
-}
-
-fn write(
-    text: &mut String,
-    intake: &Intake<'_>,
-    block: &Block,
-    line: &Line,
-    parsed: &Parsed<'_>,
-    options: &FingerprintOptions,
-) {
-    let id: Id = id_json(parsed.id, intake.records.id_prefix(block.input), line.number);
-    let exact = options.method == Method::Exact && !parsed.prepared.is_empty;
-    let exact = exact.then_some(parsed.prepared.exact);
-    if options.json {
-        sketch_json(text, &id, &parsed.prepared.sketch, exact);
-    } else {
-        sketch_line(text, &id, &parsed.prepared.sketch, exact, &parsed.text);
-    }
+    };
+    write_lines(inputs, outputs, &read, prepare, write, progress, cancel)
 }

@@ -1,10 +1,10 @@
 //! The texts of some documents of files.
 
-use super::check_any;
+use super::expanded;
 use super::intake::Intake;
 use crate::error::DedupError;
 use crate::options::ReadOptions;
-use crate::read::{Format, Input, id_json, name_of_id};
+use crate::read::{Input, id_json, name_of_id};
 use crate::report::Summary;
 use crate::write::Rejects;
 use std::sync::atomic::AtomicBool;
@@ -20,10 +20,9 @@ pub fn find_texts(
     options: &ReadOptions,
     cancel: &AtomicBool,
 ) -> Result<(Vec<Option<String>>, Summary), DedupError> {
-    check_any(inputs, "inputs")?;
-    let ReadOptions { fields, threads } = options;
-    let format = Some(Format::JsonLines);
-    let mut intake = Intake::open(&[inputs], fields, format, *threads, cancel)?;
+    let inputs = &*expanded(inputs, "inputs", &options.form)?;
+    let ReadOptions { fields, form, threads } = options;
+    let mut intake = Intake::open(&[inputs], fields, form, *threads, cancel)?;
     let mut rejects = Rejects::open(None, intake.records.names(), cancel)?;
     let mut summary = Summary::default();
     let mut found: Vec<Option<String>> = vec![None; ids.len()];

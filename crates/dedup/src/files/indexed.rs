@@ -3,48 +3,42 @@
 //! An index names documents by keys. Those of files are their ids ([`key_of_id`]), so answers have the ids that the records had.
 
 use super::intake::{Intake, Parsed};
-use super::{check_any, only_rejects};
+use super::{expanded, only_rejects};
 use crate::decide::Relation;
 use crate::error::DedupError;
 use crate::live::{Document, LiveIndex, LiveMethod, Near, Room, Search};
 use crate::options::ReadOptions;
-use crate::read::{Block, Format, Id, Input, Line, id_json, id_of_key, key_of_id};
+use crate::read::{Block, Id, Input, Line, id_json, id_of_key, key_of_id};
 use crate::report::{EdgeSummary, Progress, Stage, Summary, Throttle};
 use crate::write::{LineOutputs, Output, Rejects, Target, check_distinct, matches};
 use simhash_sketch::Scratch;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
+/// What is left to do when every document is in an index, in memory.
+pub(super) struct Filled<'a> {
+    pub(super) summary: Summary,
+    /// Sealed.
+    pub(super) rejects: Option<Output<'a>>,
+}
+
 /// Adds every document of `inputs` to an index, in order, copies too; their ids are its keys. Of the summary `kept` are the documents
-/// that were added.
-///
-/// `keep` makes the index last, where it does not by itself: it is called when everything was read and added, before the rejects appear.
-/// After an error the index holds a part of the documents.
-///
-/// Runs on the calling thread and the current rayon pool; `progress` is called on the calling thread, at most 20 times a second. Memory:
-/// that of the index, and a few blocks of 1 MiB or of the longest line.
-///
-/// # Errors
-/// Those of [`dedup_files`](crate::dedup_files) and of [`LiveIndex::add_many`]; [`DedupError::Option`] for an index without keys.
-pub fn add_files(
+/// that were added. After an error the index holds a part of them. Memory: that of the index, and a few blocks of 1 MiB or of the
+/// longest line.
+pub(super) fn fill<'a>(
     inputs: &[Input],
-    rejects: Option<&Target>,
+    rejects: Option<&'a Target>,
     live: &LiveIndex,
     options: &ReadOptions,
-    keep: impl FnOnce() -> Result<(), DedupError>,
     progress: &dyn Fn(&Progress),
-    cancel: &AtomicBool,
-) -> Result<Summary, DedupError> {
+    cancel: &'a AtomicBool,
+) -> Result<Filled<'a>, DedupError> {
     let started = Instant::now();
-    check_any(inputs, "inputs")?;
-    if !live.options().stored.keys {
-        let (value, expected) = ("false".into(), "true: documents of files are named by their ids");
-        return Err(DedupError::Option { argument: "keys", value, expected });
-    }
+    let inputs = &*expanded(inputs, "inputs", &options.form)?;
+    check_keys(live)?;
     check_distinct(inputs.iter(), rejects.into_iter())?;
-    let ReadOptions { fields, threads } = options;
-    let format = Some(Format::JsonLines);
-    let mut intake = Intake::open(&[inputs], fields, format, *threads, cancel)?;
+    let ReadOptions { fields, form, threads } = options;
+    let mut intake = Intake::open(&[inputs], fields, form, *threads, cancel)?;
     let mut rejects = Rejects::open(rejects, intake.records.names(), cancel)?;
     let mut throttle = Throttle::new(progress);
     let mut summary = Summary::default();
@@ -64,10 +58,22 @@ pub fn add_files(
     rejects.as_mut().map_or(Ok(()), Output::seal)?;
     intake.check_unchanged()?;
     intake.check_cancel()?;
-    keep()?;
-    let leftovers = Output::commit(rejects)?;
     let (seconds, index_bytes) = (started.elapsed().as_secs_f64(), live.bytes() as u64);
-    Ok(Summary { seconds, index_bytes, leftovers, ..summary })
+    Ok(Filled { summary: Summary { seconds, index_bytes, ..summary }, rejects })
+}
+
+/// Refuses an index that cannot name documents.
+pub(super) fn check_keys(live: &LiveIndex) -> Result<(), DedupError> {
+    if live.options().stored.keys {
+        return Ok(());
+    }
+    let (value, expected) = ("false".into(), "true: documents of files are named by their ids");
+    Err(DedupError::Option { argument: "keys", value, expected })
+}
+
+/// The id of the record that a document of an index had: its key; without one its number.
+pub(super) fn id_of(live: &LiveIndex, id: u64) -> Id {
+    live.key_of(id).map_or_else(|| id.to_string().into(), |key| id_of_key(&key))
 }
 
 /// Writes a JSON line for each document of `inputs`, in order, with the documents of an index that are near it, as
@@ -77,11 +83,12 @@ pub fn add_files(
 /// A match has its similarity and its distance where they are known, and `"verified": false` where an index that compares texts could not
 /// compare these. A document without a key has its number in the index for an id.
 ///
-/// Of the summary `against` are the documents of the index, and `read = documents + rejected`. Runs as [`add_files`] does.
+/// Of the summary `against` are the documents of the index, and `read = documents + rejected`. Runs on the calling thread and the
+/// current rayon pool; `progress` is called on the calling thread, at most 20 times a second.
 ///
 /// # Errors
 /// Those of [`dedup_files`](crate::dedup_files) and of [`LiveIndex::search_many`].
-pub fn search_files(
+pub(super) fn search_files(
     inputs: &[Input],
     outputs: &LineOutputs,
     live: &LiveIndex,
@@ -91,12 +98,11 @@ pub fn search_files(
     cancel: &AtomicBool,
 ) -> Result<EdgeSummary, DedupError> {
     let started = Instant::now();
-    check_any(inputs, "inputs")?;
+    let inputs = &*expanded(inputs, "inputs", &options.form)?;
     check(search, live)?;
     check_distinct(inputs.iter(), outputs.targets())?;
-    let ReadOptions { fields, threads } = options;
-    let format = Some(Format::JsonLines);
-    let mut intake = Intake::open(&[inputs], fields, format, *threads, cancel)?;
+    let ReadOptions { fields, form, threads } = options;
+    let mut intake = Intake::open(&[inputs], fields, form, *threads, cancel)?;
     let mut rejects = Rejects::open(outputs.rejects.as_ref(), intake.records.names(), cancel)?;
     let lines = outputs.lines.as_ref();
     let mut output = lines.map(|target| Output::open(target, cancel)).transpose()?;
@@ -186,13 +192,7 @@ impl Batch {
 fn write(text: &mut String, id: &str, found: &[Near], truncated: bool, live: &LiveIndex) {
     let options = live.options();
     let has_distance = matches!(options.method, LiveMethod::SimHash { .. });
-    let ids: Vec<Id> = found
-        .iter()
-        .map(|near| match live.key_of(near.id) {
-            Some(key) => id_of_key(&key),
-            None => near.id.to_string().into(),
-        })
-        .collect();
+    let ids: Vec<Id> = found.iter().map(|near| id_of(live, near.id)).collect();
     let named = ids.iter().zip(found).map(|(id, near)| {
         let distance = has_distance.then_some(near.measure);
         let relation = Relation { similarity: near.similarity, distance };

@@ -5,11 +5,13 @@ use super::unusable::Seen;
 use crate::error::DedupError;
 use crate::keep::Key;
 use crate::parallel;
-use crate::read::{self, Block, Fields, Format, Input, Line, MAX_LINE_BYTES, Record};
-use crate::report::{Progress, Rejected, Stage, Summary, grouped};
+use crate::read::{self, Block, Fields, Form, Input, Line, Opened, agree};
+use crate::report::{Progress, Rejected, Stage, Summary};
 use crate::write::Rejects;
 use crossbeam_channel::{Receiver, RecvTimeoutError};
+use simhash_corpus::CorpusError;
 use simhash_sketch::{Prepared, Scratch};
+use simhash_store::Room;
 use std::borrow::Cow;
 use std::io;
 use std::path::PathBuf;
@@ -24,14 +26,26 @@ const POLL: Duration = Duration::from_millis(20);
 
 /// The inputs, open.
 pub(super) struct Intake<'a> {
-    fields: &'a Fields,
-    pub(super) records: Records<'a>,
-    blocks: Receiver<Result<Option<Block>, DedupError>>,
-    consumed: Vec<Arc<AtomicU64>>,
-    total_bytes: Option<u64>,
+    reading: Reading<'a>,
+    pub(super) records: Records,
     threads: usize,
     pub(super) cancel: &'a AtomicBool,
     seen: Seen,
+}
+
+/// What threads share that read and parse.
+pub(super) struct Reading<'a> {
+    fields: &'a Fields,
+    blocks: Receiver<Result<Option<Block>, CorpusError>>,
+    consumed: Vec<Arc<AtomicU64>>,
+    total_bytes: Option<u64>,
+    cancel: &'a AtomicBool,
+}
+
+/// Where lines go, one thread at a time, in their order.
+pub(super) struct Gathering<'r> {
+    pub(super) records: &'r mut Records,
+    pub(super) seen: &'r mut Seen,
 }
 
 /// A line on its way to a verdict.
@@ -43,29 +57,47 @@ pub(super) struct Slot<'b, P = Prepared> {
 /// A line that is a record, with what was made of its text.
 pub(super) struct Parsed<'b, P = Prepared> {
     pub(super) text: Cow<'b, str>,
-    pub(super) id: Option<&'b str>,
+    pub(super) id: Option<Cow<'b, str>>,
     pub(super) key: Key,
     pub(super) prepared: P,
 }
 
 impl<'a> Intake<'a> {
-    /// Opens the inputs, group by group. Where a group has several, ids made from positions name their file. Without a format
-    /// the names of files tell.
+    /// Opens the inputs, group by group, each of one format. Where a group has several, ids made from positions name their file.
     pub(super) fn open(
         groups: &[&[Input]],
         fields: &'a Fields,
-        format: Option<Format>,
+        form: &Form,
         threads: usize,
         cancel: &'a AtomicBool,
     ) -> Result<Self, DedupError> {
-        let mut records = Records::new(fields);
-        let mut opened = Vec::new();
+        let records = Records::new(&Room::default(), std::env::temp_dir())?;
+        Self::with(records, groups, fields, form, threads, cancel)
+    }
+
+    /// The same, with these records.
+    pub(super) fn with(
+        mut records: Records,
+        groups: &[&[Input]],
+        fields: &'a Fields,
+        form: &Form,
+        threads: usize,
+        cancel: &'a AtomicBool,
+    ) -> Result<Self, DedupError> {
+        form.check()?;
+        let mut opened: Vec<Opened> = Vec::new();
         let mut consumed = Vec::new();
         let mut total_bytes = Some(0);
-        let all =
-            groups.iter().flat_map(|group| group.iter().map(|input| (input, group.len() > 1)));
-        for (input, named) in all {
-            let input = input.open(format.unwrap_or_else(|| Format::of(&input.name())))?;
+        let all = groups.iter().enumerate().flat_map(|(number, group)| {
+            group.iter().map(move |input| (input, number, group.len() > 1))
+        });
+        for (input, group, named) in all {
+            let mut input = input.open(fields, form)?;
+            input.group = group;
+            // What files do not say by their names is seen when they are read.
+            if let Some(first) = opened.iter().find(|first| first.group == group) {
+                agree((&first.name, &first.layout), (&input.name, &input.layout))?;
+            }
             let bytes = input.origin.as_ref().map(|origin| origin.length());
             total_bytes = total_bytes.zip(bytes).map(|(sum, bytes)| sum + bytes);
             consumed.push(input.consumed.clone());
@@ -74,22 +106,34 @@ impl<'a> Intake<'a> {
         }
         let blocks = read::spawn(opened, QUEUE);
         let seen = Seen::default();
-        Ok(Self { fields, records, blocks, consumed, total_bytes, threads, cancel, seen })
+        let reading = Reading { fields, blocks, consumed, total_bytes, cancel };
+        Ok(Self { reading, records, threads, cancel, seen })
     }
 
-    /// The next block; `None` at the end.
+    /// What reads, beside where it goes.
+    pub(super) fn parts(&mut self) -> (&Reading<'a>, Gathering<'_>) {
+        let Self { reading, records, seen, .. } = self;
+        (reading, Gathering { records, seen })
+    }
+
+    /// The next block; `None` at the end, and behind a first one of which no record could be used.
     pub(super) fn next_block(&self) -> Result<Option<Block>, DedupError> {
-        loop {
-            self.check_cancel()?;
-            match self.blocks.recv_timeout(POLL) {
-                Ok(block) => return block,
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => {
-                    let error = io::Error::other("the reading thread ended early");
-                    return Err(DedupError::input(&PathBuf::from("inputs"), error));
-                }
-            }
+        if self.seen.has_stopped() {
+            return Ok(None);
         }
+        self.reading.next_block()
+    }
+
+    /// Looks whether a block has a record that could be used: behind a first one that has none nothing is read.
+    pub(super) fn look(&mut self, block: &Block, used: bool) {
+        if !block.lines.is_empty() {
+            self.seen.goes_on(used, block.length);
+        }
+    }
+
+    /// Whether an input is a stream: who writes it may wait for what comes out.
+    pub(super) fn is_live(&self) -> bool {
+        self.records.is_live()
     }
 
     /// Parses every line of a block in parallel, and prepares its text.
@@ -102,12 +146,7 @@ impl<'a> Intake<'a> {
             block.lines.iter().map(|line| Slot { line, parsed: Err(String::new()) }).collect();
         let new = Scratch::default;
         parallel::for_each(&mut slots, self.threads, self.cancel, new, |scratch, slot| {
-            slot.parsed = if let Some(bytes) = slot.line.too_long {
-                Err(too_long(bytes))
-            } else {
-                let line = block.bytes_of(slot.line);
-                parse(self.fields, block.format, line, &prepare, scratch)
-            };
+            slot.parsed = parse_line(block, slot.line, &prepare, scratch);
             Ok(())
         })?;
         Ok(slots)
@@ -131,6 +170,7 @@ impl<'a> Intake<'a> {
                 }
             }
         }
+        self.look(block, !accepted.is_empty());
         Ok(accepted)
     }
 
@@ -142,17 +182,12 @@ impl<'a> Intake<'a> {
         line: &Line,
         reason: &str,
     ) {
-        self.seen.look(block.bytes_of(line));
-        summary.reject(|| Rejected {
-            file: self.records.name(block.input),
-            line: line.number,
-            reason: reason.to_owned(),
-        });
+        self.parts().1.count_rejected(summary, block, line, reason);
     }
 
     /// Why a run fails that rejected all of its records; `None` where it used one, or read none.
     pub(super) fn unusable(&self, summary: &Summary) -> Option<DedupError> {
-        self.seen.error(summary, self.fields)
+        self.seen.error(summary, self.reading.fields)
     }
 
     /// Forgets what was rejected: what follows is another side of the input.
@@ -166,6 +201,31 @@ impl<'a> Intake<'a> {
     }
 
     pub(super) fn progress(&self, stage: Stage, documents: u64, duplicates: u64) -> Progress {
+        self.reading.progress(stage, documents, duplicates)
+    }
+
+    pub(super) fn check_cancel(&self) -> Result<(), DedupError> {
+        if self.cancel.load(Ordering::Relaxed) { Err(DedupError::Cancelled) } else { Ok(()) }
+    }
+}
+
+impl Reading<'_> {
+    /// The next block; `None` at the end.
+    pub(super) fn next_block(&self) -> Result<Option<Block>, DedupError> {
+        loop {
+            parallel::check(self.cancel)?;
+            match self.blocks.recv_timeout(POLL) {
+                Ok(block) => return Ok(block?),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => {
+                    let error = io::Error::other("the reading thread ended early");
+                    return Err(DedupError::input(&PathBuf::from("inputs"), error));
+                }
+            }
+        }
+    }
+
+    pub(super) fn progress(&self, stage: Stage, documents: u64, duplicates: u64) -> Progress {
         Progress {
             stage,
             documents,
@@ -174,30 +234,37 @@ impl<'a> Intake<'a> {
             duplicates,
         }
     }
-
-    pub(super) fn check_cancel(&self) -> Result<(), DedupError> {
-        if self.cancel.load(Ordering::Relaxed) { Err(DedupError::Cancelled) } else { Ok(()) }
-    }
 }
 
-pub(super) fn too_long(bytes: u64) -> String {
-    format!("longer than {} MiB: {} bytes", MAX_LINE_BYTES >> 20, grouped(bytes))
-}
-
-fn parse<'b, P>(
-    fields: &Fields,
-    format: Format,
-    line: &'b [u8],
+/// Parses a line of a block and prepares its text; or why it is no record.
+pub(super) fn parse_line<'b, P>(
+    block: &'b Block,
+    line: &Line,
     prepare: &impl Fn(&str, &mut Scratch) -> P,
     scratch: &mut Scratch,
 ) -> Result<Parsed<'b, P>, String> {
-    let record = match format {
-        Format::JsonLines => fields.record(line)?,
-        Format::Lines => {
-            let text = String::from_utf8_lossy(line.strip_suffix(b"\r").unwrap_or(line));
-            Record { text, id: None, key: Key::Missing }
-        }
-    };
+    if let Some(reason) = &line.fault {
+        return Err(reason.to_string());
+    }
+    let record = block.layout.record(block.bytes_of(line))?;
     let prepared = prepare(&record.text, scratch);
-    Ok(Parsed { text: record.text, id: record.id, key: record.key, prepared })
+    Ok(Parsed { text: record.text, id: record.id, key: record.key.into(), prepared })
+}
+
+impl Gathering<'_> {
+    /// Counts a line that is no record.
+    pub(super) fn count_rejected(
+        &mut self,
+        summary: &mut Summary,
+        block: &Block,
+        line: &Line,
+        reason: &str,
+    ) {
+        self.seen.look(block, line);
+        summary.reject(|| Rejected {
+            file: self.records.name(block.input),
+            line: line.number,
+            reason: reason.to_owned(),
+        });
+    }
 }

@@ -1,13 +1,14 @@
 //! Decides and writes while it reads.
 
 use super::intake::{Intake, Parsed, QUEUE};
-use super::{Ended, Run, Wants};
+use super::{Ended, Members, Run, Wants};
 use crate::decide::{BATCH_DOCUMENTS, Decider, Document, Outcome};
 use crate::error::DedupError;
 use crate::read::{Block, Line, id_json};
 use crate::report::{Stage, Summary, Tally};
 use crate::write::{Decided, Entry, Link, Member, RecordWriter};
 use crossbeam_channel::bounded;
+use simhash_store::RoomError;
 
 /// What grows along the run.
 struct Stream {
@@ -44,7 +45,7 @@ impl Run<'_, '_> {
         self.report(Stage::Finish, &stream.tally.summary);
         let (truncated, index_bytes) = (stream.decider.truncated(), stream.decider.bytes());
         let summary = Summary { truncated, index_bytes, ..stream.tally.summary };
-        Ok(Ended { writer, members: stream.members, summary })
+        Ok(Ended { writer, members: Members::Given(stream.members), summary })
     }
 
     /// Takes blocks until the end; `pass_on` says whether anybody still wants them.
@@ -60,6 +61,12 @@ impl Run<'_, '_> {
                 break;
             }
             self.report(Stage::Dedup, &stream.tally.summary);
+            self.room.relieve().map_err(|error| match error {
+                RoomError::Memory { held, most } => {
+                    DedupError::Bound { held, most, streamed: true }
+                }
+                error @ RoomError::Disk { .. } => error.into(),
+            })?;
         }
         Ok(())
     }
@@ -67,7 +74,8 @@ impl Run<'_, '_> {
 
 impl Stream {
     fn decide(&mut self, intake: &mut Intake<'_>, block: &Block) -> Result<Vec<Entry>, DedupError> {
-        let slots = intake.parse(block, |text, scratch| self.decider.prepare(text, scratch))?;
+        let slots =
+            intake.parse(block, |text, scratch| self.decider.comparer().prepare(text, scratch))?;
         let mut accepted = Vec::new();
         let mut outcomes: Vec<Option<String>> = Vec::with_capacity(slots.len());
         for slot in slots {
@@ -83,6 +91,7 @@ impl Stream {
                 }
             }
         }
+        intake.look(block, !accepted.is_empty());
         let mut decided = Vec::with_capacity(accepted.len());
         let mut accepted = accepted.into_iter();
         while accepted.len() > 0 {

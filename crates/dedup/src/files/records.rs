@@ -1,56 +1,72 @@
-//! Records, found again by position: the kept ones, or all of them where everything is decided at the end.
+//! Records, found again by position: the kept ones where they are decided as they come, or all of them.
 //!
-//! 24 bytes per record instead of its text: which input, where, how long, which line. A record of a
-//! plain file is read again from that file; one of a stream or a gzip file from a copy in one unnamed
+//! Some five bytes per record instead of its text: which input, where, how long, which line. A record of a
+//! plain file is read again from that file; one of a stream or a compressed file from a copy in one unnamed
 //! temporary file, to which only these records are written.
 
+use super::positions::{Position, Positions};
 use crate::decide::Texts;
 use crate::error::DedupError;
-use crate::read::{Block, Fields, Id, Line, Opened, Origin, Record, id_json, read_exact_at};
+use crate::parallel;
+use crate::read::{
+    Again, Block, Encoding, Id, Layout, Line, Opened, Origin, Record, id_json, read_exact_at,
+};
+use crate::report::ReadAs;
+use simhash_store::Room;
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// Read at once, unless one record is longer: as much as a block of input.
 const SPAN_BYTES: u64 = 1 << 20;
-
-struct Position {
-    offset: u64,
-    line: u64,
-    length: u32,
-    input: u32,
-}
 
 struct Source {
     name: PathBuf,
     /// An id made from a position names the file.
     named: bool,
     origin: Option<Arc<Origin>>,
+    layout: Arc<Layout>,
+    is_live: bool,
+    /// Of a folder, which has no bytes of its own.
+    again: Option<Again>,
     /// Its records lie in the spool.
     spooled: bool,
 }
 
-pub(super) struct Records<'a> {
-    fields: &'a Fields,
+pub(super) struct Records {
     sources: Vec<Source>,
-    positions: Vec<Position>,
+    positions: Positions,
     spool: Option<Spool>,
+    /// Of temporary files.
+    folder: PathBuf,
 }
 
 /// An unnamed temporary file that grows.
 pub(super) struct Spool {
     file: File,
     pub(super) end: u64,
+    folder: PathBuf,
 }
 
 impl Spool {
     pub(super) fn new() -> Result<Self, DedupError> {
-        Ok(Self { file: tempfile::tempfile().map_err(spool_error)?, end: 0 })
+        Self::within(std::env::temp_dir())
+    }
+
+    /// In this folder.
+    fn within(folder: PathBuf) -> Result<Self, DedupError> {
+        match tempfile::tempfile_in(&folder) {
+            Ok(file) => Ok(Self { file, end: 0, folder }),
+            Err(error) => Err(DedupError::temporary(&folder, &error)),
+        }
     }
 
     pub(super) fn push(&mut self, bytes: &[u8]) -> Result<(), DedupError> {
-        self.file.write_all(bytes).map_err(spool_error)?;
+        let written = self.file.write_all(bytes);
+        written.map_err(|error| DedupError::temporary(&self.folder, &error))?;
         self.end += bytes.len() as u64;
         Ok(())
     }
@@ -60,19 +76,22 @@ impl Spool {
     }
 }
 
-impl<'a> Records<'a> {
-    pub(super) fn new(fields: &'a Fields) -> Self {
-        Self { fields, sources: Vec::new(), positions: Vec::new(), spool: None }
+impl Records {
+    /// Copies lie in `folder`.
+    pub(super) fn new(room: &Room, folder: PathBuf) -> Result<Self, DedupError> {
+        let positions = Positions::new(room)?;
+        Ok(Self { sources: Vec::new(), positions, spool: None, folder })
     }
 
     /// Adds the next input; `named` says whether an id made from a position names it.
     pub(super) fn add_input(&mut self, input: &Opened, named: bool) -> Result<(), DedupError> {
-        let Opened { name, origin, spooled, .. } = input;
+        let Opened { name, origin, layout, spooled, is_live, again, .. } = input;
         if *spooled && self.spool.is_none() {
-            self.spool = Some(Spool::new()?);
+            self.spool = Some(Spool::within(self.folder.clone())?);
         }
-        let (name, origin, spooled) = (name.clone(), origin.clone(), *spooled);
-        self.sources.push(Source { name, named, origin, spooled });
+        let (name, origin, layout) = (name.clone(), origin.clone(), Arc::clone(layout));
+        let (spooled, is_live, again) = (*spooled, *is_live, again.clone());
+        self.sources.push(Source { name, named, origin, layout, is_live, again, spooled });
         Ok(())
     }
 
@@ -81,11 +100,72 @@ impl<'a> Records<'a> {
         self.sources
             .iter()
             .filter_map(|source| source.origin.as_ref())
-            .try_for_each(|it| it.check())
+            .try_for_each(|it| Ok(it.check()?))
+    }
+
+    /// The files among the inputs, by input.
+    pub(super) fn origins(&self) -> Vec<Option<Arc<Origin>>> {
+        self.sources.iter().map(|source| source.origin.clone()).collect()
+    }
+
+    /// Shows what the inputs hold, byte for byte, each after its length. False: one of them is a stream, which can be read only once.
+    pub(super) fn contents(
+        &self,
+        cancel: &AtomicBool,
+        see: &mut dyn FnMut(&[u8]),
+    ) -> Result<bool, DedupError> {
+        let mut room = vec![0; SPAN_BYTES as usize];
+        for source in &self.sources {
+            let Some(origin) = &source.origin else {
+                let Some(again) = &source.again else { return Ok(false) };
+                let mut reader = again();
+                loop {
+                    parallel::check(cancel)?;
+                    let read = reader.read(&mut room);
+                    let read = read.map_err(|error| DedupError::input(&source.name, error))?;
+                    see(&room[..read]);
+                    if read == 0 {
+                        break;
+                    }
+                }
+                continue;
+            };
+            see(&origin.length().to_le_bytes());
+            let mut offset = 0;
+            while offset < origin.length() {
+                parallel::check(cancel)?;
+                let piece = &mut room[..SPAN_BYTES.min(origin.length() - offset) as usize];
+                let read = origin.read_exact_at(piece, offset);
+                read.map_err(|error| DedupError::input(&source.name, error))?;
+                see(piece);
+                offset += piece.len() as u64;
+            }
+        }
+        Ok(true)
+    }
+
+    /// Whether one of the inputs is a stream, a pipe or a device.
+    pub(super) fn is_live(&self) -> bool {
+        self.sources.iter().any(|source| source.is_live)
     }
 
     pub(super) fn names(&self) -> Vec<PathBuf> {
         self.sources.iter().map(|source| source.name.clone()).collect()
+    }
+
+    /// What is known of the inputs.
+    pub(super) fn layouts(&self) -> Vec<Arc<Layout>> {
+        self.sources.iter().map(|source| Arc::clone(&source.layout)).collect()
+    }
+
+    /// The inputs that are not in UTF-8.
+    pub(super) fn encodings(&self) -> Vec<ReadAs> {
+        let other = |source: &&Source| source.layout.encoding() != Encoding::UTF_8;
+        let read_as = |source: &Source| ReadAs {
+            file: source.name.display().to_string(),
+            encoding: source.layout.encoding().name().to_owned(),
+        };
+        self.sources.iter().filter(other).map(read_as).collect()
     }
 
     pub(super) fn name(&self, input: u32) -> String {
@@ -100,12 +180,7 @@ impl<'a> Records<'a> {
 
     /// How many there are.
     pub(super) fn len(&self) -> u32 {
-        self.positions.len() as u32
-    }
-
-    /// Bytes of a record.
-    pub(super) fn length(&self, number: u32) -> usize {
-        self.positions[number as usize].length as usize
+        self.positions.len()
     }
 
     /// Notes lines of a block, in order.
@@ -121,7 +196,7 @@ impl<'a> Records<'a> {
                 copy.extend_from_slice(block.bytes_of(line));
             }
             let length = line.range.len() as u32;
-            self.positions.push(Position { offset, line: line.number, length, input });
+            self.positions.push(Position { offset, line: line.number, length, input })?;
         }
         if let Some(spool) = &mut self.spool {
             spool.push(&copy)?;
@@ -129,27 +204,31 @@ impl<'a> Records<'a> {
         Ok(())
     }
 
-    /// The records from this one on that lie close together, at most `most`: one read instead of many.
-    pub(super) fn span(&self, from: u32, most: usize) -> Result<Span<'_>, DedupError> {
-        let rest = &self.positions[from as usize..];
-        let first = &rest[0];
-        let close = rest.iter().take(most).take_while(|position| {
-            let end = position.offset + u64::from(position.length);
-            position.input == first.input && end - first.offset <= SPAN_BYTES
+    /// The records from this one on that lie close together, at most `most`, at least one.
+    pub(super) fn stretch(&self, from: u32, most: usize) -> Stretch {
+        let mut all = self.positions.from(from);
+        let first = all.next().unwrap_or_default();
+        let close = all.take(most.saturating_sub(1)).take_while(|position| {
+            position.input == first.input && position.end() - first.offset <= SPAN_BYTES
         });
-        let positions = &rest[..close.count().max(1)];
-        let last = &positions[positions.len() - 1];
-        let bytes = last.offset + u64::from(last.length) - first.offset;
-        let mut span = Span { from, positions, bytes: vec![0; bytes as usize] };
-        self.read(first, &mut span.bytes)?;
+        Stretch { from, positions: std::iter::once(first).chain(close).collect() }
+    }
+
+    /// The records of a stretch: one read instead of many.
+    pub(super) fn span(&self, stretch: Stretch) -> Result<Span, DedupError> {
+        let positions = &stretch.positions;
+        let bytes = positions[positions.len() - 1].end() - positions[0].offset;
+        let mut bytes = vec![0; bytes as usize];
+        self.read(&positions[0], &mut bytes)?;
+        let span = Span { stretch, bytes };
         Ok(span)
     }
 
     /// The id of a record.
     pub(super) fn id(&self, ordinal: u32) -> Result<Id, DedupError> {
-        let position = &self.positions[ordinal as usize];
+        let position = self.positions.get(ordinal);
         self.with_record(ordinal, |record| {
-            id_json(record.id, self.id_prefix(position.input), position.line)
+            id_json(record.id.as_ref(), self.id_prefix(position.input), position.line)
         })
     }
 
@@ -158,10 +237,11 @@ impl<'a> Records<'a> {
         ordinal: u32,
         read: impl FnOnce(Record<'_>) -> T,
     ) -> Result<T, DedupError> {
-        let position = &self.positions[ordinal as usize];
+        let position = self.positions.get(ordinal);
         let mut bytes = vec![0; position.length as usize];
-        self.read(position, &mut bytes)?;
-        let record = self.fields.record(&bytes).map_err(|_| self.changed(position))?;
+        self.read(&position, &mut bytes)?;
+        let layout = &self.sources[position.input as usize].layout;
+        let record = layout.record(&bytes).map_err(|_| self.changed(&position))?;
         Ok(read(record))
     }
 
@@ -186,28 +266,47 @@ impl<'a> Records<'a> {
     }
 }
 
-/// Records that were read at once.
-pub(super) struct Span<'a> {
+/// Records that lie close together.
+pub(super) struct Stretch {
     from: u32,
-    positions: &'a [Position],
+    positions: Vec<Position>,
+}
+
+impl Stretch {
+    /// Their numbers.
+    pub(super) fn range(&self) -> Range<u32> {
+        self.from..self.from + self.positions.len() as u32
+    }
+}
+
+/// Records that were read at once.
+pub(super) struct Span {
+    stretch: Stretch,
     bytes: Vec<u8>,
 }
 
-impl Span<'_> {
-    pub(super) fn len(&self) -> u32 {
-        self.positions.len() as u32
+impl Span {
+    /// Which input they are of.
+    pub(super) fn input(&self) -> u32 {
+        self.stretch.positions[0].input
     }
 
-    pub(super) fn bytes_of(&self, number: u32) -> &[u8] {
-        let position = &self.positions[(number - self.from) as usize];
-        let start = (position.offset - self.positions[0].offset) as usize;
-        &self.bytes[start..start + position.length as usize]
+    /// A record, after its line.
+    pub(super) fn record(&self, number: u32) -> (u64, &[u8]) {
+        let Stretch { from, positions } = &self.stretch;
+        let position = &positions[(number - from) as usize];
+        let start = (position.offset - positions[0].offset) as usize;
+        (position.line, &self.bytes[start..start + position.length as usize])
     }
 }
 
-impl Texts for Records<'_> {
+impl Texts for Records {
     fn with_text(&self, ordinal: u32, read: &mut dyn FnMut(&str)) -> Result<(), DedupError> {
         self.with_record(ordinal, |record| read(&record.text))
+    }
+
+    fn bytes(&self, ordinal: u32) -> usize {
+        self.positions.get(ordinal).length as usize
     }
 }
 

@@ -1,12 +1,12 @@
 //! A sample of the documents of files with something to find in it: random ones, and those near them.
 
-use super::check_any;
+use super::expanded;
 use super::intake::{Intake, Parsed};
 use super::stated::{Names, Stated};
 use crate::error::DedupError;
 use crate::evaluate::{LabelledPair, Neighbourhood};
 use crate::options::SampleOptions;
-use crate::read::{Format, Input, Line, id_json, name_of_id};
+use crate::read::{Input, Line, id_json, name_of_id};
 use crate::report::Summary;
 use crate::write::Rejects;
 use simhash_sketch::Fingerprinter;
@@ -39,7 +39,7 @@ pub fn sample_files(
     options: &SampleOptions,
     cancel: &AtomicBool,
 ) -> Result<Sample, DedupError> {
-    check_any(inputs, "inputs")?;
+    let inputs = &*expanded(inputs, "inputs", &options.read.form)?;
     if let Some(Input::Stream(_)) = inputs.iter().find(|input| matches!(input, Input::Stream(_))) {
         let (value, expected) = ("a stream".into(), "files, which can be read twice");
         return Err(DedupError::Option { argument: "inputs", value, expected });
@@ -145,8 +145,7 @@ fn each(
     mut take: impl FnMut(Vec<(String, String)>) -> Result<(), DedupError>,
 ) -> Result<Summary, DedupError> {
     let read = &options.read;
-    let format = Some(Format::JsonLines);
-    let mut intake = Intake::open(&[inputs], &read.fields, format, read.threads, cancel)?;
+    let mut intake = Intake::open(&[inputs], &read.fields, &read.form, read.threads, cancel)?;
     let mut rejects = Rejects::open(None, intake.records.names(), cancel)?;
     let mut summary = Summary::default();
     while let Some(block) = intake.next_block()? {

@@ -1,10 +1,10 @@
 //! Files of labels and results: what they say, documents by number.
 
-use super::intake::{Intake, too_long};
+use super::intake::Intake;
 use crate::error::DedupError;
 use crate::evaluate::LabelledPair;
 use crate::options::ReadOptions;
-use crate::read::{Format, Input, Statement};
+use crate::read::{Form, Input, Statement};
 use crate::report::Summary;
 use ahash::AHashMap;
 use std::sync::atomic::AtomicBool;
@@ -59,16 +59,16 @@ impl Stated {
         counts: &mut Summary,
         cancel: &AtomicBool,
     ) -> Result<Self, DedupError> {
-        let ReadOptions { fields, threads } = options;
-        let format = Some(Format::JsonLines);
-        let mut intake = Intake::open(&[inputs], fields, format, *threads, cancel)?;
+        let ReadOptions { fields, threads, .. } = options;
+        let form = Form::json_lines();
+        let mut intake = Intake::open(&[inputs], fields, &form, *threads, cancel)?;
         let mut stated = Self::default();
         while let Some(block) = intake.next_block()? {
             counts.bytes += block.length;
             for line in &block.lines {
                 let file = intake.records.id_prefix(block.input);
-                let said = match line.too_long {
-                    Some(bytes) => Err(too_long(bytes)),
+                let said = match &line.fault {
+                    Some(reason) => Err(reason.to_string()),
                     None => Statement::of(block.bytes_of(line), fields, file, line.number),
                 };
                 match said {

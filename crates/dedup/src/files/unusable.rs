@@ -1,12 +1,14 @@
 //! What is said of inputs of which no record could be used: what the first ones hold, and what is likely wrong.
 
 use crate::error::DedupError;
-use crate::read::Fields;
+use crate::read::{Block, Fields, Format, Line};
 use crate::report::Summary;
 use serde_json::Value;
 
 /// Fields that a message names; more of them tell nothing new.
 const NAMED: usize = 12;
+/// Bytes of a block that is not all of an input: a mebibyte of whole records.
+const FIRST_BLOCK: u64 = 1 << 19;
 /// How deep a text is looked for in a record.
 const DEPTH: usize = 4;
 
@@ -14,29 +16,46 @@ const DEPTH: usize = 4;
 #[derive(Default)]
 pub(super) struct Seen {
     looked_at: usize,
-    not_utf8: usize,
-    array: bool,
+    /// Of these the bytes are no characters.
+    undecoded: usize,
+    /// What reads them.
+    encoding: &'static str,
+    is_json: bool,
     /// Keys of the top level.
     fields: Vec<String>,
     /// Paths to strings, each with the longest one's bytes.
     texts: Vec<(String, usize)>,
+    /// Whether a record of the first block could be used; `None`: it has not come yet.
+    used: Option<bool>,
 }
 
 impl Seen {
+    /// Whether to go on behind a block of so many bytes that has records, of which some could be used or none: not where it is the first, and
+    /// none could. A whole block of what is no record is of another format, or holds its texts in another field; a small input may be
+    /// one of several.
+    pub(super) fn goes_on(&mut self, used: bool, bytes: u64) -> bool {
+        (!used && self.used.is_none() && bytes < FIRST_BLOCK) || *self.used.get_or_insert(used)
+    }
+
+    /// Whether the first block had no record that could be used.
+    pub(super) fn has_stopped(&self) -> bool {
+        self.used == Some(false)
+    }
+
     /// Looks at a rejected record, unless enough were looked at.
-    pub(super) fn look(&mut self, line: &[u8]) {
+    pub(super) fn look(&mut self, block: &Block, line: &Line) {
         if self.looked_at == Summary::REPORTED {
             return;
         }
         self.looked_at += 1;
-        let Ok(text) = std::str::from_utf8(line) else {
-            self.not_utf8 += 1;
+        let layout = &block.layout;
+        self.encoding = layout.encoding().name();
+        self.is_json = layout.format().is_none_or(Format::is_json);
+        let Some(text) = layout.decoded(block.bytes_of(line)) else {
+            self.undecoded += 1;
             return;
         };
-        if self.looked_at == 1 {
-            self.array = text.trim_start().starts_with('[');
-        }
-        let Ok(record @ Value::Object(_)) = serde_json::from_str::<Value>(text) else { return };
+        let Ok(record @ Value::Object(_)) = serde_json::from_str::<Value>(&text) else { return };
         for key in record.as_object().into_iter().flat_map(serde_json::Map::keys) {
             if !self.fields.contains(key) {
                 self.fields.push(key.clone());
@@ -68,22 +87,24 @@ impl Seen {
             return None;
         }
         let first = summary.first_rejected.first()?.clone();
-        let (hint, text_in) = self.hint(fields);
+        let (mut hint, text_in) = self.hint(fields);
+        if self.has_stopped() {
+            hint.push_str(", and what follows was not read");
+        }
         Some(DedupError::NoRecords { rejected: summary.rejected, first, hint, text_in })
     }
 
     /// What is likely wrong, and the field that may hold the text instead.
     fn hint(&self, fields: &Fields) -> (String, Option<String>) {
         if self.fields.is_empty() {
-            let what = if self.not_utf8 == self.looked_at {
-                "they are no UTF-8; convert the input first, for example: iconv -f GB18030 -t UTF-8 FILE"
-            } else if self.array {
-                "the input looks like one JSON array; write a record per line first, for example: jq -c '.[]' FILE"
+            let what = if self.undecoded == self.looked_at {
+                format!("their bytes are no {}; name the encoding that they have", self.encoding)
+            } else if self.is_json {
+                "they are no JSON objects; if the lines are texts, or rows of CSV or TSV, name that format".into()
             } else {
-                "their lines are no JSON objects, and one text per line is not read yet; make records of them first, for \
-                 example: jq -Rc '{text: .}' FILE"
+                "look at the first of them, and name the format that they have".into()
             };
-            return (what.to_owned(), None);
+            return (what, None);
         }
         let named = self.fields.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>();
         let more = if self.fields.len() > NAMED { ", …" } else { "" };

@@ -8,12 +8,19 @@ use super::compare::Best;
 use super::document::{Checked, Document, Near, Step, Texts};
 use super::engine::{Engine, begin, end};
 use super::kind::Method;
+use super::options::Verify;
+use super::same_key::Met;
 use crate::error::{DedupError, Done};
 
 impl<K: Method> Engine<K> {
-    /// Whether checks are those of the method's index itself.
-    fn checks_alone(&self) -> bool {
-        self.is_bare() && self.verify.is_none()
+    /// Whether the check of a document is that of the method's index itself.
+    fn checks_alone(&self, document: &Document) -> bool {
+        self.is_bare() && self.verify_with(document).is_none()
+    }
+
+    /// How candidates are compared with a document; `None`: not at all.
+    fn verify_with(&self, document: &Document) -> Option<Verify> {
+        self.verify.filter(|_| !self.is_alone(document))
     }
 
     pub(super) fn check_and_add<'a>(
@@ -23,7 +30,7 @@ impl<K: Method> Engine<K> {
         how: AddOptions,
         texts: &dyn Fn(u64) -> Texts<'a>,
     ) -> Result<Step, DedupError> {
-        if self.checks_alone() {
+        if self.checks_alone(document) {
             let outcome = self.index.check_and_add_with(Self::item(document)?, how)?;
             return Ok(Step::Done(alone::<K>(document, outcome)));
         }
@@ -44,7 +51,8 @@ impl<K: Method> Engine<K> {
         (threads, cancel): (usize, &AtomicBool),
     ) -> Result<Vec<Checked>, DedupError> {
         let items = Self::items(documents)?;
-        if self.checks_alone() && position.is_none() {
+        let is_alone = |document| self.checks_alone(document);
+        if position.is_none() && documents.iter().all(is_alone) {
             let (index, each) = (&self.index, documents.iter());
             let all = index.check_and_add_many(&items, times, on_duplicate, threads, cancel)?;
             return Ok(each.zip(all).map(|(document, one)| alone::<K>(document, one)).collect());
@@ -79,14 +87,38 @@ impl<K: Method> Engine<K> {
         how: AddOptions,
         texts: &dyn Fn(u64) -> Texts<'a>,
     ) -> Result<Step, DedupError> {
-        writer.advance(how.at);
-        let (near, truncated) = match self.verify {
+        writer.advance(how.at)?;
+        let (met, verify) = (self.meet(key)?, self.verify_with(document));
+        let mut without = None;
+        match met {
+            Met::New => {}
+            Met::Answered(answer) => return Ok(Step::Done(answer)),
+            Met::Replaces(id) => {
+                // It stays until nothing more has to be asked for.
+                if let Some(verify) = verify {
+                    match self.best(document, verify, Some(id), texts)? {
+                        Best::Found(best, _) => without = Some(best),
+                        Best::Missing(missing) => return Ok(Step::Texts(missing)),
+                    }
+                }
+                self.replace(writer, id, (document, key))?;
+            }
+        }
+        let (near, truncated) = match verify {
             None => self.nearest(writer, document)?,
-            Some(verify) => match self.best(document, verify, texts)? {
+            Some(verify) => match self.best(document, verify, None, texts)? {
                 Best::Found(best, truncated) => (best, truncated),
-                Best::Missing(missing) => return Ok(Step::Texts(missing)),
+                // A candidate that a limit had cut before the old document left: it has left, so this is decided by the others.
+                Best::Missing(missing) => match without {
+                    Some(best) => (best, true),
+                    None => return Ok(Step::Texts(missing)),
+                },
             },
         };
+        let adds = near.is_none() || how.on_duplicate == OnDuplicate::Add;
+        if !adds {
+            self.check_remembered(key)?;
+        }
         if let Some(near) = near {
             if how.on_duplicate == OnDuplicate::Touch {
                 writer.touch(near.id);
@@ -95,10 +127,15 @@ impl<K: Method> Engine<K> {
                 writer.pass_over(Self::item(document)?, &K::found(&near));
             }
         }
-        let adds = near.is_none() || how.on_duplicate == OnDuplicate::Add;
-        let id = if adds { Some(self.put(writer, document, key)?) } else { None };
+        let id = match met {
+            _ if !adds => None,
+            Met::Replaces(_) => Some(self.place(writer, document, key)?),
+            _ => Some(self.put(writer, document, key)?),
+        };
         self.count_truncated(truncated);
-        Ok(Step::Done(Checked { id, duplicate_of: near, truncated }))
+        let checked = Checked { id, duplicate_of: near, truncated, repeated: false };
+        self.remember(writer, key, &checked);
+        Ok(Step::Done(checked))
     }
 }
 
@@ -113,5 +150,5 @@ fn told<K: Method>(document: &Document, found: &K::Match) -> Near {
 fn alone<K: Method>(document: &Document, outcome: Outcome<K::Match>) -> Checked {
     let Outcome { id, duplicate_of, truncated } = outcome;
     let duplicate_of = duplicate_of.map(|found| told::<K>(document, &found));
-    Checked { id, duplicate_of, truncated }
+    Checked { id, duplicate_of, truncated, repeated: false }
 }

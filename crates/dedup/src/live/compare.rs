@@ -36,11 +36,7 @@ impl<'a> Compared<'a> {
         if self.text == other {
             return (!other.is_empty()).then_some(1.0);
         }
-        let measure = self.verify.measure;
-        if self.evidence.excludes(other, measure, least) {
-            return None;
-        }
-        self.evidence.similarity(&Evidence::new(other, None, measure, self.by), measure, least)
+        self.evidence.similarity_to(other, self.verify.measure, least, self.by)
     }
 }
 
@@ -106,12 +102,34 @@ impl<K: Method> Engine<K> {
             let how = K::candidates(&self.index, search, limit, None);
             return self.as_they_are(document, &self.index.look(item, how)?, limit);
         }
+        if self.is_alone(document) {
+            let how = K::candidates(&self.index, search, self.max_verifications, Some(1));
+            return Ok(self.estimated(&self.index.look(item, how)?, search, limit));
+        }
         let (rows, cut) =
             self.candidates(document, search, false, |how| Ok(self.index.look(item, how)?))?;
         let mut answer = self.compare(document, &rows, search);
         answer.truncated = cut || answer.matches.len() > limit;
         answer.matches.truncate(limit);
         Ok(answer)
+    }
+
+    /// Whether nothing can be compared with a document: it came without its text, and no others are stored. What the index of the
+    /// method finds is then all that is known.
+    pub(super) fn is_alone(&self, document: &Document) -> bool {
+        let has_text = document.text.is_some() || document.item.is_exact();
+        !has_text && self.stored.longest_text.is_none()
+    }
+
+    /// What [`Engine::compare`] makes of the candidates of a document that is alone.
+    fn estimated(&self, found: &Answer<K::Match>, search: &Search, limit: usize) -> Answer<Near> {
+        let least = self.verify_of(search).map_or(0.0, |verify| verify.least);
+        let near = found.matches.iter().map(K::unverified);
+        let is_near = |near: &Near| near.similarity.is_none_or(|similarity| similarity >= least);
+        let mut matches: Vec<Near> = near.filter(is_near).collect();
+        let truncated = found.truncated || matches.len() > limit;
+        matches.truncate(limit);
+        Answer { matches, truncated }
     }
 
     pub(super) fn count_truncated(&self, truncated: bool) {
@@ -163,8 +181,8 @@ impl<K: Method> Engine<K> {
         threads: usize,
         cancel: &AtomicBool,
     ) -> Result<Vec<Answer<Near>>, DedupError> {
+        let limit = how.limit.unwrap_or(usize::MAX);
         if self.verify_of(how).is_none() {
-            let limit = how.limit.unwrap_or(usize::MAX);
             let search = K::candidates(&self.index, how, limit, None);
             let found =
                 self.index.search_many(&Self::items(documents)?, search, threads, cancel)?;
@@ -172,6 +190,16 @@ impl<K: Method> Engine<K> {
             return each
                 .map(|(document, found)| self.as_they_are(document, &found, limit))
                 .collect();
+        }
+        if documents.iter().all(|document| self.is_alone(document)) {
+            let search = K::candidates(&self.index, how, self.max_verifications, Some(1));
+            let found = self.index.look_many(&Self::items(documents)?, search, threads, cancel)?;
+            let answer = |found| {
+                let answer = self.estimated(&found, how, limit);
+                self.count_truncated(answer.truncated);
+                answer
+            };
+            return Ok(found.into_iter().map(answer).collect());
         }
         let mut slots: Vec<_> =
             documents.iter().map(|document| (document, Answer::default())).collect();
@@ -268,10 +296,12 @@ impl<K: Method> Engine<K> {
 
     /// The match that an addition is judged by: the most similar one, ties to the lowest id; where none is verified the first
     /// in the order of the method. And whether a limit cut the candidates; or the ids of those whose texts must be asked for.
+    /// `without` is not looked at.
     pub(super) fn best<'a>(
         &self,
         document: &Document,
         verify: Verify,
+        without: Option<u64>,
         texts: &dyn Fn(u64) -> Texts<'a>,
     ) -> Result<Best, DedupError> {
         let item = Self::item(document)?;
@@ -286,7 +316,10 @@ impl<K: Method> Engine<K> {
             return Ok(Best::Found(best, false));
         }
         let look = |how| Ok(self.index.look(item, how)?);
-        let (rows, truncated) = self.candidates(document, &Search::default(), true, look)?;
+        let (mut rows, truncated) = self.candidates(document, &Search::default(), true, look)?;
+        if without.is_some() {
+            rows.retain(|row| Some(row.near.id) != without);
+        }
         if rows.is_empty() {
             return Ok(Best::Found(None, truncated));
         }

@@ -6,27 +6,34 @@ use std::sync::atomic::AtomicBool;
 use simhash_index::IndexError;
 use simhash_sketch::minhash::{MinHashOptions, Scheme};
 use simhash_sketch::{ExtractorOptions, FingerprinterOptions};
+use simhash_store::directory::Directory;
 use simhash_store::{FileError, Input, saved};
 use simhash_text::sentence::SentenceHash;
 
-use super::{LiveIndex, LiveMethod, LiveOptions};
+use super::directory::TRIES;
+use super::{LiveIndex, LiveMethod, LiveOptions, OpenOptions};
 use crate::error::DedupError;
 
 /// What to say of a file that is something else.
 const ADVICE: &str = "name a file that holds one";
 
 impl LiveIndex {
-    /// Opens a saved index of any method with the options that its file states. Of dictionary, stop words and idf table the file
-    /// has digests alone: those that it was made with are given in `words`.
+    /// Opens a saved index of any method with the options that it states: a file, or a folder to be read only. Of dictionary, stop
+    /// words and idf table it has digests alone: those that it was made with are given in `words`.
     ///
     /// # Errors
-    /// As [`LiveIndex::open_file`]: [`FileError::Mismatch`] where `words` are others.
+    /// As [`LiveIndex::open_file`] and [`LiveIndex::open_directory`]: [`FileError::Mismatch`] where `words` are others.
     pub fn open_described(
         path: &Path,
         words: &ExtractorOptions,
         cancel: &AtomicBool,
     ) -> Result<Self, DedupError> {
-        Self::open_file(path, &LiveOptions::of_file(path, words, cancel)?, cancel)
+        let options = LiveOptions::of_saved(path, words, cancel)?;
+        if path.is_dir() {
+            let how = OpenOptions { create: false, read_only: true, ..OpenOptions::default() };
+            return Self::open_directory(path, &options, how, cancel);
+        }
+        Self::open_file(path, &options, cancel)
     }
 
     /// What makes sketches of texts, in words, as its files say it.
@@ -36,6 +43,30 @@ impl LiveIndex {
 }
 
 impl LiveOptions {
+    /// What must be known to open a saved index, which is a file or a folder.
+    ///
+    /// # Errors
+    /// As [`LiveOptions::of_file`].
+    pub fn of_saved(
+        path: &Path,
+        words: &ExtractorOptions,
+        cancel: &AtomicBool,
+    ) -> Result<Self, DedupError> {
+        if !path.is_dir() {
+            return Self::of_file(path, words, cancel);
+        }
+        for _ in 0..TRIES {
+            let (directory, manifest) = Directory::look(path).map_err(IndexError::from)?;
+            let checkpoint = directory.checkpoint(manifest.checkpoint);
+            match Self::of_file(&checkpoint, words, cancel) {
+                // Its writer has replaced it meanwhile.
+                Err(_) if directory.manifest().ok().flatten().as_ref() != Some(&manifest) => {}
+                read => return read,
+            }
+        }
+        Err(DedupError::Stopped)
+    }
+
     /// What must be known to open a saved index, from the head of its file: method, fingerprinter, and what makes its sketches.
     ///
     /// # Errors
@@ -49,10 +80,25 @@ impl LiveOptions {
             Ok(Input::new(input, length).about(ADVICE)?)
         });
         let (kind, recipe) = head.map_err(|error| error.in_file(path))?;
-        Self::of_recipe(&kind, &recipe, words).ok_or_else(|| {
+        Self::described(&kind, &recipe, words).map_err(|error| match error {
+            DedupError::Index(error) => error.in_file(path).into(),
+            other => other,
+        })
+    }
+
+    /// The options of an index of this method that is saved with this recipe.
+    ///
+    /// # Errors
+    /// [`FileError::Mismatch`] where this release knows no such options.
+    pub(crate) fn described(
+        method: &str,
+        recipe: &str,
+        words: &ExtractorOptions,
+    ) -> Result<Self, DedupError> {
+        Self::of_recipe(method, recipe, words).ok_or_else(|| {
             let known = "a method and options that this release knows";
-            let mismatch = FileError::mismatch("method", format!("{kind}: {recipe}"), known);
-            IndexError::from(mismatch.in_file(path)).into()
+            let mismatch = FileError::mismatch("method", format!("{method}: {recipe}"), known);
+            IndexError::from(mismatch).into()
         })
     }
 

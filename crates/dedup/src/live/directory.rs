@@ -5,9 +5,9 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use parking_lot::Mutex;
+use parking_lot::{Mutex, RwLockReadGuard};
 use simhash_index::IndexError;
-use simhash_index::durable::{self, DurableOptions, DurableStats, Follower};
+use simhash_index::durable::{self, DurableOptions, DurableStats, Follower, Frames, Settled};
 use simhash_index::live::Kept;
 use simhash_store::FileError;
 use simhash_store::directory::{Directory, Manifest};
@@ -15,11 +15,12 @@ use simhash_store::directory::{Directory, Manifest};
 use super::engine::Engine;
 use super::image::Source;
 use super::kind::Method;
+use super::options::OnSameKey;
 use super::{Any, LiveIndex, LiveOptions};
 use crate::error::DedupError;
 
 /// How often a checkpoint that its writer replaces meanwhile is tried.
-const TRIES: u32 = 64;
+pub(super) const TRIES: u32 = 64;
 
 /// How a directory is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +48,9 @@ pub(super) enum Held {
     /// Changes go there.
     Kept(durable::Kept),
     /// Another process writes there.
-    Followed(Mutex<Follower>),
+    Followed(Box<Mutex<Follower>>, Frames),
+    /// Changes are kept aside until the run is committed.
+    Aside(durable::Run),
 }
 
 impl<K: Method> Engine<K> {
@@ -58,6 +61,13 @@ impl<K: Method> Engine<K> {
             Kept::Beside(id, bytes) => self.store.write().add_written(id, bytes, is_alive),
             Kept::Deleted(_) => {
                 self.store.write().tend(1, is_alive);
+                Ok(())
+            }
+            Kept::Note(note) if self.on_same_key == OnSameKey::Repeat => {
+                let now = self.moment();
+                let mut store = self.store.write();
+                store.answers.take(note, now)?;
+                store.answers.tend(1, now, is_alive);
                 Ok(())
             }
             Kept::Note(_) => Err(FileError::damaged(0, "a note that nobody has left")),
@@ -79,11 +89,23 @@ impl<K: Method> Engine<K> {
         (directory, manifest): (Directory, Manifest),
         (recipe, hashes): (&str, usize),
         how: DurableOptions,
-    ) -> Result<Held, IndexError> {
-        let (index, mut take) = (&self.index, |kept: Kept<'_>| self.take(&kept));
-        let logs = durable::replay(index, &directory, &manifest, &mut take)?;
+    ) -> Result<(Held, Option<Settled>), IndexError> {
+        let (logs, settled) = self.replay(&directory, &manifest)?;
         let beside = self.beside(hashes);
-        durable::start(index, directory, &manifest, logs, recipe, beside, how).map(Held::Kept)
+        let kept = durable::start(&self.index, directory, &manifest, logs, recipe, beside, how)?;
+        Ok((Held::Kept(kept), settled))
+    }
+
+    /// Makes the changes of the logs again, and finishes a run that was about to count.
+    pub(super) fn replay(
+        &self,
+        directory: &Directory,
+        manifest: &Manifest,
+    ) -> Result<(durable::Logs, Option<Settled>), IndexError> {
+        let (index, mut take) = (&self.index, |kept: Kept<'_>| self.take(&kept));
+        let mut logs = durable::replay(index, directory, manifest, &mut take)?;
+        let settled = durable::settle(index, directory, manifest, &mut logs, &mut take)?;
+        Ok((logs, settled))
     }
 
     fn follow(
@@ -92,7 +114,10 @@ impl<K: Method> Engine<K> {
     ) -> Result<Option<Held>, IndexError> {
         let mut take = |kept: Kept<'_>| self.take(&kept);
         let follower = Follower::follow(&self.index, directory, manifest, &mut take)?;
-        Ok(follower.map(|follower| Held::Followed(Mutex::new(follower))))
+        Ok(follower.map(|follower| {
+            let frames = follower.frames();
+            Held::Followed(Box::new(Mutex::new(follower)), frames)
+        }))
     }
 }
 
@@ -124,12 +149,15 @@ impl LiveIndex {
         let held = match claimed {
             (directory, None) => {
                 each!(&live.any, engine => engine.create(directory, made, how.durable))
+                    .map(|held| (held, None))
             }
             (directory, Some(manifest)) => {
                 each!(&live.any, engine => engine.go_on((directory, manifest), made, how.durable))
             }
         };
-        live.directory = Some(held?);
+        let (held, settled) = held?;
+        (live.directory, live.settled) = (Some(held), settled);
+        live.path = Some(path.to_owned());
         Ok(live)
     }
 
@@ -154,26 +182,48 @@ impl LiveIndex {
                     }
                     Err(error) => return Err(error),
                 };
+            let (logs, before) = (manifest.logs.clone(), manifest.clone());
             let held = each!(&live.any, engine => engine.follow((directory, manifest)))?;
+            if held.is_none() {
+                // The writer has removed a log with a newer manifest, or somebody else has.
+                let (now, manifest) = Directory::look(path).map_err(IndexError::from)?;
+                let missing = logs.iter().map(|&log| now.log(log)).find(|log| !log.exists());
+                if let Some(log) = missing.filter(|_| manifest == before) {
+                    let reason = "the manifest names it, and it is not there";
+                    let missing = std::io::Error::new(std::io::ErrorKind::NotFound, reason);
+                    return Err(
+                        IndexError::from(FileError::unreadable(missing).in_file(&log)).into()
+                    );
+                }
+            }
             if let Some(held) = held {
-                live.directory = Some(held);
+                (live.directory, live.path) = (Some(held), Some(path.to_owned()));
                 return Ok(live);
             }
         }
         Err(gone.unwrap_or(DedupError::Stopped))
     }
 
-    /// Of an index that was opened for reading: makes what its writer has changed since visible. False: the writer has gone on so
+    /// Of an index that was opened for reading: makes what its writer has changed since visible, frame by frame: searches wait while
+    /// one is made, and see it whole. False: the writer has gone on so
     /// far that the directory has to be opened again.
     ///
     /// # Errors
     /// [`FileError`]s in [`DedupError::Index`].
     pub fn refresh(&self) -> Result<bool, DedupError> {
-        let Some(Held::Followed(follower)) = &self.directory else { return Ok(true) };
+        let Some(Held::Followed(follower, _)) = &self.directory else { return Ok(true) };
         let mut follower = follower.lock();
         Ok(each!(&self.any, engine => {
             follower.refresh(&engine.index, &mut |kept| engine.take(&kept))
         })?)
+    }
+
+    /// While it is held, no frame of the writer that is followed is half made. Not to be taken twice by one thread.
+    pub(super) fn whole(&self) -> Option<RwLockReadGuard<'_, ()>> {
+        match &self.directory {
+            Some(Held::Followed(_, frames)) => Some(frames.read()),
+            _ => None,
+        }
     }
 
     /// The directory to which changes go.

@@ -52,6 +52,18 @@ impl Document {
         Self::bare(Sketch::MinHash(positions.into()))
     }
 
+    /// Whether it is too short for the method, and compared as a whole; and whether it is empty.
+    pub(crate) fn shape(&self) -> (bool, bool) {
+        match &self.item {
+            Sketch::SimHash(item) => (matches!(item, Item::Exact(_)), matches!(item, Item::Empty)),
+            Sketch::MinHash(item) => (item.is_exact(), *item == BandItem::default()),
+            Sketch::Sentences(item) => {
+                (matches!(item, SentenceItem::Exact(_)), matches!(item, SentenceItem::Empty))
+            }
+            Sketch::Exact(item) => (false, matches!(item, Text::Empty)),
+        }
+    }
+
     pub(super) fn bare(item: Sketch) -> Self {
         Self { item, text: None, exact: 0, features: None }
     }
@@ -96,7 +108,7 @@ pub struct Near {
 }
 
 /// What a check-and-add found and did.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Checked {
     /// The id under which the document was added, if it was.
     pub id: Option<u64>,
@@ -104,6 +116,9 @@ pub struct Checked {
     pub duplicate_of: Option<Near>,
     /// A limit cut the candidates: a better match, or one at all, may have been missed.
     pub truncated: bool,
+    /// The key was checked before, and this is what was answered then, see [`OnSameKey::Repeat`](super::OnSameKey::Repeat).
+    /// Nothing was looked for and nothing has changed.
+    pub repeated: bool,
 }
 
 /// The end of a check.

@@ -14,7 +14,7 @@ use simhash_sketch::{Fingerprinter, Kept, Prepared, Preparer, Scratch, Sketcher}
 
 use super::document::{Document, Room};
 use super::kind::Method;
-use super::options::{Stored, Verify};
+use super::options::{OnSameKey, Stored, Verify};
 use super::store::Store;
 use super::texts::Unpacked;
 use crate::error::{DedupError, Done};
@@ -35,6 +35,7 @@ pub(super) struct Engine<K: Method> {
     pub(super) index: Live<K>,
     pub(super) preparer: Preparer,
     pub(super) stored: Stored,
+    pub(super) on_same_key: OnSameKey,
     /// How candidates are confirmed; `None`: not at all.
     pub(super) verify: Option<Verify>,
     pub(super) max_verifications: usize,
@@ -50,6 +51,7 @@ pub(super) struct Around {
     pub(super) by: Fingerprinter,
     pub(super) sketcher: Sketcher,
     pub(super) stored: Stored,
+    pub(super) on_same_key: OnSameKey,
     pub(super) verify: Option<Verify>,
     pub(super) max_verifications: usize,
     pub(super) memory: Option<u64>,
@@ -57,11 +59,13 @@ pub(super) struct Around {
 
 impl<K: Method> Engine<K> {
     pub(super) fn new(index: Live<K>, around: Around) -> Self {
-        let Around { by, sketcher, stored, verify, max_verifications, memory } = around;
+        let Around { by, sketcher, stored, on_same_key, verify, max_verifications, memory } =
+            around;
         Self {
             index,
             preparer: Preparer::new(by, sketcher),
             stored,
+            on_same_key,
             verify,
             max_verifications,
             store: Arc::new(RwLock::new(Store::new(stored, K::MISSES_EQUAL))),
@@ -122,8 +126,8 @@ impl<K: Method> Engine<K> {
         }
         self.index.admit(at.as_slice())?;
         let mut writer = self.index.writer()?;
-        writer.advance(at);
-        let id = self.put(&mut writer, document, key)?;
+        writer.advance(at)?;
+        let id = self.enter(&mut writer, document, key)?;
         writer.keep()?;
         Ok(id)
     }
@@ -146,9 +150,9 @@ impl<K: Method> Engine<K> {
         let mut added = Added::from(writer.next_id());
         for (row, document) in documents.iter().enumerate() {
             writer.next(1)?;
-            writer.advance(times.get(row).copied());
+            writer.advance(times.get(row).copied())?;
             let key = keys.get(row).and_then(Option::as_deref);
-            match self.put(&mut writer, document, key) {
+            match self.enter(&mut writer, document, key) {
                 Ok(id) => added.push(id..id + 1),
                 Err(error) => {
                     writer.keep()?;
@@ -169,6 +173,7 @@ impl<K: Method> Engine<K> {
     }
 
     pub(super) fn expire(&self, before: u64) -> Result<u64, DedupError> {
+        self.expire_answers(before)?;
         let gone = self.index.expire(before)?;
         if !self.is_bare() {
             self.tend(usize::try_from(gone).unwrap_or(usize::MAX))?;
@@ -181,10 +186,18 @@ impl<K: Method> Engine<K> {
         let mut left = changes.min(self.store.read().span());
         while left > 0 {
             let _writer = self.index.writer()?;
-            self.store.write().tend(left.min(TENDED), |id| self.index.has(id));
+            self.tend_now(left.min(TENDED));
             left = left.saturating_sub(TENDED);
         }
         Ok(())
+    }
+
+    /// Looks after the memory of keys, their answers and texts after so many changes. To be called by a writer.
+    fn tend_now(&self, changes: usize) {
+        let (now, is_alive) = (self.moment(), |id| self.index.has(id));
+        let mut store = self.store.write();
+        store.tend(changes, is_alive);
+        store.answers.tend(changes, now, is_alive);
     }
 
     /// Gives back what documents that have left still hold; others come in between.
@@ -198,7 +211,7 @@ impl<K: Method> Engine<K> {
         for _ in (0..chunks).step_by(SWEPT) {
             parallel::check(cancel)?;
             let _writer = self.index.writer()?;
-            self.store.write().sweep(SWEPT, is_alive);
+            self.store.write().sweep(SWEPT, self.moment(), is_alive);
         }
         let _writer = self.index.writer()?;
         self.store.write().shrink(is_alive);
@@ -236,6 +249,16 @@ impl<K: Method> Engine<K> {
         key: Option<&str>,
     ) -> Result<u64, DedupError> {
         self.check_memory()?;
+        self.place(writer, document, key)
+    }
+
+    /// [`Engine::put`], once it is sure that there is memory.
+    pub(super) fn place(
+        &self,
+        writer: &mut Writer<'_, K>,
+        document: &Document,
+        key: Option<&str>,
+    ) -> Result<u64, DedupError> {
         // Held over the addition: who finds the document finds its key and text.
         let mut store = self.store.write();
         let id = writer.add_beside(Self::item(document)?, || store.written(document, key))?;
@@ -246,12 +269,12 @@ impl<K: Method> Engine<K> {
     }
 
     /// Whether there is room for an addition: the bound may be exceeded by the last one. To be called by a writer.
-    fn check_memory(&self) -> Result<(), DedupError> {
+    pub(super) fn check_memory(&self) -> Result<(), DedupError> {
         let Some(most) = self.memory else { return Ok(()) };
         let held = || self.bytes().iter().sum::<usize>() as u64;
         if held() >= most {
             // Some of it may have left, with the window.
-            self.store.write().tend(RECLAIMED, |id| self.index.has(id));
+            self.tend_now(RECLAIMED);
             let held = held();
             if held >= most {
                 return Err(DedupError::Memory { held, most, done: Done::Nothing });

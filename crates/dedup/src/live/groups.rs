@@ -74,8 +74,8 @@ impl Engine<SentenceMap> {
         }
         self.index.admit(at.as_slice())?;
         let mut writer = self.index.writer()?;
-        writer.advance(at);
-        let id = self.put(&mut writer, document, key)?;
+        writer.advance(at)?;
+        let id = self.enter(&mut writer, document, key)?;
         let group = self.index.group(id).unwrap_or(id);
         writer.keep()?;
         Ok(group)
@@ -98,9 +98,9 @@ impl Engine<SentenceMap> {
         let mut groups = Vec::with_capacity(documents.len());
         for (row, document) in documents.iter().enumerate() {
             writer.next(1)?;
-            writer.advance(times.get(row).copied());
+            writer.advance(times.get(row).copied())?;
             let key = keys.get(row).and_then(Option::as_deref);
-            let id = self.put(&mut writer, document, key)?;
+            let id = self.enter(&mut writer, document, key)?;
             groups.push(self.index.group(id).unwrap_or(id));
         }
         writer.keep()?;

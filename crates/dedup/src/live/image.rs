@@ -1,16 +1,17 @@
 //! A live index as one file: what is kept of documents beside the index of the method, in the same file.
 //!
 //! ```text
-//! keyed u64  longest text u64 (0: none)  measure u64 (0: nothing is compared)  least f64  most verifications u64  positions u64
+//! keyed u64 (0: not, else 1 more than the place of what a key does that comes again)  longest text u64 (0: none)  measure u64 (0: nothing is compared)  least f64  most verifications u64  positions u64
 //! documents u64, each that is alive and has a key or a text, by id:
 //!   id u64  length of the key u32  length of the text u32  key  text
 //! long texts u64, each, by id: id u64  positions u32 …
+//! where keys are answered as they were first: those answers, see `answers`
 //! ```
 //! What is copied between two changes shares keys and texts with the index until it changes them. They are put together in
 //! memory when the file is written: as many bytes as keys and texts have, and 16 for each document.
 
 use std::io::{Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -20,9 +21,10 @@ use simhash_store::directory::{Directory, Manifest};
 use simhash_store::{Access, Fields, FileError, Input, Section, saved};
 use simhash_text::feature;
 
+use super::answers::Answers;
 use super::engine::{Around, Engine};
 use super::kind::Method;
-use super::options::{Stored, Verify};
+use super::options::{OnSameKey, Stored, Verify};
 use super::store::Copied;
 use crate::error::DedupError;
 use crate::options::Measure;
@@ -33,18 +35,19 @@ const MEASURES: [Measure; 5] =
 
 /// What an index was made with that its kind does not know.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Made {
-    pub(super) stored: Stored,
-    pub(super) verify: Option<Verify>,
-    pub(super) max_verifications: usize,
+pub(crate) struct Made {
+    pub(crate) stored: Stored,
+    pub(crate) on_same_key: OnSameKey,
+    pub(crate) verify: Option<Verify>,
+    pub(crate) max_verifications: usize,
     /// Positions of a signature, for minhash.
-    pub(super) hashes: usize,
+    pub(crate) hashes: usize,
 }
 
 impl Made {
-    fn write(&self) -> Fields {
+    pub(crate) fn write(&self) -> Fields {
         let mut out = Fields::default();
-        out.number(u64::from(self.stored.keys));
+        out.number(if self.stored.keys { self.on_same_key.number() } else { 0 });
         out.number(u64::from(self.stored.longest_text.unwrap_or(0)));
         let measure = self.verify.and_then(|verify| {
             MEASURES.iter().position(|&measure| measure == verify.measure).map(|at| at as u64 + 1)
@@ -57,7 +60,10 @@ impl Made {
     }
 
     fn read(kept: &mut Section) -> Result<Self, FileError> {
-        let keys = kept.number()? > 0;
+        let keyed = kept.number()?;
+        let keys = keyed > 0;
+        let on_same_key = OnSameKey::numbered(keyed.max(1))
+            .ok_or_else(|| kept.damaged(format!("keys of kind {keyed}")))?;
         let longest = u32::try_from(kept.number()?);
         let longest =
             longest.map_err(|_| kept.damaged("a longest text of more than 2^32 bytes"))?;
@@ -80,7 +86,7 @@ impl Made {
             return Err(kept.damaged(what));
         }
         let stored = Stored { keys, longest_text };
-        Ok(Self { stored, verify, max_verifications, hashes })
+        Ok(Self { stored, on_same_key, verify, max_verifications, hashes })
     }
 }
 
@@ -92,21 +98,22 @@ impl<K: Method> Engine<K> {
         let write = move |to: To<'_>, cancel: &AtomicBool| match to {
             To::File(path) => snapshot.write_file((path, access), &recipe, cancel),
             To::Stream(out) => snapshot.write(out, &recipe, cancel),
-            To::Directory(directory) => {
-                durable::write_directory(directory, snapshot, &recipe, cancel)
+            To::Directory(directory, also) => {
+                durable::write_directory(directory, snapshot, &recipe, cancel, also)
             }
         };
-        Snapshot(Box::new(write))
+        Snapshot { write: Box::new(write), runs: None }
     }
 
     /// What is kept beside the index: copied at once while other writers are kept out, put together later.
     pub(super) fn beside(&self, hashes: usize) -> impl Fn() -> Later + Send + Sync + use<K> {
-        let Self { stored, verify, max_verifications, .. } = *self;
-        let made = Made { stored, verify, max_verifications, hashes };
+        let Self { stored, on_same_key, verify, max_verifications, .. } = *self;
+        let made = Made { stored, on_same_key, verify, max_verifications, hashes };
+        let is_windowed = self.index.window().is_some();
         let store = Arc::clone(&self.store);
         move || {
             let copied = store.read().copied();
-            Box::new(move |alive: &Alive| kept(&made, copied, alive))
+            Box::new(move |alive: &Alive| kept(&made, copied, is_windowed, alive))
         }
     }
 
@@ -177,6 +184,9 @@ impl<K: Method> Engine<K> {
             }
             store.add_long(id, &signature, is_alive);
         }
+        if self.on_same_key == OnSameKey::Repeat {
+            store.answers = Answers::read(kept, self.index.next_id())?;
+        }
         kept.end()
     }
 }
@@ -185,8 +195,11 @@ impl<K: Method> Engine<K> {
 enum To<'a> {
     File(&'a Path),
     Stream(&'a mut dyn Write),
-    Directory(&'a Directory),
+    /// What else belongs there is written before the index counts.
+    Directory(&'a Directory, &'a mut Also<'a>),
 }
+
+type Also<'a> = dyn FnMut(&Manifest) -> Result<(), IndexError> + 'a;
 
 /// Where an index is read from.
 pub(super) enum Source<'a> {
@@ -199,7 +212,11 @@ pub(super) enum Source<'a> {
 type Writing = Box<dyn FnOnce(To<'_>, &AtomicBool) -> Result<(), IndexError> + Send>;
 
 /// An index as it was at one moment, on its way to a file.
-pub struct Snapshot(Writing);
+pub struct Snapshot {
+    write: Writing,
+    /// The directory of the index and its next id: what runs have left there goes along.
+    runs: Option<(PathBuf, u64)>,
+}
 
 impl std::fmt::Debug for Snapshot {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -214,24 +231,51 @@ impl Snapshot {
     /// # Errors
     /// [`FileError::Write`], [`IndexError::Cancelled`]; [`IndexError::Merge`] if merging has failed.
     pub fn write_file(self, path: &Path, cancel: &AtomicBool) -> Result<(), DedupError> {
-        Ok((self.0)(To::File(path), cancel)?)
+        Ok((self.write)(To::File(path), cancel)?)
     }
 
     /// Writes it to a directory, which is made, or is empty: an index that [`LiveIndex::open_directory`](super::LiveIndex::open_directory)
-    /// opens.
+    /// opens. After an error nothing of it is there.
     ///
     /// # Errors
     /// As [`Snapshot::write_file`]; where the directory holds something else.
     pub fn write_directory(self, path: &Path, cancel: &AtomicBool) -> Result<(), DedupError> {
+        Directory::check_free(path).map_err(IndexError::from)?;
+        let was_there = path.is_dir();
         let (directory, there) = Directory::claim(path, true).map_err(IndexError::from)?;
         if there.is_some() {
-            let taken = std::io::Error::new(
-                std::io::ErrorKind::AlreadyExists,
-                "it holds an index already; name a folder that does not exist yet",
-            );
-            return Err(IndexError::from(FileError::unwritable(taken).in_file(path)).into());
+            // Made by another process a moment ago.
+            return Err(Directory::check_free(path)
+                .err()
+                .map_or(DedupError::Stopped, |error| IndexError::from(error).into()));
         }
-        Ok((self.0)(To::Directory(&directory), cancel)?)
+        let written = self.write_claimed(&directory, cancel);
+        if written.is_err() {
+            directory.abandon(!was_there);
+        }
+        written
+    }
+
+    /// Writes it to a directory that the caller has taken, and that holds no index.
+    pub(crate) fn write_claimed(
+        self,
+        directory: &Directory,
+        cancel: &AtomicBool,
+    ) -> Result<(), DedupError> {
+        let Self { write, runs } = self;
+        let mut also = |manifest: &Manifest| match &runs {
+            None => Ok(()),
+            Some((path, next)) => {
+                let (own, made) = Directory::look(path)?;
+                durable::copy_records((&own, &made), (directory, manifest), *next)
+            }
+        };
+        Ok(write(To::Directory(directory, &mut also), cancel)?)
+    }
+
+    /// Has what runs have left in the directory of the index go along.
+    pub(super) fn with_runs(self, runs: Option<(PathBuf, u64)>) -> Self {
+        Self { runs, ..self }
     }
 
     /// Writes it to a stream.
@@ -239,13 +283,13 @@ impl Snapshot {
     /// # Errors
     /// As [`Snapshot::write_file`].
     pub fn write(self, out: &mut dyn Write, cancel: &AtomicBool) -> Result<(), DedupError> {
-        Ok((self.0)(To::Stream(out), cancel)?)
+        Ok((self.write)(To::Stream(out), cancel)?)
     }
 }
 
 /// What is kept of live documents.
-fn kept(made: &Made, copied: Copied, alive: &Alive) -> Fields {
-    let Copied { keys, texts, mut long } = copied;
+fn kept(made: &Made, copied: Copied, is_windowed: bool, alive: &Alive) -> Fields {
+    let Copied { keys, texts, mut long, answers } = copied;
     let mut kept = made.write();
     let counted = kept.0.len();
     kept.number(0);
@@ -283,6 +327,9 @@ fn kept(made: &Made, copied: Copied, alive: &Alive) -> Fields {
         kept.number(id);
         kept.half(signature.len() as u32);
         kept.0.extend(signature.iter().flat_map(|position| position.to_le_bytes()));
+    }
+    if made.on_same_key == OnSameKey::Repeat {
+        answers.write(&mut kept, is_windowed, |id| alive.has(id));
     }
     kept
 }

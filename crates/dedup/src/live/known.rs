@@ -90,8 +90,12 @@ impl LiveIndex {
         Ok(all)
     }
 
-    /// Refuses options by which deduplication decides otherwise than this index.
-    pub(crate) fn agree(&self, run: &DedupOptions) -> Result<(), DedupError> {
+    /// Refuses options by which deduplication decides otherwise than this index, which is the `argument` of a run.
+    pub(crate) fn agree(
+        &self,
+        run: &DedupOptions,
+        argument: &'static str,
+    ) -> Result<(), DedupError> {
         let made = &self.options;
         let measure = |measure| format!("{measure:?}").to_lowercase();
         let mut all = vec![("method", made.method.name().to_owned(), run.method.name().to_owned())];
@@ -118,21 +122,16 @@ impl LiveIndex {
         }
         if let Some((option, made, given)) = all.into_iter().find(|(_, made, given)| made != given)
         {
-            return Err(DedupError::Differs { argument: "known", option, made, given });
+            return Err(DedupError::Differs { argument, option, made, given });
         }
         let of_run = simhash_sketch::Fingerprinter::new(&run.fingerprinter)?.to_string();
         let own = self.fingerprinter().to_string();
         if own != of_run {
             let option = differing(&made.fingerprinter, &run.fingerprinter);
-            return Err(DedupError::Differs {
-                argument: "known",
-                option,
-                made: own,
-                given: of_run,
-            });
+            return Err(DedupError::Differs { argument, option, made: own, given: of_run });
         }
         if made.stored.longest_text.is_none() && made.method != LiveMethod::Exact {
-            return Err(not_stored("one without texts".into()));
+            return Err(not_stored(argument, "one without texts".into()));
         }
         Ok(())
     }
@@ -155,17 +154,16 @@ impl<K: Kind> Engine<K> {
         let is_found =
             self.index.search_id(id, how)?.is_some_and(|found| !found.matches.is_empty());
         if is_found || self.store.read().long(id).is_some() {
-            return Err(not_stored(format!(
-                "one whose document {id} is longer than what is stored"
-            )));
+            let value = format!("one whose document {id} is longer than what is stored");
+            return Err(not_stored("known", value));
         }
         Ok(None)
     }
 }
 
-fn not_stored(value: String) -> DedupError {
+fn not_stored(argument: &'static str, value: String) -> DedupError {
     let expected = "an index that stores the texts of all its documents";
-    DedupError::Option { argument: "known", value, expected }
+    DedupError::Option { argument, value, expected }
 }
 
 /// Options of the method, of the index and of the run.

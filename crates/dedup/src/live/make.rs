@@ -16,7 +16,7 @@ use simhash_text::sentence;
 
 use super::engine::{Around, Engine};
 use super::image::{Made, Source};
-use super::{Any, LiveIndex, LiveMethod, LiveOptions, Stored, Verify};
+use super::{Any, LiveIndex, LiveMethod, LiveOptions, OnSameKey, Stored, Verify};
 use crate::Method;
 use crate::error::DedupError;
 use crate::method::default_plan;
@@ -167,6 +167,7 @@ impl LiveIndex {
             }
         };
         options.stored = made.stored;
+        options.on_same_key = made.on_same_key;
         options.verify = made.verify;
         options.max_verifications = made.max_verifications;
         options.window = window;
@@ -216,13 +217,14 @@ impl LiveOptions {
     }
 
     fn made(&self) -> Made {
-        let Self { stored, verify, max_verifications, .. } = *self;
-        Made { stored, verify, max_verifications, hashes: 0 }
+        let Self { stored, on_same_key, verify, max_verifications, .. } = *self;
+        Made { stored, on_same_key, verify, max_verifications, hashes: 0 }
     }
 
     fn around(&self, by: Fingerprinter, sketcher: Sketcher, made: Made) -> Around {
-        let Made { stored, verify, max_verifications, .. } = made;
-        Around { by, sketcher, stored, verify, max_verifications, memory: self.memory }
+        let Made { stored, on_same_key, verify, max_verifications, .. } = made;
+        let memory = self.memory;
+        Around { by, sketcher, stored, on_same_key, verify, max_verifications, memory }
     }
 
     pub(super) fn sentences(&self) -> SentenceSketcher {
@@ -263,6 +265,13 @@ fn check(options: &LiveOptions) -> Result<(), DedupError> {
     }
     if options.max_verifications == 0 {
         return refuse("max_verifications", "0".into(), "at least 1");
+    }
+    if options.on_same_key != OnSameKey::Add && !options.stored.keys {
+        return Err(DedupError::Option {
+            argument: "on_same_key",
+            value: options.on_same_key.name().into(),
+            expected: "left out in an index without keys",
+        });
     }
     if let Some(longest) = options.stored.longest_text.filter(|&most| most == 0 || most > 1 << 24) {
         return refuse("texts.max_length", longest.to_string(), "an integer from 1 to 2^24");

@@ -24,6 +24,8 @@ pub struct LiveOptions {
     pub max_verifications: usize,
     /// What is kept of documents beside their sketches.
     pub stored: Stored,
+    /// What the key of a live document does when it comes again. Anything but [`OnSameKey::Add`] needs keys.
+    pub on_same_key: OnSameKey,
     /// Keeps times and lets old documents leave. Default: documents stay, and no times are kept.
     pub window: Option<Window>,
     /// Most bytes that the index may hold; beyond them additions fail with [`DedupError::Memory`](crate::DedupError::Memory) and
@@ -39,6 +41,7 @@ impl Default for LiveOptions {
             verify: Some(Verify::default()),
             max_verifications: DedupOptions::default().max_verifications,
             stored: Stored::default(),
+            on_same_key: OnSameKey::default(),
             window: None,
             memory: None,
         }
@@ -89,6 +92,55 @@ impl Stored {
 impl Default for Stored {
     fn default() -> Self {
         Self { keys: false, longest_text: Some(64 << 10) }
+    }
+}
+
+/// What happens to a document whose key came before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum OnSameKey {
+    /// It is a document like any other: a key may be used again, and names the latest of its documents that is alive. The default.
+    #[default]
+    Add,
+    /// It is refused while the key names a live document: [`DedupError::SameKey`](crate::DedupError::SameKey), before anything is
+    /// looked for.
+    Error,
+    /// The live document of the key leaves first, and this one is added or checked in its place. Where it is found to be a duplicate
+    /// of another one it is not kept, and the old one is gone all the same.
+    Replace,
+    /// It is answered as the key was answered first ([`Checked::repeated`](super::Checked)), and nothing changes: while the document
+    /// lives that was kept; where it was a duplicate, as long as a document of that time would live. That is, in an index with a
+    /// window, until the window has passed over its time, until `max_count` documents were added after it, or until it is made to
+    /// expire; in one without, until the document that it was found like is deleted. After that the key is new. A call that adds without a look
+    /// answers with the id of a document that was kept; one that was a duplicate has none, and is added.
+    Repeat,
+}
+
+impl OnSameKey {
+    const ALL: [Self; 4] = [Self::Add, Self::Error, Self::Replace, Self::Repeat];
+
+    /// Its name, as options spell it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Add => "add",
+            Self::Error => "error",
+            Self::Replace => "replace",
+            Self::Repeat => "repeat",
+        }
+    }
+
+    /// The one with this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|one| one.name() == name)
+    }
+
+    /// Its number in files.
+    pub(super) fn number(self) -> u64 {
+        (1..).zip(Self::ALL).find_map(|(number, one)| (one == self).then_some(number)).unwrap_or(0)
+    }
+
+    /// The one with this number.
+    pub(super) fn numbered(number: u64) -> Option<Self> {
+        (1..).zip(Self::ALL).find_map(|(own, one)| (own == number).then_some(one))
     }
 }
 

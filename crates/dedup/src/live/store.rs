@@ -7,6 +7,7 @@ use ahash::{AHashMap, RandomState};
 use simhash_store::{FileError, Section};
 use simhash_text::feature;
 
+use super::answers::{Answers, Listed, Moment};
 use super::document::{Document, Sketch};
 use super::keys::Keys;
 use super::options::Stored;
@@ -17,6 +18,8 @@ use super::texts::{self, Texts, Unpacked};
 #[derive(Debug, Default)]
 pub(super) struct Store {
     pub(super) keys: Option<Keys>,
+    /// What keys were answered, where that is repeated; else none.
+    pub(super) answers: Answers,
     pub(super) texts: Option<Texts>,
     longest_text: usize,
     /// Ids of stored texts by their hash, ascending, where equal texts are looked up by themselves.
@@ -41,6 +44,7 @@ pub(super) struct Copied {
     pub(super) keys: Option<Strings>,
     pub(super) texts: Option<Texts>,
     pub(super) long: Vec<(u64, Arc<[u32]>)>,
+    pub(super) answers: Listed,
 }
 
 impl Store {
@@ -65,6 +69,7 @@ impl Store {
     ) {
         if let (Some(keys), Some(key)) = (&mut self.keys, key) {
             keys.add(id, key, &is_alive);
+            self.answers.forget(feature::exact(key));
         }
         let Some(text) = &document.text else { return };
         if self.texts.is_some() && text.len() <= self.longest_text {
@@ -120,6 +125,7 @@ impl Store {
         let key = kept.text_of(key.into())?;
         if let Some(keys) = self.keys.as_mut().filter(|_| !key.is_empty()) {
             keys.add(id, key, &is_alive);
+            self.answers.forget(feature::exact(key));
         }
         let text = kept.text_of(text.into())?;
         if !text.is_empty() {
@@ -188,7 +194,8 @@ impl Store {
     /// As it is now.
     pub(super) fn copied(&self) -> Copied {
         let long = self.long.iter().map(|(&id, signature)| (id, Arc::clone(signature))).collect();
-        Copied { keys: self.keys.as_ref().map(Keys::copied), texts: self.texts.clone(), long }
+        let (keys, answers) = (self.keys.as_ref().map(Keys::copied), self.answers.copied());
+        Copied { keys, texts: self.texts.clone(), long, answers }
     }
 
     /// Copies the text of a document; false: there is none.
@@ -213,18 +220,20 @@ impl Store {
     /// So many changes look through everything.
     pub(super) fn span(&self) -> usize {
         let keys = self.keys.as_ref().map_or(0, |keys| keys.chunks() * CHUNK);
+        let keys = keys.max(self.answers.chunks() * CHUNK);
         keys.max(self.texts.as_ref().map_or(0, |texts| texts.chunks() * texts::CHUNK)) + CHUNK
     }
 
-    /// Chunks of keys or texts: so many looks see everything.
+    /// Listed of keys or texts: so many looks see everything.
     pub(super) fn chunks(&self) -> usize {
-        let keys = self.keys.as_ref().map_or(0, Keys::chunks);
+        let keys = self.keys.as_ref().map_or(0, Keys::chunks).max(self.answers.chunks());
         keys.max(self.texts.as_ref().map_or(0, Texts::chunks))
     }
 
     /// Looks through the next `chunks` chunks of keys and texts: all that has left goes.
-    pub(super) fn sweep(&mut self, chunks: usize, is_alive: impl Fn(u64) -> bool) {
+    pub(super) fn sweep(&mut self, chunks: usize, now: Moment, is_alive: impl Fn(u64) -> bool) {
         for _ in 0..chunks {
+            self.answers.sweep(now, &is_alive);
             if let Some(keys) = &mut self.keys {
                 keys.tend(&is_alive);
             }
@@ -238,6 +247,7 @@ impl Store {
         if let Some(keys) = &mut self.keys {
             keys.shrink();
         }
+        self.answers.shrink();
         if let Some(equal) = &mut self.equal {
             equal.values_mut().for_each(VecDeque::shrink_to_fit);
             self.listed = equal.values().map(VecDeque::capacity).sum();
@@ -274,7 +284,8 @@ impl Store {
         let equal = self.equal.as_ref().map_or(0, |equal| equal.capacity());
         let equal = equal * (size_of::<(u128, VecDeque<u64>)>() + 1) + self.listed * 8;
         let long = self.long.capacity() * (size_of::<(u64, Arc<[u32]>)>() + 1) + self.long_bytes;
-        (self.keys.as_ref().map_or(0, Keys::bytes), texts + equal + long)
+        let keys = self.keys.as_ref().map_or(0, Keys::bytes) + self.answers.bytes();
+        (keys, texts + equal + long)
     }
 }
 

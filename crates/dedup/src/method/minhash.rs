@@ -38,54 +38,92 @@ const REFINED: usize = 8;
 /// Positions that a plan may have at most by default: the usual length of a signature, 3.5 % standard error.
 const HASHES: usize = 128;
 
-pub(super) struct MinHash {
+/// The rule of the buckets, for the live table and for sorted columns.
+#[derive(Clone, Debug)]
+pub(crate) struct Banding {
     hasher: MinHasher,
     plan: BandPlan,
-    /// The texts of each bucket, the oldest first.
-    texts: Table,
     /// Texts that a bucket of a whole band holds.
     bucket: usize,
-    count: u32,
+    /// Bits of keys made here that count: all, but in tests, where buckets of different bands and levels are to be one.
+    pub(crate) mask: u64,
 }
 
-impl MinHash {
-    pub(super) fn new(options: &DedupOptions, plan: Option<BandPlan>) -> Result<Self, DedupError> {
+impl Banding {
+    pub(crate) fn new(options: &DedupOptions, plan: Option<BandPlan>) -> Result<Self, DedupError> {
         let plan = match plan {
             Some(plan) => BandPlan::new(plan.bands, plan.rows)?,
             None => default_plan(options.min_similarity, HASHES)?,
         };
         let hashes = plan.hashes();
         let hasher = MinHasher::new(&MinHashOptions { hashes, ..MinHashOptions::default() })?;
-        let (texts, bucket) = (Table::new(), options.max_bucket);
-        Ok(Self { hasher, plan, texts, bucket, count: 0 })
+        Ok(Self { hasher, plan, bucket: options.max_bucket, mask: u64::MAX })
+    }
+
+    pub(crate) fn sketcher(&self) -> Sketcher {
+        let BandPlan { bands, rows } = self.plan;
+        Sketcher::Signature { hasher: self.hasher.clone(), bands, rows }
     }
 
     /// The key of a band with so many positions more.
-    fn longer_key(&self, slot: &Slot<'_>, band: usize, more: usize, bytes: &mut Vec<u8>) -> u64 {
-        let from = slot.positions.iter().cycle().skip(band * self.plan.rows);
-        band_key(band, from.take(self.plan.rows + more), bytes)
+    pub(crate) fn longer_key(
+        &self,
+        positions: &[u32],
+        band: usize,
+        more: usize,
+        bytes: &mut Vec<u8>,
+    ) -> u64 {
+        let from = positions.iter().cycle().skip(band * self.plan.rows);
+        band_key(band, from.take(self.plan.rows + more), bytes) & self.mask
     }
 
     /// Texts that a bucket of a level holds.
-    fn holds(&self, level: usize) -> usize {
+    pub(crate) fn holds(&self, level: usize) -> usize {
         if level == 0 { self.bucket } else { (self.bucket / REFINED).max(1) }
     }
 
     /// The highest level; beyond the signature's length keys would have a position twice.
-    fn levels(&self) -> usize {
+    pub(crate) fn levels(&self) -> usize {
         LEVELS.min(self.plan.hashes() - self.plan.rows)
+    }
+
+    /// The list of a text of the texts it sees, each as often as it does: the number, followed by a bit that says whether the bucket had
+    /// room. `cut`: one had none.
+    pub(crate) fn best(&self, seen: &mut [u64], limit: usize, cut: bool) -> Found {
+        seen.sort_unstable();
+        let most = self.plan.bands;
+        let candidates = seen.chunk_by(|a, b| a >> 1 == b >> 1).map(|group| {
+            let with_room = group.iter().filter(|&&one| one & 1 == 1).count();
+            let missing = |bands: usize| most.saturating_sub(bands) as u32;
+            let rank = missing(with_room) * (most as u32 + 1) + missing(group.len());
+            Candidate { number: (group[0] >> 1) as u32, rank }
+        });
+        shared::best(candidates.collect(), limit, cut)
+    }
+}
+
+pub(crate) struct MinHash {
+    rule: Banding,
+    /// The texts of each bucket, the oldest first.
+    texts: Table,
+    count: u32,
+}
+
+impl MinHash {
+    pub(crate) fn new(rule: Banding) -> Self {
+        Self { rule, texts: Table::new(), count: 0 }
     }
 
     /// Lists a text in the first bucket of each band that is not full.
     fn insert(&mut self, slot: &mut Slot<'_>, bytes: &mut Vec<u8>) {
         for (band, &whole) in slot.keys.iter().enumerate() {
             let mut key = whole;
-            for level in 0..=self.levels() {
+            for level in 0..=self.rule.levels() {
                 if level > 0 {
-                    key = self.longer_key(slot, band, level, bytes);
+                    key = self.rule.longer_key(slot.positions, band, level, bytes);
                     slot.longer.push((band, key));
                 }
-                if self.texts.ids_len(key) < self.holds(level) {
+                if self.texts.ids_len(key) < self.rule.holds(level) {
                     self.texts.insert(key, slot.number, |_| true);
                     break;
                 }
@@ -107,22 +145,14 @@ impl MinHash {
                 let before = seen.len();
                 let others = self.texts.ids(key).take_while(|&other| other < slot.number);
                 seen.extend(others.map(|other| u64::from(other) << 1));
-                if seen.len() - before < self.holds(level) {
+                if seen.len() - before < self.rule.holds(level) {
                     seen[before..].iter_mut().for_each(|other| *other |= 1);
                     break;
                 }
                 cut = true;
             }
         }
-        seen.sort_unstable();
-        let most = self.plan.bands;
-        let candidates = seen.chunk_by(|a, b| a >> 1 == b >> 1).map(|group| {
-            let with_room = group.iter().filter(|&&one| one & 1 == 1).count();
-            let missing = |bands: usize| most.saturating_sub(bands) as u32;
-            let rank = missing(with_room) * (most as u32 + 1) + missing(group.len());
-            Candidate { number: (group[0] >> 1) as u32, rank }
-        });
-        shared::best(candidates.collect(), limit, cut)
+        self.rule.best(&mut seen, limit, cut)
     }
 }
 
@@ -160,8 +190,7 @@ pub(crate) fn default_plan(
 
 impl Sieve for MinHash {
     fn sketcher(&self) -> Sketcher {
-        let BandPlan { bands, rows } = self.plan;
-        Sketcher::Signature { hasher: self.hasher.clone(), bands, rows }
+        self.rule.sketcher()
     }
 
     fn take(

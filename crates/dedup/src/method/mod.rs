@@ -28,10 +28,10 @@ use crate::error::DedupError;
 use crate::options::DedupOptions;
 use brute_force::BruteForce;
 use exact::Exact;
-use minhash::MinHash;
-pub(crate) use minhash::default_plan;
+pub(crate) use minhash::{Banding, MinHash, default_plan};
 use sentences::Sentences;
-use simhash::SimHash;
+pub(crate) use shared::best;
+pub(crate) use simhash::SimHash;
 use simhash_index::bands::BandPlan;
 use simhash_sketch::{MethodSketch, Sketcher};
 use std::sync::atomic::AtomicBool;
@@ -115,7 +115,7 @@ impl Default for Method {
 pub(crate) struct Candidate {
     /// Its number among the texts taken in.
     pub(crate) number: u32,
-    /// How promising, 0 the most; a [`Sieve::distance`] where the method has one.
+    /// How promising, 0 the most; the Hamming distance with [`Method::SimHash`].
     pub(crate) rank: u32,
 }
 
@@ -146,16 +146,6 @@ pub(crate) trait Sieve: Send + Sync {
 
     /// Bytes held for the documents taken in: the same for the same documents, whatever the threads and batches.
     fn bytes(&self) -> usize;
-
-    /// Whether ranks are distances that mean something to people.
-    fn has_distance(&self) -> bool {
-        false
-    }
-
-    /// The distance of two sketches, where the method has one.
-    fn distance(&self, _: &MethodSketch, _: &MethodSketch) -> Option<u32> {
-        None
-    }
 }
 
 /// How many texts there are after `more`; their numbers have 31 bits.
@@ -168,7 +158,7 @@ fn count(before: u32, more: usize) -> Result<u32, DedupError> {
 pub(crate) fn sieve(options: &DedupOptions) -> Result<Box<dyn Sieve>, DedupError> {
     Ok(match options.method {
         Method::SimHash { max_distance } => Box::new(SimHash::new(max_distance)?),
-        Method::MinHash { plan } => Box::new(MinHash::new(options, plan)?),
+        Method::MinHash { plan } => Box::new(MinHash::new(Banding::new(options, plan)?)),
         Method::Sentences { count } => Box::new(Sentences::new(options, count)),
         Method::BruteForce => Box::new(BruteForce::new(options)?),
         Method::Exact => Box::new(Exact),

@@ -15,7 +15,7 @@ pub(super) fn by_keys(seen: &mut [u32], most: usize, limit: usize, cut: bool) ->
 
 /// At most `limit` of these: the oldest for a quarter of the places, and of the others the best by rank, then number. The
 /// oldest of a crowd are those that the rest are duplicates of; the nearest may all be duplicates themselves.
-pub(super) fn best(mut candidates: Vec<Candidate>, limit: usize, cut: bool) -> Found {
+pub(crate) fn best(mut candidates: Vec<Candidate>, limit: usize, cut: bool) -> Found {
     let order = |candidate: &Candidate| (candidate.rank, candidate.number);
     let over = candidates.len() > limit;
     if over {

@@ -10,14 +10,14 @@ use simhash_index::{Index, IndexOptions, Item, Match, SearchOptions};
 use simhash_sketch::{MethodSketch, Sketcher, hamming};
 use std::sync::atomic::AtomicBool;
 
-pub(super) struct SimHash {
+pub(crate) struct SimHash {
     max_distance: u32,
     index: Index,
     count: u32,
 }
 
 impl SimHash {
-    pub(super) fn new(max_distance: u32) -> Result<Self, DedupError> {
+    pub(crate) fn new(max_distance: u32) -> Result<Self, DedupError> {
         let mut index = IndexOptions::default();
         index.max_distance = max_distance;
         Ok(Self { max_distance, index: Index::new(&index)?, count: 0 })
@@ -83,13 +83,5 @@ impl Sieve for SimHash {
         let estimate = self.index.plan().estimate(count as u64, self.max_distance);
         #[expect(clippy::cast_sign_loss, reason = "bytes are never negative")]
         estimate.map_or(0, |each| ((each.table_bytes + each.id_bytes) * count as f64) as usize)
-    }
-
-    fn has_distance(&self) -> bool {
-        true
-    }
-
-    fn distance(&self, a: &MethodSketch, b: &MethodSketch) -> Option<u32> {
-        Some(hamming::distance(a.fingerprint()?, b.fingerprint()?))
     }
 }

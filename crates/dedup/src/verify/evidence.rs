@@ -12,7 +12,7 @@ use crate::options::Measure;
 use simhash_sketch::measure::{
     containment, cosine_at_least, edit_similarity_at_least, jaccard, jaccard_at_least,
 };
-use simhash_sketch::{ALMOST_ONE, Feature, Features, Fingerprinter, Numbers, Scratch, Shingles};
+use simhash_sketch::{ALMOST_ONE, Feature, Features, Fingerprinter, Scratch, Shingles};
 
 /// The similarity of two texts by [`Measure::Auto`]: 1 where they are equal after normalisation and not empty, else
 /// [`Shingles::verified`].
@@ -80,14 +80,29 @@ impl Evidence {
         }
     }
 
-    /// Whether no text with the numbers of this one reaches `least`: what is told without a look at its features.
-    pub(crate) fn excludes(&self, other: &str, measure: Measure, least: f64) -> bool {
-        match self {
-            Self::Sets(own) if measure == Measure::Auto => {
-                own.numbers.factor(Numbers::of(other)) < least.min(ALMOST_ONE)
-            }
-            _ => false,
+    /// [`Evidence::similarity`] to a normalised text of which nothing is made yet: no more is than is needed to tell that it does
+    /// not reach `least`, as most candidates do not.
+    pub(crate) fn similarity_to(
+        &self,
+        other: &str,
+        measure: Measure,
+        least: f64,
+        by: &Fingerprinter,
+    ) -> Option<f64> {
+        let Self::Sets(own) = self else {
+            return self.similarity(&Self::new(other, None, measure, by), measure, least);
+        };
+        // No similarity is above the factor of the numbers, nor above that of the features.
+        if measure == Measure::Auto && own.numbers.factor_to(other) < least.min(ALMOST_ONE) {
+            return None;
         }
+        let features = Shingles::cut(by, other);
+        let reaches = match measure {
+            Measure::Containment => containment(&own.features, &features) >= least,
+            _ => jaccard_at_least(&own.features, &features, least).is_some(),
+        };
+        let other = || Self::Sets(Shingles::with_features(by, other, features));
+        if reaches { self.similarity(&other(), measure, least) } else { None }
     }
 
     /// Size in numbers of 8 bytes.
@@ -97,6 +112,41 @@ impl Evidence {
             Self::Sets(sets) => sets.len(),
             Self::Text(text) => text.len() / 8 + 1,
             Self::Vector(vector) => vector.len() * size_of::<Feature>() / 8,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn what_is_told_early_is_what_a_whole_comparison_tells(
+            text in "[0-9第一二十月年 ab中文字新闻报道]{0,200}",
+            changes in prop::collection::vec((any::<prop::sample::Index>(), "[0-9一中]{0,2}"), 0..6),
+            least in prop_oneof![Just(0.0), Just(0.8), Just(1.0), 0.0..1.0_f64],
+            times in 1..8_usize,
+        ) {
+            let by = Fingerprinter::new(&simhash_sketch::FingerprinterOptions::default()).unwrap();
+            let text = text.repeat(times);
+            let mut other: Vec<String> = text.chars().map(String::from).collect();
+            for (at, change) in changes {
+                if !other.is_empty() {
+                    let at = at.index(other.len());
+                    other[at] = change;
+                }
+            }
+            let other = other.concat();
+            let measures =
+                [Measure::Auto, Measure::Jaccard, Measure::Containment, Measure::Edit, Measure::Cosine];
+            for measure in measures {
+                let [own, whole] = [&text, &other].map(|text| Evidence::new(text, None, measure, &by));
+                let expected = own.similarity(&whole, measure, least);
+                let early = own.similarity_to(&other, measure, least, &by);
+                prop_assert_eq!(early.map(f64::to_bits), expected.map(f64::to_bits), "{:?}", measure);
+            }
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Lines of edges: a pair, or a new document and its matches.
 
+use super::cells;
 use crate::decide::Relation;
 use serde_json::json;
 use std::fmt::Write as _;
@@ -15,8 +16,32 @@ pub(super) fn relation(line: &mut String, relation: &Relation) {
     }
 }
 
-/// Appends a pair's line.
-pub(crate) fn pair(line: &mut String, a: &str, b: &str, related: &Relation, truncated: bool) {
+/// The row that names the columns of pairs; none where lines are JSON.
+pub(crate) fn pairs_head(between: Option<char>) -> String {
+    let mut row = String::new();
+    if let Some(between) = between {
+        cells::head(&mut row, between, &["a", "b", "similarity", "distance", "truncated"]);
+    }
+    row
+}
+
+/// Appends a pair's line, as JSON or with this between its cells.
+pub(crate) fn pair(
+    line: &mut String,
+    between: Option<char>,
+    (a, b): (&str, &str),
+    related: &Relation,
+    truncated: bool,
+) {
+    if let Some(between) = between {
+        cells::id(line, between, a);
+        line.push(between);
+        cells::id(line, between, b);
+        cells::relation(line, between, related);
+        line.push(between);
+        line.push_str(if truncated { "true\n" } else { "\n" });
+        return;
+    }
     let _ = write!(line, r#"{{"a":{a},"b":{b}"#);
     relation(line, related);
     line.push_str(if truncated { ",\"truncated\":true}\n" } else { "}\n" });

@@ -1,15 +1,13 @@
-//! One output of a run: plain or gzip, into a file that appears whole or not at all, or to a reader who may stall.
-//!
-//! A name that ends in `.gz` is compressed: one member, whose bytes depend on the content alone (no time, no name).
+//! One output of a run: plain or compressed as its name asks for ([`Packer`]), into a file that appears whole or not at all, or to a reader who may stall.
 
 use super::handed::Handed;
 use super::sink::Sink;
 use super::target::Target;
 use crate::error::DedupError;
-use flate2::write::GzEncoder;
-use flate2::{Compression, GzBuilder};
+use simhash_corpus::Packer;
+use simhash_store::Staged;
 use std::fs;
-use std::io::Write;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
@@ -19,7 +17,7 @@ const PACKED_BYTES: usize = 64 << 10;
 /// One open output.
 pub(crate) struct Output<'a> {
     name: &'a Path,
-    packer: Option<GzEncoder<Vec<u8>>>,
+    packer: Option<Packer>,
     to: To<'a>,
 }
 
@@ -53,20 +51,25 @@ impl<'a> Output<'a> {
             }
             Target::File(path) => (path.as_path(), To::File(Sink::open(path)?)),
         };
-        let packer = matches!(target, Target::File(path) if is_gzip(path))
-            .then(|| GzBuilder::new().write(Vec::new(), Compression::default()));
+        let packer = match target {
+            Target::File(path) => {
+                Packer::of(path).map_err(|error| DedupError::output(path, error))?
+            }
+            Target::Stream(_) => None,
+        };
         Ok(Self { name, packer, to })
+    }
+
+    /// As it was named, for messages.
+    pub(crate) fn name(&self) -> &Path {
+        self.name
     }
 
     /// Appends.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), DedupError> {
         let Some(packer) = &mut self.packer else { return self.to.write(bytes) };
-        packer.write_all(bytes).map_err(|error| DedupError::output(self.name, error))?;
-        if packer.get_ref().len() < PACKED_BYTES {
-            return Ok(());
-        }
-        let packed = std::mem::take(packer.get_mut());
-        self.to.write(&packed)
+        packer.write(bytes).map_err(|error| DedupError::output(self.name, error))?;
+        packer.take(PACKED_BYTES).map_or(Ok(()), |packed| self.to.write(&packed))
     }
 
     /// Writes everything out, to the disk where it is a file. Nothing is appended any more.
@@ -78,6 +81,15 @@ impl<'a> Output<'a> {
         match &mut self.to {
             To::File(sink) => sink.seal(),
             To::Reader(handed) => handed.seal(),
+        }
+    }
+
+    /// Seals it and describes it; none where it is no file that appears whole.
+    pub(crate) fn staged(&mut self) -> Result<Option<Staged>, DedupError> {
+        self.seal()?;
+        match &mut self.to {
+            To::File(sink) => sink.staged().map(Some),
+            To::Reader(_) => Ok(None),
         }
     }
 
@@ -103,11 +115,6 @@ impl To<'_> {
 }
 
 /// Whether bytes for this path go straight to somebody else: it is there, and a pipe or a device.
-fn is_passed_on(path: &Path) -> bool {
+pub(super) fn is_passed_on(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|about| !about.is_file() && !about.is_dir())
-}
-
-/// Whether a name asks for gzip.
-fn is_gzip(path: &Path) -> bool {
-    path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("gz"))
 }

@@ -4,7 +4,7 @@
 //! when every one of them is sealed. A sink that is dropped before leaves nothing.
 
 use crate::error::DedupError;
-use simhash_store::{Access, Draft, PublishError, publish_all};
+use simhash_store::{Access, Draft, PublishError, Staged, publish_all};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -35,6 +35,11 @@ impl<'a> Sink<'a> {
     pub(crate) fn seal(&mut self) -> Result<(), DedupError> {
         self.flush()?;
         self.draft.seal().map_err(failed)
+    }
+
+    /// Describes the sealed file.
+    pub(crate) fn staged(&mut self) -> Result<Staged, DedupError> {
+        self.draft.staged().map_err(failed)
     }
 
     /// Gives all files of a run their names; the error says which of them stand. Returns what killed runs had left beside them

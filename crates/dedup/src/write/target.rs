@@ -1,7 +1,8 @@
 //! Where results go, and that no two roles share a file.
 
+use super::output::is_passed_on;
 use crate::error::DedupError;
-use crate::read::Input;
+use crate::read::{Encoding, Input};
 use parking_lot::Mutex;
 use simhash_store::{Place, folder};
 use std::fs;
@@ -12,23 +13,32 @@ use std::sync::Arc;
 /// The outputs of a run. Each is optional; without any, a run only counts.
 #[derive(Default)]
 pub struct Outputs {
-    /// The records, in input order, byte for byte as they were read, each with a final newline.
+    /// The records, in input order and in the format of the inputs, byte for byte as they were read unless `encoding` is another one; those of
+    /// a folder are JSON lines of `id`, the path, and `text`.
     pub records: Option<Target>,
     /// What happens to duplicates in `records`.
     pub duplicates: Duplicates,
+    /// Of texts in files: their paths in `records`, a line each, instead of what they hold.
+    pub list: bool,
+    /// Of texts in files, instead of `records`: a folder, into which those that are kept are copied, under the names that they have below the
+    /// input. All or none are, and nothing that is there is replaced.
+    pub copy: Option<PathBuf>,
+    /// How characters of `records` are written. Default `None`: as those of the inputs, where all have one encoding, else UTF-8. (Of several
+    /// streams that are decided as they come always UTF-8.)
+    pub encoding: Option<Encoding>,
     /// One JSON line per group of two or more: `{"representative": id, "members": [{"id": id},
     /// {"id": id, "similarity": s, "distance": d}, …]}`, the representative first, members and groups (by their
     /// representative) in input order. Similarity and distance are those to the representative, each where it is known.
     /// Costs memory for the id of every duplicate.
     pub clusters: Option<Target>,
     /// One JSON line per rejected record: `{"file", "line", "reason", "raw"}`, `raw` the line itself, or
-    /// `rawBase64` instead where it is no UTF-8: nothing is lost. Of a line that is longer than
-    /// [`MAX_LINE_BYTES`](crate::MAX_LINE_BYTES) `raw` is the first kilobyte.
+    /// `rawBase64` instead where it is no UTF-8: nothing is lost. Of a record that is longer than
+    /// any may be ([`Form::max_record`](crate::Form::max_record)) `raw` is the first kilobyte.
     pub rejects: Option<Target>,
 }
 
-/// The outputs of [`pairs_files`](crate::pairs_files), [`match_files`](crate::match_files) and
-/// [`fingerprint_files`](crate::fingerprint_files). Each is optional; without any, a run only counts.
+/// The outputs of [`pairs_files`](crate::pairs_files), [`match_files`](crate::match_files),
+/// [`fingerprint_files`](crate::fingerprint_files) and [`segment_files`](crate::segment_files). Each is optional; without any, a run only counts.
 #[derive(Default)]
 pub struct LineOutputs {
     /// A line for each pair, or for each document. Ids are as the records write them.
@@ -73,7 +83,12 @@ impl Target {
         Self::Stream(Stream { name: name.into(), writer: Arc::new(Mutex::new(Box::new(writer))) })
     }
 
-    fn path(&self) -> Option<&Path> {
+    /// Whether it appears whole at the end of a run, under a name.
+    pub(crate) fn is_file(&self) -> bool {
+        matches!(self, Self::File(path) if !is_passed_on(path))
+    }
+
+    pub(crate) fn path(&self) -> Option<&Path> {
         match self {
             Self::File(path) => Some(path),
             Self::Stream(_) => None,

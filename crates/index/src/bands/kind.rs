@@ -165,10 +165,15 @@ impl Kind for Bands {
     }
 
     fn insert(&mut self, form: &Banded<'_>, (): ()) -> (u64, bool) {
+        // Hardly ever is anybody in the table who has left.
+        let all_alive = self.dead() == 0;
         let Self { table, documents, .. } = self;
+        for &key in &*form.keys {
+            table.ask_owners(key);
+        }
         let id = documents.push(form.signature);
         for &key in &*form.keys {
-            table.insert(key, id as u32, |id| documents.ids().is_alive(id));
+            table.insert(key, id as u32, |id| all_alive || documents.ids().is_alive(id));
         }
         (id, false)
     }
@@ -274,6 +279,13 @@ impl Bands {
 }
 
 impl Live<Bands> {
+    /// The signature of a live document, where signatures are kept and it has one.
+    pub fn signature_of(&self, id: u64) -> Option<Vec<u32>> {
+        let state = self.shared.state.read();
+        let form = state.has(id).then(|| state.kind.form_of(self.options(), id))??;
+        Some(form.signature.to_vec())
+    }
+
     /// An empty index.
     ///
     /// # Errors

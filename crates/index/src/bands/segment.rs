@@ -12,6 +12,8 @@
 
 use std::sync::Arc;
 
+use crate::memory::prefetch;
+
 /// No entry. The last slot is always empty, so that searches need no other end.
 const EMPTY: u64 = u64::MAX;
 
@@ -23,6 +25,12 @@ const CROWDED: u64 = 1 << 32;
 /// Loads, in hundredths, above which entries are written anew and at which they then are: 8.6 to 9.2 bytes each.
 const FULL: usize = 93;
 const FRESH: usize = 87;
+
+/// Words of the counts that an `Arc` keeps before what it shares.
+const OWNERS: usize = 2;
+
+/// Slots that are compared at a time.
+const STEP: usize = 8;
 
 /// What a slot holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,14 +101,28 @@ impl Segment {
         (self.used as usize + 1) * 100 > self.span as usize * FULL
     }
 
+    /// Asks for the count before the slots of who shares them, which a change reads too.
+    pub(super) fn ask_owners(&self) {
+        prefetch(&self.slots, 0_usize.wrapping_sub(OWNERS));
+    }
+
+    /// The first empty slot from one on.
+    fn free_from(&self, at: usize) -> Option<usize> {
+        let (steps, rest) = self.slots.get(at..)?.as_chunks::<STEP>();
+        // Some fifty slots at these loads: a step is compared as a whole.
+        let is_free = |slot: &u64| *slot == EMPTY;
+        let with_free =
+            steps.iter().position(|step| step.iter().fold(false, |any, s| any | is_free(s)));
+        let (from, step) = match with_free {
+            Some(number) => (number * STEP, &steps[number][..]),
+            None => (steps.len() * STEP, rest),
+        };
+        Some(at + from + step.iter().position(is_free)?)
+    }
+
     /// Puts an entry at the end of its run; false, and nothing, where the slots behind are all taken.
     pub(super) fn insert(&mut self, at: usize, tag: u32, entry: Entry) -> bool {
-        let Some(free) =
-            self.slots.get(at..).and_then(|rest| rest.iter().position(|&s| s == EMPTY))
-        else {
-            return false;
-        };
-        let free = at + free;
+        let Some(free) = self.free_from(at) else { return false };
         if free + 1 >= self.slots.len() {
             return false;
         }
@@ -140,30 +162,28 @@ impl Segment {
 
     /// Writes the entries anew, those that `keep` refuses left out, with room for more.
     pub(super) fn rewrite(&mut self, keep: impl Fn(Entry) -> bool) {
-        let kept: Vec<u64> = std::mem::take(&mut self.slots)
-            .iter()
-            .copied()
-            .filter(|&slot| slot != EMPTY && keep(entry_of(slot)))
-            .collect();
-        self.used = kept.len() as u32;
-        if kept.is_empty() {
-            self.span = 0;
+        let mut kept = Vec::with_capacity(self.used as usize);
+        for &slot in &*std::mem::take(&mut self.slots) {
+            if slot != EMPTY && keep(entry_of(slot)) {
+                kept.push(slot);
+            }
         }
+        self.used = kept.len() as u32;
         // At least one more than there are, and at least four: the first insertions need not each write anew.
         self.span = ((kept.len() + 1) * 100 / FRESH + 1).max(4) as u32;
-        let mut places = Vec::with_capacity(kept.len());
-        let mut free = 0;
-        for &slot in &kept {
-            free = self.home(tag_of(slot)).max(free) + 1;
-            places.push(free - 1);
-        }
+        let behind = |free: usize, &slot: &u64| self.home(tag_of(slot)).max(free) + 1;
+        let free = kept.iter().fold(0, behind);
         // Insertions push the last entries over the end. Where that is too little the segment is written anew the sooner.
         let slack = 4 + self.span as usize / 128;
-        let mut slots = vec![EMPTY; free.max(self.span as usize) + slack];
-        for (place, slot) in places.into_iter().zip(kept) {
-            slots[place] = slot;
+        // Made at its length: a vector would be copied.
+        let count = free.max(self.span as usize) + slack;
+        let mut slots: Arc<[u64]> = std::iter::repeat_n(EMPTY, count).collect();
+        let (own, mut free) = (Arc::make_mut(&mut slots), 0);
+        for slot in &kept {
+            free = behind(free, slot);
+            own[free - 1] = *slot;
         }
-        self.slots = slots.into();
+        self.slots = slots;
     }
 
     /// Gives the memory of an empty segment back.

@@ -65,6 +65,11 @@ impl Table {
         prefetch(slots, at + 8);
     }
 
+    /// Asks for what an insertion reads beside what a look at the key has read.
+    pub(super) fn ask_owners(&self, key: u64) {
+        self.segments[place(key).0].ask_owners();
+    }
+
     /// The ids of a key, in the order they came, dead ones among them.
     pub fn ids(&self, key: u64) -> impl Iterator<Item = u32> {
         let (segment, tag) = place(key);

@@ -1,5 +1,8 @@
 //! Who only reads a directory, and follows what its writer appends.
 
+use std::sync::Arc;
+
+use parking_lot::RwLock;
 use simhash_store::FileError;
 use simhash_store::directory::{Directory, Manifest};
 use simhash_store::log::Reader;
@@ -17,7 +20,11 @@ pub struct Follower {
     reader: Reader,
     /// Whether the frame that says what was before the log has been read.
     begun: bool,
+    frames: Frames,
 }
+
+/// Held for writing while the changes of one frame are made: who holds it for reading sees frames whole or not at all.
+pub type Frames = Arc<RwLock<()>>;
 
 impl Follower {
     /// Makes the changes since the checkpoint again, in an index that [`read`](super::read) has read; from now on it refuses
@@ -34,8 +41,14 @@ impl Follower {
         let number = manifest.logs[0];
         let Some(reader) = open(&directory, &manifest, number)? else { return Ok(None) };
         live.shared.turns.turn().keeping = Keeping::Following(directory.path().to_owned());
-        let mut follower = Self { directory, manifest, number, reader, begun: false };
+        let frames = Frames::default();
+        let mut follower = Self { directory, manifest, number, reader, begun: false, frames };
         Ok(if follower.refresh(live, kept)? { Some(follower) } else { None })
+    }
+
+    /// What is held while the changes of a frame are made.
+    pub fn frames(&self) -> Frames {
+        Arc::clone(&self.frames)
     }
 
     /// Makes the changes that the writer has appended since. False: it has gone on to a later checkpoint and removed what was
@@ -55,29 +68,32 @@ impl Follower {
             if manifest.identity != self.manifest.identity {
                 return Ok(false);
             }
-            let Some(&next) = manifest.logs.iter().find(|&&number| number > self.number) else {
+            let mut later = manifest.logs.iter().filter(|&&number| number > self.number);
+            let Some(&next) = later.next() else {
                 // Only the writer knows whether it will go on here.
                 return Ok(manifest.logs.contains(&self.number));
             };
-            if next != self.number + 1 {
+            if next != self.number + 1 && !manifest.logs.contains(&self.number) {
                 return Ok(false);
             }
+            let mut begun = None;
+            for number in std::iter::once(next).chain(later.copied()) {
+                let Some(mut looked) = open(&self.directory, &manifest, number)? else {
+                    return Ok(false);
+                };
+                // One that was made for a checkpoint and never turned to, before another was made, is never turned to.
+                if looked.next_changes()?.is_some() {
+                    begun = Some(number);
+                    break;
+                }
+            }
+            // The writer may have turned to it a moment ago.
+            self.read_on(live, kept)?;
+            // Not yet.
+            let Some(next) = begun else { return Ok(true) };
             let Some(mut reader) = open(&self.directory, &manifest, next)? else {
                 return Ok(false);
             };
-            // The writer may have turned to it a moment ago.
-            self.read_on(live, kept)?;
-            let mut looked = open(&self.directory, &manifest, next)?;
-            let begun = match &mut looked {
-                Some(looked) => looked.next_changes()?.is_some(),
-                None => return Ok(false),
-            };
-            if !begun {
-                // Not yet.
-                return Ok(true);
-            }
-            self.read_on(live, kept)?;
-            reader.refresh()?;
             if !follows(&mut reader, self.reader.torn() > 0, self.reader.offset())? {
                 // A power cut has taken the end of the log before it: what counts ends there, until the next writer says so.
                 return Ok(self.directory.manifest()?.as_ref() == Some(&manifest));
@@ -93,7 +109,7 @@ impl Follower {
     ) -> Result<(), IndexError> {
         self.reader.refresh()?;
         let first = !self.begun;
-        apply(live, &mut self.reader, first, kept)?;
+        apply(live, &mut self.reader, first, kept, Some(&self.frames))?;
         self.begun = self.begun || self.reader.offset() > simhash_store::log::FRAMES;
         Ok(())
     }

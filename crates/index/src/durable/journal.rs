@@ -143,8 +143,20 @@ impl Journal {
         Ok(self.current.read().reserve(bytes)?)
     }
 
+    /// That this process may write here: a fork of it has the files open, and neither the threads nor what the log holds since.
+    fn check_own(&self) -> Result<(), IndexError> {
+        if self.directory.is_own() {
+            return Ok(());
+        }
+        let reason =
+            "this process is a fork of the one that opened the index; open it after the fork";
+        let error = std::io::Error::other(reason);
+        Err(FileError::unwritable(error).in_file(self.path()).into())
+    }
+
     /// Appends changes, so many of them, by the one whose turn it is.
     pub(crate) fn append(&self, changes: &[u8], count: u64) -> Result<(), IndexError> {
+        self.check_own()?;
         self.noted(self.current.read().append(changes))?;
         self.changes.fetch_add(count, Ordering::Relaxed);
         if self.is_due() && !self.called.swap(true, Ordering::Relaxed) {
@@ -170,6 +182,7 @@ impl Journal {
 
     /// Has the disk take everything that was appended before the call.
     pub(crate) fn sync(&self) -> Result<(), IndexError> {
+        self.check_own()?;
         let current = self.current();
         let end = current.end();
         self.sync_older()?;
@@ -195,6 +208,7 @@ impl Journal {
 
     /// Flushes everything and gives unused room back.
     pub(super) fn close(&self) -> Result<(), IndexError> {
+        self.check_own()?;
         self.sync_older()?;
         self.noted(self.current().close())
     }

@@ -127,6 +127,10 @@ impl Kept {
     /// # Errors
     /// [`IndexError::File`]: what the disk has is not known.
     pub fn close(&self) -> Result<(), IndexError> {
+        if !self.journal.directory.is_own() {
+            // A fork has none of the threads, and leaves the files alone.
+            return self.journal.close();
+        }
         self.journal.wake.cancel.store(true, Ordering::Relaxed);
         self.journal.ask(|asked| asked.end = true);
         let threads = std::mem::take(&mut *self.threads.lock());

@@ -21,14 +21,16 @@ mod follow;
 mod journal;
 mod keeper;
 mod open;
+mod run;
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-pub use self::follow::Follower;
+pub use self::follow::{Follower, Frames};
 pub(crate) use self::journal::Journal;
 pub use self::keeper::Kept;
 pub use self::open::{Logs, create, read, replay, start, write_directory};
+pub use self::run::{Record, Run, Settled, check_runs, copy_records, settle};
 
 /// When a change counts as kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -4,6 +4,7 @@ use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use parking_lot::RwLock;
 use simhash_store::directory::{Directory, Manifest};
 use simhash_store::log::{FRAMES, Log, Opened, Reader};
 use simhash_store::{Access, FileError, Input, Section, saved};
@@ -38,22 +39,40 @@ pub fn create<K: Whole>(
     start_with(live, directory, manifest, read, recipe, kept, options)
 }
 
-/// Writes an index as it was at one moment to a directory that holds none: to be opened by [`read`] and [`replay`].
+/// Writes an index as it was at one moment to a directory that holds none: to be opened by [`read`] and [`replay`]. `also` puts what
+/// else belongs to it there, before it counts.
 ///
 /// # Errors
-/// [`IndexError::File`], [`IndexError::Cancelled`].
+/// [`IndexError::File`], [`IndexError::Cancelled`], those of `also`.
 pub fn write_directory<K: Whole>(
     directory: &Directory,
     snapshot: Snapshot<K>,
     recipe: &str,
     cancel: &AtomicBool,
+    also: &mut dyn FnMut(&Manifest) -> Result<(), IndexError>,
 ) -> Result<(), IndexError> {
     let manifest = directory.begin()?;
-    write(directory, &manifest, snapshot, recipe, cancel)?.close()?;
+    let log = write_files(directory, &manifest, snapshot, recipe, cancel)?;
+    also(&manifest)?;
+    directory.publish(&manifest)?;
+    log.close()?;
     Ok(())
 }
 
 fn write<K: Whole>(
+    directory: &Directory,
+    manifest: &Manifest,
+    snapshot: Snapshot<K>,
+    recipe: &str,
+    cancel: &AtomicBool,
+) -> Result<Log, IndexError> {
+    let log = write_files(directory, manifest, snapshot, recipe, cancel)?;
+    directory.publish(manifest)?;
+    Ok(log)
+}
+
+/// The first checkpoint and log, which count when the manifest is published.
+fn write_files<K: Whole>(
     directory: &Directory,
     manifest: &Manifest,
     snapshot: Snapshot<K>,
@@ -66,7 +85,6 @@ fn write<K: Whole>(
     let log = Log::create(&directory.log(number), &manifest.mark(number))?;
     let end = log.append(&after(0))?;
     log.sync(end)?;
-    directory.publish(manifest)?;
     Ok(log)
 }
 
@@ -100,9 +118,35 @@ pub fn read<K: Whole>(
 /// What was read of the logs of a directory.
 #[derive(Debug)]
 pub struct Logs {
-    read: Read,
+    pub(super) read: Read,
     /// How many of the manifest's logs count.
     count: usize,
+}
+
+impl Logs {
+    /// The log that goes on, and its number.
+    pub(super) fn current(&self, manifest: &Manifest) -> Result<(u64, &Log), IndexError> {
+        let number = self.count.checked_sub(1).and_then(|last| manifest.logs.get(last));
+        match (number, self.read.logs.last()) {
+            (Some(&number), Some(log)) => Ok((number, log)),
+            _ => Err(FileError::damaged(0, "the manifest names no log").into()),
+        }
+    }
+
+    /// Has the disk take all of them, in their order.
+    pub(super) fn sync(&self) -> Result<(), IndexError> {
+        Ok(self.read.logs.iter().try_for_each(|log| log.sync(log.end()))?)
+    }
+
+    /// Appends so many changes as one frame; when this returns the disk has them.
+    pub(super) fn append(&mut self, changes: &[u8], count: u64) -> Result<(), IndexError> {
+        if let Some(log) = self.read.logs.last().filter(|_| !changes.is_empty()) {
+            let end = log.append(changes)?;
+            log.sync(end)?;
+            self.read.changes += count;
+        }
+        Ok(())
+    }
 }
 
 /// Makes the changes of the logs again, telling `kept` what the caller kept with them.
@@ -128,7 +172,7 @@ pub fn replay<K: Whole>(
             read.torn_bytes += reader.length();
             continue;
         }
-        read.changes += apply(live, &mut reader, before.is_none(), kept)?;
+        read.changes += apply(live, &mut reader, before.is_none(), kept, None)?;
         let torn = reader.torn();
         let Opened { log, .. } = reader.into_log()?;
         read.torn_bytes += torn;
@@ -165,12 +209,13 @@ pub(super) fn follows(reader: &mut Reader, torn: bool, end: u64) -> Result<bool,
 }
 
 /// Makes the changes that a reader comes to again; how many they were. `first`: the frame that says what was before is still to
-/// come.
+/// come. `frames` is held while the changes of each frame are made.
 pub(super) fn apply<K: Whole>(
     live: &Live<K>,
     reader: &mut Reader,
     first: bool,
     kept: &mut dyn FnMut(live::Kept<'_>) -> Result<(), FileError>,
+    frames: Option<&RwLock<()>>,
 ) -> Result<u64, IndexError> {
     let mut count = 0;
     if first {
@@ -182,7 +227,11 @@ pub(super) fn apply<K: Whole>(
         }
     }
     while let Some(mut changes) = reader.next_changes()? {
-        let made = live.rewriter().replay(&mut changes, kept);
+        let mut writer = live.rewriter();
+        let whole = frames.map(RwLock::write);
+        let made = writer.replay(&mut changes, kept);
+        // What the writer waits for at its end is not waited for by searches.
+        drop((whole, writer));
         count += made.map_err(|error| error.in_file(reader.path()))?;
     }
     Ok(count)
@@ -201,17 +250,26 @@ pub fn start<K: Whole>(
     beside: impl Fn() -> Later + Send + Sync + 'static,
     options: DurableOptions,
 ) -> Result<Kept, IndexError> {
-    let Logs { read, count } = logs;
-    let own = Manifest { logs: manifest.logs[..count].to_vec(), ..*manifest };
-    if count < manifest.logs.len() {
+    let own = trim(&directory, manifest, &logs)?;
+    start_with(live, directory, own, logs.read, recipe, Arc::new(beside), options)
+}
+
+/// The manifest without the logs that do not count.
+pub(super) fn trim(
+    directory: &Directory,
+    manifest: &Manifest,
+    logs: &Logs,
+) -> Result<Manifest, IndexError> {
+    let own = Manifest { logs: manifest.logs[..logs.count].to_vec(), ..*manifest };
+    if logs.count < manifest.logs.len() {
         directory.publish(&own)?;
         let swept = directory.sweep(&own);
         swept.map_err(|error| FileError::unwritable(error).in_file(directory.path()))?;
     }
-    start_with(live, directory, own, read, recipe, Arc::new(beside), options)
+    Ok(own)
 }
 
-fn start_with<K: Whole>(
+pub(super) fn start_with<K: Whole>(
     live: &Live<K>,
     directory: Directory,
     manifest: Manifest,

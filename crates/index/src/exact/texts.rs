@@ -17,6 +17,11 @@ pub struct Equal {
     shared: HolderMap<u128>,
 }
 
+/// What a document holds that is alive; `None`: it is empty.
+pub(super) fn held(ids: &Pairs, short: u32) -> Option<u128> {
+    (!ids.is_other(short)).then(|| ids.pair(short))
+}
+
 /// The text is a hash already; the seed keeps crafted ones from one line.
 fn hash(text: u128, seed: u64) -> u64 {
     mix(text as u64 ^ (text >> 64) as u64, seed)
@@ -76,7 +81,7 @@ impl Equal {
 
     /// What a document holds; `None`: it is empty. It must be alive.
     pub(super) fn text(&self, short: u32) -> Option<u128> {
-        (!self.ids.is_other(short)).then(|| self.ids.pair(short))
+        held(&self.ids, short)
     }
 
     /// An id that has left already.

@@ -21,7 +21,7 @@ use std::time::Duration;
 use ahash::AHashSet;
 use parking_lot::{Condvar, Mutex};
 
-use super::Hamming;
+use super::{Hamming, Stage};
 use crate::IndexError;
 use crate::hamming::segment::Segment;
 use crate::hamming::tables::{BACKLOG, Job};
@@ -177,6 +177,7 @@ impl Shared<Hamming> {
         }
         let job = &mut job.without(dead);
         let dropped = job.dropped();
+        self.background.reached(Stage::Sorted);
         self.state.write().kind.tables.begin();
         for values in dropped.chunks(SLICE) {
             let mut state = self.state.write();

@@ -274,6 +274,15 @@ impl Numbers {
         Ok(Self { records, base })
     }
 
+    /// Ids and fingerprints as they are now, shared until they change; nobody is found by a fingerprint.
+    pub(crate) fn copied(&self) -> Self {
+        let base = self.base.as_ref().map(|base| {
+            let (file, ids) = (Arc::clone(&base.file), base.ids.clone());
+            Box::new(Base { file, ids, moved: Bits::default(), ..**base })
+        });
+        Self { records: self.records.clone(), base }
+    }
+
     pub(crate) fn push(&mut self, value: u64, other: bool) -> u32 {
         self.records.push(value, other)
     }

@@ -8,7 +8,7 @@
 //! Of an index that was opened from a mapped file the file itself says who holds a fingerprint, until that changes: see
 //! [`base`](super::base). A fingerprint that has moved from there is in the maps here, and only there.
 
-use ahash::{AHashMap, AHashSet};
+use ahash::AHashSet;
 
 use super::Item;
 use super::base::Numbers;
@@ -16,6 +16,7 @@ use crate::IndexError;
 use crate::ids::holders::{HolderMap, Holders};
 use crate::ids::lines::Lines;
 use crate::ids::{Ids, mix, seed};
+use crate::memory::Sparse;
 
 #[derive(Debug)]
 pub(crate) struct Documents {
@@ -27,7 +28,7 @@ pub(crate) struct Documents {
     /// Dead fingerprints of saved tables that no id has ever held here.
     strays: AHashSet<u64>,
     texts: HolderMap<u128>,
-    text_of: AHashMap<u32, u128>,
+    text_of: Sparse<u128>,
     /// Known fingerprints, and those that died at some time since the last purge.
     known: usize,
     dead: usize,
@@ -46,7 +47,7 @@ impl Documents {
             shared: HolderMap::default(),
             strays: AHashSet::new(),
             texts: HolderMap::default(),
-            text_of: AHashMap::new(),
+            text_of: Sparse::default(),
             known: 0,
             dead: 0,
             died: Vec::new(),
@@ -263,9 +264,9 @@ impl Documents {
         self.lines.insert(mix(value, seed), id, hash_of, |id| records.prefetch_value(id));
     }
 
-    /// The text of an id.
-    pub(crate) fn text(&self, id: u64) -> Option<u128> {
-        self.text_of.get(&(id as u32)).copied()
+    /// Ids, fingerprints and texts as they are now. O(chunks): they are shared until they change.
+    pub(crate) fn copied(&self) -> (Numbers, Sparse<u128>) {
+        (self.records.copied(), self.text_of.clone())
     }
 
     /// The ids themselves.
@@ -279,7 +280,7 @@ impl Documents {
         if !self.records.is_other(id) {
             return Some(Item::Fingerprint(self.records.value(id)));
         }
-        Some(self.text_of.get(&id).map_or(Item::Empty, |&text| Item::Exact(text)))
+        Some(self.text_of.get(id).map_or(Item::Empty, |&text| Item::Exact(text)))
     }
 
     /// Takes an id away; false if it was not alive. Amortised O(1).
@@ -298,7 +299,7 @@ impl Documents {
             return true;
         }
         self.records.kill(id);
-        if let Some(text) = self.text_of.remove(&id) {
+        if let Some(text) = self.text_of.remove(id) {
             self.delete_text(text);
         } else {
             self.records.release(id);
@@ -387,7 +388,7 @@ impl Documents {
         if !is_more {
             self.shared.shrink();
             self.texts.shrink();
-            self.text_of.shrink_to_fit();
+            self.text_of.shrink();
         }
         is_more
     }
@@ -421,7 +422,7 @@ impl Documents {
     fn bytes_beside(&self) -> usize {
         self.records.bytes()
             + self.lines.bytes()
-            + self.text_of.capacity() * (size_of::<(u32, u128)>() + 1)
+            + self.text_of.bytes()
             + self.died.capacity() * 8
             + self.strays.capacity() * (size_of::<u64>() + 1)
     }

@@ -35,7 +35,7 @@ use std::sync::mpsc::Receiver;
 
 use simhash_store::{Fields, Input, Kind, Mapped, Output, Section};
 
-use super::base::{Bits, Chunk, Holding, NOBODY};
+use super::base::{Bits, Chunk, Holding, NOBODY, Numbers};
 use super::{Hamming, Settings};
 use crate::IndexError;
 use crate::hamming::Index;
@@ -44,13 +44,21 @@ use crate::hamming::segment::Segment;
 use crate::ids::Ids;
 use crate::ids::records::{BITS, CHUNK};
 use crate::live::saved::{ADVICE, Whole, ages, window};
-use crate::live::{Kind as _, Shared, State};
-use crate::memory::{Words, prefetch};
+use crate::live::{Ages, Kind as _, Shared, State};
+use crate::memory::{Sparse, Words, prefetch};
 
-/// Records and times of an index at one moment. The copy takes 8.25 bytes for each document that is not in a mapped file, 16
-/// more where times are kept.
+/// Records and times of an index at one moment, shared with it until they change: the copy takes a pointer for each 8,192 ids,
+/// 4,096 times and 8,192 ids with short texts.
 #[derive(Debug)]
 pub struct Copied {
+    numbers: Numbers,
+    texts: Sparse<u128>,
+    ages: Ages,
+}
+
+/// [`Copied`], laid out as it is written.
+#[derive(Debug)]
+struct Laid {
     first: u64,
     count: usize,
     alive: Bits,
@@ -90,37 +98,8 @@ impl Whole for Hamming {
     }
 
     fn copied(_: &Settings, state: &State<Self>) -> Copied {
-        let documents = &state.kind.ids;
-        let ids = documents.ids();
-        let (first, next) = (ids.oldest(), ids.next());
-        let count = (next - first) as usize;
-        let (mut alive, mut other) = (Bits::default(), Bits::default());
-        let mut values = Vec::with_capacity(count.div_ceil(CHUNK));
-        for from in (first..next).step_by(CHUNK) {
-            let length = CHUNK.min((next - from) as usize);
-            let zeros = [0; BITS];
-            let gone = Chunk { values: None, alive: &zeros, other: &zeros };
-            let chunk = ids.chunk(from).unwrap_or(gone);
-            let both = chunk.alive.iter().zip(chunk.other).take(length.div_ceil(64));
-            alive.0.extend(both.clone().map(|(alive, _)| alive));
-            other.0.extend(both.clone().map(|(alive, other)| alive & other));
-            let some = both.clone().any(|(alive, other)| alive & !other != 0);
-            let kept = chunk.values.filter(|_| some).map(|values| values[..length].to_vec());
-            values.push(kept);
-        }
-        let mut texts = Fields::default();
-        for id in other.ones().map(|own| first + own as u64) {
-            if let Some(text) = documents.text(id) {
-                texts.number(id);
-                texts.number(text as u64);
-                texts.number((text >> 64) as u64);
-            }
-        }
-        let times = state.ages.entries(|id| ids.is_alive(id));
-        let times = times.into_iter().map(|(id, at)| (ids.id(id), at));
-        let ages = ages(state.ages.latest(), times);
-        let file = ids.file().cloned();
-        Copied { first, count, alive, other, values, file, texts, ages }
+        let (numbers, texts) = state.kind.ids.copied();
+        Copied { numbers, texts, ages: state.ages.clone() }
     }
 
     fn awaited(shared: &Arc<Shared<Self>>) -> Sealed {
@@ -141,6 +120,7 @@ impl Whole for Hamming {
     ) -> Result<(), IndexError> {
         let run = shared.wait(&sealed, cancel)?;
         let plan = &shared.options.plan;
+        let copied = copied.laid();
         if let Some(run) = &run {
             run.check(plan.prefixes())?;
         }
@@ -186,6 +166,41 @@ impl Whole for Hamming {
 }
 
 impl Copied {
+    fn laid(&self) -> Laid {
+        let ids = &self.numbers;
+        let (first, next) = (ids.oldest(), ids.next());
+        let count = (next - first) as usize;
+        let (mut alive, mut other) = (Bits::default(), Bits::default());
+        let mut values = Vec::with_capacity(count.div_ceil(CHUNK));
+        for from in (first..next).step_by(CHUNK) {
+            let length = CHUNK.min((next - from) as usize);
+            let zeros = [0; BITS];
+            let gone = Chunk { values: None, alive: &zeros, other: &zeros };
+            let chunk = ids.chunk(from).unwrap_or(gone);
+            let both = chunk.alive.iter().zip(chunk.other).take(length.div_ceil(64));
+            alive.0.extend(both.clone().map(|(alive, _)| alive));
+            other.0.extend(both.clone().map(|(alive, other)| alive & other));
+            let some = both.clone().any(|(alive, other)| alive & !other != 0);
+            let kept = chunk.values.filter(|_| some).map(|values| values[..length].to_vec());
+            values.push(kept);
+        }
+        let mut texts = Fields::default();
+        for id in other.ones().map(|own| first + own as u64) {
+            if let Some(&text) = self.texts.get(id as u32) {
+                texts.number(id);
+                texts.number(text as u64);
+                texts.number((text >> 64) as u64);
+            }
+        }
+        let times = self.ages.entries(|id| ids.is_alive(id));
+        let times = times.into_iter().map(|(id, at)| (ids.id(id), at));
+        let ages = ages(self.ages.latest(), times);
+        let file = ids.file().cloned();
+        Laid { first, count, alive, other, values, file, texts, ages }
+    }
+}
+
+impl Laid {
     /// The fingerprints of each chunk of ids, zero for each id without one; none where none has.
     fn stored(&self) -> Vec<Option<Cow<'_, [u64]>>> {
         (0..self.values.len()).map(|chunk| self.chunk(chunk)).collect()
@@ -233,7 +248,7 @@ impl Found {
     fn of(
         run: Option<&Segment>,
         plan: &Plan,
-        copied: &Copied,
+        copied: &Laid,
         values: &[Option<Cow<'_, [u64]>>],
     ) -> Self {
         let entries = run.map_or(&[][..], Segment::values);

@@ -103,6 +103,8 @@ enum Stage {
     Looked,
     /// The items of a batch that is sealed at once have their ids, and are in no table.
     Assigned,
+    /// A merge knows which of the dead it drops, and has forgotten none of them yet.
+    Sorted,
 }
 
 #[cfg(test)]
@@ -364,6 +366,15 @@ impl Hamming {
 }
 
 impl Live<Hamming> {
+    /// What a live document was added as; none where it is not alive.
+    pub fn item_of(&self, id: u64) -> Option<Item> {
+        let state = self.shared.state.read();
+        Some(match state.has(id).then(|| state.kind.ids.item(id))?? {
+            Item::Fingerprint(stored) => Item::Fingerprint(spread::unspread(stored)),
+            other => other,
+        })
+    }
+
     /// An empty index.
     ///
     /// # Errors

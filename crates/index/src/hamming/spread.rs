@@ -33,7 +33,6 @@ pub(crate) fn spread(fingerprint: u64) -> u64 {
 }
 
 /// The fingerprint that `spread` made this of.
-#[cfg(test)]
 #[inline]
 pub(crate) fn unspread(spread: u64) -> u64 {
     ROUNDS.into_iter().rev().fold(spread, |bits, round| swap(round, bits))

@@ -184,6 +184,7 @@ fn a_batch_that_looked_while_another_was_being_sealed_finds_it() {
     let (weak, wait) = (Arc::downgrade(&index), parking_lot::Mutex::new(wait));
     let (found, later) = mpsc::channel();
     at(&index, move |stage| match stage {
+        Stage::Sorted => {}
         Stage::Looked => looked.send(()).unwrap(),
         Stage::Assigned => {
             let (index, found) = (weak.upgrade().unwrap(), found.clone());
@@ -346,4 +347,66 @@ fn counts_and_bytes_are_told_without_looking_at_any_entry() {
     }
     assert_eq!(walking::visited(|| assert_eq!(index.stats().live, 40_000)), 0);
     assert!(walking::visited(|| drop(index.clusters(None, 1, &|_| (), &NEVER).unwrap())) > 7000);
+}
+
+/// A document that comes again between the moment at which a merge drops its dead fingerprint and that at which the fingerprint is
+/// forgotten is found from then on, in memtable or tables.
+#[test]
+fn what_is_added_again_while_a_merge_drops_it_is_found() {
+    const MANY: u64 = 30_000;
+    let index = index(None);
+    index.add_many(&(0..MANY).map(item).collect::<Vec<_>>(), &[], &NEVER).unwrap();
+    index.compact();
+    let revived = Arc::new(AtomicUsize::new(0));
+    let (weak, count) = (Arc::downgrade(&index), Arc::clone(&revived));
+    at(&index, move |stage| {
+        let Some(index) = weak.upgrade().filter(|_| stage == Stage::Sorted) else { return };
+        if count.fetch_add(1, Ordering::SeqCst) == 0 {
+            for number in 0..100 {
+                assert!(index.check_and_add(item(number)).unwrap().id.is_some());
+            }
+        }
+    });
+    for id in 0..MANY / 2 {
+        assert!(index.delete(id).unwrap());
+    }
+    index.compact();
+    assert!(revived.load(Ordering::SeqCst) > 0);
+    for number in 0..MANY {
+        let expected = match number {
+            0..100 => vec![MANY + number],
+            number if number < MANY / 2 => vec![],
+            number => vec![number],
+        };
+        assert_eq!(ids(&index, item(number)), expected, "{number}");
+    }
+    index.compact();
+    assert_eq!(ids(&index, item(7)), [MANY + 7]);
+}
+
+/// Who adds more than merges can take waits for them, and the memtables that wait stay few.
+#[test]
+fn additions_wait_for_merges_that_are_behind() {
+    let index = index(None);
+    index.hold_merges(true);
+    let adding = Arc::clone(&index);
+    let thread = std::thread::spawn(move || {
+        for number in 0..60_000 {
+            adding.add(item(number)).unwrap();
+        }
+    });
+    // Merges are held: as many memtables as may wait fill up, and then nothing is added any more.
+    let waiting = || index.shared.state.read().kind.tables.waiting();
+    let mut before = u64::MAX;
+    while index.len() != before || waiting() <= crate::hamming::tables::BACKLOG {
+        before = index.len();
+        std::thread::sleep(std::time::Duration::from_millis(200));
+        assert!(!thread.is_finished(), "{} were added", index.len());
+    }
+    assert!(index.len() < 60_000);
+    assert_eq!(waiting(), crate::hamming::tables::BACKLOG + 1);
+    index.hold_merges(false);
+    thread.join().unwrap();
+    assert_eq!(index.len(), 60_000);
+    assert!(waiting() <= crate::hamming::tables::BACKLOG + 1);
 }

@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 
-/// Ids of a batch, in the order of its items: ascending, and consecutive unless other calls added between two items.
+/// Ids of a batch, in the order of its items: ascending, and consecutive unless other calls added between two items. Where an item was
+/// there already and its id is repeated, neither.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Added {
-    /// At least one, only the first may be empty, no two touch.
+    /// At least one, only the first may be empty, none goes on where the one before it ends.
     ranges: Vec<Range<u64>>,
 }
 
@@ -16,7 +17,7 @@ impl Added {
         Self { ranges: vec![none] }
     }
 
-    /// Further ids, larger than those before.
+    /// Further ids.
     pub fn push(&mut self, ids: Range<u64>) {
         if ids.is_empty() {
             return;
@@ -43,7 +44,7 @@ impl Added {
         self.len() == 0
     }
 
-    /// The ids, as ranges that do not touch.
+    /// The ids, as ranges of which none goes on where the one before it ends.
     pub fn ranges(&self) -> &[Range<u64>] {
         &self.ranges
     }

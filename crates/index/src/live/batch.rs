@@ -90,7 +90,7 @@ impl<K: Kind> Live<K> {
             let (mut added, now) = (Added::from(writer.next_id()), clock());
             for (number, item) in items.iter().enumerate() {
                 writer.next(1)?;
-                writer.advance(Some(times.get(number).copied().unwrap_or(now)));
+                writer.advance(Some(times.get(number).copied().unwrap_or(now)))?;
                 let id = writer.add(item.as_ref())?;
                 added.push(id..id + 1);
             }
@@ -114,6 +114,22 @@ impl<K: Kind> Live<K> {
         threads: usize,
         cancel: &AtomicBool,
     ) -> Result<Vec<Answer<K::Match>>, IndexError> {
+        let found = self.look_many(items, search, threads, cancel)?;
+        self.shared.count_truncated(found.iter().map(|found| found.truncated));
+        Ok(found)
+    }
+
+    /// [`Live::search_many`] of which none is counted where a limit cut it: for who makes answers of them.
+    ///
+    /// # Errors
+    /// As [`Live::search_many`].
+    pub fn look_many<B: AsRef<K::Item> + Sync>(
+        &self,
+        items: &[B],
+        search: K::Search,
+        threads: usize,
+        cancel: &AtomicBool,
+    ) -> Result<Vec<Answer<K::Match>>, IndexError> {
         let options = &self.shared.options;
         let search = K::search_options(options, search)?;
         self.check_items(items)?;
@@ -126,7 +142,6 @@ impl<K: Kind> Live<K> {
             state.kind.near_each(&forms, search)
         })?;
         K::sound(options)?;
-        self.shared.count_truncated(found.iter().map(|found| found.truncated));
         Ok(found)
     }
 

@@ -104,7 +104,7 @@ impl<K: Kind> Writer<'_, K> {
             let at = changes.offset();
             let fits = match changes.byte()? {
                 1 => {
-                    self.advance(Some(changes.number()?));
+                    self.advance(Some(changes.number()?))?;
                     true
                 }
                 2 => {
@@ -120,7 +120,7 @@ impl<K: Kind> Writer<'_, K> {
                     there
                 }
                 5 => {
-                    self.expire_before(changes.number()?);
+                    self.expire_before(changes.number()?)?;
                     live.window().is_some()
                 }
                 6 => {

@@ -56,7 +56,15 @@ impl Log {
     }
 
     /// Whether changes can be kept.
+    #[inline]
     pub(crate) fn check(&self) -> Result<(), IndexError> {
+        match &self.keeping {
+            Keeping::Memory => Ok(()),
+            _ => self.check_keeping(),
+        }
+    }
+
+    fn check_keeping(&self) -> Result<(), IndexError> {
         match &self.keeping {
             Keeping::Journal(journal) if self.stopped || journal.has_failed() => {
                 Err(IndexError::Stopped { path: journal.path().to_owned() })
@@ -106,15 +114,20 @@ impl Log {
     }
 
     /// After a write that failed: the first document of which the log knows nothing.
+    #[inline]
     pub(super) fn take_unkept(&mut self) -> Option<u64> {
+        // Nothing is noted where nobody keeps changes.
+        self.unkept?;
         self.unkept.take().filter(|_| self.stopped)
     }
 
     /// Keeps what was noted. Where that fails no further change is made.
+    #[inline]
     pub(crate) fn keep(&mut self) -> Result<(), IndexError> {
-        if self.changes.is_empty() {
-            return Ok(());
-        }
+        if self.changes.is_empty() { Ok(()) } else { self.keep_changes() }
+    }
+
+    fn keep_changes(&mut self) -> Result<(), IndexError> {
         let count = std::mem::take(&mut self.count);
         let kept = match &mut self.keeping {
             Keeping::Memory | Keeping::Following(_) | Keeping::Closed(_) => Ok(()),

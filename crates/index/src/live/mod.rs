@@ -18,6 +18,7 @@ mod batch;
 mod change;
 mod kind;
 mod log;
+mod queue;
 pub(crate) mod saved;
 mod state;
 mod turns;
@@ -173,7 +174,7 @@ impl<K: Kind> Live<K> {
         let item = item.as_ref();
         let form = self.form(item)?;
         self.change(at.as_slice(), |writer| {
-            writer.advance(at);
+            writer.advance(at)?;
             writer.add_form(item, &form)
         })
     }
@@ -281,12 +282,17 @@ impl<K: Kind> Live<K> {
         if self.shared.window().is_none() {
             return Err(IndexError::NoWindow);
         }
-        self.change(&[], |writer| Ok(writer.expire_before(before)))
+        self.change(&[], |writer| writer.expire_before(before))
     }
 
     /// How far the caller has come, by what it said with its changes; none: it never said.
     pub fn position(&self) -> Option<u64> {
         Some(self.shared.position.load(Ordering::Acquire)).filter(|&position| position != NOWHERE)
+    }
+
+    /// The latest time that an addition has brought; 0 in an index without a window.
+    pub fn latest(&self) -> u64 {
+        self.shared.state.read().ages.latest()
     }
 
     /// Number of live ids.

@@ -135,7 +135,16 @@ impl<'a, T> Turn<'a, T> {
         turn
     }
 
+    /// Makes the copies that were asked for; hardly ever are there any.
+    #[inline]
     fn copy(&mut self) {
+        if !self.seat.asked.is_empty() {
+            self.copy_all();
+        }
+    }
+
+    #[cold]
+    fn copy_all(&mut self) {
         for copying in std::mem::take(&mut self.seat.asked) {
             copying(&mut self.seat.value);
         }

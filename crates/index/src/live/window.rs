@@ -1,4 +1,4 @@
-//! The sliding window: which documents are due to leave, in amortised O(1).
+//! The sliding window: which documents are due to leave, in amortised O(1). `State` takes them away.
 //!
 //! Documents leave in the order of their times. A queue holds an id and a time per addition, 12 bytes; renewing a
 //! document appends it again and counts its older entry as stale, to be skipped when its turn comes. Entries of deleted
@@ -6,13 +6,12 @@
 //! follows the number of live documents. Time never runs backwards here: a time before the latest counts as the latest. So
 //! one time far in the future would stop the window for as long: [`Skew`] refuses it, for every kind of index.
 
-use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
-use ahash::AHashMap;
-
+use super::queue::Queue;
 use crate::IndexError;
+use crate::memory::Sparse;
 
 /// What a document may be at most to stay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -77,13 +76,12 @@ impl Skew {
     }
 }
 
-/// The queue of documents by time.
+/// The queue of documents by time. Clones share what has not changed since.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Ages {
-    ids: VecDeque<u32>,
-    times: VecDeque<u64>,
+    queue: Queue,
     /// How many entries of an id, from the front, no longer count.
-    stale: AHashMap<u32, u32>,
+    stale: Sparse<u32>,
     latest: u64,
 }
 
@@ -97,13 +95,15 @@ impl Ages {
     /// A new document.
     pub(crate) fn push(&mut self, id: u32, at: u64) {
         let at = self.advance(at);
-        self.ids.push_back(id);
-        self.times.push_back(at);
+        self.queue.push(id, at);
     }
 
     /// A document is as young as at `at` again.
     pub(crate) fn renew(&mut self, id: u32, at: u64) {
-        *self.stale.entry(id).or_insert(0) += 1;
+        match self.stale.get_mut(id) {
+            Some(stale) => *stale += 1,
+            None => self.stale.insert(id, 1),
+        }
         self.push(id, at);
     }
 
@@ -113,9 +113,8 @@ impl Ages {
         before: u64,
         is_alive: impl Fn(u32) -> bool,
     ) -> Option<u32> {
-        while *self.times.front()? < before {
-            self.times.pop_front();
-            let id = self.ids.pop_front()?;
+        while self.queue.first_time()? < before {
+            let id = self.queue.pop()?;
             if self.counts(id) && is_alive(id) {
                 return Some(id);
             }
@@ -125,10 +124,10 @@ impl Ages {
 
     /// Whether an entry that leaves the front is its document's last.
     fn counts(&mut self, id: u32) -> bool {
-        let Some(stale) = self.stale.get_mut(&id) else { return true };
+        let Some(stale) = self.stale.get_mut(id) else { return true };
         *stale -= 1;
         if *stale == 0 {
-            self.stale.remove(&id);
+            self.stale.remove(id);
         }
         false
     }
@@ -137,14 +136,12 @@ impl Ages {
     pub(crate) fn sweep(&mut self, live: u64, is_alive: impl Fn(u32) -> bool) {
         /// Fewer entries are not worth a sweep.
         const LEAST: usize = 1024;
-        if self.ids.len() <= LEAST.max(2 * live as usize) {
+        if self.queue.len() <= LEAST.max(2 * live as usize) {
             return;
         }
-        let (ids, times) = (std::mem::take(&mut self.ids), std::mem::take(&mut self.times));
-        for (id, time) in ids.into_iter().zip(times) {
+        for (id, time) in std::mem::take(&mut self.queue).iter() {
             if self.counts(id) && is_alive(id) {
-                self.ids.push_back(id);
-                self.times.push_back(time);
+                self.queue.push(id, time);
             }
         }
     }
@@ -156,27 +153,23 @@ impl Ages {
     /// Id and time of every live document, oldest first.
     pub(crate) fn entries(&self, is_alive: impl Fn(u32) -> bool) -> Vec<(u32, u64)> {
         let mut stale = self.stale.clone();
-        let mut counts = |id: u32| match stale.get_mut(&id).filter(|left| **left > 0) {
+        let mut counts = |id: u32| match stale.get_mut(id).filter(|left| **left > 0) {
             Some(left) => {
                 *left -= 1;
                 false
             }
             None => is_alive(id),
         };
-        let entries = self.ids.iter().copied().zip(self.times.iter().copied());
-        entries.filter(|&(id, _)| counts(id)).collect()
+        self.queue.iter().filter(|&(id, _)| counts(id)).collect()
     }
 
     /// An entry of a saved queue, in order.
     pub(crate) fn restore(&mut self, id: u32, at: u64) {
-        self.ids.push_back(id);
-        self.times.push_back(at);
+        self.queue.push(id, at);
     }
 
     pub(crate) fn bytes(&self) -> usize {
-        self.ids.capacity() * 4
-            + self.times.capacity() * 8
-            + self.stale.capacity() * (size_of::<(u32, u32)>() + 1)
+        self.queue.bytes() + self.stale.bytes()
     }
 }
 
@@ -220,7 +213,7 @@ mod tests {
             ages.renew(0, at);
             ages.sweep(1, |_| true);
         }
-        assert!(ages.ids.len() <= 1025);
+        assert!(ages.queue.len() <= 1025);
         assert_eq!(ages.pop_before(99_999, |_| true), None);
         assert_eq!(ages.pop_before(100_000, |_| true), Some(0));
     }

@@ -67,12 +67,14 @@ impl<K: Kind> Live<K> {
         Ok(writer)
     }
 
+    #[inline]
     fn enter<'a>(&'a self, turn: Turn<'a, Log>) -> Result<Writer<'a, K>, IndexError> {
         turn.check()?;
         K::sound(&self.shared.options)?;
         Ok(self.seated(turn))
     }
 
+    #[inline]
     fn seated<'a>(&'a self, turn: Turn<'a, Log>) -> Writer<'a, K> {
         /// Of single changes, which nothing cancels.
         static NEVER: AtomicBool = AtomicBool::new(false);
@@ -142,21 +144,31 @@ impl<K: Kind> Writer<'_, K> {
 
     /// Lets time go on to `at` (default: the clock), after [`Live::admit`]: in an index with a window, what is then too old
     /// leaves, a slice at a time; whoever waits for a turn comes between two slices. Time never runs backwards.
-    pub fn advance(&mut self, at: Option<u64>) {
+    ///
+    /// # Errors
+    /// [`IndexError::File`] where the disk has no room for a further slice: what has left so far is gone, and time has not moved.
+    pub fn advance(&mut self, at: Option<u64>) -> Result<(), IndexError> {
         if self.shared().window().is_none() {
-            return;
+            return Ok(());
         }
         let at = at.unwrap_or_else(clock);
         while let Some(gone) = self.slice(|state, left| state.move_on(at, left)) {
             if gone < SLICE {
                 self.note(&Change::Advance(at));
-                return;
+                break;
             }
+            self.check_room()?;
         }
+        Ok(())
+    }
+
+    /// Whether the disk has room for another slice of documents that leave, and what was noted could be written down.
+    fn check_room(&self) -> Result<(), IndexError> {
+        if self.turn.writes() { self.turn.check() } else { Ok(()) }
     }
 
     /// Takes every document away that is before `before`, as [`Writer::advance`] does; how many they were.
-    pub(super) fn expire_before(&mut self, before: u64) -> u64 {
+    pub(super) fn expire_before(&mut self, before: u64) -> Result<u64, IndexError> {
         let mut all = 0;
         loop {
             let expire = |state: &mut State<K>, left: &mut dyn FnMut(u64)| {
@@ -168,8 +180,9 @@ impl<K: Kind> Writer<'_, K> {
                 if gone > 0 {
                     self.note(&Change::Expire(before));
                 }
-                return all;
+                return Ok(all);
             }
+            self.check_room()?;
         }
     }
 
@@ -233,6 +246,19 @@ impl<K: Kind> Writer<'_, K> {
         Ok(())
     }
 
+    /// Puts an item in, if there is room: its id, and whether the background has something to do.
+    fn place(&mut self, form: &K::Form<'_>) -> Result<(u64, bool), IndexError> {
+        let (hint, more) = (self.hint.take(), 1 + self.turn.promised());
+        {
+            let mut state = self.shared().state.write();
+            if state.kind.check_room(more).is_ok() {
+                return Ok(state.add(form, hint));
+            }
+        }
+        self.make_room(1)?;
+        Ok(self.shared().state.write().add(form, hint))
+    }
+
     /// Adds an item at the latest time ([`Writer::advance`]), and returns its id. In an index with a window that is full the
     /// oldest documents leave first.
     ///
@@ -289,15 +315,16 @@ impl<K: Kind> Writer<'_, K> {
                 self.pressed |= K::left(self.shared());
             }
         }
-        if let Err(full) = self.make_room(1) {
-            // Who left for an addition follows from it; there is none.
-            for id in left {
-                self.note(&Change::Delete(id));
+        let (id, due) = match self.place(form) {
+            Ok(placed) => placed,
+            Err(full) => {
+                // Who left for an addition follows from it; there is none.
+                for id in left {
+                    self.note(&Change::Delete(id));
+                }
+                return Err(full);
             }
-            return Err(full);
-        }
-        let hint = self.hint.take();
-        let (id, due) = self.shared().state.write().add(form, hint);
+        };
         if let Err(unsound) = K::sound(&self.shared().options) {
             // No further change is made, so that nobody misses its id.
             self.shared().state.write().delete(id);
@@ -388,6 +415,29 @@ impl<K: Kind> Writer<'_, K> {
         Ok(())
     }
 
+    /// [`Writer::note_beside`] of less than a hundred bytes, for which every change begins with room on the disk: it cannot fail
+    /// once the change is made that it goes with.
+    pub fn note_small(&mut self, bytes: impl FnOnce() -> Vec<u8>) {
+        if self.turn.writes() {
+            self.note(&Change::Note(&bytes()));
+        }
+    }
+
+    /// Whether an addition would find room, on the disk and among the ids: to be asked before something else is changed for it.
+    ///
+    /// # Errors
+    /// As [`Writer::add`].
+    pub fn admits(
+        &mut self,
+        item: &K::Item,
+        beside: impl FnOnce() -> Vec<u8>,
+    ) -> Result<(), IndexError> {
+        K::check(&self.live.shared.options, item)?;
+        let beside = if self.turn.writes() { beside() } else { Vec::new() };
+        self.write_add(item, &beside)?;
+        self.make_room(1)
+    }
+
     /// How far the caller has come, kept with the changes since the last [`Writer::keep`].
     ///
     /// # Errors
@@ -420,7 +470,7 @@ impl<K: Kind> Writer<'_, K> {
         form: &K::Form<'_>,
         how: AddOptions,
     ) -> Result<Outcome<K::Match>, IndexError> {
-        self.advance(how.at);
+        self.advance(how.at)?;
         let (near, truncated) = self.nearest_form(form)?;
         if let Some(near) = near {
             if how.on_duplicate == OnDuplicate::Touch {

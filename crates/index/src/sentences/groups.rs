@@ -11,6 +11,8 @@
 
 use ahash::AHashSet;
 
+use crate::memory::Chunked;
+
 /// From here on a parent is none: the slot is a root, and the rest is its rank. Ranks stay below 32.
 const ROOT: u32 = u32::MAX - 64;
 
@@ -22,9 +24,19 @@ struct Slot {
     refs: u32,
 }
 
+/// Names of groups at one moment.
+#[derive(Debug)]
+pub(super) struct Names(Chunked<Slot>);
+
+impl Names {
+    pub(super) fn name(&self, slot: u32) -> u64 {
+        name(&self.0, slot)
+    }
+}
+
 #[derive(Debug, Default)]
 pub(super) struct Groups {
-    slots: Vec<Slot>,
+    slots: Chunked<Slot>,
     free: Vec<u32>,
     roots: usize,
     /// Names of living groups whose document of that id has left.
@@ -50,19 +62,16 @@ impl Groups {
     }
 
     fn parent(&self, slot: u32) -> Option<u32> {
-        let parent = self.slots[slot as usize].parent;
-        (parent < ROOT).then_some(parent)
-    }
-
-    pub(super) fn root(&self, mut slot: u32) -> u32 {
-        while let Some(parent) = self.parent(slot) {
-            slot = parent;
-        }
-        slot
+        parent(&self.slots, slot)
     }
 
     pub(super) fn name(&self, slot: u32) -> u64 {
-        self.slots[self.root(slot) as usize].name
+        name(&self.slots, slot)
+    }
+
+    /// The names as they are now, shared until they change.
+    pub(super) fn names(&self) -> Names {
+        Names(self.slots.clone())
     }
 
     /// One more refers to this slot's root, which is returned.
@@ -153,16 +162,30 @@ impl Groups {
             self.free.pop();
             self.slots.pop();
         }
-        self.slots.shrink_to_fit();
+        self.slots.shrink();
         self.free.shrink_to_fit();
         self.orphaned.shrink_to_fit();
     }
 
     pub(super) fn bytes(&self) -> usize {
-        self.slots.capacity() * size_of::<Slot>()
-            + self.free.capacity() * 4
-            + self.orphaned.capacity() * 9
+        self.slots.bytes() + self.free.capacity() * 4 + self.orphaned.capacity() * 9
     }
+}
+
+fn parent(slots: &Chunked<Slot>, slot: u32) -> Option<u32> {
+    let parent = slots[slot as usize].parent;
+    (parent < ROOT).then_some(parent)
+}
+
+fn root(slots: &Chunked<Slot>, mut slot: u32) -> u32 {
+    while let Some(parent) = parent(slots, slot) {
+        slot = parent;
+    }
+    slot
+}
+
+fn name(slots: &Chunked<Slot>, slot: u32) -> u64 {
+    slots[root(slots, slot) as usize].name
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use simhash_store::Section;
 
 use super::answers::SentenceStats;
 use super::map::Canonical;
+use super::whole::Copied;
 use super::{SentenceItem, SentenceMap, SentenceOptions, State};
 use crate::IndexError;
 use crate::live::{Keeping, Kind, Live, SLICE, compact_in_steps};
@@ -57,7 +58,7 @@ impl Live<SentenceMap> {
     /// As [`Live::add_at`].
     pub fn similar(&self, item: &SentenceItem, at: Option<u64>) -> Result<u64, IndexError> {
         self.change(at.as_slice(), |writer| {
-            writer.advance(at);
+            writer.advance(at)?;
             let id = writer.add(item)?;
             Ok(self.group(id).unwrap_or(id))
         })
@@ -79,7 +80,7 @@ impl Live<SentenceMap> {
         let times = times.iter().copied().map(Some).chain(std::iter::repeat(None));
         let add = |(item, at)| {
             writer.next(1)?;
-            writer.advance(at);
+            writer.advance(at)?;
             let id = writer.add(item)?;
             Ok(self.group(id).unwrap_or(id))
         };
@@ -154,7 +155,7 @@ impl Live<SentenceMap> {
     pub fn whole(&self) -> Vec<u8> {
         let mut log = self.shared.turns.turn();
         log.forget();
-        self.shared.state.read().write()
+        Copied::of(&self.shared.state.read()).write()
     }
 }
 

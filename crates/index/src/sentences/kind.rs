@@ -69,7 +69,7 @@ impl Kind for SentenceMap {
 
     fn form_of(&self, _: &SentenceOptions, id: u64) -> Option<Canonical> {
         let entry = self.entry_of(self.short(id)?);
-        Some(match (self.sketches.sentences(entry), self.text_of.get(&entry)) {
+        Some(match (self.sketches.sentences(entry), self.text_of.get(entry)) {
             (_, Some(&text)) => Canonical::Text(text),
             ([], None) => Canonical::Nothing,
             (sentences, None) => Canonical::Sketch(sentences.to_vec()),

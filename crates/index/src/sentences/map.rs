@@ -16,6 +16,7 @@ use crate::ids::lines::Lines;
 use crate::ids::records::Values;
 use crate::ids::{Ids, mix, seed};
 use crate::live::Answer;
+use crate::memory::Sparse;
 
 /// What a document is compared by.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -64,7 +65,7 @@ pub struct SentenceMap {
     /// Sketch as a whole -> its number.
     wholes: Lines,
     texts: AHashMap<u128, u32>,
-    pub(super) text_of: AHashMap<u32, u128>,
+    pub(super) text_of: Sparse<u128>,
     pub(super) groups: Groups,
     /// Dead sketches, and in how many lists they still are.
     lingering: AHashMap<u32, u32>,
@@ -123,7 +124,7 @@ impl SentenceMap {
             postings: Postings::new(seed),
             wholes: Lines::new(),
             texts: AHashMap::new(),
-            text_of: AHashMap::new(),
+            text_of: Sparse::default(),
             groups: Groups::default(),
             lingering: AHashMap::new(),
             known: 0,
@@ -420,7 +421,7 @@ impl SentenceMap {
                     self.postings.lost(sentence, &self.sketches, |entry| dropped.push(entry));
                 lists += u32::from(!alone);
             }
-        } else if let Some(text) = self.text_of.remove(&entry) {
+        } else if let Some(text) = self.text_of.remove(entry) {
             self.texts.remove(&text);
         }
         self.lingering.insert(entry, lists);
@@ -473,7 +474,7 @@ impl SentenceMap {
             + self.postings.bytes()
             + self.wholes.bytes()
             + self.texts.capacity() * (size_of::<(u128, u32)>() + 1)
-            + self.text_of.capacity() * (size_of::<(u32, u128)>() + 1)
+            + self.text_of.bytes()
             + self.groups.bytes()
             + self.lingering.capacity() * 9
     }
@@ -510,7 +511,7 @@ impl SentenceMap {
         self.groups.compact();
         self.copies.shrink();
         self.texts.shrink_to_fit();
-        self.text_of.shrink_to_fit();
+        self.text_of.shrink();
         self.lingering.shrink_to_fit();
         false
     }

@@ -138,12 +138,10 @@ impl Postings {
         list.map(|list| list.overlooked = list.overlooked.saturating_add(count)).is_some()
     }
 
-    /// Sentences of documents that were not added, ascending, and how many these were.
+    /// Sentences of documents that were not added, and how many these were, in no order.
     pub(super) fn overlooked(&self) -> Vec<(u64, u32)> {
         let counted = self.lists.iter().flatten().filter(|list| list.overlooked > 0);
-        let mut all: Vec<_> = counted.map(|list| (list.sentence, list.overlooked)).collect();
-        all.sort_unstable();
-        all
+        counted.map(|list| (list.sentence, list.overlooked)).collect()
     }
 
     /// A sketch that has this sentence has died. Calls `dropped` for every dead sketch that left the sentence's list;

@@ -7,6 +7,10 @@
 //! Equal sketches are one entry whatever the number of documents that have them. Entries are numbered; a number is
 //! used again once nothing refers to it.
 
+use std::sync::Arc;
+
+use crate::memory::Chunked;
+
 /// Words before the sentences.
 const HEAD: usize = 2;
 
@@ -16,13 +20,14 @@ const CHUNK: usize = 4096;
 /// The group of an entry that is dead.
 const NONE: u32 = u32::MAX;
 
-#[derive(Debug)]
+/// Clones share the chunks until they change.
+#[derive(Debug, Clone)]
 pub(super) struct Sketches {
     /// Sentences per sketch, at most.
     most: usize,
-    chunks: Vec<Box<[u64]>>,
+    chunks: Vec<Arc<[u64]>>,
     /// Sentences of each entry.
-    counts: Vec<u8>,
+    counts: Chunked<u8>,
     free: Vec<u32>,
     /// Entries that can be numbered.
     pub(super) limit: usize,
@@ -32,7 +37,7 @@ impl Sketches {
     pub(super) fn new(most: usize) -> Self {
         // A position of a sentence has 31 bits.
         let limit = i32::MAX as usize / most;
-        Self { most, chunks: Vec::new(), counts: Vec::new(), free: Vec::new(), limit }
+        Self { most, chunks: Vec::new(), counts: Chunked::default(), free: Vec::new(), limit }
     }
 
     pub(super) fn most(&self) -> usize {
@@ -73,7 +78,7 @@ impl Sketches {
 
     fn words_mut(&mut self, entry: u32) -> &mut [u64] {
         let (chunk, span) = self.span(entry);
-        &mut self.chunks[chunk][span]
+        &mut Arc::make_mut(&mut self.chunks[chunk])[span]
     }
 
     /// The sentences of an entry, ascending.
@@ -138,14 +143,14 @@ impl Sketches {
             self.counts.pop();
         }
         self.chunks.truncate(self.counts.len().div_ceil(CHUNK));
-        self.counts.shrink_to_fit();
+        self.counts.shrink();
         self.free.shrink_to_fit();
     }
 
     pub(super) fn bytes(&self) -> usize {
         self.chunks.len() * CHUNK * (self.most + HEAD) * 8
-            + self.chunks.capacity() * size_of::<Box<[u64]>>()
-            + self.counts.capacity()
+            + self.chunks.capacity() * size_of::<Arc<[u64]>>()
+            + self.counts.bytes()
             + self.free.capacity() * 4
     }
 }

@@ -13,56 +13,85 @@
 use ahash::{AHashMap, AHashSet};
 use simhash_store::{Fields, FileError, Section};
 
+use super::groups::Names;
 use super::map::SentenceMap;
+use super::sketches::Sketches;
 use super::written::{read_item, write_item};
 use super::{SentenceItem, SentenceOptions, State};
 use crate::IndexError;
 use crate::ids::Ids;
 use crate::ids::records::Values;
+use crate::live::Ages;
+use crate::memory::Sparse;
 
-impl State {
-    pub(super) fn write(&self) -> Vec<u8> {
+/// What is written of a state, shared with it until it changes.
+#[derive(Debug)]
+pub struct Copied {
+    records: Values,
+    sketches: Sketches,
+    text_of: Sparse<u128>,
+    groups: Names,
+    overlooked: Vec<(u64, u32)>,
+    ages: Ages,
+}
+
+impl Copied {
+    pub(super) fn of(state: &State) -> Self {
+        let map = &state.kind;
+        Self {
+            records: map.records.clone(),
+            sketches: map.sketches.clone(),
+            text_of: map.text_of.clone(),
+            groups: map.groups.names(),
+            overlooked: map.postings.overlooked(),
+            ages: state.ages.clone(),
+        }
+    }
+
+    pub(super) fn write(mut self) -> Vec<u8> {
         let mut out = Fields::default();
-        let map = &self.kind;
-        let (oldest, next) = (map.records.oldest(), map.records.next());
-        for number in [oldest, next, self.ages.latest()] {
+        let Self { records, sketches, text_of, groups, overlooked, ages } = &mut self;
+        let (oldest, next) = (records.oldest(), records.next());
+        for number in [oldest, next, ages.latest()] {
             out.number(number);
         }
-        let alive = |entry: &u32| map.sketches.is_alive(*entry);
-        let mut entries: Vec<u32> = (0..map.sketches.len()).filter(alive).collect();
-        entries.sort_unstable_by_key(|&entry| map.sketches.since(entry));
-        let mut numbers = vec![0u32; map.sketches.len() as usize];
+        let mut entries: Vec<u32> =
+            (0..sketches.len()).filter(|&entry| sketches.is_alive(entry)).collect();
+        entries.sort_unstable_by_key(|&entry| sketches.since(entry));
+        let mut numbers = vec![0u32; sketches.len() as usize];
         out.number(entries.len() as u64);
         for (number, &entry) in (1..).zip(&entries) {
             numbers[entry as usize] = number;
-            out.number(map.sketches.since(entry));
-            out.number(map.groups.name(map.sketches.group(entry)));
-            let item = match map.text_of.get(&entry) {
+            out.number(sketches.since(entry));
+            out.number(groups.name(sketches.group(entry)));
+            let item = match text_of.get(entry) {
                 Some(&text) => SentenceItem::Exact(text),
-                None => SentenceItem::Sentences(map.sketches.sentences(entry).to_vec()),
+                None => SentenceItem::Sentences(sketches.sentences(entry).to_vec()),
             };
-            write_item(&item, map.sketches.most(), &mut out.0);
+            write_item(&item, sketches.most(), &mut out.0);
         }
         for id in oldest..next {
-            let entry = map.short(id).map(|short| map.entry_of(short));
-            let number = entry.map_or(0, |entry| numbers[entry as usize]);
-            out.half(number);
+            let short = records.short(id).filter(|&short| records.is_alive(short));
+            let entry = short.map(|short| records.value(short));
+            out.half(entry.map_or(0, |entry| numbers[entry as usize]));
         }
-        let overlooked = map.postings.overlooked();
+        overlooked.sort_unstable();
         out.number(overlooked.len() as u64);
-        for (sentence, documents) in overlooked {
+        for &mut (sentence, documents) in overlooked {
             out.number(sentence);
             out.number(u64::from(documents));
         }
-        let times = self.ages.entries(|short| map.records.is_alive(short));
+        let times = ages.entries(|short| records.is_alive(short));
         out.number(times.len() as u64);
         for (short, at) in times {
-            out.number(map.records.id(short));
+            out.number(records.id(short));
             out.number(at);
         }
         out.0
     }
+}
 
+impl State {
     pub(super) fn read(options: &SentenceOptions, input: &mut Section) -> Result<Self, IndexError> {
         let mut state = Self::new(options)?;
         let (oldest, next, latest) = (input.number()?, input.number()?, input.number()?);

@@ -64,6 +64,13 @@ fn pairs_of_known_similarity_share_a_band_as_often_as_the_curve_says() {
 }
 
 #[test]
+fn fast_similarity_follows_the_curve() {
+    follows_the_curve(Scheme::FastSimilarity, 2000, 4000);
+    follows_the_curve(Scheme::FastSimilarity, 300, 4000);
+    follows_the_curve(Scheme::FastSimilarity, 25, 4000);
+}
+
+#[test]
 fn one_permutation_follows_the_curve_where_its_bins_are_filled() {
     follows_the_curve(Scheme::OnePermutation, 3000, 2000);
 }

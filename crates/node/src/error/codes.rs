@@ -147,6 +147,7 @@ impl From<DedupError> for Failure {
                 }
                 "ERR_SIMHASH_NO_RECORDS"
             }
+            DedupError::Checkpoint(inner) => Self::from(inner.clone()).code,
             DedupError::InputChanged { .. } => "ERR_SIMHASH_INPUT_CHANGED",
             // The reader of a pipe went away: no fault of the output, and for a command line no fault at all.
             DedupError::Output { source, .. } if source.kind() == ErrorKind::BrokenPipe => PIPE,
@@ -154,7 +155,8 @@ impl From<DedupError> for Failure {
             DedupError::Cancelled => CANCELLED,
             DedupError::Stopped => "ERR_SIMHASH_STOPPED",
             DedupError::TooMany => "ERR_SIMHASH_TOO_MANY",
-            DedupError::Memory { .. } => "ERR_SIMHASH_MEMORY",
+            DedupError::Memory { .. } | DedupError::Bound { .. } => "ERR_SIMHASH_MEMORY",
+            DedupError::SameKey { .. } => "ERR_SIMHASH_SAME_KEY",
         };
         Self::new(code, message)
     }

@@ -1,5 +1,6 @@
 //! The commands `eval` and `tune` for JavaScript: what they read of files.
 
+use super::form::NativeForm;
 use super::{NativeRejected, inputs};
 use crate::check::number;
 use crate::error::{Failure, js};
@@ -10,8 +11,7 @@ use napi::Env;
 use napi::bindgen_prelude::Object;
 use napi_derive::napi;
 use simhash_dedup::{
-    EvaluateOptions, Fields, ReadOptions, Sample, SampleOptions, Scored, evaluate_files,
-    sample_files,
+    EvaluateOptions, ReadOptions, Sample, SampleOptions, Scored, evaluate_files, sample_files,
 };
 use std::sync::atomic::AtomicBool;
 
@@ -23,15 +23,14 @@ pub struct NativeStatedFiles<'env> {
     pub least: f64,
     pub labels: Option<Vec<String>>,
     pub documents: Option<Vec<String>>,
-    pub text_field: String,
-    pub id_field: String,
+    pub form: NativeForm,
     pub threads: u32,
 }
 
 impl NativeStatedFiles<'_> {
     fn read(&self) -> Result<ReadOptions, Failure> {
-        let fields = Fields::new(&self.text_field, &self.id_field)?;
-        Ok(ReadOptions { fields, threads: self.threads as usize })
+        let (fields, form) = self.form.core()?;
+        Ok(ReadOptions { fields, form, threads: self.threads as usize })
     }
 }
 

@@ -1,5 +1,6 @@
 //! The command `explain` for JavaScript: two texts, of files or not, and what the engine decides.
 
+use super::form::NativeForm;
 use super::{NativeRejected, inputs};
 use crate::check::number;
 use crate::deduper::NativeDedupOptions;
@@ -8,7 +9,7 @@ use crate::task::{self, Cancel, Place};
 use napi::Env;
 use napi::bindgen_prelude::Object;
 use napi_derive::napi;
-use simhash_dedup::{Fields, ReadOptions, find_texts, verdict};
+use simhash_dedup::{ReadOptions, find_texts, verdict};
 use std::sync::atomic::AtomicBool;
 
 /// The texts of some documents of files.
@@ -27,12 +28,11 @@ pub fn texts_of_files<'env>(
     env: &'env Env,
     names: Vec<String>,
     ids: Vec<String>,
-    text_field: String,
-    id_field: String,
+    form: NativeForm,
     cancel: &Cancel,
 ) -> js::Result<Object<'env>> {
-    let fields = Fields::new(&text_field, &id_field).map_err(Failure::from)?;
-    let options = ReadOptions { fields, threads: 0 };
+    let (fields, form) = form.core()?;
+    let options = ReadOptions { fields, form, threads: 0 };
     let names = inputs(names);
     let work = move |flag: &AtomicBool| {
         let ids: Vec<&str> = ids.iter().map(String::as_str).collect();

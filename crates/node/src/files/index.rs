@@ -1,6 +1,11 @@
-//! The commands `index build`, `add`, `query` and `stats` for JavaScript: names in, figures out.
+//! The commands on a saved index, and `dedup` into one, for JavaScript: names in, figures out.
 
-use super::{NativeEdgeSummary, NativeProgress, NativeSummary, inputs, start, target};
+use super::form::NativeForm;
+use super::{
+    NativeEdgeSummary, NativeFileOptions, NativeProgress, NativeSummary, Run, inputs, shown, start,
+    target,
+};
+use crate::check::number;
 use crate::error::{Failure, js};
 use crate::fingerprinter::NativeFingerprinterOptions;
 use crate::index::about::{NativeAbout, NativeStats};
@@ -13,21 +18,24 @@ use napi::threadsafe_function::UnknownReturnValue;
 use napi_derive::napi;
 use simhash_dedup::live::LiveIndex;
 use simhash_dedup::{
-    EdgeSummary, Fields, IndexFile, Input, LineOutputs, Progress, ReadOptions, Summary, Target,
+    EdgeSummary, ExportFormat, IndexRun, Input, LineOutputs, Progress, ReadOptions, SavedIndex,
+    Summary, Target, Verified, dedup_into_index as core,
 };
+use simhash_index::durable::Settled;
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 /// A saved index, and the words of the user's own that it was made with.
 #[napi(object, object_to_js = false)]
-pub struct NativeIndexFile<'env> {
+pub struct NativeSavedIndex<'env> {
     pub path: String,
     /// Dictionary, stop words and idf table; nothing else counts.
     pub words: NativeFingerprinterOptions<'env>,
 }
 
-impl NativeIndexFile<'_> {
-    fn core(self) -> Result<IndexFile, Failure> {
-        Ok(IndexFile { words: self.words.core()?.extract, path: self.path.into() })
+impl NativeSavedIndex<'_> {
+    fn core(self) -> Result<SavedIndex, Failure> {
+        Ok(SavedIndex { words: self.words.core()?.extract, path: self.path.into() })
     }
 }
 
@@ -38,8 +46,7 @@ pub struct NativeRead {
     /// For answers.
     pub output: Option<String>,
     pub rejects: Option<String>,
-    pub text_field: String,
-    pub id_field: String,
+    pub form: NativeForm,
     pub threads: u32,
 }
 
@@ -53,13 +60,26 @@ struct Read {
 
 impl Read {
     fn new(given: NativeRead, cancel: &Cancel) -> Result<Self, Failure> {
-        let fields = Fields::new(&given.text_field, &given.id_field)?;
+        let (fields, form) = given.form.core()?;
         Ok(Self {
             inputs: inputs(given.inputs),
             lines: given.output.map(|name| target(name, cancel)),
             rejects: given.rejects.map(|name| target(name, cancel)),
-            options: ReadOptions { fields, threads: given.threads as usize },
+            options: ReadOptions { fields, form, threads: given.threads as usize },
         })
+    }
+}
+
+/// What became of a run whose process was killed while it was about to count.
+#[napi(object, object_from_js = false)]
+pub struct NativeSettled {
+    pub counts: bool,
+    pub outputs: Vec<String>,
+}
+
+impl From<&Settled> for NativeSettled {
+    fn from(settled: &Settled) -> Self {
+        Self { counts: settled.counts, outputs: shown(&settled.outputs) }
     }
 }
 
@@ -70,6 +90,7 @@ pub struct NativeDescribed {
     /// What makes sketches of texts, in words.
     pub made_by: String,
     pub stats: NativeStats,
+    pub settled: Option<NativeSettled>,
 }
 
 impl From<LiveIndex> for NativeDescribed {
@@ -78,6 +99,7 @@ impl From<LiveIndex> for NativeDescribed {
             about: NativeAbout::of(&live, false),
             made_by: live.made_by(),
             stats: NativeStats::of(live.stats(), live.bytes()),
+            settled: live.settled().map(NativeSettled::from),
         }
     }
 }
@@ -108,11 +130,43 @@ impl From<(EdgeSummary, LiveIndex)> for NativeAsked {
     }
 }
 
+/// The figures of a run of deduplication into an index.
+#[napi(object, object_from_js = false)]
+pub struct NativeIndexRun {
+    pub summary: NativeSummary,
+    /// 32 hexadecimal digits.
+    pub run: String,
+    pub repeated: bool,
+    pub index: NativeDescribed,
+}
+
+impl From<IndexRun> for NativeIndexRun {
+    fn from(IndexRun { summary, name, repeated, live }: IndexRun) -> Self {
+        Self { summary: summary.into(), run: name, repeated, index: live.into() }
+    }
+}
+
+/// What reading everything of an index has found.
+#[napi(object, object_from_js = false)]
+pub struct NativeVerified {
+    pub index: NativeDescribed,
+    /// Outputs of a run that nobody has settled yet.
+    pub unsettled: Option<Vec<String>>,
+}
+
+/// What was written of an index.
+#[napi(object, object_from_js = false)]
+pub struct NativeWritten {
+    pub documents: f64,
+    pub leftovers: Vec<String>,
+    pub index: NativeDescribed,
+}
+
 /// Makes an index of the documents of files, where options are given; else adds them to one.
 #[napi(catch_unwind, ts_return_type = "Promise<NativeFilled>")]
-pub fn fill_index_file<'env>(
+pub fn fill_index<'env>(
     env: &'env Env,
-    index: NativeIndexFile<'_>,
+    index: NativeSavedIndex<'_>,
     made: Option<NativeIndexOptions<'_>>,
     read: NativeRead,
     on_progress: Option<Function<'_, NativeProgress, UnknownReturnValue>>,
@@ -132,9 +186,9 @@ pub fn fill_index_file<'env>(
 
 /// Writes what of an index is near each document of files.
 #[napi(catch_unwind, ts_return_type = "Promise<NativeAsked>")]
-pub fn query_index_file<'env>(
+pub fn query_index<'env>(
     env: &'env Env,
-    index: NativeIndexFile<'_>,
+    index: NativeSavedIndex<'_>,
     search: NativeSearch,
     read: NativeRead,
     on_progress: Option<Function<'_, NativeProgress, UnknownReturnValue>>,
@@ -149,14 +203,94 @@ pub fn query_index_file<'env>(
     start::<_, NativeAsked>(env, threads, on_progress, cancel, work)
 }
 
-/// Reads and checks an index, and says what it is.
-#[napi(catch_unwind, ts_return_type = "Promise<NativeDescribed>")]
-pub fn describe_index_file<'env>(
+/// Deduplicates files against the index in a folder, and adds what is kept, in one commit with the outputs.
+#[napi(catch_unwind, ts_return_type = "Promise<NativeIndexRun>")]
+pub fn dedup_into_index<'env>(
     env: &'env Env,
-    index: NativeIndexFile<'_>,
+    index: String,
+    options: NativeFileOptions<'_>,
+    on_progress: Option<Function<'_, NativeProgress, UnknownReturnValue>>,
+    cancel: &Cancel,
+) -> js::Result<Object<'env>> {
+    let (index, threads) = (PathBuf::from(index), options.dedup.threads);
+    let run = Run::new(options, cancel)?;
+    start::<_, NativeIndexRun>(env, threads, on_progress, cancel, move |report, flag| {
+        core(&index, &run.inputs, &run.outputs, &run.options, report, flag)
+    })
+}
+
+/// Opens an index and says what it is.
+#[napi(catch_unwind, ts_return_type = "Promise<NativeDescribed>")]
+pub fn describe_index<'env>(
+    env: &'env Env,
+    index: NativeSavedIndex<'_>,
     cancel: &Cancel,
 ) -> js::Result<Object<'env>> {
     let index = index.core()?;
     let work = move |flag: &AtomicBool| Ok(NativeDescribed::from(index.open(flag)?));
     task::start(env, Place::Shared, cancel, work, |_| {})
+}
+
+/// Reads and checks everything of an index.
+#[napi(catch_unwind, ts_return_type = "Promise<NativeVerified>")]
+pub fn verify_index<'env>(
+    env: &'env Env,
+    index: NativeSavedIndex<'_>,
+    cancel: &Cancel,
+) -> js::Result<Object<'env>> {
+    let index = index.core()?;
+    let work = move |flag: &AtomicBool| {
+        let Verified { live, unsettled } = index.verify(flag)?;
+        Ok(NativeVerified { index: live.into(), unsettled: unsettled.map(|paths| shown(&paths)) })
+    };
+    task::start(env, Place::Shared, cancel, work, |_| {})
+}
+
+/// Makes an index as small as it can be.
+#[napi(catch_unwind, ts_return_type = "Promise<NativeDescribed>")]
+pub fn compact_index<'env>(
+    env: &'env Env,
+    index: NativeSavedIndex<'_>,
+    cancel: &Cancel,
+) -> js::Result<Object<'env>> {
+    let index = index.core()?;
+    let work = move |flag: &AtomicBool| Ok(NativeDescribed::from(index.compact(flag)?));
+    task::start(env, Place::Shared, cancel, work, |_| {})
+}
+
+/// Writes an index to a folder of its own.
+#[napi(catch_unwind, ts_return_type = "Promise<NativeWritten>")]
+pub fn snapshot_index<'env>(
+    env: &'env Env,
+    index: NativeSavedIndex<'_>,
+    to: String,
+    cancel: &Cancel,
+) -> js::Result<Object<'env>> {
+    let (index, to) = (index.core()?, PathBuf::from(to));
+    let work = move |flag: &AtomicBool| {
+        let (leftovers, live) = index.snapshot(&to, flag)?;
+        let documents = number(live.len());
+        Ok(NativeWritten { documents, leftovers: shown(&leftovers), index: live.into() })
+    };
+    task::start(env, Place::Shared, cancel, work, |_| {})
+}
+
+/// Writes the documents of an index down.
+#[napi(catch_unwind, ts_return_type = "Promise<NativeWritten>")]
+pub fn export_index<'env>(
+    env: &'env Env,
+    index: NativeSavedIndex<'_>,
+    output: String,
+    csv: bool,
+    cancel: &Cancel,
+) -> js::Result<Object<'env>> {
+    let (index, output) = (index.core()?, target(output, cancel));
+    let format = if csv { ExportFormat::Csv } else { ExportFormat::JsonLines };
+    let work = move |flag: &AtomicBool| {
+        let (documents, leftovers, live) = index.export(&output, format, flag)?;
+        let leftovers = shown(&leftovers);
+        Ok(NativeWritten { documents: number(documents), leftovers, index: live.into() })
+    };
+    // It may wait for who reads the output.
+    task::start(env, Place::Own(1), cancel, work, |_| {})
 }

@@ -3,6 +3,7 @@
 use super::NativeIndex;
 use crate::check::number;
 use crate::error::js;
+use crate::files::index::NativeSettled;
 use crate::measure;
 use napi_derive::napi;
 use simhash_dedup::live::{KindStats, LiveIndex, LiveMethod, LiveStats};
@@ -90,6 +91,7 @@ pub struct NativeDurableStats {
     pub log_bytes_limit: f64,
     pub torn_bytes: f64,
     pub checkpoint_error: Option<String>,
+    pub settled: Option<NativeSettled>,
 }
 
 impl From<DurableStats> for NativeDurableStats {
@@ -101,6 +103,7 @@ impl From<DurableStats> for NativeDurableStats {
             log_bytes_limit: number(stats.log_bytes_limit),
             torn_bytes: number(stats.torn_bytes),
             checkpoint_error: stats.checkpoint_error,
+            settled: None,
         }
     }
 }
@@ -194,7 +197,10 @@ impl NativeIndex {
     #[napi(catch_unwind)]
     pub fn stats(&self) -> js::Result<NativeStats> {
         self.held.look(|shared| {
-            let durable = shared.live.durable_stats().map(NativeDurableStats::from);
+            let settled = shared.live.settled().map(NativeSettled::from);
+            let durable = shared.live.durable_stats();
+            let durable = durable
+                .map(|stats| NativeDurableStats { settled, ..NativeDurableStats::from(stats) });
             let stats = NativeStats::of(shared.live.stats(), shared.live.bytes());
             Ok(NativeStats { durable, ..stats })
         })

@@ -30,6 +30,7 @@ impl Given {
             options.bands.is_some() || options.recall.is_some() || options.weights.is_some();
         let names = [
             ("keys", options.keys.is_some()),
+            ("onSameKey", options.on_same_key.is_some()),
             ("texts", options.longest_text.is_some()),
             ("verify", verify),
             ("window", options.window.is_some_and(NativeWindow::has_limits)),
@@ -91,6 +92,7 @@ impl Given {
         };
         vec![
             both("keys", |options| options.stored.keys.to_string()),
+            both("onSameKey", |options| options.on_same_key.name().to_owned()),
             both("texts", texts),
             both("verify", verify),
             both("window", |options| window(options.window)),

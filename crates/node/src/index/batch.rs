@@ -116,9 +116,12 @@ pub(super) fn on_duplicate(name: Option<&str>, live: &LiveIndex) -> Result<OnDup
     }
 }
 
-/// What to say of a batch that memory ended.
-fn stopped(held: u64, most: u64) -> String {
-    DedupError::Memory { held, most, done: Done::Nothing }.to_string()
+/// What a batch had done that ended before its end.
+fn done(error: &mut DedupError) -> Done {
+    match error {
+        DedupError::Memory { done, .. } | DedupError::SameKey { done, .. } => std::mem::take(done),
+        _ => Done::Nothing,
+    }
 }
 
 fn alive(flag: &AtomicBool) -> Result<(), Failure> {
@@ -138,11 +141,13 @@ impl Shared {
             (keys.each(texts.len(), &self.live)?, times.each(texts.len(), &self.live)?);
         let documents = self.documents(texts, flag)?;
         alive(flag)?;
-        match self.live.add_many_to(position, &documents, keys, &times, flag) {
-            Err(DedupError::Memory { held, most, done: Done::Added(added) }) => {
-                Ok(NativeAdded { stopped: Some(stopped(held, most)), ..added.into() })
+        let mut added = self.live.add_many_to(position, &documents, keys, &times, flag);
+        let part = added.as_mut().err().map(done);
+        match (part, added) {
+            (Some(Done::Added(added)), Err(error)) => {
+                Ok(NativeAdded { stopped: Some(error.into()), ..added.into() })
             }
-            added => Ok(added?.into()),
+            (_, added) => Ok(added?.into()),
         }
     }
 
@@ -171,16 +176,17 @@ impl Shared {
             (keys.each(texts.len(), &self.live)?, times.each(texts.len(), &self.live)?);
         let documents = self.documents(texts, flag)?;
         alive(flag)?;
-        let checked = on_pool(documents.len(), pool::tasks(self.threads), |tasks| {
+        let mut checked = on_pool(documents.len(), pool::tasks(self.threads), |tasks| {
             let (live, how) = (&self.live, on_duplicate);
             Ok(live.check_and_add_many_to(position, &documents, keys, &times, how, (tasks, flag)))
         })?;
-        match checked {
-            Err(DedupError::Memory { held, most, done: Done::Checked(checked) }) => {
+        let part = checked.as_mut().err().map(done);
+        match (part, checked) {
+            (Some(Done::Checked(checked)), Err(error)) => {
                 let all = NativeChecked::of(&checked, &self.live);
-                Ok(NativeChecked { stopped: Some(stopped(held, most)), ..all })
+                Ok(NativeChecked { stopped: Some(error.into()), ..all })
             }
-            checked => Ok(NativeChecked::of(&checked?, &self.live)),
+            (_, checked) => Ok(NativeChecked::of(&checked?, &self.live)),
         }
     }
 

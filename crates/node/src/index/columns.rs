@@ -4,6 +4,7 @@ use crate::check::number;
 use crate::columns::{Column, bitmap};
 use crate::error::Failure;
 use napi_derive::napi;
+use simhash_dedup::DedupError;
 use simhash_dedup::live::{Checked, LiveIndex, Near};
 use simhash_index::{Added, Answer};
 
@@ -15,8 +16,22 @@ pub struct NativeAdded {
     /// First id and number of each stretch, where other calls added in between and the ids are not consecutive.
     #[napi(ts_type = "Float64Array")]
     pub ranges: Option<Column<f64>>,
-    /// Why the items behind these were not added: memory ended.
-    pub stopped: Option<String>,
+    /// Why the items behind these were not added.
+    pub stopped: Option<NativeStopped>,
+}
+
+/// Why a batch has ended before its end.
+#[napi(object, object_from_js = false)]
+pub struct NativeStopped {
+    pub code: String,
+    pub message: String,
+}
+
+impl From<DedupError> for NativeStopped {
+    fn from(error: DedupError) -> Self {
+        let (code, message) = Failure::from(error).into_parts();
+        Self { code: code.to_owned(), message }
+    }
 }
 
 impl From<Added> for NativeAdded {
@@ -105,8 +120,11 @@ pub struct NativeChecked {
     /// That of each match, in an index that keeps keys.
     #[napi(ts_type = "Array<string | null>")]
     pub keys: Option<Vec<Option<String>>>,
-    /// Why the items behind these were not looked at: memory ended.
-    pub stopped: Option<String>,
+    /// A bit for each row: it was answered as before.
+    #[napi(ts_type = "Uint8Array")]
+    pub repeated: Column<u8>,
+    /// Why the items behind these were not looked at.
+    pub stopped: Option<NativeStopped>,
 }
 
 impl NativeChecked {
@@ -123,6 +141,7 @@ impl NativeChecked {
             verified: bitmap(near().map(|near| near.is_some_and(|near| near.verified))),
             truncated: bitmap(all.iter().map(|checked| checked.truncated)),
             keys: live.options().stored.keys.then(|| near().map(key).collect()),
+            repeated: bitmap(all.iter().map(|checked| checked.repeated)),
             stopped: None,
         }
     }

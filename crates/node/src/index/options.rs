@@ -8,7 +8,7 @@ use crate::minhash::NativeMinHashOptions;
 use crate::sentences::hash_named;
 use napi::bindgen_prelude::BigInt;
 use napi_derive::napi;
-use simhash_dedup::live::{LiveMethod, LiveOptions, OpenOptions, Stored, Verify};
+use simhash_dedup::live::{LiveMethod, LiveOptions, OnSameKey, OpenOptions, Stored, Verify};
 use simhash_index::bands::BandPlan;
 use simhash_index::durable::Durability;
 use simhash_index::sentences::Common;
@@ -68,6 +68,8 @@ pub struct NativeIndexOptions<'env> {
     /// Most bytes of a stored text; 0: none are stored.
     pub longest_text: Option<u32>,
     pub keys: Option<bool>,
+    #[napi(ts_type = "'add' | 'error' | 'replace' | 'repeat'")]
+    pub on_same_key: Option<String>,
     pub window: Option<NativeWindow>,
     /// Most bytes of the index.
     pub memory: Option<f64>,
@@ -145,6 +147,10 @@ impl NativeIndexOptions<'_> {
                     None => default.stored.longest_text,
                     longest => longest.filter(|&longest| longest > 0),
                 },
+            },
+            on_same_key: match self.on_same_key.as_deref() {
+                None => default.on_same_key,
+                Some(name) => OnSameKey::named(name).ok_or_else(|| unknown("onSameKey", name))?,
             },
             window: self.window.map(NativeWindow::core).transpose()?,
             memory: self.memory.map(|most| whole(most, "memory")).transpose()?,

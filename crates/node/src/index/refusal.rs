@@ -31,7 +31,8 @@ fn advice(error: &FileError) -> String {
             "open a copy of it, or build the index again from its documents".to_owned()
         }
         FileError::Mismatch {
-            option: option @ ("method" | "keys" | "texts" | "verify" | "window" | "plan"),
+            option:
+                option @ ("method" | "keys" | "onSameKey" | "texts" | "verify" | "window" | "plan"),
             ..
         } => {
             format!("leave {option} out: the file has it; or build the index again with another")

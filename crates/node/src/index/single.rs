@@ -95,8 +95,8 @@ impl NativeIndex {
         self.held.look(|shared| Ok(ids.into_iter().map(|id| shared.live.key_of(id)).collect()))
     }
 
-    /// Adds one item unless a match is there, or as `duplicate` says. Writes six numbers: the id or NaN, the match's id or NaN, its
-    /// similarity, measure and 1 where it is verified, and 1 where a limit left candidates out.
+    /// Adds one item unless a match is there, or as `duplicate` says. Writes seven numbers: the id or NaN, the match's id or NaN, its
+    /// similarity, measure and 1 where it is verified, 1 where a limit left candidates out, and 1 where it was answered as before.
     #[napi(catch_unwind)]
     #[allow(
         clippy::too_many_arguments,
@@ -127,7 +127,9 @@ impl NativeIndex {
             checked.duplicate_of.as_ref().map_or([f64::NAN, f64::NAN, 0.0, 0.0], numbers);
         let truncated = f64::from(u8::from(checked.truncated));
         let duplicate_of = id(checked.duplicate_of.map(|near| near.id));
-        let all = [id(checked.id), duplicate_of, similarity, measure, verified, truncated];
+        let repeated = f64::from(u8::from(checked.repeated));
+        let all =
+            [id(checked.id), duplicate_of, similarity, measure, verified, truncated, repeated];
         with_doubles(&out, "out", |out| {
             for (place, number) in out.iter_mut().zip(all) {
                 *place = number;

@@ -30,7 +30,7 @@ fn equal<V: Value>(a: &[V], b: &[V]) -> usize {
     a.iter().zip(b).filter(|(a, b)| a == b).count()
 }
 
-/// k permutations: all positions are independent, a binomial sample.
+/// k permutations: all positions are independent, a binomial sample. An upper bound for fast similarity sketching.
 pub(super) fn positions<V: Value>(a: &[V], b: &[V], hashes: usize) -> Estimate {
     Estimate::of(equal(a, b), hashes, hashes as f64)
 }

@@ -1,5 +1,6 @@
 //! Every instruction set gives the same signature, the estimates are unbiased and as exact as they say.
 
+use super::value::{GOLDEN, mix};
 use super::{Estimate, MinHashOptions, MinHasher, Scheme, Value};
 use crate::simd::Level;
 use proptest::prelude::*;
@@ -44,7 +45,7 @@ proptest! {
             let hasher = hasher(scheme, hashes, 5);
             let of = |set: &[u64]| signature::<u32>(&hasher, set);
             let expected = match scheme {
-                Scheme::Permutations => of(&a).into_iter().zip(of(&b)).map(|(a, b)| a.min(b)).collect(),
+                Scheme::FastSimilarity | Scheme::Permutations => of(&a).into_iter().zip(of(&b)).map(|(a, b)| a.min(b)).collect(),
                 Scheme::OnePermutation => of(&[a.as_slice(), &b].concat()),
                 Scheme::BottomK => {
                     let all: BTreeSet<u32> = of(&a).into_iter().chain(of(&b)).collect();
@@ -53,6 +54,32 @@ proptest! {
             };
             prop_assert_eq!(of(&both), expected);
         }
+    }
+
+    #[test]
+    fn fast_similarity_is_what_the_specification_says(
+        features in prop::collection::vec(any::<u64>(), 1..700),
+        hashes in 1..300_usize,
+        seed: u64,
+    ) {
+        let expected: Vec<u32> = (0..hashes)
+            .map(|position| features.iter().map(|&hash| value(position as u64, hash, seed)).min().unwrap())
+            .collect();
+        prop_assert_eq!(signature::<u32>(&hasher(Scheme::FastSimilarity, hashes, seed), &features), expected);
+    }
+}
+
+/// The value of one feature at a position, by docs/specification.md.
+fn value(position: u64, hash: u64, seed: u64) -> u32 {
+    let salt = mix(seed ^ GOLDEN);
+    let multiplier =
+        (mix(salt.wrapping_add(GOLDEN.wrapping_mul(position + 1))) << 10 | position) as u32;
+    let mixed = mix(hash ^ mix(salt.wrapping_add(position / 128)));
+    let (low, high) = (mixed as u32, (mixed >> 32) as u32);
+    if u64::from(low % 128) == position % 128 {
+        high >> 1
+    } else {
+        1 << 31 | high.wrapping_add(multiplier.wrapping_mul(low)) >> 1
     }
 }
 
@@ -129,6 +156,11 @@ fn check<V: Value>(scheme: Scheme, size: u64, similarity: f64) {
     );
     let binomial = (exact * (1.0 - exact) / 128.0).sqrt();
     match scheme {
+        // Buckets share the features out: at most the deviation of independent positions.
+        Scheme::FastSimilarity => {
+            assert!(seen.deviation < 1.1 * binomial, "{what}: {}", seen.deviation);
+            assert!((seen.stated / binomial - 1.0).abs() < 0.1, "{what}: {}", seen.stated);
+        }
         Scheme::Permutations => {
             assert!((seen.deviation / binomial - 1.0).abs() < 0.1, "{what}: {}", seen.deviation);
             assert!((seen.stated / binomial - 1.0).abs() < 0.1, "{what}: {}", seen.stated);
@@ -143,6 +175,17 @@ fn check<V: Value>(scheme: Scheme, size: u64, similarity: f64) {
         }
         Scheme::OnePermutation => {}
     }
+}
+
+#[test]
+fn estimates_of_fast_similarity_are_unbiased_with_at_most_the_stated_error() {
+    // Below and beyond as many features as fill all buckets, and between.
+    for size in [5, 40, 150, 400, 1000, 5000] {
+        for similarity in [0.3, 0.8, 0.95] {
+            check::<u32>(Scheme::FastSimilarity, size, similarity);
+        }
+    }
+    check::<u64>(Scheme::FastSimilarity, 300, 0.8);
 }
 
 #[test]

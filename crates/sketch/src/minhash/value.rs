@@ -30,6 +30,17 @@ pub trait Value: Copy + Ord + Debug + Default + Send + Sync + 'static + sealed::
     /// Two independent values of a mixed feature.
     #[doc(hidden)]
     fn halves(mixed: u64) -> (Self, Self);
+    /// Of the lower half: what its bucket is taken of ([`Scheme::FastSimilarity`](super::Scheme)).
+    #[doc(hidden)]
+    fn bucket(self) -> usize;
+    /// Of the upper half: its rank in the bucket, in the lower half of the range.
+    #[doc(hidden)]
+    #[must_use]
+    fn rank(self) -> Self;
+    /// Of a value by a permutation: the same order above all ranks.
+    #[doc(hidden)]
+    #[must_use]
+    fn late(self) -> Self;
     /// This width's multipliers.
     #[doc(hidden)]
     fn multipliers(of: &(Vec<u32>, Vec<u64>)) -> &[Self];
@@ -61,6 +72,21 @@ impl Value for u32 {
         (mixed as u32, (mixed >> 32) as u32)
     }
 
+    #[inline]
+    fn bucket(self) -> usize {
+        self as usize
+    }
+
+    #[inline]
+    fn rank(self) -> Self {
+        self >> 1
+    }
+
+    #[inline]
+    fn late(self) -> Self {
+        self >> 1 | 1 << (Self::BITS - 1)
+    }
+
     fn multipliers(of: &(Vec<u32>, Vec<u64>)) -> &[Self] {
         &of.0
     }
@@ -86,6 +112,21 @@ impl Value for u64 {
     #[inline]
     fn halves(mixed: u64) -> (Self, Self) {
         (mixed, mix(mixed ^ GOLDEN))
+    }
+
+    #[inline]
+    fn bucket(self) -> usize {
+        self as usize
+    }
+
+    #[inline]
+    fn rank(self) -> Self {
+        self >> 1
+    }
+
+    #[inline]
+    fn late(self) -> Self {
+        self >> 1 | 1 << (Self::BITS - 1)
     }
 
     fn multipliers(of: &(Vec<u32>, Vec<u64>)) -> &[Self] {

@@ -5,6 +5,7 @@
 //! checkpoint-0000000007  the whole, as it was when log 7 began
 //! log-0000000007         changes since, in order; then log-0000000008, where a checkpoint 8 is being written
 //! LOCK                   locked by the one process that writes; says which
+//! run-…, COMMIT          what runs did that counted together with other files, and one that is about to count
 //! ```
 //! A file with a number is never changed once it has its name, but for a log's end. So whoever has read the manifest finds what
 //! it names, or, where it has been replaced meanwhile, a newer manifest. What is not named and has such a name was left by a
@@ -22,12 +23,14 @@ use std::sync::{Mutex, PoisonError};
 
 pub use self::manifest::{Identity, Manifest};
 use crate::lock::{self, Lock};
-use crate::{Access, Draft, Fields, FileError, Section, folder};
+use crate::{Access, Draft, Fields, FileError, Section, folder, record};
 
 const MANIFEST: &str = "MANIFEST";
 const LOCK: &str = "LOCK";
 const CHECKPOINT: &str = "checkpoint-";
 const LOG: &str = "log-";
+/// What the names of records of runs begin with.
+pub const RECORD: &str = "run-";
 
 /// How often a manifest that is replaced meanwhile, or a lock that is removed, is tried.
 const TRIES: u32 = 64;
@@ -38,9 +41,20 @@ pub struct Directory {
     path: PathBuf,
     /// The writer's; who only reads has none.
     lock: Mutex<Option<File>>,
+    /// The process that opened it.
+    process: u32,
 }
 
 impl Directory {
+    fn of(path: &Path) -> Self {
+        Self { path: path.to_owned(), lock: Mutex::default(), process: std::process::id() }
+    }
+
+    /// Whether this process has opened it, and is not a fork of that one: the lock is a process's own.
+    pub fn is_own(&self) -> bool {
+        self.process == std::process::id()
+    }
+
     /// Takes a directory for writing, and makes it if it is not there and `create` says so; and its manifest. No manifest: it is
     /// a new one, empty but for the lock.
     ///
@@ -60,7 +74,7 @@ impl Directory {
             },
             Err(error) => return Err(FileError::unreadable(error).in_file(path)),
         }
-        let mut held = Self { path: path.to_owned(), lock: Mutex::default() };
+        let mut held = Self::of(path);
         match held.manifest()? {
             Some(_) => {}
             None if create => match held.check_empty() {
@@ -90,7 +104,7 @@ impl Directory {
             Ok(_) => return Err(not_one(path, "it is a file; name the folder of an index")),
             Err(error) => return Err(FileError::unreadable(error).in_file(path)),
         }
-        let looked = Self { path: path.to_owned(), lock: Mutex::default() };
+        let looked = Self::of(path);
         let manifest = looked.manifest()?.filter(|manifest| !manifest.is_begun());
         let manifest = manifest.ok_or_else(|| not_one(path, "it holds no index"))?;
         Ok((looked, manifest))
@@ -99,9 +113,11 @@ impl Directory {
     /// Lets others write; nothing may be written here any more.
     pub fn release(&self) {
         let lock = self.lock.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(lock) = lock {
-            // Who looks finds nobody named.
+        if let Some(lock) = lock.filter(|_| self.is_own()) {
+            // Who looks finds nobody named. A process that is being started has this file open too, until it becomes another
+            // program: closing alone would keep others out until then.
             let _ = lock.set_len(0);
+            let _ = lock.unlock();
         }
     }
 
@@ -121,6 +137,56 @@ impl Directory {
         Ok(Manifest { identity, checkpoint: 1, logs: vec![1] })
     }
 
+    /// As [`Directory::begin`], in a directory that may hold something: that goes.
+    ///
+    /// # Errors
+    /// [`FileError::Write`].
+    pub fn restart(&self) -> Result<Manifest, FileError> {
+        let manifest = self.begin()?;
+        let begun = Manifest { checkpoint: 0, logs: Vec::new(), ..manifest.clone() };
+        let swept = self.sweep(&begun);
+        swept.map_err(|error| FileError::unwritable(error).in_file(&self.path))?;
+        Ok(manifest)
+    }
+
+    /// Removes all files of this directory and, if nothing else is in it, the folder. A process that is killed meanwhile leaves one that is
+    /// being made.
+    ///
+    /// # Errors
+    /// [`FileError::Write`].
+    pub fn discard(&self) -> Result<(), FileError> {
+        self.restart()?;
+        let removed = || {
+            for entry in fs::read_dir(&self.path)? {
+                let entry = entry?;
+                if is_draft(&entry.file_name().to_string_lossy()) {
+                    fs::remove_file(entry.path())?;
+                }
+            }
+            fs::remove_file(self.path.join(MANIFEST))?;
+            record::remove(&self.path.join(MANIFEST));
+            fs::remove_file(self.path.join(LOCK))
+        };
+        removed().map_err(|error| FileError::unwritable(error).in_file(&self.path))?;
+        let _ = fs::remove_dir(&self.path);
+        Ok(())
+    }
+
+    /// Whether this is a directory, or the beginning of one, that no process has open. False where that cannot be told.
+    pub fn is_left(path: &Path) -> bool {
+        if !path.symlink_metadata().is_ok_and(|about| about.is_dir()) {
+            return false;
+        }
+        match lock::claim(&path.join(LOCK)) {
+            Ok(free) => free.is_some(),
+            // Its maker was killed before it had its lock.
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none())
+            }
+            Err(_) => false,
+        }
+    }
+
     /// Where a checkpoint lies.
     pub fn checkpoint(&self, number: u64) -> PathBuf {
         self.path.join(format!("{CHECKPOINT}{number:010}"))
@@ -129,6 +195,78 @@ impl Directory {
     /// Where a log lies.
     pub fn log(&self, number: u64) -> PathBuf {
         self.path.join(format!("{LOG}{number:010}"))
+    }
+
+    /// Whether there is an index in a folder, which may be missing or empty.
+    ///
+    /// # Errors
+    /// [`FileError::Read`] for what is no folder; those of the manifest.
+    pub fn is_there(path: &Path) -> Result<bool, FileError> {
+        match fs::metadata(path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
+            Err(error) => return Err(FileError::unreadable(error).in_file(path)),
+            Ok(about) if !about.is_dir() => {
+                return Err(not_one(path, "it is a file; name the folder of an index"));
+            }
+            Ok(_) => {}
+        }
+        let looked = Self::of(path);
+        Ok(looked.manifest()?.is_some_and(|manifest| !manifest.is_begun()))
+    }
+
+    /// That an index can be made in a folder: it is missing, or empty, or holds one that was never finished.
+    ///
+    /// # Errors
+    /// [`FileError::Read`] for anything else.
+    pub fn check_free(path: &Path) -> Result<(), FileError> {
+        if Self::is_there(path)? {
+            let taken = "it holds an index already; name a folder that does not exist yet";
+            let taken = io::Error::new(ErrorKind::AlreadyExists, taken);
+            return Err(FileError::unwritable(taken).in_file(path));
+        }
+        if let Some(reason) = folder::missing(path) {
+            let missing = io::Error::new(ErrorKind::NotFound, reason);
+            return Err(FileError::unwritable(missing).in_file(path));
+        }
+        let looked = Self::of(path);
+        if path.exists() && looked.manifest()?.is_none() { looked.check_empty() } else { Ok(()) }
+    }
+
+    /// Files of an index that was never finished, in a folder where the process was killed that made it: the next one that is made
+    /// there takes their place.
+    pub fn unfinished(path: &Path) -> Vec<PathBuf> {
+        let looked = Self::of(path);
+        if !matches!(looked.manifest(), Ok(Some(manifest)) if manifest.is_begun()) {
+            return Vec::new();
+        }
+        let entries = fs::read_dir(path).into_iter().flatten().flatten();
+        let mut files: Vec<PathBuf> =
+            entries.filter(|entry| entry.file_name() != LOCK).map(|entry| entry.path()).collect();
+        files.sort();
+        files
+    }
+
+    /// Gives up an index that was begun here and not published: what was written of it goes, and with `folder` the folder, if
+    /// nothing else is in it. One that was published stays.
+    pub fn abandon(self, folder: bool) {
+        match self.manifest() {
+            Ok(Some(manifest)) if !manifest.is_begun() => return,
+            Ok(Some(manifest)) => {
+                // What cannot be removed is removed by the next one that is made here.
+                let _ = self.sweep(&manifest);
+                let _ = fs::remove_file(self.path.join(MANIFEST));
+            }
+            _ => {}
+        }
+        let _ = fs::remove_file(self.path.join(LOCK));
+        if folder {
+            let _ = fs::remove_dir(&self.path);
+        }
+    }
+
+    /// Where a file of this name lies.
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.path.join(name)
     }
 
     /// The manifest as it is now; none: there is none.
@@ -171,12 +309,13 @@ impl Directory {
             let counts = match number(&name.to_string_lossy()) {
                 Some((CHECKPOINT, number)) => manifest.checkpoint == number,
                 Some((_, number)) => manifest.logs.contains(&number),
-                None => continue,
+                // Those of an index that was never finished.
+                None => !(manifest.is_begun() && name.to_string_lossy().starts_with(RECORD)),
             };
             if !counts {
                 match fs::remove_file(entry.path()) {
                     Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
-                    _ => {}
+                    _ => record::remove(&entry.path()),
                 }
             }
         }
@@ -278,6 +417,12 @@ fn make(path: &Path) -> io::Result<()> {
 
 fn not_one(path: &Path, reason: &str) -> FileError {
     FileError::unreadable(io::Error::new(ErrorKind::InvalidInput, reason.to_owned())).in_file(path)
+}
+
+/// Whether this is the name of a file of a directory that a process was writing when it was killed.
+fn is_draft(name: &str) -> bool {
+    let of = name.strip_prefix('.').and_then(|name| name.split_once(".simhash-"));
+    of.is_some_and(|(of, _)| of == MANIFEST || number(of).is_some())
 }
 
 /// What a name with a number stands for.

@@ -31,6 +31,17 @@ fn a_directory_is_had_by_one_writer_who_is_named() {
 }
 
 #[test]
+fn what_a_process_that_is_being_started_has_open_keeps_nobody_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("index");
+    let (held, _) = Directory::claim(&path, true).unwrap();
+    let copy = held.lock.lock().unwrap().as_ref().unwrap().try_clone().unwrap();
+    held.release();
+    Directory::claim(&path, true).unwrap();
+    drop(copy);
+}
+
+#[test]
 fn what_no_manifest_names_is_removed_and_what_is_not_ours_stays() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("index");
@@ -124,4 +135,37 @@ fn files_and_folder_are_for_their_owner_only() {
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&path), 0o700);
     assert_eq!([LOCK, MANIFEST].map(|name| mode(&path.join(name))), [0o600; 2]);
+}
+
+#[test]
+fn what_is_discarded_is_gone_and_what_is_left_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run");
+    assert!(!Directory::is_left(&path));
+    fs::create_dir(&path).unwrap();
+    assert!(Directory::is_left(&path), "its maker had no lock yet");
+    let (held, _) = Directory::claim(&path, true).unwrap();
+    assert!(!Directory::is_left(&path), "it is in use");
+    let manifest = held.begin().unwrap();
+    let log = held.log(1);
+    fs::write(&log, "").unwrap();
+    held.publish(&manifest).unwrap();
+    // A killed process was writing these; another one is somebody's.
+    fs::write(path.join(".checkpoint-0000000002.simhash-0.tmp"), "half").unwrap();
+    fs::write(path.join(".MANIFEST.simhash-7.tmp"), "half").unwrap();
+    fs::write(path.join("mine"), "").unwrap();
+    drop(held);
+    assert!(Directory::is_left(&path));
+    let (held, found) = Directory::claim(&path, true).unwrap();
+    assert_eq!(found, Some(manifest));
+    let anew = held.restart().unwrap();
+    assert!(!log.exists());
+    held.publish(&anew).unwrap();
+    held.discard().unwrap();
+    assert_eq!(names(&path), ["mine"]);
+    assert!(!Directory::is_left(&path));
+    fs::remove_file(path.join("mine")).unwrap();
+    let (held, _) = Directory::claim(&path, true).unwrap();
+    held.discard().unwrap();
+    assert!(!path.exists());
 }

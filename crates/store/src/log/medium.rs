@@ -35,7 +35,9 @@ pub trait Medium: Debug + Send + Sync + 'static {
 impl Medium for File {
     #[cfg(unix)]
     fn write_at(&self, at: u64, bytes: &[u8]) -> io::Result<()> {
-        std::os::unix::fs::FileExt::write_all_at(self, bytes, at)
+        std::os::unix::fs::FileExt::write_all_at(self, bytes, at)?;
+        crate::record::write(self, at);
+        Ok(())
     }
 
     #[cfg(not(unix))]
@@ -47,7 +49,9 @@ impl Medium for File {
     }
 
     fn sync(&self) -> io::Result<()> {
-        self.sync_data()
+        self.sync_data()?;
+        crate::record::flush(self);
+        Ok(())
     }
 
     fn cut(&self, length: u64) -> io::Result<()> {

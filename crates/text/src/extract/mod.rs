@@ -12,6 +12,7 @@ pub use error::OptionsError;
 pub use options::{ExtractorOptions, Segmenter, Unit, Weighting};
 
 use crate::feature::{Cut, Feature, Features, Token, hash};
+use crate::segment::SegmentScratch;
 use crate::tfidf::{KeywordScratch, TopK};
 use crate::words::{self, WordScratch};
 use crate::{Normalizer, ngram};
@@ -43,6 +44,13 @@ pub struct ExtractScratch {
     hashes: Vec<u64>,
     words: WordScratch,
     keywords: KeywordScratch,
+}
+
+impl ExtractScratch {
+    /// The memory of [`cut`](crate::segment::cut).
+    pub fn segment(&mut self) -> &mut SegmentScratch {
+        self.words.segment()
+    }
 }
 
 /// Hashes per call of [`Extractor::hash_blocks`]: 8 KiB, a quarter of a first-level cache.

@@ -20,32 +20,32 @@
 //! why the whole is idempotent; the rest of this page is about NFKC, case and white space.
 //!
 //! Most characters need nothing, and most of the others become one fixed string whatever stands beside them. A table per
-//! combination of the first two steps (`table`) says which; such text takes one pass that copies whole runs, or borrows
+//! combination of the first two steps (`nfkc`) says which; such text takes one pass that copies whole runs, or borrows
 //! the input when nothing changes at all. Only text with characters that interact with their neighbours (combining marks,
 //! conjoining jamo) goes through the slow path: all steps over the whole string, repeated until nothing changes.
 //! Repetition is what makes the whole idempotent: folding can undo NFKC, and removing a space can join a letter to a mark.
 //!
 //! Invariants: `apply(apply(x)) == apply(x)`; fast and slow path agree wherever both apply (tests hold both).
 
+mod casefold;
 mod chain;
 mod cut;
 mod emoji;
-mod fold;
 mod html;
 mod invisible;
+mod nfkc;
 mod noise;
 mod punctuation;
 mod recipe;
 mod runs;
 pub(crate) mod scan;
 mod slow;
-mod table;
 mod traditional;
 mod whitespace;
 
 pub(crate) use punctuation::is_punctuation;
 
-use table::{Action, Table};
+use nfkc::{Action, Table};
 use whitespace::Writer;
 
 /// What becomes of white space (the Unicode property `White_Space`).

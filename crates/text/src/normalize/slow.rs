@@ -1,7 +1,7 @@
 //! The slow path: the definition of normalisation, step by step over the whole string, repeated until nothing changes.
 
 use super::whitespace::Writer;
-use super::{Normalizer, fold::fold};
+use super::{Normalizer, casefold::fold};
 use unicode_normalization::UnicodeNormalization;
 
 /// More rounds than any text needs: the longest known chain is two (folding leaves a string out of NFKC, a removed space

@@ -188,6 +188,12 @@ pub(crate) fn for_each_word(mut each: impl FnMut(&str, u32)) {
     }
 }
 
+/// How many words there are. Cost: reads the whole array, some milliseconds.
+pub(crate) fn count() -> usize {
+    let nodes = nodes();
+    (0..nodes.len() as u32).filter(|&slot| Node::at(nodes, slot).frequency() > 0).count()
+}
+
 /// The frequency of `word`; `None` when it is not in the dictionary.
 pub(crate) fn frequency(word: &str) -> Option<u32> {
     let index = find(word)?.frequency();

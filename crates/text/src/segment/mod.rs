@@ -39,6 +39,15 @@ pub struct Word<'t> {
     pub(crate) slot: u32,
 }
 
+impl Word<'_> {
+    /// Length in UTF-16 code units.
+    #[inline]
+    pub fn utf16_len(&self) -> usize {
+        // Characters outside the Basic Multilingual Plane, which take two units and four bytes, are tokens of their own.
+        self.len + usize::from(self.len == 1 && self.text.len() == 4)
+    }
+}
+
 /// Reusable memory of [`cut`]; one per thread.
 #[derive(Clone, Debug, Default)]
 pub struct SegmentScratch {

@@ -8,6 +8,7 @@ fn tokens(text: &str, hmm: bool) -> Vec<String> {
     let mut all = Vec::new();
     cut(text, hmm, &mut SegmentScratch::default(), |word| {
         assert_eq!(word.len, word.text.chars().count());
+        assert_eq!(word.utf16_len(), word.text.encode_utf16().count());
         all.push(word.text.to_owned());
     });
     all

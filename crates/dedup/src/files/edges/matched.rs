@@ -1,7 +1,7 @@
 //! The edges of new documents with old ones, a line for each new document.
 
 use super::super::records::{Spool, spool_error};
-use super::{Batch, Run, Taken};
+use super::{Known, Run, Taken};
 use crate::decide::{ALONE, Edge, Relation};
 use crate::error::DedupError;
 use crate::read::Id;
@@ -9,8 +9,8 @@ use crate::write::matches;
 
 /// Writes matches.
 pub(super) struct Matched {
-    /// Texts from this number on are new.
-    old: u32,
+    /// The first of the new texts.
+    first: Option<u32>,
     limit: Option<usize>,
     /// By new text of earlier batches.
     said: Vec<Said>,
@@ -42,29 +42,32 @@ impl Rest {
 }
 
 impl Matched {
-    /// `old` texts are matched with, up to `limit` for each document.
-    pub(super) fn new(old: u32, limit: Option<usize>) -> Self {
-        Self { old, limit, said: Vec::new(), spool: None }
+    /// Up to `limit` for each document.
+    pub(super) fn new(limit: Option<usize>) -> Self {
+        Self { first: None, limit, said: Vec::new(), spool: None }
     }
 
-    /// Takes a batch in and writes its lines.
+    /// Writes the lines of a batch.
     pub(super) fn batch(
         &mut self,
         run: &mut Run<'_, '_>,
-        batch: Batch<'_>,
+        known: &dyn Known,
+        mut taken: Taken<'_>,
     ) -> Result<(), DedupError> {
-        let mut taken = run.take(batch, self.old)?;
-        let verified = run.decider.verifies();
+        let old = *self.first.get_or_insert(taken.edges.first);
+        let verified = known.comparer().verifies();
         let cut = self.cut(&mut taken, verified);
-        let ids = run.ids(self.wanted(&taken))?;
+        let documents = 0..taken.edges.numbers.len();
+        let names = run.names(known, &taken, documents, wanted(&taken, old))?;
+        let ids = &names.earlier;
         let rests: Vec<Rest> = (0..taken.edges.of.len())
             .map(|place| {
                 let found: Vec<(&Id, Relation)> = taken.edges.of[place]
                     .iter()
-                    .map(|edge| (&ids[&edge.text.number], run.decider.relation_of(edge)))
+                    .map(|edge| (&ids[&edge.text.number], known.comparer().relation_of(edge)))
                     .collect();
                 let text = taken.edges.first + place as u32;
-                Rest::of(&found, cut[place] || run.decider.is_truncated(text))
+                Rest::of(&found, cut[place] || known.is_truncated(text))
             })
             .collect();
         for (document, &text) in taken.edges.numbers.iter().enumerate() {
@@ -75,20 +78,20 @@ impl Matched {
                     &other
                 }
                 Some(place) => &rests[place],
-                None if text < self.old => {
-                    let found = [(&ids[&text], run.decider.equal_relation())];
-                    other = Rest::of(&found, run.decider.is_truncated(text));
+                None if text < old => {
+                    let found = [(&ids[&text], known.comparer().equal_relation())];
+                    other = Rest::of(&found, known.is_truncated(text));
                     &other
                 }
                 None => {
-                    other = self.said(text)?;
+                    other = self.said(text - old)?;
                     &other
                 }
             };
             run.edges.edges += u64::from(rest.matches);
             run.edges.matched += u64::from(rest.matches > 0);
             run.edges.truncated += u64::from(rest.truncated);
-            let line = format!(r#"{{"id":{}{}"#, run.own_id(&taken, document), rest.text);
+            let line = format!(r#"{{"id":{}{}"#, &*names.own[document], rest.text);
             run.write(&line)?;
         }
         rests.iter().try_for_each(|rest| self.note(rest))
@@ -104,13 +107,6 @@ impl Matched {
             over
         });
         cut.collect()
-    }
-
-    /// Old texts that lines of this batch name.
-    fn wanted(&self, taken: &Taken<'_>) -> Vec<u32> {
-        let near = taken.edges.of.iter().flatten().map(|edge| edge.text.number);
-        let equal = taken.edges.numbers.iter().copied().filter(|&text| text < self.old);
-        near.chain(equal).collect()
     }
 
     /// Remembers what the line of the next new text says.
@@ -129,8 +125,8 @@ impl Matched {
     }
 
     /// What the line of a new text of an earlier batch said.
-    fn said(&self, text: u32) -> Result<Rest, DedupError> {
-        let place = (text - self.old) as usize;
+    fn said(&self, place: u32) -> Result<Rest, DedupError> {
+        let place = place as usize;
         let Said { end, matches, truncated } = self.said[place];
         let Some(spool) = self.spool.as_ref().filter(|_| matches > 0) else {
             return Ok(Rest::of(&[], truncated));
@@ -141,4 +137,11 @@ impl Matched {
         let text = String::from_utf8_lossy(&bytes).into_owned();
         Ok(Rest { text, matches, truncated })
     }
+}
+
+/// Old texts that lines of this batch name.
+fn wanted(taken: &Taken<'_>, old: u32) -> impl Iterator<Item = u32> {
+    let near = taken.edges.of.iter().flatten().map(|edge| edge.text.number);
+    let equal = taken.edges.numbers.iter().copied().filter(move |&text| text < old);
+    near.chain(equal)
 }

@@ -110,14 +110,14 @@ impl Index {
         cancel: &AtomicBool,
     ) -> Result<Vec<Cluster>, IndexError> {
         let distance = self.checked(max_distance)?;
-        let sealed = Sealed::new(self, distance, cancel)?;
+        let Sealed { mut copies, end } = Sealed::new(self, distance, cancel)?;
         let mut linked = Linked::default();
-        let tables = sealed.tables();
         let tasks = if threads == 0 { rayon::current_num_threads() } else { threads };
-        for (order, &(table, own)) in tables.iter().enumerate() {
-            let Some(run) = &sealed.run else { break };
-            let view = run.table(table, sealed.plan.prefixes());
-            let slots = run.slots(table);
+        for order in 0..copies.len() {
+            copies.forget(order);
+            copies.make(order, threads);
+            let Some(view) = copies.view(order) else { break };
+            let (own, slots) = (copies.mask(order), copies.slots(order));
             let stretch = |from: usize| {
                 let mut links = Links::new();
                 for slot in from..(from + SLOTS).min(slots) {
@@ -146,13 +146,13 @@ impl Index {
                 };
                 found.into_iter().flatten().for_each(|(one, other)| linked.join(one, other));
                 let done = round.last().map_or(1.0, |last| *last as f64 / slots as f64);
-                progress((order as f64 + done) / tables.len() as f64);
+                progress((order as f64 + done) / copies.len() as f64);
             }
         }
         if cancel.load(Ordering::Relaxed) {
             return Err(IndexError::Cancelled);
         }
-        let clusters = self.collect_clusters(&linked, sealed.end);
+        let clusters = self.collect_clusters(&linked, end);
         Hamming::sound(&self.shared.options)?;
         Ok(clusters)
     }

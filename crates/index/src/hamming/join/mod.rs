@@ -5,61 +5,46 @@
 //! table ignores, into `k + 1` blocks of which a near pair shares one: the same pigeonhole, nested.
 
 mod clusters;
+mod copies;
+mod near;
 mod pairs;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 pub use clusters::Cluster;
+pub use near::{Near, SelfJoin};
 pub use pairs::{Pair, Pairs};
 
 use crate::IndexError;
 use crate::hamming::Index;
-use crate::hamming::plan::{Plan, Prefix};
-use crate::hamming::segment::{self, Segment};
+use crate::hamming::plan::Plan;
+use copies::Copies;
 
 /// Longer groups are nested: comparing all pairs of so many costs as much as sorting them a few times.
 const NEST: usize = 1024;
 
-/// Everything that lay in the index when the join began, in one segment of a plan that covers the distance.
-#[derive(Debug, Clone)]
+/// Everything that lay in the index when the join began, by the tables of a plan that covers the distance.
+#[derive(Debug)]
 struct Sealed {
-    plan: Arc<Plan>,
-    run: Option<Segment>,
-    distance: u32,
+    copies: Copies,
     /// The id that the next addition got then.
     end: u64,
 }
 
 impl Sealed {
-    /// Compacts the index; where its own plan does not reach, tables of another plan are built beside it.
+    /// Compacts the index; where its own plan does not reach, tables of another plan are made while they are gone through.
     fn new(index: &Index, distance: u32, cancel: &AtomicBool) -> Result<Self, IndexError> {
         let (run, end) = index.sealed(cancel)?;
         if let Some(run) = &run {
             run.check(index.plan().prefixes())?;
         }
-        if distance <= index.plan().radius() {
-            return Ok(Self { plan: index.shared_plan(), run, distance, end });
-        }
-        let plan = Plan::covering(distance)?;
-        let run = run.map(|run| segment::build(&plan, &[], &[run.values()], None));
-        Ok(Self { plan: Arc::new(plan), run, distance, end })
-    }
-
-    /// Masks of the tables that matter for this distance, in order, with their numbers.
-    fn tables(&self) -> Vec<(usize, u64)> {
-        let prefixes = self.plan.prefixes();
-        match self.plan.schedule(self.distance).filter(|schedule| schedule.plain) {
-            Some(schedule) => {
-                let mut tables: Vec<(usize, u64)> = Vec::new();
-                for lookup in &schedule.lookups {
-                    let table = usize::from(lookup.table);
-                    tables.push((table, prefixes[table].mask()));
-                }
-                tables
-            }
-            None => prefixes.iter().map(Prefix::mask).enumerate().collect(),
-        }
+        let copies = if distance <= index.plan().radius() {
+            Copies::sealed(index.shared_plan(), run, distance)
+        } else {
+            Copies::made(Arc::new(Plan::covering(distance)?), run.into(), distance)
+        };
+        Ok(Self { copies, end })
     }
 }
 

@@ -181,10 +181,15 @@ impl Plan {
                 "it is not exact for distance {radius}: every table keeps one of the blocks {blocks:?}"
             ));
         }
+        Ok(Self::proven(name, radius, widths, tables))
+    }
+
+    /// A plan that [`Plan::new`] accepts: of those that this crate ships the tests prove it, once and for all.
+    fn proven(name: &str, radius: u32, widths: &[u32], tables: &[Vec<u8>]) -> Self {
         let starts = starts(widths);
         let prefixes = tables.iter().map(|table| Prefix::new(&starts, widths, table)).collect();
         let schedules = Arc::new([const { OnceLock::new() }; MAX_DISTANCE as usize + 1]);
-        Ok(Self { name: name.to_owned(), radius, widths: widths.to_vec(), prefixes, schedules })
+        Self { name: name.to_owned(), radius, widths: widths.to_vec(), prefixes, schedules }
     }
 
     /// The plan of this name in the catalog, such as `k3-t6`, or `k3-classic`. Made once in a process, with the
@@ -211,12 +216,12 @@ impl Plan {
             let widths: Vec<u32> =
                 (0..count).map(|b| 64 * (b + 1) / count - 64 * b / count).collect();
             let tables: Vec<Vec<u8>> = (0..count).map(|block| vec![block as u8]).collect();
-            return Self::new(&format!("k{radius}-classic"), radius, &widths, &tables);
+            return Ok(Self::proven(&format!("k{radius}-classic"), radius, &widths, &tables));
         }
         let Some((radius, widths, tables)) = catalog::find(name) else {
             return Err(IndexError::UnknownPlan { name: name.to_owned() });
         };
-        Self::new(name, radius, &widths, &tables)
+        Ok(Self::proven(name, radius, &widths, &tables))
     }
 
     /// [`Plan::named`] where that is this very plan, else [`Plan::new`]: what a saved index was made with.

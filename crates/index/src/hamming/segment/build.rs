@@ -10,7 +10,6 @@
 //! 8.5 more for the sorted copy of these.
 
 use std::ops::Range;
-use std::sync::Arc;
 use std::thread::{self, ScopedJoinHandle};
 
 use parking_lot::Mutex;
@@ -49,6 +48,7 @@ pub(crate) struct Sources<'a> {
 }
 
 /// Builds all tables of a run, of runs that are checked.
+#[cfg(test)]
 pub(crate) fn build(
     plan: &Plan,
     runs: &[&Segment],
@@ -59,7 +59,7 @@ pub(crate) fn build(
     let (runs, fresh) = (runs.to_vec(), &fresh.concat());
     let sources = Sources { plan, runs, fresh, keep, scratch: &scratch };
     let tables = (0..plan.prefixes().len()).map(|number| sources.table(number, None));
-    Segment::new(tables.map(Arc::new).collect())
+    Segment::new(tables.map(std::sync::Arc::new).collect())
 }
 
 impl Sources<'_> {

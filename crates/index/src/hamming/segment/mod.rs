@@ -17,7 +17,9 @@
 mod build;
 mod probe;
 
-pub(crate) use build::{Sources, build};
+pub(crate) use build::Sources;
+#[cfg(test)]
+pub(crate) use build::build;
 pub(crate) use probe::{Wanted, sweep};
 
 use std::num::NonZeroUsize;
@@ -93,7 +95,7 @@ impl Sorted {
     }
 
     #[inline]
-    pub(super) fn view<'a>(&'a self, prefix: &'a Prefix) -> Table<'a> {
+    pub(crate) fn view<'a>(&'a self, prefix: &'a Prefix) -> Table<'a> {
         let (directory, entries) = self.words().split_at(directory_words(self.bits));
         Table {
             directory: &halves(directory)[..=1 << self.bits],
@@ -179,6 +181,11 @@ impl<'a> Table<'a> {
 fn directory_bits(count: usize, prefix_bits: u32) -> u32 {
     // At least one bit, so that shifting by the rest of a 64-bit prefix stays defined.
     (count / BUCKET).max(2).ilog2().min(prefix_bits)
+}
+
+/// Directory slots of a table of `count` fingerprints that are made anew.
+pub(crate) fn slots(count: usize, prefix: &Prefix) -> usize {
+    1 << directory_bits(count, prefix.bits())
 }
 
 /// Bytes of a table of `count` fingerprints.

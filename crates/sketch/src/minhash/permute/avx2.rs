@@ -2,12 +2,23 @@
 
 #![expect(clippy::cast_ptr_alignment, reason = "only unaligned loads and stores are used")]
 
+use super::scalar;
 use std::arch::x86_64::{
     __m256i, _mm256_add_epi32, _mm256_add_epi64, _mm256_blendv_epi8, _mm256_cmpgt_epi64,
     _mm256_loadu_si256, _mm256_min_epu32, _mm256_mul_epu32, _mm256_mullo_epi32, _mm256_set1_epi32,
     _mm256_set1_epi64x, _mm256_slli_epi64, _mm256_srli_epi64, _mm256_storeu_si256,
     _mm256_xor_si256,
 };
+
+/// Lowers 32-bit minima of any number of positions, one after the other. The caller has checked for AVX2.
+pub(super) fn few32(low: &[u32], high: &[u32], by: &[u32], minima: &mut [u32]) {
+    #[target_feature(enable = "avx2")]
+    fn by_vectors(low: &[u32], high: &[u32], by: &[u32], minima: &mut [u32]) {
+        scalar::lower32(low, high, by, minima);
+    }
+    // SAFETY: `MinHasher` only takes the level `Avx2` where `Level::is_available` found it.
+    unsafe { by_vectors(low, high, by, minima) }
+}
 
 /// Lowers 32-bit minima. The caller has checked that the machine has AVX2 (`Level::Avx2`).
 pub(super) fn lower32(low: &[u32], high: &[u32], by: &[u32], minima: &mut [u32]) {

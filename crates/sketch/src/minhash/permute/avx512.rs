@@ -2,11 +2,42 @@
 
 #![expect(clippy::cast_ptr_alignment, reason = "only unaligned loads and stores are used")]
 
+use super::scalar;
 use std::arch::x86_64::{
     __m512i, _mm512_add_epi32, _mm512_add_epi64, _mm512_loadu_si512, _mm512_min_epu32,
     _mm512_min_epu64, _mm512_mullo_epi32, _mm512_mullo_epi64, _mm512_set1_epi32, _mm512_set1_epi64,
     _mm512_storeu_si512,
 };
+
+/// Mixes features. The caller has checked that the machine has AVX-512 (`Level::Avx512`).
+pub(super) fn mix_all(features: &[u64], salt: u64, mixed: &mut [u64]) {
+    #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
+    fn by_vectors(features: &[u64], salt: u64, mixed: &mut [u64]) {
+        scalar::mix_all(features, salt, mixed);
+    }
+    // SAFETY: `MinHasher` only takes the level `Avx512` where `Level::is_available` found F, DQ and VL.
+    unsafe { by_vectors(features, salt, mixed) }
+}
+
+/// Lowers 32-bit minima of any number of positions, one after the other. The caller has checked for AVX-512.
+pub(super) fn few32(low: &[u32], high: &[u32], by: &[u32], minima: &mut [u32]) {
+    #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
+    fn by_vectors(low: &[u32], high: &[u32], by: &[u32], minima: &mut [u32]) {
+        scalar::lower32(low, high, by, minima);
+    }
+    // SAFETY: as above.
+    unsafe { by_vectors(low, high, by, minima) }
+}
+
+/// Lowers 64-bit minima of any number of positions. The caller has checked for AVX-512.
+pub(super) fn few64(low: &[u64], high: &[u64], by: &[u64], minima: &mut [u64]) {
+    #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
+    fn by_vectors(low: &[u64], high: &[u64], by: &[u64], minima: &mut [u64]) {
+        scalar::lower64(low, high, by, minima);
+    }
+    // SAFETY: as above.
+    unsafe { by_vectors(low, high, by, minima) }
+}
 
 /// Lowers 32-bit minima. The caller has checked that the machine has AVX-512 (`Level::Avx512`).
 pub(super) fn lower32(low: &[u32], high: &[u32], mut by: &[u32], mut minima: &mut [u32]) {

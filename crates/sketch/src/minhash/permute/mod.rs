@@ -19,7 +19,7 @@ use super::value::{GOLDEN, Value, mix};
 use crate::simd::Level;
 
 /// Positions are padded to a multiple of this: one AVX-512 register of 32-bit values, so that no kernel has a remainder.
-const LANES: usize = 16;
+pub(super) const LANES: usize = 16;
 
 /// Features mixed at a time: their halves, 4 to 8 KB, stay in the first-level cache while the positions pass over them.
 const BLOCK: usize = 512;
@@ -48,10 +48,27 @@ pub(super) fn minima<V: Value>(
     }
 }
 
-/// Lowers 32-bit minima. All slices of positions have the same length, a multiple of [`LANES`].
-pub(super) fn lower32(level: Level, low: &[u32], high: &[u32], by: &[u32], minima: &mut [u32]) {
-    debug_assert!(by.len() == minima.len() && by.len().is_multiple_of(LANES));
+/// Mixes features with the salt, into the first of `mixed`, which has room for them.
+pub(super) fn mix_all(level: Level, features: &[u64], salt: u64, mixed: &mut [u64]) {
     match level {
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 => avx512::mix_all(features, salt, mixed),
+        _ => scalar::mix_all(features, salt, mixed),
+    }
+}
+
+/// Lowers 32-bit minima. All slices of positions have the same length, a multiple of [`LANES`] or less than it: so few are taken
+/// one after the other, a register of features at a time.
+pub(super) fn lower32(level: Level, low: &[u32], high: &[u32], by: &[u32], minima: &mut [u32]) {
+    debug_assert!(by.len() == minima.len());
+    debug_assert!(by.len() < LANES || by.len().is_multiple_of(LANES));
+    match level {
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 if by.len() < LANES => avx512::few32(low, high, by, minima),
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 if by.len() < LANES => avx2::few32(low, high, by, minima),
+        #[cfg(target_arch = "aarch64")]
+        Level::Neon if by.len() < LANES => scalar::lower32(low, high, by, minima),
         #[cfg(target_arch = "x86_64")]
         Level::Avx512 => avx512::lower32(low, high, by, minima),
         #[cfg(target_arch = "x86_64")]
@@ -65,8 +82,13 @@ pub(super) fn lower32(level: Level, low: &[u32], high: &[u32], by: &[u32], minim
 /// Lowers 64-bit minima. Only AVX-512 multiplies 64-bit lanes; AVX2 puts a product together from three and is still twice as
 /// fast as the scalar form, NEON would not be.
 pub(super) fn lower64(level: Level, low: &[u64], high: &[u64], by: &[u64], minima: &mut [u64]) {
-    debug_assert!(by.len() == minima.len() && by.len().is_multiple_of(LANES));
+    debug_assert!(by.len() == minima.len());
+    debug_assert!(by.len() < LANES || by.len().is_multiple_of(LANES));
     match level {
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 if by.len() < LANES => avx512::few64(low, high, by, minima),
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 if by.len() < LANES => scalar::lower64(low, high, by, minima),
         #[cfg(target_arch = "x86_64")]
         Level::Avx512 => avx512::lower64(low, high, by, minima),
         #[cfg(target_arch = "x86_64")]

@@ -1,0 +1,133 @@
+/** The command line on files of every format. */
+import { existsSync, mkdirSync } from 'node:fs';
+import { zstdDecompressSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+import { dedupFiles } from '..';
+import { Folder, jsonLines } from './cli-run';
+
+const folder = new Folder();
+const NEWS = '今天上午北京市召开新闻发布会介绍城市交通建设的最新进展情况';
+const OTHER = '第一季度营业收入同比增长百分之十二净利润同比增长百分之八';
+/** "今天，天气" and a comma in GB18030, which Node cannot write. */
+const GBK = Buffer.from('bdf1ccec2cccecc6f8', 'hex');
+
+test('rows from a spreadsheet in GB18030 come out as they went in', async () => {
+  const row = (id: number) => Buffer.concat([Buffer.from(`${id},"`), GBK, Buffer.from('"\r\n')]);
+  const head = Buffer.from('id,text\r\n');
+  folder.write('in.csv', Buffer.concat([head, row(1), row(2)]));
+  const { status, stderr } = await folder.run(['dedup', 'in.csv', '-o', 'out.csv']);
+  expect(status).toBe(0);
+  expect(stderr).toContain('in.csv is read as gb18030\n');
+  expect(stderr).toContain('read 2 = kept 1 + duplicates 1 + rejected 0');
+  const same = await folder.run(['dedup', 'in.csv', '-o', '-', '--output-encoding', 'utf-8']);
+  expect(same.stdout).toBe('id,text\r\n1,"今天,天气"\r\n');
+  const [out, expected] = [folder.read('out.csv'), Buffer.concat([head, row(1)])];
+  expect(out).toBe(expected.toString());
+});
+
+test('a folder of texts gives JSON lines, or the paths of those that are kept', async () => {
+  mkdirSync(folder.join('texts/2024'), { recursive: true });
+  folder.write('texts/a.txt', NEWS);
+  folder.write('texts/2024/b.txt', `${NEWS}。`);
+  folder.write('texts/c.html', `<p>${OTHER}</p>`);
+  const { stdout } = await folder.run(['dedup', 'texts', '-o', '-']);
+  expect(jsonLines(stdout)).toEqual([
+    { id: 'texts/2024/b.txt', text: `${NEWS}。` },
+    { id: 'texts/c.html', text: OTHER },
+  ]);
+  const list = await folder.run(['dedup', 'texts', '--list', '-o', '-']);
+  expect(list.stdout).toBe('texts/2024/b.txt\ntexts/c.html\n');
+});
+
+test('kept files are copied, those of a quoted pattern too, and nothing is replaced', async () => {
+  for (const [input, to] of [
+    ['texts', 'copies'],
+    ['texts/**/*.*', 'more'],
+  ] as const) {
+    const format = ['--format', 'files', '--copy', to];
+    expect((await folder.run(['dedup', input, ...format])).status).toBe(0);
+    expect(folder.read(`${to}/2024/b.txt`)).toBe(`${NEWS}。`);
+    expect(folder.read(`${to}/c.html`)).toBe(`<p>${OTHER}</p>`);
+    expect(existsSync(folder.join(`${to}/a.txt`))).toBe(false);
+    const again = await folder.run(['dedup', input, ...format]);
+    expect(again.status).toBe(3);
+    expect(again.stderr).toContain('nothing is replaced');
+  }
+  const both = await folder.run(['dedup', 'texts', '--copy', 'x', '-o', 'y']);
+  expect([both.status, existsSync(folder.join('x'))]).toEqual([2, false]);
+  await expect(dedupFiles(folder.join('texts'), folder.join('y'), { copy: 'x' })).rejects.toThrow(
+    'copy must be left out beside output',
+  );
+});
+
+test('files of a pattern are inputs, and pairs and clusters may be rows', async () => {
+  folder.write('part-1.jsonl', `{"id":"a,1","text":"${NEWS}"}\n`);
+  folder.write('part-2.jsonl', `{"id":2,"text":"${NEWS}"}\n`);
+  const { stdout } = await folder.run(['dedup', 'part-[12].jsonl', '-o', '-']);
+  expect(jsonLines(stdout)).toEqual([{ id: 'a,1', text: NEWS }]);
+  await folder.run(['pairs', 'part-?.jsonl', '-o', 'pairs.csv']);
+  expect(folder.read('pairs.csv')).toBe('a,b,similarity,distance,truncated\n"a,1",2,1.0,,\n');
+  await folder.run(['clusters', 'part-*.jsonl', '-o', 'clusters.tsv']);
+  expect(folder.read('clusters.tsv')).toBe(
+    'representative\tid\tsimilarity\tdistance\na,1\ta,1\t\t\na,1\t2\t1.0\t\n',
+  );
+  const none = await folder.run(['dedup', 'no-*.jsonl', '-o', '-']);
+  expect(none.status).toBe(3);
+  expect(none.stderr).toContain('no file has a name like this');
+});
+
+test('lines, an array, rows without a header, and what ends in .zst', async () => {
+  folder.write('in.txt', `${NEWS}\n${OTHER}\n${NEWS}\n`);
+  await folder.run(['dedup', 'in.txt', '-o', 'out.txt.zst']);
+  if (typeof zstdDecompressSync === 'function') {
+    const { readFileSync } = await import('node:fs');
+    const unpacked = zstdDecompressSync(readFileSync(folder.join('out.txt.zst')));
+    expect(unpacked.toString()).toBe(`${NEWS}\n${OTHER}\n`);
+  }
+  const again = await folder.run(['dedup', 'out.txt.zst', '-o', '-']);
+  expect(again.stdout).toBe(`${NEWS}\n${OTHER}\n`);
+
+  folder.write('in.json', JSON.stringify([{ text: NEWS }, { text: NEWS }], undefined, 2));
+  const array = await folder.run(['dedup', 'in.json', '-o', '-']);
+  expect(JSON.parse(array.stdout)).toEqual([{ text: NEWS }]);
+
+  folder.write('rows.csv', `7;x;${NEWS}\n8;y;${NEWS}\n`);
+  const rows = ['--no-header', '--delimiter', ';', '--text-field', '3', '--id-field', '1'];
+  const clusters = await folder.run(['clusters', 'rows.csv', ...rows]);
+  expect(jsonLines(clusters.stdout)).toMatchObject([{ representative: '7' }]);
+});
+
+test('what inputs cannot have is a usage error, and a bad file is named', async () => {
+  folder.write('u.csv', `id,text\n1,${NEWS}\n`);
+  folder.write('v.csv', `text,id\n${NEWS},1\n`);
+  folder.write('open.csv', `id,text\n1,"${NEWS}\n`);
+  for (const [args, status, told] of [
+    [['dedup', 'u.csv', '--mark', '-o', 'x.csv'], 2, '--mark must be left out'],
+    [['dedup', 'u.csv', '-o', 'x.jsonl'], 2, '-o must be a name for the format'],
+    [['dedup', 'u.csv', '--list', '-o', 'x'], 2, '--list must be left out'],
+    [['dedup', 'u.csv', 'v.csv', '-o', 'x.csv'], 2, 'files with the same columns'],
+    [['dedup', 'u.csv', '--encoding', 'klingon', '-o', 'x'], 2, '--encoding must be an encoding'],
+    [['dedup', 'u.csv', '--max-record', '1T', '-o', 'x'], 2, '--max-record must be'],
+    [['dedup', 'open.csv', '-o', 'x.csv'], 3, 'on line 2 is never closed'],
+    [['dedup', 'u.csv', '--text-field', 'body', '-o', 'x.csv'], 3, 'its columns are id, text'],
+    [['dedup', 'u.csv', '-o', 'x.csv.xz'], 3, 'bzip2 and xz are read, not written'],
+  ] as const) {
+    const ended = await folder.run(args);
+    expect({ args, status: ended.status }).toEqual({ args, status });
+    expect(ended.stderr).toContain(told);
+  }
+  expect(folder.names().filter((name) => name.startsWith('x'))).toEqual([]);
+});
+
+test('dedupFiles joins fields, cuts texts and tells encodings', async () => {
+  const line = (title: string, body: string) => `${JSON.stringify({ title, body })}\n`;
+  const records = line('甲', `${NEWS}编辑：某`) + line('甲', `${NEWS}编辑：另一位先生在北京报道`);
+  folder.write('joined.jsonl', Buffer.from(`\uFEFF${records}`, 'utf16le'));
+  const files = [folder.join('joined.jsonl'), folder.join('joined.out')] as const;
+  const options = { textField: ['title', 'body'], cutAfter: '编辑：' };
+  const summary = await dedupFiles(...files, options);
+  expect(summary).toMatchObject({ read: 2, kept: 1 });
+  expect(summary.encodings).toEqual([{ file: files[0], encoding: 'UTF-16LE' }]);
+  const bytes = (await import('node:fs')).readFileSync(files[1]);
+  expect(bytes.toString('utf16le')).toBe(`\uFEFF${line('甲', `${NEWS}编辑：某`)}`);
+});

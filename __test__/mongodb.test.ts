@@ -1,0 +1,497 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  Binary,
+  BSON,
+  type Collection,
+  type Db,
+  Double,
+  Int32,
+  Long,
+  MongoClient,
+  ObjectId,
+} from 'mongodb';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { dedup } from '..';
+import { dedupCollection, unmark } from '../dist/connect/mongodb.js';
+import { addressOf, redacted } from '../ts/connect/mongodb/address';
+import { after } from '../ts/connect/mongodb/order';
+import { LineFile, linesFrom } from '../ts/connect/mongodb/work';
+import { MongoServer, missing } from './mongo-server';
+import { passage } from './passages';
+
+/** Documents of the test that is killed. */
+const DOCUMENTS = Number(process.env.SIMHASH_MONGO_DOCUMENTS ?? 6000);
+const ROOT = join(__dirname, '..');
+const ENTRY = join(ROOT, 'dist', 'connect', 'mongodb.js');
+const { EJSON } = BSON;
+
+const folder = mkdtempSync(join(tmpdir(), 'simhash-mongodb-test-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe('addresses', () => {
+  test('name a server, a database and a collection', () => {
+    expect(addressOf('mongodb://u:p@a:1,b:2/news.raw.2024?replicaSet=x', 'source')).toEqual({
+      uri: 'mongodb://u:p@a:1,b:2/news?replicaSet=x',
+      database: 'news',
+      collection: 'raw.2024',
+    });
+    const file = join(folder, 'uri');
+    writeFileSync(file, 'mongodb://of-file\nsecond line\n');
+    const from = (env: object) => addressOf('mongodb:///a.b', 'source', env as never).uri;
+    expect(from({ MONGODB_URI: 'mongodb://of-env' })).toBe('mongodb://of-env');
+    expect(from({ MONGODB_URI_FILE: file })).toBe('mongodb://of-file');
+    expect(() => from({})).toThrow('neither MONGODB_URI nor MONGODB_URI_FILE is set');
+  });
+
+  test.each(['mongodb://u:secret@h/db', 'mongodb://u:secret@h/.c', 'mongodb://u:secret@h'])(
+    '%s is refused without its password',
+    (text) => {
+      expect(() => addressOf(text, 'target')).toThrow(/target must be mongodb:\/\/HOST/);
+      expect(() => addressOf(text, 'target')).not.toThrow(/secret/);
+    },
+  );
+
+  test('users and passwords are left out of texts', () => {
+    const text = 'cannot reach redis://me:pw@h/0, mongodb+srv://a:b%40c@h/d or postgres://x@y/z';
+    expect(redacted(text)).toBe('cannot reach redis://h/0, mongodb+srv://h/d or postgres://y/z');
+  });
+});
+
+test('what comes after an id are the later ids of its type and all of the types behind it', () => {
+  const later = (from: number) => ({
+    _id: { $type: [3, 5, 7, 8, 9, 17].slice(from) },
+  });
+  expect(after('a')).toEqual([{ _id: { $gt: 'a' } }, later(0)]);
+  expect(after(new ObjectId('0'.repeat(24)))[1]).toEqual(later(3));
+  expect(after(null)).toEqual([{ _id: { $type: [1, 16, 18, 19, 2, 14, 3, 5, 7, 8, 9, 17] } }]);
+  expect(after(new Double(Number.NaN))[0]).toEqual({ _id: { $gte: Number.NEGATIVE_INFINITY } });
+  expect(() => after(/x/)).not.toThrow();
+});
+
+test('a file of lines goes on behind its last whole line', async () => {
+  const path = join(folder, 'lines');
+  const lines = Array.from({ length: 3000 }, (_, n) => `${n} ${'\u2028中'.repeat(n % 70)}`);
+  writeFileSync(path, `${lines.slice(0, 2000).join('\n')}\n${'half a line'.repeat(9000)}`);
+  const { file, last } = await LineFile.open(path);
+  expect(last).toBe(lines[1999]);
+  for (const line of lines.slice(2000)) file.push(line);
+  await file.sync();
+  await file.close();
+  const found: string[] = [];
+  let end = 0;
+  for await (const some of linesFrom(path, 0, 7)) {
+    found.push(...some.lines);
+    end = some.end;
+  }
+  expect(found).toEqual(lines);
+  expect(end).toBe(statSync(path).size);
+  writeFileSync(path, 'no line');
+  const none = await LineFile.open(path);
+  expect(none.last).toBeUndefined();
+  await none.file.close();
+});
+
+/** A text that is like that of another number now and then. */
+function textOf(number: number): string {
+  const of = number % 5 === 0 ? number - (number % 25) : number;
+  return `${passage(of)}${number % 10 === 0 ? `第${of}版` : ''}`;
+}
+
+/** An id of one type or another. */
+function idOf(number: number): unknown {
+  switch (number % 9) {
+    case 0:
+      return `id ${number}`;
+    case 1:
+      return new Int32(number);
+    case 2:
+      return new Double(number + 0.5);
+    case 3:
+      return Long.fromNumber(2 ** 40 + number);
+    case 4:
+      return new Date(1_700_000_000_000 + number);
+    case 5:
+      return new Binary(Buffer.from(`b${number}`));
+    case 6:
+      return { part: 1, number };
+    default:
+      return new ObjectId(number.toString(16).padStart(24, '0'));
+  }
+}
+
+/** Texts that are none, and others that are hard. */
+const AWKWARD: readonly unknown[] = [
+  null,
+  undefined,
+  42,
+  ['一', '二'],
+  { text: 'x' },
+  true,
+  new Date(0),
+  Long.fromNumber(2 ** 60),
+  '',
+  `NUL \0 in ${passage(77)}`,
+  `<p>${passage(78)}</p>\u2028<script>1</script>`,
+  passage(79).repeat(3000),
+];
+
+function* documents(count: number): Generator<Record<string, unknown>> {
+  yield { _id: null, text: passage(1) };
+  yield { _id: false, text: passage(2) };
+  for (const [at, text] of AWKWARD.entries()) {
+    yield { _id: `awkward ${at}`, ...(text === undefined ? {} : { text }), other: 'field' };
+  }
+  for (let number = 100; number < count + 100 - AWKWARD.length - 2; number++) {
+    yield { _id: idOf(number), text: textOf(number), other: 'field' };
+  }
+}
+
+describe.skipIf(missing !== undefined)(missing ?? 'MongoDB', () => {
+  let server: MongoServer;
+  let client: MongoClient;
+  let db: Db;
+
+  // The first time the server is built.
+  beforeAll(async () => {
+    server = await MongoServer.open();
+    client = new MongoClient(server.uri);
+    db = client.db('news');
+  }, 1_200_000);
+  afterAll(async () => {
+    await client?.close();
+    await server?.close();
+  });
+
+  async function fill(name: string, count: number): Promise<Collection> {
+    const collection = db.collection(name);
+    const all = [...documents(count)];
+    for (let from = 0; from < all.length; from += 1000) {
+      await collection.insertMany(all.slice(from, from + 1000) as never);
+    }
+    return collection;
+  }
+
+  /** All that a collection holds, without what names the run. */
+  async function content(collection: Collection): Promise<string[]> {
+    const all = await collection.find({}, { promoteValues: false }).toArray();
+    return all.map(({ run, ...rest }) => EJSON.stringify(rest, { relaxed: false })).sort();
+  }
+
+  const names = () => readdirSync(folder).filter((name) => name.startsWith('simhash-mongodb-'));
+
+  test('a collection goes into another one as dedup decides, whatever its ids and texts are', async () => {
+    const source = await fill('a', 800);
+    const target = db.collection('a.unique');
+    const seen: string[] = [];
+    const summary = await dedupCollection(source, target, {
+      tmp: folder,
+      batch: 100,
+      onProgress: ({ stage }) => seen.push(stage),
+    });
+    expect(summary).toMatchObject({ read: 800, rejected: 8, repeated: false, countAtEnd: 800 });
+    expect(summary.firstRejected[0]?.reason).toBe(
+      '_id "awkward 0": field text is null, not a string',
+    );
+    expect(summary.kept + summary.duplicates + summary.rejected).toBe(800);
+    expect(summary.duplicates).toBeGreaterThan(50);
+    expect(seen).toContain('read');
+    expect(names()).toEqual([]);
+    // The oracle: the same documents in the order of their ids.
+    const all = await source.find({}, { sort: { _id: 1 }, promoteValues: false }).toArray();
+    const decisions = dedup(all, { text: (it) => it.text as string, onMissing: 'reject' });
+    const [kept, duplicates]: [string[], string[]] = [[], []];
+    for await (const it of decisions) {
+      const id = EJSON.stringify(it.doc._id, { relaxed: false });
+      if (it.status === 'kept') kept.push(id);
+      if (it.status === 'duplicate') {
+        const of = EJSON.stringify(all[it.duplicateOf]?._id, { relaxed: false });
+        duplicates.push(`${id} ${of} ${it.similarity}`);
+      }
+    }
+    const written = await target.find({}, { promoteValues: false }).toArray();
+    expect(written.map(({ _id }) => EJSON.stringify(_id, { relaxed: false })).sort()).toEqual(
+      kept.sort(),
+    );
+    for (const { _id, old_id, text, fingerprint, run, ...rest } of written) {
+      expect([old_id, run, rest]).toEqual([_id, summary.run, {}]);
+      expect(fingerprint === null || /^[0-9a-f]{16}$/.test(fingerprint)).toBe(true);
+      const own = all.find((it) => EJSON.stringify(it._id) === EJSON.stringify(_id));
+      expect(text).toBe(own?.text);
+    }
+    const marked = await db
+      .collection('a.unique.duplicates')
+      .find({}, { promoteValues: false })
+      .toArray();
+    const said = marked.map(
+      ({ _id, duplicateOf, similarity }) =>
+        `${EJSON.stringify(_id, { relaxed: false })} ${EJSON.stringify(duplicateOf, { relaxed: false })} ${Number(similarity)}`,
+    );
+    expect(said.sort()).toEqual(duplicates.sort());
+  });
+
+  test('a run that is done is not done again', async () => {
+    const [source, target] = [db.collection('a'), db.collection('a.unique')];
+    const [before, runs] = [
+      await content(target),
+      await db.collection('a.unique.runs').find().toArray(),
+    ];
+    await target.deleteOne({ _id: 'id 108' as never });
+    const summary = await dedupCollection(source, target, { tmp: folder, batch: 100 });
+    expect(summary).toMatchObject({ repeated: true, read: 800 });
+    expect((await content(target)).length).toBe(before.length - 1);
+    const [run] = await db.collection('a.unique.runs').find().toArray();
+    expect(run?.finished).toEqual(runs[0]?.finished);
+  });
+
+  test('a target that holds documents is refused before anything is written', async () => {
+    const source = db.collection('a');
+    for (const held of ['b', 'c.duplicates']) {
+      await db.collection(held).insertOne({ mine: held });
+      const target = db.collection(held.replace('.duplicates', ''));
+      const refused = dedupCollection(source, target, { tmp: folder });
+      await expect(refused).rejects.toMatchObject({ code: 'ERR_SIMHASH_TARGET' });
+      await expect(refused).rejects.toThrow(`news.${held} holds documents`);
+      expect(await db.collection(held).find().toArray()).toMatchObject([{ mine: held }]);
+      expect(await db.listCollections({ name: `${target.collectionName}.runs` }).toArray()).toEqual(
+        [],
+      );
+    }
+    // The same source into the same target by other options is another run.
+    const other = dedupCollection(source, db.collection('a.unique'), { minSimilarity: 0.9 });
+    await expect(other).rejects.toMatchObject({ code: 'ERR_SIMHASH_TARGET' });
+    await expect(dedupCollection(source, source)).rejects.toThrow('target must not be the source');
+    const own = server.at('news.a');
+    await expect(dedupCollection(source, own)).rejects.toThrow('target must not be the source');
+  });
+
+  test('append leaves what others have, and stops before an _id that they have', async () => {
+    const source = db.collection('a');
+    const target = db.collection('d');
+    await target.insertMany([{ _id: 'foreign' as never, mine: 1 }, { mine: 2 }]);
+    await dedupCollection(source, target, { tmp: folder, append: true });
+    expect(await target.countDocuments({ mine: { $gt: 0 } })).toBe(2);
+    const clash = db.collection('e');
+    await clash.insertOne({ _id: 'id 108' as never, mine: 3 });
+    const run = dedupCollection(source, clash, { tmp: folder, append: true });
+    await expect(run).rejects.toMatchObject({ code: 'ERR_SIMHASH_TARGET' });
+    await expect(run).rejects.toThrow('"id 108"');
+    expect(await clash.findOne({ _id: 'id 108' as never })).toEqual({ _id: 'id 108', mine: 3 });
+    // When it has gone, the run goes on.
+    await clash.deleteOne({ _id: 'id 108' as never });
+    const summary = await dedupCollection(source, clash, { tmp: folder, append: true });
+    expect(await clash.countDocuments()).toBe(summary.kept);
+    expect(names()).toEqual([]);
+  });
+
+  test('known documents are duplicates of nobody, and their copies are not kept', async () => {
+    const [source, target] = [db.collection('a'), db.collection('f')];
+    const known = db.collection('a.unique');
+    const summary = await dedupCollection(source, target, { known, tmp: folder });
+    // The one that was taken out above, and the one that has no text to compare.
+    expect(summary.kept).toBe(2);
+    const found = await db.collection('f.duplicates').find({ known: true }).toArray();
+    expect(found.length).toBeGreaterThan(500);
+  });
+
+  test('a filter, a limit, several fields, longs and the longest of a cluster', async () => {
+    const [source, target] = [db.collection('g'), db.collection('g.unique')];
+    const [one, two] = [passage(500), passage(501)];
+    await source.insertMany([
+      { _id: 1 as never, head: 'A', body: { text: one }, on: true },
+      { _id: 2 as never, head: 'A', body: { text: `${one}加长。` }, on: true },
+      { _id: 3 as never, head: 'B', body: { text: two }, on: false },
+      { _id: 4 as never, head: 'B', body: { text: two }, on: true },
+      { _id: 5 as never, head: 'C', body: { text: passage(502) }, on: true },
+    ]);
+    const summary = await dedupCollection(source, target, {
+      textField: ['head', 'body.text'],
+      filter: { on: true },
+      limit: 3,
+      keep: 'longest',
+      fingerprint: 'long',
+      tmp: folder,
+    });
+    expect(summary).toMatchObject({
+      read: 3,
+      kept: 2,
+      duplicates: 1,
+      countAtEnd: 4,
+      lastId: '{"$numberInt":"4"}',
+    });
+    const kept = await target.find({}, { sort: { _id: 1 }, promoteValues: false }).toArray();
+    expect(kept.map(({ text }) => text)).toEqual([`A\n${one}加长。`, `B\n${two}`]);
+    expect(kept.every(({ fingerprint }) => fingerprint instanceof Long)).toBe(true);
+  });
+
+  test('marks in place, which are taken back', async () => {
+    const source = await fill('h', 300);
+    const before = await content(source);
+    // FerretDB keeps a connection to its database for each update of a command, has a hundred, and then waits for ever: no command may
+    // change as many documents.
+    const summary = await dedupCollection(source, undefined, {
+      mark: true,
+      tmp: folder,
+      batch: 64,
+    });
+    const marked = await source.find({ 'dedup.run': summary.run }).toArray();
+    expect(marked.length).toBe(summary.duplicates);
+    expect(marked[0]?.dedup).toMatchObject({ similarity: expect.any(Number) });
+    // Another run finds a field that is not its own.
+    const [own, minSimilarity] = [mkdtempSync(join(folder, 'own-')), 0.85];
+    const other = dedupCollection(source, undefined, { mark: true, minSimilarity, tmp: own });
+    await expect(other).rejects.toThrow("has a field 'dedup' that is not of this run");
+    expect(await unmark(source, { run: summary.run })).toEqual({ documents: summary.duplicates });
+    expect(await content(source)).toEqual(before);
+    expect(await unmark(source)).toEqual({ documents: 0 });
+  });
+
+  test('a run at work is not taken over, and one that was stops before it writes', async () => {
+    const [source, target] = [db.collection('a'), db.collection('i')];
+    let second: Promise<unknown> | undefined;
+    const first = dedupCollection(source, target, {
+      tmp: folder,
+      batch: 50,
+      onProgress: () => {
+        second ??= dedupCollection(source, target, { tmp: folder, batch: 50 }).catch(
+          (error) => error,
+        );
+      },
+    });
+    await first;
+    expect(await second).toMatchObject({ code: 'ERR_SIMHASH_RUN_LOCKED' });
+    const [lost, runs] = [db.collection('j'), db.collection('j.runs')];
+    let taken = false;
+    const run = dedupCollection(source, lost, {
+      tmp: folder,
+      batch: 20,
+      onProgress: () => {
+        if (taken) return;
+        taken = true;
+        void runs.updateOne({}, { $inc: { 'lease.epoch': 1 } });
+      },
+    });
+    await expect(run).rejects.toMatchObject({ code: 'ERR_SIMHASH_RUN_LOCKED' });
+    await expect(run).rejects.toThrow('taken over by another process');
+    const [left, position] = [await lost.countDocuments(), (await runs.findOne())?.position];
+    expect(position).toBeLessThan(790);
+    await sleep(100);
+    expect(await lost.countDocuments()).toBe(left);
+  });
+
+  /** A run in a process of its own. */
+  function start(source: string, target: string | undefined, options: object) {
+    const script = `
+      const { dedupCollection } = require(${JSON.stringify(ENTRY)});
+      dedupCollection(${JSON.stringify(server.at(source))}, ${target && JSON.stringify(server.at(target))}, {
+        ...${JSON.stringify(options)},
+        onProgress: ({ stage, documents }) => console.log(stage, documents),
+      }).then((summary) => console.log('summary', JSON.stringify(summary)), (error) => {
+        console.log('error', error.message);
+        process.exitCode = 1;
+      });`;
+    const child = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+    let output = '';
+    child.stdout.on('data', (bytes) => {
+      output += bytes;
+    });
+    /** Until the run has come so far, or has ended. */
+    const reached = async (stage: string, least: number) => {
+      for (;;) {
+        const lines = output.split('\n').map((line) => line.split(' '));
+        if (lines.some(([name, count]) => name === stage && Number(count) >= least)) return true;
+        if (child.exitCode !== null || child.signalCode !== null) return false;
+        await sleep(2);
+      }
+    };
+    return { child, reached, output: () => output };
+  }
+
+  test('killed five times, client, server and both, a run leaves what an uninterrupted one leaves', async () => {
+    const left = names();
+    const source = await fill('k', DOCUMENTS);
+    const options = { tmp: folder, batch: 256, lease: 2000 };
+    const whole = await dedupCollection(source, db.collection('k.whole'), options);
+    const target = db.collection('k.killed');
+    const foreign = [
+      { _id: 'a foreign one' as never, mine: 1 },
+      { _id: new ObjectId(), mine: 2 },
+    ];
+    await target.insertMany(foreign);
+    await db.collection('k.killed.duplicates').insertMany([{ mine: 3 }]);
+    const { duplicates } = whole;
+    const kills = [
+      ['client', 'read', DOCUMENTS / 3],
+      ['server', 'read', DOCUMENTS / 2],
+      ['client', 'write', 300],
+      ['server', 'write', DOCUMENTS / 2],
+      ['both', 'write', (DOCUMENTS * 2) / 3],
+    ] as const;
+    let reached = 0;
+    for (const [who, stage, least] of kills) {
+      const run = start('news.k', 'news.k.killed', { ...options, append: true });
+      const ended = once(run.child, 'exit');
+      reached += Number(await run.reached(stage, least));
+      if (who !== 'server') run.child.kill('SIGKILL');
+      if (who !== 'client') {
+        await server.kill();
+        await server.start();
+      }
+      // A reader and a writer go on when the server is back; not these.
+      if (who === 'server') {
+        await sleep(50);
+        run.child.kill('SIGKILL');
+      }
+      await ended;
+    }
+    expect(reached).toBe(kills.length);
+    const last = start('news.k', 'news.k.killed', { ...options, append: true });
+    await once(last.child, 'exit');
+    const said = last
+      .output()
+      .split('\n')
+      .find((line) => line.startsWith('summary'));
+    expect(JSON.parse(said?.slice(8) ?? last.output())).toMatchObject({
+      read: DOCUMENTS,
+      kept: whole.kept,
+      duplicates,
+      rejected: whole.rejected,
+    });
+    expect(await target.countDocuments({ mine: { $gt: 0 } })).toBe(2);
+    await target.deleteMany({ mine: { $gt: 0 } });
+    expect(await content(target)).toEqual(await content(db.collection('k.whole')));
+    const [killed, uninterrupted] = [
+      db.collection('k.killed.duplicates'),
+      db.collection('k.whole.duplicates'),
+    ];
+    expect(await killed.deleteMany({ mine: 3 })).toMatchObject({ deletedCount: 1 });
+    expect(await content(killed)).toEqual(await content(uninterrupted));
+    expect(names()).toEqual(left);
+  }, 1_200_000);
+
+  test('the page shows the example, and what it prints', () => {
+    const page = readFileSync(join(ROOT, 'docs/mongodb.md'), 'utf8');
+    const [, code, output] =
+      /<!-- examples.mongodb.mjs -->\n```js\n(.*?)```.*<!-- output -->\n```text\n(.*?)```/s.exec(
+        page,
+      ) ?? [];
+    const example = join(ROOT, 'examples/mongodb.mjs');
+    expect(code).toBe(readFileSync(example, 'utf8'));
+    const env = { ...process.env, MONGODB_URI: server.uri };
+    const printed = execFileSync(process.execPath, [example], { cwd: ROOT, env, encoding: 'utf8' });
+    expect(printed).toBe(output);
+  });
+
+  test('an error names no password', async () => {
+    const address = 'mongodb://me:secret@127.0.0.1:1/a.b?serverSelectionTimeoutMS=200';
+    const error = await dedupCollection(address, 'mongodb://me:secret@127.0.0.1:1/a.c').catch(
+      (error) => error,
+    );
+    expect(error).toBeInstanceOf(Error);
+    expect(`${error.message} ${error.stack}`).not.toContain('secret');
+  });
+});

@@ -1,0 +1,223 @@
+//! A text in each file, of folders and of files that are named: read as JSON lines of `id`, the path, and `text`.
+
+use crate::block::utf_16;
+use crate::encoding::Encoding;
+use crate::error::CorpusError;
+use crate::form::Form;
+use crate::glob;
+use crate::html;
+use crate::id::json_string;
+use crate::unpack::{MAGIC_BYTES, Packing};
+use crate::utf16::Utf16;
+use std::fs::{self, File};
+use std::io::{self, Cursor, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Endings of the files of a folder that are texts.
+const ENDINGS: [&str; 5] = ["txt", "text", "md", "html", "htm"];
+
+/// Texts as JSON lines. Nothing is opened before it is read.
+pub(crate) struct Files {
+    root: PathBuf,
+    form: Form,
+    consumed: Arc<AtomicU64>,
+    /// `None`: not looked for yet.
+    left: Option<std::vec::IntoIter<PathBuf>>,
+    line: Cursor<Vec<u8>>,
+}
+
+impl Files {
+    /// Of a folder, all below it in the order of their paths; of a pattern its files; of a file that one.
+    pub(crate) fn new(root: &Path, form: &Form, consumed: Arc<AtomicU64>) -> Self {
+        let (root, form, line) = (root.to_owned(), form.clone(), Cursor::default());
+        Self { root, form, consumed, left: None, line }
+    }
+
+    /// The next file as a line.
+    fn next_line(&mut self) -> io::Result<Option<Vec<u8>>> {
+        if self.left.is_none() {
+            let mut paths = Vec::new();
+            if self.root.is_dir() {
+                gather(&self.root, &mut paths)?;
+                if paths.is_empty() {
+                    return Err(no_texts());
+                }
+            } else if glob::is_pattern(&self.root) {
+                paths = glob::files(&self.root).map_err(|error| match error {
+                    CorpusError::Input { source, .. } => source,
+                    error => io::Error::other(error),
+                })?;
+            } else {
+                paths.push(self.root.clone());
+            }
+            self.left = Some(paths.into_iter());
+        }
+        let Some(path) = self.left.as_mut().and_then(Iterator::next) else { return Ok(None) };
+        let named =
+            |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+        self.line_of(&path).map(Some).map_err(named)
+    }
+
+    fn line_of(&self, path: &Path) -> io::Result<Vec<u8>> {
+        // More than the longest is not held: the line is too long then, and rejected.
+        let most = self.form.max_record as u64 + 1;
+        let mut bytes = Vec::new();
+        let mut file = File::open(path)?;
+        (&mut file).take(MAGIC_BYTES as u64).read_to_end(&mut bytes)?;
+        let packing = Packing::of(&bytes);
+        let whole = Cursor::new(std::mem::take(&mut bytes)).chain(file);
+        match packing {
+            Some(packing) => packing.unpack(whole)?.take(most).read_to_end(&mut bytes)?,
+            None => whole.take(most).read_to_end(&mut bytes)?,
+        };
+        self.consumed.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        let id = json_string(&path.to_string_lossy().replace('\\', "/"));
+        let mut line = format!("{{\"id\":{id},\"text\":").into_bytes();
+        match decoded(&bytes, self.form.encoding) {
+            Some(text) if is_html(path) => line.extend(json_string(&html::text(&text)).bytes()),
+            Some(text) => line.extend(json_string(&text).bytes()),
+            // No text: a string that is no UTF-8, and so a record that is rejected, with the bytes as they are.
+            None => {
+                line.extend(b"\"\xff");
+                for &byte in &bytes {
+                    match byte {
+                        b'"' | b'\\' => line.extend([b'\\', byte]),
+                        0..0x20 => line.extend(format!("\\u{byte:04x}").bytes()),
+                        _ => line.push(byte),
+                    }
+                }
+                line.push(b'"');
+            }
+        }
+        line.extend(b"}\n");
+        Ok(line)
+    }
+}
+
+impl Read for Files {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let read = self.line.read(buffer)?;
+            if read > 0 || buffer.is_empty() {
+                return Ok(read);
+            }
+            match self.next_line()? {
+                Some(line) => self.line = Cursor::new(line),
+                None => return Ok(0),
+            }
+        }
+    }
+}
+
+fn is_html(path: &Path) -> bool {
+    let ending = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    ending == "html" || ending == "htm"
+}
+
+/// Whether a file is a text, by its name.
+pub(crate) fn is_text(path: &Path) -> bool {
+    let ending = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    ENDINGS.contains(&&*ending)
+}
+
+/// The text of a file without its mark; `None` where its bytes are none in its encoding.
+fn decoded(bytes: &[u8], named: Option<Encoding>) -> Option<String> {
+    let skipped = Encoding::of_mark(bytes).map_or(0, |(_, length)| length);
+    if let Some(encoding) = utf_16(named, bytes) {
+        let mut turned = Vec::new();
+        let from = &bytes[skipped..];
+        Utf16::new(from, encoding.is_big_endian()).read_to_end(&mut turned).ok()?;
+        return String::from_utf8(turned).ok();
+    }
+    let marked = Encoding::of_mark(bytes).map(|(encoding, _)| encoding);
+    let found = || marked.or_else(|| Encoding::of_bytes(bytes, true)).unwrap_or(Encoding::UTF_8);
+    let encoding = named.unwrap_or_else(found);
+    let skipped = if marked == Some(encoding) { skipped } else { 0 };
+    encoding.decode(&bytes[skipped..]).ok().map(Into::into)
+}
+
+/// The texts below a folder, by path; what begins with a dot is not looked at, links to folders are not followed.
+fn gather(folder: &Path, paths: &mut Vec<PathBuf>) -> io::Result<()> {
+    let named =
+        |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", folder.display()));
+    let mut entries: Vec<fs::DirEntry> =
+        fs::read_dir(folder).and_then(Iterator::collect).map_err(named)?;
+    entries.sort_by_key(fs::DirEntry::file_name);
+    for entry in entries {
+        let path = entry.path();
+        if entry.file_name().to_string_lossy().starts_with('.') {
+            continue;
+        }
+        if entry.file_type().map_err(named)?.is_dir() {
+            gather(&path, paths)?;
+            continue;
+        }
+        if is_text(&path) && path.is_file() {
+            paths.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// A folder without texts is rather a wrong one than an empty input.
+fn no_texts() -> io::Error {
+    let endings = ENDINGS.map(|ending| format!(".{ending}")).join(", ");
+    let reason = format!("a folder in which no file is a text, whose name ends in {endings}");
+    io::Error::new(io::ErrorKind::NotFound, reason)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_of_a_folder_come_by_path_each_in_its_encoding() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        fs::create_dir_all(root.join("b/.git")).unwrap();
+        let news = "今天上午，北京市召开新闻发布会，介绍城市交通建设的最新进展情况。";
+        let gbk = Encoding::named("gbk").unwrap();
+        let utf_16 = Encoding::named("utf-16le").unwrap();
+        for (name, bytes) in [
+            ("c.txt", gbk.encode(news).unwrap()),
+            ("a.txt", format!("\u{feff}{news}").into_bytes()),
+            ("b/x.TXT", utf_16.encode(&format!("\u{feff}{news}")).unwrap()),
+            ("b/bad.txt", b"{\"a\\\n\xff\xff\xff".to_vec()),
+            ("b/p.html", gbk.encode(&format!("<p>{news}</p>")).unwrap()),
+            ("b/.git/no.txt", b"hidden".to_vec()),
+            ("image.png", b"no text".to_vec()),
+        ] {
+            fs::write(root.join(name), bytes).unwrap();
+        }
+        let mut read = Vec::new();
+        let consumed = Arc::default();
+        Files::new(root, &Form::default(), consumed).read_to_end(&mut read).unwrap();
+        let lines: Vec<&[u8]> = read.split(|&byte| byte == b'\n').collect();
+        assert_eq!(lines.len(), 6);
+        for (line, name) in lines.iter().zip(["a.txt", "b/bad.txt", "b/p.html", "b/x.TXT", "c.txt"])
+        {
+            let layout = crate::Layout::new(root, &crate::Fields::default(), &Form::json_lines());
+            match layout.record(line) {
+                Ok(record) => {
+                    assert_eq!(record.text.trim(), news, "{name}");
+                    assert!(record.id.unwrap().ends_with(&format!("{name}\"")));
+                }
+                Err(reason) => {
+                    assert_eq!(name, "b/bad.txt");
+                    assert!(reason.contains("invalid UTF-8"), "{reason}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_folder_without_texts_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("image.png"), "no text").unwrap();
+        let mut files = Files::new(folder.path(), &Form::default(), Arc::default());
+        let error = files.read_to_end(&mut Vec::new()).unwrap_err();
+        assert!(error.to_string().contains("no file is a text"), "{error}");
+    }
+}

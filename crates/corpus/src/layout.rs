@@ -1,0 +1,153 @@
+//! What is known of an input: what its records are, how characters are written, which columns count.
+
+use crate::columnar::Table;
+use crate::csv::Columns;
+use crate::encoding::Encoding;
+use crate::error::malformed;
+use crate::field::Fields;
+use crate::form::Form;
+use crate::format::Format;
+use crate::record::Record;
+use crate::{csv, lines};
+use memchr::memmem;
+use std::borrow::Cow;
+use std::io;
+use std::path::Path;
+use std::sync::OnceLock;
+
+/// What is known of one input: named by the caller, or found by its reader before the first record that needs it is passed on.
+pub struct Layout {
+    pub(crate) fields: Fields,
+    pub(crate) form: Form,
+    pub(crate) format: OnceLock<Format>,
+    pub(crate) encoding: OnceLock<Encoding>,
+    pub(crate) columns: OnceLock<Columns>,
+    /// Its bytes come as UTF-8, whatever they were: UTF-16 is turned into it while it is read.
+    pub(crate) turned: OnceLock<()>,
+    /// It begins with a mark.
+    pub(crate) marked: OnceLock<()>,
+    /// Of Parquet and Arrow.
+    pub(crate) table: OnceLock<Table>,
+}
+
+impl Layout {
+    pub(crate) fn new(name: &Path, fields: &Fields, form: &Form) -> Self {
+        let layout = Self {
+            fields: fields.clone(),
+            form: form.clone(),
+            format: OnceLock::new(),
+            encoding: OnceLock::new(),
+            columns: OnceLock::new(),
+            turned: OnceLock::new(),
+            marked: OnceLock::new(),
+            table: OnceLock::new(),
+        };
+        // Set once, here: the cells are empty.
+        if let Some(format) = form.format.or_else(|| Format::of(name)) {
+            let _ = layout.format.set(format);
+        }
+        if let Some(encoding) = form.encoding {
+            let _ = layout.encoding.set(encoding);
+        }
+        layout
+    }
+
+    /// Of texts in files, which come as JSON lines.
+    pub(crate) fn of_files() -> Self {
+        let layout = Self::new(Path::new(""), &Fields::default(), &Form::json_lines());
+        let format = OnceLock::from(Format::Files);
+        Self { format, ..layout }
+    }
+
+    /// Of Parquet or Arrow, whose rows come as JSON lines, with the paths of columns as keys.
+    pub(crate) fn of_table(table: Table, format: Format, fields: &Fields, form: &Form) -> Self {
+        let lines = Form {
+            cut_after: form.cut_after.clone(),
+            max_record: form.max_record,
+            ..Form::json_lines()
+        };
+        let layout = Self::new(Path::new(""), &fields.flat(), &lines);
+        let (format, table) = (OnceLock::from(format), OnceLock::from(table));
+        Self { format, table, ..layout }
+    }
+
+    /// What the records are, once that is known.
+    pub fn format(&self) -> Option<Format> {
+        self.format.get().copied()
+    }
+
+    /// How the characters of the input are written; UTF-8 where none but those of ASCII have come.
+    pub fn encoding(&self) -> Encoding {
+        self.encoding.get().copied().unwrap_or(Encoding::UTF_8)
+    }
+
+    /// The same, where it is known: characters beyond ASCII have come, or the caller named it.
+    pub fn found_encoding(&self) -> Option<Encoding> {
+        self.encoding.get().copied()
+    }
+
+    /// Whether the input begins with a mark.
+    pub fn is_marked(&self) -> bool {
+        self.marked.get().is_some()
+    }
+
+    /// How those of the records are written that were read.
+    pub fn record_encoding(&self) -> Encoding {
+        if self.turned.get().is_some() { Encoding::UTF_8 } else { self.encoding() }
+    }
+
+    /// The row that names the columns, as it came.
+    pub fn header(&self) -> Option<&[u8]> {
+        self.columns.get()?.header.as_deref()
+    }
+
+    /// What a record says.
+    ///
+    /// # Errors
+    /// Why it is none.
+    pub fn record<'a>(&self, bytes: &'a [u8]) -> Result<Record<'a>, String> {
+        let encoding = self.record_encoding();
+        if encoding == Encoding::UTF_8 {
+            let text = std::str::from_utf8(bytes)
+                .map_err(|error| format!("invalid UTF-8 at byte {}", error.valid_up_to() + 1))?;
+            return self.parse(text);
+        }
+        match encoding.decode(bytes)? {
+            Cow::Borrowed(text) => self.parse(text),
+            Cow::Owned(text) => self.parse(&text).map(Record::into_owned),
+        }
+    }
+
+    /// The text of a record's bytes, in UTF-8.
+    pub fn decoded<'a>(&self, bytes: &'a [u8]) -> Option<Cow<'a, str>> {
+        self.record_encoding().decode(bytes).ok()
+    }
+
+    /// Takes the row that names the columns.
+    pub(crate) fn name_columns(&self, header: &[u8]) -> io::Result<()> {
+        let row = self.record_encoding().decode(header).map_err(malformed)?;
+        let delimiter = self.form.between(self.format().unwrap_or_default());
+        let _ = self.columns.set(Columns::named(header, &row, delimiter, &self.fields)?);
+        Ok(())
+    }
+
+    fn parse<'a>(&self, text: &'a str) -> Result<Record<'a>, String> {
+        let mut record = match self.format.get() {
+            Some(Format::Lines) => lines::record(text),
+            Some(format @ (Format::Csv | Format::Tsv)) => match self.columns.get() {
+                Some(columns) => csv::record(text, self.form.between(*format), columns)?,
+                None => return Err("the columns are not known".into()),
+            },
+            _ => self.fields.record(text)?,
+        };
+        for end in &self.form.cut_after {
+            if let Some(at) = memmem::find(record.text.as_bytes(), end.as_bytes()) {
+                match &mut record.text {
+                    Cow::Borrowed(text) => *text = &text[..at],
+                    Cow::Owned(text) => text.truncate(at),
+                }
+            }
+        }
+        Ok(record)
+    }
+}

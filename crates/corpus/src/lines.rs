@@ -1,0 +1,48 @@
+//! A record on each line: JSON lines, and plain text.
+
+use crate::cut::{Cut, Piece};
+use crate::record::{Rank, Record};
+use std::io;
+
+/// Finds lines. A carriage return before the newline belongs to the line: JSON ignores it, and it is written back as it came.
+pub(crate) struct Cutter {
+    /// Whether a blank line is a record.
+    blank: bool,
+    before: u64,
+}
+
+impl Cutter {
+    pub(crate) fn new(blank: bool) -> Self {
+        Self { blank, before: 0 }
+    }
+}
+
+impl Cut for Cutter {
+    fn next(
+        &mut self,
+        bytes: &[u8],
+        start: usize,
+        seen: usize,
+        ended: bool,
+    ) -> io::Result<Option<Piece>> {
+        let (end, next) = match memchr::memchr(b'\n', &bytes[seen..]) {
+            Some(at) => (seen + at, seen + at + 1),
+            None if ended && start < bytes.len() => (bytes.len(), bytes.len()),
+            None => return Ok(None),
+        };
+        self.before += 1;
+        let is_record = self.blank || !is_blank(&bytes[start..end]);
+        Ok(Some(Piece { number: is_record.then_some(self.before), range: start..end, next }))
+    }
+}
+
+/// Whether JSON sees nothing here.
+fn is_blank(line: &[u8]) -> bool {
+    line.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r'))
+}
+
+/// A line that is a text.
+pub(crate) fn record(line: &str) -> Record<'_> {
+    let text = line.strip_suffix('\r').unwrap_or(line).into();
+    Record { text, id: None, key: Rank::Missing }
+}

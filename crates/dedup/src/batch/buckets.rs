@@ -1,0 +1,175 @@
+//! Buckets as columns: the texts of each, and which text sees how many of them.
+
+use crate::checkpoint::{Plain, Restoring, Saving};
+use crate::error::DedupError;
+use crate::method::{Banding, Found};
+use simhash_store::{Column, FileError, Room, Section};
+
+/// A text that sees the first texts of a bucket.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sight {
+    text: u32,
+    /// How many, and with the highest bit whether these are all that the bucket holds.
+    count: u32,
+    /// Where they begin among the members of all buckets.
+    start: u64,
+}
+
+const FULL: u32 = 1 << 31;
+
+impl Plain for Sight {
+    const BYTES: usize = 16;
+
+    fn put(&self, bytes: &mut Vec<u8>) {
+        self.text.put(bytes);
+        self.count.put(bytes);
+        self.start.put(bytes);
+    }
+
+    fn take(from: &mut Section) -> Result<Self, FileError> {
+        Ok(Self { text: from.half()?, count: from.half()?, start: from.number()? })
+    }
+}
+
+impl Sight {
+    pub(super) fn new(text: u32, start: usize, count: usize, full: bool) -> Self {
+        let count = count as u32 | if full { FULL } else { 0 };
+        Self { text, count, start: start as u64 }
+    }
+}
+
+/// Buckets in which somebody sees others.
+#[derive(Default)]
+pub(super) struct Buckets {
+    /// The texts of each bucket in the order in which they came.
+    members: Column<u32>,
+    sights: Column<Sight>,
+    /// By text that sees others: where its sights begin; one more for the end.
+    starts: Column<u64>,
+}
+
+impl Buckets {
+    pub(super) fn new(room: &Room) -> Result<Self, DedupError> {
+        Ok(Self {
+            members: Column::new(room)?,
+            sights: Column::new(room)?,
+            starts: Column::new(room)?,
+        })
+    }
+
+    /// How many members there are.
+    pub(super) fn members(&self) -> usize {
+        self.members.len()
+    }
+
+    /// Adds a bucket that never was full, by its texts, ascending; one that came by two bands is there twice.
+    pub(super) fn add(&mut self, texts: impl Iterator<Item = u32>) -> Result<(), DedupError> {
+        let start = self.members.len();
+        self.members.extend(texts)?;
+        let mut others = 0;
+        for place in start..self.members.len() {
+            let text = self.members[place];
+            if self.members[place.saturating_sub(1).max(start)] != text {
+                others = place - start;
+            }
+            if others > 0 {
+                self.sights.push(Sight::new(text, start, others, false))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds a text to the bucket that came last.
+    pub(super) fn put(&mut self, text: u32) -> Result<(), DedupError> {
+        Ok(self.members.push(text)?)
+    }
+
+    /// Adds that a text sees others.
+    pub(super) fn see(&mut self, sight: Sight) -> Result<(), DedupError> {
+        Ok(self.sights.push(sight)?)
+    }
+
+    /// Sorts what texts see by text; there are so many texts.
+    pub(super) fn seal(&mut self, texts: u32, room: &Room) -> Result<(), DedupError> {
+        self.sights.sort_by_number(room, texts, |sight| sight.text)?;
+        let mut last = None;
+        for (place, sight) in (0u64..).zip(self.sights.iter()) {
+            if last.replace(sight.text) != Some(sight.text) {
+                self.starts.push(place)?;
+            }
+            room.relieve()?;
+        }
+        Ok(self.starts.push(self.sights.len() as u64)?)
+    }
+
+    /// How many texts see others.
+    pub(super) fn len(&self) -> usize {
+        self.starts.len().saturating_sub(1)
+    }
+
+    /// The place-th text that sees others, and its list.
+    pub(super) fn list(
+        &self,
+        place: usize,
+        rule: &Banding,
+        limit: usize,
+        seen: &mut Vec<u64>,
+    ) -> (u32, Found) {
+        let at = |place: usize| self.starts[place] as usize;
+        let sights = &self.sights[at(place)..at(place + 1)];
+        let mut cut = false;
+        seen.clear();
+        for sight in sights {
+            let (start, full) = (sight.start as usize, sight.count & FULL != 0);
+            let members = &self.members[start..start + (sight.count & !FULL) as usize];
+            seen.extend(members.iter().map(|&other| u64::from(other) << 1 | u64::from(!full)));
+            cut |= full;
+        }
+        (sights[0].text, rule.best(seen, limit, cut))
+    }
+
+    pub(super) fn save(&self, to: &mut Saving<'_>) -> Result<(), DedupError> {
+        to.column(self.members.len(), self.members.iter().copied())?;
+        to.column(self.sights.len(), self.sights.iter().copied())?;
+        to.column(self.starts.len(), self.starts.iter().copied())
+    }
+
+    /// What was kept of buckets of so many texts.
+    pub(super) fn restore(from: &mut Restoring, texts: u32) -> Result<Self, DedupError> {
+        let members: Column<u32> = from.column(|&text| text < texts)?;
+        let count = members.len() as u64;
+        let mut last = 0;
+        let sights: Column<Sight> = from.column(|sight: &Sight| {
+            let others = u64::from(sight.count & !FULL);
+            let end = sight.start.checked_add(others).filter(|&end| end <= count);
+            // Texts see earlier ones alone.
+            let is_right = last <= sight.text
+                && sight.text < texts
+                && end.is_some_and(|end| {
+                    let seen = &members[sight.start as usize..end as usize];
+                    seen.iter().all(|&other| other < sight.text)
+                });
+            last = sight.text;
+            is_right
+        })?;
+        let (mut before, end) = (None, sights.len() as u64);
+        // The list of a text begins where the sights of the one before it end.
+        let starts: Column<u64> = from.column(|&start| match before.replace(start) {
+            None => start == 0,
+            Some(before) => {
+                let text = |sight: u64| sights.get(sight as usize).map(|sight| sight.text);
+                before < start && start <= end && text(start - 1) != text(start)
+            }
+        })?;
+        let lists = sights.chunk_by(|a, b| a.text == b.text).count();
+        if starts.last() != Some(&end) || starts.len() != lists + 1 {
+            return Err(from.wrong("lists of another number of texts"));
+        }
+        Ok(Self { members, sights, starts })
+    }
+
+    /// Bytes held.
+    pub(super) fn bytes(&self) -> usize {
+        self.members.bytes() + self.sights.bytes() + self.starts.bytes()
+    }
+}

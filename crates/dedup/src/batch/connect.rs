@@ -1,0 +1,53 @@
+//! Verification for components: every edge joins, and what is connected already is not compared again.
+
+use super::Stage;
+use super::candidates::{Candidates, Listed};
+use crate::error::DedupError;
+use crate::parallel;
+use simhash_index::Union;
+use simhash_sketch::Scratch;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Joins each text with its matches.
+///
+/// The head of each list first, its oldest text: in a crowd that connects nearly all, and the rest is not compared.
+pub(super) fn connect(
+    stage: &Stage<'_>,
+    candidates: &mut dyn Candidates,
+    truncated: &mut u64,
+    tick: &mut dyn FnMut(u64),
+) -> Result<Union, DedupError> {
+    let components = Union::within(stage.room, stage.groups.len())?;
+    let joined = AtomicU64::new(0);
+    let join = |scratch: &mut Scratch, text: u32, other: u32| {
+        if components.connected(text, other) {
+            return Ok(());
+        }
+        let own = stage.evidence(text, scratch)?;
+        let theirs = stage.evidence(other, scratch)?;
+        if stage.comparer.similarity(&own, &theirs, None).is_some() {
+            joined.fetch_add(u64::from(components.join(text, other)), Ordering::Relaxed);
+        }
+        Ok::<_, DedupError>(())
+    };
+    loop {
+        let mut lists = candidates.next(stage.limit, stage.threads, stage.cancel)?;
+        if lists.is_empty() {
+            return Ok(components);
+        }
+        *truncated += lists.iter().filter(|listed| listed.found.cut).count() as u64;
+        let (threads, cancel, new) = (stage.threads, stage.cancel, Scratch::default);
+        parallel::for_each(&mut lists, threads, cancel, new, |scratch, listed| {
+            let Listed { text, found } = listed;
+            stage.room.relieve()?;
+            found.candidates.retain(|near| stage.may_match(*text, near.number));
+            found.candidates.sort_unstable_by_key(|near| near.number);
+            found.candidates.first().map_or(Ok(()), |head| join(scratch, *text, head.number))
+        })?;
+        parallel::for_each(&mut lists, threads, cancel, new, |scratch, listed| {
+            let rest = listed.found.candidates.iter().skip(1);
+            rest.map(|near| near.number).try_for_each(|other| join(scratch, listed.text, other))
+        })?;
+        tick(joined.load(Ordering::Relaxed));
+    }
+}

@@ -1,0 +1,311 @@
+//! Verification around representatives: texts in order, each compared with those of its list that are kept.
+//!
+//! Texts without candidates are kept and never looked at. The others come some thousands at a time: their lists and comparisons with
+//! what was kept before are made in parallel, then one choice after the other, with comparisons within the batch. Outlines exclude
+//! most candidates before anything is read again.
+
+use super::Stage;
+use super::candidates::Candidates;
+use crate::checkpoint::{Restoring, Saving};
+use crate::decide::{Edge, Texts};
+use crate::error::DedupError;
+use crate::method::Candidate;
+use crate::parallel;
+use crate::verify::Evidence;
+use ahash::AHashMap;
+use simhash_sketch::Scratch;
+use simhash_store::Column;
+use std::sync::Arc;
+
+/// What became of the texts.
+pub(super) struct Representatives {
+    /// By text: [`KEPT`], or a place in `duplicates`.
+    status: Column<u32>,
+    duplicates: Column<Edge>,
+    /// By document: the later copies of duplicates whose original is another one than that of their first.
+    copies: AHashMap<u32, Edge>,
+}
+
+const KEPT: u32 = u32::MAX;
+/// The share of memory for the texts of a batch: what verification makes of one takes some ten times its bytes.
+const TEXTS: usize = 128;
+
+/// How many of these cases are looked at together: with a bound on memory so many that their texts are a small part of it.
+fn together(stage: &Stage<'_>, cases: &[Case]) -> usize {
+    let Some(most) = stage.room.most() else { return cases.len() };
+    let mut bytes = 0;
+    let fits = cases.iter().take_while(|case| {
+        bytes += stage.texts.bytes(case.text);
+        bytes <= most as usize / TEXTS
+    });
+    fits.count().max(1)
+}
+
+/// A text of a batch.
+#[derive(Default)]
+struct Case {
+    text: u32,
+    /// Its candidates, as far as their outlines leave a chance.
+    list: Vec<Candidate>,
+    /// Those of the batch, by place.
+    within: Vec<Candidate>,
+    /// It is a candidate of another one of the batch.
+    is_wanted: bool,
+    evidence: Arc<Evidence>,
+    original: Option<Edge>,
+}
+
+impl Representatives {
+    /// The edge of a document of a text to its original.
+    pub(super) fn original(&self, document: u32, text: u32) -> Option<&Edge> {
+        let own = self.of(text)?;
+        Some(self.copies.get(&document).unwrap_or(own))
+    }
+
+    fn of(&self, text: u32) -> Option<&Edge> {
+        self.duplicates.get(self.status[text as usize] as usize)
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.status.bytes()
+            + self.duplicates.bytes()
+            + self.copies.len() * (size_of::<u32>() + size_of::<Edge>())
+    }
+
+    pub(super) fn save(&self, to: &mut Saving<'_>) -> Result<(), DedupError> {
+        to.column(self.duplicates.len(), self.duplicates.iter().copied())?;
+        to.column(self.status.len(), self.status.iter().copied())?;
+        let mut copies: Vec<(u32, Edge)> =
+            self.copies.iter().map(|(&at, &edge)| (at, edge)).collect();
+        copies.sort_unstable_by_key(|&(document, _)| document);
+        to.column(copies.len(), copies.iter().map(|&(document, _)| document))?;
+        to.column(copies.len(), copies.iter().map(|&(_, edge)| edge))
+    }
+
+    /// What was kept of so many texts.
+    pub(super) fn restore(from: &mut Restoring, texts: u32) -> Result<Self, DedupError> {
+        let is_text = |edge: &Edge| edge.text.number < texts;
+        let duplicates: Column<Edge> = from.column(is_text)?;
+        let count = duplicates.len();
+        let status: Column<u32> =
+            from.column(|&status| status == KEPT || (status as usize) < count)?;
+        let documents: Column<u32> = from.column(|_| true)?;
+        let edges: Column<Edge> = from.column(is_text)?;
+        if status.len() != texts as usize || documents.len() != edges.len() {
+            return Err(from.wrong("decisions on another number of texts"));
+        }
+        let copies = documents.iter().copied().zip(edges.iter().copied()).collect();
+        Ok(Self { status, duplicates, copies })
+    }
+
+    /// Decides all texts.
+    pub(super) fn decide(
+        stage: &Stage<'_>,
+        candidates: &mut dyn Candidates,
+        truncated: &mut u64,
+        tick: &mut dyn FnMut(u64),
+    ) -> Result<Self, DedupError> {
+        let mut waiting = Vec::new();
+        let mut all = Self {
+            status: Column::made(stage.room, stage.groups.len() as usize, |_| KEPT)?,
+            duplicates: Column::new(stage.room)?,
+            copies: AHashMap::new(),
+        };
+        loop {
+            let lists = candidates.next(stage.limit, stage.threads, stage.cancel)?;
+            if lists.is_empty() {
+                break;
+            }
+            let mut cases = Vec::with_capacity(lists.len());
+            for listed in lists {
+                *truncated += u64::from(listed.found.cut && listed.text >= stage.known);
+                cases.push(Case {
+                    text: listed.text,
+                    list: listed.found.candidates,
+                    within: Vec::new(),
+                    is_wanted: false,
+                    evidence: Arc::default(),
+                    original: None,
+                });
+            }
+            let mut rest = &mut cases[..];
+            while !rest.is_empty() {
+                let (now, later) = rest.split_at_mut(together(stage, rest));
+                all.compare(stage, now)?;
+                all.choose(stage, now, &mut waiting)?;
+                now.fill_with(Case::default);
+                rest = later;
+            }
+            tick(all.duplicates.len() as u64);
+        }
+        all.copies(stage, waiting)?;
+        Ok(all)
+    }
+
+    /// Compares each case with its candidates that were kept before the batch.
+    fn compare(&self, stage: &Stage<'_>, cases: &mut [Case]) -> Result<(), DedupError> {
+        let (threads, cancel) = (stage.threads, stage.cancel);
+        let texts: Vec<u32> = cases.iter().map(|case| case.text).collect();
+        parallel::for_each(
+            cases,
+            threads,
+            cancel,
+            || (),
+            |(), case| {
+                stage.room.relieve()?;
+                case.list.retain(|near| stage.may_match(case.text, near.number));
+                let own = case.list.iter().filter(|near| near.number >= texts[0]);
+                case.within.extend(own.filter_map(|&Candidate { number, rank }| {
+                    let place = texts.binary_search(&number).ok()?;
+                    Some(Candidate { number: place as u32, rank })
+                }));
+                Ok(())
+            },
+        )?;
+        for place in 0..cases.len() {
+            for near in 0..cases[place].within.len() {
+                let other = cases[place].within[near].number;
+                cases[other as usize].is_wanted = true;
+            }
+        }
+        parallel::for_each(cases, threads, cancel, Scratch::default, |scratch, case| {
+            let is_within = |number| number >= texts[0] && texts.binary_search(&number).is_ok();
+            let is_kept = |number: u32| self.status[number as usize] == KEPT;
+            let list = case.list.iter();
+            let mut older =
+                list.filter(|near| is_kept(near.number) && !is_within(near.number)).peekable();
+            if older.peek().is_none() && case.within.is_empty() && !case.is_wanted {
+                return Ok(());
+            }
+            case.evidence = stage.evidence(case.text, scratch)?;
+            for &near in older {
+                // Nothing below the best so far can replace it.
+                let theirs = stage.evidence(near.number, scratch)?;
+                consider(stage, &mut case.original, near, &case.evidence, &theirs);
+            }
+            Ok(())
+        })
+    }
+
+    /// Decides the cases in order. `waiting` gets the duplicates with copies, each with a text kept after it that it is a candidate of.
+    fn choose(
+        &mut self,
+        stage: &Stage<'_>,
+        cases: &mut [Case],
+        waiting: &mut Vec<(u32, Candidate)>,
+    ) -> Result<(), DedupError> {
+        for place in 0..cases.len() {
+            parallel::check(stage.cancel)?;
+            let (before, rest) = cases.split_at_mut(place);
+            let case = &mut rest[0];
+            for &Candidate { number, rank } in &case.within {
+                let other = &before[number as usize];
+                if other.original.is_none() {
+                    let near = Candidate { number: other.text, rank };
+                    consider(stage, &mut case.original, near, &case.evidence, &other.evidence);
+                }
+            }
+            if let Some(edge) = case.original {
+                self.status[case.text as usize] = self.duplicates.len() as u32;
+                self.duplicates.push(edge)?;
+                continue;
+            }
+            for &Candidate { number, rank } in &case.list {
+                if stage.groups.is_copied(number) && self.of(number).is_some() {
+                    waiting.push((number, Candidate { number: case.text, rank }));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Later copies of duplicates: a text that was kept between the first and them may be nearer than the original of the first.
+    fn copies(
+        &mut self,
+        stage: &Stage<'_>,
+        mut waiting: Vec<(u32, Candidate)>,
+    ) -> Result<(), DedupError> {
+        if waiting.is_empty() {
+            return Ok(());
+        }
+        waiting.sort_unstable_by_key(|(text, near)| (*text, near.number));
+        let asked = waiting.iter().flat_map(|(text, near)| [*text, near.number]);
+        let mut places: AHashMap<u32, Vec<u32>> = asked.map(|text| (text, Vec::new())).collect();
+        for (place, document) in (0..).zip(stage.order.iter()) {
+            stage.room.relieve()?;
+            if let Some(places) = places.get_mut(&stage.groups.text(document)) {
+                places.push(place);
+            }
+        }
+        // Only those that came before the last copy, each with its place.
+        waiting
+            .retain(|(text, near)| places[&near.number][0] < places[text][places[text].len() - 1]);
+        let mut slots: Vec<(u32, Candidate, Option<Edge>)> =
+            waiting.into_iter().map(|(text, near)| (text, near, None)).collect();
+        let new = Scratch::default;
+        parallel::for_each(&mut slots, stage.threads, stage.cancel, new, |scratch, slot| {
+            slot.2 = self.of(slot.0).copied();
+            let own = stage.evidence(slot.0, scratch)?;
+            let theirs = stage.evidence(slot.1.number, scratch)?;
+            consider(stage, &mut slot.2, slot.1, &own, &theirs);
+            // Only what is better than the first's.
+            slot.2 = slot.2.filter(|edge| edge.text.number == slot.1.number);
+            Ok(())
+        })?;
+        for group in slots.chunk_by(|a, b| a.0 == b.0) {
+            let text = group[0].0;
+            // What was kept, by place, beside the copies, by place: one pass over both.
+            let edges = group
+                .iter()
+                .filter_map(|(_, near, edge)| Some((places[&near.number][0], (*edge)?)));
+            let mut edges: Vec<(u32, Edge)> = edges.collect();
+            edges.sort_unstable_by_key(|&(place, _)| place);
+            let (mut edges, mut best) = (edges.into_iter().peekable(), None::<Edge>);
+            for &place in &places[&text][1..] {
+                parallel::check(stage.cancel)?;
+                while let Some((_, edge)) = edges.next_if(|&(kept, _)| kept < place) {
+                    let verified = stage.comparer.verifies();
+                    if best.is_none_or(|best| edge.order(&best, verified).is_lt()) {
+                        best = Some(edge);
+                    }
+                }
+                if let Some(edge) = best {
+                    self.copies.insert(stage.order.at(place), edge);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Compares two texts and keeps the edge where it is the best so far.
+fn consider(
+    stage: &Stage<'_>,
+    best: &mut Option<Edge>,
+    text: Candidate,
+    own: &Evidence,
+    theirs: &Evidence,
+) {
+    let least = best.map(|best| best.similarity);
+    let similarity = stage.comparer.similarity(own, theirs, least);
+    let Some(found) = similarity.map(|similarity| Edge { text, similarity }) else { return };
+    if best.is_none_or(|best| found.order(&best, stage.comparer.verifies()).is_lt()) {
+        *best = Some(found);
+    }
+}
+
+/// Texts by number: each is that of its first document.
+pub(super) struct ByText<'a> {
+    pub(super) groups: &'a super::Groups,
+    pub(super) texts: &'a dyn Texts,
+}
+
+impl Texts for ByText<'_> {
+    fn with_text(&self, number: u32, read: &mut dyn FnMut(&str)) -> Result<(), DedupError> {
+        self.texts.with_text(self.groups.first(number), read)
+    }
+
+    fn bytes(&self, number: u32) -> usize {
+        self.texts.bytes(self.groups.first(number))
+    }
+}

@@ -1,0 +1,201 @@
+//! Clusters and the documents that they keep.
+
+use super::groups::Groups;
+use super::order::Order;
+use super::represent::Representatives;
+use crate::checkpoint::{Restoring, Saving};
+use crate::decide::{ALONE, Comparer, Relation, Texts};
+use crate::error::DedupError;
+use crate::parallel;
+use crate::report::Summary;
+use simhash_index::Union;
+use simhash_store::{Column, Room};
+use std::ops::Range;
+use std::sync::atomic::AtomicBool;
+
+/// Bytes of the originals whose relations are found at once.
+const TEXTS: usize = 2 << 20;
+
+/// What verification found.
+pub(super) enum Verified {
+    Components(Union),
+    Representatives(Representatives),
+}
+
+impl Verified {
+    /// Writes down what was found of so many texts.
+    pub(super) fn save(&self, to: &mut Saving<'_>, texts: u32) -> Result<(), DedupError> {
+        match self {
+            Self::Components(components) => {
+                to.column(texts as usize, (0..texts).map(|text| components.root(text)))
+            }
+            Self::Representatives(decided) => decided.save(to),
+        }
+    }
+
+    pub(super) fn restore(
+        from: &mut Restoring,
+        components: bool,
+        groups: &Groups,
+        room: &Room,
+    ) -> Result<Self, DedupError> {
+        let texts = groups.len();
+        if !components {
+            return Representatives::restore(from, texts).map(Self::Representatives);
+        }
+        let components = Union::within(room, texts)?;
+        let mut text = 0;
+        let count = from.each(|root: u32| {
+            let is_right = text < texts && root <= text;
+            if is_right {
+                components.join(text, root);
+            }
+            text += 1;
+            Ok(is_right)
+        })?;
+        if count != u64::from(texts) {
+            return Err(from.wrong("components of another number of texts"));
+        }
+        Ok(Self::Components(components))
+    }
+}
+
+/// Everything decided.
+pub(crate) struct Settled {
+    comparer: Comparer,
+    groups: Groups,
+    verified: Verified,
+    /// By document: the one that is kept for it, often itself.
+    originals: Column<u32>,
+    /// Documents that were there already.
+    known: u32,
+    /// Counts of the others; nothing about records, bytes and time.
+    pub(crate) summary: Summary,
+}
+
+impl Settled {
+    /// `keeping` has the documents in the order of keeping; the first `known` are not counted.
+    pub(super) fn new(
+        comparer: Comparer,
+        groups: Groups,
+        verified: Verified,
+        keeping: &Order,
+        known: u32,
+        room: &Room,
+        cancel: &AtomicBool,
+    ) -> Result<Self, DedupError> {
+        let due = |number: u32| {
+            if number.is_multiple_of(1024) { parallel::check(cancel) } else { Ok(()) }
+        };
+        let count = keeping.len() as usize;
+        let mut originals = Column::made(room, count, |document| document as u32)?;
+        match &verified {
+            Verified::Components(components) => {
+                let mut kept = Column::made(room, groups.len() as usize, |_| ALONE)?;
+                for document in keeping.iter() {
+                    due(document)?;
+                    room.relieve()?;
+                    let text = groups.text(document);
+                    if text != ALONE {
+                        let best = &mut kept[components.root(text) as usize];
+                        if *best == ALONE {
+                            *best = document;
+                        }
+                        originals[document as usize] = *best;
+                    }
+                }
+            }
+            Verified::Representatives(decided) => {
+                for (document, original) in (0..).zip(originals.iter_mut()) {
+                    due(document)?;
+                    room.relieve()?;
+                    let text = groups.text(document);
+                    if text != ALONE {
+                        let edge = decided.original(document, text);
+                        *original = groups.first(edge.map_or(text, |edge| edge.text.number));
+                    }
+                }
+            }
+        }
+        // A bit for each document.
+        let mut has_duplicates = Column::made(room, count.div_ceil(64), |_| 0u64)?;
+        let mut summary = Summary::default();
+        for (document, &original) in (0u32..).zip(originals.iter()).skip(known as usize) {
+            due(document)?;
+            room.relieve()?;
+            summary.read += 1;
+            if original == document {
+                summary.kept += 1;
+            } else {
+                summary.duplicates += 1;
+                let bits = &mut has_duplicates[original as usize / 64];
+                let known = std::mem::replace(bits, *bits | 1 << (original % 64));
+                summary.clusters += u64::from(known >> (original % 64) & 1 == 0);
+            }
+        }
+        let states = match &verified {
+            Verified::Components(components) => components.bytes(),
+            Verified::Representatives(decided) => decided.bytes(),
+        };
+        summary.index_bytes = (groups.bytes() + originals.bytes() + states) as u64;
+        summary.known = u64::from(known);
+        Ok(Self { comparer, groups, verified, originals, known, summary })
+    }
+
+    /// Documents that were there already: the first ones.
+    pub(crate) fn known(&self) -> u32 {
+        self.known
+    }
+
+    pub(crate) fn len(&self) -> u32 {
+        self.originals.len() as u32
+    }
+
+    /// Whom this document duplicates; `None`: it is kept.
+    pub(crate) fn original(&self, document: u32) -> Option<u32> {
+        let original = self.originals[document as usize];
+        (original != document).then_some(original)
+    }
+
+    /// How each duplicate among these documents relates to its original, in order.
+    pub(crate) fn relations(
+        &self,
+        documents: Range<u32>,
+        texts: &dyn Texts,
+        cancel: &AtomicBool,
+    ) -> Result<Vec<Relation>, DedupError> {
+        let pairs = documents.filter_map(|document| Some((document, self.original(document)?)));
+        let (mut relations, mut unknown) = (Vec::new(), Vec::new());
+        for (document, original) in pairs {
+            let text = self.groups.text(document);
+            let relation = match &self.verified {
+                _ if text == self.groups.text(original) => Some(self.comparer.equal_relation()),
+                Verified::Representatives(decided) => {
+                    let edge = decided.original(document, text);
+                    edge.map(|edge| self.comparer.relation_of(edge))
+                }
+                Verified::Components(_) => None,
+            };
+            if relation.is_none() {
+                unknown.push((document, original));
+            }
+            relations.push(relation);
+        }
+        // What a component's members have to do with its kept document nobody has asked yet.
+        let mut found = Vec::with_capacity(unknown.len());
+        let mut rest = &unknown[..];
+        while !rest.is_empty() {
+            // Long originals some at a time: what is made of them takes some ten times their bytes.
+            let mut bytes = 0;
+            let few = rest.iter().take_while(|&&(_, original)| {
+                bytes += texts.bytes(original);
+                bytes <= TEXTS
+            });
+            let (now, later) = rest.split_at(few.count().max(1));
+            found.extend(self.comparer.relations(now, texts, cancel)?);
+            rest = later;
+        }
+        let mut rest = found.into_iter();
+        Ok(relations.into_iter().filter_map(|known| known.or_else(|| rest.next())).collect())
+    }
+}

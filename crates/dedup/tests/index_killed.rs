@@ -1,0 +1,194 @@
+//! The commands on an index, killed at any time; and what `verify` says of every damage.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+mod daily;
+
+use daily::{Days, NEVER, all, tree};
+use simhash_dedup::live::LiveOptions;
+use simhash_dedup::{FileOptions, Input, ReadOptions, SavedIndex, Summary};
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+/// Documents of a day, many times over with other ids and texts of their own.
+fn write_many(path: &Path, from: usize) {
+    let mut lines = String::new();
+    for row in from..from + 6_000 {
+        let text =
+            format!("第{row}号通知：{}", "关于做好今年防汛抗旱工作的安排".repeat(row % 5 + 1));
+        let _ = writeln!(lines, "{{\"id\":{row},\"text\":\"{text}\"}}");
+    }
+    fs::write(path, lines).unwrap();
+}
+
+fn saved(folder: &Path, name: &str) -> SavedIndex {
+    let days = Days::at(folder);
+    SavedIndex { path: days.path(name), ..days.saved() }
+}
+
+fn build(folder: &Path) -> Summary {
+    let inputs = [Input::File(folder.join("first"))];
+    let (made, read) = (LiveOptions::default(), ReadOptions::default());
+    saved(folder, "index").build(&made, &inputs, None, &read, &|_| {}, &NEVER).unwrap().0
+}
+
+fn add(folder: &Path) {
+    let inputs = [Input::File(folder.join("second"))];
+    let read = ReadOptions::default();
+    saved(folder, "index").add(&inputs, None, &read, &|_| {}, &NEVER).unwrap();
+}
+
+/// A process that does a command is killed after a while. Whether it was still at it.
+fn killed(command: &str, folder: &Path, after: Duration) -> bool {
+    const NAME: &str = "what_a_command_leaves_that_is_killed_is_whole_or_nothing";
+    let mut child = Command::new(std::env::current_exe().unwrap());
+    child.args(["--exact", NAME]).env("SIMHASH_CHILD", format!("{command}|{}", folder.display()));
+    let mut child = child.stdout(Stdio::null()).spawn().unwrap();
+    std::thread::sleep(after);
+    let is_over = child.try_wait().unwrap().is_some();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    !is_over
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir(to).unwrap();
+    for (name, bytes) in tree(from, &["LOCK"]) {
+        fs::write(to.join(name), bytes).unwrap();
+    }
+}
+
+#[test]
+fn what_a_command_leaves_that_is_killed_is_whole_or_nothing() {
+    if let Ok(arguments) = std::env::var("SIMHASH_CHILD") {
+        let (command, folder) = arguments.split_once('|').unwrap();
+        let folder = Path::new(folder);
+        match command {
+            "build" => drop(build(folder)),
+            "add" => add(folder),
+            "compact" => drop(saved(folder, "index").compact(&NEVER).unwrap()),
+            _ => drop(saved(folder, "index").snapshot(&folder.join("copy"), &NEVER).unwrap()),
+        }
+        return;
+    }
+    let rounds = if std::env::var_os("SIMHASH_LONG").is_some() { 200 } else { 10 };
+    let made = tempfile::tempdir().unwrap();
+    write_many(&made.path().join("first"), 0);
+    write_many(&made.path().join("second"), 6_000);
+    build(made.path());
+    let first = all(&made.path().join("index"));
+    let before = tempfile::tempdir().unwrap();
+    copy(&made.path().join("index"), &before.path().join("index"));
+    add(made.path());
+    let both = all(&made.path().join("index"));
+    for command in ["build", "add", "snapshot", "compact"] {
+        let mut caught = 0;
+        for round in 0..rounds {
+            let folder = tempfile::tempdir().unwrap();
+            let folder = folder.path();
+            for name in ["first", "second"] {
+                fs::hard_link(made.path().join(name), folder.join(name)).unwrap();
+            }
+            let index = folder.join("index");
+            if command != "build" {
+                copy(&before.path().join("index"), &index);
+            }
+            let after = Duration::from_millis(5 + 37 * (round % 10));
+            caught += u64::from(killed(command, folder, after));
+            match command {
+                "build" => {
+                    let is_there = saved(folder, "index").open(&NEVER).is_ok();
+                    if !is_there {
+                        let left = tree(folder, &["LOCK"]);
+                        let left: Vec<_> =
+                            left.keys().filter(|name| name.starts_with("index/")).collect();
+                        let told = build(folder).leftovers;
+                        for name in left {
+                            assert!(told.contains(&folder.join(name)), "{name} of {told:?}");
+                        }
+                    }
+                    assert!(all(&index) == first);
+                }
+                "add" => {
+                    let now = all(&index);
+                    assert!(now == first || now == both);
+                    if now == first {
+                        add(folder);
+                    }
+                    assert!(all(&index) == both);
+                }
+                "compact" => {
+                    assert!(all(&index) == first);
+                    saved(folder, "index").compact(&NEVER).unwrap();
+                    assert!(all(&index) == first);
+                }
+                _ => {
+                    let copied = saved(folder, "copy");
+                    if copied.open(&NEVER).is_err() {
+                        saved(folder, "index").snapshot(&copied.path, &NEVER).unwrap();
+                    }
+                    assert!(all(&copied.path) == first && all(&index) == first);
+                    copied.verify(&NEVER).unwrap();
+                }
+            }
+            saved(folder, "index").verify(&NEVER).unwrap();
+            assert!(tree(folder, &[]).keys().all(|name| !name.contains(".tmp")));
+        }
+        assert!(caught > 0, "{command} was never killed");
+    }
+}
+
+#[test]
+fn verify_names_the_file_of_every_damage() {
+    let days = Days::new(2);
+    let other = Days::new(2);
+    for day in 0..2 {
+        for days in [&days, &other] {
+            days.run_with(day, &FileOptions::default(), &|_| {}).unwrap();
+            if day == 0 {
+                days.saved().compact(&NEVER).unwrap();
+            }
+        }
+    }
+    let index = days.index();
+    let files = tree(&index, &["LOCK"]);
+    let names: Vec<&str> = files.keys().map(String::as_str).collect();
+    assert_eq!(names.len(), 5, "{names:?}");
+    let refused = |name: &str, what: &str| {
+        let error = days.saved().verify(&NEVER).unwrap_err().to_string();
+        assert!(error.contains(name), "{name}, {what}: {error}");
+        error
+    };
+    days.saved().verify(&NEVER).unwrap();
+    for (name, whole) in &files {
+        let path = index.join(name);
+        let step = (whole.len() / 40).max(1);
+        for at in (0..whole.len()).step_by(step) {
+            fs::write(&path, &whole[..at]).unwrap();
+            assert!(refused(name, "cut").contains("byte"), "{name} cut at {at}");
+            // One of the two marks of a log is enough.
+            if name.starts_with("log-") && (3_072..4_096).contains(&at) {
+                continue;
+            }
+            let mut bytes = whole.clone();
+            bytes[at] ^= 0x04;
+            fs::write(&path, bytes).unwrap();
+            let error = refused(name, "flipped");
+            assert!(error.contains("byte") || error.contains("release"), "{name} at {at}: {error}");
+        }
+        // Of another index with the same documents, and another file of this one.
+        fs::write(&path, fs::read(other.index().join(name)).unwrap()).unwrap();
+        // A manifest that is not of the files beside it is found out by the first of them.
+        refused(if name == "MANIFEST" { "checkpoint-" } else { name }, "swapped");
+        fs::remove_file(&path).unwrap();
+        if !name.starts_with("run-") {
+            refused(if name == "MANIFEST" { "index" } else { name }, "missing");
+        }
+        fs::write(&path, whole).unwrap();
+    }
+    let records: Vec<&&str> = names.iter().filter(|name| name.starts_with("run-")).collect();
+    assert_eq!(records.len(), 2);
+    days.saved().verify(&NEVER).unwrap();
+}

@@ -1,0 +1,124 @@
+//! A set of features in 36 bytes: enough to tell of most pairs of short texts that they are not similar.
+
+/// Bits of an outline.
+const BITS: usize = 256;
+/// Features, repeated ones counted, from which on nearly all bits are set and tell nothing.
+const MOST: usize = 512;
+
+/// A bit for each feature of a text, by the highest bits of its hash, and how many features there are.
+///
+/// Two sets differ in at least as many members as their outlines differ in bits. So the outlines bound the Jaccard similarity from
+/// above, exactly: what they exclude need not be cut again to be compared (Sandes, Teodoro, Melo, "Bitmap filter", Future
+/// Generation Computer Systems 2020).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Outline {
+    bits: [u64; BITS / 64],
+    /// Features, repeated ones counted; 0: not known.
+    count: u32,
+}
+
+impl Outline {
+    /// Of the hashes of all features, which may be there more than once. Of more than 512 nothing is known.
+    pub fn of(hashes: &[u64]) -> Self {
+        if hashes.len() > MOST {
+            return Self::default();
+        }
+        let mut bits = [0; BITS / 64];
+        for hash in hashes {
+            bits[(hash >> 62) as usize] |= 1 << (hash >> 56 & 63);
+        }
+        Self { bits, count: hashes.len() as u32 }
+    }
+
+    /// Bytes of [`Outline::to_bytes`].
+    pub const BYTES: usize = BITS / 8 + size_of::<u32>();
+
+    /// All of it, little-endian, so that [`Outline::from_bytes`] reads it.
+    pub fn to_bytes(&self) -> [u8; Self::BYTES] {
+        let mut bytes = [0; Self::BYTES];
+        for (bytes, bits) in bytes.as_chunks_mut().0.iter_mut().zip(&self.bits) {
+            *bytes = bits.to_le_bytes();
+        }
+        bytes[BITS / 8..].copy_from_slice(&self.count.to_le_bytes());
+        bytes
+    }
+
+    /// The outline of these bytes; `None`: they are those of none.
+    pub fn from_bytes(bytes: &[u8; Self::BYTES]) -> Option<Self> {
+        let (words, rest) = bytes.as_chunks();
+        let mut bits = [0; BITS / 64];
+        for (bits, word) in bits.iter_mut().zip(words) {
+            *bits = u64::from_le_bytes(*word);
+        }
+        let count = u32::from_le_bytes(rest.try_into().ok()?);
+        (count as usize <= MOST).then_some(Self { bits, count })
+    }
+
+    /// The largest Jaccard similarity that the two sets can have, as the division of two integers.
+    ///
+    /// ```
+    /// use simhash_sketch::Outline;
+    /// let [a, b] = [[1 << 56, 2 << 56, 3 << 56], [1 << 56, 2 << 56, 4 << 56]].map(|set| Outline::of(&set));
+    /// assert_eq!(a.jaccard_at_most(&b), 0.5);
+    /// assert_eq!(a.jaccard_at_most(&Outline::default()), 1.0);
+    /// ```
+    pub fn jaccard_at_most(&self, other: &Self) -> f64 {
+        if self.count == 0 || other.count == 0 {
+            return 1.0;
+        }
+        let differ = self.bits.iter().zip(&other.bits).map(|(a, b)| (a ^ b).count_ones());
+        let differ: u32 = differ.sum();
+        let either = (self.count + other.count).saturating_sub(differ) / 2;
+        let common = either.min(self.count).min(other.count);
+        if differ == 0 { 1.0 } else { f64::from(common) / f64::from(common + differ) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measure::jaccard;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+        #[test]
+        fn an_outline_is_read_as_it_was_written(hashes in proptest::collection::vec(any::<u64>(), 0..600)) {
+            let outline = Outline::of(&hashes);
+            let mut bytes = outline.to_bytes();
+            prop_assert_eq!(Outline::from_bytes(&bytes), Some(outline));
+            bytes[Outline::BYTES - 1] = 1;
+            prop_assert_eq!(Outline::from_bytes(&bytes), None);
+        }
+
+        /// Few different hashes, so that sets overlap, and bits too.
+        #[test]
+        fn no_similarity_is_above_the_bound(
+            a in proptest::collection::vec(0u64..40, 0..60),
+            b in proptest::collection::vec(0u64..40, 0..60),
+            spread in 1u64..9,
+        ) {
+            let hashes = |set: &[u64]| -> Vec<u64> {
+                set.iter().map(|&one| one.wrapping_mul(spread) << 56 | one).collect()
+            };
+            let (a, b) = (hashes(&a), hashes(&b));
+            let bound = Outline::of(&a).jaccard_at_most(&Outline::of(&b));
+            let set = |mut hashes: Vec<u64>| {
+                hashes.sort_unstable();
+                hashes.dedup();
+                hashes
+            };
+            let similarity = jaccard(&set(a), &set(b));
+            prop_assert!(similarity <= bound, "{similarity} > {bound}");
+        }
+    }
+
+    #[test]
+    fn what_is_too_long_excludes_nothing() {
+        let long: Vec<u64> = (0..513).map(|n| n << 54).collect();
+        assert_eq!(Outline::of(&long), Outline::default());
+        assert_ne!(Outline::of(&long[..512]), Outline::default());
+        assert!(Outline::of(&[]).jaccard_at_most(&Outline::of(&[1])) >= 1.0);
+    }
+}

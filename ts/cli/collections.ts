@@ -1,0 +1,140 @@
+/** `dedup` of a collection of MongoDB: the same command, by addresses in place of files. */
+import type { Document } from 'mongodb';
+import { isAddress, redacted } from '../connect/mongodb/address';
+import { given } from '../given';
+import type { Values } from './command';
+import { type deciding, decidingOptions } from './deduplicate';
+import { UsageError } from './exit';
+import { readings, run, type Told } from './run';
+import type { Terminal } from './terminal';
+
+export { isAddress };
+
+/** Options for collections alone. */
+export const ofCollections = {
+  filter: {
+    kind: 'text',
+    value: 'JSON',
+    help: 'which documents of a collection, a query as extended JSON',
+  },
+  limit: {
+    kind: 'number',
+    value: 'N',
+    min: 1,
+    max: 2 ** 31 - 1,
+    help: 'most documents of a collection that are read',
+  },
+  append: {
+    kind: 'flag',
+    help: 'write beside the documents that OUT, a collection, holds already; those stay as they are',
+  },
+  'mark-field': {
+    kind: 'text',
+    value: 'NAME',
+    help: 'field of marks in a collection; without it dedup',
+  },
+} as const;
+
+/** Options that only files have. */
+const OF_FILES = ['clusters', 'list', 'output-encoding', 'rejects', 'index', 'dry-run'] as const;
+const OF_RECORDS = ['encoding', 'delimiter', 'max-record', 'no-header', 'resume'] as const;
+
+type Given = Values<typeof deciding & typeof ofCollections> & {
+  readonly output: string | undefined;
+  readonly known: readonly string[] | undefined;
+  readonly mark: boolean;
+} & Readonly<Record<(typeof OF_FILES)[number], unknown>>;
+
+/** Refuses options that are for collections, in a run over files. */
+export function refuseOfCollections(values: Values<typeof ofCollections>): void {
+  for (const name of Object.keys(ofCollections) as (keyof typeof ofCollections)[]) {
+    if (values[name]) throw new UsageError(`--${name} is for a collection, mongodb://…`);
+  }
+}
+
+/** Runs to the end; the result is the exit status. */
+export async function collections(
+  inputs: readonly string[],
+  values: Given,
+  told: Told,
+  terminal: Terminal,
+): Promise<number> {
+  const [source, another] = inputs;
+  const { output, mark, known, filter, limit, append } = values;
+  if (source === undefined || another !== undefined) {
+    throw new UsageError('dedup reads one collection at a time');
+  }
+  for (const name of [...OF_FILES, ...OF_RECORDS]) {
+    if (values[name]) throw new UsageError(`--${name} is for files, not for a collection`);
+  }
+  if (mark !== (output === undefined)) {
+    throw new UsageError(
+      mark
+        ? '--mark marks the duplicates in the collection itself: -o must be left out'
+        : 'dedup of a collection needs -o mongodb://HOST/DATABASE.COLLECTION, or --mark',
+    );
+  }
+  for (const address of [...(output === undefined ? [] : [output]), ...(known ?? [])]) {
+    if (isAddress(address)) continue;
+    throw new UsageError(
+      `'${redacted(address)}' must be mongodb://HOST/DATABASE.COLLECTION, as the input is`,
+    );
+  }
+  if (known !== undefined && known.length > 1) {
+    throw new UsageError('--known takes one collection');
+  }
+  const all = decidingOptions(values);
+  const { idField: _id, format: _format, header: _header, resume: _resume, ...compared } = all;
+  const options = {
+    ...compared,
+    ...given({ limit, filter: filter === undefined ? undefined : await queryOf(filter) }),
+    ...given({ known: known?.[0], markField: values['mark-field'] }),
+    ...(mark ? { mark } : {}),
+    ...(append ? { append } : {}),
+  };
+  const { dedupCollection } = await import('../connect/mongodb.js');
+  return run(
+    {
+      start: ({ signal, onProgress }) =>
+        dedupCollection(source, output, {
+          ...options,
+          signal,
+          onProgress: ({ stage, documents }) => onProgress({ documents, done: DONE[stage] }),
+        }),
+      figures: (summary) => summary,
+      summary: (summary) => summary,
+      sentences: (summary) => {
+        const { read, kept, duplicates, rejected, repeated, countAtEnd } = summary;
+        return [
+          ...(repeated ? ['this run was made before: nothing was written'] : []),
+          readings(read, { kept, duplicates, rejected }),
+          ...(countAtEnd > read && limit === undefined
+            ? [
+                `the collection had ${countAtEnd} documents when it was read to the end: some came meanwhile`,
+              ]
+            : []),
+        ];
+      },
+      stopped: {
+        left: 'what is written so far stays',
+        next: 'to resume from here, run the same command again',
+      },
+    },
+    told,
+    terminal,
+  );
+}
+
+const DONE = { read: 'read', decide: 'decided', write: 'written' } as const;
+
+async function queryOf(json: string): Promise<Document> {
+  const { driver } = await import('../connect/mongodb/open.js');
+  const { EJSON } = (await driver()).BSON;
+  try {
+    const query: unknown = EJSON.parse(json, { relaxed: false });
+    if (typeof query === 'object' && query !== null && !Array.isArray(query)) return query;
+  } catch {
+    // Said below.
+  }
+  throw new UsageError(`--filter must be a query as JSON, as '{"lang": "zh"}', got '${json}'`);
+}

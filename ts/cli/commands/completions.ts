@@ -1,0 +1,26 @@
+import { suggest } from '../../suggest';
+import { defineCommand } from '../command';
+import { completions, SHELLS } from '../completions';
+import { EXIT, UsageError } from '../exit';
+import { didYouMean, list } from '../parse';
+import { commands } from '.';
+
+export const completion = defineCommand({
+  name: 'completions',
+  summary: 'print what a shell needs to complete commands and options',
+  arguments: { usage: 'SHELL', min: 1, max: 1, help: 'bash, zsh or fish', choices: SHELLS },
+  options: {},
+  examples: ['completions bash >> ~/.bashrc', 'completions zsh > _simhash-native'],
+  notes: [
+    'bash reads the script from ~/.bashrc, zsh as _simhash-native in a folder of its fpath, fish as simhash-native.fish in ~/.config/fish/completions. It is for the command simhash-native, as an installed package has it. Print it anew after an upgrade: it is made of the options of this release.',
+  ],
+  async run([name = ''], _values, terminal) {
+    const shell = SHELLS.find((shell) => shell === name);
+    if (shell === undefined) {
+      const hint = didYouMean(suggest(name, SHELLS));
+      throw new UsageError(`SHELL must be ${list(SHELLS)}, got '${name}'`, hint);
+    }
+    await terminal.write(completions(shell, commands));
+    return EXIT.done;
+  },
+});

@@ -1,0 +1,33 @@
+import { isAddress, redacted } from '../../connect/mongodb/address';
+import { given } from '../../given';
+import { defineCommand } from '../command';
+import { UsageError } from '../exit';
+import { plural } from '../format';
+
+export const unmarking = defineCommand({
+  name: 'unmark',
+  summary: 'take the marks of dedup --mark out of a collection',
+  arguments: { usage: 'COLLECTION', min: 1, max: 1, help: 'mongodb://HOST/DATABASE.COLLECTION' },
+  options: {
+    'mark-field': { kind: 'text', value: 'NAME', help: 'field of the marks; without it dedup' },
+    run: {
+      kind: 'text',
+      value: 'ID',
+      help: 'of this run alone; without it of all that have marked',
+    },
+  },
+  examples: ['unmark mongodb://127.0.0.1/news.raw'],
+  notes: ['Only marks that carry the id of a run of dedup are taken out.'],
+  async run([source = ''], values, terminal) {
+    if (!isAddress(source)) {
+      throw new UsageError(
+        `unmark reads a collection, mongodb://HOST/DATABASE.COLLECTION, not '${redacted(source)}'`,
+      );
+    }
+    const { unmark } = await import('../../connect/mongodb.js');
+    const named = given({ markField: values['mark-field'], run: values.run });
+    const { documents } = await unmark(source, named);
+    terminal.say(`took the marks out of ${plural(documents, 'document')}`);
+    return 0;
+  },
+});

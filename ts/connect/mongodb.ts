@@ -1,0 +1,118 @@
+/**
+ * A MongoDB collection without its near-duplicates, in another collection, or with marks in place.
+ *
+ * ```text
+ * source ─► read, in the order of _id ─► a file of the run ─► dedupFiles ─► a file of decisions ─► write ─► target, target.duplicates
+ *                                                                                          └─► checkpoint in target.runs, after each batch
+ * ```
+ * The decisions are those of `dedupFiles` on the same documents. Killed at any moment and started again, a run goes on, and what is in the
+ * collections in the end is what an uninterrupted one leaves. The package does not depend on the driver `mongodb` (version 6 or later): who uses this
+ * entry installs it.
+ */
+import type { Collection, Document } from 'mongodb';
+import type { DedupFilesOptions, Summary } from '../index';
+import { run, takeBack } from './mongodb/pipeline';
+import { settingsOf } from './mongodb/settings';
+
+/** How far a run is. */
+export interface CollectionProgress {
+  /** `'read'`: documents come from the source; `'decide'`; `'write'`: decisions go to the target. */
+  stage: 'read' | 'decide' | 'write';
+  /** Documents read, decided or written in this stage, those of an earlier process included. */
+  documents: number;
+  /** All of them, as far as it is known. */
+  total?: number;
+}
+
+/** The figures of a run: `read = kept + duplicates + rejected`. */
+export interface CollectionSummary extends Summary {
+  /** The id that every document written carries in its field `run`. */
+  run: string;
+  /** The run was done already; nothing was written. */
+  repeated: boolean;
+  /** The `_id` that was read last, as extended JSON; documents that came behind the cursor are not among those read. */
+  lastId?: string;
+  /** Documents that the source had when it was read to the end: where there are more than were read, some came meanwhile. */
+  countAtEnd: number;
+}
+
+/** A run over a collection. */
+export interface DedupCollectionOptions
+  extends Omit<
+    DedupFilesOptions,
+    | 'clusters'
+    | 'mark'
+    | 'list'
+    | 'outputEncoding'
+    | 'rejects'
+    | 'known'
+    | 'index'
+    | 'resume'
+    | 'copy'
+    | 'dryRun'
+    | 'onProgress'
+    | 'idField'
+    | 'format'
+    | 'encoding'
+    | 'header'
+    | 'delimiter'
+    | 'maxRecord'
+  > {
+  /** Which documents. Default all. */
+  filter?: Document | undefined;
+  /** Most documents that are read, 1 to 2^31 - 1. Default all. */
+  limit?: number | undefined;
+  /** A collection of documents that are there already, as an address or from the driver; they are read with the same `textField`. Default none. */
+  known?: string | Collection | undefined;
+  /** Write into collections that hold documents of others, too. Those stay as they are. Default false: such a target is refused. */
+  append?: boolean | undefined;
+  /** Instead of writing into a target: mark the duplicates in the source. Default false. */
+  mark?: boolean | undefined;
+  /** The field of a mark: `{ of, similarity, run }`. Default `'dedup'`. */
+  markField?: string | undefined;
+  /** Whether kept documents get their SimHash, as 16 hexadecimal digits, as a 64-bit integer, or not. Default `'string'`. */
+  fingerprint?: 'string' | 'long' | false | undefined;
+  /** Documents per command, 1 to 100,000. Default 2048. */
+  batch?: number | undefined;
+  /** Milliseconds that a process which is silent still holds the run for itself, from 1,000. Default 30,000. */
+  lease?: number | undefined;
+  /** A folder for the documents and the decisions until the run is done: some twice the bytes of the texts. Default in that of the system. */
+  tmp?: DedupFilesOptions['tmp'];
+  /** Called at most 20 times a second. */
+  onProgress?: ((progress: CollectionProgress) => void) | undefined;
+}
+
+/** What {@link unmark} has done. */
+export interface Unmarked {
+  /** Documents whose marks were taken out. */
+  documents: number;
+}
+
+/**
+ * Writes the documents of a collection without their near-duplicates into another one, each as `{ _id, old_id, text, fingerprint, run }`,
+ * and `{ _id, duplicateOf, similarity, run }` of each duplicate into `TARGET.duplicates`; or marks the duplicates where they are (`mark`).
+ *
+ * Collections are given as the driver gives them, or as `'mongodb://HOST/DATABASE.COLLECTION'` (see the documentation for `MONGODB_URI`). Ids may
+ * be of any types, also of several in a collection. A document without a text is rejected and counted.
+ *
+ * Nobody else's documents are changed: a target that holds documents and is not that of this very run (source, options, version) is refused,
+ * unless `append` is given. A run that was done is not done again.
+ *
+ * @throws SimHashError ERR_SIMHASH_TARGET: the target holds what is not of this run; ERR_SIMHASH_RUN_LOCKED: another process is at work on it, or has
+ *   taken it over. What the driver throws passes through, without user and password.
+ */
+export async function dedupCollection(
+  source: string | Collection,
+  target: string | Collection | undefined,
+  options?: DedupCollectionOptions,
+): Promise<CollectionSummary> {
+  return run(source, target, settingsOf(options));
+}
+
+/** Takes the marks of {@link dedupCollection} out of a collection: those of its runs alone, or of the one that is named. */
+export async function unmark(
+  source: string | Collection,
+  options?: { markField?: string | undefined; run?: string | undefined },
+): Promise<Unmarked> {
+  return takeBack(source, options ?? {});
+}

@@ -1,0 +1,93 @@
+/** Collections by address or as the driver gives them, and the driver itself, which is loaded when it is asked for. */
+import type { Collection, Db, MongoClient } from 'mongodb';
+import { SimHashError, typeError } from '../../errors';
+import { addressOf, redacted } from './address';
+
+export type Driver = typeof import('mongodb');
+
+/**
+ * The driver.
+ *
+ * @throws SimHashError ERR_SIMHASH_NOT_BUILT where it is not installed.
+ */
+export async function driver(): Promise<Driver> {
+  try {
+    return await import('mongodb');
+  } catch (cause) {
+    const message = 'the driver for MongoDB is not installed: npm install mongodb';
+    throw Object.assign(new SimHashError('ERR_SIMHASH_NOT_BUILT', message), { cause });
+  }
+}
+
+/** The connections that a run has made, and closes. */
+export class Connections {
+  readonly #clients = new Map<string, MongoClient>();
+
+  async collection(given: string | Collection, name: string): Promise<Collection> {
+    if (typeof given !== 'string') {
+      if (typeof given?.find === 'function' && typeof given.insertMany === 'function') return given;
+      throw typeError(`${name} must be an address or a collection of the driver`);
+    }
+    const { uri, database, collection } = addressOf(given, name);
+    let client = this.#clients.get(uri);
+    if (client === undefined) {
+      client = new (await driver()).MongoClient(uri);
+      this.#clients.set(uri, client);
+      await client.connect();
+    }
+    return client.db(database).collection(collection);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#clients.values()].map((client) => client.close().catch(() => {})));
+  }
+}
+
+/** How documents of a run are read and written, whatever the client has been told. */
+const SURE = {
+  readPreference: 'primary',
+  writeConcern: { w: 'majority' },
+  promoteValues: true,
+  useBigInt64: false,
+  raw: false,
+} as const;
+
+/** A collection beside another one. */
+export function beside(collection: Collection, ending: string): Collection {
+  return dbOf(collection).collection(`${collection.collectionName}.${ending}`, SURE);
+}
+
+/** A collection to be written to. */
+export function surely(collection: Collection): Collection {
+  return dbOf(collection).collection(collection.collectionName, SURE);
+}
+
+/** Where a collection is, without who reads it. */
+export function placeOf(collection: Collection): string {
+  return `${hostsOf(collection).sort()}/${collection.namespace}`;
+}
+
+function dbOf(collection: Collection): Db {
+  // Earlier releases of version 6 have it only here.
+  return collection.db ?? (collection as unknown as { s: { db: Db } }).s.db;
+}
+
+/** Whether both are one collection of one server. */
+export function isSame(a: Collection, b: Collection): boolean {
+  if (a.namespace !== b.namespace) return false;
+  const [ours, theirs] = [hostsOf(a), hostsOf(b)];
+  return ours.some((host) => theirs.includes(host));
+}
+
+function hostsOf(collection: Collection): string[] {
+  return dbOf(collection).client.options.hosts.map(String);
+}
+
+/** An error in whose words nobody's password stands. */
+export function withoutUser(error: unknown): unknown {
+  if (error instanceof Error && redacted(error.message) !== error.message) {
+    error.message = redacted(error.message);
+    if (error.stack) error.stack = redacted(error.stack);
+  }
+  return error;
+}
