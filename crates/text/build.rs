@@ -1,10 +1,10 @@
-//! Turns the packed dictionary and HMM of `data/jieba` into the tables that the segmenter reads in place.
+//! Turns the packed dictionary of `data/jieba` into the tables that the segmenter reads in place.
 //!
-//! Output in `OUT_DIR`, each an array in the byte order of the target: `nodes.u64` (the double array), `bases.u32` (where the
-//! children of its first level are, by code), `codes.u16` (code point to code), `characters.u16` (code to character),
-//! `scores.f64` (ln f − ln total by frequency index), `singles.f64` (the same by code, for characters alone), `logs.f64`
-//! (ln f), `frequencies.u32`, `idfs.f64`, `emissions.f64` (by character, then state) and `totals.rs` (the total frequency and
-//! its logarithm). The formats are described where they are read: `src/segment/dictionary.rs` and `src/segment/hmm.rs`.
+//! Output in `OUT_DIR`, each an array in the byte order of the target: `nodes.u64` (the double array), `codes.u16` (code point
+//! to code), `characters.u16` (code to character), `scores.f64` (ln f − ln total by frequency index), `logs.f64` (ln f),
+//! `frequencies.u32`, `idfs.f64` and `totals.rs` (the total frequency and its logarithm). The formats are described where
+//! they are read: `src/segment/dictionary.rs`. What follows from these tables in microseconds is made at first use and takes
+//! no place in the package.
 
 #[path = "build/double_array.rs"]
 mod double_array;
@@ -19,8 +19,6 @@ use std::{env, fs};
 const HAN: std::ops::RangeInclusive<u16> = 0x4E00..=0x9FD5;
 /// The ASCII characters that jieba segments, letters and digits first.
 const ASCII: &[u8] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz+#&._%-";
-/// The emission of a character that a state never emits, as jieba has it.
-const MISSING: f64 = -3.14e100;
 
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=build.rs");
@@ -45,14 +43,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let characters = code_order(&words.characters);
     words.recode(&codes(&characters));
     let nodes = double_array::build(&words.trie, characters.len());
-    // Of the children of the root once more what every character is asked for, in half the bytes.
-    let mut bases = vec![0; characters.len()];
-    for &child in &words.trie[0].children {
-        let code = words.trie[child as usize].code;
-        bases[usize::from(code)] = nodes[1 + usize::from(code)] >> 39;
-    }
     write("nodes.u64", integers(&nodes), 8)?;
-    write("bases.u32", integers(&bases), 4)?;
     write("codes.u16", integers(&codes(&characters)), 2)?;
     let of_codes: Vec<u64> = characters.iter().map(|&character| u64::from(character)).collect();
     write("characters.u16", integers(&of_codes), 2)?;
@@ -62,17 +53,6 @@ fn main() -> Result<(), Box<dyn Error>> {
         std::iter::once(f64::NEG_INFINITY).chain(known).collect::<Vec<_>>()
     };
     write("scores.f64", f64s(&scores(&|ln| ln - words.ln_total)), 8)?;
-    // Code 0 is greater than everything: see where it is read.
-    let mut singles = vec![f64::NEG_INFINITY; characters.len()];
-    singles[0] = f64::INFINITY;
-    for &child in &words.trie[0].children {
-        let node = &words.trie[child as usize];
-        if node.frequency > 0 {
-            let (_, ln) = words.frequencies[usize::from(node.frequency) - 1];
-            singles[usize::from(node.code)] = ln - words.ln_total;
-        }
-    }
-    write("singles.f64", f64s(&singles), 8)?;
     write("logs.f64", f64s(&scores(&|ln| ln)), 8)?;
     let frequencies = words.frequencies.iter().map(|&(f, _)| u64::from(f));
     write(
@@ -83,7 +63,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     // Index 0 is "no idf": the median stands in.
     let idfs: Vec<f64> = std::iter::once(words.median).chain(words.idfs).collect();
     write("idfs.f64", f64s(&idfs), 8)?;
-    write("emissions.f64", f64s(&emissions(&fs::read("data/jieba/hmm.bin")?, &characters)?), 8)?;
     let totals = format!(
         "pub(crate) const TOTAL: u64 = {};\npub(crate) const LN_TOTAL: f64 = {:?};\n",
         words.total, words.ln_total
@@ -116,21 +95,4 @@ fn codes(characters: &[u16]) -> Vec<u64> {
         codes[usize::from(character)] = code as u64;
     }
     codes
-}
-
-/// Four emissions (B, E, M, S) for each code.
-fn emissions(mut bytes: &[u8], characters: &[u16]) -> Result<Vec<f64>, Box<dyn Error>> {
-    let codes = codes(characters);
-    let mut table = vec![MISSING; 4 * characters.len()];
-    while !bytes.is_empty() {
-        let character = u16::from_le_bytes(words::take(&mut bytes)?);
-        let [mask] = words::take(&mut bytes)?;
-        for state in 0..4 {
-            if mask >> state & 1 == 1 {
-                let at = 4 * codes[usize::from(character)] as usize + state;
-                table[at] = f64::from_le_bytes(words::take(&mut bytes)?);
-            }
-        }
-    }
-    Ok(table)
 }

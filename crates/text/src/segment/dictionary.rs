@@ -14,6 +14,10 @@
 //! Every character that jieba segments, `[一-鿕a-zA-Z0-9+#&._%-]`, has a code, whether a word has it or not: ASCII first, then the
 //! ideographs, the frequent ones first, so that what is used together lies together in every table. Code 0 stands for all
 //! other characters: no slot has it as check.
+//!
+//! [`bases`] and [`singles`] follow from the array; they are made at first use, in less than a millisecond, not stored.
+
+use std::sync::LazyLock;
 
 #[expect(clippy::unreadable_literal, reason = "generated")]
 mod totals {
@@ -43,15 +47,35 @@ macro_rules! table {
 }
 
 table!(nodes, "nodes.u64", u64);
-table!(bases, "bases.u32", u32);
 table!(codes, "codes.u16", u16);
 table!(characters, "characters.u16", u16);
 table!(scores, "scores.f64", f64);
-table!(singles, "singles.f64", f64);
 table!(logs, "logs.f64", f64);
 table!(frequencies, "frequencies.u32", u32);
 table!(idfs, "idfs.f64", f64);
-table!(emissions, "emissions.f64", f64);
+
+/// Where the children of the first level are, by code: of the root's children what every character is asked for, in half the
+/// bytes.
+pub(crate) fn bases() -> &'static [u32] {
+    static BASES: LazyLock<Vec<u32>> =
+        LazyLock::new(|| first_level().map(|node| node.slot_of_child(0)).collect());
+    &BASES
+}
+
+/// The scores of characters alone, by code. That of [`OTHER`] is greater than everything: see where it is read.
+pub(crate) fn singles() -> &'static [f64] {
+    static SINGLES: LazyLock<Vec<f64>> = LazyLock::new(|| {
+        let mut singles: Vec<f64> = first_level().map(|node| scores()[node.frequency()]).collect();
+        singles[usize::from(OTHER)] = f64::INFINITY;
+        singles
+    });
+    &SINGLES
+}
+
+/// The prefixes of one character, by code: leaves that are no words for those with which no word starts.
+fn first_level() -> impl Iterator<Item = Node> {
+    (0..characters().len() as u16).map(|code| Node::ROOT.step(nodes(), code))
+}
 
 /// A prefix of a word: a slot of the double array and what is in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,9 @@
 //! predecessor with the larger letter wins (B < E < M < S). Each state has two possible predecessors, so one bit per state
 //! and character is all that the way back needs.
 
-use super::dictionary::emissions;
+use std::sync::LazyLock;
+
+use super::dictionary::{characters, codes};
 
 /// States by letter, which is also the order in which ties are decided.
 const B: usize = 0;
@@ -14,7 +16,7 @@ const E: usize = 1;
 const M: usize = 2;
 const S: usize = 3;
 
-/// ln of the probability of a start that never happens.
+/// ln of the probability of a start or an emission that never happens, as jieba has it.
 const NEVER: f64 = -3.14e100;
 const START: [f64; 4] = [-0.262_686_608_092_500_16, NEVER, NEVER, -1.465_263_339_853_767_8];
 
@@ -26,9 +28,33 @@ const FROM: [[(usize, f64); 2]; 4] = [
     [(E, -0.808_525_047_466_993_7), (S, -0.665_863_144_879_821_2)],
 ];
 
+/// ln of the probability that each state (B, E, M, S) emits the character, by its code.
+///
+/// Unpacked at first use, in less than a millisecond, from `data/jieba/hmm.bin`, which holds for each character that any
+/// state emits its code point (2 bytes, little-endian), a byte whose bit `s` says that state `s` has a value, and the values
+/// (8 bytes each): half the size.
+pub(super) fn emissions() -> &'static [[f64; 4]] {
+    static EMISSIONS: LazyLock<Vec<[f64; 4]>> = LazyLock::new(|| {
+        let mut rest: &[u8] = include_bytes!("../../data/jieba/hmm.bin");
+        let mut table = vec![[NEVER; 4]; characters().len()];
+        while let Some(([low, high, states], values)) = rest.split_first_chunk() {
+            rest = values;
+            let row =
+                &mut table[usize::from(codes()[usize::from(u16::from_le_bytes([*low, *high]))])];
+            for state in (0..4).filter(|state| states >> state & 1 == 1) {
+                let Some((value, values)) = rest.split_first_chunk() else { break };
+                row[state] = f64::from_le_bytes(*value);
+                rest = values;
+            }
+        }
+        table
+    });
+    &EMISSIONS
+}
+
 /// Calls `word(len)` for the words of a run of ideographs, given by their codes, one after the other. `way` is scratch.
 pub(super) fn cut(run: &[u16], way: &mut Vec<u8>, mut word: impl FnMut(usize)) {
-    let (rows, _) = emissions().as_chunks::<4>();
+    let rows = emissions();
     let emission = |&code: &u16| &rows[usize::from(code)];
     let (first, rest) = match run {
         [] => return,
@@ -96,4 +122,28 @@ fn next(values: &[f64; 4], emission: &[f64; 4]) -> ([f64; 4], u8) {
 #[inline]
 fn last(values: &[f64; 4]) -> usize {
     if values[S] >= values[E] { S } else { E }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::dictionary::code;
+    use super::*;
+
+    #[test]
+    fn emissions_are_those_of_jieba() {
+        // From finalseg/prob_emit.py of jieba 0.42.1.
+        let of = |c| emissions()[usize::from(code(c))];
+        let one = [
+            -3.654_497_875_044_943_3,
+            -6.044_987_536_255_073,
+            -4.428_158_526_435_913,
+            -4.923_689_821_208_71,
+        ];
+        assert_eq!(of('一'), one);
+        assert_eq!(of('龢'), [NEVER, NEVER, NEVER, -10.619_379_528_289_86]);
+        assert_eq!(of('龥'), [NEVER; 4]);
+        assert_eq!(emissions().len(), characters().len());
+        let values = emissions().iter().flatten().filter(|&&value| value > NEVER);
+        assert_eq!(values.count(), 35_223);
+    }
 }

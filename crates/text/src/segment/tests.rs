@@ -1,7 +1,7 @@
 //! The segmenter against a plain second implementation of the same definition, on random text.
 
 use super::dictionary::{self, LN_TOTAL};
-use super::{SegmentScratch, cut};
+use super::{SegmentScratch, cut, hmm};
 use proptest::prelude::*;
 
 fn tokens(text: &str, hmm: bool) -> Vec<String> {
@@ -135,9 +135,8 @@ mod plain {
 
     fn viterbi(piece: &[char], out: &mut Vec<String>) {
         const STATES: [char; 4] = ['B', 'E', 'M', 'S'];
-        let emission = |c: char, state: usize| {
-            dictionary::emissions()[4 * usize::from(dictionary::code(c)) + state]
-        };
+        let emission =
+            |c: char, state: usize| hmm::emissions()[usize::from(dictionary::code(c))][state];
         let start = [-0.26268660809250016, MIN, MIN, -1.4652633398537678];
         let mut values: Vec<(f64, String)> =
             (0..4).map(|s| (start[s] + emission(piece[0], s), STATES[s].to_string())).collect();
