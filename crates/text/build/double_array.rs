@@ -4,56 +4,34 @@
 //! A check by code instead of by parent is sound because no two nodes share a base: a slot `s` with check `c` can only be
 //! the child of the node whose base is `s − c`. It leaves room for everything known of a word in the same 64 bits.
 
-use crate::words::Node;
-
-/// Bits of a slot, from the lowest: check 14, frequency index 13, idf index 12, base 21.
-const FREQUENCY: u32 = 14;
-const IDF: u32 = 27;
-const BASE: u32 = 39;
-/// The check of an empty slot: greater than any code.
-pub(crate) const EMPTY: u64 = 0x3FFF;
-
 /// After this many free slots without a fit, what lies before is too crowded for families of this size and not tried again.
 /// It trades size against time: 1000 gives 1.03 M slots for 0.51 M nodes in under 2 s without optimisation; never giving up
 /// gives 0.78 M in minutes.
 const PATIENCE: usize = 1000;
 
-/// The slots. The root has base 1 and no slot; a leaf has base 0, which no family has, so that a leaf's children are never
-/// found. The array ends with as many empty slots as there are codes in all, `codes`, so that `base + code` is always inside.
-pub(crate) fn build(trie: &[Node], codes: usize) -> Vec<u64> {
+/// The base of every node, given the codes of its children, ascending. Node 0 is the root: it has base 1 and no slot. A leaf has
+/// base 0, which no family has, so that a leaf's children are never found.
+pub(crate) fn build(children: &[Vec<u32>]) -> Vec<u32> {
     let mut slots = Slots::default();
-    let mut base = vec![0_u32; trie.len()];
-    let mut slot_of = vec![0_u32; trie.len()];
+    let mut bases = vec![0; children.len()];
     // Families with many children first: they are hard to place; those with one child fill the holes.
     let mut parents: Vec<usize> =
-        (1..trie.len()).filter(|&node| !trie[node].children.is_empty()).collect();
-    parents.sort_by_key(|&node| std::cmp::Reverse(trie[node].children.len()));
+        (1..children.len()).filter(|&node| !children[node].is_empty()).collect();
+    parents.sort_by_key(|&node| std::cmp::Reverse(children[node].len()));
     let mut size = 0;
     for parent in std::iter::once(0).chain(parents) {
-        let children = &trie[parent].children;
-        let class = children.len().ilog2();
+        let family = &children[parent];
+        let class = family.len().ilog2();
         if std::mem::replace(&mut size, class) != class {
             // What was too crowded for a larger family may do for a smaller one.
             slots.first = 0;
         }
-        let codes: Vec<u32> =
-            children.iter().map(|&child| u32::from(trie[child as usize].code)).collect();
-        base[parent] = if parent == 0 { 1 } else { slots.fit(&codes) };
-        slots.take(base[parent], &codes);
-        for (&child, code) in children.iter().zip(codes) {
-            slot_of[child as usize] = base[parent] + code;
-        }
+        let base = if parent == 0 { 1 } else { slots.fit(family) };
+        assert!(base < 1 << 21);
+        slots.take(base, family);
+        bases[parent] = base;
     }
-    let mut array = vec![EMPTY; slots.end() + codes];
-    for (number, node) in trie.iter().enumerate().skip(1) {
-        assert!(u64::from(node.code) < EMPTY && node.frequency < 1 << 13 && node.idf < 1 << 12);
-        assert!(base[number] < 1 << 21);
-        array[slot_of[number] as usize] = u64::from(node.code)
-            | u64::from(node.frequency) << FREQUENCY
-            | u64::from(node.idf) << IDF
-            | u64::from(base[number]) << BASE;
-    }
-    array
+    bases
 }
 
 /// Which slots and bases are taken.
@@ -113,9 +91,5 @@ impl Slots {
 
     fn is_free(&self, slot: usize) -> bool {
         self.next.get(slot).is_none_or(|&next| next as usize == slot)
-    }
-
-    fn end(&self) -> usize {
-        self.next.len()
     }
 }

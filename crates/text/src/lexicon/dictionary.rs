@@ -38,8 +38,8 @@ impl Default for Dictionary {
     fn default() -> Self {
         Self {
             entries: Vec::new(),
-            total: base::TOTAL,
-            ln_total: base::LN_TOTAL, // to the bit, as Python has it
+            total: base::total(),
+            ln_total: base::ln_total(), // to the bit, as Python has it
             scores: base::scores().to_vec(),
             singles: base::singles().to_vec(),
             single_logs: (0..base::characters().len() as u16)

@@ -1,6 +1,6 @@
 //! What a user adds to jieba's data: words, stop words, and idf values of a corpus of their own.
 //!
-//! jieba's own tables are part of the program's image and shared by everybody; these hold only the differences, so any number
+//! jieba's own tables are made once and shared by everybody; these hold only the differences, so any number
 //! of them can exist side by side. They are values: change one, and give it to a new extractor.
 
 mod dictionary;

@@ -1,6 +1,6 @@
-//! jieba's dictionary as a double array over dense character codes, read in place from the program's own image.
+//! jieba's dictionary as a double array over dense character codes.
 //!
-//! `build.rs` made the tables from `data/jieba`. A slot of the array is 64 bits: everything that is known of the prefix which
+//! A slot of the array is 64 bits: everything that is known of the prefix which
 //! ends there, so that a step of a walk costs one load:
 //!
 //! ```text
@@ -15,66 +15,73 @@
 //! ideographs, the frequent ones first, so that what is used together lies together in every table. Code 0 stands for all
 //! other characters: no slot has it as check.
 //!
-//! [`bases`] and [`singles`] follow from the array; they are made at first use, in less than a millisecond, not stored.
+//! All tables are made at first use: see [`tables`](super::tables).
 
-use std::sync::LazyLock;
+use super::tables::tables;
 
-#[expect(clippy::unreadable_literal, reason = "generated")]
-mod totals {
-    include!(concat!(env!("OUT_DIR"), "/totals.rs"));
+/// The slots of the double array.
+#[inline]
+pub(crate) fn nodes() -> &'static [u64] {
+    &tables().nodes
 }
-pub(crate) use totals::*;
-
-/// An array of the program's image at the alignment of any of its element types.
-#[repr(C, align(64))]
-struct Aligned<B: ?Sized>(B);
-
-/// A table from `OUT_DIR` as a static slice of integers or floats.
-macro_rules! table {
-    ($name:ident, $file:literal, $element:ty) => {
-        pub(crate) fn $name() -> &'static [$element] {
-            static BYTES: &Aligned<[u8]> =
-                &Aligned(*include_bytes!(concat!(env!("OUT_DIR"), "/", $file)));
-            // SAFETY: every bit pattern is a value of this integer or float type.
-            let (before, table, after) = unsafe { BYTES.0.align_to::<$element>() };
-            debug_assert!(
-                before.is_empty() && after.is_empty(),
-                "64-byte alignment, whole elements"
-            );
-            table
-        }
-    };
-}
-
-table!(nodes, "nodes.u64", u64);
-table!(codes, "codes.u16", u16);
-table!(characters, "characters.u16", u16);
-table!(scores, "scores.f64", f64);
-table!(logs, "logs.f64", f64);
-table!(frequencies, "frequencies.u32", u32);
-table!(idfs, "idfs.f64", f64);
 
 /// Where the children of the first level are, by code: of the root's children what every character is asked for, in half the
 /// bytes.
+#[inline]
 pub(crate) fn bases() -> &'static [u32] {
-    static BASES: LazyLock<Vec<u32>> =
-        LazyLock::new(|| first_level().map(|node| node.slot_of_child(0)).collect());
-    &BASES
+    &tables().bases
+}
+
+/// The code of every code point of 16 bits.
+#[inline]
+pub(crate) fn codes() -> &'static [u16] {
+    &tables().codes
+}
+
+/// The character of every code.
+#[inline]
+pub(crate) fn characters() -> &'static [u16] {
+    &tables().characters
+}
+
+/// ln f − ln total by frequency index.
+#[inline]
+pub(crate) fn scores() -> &'static [f64] {
+    &tables().scores
 }
 
 /// The scores of characters alone, by code. That of [`OTHER`] is greater than everything: see where it is read.
+#[inline]
 pub(crate) fn singles() -> &'static [f64] {
-    static SINGLES: LazyLock<Vec<f64>> = LazyLock::new(|| {
-        let mut singles: Vec<f64> = first_level().map(|node| scores()[node.frequency()]).collect();
-        singles[usize::from(OTHER)] = f64::INFINITY;
-        singles
-    });
-    &SINGLES
+    &tables().singles
 }
 
-/// The prefixes of one character, by code: leaves that are no words for those with which no word starts.
-fn first_level() -> impl Iterator<Item = Node> {
-    (0..characters().len() as u16).map(|code| Node::ROOT.step(nodes(), code))
+/// ln f by frequency index.
+#[inline]
+pub(crate) fn logs() -> &'static [f64] {
+    &tables().logs
+}
+
+/// f by frequency index.
+#[inline]
+pub(crate) fn frequencies() -> &'static [u32] {
+    &tables().frequencies
+}
+
+/// Sum of all frequencies.
+pub(crate) fn total() -> u64 {
+    tables().total
+}
+
+/// Its logarithm, to the bit as Python has it.
+pub(crate) fn ln_total() -> f64 {
+    tables().ln_total
+}
+
+/// The idf values by idf index.
+#[inline]
+pub(crate) fn idfs() -> &'static [f64] {
+    &tables().idfs
 }
 
 /// A prefix of a word: a slot of the double array and what is in it.
@@ -87,6 +94,16 @@ pub(crate) struct Node {
 impl Node {
     /// The empty prefix. Its base is 1; it has no slot, and no other node has slot 0.
     pub(crate) const ROOT: Self = Self { bits: 1 << 39, slot: 0 };
+
+    /// A slot but for its base.
+    pub(super) fn bits(code: u16, frequency: u16, idf: u16) -> u64 {
+        u64::from(code) | u64::from(frequency) << 14 | u64::from(idf) << 27
+    }
+
+    /// The part of a slot that is the base of its children.
+    pub(super) fn base_bits(base: u32) -> u64 {
+        u64::from(base) << 39
+    }
 
     /// The prefix that ends in `slot`, which a walk has found before.
     #[inline]
@@ -247,7 +264,7 @@ mod tests {
     #[test]
     fn words_have_their_frequency_and_idf() {
         // From dict.txt and idf.txt.
-        assert_eq!(TOTAL, 60_101_967);
+        assert_eq!(total(), 60_101_967);
         assert_eq!(frequency("中国"), Some(129_470));
         assert_eq!(frequency("的"), Some(318_825));
         assert_eq!(frequency("AT&T"), Some(3));

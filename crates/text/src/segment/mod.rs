@@ -16,7 +16,9 @@
 mod chunk;
 pub(crate) mod dictionary;
 mod hmm;
+mod packed;
 mod route;
+mod tables;
 mod tokens;
 mod words;
 

@@ -1,6 +1,6 @@
 //! The segmenter against a plain second implementation of the same definition, on random text.
 
-use super::dictionary::{self, LN_TOTAL};
+use super::dictionary::{self, ln_total};
 use super::{SegmentScratch, cut, hmm};
 use proptest::prelude::*;
 
@@ -57,7 +57,7 @@ mod plain {
             }
             let score = |end: usize| {
                 let f = f64::from(frequency(&chars[start..end]).max(1));
-                (f.ln() - LN_TOTAL + route[end].0, end)
+                (f.ln() - ln_total() + route[end].0, end)
             };
             let best =
                 ends.into_iter().map(score).max_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));

@@ -6,7 +6,7 @@
 //! trie is walked.
 
 use super::chunk::PAD;
-use super::dictionary::{LN_TOTAL, Node, bases, characters, nodes, scores};
+use super::dictionary::{Node, bases, characters, ln_total, nodes, scores};
 use crate::lexicon::Dictionary;
 use crate::prefetch::prefetch;
 
@@ -56,7 +56,7 @@ impl Words {
     pub(super) fn find(&mut self, codes: &[u16], user: Option<&Dictionary>) {
         let nodes = nodes();
         let scores = if let Some(user) = user { user.scores() } else { scores() };
-        self.unknown = -user.map_or(LN_TOTAL, Dictionary::ln_total); // ln 1 − ln total
+        self.unknown = -user.map_or_else(ln_total, Dictionary::ln_total); // ln 1 − ln total
         self.ask(codes, nodes);
         self.pairs(codes, nodes, scores);
         self.third(codes, nodes);
