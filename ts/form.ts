@@ -16,9 +16,9 @@ export type Format =
   | 'lines'
   /** A text in each file, or in each file below a folder that ends in `.txt`, `.text`, `.md`, `.html` or `.htm`. */
   | 'files'
-  /** The rows of a Parquet file; of a build with the cargo feature `columnar`. */
+  /** The rows of a Parquet file. */
   | 'parquet'
-  /** The rows of an Arrow file (Feather) or of a stream in a file; of the same build. */
+  /** The rows of an Arrow file (Feather) or of a stream in a file. */
   | 'arrow';
 
 /** How files are read. */

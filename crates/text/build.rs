@@ -1,13 +1,23 @@
-//! Finds the places of jieba's words in the double array that the segmenter reads.
+//! Makes of jieba's words the double array that the segmenter walks, packed.
 //!
-//! Output in `OUT_DIR`: `bases.u24`, for every prefix with children, in the order of `data/jieba/words.bin`, where these are (3
-//! bytes, little-endian). `src/segment/tables.rs` reads it; `src/segment/dictionary.rs` describes the array.
+//! Output in `OUT_DIR`: `dictionary.bin`, the tables that stand before the words in `data/jieba/words.bin`, then the slots. Of
+//! each 64 slots which are used (8 bytes, the first slot in the lowest bit), then for each that is:
+//!
+//! ```text
+//! u16 check (14 bits), whether it has a frequency or an idf (bit 14), whether it has children (bit 15)
+//! if so: varint frequency index, varint idf index
+//! of a prefix with children: their base (3 bytes)
+//! ```
+//!
+//! All little-endian. `src/segment/tables.rs` reads it; `src/segment/dictionary.rs` describes the array.
 
 #[path = "build/double_array.rs"]
 mod double_array;
 #[expect(dead_code, reason = "the library reads what belongs to words")]
 #[path = "src/segment/packed.rs"]
 mod packed;
+#[path = "build/words.rs"]
+mod words;
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -18,36 +28,54 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=build");
     println!("cargo::rerun-if-changed=src/segment/packed.rs");
     println!("cargo::rerun-if-changed=data/jieba");
-    let out = PathBuf::from(env::var("OUT_DIR")?);
     let bytes = fs::read("data/jieba/words.bin")?;
     let packed = packed::Packed::read(&bytes).ok_or("words.bin: unexpected end of file")?;
+    let prefixes = words::prefixes(&packed).ok_or("words.bin: broken words")?;
 
-    // The codes of each prefix's children; prefix 0 is the root.
-    let mut children: Vec<Vec<u32>> = vec![Vec::new()];
-    // The parent of each but the root, and its code.
-    let mut prefixes: Vec<(usize, u32)> = Vec::new();
-    let mut path = vec![0];
-    packed
-        .for_each_prefix(|prefix| {
-            assert!(
-                prefix.code < packed::EMPTY && prefix.frequency < 1 << 13 && prefix.idf < 1 << 12
-            );
-            path.truncate(prefix.depth + 1);
-            let parent = path[prefix.depth];
-            children[parent].push(u32::from(prefix.code));
-            path.push(children.len());
-            children.push(Vec::new());
-            prefixes.push((parent, u32::from(prefix.code)));
-        })
-        .ok_or("words.bin: broken words")?;
+    // The codes of each prefix's children.
+    let mut children = vec![Vec::new(); prefixes.len() + 1];
+    for prefix in &prefixes {
+        children[prefix.parent].push(u32::from(prefix.code));
+    }
     for codes in &mut children {
         codes.sort_unstable();
     }
     let bases = double_array::build(&children);
-    let inner = bases.iter().filter(|&&base| base > 0);
-    fs::write(
-        out.join("bases.u24"),
-        inner.flat_map(|base| base.to_le_bytes().into_iter().take(3)).collect::<Vec<u8>>(),
-    )?;
+    // Base and code of any character lead to a slot, most of them empty.
+    let last = bases.iter().max().map_or(0, |&base| base as usize) + packed.characters.len();
+    let mut slots = vec![None; last.next_multiple_of(64)];
+    for (prefix, base) in prefixes.iter().zip(&bases[1..]) {
+        slots[bases[prefix.parent] as usize + usize::from(prefix.code)] = Some((prefix, *base));
+    }
+
+    let mut out = bytes[..bytes.len() - packed.rest.len()].to_vec();
+    for slots in slots.chunks(64) {
+        let used = |(place, slot): (usize, &Option<_>)| u64::from(slot.is_some()) << place;
+        out.extend(slots.iter().enumerate().map(used).sum::<u64>().to_le_bytes());
+        for &(prefix, base) in slots.iter().flatten() {
+            let has_values = prefix.frequency > 0 || prefix.idf > 0;
+            assert!(prefix.code < packed::EMPTY && prefix.frequency < 1 << 13);
+            assert!(prefix.idf < 1 << 12);
+            let flags = u16::from(has_values) << 14 | u16::from(base > 0) << 15;
+            out.extend((prefix.code | flags).to_le_bytes());
+            if has_values {
+                varint(&mut out, prefix.frequency);
+                varint(&mut out, prefix.idf);
+            }
+            if base > 0 {
+                out.extend(&base.to_le_bytes()[..3]);
+            }
+        }
+    }
+    fs::write(PathBuf::from(env::var("OUT_DIR")?).join("dictionary.bin"), out)?;
     Ok(())
+}
+
+/// Groups of 7 bits, the lowest first.
+fn varint(out: &mut Vec<u8>, mut value: u16) {
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
 }

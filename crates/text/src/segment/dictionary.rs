@@ -95,14 +95,10 @@ impl Node {
     /// The empty prefix. Its base is 1; it has no slot, and no other node has slot 0.
     pub(crate) const ROOT: Self = Self { bits: 1 << 39, slot: 0 };
 
-    /// A slot but for its base.
-    pub(super) fn bits(code: u16, frequency: u16, idf: u16) -> u64 {
-        u64::from(code) | u64::from(frequency) << 14 | u64::from(idf) << 27
-    }
-
-    /// The part of a slot that is the base of its children.
-    pub(super) fn base_bits(base: u32) -> u64 {
-        u64::from(base) << 39
+    /// A slot; `base` is little-endian.
+    pub(super) fn bits(code: u16, frequency: u16, idf: u16, [a, b, c]: [u8; 3]) -> u64 {
+        let base = u64::from(u32::from_le_bytes([a, b, c, 0]));
+        u64::from(code) | u64::from(frequency) << 14 | u64::from(idf) << 27 | base << 39
     }
 
     /// The prefix that ends in `slot`, which a walk has found before.

@@ -16,6 +16,7 @@
 mod chunk;
 pub(crate) mod dictionary;
 mod hmm;
+#[expect(dead_code, reason = "the build script reads what belongs to words")]
 mod packed;
 mod route;
 mod tables;

@@ -1,6 +1,6 @@
-//! Reads `data/jieba/words.bin` (format: `generate.py` beside it) as a trie in preorder, and numbers the characters.
+//! Reads the tables before the words of `data/jieba/words.bin` (format: `generate.py` beside it), and numbers the characters.
 //!
-//! `build.rs` includes this file: it finds a place for the trie in a double array, and [`tables`](super::tables) puts it there.
+//! `build.rs` includes this file too: it puts the same tables before the slots of the double array that it makes of the words.
 
 /// The characters that the HMM knows: U+4E00 to U+9FD5.
 const HAN: std::ops::RangeInclusive<u16> = 0x4E00..=0x9FD5;
@@ -9,8 +9,10 @@ const ASCII: &[u8] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstu
 /// The check of an empty slot of the double array: greater than any code of a character in a word.
 pub(crate) const EMPTY: u16 = 0x3FFF;
 
-/// The dictionary as packed.
+/// The tables before the words, and these.
 pub(crate) struct Packed<'a> {
+    /// Characters of the dictionary; a word refers to them by index + 1.
+    pub(crate) listed: Vec<u16>,
     /// Every character that is segmented, by code; 0 where a code stands for none.
     pub(crate) characters: Vec<u16>,
     /// The code of every code point of 16 bits; 0 for what jieba does not segment.
@@ -25,23 +27,10 @@ pub(crate) struct Packed<'a> {
     pub(crate) ln_total: f64,
     /// Median idf, for words that have none.
     pub(crate) median: f64,
-    /// The codes by which `words` names the characters: by index + 1 into the file's own list.
-    own: Vec<u16>,
-    count: usize,
-    words: &'a [u8],
-}
-
-/// A prefix of a word.
-#[derive(Clone, Copy)]
-pub(crate) struct Prefix {
-    /// Characters before its last one.
-    pub(crate) depth: usize,
-    /// The last character's code.
-    pub(crate) code: u16,
-    /// Index + 1 of its frequency as a word; 0: not in the dictionary.
-    pub(crate) frequency: u16,
-    /// Index + 1 of its idf as a word; 0: none.
-    pub(crate) idf: u16,
+    /// How many words there are.
+    pub(crate) count: usize,
+    /// What comes after the tables: words, or slots.
+    pub(crate) rest: &'a [u8],
 }
 
 impl<'a> Packed<'a> {
@@ -53,20 +42,19 @@ impl<'a> Packed<'a> {
         let total = u64::from_le_bytes(take(from)?);
         let ln_total = f64::from_le_bytes(take(from)?);
         let median = f64::from_le_bytes(take(from)?);
-        let dictionary: Vec<u16> =
+        let listed: Vec<u16> =
             (0..characters).map(|_| take(from).map(u16::from_le_bytes)).collect::<Option<_>>()?;
         let frequencies = (0..frequencies)
             .map(|_| Some((u32::from_le_bytes(take(from)?), f64::from_le_bytes(take(from)?))))
             .collect::<Option<_>>()?;
         let idfs = (0..idfs).map(|_| take(from).map(f64::from_le_bytes)).collect::<Option<_>>()?;
-        let characters = code_order(&dictionary);
+        let characters = code_order(&listed);
         let mut codes = vec![0; 1 << 16];
         for (code, &character) in characters.iter().enumerate().filter(|&(_, &c)| c > 0) {
             codes[usize::from(character)] = code as u16;
         }
-        let own = dictionary.iter().map(|&character| codes[usize::from(character)]).collect();
-        let words = bytes;
         Some(Self {
+            listed,
             characters,
             codes,
             frequencies,
@@ -74,32 +62,9 @@ impl<'a> Packed<'a> {
             total,
             ln_total,
             median,
-            own,
             count,
-            words,
+            rest: bytes,
         })
-    }
-
-    /// Calls `each` with every prefix of every word, a parent before its children and these before its next sibling. `None` if
-    /// the bytes end early, name what is not there, or go on after the last word.
-    pub(crate) fn for_each_prefix(&self, mut each: impl FnMut(Prefix)) -> Option<()> {
-        let mut from = self.words;
-        let from = &mut from;
-        for _ in 0..self.count {
-            let [lengths] = take(from)?;
-            let (shared, last) = (usize::from(lengths >> 4), usize::from(lengths & 15));
-            let mut added = [0; 16];
-            for code in &mut added[..=last] {
-                let own = usize::from(u16::from_le_bytes(take(from)?));
-                *code = *self.own.get(own.checked_sub(1)?)?;
-            }
-            for (depth, &code) in added[..last].iter().enumerate() {
-                each(Prefix { depth: shared + depth, code, frequency: 0, idf: 0 });
-            }
-            let (frequency, idf) = (varint(from)?, varint(from)?);
-            each(Prefix { depth: shared + last, code: added[last], frequency, idf });
-        }
-        from.is_empty().then_some(())
     }
 }
 
@@ -123,13 +88,14 @@ fn code_order(dictionary: &[u16]) -> Vec<u16> {
 }
 
 /// The next `N` bytes.
-fn take<const N: usize>(from: &mut &[u8]) -> Option<[u8; N]> {
+pub(crate) fn take<const N: usize>(from: &mut &[u8]) -> Option<[u8; N]> {
     let (head, tail) = from.split_first_chunk()?;
     *from = tail;
     Some(*head)
 }
 
-fn varint(from: &mut &[u8]) -> Option<u16> {
+/// A number in groups of 7 bits, the lowest first; all but the last have the highest bit set.
+pub(crate) fn varint(from: &mut &[u8]) -> Option<u16> {
     let mut value = 0;
     for shift in [0, 7, 14] {
         let [byte] = take(from)?;

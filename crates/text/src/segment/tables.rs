@@ -1,10 +1,9 @@
-//! The tables that the segmenter reads, made at first use from `data/jieba/words.bin`, in some milliseconds and 9 MB.
+//! The tables that the segmenter reads, made at first use in some milliseconds: 9 MB of the package's 3.
 //!
-//! The package holds the words once, packed: a third of the tables' size. Where the children of each prefix lie in the double
-//! array took `build.rs` seconds to find, so that is stored: `bases.u24`.
+//! Slots and their order come from `build.rs`, which took seconds to find a place for every prefix.
 
 use super::dictionary::{Node, OTHER};
-use super::packed::{EMPTY, Packed};
+use super::packed::{EMPTY, Packed, take, varint};
 use std::sync::LazyLock;
 
 /// See the functions of the same names in [`dictionary`](super::dictionary).
@@ -26,14 +25,14 @@ pub(super) struct Tables {
 #[inline]
 pub(super) fn tables() -> &'static Tables {
     static TABLES: LazyLock<Tables> =
-        LazyLock::new(|| Tables::unpack().expect("build.rs has read the same bytes"));
+        LazyLock::new(|| Tables::unpack().expect("bytes of build.rs"));
     &TABLES
 }
 
 impl Tables {
     fn unpack() -> Option<Self> {
-        let packed = Packed::read(include_bytes!("../../data/jieba/words.bin"))?;
-        let nodes = place(&packed)?;
+        let packed = Packed::read(include_bytes!(concat!(env!("OUT_DIR"), "/dictionary.bin")))?;
+        let nodes = slots(packed.rest)?;
         // Index 0 is "no word": never an edge, so its score loses against everything.
         let by_frequency = |of: &dyn Fn(f64) -> f64| {
             let known = packed.frequencies.iter().map(|&(_, ln)| of(ln));
@@ -65,29 +64,27 @@ impl Tables {
     }
 }
 
-/// The double array. `bases.u24` has the base of every prefix that has children, in their order.
-fn place(packed: &Packed) -> Option<Vec<u64>> {
-    let (bases, _) = include_bytes!(concat!(env!("OUT_DIR"), "/bases.u24")).as_chunks::<3>();
-    let mut bases = bases.iter().map(|&[a, b, c]| u32::from_le_bytes([a, b, c, 0]));
-    // Base and code of any character lead to a slot, most of them empty.
-    let slots = bases.clone().max()? as usize + packed.characters.len();
-    let mut nodes = vec![u64::from(EMPTY); slots];
-    // The slot and the base of each prefix of the one before; a base of 0 is not read yet.
-    let mut path = vec![(None, bases.next()?)];
-    let mut missing = false;
-    packed.for_each_prefix(|prefix| {
-        path.truncate(prefix.depth + 1);
-        let Some((parent, base)) = path.last_mut() else { return missing = true };
-        if *base == 0 {
-            let Some(next) = bases.next() else { return missing = true };
-            *base = next;
-            if let Some(parent) = *parent {
-                nodes[parent] |= Node::base_bits(next);
+/// The slots of the double array; `build.rs` describes their bytes.
+fn slots(mut bytes: &[u8]) -> Option<Vec<u64>> {
+    let from = &mut bytes;
+    let mut slots = Vec::with_capacity(1 << 20);
+    while !from.is_empty() {
+        let mut used = u64::from_le_bytes(take(from)?);
+        let first = slots.len();
+        slots.resize(first + 64, u64::from(EMPTY));
+        while used != 0 {
+            let slot = first + used.trailing_zeros() as usize;
+            used &= used - 1;
+            let flagged = u16::from_le_bytes(take(from)?);
+            let (mut frequency, mut idf, mut base) = (0, 0, [0; 3]);
+            if flagged >> 14 & 1 == 1 {
+                (frequency, idf) = (varint(from)?, varint(from)?);
             }
+            if flagged >> 15 == 1 {
+                base = take(from)?;
+            }
+            slots[slot] = Node::bits(flagged & EMPTY, frequency, idf, base);
         }
-        let slot = *base as usize + usize::from(prefix.code);
-        nodes[slot] = Node::bits(prefix.code, prefix.frequency, prefix.idf);
-        path.push((Some(slot), 0));
-    })?;
-    (!missing && bases.next().is_none()).then_some(nodes)
+    }
+    Some(slots)
 }
