@@ -9,8 +9,10 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { parquetReadObjects } from 'hyparquet';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { BIN, Folder, ROOT } from './cli-run';
+import { parquet, sample, sheet, texts } from './shapes';
 
 const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
 const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
@@ -50,6 +52,12 @@ beforeAll(() => {
     mode: 0o755,
   });
   cpSync(join(ROOT, 'examples'), project.join('examples'), { recursive: true });
+  // The files of "Your files, in two minutes": the sample in each shape.
+  for (const name of ['news.jsonl', 'today.jsonl'])
+    cpSync(join(ROOT, 'examples', 'sample.jsonl'), project.join(name));
+  texts(project.join('texts'), sample);
+  project.write('export.csv', sheet(sample));
+  project.write('train.parquet', parquet(sample));
 });
 
 describe('TypeScript', () => {
@@ -129,9 +137,23 @@ describe('shell', () => {
     expect(wrong).toEqual([]);
   });
 
+  test('the sample in each shape keeps the same documents', async () => {
+    const lines = (name: string) => project.read(name).trimEnd().split('\n');
+    const ids = (name: string) => lines(name).map((line) => JSON.parse(line).id as string);
+    const kept = ids('unique.jsonl');
+    expect(kept.length).toBe(186);
+    const copied = readdirSync(project.join('unique-texts'));
+    expect(copied.sort()).toEqual(kept.map((id) => `${id}.txt`).sort());
+    const rows = new TextDecoder('gb18030').decode(readFileSync(project.join('unique.csv')));
+    expect([...rows.matchAll(/^(d\d{3}),"/gm)].map(([, id]) => id)).toEqual(kept);
+    const file = new Uint8Array(readFileSync(project.join('unique.parquet'))).buffer;
+    expect((await parquetReadObjects({ file })).map(({ id }) => id)).toEqual(kept);
+    expect(ids('new-today.jsonl')).toEqual(kept);
+  });
+
   test('the outputs of the commands exist afterwards', () => {
     const names = commands.flatMap(([, command]) =>
-      [...command.matchAll(/(?:-o|--clusters) (\S+)/g)].map(([, name = '']) => name),
+      [...command.matchAll(/(?:-o|--clusters|--copy) (\S+)/g)].map(([, name = '']) => name),
     );
     expect(names.length).toBeGreaterThan(0);
     expect(names.filter((name) => !existsSync(project.join(name)))).toEqual([]);

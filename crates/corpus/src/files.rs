@@ -111,6 +111,12 @@ impl Read for Files {
     }
 }
 
+/// The file whose record has these bytes before those that are no text.
+pub(crate) fn undecoded(before: &[u8]) -> Option<String> {
+    let id = before.strip_prefix(b"{\"id\":")?.strip_suffix(b",\"text\":\"")?;
+    serde_json::from_slice(id).ok()
+}
+
 fn is_html(path: &Path) -> bool {
     let ending = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     ending == "html" || ending == "htm"

@@ -8,7 +8,7 @@ use crate::field::Fields;
 use crate::form::Form;
 use crate::format::Format;
 use crate::record::Record;
-use crate::{csv, lines};
+use crate::{csv, files, lines};
 use memchr::memmem;
 use std::borrow::Cow;
 use std::io;
@@ -108,8 +108,15 @@ impl Layout {
     pub fn record<'a>(&self, bytes: &'a [u8]) -> Result<Record<'a>, String> {
         let encoding = self.record_encoding();
         if encoding == Encoding::UTF_8 {
-            let text = std::str::from_utf8(bytes)
-                .map_err(|error| format!("invalid UTF-8 at byte {}", error.valid_up_to() + 1))?;
+            let text = std::str::from_utf8(bytes).map_err(|error| {
+                let (before, _) = bytes.split_at(error.valid_up_to());
+                match files::undecoded(before).filter(|_| self.format() == Some(Format::Files)) {
+                    Some(path) => {
+                        format!("{path}: the encoding of its bytes is not known; name it")
+                    }
+                    None => format!("invalid UTF-8 at byte {}", before.len() + 1),
+                }
+            })?;
             return self.parse(text);
         }
         match encoding.decode(bytes)? {

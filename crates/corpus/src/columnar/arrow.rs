@@ -43,29 +43,31 @@ impl Table {
         let length = source.origin.length();
         let head = source.bytes(0, length.min(8) as usize)?;
         let is_file = head.starts_with(MAGIC);
-        let (mut begin, mut end, mut remarks) = (0, length, Vec::new());
-        if is_file {
-            (begin, end) = (8, footer(&source, &mut remarks)?);
-            // Padded to a multiple of eight.
-            while begin + 8 < end && source.bytes(begin, 8)? == [0; 8] {
-                begin += 8;
-            }
+        if !is_file {
+            let mut messages = Messages { source: source.clone(), at: 0, end: length };
+            let Some(message) = messages.next()? else {
+                return Err(malformed("it is no Arrow file: it has no schema"));
+            };
+            let Some(schema) = message.schema()? else {
+                return Err(malformed("it is no Arrow file: it does not begin with a schema"));
+            };
+            let (begin, remarks) = (messages.at, Vec::new());
+            return Ok(Self { source, schema, is_file, remarks, begin, end: length });
         }
+        let Footer { begin: end, schema, remarks } = footer(&source)?;
+        let mut begin = 8;
+        // Padded to a multiple of eight.
+        while begin + 8 < end && source.bytes(begin, 8)? == [0; 8] {
+            begin += 8;
+        }
+        // Writers in JavaScript leave out the schema here: the footer has it.
         let mut messages = Messages { source: source.clone(), at: begin, end };
-        let Some(message) = messages.next()? else {
-            return Err(malformed("it is no Arrow file: it has no schema"));
-        };
-        let about = arrow_ipc::root_as_message(&message.about).map_err(damaged)?;
-        let Some(schema) = about.header_as_schema() else {
-            return Err(malformed("it is no Arrow file: it does not begin with a schema"));
-        };
-        if schema.endianness() != Endianness::Little {
-            return Err(malformed(
-                "its numbers are big-endian; write it on the machine that reads it",
-            ));
+        if let Some(message) = messages.next()?
+            && message.schema()?.is_some()
+        {
+            begin = messages.at;
         }
-        let schema = Arc::new(try_fb_to_schema(schema).map_err(damaged)?);
-        Ok(Self { source, schema, is_file, remarks, begin: messages.at, end })
+        Ok(Self { source, schema, is_file, remarks, begin, end })
     }
 
     /// A line for each column.
@@ -121,8 +123,15 @@ impl Table {
     }
 }
 
-/// Where the footer begins; its remarks are taken along.
-fn footer(source: &Source, remarks: &mut Vec<(String, String)>) -> io::Result<u64> {
+/// What stands at the end of a file.
+struct Footer {
+    /// Where it begins.
+    begin: u64,
+    schema: Arc<Schema>,
+    remarks: Vec<(String, String)>,
+}
+
+fn footer(source: &Source) -> io::Result<Footer> {
     let length = source.origin.length();
     let cut = || malformed("it was cut off, or is no Arrow file: it does not end with ARROW1");
     let tail = source.bytes(length.saturating_sub(10), length.min(10) as usize)?;
@@ -134,11 +143,22 @@ fn footer(source: &Source, remarks: &mut Vec<(String, String)>) -> io::Result<u6
     let begin = length - 10 - size;
     let about = source.bytes(begin, size as usize)?;
     let about = arrow_ipc::root_as_footer(&about).map_err(damaged)?;
-    for remark in about.custom_metadata().into_iter().flatten() {
-        let of = |text: Option<&str>| text.unwrap_or_default().to_owned();
-        remarks.push((of(remark.key()), of(remark.value())));
+    let of = |text: Option<&str>| text.unwrap_or_default().to_owned();
+    let remarks = about.custom_metadata().into_iter().flatten();
+    let remarks = remarks.map(|remark| (of(remark.key()), of(remark.value()))).collect();
+    let Some(schema) = about.schema() else {
+        return Err(malformed("damaged Arrow: a footer without a schema"));
+    };
+    Ok(Footer { begin, schema: readable(schema)?, remarks })
+}
+
+/// A schema whose numbers this machine reads.
+fn readable(schema: arrow_ipc::Schema<'_>) -> io::Result<Arc<Schema>> {
+    if schema.endianness() != Endianness::Little {
+        let reason = "its numbers are big-endian; write it on the machine that reads it";
+        return Err(malformed(reason));
     }
-    Ok(begin)
+    Ok(Arc::new(try_fb_to_schema(schema).map_err(damaged)?))
 }
 
 /// The places of a column, or of a field within columns, on the way to it.
@@ -201,6 +221,14 @@ struct Message {
     /// Where its body lies.
     body: u64,
     length: u64,
+}
+
+impl Message {
+    /// The schema that it is, if it is one.
+    fn schema(&self) -> io::Result<Option<Arc<Schema>>> {
+        let about = arrow_ipc::root_as_message(&self.about).map_err(damaged)?;
+        about.header_as_schema().map(readable).transpose()
+    }
 }
 
 impl Messages {
