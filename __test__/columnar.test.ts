@@ -65,7 +65,7 @@ test('an id may be a number, and other columns have other names', async () => {
   ];
   expect((await folder.run(['dedup', 'no.arrow', ...options])).status).toBe(0);
   expect(jsonLines(folder.read('no.jsonl'))).toEqual([
-    { representative: 7, members: [{ id: 7 }, { id: 8, distance: null, similarity: 1 }] },
+    { representative: 7, members: [{ id: 7 }, { id: 8, similarity: 1 }] },
   ]);
 });
 
