@@ -1,13 +1,24 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import {
+  chownSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { tableFromArrays, tableToIPC } from 'apache-arrow';
+import { parquetReadObjects } from 'hyparquet';
 import pg from 'pg';
 import { afterAll, expect, test } from 'vitest';
-import { ROOT } from './cli-run';
+import { BIN, ROOT } from './cli-run';
+import { parquet, sample } from './shapes';
 
 const folder = mkdtempSync(join(tmpdir(), 'simhash-examples-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -50,6 +61,40 @@ test('a consumer answers messages that come again as the first time', () => {
   expect(print('consumer.mjs', index)).toBe(said);
 });
 
+test('rows of an Arrow table', () => {
+  expect(print('arrow.mjs')).toMatch(
+    /^2 is a duplicate of 1\n2 of 3 rows:\n\{ id: 1n, .*\n\{ id: 3n, .*\n$/,
+  );
+  const table = tableFromArrays({
+    id: sample.map(({ id }) => id),
+    text: sample.map(({ text }) => text),
+  });
+  const file = join(folder, 'sample.arrow');
+  writeFileSync(file, tableToIPC(table, 'file'));
+  expect(print('arrow.mjs', file)).toContain('\n186 of 303 rows:\n');
+});
+
+test('rows of DuckDB keep what the command line keeps', () => {
+  const [from, to, expected] = ['in', "it's out", 'expected'].map((name) =>
+    join(folder, `${name}.parquet`),
+  );
+  writeFileSync(from as string, parquet(sample));
+  expect(print('duckdb.mjs', from as string, to as string)).toBe(
+    'read 303 = kept 186 + duplicates 117 + rejected 0\n',
+  );
+  execFileSync(process.execPath, [
+    BIN,
+    'dedup',
+    from as string,
+    '-o',
+    expected as string,
+    '--quiet',
+  ]);
+  const bytes = (path?: string) => readFileSync(path as string);
+  const rows = (path?: string) => parquetReadObjects({ file: new Uint8Array(bytes(path)).buffer });
+  return Promise.all([rows(to), rows(expected)]).then(([duck, ours]) => expect(duck).toEqual(ours));
+});
+
 test('stores of one’s own keep an index', () => {
   const printed = print('stores.mjs');
   expect(printed).toMatch(/^Map .*id: 0/);
@@ -68,12 +113,15 @@ test('a service answers, and knows after its restart what it had', async () => {
       child.kill('SIGTERM');
       expect(await once(child, 'exit')).toEqual([0, null]);
     };
-    return { ask, stop };
+    const status = async (body: string) =>
+      (await fetch(`http://127.0.0.1:${line.split(' ').at(-1)}`, { method: 'POST', body })).status;
+    return { ask, status, stop };
   };
   const text = '望海港本月开通了一条直达南美西海岸的集装箱航线，单程二十三天。';
   const first = await start();
   const answers = await Promise.all([first.ask(text), first.ask(text)]);
   expect(answers.filter(({ duplicateOf }) => duplicateOf === 0).length).toBe(1);
+  expect(await first.status('长'.repeat(400_000))).toBe(413);
   await first.stop();
   const second = await start();
   expect(await second.ask(`${text}！`)).toMatchObject({ duplicateOf: 0 });

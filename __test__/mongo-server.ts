@@ -1,6 +1,6 @@
 /**
- * A server of MongoDB's protocol for tests: that of `MONGODB_URI`, or one of our own (`mongo-server/`), which is built once and kept in
- * `node_modules/.cache`. It needs Go; without it the tests that ask for a server say what they skip.
+ * A server of MongoDB's protocol for tests (`mongo-server/`), which is built once and kept in `node_modules/.cache`. It needs Go;
+ * without it the tests that ask for a server say what they skip.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';

@@ -350,6 +350,40 @@ describe.skipIf(missing !== undefined)(missing ?? 'MongoDB', () => {
     expect(await unmark(source)).toEqual({ documents: 0 });
   });
 
+  test('marking that is killed goes on, and so does taking the marks back', async () => {
+    const source = await fill('m', 4000);
+    const before = await content(source);
+    const options = { mark: true, tmp: folder, batch: 64, lease: 2000 };
+    const marks = () => source.countDocuments({ dedup: { $exists: true } });
+    const killed = start('news.m', undefined, options);
+    const ended = once(killed.child, 'exit');
+    expect(await killed.reached('write', 1)).toBe(true);
+    killed.child.kill('SIGKILL');
+    await ended;
+    const left = await marks();
+    const summary = await dedupCollection(source, undefined, options);
+    expect(await marks()).toBe(summary.duplicates);
+    expect(left).toBeGreaterThan(0);
+    expect(left).toBeLessThan(summary.duplicates);
+    // Of those that an uninterrupted one marks, each has the same mark.
+    const marked = await content(source);
+    expect(await unmark(source)).toEqual({ documents: summary.duplicates });
+    expect(await content(source)).toEqual(before);
+    await dedupCollection(source, undefined, options);
+    const again = (mark: string) => mark.replaceAll(/"run":"[^"]*"/g, '');
+    expect((await content(source)).map(again)).toEqual(marked.map(again));
+    const script = `require(${JSON.stringify(ENTRY)}).unmark(${JSON.stringify(server.at('news.m'))})`;
+    const child = spawn(process.execPath, ['-e', script], { stdio: 'inherit' });
+    const over = once(child, 'exit');
+    while ((await marks()) === summary.duplicates) await sleep(1);
+    child.kill('SIGKILL');
+    await over;
+    const rest = await marks();
+    expect(await unmark(source)).toEqual({ documents: rest });
+    expect(rest).toBeLessThan(summary.duplicates);
+    expect(await content(source)).toEqual(before);
+  });
+
   test('a run at work is not taken over, and one that was stops before it writes', async () => {
     const [source, target] = [db.collection('a'), db.collection('i')];
     let second: Promise<unknown> | undefined;
