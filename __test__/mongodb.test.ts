@@ -351,7 +351,7 @@ describe.skipIf(missing !== undefined)(missing ?? 'MongoDB', () => {
   });
 
   test('marking that is killed goes on, and so does taking the marks back', async () => {
-    const source = await fill('m', 4000);
+    const source = await fill('m', 1200);
     const before = await content(source);
     const options = { mark: true, tmp: folder, batch: 64, lease: 2000 };
     const marks = () => source.countDocuments({ dedup: { $exists: true } });
@@ -378,9 +378,8 @@ describe.skipIf(missing !== undefined)(missing ?? 'MongoDB', () => {
     while ((await marks()) === summary.duplicates) await sleep(1);
     child.kill('SIGKILL');
     await over;
-    const rest = await marks();
-    expect(await unmark(source)).toEqual({ documents: rest });
-    expect(rest).toBeLessThan(summary.duplicates);
+    // How far it came is not known: the server may be at work on the last command of the killed one yet.
+    expect((await unmark(source)).documents).toBeLessThan(summary.duplicates);
     expect(await content(source)).toEqual(before);
   });
 
