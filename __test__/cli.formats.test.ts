@@ -4,6 +4,7 @@ import { zstdDecompressSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { dedupFiles } from '..';
 import { Folder, jsonLines } from './cli-run';
+import { gb18030 } from './shapes';
 
 const folder = new Folder();
 const NEWS = '今天上午北京市召开新闻发布会介绍城市交通建设的最新进展情况';
@@ -37,6 +38,28 @@ test('a folder of texts gives JSON lines, or the paths of those that are kept', 
   ]);
   const list = await folder.run(['dedup', 'texts', '--list', '-o', '-']);
   expect(list.stdout).toBe('texts/2024/b.txt\ntexts/c.html\n');
+});
+
+test('files of a folder are read in encodings of their own, told by number', async () => {
+  mkdirSync(folder.join('gbk'));
+  folder.write('gbk/1.txt', gb18030(`${NEWS}责任编辑：甲甲甲甲甲甲甲甲甲甲甲甲甲甲`));
+  folder.write('gbk/2.txt', gb18030(`${NEWS}责任编辑：乙乙乙乙乙乙乙乙乙乙乙乙乙乙乙乙乙乙`));
+  folder.write('gbk/3.txt', gb18030('收到'));
+  folder.write('gbk/4.txt', OTHER);
+  folder.write('gbk/5.txt', Buffer.from('ff41ffff', 'hex'));
+  const { stdout, stderr, status } = await folder.run([
+    'dedup',
+    'gbk',
+    '-o',
+    '-',
+    '--list',
+    '--cut-after',
+    '责任编辑',
+  ]);
+  expect(stdout).toBe('gbk/1.txt\ngbk/3.txt\ngbk/4.txt\n');
+  expect(stderr).toContain('3 files of gbk are read as gb18030\n');
+  expect(stderr).toContain('gbk/5.txt: its bytes are no text in the encoding that is named or found');
+  expect(status).toBe(1);
 });
 
 test('kept files are copied, those of a quoted pattern too, and nothing is replaced', async () => {

@@ -72,6 +72,8 @@ export interface ReadAs {
   file: string;
   /** How its characters were read: named by the caller, or found. */
   encoding: string;
+  /** Of a folder: how many of its files. */
+  files?: number;
 }
 
 /** What a run of `dedupFiles` has to do with its index. */

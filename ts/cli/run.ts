@@ -1,4 +1,5 @@
 /** One run over files: its progress, how it is stopped, and what it says at its end. */
+import type { ReadAs } from '../comparison';
 import { codeOf, EXIT } from './exit';
 import { bytes, count, oneLine, plural } from './format';
 import { interruptible, type Stopped } from './interrupt';
@@ -18,7 +19,7 @@ export interface Figures {
   readonly firstRejected: readonly { file: string; line: number; reason: string }[];
   readonly leftovers?: readonly string[];
   readonly stopped?: readonly string[];
-  readonly encodings?: readonly { file: string; encoding: string }[];
+  readonly encodings?: readonly ReadAs[];
 }
 
 /** What a run is given to be stopped by, and to report to. */
@@ -67,8 +68,13 @@ export function run<S>(
     }
     const told = figures(result);
     if (!quiet) {
-      for (const { file, encoding } of told.encodings ?? [])
-        terminal.say(`${file} is read as ${encoding}`);
+      for (const { file, encoding, files } of told.encodings ?? []) {
+        const read =
+          files === undefined
+            ? `${file} is`
+            : `${plural(files, 'file')} of ${file} ${files === 1 ? 'is' : 'are'}`;
+        terminal.say(`${read} read as ${encoding}`);
+      }
     }
     rejections(told, terminal);
     if (json) {

@@ -7,6 +7,7 @@ use crate::form::Form;
 use crate::glob;
 use crate::html;
 use crate::id::json_string;
+use crate::layout::Layout;
 use crate::unpack::{MAGIC_BYTES, Packing};
 use crate::utf16::Utf16;
 use std::fs::{self, File};
@@ -23,6 +24,8 @@ pub(crate) struct Files {
     root: PathBuf,
     form: Form,
     consumed: Arc<AtomicU64>,
+    /// Where encodings are counted.
+    layout: Option<Arc<Layout>>,
     /// `None`: not looked for yet.
     left: Option<std::vec::IntoIter<PathBuf>>,
     line: Cursor<Vec<u8>>,
@@ -30,9 +33,14 @@ pub(crate) struct Files {
 
 impl Files {
     /// Of a folder, all below it in the order of their paths; of a pattern its files; of a file that one.
-    pub(crate) fn new(root: &Path, form: &Form, consumed: Arc<AtomicU64>) -> Self {
+    pub(crate) fn new(
+        root: &Path,
+        form: &Form,
+        consumed: Arc<AtomicU64>,
+        layout: Option<Arc<Layout>>,
+    ) -> Self {
         let (root, form, line) = (root.to_owned(), form.clone(), Cursor::default());
-        Self { root, form, consumed, left: None, line }
+        Self { root, form, consumed, layout, left: None, line }
     }
 
     /// The next file as a line.
@@ -75,21 +83,23 @@ impl Files {
         self.consumed.fetch_add(bytes.len() as u64, Ordering::Relaxed);
         let id = json_string(&path.to_string_lossy().replace('\\', "/"));
         let mut line = format!("{{\"id\":{id},\"text\":").into_bytes();
-        match decoded(&bytes, self.form.encoding) {
-            Some(text) if is_html(path) => line.extend(json_string(&html::text(&text)).bytes()),
-            Some(text) => line.extend(json_string(&text).bytes()),
-            // No text: a string that is no UTF-8, and so a record that is rejected, with the bytes as they are.
-            None => {
-                line.extend(b"\"\xff");
-                for &byte in &bytes {
-                    match byte {
-                        b'"' | b'\\' => line.extend([b'\\', byte]),
-                        0..0x20 => line.extend(format!("\\u{byte:04x}").bytes()),
-                        _ => line.push(byte),
-                    }
-                }
-                line.push(b'"');
+        if let Some((text, encoding)) = decoded(&bytes, self.form.encoding) {
+            if let Some(layout) = self.layout.as_ref().filter(|_| encoding != Encoding::UTF_8) {
+                *layout.others.lock().entry(encoding.name()).or_default() += 1;
             }
+            let text = if is_html(path) { html::text(&text) } else { text };
+            line.extend(json_string(&text).bytes());
+        } else {
+            // No text: a string that is no UTF-8, and so a record that is rejected, with the bytes as they are.
+            line.extend(b"\"\xff");
+            for &byte in &bytes {
+                match byte {
+                    b'"' | b'\\' => line.extend([b'\\', byte]),
+                    0..0x20 => line.extend(format!("\\u{byte:04x}").bytes()),
+                    _ => line.push(byte),
+                }
+            }
+            line.push(b'"');
         }
         line.extend(b"}\n");
         Ok(line)
@@ -128,20 +138,20 @@ pub(crate) fn is_text(path: &Path) -> bool {
     ENDINGS.contains(&&*ending)
 }
 
-/// The text of a file without its mark; `None` where its bytes are none in its encoding.
-fn decoded(bytes: &[u8], named: Option<Encoding>) -> Option<String> {
+/// The text of a file without its mark, and its encoding; `None` where its bytes are none in that.
+fn decoded(bytes: &[u8], named: Option<Encoding>) -> Option<(String, Encoding)> {
     let skipped = Encoding::of_mark(bytes).map_or(0, |(_, length)| length);
     if let Some(encoding) = utf_16(named, bytes) {
         let mut turned = Vec::new();
         let from = &bytes[skipped..];
         Utf16::new(from, encoding.is_big_endian()).read_to_end(&mut turned).ok()?;
-        return String::from_utf8(turned).ok();
+        return Some((String::from_utf8(turned).ok()?, encoding));
     }
     let marked = Encoding::of_mark(bytes).map(|(encoding, _)| encoding);
     let found = || marked.or_else(|| Encoding::of_bytes(bytes, true)).unwrap_or(Encoding::UTF_8);
     let encoding = named.unwrap_or_else(found);
     let skipped = if marked == Some(encoding) { skipped } else { 0 };
-    encoding.decode(&bytes[skipped..]).ok().map(Into::into)
+    Some((encoding.decode(&bytes[skipped..]).ok()?.into(), encoding))
 }
 
 /// The texts below a folder, by path; what begins with a dot is not looked at, links to folders are not followed.
@@ -198,8 +208,12 @@ mod tests {
             fs::write(root.join(name), bytes).unwrap();
         }
         let mut read = Vec::new();
-        let consumed = Arc::default();
-        Files::new(root, &Form::default(), consumed).read_to_end(&mut read).unwrap();
+        let layout = Arc::new(Layout::of_files(&Form::default()));
+        let counts = Some(Arc::clone(&layout));
+        let mut files = Files::new(root, &Form::default(), Arc::default(), counts);
+        files.read_to_end(&mut read).unwrap();
+        let others = layout.other_encodings();
+        assert_eq!(others, [("UTF-16LE", Some(1)), ("gb18030", Some(2))]);
         let lines: Vec<&[u8]> = read.split(|&byte| byte == b'\n').collect();
         assert_eq!(lines.len(), 6);
         for (line, name) in lines.iter().zip(["a.txt", "b/bad.txt", "b/p.html", "b/x.TXT", "c.txt"])
@@ -222,7 +236,7 @@ mod tests {
     fn a_folder_without_texts_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("image.png"), "no text").unwrap();
-        let mut files = Files::new(folder.path(), &Form::default(), Arc::default());
+        let mut files = Files::new(folder.path(), &Form::default(), Arc::default(), None);
         let error = files.read_to_end(&mut Vec::new()).unwrap_err();
         assert!(error.to_string().contains("no file is a text"), "{error}");
     }

@@ -138,12 +138,12 @@ impl Input {
                     if form.format.is_some_and(|format| format != Format::Files) {
                         return Err(fail(io::Error::from(io::ErrorKind::IsADirectory)));
                     }
-                    let files = Files::new(path, form, count);
+                    let layout = Arc::new(Layout::of_files(form));
+                    let files = Files::new(path, form, count, Some(Arc::clone(&layout)));
                     let opened = new(Box::new(|| Ok(Box::new(files))));
-                    let layout = Arc::new(Layout::of_files());
                     let (path, form) = (path.clone(), form.clone());
                     let again: Again =
-                        Arc::new(move || Box::new(Files::new(&path, &form, Arc::default())));
+                        Arc::new(move || Box::new(Files::new(&path, &form, Arc::default(), None)));
                     return Ok(Opened { layout, is_live: false, again: Some(again), ..opened });
                 };
                 if !about.is_file() {

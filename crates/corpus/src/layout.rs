@@ -10,7 +10,9 @@ use crate::format::Format;
 use crate::record::Record;
 use crate::{csv, files, lines};
 use memchr::memmem;
+use parking_lot::Mutex;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 use std::sync::OnceLock;
@@ -28,6 +30,8 @@ pub struct Layout {
     pub(crate) marked: OnceLock<()>,
     /// Of Parquet and Arrow.
     pub(crate) table: OnceLock<Table>,
+    /// Of texts in files: how many are in each other encoding than UTF-8.
+    pub(crate) others: Mutex<BTreeMap<&'static str, u64>>,
 }
 
 impl Layout {
@@ -41,6 +45,7 @@ impl Layout {
             turned: OnceLock::new(),
             marked: OnceLock::new(),
             table: OnceLock::new(),
+            others: Mutex::default(),
         };
         // Set once, here: the cells are empty.
         if let Some(format) = form.format.or_else(|| Format::of(name)) {
@@ -53,20 +58,21 @@ impl Layout {
     }
 
     /// Of texts in files, which come as JSON lines.
-    pub(crate) fn of_files() -> Self {
-        let layout = Self::new(Path::new(""), &Fields::default(), &Form::json_lines());
+    pub(crate) fn of_files(form: &Form) -> Self {
+        let layout = Self::new(Path::new(""), &Fields::default(), &Self::made_lines(form));
         let format = OnceLock::from(Format::Files);
         Self { format, ..layout }
     }
 
+    /// The form of lines that a reader makes of something else.
+    fn made_lines(form: &Form) -> Form {
+        let (max_record, cut_after) = (form.max_record, form.cut_after.clone());
+        Form { max_record, cut_after, ..Form::json_lines() }
+    }
+
     /// Of Parquet or Arrow, whose rows come as JSON lines, with the paths of columns as keys.
     pub(crate) fn of_table(table: Table, format: Format, fields: &Fields, form: &Form) -> Self {
-        let lines = Form {
-            cut_after: form.cut_after.clone(),
-            max_record: form.max_record,
-            ..Form::json_lines()
-        };
-        let layout = Self::new(Path::new(""), &fields.flat(), &lines);
+        let layout = Self::new(Path::new(""), &fields.flat(), &Self::made_lines(form));
         let (format, table) = (OnceLock::from(format), OnceLock::from(table));
         Self { format, table, ..layout }
     }
@@ -84,6 +90,14 @@ impl Layout {
     /// The same, where it is known: characters beyond ASCII have come, or the caller named it.
     pub fn found_encoding(&self) -> Option<Encoding> {
         self.encoding.get().copied()
+    }
+
+    /// The encodings other than UTF-8 in which the input was read; of a folder each with the number of its files.
+    pub fn other_encodings(&self) -> Vec<(&'static str, Option<u64>)> {
+        let own = Some(self.encoding()).filter(|&found| found != Encoding::UTF_8);
+        let of_files =
+            self.others.lock().iter().map(|(&name, &files)| (name, Some(files))).collect();
+        own.map_or(of_files, |encoding| vec![(encoding.name(), None)])
     }
 
     /// Whether the input begins with a mark.
@@ -112,7 +126,9 @@ impl Layout {
                 let (before, _) = bytes.split_at(error.valid_up_to());
                 match files::undecoded(before).filter(|_| self.format() == Some(Format::Files)) {
                     Some(path) => {
-                        format!("{path}: the encoding of its bytes is not known; name it")
+                        format!(
+                            "{path}: its bytes are no text in the encoding that is named or found"
+                        )
                     }
                     None => format!("invalid UTF-8 at byte {}", before.len() + 1),
                 }

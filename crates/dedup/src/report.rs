@@ -96,6 +96,9 @@ pub struct ReadAs {
     pub file: String,
     /// How its characters were read: named by the caller, or found.
     pub encoding: String,
+    /// Of a folder: how many of its files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub files: Option<u64>,
 }
 
 /// The figures of [`pairs_files`](crate::pairs_files) and [`match_files`](crate::match_files). Always

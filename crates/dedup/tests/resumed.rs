@@ -240,6 +240,8 @@ fn a_run_that_is_killed_again_and_again_ends() {
 fn copy(from: &Path, to: &Path) {
     let _ = fs::remove_dir_all(to);
     fs::create_dir(to).unwrap();
+    // Its owner's alone: another one is refused.
+    fs::set_permissions(to, fs::metadata(from).unwrap().permissions()).unwrap();
     for entry in fs::read_dir(from).unwrap() {
         let entry = entry.unwrap();
         fs::copy(entry.path(), to.join(entry.file_name())).unwrap();

@@ -93,11 +93,12 @@ impl From<Rejected> for NativeRejected {
 pub struct NativeReadAs {
     pub file: String,
     pub encoding: String,
+    pub files: Option<f64>,
 }
 
 impl From<ReadAs> for NativeReadAs {
-    fn from(ReadAs { file, encoding }: ReadAs) -> Self {
-        Self { file, encoding }
+    fn from(ReadAs { file, encoding, files }: ReadAs) -> Self {
+        Self { file, encoding, files: files.map(number) }
     }
 }
 

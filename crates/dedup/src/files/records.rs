@@ -8,9 +8,7 @@ use super::positions::{Position, Positions};
 use crate::decide::Texts;
 use crate::error::DedupError;
 use crate::parallel;
-use crate::read::{
-    Again, Block, Encoding, Id, Layout, Line, Opened, Origin, Record, id_json, read_exact_at,
-};
+use crate::read::{Again, Block, Id, Layout, Line, Opened, Origin, Record, id_json, read_exact_at};
 use crate::report::ReadAs;
 use simhash_store::Room;
 use std::fs::File;
@@ -160,12 +158,16 @@ impl Records {
 
     /// The inputs that are not in UTF-8.
     pub(super) fn encodings(&self) -> Vec<ReadAs> {
-        let other = |source: &&Source| source.layout.encoding() != Encoding::UTF_8;
-        let read_as = |source: &Source| ReadAs {
-            file: source.name.display().to_string(),
-            encoding: source.layout.encoding().name().to_owned(),
+        let read_as = |source: &Source| {
+            let file = source.name.display().to_string();
+            let others = source.layout.other_encodings().into_iter();
+            let read_as = move |(encoding, files): (&str, _)| {
+                let (file, encoding) = (file.clone(), encoding.to_owned());
+                ReadAs { file, encoding, files }
+            };
+            others.map(read_as)
         };
-        self.sources.iter().filter(other).map(read_as).collect()
+        self.sources.iter().flat_map(read_as).collect()
     }
 
     pub(super) fn name(&self, input: u32) -> String {
