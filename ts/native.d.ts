@@ -828,6 +828,7 @@ export interface NativeRead {
 export interface NativeReadAs {
   file: string
   encoding: string
+  files?: number
 }
 
 /** A record that could not be used. */
