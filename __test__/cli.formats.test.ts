@@ -58,7 +58,9 @@ test('files of a folder are read in encodings of their own, told by number', asy
   ]);
   expect(stdout).toBe('gbk/1.txt\ngbk/3.txt\ngbk/4.txt\n');
   expect(stderr).toContain('3 files of gbk are read as gb18030\n');
-  expect(stderr).toContain('gbk/5.txt: its bytes are no text in the encoding that is named or found');
+  expect(stderr).toContain(
+    'gbk/5.txt: its bytes are no text in the encoding that is named or found',
+  );
   expect(status).toBe(1);
 });
 
