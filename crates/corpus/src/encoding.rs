@@ -111,6 +111,15 @@ impl Encoding {
         if pairs.len() < 2 || !pairs.iter().flat_map(|pair| pair.iter()).any(|&byte| byte == 0) {
             return None;
         }
+        // UTF-8 with a NUL now and then: of ASCII in UTF-16 half of all bytes are zeros.
+        let zero_bytes = pairs.iter().flat_map(|pair| pair.iter()).filter(|&&byte| byte == 0);
+        let is_cut = |error: std::str::Utf8Error| error.error_len().is_none();
+        let looked_at = &head[..2 * pairs.len()];
+        if std::str::from_utf8(looked_at).map_or_else(is_cut, |_| true)
+            && zero_bytes.count() * 2 < pairs.len()
+        {
+            return None;
+        }
         // A high byte of ASCII, of punctuation, of an ideograph, of a full-width form.
         let fits = |lane: usize| {
             let high = |pair: &&&[u8]| matches!(pair[lane], 0 | 0x20 | 0x30 | 0x4e..=0x9f | 0xff);
@@ -263,6 +272,20 @@ mod tests {
 
     fn named(name: &str) -> Encoding {
         Encoding::named(name).unwrap()
+    }
+
+    #[test]
+    fn a_nul_in_utf_8_makes_no_utf_16() {
+        let english = b"a first line about weather in the north\nsecond line about something\0 else entirely\n";
+        assert!(Encoding::of_lanes(english).is_none());
+        assert!(Encoding::of_lanes(format!("{NEWS}\0{NEWS}").as_bytes()).is_none());
+        assert!(Encoding::of_lanes(b"AB\0CDE\0F0123456789GHIJ").is_none());
+        for name in ["utf-16le", "utf-16be"] {
+            for text in ["plain words", NEWS, "{\"text\":\"\u{0}\"}\n"] {
+                let bytes = named(name).encode(&format!("a,{text}")).unwrap();
+                assert_eq!(Encoding::of_lanes(&bytes), Some(named(name)), "{text}");
+            }
+        }
     }
 
     #[test]

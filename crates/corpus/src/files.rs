@@ -81,9 +81,12 @@ impl Files {
             None => whole.take(most).read_to_end(&mut bytes)?,
         };
         self.consumed.fetch_add(bytes.len() as u64, Ordering::Relaxed);
-        let id = json_string(&path.to_string_lossy().replace('\\', "/"));
+        let id = json_string(&id_of(path));
         let mut line = format!("{{\"id\":{id},\"text\":").into_bytes();
-        if let Some((text, encoding)) = decoded(&bytes, self.form.encoding) {
+        if bytes.len() > self.form.max_record {
+            // Its beginning is no document: a line that is too long for sure, and so rejected. Of damaged bytes none gets shorter.
+            line.extend(json_string(&String::from_utf8_lossy(&bytes)).bytes());
+        } else if let Some((text, encoding)) = decoded(&bytes, self.form.encoding) {
             if let Some(layout) = self.layout.as_ref().filter(|_| encoding != Encoding::UTF_8) {
                 *layout.others.lock().entry(encoding.name()).or_default() += 1;
             }
@@ -125,6 +128,12 @@ impl Read for Files {
 pub(crate) fn undecoded(before: &[u8]) -> Option<String> {
     let id = before.strip_prefix(b"{\"id\":")?.strip_suffix(b",\"text\":\"")?;
     serde_json::from_slice(id).ok()
+}
+
+/// A path as an id, with the same separators everywhere; a backslash is a character like any other but on Windows.
+fn id_of(path: &Path) -> String {
+    let path = path.to_string_lossy();
+    if cfg!(windows) { path.replace('\\', "/") } else { path.into_owned() }
 }
 
 fn is_html(path: &Path) -> bool {
@@ -175,6 +184,13 @@ fn gather(folder: &Path, paths: &mut Vec<PathBuf>) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// The texts below a folder, as far as it can be read.
+pub(crate) fn texts(folder: &Path) -> Vec<PathBuf> {
+    let mut paths = Vec::new();
+    let _ = gather(folder, &mut paths);
+    paths
 }
 
 /// A folder without texts is rather a wrong one than an empty input.
@@ -230,6 +246,21 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_text_that_is_too_long_is_no_document() {
+        let folder = tempfile::tempdir().unwrap();
+        let page = format!("<p>前半</p><!-- {} --><p>后半</p>", "x".repeat(3000));
+        fs::write(folder.path().join("a.html"), &page).unwrap();
+        fs::write(folder.path().join("b.txt"), [0xb0; 2000]).unwrap();
+        let form = Form { max_record: 1000, ..Form::default() };
+        let mut read = Vec::new();
+        Files::new(folder.path(), &form, Arc::default(), None).read_to_end(&mut read).unwrap();
+        let lines: Vec<&[u8]> =
+            read.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()).collect();
+        assert_eq!(lines.len(), 2);
+        assert!(lines.iter().all(|line| line.len() > form.max_record));
     }
 
     #[test]

@@ -50,8 +50,11 @@ pub(crate) fn text(page: &str) -> String {
         let closes = rest.as_bytes()[1] == b'/';
         let end = behind.find(|it: char| !it.is_ascii_alphanumeric()).unwrap_or(behind.len());
         let name = behind[..end].to_ascii_lowercase();
-        rest = memchr::memchr(b'>', rest.as_bytes()).map_or("", |end| &rest[end + 1..]);
-        if !closes && SKIPPED.contains(&&*name) {
+        let tag;
+        (tag, rest) = rest.split_at(end_of_tag(rest));
+        // `<svg/>` has no content; of the others the slash means nothing.
+        let is_empty = name == "svg" && tag.ends_with("/>");
+        if !closes && !is_empty && SKIPPED.contains(&&*name) {
             rest = behind_closing(rest, &name);
         }
         if !INLINE.contains(&&*name) && !text.is_empty() && !text.ends_with('\n') {
@@ -64,6 +67,25 @@ pub(crate) fn text(page: &str) -> String {
     push_words(&mut text, rest);
     text.truncate(text.trim_end().len());
     text
+}
+
+/// Where a tag ends, behind its `>`: one in a quoted value is none. Where the quote stays open, the first `>` of all ends it.
+fn end_of_tag(tag: &str) -> usize {
+    let bytes = tag.as_bytes();
+    let first = memchr::memchr(b'>', bytes).map_or(bytes.len(), |end| end + 1);
+    let mut at = 0;
+    while let Some(next) = memchr::memchr2(b'>', b'=', &bytes[at..]) {
+        at += next + 1;
+        if bytes[at - 1] == b'>' {
+            return at;
+        }
+        at += bytes[at..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        if let Some(&quote @ (b'"' | b'\'')) = bytes.get(at) {
+            let Some(end) = memchr::memchr(quote, &bytes[at + 1..]) else { return first };
+            at += end + 2;
+        }
+    }
+    first
 }
 
 /// What follows the closing tag of an element.
@@ -127,10 +149,14 @@ mod tests {
         let page = "<!DOCTYPE html><html><head><title>新闻</title><style>p { a: '<b>' }</style>\n\
             <SCRIPT>if (a < b) document.write('</p>')</script></head><body><!-- no -- text -->\n\
             <p class='a>'>第一段，<b>重</b>要&nbsp;&amp; 1 < 2&#12290;</p>\n<p>第二段<br/>第三行 &unknown;</p></body>";
-        assert_eq!(text(page), "新闻\n'>第一段，重要 & 1 < 2。\n第二段\n第三行 &unknown;");
+        assert_eq!(text(page), "新闻\n第一段，重要 & 1 < 2。\n第二段\n第三行 &unknown;");
         for odd in ["", "<", "</", "<p", "a<b", "<script>x", "<!--", "&#x110000;", "&;", "中&"] {
             let _ = text(odd);
         }
         assert_eq!(text("a &lt;b&gt; c"), "a <b> c");
+        assert_eq!(text("前文<svg class=\"i\"/>正文<svg><p>x</p></svg>尾"), "前文\n正文\n尾");
+        assert_eq!(text("<p title = \"a>b\" id='>'>正文"), "正文");
+        // A quote that stays open.
+        assert_eq!(text("<a href=\"x>正文</a>。"), "正文。");
     }
 }

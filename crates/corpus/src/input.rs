@@ -95,6 +95,17 @@ impl Input {
         Ok(all.into())
     }
 
+    /// The files that it stands for: of a folder its texts, of a pattern what it names, of a stream none. What cannot be looked at
+    /// is left out: opening it says why.
+    pub fn files(&self) -> Vec<PathBuf> {
+        match self {
+            Self::Stream(_) => Vec::new(),
+            Self::File(path) if path.is_dir() => files::texts(path),
+            Self::File(path) if glob::is_pattern(path) => glob::files(path).unwrap_or_default(),
+            Self::File(path) => vec![path.clone()],
+        }
+    }
+
     /// Opens it.
     ///
     /// # Errors

@@ -197,6 +197,27 @@ fn one_file_cannot_have_two_roles() {
         Outputs { clusters: Some(Target::File(path.join("./out"))), ..to(path.join("out")) };
     assert_eq!(refused(run(&[Input::File(path.join("in"))], &outputs)).0, "SameFile");
     assert_eq!(fs::read_to_string(path.join("in")).unwrap(), LINE);
+    // A text of a folder or of a pattern is an input too; what no run would read of it is not.
+    let texts = path.join("texts");
+    fs::create_dir_all(texts.join("more")).unwrap();
+    fs::write(texts.join("a.txt"), "甲乙丙丁").unwrap();
+    fs::write(texts.join("more/b.html"), "子丑寅卯").unwrap();
+    for (input, output) in [
+        ("texts", "texts/a.txt"),
+        ("texts", "texts/../texts/more/b.html"),
+        ("texts/*", "texts/a.txt"),
+    ] {
+        let result = run(&[Input::File(path.join(input))], &to(path.join(output)));
+        assert_eq!(refused(result).0, "SameFile", "{input} {output}");
+        let outputs = Outputs {
+            clusters: Some(Target::File(path.join(output))),
+            ..to(path.join("elsewhere"))
+        };
+        let result = run(&[Input::File(path.join(input))], &outputs);
+        assert_eq!(refused(result).0, "SameFile", "{input} {output}");
+    }
+    assert_eq!(fs::read_to_string(texts.join("a.txt")).unwrap(), "甲乙丙丁");
+    assert!(run(&[Input::File(texts.clone())], &to(texts.join("out.jsonl"))).is_ok());
     // A link that leads to nothing yet, and what it will lead to.
     #[cfg(unix)]
     {

@@ -43,7 +43,7 @@ export const match = defineCommand({
     usage: 'NEW...',
     min: 1,
     max: Number.POSITIVE_INFINITY,
-    help: 'files of new documents, JSON lines, plain or gzip; - is standard input',
+    help: 'files of new documents, or folders; - is standard input',
   },
   options,
   examples: [

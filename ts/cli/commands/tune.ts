@@ -16,7 +16,7 @@ export const tuning = defineCommand({
     usage: 'IN...',
     min: 1,
     max: Number.POSITIVE_INFINITY,
-    help: 'files of JSON lines, plain or gzip',
+    help: 'files of documents, or folders',
   },
   options: {
     sample: { ...OPTIONS.sample, default: 2000 },

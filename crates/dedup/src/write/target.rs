@@ -5,6 +5,7 @@ use crate::error::DedupError;
 use crate::read::{Encoding, Input};
 use parking_lot::Mutex;
 use simhash_store::{Place, folder};
+use std::collections::HashSet;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -123,24 +124,19 @@ pub(crate) fn check_distinct<'a>(
     inputs: impl Iterator<Item = &'a Input>,
     outputs: impl Iterator<Item = &'a Target>,
 ) -> Result<(), DedupError> {
-    let mut taken: Vec<Identity> = inputs
-        .filter_map(|input| match input {
-            Input::File(path) => Identity::of(path),
-            Input::Stream(_) => None,
-        })
-        .collect();
+    let files = inputs.flat_map(Input::files);
+    let mut taken: HashSet<Identity> = files.filter_map(|path| Identity::of(&path)).collect();
     for path in outputs.filter_map(Target::path) {
         let Some(identity) = Identity::of(path) else { continue };
-        if taken.contains(&identity) {
+        if !taken.insert(identity) {
             return Err(DedupError::SameFile { path: path.to_owned() });
         }
-        taken.push(identity);
     }
     Ok(())
 }
 
 /// What makes two paths the same file.
-#[derive(PartialEq)]
+#[derive(PartialEq, Eq, Hash)]
 enum Identity {
     /// Device and inode: hard links are the same file under two names.
     #[cfg(unix)]
