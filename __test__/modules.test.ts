@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
@@ -22,4 +23,14 @@ test.each([
     encoding: 'utf8',
   });
   expect(JSON.parse(printed)).toEqual({ names: true, same: true });
+});
+
+test.each(['benches', 'examples', 'scripts'])('every script in %s is of this Node', (folder) => {
+  const path = join(__dirname, '..', folder);
+  const files = readdirSync(path, { recursive: true, encoding: 'utf8' });
+  const scripts = files.filter((file) => /\.[cm]?js$/.test(file));
+  expect(scripts).not.toEqual([]);
+  for (const script of scripts) {
+    execFileSync(process.execPath, ['--check', join(path, script)], { stdio: 'pipe' });
+  }
 });

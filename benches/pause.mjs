@@ -27,7 +27,8 @@ export async function bench(options) {
   const rows = [];
   try {
     for (const [method, given] of Object.entries(METHODS)) {
-      using index = new Index(given);
+      // No `using`: Node 20 does not know it.
+      const index = new Index(given);
       const some = (from, count) =>
         method === 'simhash'
           ? fingerprints(count)
@@ -48,6 +49,7 @@ export async function bench(options) {
         await new Promise((done) => setImmediate(done));
       }
       await saved;
+      index.close();
       rows.push({
         what: `${method}: longest of the additions meanwhile`,
         value: longest,
