@@ -26,6 +26,7 @@ const rust = [
   'overlap',
   'fingerprint',
   'corpora',
+  'reading',
 ];
 const javascript = [
   'dedup',
@@ -60,6 +61,7 @@ const smoke = {
   overlap: ['--size', '20000'],
   fingerprint: ['--size', '50'],
   corpora: ['--size', '50'],
+  reading: ['--size', '50'],
   segment: ['--size', '0'],
   cut: ['--size', '0'],
   minhash: ['--size', '0'],

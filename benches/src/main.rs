@@ -10,6 +10,7 @@ mod corpus;
 mod durable;
 mod fingerprint;
 mod fingerprints;
+mod forms;
 mod join;
 mod live;
 mod memory;
@@ -18,6 +19,7 @@ mod minhash;
 mod open;
 mod overlap;
 mod plans;
+mod reading;
 mod report;
 mod scan;
 mod search;
@@ -46,6 +48,7 @@ const BENCHES: &[(&str, Bench)] = &[
     ("corpora", fingerprint::corpora),
     ("segment", segment::run),
     ("batch", fingerprint::batch),
+    ("reading", reading::run),
 ];
 
 fn main() -> std::process::ExitCode {

@@ -14,7 +14,7 @@
 //! - [`dedup_files`]: files in, files out; texts are found again on disk when a candidate must be
 //!   verified;
 //! - [`pairs_files`], [`match_files`]: the graph that decisions rest on, all pairs of similar documents or those of new ones with
-//!   old ones.
+//!   old ones; [`decontaminate_files`]: the new ones without those that resemble old ones.
 //!
 //! A [`Method`] proposes, the similarity of the texts decides ([`verify`]). By default the first document of a group is kept,
 //! and every member resembles the kept document itself, so clusters do not chain; [`Cluster::Components`] follows chains, and
@@ -51,9 +51,9 @@ pub use deduper::{Decision, Deduper};
 pub use error::{DedupError, Done};
 pub use explain::{Verdict, verdict};
 pub use files::{
-    ExportFormat, IndexRun, LEAST_MEMORY, Sample, SavedIndex, Scored, Verified, dedup_files,
-    dedup_into_index, dedup_new_files, evaluate_files, find_texts, fingerprint_files, match_files,
-    pairs_files, sample_files, segment_files,
+    ExportFormat, IndexRun, LEAST_MEMORY, Sample, SavedIndex, Scored, Verified,
+    decontaminate_files, dedup_files, dedup_into_index, dedup_new_files, evaluate_files,
+    find_texts, fingerprint_files, match_files, pairs_files, sample_files, segment_files,
 };
 pub use keep::{Integer, Key};
 pub use method::Method;

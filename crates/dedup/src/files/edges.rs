@@ -6,6 +6,7 @@
 mod live;
 mod matched;
 mod pairs;
+mod separated;
 mod sorted;
 
 use super::intake::Intake;
@@ -16,11 +17,12 @@ use crate::options::{Cluster, DedupOptions, FileOptions, Keep, MatchOptions};
 use crate::parallel;
 use crate::read::{Block, Fields, Id, Input, Line, id_json};
 use crate::report::{EdgeSummary, Progress, Stage, Summary, Throttle};
-use crate::write::{LineOutputs, Output, Rejects, check_distinct};
+use crate::write::{Answers, LineOutputs, Outputs, Rejects, Wanted, check_distinct};
 use ahash::AHashMap;
 use live::Live;
 use matched::Matched;
 use pairs::Pairs;
+use separated::Separated;
 use sorted::Sorted;
 use std::borrow::Cow;
 use std::sync::atomic::AtomicBool;
@@ -56,7 +58,8 @@ pub fn pairs_files(
     cancel: &AtomicBool,
 ) -> Result<EdgeSummary, DedupError> {
     let inputs = &*expanded(inputs, "inputs", &options.form)?;
-    run(&[inputs], outputs, options, progress, cancel, |run, engine| {
+    let wanted = if options.dry_run { &LineOutputs::default() } else { outputs };
+    run(&[inputs], Wanted::Lines(wanted), options, progress, cancel, |run, engine| {
         let mut pairs = Pairs::new(run)?;
         let each = |run: &mut Run<'_, '_>, known: &dyn Known, taken: Taken<'_>| {
             pairs.batch(run, known, &taken)
@@ -99,7 +102,8 @@ pub fn match_files(
         let (value, expected) = ("0".into(), "at least 1");
         return Err(DedupError::OutOfRange { argument: "limit", value, expected });
     }
-    run(&[against, news], outputs, &options.files, progress, cancel, |run, engine| {
+    let wanted = if options.files.dry_run { &LineOutputs::default() } else { outputs };
+    run(&[against, news], Wanted::Lines(wanted), &options.files, progress, cancel, |run, engine| {
         let mut matched = Matched::new(options.limit);
         let each = |run: &mut Run<'_, '_>, known: &dyn Known, taken: Taken<'_>| {
             matched.batch(run, known, taken)
@@ -112,33 +116,72 @@ pub fn match_files(
     })
 }
 
+/// Writes the documents of `news`, in order, without those that resemble one of `against`, or all of them with marks: those that
+/// [`match_files`] gives a match. New documents are not compared with each other, and those of `against` are never written.
+///
+/// [`Duplicates::Mark`](crate::Duplicates::Mark) names the best match: the most similar, of equally similar ones (without verification: of
+/// equal rank) the first in `against`. Of the summary `documents - matched` documents resemble none. The format of the outputs is that of
+/// `news`, as [`dedup_files`](crate::dedup_files) has it; there are no clusters.
+///
+/// # Memory
+/// As [`match_files`] has it, 40 bytes for each different text of `news` instead of 16, and no temporary file.
+///
+/// # Errors
+/// Those of [`match_files`]; [`DedupError::Option`] beside a clusters file.
+pub fn decontaminate_files(
+    news: &[Input],
+    against: &[Input],
+    outputs: &Outputs,
+    options: &FileOptions,
+    progress: &dyn Fn(&Progress),
+    cancel: &AtomicBool,
+) -> Result<EdgeSummary, DedupError> {
+    let (news, against) = (
+        &*expanded(news, "inputs", &options.form)?,
+        &*expanded(against, "against", &options.form)?,
+    );
+    let wanted = Wanted::records(outputs)?;
+    let none = Outputs::default();
+    let wanted = if options.dry_run { Wanted::Records(&none) } else { wanted };
+    run(&[against, news], wanted, options, progress, cancel, |run, engine| {
+        let mut separated = Separated::new(outputs.duplicates);
+        let each = |run: &mut Run<'_, '_>, known: &dyn Known, taken: Taken<'_>| {
+            separated.batch(run, known, &taken)
+        };
+        let old = against.len() as u32;
+        match engine {
+            Engine::Sorted(sorted) => sorted.matches(old, run, each),
+            Engine::Live(live) => live.matches(old, run, each),
+        }
+    })
+}
+
 /// A run from opening its files to publishing them; `work` is what lies between, and gives the bytes that were held.
 fn run<'a>(
     groups: &[&'a [Input]],
-    outputs: &'a LineOutputs,
+    wanted: Wanted<'a>,
     options: &'a FileOptions,
     progress: &dyn Fn(&Progress),
     cancel: &'a AtomicBool,
     work: impl FnOnce(&mut Run<'_, '_>, Engine) -> Result<u64, DedupError>,
 ) -> Result<EdgeSummary, DedupError> {
     let started = Instant::now();
-    let none = LineOutputs::default();
-    let outputs = if options.dry_run { &none } else { outputs };
     // Nothing is clustered here, and nothing is left out.
     let (cluster, keep) = (Cluster::Representative, Keep::First);
     let comparison = DedupOptions { cluster, keep, ..options.dedup.clone() };
     let sorted = Sorted::new(&comparison)?;
     let threads = comparison.threads;
     let fields: &Fields = &options.fields;
-    check_distinct(groups.iter().copied().flatten(), outputs.targets())?;
+    check_distinct(groups.iter().copied().flatten(), wanted.targets())?;
     let mut intake = Intake::open(groups, fields, &options.form, threads, cancel)?;
     let engine = if intake.is_live() {
         Engine::Live(Box::new(Live::new(&comparison)?))
     } else {
         Engine::Sorted(Box::new(sorted))
     };
-    let rejects = Rejects::open(outputs.rejects.as_ref(), intake.records.names(), cancel)?;
-    let output = outputs.lines.as_ref().map(|target| Output::open(target, cancel)).transpose()?;
+    let about = (intake.records.names(), intake.records.layouts());
+    let known = groups.split_last().map_or(0, |(_, before)| before.iter().map(|it| it.len()).sum());
+    let (output, rejects) = wanted.open(about, known, intake.is_live(), cancel)?;
     let (counts, edges) = (Summary::default(), EdgeSummary::default());
     let throttle = Throttle::new(progress);
     let (intake, before) = (&mut intake, 0);
@@ -149,7 +192,7 @@ fn run<'a>(
     };
     run.report(Stage::Finish);
     let Run { intake, output, rejects, counts, edges, .. } = run;
-    let leftovers = publish(output.into_iter().chain(rejects.into_output()), intake)?;
+    let leftovers = publish(output.end()?.into_iter().chain(rejects.into_output()), intake)?;
     let Summary { read, rejected, empty, short, bytes, first_rejected, .. } = counts;
     let seconds = started.elapsed().as_secs_f64();
     let read_in = EdgeSummary { read, rejected, empty, short, bytes, first_rejected, ..edges };
@@ -180,7 +223,7 @@ trait Known {
 struct Run<'r, 'a> {
     intake: &'r mut Intake<'a>,
     threads: usize,
-    output: Option<Output<'a>>,
+    output: Answers<'a>,
     rejects: Rejects<'a>,
     /// Records read before those that are counted.
     before: u64,
@@ -287,7 +330,7 @@ impl Run<'_, '_> {
 
     fn write(&mut self, line: &str) -> Result<(), DedupError> {
         self.intake.check_cancel()?;
-        self.output.as_mut().map_or(Ok(()), |output| output.write(line.as_bytes()))
+        self.output.write(line.as_bytes())
     }
 
     /// The records of the old side have been read; what is counted from here on are those of the other one.

@@ -10,7 +10,7 @@ use crate::live::{Document, LiveIndex, LiveMethod, Near, Room, Search};
 use crate::options::ReadOptions;
 use crate::read::{Block, Id, Input, Line, id_json, id_of_key, key_of_id};
 use crate::report::{EdgeSummary, Progress, Stage, Summary, Throttle};
-use crate::write::{LineOutputs, Output, Rejects, Target, check_distinct, matches};
+use crate::write::{Entry, Link, Output, Rejects, Target, Wanted, check_distinct, matches};
 use simhash_sketch::Scratch;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
@@ -90,7 +90,7 @@ pub(super) fn id_of(live: &LiveIndex, id: u64) -> Id {
 /// Those of [`dedup_files`](crate::dedup_files) and of [`LiveIndex::search_many`].
 pub(super) fn search_files(
     inputs: &[Input],
-    outputs: &LineOutputs,
+    wanted: Wanted<'_>,
     live: &LiveIndex,
     search: &Search,
     options: &ReadOptions,
@@ -100,27 +100,37 @@ pub(super) fn search_files(
     let started = Instant::now();
     let inputs = &*expanded(inputs, "inputs", &options.form)?;
     check(search, live)?;
-    check_distinct(inputs.iter(), outputs.targets())?;
+    check_distinct(inputs.iter(), wanted.targets())?;
     let ReadOptions { fields, form, threads } = options;
     let mut intake = Intake::open(&[inputs], fields, form, *threads, cancel)?;
-    let mut rejects = Rejects::open(outputs.rejects.as_ref(), intake.records.names(), cancel)?;
-    let lines = outputs.lines.as_ref();
-    let mut output = lines.map(|target| Output::open(target, cancel)).transpose()?;
+    let about = (intake.records.names(), intake.records.layouts());
+    let (mut output, mut rejects) = wanted.open(about, 0, true, cancel)?;
+    let marks = wanted.marks();
     let mut throttle = Throttle::new(progress);
     let (mut counts, mut edges) = (Summary::default(), EdgeSummary::default());
-    let mut text = String::new();
     while let Some(block) = intake.next_block()? {
         counts.bytes += block.length;
         let batch = Batch::of(&mut intake, &block, live, &mut counts, &mut rejects)?;
         let found = live.search_many(&batch.documents, search, *threads, cancel)?;
-        text.clear();
-        for (id, answer) in batch.ids.iter().zip(found) {
+        let framing = output.framing()?;
+        let mut out = Vec::new();
+        for ((id, line), answer) in batch.ids.iter().zip(&batch.lines).zip(found) {
             edges.edges += answer.matches.len() as u64;
             edges.matched += u64::from(!answer.matches.is_empty());
             edges.truncated += u64::from(answer.truncated);
-            write(&mut text, id, &answer.matches, answer.truncated, live);
+            if wanted.is_lines() {
+                out.extend(line_of(id, &answer.matches, answer.truncated, live).bytes());
+            } else if let Some(framing) = &framing {
+                let entry = entry(answer.matches.first(), marks, live);
+                framing.render(
+                    block.input,
+                    (line.number, block.bytes_of(line)),
+                    &entry,
+                    &mut out,
+                )?;
+            }
         }
-        output.as_mut().map_or(Ok(()), |output| output.write(text.as_bytes()))?;
+        output.write(&out)?;
         throttle.tick(&intake.progress(Stage::Dedup, counts.read, edges.edges));
     }
     if let Some(error) = intake.unusable(&counts) {
@@ -128,13 +138,14 @@ pub(super) fn search_files(
         return Err(only_rejects(rejects, error));
     }
     throttle.tick(&intake.progress(Stage::Finish, counts.read, edges.edges));
-    let outputs = output.into_iter().chain(rejects.into_output());
+    let outputs = output.end()?.into_iter().chain(rejects.into_output());
     let leftovers = super::publish(outputs, &intake)?;
     let Summary { read, kept: documents, rejected, bytes, first_rejected, .. } = counts;
     let (against, index_bytes) = (live.len(), live.bytes() as u64);
+    let encodings = intake.records.encodings();
     let seconds = started.elapsed().as_secs_f64();
     let read = EdgeSummary { read, documents, rejected, bytes, first_rejected, ..edges };
-    Ok(EdgeSummary { against, seconds, index_bytes, leftovers, ..read })
+    Ok(EdgeSummary { against, seconds, index_bytes, encodings, leftovers, ..read })
 }
 
 /// Refuses what an index of this method cannot do.
@@ -160,15 +171,16 @@ fn check(search: &Search, live: &LiveIndex) -> Result<(), DedupError> {
 }
 
 /// The documents of a block.
-struct Batch {
+struct Batch<'b> {
     documents: Vec<Document>,
     ids: Vec<Id>,
+    lines: Vec<&'b Line>,
 }
 
-impl Batch {
+impl<'b> Batch<'b> {
     fn of(
         intake: &mut Intake<'_>,
-        block: &Block,
+        block: &'b Block,
         live: &LiveIndex,
         counts: &mut Summary,
         rejects: &mut Rejects<'_>,
@@ -180,25 +192,30 @@ impl Batch {
         counts.read += accepted.len() as u64;
         counts.kept += accepted.len() as u64;
         let prefix = intake.records.id_prefix(block.input);
-        let each = accepted
-            .into_iter()
-            .map(|(line, parsed)| (parsed.prepared, id_json(parsed.id, prefix, line.number)));
-        let (documents, ids) = each.unzip();
-        Ok(Self { documents, ids })
+        let each = accepted.into_iter().map(|(line, parsed)| {
+            (parsed.prepared, (id_json(parsed.id, prefix, line.number), line))
+        });
+        let (documents, (ids, lines)) = each.unzip();
+        Ok(Self { documents, ids, lines })
     }
 }
 
-/// Appends the line of a document.
-fn write(text: &mut String, id: &str, found: &[Near], truncated: bool, live: &LiveIndex) {
-    let options = live.options();
-    let has_distance = matches!(options.method, LiveMethod::SimHash { .. });
+/// The line of a document.
+fn line_of(id: &str, found: &[Near], truncated: bool, live: &LiveIndex) -> String {
     let ids: Vec<Id> = found.iter().map(|near| id_of(live, near.id)).collect();
     let named = ids.iter().zip(found).map(|(id, near)| {
-        let distance = has_distance.then_some(near.measure);
-        let relation = Relation { similarity: near.similarity, distance };
-        (&**id, relation, near.verified || options.verify.is_none())
+        (&**id, relation(near, live), near.verified || live.options().verify.is_none())
     });
-    text.push_str(r#"{"id":"#);
-    text.push_str(id);
-    text.push_str(&matches(named, truncated));
+    format!(r#"{{"id":{id}{}"#, matches(named, truncated))
+}
+
+/// What becomes of a document that has this best match.
+fn entry(best: Option<&Near>, marks: bool, live: &LiveIndex) -> Entry {
+    let link = |near: &Near| Link { of: id_of(live, near.id), relation: relation(near, live) };
+    best.map_or(Entry::Kept, |near| Entry::Duplicate(marks.then(|| link(near))))
+}
+
+fn relation(near: &Near, live: &LiveIndex) -> Relation {
+    let has_distance = matches!(live.options().method, LiveMethod::SimHash { .. });
+    Relation { similarity: near.similarity, distance: has_distance.then_some(near.measure) }
 }

@@ -52,7 +52,7 @@ use crate::write::{
     Duplicates, MARKS, Member, Output, Outputs, RecordWriter, Rejects, check_distinct,
     write_clusters,
 };
-pub use edges::{match_files, pairs_files};
+pub use edges::{decontaminate_files, match_files, pairs_files};
 pub use evaluated::{Scored, evaluate_files};
 pub use export::ExportFormat;
 pub use fingerprints::fingerprint_files;

@@ -293,6 +293,11 @@ impl Span {
         self.stretch.positions[0].input
     }
 
+    /// Their numbers.
+    pub(super) fn range(&self) -> Range<u32> {
+        self.stretch.range()
+    }
+
     /// A record, after its line.
     pub(super) fn record(&self, number: u32) -> (u64, &[u8]) {
         let Stretch { from, positions } = &self.stretch;

@@ -8,7 +8,7 @@ use crate::live::{LiveIndex, LiveOptions, OpenOptions, Search};
 use crate::options::ReadOptions;
 use crate::read::Input;
 use crate::report::{EdgeSummary, Progress, Summary};
-use crate::write::{LineOutputs, Output, Target, check_distinct};
+use crate::write::{LineOutputs, Output, Outputs, Target, Wanted, check_distinct};
 use simhash_index::{IndexError, durable};
 use simhash_sketch::ExtractorOptions;
 use simhash_store::directory::Directory;
@@ -111,11 +111,40 @@ impl SavedIndex {
         progress: &dyn Fn(&Progress),
         cancel: &AtomicBool,
     ) -> Result<(EdgeSummary, LiveIndex), DedupError> {
-        self.check_outside(outputs.targets())?;
+        self.ask(inputs, Wanted::Lines(outputs), search, options, progress, cancel)
+    }
+
+    /// Writes the documents of `inputs`, in order, without those that a document of the index is near, or all of them with marks, as
+    /// [`decontaminate_files`](crate::decontaminate_files) writes them. A writer may go on meanwhile.
+    ///
+    /// # Errors
+    /// Those of [`SavedIndex::query`]; [`DedupError::Option`] beside a clusters file.
+    pub fn decontaminate(
+        &self,
+        inputs: &[Input],
+        outputs: &Outputs,
+        search: &Search,
+        options: &ReadOptions,
+        progress: &dyn Fn(&Progress),
+        cancel: &AtomicBool,
+    ) -> Result<(EdgeSummary, LiveIndex), DedupError> {
+        self.ask(inputs, Wanted::records(outputs)?, search, options, progress, cancel)
+    }
+
+    fn ask(
+        &self,
+        inputs: &[Input],
+        wanted: Wanted<'_>,
+        search: &Search,
+        options: &ReadOptions,
+        progress: &dyn Fn(&Progress),
+        cancel: &AtomicBool,
+    ) -> Result<(EdgeSummary, LiveIndex), DedupError> {
+        self.check_outside(wanted.targets())?;
         let own = Input::File(self.path.clone());
-        check_distinct(inputs.iter().chain([&own]), outputs.targets())?;
+        check_distinct(inputs.iter().chain([&own]), wanted.targets())?;
         let live = self.open(cancel)?;
-        let summary = search_files(inputs, outputs, &live, search, options, progress, cancel)?;
+        let summary = search_files(inputs, wanted, &live, search, options, progress, cancel)?;
         Ok((summary, live))
     }
 

@@ -14,6 +14,7 @@
 //!
 //! Invariant: an output file appears whole or not at all ([`Sink`](sink::Sink)).
 
+mod answers;
 mod cells;
 mod clusters;
 mod copies;
@@ -30,6 +31,7 @@ mod sketches;
 mod target;
 mod words;
 
+pub(crate) use answers::{Answers, Wanted};
 pub(crate) use cells::between;
 pub(crate) use clusters::{Member, write_clusters, write_sorted};
 pub(crate) use edges::{matches, pair, pairs_head};

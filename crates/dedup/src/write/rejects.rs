@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 /// Writes rejects, where they are wanted.
+#[derive(Default)]
 pub(crate) struct Rejects<'a> {
     output: Option<Output<'a>>,
     /// Of the inputs.

@@ -17,7 +17,7 @@ pub(super) struct Pairs {
 impl Pairs {
     /// Begins the output.
     pub(super) fn new(run: &mut Run<'_, '_>) -> Result<Self, DedupError> {
-        let between = run.output.as_ref().and_then(|output| between(output.name()));
+        let between = run.output.lines().and_then(|output| between(output.name()));
         run.write(&pairs_head(between))?;
         Ok(Self { line: String::new(), between })
     }
@@ -42,7 +42,7 @@ impl Pairs {
         for (_, _, edges) in documents() {
             run.edges.edges += edges.map_or(1, |edges| edges.len() as u64);
         }
-        if run.output.is_none() {
+        if run.output.lines().is_none() {
             return Ok(());
         }
         let (mut own, mut earlier) = (Vec::new(), Vec::new());

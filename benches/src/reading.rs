@@ -1,0 +1,120 @@
+//! Reading alone, beside what `dedup` does with the same files: every format, with two threads; and decompressing alone.
+
+use crate::corpus::Corpus;
+use crate::forms;
+use crate::report::{Report, Row, Settings};
+use rayon::prelude::*;
+use simhash_corpus::{Fields, Form, Input, spawn};
+use simhash_dedup::{DedupOptions, FileOptions, Outputs, dedup_files};
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+/// Long texts and short ones.
+const SETS: [&str; 2] = ["zh-news-eventmonitor", "zh-hotsearch-titles"];
+/// Documents of each set: a folder has as many files.
+const MOST: usize = 30_000;
+const THREADS: usize = 2;
+/// As the reader has it.
+const BUFFER_BYTES: usize = 128 << 10;
+
+pub(crate) fn run(settings: &Settings) -> Result<Report, String> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(THREADS).build();
+    pool.map_err(|error| error.to_string())?.install(|| measured(settings))
+}
+
+fn measured(settings: &Settings) -> Result<Report, String> {
+    let mut rows = Vec::new();
+    let mut setup = Vec::new();
+    for set in SETS {
+        let corpus = Corpus::load(set)?;
+        let texts = corpus.texts.iter().take(settings.size.unwrap_or(MOST));
+        // Lines of text hold no line ends.
+        let texts: Vec<String> = texts.map(|text| text.replace(['\n', '\r'], " ")).collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let bytes: usize = texts.iter().map(|text| text.len()).sum();
+        let rate = |seconds: f64| bytes as f64 / 1e6 / seconds;
+        setup.push(format!("{}: {} documents, {bytes} bytes of text", corpus.name, texts.len()));
+        let folder = std::env::temp_dir().join(format!("simhash-reading-{}", std::process::id()));
+        std::fs::create_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        let each = forms::all(&texts, &folder)?.into_iter().try_for_each(|(name, path)| {
+            let read = |path: &Path| {
+                let documents = read(path)?;
+                (documents == texts.len()).then_some(()).ok_or(format!("{documents} documents"))
+            };
+            let named = |error: String| format!("{}: {error}", path.display());
+            if std::env::var_os("SKIP").is_some() && name.ends_with("GBK") {
+                return Ok(());
+            }
+            read(&path).and_then(|()| dedup(&path)).map_err(named)?;
+            let reading = settings.best_wall(|| drop(read(&path)));
+            let dedup = settings.best_wall(|| drop(dedup(&path)));
+            let what = format!("{set}: {name}");
+            let is_slow = ["gzip", "bzip2", "xz"].iter().any(|slow| name.ends_with(slow));
+            let goal = (!is_slow).then_some(">= 3");
+            rows.push(Row::new(&*what, rate(reading), "MB/s").against("dedup", rate(dedup), goal));
+            if is_slow {
+                let unpacking = settings.best_wall(|| drop(unpacked(&path)));
+                let row = Row::new(what, rate(reading), "MB/s");
+                rows.push(row.against("its decompressor alone", rate(unpacking), Some(">= 0.9")));
+            }
+            Ok(())
+        });
+        std::fs::remove_dir_all(&folder).map_err(|error| error.to_string())?;
+        each.map_err(|error: String| error)?;
+    }
+    let setup = format!("{}; {THREADS} threads, wall time", setup.join("; "));
+    Ok(Report { bench: "reading", setup, rows })
+}
+
+/// Every record of a file, as `dedup` reads it; their number.
+fn read(path: &Path) -> Result<usize, String> {
+    let input = Input::File(path.to_owned());
+    let fields = Fields::default();
+    let opened = input.open(&fields, &Form::default()).map_err(|error| error.to_string())?;
+    let blocks = spawn(vec![opened], 2);
+    let mut documents = 0;
+    loop {
+        let block = blocks.recv().map_err(|error| error.to_string())?;
+        let Some(block) = block.map_err(|error| error.to_string())? else { return Ok(documents) };
+        let records = block.lines.par_iter().map(|line| {
+            if let Some(fault) = &line.fault {
+                return Err(fault.to_string());
+            }
+            block
+                .layout
+                .record(block.bytes_of(line))
+                .map(|record| usize::from(!record.text.is_empty()))
+        });
+        documents += records.sum::<Result<usize, String>>()?;
+    }
+}
+
+fn dedup(path: &Path) -> Result<(), String> {
+    let dedup = DedupOptions { threads: THREADS, ..DedupOptions::default() };
+    let options = FileOptions { dedup, dry_run: true, ..FileOptions::default() };
+    let inputs = [Input::File(path.to_owned())];
+    let never = AtomicBool::new(false);
+    dedup_files(&inputs, &Outputs::default(), &options, &|_| {}, &never)
+        .map(drop)
+        .map_err(|error| error.to_string())
+}
+
+/// Decompresses a file with the libraries that the reader uses, and throws the bytes away.
+fn unpacked(path: &Path) -> io::Result<u64> {
+    let file = BufReader::with_capacity(BUFFER_BYTES, File::open(path)?);
+    let mut reader: Box<dyn Read> = match path.extension().and_then(|ending| ending.to_str()) {
+        Some("gz") => Box::new(flate2::bufread::MultiGzDecoder::new(file)),
+        Some("bz2") => Box::new(bzip2::bufread::MultiBzDecoder::new(file)),
+        _ => Box::new(lzma_rust2::XzReader::new(file, true)),
+    };
+    let mut buffer = vec![0; 1 << 20];
+    let mut bytes = 0;
+    loop {
+        match reader.read(&mut buffer)? {
+            0 => return Ok(bytes),
+            read => bytes += read as u64,
+        }
+    }
+}
