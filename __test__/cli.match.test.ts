@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Folder, jsonLines, ROOT, SAMPLE } from './cli-run';
@@ -186,4 +186,57 @@ test('the most similar come first, also where another fingerprint is nearer', as
   expect(row?.matches).toEqual(expected);
   const distances = expected.map(({ distance }) => distance);
   expect(distances).not.toEqual([...distances].sort((a, b) => a - b));
+});
+
+test('--remove leaves the records without a match, byte for byte, and --mark names the best of the others', async () => {
+  const rows = await match('--against', 'corpus');
+  const matched = new Map(rows.flatMap(({ id, matches: [best] }) => (best ? [[id, best]] : [])));
+  expect(matched.size).toBeGreaterThan(5);
+  const run = async (...args: string[]) => {
+    const { status, stdout } = await folder.run(['match', 'fresh', '-q', ...args]);
+    expect(status).toBe(0);
+    return stdout;
+  };
+  const removed = await run('--against', 'corpus', '--remove');
+  expect(removed).toBe(lines(fresh.filter(({ id }) => !matched.has(id))));
+  const marked = jsonLines<Doc & { duplicateOf?: string; similarity?: number }>(
+    await run('--against', 'corpus', '--mark'),
+  );
+  const expected = fresh.map((doc) => {
+    const best = matched.get(doc.id);
+    return best ? { ...doc, duplicateOf: best.id, similarity: best.similarity } : doc;
+  });
+  expect(marked).toEqual(expected);
+  // An index of the same documents says the same.
+  const built = await folder.run(['index', 'build', 'looked-in', 'corpus', '-q']);
+  expect(built.status).toBe(0);
+  expect(await run('--index', 'looked-in', '--remove')).toBe(removed);
+  const queried = await folder.run(['index', 'query', 'looked-in', 'fresh', '-q', '--remove']);
+  expect(queried.stdout).toBe(removed);
+  const told = await folder.run(['match', 'fresh', '--against', 'corpus', '--remove', '-o', 'out']);
+  expect(told.stderr).toContain(`\n${fresh.length - matched.size} documents without\n`);
+});
+
+test('of texts in files those without a match are listed, or copied', async () => {
+  mkdirSync(join(folder.path, 'texts'));
+  folder.write('texts/a.txt', corpus[0]?.text ?? '');
+  folder.write('texts/b.txt', '另一篇与它无关的文章，讲的是山里的一座老桥和一条小河');
+  const listed = await folder.run(['match', 'texts', '--against', 'corpus', '--list', '-q']);
+  expect(listed.stdout).toBe('texts/b.txt\n');
+  const args = ['match', 'texts', '--against', 'corpus', '--copy', 'left', '-q', '--json'];
+  const copied = await folder.run(args);
+  expect(JSON.parse(copied.stdout)).toMatchObject({ documents: 2, matched: 1 });
+  expect(readdirSync(join(folder.path, 'left'))).toEqual(['b.txt']);
+});
+
+test.each([
+  [['--remove', '--mark'], '--mark must be left out beside --remove'],
+  [['--list', '--copy', 'x'], '--copy must be left out beside --list'],
+  [['--remove', '--limit', '3'], '--limit must be left out beside --remove'],
+  [['--output-encoding', 'gbk'], '--output-encoding is for --remove and --mark'],
+  [['--copy', 'x', '-o', 'y'], '--copy is instead of -o FILE'],
+])('%j is refused', async (args, why) => {
+  const { status, stderr } = await folder.run(['match', 'fresh', '--against', 'corpus', ...args]);
+  expect(status).toBe(2);
+  expect(stderr).toContain(`error: ${why}`);
 });

@@ -15,6 +15,7 @@ import { given } from './given';
 import type { NativeEdgeSummary, NativeProgress } from './native';
 import * as check from './options';
 import { type Path, path } from './path';
+import { nativeRecords, RECORDS, type RecordsOptions } from './records';
 
 /** A value that has the right type and no meaning. */
 const INVALID = 'ERR_INVALID_ARG_VALUE';
@@ -42,7 +43,7 @@ export interface PairsFilesOptions
 }
 
 /** A run over files that looks for matches. */
-export interface MatchFilesOptions extends PairsFilesOptions {
+export interface MatchFilesOptions extends PairsFilesOptions, RecordsOptions {
   /** Files of the documents to look among. */
   against: Path | readonly Path[];
   /** Most matches of one document, the most similar first, 1 to 2^53 - 1. Default: all. */
@@ -109,11 +110,13 @@ const PAIRS: check.Checks<CheckedPairs> = {
   onProgress: check.callback,
 };
 
-const MATCHES: check.Checks<CheckedPairs & { against: string[]; limit?: number }> = {
-  ...PAIRS,
-  against: inputNames,
-  limit: check.integer(1, Number.MAX_SAFE_INTEGER),
-};
+const MATCHES: check.Checks<CheckedPairs & RecordsOptions & { against: string[]; limit?: number }> =
+  {
+    ...PAIRS,
+    ...RECORDS,
+    against: inputNames,
+    limit: check.integer(1, Number.MAX_SAFE_INTEGER),
+  };
 
 /**
  * Writes every pair of near-duplicates of files, a JSON line each: `{"a", "b", "similarity", "distance"}`, ids as the records
@@ -145,6 +148,8 @@ export async function pairsFiles(
  * where a limit left something out. These are the pairs that {@link pairsFiles} finds between the two.
  *
  * Of documents of `against` with equal texts the first stands for all; a new document whose text is there has that one match.
+ * With `remove`, `mark`, `list` or `copy` the new documents themselves are written, those without a match or all with marks.
+ *
  * New documents are not compared with each other. An empty text has no matches. Inputs, outputs and errors are as those of
  * {@link dedupFiles}; where all records of one side are rejected, that is an error.
  */
@@ -169,18 +174,19 @@ export async function matchFiles(
 async function run(
   inputs: string[],
   to: Path | undefined,
-  options: CheckedPairs & { readonly limit?: number | undefined },
+  options: CheckedPairs & RecordsOptions & { readonly limit?: number | undefined },
   against?: string[],
 ): Promise<NativeEdgeSummary> {
   if ([...inputs, ...(against ?? [])].filter((name) => name === '-').length > 1) {
     throw typeError("inputs can name standard input ('-') only once", INVALID);
   }
   const { dryRun = false, limit, rejects } = options;
-  if (to === undefined && !dryRun) {
+  if (to === undefined && !dryRun && options.copy === undefined) {
     const why = 'it may be left out with dryRun, which writes nothing';
     throw typeError(`output must be a path or a file: URL, got undefined; ${why}`);
   }
   const output = to === undefined ? undefined : path(to, 'output');
+  const records = nativeRecords(options, { output, limit });
   if (rejects === '-') {
     throw typeError("only output can be standard output ('-')", INVALID);
   }
@@ -189,7 +195,7 @@ async function run(
     inputs,
     dryRun,
     form: nativeForm(options),
-    ...given({ against, limit, output, rejects }),
+    ...given({ against, limit, output, records, rejects }),
   };
   const { onProgress, signal } = options;
   const report = onProgress && ((progress: NativeProgress) => onProgress(position(progress)));

@@ -17,6 +17,7 @@ import type {
   NativeWritten,
 } from './native';
 import * as check from './options';
+import { nativeRecords, type RecordsOptions } from './records';
 
 /** Words of the user's own: a saved index knows them by digests alone, and must be given the same. */
 export type OwnWords = Pick<FingerprinterOptions, 'dictionary' | 'stopWords' | 'idf'>;
@@ -26,6 +27,8 @@ export interface IndexRead {
   readonly inputs: readonly string[];
   /** For answers. */
   readonly output?: string | undefined;
+  /** What answers are: documents in place of matches. */
+  readonly records?: RecordsOptions | undefined;
   readonly rejects?: string | undefined;
   readonly form: FormOptions;
   readonly threads: number;
@@ -78,8 +81,14 @@ export function queryIndex(
   read: IndexRead,
   { signal, onProgress }: IndexWatch,
 ): Promise<NativeAsked> {
+  const { records = {}, output } = read;
+  const { limit } = search;
+  const asked = {
+    ...nativeRead(read),
+    ...given({ records: nativeRecords(records, { output, limit }) }),
+  };
   return telling(watcher(onProgress), signal, (report, cancel) =>
-    binding.queryIndex(saved(path, words), given(search), nativeRead(read), report, cancel),
+    binding.queryIndex(saved(path, words), given(search), asked, report, cancel),
   );
 }
 
@@ -141,7 +150,7 @@ function nativeWords(words: OwnWords) {
   return nativeOptions(check.checked(words, FINGERPRINTER));
 }
 
-function nativeRead({ output, rejects, form, ...read }: IndexRead) {
+function nativeRead({ output, rejects, form, records: _records, ...read }: IndexRead) {
   return {
     ...read,
     form: nativeForm(check.checked(form, FORM)),

@@ -491,6 +491,8 @@ export interface NativeEdgeOptions {
   /** Of matches; a whole number. */
   limit?: number
   output?: string
+  /** New documents in place of matches. */
+  records?: NativeRecords
   rejects?: string
   dryRun: boolean
   form: NativeForm
@@ -819,6 +821,8 @@ export interface NativeRead {
   inputs: Array<string>
   /** For answers. */
   output?: string
+  /** Documents in place of matches. */
+  records?: NativeRecords
   rejects?: string
   form: NativeForm
   threads: number
@@ -829,6 +833,14 @@ export interface NativeReadAs {
   file: string
   encoding: string
   files?: number
+}
+
+/** Documents themselves in place of what is said of them: those without a match, or all with marks. */
+export interface NativeRecords {
+  mark: boolean
+  list: boolean
+  copy?: string
+  outputEncoding?: string
 }
 
 /** A record that could not be used. */

@@ -13,6 +13,8 @@ import {
   fieldsOf,
   type output,
   type rejects,
+  type separating,
+  separatingOf,
   type words,
   wordsOf,
 } from './options';
@@ -69,6 +71,7 @@ export function fillIndex(
 interface Query
   extends Reading,
     Values<typeof output>,
+    Values<typeof separating>,
     Values<typeof words>,
     Values<{
       'max-distance': typeof OPTIONS.maxDistance;
@@ -84,9 +87,10 @@ export async function queryIndex(
   values: Query,
   terminal: Terminal,
 ): Promise<number> {
-  const { output, limit, 'max-distance': maxDistance, 'min-similarity': minSimilarity } = values;
+  const { limit, 'max-distance': maxDistance, 'min-similarity': minSimilarity } = values;
   const search = given({ limit, maxDistance, minSimilarity });
-  const read = { ...readOf(inputs, values), output };
+  const { records, separates, output } = separatingOf(values);
+  const read = { ...readOf(inputs, values), records, ...given({ output }) };
   const files = await import('../index-files.js');
   return run(
     {
@@ -110,6 +114,7 @@ export async function queryIndex(
           readings(read, { documents, rejected }),
           sentence(asked),
           `${plural(matched, 'document')} with ${count(edges)} matches, ${pace(summary)}`,
+          ...(separates ? [`${plural(documents - matched, 'document')} without`] : []),
           ...(truncated > 0
             ? [`of ${plural(truncated, 'document')} a limit left something out`]
             : []),

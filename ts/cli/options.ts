@@ -271,6 +271,64 @@ export const output = {
   },
 } as const;
 
+/** New documents themselves, in place of their matches. */
+export const separating = {
+  remove: {
+    kind: 'flag',
+    help: 'write the new documents that have no match, in their format, instead of matches',
+  },
+  mark: {
+    kind: 'flag',
+    help: 'write all new documents; add duplicateOf, similarity and distance of the best match',
+  },
+  list: {
+    kind: 'flag',
+    help: 'of texts in files: write the paths of those that have no match, a line each',
+  },
+  copy: {
+    kind: 'text',
+    value: 'DIR',
+    help: 'of texts in files, instead of -o: copy those that have no match into this folder; nothing that is there is replaced',
+  },
+  'output-encoding': {
+    kind: 'text',
+    value: 'NAME',
+    help: 'for new documents: how characters are written; without it as in the inputs',
+  },
+} as const;
+
+/** The values of {@link separating} as the library takes them; where the data goes, and whether it is documents. */
+export function separatingOf(
+  values: Values<typeof separating & typeof output & { limit: typeof OPTIONS.limit }>,
+) {
+  const { remove, mark, list, copy, 'output-encoding': outputEncoding } = values;
+  const ways = Object.entries({ remove, mark, list, copy: copy !== undefined });
+  const [way, other] = ways.filter(([, given]) => given).map(([name]) => name);
+  if (way !== undefined && other !== undefined) {
+    throw new UsageError(`--${other} must be left out beside --${way}`);
+  }
+  if (way === undefined && outputEncoding !== undefined) {
+    throw new UsageError('--output-encoding is for --remove and --mark', 'matches are in UTF-8');
+  }
+  if (way !== undefined && values.limit !== undefined) {
+    throw new UsageError(
+      `--limit must be left out beside --${way}`,
+      'it is for matches, which are not written',
+    );
+  }
+  const records = given({
+    remove: remove || undefined,
+    mark: mark || undefined,
+    list: list || undefined,
+    copy,
+    outputEncoding,
+  });
+  const separates = way !== undefined;
+  if (copy === undefined) return { records, separates, output: values.output };
+  if (values.output !== '-') throw new UsageError('--copy is instead of -o FILE');
+  return { records, separates, output: undefined };
+}
+
 /** A file for what could not be used. */
 export const rejects = {
   rejects: { kind: 'text', value: 'FILE', help: 'also write the rejected records' },

@@ -21,8 +21,8 @@ use napi_derive::napi;
 use simhash_dedup::{
     DedupError, DedupOptions, Duplicates, EdgeSummary, FileOptions, FingerprintOptions, Input,
     LineOutputs, MatchOptions, Outputs, Progress, ReadAs, Rejected, Stage, Summary, Target,
-    dedup_files as core, dedup_new_files, fingerprint_files as fingerprints, match_files,
-    pairs_files,
+    decontaminate_files, dedup_files as core, dedup_new_files, fingerprint_files as fingerprints,
+    match_files, pairs_files,
 };
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -59,9 +59,53 @@ pub struct NativeEdgeOptions<'env> {
     /// Of matches; a whole number.
     pub limit: Option<f64>,
     pub output: Option<String>,
+    /// New documents in place of matches.
+    pub records: Option<NativeRecords>,
     pub rejects: Option<String>,
     pub dry_run: bool,
     pub form: NativeForm,
+}
+
+/// Documents themselves in place of what is said of them: those without a match, or all with marks.
+#[napi(object, object_to_js = false)]
+pub struct NativeRecords {
+    pub mark: bool,
+    pub list: bool,
+    pub copy: Option<String>,
+    pub output_encoding: Option<String>,
+}
+
+impl NativeRecords {
+    fn outputs(self, records: Option<Target>, rejects: Option<Target>) -> Result<Outputs, Failure> {
+        Ok(Outputs {
+            records,
+            duplicates: if self.mark { Duplicates::Mark } else { Duplicates::Remove },
+            list: self.list,
+            copy: self.copy.map(PathBuf::from),
+            encoding: encoding("output_encoding", self.output_encoding.as_deref())?,
+            clusters: None,
+            rejects,
+        })
+    }
+}
+
+/// Where answers go.
+enum Answers {
+    Lines(LineOutputs),
+    Records(Outputs),
+}
+
+impl Answers {
+    fn new(
+        records: Option<NativeRecords>,
+        output: Option<Target>,
+        rejects: Option<Target>,
+    ) -> Result<Self, Failure> {
+        Ok(match records {
+            None => Self::Lines(LineOutputs { lines: output, rejects }),
+            Some(records) => Self::Records(records.outputs(output, rejects)?),
+        })
+    }
 }
 
 /// A run over files that says what a method knows each document by.
@@ -287,7 +331,7 @@ impl Run {
 struct EdgeRun {
     inputs: Vec<Input>,
     against: Option<Vec<Input>>,
-    outputs: LineOutputs,
+    answers: Answers,
     options: MatchOptions,
 }
 
@@ -304,10 +348,11 @@ impl EdgeRun {
             },
             inputs: inputs(given.inputs),
             against: given.against.map(inputs),
-            outputs: LineOutputs {
-                lines: given.output.map(target),
-                rejects: given.rejects.map(target),
-            },
+            answers: Answers::new(
+                given.records,
+                given.output.map(target),
+                given.rejects.map(target),
+            )?,
         })
     }
 
@@ -316,10 +361,19 @@ impl EdgeRun {
         report: &dyn Fn(&Progress),
         cancel: &AtomicBool,
     ) -> Result<EdgeSummary, DedupError> {
-        let Self { inputs, against, outputs, options } = self;
-        match against {
-            None => pairs_files(inputs, outputs, &options.files, report, cancel),
-            Some(against) => match_files(inputs, against, outputs, options, report, cancel),
+        let Self { inputs, against, answers, options } = self;
+        let against = against.as_deref();
+        match (answers, against) {
+            (Answers::Lines(outputs), None) => {
+                pairs_files(inputs, outputs, &options.files, report, cancel)
+            }
+            (Answers::Lines(outputs), Some(against)) => {
+                match_files(inputs, against, outputs, options, report, cancel)
+            }
+            (Answers::Records(outputs), against) => {
+                let against = against.unwrap_or_default();
+                decontaminate_files(inputs, against, outputs, &options.files, report, cancel)
+            }
         }
     }
 }

@@ -1,7 +1,15 @@
 import { OPTIONS } from '../../option-table';
 import { defineCommand } from '../command';
 import { queryIndex } from '../indexed';
-import { execution, fields, INDEX_AND_DOCUMENTS, output, rejects, words } from '../options';
+import {
+  execution,
+  fields,
+  INDEX_AND_DOCUMENTS,
+  output,
+  rejects,
+  separating,
+  words,
+} from '../options';
 
 export const indexQuery = defineCommand({
   name: 'index query',
@@ -9,6 +17,7 @@ export const indexQuery = defineCommand({
   arguments: INDEX_AND_DOCUMENTS,
   options: {
     ...output,
+    ...separating,
     ...rejects,
     'max-distance': {
       ...OPTIONS.maxDistance,
@@ -26,6 +35,7 @@ export const indexQuery = defineCommand({
   examples: ['index query news.index today.jsonl --limit 3'],
   notes: [
     'Writes a JSON line per document, as match does: id and matches, each with id and, where they are known, similarity and distance, the most similar first; those equally similar in the order in which they were added. Where a limit left something out, truncated is true. The index is not changed; another process may add to it meanwhile. Instead of DIR a file that Index.save has written may be given.',
+    'With --remove the documents that have no match are written instead, in their format; with --mark all of them, with marks. --list and --copy are for texts in files.',
     'Matches are verified as the index was built. Where it has not stored the text of a document, because of --no-texts or beyond 16 MiB, the match says "verified": false, and its similarity is an estimate or absent.',
     'The JSON summary goes to standard error where the matches go to standard output.',
   ],

@@ -14,6 +14,8 @@ import {
   fieldsOf,
   output,
   rejects,
+  separating,
+  separatingOf,
   words,
 } from '../options';
 import { pace, readings, run } from '../run';
@@ -23,6 +25,7 @@ const options = {
   against: { kind: 'texts', value: 'FILE', help: 'the documents to look among' },
   index: { kind: 'text', value: 'INDEX', help: 'a saved index to look in, in place of files' },
   ...output,
+  ...separating,
   ...rejects,
   limit: OPTIONS.limit,
   ...comparing,
@@ -33,7 +36,7 @@ type MatchValues = Values<typeof options>;
 /** Of the options about comparing and writing, those that an index takes too. */
 const TAKEN: readonly string[] = [
   ...['against', 'index', 'limit', 'max-distance', 'min-similarity'],
-  ...Object.keys({ ...output, ...rejects, ...words, ...fields, ...execution }),
+  ...Object.keys({ ...output, ...separating, ...rejects, ...words, ...fields, ...execution }),
 ];
 
 export const match = defineCommand({
@@ -47,12 +50,14 @@ export const match = defineCommand({
   },
   options,
   examples: [
-    'match train.jsonl --against test.jsonl -o seen.jsonl',
+    'match train.jsonl --against test.jsonl --remove -o clean.jsonl',
+    'match new.jsonl --against old.jsonl -o seen.jsonl',
     'match new.jsonl --index seen.index --limit 3',
   ],
   notes: [
     'Writes a JSON line per new document: id and matches, each with id and, where they are known, similarity and distance, the most similar first; those equally similar in the order of the files of --against. Where a limit left something out, truncated is true.',
     'Matches are the pairs that the command pairs finds between the two, in the files of --against followed by the new ones. New documents are not compared with each other. Of documents of --against with equal texts the first stands for all, and a new document whose text is among them has that one match.',
+    'With --remove the new documents that have no match are written, as dedup writes them: in their format, byte for byte. That takes out of a training set what a test set has. With --mark all are written, and those that have matches name the best one; --list and --copy are for texts in files.',
     'With --index this is index query: the index says how documents are compared, and each copy that it holds is a match of its own.',
     'The JSON summary goes to standard error where the matches go to standard output.',
   ],
@@ -73,10 +78,11 @@ async function amongFiles(
   values: MatchValues,
   terminal: Terminal,
 ): Promise<number> {
-  const { output, rejects, limit } = values;
+  const { rejects, limit } = values;
+  const { records, separates, output } = separatingOf(values);
   checkStreams([...inputs, ...against], [rejects]);
   const options = {
-    ...{ against, ...given({ rejects, limit }) },
+    ...{ against, ...given({ rejects, limit }), ...records },
     ...comparingOptions(values),
     ...fieldsOf(values),
   };
@@ -92,18 +98,19 @@ async function amongFiles(
         }),
       figures: (summary) => summary,
       summary: (summary) => ({ ...summary, inputs, options }),
-      sentences,
+      sentences: (summary) => sentences(summary, separates),
     },
     values,
     terminal,
   );
 }
 
-function sentences(summary: MatchSummary): string[] {
+function sentences(summary: MatchSummary, separates: boolean): string[] {
   const { read, documents, against, rejected, matched, matches, candidates, truncated } = summary;
   return [
     readings(read, { 'new documents': documents, 'documents of --against': against, rejected }),
     `${plural(matched, 'document')} with ${count(matches)} matches, ${plural(candidates, 'candidate')} compared, ${pace(summary)}`,
+    ...(separates ? [`${plural(documents - matched, 'document')} without`] : []),
     ...(truncated > 0 ? [`of ${plural(truncated, 'document')} a limit left something out`] : []),
   ];
 }

@@ -2,8 +2,8 @@
 
 use super::form::NativeForm;
 use super::{
-    NativeEdgeSummary, NativeFileOptions, NativeProgress, NativeSummary, Run, inputs, shown, start,
-    target,
+    Answers, NativeEdgeSummary, NativeFileOptions, NativeProgress, NativeRecords, NativeSummary,
+    Run, inputs, shown, start, target,
 };
 use crate::check::number;
 use crate::error::{Failure, js};
@@ -18,8 +18,8 @@ use napi::threadsafe_function::UnknownReturnValue;
 use napi_derive::napi;
 use simhash_dedup::live::LiveIndex;
 use simhash_dedup::{
-    EdgeSummary, ExportFormat, IndexRun, Input, LineOutputs, Progress, ReadOptions, SavedIndex,
-    Summary, Target, Verified, dedup_into_index as core,
+    EdgeSummary, ExportFormat, IndexRun, Input, Progress, ReadOptions, SavedIndex, Summary, Target,
+    Verified, dedup_into_index as core,
 };
 use simhash_index::durable::Settled;
 use std::path::PathBuf;
@@ -45,6 +45,8 @@ pub struct NativeRead {
     pub inputs: Vec<String>,
     /// For answers.
     pub output: Option<String>,
+    /// Documents in place of matches.
+    pub records: Option<NativeRecords>,
     pub rejects: Option<String>,
     pub form: NativeForm,
     pub threads: u32,
@@ -53,7 +55,8 @@ pub struct NativeRead {
 /// The same for the core.
 struct Read {
     inputs: Vec<Input>,
-    lines: Option<Target>,
+    output: Option<Target>,
+    records: Option<NativeRecords>,
     rejects: Option<Target>,
     options: ReadOptions,
 }
@@ -63,7 +66,8 @@ impl Read {
         let (fields, form) = given.form.core()?;
         Ok(Self {
             inputs: inputs(given.inputs),
-            lines: given.output.map(|name| target(name, cancel)),
+            output: given.output.map(|name| target(name, cancel)),
+            records: given.records,
             rejects: given.rejects.map(|name| target(name, cancel)),
             options: ReadOptions { fields, form, threads: given.threads as usize },
         })
@@ -196,9 +200,13 @@ pub fn query_index<'env>(
 ) -> js::Result<Object<'env>> {
     let search = NativeSearch::core(Some(search))?;
     let (index, threads, read) = (index.core()?, read.threads, Read::new(read, cancel)?);
-    let work = move |report: &dyn Fn(&Progress), flag: &AtomicBool| {
-        let Read { inputs, lines, rejects, options } = read;
-        index.query(&inputs, &LineOutputs { lines, rejects }, &search, &options, report, flag)
+    let Read { inputs, output, records, rejects, options } = read;
+    let answers = Answers::new(records, output, rejects)?;
+    let work = move |report: &dyn Fn(&Progress), flag: &AtomicBool| match &answers {
+        Answers::Lines(outputs) => index.query(&inputs, outputs, &search, &options, report, flag),
+        Answers::Records(outputs) => {
+            index.decontaminate(&inputs, outputs, &search, &options, report, flag)
+        }
     };
     start::<_, NativeAsked>(env, threads, on_progress, cancel, work)
 }
