@@ -29,14 +29,14 @@ export interface FingerprinterOptions {
   preset?: Preset | undefined;
   /**
    * What features are made of: characters, as many as the script needs (`'auto'`, default: two ideographs or digits, five
-   * letters, or of both what comes to that together), or always as many (`'chars'`), Unicode words, or Chinese words cut by
-   * jieba. Chosen by script, the similarity of two texts of 400 or more ideographs, a digit counting as two, is also that
+   * letters, or of both what comes to that together), or always as many (`'chars'`), Unicode words, Chinese words cut by jieba, or what white space separates
+   * (`'tokens'`): texts whose words somebody else has cut, of which white space stays then. Chosen by script, the similarity of two texts of 400 or more ideographs, a digit counting as two, is also that
    * of their runs of five characters: the lower of both.
    */
-  features?: 'auto' | 'chars' | 'words' | 'jieba' | undefined;
+  features?: 'auto' | 'chars' | 'words' | 'jieba' | 'tokens' | undefined;
   /**
-   * Characters or words per feature, 1 to 8; characters unless `features` says words. Default by script, 2 for `'chars'` and
-   * `'words'`, 1 for `'jieba'`, where `'tfidf'` allows nothing else.
+   * Characters or words per feature, 1 to 8; characters unless `features` says words. Default by script, 2 for `'chars'`,
+   * `'words'` and `'tokens'`, 1 for `'jieba'`, where `'tfidf'` allows nothing else.
    */
   ngram?: number | undefined;
   /**

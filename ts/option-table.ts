@@ -145,15 +145,15 @@ export const OPTIONS = {
   features: {
     kind: 'choice',
     value: 'UNIT',
-    choices: ['auto', 'chars', 'words', 'jieba'],
-    help: 'what a feature is made of',
+    choices: ['auto', 'chars', 'words', 'jieba', 'tokens'],
+    help: 'what a feature is made of; tokens: words that are cut already, with spaces between them',
   },
   ngram: {
     kind: 'integer',
     value: 'N',
     min: 1,
     max: 8,
-    help: 'units per feature; without it by script (two ideographs, five letters), for chars and words 2, for jieba 1',
+    help: 'units per feature; without it by script (two ideographs, five letters), for chars, words and tokens 2, for jieba 1',
   },
   weighting: {
     kind: 'choice',

@@ -80,6 +80,7 @@ fn unit(name: Option<&str>) -> Result<Option<Unit>, Failure> {
         Some("chars") => Ok(Some(Unit::Chars)),
         Some("words") => Ok(Some(Unit::Words)),
         Some("jieba") => Ok(Some(Unit::Jieba)),
+        Some("tokens") => Ok(Some(Unit::Tokens)),
         Some(other) => Err(unknown("features", other)),
     }
 }

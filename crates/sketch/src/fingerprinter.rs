@@ -6,7 +6,7 @@ use simhash_text::segment::SegmentScratch;
 use simhash_text::sentence::SentenceScratch;
 use simhash_text::{
     Cut, ExtractScratch, Extractor, ExtractorOptions, Feature, NormalizeScratch, Normalizer,
-    OptionsError, Token, TopK, Unit, Weighting, feature,
+    OptionsError, Token, TopK, Unit, Weighting, Whitespace, feature,
 };
 use std::fmt;
 
@@ -23,6 +23,16 @@ pub struct FingerprinterOptions {
 }
 
 impl FingerprinterOptions {
+    /// The steps before features are taken: of words that are cut already ([`Unit::Tokens`]) the white space stays that
+    /// [`Whitespace::Auto`] takes from between Chinese ones.
+    pub fn normalizer(&self) -> Normalizer {
+        let mut normalizer = self.normalize.clone();
+        if self.extract.unit == Unit::Tokens && normalizer.whitespace == Whitespace::Auto {
+            normalizer.whitespace = Whitespace::Collapse;
+        }
+        normalizer
+    }
+
     /// Options by name, to be used as they are or changed:
     ///
     /// * `auto`: the default options;
@@ -119,11 +129,20 @@ impl Fingerprinter {
     /// A fingerprinter for these options.
     ///
     /// # Errors
-    /// As [`Extractor::new`]. Words of a dictionary, stop words and idf table are normalised like the text.
+    /// As [`Extractor::new`]; [`OptionsError::Invalid`] where white space is removed that is between [`Unit::Tokens`]. Words of a
+    /// dictionary, stop words and idf table are normalised like the text.
     pub fn new(options: &FingerprinterOptions) -> Result<Self, OptionsError> {
-        let extractor = Extractor::for_normalized(&options.extract, &options.normalize)?;
+        let normalizer = options.normalizer();
+        if options.extract.unit == Unit::Tokens && normalizer.whitespace == Whitespace::Remove {
+            return Err(OptionsError::Invalid {
+                argument: "normalize",
+                value: "whitespace remove".to_owned(),
+                expected: "of white space that stays: it is between the tokens".to_owned(),
+            });
+        }
+        let extractor = Extractor::for_normalized(&options.extract, &normalizer)?;
         let min_features = options.min_features.unwrap_or_else(|| extractor.min_features());
-        Ok(Self { normalizer: options.normalize.clone(), extractor, min_features })
+        Ok(Self { normalizer, extractor, min_features })
     }
 
     /// A fingerprinter with the options of a preset; see [`FingerprinterOptions::preset`].

@@ -44,7 +44,7 @@ fn a_warm_fingerprinter_does_not_allocate() {
         Fingerprinter::preset("chars").unwrap(),
         Fingerprinter::preset("jieba-tfidf").unwrap(),
     ];
-    for unit in [Unit::Words, Unit::Jieba] {
+    for unit in [Unit::Words, Unit::Jieba, Unit::Tokens] {
         for weighting in [Weighting::Count, Weighting::Binary] {
             let extract = ExtractorOptions {
                 unit,

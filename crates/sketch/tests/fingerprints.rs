@@ -8,6 +8,7 @@ use simhash_sketch::{
     ExtractorOptions, Fingerprinter, FingerprinterOptions, Normalizer, OptionsError, Scratch, TopK,
     Unit, Weighting, simhash,
 };
+use simhash_text::Whitespace;
 
 fn chars() -> Fingerprinter {
     Fingerprinter::preset("chars").unwrap()
@@ -120,8 +121,13 @@ fn unknown_presets_are_named() {
 }
 
 fn any_options() -> impl Strategy<Value = FingerprinterOptions> {
-    let unit =
-        prop_oneof![Just(Unit::Auto), Just(Unit::Chars), Just(Unit::Words), Just(Unit::Jieba)];
+    let unit = prop_oneof![
+        Just(Unit::Auto),
+        Just(Unit::Chars),
+        Just(Unit::Words),
+        Just(Unit::Jieba),
+        Just(Unit::Tokens),
+    ];
     let weighting = prop_oneof![Just(Weighting::Count), Just(Weighting::Binary)];
     (unit, 1..=8_usize, weighting, any::<bool>()).prop_map(|(unit, n, weighting, normalize)| {
         FingerprinterOptions {
@@ -166,4 +172,29 @@ proptest! {
         let reached = shingles.len() >= fingerprinter.min_features();
         prop_assert_eq!(fingerprinter.sketch(&text, &mut scratch).fingerprint.is_some(), reached);
     }
+}
+
+#[test]
+fn words_that_are_cut_already_keep_their_white_space() {
+    let options = |whitespace| FingerprinterOptions {
+        extract: ExtractorOptions {
+            unit: Unit::Tokens,
+            ngram: Some(1),
+            ..ExtractorOptions::default()
+        },
+        normalize: Normalizer { whitespace, ..Normalizer::default() },
+        ..FingerprinterOptions::default()
+    };
+    let by = Fingerprinter::new(&options(Whitespace::Auto)).unwrap();
+    let tokens = |text: &str| {
+        let tokens = by.tokens(text).into_iter();
+        tokens.map(|token| token.token).collect::<Vec<_>>()
+    };
+    assert_eq!(tokens("今天　天气\n很 ＯＫ 。"), ["今天", "天气", "很", "ok", "。"]);
+    // What a recipe says is what it was made with.
+    let recipe = by.to_string();
+    let again = FingerprinterOptions::of_recipe(&recipe, &ExtractorOptions::default()).unwrap();
+    assert_eq!(Fingerprinter::new(&again).unwrap().to_string(), recipe);
+    let error = Fingerprinter::new(&options(Whitespace::Remove)).unwrap_err();
+    assert_eq!(error.argument(), "normalize");
 }

@@ -18,7 +18,7 @@ fn all() -> Vec<Fingerprinter> {
         Fingerprinter::preset("chars").unwrap(),
         Fingerprinter::preset("jieba-tfidf").unwrap(),
     ];
-    for unit in [Unit::Chars, Unit::Words, Unit::Jieba] {
+    for unit in [Unit::Chars, Unit::Words, Unit::Jieba, Unit::Tokens] {
         for weighting in [Weighting::Count, Weighting::Binary] {
             let extract = ExtractorOptions {
                 unit,

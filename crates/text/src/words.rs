@@ -1,6 +1,6 @@
 //! Word n-grams: windows of n successive words, joined by one space.
 //!
-//! Where the words come from is the caller's choice (Unicode words, jieba); how they become features is the same. A text
+//! Where the words come from is the caller's choice (Unicode words, jieba, white space); how they become features is the same. A text
 //! with at least one word but fewer than n has one feature, all its words; a text of no words (punctuation alone) but not
 //! empty has one feature, the whole text.
 
@@ -28,6 +28,23 @@ impl WordScratch {
 pub(crate) fn unicode(text: &str, scratch: &mut WordScratch) {
     scratch.spans.clear();
     scratch.spans.extend(text.unicode_word_indices().map(|(at, word)| (at, at + word.len())));
+}
+
+/// Finds what white space separates in `text`.
+pub(crate) fn separated(text: &str, scratch: &mut WordScratch) {
+    scratch.spans.clear();
+    let mut start = None;
+    for (at, c) in text.char_indices() {
+        match (start, c.is_whitespace()) {
+            (Some(from), true) => {
+                scratch.spans.push((from, at));
+                start = None;
+            }
+            (None, false) => start = Some(at),
+            _ => {}
+        }
+    }
+    scratch.spans.extend(start.map(|from| (from, text.len())));
 }
 
 /// Finds the words of `text` that our segmenter cuts and that have a letter or digit.
@@ -107,7 +124,7 @@ pub(crate) fn for_each_ngram(
 
 #[cfg(test)]
 mod tests {
-    use super::{WordScratch, for_each_ngram, own, unicode};
+    use super::{WordScratch, for_each_ngram, own, separated, unicode};
 
     fn ngrams_by(find: impl FnOnce(&str, &mut WordScratch), text: &str, n: usize) -> Vec<String> {
         let (mut scratch, mut all) = (WordScratch::default(), Vec::new());
@@ -158,6 +175,15 @@ mod tests {
             ["The", "fox", "can't", "jump", "32.3", "feet", "right"]
         );
         assert_eq!(ngrams("版本3.5发布", 1), ["版", "本", "3.5", "发", "布"]);
+    }
+
+    #[test]
+    fn tokens_are_what_white_space_separates() {
+        let text = "\u{3000}今天  天气,\n很 好 ! ";
+        assert_eq!(ngrams_by(separated, text, 1), ["今天", "天气,", "很", "好", "!"]);
+        assert_eq!(ngrams_by(separated, text, 4), ["今天 天气, 很 好", "天气, 很 好 !"]);
+        assert_eq!(ngrams_by(separated, "一", 2), ["一"]);
+        assert!(ngrams_by(separated, "", 2).is_empty());
     }
 
     #[test]

@@ -211,7 +211,7 @@ fn of_method(
 fn differing(a: &FingerprinterOptions, b: &FingerprinterOptions) -> &'static str {
     let (one, other) = (&a.extract, &b.extract);
     let all = [
-        ("normalize", a.normalize == b.normalize),
+        ("normalize", a.normalizer() == b.normalizer()),
         ("features", one.unit == other.unit),
         ("ngram", one.ngram == other.ngram),
         ("weighting", one.weighting == other.weighting),

@@ -228,7 +228,7 @@ impl LiveOptions {
     }
 
     pub(super) fn sentences(&self) -> SentenceSketcher {
-        let normalizer = self.fingerprinter.normalize.clone();
+        let normalizer = self.fingerprinter.normalizer();
         let mut options = sentence::SentenceOptions { normalizer, ..Default::default() };
         if let LiveMethod::Sentences { count, min_length, hash, .. } = self.method {
             (options.count, options.min_length, options.hash) = (count, min_length, hash);

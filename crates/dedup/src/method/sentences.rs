@@ -29,7 +29,7 @@ const LISTED: u32 = 1 << 31;
 
 impl Sentences {
     pub(super) fn new(options: &DedupOptions, count: usize) -> Self {
-        let normalizer = options.fingerprinter.normalize.clone();
+        let normalizer = options.fingerprinter.normalizer();
         let sentences =
             SentenceOptions { count, min_length: MIN_LENGTH, normalizer, ..Default::default() };
         Self {

@@ -1,6 +1,7 @@
 //! The extractor: options checked once, then text to features as often as wanted.
 //!
-//! Units are characters (no dictionary, as many as the script needs by default), Unicode words, Chinese words by jieba. A
+//! Units are characters (no dictionary, as many as the script needs by default), Unicode words, Chinese words by jieba, or words
+//! that somebody else has cut. A
 //! text with fewer units than n has one feature, the whole text; an empty text has none. Features come in text order and
 //! repeat as often as they occur when they are counted; sums do not care, and no map is needed.
 
@@ -272,6 +273,7 @@ impl Extractor {
                 return ngram::for_each(text, *ngram, |start, end| each(&text[start..end]));
             }
             (Unit::Words, _) => words::unicode(text, scratch),
+            (Unit::Tokens, _) => words::separated(text, scratch),
             (Unit::Jieba, Segmenter::Own) => {
                 words::own(text, lexicon.dictionary.as_deref(), *hmm, scratch);
             }
@@ -304,8 +306,8 @@ mod tests {
     }
 
     fn any_extractor() -> impl Strategy<Value = Extractor> {
-        let unit =
-            prop_oneof![Just(Unit::Auto), Just(Unit::Chars), Just(Unit::Words), Just(Unit::Jieba)];
+        let unit = [Unit::Auto, Unit::Chars, Unit::Words, Unit::Jieba, Unit::Tokens];
+        let unit = prop::sample::select(unit.to_vec());
         let weighting = prop_oneof![Just(Weighting::Count), Just(Weighting::Binary)];
         (unit, 1..=8_usize, weighting).prop_map(|(unit, n, weighting)| {
             extractor(unit, (unit != Unit::Auto).then_some(n), weighting)

@@ -20,6 +20,8 @@ pub enum Unit {
     Words,
     /// Chinese words as jieba cuts them; n = 1 unless said otherwise.
     Jieba,
+    /// What white space separates: texts whose words somebody else has cut; n = 2 unless said otherwise.
+    Tokens,
 }
 
 /// How often-repeated features count.
@@ -50,7 +52,7 @@ pub enum Segmenter {
 pub struct ExtractorOptions {
     /// Default [`Unit::Auto`].
     pub unit: Unit,
-    /// Units per feature, 1 to [`MAX_NGRAM`]. Default 2 for characters and words, 1 for jieba, by script for `Auto`.
+    /// Units per feature, 1 to [`MAX_NGRAM`]. Default 2 for characters, words and tokens, 1 for jieba, by script for `Auto`.
     pub ngram: Option<usize>,
     /// Default [`Weighting::TfIdf`] for jieba, [`Weighting::Count`] for the others, which have no idf.
     pub weighting: Option<Weighting>,
@@ -90,7 +92,7 @@ impl Plan {
             unit => unit,
         };
         let ngram = options.ngram.unwrap_or(match unit {
-            Unit::Auto | Unit::Chars | Unit::Words => 2,
+            Unit::Auto | Unit::Chars | Unit::Words | Unit::Tokens => 2,
             Unit::Jieba => 1,
         });
         if !(1..=MAX_NGRAM).contains(&ngram) {
@@ -101,7 +103,7 @@ impl Plan {
             });
         }
         let weighting = options.weighting.unwrap_or(match unit {
-            Unit::Auto | Unit::Chars | Unit::Words => Weighting::Count,
+            Unit::Auto | Unit::Chars | Unit::Words | Unit::Tokens => Weighting::Count,
             Unit::Jieba => Weighting::TfIdf,
         });
         let plan = Plan {

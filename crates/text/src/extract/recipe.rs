@@ -16,6 +16,7 @@ impl fmt::Display for Extractor {
             Unit::Chars => "chars",
             Unit::Words => "words",
             Unit::Jieba => "jieba",
+            Unit::Tokens => "tokens",
         };
         let weighting = match weighting {
             Weighting::Count => "count",
@@ -61,6 +62,7 @@ impl ExtractorOptions {
                 "chars" => Some(Unit::Chars),
                 "words" => Some(Unit::Words),
                 "jieba" => Some(Unit::Jieba),
+                "tokens" => Some(Unit::Tokens),
                 _ => None,
             }
             .map(|unit| self.unit = unit),
