@@ -94,3 +94,23 @@ test('one input may be a string, several are an array', async () => {
   expect([one.read, two.read, two.duplicates - one.duplicates]).toEqual([10, 20, 10]);
   expect(folder.names()).toEqual(['in']);
 });
+
+test('documents that have the id of an earlier one are named where outputs name ids', async () => {
+  const folder = input(4);
+  folder.write('more', line(7) + line(2) + line(7));
+  const inputs = [folder.join('in'), folder.join('more')];
+  const { sameIds } = await dedupFiles(inputs, undefined, { clusters: folder.join('clusters') });
+  const [file, more] = inputs;
+  expect(sameIds).toEqual({
+    documents: 2,
+    first: [
+      { file: more, line: 2, firstFile: file, firstLine: 3 },
+      { file: more, line: 3, firstFile: more, firstLine: 1 },
+    ],
+  });
+  expect(await dedupFiles(inputs, folder.join('out'))).not.toHaveProperty('sameIds');
+  const told = await folder.run(['clusters', 'in', 'more', '-o', 'clusters']);
+  expect(told.stderr).toContain(
+    '2 documents have the id of an earlier one; what names ids does not say which it means:\n  more:2 that of in:3\n  more:3 that of more:1\n',
+  );
+});

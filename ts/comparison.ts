@@ -96,6 +96,13 @@ export interface Settled {
   outputs: string[];
 }
 
+/** Documents that have the id of an earlier one. */
+export interface SameIds {
+  documents: number;
+  /** The first ten in the input: where they are, and where the first with their id is; lines from 1. */
+  first: { file: string; line: number; firstFile: string; firstLine: number }[];
+}
+
 /** The figures of a run: `read = kept + duplicates + rejected`. */
 export interface Summary {
   read: number;
@@ -124,6 +131,8 @@ export interface Summary {
   encodings?: ReadAs[];
   /** The first ten rejected records of files; `dedup` yields a decision for each. */
   firstRejected: Rejected[];
+  /** Of `dedupFiles` with `clusters` or `mark`: documents that have the id of an earlier one, where there are some; these outputs do not say which of them they name. */
+  sameIds?: SameIds;
   /** Unfinished files of earlier runs that were killed while they wrote to the same outputs, and their folder in `tmp`; they were removed. */
   leftovers: string[];
   /** Of `dedupFiles` with `tmp`: records that an earlier run had sketched, from where this one went on. */

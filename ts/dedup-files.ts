@@ -193,9 +193,10 @@ export async function dedupFiles(
     const done = await telling(report, given.signal, (report, cancel) =>
       binding.dedupFiles(run, report, cancel),
     );
-    const { summary, known: documents, resumed, stopped } = done;
+    const { summary, known: documents, resumed, stopped, sameIds } = done;
     return {
       ...summary,
+      ...(sameIds.documents === 0 ? {} : { sameIds }),
       ...(known === undefined ? {} : { known: documents }),
       ...(tmp === undefined ? {} : { resumed, stopped }),
     };

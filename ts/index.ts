@@ -8,6 +8,7 @@ export type {
   Keep,
   ReadAs,
   Rejected,
+  SameIds,
   Settled,
   Summary,
 } from './comparison';

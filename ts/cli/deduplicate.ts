@@ -110,9 +110,23 @@ function canBeReadAgain(path: string): boolean {
   return about.isFile() || about.isDirectory();
 }
 
+/** Which documents cannot be told apart by their ids. */
+function named(sameIds: Summary['sameIds']): string[] {
+  if (sameIds === undefined) return [];
+  const { documents, first } = sameIds;
+  const has = documents === 1 ? 'has' : 'have';
+  return [
+    `${plural(documents, 'document')} ${has} the id of an earlier one; what names ids does not say which it means:`,
+    ...first.map(
+      ({ file, line, firstFile, firstLine }) =>
+        `  ${file}:${line} that of ${firstFile}:${firstLine}`,
+    ),
+  ];
+}
+
 function sentences(summary: Summary, dryRun: boolean): string[] {
   const { read, kept, duplicates, rejected, clusters, truncated, known } = summary;
-  const { index, resumed = 0 } = summary;
+  const { index, resumed = 0, sameIds } = summary;
   return [
     ...settling(index?.settled),
     ...(index?.repeated
@@ -123,6 +137,7 @@ function sentences(summary: Summary, dryRun: boolean): string[] {
     ...(known === undefined ? [] : [`beside ${plural(known, 'known document')}`]),
     `${plural(clusters, 'cluster')}, ${pace(summary)}`,
     ...cut(truncated),
+    ...named(sameIds),
     ...(index === undefined ? [] : [`index of ${plural(index.documents, 'document')}`]),
     ...(dryRun ? ['dry run: nothing was written'] : []),
   ];

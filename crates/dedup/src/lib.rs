@@ -62,5 +62,5 @@ pub use options::{
     Measure, ReadOptions, SampleOptions, SegmentOptions,
 };
 pub use read::{Encoding, Fields, Form, Format, Input, MAX_RECORD_BYTES};
-pub use report::{EdgeSummary, Progress, ReadAs, Rejected, Stage, Summary};
+pub use report::{EdgeSummary, Progress, ReadAs, Rejected, SameId, SameIds, Stage, Summary};
 pub use write::{Duplicates, LineOutputs, Outputs, Target};

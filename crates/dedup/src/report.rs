@@ -45,6 +45,9 @@ pub struct Summary {
     /// The first rejected records, at most [`Summary::REPORTED`].
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub first_rejected: Vec<Rejected>,
+    /// Documents that have the id of an earlier one, where the outputs name documents: of runs with clusters or marks.
+    #[serde(skip_serializing_if = "SameIds::is_none")]
+    pub same_ids: SameIds,
     /// Unfinished files that runs had left which were killed while they wrote to the same outputs, and their checkpoint where this run did not
     /// go on from it; they were removed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -87,6 +90,36 @@ impl Summary {
             self.first_rejected.push(rejected());
         }
     }
+}
+
+/// Documents whose ids earlier ones have too.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SameIds {
+    /// How many.
+    pub documents: u64,
+    /// The first of them in the input, at most [`Summary::REPORTED`].
+    pub first: Vec<SameId>,
+}
+
+impl SameIds {
+    fn is_none(&self) -> bool {
+        self.documents == 0
+    }
+}
+
+/// A document that has the id of an earlier one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SameId {
+    /// Its input.
+    pub file: String,
+    /// Its line, or its place in an array, from 1.
+    pub line: u64,
+    /// The input of the first document with this id.
+    pub first_file: String,
+    /// Its line.
+    pub first_line: u64,
 }
 
 /// An input that is not in UTF-8.

@@ -20,9 +20,9 @@ use napi::{Env, Status};
 use napi_derive::napi;
 use simhash_dedup::{
     DedupError, DedupOptions, Duplicates, EdgeSummary, FileOptions, FingerprintOptions, Input,
-    LineOutputs, MatchOptions, Outputs, Progress, ReadAs, Rejected, Stage, Summary, Target,
-    decontaminate_files, dedup_files as core, dedup_new_files, fingerprint_files as fingerprints,
-    match_files, pairs_files,
+    LineOutputs, MatchOptions, Outputs, Progress, ReadAs, Rejected, SameId, SameIds, Stage,
+    Summary, Target, decontaminate_files, dedup_files as core, dedup_new_files,
+    fingerprint_files as fingerprints, match_files, pairs_files,
 };
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -186,10 +186,40 @@ impl From<Summary> for NativeSummary {
     }
 }
 
+/// Documents that have the id of an earlier one.
+#[napi(object, object_from_js = false)]
+pub struct NativeSameIds {
+    pub documents: f64,
+    pub first: Vec<NativeSameId>,
+}
+
+/// One of them, and the first with its id.
+#[napi(object, object_from_js = false)]
+pub struct NativeSameId {
+    pub file: String,
+    pub line: f64,
+    pub first_file: String,
+    pub first_line: f64,
+}
+
+impl From<SameIds> for NativeSameIds {
+    fn from(SameIds { documents, first }: SameIds) -> Self {
+        let named = |SameId { file, line, first_file, first_line }: SameId| NativeSameId {
+            file,
+            line: number(line),
+            first_file,
+            first_line: number(first_line),
+        };
+        Self { documents: number(documents), first: first.into_iter().map(named).collect() }
+    }
+}
+
 /// What a run over files did.
 #[napi(object, object_from_js = false)]
 pub struct NativeFilesRun {
     pub summary: NativeSummary,
+    /// Documents that have the id of an earlier one.
+    pub same_ids: NativeSameIds,
     /// Documents that were there already.
     pub known: f64,
     /// Records that an earlier run had sketched.
@@ -204,6 +234,7 @@ impl From<Summary> for NativeFilesRun {
             known: number(summary.known),
             resumed: number(summary.resumed),
             stopped: shown(&summary.stopped),
+            same_ids: summary.same_ids.clone().into(),
             summary: summary.into(),
         }
     }

@@ -32,6 +32,7 @@ mod on_arrival;
 mod positions;
 mod records;
 mod run_record;
+mod same_ids;
 mod sampled;
 mod saved_index;
 mod segments;
@@ -60,6 +61,7 @@ pub use found::find_texts;
 pub use index_run::{IndexRun, dedup_into_index};
 use intake::Intake;
 use records::Records;
+use same_ids::{OwnId, same_ids};
 pub use sampled::{Sample, sample_files};
 pub use saved_index::{SavedIndex, Verified};
 pub use segments::segment_files;
@@ -81,7 +83,7 @@ use within::Within;
 /// Files, and whatever is not decided as records come: per record 22 bytes, 40 more where texts are verified, the key of the keep rule (8
 /// bytes and its length), and the method's sketch: 5.2 bytes per band, 40 for others and what they hold. When all have been read, 4 to
 /// 28 bytes for each band that texts have in common, and per different text 8, 16 more where it is a duplicate; with a clusters file
-/// per duplicate 32.
+/// per duplicate 32, with one or with marks 24 for each record that has an id, twice as much at the end.
 /// All of that lies in temporary files where [`FileOptions::memory`] is given: the whole process then holds as much as that says, a tenth
 /// more at most. Not so what other methods than minhash and exact hold for each document, and what records of more than a megabyte need
 /// while they are looked at, some twenty times their length: where that does not fit the run stops with [`DedupError::Bound`].
@@ -185,7 +187,7 @@ fn run(
 
     let throttle = Throttle::new(progress);
     let run = Run { intake: &mut intake, wants, throttle, room: room.clone() };
-    let Ended { mut writer, members, summary } = if is_live {
+    let Ended { mut writer, members, given, summary } = if is_live {
         let ended = run.on_arrival(Decider::new(&dedup)?, writer)?;
         if let Some(error) = intake.unusable(&ended.summary) {
             intake.check_unchanged()?;
@@ -210,6 +212,7 @@ fn run(
             Members::Found(members) => write_found(clusters, &members, &intake, &room)?,
         }
     }
+    let same_ids = same_ids(given, &intake.records, &room)?;
     writer.end()?;
     let encodings = intake.records.encodings();
     leftovers.extend(publish(writer.into_outputs().chain(clusters), &intake)?);
@@ -217,7 +220,7 @@ fn run(
         claim.discard();
     }
     let seconds = started.elapsed().as_secs_f64();
-    Ok(Summary { seconds, encodings, leftovers, stopped, ..summary })
+    Ok(Summary { seconds, encodings, same_ids, leftovers, stopped, ..summary })
 }
 
 /// The folder of a run that can leave checkpoints, where it is given a folder for them.
@@ -312,6 +315,13 @@ struct Wants {
     links: bool,
 }
 
+impl Wants {
+    /// Whether documents are named.
+    fn ids(self) -> bool {
+        self.members || self.links
+    }
+}
+
 /// One run between reading and the last outputs.
 struct Run<'r, 'a> {
     intake: &'r mut Intake<'a>,
@@ -324,6 +334,8 @@ struct Run<'r, 'a> {
 struct Ended<'a> {
     writer: RecordWriter<'a>,
     members: Members,
+    /// The ids that records give themselves, in input order, where outputs name documents.
+    given: Column<OwnId>,
     summary: Summary,
 }
 

@@ -1,6 +1,7 @@
 //! Decides and writes while it reads.
 
 use super::intake::{Intake, Parsed, QUEUE};
+use super::same_ids::OwnId;
 use super::{Ended, Members, Run, Wants};
 use crate::decide::{BATCH_DOCUMENTS, Decider, Document, Outcome};
 use crate::error::DedupError;
@@ -8,7 +9,7 @@ use crate::read::{Block, Line, id_json};
 use crate::report::{Stage, Summary, Tally};
 use crate::write::{Decided, Entry, Link, Member, RecordWriter};
 use crossbeam_channel::bounded;
-use simhash_store::RoomError;
+use simhash_store::{Column, RoomError};
 
 /// What grows along the run.
 struct Stream {
@@ -16,6 +17,8 @@ struct Stream {
     tally: Tally,
     /// Kept only where a clusters file is wanted.
     members: Vec<Member>,
+    /// The same.
+    given: Column<OwnId>,
     wants: Wants,
 }
 
@@ -26,7 +29,8 @@ impl Run<'_, '_> {
         mut writer: RecordWriter<'_>,
     ) -> Result<Ended<'_>, DedupError> {
         let wants = self.wants;
-        let mut stream = Stream { decider, tally: Tally::default(), members: Vec::new(), wants };
+        let (tally, members, given) = (Tally::default(), Vec::new(), Column::default());
+        let mut stream = Stream { decider, tally, members, given, wants };
         let writer = std::thread::scope(|scope| {
             let (sender, receiver) = bounded::<Decided>(QUEUE);
             let writing = scope.spawn(move || {
@@ -45,7 +49,8 @@ impl Run<'_, '_> {
         self.report(Stage::Finish, &stream.tally.summary);
         let (truncated, index_bytes) = (stream.decider.truncated(), stream.decider.bytes());
         let summary = Summary { truncated, index_bytes, ..stream.tally.summary };
-        Ok(Ended { writer, members: Members::Given(stream.members), summary })
+        let (members, given) = (Members::Given(stream.members), stream.given);
+        Ok(Ended { writer, members, given, summary })
     }
 
     /// Takes blocks until the end; `pass_on` says whether anybody still wants them.
@@ -115,6 +120,11 @@ impl Stream {
     ) -> Result<(), DedupError> {
         let (mut lines, mut texts, mut prepared) = (Vec::new(), Vec::new(), Vec::new());
         for (line, Parsed { text, id, prepared: own, .. }) in batch {
+            if self.wants.ids()
+                && let Some(id) = &id
+            {
+                self.given.push(OwnId::new(id, block.input, line.number))?;
+            }
             lines.push((line, id));
             texts.push(text);
             prepared.push(own);

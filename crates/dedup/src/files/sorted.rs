@@ -3,6 +3,7 @@
 use super::in_order::in_order;
 use super::intake::{Intake, Parsed, Reading, parse_line};
 use super::records::Stretch;
+use super::same_ids::OwnId;
 use super::{Ended, Members, Run, Wants, only_rejects};
 use crate::batch::{Columns, Gathered, Settled};
 use crate::checkpoint::{Checkpoint, Given, Journal, Sketch, of_block};
@@ -122,8 +123,9 @@ impl Run<'_, '_> {
         };
         self.throttle.tick(&self.intake.progress(Stage::Finish, read, summary.duplicates));
         let threads = options.threads;
-        let members = write(self.intake, self.wants, &settled, threads, &mut writer, &self.room)?;
-        Ok(Ended { writer, members: Members::Found(members), summary })
+        let (members, given) =
+            write(self.intake, self.wants, &settled, threads, &mut writer, &self.room)?;
+        Ok(Ended { writer, members: Members::Found(members), given, summary })
     }
 }
 
@@ -254,9 +256,10 @@ struct Written {
     /// Of the output.
     bytes: Vec<u8>,
     members: Vec<Found>,
+    given: Vec<OwnId>,
 }
 
-/// Writes the records in input order; what the clusters file will say comes back.
+/// Writes the records in input order; what the clusters file will say comes back, and the ids of the records.
 fn write(
     intake: &Intake<'_>,
     wants: Wants,
@@ -264,13 +267,14 @@ fn write(
     threads: usize,
     writer: &mut RecordWriter<'_>,
     room: &Room,
-) -> Result<Column<Found>, DedupError> {
+) -> Result<(Column<Found>, Column<OwnId>), DedupError> {
     let Intake { records, cancel, .. } = intake;
-    let mut members = Column::new(room)?;
+    let (mut members, mut given) = (Column::new(room)?, Column::new(room)?);
     let framing = writer.begin()?;
     if framing.is_none() && !wants.members {
-        return Ok(members);
+        return Ok((members, given));
     }
+    let layouts = if wants.ids() { records.layouts() } else { Vec::new() };
     let mut from = settled.known();
     let next = || {
         parallel::check(cancel)?;
@@ -289,6 +293,11 @@ fn write(
         };
         let (mut written, mut relations) = (Written::default(), relations.into_iter());
         for place in places {
+            if let Some(layout) = layouts.get(span.input() as usize) {
+                let (line, bytes) = span.record(place);
+                let id = layout.record(bytes).ok().and_then(|record| record.id);
+                written.given.extend(id.map(|id| OwnId::new(&id, span.input(), line)));
+            }
             let entry = match settled.original(place) {
                 None => Entry::Kept,
                 Some(of) => match relations.next() {
@@ -308,13 +317,14 @@ fn write(
         }
         Ok(written)
     };
-    let take = |Written { bytes, members: more }| {
+    let take = |Written { bytes, members: more, given: ids }| {
         members.extend_from_slice(&more)?;
+        given.extend_from_slice(&ids)?;
         writer.append(&bytes)
     };
     in_order(threads, cancel, next, make, take, || {})?;
     members.sort_by_number(room, settled.len(), |member: &Found| member.of)?;
-    Ok(members)
+    Ok((members, given))
 }
 
 /// Writes the clusters; of records that can be found again the id is read once more.

@@ -1,0 +1,65 @@
+//! Documents that have the id of an earlier one: what names documents by ids then does not say which.
+
+use super::records::Records;
+use crate::error::DedupError;
+use crate::report::{SameId, SameIds, Summary};
+use simhash_store::{Column, Room};
+use std::collections::BinaryHeap;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// An id that a record gives itself, and where.
+#[derive(Clone, Copy)]
+pub(super) struct OwnId {
+    hash: u64,
+    line: u64,
+    input: u32,
+}
+
+impl OwnId {
+    pub(super) fn new(id: &str, input: u32, line: u64) -> Self {
+        Self { hash: xxh3_64(id.as_bytes()), line, input }
+    }
+
+    fn place(&self) -> (u32, u64) {
+        (self.input, self.line)
+    }
+}
+
+/// Ids of the same hash are the same; `given` is in input order.
+pub(super) fn same_ids(
+    mut given: Column<OwnId>,
+    records: &Records,
+    room: &Room,
+) -> Result<SameIds, DedupError> {
+    given.sort_by_number(room, u32::MAX, |given| (given.hash >> 32) as u32)?;
+    let mut documents = 0;
+    // The first by place: the last of them on top.
+    let mut first: BinaryHeap<((u32, u64), (u32, u64))> = BinaryHeap::new();
+    let mut run = Vec::new();
+    for half in given.chunk_by(|a, b| a.hash >> 32 == b.hash >> 32) {
+        if half.len() == 1 {
+            continue;
+        }
+        run.clear();
+        run.extend_from_slice(half);
+        // Stable: within an id in input order.
+        run.sort_by_key(|given| given.hash);
+        for same in run.chunk_by(|a, b| a.hash == b.hash) {
+            for later in &same[1..] {
+                documents += 1;
+                first.push((later.place(), same[0].place()));
+                if first.len() > Summary::REPORTED {
+                    first.pop();
+                }
+            }
+        }
+        room.relieve()?;
+    }
+    let named = |((input, line), (first_input, first_line)): ((u32, u64), (u32, u64))| SameId {
+        file: records.name(input),
+        line,
+        first_file: records.name(first_input),
+        first_line,
+    };
+    Ok(SameIds { documents, first: first.into_sorted_vec().into_iter().map(named).collect() })
+}
