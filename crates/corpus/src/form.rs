@@ -2,6 +2,7 @@
 
 use crate::encoding::Encoding;
 use crate::error::CorpusError;
+use crate::field::Fields;
 use crate::format::Format;
 
 /// Longest record that can be one, in bytes: 64 MiB. A longer one is rejected.
@@ -70,6 +71,47 @@ impl Form {
     /// Between the fields of rows.
     pub(crate) fn between(&self, format: Format) -> u8 {
         match format {
+    /// The options that are given and say nothing about records of this format: each with what it is for.
+    pub(crate) fn unused(
+        &self,
+        fields: &Fields,
+        format: Format,
+    ) -> impl Iterator<Item = (&'static str, &'static str)> {
+        let is_csv = format == Format::Csv;
+        let is_table = matches!(format, Format::Csv | Format::Tsv);
+        let is_text = matches!(format, Format::Lines | Format::Files);
+        let usual = Fields::default();
+        let has_text_field = !fields.text_paths().eq(usual.text_paths());
+        let of_csv = match format {
+            Format::Tsv => "left out: TSV has tabs between its fields; name the format csv for another sign",
+            _ => "left out: only CSV has one; if these are rows of CSV, name that format",
+        };
+        let no_fields = "left out: lines and files of text have no fields; if they hold JSON or rows, name that format";
+        [
+            (
+                !self.header && !is_table,
+                "header",
+                "left out: only CSV and TSV have one; if these are such rows, name that format",
+            ),
+            // Of TSV it is a tab: to say so is no mistake.
+            (
+                !is_csv
+                    && self.delimiter.is_some_and(|sign| format != Format::Tsv || sign != b'\t'),
+                "delimiter",
+                of_csv,
+            ),
+            (
+                self.encoding.is_some() && format.is_columnar(),
+                "encoding",
+                "left out: Parquet and Arrow say themselves how characters are written",
+            ),
+            (has_text_field && is_text, "text_field", no_fields),
+            (fields.id_path() != usual.id_path() && is_text, "id_field", no_fields),
+        ]
+        .into_iter()
+        .filter_map(|(unused, argument, expected)| unused.then_some((argument, expected)))
+    }
+
             Format::Tsv => b'\t',
             _ => self.delimiter.unwrap_or(b','),
         }

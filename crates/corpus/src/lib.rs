@@ -48,7 +48,7 @@ pub use field::Fields;
 pub use form::{Form, MAX_RECORD_BYTES};
 pub use format::Format;
 pub use id::{Id, id_json, id_of_key, key_of_id, name_of_id};
-pub use input::{Again, Input, Opened, Reading, agree, spawn};
+pub use input::{Again, Input, Opened, Reading, agree, spawn, uses_all};
 pub use layout::Layout;
 pub use origin::{Origin, read_exact_at};
 pub use pack::Packer;

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 use simhash_dedup::{
     DedupError, Duplicates, Encoding, Fields, FileOptions, Form, Format, Input, LineOutputs,
-    Outputs, Summary, Target, dedup_files, pairs_files,
+    Outputs, Summary, Target, dedup_files, dedup_new_files, pairs_files,
 };
 use std::fs;
 use std::io::Write;
@@ -356,6 +356,75 @@ fn columns_by_name_by_number_and_none() {
 }
 
 #[test]
+fn an_option_that_is_for_none_of_the_inputs_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    for (name, bytes) in [
+        ("a.jsonl", "{\"text\":\"甲\"}\n"),
+        ("unnamed", "{\"text\":\"甲\"}\n"),
+        ("array", "[{\"text\":\"甲\"}]"),
+        ("a.txt", "甲\n"),
+        ("a.tsv", "id\ttext\n1\t甲\n"),
+        ("a.csv", "id;text\n1;甲\n"),
+        ("empty.jsonl", ""),
+    ] {
+        fs::write(path(name), bytes).unwrap();
+    }
+    fs::create_dir(path("texts")).unwrap();
+    fs::write(path("texts/a.txt"), "甲").unwrap();
+    let run = |inputs: &[Input], form: &Form, fields: &Fields| {
+        let (form, fields) = (form.clone(), fields.clone());
+        let options = FileOptions { form, fields, dry_run: true, ..FileOptions::default() };
+        run(inputs, &Outputs::default(), &options)
+    };
+    let headless = Form { header: false, ..Form::default() };
+    let between = |sign| Form { delimiter: Some(sign), ..Form::default() };
+    let named = Fields::new("content", "id").unwrap();
+    let keyed = Fields::new("text", "no").unwrap();
+    let usual = Fields::default();
+    for (name, form, fields, argument, format) in [
+        ("a.jsonl", &headless, &usual, "header", "JSON lines"),
+        ("empty.jsonl", &headless, &usual, "header", "JSON lines"),
+        ("unnamed", &headless, &usual, "header", "JSON lines"),
+        ("array", &headless, &usual, "header", "a JSON array"),
+        ("a.txt", &headless, &usual, "header", "lines of text"),
+        ("texts", &headless, &usual, "header", "files of text"),
+        ("a.jsonl", &between(b';'), &usual, "delimiter", "JSON lines"),
+        ("unnamed", &between(b'\t'), &usual, "delimiter", "JSON lines"),
+        ("array", &between(b';'), &usual, "delimiter", "a JSON array"),
+        ("a.txt", &between(b';'), &usual, "delimiter", "lines of text"),
+        ("texts", &between(b';'), &usual, "delimiter", "files of text"),
+        ("a.tsv", &between(b';'), &usual, "delimiter", "TSV"),
+        ("a.txt", &Form::default(), &named, "text_field", "lines of text"),
+        ("texts", &Form::default(), &named, "text_field", "files of text"),
+        ("a.txt", &Form::default(), &keyed, "id_field", "lines of text"),
+    ] {
+        let file = path(name);
+        let told = run(&[Input::File(file.clone())], form, fields).unwrap_err();
+        let said = told.to_string();
+        assert!(matches!(told, DedupError::Option { argument: about, .. } if about == argument));
+        assert!(said.starts_with(&format!("{argument} must be left out: ")), "{said}");
+        assert!(said.ends_with(&format!("got {} ({format})", file.display())), "{said}");
+        // A stream says what it is when it is read.
+        if file.is_file() && name != "empty.jsonl" {
+            let stream = Input::stream(name, fs::File::open(&file).unwrap());
+            let told = run(&[stream], form, fields).unwrap_err().to_string();
+            assert!(told.ends_with(&format!("got {name} ({format})")), "{told}");
+        }
+    }
+    let file = |name: &str| Input::File(path(name));
+    assert_eq!(run(&[file("a.tsv")], &between(b'\t'), &usual).unwrap().kept, 1);
+    // What is for the new documents need not be for the known ones, nor the other way round.
+    for (new, known) in [("a.csv", "a.jsonl"), ("unnamed", "a.csv")] {
+        let options = FileOptions { form: between(b';'), dry_run: true, ..FileOptions::default() };
+        let (new, known, never) = ([file(new)], [file(known)], AtomicBool::new(false));
+        let outputs = Outputs::default();
+        let summary = dedup_new_files(&new, &known, &outputs, &options, &|_| {}, &never).unwrap();
+        assert_eq!((summary.known, summary.read), (1, 1));
+    }
+}
+
+#[test]
 fn files_of_a_pattern_are_read_in_the_order_of_their_paths() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
@@ -528,6 +597,8 @@ fn every_record_of_garbage_is_kept_a_duplicate_or_rejected() {
                 continue;
             }
             for header in [false, true] {
+                // Of others it is refused.
+                let header = header || !matches!(format, Format::Csv | Format::Tsv);
                 let form = Form { format: Some(format), header, max_record: 64, ..Form::default() };
                 let fields = Fields::new(if header { "text" } else { "1" }, "id").unwrap();
                 let options = FileOptions { form, fields, dry_run: true, ..FileOptions::default() };
