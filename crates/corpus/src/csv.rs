@@ -1,7 +1,7 @@
 //! Rows of fields: CSV and TSV, as RFC 4180 has them. A field in quotes may hold newlines, and two quotes in it are one.
 
 use crate::cut::{Cut, Piece, broken};
-use crate::error::malformed;
+use crate::error::{NoColumn, malformed};
 use crate::field::Fields;
 use crate::id::json_string;
 use crate::record::{Rank, Record};
@@ -147,17 +147,16 @@ impl Columns {
             .into_iter()
             .map(Cow::into_owned)
             .collect();
-        let place = |name: &str| {
-            names.iter().position(|known| known == name).ok_or_else(|| {
-                let known = names.join(", ");
-                malformed(format!("it has no column {name}; its columns are {known}"))
-            })
+        let place = |argument, name: &str| {
+            let found = names.iter().position(|known| known == name);
+            found.ok_or_else(|| NoColumn::error(argument, name, &names, true))
         };
         let text = fields.text_paths().map(|name| place(&name)).collect::<io::Result<_>>()?;
         // The name that nobody gave may be of no column.
         let id = fields.id_path();
-        let id = if id == "id" { place(&id).ok() } else { Some(place(&id)?) };
-        let key = fields.key_path().map(|key| place(&key)).transpose()?;
+        let id_place = place(Some("id_field"), &id);
+        let id = if id == "id" { id_place.ok() } else { Some(id_place?) };
+        let key = fields.key_path().map(|key| place(None, &key)).transpose()?;
         Ok(Self { header: Some(header.into()), names, text, id, key })
     }
 
@@ -168,9 +167,7 @@ impl Columns {
     pub(crate) fn numbered(fields: &Fields) -> io::Result<Self> {
         let place = |name: &str| match name.parse::<usize>() {
             Ok(number @ 1..) => Ok(number - 1),
-            _ => Err(malformed(format!(
-                "without a header columns have numbers, from 1, and {name} is none"
-            ))),
+            _ => Err(NoColumn::unnumbered(argument, name)),
         };
         let text = fields.text_paths().map(|name| place(&name)).collect::<io::Result<_>>()?;
         let id = fields.id_path();

@@ -43,7 +43,7 @@ mod utf16;
 pub use block::{Block, Line, grouped};
 pub use columnar::TableWriter;
 pub use encoding::Encoding;
-pub use error::CorpusError;
+pub use error::{CorpusError, NoColumn};
 pub use field::Fields;
 pub use form::{Form, MAX_RECORD_BYTES};
 pub use format::Format;

@@ -353,6 +353,7 @@ fn columns_by_name_by_number_and_none() {
     assert_eq!(fs::read_to_string(path("out-n.csv")).unwrap(), format!("1;甲;{text}\r\n"));
     let told = run("n.csv", &form(headless, Fields::default())).unwrap_err().to_string();
     assert!(told.contains("columns have numbers"), "{told}");
+    assert!(told.ends_with("; name a column by `text_field: '1'`"), "{told}");
 }
 
 #[test]
@@ -422,6 +423,46 @@ fn an_option_that_is_for_none_of_the_inputs_is_refused() {
         let summary = dedup_new_files(&new, &known, &outputs, &options, &|_| {}, &never).unwrap();
         assert_eq!((summary.known, summary.read), (1, 1));
     }
+}
+
+#[test]
+fn a_column_that_is_not_there_says_what_to_set() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |header: &str, fields: Fields| {
+        let file = folder.path().join("a.csv");
+        fs::write(&file, format!("{header}\n1\n")).unwrap();
+        let options = FileOptions { fields, dry_run: true, ..FileOptions::default() };
+        run(&[Input::File(file)], &Outputs::default(), &options).unwrap_err().to_string()
+    };
+    let keyed = Fields::new("text", "no").unwrap();
+    let ranked = Fields::default().with_key("day").unwrap();
+    for (header, fields, said) in [
+        (
+            "no,title,body",
+            Fields::default(),
+            "no column text; its columns are no, title, body; name a column by `text_field: 'NAME'`, or set \
+             `header: false` if the first row is a record",
+        ),
+        (
+            "no;text",
+            Fields::default(),
+            "no column text; its only column is \"no;text\"; set `delimiter: ';'` if that is between the fields, name \
+             a column by `text_field: 'NAME'`, or set `header: false` if the first row is a record",
+        ),
+        ("no\ttext", Fields::default(), "is \"no\\ttext\"; set `delimiter: '\\t'` if"),
+        ("no|text", Fields::default(), "set `delimiter: '|'` if that is between the fields"),
+        ("text", keyed, "name a column by `id_field: 'NAME'`, or set `header: false`"),
+        (
+            "text",
+            ranked,
+            "only column is \"text\"; set `header: false` if the first row is a record",
+        ),
+    ] {
+        let told = run(header, fields);
+        assert!(told.contains(said), "{told}");
+    }
+    let long = run(&"长".repeat(500), Fields::default());
+    assert!(long.chars().count() < 400, "{long}");
 }
 
 #[test]
