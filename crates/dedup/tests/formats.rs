@@ -466,6 +466,37 @@ fn a_column_that_is_not_there_says_what_to_set() {
 }
 
 #[test]
+fn archives_are_called_what_they_are_wherever_they_come_from() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut tar = vec![0; 1024];
+    tar[..5].copy_from_slice(b"a.txt");
+    tar[257..262].copy_from_slice(b"ustar");
+    let zip = [b"PK\x03\x04", &[0; 26][..], b"a.jsonl{}"].concat();
+    let lines = json_lines(&sample());
+    for (name, bytes, said) in [
+        ("a.zip", zip.clone(), "it is a ZIP archive; unpack it first, and give the files in it"),
+        ("a.csv", zip, "it is a ZIP archive"),
+        ("a.tar", tar.clone(), "it is a tar archive; unpack it first"),
+        ("a.tar.gz", packed(&tar, "gz"), "it is a tar archive; unpack it first"),
+        (
+            "a.jsonl.gz",
+            packed(&packed(lines.as_bytes(), "gz"), "gz"),
+            "it is compressed twice: unpacked it is gzip; unpack it once first",
+        ),
+        ("a.jsonl.zst", packed(&packed(lines.as_bytes(), "gz"), "zst"), "unpacked it is gzip"),
+    ] {
+        let file = folder.path().join(name);
+        fs::write(&file, &bytes).unwrap();
+        let stream = Input::stream("-", std::io::Cursor::new(bytes));
+        for input in [Input::File(file), stream] {
+            let told = run(&[input], &Outputs::default(), &FileOptions::default()).unwrap_err();
+            assert!(matches!(told, DedupError::Input { .. }));
+            assert!(told.to_string().contains(said), "{told}");
+        }
+    }
+}
+
+#[test]
 fn files_of_a_pattern_are_read_in_the_order_of_their_paths() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
