@@ -3,8 +3,9 @@
 
 use serde_json::{Value, json};
 use simhash_dedup::{
-    DedupError, Duplicates, Encoding, Fields, FileOptions, Form, Format, Input, LineOutputs,
-    Outputs, Summary, Target, dedup_files, dedup_new_files, pairs_files,
+    DedupError, Duplicates, Encoding, Fields, FileOptions, FingerprintOptions, Form, Format, Input,
+    LineOutputs, MatchOptions, Outputs, ReadOptions, SegmentOptions, Summary, Target, dedup_files,
+    dedup_new_files, fingerprint_files, match_files, pairs_files, segment_files,
 };
 use std::fs;
 use std::io::Write;
@@ -493,6 +494,73 @@ fn archives_are_called_what_they_are_wherever_they_come_from() {
             assert!(matches!(told, DedupError::Input { .. }));
             assert!(told.to_string().contains(said), "{told}");
         }
+    }
+}
+
+#[test]
+fn an_output_holds_what_its_name_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    fs::write(path("in.jsonl"), json_lines(&sample())).unwrap();
+    let (input, never) = ([Input::File(path("in.jsonl"))], AtomicBool::new(false));
+    let lines = |name: &str| LineOutputs { lines: Some(Target::File(path(name))), rejects: None };
+    let pairs = |name: &str| {
+        pairs_files(&input, &lines(name), &FileOptions::default(), &|_| {}, &never).map(|_| ())
+    };
+    let matches = |name: &str| {
+        let options = MatchOptions::default();
+        match_files(&input, &input, &lines(name), &options, &|_| {}, &never).map(|_| ())
+    };
+    let segments = |name: &str, json| {
+        let options = SegmentOptions { json, ..SegmentOptions::default() };
+        segment_files(&input, &lines(name), &options, &|_| {}, &never).map(|_| ())
+    };
+    let fingerprints = |name: &str, json| {
+        let options = FingerprintOptions { json, ..FingerprintOptions::default() };
+        fingerprint_files(&input, &lines(name), &options, &|_| {}, &never).map(|_| ())
+    };
+    let clusters = |name: &str| {
+        let outputs = Outputs { clusters: Some(Target::File(path(name))), ..Outputs::default() };
+        run(&input, &outputs, &FileOptions::default()).map(|_| ())
+    };
+    let rejects = |name: &str| {
+        let outputs = Outputs { rejects: Some(Target::File(path(name))), ..Outputs::default() };
+        run(&input, &outputs, &FileOptions::default()).map(|_| ())
+    };
+    let refused = |done: Result<(), DedupError>, name: &str, about: &str, says: &str| {
+        let Err(error @ DedupError::Option { argument, .. }) = done else {
+            panic!("{name}: {done:?}")
+        };
+        assert_eq!(argument, about);
+        assert!(error.to_string().contains(says) && !path(name).exists(), "{error}");
+    };
+    for name in ["x.csv", "x.tsv.gz", "x.parquet", "x.arrow"] {
+        refused(matches(name), name, "output", "JSON lines, as x.jsonl: nothing else");
+        refused(segments(name, true), name, "output", "JSON lines, as x.jsonl: nothing else");
+        refused(segments(name, false), name, "output", "lines of text, as x.txt: nothing else");
+        refused(rejects(name), name, "rejects", "JSON lines, as x.jsonl: nothing else");
+    }
+    for name in ["x.parquet", "x.feather"] {
+        refused(pairs(name), name, "output", "JSON lines, CSV or TSV");
+        refused(clusters(name), name, "clusters", "JSON lines, CSV or TSV");
+    }
+    for name in ["x.jsonl", "x.ndjson.zst"] {
+        refused(segments(name, false), name, "output", "unless JSON lines are asked for");
+        refused(fingerprints(name, false), name, "output", "unless JSON lines are asked for");
+    }
+    for (done, name) in [
+        (pairs("p.csv"), "p.csv"),
+        (clusters("c.tsv"), "c.tsv"),
+        (matches("m.jsonl"), "m.jsonl"),
+        (matches("m.txt"), "m.txt"),
+        (segments("s.jsonl.gz", true), "s.jsonl.gz"),
+        (segments("s.txt", false), "s.txt"),
+        (fingerprints("f.tsv", false), "f.tsv"),
+        (fingerprints("f", true), "f"),
+        (rejects("r.ndjson"), "r.ndjson"),
+    ] {
+        done.unwrap();
+        assert!(path(name).exists(), "{name}");
     }
 }
 

@@ -16,7 +16,7 @@ use crate::options::{Cluster, DedupOptions, FileOptions, Keep, MatchOptions};
 use crate::parallel;
 use crate::read::{Block, Fields, Id, Input, Line, id_json};
 use crate::report::{EdgeSummary, Progress, Stage, Summary, Throttle};
-use crate::write::{LineOutputs, Output, Rejects, check_distinct};
+use crate::write::{LineOutputs, Output, Rejects, Written, check_distinct};
 use ahash::AHashMap;
 use live::Live;
 use matched::Matched;
@@ -56,7 +56,7 @@ pub fn pairs_files(
     cancel: &AtomicBool,
 ) -> Result<EdgeSummary, DedupError> {
     let inputs = &*expanded(inputs, "inputs", &options.form)?;
-    run(&[inputs], outputs, options, progress, cancel, |run, engine| {
+    run(&[inputs], Written::Rows, outputs, options, progress, cancel, |run, engine| {
         let mut pairs = Pairs::new(run)?;
         let each = |run: &mut Run<'_, '_>, known: &dyn Known, taken: Taken<'_>| {
             pairs.batch(run, known, &taken)
@@ -99,22 +99,31 @@ pub fn match_files(
         let (value, expected) = ("0".into(), "at least 1");
         return Err(DedupError::OutOfRange { argument: "limit", value, expected });
     }
-    run(&[against, news], outputs, &options.files, progress, cancel, |run, engine| {
-        let mut matched = Matched::new(options.limit);
-        let each = |run: &mut Run<'_, '_>, known: &dyn Known, taken: Taken<'_>| {
-            matched.batch(run, known, taken)
-        };
-        let old = against.len() as u32;
-        match engine {
-            Engine::Sorted(sorted) => sorted.matches(old, run, each),
-            Engine::Live(live) => live.matches(old, run, each),
-        }
-    })
+    run(
+        &[against, news],
+        Written::JsonLines,
+        outputs,
+        &options.files,
+        progress,
+        cancel,
+        |run, engine| {
+            let mut matched = Matched::new(options.limit);
+            let each = |run: &mut Run<'_, '_>, known: &dyn Known, taken: Taken<'_>| {
+                matched.batch(run, known, taken)
+            };
+            let old = against.len() as u32;
+            match engine {
+                Engine::Sorted(sorted) => sorted.matches(old, run, each),
+                Engine::Live(live) => live.matches(old, run, each),
+            }
+        },
+    )
 }
 
 /// A run from opening its files to publishing them; `work` is what lies between, and gives the bytes that were held.
 fn run<'a>(
     groups: &[&'a [Input]],
+    written: Written,
     outputs: &'a LineOutputs,
     options: &'a FileOptions,
     progress: &dyn Fn(&Progress),
@@ -130,6 +139,7 @@ fn run<'a>(
     let sorted = Sorted::new(&comparison)?;
     let threads = comparison.threads;
     let fields: &Fields = &options.fields;
+    outputs.check_names(written)?;
     check_distinct(groups.iter().copied().flatten(), outputs.targets())?;
     let mut intake = Intake::open(groups, fields, &options.form, threads, cancel)?;
     let engine = if intake.is_live() {

@@ -10,7 +10,7 @@ use crate::live::{Document, LiveIndex, LiveMethod, Near, Room, Search};
 use crate::options::ReadOptions;
 use crate::read::{Block, Id, Input, Line, id_json, id_of_key, key_of_id};
 use crate::report::{EdgeSummary, Progress, Stage, Summary, Throttle};
-use crate::write::{LineOutputs, Output, Rejects, Target, check_distinct, matches};
+use crate::write::{LineOutputs, Output, Rejects, Target, Written, check_distinct, matches};
 use simhash_sketch::Scratch;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
@@ -100,6 +100,7 @@ pub(super) fn search_files(
     let started = Instant::now();
     let inputs = &*expanded(inputs, "inputs", &options.form)?;
     check(search, live)?;
+    outputs.check_names(Written::JsonLines)?;
     check_distinct(inputs.iter(), outputs.targets())?;
     let ReadOptions { fields, form, threads } = options;
     let mut intake = Intake::open(&[inputs], fields, form, *threads, cancel)?;
