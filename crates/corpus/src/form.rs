@@ -19,7 +19,7 @@ pub struct Form {
     pub encoding: Option<Encoding>,
     /// Of CSV and TSV: whether the first row names the columns. Default true. False: columns have numbers, from 1.
     pub header: bool,
-    /// Between the fields of CSV: a comma, a semicolon or a tab. Default `None`: a comma.
+    /// Between the fields of CSV: a sign of ASCII that is no letter, no digit, no quote and no end of a line. Default `None`: a comma.
     pub delimiter: Option<u8>,
     /// Longest record in bytes, 1 to 2^30. Default [`MAX_RECORD_BYTES`].
     pub max_record: usize,
@@ -53,10 +53,13 @@ impl Form {
         let refuse =
             |argument, value, expected| Err(CorpusError::Option { argument, value, expected });
         if let Some(delimiter) = self.delimiter
-            && !b",;\t".contains(&delimiter)
+            && (!delimiter.is_ascii()
+                || delimiter.is_ascii_alphanumeric()
+                || b"\"\r\n\0".contains(&delimiter))
         {
             let value = format!("{:?}", char::from(delimiter));
-            return refuse("delimiter", value, "a comma, a semicolon or a tab");
+            let expected = "one sign of ASCII, no letter, digit, double quote or end of a line";
+            return refuse("delimiter", value, expected);
         }
         if !(1..=1 << 30).contains(&self.max_record) {
             let value = self.max_record.to_string();
@@ -68,9 +71,6 @@ impl Form {
         Ok(())
     }
 
-    /// Between the fields of rows.
-    pub(crate) fn between(&self, format: Format) -> u8 {
-        match format {
     /// The options that are given and say nothing about records of this format: each with what it is for.
     pub(crate) fn unused(
         &self,
@@ -83,7 +83,9 @@ impl Form {
         let usual = Fields::default();
         let has_text_field = !fields.text_paths().eq(usual.text_paths());
         let of_csv = match format {
-            Format::Tsv => "left out: TSV has tabs between its fields; name the format csv for another sign",
+            Format::Tsv => {
+                "left out: TSV has tabs between its fields; name the format csv for another sign"
+            }
             _ => "left out: only CSV has one; if these are rows of CSV, name that format",
         };
         let no_fields = "left out: lines and files of text have no fields; if they hold JSON or rows, name that format";
@@ -112,6 +114,9 @@ impl Form {
         .filter_map(|(unused, argument, expected)| unused.then_some((argument, expected)))
     }
 
+    /// Between the fields of rows.
+    pub(crate) fn between(&self, format: Format) -> u8 {
+        match format {
             Format::Tsv => b'\t',
             _ => self.delimiter.unwrap_or(b','),
         }

@@ -358,6 +358,153 @@ fn columns_by_name_by_number_and_none() {
 }
 
 #[test]
+fn a_column_that_is_not_there_says_what_to_set() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |header: &str, fields: Fields| {
+        let file = folder.path().join("a.csv");
+        fs::write(&file, format!("{header}\n1\n")).unwrap();
+        let options = FileOptions { fields, dry_run: true, ..FileOptions::default() };
+        run(&[Input::File(file)], &Outputs::default(), &options).unwrap_err().to_string()
+    };
+    let keyed = Fields::new("text", "no").unwrap();
+    let ranked = Fields::default().with_key("day").unwrap();
+    for (header, fields, said) in [
+        (
+            "no,title,body",
+            Fields::default(),
+            "no column text; its columns are no, title, body; name a column by `text_field: 'NAME'`, or set \
+             `header: false` if the first row is a record",
+        ),
+        (
+            "no;text",
+            Fields::default(),
+            "no column text; its only column is \"no;text\"; set `delimiter: ';'` if that is between the fields, name \
+             a column by `text_field: 'NAME'`, or set `header: false` if the first row is a record",
+        ),
+        ("no\ttext", Fields::default(), "is \"no\\ttext\"; set `delimiter: '\\t'` if"),
+        ("no|text", Fields::default(), "set `delimiter: '|'` if that is between the fields"),
+        ("text", keyed, "name a column by `id_field: 'NAME'`, or set `header: false`"),
+        (
+            "text",
+            ranked,
+            "only column is \"text\"; set `header: false` if the first row is a record",
+        ),
+    ] {
+        let told = run(header, fields);
+        assert!(told.contains(said), "{told}");
+    }
+    let long = run(&"长".repeat(500), Fields::default());
+    assert!(long.chars().count() < 400, "{long}");
+}
+
+#[test]
+fn any_sign_may_stand_between_fields_in_every_encoding() {
+    let folder = tempfile::tempdir().unwrap();
+    for sign in [b'|', b'~', b'^', b'\\', b'@', b':', b' ', 1] {
+        let form = Form { delimiter: Some(sign), ..Form::default() };
+        form.check().unwrap();
+        let between = char::from(sign);
+        let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
+        let cell = |text: &str| {
+            let bare = !text.contains(between) && !text.starts_with('"');
+            if bare { text.to_owned() } else { quoted(text) }
+        };
+        for name in ["utf-8", "gb18030", "big5", "utf-16le", "shift_jis"] {
+            let bytes_of = |text: &str| encoding(name).encode(text).unwrap();
+            // A quote behind a character whose second byte is the sign, as if a field began there.
+            let is_second = |one: &char| {
+                let bytes = encoding(name).encode(&one.to_string());
+                let is_wide = !name.starts_with("utf");
+                is_wide && bytes.is_ok_and(|bytes| bytes.len() == 2 && bytes[1] == sign)
+            };
+            let seconds = ('\u{4e00}'..='\u{9fff}').filter(is_second).take(20);
+            let texts: Vec<String> = seconds
+                .map(|one| format!("{one}\"x"))
+                .chain(["甲\"a", "a| b", "\"甲|", "~甲乙^"].map(str::to_owned))
+                .collect();
+            let is_wide = !name.starts_with("utf") && b"|~^\\@".contains(&sign);
+            assert_eq!(texts.len() > 4, is_wide, "{name} with {between:?}");
+            let mut bytes = bytes_of(&format!("id{between}text\n"));
+            for (id, text) in texts.iter().enumerate() {
+                bytes.extend(bytes_of(&format!("{id}{between}{}\n", cell(text))));
+            }
+            let (file, out) = (folder.path().join("a.csv"), folder.path().join("out.jsonl"));
+            fs::write(&file, bytes).unwrap();
+            let form = Form { encoding: Some(encoding(name)), ..form.clone() };
+            let options = FileOptions { form, ..FileOptions::default() };
+            let segments = SegmentOptions {
+                json: true,
+                read: ReadOptions { form: options.form.clone(), ..Default::default() },
+                ..Default::default()
+            };
+            let outputs = LineOutputs { lines: Some(Target::File(out.clone())), rejects: None };
+            let never = AtomicBool::new(false);
+            let input = [Input::File(file)];
+            segment_files(&input, &outputs, &segments, &|_| {}, &never).unwrap();
+            let lines = fs::read_to_string(out).unwrap();
+            let read: Vec<String> = lines
+                .lines()
+                .map(|line| serde_json::from_str::<Value>(line).unwrap())
+                .map(|line| {
+                    let words = line["words"].as_array().unwrap();
+                    words.iter().map(|word| word.as_str().unwrap()).collect()
+                })
+                .collect();
+            assert_eq!(read, texts, "{name} with {between:?}");
+        }
+    }
+    for sign in [b'"', b'\n', b'\r', 0, b'a', b'Z', b'7', 0xb7] {
+        let refused = Form { delimiter: Some(sign), ..Form::default() }.check();
+        assert!(refused.is_err(), "{sign}");
+    }
+}
+
+#[test]
+fn rows_count_their_fields_in_words() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a.csv");
+    let reason = |rows: &str| {
+        fs::write(&file, rows).unwrap();
+        let input = [Input::File(file.clone())];
+        let summary = run(&input, &Outputs::default(), &FileOptions::default()).unwrap();
+        summary.first_rejected[0].reason.clone()
+    };
+    assert_eq!(reason("id,text\n1,a\n2\n"), "the row has 1 field, and there are 2 columns");
+    assert_eq!(reason("text\na\n2,b\n"), "the row has 2 fields, and there is 1 column");
+}
+
+#[test]
+fn archives_are_called_what_they_are_wherever_they_come_from() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut tar = vec![0; 1024];
+    tar[..5].copy_from_slice(b"a.txt");
+    tar[257..262].copy_from_slice(b"ustar");
+    let zip = [b"PK\x03\x04", &[0; 26][..], b"a.jsonl{}"].concat();
+    let lines = json_lines(&sample());
+    for (name, bytes, said) in [
+        ("a.zip", zip.clone(), "it is a ZIP archive; unpack it first, and give the files in it"),
+        ("a.csv", zip, "it is a ZIP archive"),
+        ("a.tar", tar.clone(), "it is a tar archive; unpack it first"),
+        ("a.tar.gz", packed(&tar, "gz"), "it is a tar archive; unpack it first"),
+        (
+            "a.jsonl.gz",
+            packed(&packed(lines.as_bytes(), "gz"), "gz"),
+            "it is compressed twice: unpacked it is gzip; unpack it once first",
+        ),
+        ("a.jsonl.zst", packed(&packed(lines.as_bytes(), "gz"), "zst"), "unpacked it is gzip"),
+    ] {
+        let file = folder.path().join(name);
+        fs::write(&file, &bytes).unwrap();
+        let stream = Input::stream("-", std::io::Cursor::new(bytes));
+        for input in [Input::File(file), stream] {
+            let told = run(&[input], &Outputs::default(), &FileOptions::default()).unwrap_err();
+            assert!(matches!(told, DedupError::Input { .. }));
+            assert!(told.to_string().contains(said), "{told}");
+        }
+    }
+}
+
+#[test]
 fn an_option_that_is_for_none_of_the_inputs_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
@@ -423,77 +570,6 @@ fn an_option_that_is_for_none_of_the_inputs_is_refused() {
         let outputs = Outputs::default();
         let summary = dedup_new_files(&new, &known, &outputs, &options, &|_| {}, &never).unwrap();
         assert_eq!((summary.known, summary.read), (1, 1));
-    }
-}
-
-#[test]
-fn a_column_that_is_not_there_says_what_to_set() {
-    let folder = tempfile::tempdir().unwrap();
-    let run = |header: &str, fields: Fields| {
-        let file = folder.path().join("a.csv");
-        fs::write(&file, format!("{header}\n1\n")).unwrap();
-        let options = FileOptions { fields, dry_run: true, ..FileOptions::default() };
-        run(&[Input::File(file)], &Outputs::default(), &options).unwrap_err().to_string()
-    };
-    let keyed = Fields::new("text", "no").unwrap();
-    let ranked = Fields::default().with_key("day").unwrap();
-    for (header, fields, said) in [
-        (
-            "no,title,body",
-            Fields::default(),
-            "no column text; its columns are no, title, body; name a column by `text_field: 'NAME'`, or set \
-             `header: false` if the first row is a record",
-        ),
-        (
-            "no;text",
-            Fields::default(),
-            "no column text; its only column is \"no;text\"; set `delimiter: ';'` if that is between the fields, name \
-             a column by `text_field: 'NAME'`, or set `header: false` if the first row is a record",
-        ),
-        ("no\ttext", Fields::default(), "is \"no\\ttext\"; set `delimiter: '\\t'` if"),
-        ("no|text", Fields::default(), "set `delimiter: '|'` if that is between the fields"),
-        ("text", keyed, "name a column by `id_field: 'NAME'`, or set `header: false`"),
-        (
-            "text",
-            ranked,
-            "only column is \"text\"; set `header: false` if the first row is a record",
-        ),
-    ] {
-        let told = run(header, fields);
-        assert!(told.contains(said), "{told}");
-    }
-    let long = run(&"长".repeat(500), Fields::default());
-    assert!(long.chars().count() < 400, "{long}");
-}
-
-#[test]
-fn archives_are_called_what_they_are_wherever_they_come_from() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut tar = vec![0; 1024];
-    tar[..5].copy_from_slice(b"a.txt");
-    tar[257..262].copy_from_slice(b"ustar");
-    let zip = [b"PK\x03\x04", &[0; 26][..], b"a.jsonl{}"].concat();
-    let lines = json_lines(&sample());
-    for (name, bytes, said) in [
-        ("a.zip", zip.clone(), "it is a ZIP archive; unpack it first, and give the files in it"),
-        ("a.csv", zip, "it is a ZIP archive"),
-        ("a.tar", tar.clone(), "it is a tar archive; unpack it first"),
-        ("a.tar.gz", packed(&tar, "gz"), "it is a tar archive; unpack it first"),
-        (
-            "a.jsonl.gz",
-            packed(&packed(lines.as_bytes(), "gz"), "gz"),
-            "it is compressed twice: unpacked it is gzip; unpack it once first",
-        ),
-        ("a.jsonl.zst", packed(&packed(lines.as_bytes(), "gz"), "zst"), "unpacked it is gzip"),
-    ] {
-        let file = folder.path().join(name);
-        fs::write(&file, &bytes).unwrap();
-        let stream = Input::stream("-", std::io::Cursor::new(bytes));
-        for input in [Input::File(file), stream] {
-            let told = run(&[input], &Outputs::default(), &FileOptions::default()).unwrap_err();
-            assert!(matches!(told, DedupError::Input { .. }));
-            assert!(told.to_string().contains(said), "{told}");
-        }
     }
 }
 
