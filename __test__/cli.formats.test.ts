@@ -157,11 +157,7 @@ test('what inputs cannot have is a usage error, and a bad file is named', async 
     [['dedup', 'a.csv', '-o', 'x.csv'], 3, 'a.csv: it is a ZIP archive; unpack it first'],
     [['dedup', 'a.jsonl', '--no-header', '-o', 'x'], 2, '--no-header must be left out: only CSV'],
     [['dedup', 'a.jsonl', '--delimiter=,', '-o', 'x'], 2, 'got a.jsonl (JSON lines)'],
-    [
-      ['dedup', 'a.tsv', '--delimiter', ';', '-o', 'x'],
-      2,
-      '--delimiter must be left out: TSV has',
-    ],
+    [['dedup', 'a.tsv', '--delimiter', ';', '-o', 'x'], 2, '--delimiter must be left out: TSV has'],
     [
       ['dedup', 'in.txt', '--text-field', 'body', '-o', 'x'],
       2,

@@ -301,7 +301,7 @@ pub fn spawn(inputs: Vec<Opened>, ahead: usize) -> Receiver<Result<Option<Block>
 fn read_all(inputs: Vec<Opened>, pass_on: impl Fn(Block) -> bool) -> Result<(), CorpusError> {
     let all: Vec<(PathBuf, Arc<Layout>)> =
         inputs.iter().map(|input| (input.name.clone(), Arc::clone(&input.layout))).collect();
-    let all_used = || uses_all(all.iter().map(|(name, layout)| (&**name, &**layout)));
+    let all_used = || uses_all(&all.iter().map(|(name, layout)| (&**name, &**layout)));
     // All of them before the first is read: who fills two pipes opens both and then writes.
     let readers: Result<Vec<_>, CorpusError> = inputs
         .into_iter()
@@ -344,7 +344,7 @@ fn read_all(inputs: Vec<Opened>, pass_on: impl Fn(Block) -> bool) -> Result<(), 
 /// # Errors
 /// [`CorpusError::Option`] for an option that is for none of the inputs, as far as their formats are known.
 pub fn uses_all<'i>(
-    inputs: impl Iterator<Item = (&'i Path, &'i Layout)> + Clone,
+    inputs: &(impl Iterator<Item = (&'i Path, &'i Layout)> + Clone),
 ) -> Result<(), CorpusError> {
     // An input of an unknown format may be what an option is for.
     let Some((name, first)) = inputs.clone().next() else { return Ok(()) };

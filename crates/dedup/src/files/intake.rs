@@ -104,7 +104,7 @@ impl<'a> Intake<'a> {
             records.add_input(&input, named)?;
             opened.push(input);
         }
-        uses_all(opened.iter().map(|input| (&*input.name, &*input.layout)))?;
+        uses_all(&opened.iter().map(|input| (&*input.name, &*input.layout)))?;
         let blocks = read::spawn(opened, QUEUE);
         let seen = Seen::default();
         let reading = Reading { fields, blocks, consumed, total_bytes, cancel };
