@@ -172,6 +172,7 @@ test('what inputs cannot have is a usage error, and a bad file is named', async 
     ],
     [['segment', 'in.txt', '-o', 'x.csv'], 2, '-o must be a name for lines of text, as x.txt'],
     [['segment', 'in.txt', '-o', 'x.jsonl'], 2, 'unless JSON lines are asked for'],
+    [['clusters', 'a.jsonl', '-o', 'x.arrow'], 2, '-o must be a name for JSON lines, CSV or TSV'],
     [['pairs', 'a.jsonl', '-o', 'x.parquet'], 2, '-o must be a name for JSON lines, CSV or TSV'],
     [['dedup', 'a.jsonl', '-o', 'x', '--rejects', 'x.tsv'], 2, '--rejects must be a name for JSON'],
   ] as const) {

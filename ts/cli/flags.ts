@@ -22,6 +22,8 @@ export function asTyped(
 ): unknown {
   if (!(error instanceof Error) || error instanceof UsageError) return error;
   const flags = new Map(Object.keys(options).map((flag) => [optionOf(flag), flag]));
+  // The command clusters writes them to its output.
+  if (!flags.has('clusters') && flags.has('output')) flags.set('clusters', 'output');
   if (statusOf(error) !== EXIT.usage) return withFlags(error, flags);
   const named = optionsOf(error);
   const subject = named.join(' and ');
