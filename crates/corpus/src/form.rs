@@ -109,6 +109,11 @@ impl Form {
             ),
             (has_text_field && is_text, "text_field", no_fields),
             (fields.id_path() != usual.id_path() && is_text, "id_field", no_fields),
+            (
+                fields.key_path().is_some() && is_text,
+                "keep",
+                "left out, or be first, last or longest: lines and files of text have no field to compare",
+            ),
         ]
         .into_iter()
         .filter_map(|(unused, argument, expected)| unused.then_some((argument, expected)))

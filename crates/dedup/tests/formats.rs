@@ -531,6 +531,7 @@ fn an_option_that_is_for_none_of_the_inputs_is_refused() {
     let named = Fields::new("content", "id").unwrap();
     let keyed = Fields::new("text", "no").unwrap();
     let usual = Fields::default();
+    let ranked = Fields::default().with_key("day").unwrap();
     for (name, form, fields, argument, format) in [
         ("a.jsonl", &headless, &usual, "header", "JSON lines"),
         ("empty.jsonl", &headless, &usual, "header", "JSON lines"),
@@ -547,12 +548,13 @@ fn an_option_that_is_for_none_of_the_inputs_is_refused() {
         ("a.txt", &Form::default(), &named, "text_field", "lines of text"),
         ("texts", &Form::default(), &named, "text_field", "files of text"),
         ("a.txt", &Form::default(), &keyed, "id_field", "lines of text"),
+        ("texts", &Form::default(), &ranked, "keep", "files of text"),
     ] {
         let file = path(name);
         let told = run(&[Input::File(file.clone())], form, fields).unwrap_err();
         let said = told.to_string();
         assert!(matches!(told, DedupError::Option { argument: about, .. } if about == argument));
-        assert!(said.starts_with(&format!("{argument} must be left out: ")), "{said}");
+        assert!(said.starts_with(&format!("{argument} must be left out")), "{said}");
         assert!(said.ends_with(&format!("got {} ({format})", file.display())), "{said}");
         // A stream says what it is when it is read.
         if file.is_file() && name != "empty.jsonl" {
