@@ -73,6 +73,16 @@ describe.runIf(isThere('bash'))('bash answers', () => {
       ['simhash', 'sentences'],
     ],
     [['index', 'build', 'x', '--method', 'b'], []],
+    // As bash splits what is typed, and as it does without = among its COMP_WORDBREAKS.
+    [['dedup', '--format', '=', 'c'], ['csv']],
+    [['completions', 'bash', '--help', '='], []],
+    [
+      ['dedup', '--cluster', '='],
+      ['representative', 'components'],
+    ],
+    [['dedup', '--format=c'], ['--format=csv']],
+    [['dedup', '--output', '=', '-'], []],
+    [['help', '--output', '=', 'de'], []],
     [['match', 'x', '--verify', 'o'], ['off']],
     [
       ['completions', ''],

@@ -46,6 +46,27 @@ test('the instruction set that is asked for is the one in use', async () => {
   expect((JSON.parse(stdout) as Doctor).simd.used).toBe('scalar');
 });
 
+test.each([['foo'], ['AVX2 ']])(
+  'an instruction set that nobody knows is named: %j',
+  async (asked) => {
+    const env = { SIMHASH_SIMD: asked };
+    const { status, stdout, stderr } = await ended(folder.start(['doctor'], env));
+    expect(status).toBe(0);
+    expect(stdout).toMatch(
+      new RegExp(`^SIMD +scalar .*, not '${asked}', as SIMHASH_SIMD says$`, 'm'),
+    );
+    const warning = `Warning: SIMHASH_SIMD is '${asked}', which is no instruction set of this machine: scalar is used`;
+    expect(stderr.split(warning)).toHaveLength(2);
+    const other = await ended(folder.start(['plan'], env));
+    expect(other.stderr).toContain(warning);
+  },
+);
+
+test('an instruction set that is not named at all is no mistake', async () => {
+  const { stderr } = await ended(folder.start(['doctor'], { SIMHASH_SIMD: '' }));
+  expect(stderr).toBe('');
+});
+
 test('a native part that is missing is said, with what was tried: exit 3', async () => {
   const copy = new Folder();
   const filter = (path: string) => !path.endsWith('.node');

@@ -126,6 +126,12 @@ test('what inputs cannot have is a usage error, and a bad file is named', async 
   folder.write('u.csv', `id,text\n1,${NEWS}\n`);
   folder.write('v.csv', `text,id\n${NEWS},1\n`);
   folder.write('open.csv', `id,text\n1,"${NEWS}\n`);
+  folder.write('semicolon.csv', `id;text\n1;${NEWS}\n`);
+  folder.write('tab.csv', `id\ttext\n1\t${NEWS}\n`);
+  folder.write('a.csv', Buffer.concat([Buffer.from('PK\x03\x04'), Buffer.alloc(40)]));
+  folder.write('a.jsonl', `${JSON.stringify({ text: NEWS })}\n`);
+  folder.write('a.tsv', `id\ttext\n1\t${NEWS}\n`);
+  folder.write('in.txt', `${NEWS}\n`);
   for (const [args, status, told] of [
     [['dedup', 'u.csv', '--mark', '-o', 'x.csv'], 2, '--mark must be left out'],
     [['dedup', 'u.csv', '-o', 'x.jsonl'], 2, '-o must be a name for the format'],
@@ -136,12 +142,95 @@ test('what inputs cannot have is a usage error, and a bad file is named', async 
     [['dedup', 'open.csv', '-o', 'x.csv'], 3, 'on line 2 is never closed'],
     [['dedup', 'u.csv', '--text-field', 'body', '-o', 'x.csv'], 3, 'its columns are id, text'],
     [['dedup', 'u.csv', '-o', 'x.csv.xz'], 3, 'bzip2 and xz are read, not written'],
+    [
+      ['dedup', 'u.csv', '--text-field', 'body', '-o', 'x.csv'],
+      3,
+      'name a column by --text-field NAME, or set --no-header if the first row is a record',
+    ],
+    [
+      ['dedup', 'semicolon.csv', '-o', 'x.csv'],
+      3,
+      "set --delimiter ';' if that is between the fields",
+    ],
+    [['dedup', 'tab.csv', '-o', 'x.csv'], 3, 'set --delimiter tab if that is between the fields'],
+    [['dedup', 'u.csv', '--no-header', '-o', 'x'], 3, 'name a column by --text-field 1'],
+    [['dedup', 'a.csv', '-o', 'x.csv'], 3, 'a.csv: it is a ZIP archive; unpack it first'],
+    [['dedup', 'a.jsonl', '--no-header', '-o', 'x'], 2, '--no-header must be left out: only CSV'],
+    [['dedup', 'a.jsonl', '--delimiter=,', '-o', 'x'], 2, 'got a.jsonl (JSON lines)'],
+    [['dedup', 'a.tsv', '--delimiter', ';', '-o', 'x'], 2, '--delimiter must be left out: TSV has'],
+    [
+      ['dedup', 'in.txt', '--text-field', 'body', '-o', 'x'],
+      2,
+      '--text-field must be left out: lines',
+    ],
+    [['segment', 'in.txt', '--no-header'], 2, '--no-header must be left out: only CSV'],
+    [['index', 'build', 'x', 'a.jsonl', '--delimiter=;'], 2, '--delimiter must be left out'],
+    [
+      ['match', 'a.jsonl', '--against', 'a.jsonl', '-o', 'x.csv'],
+      2,
+      '-o must be a name for JSON lines',
+    ],
+    [['segment', 'in.txt', '-o', 'x.csv'], 2, '-o must be a name for lines of text, as x.txt'],
+    [['segment', 'in.txt', '-o', 'x.jsonl'], 2, 'unless JSON lines are asked for'],
+    [['clusters', 'a.jsonl', '-o', 'x.arrow'], 2, '-o must be a name for JSON lines, CSV or TSV'],
+    [['pairs', 'a.jsonl', '-o', 'x.parquet'], 2, '-o must be a name for JSON lines, CSV or TSV'],
+    [['dedup', 'a.jsonl', '-o', 'x', '--rejects', 'x.tsv'], 2, '--rejects must be a name for JSON'],
   ] as const) {
     const ended = await folder.run(args);
     expect({ args, status: ended.status }).toEqual({ args, status });
     expect(ended.stderr).toContain(told);
   }
   expect(folder.names().filter((name) => name.startsWith('x'))).toEqual([]);
+});
+
+test('any sign may stand between the fields of CSV', async () => {
+  for (const [typed, sign] of [
+    ['|', '|'],
+    ['tab', '\t'],
+    ['\\t', '\t'],
+    ['^', '^'],
+    ['_', '_'],
+    [' ', ' '],
+  ] as const) {
+    folder.write('sign.csv', `id${sign}text\n1${sign}${NEWS}\n2${sign}${NEWS}\n`);
+    const args = ['dedup', 'sign.csv', '-o', '-', '--delimiter', typed];
+    const { stdout } = await folder.run(args);
+    expect(stdout).toBe(`id${sign}text\n1${sign}${NEWS}\n`);
+  }
+});
+
+test('the library says the same of options that are for no input, in its own names', async () => {
+  folder.write('api.jsonl', `${JSON.stringify({ text: NEWS })}\n`);
+  const file = folder.join('api.jsonl');
+  for (const [option, value] of [
+    ['header', false],
+    ['delimiter', ';'],
+  ] as const) {
+    const run = dedupFiles(file, undefined, { dryRun: true, [option]: value });
+    await expect(run).rejects.toMatchObject({
+      name: 'TypeError',
+      code: 'ERR_INVALID_ARG_VALUE',
+      message: expect.stringMatching(
+        new RegExp(`^${option} must be left out: only CSV .*, got ${file} \\(JSON lines\\)$`),
+      ),
+    });
+  }
+  folder.write('api.csv', `id|text\n1|${NEWS}\n`);
+  await expect(dedupFiles(folder.join('api.csv'), undefined, { dryRun: true })).rejects.toThrow(
+    "set `delimiter: '|'` if that is between the fields, name a column by `textField: 'NAME'`, or set `header: false`",
+  );
+});
+
+test('many inputs of one encoding are one line', async () => {
+  const names = Array.from({ length: 20 }, (_, n) => `many-${n}.txt`);
+  for (const name of names) folder.write(name, gb18030(`${NEWS}${name}\n`));
+  folder.write('wide.txt', Buffer.from(`\uFEFF${NEWS}\n`, 'utf16le'));
+  const args = ['dedup', ...names, 'wide.txt', '--format', 'lines', '-o', '-'];
+  const { stderr } = await folder.run(args);
+  expect(stderr.split('\n').filter((line) => line.includes(' read as '))).toEqual([
+    '20 inputs are read as gb18030: many-0.txt, many-1.txt, many-2.txt, …',
+    'wide.txt is read as UTF-16LE',
+  ]);
 });
 
 test('dedupFiles joins fields, cuts texts and tells encodings', async () => {

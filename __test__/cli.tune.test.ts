@@ -41,7 +41,7 @@ test('files without a document are named, and nothing is tried', async () => {
   const { status, stdout, stderr } = await folder.run(['tune', 'other']);
   expect({ status, stdout }).toEqual({ status: 3, stdout: '' });
   expect(stderr).toContain(
-    'the only record was rejected, other:1: no field text; the first of them have the fields id, body; if the text is in body, set textField (--text-field body)',
+    'the only record was rejected, other:1: no field text; the first of them have the fields id, body; if the text is in body, set --text-field body',
   );
   expect(stderr).not.toContain('recall');
   expect((await folder.run(['tune', 'other', '--text-field', 'body'])).status).toBe(0);

@@ -47,6 +47,26 @@ test.each(['file', 'stream'] as const)('rows of an Arrow %s too', async (type) =
   expect(after?.fields.map(String)).toEqual(before?.fields.map(String));
 });
 
+test('options of other formats are refused, and so is the name of another container', async () => {
+  const table = tableFromArrays({ text: ['早稻收割已经进入尾声'] });
+  folder.write('options.arrow', Buffer.from(tableToIPC(table, 'file')));
+  for (const [options, told] of [
+    [['-o', 'x.arrow', '--no-header'], '--no-header must be left out: '],
+    [['-o', 'x.arrow', '--delimiter', ';'], '--delimiter must be left out: '],
+    [
+      ['-o', 'x.arrow', '--encoding', 'utf-8'],
+      '--encoding must be left out: Parquet and Arrow say',
+    ],
+    [['-o', 'x.parquet'], '-o must be a name for the format of the inputs'],
+  ] as const) {
+    const { status, stderr } = await folder.run(['dedup', 'options.arrow', ...options]);
+    expect(stderr).toContain(told);
+    expect(stderr).toMatch(/options\.arrow \(Arrow\)|x\.parquet for Arrow/);
+    expect(status).toBe(2);
+  }
+  expect(folder.names().filter((name) => name.startsWith('x.'))).toEqual([]);
+});
+
 test('an id may be a number, and other columns have other names', async () => {
   const table = tableFromArrays({
     no: BigInt64Array.of(7n, 8n, 9n),

@@ -89,8 +89,9 @@ const own: Readonly<Record<string, readonly Case[]>> = {
     { key: 'format', initial: undefined, right: ['jsonl'], outside: ['xml'] },
     { key: 'encoding', initial: undefined, right: ['utf-8', 'UTF8'], outside: ['klingon'] },
     { key: 'outputEncoding', initial: undefined, right: ['utf-8'], outside: ['klingon'] },
-    { key: 'header', initial: true, right: [false] },
-    { key: 'delimiter', initial: ',', right: [';', '\t'], outside: ['|'] },
+    // Of JSON lines any other header and delimiter are refused: cli.formats.test.ts has them.
+    { key: 'header', initial: true, right: [] },
+    { key: 'delimiter', initial: undefined, right: [], outside: ['a', '||', '"', '\n', ''] },
     { key: 'maxRecord', initial: 2 ** 26, right: [2 ** 30], outside: [0, 2 ** 30 + 1] },
     { key: 'cutAfter', initial: [], right: ['x', ['x', 'y']], outside: [''] },
     { key: 'list', initial: false, right: [] },

@@ -37,6 +37,18 @@ test('files of words may be URLs', () => {
   expect(() => new Dictionary(url('none'))).toThrow(folder.join('none'));
 });
 
+test('an empty path is refused by name', async () => {
+  const code = 'ERR_INVALID_ARG_VALUE';
+  for (const [argument, run] of [
+    ['inputs', () => dedupFiles('', 'out')],
+    ['inputs[1]', () => dedupFiles([name, ''], 'out')],
+    ['output', () => dedupFiles(name, '')],
+  ] as const) {
+    const message = `${argument} must not be empty`;
+    await expect(run()).rejects.toMatchObject({ name: 'TypeError', code, message });
+  }
+});
+
 test('URLs of another realm count, other protocols and values do not', async () => {
   const { href } = url(name);
   const foreign = vm.runInNewContext('({ href, protocol: "file:" })', { href });

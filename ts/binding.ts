@@ -1,6 +1,7 @@
 /** Loads the native part; where that fails, says what was tried and what to do. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isMainThread } from 'node:worker_threads';
 import { SimHashError } from './errors';
 import type * as Native from './native';
 
@@ -15,7 +16,20 @@ function load(): typeof Native {
   // A native part of before this check has no `version` to call.
   const found = typeof native.version === 'function' ? native.version() : 'an older version';
   if (found !== expected) throw new SimHashError('ERR_SIMHASH_BINDING', mismatch(found, expected));
+  const unused = unusedLevel(native);
+  // Once: threads load it again.
+  if (unused !== undefined && isMainThread) process.emitWarning(unused);
   return native;
+}
+
+/** Why the instruction set that the environment names is not in use; a run that is slow would not say it. */
+function unusedLevel(native: typeof Native): string | undefined {
+  const { SIMHASH_SIMD: asked = '' } = process.env;
+  if (asked === '') return undefined;
+  const { simd, simdAvailable } = native.machine();
+  if (simd === asked) return undefined;
+  const has = simdAvailable.join(', ');
+  return `SIMHASH_SIMD is '${asked}', which is no instruction set of this machine: ${simd} is used, and it has ${has}`;
 }
 
 function mismatch(found: string, expected: string): string {

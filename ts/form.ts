@@ -1,4 +1,5 @@
 /** How files are read, as far as they do not say it themselves: the options that every run over files takes. */
+import { about, typeError } from './errors';
 import type { NativeForm } from './native';
 import * as check from './options';
 
@@ -42,8 +43,11 @@ export interface FormOptions {
   encoding?: string | undefined;
   /** Of CSV and TSV: whether the first row names the columns; without it they have numbers, from 1. Default true. */
   header?: boolean | undefined;
-  /** Between the fields of CSV. Default `','`. */
-  delimiter?: ',' | ';' | '\t' | undefined;
+  /**
+   * Between the fields of CSV: one sign of ASCII that is no letter, no digit, no double quote and no end of a line, such as `';'`, `'|'` or `'\t'`. Default
+   * `','`.
+   */
+  delimiter?: string | undefined;
   /** Longest record in bytes, 1 to 2^30; a longer one is rejected, and a quoted field of CSV that is longer is an error. Default 67,108,864. */
   maxRecord?: number | undefined;
   /** A text ends where the first of these begins, for all that is looked at. Default: none. */
@@ -57,6 +61,14 @@ const texts = (value: unknown, name: string): string | readonly string[] => {
   return listed.map((text, row) => check.string(text, `${name}[${row}]`));
 };
 
+/** What stands between fields, in words. */
+export const DELIMITER = 'one sign of ASCII, no letter, digit, double quote or end of a line';
+
+/** Whether this can stand between the fields of CSV. */
+export function isDelimiter(sign: string): boolean {
+  return /^[^\P{ASCII}\w"\r\n\0]$|^_$/u.test(sign);
+}
+
 /** Their checks. */
 export const FORM: check.Checks<FormOptions> = {
   textField: texts,
@@ -64,7 +76,12 @@ export const FORM: check.Checks<FormOptions> = {
   format: check.choice('jsonl', 'json', 'csv', 'tsv', 'lines', 'files', 'parquet', 'arrow'),
   encoding: check.string,
   header: check.boolean,
-  delimiter: check.choice(',', ';', '\t'),
+  delimiter: (value, name) => {
+    const sign = check.string(value, name);
+    if (isDelimiter(sign)) return sign;
+    const message = `${name} must be ${DELIMITER}, got ${JSON.stringify(sign)}`;
+    throw about(typeError(message, 'ERR_INVALID_ARG_VALUE'), name);
+  },
   maxRecord: check.integer(1, 2 ** 30),
   cutAfter: texts,
 };

@@ -12,6 +12,7 @@ export type Path = string | URL;
  * @throws TypeError ERR_INVALID_ARG_VALUE for a URL that names no local file.
  */
 export const path: Check<string> = (value, name) => {
+  if (value === '') throw typeError(`${name} must not be empty`, 'ERR_INVALID_ARG_VALUE');
   if (typeof value === 'string') return value;
   if (!isUrl(value)) throw wrongType(name, 'a path or a file: URL', value);
   try {

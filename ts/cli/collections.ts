@@ -67,6 +67,9 @@ export async function collections(
   for (const name of [...OF_FILES, ...OF_RECORDS]) {
     if (values[name]) throw new UsageError(`--${name} is for files, not for a collection`);
   }
+  if (values.format !== 'auto') {
+    throw new UsageError('--format is for files, not for a collection');
+  }
   if (mark !== (output === undefined)) {
     throw new UsageError(
       mark

@@ -1,5 +1,5 @@
 /** Options that several commands share, so that a name means the same thing everywhere. */
-import type { FormOptions } from '../form';
+import { DELIMITER, type FormOptions, isDelimiter } from '../form';
 import { given } from '../given';
 import { methodOf } from '../method';
 import { OPTIONS } from '../option-table';
@@ -126,15 +126,14 @@ export const fields = {
     help: 'the first row of CSV or TSV is a record; columns have numbers: --text-field 3',
   },
   delimiter: {
-    kind: 'choice',
+    kind: 'text',
     value: 'SIGN',
-    choices: [',', ';', 'tab'],
-    help: 'between the fields of CSV; without it a comma',
+    help: 'between the fields of CSV: one sign of ASCII, such as ; or |, or tab; without it a comma',
   },
   'max-record': {
     kind: 'text',
     value: 'SIZE',
-    help: 'longest record, in bytes or as 64K, 64M; without it 64M',
+    help: 'longest record, in bytes or as 64K, 64M, at most 1G; without it 64M',
   },
   'cut-after': {
     kind: 'texts',
@@ -170,17 +169,46 @@ export const resources = {
 
 /** The values of {@link resources} as the library takes them. */
 export function resourcesOf({ memory, tmp, resume }: Values<typeof resources>) {
-  const bytes = memory === undefined ? undefined : sizeOf(memory, '--memory');
+  const bytes = memory === undefined ? undefined : sizeOf(memory, MEMORY);
   return given({ memory: bytes, tmp, resume: resume || undefined });
 }
 
+/** A flag whose value is a size: from how many bytes to how many, and how that is said. */
+interface Size {
+  readonly flag: string;
+  readonly least: number;
+  readonly most: number;
+  readonly must: string;
+}
+
+const MEMORY: Size = {
+  flag: '--memory',
+  least: 200 * 1024 ** 2,
+  most: Number.MAX_SAFE_INTEGER,
+  must: 'a size of at least 200M, as 512M or 2G',
+};
+
+const MAX_RECORD: Size = {
+  flag: '--max-record',
+  least: 1,
+  most: 1024 ** 3,
+  must: 'a size from 1 to 1G, as 64K or 256M',
+};
+
 /** Bytes of `2G`, `1.5G`, `512M` or `300000000`. */
-function sizeOf(typed: string, flag: string): number {
+function sizeOf(typed: string, { flag, least, most, must }: Size): number {
   const [, amount, unit = ''] = /^(\d+(?:\.\d+)?)([KMGT]?)$/i.exec(typed) ?? [];
-  if (amount === undefined) {
-    throw new UsageError(`${flag} must be a size as 512M or 2G, got '${typed}'`);
-  }
-  return Math.round(Number(amount) * 1024 ** ' KMGT'.indexOf(unit.toUpperCase() || ' '));
+  const size = Math.round(Number(amount) * 1024 ** ' KMGT'.indexOf(unit.toUpperCase() || ' '));
+  // Without an amount it is no number, and in no range.
+  if (size >= least && size <= most) return size;
+  throw new UsageError(`${flag} must be ${must}, got '${typed}'`);
+}
+
+/** What stands between fields: `tab` and `\\t`, which a shell passes on as they are, are a tab. */
+function delimiterOf(typed: string): string {
+  const sign = typed === 'tab' || typed === '\\t' ? '\t' : typed;
+  if (isDelimiter(sign)) return sign;
+  throw new UsageError(`--delimiter must be ${DELIMITER}, or tab, got '${typed}'`);
 }
 
 /** How documents are compared. */
@@ -236,8 +264,8 @@ export function fieldsOf(values: Values<typeof fields>): FormOptions {
     format: format === 'auto' ? undefined : format,
     encoding,
     header: !values['no-header'],
-    delimiter: delimiter === 'tab' ? ('\t' as const) : delimiter,
-    maxRecord: maxRecord === undefined ? undefined : sizeOf(maxRecord, '--max-record'),
+    delimiter: delimiter === undefined ? undefined : delimiterOf(delimiter),
+    maxRecord: maxRecord === undefined ? undefined : sizeOf(maxRecord, MAX_RECORD),
     cutAfter: values['cut-after'],
   });
 }

@@ -136,6 +136,12 @@ function readNumber(
 
 function checkCount(command: Command, args: readonly string[]): void {
   const { min, max, usage } = command.arguments;
+  if (args.includes('')) {
+    throw new UsageError(
+      `${command.name} got an empty name`,
+      'a variable of the shell that is not set becomes one, between quotes',
+    );
+  }
   const extra = args[max];
   if (extra !== undefined) {
     throw new UsageError(

@@ -68,13 +68,7 @@ export function run<S>(
     }
     const told = figures(result);
     if (!quiet) {
-      for (const { file, encoding, files } of told.encodings ?? []) {
-        const read =
-          files === undefined
-            ? `${file} is`
-            : `${plural(files, 'file')} of ${file} ${files === 1 ? 'is' : 'are'}`;
-        terminal.say(`${read} read as ${encoding}`);
-      }
+      for (const line of encodings(told.encodings ?? [])) terminal.say(line);
     }
     rejections(told, terminal);
     if (json) {
@@ -101,6 +95,31 @@ const RESUMABLE: readonly string[] = [
   'ERR_SIMHASH_OUTPUT',
   'ERR_SIMHASH_MEMORY',
 ];
+
+/** Inputs of one encoding that are named; more of them tell nothing new. */
+const NAMED_INPUTS = 3;
+
+/** Which inputs are not in UTF-8: a line for each folder, and one for all other inputs of an encoding. */
+export function encodings(read: readonly ReadAs[]): string[] {
+  const lines: string[] = [];
+  const byEncoding = new Map<string, string[]>();
+  for (const { file, encoding, files } of read) {
+    if (files !== undefined) {
+      const are = files === 1 ? 'is' : 'are';
+      lines.push(`${plural(files, 'file')} of ${file} ${are} read as ${encoding}`);
+    } else byEncoding.set(encoding, [...(byEncoding.get(encoding) ?? []), file]);
+  }
+  for (const [encoding, all] of byEncoding) {
+    const named = all.slice(0, NAMED_INPUTS).join(', ');
+    const [first, ...others] = all;
+    lines.push(
+      others.length === 0
+        ? `${first} is read as ${encoding}`
+        : `${plural(all.length, 'input')} are read as ${encoding}: ${named}${all.length > NAMED_INPUTS ? ', …' : ''}`,
+    );
+  }
+  return lines;
+}
 
 /** Names the first rejected records, and says how many others there are. */
 export function rejections({ rejected, firstRejected }: Figures, terminal: Terminal): void {

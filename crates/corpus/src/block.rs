@@ -10,6 +10,7 @@ use crate::encoding::Encoding;
 use crate::error::malformed;
 use crate::format::Format;
 use crate::layout::Layout;
+use crate::unpack::refused;
 use crate::utf16::Utf16;
 use std::io::{self, Read};
 use std::ops::Range;
@@ -140,6 +141,9 @@ impl<'r> Reader<'r> {
     /// Learns from the first bytes what the input is; where its records begin.
     fn begin(&mut self, bytes: &mut Vec<u8>) -> io::Result<usize> {
         let layout = Arc::clone(&self.layout);
+        if let Some(reason) = refused(bytes) {
+            return Err(malformed(reason));
+        }
         let named = layout.form.encoding;
         let mark = Encoding::of_mark(bytes);
         let mut start = 0;

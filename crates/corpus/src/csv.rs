@@ -1,16 +1,20 @@
 //! Rows of fields: CSV and TSV, as RFC 4180 has them. A field in quotes may hold newlines, and two quotes in it are one.
 
 use crate::cut::{Cut, Piece, broken};
-use crate::error::malformed;
+use crate::error::{NoColumn, malformed};
 use crate::field::Fields;
 use crate::id::json_string;
+use crate::layout::Layout;
 use crate::record::{Rank, Record};
 use std::borrow::Cow;
 use std::io;
+use std::sync::Arc;
 
 /// Finds rows; the number of one is that of its first line.
 pub(crate) struct Cutter {
     delimiter: u8,
+    /// Where the delimiter may be the second byte of a character.
+    layout: Option<Arc<Layout>>,
     max_record: usize,
     /// Of the row that has begun.
     state: State,
@@ -35,9 +39,25 @@ enum State {
 }
 
 impl Cutter {
-    pub(crate) fn new(delimiter: u8, max_record: usize) -> Self {
+    pub(crate) fn new(delimiter: u8, max_record: usize, layout: Arc<Layout>) -> Self {
         let (state, before, within, opened, blank) = (State::Field, 0, 0, 0, true);
-        Self { delimiter, max_record, state, before, within, opened, blank }
+        // Second bytes of GB18030, Big5 and Shift_JIS begin here.
+        let layout = (delimiter >= 0x40).then_some(layout);
+        Self { delimiter, layout, max_record, state, before, within, opened, blank }
+    }
+
+    /// Whether the byte at `at`, of a row that begins at `start`, is the second of a character.
+    fn is_second(&self, bytes: &[u8], start: usize, at: usize) -> bool {
+        let Some(layout) = &self.layout else { return false };
+        let encoding = layout.record_encoding();
+        // Behind a byte of ASCII a character begins, also where that byte was the second of one.
+        let from =
+            bytes[start..at].iter().rposition(u8::is_ascii).map_or(start, |it| start + it + 1);
+        let mut place = from;
+        while place < at {
+            place += 1 + usize::from(encoding.is_lead(bytes[place]));
+        }
+        place > at
     }
 
     fn row(&mut self, start: usize, end: usize, next: usize) -> Piece {
@@ -96,7 +116,8 @@ impl Cut for Cutter {
                         return Ok(Some(self.row(start, at - 1, at)));
                     }
                     self.blank = false;
-                    self.state = State::Field;
+                    let is_second = self.is_second(bytes, start, at - 1);
+                    self.state = if is_second { State::Bare } else { State::Field };
                 }
             }
         }
@@ -147,17 +168,17 @@ impl Columns {
             .into_iter()
             .map(Cow::into_owned)
             .collect();
-        let place = |name: &str| {
-            names.iter().position(|known| known == name).ok_or_else(|| {
-                let known = names.join(", ");
-                malformed(format!("it has no column {name}; its columns are {known}"))
-            })
+        let place = |argument, name: &str| {
+            let found = names.iter().position(|known| known == name);
+            found.ok_or_else(|| NoColumn::error(argument, name, &names, true))
         };
-        let text = fields.text_paths().map(|name| place(&name)).collect::<io::Result<_>>()?;
+        let text = fields.text_paths().map(|name| place(Some("text_field"), &name));
+        let text = text.collect::<io::Result<_>>()?;
         // The name that nobody gave may be of no column.
         let id = fields.id_path();
-        let id = if id == "id" { place(&id).ok() } else { Some(place(&id)?) };
-        let key = fields.key_path().map(|key| place(&key)).transpose()?;
+        let id_place = place(Some("id_field"), &id);
+        let id = if id == "id" { id_place.ok() } else { Some(id_place?) };
+        let key = fields.key_path().map(|key| place(None, &key)).transpose()?;
         Ok(Self { header: Some(header.into()), names, text, id, key })
     }
 
@@ -166,16 +187,15 @@ impl Columns {
     /// # Errors
     /// A column that has a name.
     pub(crate) fn numbered(fields: &Fields) -> io::Result<Self> {
-        let place = |name: &str| match name.parse::<usize>() {
+        let place = |argument, name: &str| match name.parse::<usize>() {
             Ok(number @ 1..) => Ok(number - 1),
-            _ => Err(malformed(format!(
-                "without a header columns have numbers, from 1, and {name} is none"
-            ))),
+            _ => Err(NoColumn::unnumbered(argument, name)),
         };
-        let text = fields.text_paths().map(|name| place(&name)).collect::<io::Result<_>>()?;
+        let text = fields.text_paths().map(|name| place(Some("text_field"), &name));
+        let text = text.collect::<io::Result<_>>()?;
         let id = fields.id_path();
-        let id = if id == "id" { None } else { Some(place(&id)?) };
-        let key = fields.key_path().map(|key| place(&key)).transpose()?;
+        let id = if id == "id" { None } else { Some(place(Some("id_field"), &id)?) };
+        let key = fields.key_path().map(|key| place(None, &key)).transpose()?;
         Ok(Self { header: None, names: Vec::new(), text, id, key })
     }
 
@@ -194,11 +214,13 @@ pub(crate) fn record<'a>(
     let mut cells = split(row, delimiter)?;
     if columns.header.is_some() && cells.len() != columns.names.len() {
         let (found, named) = (cells.len(), columns.names.len());
-        return Err(format!("the row has {found} fields, and there are {named} columns"));
+        let columns =
+            if named == 1 { "is 1 column".into() } else { format!("are {named} columns") };
+        return Err(format!("the row has {}, and there {columns}", counted(found)));
     }
     let wanted = columns.text.iter().chain(&columns.id).chain(&columns.key);
     if let Some(&missing) = wanted.max().filter(|&&place| place >= cells.len()) {
-        return Err(format!("the row has {} fields, and no field {}", cells.len(), missing + 1));
+        return Err(format!("the row has {}, and no field {}", counted(cells.len()), missing + 1));
     }
     let id = columns.id.map(|place| &cells[place]).filter(|id| !id.is_empty());
     let id = id.map(|id| Cow::Owned(json_string(id)));
@@ -213,6 +235,11 @@ pub(crate) fn record<'a>(
         _ => Fields::joined(columns.text.iter().map(|&place| cells[place].as_ref())).into(),
     };
     Ok(Record { text, id, key })
+}
+
+/// `1 field`, `2 fields`.
+fn counted(fields: usize) -> String {
+    format!("{fields} field{}", if fields == 1 { "" } else { "s" })
 }
 
 /// The fields of a row.

@@ -46,7 +46,8 @@ pub(crate) fn of(layout: &Arc<Layout>, format: Format) -> Box<dyn Cut> {
         Format::Lines => Box::new(lines::Cutter::new(true)),
         Format::JsonArray => Box::new(array::Cutter::new(Arc::clone(layout))),
         Format::Csv | Format::Tsv => {
-            Box::new(csv::Cutter::new(form.between(format), form.max_record))
+            let of_characters = Arc::clone(layout);
+            Box::new(csv::Cutter::new(form.between(format), form.max_record, of_characters))
         }
     }
 }

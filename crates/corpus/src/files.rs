@@ -224,7 +224,7 @@ mod tests {
             fs::write(root.join(name), bytes).unwrap();
         }
         let mut read = Vec::new();
-        let layout = Arc::new(Layout::of_files(&Form::default()));
+        let layout = Arc::new(Layout::of_files(&crate::Fields::default(), &Form::default()));
         let counts = Some(Arc::clone(&layout));
         let mut files = Files::new(root, &Form::default(), Arc::default(), counts);
         files.read_to_end(&mut read).unwrap();

@@ -2,6 +2,7 @@
 
 use crate::encoding::Encoding;
 use crate::error::CorpusError;
+use crate::field::Fields;
 use crate::format::Format;
 
 /// Longest record that can be one, in bytes: 64 MiB. A longer one is rejected.
@@ -18,7 +19,7 @@ pub struct Form {
     pub encoding: Option<Encoding>,
     /// Of CSV and TSV: whether the first row names the columns. Default true. False: columns have numbers, from 1.
     pub header: bool,
-    /// Between the fields of CSV: a comma, a semicolon or a tab. Default `None`: a comma.
+    /// Between the fields of CSV: a sign of ASCII that is no letter, no digit, no quote and no end of a line. Default `None`: a comma.
     pub delimiter: Option<u8>,
     /// Longest record in bytes, 1 to 2^30. Default [`MAX_RECORD_BYTES`].
     pub max_record: usize,
@@ -52,10 +53,13 @@ impl Form {
         let refuse =
             |argument, value, expected| Err(CorpusError::Option { argument, value, expected });
         if let Some(delimiter) = self.delimiter
-            && !b",;\t".contains(&delimiter)
+            && (!delimiter.is_ascii()
+                || delimiter.is_ascii_alphanumeric()
+                || b"\"\r\n\0".contains(&delimiter))
         {
             let value = format!("{:?}", char::from(delimiter));
-            return refuse("delimiter", value, "a comma, a semicolon or a tab");
+            let expected = "one sign of ASCII, no letter, digit, double quote or end of a line";
+            return refuse("delimiter", value, expected);
         }
         if !(1..=1 << 30).contains(&self.max_record) {
             let value = self.max_record.to_string();
@@ -65,6 +69,54 @@ impl Form {
             return refuse("cut_after", "\"\"".into(), "texts that are not empty");
         }
         Ok(())
+    }
+
+    /// The options that are given and say nothing about records of this format: each with what it is for.
+    pub(crate) fn unused(
+        &self,
+        fields: &Fields,
+        format: Format,
+    ) -> impl Iterator<Item = (&'static str, &'static str)> {
+        let is_csv = format == Format::Csv;
+        let is_table = matches!(format, Format::Csv | Format::Tsv);
+        let is_text = matches!(format, Format::Lines | Format::Files);
+        let usual = Fields::default();
+        let has_text_field = !fields.text_paths().eq(usual.text_paths());
+        let of_csv = match format {
+            Format::Tsv => {
+                "left out: TSV has tabs between its fields; name the format csv for another sign"
+            }
+            _ => "left out: only CSV has one; if these are rows of CSV, name that format",
+        };
+        let no_fields = "left out: lines and files of text have no fields; if they hold JSON or rows, name that format";
+        [
+            (
+                !self.header && !is_table,
+                "header",
+                "left out: only CSV and TSV have one; if these are such rows, name that format",
+            ),
+            // Of TSV it is a tab: to say so is no mistake.
+            (
+                !is_csv
+                    && self.delimiter.is_some_and(|sign| format != Format::Tsv || sign != b'\t'),
+                "delimiter",
+                of_csv,
+            ),
+            (
+                self.encoding.is_some() && format.is_columnar(),
+                "encoding",
+                "left out: Parquet and Arrow say themselves how characters are written",
+            ),
+            (has_text_field && is_text, "text_field", no_fields),
+            (fields.id_path() != usual.id_path() && is_text, "id_field", no_fields),
+            (
+                fields.key_path().is_some() && is_text,
+                "keep",
+                "left out, or be first, last or longest: lines and files of text have no field to compare",
+            ),
+        ]
+        .into_iter()
+        .filter_map(|(unused, argument, expected)| unused.then_some((argument, expected)))
     }
 
     /// Between the fields of rows.

@@ -149,7 +149,7 @@ impl Input {
                     if form.format.is_some_and(|format| format != Format::Files) {
                         return Err(fail(io::Error::from(io::ErrorKind::IsADirectory)));
                     }
-                    let layout = Arc::new(Layout::of_files(form));
+                    let layout = Arc::new(Layout::of_files(fields, form));
                     let files = Files::new(path, form, count, Some(Arc::clone(&layout)));
                     let opened = new(Box::new(|| Ok(Box::new(files))));
                     let (path, form) = (path.clone(), form.clone());
@@ -299,6 +299,9 @@ pub fn spawn(inputs: Vec<Opened>, ahead: usize) -> Receiver<Result<Option<Block>
 
 /// Passes every block on, until nobody wants more.
 fn read_all(inputs: Vec<Opened>, pass_on: impl Fn(Block) -> bool) -> Result<(), CorpusError> {
+    let all: Vec<(PathBuf, Arc<Layout>)> =
+        inputs.iter().map(|input| (input.name.clone(), Arc::clone(&input.layout))).collect();
+    let all_used = || uses_all(&all.iter().map(|(name, layout)| (&**name, &**layout)));
     // All of them before the first is read: who fills two pipes opens both and then writes.
     let readers: Result<Vec<_>, CorpusError> = inputs
         .into_iter()
@@ -323,6 +326,8 @@ fn read_all(inputs: Vec<Opened>, pass_on: impl Fn(Block) -> bool) -> Result<(), 
                     }
                     _ => first = Some((group, name.clone(), Arc::clone(&layout))),
                 }
+                // What names do not say is known now.
+                all_used()?;
             }
             if !pass_on(block) {
                 return Ok(());
@@ -331,6 +336,26 @@ fn read_all(inputs: Vec<Opened>, pass_on: impl Fn(Block) -> bool) -> Result<(), 
         unchanged()?;
     }
     Ok(())
+}
+
+/// Looks whether every option that was given says something about an input of a run: none is silently ignored. One that is for
+/// the others may stand: known documents need not be of the format of new ones.
+///
+/// # Errors
+/// [`CorpusError::Option`] for an option that is for none of the inputs, as far as their formats are known.
+pub fn uses_all<'i>(
+    inputs: &(impl Iterator<Item = (&'i Path, &'i Layout)> + Clone),
+) -> Result<(), CorpusError> {
+    // An input of an unknown format may be what an option is for.
+    let Some((name, first)) = inputs.clone().next() else { return Ok(()) };
+    let unused = |layout: &Layout, argument| layout.unused().any(|(name, _)| name == argument);
+    let of_none = first
+        .unused()
+        .find(|(argument, _)| inputs.clone().all(|(_, layout)| unused(layout, *argument)));
+    let Some((argument, expected)) = of_none else { return Ok(()) };
+    let format = first.format().unwrap_or_default();
+    let value = format!("{} ({format})", name.display());
+    Err(CorpusError::Option { argument, value, expected })
 }
 
 /// Compares two inputs of one run.

@@ -21,6 +21,8 @@ use std::sync::OnceLock;
 pub struct Layout {
     pub(crate) fields: Fields,
     pub(crate) form: Form,
+    /// What the caller gave, where the two above are those of lines that a reader makes.
+    given: Option<(Fields, Form)>,
     pub(crate) format: OnceLock<Format>,
     pub(crate) encoding: OnceLock<Encoding>,
     pub(crate) columns: OnceLock<Columns>,
@@ -39,6 +41,7 @@ impl Layout {
         let layout = Self {
             fields: fields.clone(),
             form: form.clone(),
+            given: None,
             format: OnceLock::new(),
             encoding: OnceLock::new(),
             columns: OnceLock::new(),
@@ -58,10 +61,10 @@ impl Layout {
     }
 
     /// Of texts in files, which come as JSON lines.
-    pub(crate) fn of_files(form: &Form) -> Self {
+    pub(crate) fn of_files(fields: &Fields, form: &Form) -> Self {
         let layout = Self::new(Path::new(""), &Fields::default(), &Self::made_lines(form));
         let format = OnceLock::from(Format::Files);
-        Self { format, ..layout }
+        Self { format, given: Some((fields.clone(), form.clone())), ..layout }
     }
 
     /// The form of lines that a reader makes of something else.
@@ -74,7 +77,14 @@ impl Layout {
     pub(crate) fn of_table(table: Table, format: Format, fields: &Fields, form: &Form) -> Self {
         let layout = Self::new(Path::new(""), &fields.flat(), &Self::made_lines(form));
         let (format, table) = (OnceLock::from(format), OnceLock::from(table));
-        Self { format, table, ..layout }
+        Self { format, table, given: Some((fields.clone(), form.clone())), ..layout }
+    }
+
+    /// The options that were given and say nothing about its records, as far as their format is known: each with what it is for.
+    pub(crate) fn unused(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        let (fields, form) =
+            self.given.as_ref().map_or((&self.fields, &self.form), |(fields, form)| (fields, form));
+        self.format().into_iter().flat_map(|format| form.unused(fields, format))
     }
 
     /// What the records are, once that is known.

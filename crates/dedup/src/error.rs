@@ -5,7 +5,7 @@
 
 use crate::live::Checked;
 use crate::report::Rejected;
-use simhash_corpus::grouped;
+use simhash_corpus::{NoColumn, grouped};
 use simhash_index::{Added, IndexError};
 use simhash_sketch::OptionsError;
 use simhash_store::{FileError, RoomError};
@@ -188,6 +188,16 @@ impl DedupError {
     }
 }
 
+/// An option and its value as JavaScript has them, between backticks: there a command line finds what it has a flag for.
+fn setting(option: &str, value: &str) -> String {
+    format!("`{option}: {value}`")
+}
+
+/// A string as JavaScript has it.
+fn quoted(text: &str) -> String {
+    if text.contains(['\'', '\\']) { format!("{text:?}") } else { format!("'{text}'") }
+}
+
 fn is_full(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
 }
@@ -216,7 +226,12 @@ impl DedupError {
                 write!(f, "{} must be {expected}, got {value}", spell(argument))
             }
             Self::Input { path, source } => {
-                write!(f, "cannot read {}: {source}", path.display())
+                write!(f, "cannot read {}: {source}", path.display())?;
+                let inner = source.get_ref();
+                match inner.and_then(|inner| inner.downcast_ref::<NoColumn>()) {
+                    Some(missing) => Self::write_column(missing, f, spell),
+                    None => Ok(()),
+                }
             }
             Self::NoRecords { rejected, first: Rejected { file, line, reason }, hint, text_in } => {
                 let all = match rejected {
@@ -227,7 +242,8 @@ impl DedupError {
                 };
                 write!(f, "{all} {file}:{line}: {reason}; {hint}")?;
                 text_in.as_ref().map_or(Ok(()), |path| {
-                    write!(f, "; if the text is in {path}, set {}", spell("text_field"))
+                    let set = setting(&spell("text_field"), &quoted(path));
+                    write!(f, "; if the text is in {path}, set {set}")
                 })
             }
             Self::InputChanged { path, line, what } => {
@@ -288,6 +304,32 @@ impl DedupError {
 }
 
 impl DedupError {
+    /// What to set where a column is not there.
+    fn write_column(
+        NoColumn { argument, example, delimiter, by_header, .. }: &NoColumn,
+        f: &mut impl fmt::Write,
+        spell: fn(&'static str) -> Cow<'static, str>,
+    ) -> fmt::Result {
+        let mut ways = Vec::new();
+        if let Some(sign) = delimiter {
+            let set = setting(&spell("delimiter"), &format!("'{}'", sign.escape_default()));
+            ways.push(format!("set {set} if that is between the fields"));
+        }
+        if let Some(argument) = argument {
+            let set = setting(&spell(argument), &format!("'{example}'"));
+            ways.push(format!("name a column by {set}"));
+        }
+        if *by_header {
+            let set = setting(&spell("header"), "false");
+            ways.push(format!("set {set} if the first row is a record"));
+        }
+        match ways.split_last() {
+            None => Ok(()),
+            Some((last, [])) => write!(f, "; {last}"),
+            Some((last, others)) => write!(f, "; {}, or {last}", others.join(", ")),
+        }
+    }
+
     fn write_checkpoint(
         error: &FileError,
         f: &mut impl fmt::Write,

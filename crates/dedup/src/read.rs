@@ -6,7 +6,7 @@ use simhash_corpus::{CorpusError, Rank};
 
 pub(crate) use simhash_corpus::{
     Again, Block, Id, Layout, Line, Opened, Origin, Record, Statement, agree, id_json, id_of_key,
-    key_of_id, name_of_id, read_exact_at, spawn,
+    key_of_id, name_of_id, read_exact_at, spawn, uses_all,
 };
 pub use simhash_corpus::{Encoding, Fields, Form, Format, Input, MAX_RECORD_BYTES};
 

@@ -303,6 +303,21 @@ fn what_cannot_be_is_said_before_anything_is_replaced() {
         let Err(DedupError::Option { argument: refused, .. }) = error else { panic!("{error:?}") };
         assert_eq!(refused, argument);
     }
+    for (name, form, argument) in [
+        ("a.parquet", Form { header: false, ..Form::default() }, "header"),
+        ("a.arrow", Form { delimiter: Some(b';'), ..Form::default() }, "delimiter"),
+        ("a.parquet", Form { encoding: Some(Encoding::UTF_8), ..Form::default() }, "encoding"),
+        ("a.arrow", Form { encoding: Encoding::named("gbk"), ..Form::default() }, "encoding"),
+    ] {
+        let text = if name == "a.arrow" { "body.text" } else { "name" };
+        let options = FileOptions { form, ..fields(text, "id") };
+        let error = run(&[Input::File(path(name))], &outputs(), &options);
+        let Err(DedupError::Option { argument: refused, value, .. }) = error else {
+            panic!("{error:?}")
+        };
+        let format = if name == "a.arrow" { "Arrow" } else { "Parquet" };
+        assert_eq!((refused, value), (argument, format!("{} ({format})", path(name).display())));
+    }
     // Streams cannot be read from their end, and are known by their beginning.
     for (name, form) in [
         ("a.parquet", Form::default()),

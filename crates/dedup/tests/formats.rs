@@ -3,8 +3,9 @@
 
 use serde_json::{Value, json};
 use simhash_dedup::{
-    DedupError, Duplicates, Encoding, Fields, FileOptions, Form, Format, Input, LineOutputs,
-    Outputs, Summary, Target, dedup_files, pairs_files,
+    DedupError, Duplicates, Encoding, Fields, FileOptions, FingerprintOptions, Form, Format, Input,
+    LineOutputs, MatchOptions, Outputs, ReadOptions, SegmentOptions, Summary, Target, dedup_files,
+    dedup_new_files, fingerprint_files, match_files, pairs_files, segment_files,
 };
 use std::fs;
 use std::io::Write;
@@ -353,6 +354,292 @@ fn columns_by_name_by_number_and_none() {
     assert_eq!(fs::read_to_string(path("out-n.csv")).unwrap(), format!("1;甲;{text}\r\n"));
     let told = run("n.csv", &form(headless, Fields::default())).unwrap_err().to_string();
     assert!(told.contains("columns have numbers"), "{told}");
+    assert!(told.ends_with("; name a column by `text_field: '1'`"), "{told}");
+}
+
+#[test]
+fn a_column_that_is_not_there_says_what_to_set() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |header: &str, fields: Fields| {
+        let file = folder.path().join("a.csv");
+        fs::write(&file, format!("{header}\n1\n")).unwrap();
+        let options = FileOptions { fields, dry_run: true, ..FileOptions::default() };
+        run(&[Input::File(file)], &Outputs::default(), &options).unwrap_err().to_string()
+    };
+    let keyed = Fields::new("text", "no").unwrap();
+    let ranked = Fields::default().with_key("day").unwrap();
+    for (header, fields, said) in [
+        (
+            "no,title,body",
+            Fields::default(),
+            "no column text; its columns are no, title, body; name a column by `text_field: 'NAME'`, or set \
+             `header: false` if the first row is a record",
+        ),
+        (
+            "no;text",
+            Fields::default(),
+            "no column text; its only column is \"no;text\"; set `delimiter: ';'` if that is between the fields, name \
+             a column by `text_field: 'NAME'`, or set `header: false` if the first row is a record",
+        ),
+        ("no\ttext", Fields::default(), "is \"no\\ttext\"; set `delimiter: '\\t'` if"),
+        ("no|text", Fields::default(), "set `delimiter: '|'` if that is between the fields"),
+        ("text", keyed, "name a column by `id_field: 'NAME'`, or set `header: false`"),
+        (
+            "text",
+            ranked,
+            "only column is \"text\"; set `header: false` if the first row is a record",
+        ),
+    ] {
+        let told = run(header, fields);
+        assert!(told.contains(said), "{told}");
+    }
+    let long = run(&"长".repeat(500), Fields::default());
+    assert!(long.chars().count() < 400, "{long}");
+}
+
+#[test]
+fn any_sign_may_stand_between_fields_in_every_encoding() {
+    let folder = tempfile::tempdir().unwrap();
+    for sign in [b'|', b'~', b'^', b'\\', b'@', b':', b' ', 1] {
+        let form = Form { delimiter: Some(sign), ..Form::default() };
+        form.check().unwrap();
+        let between = char::from(sign);
+        let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
+        let cell = |text: &str| {
+            let bare = !text.contains(between) && !text.starts_with('"');
+            if bare { text.to_owned() } else { quoted(text) }
+        };
+        for name in ["utf-8", "gb18030", "big5", "utf-16le", "shift_jis"] {
+            let bytes_of = |text: &str| encoding(name).encode(text).unwrap();
+            // A quote behind a character whose second byte is the sign, as if a field began there.
+            let is_second = |one: &char| {
+                let bytes = encoding(name).encode(&one.to_string());
+                let is_wide = !name.starts_with("utf");
+                is_wide && bytes.is_ok_and(|bytes| bytes.len() == 2 && bytes[1] == sign)
+            };
+            let seconds = ('\u{4e00}'..='\u{9fff}').filter(is_second).take(20);
+            let texts: Vec<String> = seconds
+                .map(|one| format!("{one}\"x"))
+                .chain(["甲\"a", "a| b", "\"甲|", "~甲乙^"].map(str::to_owned))
+                .collect();
+            let is_wide = !name.starts_with("utf") && b"|~^\\@".contains(&sign);
+            assert_eq!(texts.len() > 4, is_wide, "{name} with {between:?}");
+            let mut bytes = bytes_of(&format!("id{between}text\n"));
+            for (id, text) in texts.iter().enumerate() {
+                bytes.extend(bytes_of(&format!("{id}{between}{}\n", cell(text))));
+            }
+            let (file, out) = (folder.path().join("a.csv"), folder.path().join("out.jsonl"));
+            fs::write(&file, bytes).unwrap();
+            let form = Form { encoding: Some(encoding(name)), ..form.clone() };
+            let options = FileOptions { form, ..FileOptions::default() };
+            let segments = SegmentOptions {
+                json: true,
+                read: ReadOptions { form: options.form.clone(), ..Default::default() },
+                ..Default::default()
+            };
+            let outputs = LineOutputs { lines: Some(Target::File(out.clone())), rejects: None };
+            let never = AtomicBool::new(false);
+            let input = [Input::File(file)];
+            segment_files(&input, &outputs, &segments, &|_| {}, &never).unwrap();
+            let lines = fs::read_to_string(out).unwrap();
+            let read: Vec<String> = lines
+                .lines()
+                .map(|line| serde_json::from_str::<Value>(line).unwrap())
+                .map(|line| {
+                    let words = line["words"].as_array().unwrap();
+                    words.iter().map(|word| word.as_str().unwrap()).collect()
+                })
+                .collect();
+            assert_eq!(read, texts, "{name} with {between:?}");
+        }
+    }
+    for sign in [b'"', b'\n', b'\r', 0, b'a', b'Z', b'7', 0xb7] {
+        let refused = Form { delimiter: Some(sign), ..Form::default() }.check();
+        assert!(refused.is_err(), "{sign}");
+    }
+}
+
+#[test]
+fn rows_count_their_fields_in_words() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a.csv");
+    let reason = |rows: &str| {
+        fs::write(&file, rows).unwrap();
+        let input = [Input::File(file.clone())];
+        let summary = run(&input, &Outputs::default(), &FileOptions::default()).unwrap();
+        summary.first_rejected[0].reason.clone()
+    };
+    assert_eq!(reason("id,text\n1,a\n2\n"), "the row has 1 field, and there are 2 columns");
+    assert_eq!(reason("text\na\n2,b\n"), "the row has 2 fields, and there is 1 column");
+}
+
+#[test]
+fn archives_are_called_what_they_are_wherever_they_come_from() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut tar = vec![0; 1024];
+    tar[..5].copy_from_slice(b"a.txt");
+    tar[257..262].copy_from_slice(b"ustar");
+    let zip = [b"PK\x03\x04", &[0; 26][..], b"a.jsonl{}"].concat();
+    let lines = json_lines(&sample());
+    for (name, bytes, said) in [
+        ("a.zip", zip.clone(), "it is a ZIP archive; unpack it first, and give the files in it"),
+        ("a.csv", zip, "it is a ZIP archive"),
+        ("a.tar", tar.clone(), "it is a tar archive; unpack it first"),
+        ("a.tar.gz", packed(&tar, "gz"), "it is a tar archive; unpack it first"),
+        (
+            "a.jsonl.gz",
+            packed(&packed(lines.as_bytes(), "gz"), "gz"),
+            "it is compressed twice: unpacked it is gzip; unpack it once first",
+        ),
+        ("a.jsonl.zst", packed(&packed(lines.as_bytes(), "gz"), "zst"), "unpacked it is gzip"),
+    ] {
+        let file = folder.path().join(name);
+        fs::write(&file, &bytes).unwrap();
+        let stream = Input::stream("-", std::io::Cursor::new(bytes));
+        for input in [Input::File(file), stream] {
+            let told = run(&[input], &Outputs::default(), &FileOptions::default()).unwrap_err();
+            assert!(matches!(told, DedupError::Input { .. }));
+            assert!(told.to_string().contains(said), "{told}");
+        }
+    }
+}
+
+#[test]
+fn an_option_that_is_for_none_of_the_inputs_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    for (name, bytes) in [
+        ("a.jsonl", "{\"text\":\"甲\"}\n"),
+        ("unnamed", "{\"text\":\"甲\"}\n"),
+        ("array", "[{\"text\":\"甲\"}]"),
+        ("a.txt", "甲\n"),
+        ("a.tsv", "id\ttext\n1\t甲\n"),
+        ("a.csv", "id;text\n1;甲\n"),
+        ("empty.jsonl", ""),
+    ] {
+        fs::write(path(name), bytes).unwrap();
+    }
+    fs::create_dir(path("texts")).unwrap();
+    fs::write(path("texts/a.txt"), "甲").unwrap();
+    let run = |inputs: &[Input], form: &Form, fields: &Fields| {
+        let (form, fields) = (form.clone(), fields.clone());
+        let options = FileOptions { form, fields, dry_run: true, ..FileOptions::default() };
+        run(inputs, &Outputs::default(), &options)
+    };
+    let headless = Form { header: false, ..Form::default() };
+    let between = |sign| Form { delimiter: Some(sign), ..Form::default() };
+    let named = Fields::new("content", "id").unwrap();
+    let keyed = Fields::new("text", "no").unwrap();
+    let usual = Fields::default();
+    let ranked = Fields::default().with_key("day").unwrap();
+    for (name, form, fields, argument, format) in [
+        ("a.jsonl", &headless, &usual, "header", "JSON lines"),
+        ("empty.jsonl", &headless, &usual, "header", "JSON lines"),
+        ("unnamed", &headless, &usual, "header", "JSON lines"),
+        ("array", &headless, &usual, "header", "a JSON array"),
+        ("a.txt", &headless, &usual, "header", "lines of text"),
+        ("texts", &headless, &usual, "header", "files of text"),
+        ("a.jsonl", &between(b';'), &usual, "delimiter", "JSON lines"),
+        ("unnamed", &between(b'\t'), &usual, "delimiter", "JSON lines"),
+        ("array", &between(b';'), &usual, "delimiter", "a JSON array"),
+        ("a.txt", &between(b';'), &usual, "delimiter", "lines of text"),
+        ("texts", &between(b';'), &usual, "delimiter", "files of text"),
+        ("a.tsv", &between(b';'), &usual, "delimiter", "TSV"),
+        ("a.txt", &Form::default(), &named, "text_field", "lines of text"),
+        ("texts", &Form::default(), &named, "text_field", "files of text"),
+        ("a.txt", &Form::default(), &keyed, "id_field", "lines of text"),
+        ("texts", &Form::default(), &ranked, "keep", "files of text"),
+    ] {
+        let file = path(name);
+        let told = run(&[Input::File(file.clone())], form, fields).unwrap_err();
+        let said = told.to_string();
+        assert!(matches!(told, DedupError::Option { argument: about, .. } if about == argument));
+        assert!(said.starts_with(&format!("{argument} must be left out")), "{said}");
+        assert!(said.ends_with(&format!("got {} ({format})", file.display())), "{said}");
+        // A stream says what it is when it is read.
+        if file.is_file() && name != "empty.jsonl" {
+            let stream = Input::stream(name, fs::File::open(&file).unwrap());
+            let told = run(&[stream], form, fields).unwrap_err().to_string();
+            assert!(told.ends_with(&format!("got {name} ({format})")), "{told}");
+        }
+    }
+    let file = |name: &str| Input::File(path(name));
+    assert_eq!(run(&[file("a.tsv")], &between(b'\t'), &usual).unwrap().kept, 1);
+    // What is for the new documents need not be for the known ones, nor the other way round.
+    for (new, known) in [("a.csv", "a.jsonl"), ("unnamed", "a.csv")] {
+        let options = FileOptions { form: between(b';'), dry_run: true, ..FileOptions::default() };
+        let (new, known, never) = ([file(new)], [file(known)], AtomicBool::new(false));
+        let outputs = Outputs::default();
+        let summary = dedup_new_files(&new, &known, &outputs, &options, &|_| {}, &never).unwrap();
+        assert_eq!((summary.known, summary.read), (1, 1));
+    }
+}
+
+#[test]
+fn an_output_holds_what_its_name_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    fs::write(path("in.jsonl"), json_lines(&sample())).unwrap();
+    let (input, never) = ([Input::File(path("in.jsonl"))], AtomicBool::new(false));
+    let lines = |name: &str| LineOutputs { lines: Some(Target::File(path(name))), rejects: None };
+    let pairs = |name: &str| {
+        pairs_files(&input, &lines(name), &FileOptions::default(), &|_| {}, &never).map(|_| ())
+    };
+    let matches = |name: &str| {
+        let options = MatchOptions::default();
+        match_files(&input, &input, &lines(name), &options, &|_| {}, &never).map(|_| ())
+    };
+    let segments = |name: &str, json| {
+        let options = SegmentOptions { json, ..SegmentOptions::default() };
+        segment_files(&input, &lines(name), &options, &|_| {}, &never).map(|_| ())
+    };
+    let fingerprints = |name: &str, json| {
+        let options = FingerprintOptions { json, ..FingerprintOptions::default() };
+        fingerprint_files(&input, &lines(name), &options, &|_| {}, &never).map(|_| ())
+    };
+    let clusters = |name: &str| {
+        let outputs = Outputs { clusters: Some(Target::File(path(name))), ..Outputs::default() };
+        run(&input, &outputs, &FileOptions::default()).map(|_| ())
+    };
+    let rejects = |name: &str| {
+        let outputs = Outputs { rejects: Some(Target::File(path(name))), ..Outputs::default() };
+        run(&input, &outputs, &FileOptions::default()).map(|_| ())
+    };
+    let refused = |done: Result<(), DedupError>, name: &str, about: &str, says: &str| {
+        let Err(error @ DedupError::Option { argument, .. }) = done else {
+            panic!("{name}: {done:?}")
+        };
+        assert_eq!(argument, about);
+        assert!(error.to_string().contains(says) && !path(name).exists(), "{error}");
+    };
+    for name in ["x.csv", "x.tsv.gz", "x.parquet", "x.arrow"] {
+        refused(matches(name), name, "output", "JSON lines, as x.jsonl: nothing else");
+        refused(segments(name, true), name, "output", "JSON lines, as x.jsonl: nothing else");
+        refused(segments(name, false), name, "output", "lines of text, as x.txt: nothing else");
+        refused(rejects(name), name, "rejects", "JSON lines, as x.jsonl: nothing else");
+    }
+    for name in ["x.parquet", "x.feather"] {
+        refused(pairs(name), name, "output", "JSON lines, CSV or TSV");
+        refused(clusters(name), name, "clusters", "JSON lines, CSV or TSV");
+    }
+    for name in ["x.jsonl", "x.ndjson.zst"] {
+        refused(segments(name, false), name, "output", "unless JSON lines are asked for");
+        refused(fingerprints(name, false), name, "output", "unless JSON lines are asked for");
+    }
+    for (done, name) in [
+        (pairs("p.csv"), "p.csv"),
+        (clusters("c.tsv"), "c.tsv"),
+        (matches("m.jsonl"), "m.jsonl"),
+        (matches("m.txt"), "m.txt"),
+        (segments("s.jsonl.gz", true), "s.jsonl.gz"),
+        (segments("s.txt", false), "s.txt"),
+        (fingerprints("f.tsv", false), "f.tsv"),
+        (fingerprints("f", true), "f"),
+        (rejects("r.ndjson"), "r.ndjson"),
+    ] {
+        done.unwrap();
+        assert!(path(name).exists(), "{name}");
+    }
 }
 
 #[test]
@@ -528,6 +815,8 @@ fn every_record_of_garbage_is_kept_a_duplicate_or_rejected() {
                 continue;
             }
             for header in [false, true] {
+                // Of others it is refused.
+                let header = header || !matches!(format, Format::Csv | Format::Tsv);
                 let form = Form { format: Some(format), header, max_record: 64, ..Form::default() };
                 let fields = Fields::new(if header { "text" } else { "1" }, "id").unwrap();
                 let options = FileOptions { form, fields, dry_run: true, ..FileOptions::default() };

@@ -88,18 +88,21 @@ fn one_usable_record_or_none_at_all_is_no_error() {
 #[test]
 fn the_message_names_the_fields_and_the_likely_fix() {
     let told = message(b"{\"id\":1,\"body\":\"a longer text\",\"title\":\"short\",\"n\":[]}\n{}\n");
-    for part in
-        ["all 2 records", "in:1: no field text", "id, body, title, n", "in body, set text_field"]
-    {
+    for part in [
+        "all 2 records",
+        "in:1: no field text",
+        "id, body, title, n",
+        "in body, set `text_field: 'body'`",
+    ] {
         assert!(told.contains(part), "{part}: {told}");
     }
     let told = message(b"{\"doc\":{\"content\":\"nested\",\"n\":1}}\n");
-    assert!(told.contains("in doc.content, set text_field"), "{told}");
+    assert!(told.contains("in doc.content, set `text_field: 'doc.content'`"), "{told}");
     let told = message("第一行\n第二行\n".as_bytes());
     assert!(told.contains("no JSON objects") && told.contains("name that format"), "{told}");
     let told = message(b"[{\"n\":\"a\"},\n{\"n\":\"b\"}]\n");
     assert!(
-        told.contains("in:1: no field text") && told.contains("in n, set text_field"),
+        told.contains("in:1: no field text") && told.contains("in n, set `text_field: 'n'`"),
         "{told}"
     );
     let told = message(b"{\"text\":\"\xff\xfe\xff\"}\n");

@@ -1,8 +1,9 @@
 //! Which instruction set the kernels use: decided once per process, at run time.
 //!
 //! The best level that the machine has, unless the environment variable `SIMHASH_SIMD` names another (`scalar`, `avx2`,
-//! `avx512`, `neon`): then that one, or `scalar` if this machine cannot run it or the name is unknown. Results do not depend
-//! on the level; the variable exists for tests and for measuring.
+//! `avx512`, `neon`): then that one, or `scalar` if this machine cannot run it or the name is unknown, which whoever shows
+//! people what is in use should say. An empty value is none. Results do not depend on the level; the variable exists for tests and
+//! for measuring.
 
 use std::sync::OnceLock;
 
@@ -32,7 +33,7 @@ impl Level {
     /// The level for a value of `SIMHASH_SIMD`.
     fn choose(forced: Option<&str>) -> Self {
         let best = || Self::available().next_back().unwrap_or(Self::Scalar);
-        forced.map_or_else(best, |name| {
+        forced.filter(|name| !name.is_empty()).map_or_else(best, |name| {
             Self::available().find(|level| level.name() == name).unwrap_or(Self::Scalar)
         })
     }
@@ -82,6 +83,7 @@ mod tests {
             assert_eq!(Level::choose(Some(level.name())), level);
         }
         assert_eq!(Level::choose(Some("mmx")), Level::Scalar);
+        assert_eq!(Level::choose(Some("")), Level::choose(None));
         assert!(Level::choose(None).is_available());
     }
 }

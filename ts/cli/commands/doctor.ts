@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { given } from '../../given';
 import { defineCommand } from '../command';
 import { EXIT } from '../exit';
 import { bytes, count } from '../format';
@@ -14,7 +15,7 @@ export const doctor = defineCommand({
   options: { json: { kind: 'flag', help: 'print everything as JSON' } },
   examples: ['doctor', 'doctor --json'],
   notes: [
-    'Loads the native part, and cuts a sentence as a check of its dictionary: exit status 3 where the one or the other fails, with what was tried. The environment variable SIMHASH_SIMD names another instruction set, which changes no result.',
+    'Loads the native part, and cuts a sentence as a check of its dictionary: exit status 3 where the one or the other fails, with what was tried. The environment variable SIMHASH_SIMD names another instruction set, which changes no result; one that this machine does not have is said.',
   ],
   async run(_args, values, terminal) {
     const all = versions();
@@ -22,11 +23,12 @@ export const doctor = defineCommand({
     const { cut } = await import('../../index.js');
     const { availableParallelism, totalmem } = await import('node:os');
     const { words, segmenters, ...machine } = binding.machine();
+    const { SIMHASH_SIMD: asked } = process.env;
     const cutting = cut(SENTENCE).join(' ') === WORDS;
     const found = {
       versions: all,
       native: { path: addonPath(), version: binding.version(), optimized: machine.optimized },
-      simd: { used: machine.simd, available: machine.simdAvailable },
+      simd: { used: machine.simd, available: machine.simdAvailable, ...given({ asked }) },
       cores: availableParallelism(),
       memory: totalmem(),
       hugePages: hugePages(),
@@ -41,7 +43,10 @@ export const doctor = defineCommand({
         ['specification', String(all.specification)],
         ['Node', `${all.node} on ${all.platform}`],
         ['native part', `${native.path ?? 'unknown'}${native.optimized ? '' : ', not optimised'}`],
-        ['SIMD', `${simd.used} (of ${simd.available.join(', ')})`],
+        [
+          'SIMD',
+          `${simd.used} (of ${simd.available.join(', ')})${asked && asked !== simd.used ? `, not '${asked}', as SIMHASH_SIMD says` : ''}`,
+        ],
         ['machine', `${found.cores} cores, ${bytes(found.memory)}`],
         ['huge pages', found.hugePages],
         [

@@ -100,7 +100,7 @@ impl Table {
                 if *optional {
                     continue;
                 }
-                return Err(malformed(cells::missing(path, &all(fields, &|_| true))));
+                return Err(cells::missing(path, *used, &all(fields, &|_| true)));
             };
             if !is_suited(field.data_type(), *used) {
                 let texts = all(fields, &|field| is_suited(field.data_type(), Use::Text));

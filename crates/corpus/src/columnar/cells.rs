@@ -1,6 +1,8 @@
 //! Cells of a row as JSON.
 
 use super::Use;
+use crate::error::NoColumn;
+use std::io;
 
 /// A chosen column, where it is found.
 pub(super) struct Chosen {
@@ -69,10 +71,11 @@ pub(super) fn unsuited(path: &str, is: &str, used: Use, texts: &[String]) -> Str
 }
 
 /// The error of a column that is not there.
-pub(super) fn missing(path: &str, all: &[String]) -> String {
-    /// More of them tell nothing new.
-    const NAMED: usize = 24;
-    let named = all.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
-    let more = if all.len() > NAMED { ", …" } else { "" };
-    format!("it has no column {path}; its columns are {named}{more}")
+pub(super) fn missing(path: &str, used: Use, all: &[String]) -> io::Error {
+    let argument = match used {
+        Use::Text => Some("text_field"),
+        Use::Id => Some("id_field"),
+        Use::Rank => None,
+    };
+    NoColumn::error(argument, path, all, false)
 }

@@ -81,7 +81,7 @@ impl Table {
                     continue;
                 }
                 let all: Vec<String> = leaves.iter().map(|leaf| leaf.path().string()).collect();
-                return Err(malformed(cells::missing(path, &all)));
+                return Err(cells::missing(path, *used, &all));
             };
             if !is_suited(&leaves[leaf], *used) {
                 let texts = leaves.iter().filter(|leaf| is_suited(leaf, Use::Text));

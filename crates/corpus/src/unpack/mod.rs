@@ -2,8 +2,10 @@
 //!
 //! Nothing grows without bound: a window of zstd is 128 MiB at most, the memory of xz 256 MiB; bzip2 and gzip have limits of their own.
 
+mod archive;
 mod gzip;
 
+pub(crate) use archive::refused;
 use gzip::Gunzip;
 use std::io::{self, BufReader, Read};
 
@@ -36,6 +38,15 @@ impl Packing {
             [b'B', b'Z', b'h', b'1'..=b'9', ..] => Some(Self::Bzip2),
             [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Some(Self::Xz),
             _ => None,
+        }
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Gzip => "gzip",
+            Self::Zstd => "zstd",
+            Self::Bzip2 => "bzip2",
+            Self::Xz => "xz",
         }
     }
 
@@ -93,6 +104,21 @@ impl<R: Read> Read for Named<R> {
                 Ok(read)
             }
             Err(error) if error.raw_os_error().is_some() => Err(error),
+            Err(error) if is_beyond_limit(&error) => {
+                let Self { name, unpacked, .. } = self;
+                let limit = match *name {
+                    "zstd" => {
+                        "its window is larger than 128 MiB, which is the most that is read; compress it anew without --ultra and with --long=27 at most"
+                    }
+                    _ => {
+                        "it needs more than 256 MiB of memory, which is the most that is taken; compress it anew with a smaller dictionary, as xz -9 has"
+                    }
+                };
+                let reason = format!(
+                    "{name} after {unpacked} decompressed bytes: {limit}, or unpack it first"
+                );
+                Err(io::Error::new(io::ErrorKind::InvalidData, reason))
+            }
             Err(error) => {
                 let Self { name, unpacked, .. } = self;
                 let reason = format!("damaged {name} after {unpacked} decompressed bytes: {error}");
@@ -100,6 +126,12 @@ impl<R: Read> Read for Named<R> {
             }
         }
     }
+}
+
+/// Whether a decoder gave up because it would have to take more memory than it may.
+fn is_beyond_limit(error: &io::Error) -> bool {
+    // zstd names its reason alone.
+    error.kind() == io::ErrorKind::OutOfMemory || error.to_string().contains("too much memory")
 }
 
 #[cfg(test)]
@@ -172,6 +204,44 @@ mod tests {
         // A frame of zstd that says it needs a window of 2 GiB.
         let frame = b"\x28\xb5\x2f\xfd\x00\xa8\x01\x00\x00".to_vec();
         let told = unpacked(frame).unwrap_err().to_string();
-        assert!(told.contains("zstd") && told.contains("memory"), "{told}");
+        assert!(told.starts_with("zstd after 0 ") && told.contains("than 128 MiB"), "{told}");
+        // A block of xz that says it needs a dictionary of 1 GiB.
+        let mut xz = packed(Packing::Xz);
+        let header = 12..12 + 4 * (usize::from(xz[12]) + 1);
+        let (body, sum) = xz[header].split_last_chunk_mut::<4>().unwrap();
+        let properties = body.windows(2).position(|pair| pair == [0x21, 1]).unwrap() + 2;
+        body[properties] = 36;
+        let mut crc = flate2::Crc::new();
+        crc.update(body);
+        *sum = crc.sum().to_le_bytes();
+        let told = unpacked(xz).unwrap_err().to_string();
+        assert!(told.starts_with("xz after 0 ") && told.contains("than 256 MiB"), "{told}");
+    }
+
+    #[test]
+    fn what_is_no_text_is_called_what_it_is() {
+        let zip = |name: &[u8]| [b"PK\x03\x04", &[0; 26][..], name].concat();
+        let mut tar = vec![0; 512];
+        tar[..5].copy_from_slice(b"a.txt");
+        tar[257..262].copy_from_slice(b"ustar");
+        for (head, said) in [
+            (zip(b"a.txt"), "a ZIP archive; unpack it first"),
+            (zip(b"[Content_Types].xml"), ".docx, .xlsx and .pptx"),
+            (b"PK\x05\x06\0\0".to_vec(), "a ZIP archive; unpack it first"),
+            (tar, "a tar archive; unpack it first"),
+            (b"7z\xbc\xaf\x27\x1c\0\x04".to_vec(), "a 7z archive"),
+            (b"Rar!\x1a\x07\x01\0".to_vec(), "a RAR archive"),
+            (b"\x04\x22\x4d\x18\x64".to_vec(), "compressed by LZ4"),
+            (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1".to_vec(), ".doc and .xls"),
+            (b"%PDF-1.7\n".to_vec(), "a PDF document"),
+        ] {
+            let told = refused(&head).unwrap();
+            assert!(told.contains(said), "{told}");
+        }
+        let twice = refused(&packed(Packing::Gzip)).unwrap();
+        assert!(twice.starts_with("it is compressed twice: unpacked it is gzip"), "{twice}");
+        for head in [&b""[..], TEXT, b"PK", b"%PDF", b"\xff\xfe"] {
+            assert_eq!(refused(head), None);
+        }
     }
 }

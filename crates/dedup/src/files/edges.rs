@@ -17,7 +17,7 @@ use crate::options::{Cluster, DedupOptions, FileOptions, Keep, MatchOptions};
 use crate::parallel;
 use crate::read::{Block, Fields, Id, Input, Line, id_json};
 use crate::report::{EdgeSummary, Progress, Stage, Summary, Throttle};
-use crate::write::{Answers, LineOutputs, Outputs, Rejects, Wanted, check_distinct};
+use crate::write::{Answers, LineOutputs, Outputs, Rejects, Wanted, Written, check_distinct};
 use ahash::AHashMap;
 use live::Live;
 use matched::Matched;
@@ -58,8 +58,9 @@ pub fn pairs_files(
     cancel: &AtomicBool,
 ) -> Result<EdgeSummary, DedupError> {
     let inputs = &*expanded(inputs, "inputs", &options.form)?;
-    let wanted = if options.dry_run { &LineOutputs::default() } else { outputs };
-    run(&[inputs], Wanted::Lines(wanted), options, progress, cancel, |run, engine| {
+    let none = LineOutputs::default();
+    let wanted = Wanted::Lines(if options.dry_run { &none } else { outputs }, Written::Rows);
+    run(&[inputs], wanted, options, progress, cancel, |run, engine| {
         let mut pairs = Pairs::new(run)?;
         let each = |run: &mut Run<'_, '_>, known: &dyn Known, taken: Taken<'_>| {
             pairs.batch(run, known, &taken)
@@ -102,8 +103,10 @@ pub fn match_files(
         let (value, expected) = ("0".into(), "at least 1");
         return Err(DedupError::OutOfRange { argument: "limit", value, expected });
     }
-    let wanted = if options.files.dry_run { &LineOutputs::default() } else { outputs };
-    run(&[against, news], Wanted::Lines(wanted), &options.files, progress, cancel, |run, engine| {
+    let none = LineOutputs::default();
+    let outputs = if options.files.dry_run { &none } else { outputs };
+    let wanted = Wanted::Lines(outputs, Written::JsonLines);
+    run(&[against, news], wanted, &options.files, progress, cancel, |run, engine| {
         let mut matched = Matched::new(options.limit);
         let each = |run: &mut Run<'_, '_>, known: &dyn Known, taken: Taken<'_>| {
             matched.batch(run, known, taken)
@@ -172,6 +175,7 @@ fn run<'a>(
     let sorted = Sorted::new(&comparison)?;
     let threads = comparison.threads;
     let fields: &Fields = &options.fields;
+    wanted.check_names()?;
     check_distinct(groups.iter().copied().flatten(), wanted.targets())?;
     let mut intake = Intake::open(groups, fields, &options.form, threads, cancel)?;
     let engine = if intake.is_live() {

@@ -8,7 +8,7 @@ use crate::method::Method;
 use crate::options::{DedupOptions, FingerprintOptions, ReadOptions};
 use crate::read::Input;
 use crate::report::{Progress, Summary};
-use crate::write::{LineOutputs, sketch_json, sketch_line};
+use crate::write::{LineOutputs, Written, sketch_json, sketch_line};
 use simhash_sketch::Scratch;
 use std::sync::atomic::AtomicBool;
 
@@ -55,5 +55,6 @@ pub fn fingerprint_files(
             sketch_line(text, id, &prepared.sketch, exact, &parsed.text);
         }
     };
-    write_lines(inputs, outputs, &read, prepare, write, progress, cancel)
+    let written = if options.json { Written::JsonLines } else { Written::Lines(Some('\t')) };
+    write_lines(inputs, (outputs, written), &read, prepare, write, progress, cancel)
 }

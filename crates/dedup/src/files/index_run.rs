@@ -76,6 +76,7 @@ pub fn dedup_into_index(
     let outputs = if options.dry_run { &none } else { outputs };
     let made = check(&options.dedup, outputs)?;
     let fields = fields(options, outputs)?;
+    outputs.check_names()?;
     check_distinct(inputs.iter(), outputs.targets())?;
     let words = options.dedup.fingerprinter.extract.clone();
     SavedIndex { path: path.to_owned(), words }.check_outside(outputs.targets())?;

@@ -5,7 +5,7 @@ use super::unusable::Seen;
 use crate::error::DedupError;
 use crate::keep::Key;
 use crate::parallel;
-use crate::read::{self, Block, Fields, Form, Input, Line, Opened, agree};
+use crate::read::{self, Block, Fields, Form, Input, Line, Opened, agree, uses_all};
 use crate::report::{Progress, Rejected, Stage, Summary};
 use crate::write::Rejects;
 use crossbeam_channel::{Receiver, RecvTimeoutError};
@@ -104,6 +104,7 @@ impl<'a> Intake<'a> {
             records.add_input(&input, named)?;
             opened.push(input);
         }
+        uses_all(&opened.iter().map(|input| (&*input.name, &*input.layout)))?;
         let blocks = read::spawn(opened, QUEUE);
         let seen = Seen::default();
         let reading = Reading { fields, blocks, consumed, total_bytes, cancel };

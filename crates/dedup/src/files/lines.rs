@@ -6,7 +6,7 @@ use crate::error::DedupError;
 use crate::options::ReadOptions;
 use crate::read::{Id, Input, id_json};
 use crate::report::{Progress, Stage, Summary, Throttle};
-use crate::write::{LineOutputs, Output, Rejects, check_distinct};
+use crate::write::{LineOutputs, Output, Rejects, Written, check_distinct};
 use simhash_sketch::Scratch;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
@@ -15,7 +15,7 @@ use std::time::Instant;
 /// `kept` are the documents, and `write` counts the rest.
 pub(super) fn write_lines<P: Send>(
     inputs: &[Input],
-    outputs: &LineOutputs,
+    (outputs, written): (&LineOutputs, Written),
     options: &ReadOptions,
     prepare: impl Fn(&str, &mut Scratch) -> P + Sync,
     mut write: impl FnMut(&mut String, &str, &Parsed<'_, P>, &mut Summary),
@@ -24,6 +24,7 @@ pub(super) fn write_lines<P: Send>(
 ) -> Result<Summary, DedupError> {
     let started = Instant::now();
     let inputs = &*expanded(inputs, "inputs", &options.form)?;
+    outputs.check_names(written)?;
     check_distinct(inputs.iter(), outputs.targets())?;
     let ReadOptions { fields, form, threads } = options;
     let mut intake = Intake::open(&[inputs], fields, form, *threads, cancel)?;

@@ -151,6 +151,7 @@ fn run(
     let none = Outputs::default();
     let outputs = if options.dry_run { &none } else { outputs };
     let fields = fields(options, outputs)?;
+    outputs.check_names()?;
     check_distinct(known.iter().chain(inputs), outputs.targets())?;
     let mut claim = claim(options, || known.iter().chain(inputs), outputs)?;
     let own = claim.as_ref().map(Claim::path);

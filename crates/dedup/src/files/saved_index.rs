@@ -8,7 +8,7 @@ use crate::live::{LiveIndex, LiveOptions, OpenOptions, Search};
 use crate::options::ReadOptions;
 use crate::read::Input;
 use crate::report::{EdgeSummary, Progress, Summary};
-use crate::write::{LineOutputs, Output, Outputs, Target, Wanted, check_distinct};
+use crate::write::{LineOutputs, Output, Outputs, Target, Wanted, Written, check_distinct};
 use simhash_index::{IndexError, durable};
 use simhash_sketch::ExtractorOptions;
 use simhash_store::directory::Directory;
@@ -111,7 +111,8 @@ impl SavedIndex {
         progress: &dyn Fn(&Progress),
         cancel: &AtomicBool,
     ) -> Result<(EdgeSummary, LiveIndex), DedupError> {
-        self.ask(inputs, Wanted::Lines(outputs), search, options, progress, cancel)
+        let wanted = Wanted::Lines(outputs, Written::JsonLines);
+        self.ask(inputs, wanted, search, options, progress, cancel)
     }
 
     /// Writes the documents of `inputs`, in order, without those that a document of the index is near, or all of them with marks, as
@@ -140,6 +141,7 @@ impl SavedIndex {
         progress: &dyn Fn(&Progress),
         cancel: &AtomicBool,
     ) -> Result<(EdgeSummary, LiveIndex), DedupError> {
+        wanted.check_names()?;
         self.check_outside(wanted.targets())?;
         let own = Input::File(self.path.clone());
         check_distinct(inputs.iter().chain([&own]), wanted.targets())?;

@@ -6,7 +6,7 @@ use crate::error::DedupError;
 use crate::options::SegmentOptions;
 use crate::read::Input;
 use crate::report::{Progress, Summary};
-use crate::write::{LineOutputs, words_json, words_line};
+use crate::write::{LineOutputs, Written, words_json, words_line};
 use simhash_sketch::Scratch;
 use simhash_text::segment::cut_with;
 use std::sync::atomic::AtomicBool;
@@ -47,5 +47,6 @@ pub fn segment_files(
                 text.extend([words, "\n"]);
             }
         };
-    write_lines(inputs, outputs, read, prepare, write, progress, cancel)
+    let written = if *json { Written::JsonLines } else { Written::Lines(None) };
+    write_lines(inputs, (outputs, written), read, prepare, write, progress, cancel)
 }

@@ -1,7 +1,7 @@
 //! What goes out of documents that were looked for among others: a line for each, or the documents themselves.
 
 use super::framing::Framing;
-use super::{Duplicates, LineOutputs, Output, Outputs, RecordWriter, Rejects, Target};
+use super::{Duplicates, LineOutputs, Output, Outputs, RecordWriter, Rejects, Target, Written};
 use crate::error::DedupError;
 use crate::read::Layout;
 use std::path::PathBuf;
@@ -11,7 +11,8 @@ use std::sync::atomic::AtomicBool;
 /// Where answers go.
 #[derive(Clone, Copy)]
 pub(crate) enum Wanted<'a> {
-    Lines(&'a LineOutputs),
+    /// In this form.
+    Lines(&'a LineOutputs, Written),
     Records(&'a Outputs),
 }
 
@@ -35,7 +36,7 @@ impl<'a> Wanted<'a> {
     }
 
     pub(crate) fn is_lines(self) -> bool {
-        matches!(self, Self::Lines(_))
+        matches!(self, Self::Lines(..))
     }
 
     /// Whether records get marks.
@@ -43,9 +44,17 @@ impl<'a> Wanted<'a> {
         matches!(self, Self::Records(outputs) if outputs.duplicates == Duplicates::Mark)
     }
 
+    /// Refuses names of other formats than what is written.
+    pub(crate) fn check_names(self) -> Result<(), DedupError> {
+        match self {
+            Self::Lines(outputs, written) => outputs.check_names(written),
+            Self::Records(outputs) => outputs.check_names(),
+        }
+    }
+
     pub(crate) fn targets(self) -> impl Iterator<Item = &'a Target> {
         let (lines, records) = match self {
-            Self::Lines(outputs) => (Some(outputs.targets()), None),
+            Self::Lines(outputs, _) => (Some(outputs.targets()), None),
             Self::Records(outputs) => (None, Some(outputs.targets())),
         };
         lines.into_iter().flatten().chain(records.into_iter().flatten())
@@ -61,7 +70,7 @@ impl<'a> Wanted<'a> {
         cancel: &'a AtomicBool,
     ) -> Result<(Answers<'a>, Rejects<'a>), DedupError> {
         Ok(match self {
-            Self::Lines(outputs) => {
+            Self::Lines(outputs, _) => {
                 let rejects = Rejects::open(outputs.rejects.as_ref(), names, cancel)?;
                 let lines = outputs.lines.as_ref();
                 let output = lines.map(|target| Output::open(target, cancel)).transpose()?;

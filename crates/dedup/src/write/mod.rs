@@ -40,6 +40,6 @@ pub(crate) use output::Output;
 pub(crate) use records::{Decided, Entry, Link, RecordWriter};
 pub(crate) use rejects::Rejects;
 pub(crate) use sketches::{sketch_json, sketch_line};
-pub(crate) use target::check_distinct;
 pub use target::{Duplicates, LineOutputs, Outputs, Target};
+pub(crate) use target::{Written, check_distinct};
 pub(crate) use words::{words_json, words_line};

@@ -2,7 +2,7 @@
 
 use super::output::is_passed_on;
 use crate::error::DedupError;
-use crate::read::{Encoding, Input};
+use crate::read::{Encoding, Format, Input};
 use parking_lot::Mutex;
 use simhash_store::{Place, folder};
 use std::collections::HashSet;
@@ -107,13 +107,63 @@ impl Stream {
     }
 }
 
+/// What an output that is not of records can hold: what its name may say.
+#[derive(Clone, Copy)]
+pub(crate) enum Written {
+    JsonLines,
+    /// Rows of CSV or TSV too, by the name.
+    Rows,
+    /// Lines for people; with this sign between what a line holds.
+    Lines(Option<char>),
+}
+
+impl Written {
+    /// Refuses a name that says what is not written: a reader would take it at its word.
+    fn check(self, argument: &'static str, target: Option<&Target>) -> Result<(), DedupError> {
+        let Some(path) = target.and_then(Target::path) else { return Ok(()) };
+        let (named, expected) = match (self, Format::of(path)) {
+            (_, None | Some(Format::Lines))
+            | (Self::Rows | Self::JsonLines, Some(Format::JsonLines))
+            | (Self::Rows, Some(Format::Csv | Format::Tsv))
+            | (Self::Lines(Some('\t')), Some(Format::Tsv)) => return Ok(()),
+            (Self::JsonLines, Some(named)) => {
+                (named, "a name for JSON lines, as x.jsonl: nothing else is written")
+            }
+            (Self::Rows, Some(named)) => {
+                (named, "a name for JSON lines, CSV or TSV, as x.jsonl: nothing else is written")
+            }
+            (Self::Lines(_), Some(Format::JsonLines)) => (
+                Format::JsonLines,
+                "a name for lines of text, as x.txt, unless JSON lines are asked for too",
+            ),
+            (Self::Lines(_), Some(named)) => {
+                (named, "a name for lines of text, as x.txt: nothing else is written")
+            }
+        };
+        let value = format!("{} ({named})", path.display());
+        Err(DedupError::Option { argument, value, expected })
+    }
+}
+
 impl Outputs {
+    /// Refuses names of other formats for what is always written in the same ones.
+    pub(crate) fn check_names(&self) -> Result<(), DedupError> {
+        Written::Rows.check("clusters", self.clusters.as_ref())?;
+        Written::JsonLines.check("rejects", self.rejects.as_ref())
+    }
+
     pub(crate) fn targets(&self) -> impl Iterator<Item = &Target> {
         [&self.records, &self.clusters, &self.rejects].into_iter().flatten()
     }
 }
 
 impl LineOutputs {
+    /// Refuses names of other formats than what is written.
+    pub(crate) fn check_names(&self, written: Written) -> Result<(), DedupError> {
+        written.check("output", self.lines.as_ref())?;
+        Written::JsonLines.check("rejects", self.rejects.as_ref())
+    }
+
     pub(crate) fn targets(&self) -> impl Iterator<Item = &Target> {
         [&self.lines, &self.rejects].into_iter().flatten()
     }

@@ -129,7 +129,7 @@ impl From<FileError> for Failure {
 
 impl From<DedupError> for Failure {
     fn from(error: DedupError) -> Self {
-        let mut message = text(|to| error.write_as(to, camel));
+        let message = text(|to| error.write_as(to, camel));
         let code = match &error {
             DedupError::Fingerprinter(inner) => return inner.clone().into(),
             DedupError::Index(inner) => return inner.clone().into(),
@@ -141,12 +141,7 @@ impl From<DedupError> for Failure {
             }
             DedupError::SameFile { .. } => "ERR_SIMHASH_SAME_FILE",
             DedupError::Input { .. } => INPUT,
-            DedupError::NoRecords { text_in, .. } => {
-                if let Some(path) = text_in {
-                    message = format!("{message} (--text-field {path})");
-                }
-                "ERR_SIMHASH_NO_RECORDS"
-            }
+            DedupError::NoRecords { .. } => "ERR_SIMHASH_NO_RECORDS",
             DedupError::Checkpoint(inner) => Self::from(inner.clone()).code,
             DedupError::InputChanged { .. } => "ERR_SIMHASH_INPUT_CHANGED",
             // The reader of a pipe went away: no fault of the output, and for a command line no fault at all.
@@ -235,7 +230,7 @@ mod tests {
                 told(unusable),
                 "ERR_SIMHASH_NO_RECORDS",
                 "the only record was rejected, in:3: no field text; they have the fields a; if the text is in a, set \
-                 textField (--text-field a)",
+                 `textField: 'a'`",
             ),
             (
                 told(from_hex("x").unwrap_err()),
