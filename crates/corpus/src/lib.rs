@@ -28,6 +28,7 @@ mod files;
 mod form;
 mod format;
 mod glob;
+mod guess;
 mod html;
 mod id;
 mod input;
