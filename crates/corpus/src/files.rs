@@ -2,24 +2,20 @@
 
 use crate::block::utf_16;
 use crate::encoding::Encoding;
-use crate::error::CorpusError;
 use crate::form::Form;
-use crate::glob;
 use crate::guess::{Guess, Usual};
 use crate::html;
 use crate::layout::Layout;
+use crate::texts::{Texts, id_of};
 use crate::unpack::{MAGIC_BYTES, Packing};
 use crate::utf16::Utf16;
 use std::borrow::Cow;
 use std::cell::OnceCell;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-
-/// Endings of the files of a folder that are texts.
-const ENDINGS: [&str; 5] = ["txt", "text", "md", "html", "htm"];
 
 /// Files of a folder that are looked at to see which encoding is the usual one, and how much of each.
 const LOOKED_AT: usize = 256;
@@ -27,13 +23,11 @@ const LOOKED_AT_BYTES: u64 = 16 << 10;
 
 /// Texts as JSON lines. Nothing is opened before it is read.
 pub(crate) struct Files {
-    root: PathBuf,
+    texts: Arc<Texts>,
     form: Form,
     consumed: Arc<AtomicU64>,
     /// Where encodings are counted.
     layout: Option<Arc<Layout>>,
-    /// `None`: not looked for yet.
-    paths: Option<Vec<PathBuf>>,
     /// How many of them have been read.
     read: usize,
     /// What most of them are in, once one was met that does not say it by itself.
@@ -42,44 +36,19 @@ pub(crate) struct Files {
 }
 
 impl Files {
-    /// Of a folder, all below it in the order of their paths; of a pattern its files; of a file that one.
     pub(crate) fn new(
-        root: &Path,
+        texts: &Arc<Texts>,
         form: &Form,
         consumed: Arc<AtomicU64>,
         layout: Option<Arc<Layout>>,
     ) -> Self {
-        let (root, form, line) = (root.to_owned(), form.clone(), Cursor::default());
-        let (paths, read, usual) = (None, 0, OnceCell::new());
-        Self { root, form, consumed, layout, paths, read, usual, line }
-    }
-
-    fn find(&self) -> io::Result<Vec<PathBuf>> {
-        let mut paths = Vec::new();
-        if self.root.is_dir() {
-            gather(&self.root, &mut paths)?;
-            if paths.is_empty() {
-                return Err(no_texts());
-            }
-        } else if glob::is_pattern(&self.root) {
-            paths = glob::files(&self.root).map_err(|error| match error {
-                CorpusError::Input { source, .. } => source,
-                error => io::Error::other(error),
-            })?;
-        } else {
-            paths.push(self.root.clone());
-        }
-        Ok(paths)
+        let (texts, form, line) = (Arc::clone(texts), form.clone(), Cursor::default());
+        Self { texts, form, consumed, layout, read: 0, usual: OnceCell::new(), line }
     }
 
     /// The next file as a line.
     fn next_line(&mut self) -> io::Result<Option<Vec<u8>>> {
-        if self.paths.is_none() {
-            self.paths = Some(self.find()?);
-        }
-        let Some(path) = self.paths.as_ref().and_then(|paths| paths.get(self.read)) else {
-            return Ok(None);
-        };
+        let Some(path) = self.texts.paths()?.get(self.read) else { return Ok(None) };
         self.read += 1;
         let named =
             |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
@@ -148,7 +117,7 @@ impl Files {
 
     /// What a file is that does not say it by itself.
     fn beside(&self, guess: &Guess) -> Encoding {
-        let paths = self.paths.as_deref().unwrap_or_default();
+        let paths = self.texts.paths().unwrap_or_default();
         guess.beside(*self.usual.get_or_init(|| usual(paths)))
     }
 }
@@ -213,65 +182,19 @@ pub(crate) fn undecoded(before: &[u8]) -> Option<String> {
     serde_json::from_slice(id).ok()
 }
 
-/// A path as an id, with the same separators everywhere; a backslash is a character like any other but on Windows.
-fn id_of(path: &Path) -> String {
-    let path = path.to_string_lossy();
-    if cfg!(windows) { path.replace('\\', "/") } else { path.into_owned() }
-}
-
 fn is_html(path: &Path) -> bool {
     let ending = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     ending == "html" || ending == "htm"
 }
 
-/// Whether a file is a text, by its name.
-pub(crate) fn is_text(path: &Path) -> bool {
-    let ending = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
-    ENDINGS.contains(&&*ending)
-}
-
-/// The texts below a folder, by path; what begins with a dot is not looked at, links to folders are not followed.
-fn gather(folder: &Path, paths: &mut Vec<PathBuf>) -> io::Result<()> {
-    let named =
-        |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", folder.display()));
-    let mut entries: Vec<fs::DirEntry> =
-        fs::read_dir(folder).and_then(Iterator::collect).map_err(named)?;
-    entries.sort_by_key(fs::DirEntry::file_name);
-    for entry in entries {
-        let path = entry.path();
-        if entry.file_name().to_string_lossy().starts_with('.') {
-            continue;
-        }
-        let kind = entry.file_type().map_err(named)?;
-        if kind.is_dir() {
-            gather(&path, paths)?;
-            continue;
-        }
-        // Behind a link may be anything.
-        if is_text(&path) && (kind.is_file() || path.is_file()) {
-            paths.push(path);
-        }
-    }
-    Ok(())
-}
-
-/// The texts below a folder, as far as it can be read.
-pub(crate) fn texts(folder: &Path) -> Vec<PathBuf> {
-    let mut paths = Vec::new();
-    let _ = gather(folder, &mut paths);
-    paths
-}
-
-/// A folder without texts is rather a wrong one than an empty input.
-fn no_texts() -> io::Error {
-    let endings = ENDINGS.map(|ending| format!(".{ending}")).join(", ");
-    let reason = format!("a folder in which no file is a text, whose name ends in {endings}");
-    io::Error::new(io::ErrorKind::NotFound, reason)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
+
+    fn of(root: &Path) -> Arc<Texts> {
+        Arc::new(Texts::new(root))
+    }
 
     #[test]
     fn texts_of_a_folder_come_by_path_each_in_its_encoding() {
@@ -293,9 +216,9 @@ mod tests {
             fs::write(root.join(name), bytes).unwrap();
         }
         let mut read = Vec::new();
-        let layout = Arc::new(Layout::of_files(&Form::default()));
+        let layout = Arc::new(Layout::of_files(&Form::default(), of(root)));
         let counts = Some(Arc::clone(&layout));
-        let mut files = Files::new(root, &Form::default(), Arc::default(), counts);
+        let mut files = Files::new(&of(root), &Form::default(), Arc::default(), counts);
         files.read_to_end(&mut read).unwrap();
         let others = layout.other_encodings();
         assert_eq!(others, [("UTF-16LE", Some(1)), ("gb18030", Some(2))]);
@@ -329,7 +252,9 @@ mod tests {
             fs::write(folder.path().join("b.txt"), encoding.encode(long).unwrap()).unwrap();
             let mut read = Vec::new();
             let form = Form::default();
-            Files::new(folder.path(), &form, Arc::default(), None).read_to_end(&mut read).unwrap();
+            Files::new(&of(folder.path()), &form, Arc::default(), None)
+                .read_to_end(&mut read)
+                .unwrap();
             let read = String::from_utf8(read).unwrap();
             assert!(read.contains(word) && read.contains(long), "{read}");
         }
@@ -343,7 +268,7 @@ mod tests {
         fs::write(folder.path().join("b.txt"), [0xb0; 2000]).unwrap();
         let form = Form { max_record: 1000, ..Form::default() };
         let mut read = Vec::new();
-        Files::new(folder.path(), &form, Arc::default(), None).read_to_end(&mut read).unwrap();
+        Files::new(&of(folder.path()), &form, Arc::default(), None).read_to_end(&mut read).unwrap();
         let lines: Vec<&[u8]> =
             read.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()).collect();
         assert_eq!(lines.len(), 2);
@@ -354,7 +279,7 @@ mod tests {
     fn a_folder_without_texts_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("image.png"), "no text").unwrap();
-        let mut files = Files::new(folder.path(), &Form::default(), Arc::default(), None);
+        let mut files = Files::new(&of(folder.path()), &Form::default(), Arc::default(), None);
         let error = files.read_to_end(&mut Vec::new()).unwrap_err();
         assert!(error.to_string().contains("no file is a text"), "{error}");
     }

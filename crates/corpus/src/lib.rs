@@ -38,6 +38,7 @@ mod origin;
 mod pack;
 mod record;
 mod statement;
+mod texts;
 mod unpack;
 mod utf16;
 

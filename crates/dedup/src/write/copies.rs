@@ -2,9 +2,11 @@
 
 use crate::error::DedupError;
 use crate::parallel;
+use crate::read::Layout;
 use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 /// Bytes between two looks at the cancel flag.
@@ -29,27 +31,29 @@ impl<'a> Copies<'a> {
         Self { folder, roots, files: Vec::new(), made: Vec::new(), cancel }
     }
 
-    /// Appends what [`Copies::take`] takes: a file of this input.
-    pub(super) fn push(input: u32, path: &str, out: &mut Vec<u8>) {
+    /// Appends what [`Copies::take`] takes: a file by its input and its line there. Not by its id: names need not be UTF-8.
+    pub(super) fn push(input: u32, line: u64, out: &mut Vec<u8>) {
         out.extend(input.to_le_bytes());
-        out.extend((path.len() as u32).to_le_bytes());
-        out.extend(path.bytes());
+        out.extend(line.to_le_bytes());
     }
 
     /// Notes files that are kept.
-    pub(super) fn take(&mut self, mut pushed: &[u8]) {
+    pub(super) fn take(&mut self, mut pushed: &[u8], layouts: &[Arc<Layout>]) {
         while let Some((input, rest)) = pushed.split_first_chunk::<4>()
-            && let Some((length, rest)) = rest.split_first_chunk::<4>()
-            && let Some((path, behind)) =
-                rest.split_at_checked(u32::from_le_bytes(*length) as usize)
+            && let Some((line, behind)) = rest.split_first_chunk::<8>()
         {
             pushed = behind;
-            let path = PathBuf::from(String::from_utf8_lossy(path).into_owned());
-            let root = self.roots.get(u32::from_le_bytes(*input) as usize);
-            let below = root.and_then(|root| path.strip_prefix(root).ok()).unwrap_or(&path);
+            let input = u32::from_le_bytes(*input) as usize;
+            // Who pushed it has seen that it is there.
+            let layout = layouts.get(input);
+            let Some(path) = layout.and_then(|it| it.nth_file(u64::from_le_bytes(*line))) else {
+                continue;
+            };
+            let root = self.roots.get(input);
+            let below = root.and_then(|root| path.strip_prefix(root).ok()).unwrap_or(path);
             let plain = |part: &Component<'_>| matches!(part, Component::Normal(_));
-            let to = self.folder.join(below.components().filter(plain).collect::<PathBuf>());
-            self.files.push((path, to));
+            let to = below.components().filter(plain).collect::<PathBuf>();
+            self.files.push((path.to_owned(), self.folder.join(to)));
         }
     }
 

@@ -117,7 +117,7 @@ impl<'a> RecordWriter<'a> {
             return Row::all(rendered).try_for_each(|row| rows.keep(&row));
         }
         if let Some(copies) = &mut self.copies {
-            copies.take(rendered);
+            copies.take(rendered, self.framing.layouts());
             return Ok(());
         }
         let Some(output) = &mut self.records else { return Ok(()) };
