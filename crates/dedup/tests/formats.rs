@@ -320,6 +320,45 @@ fn kept_files_are_copied_and_nothing_is_replaced() {
     assert!(!path("e").exists() && !path("out.jsonl").exists());
 }
 
+#[cfg(unix)]
+#[test]
+fn a_new_folder_of_copies_appears_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    fs::create_dir_all(path("texts/a/b")).unwrap();
+    for doc in sample() {
+        fs::write(path(&format!("texts/a/b/{}.txt", doc.id)), &doc.text).unwrap();
+    }
+    let copy = |name: &str| Outputs { copy: Some(path(name)), ..Outputs::default() };
+    let input = [Input::File(path("texts"))];
+    let run = |to: &str| run(&input, &copy(to), &FileOptions::default());
+    // What a killed run has left goes, and is told.
+    let left = path("new/.out.simhash-0.tmp");
+    fs::create_dir_all(left.join("a")).unwrap();
+    fs::write(left.join("a/half.txt"), "half").unwrap();
+    assert_eq!(run("new/out").unwrap().leftovers, [left]);
+    assert_eq!(fs::read_dir(path("new")).unwrap().count(), 1);
+    assert_eq!(fs::read_dir(path("new/out/a/b")).unwrap().count(), 20);
+    // A link to nothing, and a file, are names that somebody has.
+    std::os::unix::fs::symlink("nothing", path("link")).unwrap();
+    fs::write(path("file"), "precious").unwrap();
+    for name in ["link", "file", "file/below"] {
+        assert!(run(name).is_err(), "{name}");
+    }
+    // In a folder that is there, beside what is in it; an error in the middle takes back what has a name already.
+    fs::create_dir_all(path("old/a")).unwrap();
+    fs::write(path("old/mine"), "precious").unwrap();
+    assert!(run("old").unwrap().leftovers.is_empty());
+    assert_eq!(fs::read_dir(path("old")).unwrap().count(), 2);
+    assert_eq!(fs::read_dir(path("old/a/b")).unwrap().count(), 20);
+    fs::create_dir_all(path("taken")).unwrap();
+    fs::write(path("taken/a"), "precious").unwrap();
+    assert!(run("taken").is_err());
+    let names: Vec<_> =
+        fs::read_dir(path("taken")).unwrap().map(|it| it.unwrap().file_name()).collect();
+    assert_eq!(names, ["a"]);
+}
+
 /// Names are bytes on Unix: these are no UTF-8, or would be two lines.
 #[cfg(target_os = "linux")]
 #[test]

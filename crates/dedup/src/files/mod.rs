@@ -211,6 +211,7 @@ fn run(
         }
     }
     writer.end()?;
+    leftovers.extend_from_slice(writer.leftovers());
     let encodings = intake.records.encodings();
     leftovers.extend(publish(writer.into_outputs().chain(clusters), &intake)?);
     if let Some(claim) = claim {
