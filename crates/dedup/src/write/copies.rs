@@ -153,8 +153,8 @@ impl<'a> Copies<'a> {
             let file = File::options().write(true).open(below.join(to));
             file.and_then(|file| file.sync_all()).map_err(|error| named(to, error))
         })?;
-        let folders = folders.iter().map(PathBuf::as_path).chain([Path::new("")]);
-        folders.map(|it| folder::sync(&below.join(it)).map_err(|error| named(it, error))).collect()
+        let mut folders = folders.iter().map(PathBuf::as_path).chain([Path::new("")]);
+        folders.try_for_each(|it| folder::sync(&below.join(it)).map_err(|error| named(it, error)))
     }
 
     /// Gives files their names in a folder that is there.
