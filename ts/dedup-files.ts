@@ -42,11 +42,13 @@ export interface DedupFilesOptions extends ComparisonOptions, JobOptions, FormOp
    * Default false: remove duplicates.
    */
   mark?: boolean | undefined;
-  /** Of texts in files (`format: 'files'`, or a folder): write the paths of those that are kept, a line each, instead of records. Default false. */
+  /** Of texts in files (`format: 'files'`, or a folder): write the paths of those that are kept, a line each, instead of records; one with a newline, or that begins with a quote, as a JSON string. Default false. */
   list?: boolean | undefined;
   /**
    * Of texts in files, instead of `output`: a folder into which those that are kept are copied, under the names that they have below the input (of a pattern
-   * behind what has no signs). All or none are, and nothing that is there is replaced. Not beside `mark`, `list` and `index`.
+   * behind what has no signs). Nothing that is there is replaced, and an error leaves none of them. A folder that is new appears in one step, so all or none
+   * are there even if the process is killed; in a folder that was there before a kill while names are given leaves the first of them, each whole, and a
+   * hidden folder `.copies.simhash-N.tmp`, which the next run removes. Not beside `mark`, `list` and `index`.
    */
   copy?: Path | undefined;
   /**

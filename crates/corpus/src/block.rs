@@ -266,12 +266,13 @@ pub(crate) fn utf_16(named: Option<Encoding>, head: &[u8]) -> Option<Encoding> {
 }
 
 fn too_long(bytes: u64, most: usize) -> Box<str> {
-    let most = if most.is_multiple_of(1 << 20) {
+    let counted = |bytes| format!("{} byte{}", grouped(bytes), if bytes == 1 { "" } else { "s" });
+    let longest = if most.is_multiple_of(1 << 20) {
         format!("{} MiB", most >> 20)
     } else {
-        format!("{} bytes", grouped(most as u64))
+        counted(most as u64)
     };
-    format!("longer than {most}: {} bytes", grouped(bytes)).into()
+    format!("longer than {longest}: {}", counted(bytes)).into()
 }
 
 /// `1234567` as `1,234,567`.

@@ -267,3 +267,9 @@ fn encodings_are_found_behind_any_beginning_of_ascii() {
         assert_eq!((reader.layout.encoding(), last.as_str()), (encoding, news));
     }
 }
+
+#[test]
+fn one_byte_is_no_bytes() {
+    assert_eq!(&*too_long(2, 1), "longer than 1 byte: 2 bytes");
+    assert_eq!(&*too_long(1_234_567, 1000), "longer than 1,000 bytes: 1,234,567 bytes");
+}

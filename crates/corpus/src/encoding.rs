@@ -2,10 +2,10 @@
 //!
 //! ```text
 //! a mark (UTF-8, UTF-16, GB18030) ──► UTF-16 by its lanes ──► ASCII alone: nothing yet
-//!                                                         └─► mostly valid UTF-8 ──► GB18030 or Big5, as `chardetng` says
+//!                                                         └─► mostly valid UTF-8 ──► GB18030 or Big5: a guess
 //! ```
 
-use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
+use crate::guess::Guess;
 use std::borrow::Cow;
 use std::fmt;
 
@@ -13,12 +13,13 @@ use std::fmt;
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Encoding(&'static encoding_rs::Encoding);
 
-/// Bytes of the head that are looked at.
-const LOOKED_AT: usize = 1 << 20;
-
 impl Encoding {
     /// What everything becomes.
     pub const UTF_8: Self = Self(encoding_rs::UTF_8);
+
+    pub(crate) const GB18030: Self = Self(encoding_rs::GB18030);
+
+    pub(crate) const BIG5: Self = Self(encoding_rs::BIG5);
 
     /// By a name of the WHATWG's list, such as `gbk`, `big5`, `utf-16le`, in any case. `None` for another, and for those that cannot be
     /// told from others by single bytes (ISO-2022-JP).
@@ -76,6 +77,13 @@ impl Encoding {
         Err(format!("invalid {} before byte {}", self.name(), read + 1))
     }
 
+    /// The characters of a part, with U+FFFD for what are none; a cut last one is left out.
+    pub(crate) fn sketched(self, part: &[u8]) -> String {
+        let mut room = String::with_capacity(part.len() * 3 + 16);
+        let _ = self.0.new_decoder_without_bom_handling().decode_to_string(part, &mut room, false);
+        room
+    }
+
     /// The bytes of a text.
     ///
     /// # Errors
@@ -107,7 +115,10 @@ impl Encoding {
     /// UTF-16 without a mark: of the first characters nearly all are ASCII or Chinese in the one lane, and not in the other.
     pub(crate) fn of_lanes(head: &[u8]) -> Option<Self> {
         const PAIRS: usize = 4096;
-        let pairs: Vec<&[u8]> = head.chunks_exact(2).take(PAIRS).collect();
+        let head = &head[..head.len().min(2 * PAIRS)];
+        // Hardly any other text has a zero: it is looked for before anything is taken apart.
+        memchr::memchr(0, head)?;
+        let pairs: Vec<&[u8]> = head.chunks_exact(2).collect();
         if pairs.len() < 2 || !pairs.iter().flat_map(|pair| pair.iter()).any(|&byte| byte == 0) {
             return None;
         }
@@ -137,124 +148,10 @@ impl Encoding {
         (little != big).then_some(Self(found))
     }
 
-    /// By bytes of which some are no ASCII; `None` where all are.
+    /// By bytes of which some are no ASCII; `None` where all are. `ended`: no more of them come.
     pub(crate) fn of_bytes(bytes: &[u8], ended: bool) -> Option<Self> {
-        let from = bytes.iter().position(|byte| !byte.is_ascii())?;
-        // From the first of them: a long beginning of ASCII says nothing.
-        let cut = bytes.len() - from > LOOKED_AT;
-        let looked_at = &bytes[from..(from + LOOKED_AT).min(bytes.len())];
-        let (mut valid, mut invalid) = (0, 0);
-        let mut chunks = looked_at.utf8_chunks().peekable();
-        while let Some(chunk) = chunks.next() {
-            valid += chunk.valid().bytes().filter(|byte| !byte.is_ascii()).count();
-            // The last character may be cut.
-            if chunks.peek().is_some() || ended && !cut {
-                invalid += chunk.invalid().len();
-            }
-        }
-        if invalid == 0 {
-            return Some(Self::UTF_8);
-        }
-        let whole = ended && !cut;
-        // One damaged byte rules out what it is in: lines without any. Where all are damaged it is no encoding of these.
-        let lines = || looked_at.split_inclusive(|&byte| byte == b'\n');
-        let clean = |line: &&[u8]| is_clean(line, line.ends_with(b"\n") || whole);
-        let all_clean = lines().all(|line| clean(&line));
-        let ideographs = ideographs(looked_at).filter(|_| all_clean);
-        let is_chinese = ideographs.as_ref().is_some_and(Ideographs::are_chinese);
-        // Single damaged bytes make no other encoding; of GB18030 read as UTF-8 a seventh is valid.
-        if valid > invalid && !is_chinese || !lines().any(|line| clean(&line)) {
-            return Some(Self::UTF_8);
-        }
-        let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
-        for line in lines().filter(clean) {
-            // Never the end of a part: `last` makes its cut character an error, which rules out what it is.
-            detector.feed(line, false);
-        }
-        let guess = |place: &[u8]| detector.guess(Some(place), Utf8Detection::Deny);
-        let ours =
-            |found| [encoding_rs::GBK, encoding_rs::GB18030, encoding_rs::BIG5].contains(&found);
-        let (mainland, taiwan) = (guess(b"cn"), guess(b"tw"));
-        let is_big5 = match (mainland == encoding_rs::BIG5, taiwan == encoding_rs::BIG5) {
-            (false, true) => has_rows_of_big5(looked_at),
-            (one, _) => one,
-        };
-        Some(Self(match () {
-            () if ideographs.is_some_and(|found| found.are_hangul()) => encoding_rs::UTF_8,
-            // Of some characters the detector knows too little.
-            () if !ours(mainland) && !ours(taiwan) && !is_chinese => encoding_rs::UTF_8,
-            () if !ours(mainland) && !ours(taiwan) => encoding_rs::GB18030,
-            () if is_big5 => encoding_rs::BIG5,
-            () => encoding_rs::GB18030,
-        }))
+        Guess::of(bytes, ended).map(|guess| guess.encoding)
     }
-}
-
-/// Whether the second bytes of characters lie where two fifths of those of Big5 do, and hardly any of GB2312.
-fn has_rows_of_big5(bytes: &[u8]) -> bool {
-    let (mut low, mut all, mut at) = (0, 0, 0);
-    while let Some(pair) = bytes.get(at..at + 2) {
-        let is_pair = pair[0] >= 0x81;
-        all += usize::from(is_pair);
-        low += usize::from(is_pair && (0x40..0x7f).contains(&pair[1]));
-        at += 1 + usize::from(is_pair);
-    }
-    low * 5 >= all
-}
-
-/// What characters of GB2312 a text has; `None` where it has some of other scripts' rows, or some that are not of GB2312.
-fn ideographs(mut bytes: &[u8]) -> Option<Ideographs> {
-    let mut found = Ideographs::default();
-    while let Some((&lead, rest)) = bytes.split_first() {
-        let length = match (lead, rest) {
-            // The last character may be cut.
-            (0..=0x7f, _) | (_, []) => 1,
-            // Beyond GB2312: emoji.
-            (0x81..=0xfe, [b'0'..=b'9', ..]) => 4,
-            // Punctuation, numbers, full-width forms.
-            (0xa1..=0xa3, [0xa1..=0xfe, ..]) => 2,
-            (0xb0..=0xf7, [0xa1..=0xfe, ..]) => {
-                found.all += 1;
-                found.first_level += usize::from(lead <= 0xd7);
-                found.behind_hangul += usize::from((0xc9..=0xd7).contains(&lead));
-                2
-            }
-            _ => return None,
-        };
-        bytes = &bytes[length.min(bytes.len())..];
-    }
-    Some(found)
-}
-
-#[derive(Default)]
-struct Ideographs {
-    all: usize,
-    /// B0–D7: the 3,755 in common use.
-    first_level: usize,
-    /// C9–D7: EUC-KR has Hangul up to C8, and hardly anything later.
-    behind_hangul: usize,
-}
-
-impl Ideographs {
-    /// Whether it is Chinese as it is written, `收到` (CA D5 B5 BD) too: nine of ten of the first level, and of more than eight a
-    /// fifth behind C8, where Chinese has two fifths.
-    fn are_chinese(&self) -> bool {
-        let common = self.all > 0 && self.first_level * 10 >= self.all * 9;
-        common && (self.all <= 8 || self.behind_hangul * 5 >= self.all)
-    }
-
-    /// Whether it can be no Chinese, of which one in three thousand texts of this length had so few behind C8.
-    fn are_hangul(&self) -> bool {
-        self.all >= 16 && self.behind_hangul * 20 < self.all
-    }
-}
-
-/// Whether all of it is GB18030, of which Big5 has a part; `last`: the last character is whole.
-fn is_clean(line: &[u8], last: bool) -> bool {
-    let mut decoder = encoding_rs::GB18030.new_decoder_without_bom_handling();
-    let mut room = vec![0; line.len() * 3 + 16];
-    let (result, _, _) = decoder.decode_to_utf8_without_replacement(line, &mut room, last);
-    result == encoding_rs::DecoderResult::InputEmpty
 }
 
 impl fmt::Debug for Encoding {

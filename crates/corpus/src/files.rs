@@ -2,96 +2,79 @@
 
 use crate::block::utf_16;
 use crate::encoding::Encoding;
-use crate::error::CorpusError;
 use crate::form::Form;
-use crate::glob;
+use crate::guess::{Guess, Usual};
 use crate::html;
-use crate::id::json_string;
 use crate::layout::Layout;
+use crate::texts::{Texts, id_of};
 use crate::unpack::{MAGIC_BYTES, Packing};
 use crate::utf16::Utf16;
-use std::fs::{self, File};
+use std::borrow::Cow;
+use std::cell::OnceCell;
+use std::fs::File;
 use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Endings of the files of a folder that are texts.
-const ENDINGS: [&str; 5] = ["txt", "text", "md", "html", "htm"];
+/// Files of a folder that are looked at to see which encoding is the usual one, and how much of each.
+const LOOKED_AT: usize = 256;
+const LOOKED_AT_BYTES: u64 = 16 << 10;
 
 /// Texts as JSON lines. Nothing is opened before it is read.
 pub(crate) struct Files {
-    root: PathBuf,
+    texts: Arc<Texts>,
     form: Form,
     consumed: Arc<AtomicU64>,
     /// Where encodings are counted.
     layout: Option<Arc<Layout>>,
-    /// `None`: not looked for yet.
-    left: Option<std::vec::IntoIter<PathBuf>>,
+    /// How many of them have been read.
+    read: usize,
+    /// What most of them are in, once one was met that does not say it by itself.
+    usual: OnceCell<Usual>,
     line: Cursor<Vec<u8>>,
 }
 
 impl Files {
-    /// Of a folder, all below it in the order of their paths; of a pattern its files; of a file that one.
     pub(crate) fn new(
-        root: &Path,
+        texts: &Arc<Texts>,
         form: &Form,
         consumed: Arc<AtomicU64>,
         layout: Option<Arc<Layout>>,
     ) -> Self {
-        let (root, form, line) = (root.to_owned(), form.clone(), Cursor::default());
-        Self { root, form, consumed, layout, left: None, line }
+        let (texts, form, line) = (Arc::clone(texts), form.clone(), Cursor::default());
+        Self { texts, form, consumed, layout, read: 0, usual: OnceCell::new(), line }
     }
 
     /// The next file as a line.
     fn next_line(&mut self) -> io::Result<Option<Vec<u8>>> {
-        if self.left.is_none() {
-            let mut paths = Vec::new();
-            if self.root.is_dir() {
-                gather(&self.root, &mut paths)?;
-                if paths.is_empty() {
-                    return Err(no_texts());
-                }
-            } else if glob::is_pattern(&self.root) {
-                paths = glob::files(&self.root).map_err(|error| match error {
-                    CorpusError::Input { source, .. } => source,
-                    error => io::Error::other(error),
-                })?;
-            } else {
-                paths.push(self.root.clone());
-            }
-            self.left = Some(paths.into_iter());
-        }
-        let Some(path) = self.left.as_mut().and_then(Iterator::next) else { return Ok(None) };
+        let Some(path) = self.texts.paths()?.get(self.read) else { return Ok(None) };
+        self.read += 1;
         let named =
             |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
-        self.line_of(&path).map(Some).map_err(named)
+        self.line_of(path).map(Some).map_err(named)
     }
 
     fn line_of(&self, path: &Path) -> io::Result<Vec<u8>> {
         // More than the longest is not held: the line is too long then, and rejected.
-        let most = self.form.max_record as u64 + 1;
-        let mut bytes = Vec::new();
-        let mut file = File::open(path)?;
-        (&mut file).take(MAGIC_BYTES as u64).read_to_end(&mut bytes)?;
-        let packing = Packing::of(&bytes);
-        let whole = Cursor::new(std::mem::take(&mut bytes)).chain(file);
-        match packing {
-            Some(packing) => packing.unpack(whole)?.take(most).read_to_end(&mut bytes)?,
-            None => whole.take(most).read_to_end(&mut bytes)?,
-        };
+        let bytes = unpacked(path, self.form.max_record as u64 + 1)?;
         self.consumed.fetch_add(bytes.len() as u64, Ordering::Relaxed);
-        let id = json_string(&id_of(path));
-        let mut line = format!("{{\"id\":{id},\"text\":").into_bytes();
+        let mut line = Vec::with_capacity(bytes.len() * 2 + 256);
+        line.extend(b"{\"id\":");
+        push_json(&mut line, &id_of(path))?;
+        line.extend(b",\"text\":");
         if bytes.len() > self.form.max_record {
             // Its beginning is no document: a line that is too long for sure, and so rejected. Of damaged bytes none gets shorter.
-            line.extend(json_string(&String::from_utf8_lossy(&bytes)).bytes());
-        } else if let Some((text, encoding)) = decoded(&bytes, self.form.encoding) {
+            push_json(&mut line, &String::from_utf8_lossy(&bytes))?;
+        } else if let Some((text, encoding)) = self.decoded(&bytes) {
             if let Some(layout) = self.layout.as_ref().filter(|_| encoding != Encoding::UTF_8) {
                 *layout.others.lock().entry(encoding.name()).or_default() += 1;
             }
-            let text = if is_html(path) { html::text(&text) } else { text };
-            line.extend(json_string(&text).bytes());
+            if is_html(path) {
+                push_json(&mut line, &html::text(&text))?;
+            } else {
+                push_json(&mut line, &text)?;
+            }
         } else {
             // No text: a string that is no UTF-8, and so a record that is rejected, with the bytes as they are.
             line.extend(b"\"\xff");
@@ -107,6 +90,75 @@ impl Files {
         line.extend(b"}\n");
         Ok(line)
     }
+
+    /// The text of a file without its mark, and its encoding; `None` where its bytes are none in that.
+    fn decoded<'b>(&self, bytes: &'b [u8]) -> Option<(Cow<'b, str>, Encoding)> {
+        let named = self.form.encoding;
+        let mark = Encoding::of_mark(bytes);
+        if let Some(encoding) = utf_16(named, bytes) {
+            let from = &bytes[mark.map_or(0, |(_, length)| length)..];
+            let mut turned = Vec::new();
+            Utf16::new(from, encoding.is_big_endian()).read_to_end(&mut turned).ok()?;
+            return Some((String::from_utf8(turned).ok()?.into(), encoding));
+        }
+        let encoding = match (named, mark) {
+            (Some(named), _) => named,
+            (None, Some((marked, _))) => marked,
+            (None, None) => match Guess::of(bytes, true) {
+                None => Encoding::UTF_8,
+                Some(guess) if guess.is_open() => self.beside(&guess),
+                Some(guess) => guess.encoding,
+            },
+        };
+        let skipped =
+            mark.filter(|&(marked, _)| marked == encoding).map_or(0, |(_, length)| length);
+        Some((encoding.decode(&bytes[skipped..]).ok()?, encoding))
+    }
+
+    /// What a file is that does not say it by itself.
+    fn beside(&self, guess: &Guess) -> Encoding {
+        let paths = self.texts.paths().unwrap_or_default();
+        guess.beside(*self.usual.get_or_init(|| usual(paths)))
+    }
+}
+
+/// The first bytes of a file, as many as this at most, decompressed.
+fn unpacked(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let mut file = File::open(path)?;
+    // A byte more than there is: the end is seen by the read that fills it.
+    let mut bytes = Vec::with_capacity(file.metadata()?.len().min(most) as usize + 1);
+    (&mut file).take(MAGIC_BYTES as u64).read_to_end(&mut bytes)?;
+    let Some(packing) = Packing::of(&bytes) else {
+        file.take(most.saturating_sub(bytes.len() as u64)).read_to_end(&mut bytes)?;
+        return Ok(bytes);
+    };
+    let mut whole = Vec::new();
+    packing.unpack(Cursor::new(bytes).chain(file))?.take(most).read_to_end(&mut whole)?;
+    Ok(whole)
+}
+
+/// What most files are in, by some of them, evenly spread. The same files give the same answer, whoever reads them, and how.
+fn usual(paths: &[PathBuf]) -> Usual {
+    let mut usual = Usual::default();
+    let looked_at = paths.len().min(LOOKED_AT);
+    for number in 0..looked_at {
+        // What cannot be read says so in its turn.
+        let path = &paths[number * paths.len() / looked_at];
+        let Ok(bytes) = unpacked(path, LOOKED_AT_BYTES) else { continue };
+        if utf_16(None, &bytes).is_some() || Encoding::of_mark(&bytes).is_some() {
+            continue;
+        }
+        let ended = (bytes.len() as u64) < LOOKED_AT_BYTES;
+        if let Some(guess) = Guess::of(&bytes, ended) {
+            usual.count(&guess);
+        }
+    }
+    usual
+}
+
+/// Appends a text as JSON.
+fn push_json(line: &mut Vec<u8>, text: &str) -> io::Result<()> {
+    serde_json::to_writer(line, text).map_err(io::Error::other)
 }
 
 impl Read for Files {
@@ -130,79 +182,19 @@ pub(crate) fn undecoded(before: &[u8]) -> Option<String> {
     serde_json::from_slice(id).ok()
 }
 
-/// A path as an id, with the same separators everywhere; a backslash is a character like any other but on Windows.
-fn id_of(path: &Path) -> String {
-    let path = path.to_string_lossy();
-    if cfg!(windows) { path.replace('\\', "/") } else { path.into_owned() }
-}
-
 fn is_html(path: &Path) -> bool {
     let ending = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     ending == "html" || ending == "htm"
 }
 
-/// Whether a file is a text, by its name.
-pub(crate) fn is_text(path: &Path) -> bool {
-    let ending = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
-    ENDINGS.contains(&&*ending)
-}
-
-/// The text of a file without its mark, and its encoding; `None` where its bytes are none in that.
-fn decoded(bytes: &[u8], named: Option<Encoding>) -> Option<(String, Encoding)> {
-    let skipped = Encoding::of_mark(bytes).map_or(0, |(_, length)| length);
-    if let Some(encoding) = utf_16(named, bytes) {
-        let mut turned = Vec::new();
-        let from = &bytes[skipped..];
-        Utf16::new(from, encoding.is_big_endian()).read_to_end(&mut turned).ok()?;
-        return Some((String::from_utf8(turned).ok()?, encoding));
-    }
-    let marked = Encoding::of_mark(bytes).map(|(encoding, _)| encoding);
-    let found = || marked.or_else(|| Encoding::of_bytes(bytes, true)).unwrap_or(Encoding::UTF_8);
-    let encoding = named.unwrap_or_else(found);
-    let skipped = if marked == Some(encoding) { skipped } else { 0 };
-    Some((encoding.decode(&bytes[skipped..]).ok()?.into(), encoding))
-}
-
-/// The texts below a folder, by path; what begins with a dot is not looked at, links to folders are not followed.
-fn gather(folder: &Path, paths: &mut Vec<PathBuf>) -> io::Result<()> {
-    let named =
-        |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", folder.display()));
-    let mut entries: Vec<fs::DirEntry> =
-        fs::read_dir(folder).and_then(Iterator::collect).map_err(named)?;
-    entries.sort_by_key(fs::DirEntry::file_name);
-    for entry in entries {
-        let path = entry.path();
-        if entry.file_name().to_string_lossy().starts_with('.') {
-            continue;
-        }
-        if entry.file_type().map_err(named)?.is_dir() {
-            gather(&path, paths)?;
-            continue;
-        }
-        if is_text(&path) && path.is_file() {
-            paths.push(path);
-        }
-    }
-    Ok(())
-}
-
-/// The texts below a folder, as far as it can be read.
-pub(crate) fn texts(folder: &Path) -> Vec<PathBuf> {
-    let mut paths = Vec::new();
-    let _ = gather(folder, &mut paths);
-    paths
-}
-
-/// A folder without texts is rather a wrong one than an empty input.
-fn no_texts() -> io::Error {
-    let endings = ENDINGS.map(|ending| format!(".{ending}")).join(", ");
-    let reason = format!("a folder in which no file is a text, whose name ends in {endings}");
-    io::Error::new(io::ErrorKind::NotFound, reason)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
+
+    fn of(root: &Path) -> Arc<Texts> {
+        Arc::new(Texts::new(root))
+    }
 
     #[test]
     fn texts_of_a_folder_come_by_path_each_in_its_encoding() {
@@ -224,9 +216,10 @@ mod tests {
             fs::write(root.join(name), bytes).unwrap();
         }
         let mut read = Vec::new();
-        let layout = Arc::new(Layout::of_files(&crate::Fields::default(), &Form::default()));
+        let layout = Layout::of_files(&crate::Fields::default(), &Form::default(), of(root));
+        let layout = Arc::new(layout);
         let counts = Some(Arc::clone(&layout));
-        let mut files = Files::new(root, &Form::default(), Arc::default(), counts);
+        let mut files = Files::new(&of(root), &Form::default(), Arc::default(), counts);
         files.read_to_end(&mut read).unwrap();
         let others = layout.other_encodings();
         assert_eq!(others, [("UTF-16LE", Some(1)), ("gb18030", Some(2))]);
@@ -249,6 +242,26 @@ mod tests {
     }
 
     #[test]
+    fn a_word_that_may_be_either_is_what_the_other_files_are() {
+        for (name, long, word) in [
+            ("gbk", "今天上午，北京市召开新闻发布会", "谢谢"),
+            ("big5", "今天上午，臺北市召開新聞發布會", "評論"),
+        ] {
+            let encoding = Encoding::named(name).unwrap();
+            let folder = tempfile::tempdir().unwrap();
+            fs::write(folder.path().join("a.txt"), encoding.encode(word).unwrap()).unwrap();
+            fs::write(folder.path().join("b.txt"), encoding.encode(long).unwrap()).unwrap();
+            let mut read = Vec::new();
+            let form = Form::default();
+            Files::new(&of(folder.path()), &form, Arc::default(), None)
+                .read_to_end(&mut read)
+                .unwrap();
+            let read = String::from_utf8(read).unwrap();
+            assert!(read.contains(word) && read.contains(long), "{read}");
+        }
+    }
+
+    #[test]
     fn a_text_that_is_too_long_is_no_document() {
         let folder = tempfile::tempdir().unwrap();
         let page = format!("<p>前半</p><!-- {} --><p>后半</p>", "x".repeat(3000));
@@ -256,7 +269,7 @@ mod tests {
         fs::write(folder.path().join("b.txt"), [0xb0; 2000]).unwrap();
         let form = Form { max_record: 1000, ..Form::default() };
         let mut read = Vec::new();
-        Files::new(folder.path(), &form, Arc::default(), None).read_to_end(&mut read).unwrap();
+        Files::new(&of(folder.path()), &form, Arc::default(), None).read_to_end(&mut read).unwrap();
         let lines: Vec<&[u8]> =
             read.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()).collect();
         assert_eq!(lines.len(), 2);
@@ -267,7 +280,7 @@ mod tests {
     fn a_folder_without_texts_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("image.png"), "no text").unwrap();
-        let mut files = Files::new(folder.path(), &Form::default(), Arc::default(), None);
+        let mut files = Files::new(&of(folder.path()), &Form::default(), Arc::default(), None);
         let error = files.read_to_end(&mut Vec::new()).unwrap_err();
         assert!(error.to_string().contains("no file is a text"), "{error}");
     }

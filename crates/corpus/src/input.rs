@@ -13,12 +13,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::block::{Block, Reader, utf_16};
 use crate::columnar::Table;
 use crate::field::Fields;
-use crate::files::{self, Files};
+use crate::files::Files;
 use crate::form::Form;
 use crate::format::Format;
 use crate::glob;
 use crate::layout::Layout;
 use crate::origin::Origin;
+use crate::texts::{self, Texts};
 use crate::unpack::{MAGIC_BYTES, Packing};
 
 /// One input.
@@ -83,7 +84,7 @@ impl Input {
             };
             let files = if glob::is_pattern(path) { glob::files(path)? } else { Vec::new() };
             let of_texts = match form.format {
-                None => files.iter().all(|file| files::is_text(file)),
+                None => files.iter().all(|file| texts::is_text(file)),
                 named => named == Some(Format::Files),
             };
             if of_texts {
@@ -100,7 +101,7 @@ impl Input {
     pub fn files(&self) -> Vec<PathBuf> {
         match self {
             Self::Stream(_) => Vec::new(),
-            Self::File(path) if path.is_dir() => files::texts(path),
+            Self::File(path) if path.is_dir() => texts::below(path),
             Self::File(path) if glob::is_pattern(path) => glob::files(path).unwrap_or_default(),
             Self::File(path) => vec![path.clone()],
         }
@@ -149,12 +150,13 @@ impl Input {
                     if form.format.is_some_and(|format| format != Format::Files) {
                         return Err(fail(io::Error::from(io::ErrorKind::IsADirectory)));
                     }
-                    let layout = Arc::new(Layout::of_files(fields, form));
-                    let files = Files::new(path, form, count, Some(Arc::clone(&layout)));
+                    let texts = Arc::new(Texts::new(path));
+                    let layout = Arc::new(Layout::of_files(fields, form, Arc::clone(&texts)));
+                    let files = Files::new(&texts, form, count, Some(Arc::clone(&layout)));
                     let opened = new(Box::new(|| Ok(Box::new(files))));
-                    let (path, form) = (path.clone(), form.clone());
+                    let form = form.clone();
                     let again: Again =
-                        Arc::new(move || Box::new(Files::new(&path, &form, Arc::default(), None)));
+                        Arc::new(move || Box::new(Files::new(&texts, &form, Arc::default(), None)));
                     return Ok(Opened { layout, is_live: false, again: Some(again), ..opened });
                 };
                 if !about.is_file() {

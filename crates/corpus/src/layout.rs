@@ -8,14 +8,15 @@ use crate::field::Fields;
 use crate::form::Form;
 use crate::format::Format;
 use crate::record::Record;
-use crate::{csv, files, lines};
+use crate::texts::Texts;
+use crate::{csv, files, lines, texts};
 use memchr::memmem;
 use parking_lot::Mutex;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io;
-use std::path::Path;
-use std::sync::OnceLock;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 
 /// What is known of one input: named by the caller, or found by its reader before the first record that needs it is passed on.
 pub struct Layout {
@@ -32,6 +33,8 @@ pub struct Layout {
     pub(crate) marked: OnceLock<()>,
     /// Of Parquet and Arrow.
     pub(crate) table: OnceLock<Table>,
+    /// Of texts in files: which these are.
+    pub(crate) texts: Option<Arc<Texts>>,
     /// Of texts in files: how many are in each other encoding than UTF-8.
     pub(crate) others: Mutex<BTreeMap<&'static str, u64>>,
 }
@@ -48,6 +51,7 @@ impl Layout {
             turned: OnceLock::new(),
             marked: OnceLock::new(),
             table: OnceLock::new(),
+            texts: None,
             others: Mutex::default(),
         };
         // Set once, here: the cells are empty.
@@ -61,10 +65,11 @@ impl Layout {
     }
 
     /// Of texts in files, which come as JSON lines.
-    pub(crate) fn of_files(fields: &Fields, form: &Form) -> Self {
+    pub(crate) fn of_files(fields: &Fields, form: &Form, texts: Arc<Texts>) -> Self {
         let layout = Self::new(Path::new(""), &Fields::default(), &Self::made_lines(form));
         let format = OnceLock::from(Format::Files);
-        Self { format, given: Some((fields.clone(), form.clone())), ..layout }
+        let given = Some((fields.clone(), form.clone()));
+        Self { format, texts: Some(texts), given, ..layout }
     }
 
     /// The form of lines that a reader makes of something else.
@@ -108,6 +113,17 @@ impl Layout {
         let of_files =
             self.others.lock().iter().map(|(&name, &files)| (name, Some(files))).collect();
         own.map_or(of_files, |encoding| vec![(encoding.name(), None)])
+    }
+
+    /// Of texts in files: the file of which this line was made.
+    pub fn nth_file(&self, line: u64) -> Option<&Path> {
+        let place = usize::try_from(line).ok()?.checked_sub(1)?;
+        self.texts.as_ref()?.paths().ok()?.get(place).map(PathBuf::as_path)
+    }
+
+    /// The same, with the name that its id has. `None` where the files are not what they were: a run that goes on looks for them once more.
+    pub fn file(&self, line: u64, name: &str) -> Option<&Path> {
+        self.nth_file(line).filter(|path| texts::id_of(path) == name)
     }
 
     /// Whether the input begins with a mark.

@@ -28,6 +28,7 @@ mod files;
 mod form;
 mod format;
 mod glob;
+mod guess;
 mod html;
 mod id;
 mod input;
@@ -37,6 +38,7 @@ mod origin;
 mod pack;
 mod record;
 mod statement;
+mod texts;
 mod unpack;
 mod utf16;
 

@@ -321,6 +321,79 @@ fn kept_files_are_copied_and_nothing_is_replaced() {
     assert!(!path("e").exists() && !path("out.jsonl").exists());
 }
 
+#[cfg(unix)]
+#[test]
+fn a_new_folder_of_copies_appears_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    fs::create_dir_all(path("texts/a/b")).unwrap();
+    for doc in sample() {
+        fs::write(path(&format!("texts/a/b/{}.txt", doc.id)), &doc.text).unwrap();
+    }
+    let copy = |name: &str| Outputs { copy: Some(path(name)), ..Outputs::default() };
+    let input = [Input::File(path("texts"))];
+    let run = |to: &str| run(&input, &copy(to), &FileOptions::default());
+    // What a killed run has left goes, and is told.
+    let left = path("new/.out.simhash-0.tmp");
+    fs::create_dir_all(left.join("a")).unwrap();
+    fs::write(left.join("a/half.txt"), "half").unwrap();
+    assert_eq!(run("new/out").unwrap().leftovers, [left]);
+    assert_eq!(fs::read_dir(path("new")).unwrap().count(), 1);
+    assert_eq!(fs::read_dir(path("new/out/a/b")).unwrap().count(), 20);
+    // A link to nothing, and a file, are names that somebody has.
+    std::os::unix::fs::symlink("nothing", path("link")).unwrap();
+    fs::write(path("file"), "precious").unwrap();
+    for name in ["link", "file", "file/below"] {
+        assert!(run(name).is_err(), "{name}");
+    }
+    // In a folder that is there, beside what is in it; an error in the middle takes back what has a name already.
+    fs::create_dir_all(path("old/a")).unwrap();
+    fs::write(path("old/mine"), "precious").unwrap();
+    assert!(run("old").unwrap().leftovers.is_empty());
+    assert_eq!(fs::read_dir(path("old")).unwrap().count(), 2);
+    assert_eq!(fs::read_dir(path("old/a/b")).unwrap().count(), 20);
+    fs::create_dir_all(path("taken")).unwrap();
+    fs::write(path("taken/a"), "precious").unwrap();
+    assert!(run("taken").is_err());
+    let names: Vec<_> =
+        fs::read_dir(path("taken")).unwrap().map(|it| it.unwrap().file_name()).collect();
+    assert_eq!(names, ["a"]);
+}
+
+/// Names are bytes on Unix: these are no UTF-8, or would be two lines.
+#[cfg(target_os = "linux")]
+#[test]
+fn any_name_is_listed_and_copied() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("texts");
+    fs::create_dir(&root).unwrap();
+    let names: [&[u8]; 4] = [b"a\xff.txt", b"a\xfe.txt", b"b\nc\"\\.txt", b"\xd6\xec.txt"];
+    let docs = sample();
+    for (name, doc) in names.iter().zip(docs.iter().step_by(3)) {
+        fs::write(root.join(OsStr::from_bytes(name)), &doc.text).unwrap();
+    }
+    let input = [Input::File(root.clone())];
+    let to = folder.path().join("copies");
+    let copy = Outputs { copy: Some(to.clone()), ..Outputs::default() };
+    assert_eq!(run(&input, &copy, &FileOptions::default()).unwrap().kept, 4);
+    for (name, doc) in names.iter().zip(docs.iter().step_by(3)) {
+        assert_eq!(fs::read_to_string(to.join(OsStr::from_bytes(name))).unwrap(), doc.text);
+    }
+    let out = folder.path().join("list.txt");
+    let list = Outputs { list: true, ..crate::to(out.clone()) };
+    run(&input, &list, &FileOptions::default()).unwrap();
+    let list = fs::read(out).unwrap();
+    let lines: Vec<&[u8]> = list.split(|&byte| byte == b'\n').collect();
+    let below = |name: &[u8]| [root.as_os_str().as_bytes(), b"/", name].concat();
+    let quoted = [&b"\""[..], &below(b"b\\nc\\\"\\\\.txt"), b"\""].concat();
+    assert_eq!(lines, [&*below(names[1]), &below(names[0]), &quoted, &below(names[3]), b""]);
+    // What stands there is the name again.
+    let name: String = serde_json::from_slice(&quoted).unwrap();
+    assert_eq!(name.as_bytes(), below(names[2]));
+}
+
 #[test]
 fn columns_by_name_by_number_and_none() {
     let folder = tempfile::tempdir().unwrap();

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use simhash_dedup::{
-    Cluster, DedupError, Duplicates, FileOptions, Input, Keep, Outputs, Summary, Target,
+    Cluster, DedupError, Duplicates, FileOptions, Form, Input, Keep, Outputs, Summary, Target,
     dedup_files,
 };
 use std::fs;
@@ -64,6 +64,29 @@ fn an_input_that_is_rejected_whole_replaces_nothing_but_the_rejects() {
         assert_eq!(rejects.lines().count(), 2, "{rejects}");
         assert!(rejects.contains("第二条"));
         assert_eq!(fs::read_dir(path).unwrap().count(), 4, "no temporary file stays");
+    }
+}
+
+#[test]
+fn records_that_are_too_long_say_nothing_of_the_others() {
+    let long = format!("{{\"text\":\"{}\"}}\n", "x".repeat(3 << 20));
+    for way in ways() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path();
+        let form = Form { max_record: 1000, ..Form::default() };
+        let way = FileOptions { form, ..way };
+        fs::write(path.join("in"), format!("{long}{long}{GOOD}")).unwrap();
+        let summary = run(&[Input::File(path.join("in"))], &outputs(path), &way).unwrap();
+        assert_eq!((summary.read, summary.kept, summary.rejected), (3, 1, 2));
+        assert_eq!(fs::read_to_string(path.join("out")).unwrap(), GOOD);
+        fs::write(path.join("in"), format!("{long}{long}")).unwrap();
+        let error = run(&[Input::File(path.join("in"))], &outputs(path), &way).unwrap_err();
+        assert!(matches!(error, DedupError::NoRecords { rejected: 2, .. }));
+        assert!(error.to_string().contains("allow longer ones"), "{error}");
+        // What others lack is still told.
+        fs::write(path.join("in"), format!("{long}{{\"body\":\"a\"}}\n")).unwrap();
+        let error = run(&[Input::File(path.join("in"))], &outputs(path), &way).unwrap_err();
+        assert!(error.to_string().contains("body"), "{error}");
     }
 }
 

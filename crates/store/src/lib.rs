@@ -30,6 +30,7 @@ mod room;
 pub mod saved;
 mod slot;
 mod staged;
+mod staging;
 mod system;
 pub mod tail;
 
@@ -42,3 +43,4 @@ pub use place::Place;
 pub use publish::{Access, Created, Draft, publish_all};
 pub use room::{Column, Parts, Room, RoomError};
 pub use staged::Staged;
+pub use staging::{Staging, rename_new, sync_below};

@@ -14,7 +14,7 @@ use crate::lock::{self, Lock};
 use crate::system::{System, is_taken};
 
 /// Names that are looked at for leftovers whether they are needed or not. So many drafts of one target at once are rare.
-const LOOKED_AT: u32 = 8;
+pub(crate) const LOOKED_AT: u32 = 8;
 /// Bytes of a target's name that are kept in those of its drafts: file systems allow 255 in all.
 const NAME: usize = 200;
 

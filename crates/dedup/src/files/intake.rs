@@ -127,9 +127,7 @@ impl<'a> Intake<'a> {
 
     /// Looks whether a block has a record that could be used: behind a first one that has none nothing is read.
     pub(super) fn look(&mut self, block: &Block, used: bool) {
-        if !block.lines.is_empty() {
-            self.seen.goes_on(used, block.length);
-        }
+        self.seen.goes_on(block, used);
     }
 
     /// Whether an input is a stream: who writes it may wait for what comes out.

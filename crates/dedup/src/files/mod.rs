@@ -215,6 +215,7 @@ fn run(
     }
     let same_ids = same_ids(given, &intake.records, &room)?;
     writer.end()?;
+    leftovers.extend_from_slice(writer.leftovers());
     let encodings = intake.records.encodings();
     leftovers.extend(publish(writer.into_outputs().chain(clusters), &intake)?);
     if let Some(claim) = claim {

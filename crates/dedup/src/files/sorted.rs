@@ -224,9 +224,7 @@ impl Sketching<'_, '_> {
                     }
                 }
                 columns.take(sketches)?;
-                if !block.lines.is_empty()
-                    && !gathering.seen.goes_on(!accepted.is_empty(), block.length)
-                {
+                if !gathering.seen.goes_on(&block, !accepted.is_empty()) {
                     stopped.store(true, Ordering::Relaxed);
                 }
                 let records = before + counts.read + u64::from(columns.len());

@@ -15,6 +15,8 @@ const DEPTH: usize = 4;
 /// The first rejected records, as far as they explain why all were rejected.
 #[derive(Default)]
 pub(super) struct Seen {
+    /// Records that are too long, of which only the head is there.
+    too_long: usize,
     looked_at: usize,
     /// Of these the bytes are no characters.
     undecoded: usize,
@@ -30,11 +32,13 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    /// Whether to go on behind a block of so many bytes that has records, of which some could be used or none: not where it is the first, and
-    /// none could. A whole block of what is no record is of another format, or holds its texts in another field; a small input may be
-    /// one of several.
-    pub(super) fn goes_on(&mut self, used: bool, bytes: u64) -> bool {
-        (!used && self.used.is_none() && bytes < FIRST_BLOCK) || *self.used.get_or_insert(used)
+    /// Whether to go on behind a block, of which some records could be used or none: not where it is the first that has records, and none could. A
+    /// whole block of what is no record is of another format, or holds its texts in another field; a small input may be one of several. Records
+    /// that are too long say nothing of the others: one of them may be more than a block.
+    pub(super) fn goes_on(&mut self, block: &Block, used: bool) -> bool {
+        block.lines.iter().all(|line| line.fault.is_some())
+            || (!used && self.used.is_none() && block.length < FIRST_BLOCK)
+            || *self.used.get_or_insert(used)
     }
 
     /// Whether the first block had no record that could be used.
@@ -44,6 +48,11 @@ impl Seen {
 
     /// Looks at a rejected record, unless enough were looked at.
     pub(super) fn look(&mut self, block: &Block, line: &Line) {
+        // What is cut off tells nothing of formats and fields.
+        if line.fault.is_some() {
+            self.too_long += 1;
+            return;
+        }
         if self.looked_at == Summary::REPORTED {
             return;
         }
@@ -96,6 +105,9 @@ impl Seen {
 
     /// What is likely wrong, and the field that may hold the text instead.
     fn hint(&self, fields: &Fields) -> (String, Option<String>) {
+        if self.looked_at == 0 && self.too_long > 0 {
+            return ("they are longer than a record may be; allow longer ones".into(), None);
+        }
         if self.fields.is_empty() {
             let what = if self.undecoded == self.looked_at {
                 format!("their bytes are no {}; name the encoding that they have", self.encoding)

@@ -1,10 +1,23 @@
 //! Files that are kept, copied into a folder: all of them or none, and nothing that is there is replaced.
+//!
+//! ```text
+//! known ──► names looked at ──► copied beside the folder, none flushed ──► one flush for all ──► a name for all, or for each ──► flush
+//! ```
+//!
+//! Each file that has its name is whole, and on the disk. A folder that is new appears in one step, so a kill leaves all of it or nothing. In one that was
+//! there files get their names one after the other: an error takes them back, a kill in these moments leaves the first of them, and a hidden
+//! folder that the next run removes.
 
 use crate::error::DedupError;
 use crate::parallel;
+use crate::read::Layout;
+use rayon::prelude::*;
+use simhash_store::{Staging, folder, rename_new, sync_below};
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 /// Bytes between two looks at the cancel flag.
@@ -15,10 +28,11 @@ pub(super) struct Copies<'a> {
     folder: &'a Path,
     /// Of the inputs: where the files of each lie.
     roots: Vec<PathBuf>,
-    /// From, and to.
+    /// From, and to, below the folder.
     files: Vec<(PathBuf, PathBuf)>,
     /// Files and folders that were made, and are taken back where not all can be.
     made: Vec<PathBuf>,
+    leftovers: Vec<PathBuf>,
     cancel: &'a AtomicBool,
 }
 
@@ -26,30 +40,32 @@ impl<'a> Copies<'a> {
     /// Of inputs with these names: folders, patterns or files.
     pub(super) fn new(folder: &'a Path, names: &[PathBuf], cancel: &'a AtomicBool) -> Self {
         let roots = names.iter().map(|name| root(name)).collect();
-        Self { folder, roots, files: Vec::new(), made: Vec::new(), cancel }
+        Self { folder, roots, files: Vec::new(), made: Vec::new(), leftovers: Vec::new(), cancel }
     }
 
-    /// Appends what [`Copies::take`] takes: a file of this input.
-    pub(super) fn push(input: u32, path: &str, out: &mut Vec<u8>) {
+    /// Appends what [`Copies::take`] takes: a file by its input and its line there. Not by its id: names need not be UTF-8.
+    pub(super) fn push(input: u32, line: u64, out: &mut Vec<u8>) {
         out.extend(input.to_le_bytes());
-        out.extend((path.len() as u32).to_le_bytes());
-        out.extend(path.bytes());
+        out.extend(line.to_le_bytes());
     }
 
     /// Notes files that are kept.
-    pub(super) fn take(&mut self, mut pushed: &[u8]) {
+    pub(super) fn take(&mut self, mut pushed: &[u8], layouts: &[Arc<Layout>]) {
         while let Some((input, rest)) = pushed.split_first_chunk::<4>()
-            && let Some((length, rest)) = rest.split_first_chunk::<4>()
-            && let Some((path, behind)) =
-                rest.split_at_checked(u32::from_le_bytes(*length) as usize)
+            && let Some((line, behind)) = rest.split_first_chunk::<8>()
         {
             pushed = behind;
-            let path = PathBuf::from(String::from_utf8_lossy(path).into_owned());
-            let root = self.roots.get(u32::from_le_bytes(*input) as usize);
-            let below = root.and_then(|root| path.strip_prefix(root).ok()).unwrap_or(&path);
+            let input = u32::from_le_bytes(*input) as usize;
+            // Who pushed it has seen that it is there.
+            let layout = layouts.get(input);
+            let Some(path) = layout.and_then(|it| it.nth_file(u64::from_le_bytes(*line))) else {
+                continue;
+            };
+            let root = self.roots.get(input);
+            let below = root.and_then(|root| path.strip_prefix(root).ok()).unwrap_or(path);
             let plain = |part: &Component<'_>| matches!(part, Component::Normal(_));
-            let to = self.folder.join(below.components().filter(plain).collect::<PathBuf>());
-            self.files.push((path, to));
+            let to = below.components().filter(plain).collect::<PathBuf>();
+            self.files.push((path.to_owned(), to));
         }
     }
 
@@ -58,22 +74,44 @@ impl<'a> Copies<'a> {
     /// # Errors
     /// [`DedupError::Output`] where a file is there already, or two have one name: then nothing is copied.
     pub(super) fn finish(&mut self) -> Result<(), DedupError> {
-        let there = |to: &Path| {
-            let reason = "there is a file of this name, and nothing is replaced";
-            DedupError::output(to, io::Error::new(io::ErrorKind::AlreadyExists, reason))
-        };
         let mut names: Vec<&PathBuf> = self.files.iter().map(|(_, to)| to).collect();
         names.sort_unstable();
         if let Some(twice) = names.windows(2).find(|two| two[0] == two[1]) {
-            return Err(there(twice[0]));
+            return Err(there(&self.folder.join(twice[0])));
         }
-        if let Some(to) = names.into_iter().find(|to| fs::symlink_metadata(to).is_ok()) {
-            return Err(there(to));
+        // A link to nothing is a name that is taken, too.
+        let is_new = fs::symlink_metadata(self.folder).is_err();
+        if !is_new
+            && let Some(to) = names
+                .iter()
+                .map(|to| self.folder.join(to))
+                .find(|to| fs::symlink_metadata(to).is_ok())
+        {
+            return Err(there(&to));
         }
-        for (from, to) in std::mem::take(&mut self.files) {
-            self.copy(&from, &to)?;
+        let failed = |error| DedupError::output(self.folder, error);
+        let around = folder::of(self.folder).to_owned();
+        self.made_below(&around)?;
+        // In the folder itself where that is there: it may be on another disk than what is around it.
+        let target = if is_new { self.folder.to_owned() } else { self.folder.join("copies") };
+        let staging = Staging::beside(&target).map_err(failed)?;
+        self.leftovers = staging.leftovers().to_vec();
+        let files = std::mem::take(&mut self.files);
+        self.copy(&files, staging.path())?;
+        if !is_new {
+            return self.name_each(&files, &staging);
         }
+        let folders = folders_of(&files);
+        staging.rename(self.folder).map_err(failed)?;
+        self.made.push(self.folder.to_owned());
+        self.made.extend(folders.iter().map(|below| self.folder.join(below)));
+        self.made.extend(files.iter().map(|(_, to)| self.folder.join(to)));
         Ok(())
+    }
+
+    /// What killed runs had left, and was removed.
+    pub(super) fn leftovers(&self) -> &[PathBuf] {
+        &self.leftovers
     }
 
     /// They stay.
@@ -81,34 +119,105 @@ impl<'a> Copies<'a> {
         self.made.clear();
     }
 
-    fn copy(&mut self, from: &Path, to: &Path) -> Result<(), DedupError> {
-        let failed = |error| DedupError::output(to, error);
-        self.make_folder(to.parent().unwrap_or(self.folder))?;
-        let mut source = File::open(from).map_err(|error| DedupError::input(from, error))?;
-        let mut copy = File::options().write(true).create_new(true).open(to).map_err(failed)?;
-        self.made.push(to.to_owned());
-        let mut piece = vec![0; PIECE];
-        loop {
-            parallel::check(self.cancel)?;
-            let read = source.read(&mut piece).map_err(|error| DedupError::input(from, error))?;
-            if read == 0 {
-                return copy.sync_all().map_err(failed);
-            }
-            copy.write_all(&piece[..read]).map_err(failed)?;
+    /// Copies the files below a folder that nobody else knows, and has the disk hold them.
+    fn copy(&self, files: &[(PathBuf, PathBuf)], below: &Path) -> Result<(), DedupError> {
+        let named = |to: &Path, error| DedupError::output(&self.folder.join(to), error);
+        let folders = folders_of(files);
+        for folder in &folders {
+            fs::create_dir(below.join(folder)).map_err(|error| named(folder, error))?;
         }
+        let mut piece = vec![0; PIECE];
+        for (from, to) in files {
+            let failed = |error| named(to, error);
+            let mut source = File::open(from).map_err(|error| DedupError::input(from, error))?;
+            let mut options = File::options();
+            let copy = options.write(true).create_new(true).open(below.join(to));
+            let mut copy = copy.map_err(failed)?;
+            loop {
+                parallel::check(self.cancel)?;
+                let read = source.read(&mut piece);
+                let read = read.map_err(|error| DedupError::input(from, error))?;
+                if read == 0 {
+                    break;
+                }
+                copy.write_all(&piece[..read]).map_err(failed)?;
+            }
+        }
+        parallel::check(self.cancel)?;
+        // A flush of each of 30,000 files takes more than a minute, one for all of them a second.
+        if sync_below(below).map_err(|error| named(Path::new(""), error))? {
+            return Ok(());
+        }
+        files.par_iter().try_for_each(|(_, to)| {
+            parallel::check(self.cancel)?;
+            let file = File::options().write(true).open(below.join(to));
+            file.and_then(|file| file.sync_all()).map_err(|error| named(to, error))
+        })?;
+        let mut folders = folders.iter().map(PathBuf::as_path).chain([Path::new("")]);
+        folders.try_for_each(|it| folder::sync(&below.join(it)).map_err(|error| named(it, error)))
+    }
+
+    /// Gives files their names in a folder that is there.
+    fn name_each(
+        &mut self,
+        files: &[(PathBuf, PathBuf)],
+        staging: &Staging,
+    ) -> Result<(), DedupError> {
+        for below in folders_of(files) {
+            self.make_folder(&self.folder.join(below))?;
+        }
+        for (_, to) in files {
+            let name = self.folder.join(to);
+            rename_new(&staging.path().join(to), &name).map_err(|error| match error.kind() {
+                io::ErrorKind::AlreadyExists => there(&name),
+                _ => DedupError::output(&name, error),
+            })?;
+            self.made.push(name);
+        }
+        let failed = |error| DedupError::output(self.folder, error);
+        if sync_below(self.folder).map_err(failed)? {
+            return Ok(());
+        }
+        let folders = folders_of(files).into_iter().map(|below| self.folder.join(below));
+        folders.chain([self.folder.to_owned()]).try_for_each(|it| folder::sync(&it)).map_err(failed)
+    }
+
+    /// Makes the folders that lead here.
+    fn made_below(&mut self, folder: &Path) -> Result<(), DedupError> {
+        if folder.is_dir() {
+            return Ok(());
+        }
+        self.made_below(folder::of(folder))?;
+        self.make_folder(folder)
     }
 
     fn make_folder(&mut self, folder: &Path) -> Result<(), DedupError> {
-        if folder.as_os_str().is_empty() || folder.is_dir() {
+        if folder.is_dir() {
             return Ok(());
-        }
-        if let Some(around) = folder.parent() {
-            self.make_folder(around)?;
         }
         fs::create_dir(folder).map_err(|error| DedupError::output(folder, error))?;
         self.made.push(folder.to_owned());
         Ok(())
     }
+}
+
+fn there(to: &Path) -> DedupError {
+    let reason = "there is a file of this name, and nothing is replaced";
+    DedupError::output(to, io::Error::new(io::ErrorKind::AlreadyExists, reason))
+}
+
+/// The folders in which files lie, each behind what it lies in.
+fn folders_of(files: &[(PathBuf, PathBuf)]) -> BTreeSet<PathBuf> {
+    let mut folders = BTreeSet::new();
+    for (_, to) in files {
+        let mut around = to.parent();
+        while let Some(folder) = around.filter(|it| !it.as_os_str().is_empty())
+            && folders.insert(folder.to_owned())
+        {
+            around = folder.parent();
+        }
+    }
+    folders
 }
 
 impl Drop for Copies<'_> {

@@ -6,6 +6,7 @@ use super::records::Entry;
 use super::{Duplicates, Outputs, Target};
 use crate::error::DedupError;
 use crate::read::{Encoding, Format, Layout, name_of_id};
+use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -92,6 +93,11 @@ impl Framing {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Those of all inputs.
+    pub(super) fn layouts(&self) -> &[Arc<Layout>] {
+        &self.layouts
     }
 
     /// The inputs whose records are written.
@@ -182,12 +188,17 @@ impl Framing {
         if self.list || self.copy {
             let record = layout.record(bytes).ok();
             let id = record.and_then(|record| record.id).unwrap_or_default();
-            let path = name_of_id(&id);
+            let name = name_of_id(&id);
+            let file = layout.file(line, &name);
             if self.copy {
-                Copies::push(input, &path, out);
+                if file.is_none() {
+                    let gone = "the files of the folder are not what they were";
+                    return Err(DedupError::input(Path::new(&*name), io::Error::other(gone)));
+                }
+                Copies::push(input, line, out);
                 return Ok(());
             }
-            out.extend(path.bytes());
+            listed(&bytes_of(file, &name), out);
         } else if from == to && (!marks || to == Encoding::UTF_8) {
             if self.is_array() {
                 out.extend(b",\n");
@@ -234,6 +245,37 @@ impl Framing {
         out.extend(bytes);
         Ok(())
     }
+}
+
+/// The name of a file as the system has it, which need not be UTF-8. Elsewhere than on Unix, and where the files are not what they were, that of
+/// its id.
+fn bytes_of<'n>(file: Option<&'n Path>, name: &'n str) -> Cow<'n, [u8]> {
+    #[cfg(unix)]
+    if let Some(file) = file {
+        use std::os::unix::ffi::OsStrExt;
+        return file.as_os_str().as_bytes().into();
+    }
+    let _ = file;
+    name.as_bytes().into()
+}
+
+/// Appends a name as a line of a list: one with a newline, or that begins with a quote, as a JSON string. Nothing else begins with a quote.
+fn listed(name: &[u8], out: &mut Vec<u8>) {
+    if !name.contains(&b'\n') && !name.starts_with(b"\"") {
+        out.extend(name);
+        return;
+    }
+    out.push(b'"');
+    for &byte in name {
+        match byte {
+            b'"' | b'\\' => out.extend([b'\\', byte]),
+            b'\n' => out.extend(b"\\n"),
+            0..0x20 => out.extend(format!("\\u{byte:04x}").bytes()),
+            // What is no UTF-8 stays as it is.
+            _ => out.push(byte),
+        }
+    }
+    out.push(b'"');
 }
 
 /// What is rendered of a row of Parquet or Arrow: which one it is, of the inputs that are written.

@@ -117,7 +117,7 @@ impl<'a> RecordWriter<'a> {
             return Row::all(rendered).try_for_each(|row| rows.keep(&row));
         }
         if let Some(copies) = &mut self.copies {
-            copies.take(rendered);
+            copies.take(rendered, self.framing.layouts());
             return Ok(());
         }
         let Some(output) = &mut self.records else { return Ok(()) };
@@ -142,6 +142,11 @@ impl<'a> RecordWriter<'a> {
         }
         let Some(output) = &mut self.records else { return Ok(()) };
         output.write(&self.framing.end(self.is_empty)?)
+    }
+
+    /// What killed runs had left where files are copied to, and was removed.
+    pub(crate) fn leftovers(&self) -> &[PathBuf] {
+        self.copies.as_ref().map_or(&[], Copies::leftovers)
     }
 
     /// The open file of rejects alone; the records are given up.

@@ -19,10 +19,12 @@ pub struct Outputs {
     pub records: Option<Target>,
     /// What happens to duplicates in `records`.
     pub duplicates: Duplicates,
-    /// Of texts in files: their paths in `records`, a line each, instead of what they hold.
+    /// Of texts in files: their paths in `records`, a line each, instead of what they hold; one with a newline, or that begins with a quote, as a
+    /// JSON string.
     pub list: bool,
     /// Of texts in files, instead of `records`: a folder, into which those that are kept are copied, under the names that they have below the
-    /// input. All or none are, and nothing that is there is replaced.
+    /// input. Nothing that is there is replaced, and an error leaves none of them. A folder that is new appears in one step, also where the process
+    /// is killed; in one that was there a kill while names are given leaves the first of them.
     pub copy: Option<PathBuf>,
     /// How characters of `records` are written. Default `None`: as those of the inputs, where all have one encoding, else UTF-8. (Of several
     /// streams that are decided as they come always UTF-8.)
