@@ -116,7 +116,19 @@ impl Guess {
         let gb18030 = read(Encoding::GB18030, 0);
         let big5 = read(Encoding::BIG5, 1);
         // Kana of GB2312 and EUC-JP have the bytes of the most common characters of Big5.
-        let ahead = if tally.are_kana() { 1 } else { gb18030.score - big5.score };
+        // Nothing but signs, frames or dashes in English: those of GB18030 are common characters of Big5.
+        let letters = || sample.iter().filter(|byte| byte.is_ascii_alphabetic()).count();
+        let are_signs = gb18030.characters == 0
+            && gb18030.unreadable == 0
+            && (tally.all >= MANY || letters() >= 4 * tally.all);
+        let ahead = if tally.are_kana() || are_signs {
+            1
+        } else if gb18030.is_sound() != big5.is_sound() && gb18030.unreadable != big5.unreadable {
+            // Frames and dashes of GB18030 are common characters of Big5, but for some that are none.
+            if gb18030.is_sound() { gb18030.score + 1 } else { -(big5.score + 1) }
+        } else {
+            gb18030.score - big5.score
+        };
         let best = if ahead < 0 { &big5 } else { &gb18030 };
         // Long enough, far ahead, and not Hangul or kana, of which the common characters of both standards have the bytes.
         let is_plain = best.characters >= MANY
@@ -143,7 +155,7 @@ impl Guess {
                     && !tally.are_kana()
                 || !is_big5 && tally.is_beyond_gb2312(gb18030.rare));
         // A text of some characters may be the other one; one that is neither may be a rare word of either.
-        let is_close = best.characters < MANY && (is_neither || ahead.abs() <= 1);
+        let is_close = best.characters < MANY && (is_neither || are_signs || ahead.abs() <= 1);
         let open = [&gb18030, &big5]
             .map(|reading| is_close && reading.unreadable == 0 && reading.score >= 0);
         let encoding = if is_big5 { Encoding::BIG5 } else { Encoding::GB18030 };

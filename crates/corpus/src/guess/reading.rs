@@ -19,15 +19,20 @@ pub(super) struct Reading {
 }
 
 impl Reading {
+    /// Whether all of it can be read, and no less of it is common than rare.
+    pub(super) fn is_sound(&self) -> bool {
+        self.unreadable == 0 && self.score >= 0
+    }
+
     /// `own`: whose characters are the common ones, 0 of GB2312, 1 of Big5.
     pub(super) fn of(text: &str, own: usize) -> Self {
         let mut found =
             Self { score: 0, characters: 0, common: 0, frequent: 0, rare: 0, unreadable: 0 };
         for character in text.chars() {
-            // ASCII; Pinyin; dashes and quotes; punctuation of Chinese; full-width forms; emoji.
+            // ASCII; letters and signs of Europe, Pinyin; dashes and quotes; punctuation of Chinese; full-width forms; emoji.
             let is_mark = matches!(
                 character,
-                '\0'..='\u{7f}' | '·' | 'à'..='ü' | 'ā'..='ǜ' | '\u{2010}'..='\u{27bf}' | '\u{3000}'..='\u{303f}'
+                '\0'..='\u{7f}' | '\u{a0}'..='\u{ff}' | 'ā'..='ǜ' | '\u{370}'..='\u{3ff}' | '\u{2010}'..='\u{27bf}' | '\u{3000}'..='\u{303f}'
                     | '\u{fe00}'..='\u{fe4f}' | '\u{ff00}'..='\u{ffef}' | '\u{1f000}'..='\u{1faff}'
             );
             if is_mark {

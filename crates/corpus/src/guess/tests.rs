@@ -133,3 +133,26 @@ fn damaged_utf_8_is_no_other_encoding() {
         }
     }
 }
+
+#[test]
+fn signs_in_english_are_no_chinese_of_the_other_encoding() {
+    let english =
+        "A guide to the shell – with notes — for “beginners” – and a table of what it prints";
+    let frame = "┏━━━━━━━━┳━━━━━━━━━━━┓\n┃ name   ┃ what it is ┃\n┗━━━━━━━━┻━━━━━━━━━━━┛";
+    let tree = "├──\u{a0}src\n│\u{a0}\u{a0} └──\u{a0}main.rs";
+    let mixed = "╭──────────────────────────╮ 😁 ✅ – done\n╰──────────────────────────╯ ❌ 每一步都有一行说明";
+    let mut usual = Usual::default();
+    usual.count(
+        &Guess::of(
+            &Encoding::GB18030.encode("今天上午召开了新闻发布会，介绍了建设的进展").unwrap(),
+            true,
+        )
+        .unwrap(),
+    );
+    for text in [english, frame, tree, mixed] {
+        let bytes = Encoding::GB18030.encode(text).unwrap();
+        let alone = Guess::of(&bytes, true).unwrap();
+        assert_ne!(alone.encoding, Encoding::BIG5, "{text}");
+        assert_eq!(alone.beside(usual), Encoding::GB18030, "{text}");
+    }
+}
