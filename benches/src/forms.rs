@@ -65,7 +65,6 @@ pub(crate) fn all<'t>(texts: &'t [&'t str], folder: &Path) -> Result<Vec<Form<'t
         ("lines, UTF-16", "utf-16.txt"),
         ("folder", "texts"),
         ("folder, GBK", "gbk"),
-        ("folder, GBK", "gbk"),
         ("Parquet", "a.parquet"),
         ("Arrow", "a.arrow"),
         ("JSON lines, zstd", "a.jsonl.zst"),

@@ -76,7 +76,7 @@ fn read(path: &Path) -> Result<usize, String> {
     let input = Input::File(path.to_owned());
     let fields = Fields::default();
     let opened = input.open(&fields, &Form::default()).map_err(|error| error.to_string())?;
-    let blocks = spawn(vec![opened], 2);
+    let blocks = spawn(vec![opened], 2, THREADS);
     let mut documents = 0;
     loop {
         let block = blocks.recv().map_err(|error| error.to_string())?;

@@ -10,16 +10,20 @@ use crate::texts::{Texts, id_of};
 use crate::unpack::{MAGIC_BYTES, Packing};
 use crate::utf16::Utf16;
 use std::borrow::Cow;
-use std::cell::OnceCell;
 use std::fs::File;
 use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// Files of a folder that are looked at to see which encoding is the usual one, and how much of each.
 const LOOKED_AT: usize = 256;
 const LOOKED_AT_BYTES: u64 = 16 << 10;
+
+/// Files that are read together at most, by all threads, and bytes of them from which on no other is begun: most of the time goes into
+/// opening them.
+const TOGETHER: usize = 512;
+const TOGETHER_BYTES: u64 = 4 << 20;
 
 /// Texts as JSON lines. Nothing is opened before it is read.
 pub(crate) struct Files {
@@ -31,8 +35,9 @@ pub(crate) struct Files {
     /// How many of them have been read.
     read: usize,
     /// What most of them are in, once one was met that does not say it by itself.
-    usual: OnceCell<Usual>,
-    line: Cursor<Vec<u8>>,
+    usual: OnceLock<Usual>,
+    threads: usize,
+    lines: Cursor<Vec<u8>>,
 }
 
 impl Files {
@@ -42,17 +47,52 @@ impl Files {
         consumed: Arc<AtomicU64>,
         layout: Option<Arc<Layout>>,
     ) -> Self {
-        let (texts, form, line) = (Arc::clone(texts), form.clone(), Cursor::default());
-        Self { texts, form, consumed, layout, read: 0, usual: OnceCell::new(), line }
+        let (texts, form, lines) = (Arc::clone(texts), form.clone(), Cursor::default());
+        Self { texts, form, consumed, layout, read: 0, usual: OnceLock::new(), threads: 1, lines }
     }
 
-    /// The next file as a line.
-    fn next_line(&mut self) -> io::Result<Option<Vec<u8>>> {
-        let Some(path) = self.texts.paths()?.get(self.read) else { return Ok(None) };
-        self.read += 1;
-        let named =
-            |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
-        self.line_of(path).map(Some).map_err(named)
+    /// The same, read by so many threads, at least 1.
+    pub(crate) fn on(self, threads: usize) -> Self {
+        Self { threads: threads.max(1), ..self }
+    }
+
+    /// The next files as lines, in order; empty at the end.
+    fn next_lines(&mut self) -> io::Result<Vec<u8>> {
+        let paths = self.texts.paths()?;
+        let paths = &paths[self.read..paths.len().min(self.read + TOGETHER)];
+        let (next, taken) = (AtomicUsize::new(0), AtomicU64::new(0));
+        let work = || {
+            let mut made = Vec::new();
+            while taken.load(Ordering::Relaxed) < TOGETHER_BYTES {
+                let place = next.fetch_add(1, Ordering::Relaxed);
+                let Some(path) = paths.get(place) else { break };
+                let line = self.line_of(path).map_err(|error| {
+                    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+                });
+                let bytes = line.as_ref().map_or(0, Vec::len);
+                taken.fetch_add(bytes as u64, Ordering::Relaxed);
+                made.push((place, line));
+            }
+            made
+        };
+        let mut made = std::thread::scope(|scope| {
+            // One file needs no second thread.
+            let others = self.threads.min(paths.len()).saturating_sub(1);
+            let others: Vec<_> = (0..others).map(|_| scope.spawn(work)).collect();
+            let mut made = work();
+            for other in others {
+                made.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+            }
+            made
+        });
+        made.sort_unstable_by_key(|&(place, _)| place);
+        // Whoever took a place has read it: these are the first ones.
+        self.read += made.len();
+        let mut lines = Vec::with_capacity(taken.into_inner() as usize);
+        for (_, line) in made {
+            lines.extend(line?);
+        }
+        Ok(lines)
     }
 
     fn line_of(&self, path: &Path) -> io::Result<Vec<u8>> {
@@ -164,14 +204,15 @@ fn push_json(line: &mut Vec<u8>, text: &str) -> io::Result<()> {
 impl Read for Files {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
-            let read = self.line.read(buffer)?;
+            let read = self.lines.read(buffer)?;
             if read > 0 || buffer.is_empty() {
                 return Ok(read);
             }
-            match self.next_line()? {
-                Some(line) => self.line = Cursor::new(line),
-                None => return Ok(0),
+            let lines = self.next_lines()?;
+            if lines.is_empty() {
+                return Ok(0);
             }
+            self.lines = Cursor::new(lines);
         }
     }
 }
@@ -258,6 +299,37 @@ mod tests {
                 .unwrap();
             let read = String::from_utf8(read).unwrap();
             assert!(read.contains(word) && read.contains(long), "{read}");
+        }
+    }
+
+    #[test]
+    fn any_number_of_threads_reads_the_same() {
+        let folder = tempfile::tempdir().unwrap();
+        // More than are read together, by their number and by their bytes.
+        for number in 0..TOGETHER * 2 + 7 {
+            let words = if number % 300 == 0 { 600_000 } else { number % 90 };
+            let text = format!("第{number}篇{}", "短文".repeat(words));
+            fs::write(folder.path().join(format!("{number:05}.txt")), text).unwrap();
+        }
+        let read = |threads| {
+            let mut read = Vec::new();
+            let files = Files::new(&of(folder.path()), &Form::default(), Arc::default(), None);
+            files.on(threads).read_to_end(&mut read).map(|_| read)
+        };
+        let one = read(1).unwrap();
+        let lines = one.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
+        assert_eq!(lines.count(), TOGETHER * 2 + 7);
+        for threads in [0, 2, 3, 9] {
+            assert!(read(threads).unwrap() == one, "{threads} threads");
+        }
+        // A file that goes away before it is read.
+        let texts = of(folder.path());
+        texts.paths().unwrap();
+        fs::remove_file(folder.path().join("00800.txt")).unwrap();
+        for threads in [1, 4] {
+            let mut files = Files::new(&texts, &Form::default(), Arc::default(), None).on(threads);
+            let error = files.read_to_end(&mut Vec::new()).unwrap_err();
+            assert!(error.to_string().contains("00800.txt"), "{error}");
         }
     }
 

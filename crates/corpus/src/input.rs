@@ -134,7 +134,7 @@ impl Input {
                     value: stream.name.clone(),
                     expected: "streams that no earlier run has read",
                 })?;
-                Ok(new(Box::new(|| Ok(sniffed(Counted { reader, count })))))
+                Ok(new(Box::new(|_| Ok(sniffed(Counted { reader, count })))))
             }
             Self::File(path) => {
                 let fail = |error| CorpusError::input(path, error);
@@ -153,7 +153,7 @@ impl Input {
                     let texts = Arc::new(Texts::new(path));
                     let layout = Arc::new(Layout::of_files(fields, form, Arc::clone(&texts)));
                     let files = Files::new(&texts, form, count, Some(Arc::clone(&layout)));
-                    let opened = new(Box::new(|| Ok(Box::new(files))));
+                    let opened = new(Box::new(|threads| Ok(Box::new(files.on(threads)))));
                     let form = form.clone();
                     let again: Again =
                         Arc::new(move || Box::new(Files::new(&texts, &form, Arc::default(), None)));
@@ -161,7 +161,7 @@ impl Input {
                 };
                 if !about.is_file() {
                     let path = path.clone();
-                    return Ok(new(Box::new(|| {
+                    return Ok(new(Box::new(|_| {
                         let reader = Box::new(File::open(path)?);
                         Ok(sniffed(Counted { reader, count }))
                     })));
@@ -175,15 +175,15 @@ impl Input {
                     let table = Table::open(path.clone(), &origin, format).map_err(fail)?;
                     let reader = table.lines(fields, form.max_record, count).map_err(fail)?;
                     let layout = Arc::new(Layout::of_table(table, format, fields, form));
-                    let opened = new(Box::new(|| Ok(reader)));
+                    let opened = new(Box::new(|_| Ok(reader)));
                     return Ok(Opened { layout, origin: Some(origin), is_live: false, ..opened });
                 }
                 let packing = Packing::of(&head);
                 let spooled = packing.is_some() || utf_16(form.encoding, &head).is_some();
                 let reader = Counted { reader: Box::new(origin.reader()), count };
                 let open: Open = match packing {
-                    Some(packing) => Box::new(move || packing.unpack(reader)),
-                    None => Box::new(|| Ok(Box::new(reader))),
+                    Some(packing) => Box::new(move |_| packing.unpack(reader)),
+                    None => Box::new(|_| Ok(Box::new(reader))),
                 };
                 Ok(Opened { origin: Some(origin), spooled, is_live: false, ..new(open) })
             }
@@ -218,7 +218,8 @@ pub type Reading = Box<dyn Read + Send>;
 /// Reads an input that is no single file once more, from the beginning.
 pub type Again = Arc<dyn Fn() -> Reading + Send + Sync>;
 
-type Open = Box<dyn FnOnce() -> io::Result<Reading> + Send>;
+/// Opens it, for so many threads.
+type Open = Box<dyn FnOnce(usize) -> io::Result<Reading> + Send>;
 
 /// An input that is ready for its one pass.
 pub struct Opened {
@@ -284,15 +285,20 @@ impl Read for Sniffed {
     }
 }
 
-/// Opens the inputs and reads one after the other, on a thread of its own, at most `ahead` blocks in advance;
+/// Opens the inputs and reads one after the other, on a thread of its own, at most `ahead` blocks in advance (the files of folders on so
+/// many `threads`, at least 1);
 /// `Ok(None)` is the end, and an error is the last thing that comes. A file that changed while it was read is an error.
 ///
 /// The thread is not joined: one that waits for somebody to open or fill a pipe must not hold up a cancelled run.
 /// It ends at its next block, because nobody receives any more.
-pub fn spawn(inputs: Vec<Opened>, ahead: usize) -> Receiver<Result<Option<Block>, CorpusError>> {
+pub fn spawn(
+    inputs: Vec<Opened>,
+    ahead: usize,
+    threads: usize,
+) -> Receiver<Result<Option<Block>, CorpusError>> {
     let (sender, receiver) = bounded(ahead);
     std::thread::spawn(move || {
-        let read = read_all(inputs, |block| sender.send(Ok(Some(block))).is_ok());
+        let read = read_all(inputs, threads, |block| sender.send(Ok(Some(block))).is_ok());
         // Nobody listens where the run has ended already.
         let _ = sender.send(read.map(|()| None));
     });
@@ -300,14 +306,18 @@ pub fn spawn(inputs: Vec<Opened>, ahead: usize) -> Receiver<Result<Option<Block>
 }
 
 /// Passes every block on, until nobody wants more.
-fn read_all(inputs: Vec<Opened>, pass_on: impl Fn(Block) -> bool) -> Result<(), CorpusError> {
+fn read_all(
+    inputs: Vec<Opened>,
+    threads: usize,
+    pass_on: impl Fn(Block) -> bool,
+) -> Result<(), CorpusError> {
     let all: Vec<(PathBuf, Arc<Layout>)> =
         inputs.iter().map(|input| (input.name.clone(), Arc::clone(&input.layout))).collect();
     let all_used = || uses_all(&all.iter().map(|(name, layout)| (&**name, &**layout)));
     // All of them before the first is read: who fills two pipes opens both and then writes.
     let readers: Result<Vec<_>, CorpusError> = inputs
         .into_iter()
-        .map(|Opened { name, layout, origin, group, open, .. }| match open() {
+        .map(|Opened { name, layout, origin, group, open, .. }| match open(threads) {
             Ok(reader) => Ok((name, layout, origin, group, reader)),
             Err(error) => Err(CorpusError::input(&name, error)),
         })

@@ -105,7 +105,8 @@ impl<'a> Intake<'a> {
             opened.push(input);
         }
         uses_all(&opened.iter().map(|input| (&*input.name, &*input.layout)))?;
-        let blocks = read::spawn(opened, QUEUE);
+        let readers = if threads == 0 { rayon::current_num_threads() } else { threads };
+        let blocks = read::spawn(opened, QUEUE, readers);
         let seen = Seen::default();
         let reading = Reading { fields, blocks, consumed, total_bytes, cancel };
         Ok(Self { reading, records, threads, cancel, seen })
