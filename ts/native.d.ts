@@ -585,6 +585,8 @@ export interface NativeFileOptions {
 /** What a run over files did. */
 export interface NativeFilesRun {
   summary: NativeSummary
+  /** Documents that have the id of an earlier one. */
+  sameIds: NativeSameIds
   /** Documents that were there already. */
   known: number
   /** Records that an earlier run had sketched. */
@@ -855,6 +857,20 @@ export interface NativeReported {
   kept: Uint32Array
   removed: Uint32Array
   clusters: NativeLists
+}
+
+/** One of them, and the first with its id. */
+export interface NativeSameId {
+  file: string
+  line: number
+  firstFile: string
+  firstLine: number
+}
+
+/** Documents that have the id of an earlier one. */
+export interface NativeSameIds {
+  documents: number
+  first: Array<NativeSameId>
 }
 
 /** A document of a sample. */
