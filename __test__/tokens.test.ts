@@ -8,10 +8,10 @@ const { cut, dedup, Fingerprinter } = (await import(
 
 test('tokens are what white space separates, as long as it is asked for', () => {
   const by = new Fingerprinter({ features: 'tokens', ngram: 1 });
-  const tokens = by.features('今天　天气\n很 ＯＫ ！').map(({ feature }) => feature);
+  const tokens = by.features('今天　天气\n很 ＯＫ ！').map(({ token }) => token);
   expect(tokens.sort()).toEqual(['!', 'ok', '今天', '天气', '很'].sort());
   const pairs = new Fingerprinter({ features: 'tokens' });
-  expect(pairs.features('今天 天气 很 好').map(({ feature }) => feature)).toEqual([
+  expect(pairs.features('今天 天气 很 好').map(({ token }) => token)).toEqual([
     '今天 天气',
     '天气 很',
     '很 好',
@@ -24,15 +24,14 @@ test('tokens are what white space separates, as long as it is asked for', () => 
 test('words that are cut already decide as the same words cut by jieba, and are told apart where they are cut otherwise', async () => {
   const text = '青禾市图书馆新馆昨日起试运行，新馆位于云浦大道东侧，地上五层，藏书一百二十万册。';
   const other = text.replace('昨日', '今日');
-  const by = (options: object) =>
-    dedup(
-      [text, other].map((text) => ({ text: cut(text).join(' ') })),
-      { features: 'tokens', ngram: 1, minSimilarity: 0.5, ...options },
-    );
+  const docs = [text, other].map((text) => ({ text: cut(text).join(' ') }));
+  const decisions = [];
+  const options = { features: 'tokens', ngram: 1, minSimilarity: 0.5 } as const;
+  for await (const decision of dedup(docs, options)) decisions.push(decision);
   const words = (text: string) => new Set(cut(text).filter((word) => word.trim() !== ''));
   const [a, b] = [words(text), words(other)];
   const both = [...a].filter((word) => b.has(word)).length;
-  const [, second] = [...(await by({})).decisions];
+  const [, second] = decisions;
   expect(second).toMatchObject({ status: 'duplicate' });
   expect(second?.similarity).toBeCloseTo(both / (a.size + b.size - both), 12);
 });
