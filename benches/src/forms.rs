@@ -102,8 +102,9 @@ fn parquet(path: &Path, texts: &[&str]) -> Made {
         while let Some(mut column) = group.next_column()? {
             match column.untyped() {
                 ColumnWriter::Int64ColumnWriter(to) => {
-                    let ids: Vec<i64> =
-                        (0..texts.len()).map(|at| (chunk * ROWS + at) as i64).collect();
+                    let ids: Vec<i64> = (0..texts.len())
+                        .map(|at| (chunk * ROWS + at).cast_signed() as i64)
+                        .collect();
                     to.write_batch(&ids, None, None)?;
                 }
                 ColumnWriter::ByteArrayColumnWriter(to) => {
@@ -127,8 +128,9 @@ fn arrow(path: &Path, texts: &[&str]) -> Made {
     let schema = Arc::new(Schema::new(fields.to_vec()));
     let mut writer = FileWriter::try_new(File::create(path)?, &schema)?;
     for (chunk, texts) in texts.chunks(ROWS).enumerate() {
-        let ids =
-            Int64Array::from_iter_values((0..texts.len()).map(|at| (chunk * ROWS + at) as i64));
+        let ids = Int64Array::from_iter_values(
+            (0..texts.len()).map(|at| (chunk * ROWS + at).cast_signed() as i64),
+        );
         let texts = StringArray::from_iter_values(texts);
         let columns = vec![Arc::new(ids) as _, Arc::new(texts) as _];
         writer.write(&RecordBatch::try_new(Arc::clone(&schema), columns)?)?;

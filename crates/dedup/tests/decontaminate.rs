@@ -18,6 +18,7 @@ use simhash_dedup::{
 };
 use simhash_sketch::ExtractorOptions;
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -74,10 +75,10 @@ fn expected(news: &str, matches: &str, duplicates: Duplicates) -> String {
             (Some(_), Duplicates::Remove) => continue,
             (Some(best), Duplicates::Mark) => {
                 expected.push_str(record.strip_suffix('}').unwrap());
-                expected.push_str(&format!(",\"duplicateOf\":{}", best["id"]));
+                write!(expected, ",\"duplicateOf\":{}", best["id"]).unwrap();
                 for key in ["similarity", "distance"] {
                     if let Some(value) = best.get(key) {
-                        expected.push_str(&format!(",\"{key}\":{value}"));
+                        write!(expected, ",\"{key}\":{value}").unwrap();
                     }
                 }
                 expected.push('}');

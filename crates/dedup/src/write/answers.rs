@@ -18,7 +18,7 @@ pub(crate) enum Wanted<'a> {
 
 /// Writes answers.
 pub(crate) enum Answers<'a> {
-    Lines(Option<Output<'a>>),
+    Lines(Box<Option<Output<'a>>>),
     Records(Box<RecordWriter<'a>>),
 }
 
@@ -74,7 +74,7 @@ impl<'a> Wanted<'a> {
                 let rejects = Rejects::open(outputs.rejects.as_ref(), names, cancel)?;
                 let lines = outputs.lines.as_ref();
                 let output = lines.map(|target| Output::open(target, cancel)).transpose()?;
-                (Answers::Lines(output), rejects)
+                (Answers::Lines(Box::new(output)), rejects)
             }
             Self::Records(outputs) => {
                 let about = (names, layouts);
@@ -90,7 +90,7 @@ impl<'a> Answers<'a> {
     /// Where lines go.
     pub(crate) fn lines(&self) -> Option<&Output<'a>> {
         match self {
-            Self::Lines(output) => output.as_ref(),
+            Self::Lines(output) => output.as_ref().as_ref(),
             Self::Records(_) => None,
         }
     }
@@ -98,7 +98,9 @@ impl<'a> Answers<'a> {
     /// Appends lines, or records that [`Answers::framing`] has rendered.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), DedupError> {
         match self {
-            Self::Lines(output) => output.as_mut().map_or(Ok(()), |output| output.write(bytes)),
+            Self::Lines(output) => {
+                output.as_mut().as_mut().map_or(Ok(()), |output| output.write(bytes))
+            }
             Self::Records(writer) => writer.append(bytes),
         }
     }
