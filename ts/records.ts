@@ -40,6 +40,9 @@ export function nativeRecords(
     if (outputEncoding === undefined) return undefined;
     throw refuse('outputEncoding must be left out where matches are written, which are in UTF-8');
   }
+  if (outputEncoding !== undefined && (list || copy !== undefined)) {
+    throw refuse(`outputEncoding must be left out beside ${way}, which writes no documents`);
+  }
   if (other !== undefined) throw refuse(`${other} must be left out beside ${way}`);
   if (limit !== undefined) {
     throw refuse(

@@ -103,10 +103,10 @@ export async function queryIndex(
       figures: ({ summary }) => summary,
       summary: ({ summary }) => {
         const { read, documents, rejected, matched, edges: matches, truncated } = summary;
-        const { seconds, bytes } = summary;
+        const { seconds, bytes, encodings, leftovers } = summary;
         const figures = { read, documents, rejected, matched, matches, truncated };
-        const options = { ...search, threads: values.threads };
-        return { ...figures, seconds, bytes, index, inputs, options };
+        const options = { ...search, ...records, threads: values.threads };
+        return { ...figures, seconds, bytes, encodings, leftovers, index, inputs, options };
       },
       sentences: ({ summary, index: asked }) => {
         const { read, documents, rejected, matched, edges, truncated } = summary;

@@ -335,8 +335,11 @@ export function separatingOf(
   if (way !== undefined && other !== undefined) {
     throw new UsageError(`--${other} must be left out beside --${way}`);
   }
-  if (way === undefined && outputEncoding !== undefined) {
-    throw new UsageError('--output-encoding is for --remove and --mark', 'matches are in UTF-8');
+  if (outputEncoding !== undefined && way !== 'remove' && way !== 'mark') {
+    throw new UsageError(
+      '--output-encoding is for --remove and --mark',
+      'matches are in UTF-8, lists and copies have the bytes of files',
+    );
   }
   if (way !== undefined && values.limit !== undefined) {
     throw new UsageError(

@@ -7,21 +7,22 @@ use crate::guess::{Guess, Usual};
 use crate::html;
 use crate::layout::Layout;
 use crate::texts::{Texts, id_of};
-use crate::unpack::{MAGIC_BYTES, Packing};
+use crate::unpack::{MAGIC_BYTES, Packing, refused};
 use crate::utf16::Utf16;
+use parking_lot::Mutex;
 use std::borrow::Cow;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// Files of a folder that are looked at to see which encoding is the usual one, and how much of each.
 const LOOKED_AT: usize = 256;
 const LOOKED_AT_BYTES: u64 = 16 << 10;
 
-/// Files that are read together at most, by all threads, and bytes of them from which on no other is begun: most of the time goes into
-/// opening them.
+/// Files that are read together at most, by all threads, and bytes of them, unless one alone has more: most of the time goes into opening
+/// them.
 const TOGETHER: usize = 512;
 const TOGETHER_BYTES: u64 = 4 << 20;
 
@@ -60,17 +61,24 @@ impl Files {
     fn next_lines(&mut self) -> io::Result<Vec<u8>> {
         let paths = self.texts.paths()?;
         let paths = &paths[self.read..paths.len().min(self.read + TOGETHER)];
-        let (next, taken) = (AtomicUsize::new(0), AtomicU64::new(0));
+        // The next one, and bytes of those that were begun.
+        let begun = Mutex::new((0, 0));
         let work = || {
             let mut made = Vec::new();
-            while taken.load(Ordering::Relaxed) < TOGETHER_BYTES {
-                let place = next.fetch_add(1, Ordering::Relaxed);
+            loop {
+                let mut begin = begun.lock();
+                let (place, bytes) = *begin;
                 let Some(path) = paths.get(place) else { break };
+                // One that is not there says so when it is opened.
+                let own = fs::metadata(path).map_or(0, |about| about.len());
+                if place > 0 && bytes + own > TOGETHER_BYTES {
+                    break;
+                }
+                *begin = (place + 1, bytes + own);
+                drop(begin);
                 let line = self.line_of(path).map_err(|error| {
                     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
                 });
-                let bytes = line.as_ref().map_or(0, Vec::len);
-                taken.fetch_add(bytes as u64, Ordering::Relaxed);
                 made.push((place, line));
             }
             made
@@ -88,7 +96,10 @@ impl Files {
         made.sort_unstable_by_key(|&(place, _)| place);
         // Whoever took a place has read it: these are the first ones.
         self.read += made.len();
-        let mut lines = Vec::with_capacity(taken.into_inner() as usize);
+        if made.len() == 1 {
+            return made.remove(0).1;
+        }
+        let mut lines = Vec::new();
         for (_, line) in made {
             lines.extend(line?);
         }
@@ -97,7 +108,15 @@ impl Files {
 
     fn line_of(&self, path: &Path) -> io::Result<Vec<u8>> {
         // More than the longest is not held: the line is too long then, and rejected.
-        let bytes = unpacked(path, self.form.max_record as u64 + 1)?;
+        let bytes = match unpacked(path, self.form.max_record as u64 + 1) {
+            Ok(bytes) => bytes,
+            // Damage is that of this file; what the system says is of all of them.
+            Err(error) if error.raw_os_error().is_none() => return rejected(path, &error),
+            Err(error) => return Err(error),
+        };
+        if let Some(reason) = refused(&bytes) {
+            return rejected(path, &reason);
+        }
         self.consumed.fetch_add(bytes.len() as u64, Ordering::Relaxed);
         let mut line = Vec::with_capacity(bytes.len() * 2 + 256);
         line.extend(b"{\"id\":");
@@ -162,6 +181,31 @@ impl Files {
     }
 }
 
+/// The line of a file that is no text, with the reason in place of it: behind a byte that no text has.
+fn rejected(path: &Path, reason: &dyn std::fmt::Display) -> io::Result<Vec<u8>> {
+    let mut line = b"{\"id\":".to_vec();
+    push_json(&mut line, &id_of(path))?;
+    line.extend(b",\"text\":\"");
+    line.push(REASON);
+    line.extend(reason.to_string().replace(['"', '\\', '\n'], " ").bytes());
+    line.extend(b"\"}\n");
+    Ok(line)
+}
+
+/// Why a file is no text, of its line and of where that ceases to be UTF-8.
+pub(crate) fn reason(line: &[u8], at: usize) -> Option<String> {
+    let (before, behind) = line.split_at_checked(at)?;
+    let path = undecoded(before)?;
+    let reason = match behind.strip_prefix(&[REASON]).and_then(|it| it.strip_suffix(b"\"}")) {
+        Some(reason) => String::from_utf8_lossy(reason).into_owned(),
+        None => "its bytes are no text in the encoding that is named or found".to_owned(),
+    };
+    Some(format!("{path}: {reason}"))
+}
+
+/// Before the reason in the line of a file that is no text.
+const REASON: u8 = 0xfe;
+
 /// The first bytes of a file, as many as this at most, decompressed.
 fn unpacked(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let mut file = File::open(path)?;
@@ -218,7 +262,7 @@ impl Read for Files {
 }
 
 /// The file whose record has these bytes before those that are no text.
-pub(crate) fn undecoded(before: &[u8]) -> Option<String> {
+fn undecoded(before: &[u8]) -> Option<String> {
     let id = before.strip_prefix(b"{\"id\":")?.strip_suffix(b",\"text\":\"")?;
     serde_json::from_slice(id).ok()
 }

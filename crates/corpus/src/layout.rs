@@ -149,15 +149,10 @@ impl Layout {
         let encoding = self.record_encoding();
         if encoding == Encoding::UTF_8 {
             let text = std::str::from_utf8(bytes).map_err(|error| {
-                let (before, _) = bytes.split_at(error.valid_up_to());
-                match files::undecoded(before).filter(|_| self.format() == Some(Format::Files)) {
-                    Some(path) => {
-                        format!(
-                            "{path}: its bytes are no text in the encoding that is named or found"
-                        )
-                    }
-                    None => format!("invalid UTF-8 at byte {}", before.len() + 1),
-                }
+                let at = error.valid_up_to();
+                let of_file =
+                    (self.format() == Some(Format::Files)).then(|| files::reason(bytes, at));
+                of_file.flatten().unwrap_or_else(|| format!("invalid UTF-8 at byte {}", at + 1))
             })?;
             return self.parse(text);
         }

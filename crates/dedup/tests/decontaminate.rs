@@ -12,9 +12,9 @@ use serde_json::json;
 use serde_json::value::RawValue;
 use simhash_dedup::live::{LiveMethod, LiveOptions, Search};
 use simhash_dedup::{
-    DedupError, DedupOptions, Duplicates, EdgeSummary, Encoding, FileOptions, Input, LineOutputs,
-    MatchOptions, Method, Outputs, ReadOptions, SavedIndex, Target, decontaminate_files,
-    match_files,
+    DedupError, DedupOptions, Duplicates, EdgeSummary, Encoding, Fields, FileOptions, Input,
+    LineOutputs, MatchOptions, Method, Outputs, ReadOptions, SavedIndex, Target,
+    decontaminate_files, dedup_files, match_files,
 };
 use simhash_sketch::ExtractorOptions;
 use std::collections::BTreeMap;
@@ -233,4 +233,131 @@ fn rejects_are_written_beside_and_clusters_are_refused() {
     let outputs = records(&folder.join("dry"), Duplicates::Remove);
     decontaminate_files(&news, &against, &outputs, &dry, &|_| {}, &NEVER).unwrap();
     assert!(!folder.join("dry").exists());
+}
+
+#[test]
+fn fields_that_marks_are_written_to_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let line = "{\"similarity\":\"今天上午北京市召开新闻发布会介绍城市交通建设\",\"duplicateOf\":\"n1\"}\n";
+    let (against, news) = (write(folder, "old", line), write(folder, "new", line));
+    let index = SavedIndex { path: folder.join("index"), words: ExtractorOptions::default() };
+    let fields = Fields::new("similarity", "duplicateOf").unwrap();
+    let read = ReadOptions { fields: fields.clone(), ..ReadOptions::default() };
+    index.build(&LiveOptions::default(), &against, None, &read, &|_| {}, &NEVER).unwrap();
+    let outputs = records(&folder.join("out"), Duplicates::Mark);
+    for dry_run in [false, true] {
+        let options = FileOptions { fields: fields.clone(), dry_run, ..FileOptions::default() };
+        for error in [
+            decontaminate_files(&news, &against, &outputs, &options, &|_| {}, &NEVER).unwrap_err(),
+            dedup_files(&news, &outputs, &options, &|_| {}, &NEVER).unwrap_err(),
+            index
+                .decontaminate(&news, &outputs, &Search::default(), &read, &|_| {}, &NEVER)
+                .unwrap_err(),
+        ] {
+            assert!(
+                matches!(error, DedupError::Option { argument: "text_field", .. }),
+                "{error:?}"
+            );
+        }
+    }
+    assert!(!folder.join("out").exists());
+}
+
+#[test]
+fn a_dry_run_refuses_what_the_run_would() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let news = write(folder, "new.jsonl", lines(&["今天上午北京市召开新闻发布会".into()], "n"));
+    let dry = FileOptions { dry_run: true, ..FileOptions::default() };
+    let same = records(&folder.join("new.jsonl"), Duplicates::Remove);
+    let target = |name: &str| Some(Target::File(folder.join(name)));
+    let named = Outputs { clusters: target("x.parquet"), ..Outputs::default() };
+    for (outputs, argument) in [(same, None), (named, Some("clusters"))] {
+        let error = dedup_files(&news, &outputs, &dry, &|_| {}, &NEVER).unwrap_err();
+        match argument {
+            None => assert!(matches!(error, DedupError::SameFile { .. }), "{error:?}"),
+            Some(name) => assert!(
+                matches!(&error, DedupError::Option { argument, .. } if *argument == name),
+                "{error:?}"
+            ),
+        }
+    }
+}
+
+/// A writer whose disk is full.
+struct Full;
+
+impl std::io::Write for Full {
+    fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
+        Err(std::io::ErrorKind::StorageFull.into())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn copies_go_away_where_another_output_fails_and_leftovers_are_named() {
+    const TEXT: &str = "今天上午北京市召开新闻发布会介绍城市交通建设的最新进展情况";
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let texts = folder.join("texts");
+    fs::create_dir(&texts).unwrap();
+    for name in ["a.txt", "b.txt"] {
+        fs::write(texts.join(name), TEXT).unwrap();
+    }
+    fs::write(texts.join("bad.txt"), b"\xff\xff\xff").unwrap();
+    let inputs = [Input::File(texts)];
+    let against = write(folder, "old", "{\"text\":\"与它无关的文章讲的是山里的一座老桥\"}\n");
+    let options = FileOptions::default();
+    let full = || Some(Target::stream("full", Full));
+    let copy = || Some(folder.join("copies"));
+    let of_clusters = Outputs { copy: copy(), clusters: full(), ..Outputs::default() };
+    let of_rejects = Outputs { copy: copy(), rejects: full(), ..Outputs::default() };
+    let cluster = dedup_files(&inputs, &of_clusters, &options, &|_| {}, &NEVER);
+    assert!(matches!(cluster, Err(DedupError::Output { .. })), "{cluster:?}");
+    let reject = dedup_files(&inputs, &of_rejects, &options, &|_| {}, &NEVER);
+    assert!(matches!(reject, Err(DedupError::Output { .. })), "{reject:?}");
+    let matched = decontaminate_files(&inputs, &against, &of_rejects, &options, &|_| {}, &NEVER);
+    assert!(matches!(matched, Err(DedupError::Output { .. })), "{matched:?}");
+    assert!(!folder.join("copies").exists());
+    // What a killed run had left is removed, and named.
+    fs::create_dir(folder.join(".copies.simhash-0.tmp")).unwrap();
+    let outputs = Outputs { copy: copy(), ..Outputs::default() };
+    let summary =
+        decontaminate_files(&inputs, &against, &outputs, &options, &|_| {}, &NEVER).unwrap();
+    assert_eq!(folder.join("copies").read_dir().unwrap().count(), 2);
+    if cfg!(unix) {
+        assert_eq!(summary.leftovers, [folder.join(".copies.simhash-0.tmp")]);
+    }
+}
+
+#[test]
+fn lists_and_copies_have_no_encoding_and_a_list_is_no_table() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let texts = folder.join("texts");
+    fs::create_dir(&texts).unwrap();
+    fs::write(texts.join("a.txt"), "今天上午北京市召开新闻发布会").unwrap();
+    let inputs = [Input::File(texts)];
+    let encoding = Encoding::named("gbk");
+    let list =
+        |name: &str| Outputs { list: true, ..records(&folder.join(name), Duplicates::Remove) };
+    for (outputs, refused) in [
+        (Outputs { encoding, ..list("list") }, "output_encoding"),
+        (
+            Outputs { encoding, copy: Some(folder.join("c")), ..Outputs::default() },
+            "output_encoding",
+        ),
+        (list("list.csv"), "output"),
+    ] {
+        let options = FileOptions::default();
+        let error = dedup_files(&inputs, &outputs, &options, &|_| {}, &NEVER).unwrap_err();
+        assert!(
+            matches!(&error, DedupError::Option { argument, .. } if *argument == refused),
+            "{error:?}"
+        );
+    }
 }

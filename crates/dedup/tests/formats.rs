@@ -907,3 +907,46 @@ fn every_record_of_garbage_is_kept_a_duplicate_or_rejected() {
         }
     }
 }
+
+#[test]
+fn a_file_that_is_damaged_or_no_text_is_a_record_that_is_rejected() {
+    const TEXT: &str = "今天上午北京市召开新闻发布会介绍城市交通建设的最新进展情况";
+    let folder = tempfile::tempdir().unwrap();
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    packed.write_all(TEXT.as_bytes()).unwrap();
+    let packed = packed.finish().unwrap();
+    let mut tar = vec![0; 512];
+    tar[..5].copy_from_slice(b"a.txt");
+    tar[257..262].copy_from_slice(b"ustar");
+    for (name, bytes) in [
+        ("1.txt", TEXT.as_bytes()),
+        ("2.txt", &packed),
+        ("3.txt", &packed[..20]),
+        ("4.txt", &tar),
+        ("5.txt", b"PK\x03\x04 \"a\\ zip"),
+        ("6.txt", b"\xff\xfe\0\0a\0\0\0"),
+        ("7.txt", b"\xff\xff\xff"),
+    ] {
+        fs::write(folder.path().join(name), bytes).unwrap();
+    }
+    let inputs = [Input::File(folder.path().to_owned())];
+    let outputs = Outputs::default();
+    for threads in [1, 3] {
+        let mut options = FileOptions::default();
+        options.dedup.threads = threads;
+        let summary =
+            dedup_files(&inputs, &outputs, &options, &|_| {}, &AtomicBool::new(false)).unwrap();
+        assert_eq!((summary.read, summary.kept, summary.rejected), (7, 1, 5));
+        let reasons: Vec<&str> =
+            summary.first_rejected.iter().map(|it| it.reason.as_str()).collect();
+        for (reason, says) in reasons.iter().zip([
+            "3.txt: damaged gzip at byte",
+            "4.txt: it is a tar archive; unpack it first",
+            "5.txt: it is a ZIP archive; unpack it first",
+            "6.txt: it is text in UTF-32",
+            "7.txt: its bytes are no text",
+        ]) {
+            assert!(reason.contains(says), "{reason}");
+        }
+    }
+}

@@ -63,8 +63,10 @@ impl Staging {
     /// # Errors
     /// Those of the system; the folder is gone then.
     pub fn rename(mut self, to: &Path) -> io::Result<()> {
-        // Windows renames no folder in which something is open.
-        self.lock = None;
+        // Windows renames no folder in which something is open. Elsewhere nobody takes it for a leftover until it has its name.
+        if cfg!(windows) {
+            self.lock = None;
+        }
         fs::rename(&self.path, to)?;
         // Nothing is left under the first name, and nobody else's folder of that name may go.
         self.path = PathBuf::new();

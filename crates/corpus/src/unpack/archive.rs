@@ -18,6 +18,9 @@ pub(crate) fn refused(head: &[u8]) -> Option<String> {
         ));
     }
     match head {
+        [0xff, 0xfe, 0, 0, ..] | [0, 0, 0xfe, 0xff, ..] => Some(
+            "it is text in UTF-32, which is not read; convert it first, as iconv -f utf-32 -t utf-8 does".into(),
+        ),
         [b'P', b'K', 3, 4, ..] if is_office(head) => Some(
             "it is a ZIP archive of the parts of an office document, as .docx, .xlsx and .pptx are; save what it says as text or CSV first".into(),
         ),

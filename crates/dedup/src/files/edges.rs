@@ -58,8 +58,7 @@ pub fn pairs_files(
     cancel: &AtomicBool,
 ) -> Result<EdgeSummary, DedupError> {
     let inputs = &*expanded(inputs, "inputs", &options.form)?;
-    let none = LineOutputs::default();
-    let wanted = Wanted::Lines(if options.dry_run { &none } else { outputs }, Written::Rows);
+    let wanted = Wanted::Lines(outputs, Written::Rows);
     run(&[inputs], wanted, options, progress, cancel, |run, engine| {
         let mut pairs = Pairs::new(run)?;
         let each = |run: &mut Run<'_, '_>, known: &dyn Known, taken: Taken<'_>| {
@@ -103,8 +102,6 @@ pub fn match_files(
         let (value, expected) = ("0".into(), "at least 1");
         return Err(DedupError::OutOfRange { argument: "limit", value, expected });
     }
-    let none = LineOutputs::default();
-    let outputs = if options.files.dry_run { &none } else { outputs };
     let wanted = Wanted::Lines(outputs, Written::JsonLines);
     run(&[against, news], wanted, &options.files, progress, cancel, |run, engine| {
         let mut matched = Matched::new(options.limit);
@@ -143,10 +140,7 @@ pub fn decontaminate_files(
         &*expanded(news, "inputs", &options.form)?,
         &*expanded(against, "against", &options.form)?,
     );
-    let wanted = Wanted::records(outputs)?;
-    let none = Outputs::default();
-    let wanted = if options.dry_run { Wanted::Records(&none) } else { wanted };
-    run(&[against, news], wanted, options, progress, cancel, |run, engine| {
+    run(&[against, news], Wanted::records(outputs)?, options, progress, cancel, |run, engine| {
         let mut separated = Separated::new(outputs.duplicates);
         let each = |run: &mut Run<'_, '_>, known: &dyn Known, taken: Taken<'_>| {
             separated.batch(run, known, &taken)
@@ -176,7 +170,11 @@ fn run<'a>(
     let threads = comparison.threads;
     let fields: &Fields = &options.fields;
     wanted.check_names()?;
+    wanted.check_fields(fields)?;
     check_distinct(groups.iter().copied().flatten(), wanted.targets())?;
+    // A dry run refuses what the run would.
+    let none = LineOutputs::default();
+    let wanted = if options.dry_run { Wanted::Lines(&none, Written::Rows) } else { wanted };
     let mut intake = Intake::open(groups, fields, &options.form, threads, cancel)?;
     let engine = if intake.is_live() {
         Engine::Live(Box::new(Live::new(&comparison)?))
@@ -196,7 +194,12 @@ fn run<'a>(
     };
     run.report(Stage::Finish);
     let Run { intake, output, rejects, counts, edges, .. } = run;
-    let leftovers = publish(output.end()?.into_iter().chain(rejects.into_output()), intake)?;
+    let (outputs, copies) = output.end()?;
+    let mut leftovers = copies.as_ref().map_or_else(Vec::new, |it| it.leftovers().to_vec());
+    leftovers.extend(publish(outputs.into_iter().chain(rejects.into_output()), intake)?);
+    if let Some(copies) = copies {
+        copies.keep();
+    }
     let Summary { read, rejected, empty, short, bytes, first_rejected, .. } = counts;
     let seconds = started.elapsed().as_secs_f64();
     let read_in = EdgeSummary { read, rejected, empty, short, bytes, first_rejected, ..edges };

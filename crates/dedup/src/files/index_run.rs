@@ -253,7 +253,9 @@ fn run(
     }
     writer.end()?;
     summary.encodings = intake.records.encodings();
-    let mut outputs: Vec<Output<'_>> = writer.into_outputs().chain(clusters).collect();
+    // A run into an index copies nothing.
+    let (outputs, _) = writer.into_outputs();
+    let mut outputs: Vec<Output<'_>> = outputs.chain(clusters).collect();
     for output in &mut outputs {
         output.seal()?;
     }

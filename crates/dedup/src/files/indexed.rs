@@ -102,6 +102,7 @@ pub(super) fn search_files(
     check(search, live)?;
     check_distinct(inputs.iter(), wanted.targets())?;
     let ReadOptions { fields, form, threads } = options;
+    wanted.check_fields(fields)?;
     let mut intake = Intake::open(&[inputs], fields, form, *threads, cancel)?;
     let about = (intake.records.names(), intake.records.layouts());
     let (mut output, mut rejects) = wanted.open(about, 0, true, cancel)?;
@@ -138,8 +139,13 @@ pub(super) fn search_files(
         return Err(only_rejects(rejects, error));
     }
     throttle.tick(&intake.progress(Stage::Finish, counts.read, edges.edges));
-    let outputs = output.end()?.into_iter().chain(rejects.into_output());
-    let leftovers = super::publish(outputs, &intake)?;
+    let (outputs, copies) = output.end()?;
+    let outputs = outputs.into_iter().chain(rejects.into_output());
+    let mut leftovers = copies.as_ref().map_or_else(Vec::new, |it| it.leftovers().to_vec());
+    leftovers.extend(super::publish(outputs, &intake)?);
+    if let Some(copies) = copies {
+        copies.keep();
+    }
     let Summary { read, kept: documents, rejected, bytes, first_rejected, .. } = counts;
     let (against, index_bytes) = (live.len(), live.bytes() as u64);
     let encodings = intake.records.encodings();

@@ -50,7 +50,7 @@ use crate::options::{FileOptions, Keep};
 use crate::read::{Fields, Form, Input};
 use crate::report::{Progress, Stage, Summary, Throttle};
 use crate::write::{
-    Duplicates, MARKS, Member, Output, Outputs, RecordWriter, Rejects, check_distinct,
+    Duplicates, Member, Output, Outputs, RecordWriter, Rejects, check_distinct, check_marks,
     write_clusters,
 };
 pub use edges::{decontaminate_files, match_files, pairs_files};
@@ -148,11 +148,12 @@ fn run(
     let started = Instant::now();
     let (inputs, known) =
         (&*expanded(inputs, "inputs", &options.form)?, &*Input::expanded(known, &options.form)?);
-    let none = Outputs::default();
-    let outputs = if options.dry_run { &none } else { outputs };
     let fields = fields(options, outputs)?;
     outputs.check_names()?;
     check_distinct(known.iter().chain(inputs), outputs.targets())?;
+    // A dry run refuses what the run would.
+    let none = Outputs::default();
+    let outputs = if options.dry_run { &none } else { outputs };
     let mut claim = claim(options, || known.iter().chain(inputs), outputs)?;
     let own = claim.as_ref().map(Claim::path);
     let stopped = options.tmp.as_ref().map_or_else(Vec::new, |tmp| checkpoint::left(tmp, own));
@@ -217,7 +218,11 @@ fn run(
     writer.end()?;
     leftovers.extend_from_slice(writer.leftovers());
     let encodings = intake.records.encodings();
-    leftovers.extend(publish(writer.into_outputs().chain(clusters), &intake)?);
+    let (outputs, copies) = writer.into_outputs();
+    leftovers.extend(publish(outputs.chain(clusters), &intake)?);
+    if let Some(copies) = copies {
+        copies.keep();
+    }
     if let Some(claim) = claim {
         claim.discard();
     }
@@ -300,12 +305,7 @@ fn fields(options: &FileOptions, outputs: &Outputs) -> Result<Fields, DedupError
         _ => options.fields.clone(),
     };
     if outputs.duplicates == Duplicates::Mark {
-        for (argument, key) in fields.top() {
-            if MARKS.contains(&key) {
-                let expected = "no field that marks are written to";
-                return Err(DedupError::Option { argument, value: key.to_owned(), expected });
-            }
-        }
+        check_marks(&fields)?;
     }
     Ok(fields)
 }

@@ -31,26 +31,23 @@ pub(super) fn same_ids(
     records: &Records,
     room: &Room,
 ) -> Result<SameIds, DedupError> {
+    // By the whole hash, in two steps that leave what is equal in order.
+    given.sort_by_number(room, u32::MAX, |given| given.hash as u32)?;
     given.sort_by_number(room, u32::MAX, |given| (given.hash >> 32) as u32)?;
-    let mut documents = 0;
+    let mut documents: u64 = 0;
     // The first by place: the last of them on top.
     let mut first: BinaryHeap<((u32, u64), (u32, u64))> = BinaryHeap::new();
-    let mut run = Vec::new();
-    for half in given.chunk_by(|a, b| a.hash >> 32 == b.hash >> 32) {
-        if half.len() == 1 {
+    for same in given.chunk_by(|a, b| a.hash == b.hash) {
+        let Some((earliest, others)) = same.split_first().filter(|(_, others)| !others.is_empty())
+        else {
             continue;
-        }
-        run.clear();
-        run.extend_from_slice(half);
-        // Stable: within an id in input order.
-        run.sort_by_key(|given| given.hash);
-        for same in run.chunk_by(|a, b| a.hash == b.hash) {
-            for later in &same[1..] {
-                documents += 1;
-                first.push((later.place(), same[0].place()));
-                if first.len() > Summary::REPORTED {
-                    first.pop();
-                }
+        };
+        documents += others.len() as u64;
+        // Of one id the others are in order: the eleventh cannot be among the first ten.
+        for later in others.iter().take(Summary::REPORTED) {
+            first.push((later.place(), earliest.place()));
+            if first.len() > Summary::REPORTED {
+                first.pop();
             }
         }
         room.relieve()?;

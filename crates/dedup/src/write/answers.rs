@@ -1,9 +1,12 @@
 //! What goes out of documents that were looked for among others: a line for each, or the documents themselves.
 
 use super::framing::Framing;
-use super::{Duplicates, LineOutputs, Output, Outputs, RecordWriter, Rejects, Target, Written};
+use super::marks::check_marks;
+use super::{
+    Copies, Duplicates, LineOutputs, Output, Outputs, RecordWriter, Rejects, Target, Written,
+};
 use crate::error::DedupError;
-use crate::read::Layout;
+use crate::read::{Fields, Layout};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -50,6 +53,11 @@ impl<'a> Wanted<'a> {
             Self::Lines(outputs, written) => outputs.check_names(written),
             Self::Records(outputs) => outputs.check_names(),
         }
+    }
+
+    /// Refuses fields that marks are written to.
+    pub(crate) fn check_fields(self, fields: &Fields) -> Result<(), DedupError> {
+        if self.marks() { check_marks(fields) } else { Ok(()) }
     }
 
     pub(crate) fn targets(self) -> impl Iterator<Item = &'a Target> {
@@ -113,13 +121,15 @@ impl<'a> Answers<'a> {
         }
     }
 
-    /// The open files, to be sealed and moved into place, after what comes behind the last record.
-    pub(crate) fn end(self) -> Result<Vec<Output<'a>>, DedupError> {
+    /// The open files, to be sealed and moved into place, after what comes behind the last record; and copies, which are taken back unless
+    /// they are kept.
+    pub(crate) fn end(self) -> Result<(Vec<Output<'a>>, Option<Copies<'a>>), DedupError> {
         Ok(match self {
-            Self::Lines(output) => output.into_iter().collect(),
+            Self::Lines(output) => (output.into_iter().collect(), None),
             Self::Records(mut writer) => {
                 writer.end()?;
-                writer.into_outputs().collect()
+                let (outputs, copies) = writer.into_outputs();
+                (outputs.collect(), copies)
             }
         })
     }

@@ -24,7 +24,7 @@ use std::sync::atomic::AtomicBool;
 const PIECE: usize = 1 << 20;
 
 /// Copies files when all of them are known.
-pub(super) struct Copies<'a> {
+pub(crate) struct Copies<'a> {
     folder: &'a Path,
     /// Of the inputs: where the files of each lie.
     roots: Vec<PathBuf>,
@@ -77,7 +77,9 @@ impl<'a> Copies<'a> {
         let mut names: Vec<&PathBuf> = self.files.iter().map(|(_, to)| to).collect();
         names.sort_unstable();
         if let Some(twice) = names.windows(2).find(|two| two[0] == two[1]) {
-            return Err(there(&self.folder.join(twice[0])));
+            let reason = "two inputs have a file of this name below them; copy one after the other, into folders of their own";
+            let reason = io::Error::new(io::ErrorKind::AlreadyExists, reason);
+            return Err(DedupError::output(&self.folder.join(twice[0]), reason));
         }
         // A link to nothing is a name that is taken, too.
         let is_new = fs::symlink_metadata(self.folder).is_err();
@@ -110,12 +112,12 @@ impl<'a> Copies<'a> {
     }
 
     /// What killed runs had left, and was removed.
-    pub(super) fn leftovers(&self) -> &[PathBuf] {
+    pub(crate) fn leftovers(&self) -> &[PathBuf] {
         &self.leftovers
     }
 
     /// They stay.
-    pub(super) fn keep(mut self) {
+    pub(crate) fn keep(mut self) {
         self.made.clear();
     }
 

@@ -63,12 +63,17 @@ impl Framing {
             |argument, value, expected| Err(DedupError::Option { argument, value, expected });
         let format = self.format();
         if self.duplicates == Duplicates::Mark && !format.is_json() {
-            let expected = "left out: only JSON has a place for marks; name a clusters file";
+            let expected = "left out: only JSON has a place for marks; a clusters file, or matches, say the same";
             return refuse("mark", format.to_string(), expected);
         }
         if self.named.is_some() && format.is_columnar() {
             let expected = "left out: Parquet and Arrow say themselves how characters are written";
             return refuse("output_encoding", format.to_string(), expected);
+        }
+        if self.named.is_some() && (self.list || self.copy) {
+            let expected =
+                "left out beside lists and copies, whose bytes are those of files and their names";
+            return refuse("output_encoding", "given".into(), expected);
         }
         let is_files = |layout: &Arc<Layout>| layout.format() == Some(Format::Files);
         if !self.own().iter().all(is_files) {
@@ -82,6 +87,14 @@ impl Framing {
             }
         }
         match Format::of(&self.name) {
+            Some(named) if self.list && named != Format::Lines => {
+                let value = format!("{} ({named})", self.name.display());
+                refuse(
+                    "output",
+                    value,
+                    "a name for lines of text, as x.txt: a list has a path in each",
+                )
+            }
             Some(named) if named != Format::Lines && named != format && !self.list => {
                 let value = format!("{} for {format}", self.name.display());
                 let expected = "a name for the format of the inputs, which is that of the output";

@@ -6,6 +6,8 @@
 
 use super::edges;
 use super::records::Link;
+use crate::error::DedupError;
+use crate::read::Fields;
 use memchr::memmem;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
@@ -13,7 +15,18 @@ use std::borrow::Cow;
 use std::fmt;
 
 /// The keys of a mark.
-pub(crate) const MARKS: [&str; 3] = ["duplicateOf", "similarity", "distance"];
+const MARKS: [&str; 3] = ["duplicateOf", "similarity", "distance"];
+
+/// Refuses fields that marks are written to: they would be cut out.
+pub(crate) fn check_marks(fields: &Fields) -> Result<(), DedupError> {
+    for (argument, key) in fields.top() {
+        if MARKS.contains(&key) {
+            let expected = "no field that marks are written to";
+            return Err(DedupError::Option { argument, value: key.to_owned(), expected });
+        }
+    }
+    Ok(())
+}
 
 /// A marked record, in parts.
 pub(super) fn marked<'a>(record: &'a [u8], link: &Link) -> [Cow<'a, [u8]>; 3] {

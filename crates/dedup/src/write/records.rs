@@ -154,11 +154,10 @@ impl<'a> RecordWriter<'a> {
         self.rejects
     }
 
-    /// The open files, to be sealed and moved into place.
-    pub(crate) fn into_outputs(self) -> impl Iterator<Item = Output<'a>> {
-        if let Some(copies) = self.copies {
-            copies.keep();
-        }
-        [self.records, self.rejects.into_output()].into_iter().flatten()
+    /// The open files, to be sealed and moved into place, and copies, which are taken back unless they are kept.
+    pub(crate) fn into_outputs(
+        self,
+    ) -> (impl Iterator<Item = Output<'a>> + use<'a>, Option<Copies<'a>>) {
+        ([self.records, self.rejects.into_output()].into_iter().flatten(), self.copies)
     }
 }
