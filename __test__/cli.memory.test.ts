@@ -27,7 +27,9 @@ test.runIf(linux)('bounds that cannot be kept are refused', async () => {
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
     return stderr;
   };
-  expect(await refused('--memory', '2X')).toContain('--memory must be a size as 512M or 2G');
+  expect(await refused('--memory', '2X')).toContain(
+    "--memory must be a size of at least 200M, as 512M or 2G, got '2X'",
+  );
   expect(await refused('--memory', '199M')).toContain(
     '--memory must be at least 209715200 bytes (200 MiB), got 208666624',
   );
