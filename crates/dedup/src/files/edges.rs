@@ -195,11 +195,8 @@ fn run<'a>(
     run.report(Stage::Finish);
     let Run { intake, output, rejects, counts, edges, .. } = run;
     let (outputs, copies) = output.end()?;
-    let mut leftovers = copies.as_ref().map_or_else(Vec::new, |it| it.leftovers().to_vec());
-    leftovers.extend(publish(outputs.into_iter().chain(rejects.into_output()), intake)?);
-    if let Some(copies) = copies {
-        copies.keep();
-    }
+    let outputs = outputs.into_iter().chain(rejects.into_output());
+    let leftovers = publish(outputs, copies, intake)?;
     let Summary { read, rejected, empty, short, bytes, first_rejected, .. } = counts;
     let seconds = started.elapsed().as_secs_f64();
     let read_in = EdgeSummary { read, rejected, empty, short, bytes, first_rejected, ..edges };

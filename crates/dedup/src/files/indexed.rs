@@ -141,11 +141,7 @@ pub(super) fn search_files(
     throttle.tick(&intake.progress(Stage::Finish, counts.read, edges.edges));
     let (outputs, copies) = output.end()?;
     let outputs = outputs.into_iter().chain(rejects.into_output());
-    let mut leftovers = copies.as_ref().map_or_else(Vec::new, |it| it.leftovers().to_vec());
-    leftovers.extend(super::publish(outputs, &intake)?);
-    if let Some(copies) = copies {
-        copies.keep();
-    }
+    let leftovers = super::publish(outputs, copies, &intake)?;
     let Summary { read, kept: documents, rejected, bytes, first_rejected, .. } = counts;
     let (against, index_bytes) = (live.len(), live.bytes() as u64);
     let encodings = intake.records.encodings();

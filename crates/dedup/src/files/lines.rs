@@ -55,7 +55,7 @@ pub(super) fn write_lines<P: Send>(
         return Err(only_rejects(rejects, error));
     }
     throttle.tick(&intake.progress(Stage::Finish, summary.read, 0));
-    let leftovers = publish(output.into_iter().chain(rejects.into_output()), &intake)?;
+    let leftovers = publish(output.into_iter().chain(rejects.into_output()), None, &intake)?;
     let (seconds, encodings) = (started.elapsed().as_secs_f64(), intake.records.encodings());
     Ok(Summary { seconds, encodings, leftovers, ..summary })
 }

@@ -50,8 +50,8 @@ use crate::options::{FileOptions, Keep};
 use crate::read::{Fields, Form, Input};
 use crate::report::{Progress, Stage, Summary, Throttle};
 use crate::write::{
-    Duplicates, Member, Output, Outputs, RecordWriter, Rejects, check_distinct, check_marks,
-    write_clusters,
+    Copies, Duplicates, Member, Output, Outputs, RecordWriter, Rejects, check_distinct,
+    check_marks, write_clusters,
 };
 pub use edges::{decontaminate_files, match_files, pairs_files};
 pub use evaluated::{Scored, evaluate_files};
@@ -216,13 +216,9 @@ fn run(
     }
     let same_ids = same_ids(given, &intake.records, &room)?;
     writer.end()?;
-    leftovers.extend_from_slice(writer.leftovers());
     let encodings = intake.records.encodings();
     let (outputs, copies) = writer.into_outputs();
-    leftovers.extend(publish(outputs.chain(clusters), &intake)?);
-    if let Some(copies) = copies {
-        copies.keep();
-    }
+    leftovers.extend(publish(outputs.chain(clusters), copies, &intake)?);
     if let Some(claim) = claim {
         claim.discard();
     }
@@ -279,9 +275,10 @@ fn only_rejects(rejects: Rejects<'_>, error: DedupError) -> DedupError {
     }
 }
 
-/// Gives all outputs their names; what killed runs had left comes back.
+/// Gives all outputs their names, and keeps the copies, which are taken back where that fails; what killed runs had left comes back.
 fn publish<'a>(
     outputs: impl Iterator<Item = Output<'a>>,
+    copies: Option<Copies<'a>>,
     intake: &Intake<'_>,
 ) -> Result<Vec<PathBuf>, DedupError> {
     let mut outputs: Vec<Output<'_>> = outputs.collect();
@@ -291,7 +288,12 @@ fn publish<'a>(
     // Last, because records were read again until now.
     intake.check_unchanged()?;
     intake.check_cancel()?;
-    Output::commit(outputs)
+    let mut leftovers = Output::commit(outputs)?;
+    if let Some(copies) = copies {
+        leftovers.extend_from_slice(copies.leftovers());
+        copies.keep();
+    }
+    Ok(leftovers)
 }
 
 /// The fields to read.

@@ -144,11 +144,6 @@ impl<'a> RecordWriter<'a> {
         output.write(&self.framing.end(self.is_empty)?)
     }
 
-    /// What killed runs had left where files are copied to, and was removed.
-    pub(crate) fn leftovers(&self) -> &[PathBuf] {
-        self.copies.as_ref().map_or(&[], Copies::leftovers)
-    }
-
     /// The open file of rejects alone; the records are given up.
     pub(crate) fn into_rejects(self) -> Rejects<'a> {
         self.rejects
