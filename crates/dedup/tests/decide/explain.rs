@@ -1,9 +1,7 @@
 //! A verdict is the decision of the engine, and what it says of sketches and texts is why.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-mod common;
-
-use common::{corpus, decisions};
+use crate::common::{corpus, decisions};
 use proptest::prelude::*;
 use simhash_dedup::{DedupOptions, Measure, Method, verdict};
 use simhash_index::bands::BandPlan;

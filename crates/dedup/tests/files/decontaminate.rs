@@ -1,9 +1,7 @@
 //! What is left of new documents is what `match_files` finds nothing for; the best of what it finds is what marks name.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-mod common;
-
-use common::corpus;
+use crate::common::corpus;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;

@@ -1,9 +1,7 @@
 //! What cannot be read or written is refused, and named.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-mod forms;
-
-use forms::{json_lines, packed, run, sample, to};
+use crate::forms::{json_lines, packed, run, sample, to};
 use simhash_dedup::{
     DedupError, Fields, FileOptions, FingerprintOptions, Form, Input, LineOutputs, MatchOptions,
     Outputs, SegmentOptions, Target, dedup_new_files, fingerprint_files, match_files, pairs_files,

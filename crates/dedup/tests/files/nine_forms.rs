@@ -8,15 +8,13 @@
     reason = "helpers of tests"
 )]
 
-mod tables;
-
+use crate::tables::{self, Doc, Texts, Written};
 use serde_json::{Value, json};
 use simhash_dedup::{Encoding, FileOptions, Form, Input, Outputs, Target, dedup_files};
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use tables::{Doc, Texts, Written};
 
 /// The texts of JSON lines, each on one line, so that lines of text can hold them.
 fn texts(lines: &str) -> Vec<String> {

@@ -7,8 +7,7 @@
     reason = "helpers of tests"
 )]
 
-mod tables;
-
+use crate::tables::{self, Doc, Texts, Written};
 use arrow_array::BooleanArray;
 use arrow_ipc::CompressionType;
 use arrow_select::filter::filter_record_batch;
@@ -22,7 +21,6 @@ use simhash_dedup::{
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use tables::{Doc, Texts, Written};
 
 fn run(inputs: &[Input], outputs: &Outputs, options: &FileOptions) -> Result<Summary, DedupError> {
     dedup_files(inputs, outputs, options, &|_| {}, &AtomicBool::new(false))

@@ -1,9 +1,7 @@
 //! Files in, files out: bytes, counts, ids, clusters, marks, rejects.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-mod common;
-
-use common::{corpus, oracle_keyed, simhash};
+use crate::common::{corpus, oracle_keyed, simhash};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use simhash_dedup::{

@@ -7,10 +7,8 @@
     reason = "a test fails by panicking, and says what it left out"
 )]
 
-mod common;
-
+use crate::common::decisions;
 use ahash::AHashMap;
-use common::decisions;
 use flate2::read::MultiGzDecoder;
 use simhash_dedup::{Cluster, Decision, DedupOptions};
 use simhash_sketch::{

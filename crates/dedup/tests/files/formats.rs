@@ -1,9 +1,7 @@
 //! One corpus in every form keeps the same documents; records are written as they were read.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-mod forms;
-
-use forms::{Doc, array, encoding, json_lines, kept, packed, rows, run, sample, to};
+use crate::forms::{Doc, array, encoding, json_lines, kept, packed, rows, run, sample, to};
 use serde_json::Value;
 use simhash_dedup::{
     DedupError, Duplicates, Encoding, Fields, FileOptions, Form, Format, Input, LineOutputs,

@@ -1,9 +1,7 @@
 //! Texts in files: what of folders and patterns is read, listed and copied.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-mod forms;
-
-use forms::{encoding, json_lines, run, sample, to};
+use crate::forms::{encoding, json_lines, run, sample, to};
 use serde_json::Value;
 use simhash_dedup::{DedupError, FileOptions, Form, Format, Input, Outputs, dedup_files};
 use std::fs;
@@ -162,7 +160,7 @@ fn any_name_is_listed_and_copied() {
         assert_eq!(fs::read_to_string(to.join(OsStr::from_bytes(name))).unwrap(), doc.text);
     }
     let out = folder.path().join("list.txt");
-    let list = Outputs { list: true, ..crate::to(out.clone()) };
+    let list = Outputs { list: true, ..crate::forms::to(out.clone()) };
     run(&input, &list, &FileOptions::default()).unwrap();
     let list = fs::read(out).unwrap();
     let lines: Vec<&[u8]> = list.split(|&byte| byte == b'\n').collect();

@@ -1,9 +1,7 @@
 //! Pairs and matches of files are the edges of the graph that decisions rest on.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-mod common;
-
-use common::{Pair, corpus, on_threads, oracle, oracle_pairs};
+use crate::common::{Pair, corpus, on_threads, oracle, oracle_pairs};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;

@@ -1,6 +1,7 @@
 //! Limits of the live index: what they count, and who is told.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
+use crate::common;
 use simhash_dedup::live::{
     Document, LiveIndex, LiveMethod, LiveOptions, Near, Pair, Search, Step, Stored, Texts,
 };
@@ -8,10 +9,7 @@ use simhash_dedup::{DedupError, DedupOptions};
 use simhash_index::{AddOptions, IndexError, OnDuplicate};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-mod common;
-mod model;
-
-use model::{NEVER, check, checked, code, document, methods, options, saved};
+use crate::model::{NEVER, check, checked, code, document, methods, options, saved};
 
 fn pairs(index: &LiveIndex) -> (Vec<Pair>, Vec<u64>) {
     let (mut pairs, mut all) = (index.pairs(&Search::default()).unwrap(), Vec::new());

@@ -1,9 +1,7 @@
 //! Files deduplicated beside documents that were there already: what a stream of both decides of the second.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-mod common;
-
-use common::corpus;
+use crate::common::corpus;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use simhash_dedup::{

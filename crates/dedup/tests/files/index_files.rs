@@ -1,9 +1,7 @@
 //! An index made of files answers with the edges that `match_files` finds, and loses no id.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-mod common;
-
-use common::corpus;
+use crate::common::corpus;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use simhash_dedup::live::{LiveIndex, LiveMethod, LiveOptions, Search, Verify};

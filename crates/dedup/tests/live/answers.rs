@@ -10,9 +10,9 @@ use simhash_index::{AddOptions, MAX_SKEW, OnDuplicate, PlanChoice, Window};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
-mod model;
-
-use model::{Model, NEVER, check, checked, code, connected, document, methods, options, saved};
+use crate::model::{
+    Model, NEVER, check, checked, code, connected, document, methods, options, saved,
+};
 
 /// Short ones, titles, and some that are too long to be stored; with families that differ by an edit or two.
 fn texts() -> impl Strategy<Value = String> {

@@ -1,9 +1,9 @@
 //! Decisions against the naive rule, whatever the batches and threads.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-mod common;
-
-use common::{corpus, decisions, decisions_keyed, on_threads, oracle, oracle_keyed, simhash};
+use crate::common::{
+    corpus, decisions, decisions_keyed, on_threads, oracle, oracle_keyed, simhash,
+};
 use proptest::prelude::*;
 use simhash_dedup::{Cluster, DedupError, DedupOptions, Deduper, Keep, Key, Method};
 use simhash_index::bands::BandPlan;

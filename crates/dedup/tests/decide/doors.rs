@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use crate::common;
 use flate2::read::GzDecoder;
 use proptest::prelude::*;
 use serde_json::Value;
@@ -19,8 +20,6 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
-
-mod common;
 
 static NEVER: AtomicBool = AtomicBool::new(false);
 

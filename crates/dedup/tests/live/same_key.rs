@@ -14,9 +14,7 @@ use simhash_dedup::{DedupError, Done};
 use simhash_index::durable::{Durability, DurableOptions};
 use simhash_index::{AddOptions, OnDuplicate, Window};
 
-mod model;
-
-use model::{Model, NEVER, checked, document, methods, options, saved};
+use crate::model::{Model, NEVER, checked, document, methods, options, saved};
 
 /// An operation on one document.
 #[derive(Debug, Clone)]

@@ -7,9 +7,7 @@ use simhash_sketch::FingerprinterOptions;
 use simhash_store::FileError;
 use std::sync::atomic::AtomicBool;
 
-mod model;
-
-use model::{NEVER, code, document, methods, options, saved};
+use crate::model::{NEVER, code, document, methods, options, saved};
 
 #[test]
 fn every_damage_to_a_file_is_named() {

@@ -1,9 +1,7 @@
 //! What holds for every method, cluster and keep rule, through both doors, whatever proposes the candidates.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-mod common;
-
-use common::{corpus, on_threads};
+use crate::common::{corpus, on_threads};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
