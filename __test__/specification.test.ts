@@ -65,16 +65,16 @@ describe('golden vectors', () => {
 
 /** One run of both. */
 interface Run {
-  readonly input: string;
+  readonly inputs: readonly string[];
   readonly options: DedupFilesOptions;
 }
 
 /** The options as the Python takes them. */
-function flags({ input, options }: Run): string[] {
+function flags({ inputs, options }: Run): string[] {
   const { method, cluster, keep, verify, minSimilarity, maxVerifications, ...rest } = options;
   const given = Object.entries(rest).flatMap(([name, value]) => [
     `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`,
-    String(value),
+    ...(value === true ? [] : [String(value)]),
   ]);
   const rule = typeof keep === 'object' ? `${keep.order ?? 'largest'}:${keep.field}` : keep;
   const named = { method, cluster, keep: rule, verify: verify === false ? 'off' : verify };
@@ -82,7 +82,7 @@ function flags({ input, options }: Run): string[] {
   const others = Object.entries({ ...named, ...numbers }).flatMap(([name, value]) =>
     value === undefined ? [] : [`--${name}`, String(value)],
   );
-  return ['dedup', input, ...given, ...others];
+  return ['dedup', ...inputs, ...given, ...others];
 }
 
 /** Runs in one process, so that what is known of a text is known to all of them. */
@@ -120,8 +120,9 @@ describe.runIf(present)('the second implementation writes the same clusters', ()
     ...([{ field: 'rank' }, { field: 'rank', order: 'smallest' }] as const),
   ];
   const runs: Run[] = [];
-  const add = (input: string, ...options: DedupFilesOptions[]) =>
-    runs.push(...options.map((options) => ({ input, options })));
+  const addAll = (inputs: readonly string[], ...options: DedupFilesOptions[]) =>
+    runs.push(...options.map((options) => ({ inputs, options })));
+  const add = (input: string, ...options: DedupFilesOptions[]) => addAll([input], ...options);
   for (const [at, method] of methods.entries()) {
     for (const cluster of modes) {
       add(SAMPLE, { method, cluster });
@@ -148,6 +149,15 @@ describe.runIf(present)('the second implementation writes the same clusters', ()
     add(large, { cluster }, { cluster, method: 'simhash', maxDistance: 16, keep: 'longest' });
     add(titles, { cluster, minSimilarity: 0.5 }, { cluster, verify: false });
     add(titles, { cluster, method: 'brute-force', minSimilarity: 0.6, maxVerifications: 100 });
+  }
+  // Twice the same file: everything is equal to something of the other input.
+  const acrossFilesOnly = true;
+  for (const cluster of modes) {
+    const across = { cluster, acrossFilesOnly };
+    addAll([two, one], { cluster }, ...methods.map((method) => ({ ...across, method })));
+    addAll([two, one], ...rules.map((keep) => ({ ...across, keep })));
+    addAll([two, two], across, { ...across, keep: 'last', maxVerifications: 3 });
+    addAll([one, crowd, two], across, { ...across, verify: false, method: 'simhash' });
   }
   const outputs = runs.map((_, at) => join(folder, `python-${at}.jsonl`));
   const ended = new Map<string, () => void>();
@@ -177,16 +187,17 @@ describe.runIf(present)('the second implementation writes the same clusters', ()
     child.stdin.end();
   });
 
-  const name = ({ input, options }: Run) => `${basename(input)} ${JSON.stringify(options)}`;
+  const name = ({ inputs, options }: Run) =>
+    `${inputs.map((input) => basename(input)).join(', ')} ${JSON.stringify(options)}`;
   const cut = new Set<string>();
   const rows = runs.map((run, at) => [name(run), run, at] as const);
-  test.each(rows)('%s', async (_, { input, options }, at) => {
+  test.each(rows)('%s', async (_, { inputs, options }, at) => {
     const clusters = join(folder, `ours-${at}.jsonl`);
-    const summary = await dedupFiles(input, undefined, { ...options, clusters });
+    const summary = await dedupFiles(inputs, undefined, { ...options, clusters });
     const out = outputs[at] ?? '';
     await Promise.race([written[at], failed]);
     const { read, kept, duplicates, rejected, clusters: count, truncated } = summary;
-    if (truncated > 0) cut.add(basename(input));
+    if (truncated > 0) for (const input of inputs) cut.add(basename(input));
     const figures = { read, kept, duplicates, rejected, clusters: count, truncated };
     expect(readFileSync(clusters, 'utf8')).toBe(readFileSync(out, 'utf8'));
     expect(figures).toEqual(JSON.parse(readFileSync(`${out}.summary`, 'utf8')));

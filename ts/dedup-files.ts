@@ -66,6 +66,13 @@ export interface DedupFilesOptions extends ComparisonOptions, JobOptions, FormOp
    */
   known?: Path | readonly Path[] | undefined;
   /**
+   * Compare documents with those of other inputs only: documents of one input are never duplicates of each other, and stay where they are
+   * kept. Of a cluster all documents are kept that are of the same input as the one that `keep` chooses. A folder of texts is one input.
+   * Two inputs at least, of which files of `known` may be some; everything is decided when all have been read, streams too. Not beside
+   * `index`. Default false.
+   */
+  acrossFilesOnly?: boolean | undefined;
+  /**
    * Folder of an index: documents are checked against what it holds too, and those that are kept enter it, with their ids as keys, in one
    * commit with the outputs. Made where there is none. Not with components, `keep` other than `'first'`, brute force, or streams.
    */
@@ -110,6 +117,7 @@ const OPTIONS: check.Checks<Checked> = {
   outputEncoding: check.string,
   rejects: path,
   known: inputNames,
+  acrossFilesOnly: check.boolean,
   index: path,
   memory: check.integer(1, Number.MAX_SAFE_INTEGER),
   tmp: path,
@@ -148,6 +156,7 @@ export async function dedupFiles(
   }
   const { dryRun = false, mark = false, list = false, outputEncoding } = given;
   const { clusters, rejects, copy, index, memory, tmp, resume = false, onProgress } = given;
+  const { acrossFilesOnly = false } = given;
   if (index !== undefined && memory !== undefined) {
     throw typeError('memory must be left out beside index, which is held in memory', INVALID);
   }
@@ -156,6 +165,9 @@ export async function dedupFiles(
       'resume must be left out beside index, which counts whole or not at all',
       INVALID,
     );
+  }
+  if (index !== undefined && acrossFilesOnly) {
+    throw typeError('acrossFilesOnly must be left out beside index', INVALID);
   }
   if (copy !== undefined && (output !== undefined || mark || list || index !== undefined)) {
     throw typeError('copy must be left out beside output, mark, list and index', INVALID);
@@ -179,6 +191,7 @@ export async function dedupFiles(
     list,
     dryRun,
     resume,
+    acrossFilesOnly,
     form: nativeForm(given),
     ...(outputEncoding === undefined ? {} : { outputEncoding }),
     ...(known === undefined ? {} : { known }),

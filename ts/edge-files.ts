@@ -6,6 +6,7 @@ import {
   nativeComparison,
   type ReadAs,
   type Rejected,
+  type SameIds,
 } from './comparison';
 import { type DedupFilesOptions, inputNames } from './dedup-files';
 import { about, typeError } from './errors';
@@ -70,6 +71,8 @@ interface EdgeSummary {
   encodings: ReadAs[];
   /** The first ten rejected records. */
   firstRejected: Rejected[];
+  /** Documents that have the id of an earlier one, of matches an earlier one of their side, where there are some: what names ids does not say which it means. */
+  sameIds?: SameIds;
   /** Unfinished files of earlier runs that were killed while they wrote to the same outputs; they were removed. */
   leftovers: string[];
 }
@@ -176,7 +179,7 @@ async function run(
   to: Path | undefined,
   options: CheckedPairs & RecordsOptions & { readonly limit?: number | undefined },
   against?: string[],
-): Promise<NativeEdgeSummary> {
+): Promise<EdgeFigures> {
   if ([...inputs, ...(against ?? [])].filter((name) => name === '-').length > 1) {
     throw typeError("inputs can name standard input ('-') only once", INVALID);
   }
@@ -199,7 +202,17 @@ async function run(
   };
   const { onProgress, signal } = options;
   const report = onProgress && ((progress: NativeProgress) => onProgress(position(progress)));
-  return telling(report, signal, (report, cancel) => binding.edgeFiles(native, report, cancel));
+  return edgeFigures(
+    await telling(report, signal, (report, cancel) => binding.edgeFiles(native, report, cancel)),
+  );
+}
+
+/** The figures as the library says them. */
+export type EdgeFigures = Omit<NativeEdgeSummary, 'sameIds'> & { sameIds?: SameIds };
+
+/** The figures without what there is none of. */
+export function edgeFigures({ sameIds, ...summary }: NativeEdgeSummary): EdgeFigures {
+  return { ...summary, ...(sameIds.documents === 0 ? {} : { sameIds }) };
 }
 
 /** Where a run is, as the library says it. */

@@ -457,9 +457,9 @@ def record(line, where, options):
 
 
 def read(names, options):
-    """Text, id and key of every document, and the number of rejected records."""
-    documents, rejected = [], 0
-    for name in names:
+    """Text, id and key of every document, the number of its input, and the number of rejected records."""
+    documents, inputs, rejected = [], [], 0
+    for input, name in enumerate(names):
         data = sys.stdin.buffer.read() if name == "-" else pathlib.Path(name).read_bytes()
         data = gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data
         for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
@@ -467,9 +467,10 @@ def read(names, options):
                 where = str(number) if len(names) == 1 else json.dumps(f"{name}:{number}", ensure_ascii=False)
                 try:
                     documents.append(record(line, where, options))
+                    inputs.append(input)
                 except (ValueError, IndexError):
                     rejected += 1
-    return documents, rejected
+    return documents, inputs, rejected
 
 
 # --- Candidates -----------------------------------------------------------------------------------------------------
@@ -565,37 +566,48 @@ def keep_order(documents, options):
     return known + [d for d in order if keys[d] is None]
 
 
-def clusters(documents, options):
+def clusters(documents, inputs, options):
     """For each document the kept one that it duplicates, or None; and the numbers of the truncated texts."""
     normal = [normalise(text) for text, _, _ in documents]
+    across = options.across_files_only
+    sides = inputs if across else [None for _ in inputs]
     order = [d for d in keep_order(documents, options) if normal[d]]
     first = {}
     for d in sorted(order) if options.cluster == "components" else order:
-        first.setdefault(normal[d], d)
+        first.setdefault((normal[d], sides[d]), d)
     texts = list(first)
     number = {text: t for t, text in enumerate(texts)}
-    sketches = [sketch(text, documents[first[text]][0], options) for text in texts]
+    sketches = [sketch(text, documents[first[text, side]][0], options) for text, side in texts]
     neighbours, truncated = [{} for _ in texts], []
     for t, (ranks, cut) in enumerate(candidates(sketches, options)):
         truncated += [t] if cut else []
         for u, rank in ranks.items():
-            neighbours[t][u] = neighbours[u][t] = rank
+            if not across or texts[t][1] != texts[u][1]:
+                neighbours[t][u] = neighbours[u][t] = rank
+    equal = defaultdict(list)
+    for t, (text, _) in enumerate(texts):
+        for u in equal[text]:
+            neighbours[t][u] = neighbours[u][t] = 0
+        equal[text].append(t)
 
     @functools.lru_cache(None)
     def match(t, u):
         """Larger is better; None for neighbours that do not match."""
+        (one, _), (other, _) = texts[t], texts[u]
+        if one == other:
+            return math.inf
         if options.verify == "off":
             return -neighbours[t][u]
-        found = similarity(texts[t], texts[u], options)
+        found = similarity(one, other, options)
         least = min(options.min_similarity, ALMOST_ONE) if options.verify == "auto" else options.min_similarity
         return found if found >= least else None
 
     decide = components if options.cluster == "components" else representatives
-    original = decide(order, [number.get(text) for text in normal], neighbours, match)
-    return normal, original, truncated
+    text_of = [number.get(text) for text in zip(normal, sides)]
+    return normal, decide(order, text_of, neighbours, match, sides, across), truncated
 
 
-def components(order, text_of, neighbours, match):
+def components(order, text_of, neighbours, match, sides, across):
     root = list(range(len(neighbours)))
 
     def find(t):
@@ -611,17 +623,18 @@ def components(order, text_of, neighbours, match):
     kept, original = {}, {}
     for d in order:
         of = kept.setdefault(find(text_of[d]), d)
-        if of != d:
+        if of != d and not (across and sides[of] == sides[d]):
             original[d] = of
     return original
 
 
-def representatives(order, text_of, neighbours, match):
+def representatives(order, text_of, neighbours, match, _, across):
     kept, original = {}, {}
     for d in order:
         t = text_of[d]
         if t in kept:
-            original[d] = kept[t]
+            if not across:
+                original[d] = kept[t]
             continue
         found = [(match(t, u), -u) for u in neighbours[t] if u in kept and match(t, u) is not None]
         if found:
@@ -743,6 +756,7 @@ def arguments():
     dedup.add_argument("--max-verifications", type=int, default=1000)
     dedup.add_argument("--max-bucket", type=int, default=256)
     dedup.add_argument("--ngram", type=int, help="features are every N characters")
+    dedup.add_argument("--across-files-only", action="store_true")
     dedup.add_argument("--text-field", default="text")
     dedup.add_argument("--id-field", default="id")
     return parser.parse_args()
@@ -759,8 +773,8 @@ def main():
     if options.min_similarity == 0 or options.verify == "off":
         options.verify, options.min_similarity = "off", 0.8
     options.plan = (options.bands, options.rows) if options.bands else default_plan(options.min_similarity)
-    documents, rejected = read(options.inputs, options)
-    normal, original, truncated = clusters(documents, options)
+    documents, inputs, rejected = read(options.inputs, options)
+    normal, original, truncated = clusters(documents, inputs, options)
     sys.stdout.writelines(clusters_file(documents, normal, original, options))
     count = {"read": len(documents) + rejected, "kept": len(documents) - len(original), "duplicates": len(original)}
     count |= {"rejected": rejected, "clusters": len(set(original.values())), "truncated": len(truncated)}

@@ -37,7 +37,14 @@ export const ofCollections = {
 
 /** Options that only files have. */
 const OF_FILES = ['clusters', 'list', 'output-encoding', 'rejects', 'index', 'dry-run'] as const;
-const OF_RECORDS = ['encoding', 'delimiter', 'max-record', 'no-header', 'resume'] as const;
+const OF_RECORDS = [
+  'encoding',
+  'delimiter',
+  'max-record',
+  'no-header',
+  'resume',
+  'across-files-only',
+] as const;
 
 type Given = Values<typeof deciding & typeof ofCollections> & {
   readonly output: string | undefined;

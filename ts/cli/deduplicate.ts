@@ -15,7 +15,7 @@ import {
   resources,
   resourcesOf,
 } from './options';
-import { cut, pace, readings, run, type Told } from './run';
+import { cut, named, pace, readings, run, type Told } from './run';
 import type { Terminal } from './terminal';
 
 /** How documents are decided. */
@@ -34,6 +34,10 @@ export const deciding = {
     value: 'NAME',
     help: 'field that newest, largest and smallest compare; without it date for newest',
   },
+  'across-files-only': {
+    kind: 'flag',
+    help: 'documents of one input are never duplicates of each other',
+  },
   ...comparing,
   ...resources,
 } as const;
@@ -47,7 +51,13 @@ export function decidingOptions(values: Deciding) {
     ...fieldsOf(values),
     ...resourcesOf(values),
   };
-  return { ...compared, cluster: values.cluster, keep: keepOf(values) };
+  const acrossFilesOnly = values['across-files-only'];
+  return {
+    ...compared,
+    cluster: values.cluster,
+    keep: keepOf(values),
+    ...(acrossFilesOnly ? { acrossFilesOnly } : {}),
+  };
 }
 
 function keepOf({ keep, 'keep-by': field }: Deciding): Keep {
@@ -108,20 +118,6 @@ function canBeReadAgain(path: string): boolean {
   // What is not there by this name is a pattern of names.
   if (about === undefined) return path !== '-' && /[*?[]/.test(path);
   return about.isFile() || about.isDirectory();
-}
-
-/** Which documents cannot be told apart by their ids. */
-function named(sameIds: Summary['sameIds']): string[] {
-  if (sameIds === undefined) return [];
-  const { documents, first } = sameIds;
-  const has = documents === 1 ? 'has' : 'have';
-  return [
-    `${plural(documents, 'document')} ${has} the id of an earlier one; what names ids does not say which it means:`,
-    ...first.map(
-      ({ file, line, firstFile, firstLine }) =>
-        `  ${file}:${line} that of ${firstFile}:${firstLine}`,
-    ),
-  ];
 }
 
 function sentences(summary: Summary, dryRun: boolean): string[] {

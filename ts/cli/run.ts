@@ -1,5 +1,5 @@
 /** One run over files: its progress, how it is stopped, and what it says at its end. */
-import type { ReadAs } from '../comparison';
+import type { ReadAs, SameIds } from '../comparison';
 import { codeOf, EXIT } from './exit';
 import { bytes, count, oneLine, plural } from './format';
 import { interruptible, type Stopped } from './interrupt';
@@ -147,6 +147,20 @@ export function cut(truncated: number): string[] {
   return truncated > 0
     ? [`${plural(truncated, 'text')} had more candidates than were looked at`]
     : [];
+}
+
+/** Which documents cannot be told apart by their ids. */
+export function named(sameIds: SameIds | undefined): string[] {
+  if (sameIds === undefined) return [];
+  const { documents, first } = sameIds;
+  const has = documents === 1 ? 'has' : 'have';
+  return [
+    `${plural(documents, 'document')} ${has} the id of an earlier one; what names ids does not say which it means:`,
+    ...first.map(
+      ({ file, line, firstFile, firstLine }) =>
+        `  ${file}:${line} that of ${firstFile}:${firstLine}`,
+    ),
+  ];
 }
 
 /** A run that tells no position: its time is shown while it takes. */

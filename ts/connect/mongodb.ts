@@ -50,6 +50,7 @@ export interface DedupCollectionOptions
     | 'resume'
     | 'copy'
     | 'dryRun'
+    | 'acrossFilesOnly'
     | 'onProgress'
     | 'idField'
     | 'format'

@@ -48,6 +48,7 @@ pub struct NativeFileOptions<'env> {
     pub memory: Option<f64>,
     pub tmp: Option<String>,
     pub resume: bool,
+    pub across_files_only: bool,
 }
 
 /// A run over files that looks for pairs, or for matches where `against` is given.
@@ -258,6 +259,7 @@ pub struct NativeEdgeSummary {
     pub index_bytes: f64,
     pub encodings: Vec<NativeReadAs>,
     pub first_rejected: Vec<NativeRejected>,
+    pub same_ids: NativeSameIds,
     pub leftovers: Vec<String>,
 }
 
@@ -279,6 +281,7 @@ impl From<EdgeSummary> for NativeEdgeSummary {
             index_bytes: number(summary.index_bytes),
             encodings: summary.encodings.into_iter().map(NativeReadAs::from).collect(),
             first_rejected: summary.first_rejected.into_iter().map(NativeRejected::from).collect(),
+            same_ids: summary.same_ids.into(),
             leftovers: shown(&summary.leftovers),
         }
     }
@@ -341,8 +344,11 @@ impl Run {
         let encoding = encoding("output_encoding", given.output_encoding.as_deref())?;
         let memory = given.memory.map(|memory| whole(memory, "memory")).transpose()?;
         let (tmp, dry_run, resume) = (given.tmp.map(PathBuf::from), given.dry_run, given.resume);
+        let across_files_only = given.across_files_only;
+        let options =
+            FileOptions { dedup, fields, form, across_files_only, dry_run, memory, tmp, resume };
         Ok(Self {
-            options: FileOptions { dedup, fields, form, dry_run, memory, tmp, resume },
+            options,
             inputs: inputs(given.inputs),
             known: given.known.map(inputs),
             outputs: Outputs {

@@ -58,6 +58,7 @@ export const dedup = defineCommand({
     'dedup news.jsonl -o unique.jsonl',
     'dedup news.csv -o unique.csv --text-field body --id-field no',
     'dedup texts/ --list -o keep.txt',
+    'dedup web.jsonl books.jsonl --across-files-only -o disjoint.jsonl',
     'dedup today.jsonl --index seen.index -o new.jsonl',
     'dedup mongodb:///news.raw -o mongodb:///news.unique',
   ],
@@ -67,6 +68,7 @@ export const dedup = defineCommand({
     'By default the first of near-duplicates is kept. Files are read a second time when they have ended, and then written; compressed files, those in UTF-16 and folders are copied to a temporary file for that. Standard input and pipes are decided as they come, except for components and other keep rules: then they are copied to a temporary file too.',
     'A malformed line is rejected: it is reported as file:line and counted, and the run goes on (exit status 1). Where every record is rejected nothing but the rejects file is written (exit status 3); an empty input has 0 documents.',
     'With --known a document may be a duplicate of one of those files; everything is decided when all have been read, standard input too, and the first document is kept, around which others are its duplicates. Ids made from line numbers do not say on which side they are.',
+    'With --across-files-only documents are compared with those of other inputs: what is alike within one input stays, and of a cluster all documents are kept that are of the same input as the one that --keep chooses. A folder of texts is one input. So several corpora are made disjoint without touching what each repeats on purpose.',
     'With --index a document may be a duplicate of one of an earlier run; the options are those of the index. The run counts whole or not at all: killed on the way, it is finished or undone by the next that opens the index. The same files once more are answered as the first time, and add nothing. Inputs and outputs are files then, and the first document is kept, around which others are its duplicates.',
     'With --memory what is known of documents lies in temporary files, up to some 200 bytes each, beside copies of compressed input; the result is the same. The bound is that of the whole process, kept within a tenth, for files by minhash or exact: standard input that is decided as it comes, and other methods, hold documents in memory, and stop with an error where it does not suffice. So do records of many megabytes. Linux only.',
     'With --tmp a run over files into files keeps in a folder of its own there what it has done, some 230 bytes per document, and removes it at its end. Killed, interrupted, or stopped by a full disk, it goes on with --resume: the same command writes what it would have written, whatever --threads and --memory are. Inputs that changed since are an error, and so are other options. Without --resume it begins anew, and removes what it had kept.',
@@ -85,6 +87,9 @@ export const dedup = defineCommand({
     const { index } = values;
     if (index !== undefined && !dryRun) checkFiles(inputs, output ?? '-');
     if (known !== undefined) checkKnown(values);
+    if (index !== undefined && values['across-files-only']) {
+      throw new UsageError('--across-files-only must be left out beside --index');
+    }
     if (index !== undefined && values.memory !== undefined) {
       throw new UsageError('--memory must be left out beside --index, which is held in memory');
     }

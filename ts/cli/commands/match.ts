@@ -18,7 +18,7 @@ import {
   separatingOf,
   words,
 } from '../options';
-import { pace, readings, run } from '../run';
+import { named, pace, readings, run } from '../run';
 import type { Terminal } from '../terminal';
 
 const options = {
@@ -106,12 +106,14 @@ async function amongFiles(
 }
 
 function sentences(summary: MatchSummary, separates: boolean): string[] {
-  const { read, documents, against, rejected, matched, matches, candidates, truncated } = summary;
+  const { read, documents, against, rejected, matched, matches, candidates } = summary;
+  const { truncated, sameIds } = summary;
   return [
     readings(read, { 'new documents': documents, 'documents of --against': against, rejected }),
     `${plural(matched, 'document')} with ${count(matches)} matches, ${plural(candidates, 'candidate')} compared, ${pace(summary)}`,
     ...(separates ? [`${plural(documents - matched, 'document')} without`] : []),
     ...(truncated > 0 ? [`of ${plural(truncated, 'document')} a limit left something out`] : []),
+    ...named(sameIds),
   ];
 }
 

@@ -10,7 +10,7 @@ import {
   output,
   rejects,
 } from '../options';
-import { cut, pace, readings, run } from '../run';
+import { cut, named, pace, readings, run } from '../run';
 
 export const pairs = defineCommand({
   name: 'pairs',
@@ -52,11 +52,12 @@ export const pairs = defineCommand({
         figures: (summary) => summary,
         summary: (summary) => ({ ...summary, inputs, options }),
         sentences: (summary) => {
-          const { read, documents, rejected, pairs, candidates, truncated } = summary;
+          const { read, documents, rejected, pairs, candidates, truncated, sameIds } = summary;
           return [
             readings(read, { documents, rejected }),
             `${plural(pairs, 'pair')}, ${plural(candidates, 'candidate')} compared, ${pace(summary)}`,
             ...cut(truncated),
+            ...named(sameIds),
           ];
         },
       },

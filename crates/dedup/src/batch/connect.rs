@@ -25,7 +25,7 @@ pub(super) fn connect(
         }
         let own = stage.evidence(text, scratch)?;
         let theirs = stage.evidence(other, scratch)?;
-        if stage.comparer.similarity(&own, &theirs, None).is_some() {
+        if stage.similarity((text, &own), (other, &theirs), None).is_some() {
             joined.fetch_add(u64::from(components.join(text, other)), Ordering::Relaxed);
         }
         Ok::<_, DedupError>(())

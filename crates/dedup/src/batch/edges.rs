@@ -68,7 +68,7 @@ impl Columns {
         let Self { options, mut candidates, hashes, outlines, short, room, .. } = self;
         let threads = options.threads;
         let taking = Order::Input(hashes.len());
-        let groups = Groups::new(&hashes, &taking, &room, threads, cancel)?;
+        let groups = Groups::new(&hashes, &taking, None, &room, threads, cancel)?;
         let columns = hashes.bytes() + outlines.bytes();
         let empty = hashes.empty_from(0);
         drop(hashes);

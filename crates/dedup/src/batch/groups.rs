@@ -1,6 +1,7 @@
 //! Exact groups: documents with equal normalised texts, by their hashes, part by part.
 
 use super::order::{Order, Places};
+use super::sides::{Sided, Sides};
 use super::varint;
 use crate::checkpoint::{Restoring, Saving};
 use crate::decide::ALONE;
@@ -8,6 +9,7 @@ use crate::error::DedupError;
 use crate::parallel;
 use ahash::AHashMap;
 use simhash_store::{Column, Parts, Room};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
 /// Parts that are looked at by themselves, by the highest bits of the hash.
@@ -16,6 +18,8 @@ const PART_BITS: u32 = 8;
 const HASH_BYTES: usize = 15;
 /// Bytes of a part that is looked at as a whole, about; of a larger one pieces, by the next bits of the hash.
 const PIECE: usize = 1 << 22;
+/// What spreads the numbers of sides over the bits of a hash (2^128 divided by the golden ratio, odd).
+const SIDE: u128 = 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835;
 
 /// The hashes of the documents' texts, in parts, each with its document as the difference to the one before it.
 pub(super) struct Hashes {
@@ -77,13 +81,57 @@ impl Hashes {
         }
     }
 
+    /// By place in the order: the place of the first document with the same text, [`ALONE`] of one without; where there are sides, of
+    /// the same side.
+    fn leaders(
+        &self,
+        places: &Places<'_>,
+        sides: Option<&Sides>,
+        room: &Room,
+        threads: usize,
+        cancel: &AtomicBool,
+    ) -> Result<Column<AtomicU32>, DedupError> {
+        let count = self.count as usize;
+        let leaders = Column::made(room, count, |place| AtomicU32::new(place as u32))?;
+        for &document in self.empty.iter() {
+            leaders[places.of(document) as usize].store(ALONE, Relaxed);
+        }
+        let mut pieces: Vec<Piece> = (0..self.parts.len())
+            .flat_map(|part| {
+                let bits = self.parts.bytes_of(part).div_ceil(PIECE).next_power_of_two().ilog2();
+                (0..1 << bits).map(move |number| Piece { part, bits, number })
+            })
+            .collect();
+        parallel::for_each_large(
+            &mut pieces,
+            threads,
+            cancel,
+            || (),
+            |(), piece| {
+                parallel::check(cancel)?;
+                self.lead(piece, places, sides, &leaders);
+                Ok(room.relieve()?)
+            },
+        )?;
+        Ok(leaders)
+    }
+
     /// Notes for each later document of a text the first one, by place.
-    fn lead(&self, piece: &Piece, places: &Places<'_>, leaders: &[AtomicU32]) {
+    fn lead(
+        &self,
+        piece: &Piece,
+        places: &Places<'_>,
+        sides: Option<&Sides>,
+        leaders: &[AtomicU32],
+    ) {
         let mut first: AHashMap<u128, u32> = AHashMap::new();
         let each = |see: &mut dyn FnMut(u128, u32)| {
             self.each(piece.part, |hash, document| {
                 if piece.has(hash) {
-                    see(hash, places.of(document));
+                    // Texts of two sides are as unlikely to meet as two texts.
+                    let side =
+                        sides.map_or(0, |sides| u128::from(sides.of(document)).wrapping_mul(SIDE));
+                    see(hash ^ side, places.of(document));
                 }
             });
         };
@@ -121,6 +169,8 @@ pub(crate) struct Groups {
     first: Column<u32>,
     /// A bit for each text: it has other documents.
     copied: Column<u64>,
+    /// Where documents of one input are not compared: then a text is that of one input.
+    sided: Option<Arc<Sided>>,
 }
 
 impl Groups {
@@ -128,39 +178,25 @@ impl Groups {
     pub(super) fn new(
         hashes: &Hashes,
         order: &Order,
+        sides: Option<&Sides>,
         room: &Room,
         threads: usize,
         cancel: &AtomicBool,
     ) -> Result<Self, DedupError> {
         let count = order.len() as usize;
         let places = Places::new(order, room)?;
-        // By place in the order: the place of the first document with the same text.
-        let leaders = Column::made(room, count, |place| AtomicU32::new(place as u32))?;
-        for &document in hashes.empty.iter() {
-            leaders[places.of(document) as usize].store(ALONE, Relaxed);
-        }
-        let mut pieces: Vec<Piece> = (0..hashes.parts.len())
-            .flat_map(|part| {
-                let bits = hashes.parts.bytes_of(part).div_ceil(PIECE).next_power_of_two().ilog2();
-                (0..1 << bits).map(move |number| Piece { part, bits, number })
-            })
-            .collect();
-        parallel::for_each_large(
-            &mut pieces,
-            threads,
-            cancel,
-            || (),
-            |(), piece| {
-                parallel::check(cancel)?;
-                hashes.lead(piece, &places, &leaders);
-                Ok(room.relieve()?)
-            },
-        )?;
+        let leaders = hashes.leaders(&places, sides, room, threads, cancel)?;
+        let equals = match sides {
+            Some(_) => Some(hashes.leaders(&places, None, room, threads, cancel)?),
+            None => None,
+        };
         parallel::check(cancel)?;
+        let mut equal = Column::new(room)?;
         let mut groups = Self {
             texts: Column::made(room, count, |_| ALONE)?,
             first: Column::new(room)?,
             copied: Column::made(room, count.div_ceil(64), |_| 0)?,
+            sided: None,
         };
         for (place, document) in (0u32..).zip(order.iter()) {
             let leader = leaders[place as usize].load(Relaxed);
@@ -172,8 +208,14 @@ impl Groups {
                 continue;
             }
             let text = if leader == place {
+                let text = groups.len();
                 groups.first.push(document)?;
-                groups.len() - 1
+                if let Some(equals) = &equals {
+                    let first = equals[place as usize].load(Relaxed);
+                    let is_first = first == place;
+                    equal.push(if is_first { text } else { groups.text(order.at(first)) })?;
+                }
+                text
             } else {
                 let text = groups.texts[order.at(leader) as usize];
                 groups.copied[text as usize / 64] |= 1 << (text % 64);
@@ -181,17 +223,26 @@ impl Groups {
             };
             groups.texts[document as usize] = text;
         }
+        if let Some(sides) = sides {
+            groups.sided = Some(Arc::new(Sided::new(sides, &groups.first, equal, room)?));
+        }
         Ok(groups)
     }
 
     pub(super) fn save(&self, to: &mut Saving<'_>) -> Result<(), DedupError> {
         to.column(self.first.len(), self.first.iter().copied())?;
         to.column(self.texts.len(), self.texts.iter().copied())?;
-        to.column(self.copied.len(), self.copied.iter().copied())
+        to.column(self.copied.len(), self.copied.iter().copied())?;
+        self.sided.as_ref().map_or(Ok(()), |sided| sided.save(to))
     }
 
     /// What was kept of groups of so many documents.
-    pub(super) fn restore(from: &mut Restoring, documents: u32) -> Result<Self, DedupError> {
+    pub(super) fn restore(
+        from: &mut Restoring,
+        documents: u32,
+        sides: Option<&Sides>,
+        room: &Room,
+    ) -> Result<Self, DedupError> {
         let first: Column<u32> = from.column(|&first| first < documents)?;
         let count = first.len();
         let texts: Column<u32> = from.column(|&text| text == ALONE || (text as usize) < count)?;
@@ -203,7 +254,29 @@ impl Groups {
         if !firsts.all(|(text, &document)| texts[document as usize] == text) {
             return Err(from.wrong("a text that its first document does not have"));
         }
-        Ok(Self { texts, first, copied })
+        let sided = sides.map(|sides| Sided::restore(from, sides, &first, room)).transpose()?;
+        Ok(Self { texts, first, copied, sided: sided.map(Arc::new) })
+    }
+
+    /// The inputs of texts, where documents of one input are not compared; nothing otherwise.
+    pub(super) fn sided(&self) -> Arc<Sided> {
+        self.sided.clone().unwrap_or_default()
+    }
+
+    /// Whether documents of one input are not compared: then those of one text are no duplicates of each other.
+    pub(super) fn is_sided(&self) -> bool {
+        self.sided.is_some()
+    }
+
+    /// The first text that is equal to this one, where several are.
+    pub(super) fn shared(&self, text: u32) -> Option<u32> {
+        let sided = self.sided.as_ref().filter(|sided| sided.is_shared(text))?;
+        Some(sided.first_equal(text))
+    }
+
+    /// Whether two texts are equal.
+    pub(super) fn are_equal(&self, a: u32, b: u32) -> bool {
+        a == b || self.shared(a).is_some_and(|first| self.shared(b) == Some(first))
     }
 
     /// How many texts there are.
@@ -239,7 +312,8 @@ impl Groups {
 
     /// Bytes held.
     pub(super) fn bytes(&self) -> usize {
-        self.texts.bytes() + self.first.bytes() + self.copied.bytes()
+        let sided = self.sided.as_ref().map_or(0, |sided| sided.bytes());
+        self.texts.bytes() + self.first.bytes() + self.copied.bytes() + sided
     }
 }
 
@@ -264,7 +338,7 @@ mod tests {
             (0..count).for_each(|document| pushed.push(exact(document)).unwrap());
             let order = if backwards { Order::Backwards(count) } else { Order::Input(count) };
             let cancel = AtomicBool::new(false);
-            let groups = Groups::new(&pushed, &order, &room, 2, &cancel).unwrap();
+            let groups = Groups::new(&pushed, &order, None, &room, 2, &cancel).unwrap();
             let (mut known, mut first, mut copied) = (AHashMap::new(), Vec::new(), Vec::new());
             for document in order.iter() {
                 let Some(hash) = exact(document) else {

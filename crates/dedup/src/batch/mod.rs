@@ -26,6 +26,7 @@ mod order;
 mod represent;
 mod settled;
 mod sheaf;
+mod sides;
 #[cfg(test)]
 mod tests;
 pub(crate) mod varint;
@@ -46,6 +47,7 @@ use order::{Keys, Order};
 use represent::{ByText, Representatives};
 pub(crate) use settled::Settled;
 use settled::Verified;
+use sides::{Across, Sides};
 use simhash_sketch::{Outline, Prepared, Scratch};
 use simhash_store::{Column, Room};
 use std::sync::Arc;
@@ -67,6 +69,8 @@ pub(crate) struct Columns {
     short: u64,
     /// Documents that were there already.
     known: u32,
+    /// Where documents of one input are not compared: the inputs.
+    sides: Option<Sides>,
     /// What was made of them in an earlier run, and need not be kept here.
     made: Made,
     room: Room,
@@ -96,6 +100,7 @@ impl Columns {
             count: 0,
             short: 0,
             known: 0,
+            sides: None,
             made: Made::Begun,
             room: room.clone(),
         };
@@ -112,6 +117,19 @@ impl Columns {
         let compares = self.options.min_similarity.is_some();
         let outlines = compares && self.options.method != Method::Exact;
         Given { outlines, keys: self.options.keep.has_key() }
+    }
+
+    /// Documents are compared with those of other inputs only.
+    pub(crate) fn across(self) -> Self {
+        let candidates = Box::new(Across::new(self.candidates));
+        Self { candidates, sides: Some(Sides::default()), ..self }
+    }
+
+    /// The next documents are of this input.
+    pub(crate) fn begin(&mut self, input: u32) {
+        if let Some(sides) = &mut self.sides {
+            sides.begin(input, self.count);
+        }
     }
 
     /// An earlier run has done all stages up to this one.
@@ -165,7 +183,7 @@ impl Columns {
         cancel: &AtomicBool,
     ) -> Result<Settled, DedupError> {
         let Self { options, mut candidates, hashes, outlines, keys, count, .. } = self;
-        let Self { short, known, room, .. } = self;
+        let Self { short, known, sides, room, .. } = self;
         let keeping = keys.order(&options.keep, count, &room, cancel)?;
         let columns = hashes.bytes() + outlines.bytes() + keys.bytes();
         drop(keys);
@@ -177,10 +195,10 @@ impl Columns {
         let mut figures = Figures { columns: columns as u64, ..Figures::default() };
         let groups = if let Some((_, from)) = &mut kept {
             figures = Figures::restore(from)?;
-            Groups::restore(from, count)?
+            Groups::restore(from, count, sides.as_ref(), &room)?
         } else {
             figures.empty = hashes.empty_from(known);
-            let groups = Groups::new(&hashes, taking, &room, threads, cancel)?;
+            let groups = Groups::new(&hashes, taking, sides.as_ref(), &room, threads, cancel)?;
             if let Some(stages) = &mut stages {
                 stages.save(Made::Groups, cancel, |to| {
                     figures.save(to)?;
@@ -241,7 +259,15 @@ impl Columns {
             from.end()?;
         }
         drop(candidates);
-        let mut settled = Settled::new(comparer, groups, verified, &keeping, known, &room, cancel)?;
+        let mut settled = Settled::new(
+            comparer,
+            groups,
+            verified,
+            (&keeping, sides.as_ref()),
+            known,
+            &room,
+            cancel,
+        )?;
         let summary = &mut settled.summary;
         (summary.empty, summary.short) = (figures.empty, short);
         summary.truncated = figures.truncated;
@@ -292,8 +318,29 @@ struct Stage<'a> {
 impl Stage<'_> {
     /// Whether two texts can reach the threshold, as far as can be told without reading them again.
     fn may_match(&self, a: u32, b: u32) -> bool {
+        if self.groups.are_equal(a, b) {
+            return true;
+        }
         let outline = |text| self.outlines.get(self.groups.first(text) as usize);
         outline(a).zip(outline(b)).is_none_or(|(a, b)| self.comparer.may_match(a, b))
+    }
+
+    /// The similarity of two texts where it reaches the threshold, and `least` where that is given; 0 without verification.
+    fn similarity(
+        &self,
+        (a, own): (u32, &Evidence),
+        (b, theirs): (u32, &Evidence),
+        least: Option<f64>,
+    ) -> Option<f64> {
+        if self.groups.are_equal(a, b) {
+            return Some(self.equal());
+        }
+        self.comparer.similarity(own, theirs, least)
+    }
+
+    /// The similarity of equal texts.
+    fn equal(&self) -> f64 {
+        if self.comparer.verifies() { 1.0 } else { 0.0 }
     }
 
     fn evidence(&self, text: u32, scratch: &mut Scratch) -> Result<Arc<Evidence>, DedupError> {

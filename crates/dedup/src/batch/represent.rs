@@ -24,6 +24,14 @@ pub(super) struct Representatives {
     duplicates: Column<Edge>,
     /// By document: the later copies of duplicates whose original is another one than that of their first.
     copies: AHashMap<u32, Edge>,
+    /// By the first of equal texts: the one that is kept. Of one that none is kept of: its duplicates with copies.
+    equal: AHashMap<u32, Equal>,
+}
+
+/// What became of equal texts of several inputs.
+enum Equal {
+    Kept(u32),
+    Copied(Vec<u32>),
 }
 
 const KEPT: u32 = u32::MAX;
@@ -95,7 +103,7 @@ impl Representatives {
             return Err(from.wrong("decisions on another number of texts"));
         }
         let copies = documents.iter().copied().zip(edges.iter().copied()).collect();
-        Ok(Self { status, duplicates, copies })
+        Ok(Self { status, duplicates, copies, equal: AHashMap::new() })
     }
 
     /// Decides all texts.
@@ -110,6 +118,7 @@ impl Representatives {
             status: Column::made(stage.room, stage.groups.len() as usize, |_| KEPT)?,
             duplicates: Column::new(stage.room)?,
             copies: AHashMap::new(),
+            equal: AHashMap::new(),
         };
         loop {
             let lists = candidates.next(stage.limit, stage.threads, stage.cancel)?;
@@ -139,7 +148,18 @@ impl Representatives {
             tick(all.duplicates.len() as u64);
         }
         all.copies(stage, waiting)?;
+        all.equal = AHashMap::new();
         Ok(all)
+    }
+
+    /// The edge to an equal text that was kept.
+    fn equal(&self, stage: &Stage<'_>, text: u32) -> Option<Edge> {
+        match self.equal.get(&stage.groups.shared(text)?)? {
+            &Equal::Kept(number) => {
+                Some(Edge { text: Candidate { number, rank: 0 }, similarity: stage.equal() })
+            }
+            Equal::Copied(_) => None,
+        }
     }
 
     /// Compares each case with its candidates that were kept before the batch.
@@ -169,6 +189,10 @@ impl Representatives {
             }
         }
         parallel::for_each(cases, threads, cancel, Scratch::default, |scratch, case| {
+            case.original = self.equal(stage, case.text);
+            if case.original.is_some() {
+                return Ok(());
+            }
             let is_within = |number| number >= texts[0] && texts.binary_search(&number).is_ok();
             let is_kept = |number: u32| self.status[number as usize] == KEPT;
             let list = case.list.iter();
@@ -181,7 +205,7 @@ impl Representatives {
             for &near in older {
                 // Nothing below the best so far can replace it.
                 let theirs = stage.evidence(near.number, scratch)?;
-                consider(stage, &mut case.original, near, &case.evidence, &theirs);
+                consider(stage, &mut case.original, near, (case.text, &case.evidence), &theirs);
             }
             Ok(())
         })
@@ -198,20 +222,39 @@ impl Representatives {
             parallel::check(stage.cancel)?;
             let (before, rest) = cases.split_at_mut(place);
             let case = &mut rest[0];
+            if let Some(equal) = self.equal(stage, case.text) {
+                case.original = Some(equal);
+                case.within.clear();
+            }
             for &Candidate { number, rank } in &case.within {
                 let other = &before[number as usize];
                 if other.original.is_none() {
-                    let near = Candidate { number: other.text, rank };
-                    consider(stage, &mut case.original, near, &case.evidence, &other.evidence);
+                    let (near, own) = (Candidate { number: other.text, rank }, &case.evidence);
+                    consider(stage, &mut case.original, near, (case.text, own), &other.evidence);
                 }
             }
+            let shared = stage.groups.shared(case.text);
             if let Some(edge) = case.original {
                 self.status[case.text as usize] = self.duplicates.len() as u32;
                 self.duplicates.push(edge)?;
+                if let Some(first) = shared.filter(|_| stage.groups.is_copied(case.text)) {
+                    let equal = self.equal.entry(first).or_insert(Equal::Copied(Vec::new()));
+                    if let Equal::Copied(texts) = equal {
+                        texts.push(case.text);
+                    }
+                }
                 continue;
             }
+            if let Some(first) = shared {
+                let kept = Candidate { number: case.text, rank: 0 };
+                if let Some(Equal::Copied(texts)) = self.equal.insert(first, Equal::Kept(case.text))
+                {
+                    waiting.extend(texts.into_iter().map(|text| (text, kept)));
+                }
+            }
             for &Candidate { number, rank } in &case.list {
-                if stage.groups.is_copied(number) && self.of(number).is_some() {
+                let is_equal = stage.groups.are_equal(number, case.text);
+                if !is_equal && stage.groups.is_copied(number) && self.of(number).is_some() {
                     waiting.push((number, Candidate { number: case.text, rank }));
                 }
             }
@@ -247,7 +290,7 @@ impl Representatives {
             slot.2 = self.of(slot.0).copied();
             let own = stage.evidence(slot.0, scratch)?;
             let theirs = stage.evidence(slot.1.number, scratch)?;
-            consider(stage, &mut slot.2, slot.1, &own, &theirs);
+            consider(stage, &mut slot.2, slot.1, (slot.0, &own), &theirs);
             // Only what is better than the first's.
             slot.2 = slot.2.filter(|edge| edge.text.number == slot.1.number);
             Ok(())
@@ -283,11 +326,11 @@ fn consider(
     stage: &Stage<'_>,
     best: &mut Option<Edge>,
     text: Candidate,
-    own: &Evidence,
+    own: (u32, &Evidence),
     theirs: &Evidence,
 ) {
     let least = best.map(|best| best.similarity);
-    let similarity = stage.comparer.similarity(own, theirs, least);
+    let similarity = stage.similarity(own, (text.number, theirs), least);
     let Some(found) = similarity.map(|similarity| Edge { text, similarity }) else { return };
     if best.is_none_or(|best| found.order(&best, stage.comparer.verifies()).is_lt()) {
         *best = Some(found);

@@ -3,6 +3,7 @@
 use super::groups::Groups;
 use super::order::Order;
 use super::represent::Representatives;
+use super::sides::Sides;
 use crate::checkpoint::{Restoring, Saving};
 use crate::decide::{ALONE, Comparer, Relation, Texts};
 use crate::error::DedupError;
@@ -74,12 +75,13 @@ pub(crate) struct Settled {
 }
 
 impl Settled {
-    /// `keeping` has the documents in the order of keeping; the first `known` are not counted.
+    /// `keeping` has the documents in the order of keeping; the first `known` are not counted. Where there are sides, documents of one are
+    /// no duplicates of each other.
     pub(super) fn new(
         comparer: Comparer,
         groups: Groups,
         verified: Verified,
-        keeping: &Order,
+        (keeping, sides): (&Order, Option<&Sides>),
         known: u32,
         room: &Room,
         cancel: &AtomicBool,
@@ -101,7 +103,10 @@ impl Settled {
                         if *best == ALONE {
                             *best = document;
                         }
-                        originals[document as usize] = *best;
+                        // Beside it stay those of its input, where these are not compared.
+                        if !sides.is_some_and(|sides| sides.of(*best) == sides.of(document)) {
+                            originals[document as usize] = *best;
+                        }
                     }
                 }
             }
@@ -112,7 +117,10 @@ impl Settled {
                     let text = groups.text(document);
                     if text != ALONE {
                         let edge = decided.original(document, text);
-                        *original = groups.first(edge.map_or(text, |edge| edge.text.number));
+                        *original = match edge {
+                            None if sides.is_some() => document,
+                            edge => groups.first(edge.map_or(text, |edge| edge.text.number)),
+                        };
                     }
                 }
             }
@@ -169,7 +177,9 @@ impl Settled {
         for (document, original) in pairs {
             let text = self.groups.text(document);
             let relation = match &self.verified {
-                _ if text == self.groups.text(original) => Some(self.comparer.equal_relation()),
+                _ if self.groups.are_equal(text, self.groups.text(original)) => {
+                    Some(self.comparer.equal_relation())
+                }
                 Verified::Representatives(decided) => {
                     let edge = decided.original(document, text);
                     edge.map(|edge| self.comparer.relation_of(edge))

@@ -151,7 +151,7 @@ fn groups_of(texts: &Given, backwards: bool, room: &Room) -> Groups {
     }
     let count = prepared.len() as u32;
     let order = if backwards { Order::Backwards(count) } else { Order::Input(count) };
-    Groups::new(&hashes, &order, room, 1, &never()).unwrap()
+    Groups::new(&hashes, &order, None, room, 1, &never()).unwrap()
 }
 
 /// Chains of edits of few bases, copies, and empty texts.

@@ -30,7 +30,7 @@ impl Described {
         outputs: &Outputs,
         origins: Vec<Option<Arc<Origin>>>,
     ) -> Result<Self, DedupError> {
-        let FileOptions { dedup, form, .. } = options;
+        let FileOptions { dedup, form, across_files_only, .. } = options;
         let DedupOptions { method, cluster, keep, measure, min_similarity, .. } = dedup;
         let said = |value: &dyn Debug| format!("{value:?}");
         let (known, inputs) = names.split_at(known);
@@ -52,6 +52,7 @@ impl Described {
             ("max_bucket", dedup.max_bucket.to_string()),
             ("fields", said(fields)),
             ("form", said(form)),
+            ("across_files_only", said(across_files_only)),
         ];
         Ok(Self { options, origins })
     }

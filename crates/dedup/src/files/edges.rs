@@ -10,7 +10,8 @@ mod separated;
 mod sorted;
 
 use super::intake::Intake;
-use super::{expanded, only_rejects, publish};
+use super::same_ids::{OwnId, same_ids};
+use super::{expanded, only_rejects, publish, refuse_across};
 use crate::decide::{ALONE, Comparer, Edges};
 use crate::error::DedupError;
 use crate::options::{Cluster, DedupOptions, FileOptions, Keep, MatchOptions};
@@ -23,6 +24,7 @@ use live::Live;
 use matched::Matched;
 use pairs::Pairs;
 use separated::Separated;
+use simhash_store::{Column, Room};
 use sorted::Sorted;
 use std::borrow::Cow;
 use std::sync::atomic::AtomicBool;
@@ -163,6 +165,7 @@ fn run<'a>(
     work: impl FnOnce(&mut Run<'_, '_>, Engine) -> Result<u64, DedupError>,
 ) -> Result<EdgeSummary, DedupError> {
     let started = Instant::now();
+    refuse_across(options)?;
     // Nothing is clustered here, and nothing is left out.
     let (cluster, keep) = (Cluster::Representative, Keep::First);
     let comparison = DedupOptions { cluster, keep, ..options.dedup.clone() };
@@ -172,6 +175,7 @@ fn run<'a>(
     wanted.check_names()?;
     wanted.check_fields(fields)?;
     check_distinct(groups.iter().copied().flatten(), wanted.targets())?;
+    let named = wanted.names();
     // A dry run refuses what the run would.
     let none = LineOutputs::default();
     let wanted = if options.dry_run { Wanted::Lines(&none, Written::Rows) } else { wanted };
@@ -187,13 +191,17 @@ fn run<'a>(
     let (counts, edges) = (Summary::default(), EdgeSummary::default());
     let throttle = Throttle::new(progress);
     let (intake, before) = (&mut intake, 0);
-    let mut run = Run { intake, threads, output, rejects, before, counts, edges, throttle };
+    let (given, old) = (named.then(Column::default), known as u32);
+    let mut run =
+        Run { intake, threads, output, rejects, before, counts, edges, throttle, given, old };
     let index_bytes = match work(&mut run, engine) {
         Err(error @ DedupError::NoRecords { .. }) => return Err(only_rejects(run.rejects, error)),
         done => done?,
     };
     run.report(Stage::Finish);
-    let Run { intake, output, rejects, counts, edges, .. } = run;
+    let Run { intake, output, rejects, counts, edges, given, .. } = run;
+    let given = given.unwrap_or_default();
+    let same_ids = same_ids(given, &intake.records, &Room::default())?;
     let (outputs, copies) = output.end()?;
     let outputs = outputs.into_iter().chain(rejects.into_output());
     let leftovers = publish(outputs, copies, intake)?;
@@ -201,7 +209,7 @@ fn run<'a>(
     let seconds = started.elapsed().as_secs_f64();
     let read_in = EdgeSummary { read, rejected, empty, short, bytes, first_rejected, ..edges };
     let encodings = intake.records.encodings();
-    Ok(EdgeSummary { seconds, index_bytes, encodings, leftovers, ..read_in })
+    Ok(EdgeSummary { seconds, index_bytes, encodings, same_ids, leftovers, ..read_in })
 }
 
 /// What finds the edges.
@@ -236,6 +244,10 @@ struct Run<'r, 'a> {
     /// What was found.
     edges: EdgeSummary,
     throttle: Throttle<'r>,
+    /// The ids that records give themselves, where documents are named.
+    given: Option<Column<OwnId>>,
+    /// Inputs below this one are the old side.
+    old: u32,
 }
 
 /// Documents that follow each other, with their edges.

@@ -12,7 +12,7 @@ use super::indexed::{check_keys, id_of};
 use super::intake::{Intake, QUEUE};
 use super::run_record::{Decision, Recorded, Recording};
 use super::saved_index::SavedIndex;
-use super::{expanded, fields, only_rejects};
+use super::{expanded, fields, only_rejects, refuse_across};
 use crate::decide::Relation;
 use crate::error::DedupError;
 use crate::live::{Document, LiveIndex, LiveMethod, LiveOptions, Near, Room};
@@ -75,6 +75,7 @@ pub fn dedup_into_index(
     let none = Outputs::default();
     let outputs = if options.dry_run { &none } else { outputs };
     let made = check(&options.dedup, outputs)?;
+    refuse_across(options)?;
     let fields = fields(options, outputs)?;
     outputs.check_names()?;
     check_distinct(inputs.iter(), outputs.targets())?;

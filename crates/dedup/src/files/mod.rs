@@ -148,6 +148,11 @@ fn run(
     let started = Instant::now();
     let (inputs, known) =
         (&*expanded(inputs, "inputs", &options.form)?, &*Input::expanded(known, &options.form)?);
+    let across = options.across_files_only;
+    if across && known.len() + inputs.len() < 2 {
+        let expected = "beside several inputs; a folder of texts is one";
+        return Err(DedupError::Option { argument: ACROSS, value: "true".into(), expected });
+    }
     let fields = fields(options, outputs)?;
     outputs.check_names()?;
     check_distinct(known.iter().chain(inputs), outputs.targets())?;
@@ -158,12 +163,13 @@ fn run(
     let own = claim.as_ref().map(Claim::path);
     let stopped = options.tmp.as_ref().map_or_else(Vec::new, |tmp| checkpoint::left(tmp, own));
     let Within { room, folder, dedup } = Within::new(options, own)?;
-    let (comparer, mut columns) = Columns::within(&dedup, &room)?;
+    let (comparer, columns) = Columns::within(&dedup, &room)?;
+    let mut columns = if across { columns.across() } else { columns };
     let (groups, form) = ([known, inputs], &options.form);
     let records = Records::new(&room, folder)?;
     let mut intake = Intake::with(records, &groups, &fields, form, dedup.threads, cancel)?;
     // Whoever writes into a pipe may wait for what comes out of it.
-    let is_live = known.is_empty() && intake.is_live() && !Gathered::is_for(&dedup);
+    let is_live = known.is_empty() && intake.is_live() && !Gathered::is_for(&dedup) && !across;
     let about = (intake.records.names(), intake.records.layouts());
     let writer = RecordWriter::open(outputs, about, known.len(), is_live, cancel)?;
     let mut clusters =
@@ -245,6 +251,18 @@ fn claim<'a, I: Iterator<Item = &'a Input>>(
         }
         _ => Ok(None),
     }
+}
+
+/// The name of the option.
+const ACROSS: &str = "across_files_only";
+
+/// Refuses to compare across inputs where nothing asks for the inputs of documents.
+fn refuse_across(options: &FileOptions) -> Result<(), DedupError> {
+    if !options.across_files_only {
+        return Ok(());
+    }
+    let expected = "left out beside an index, pairs and matches";
+    Err(DedupError::Option { argument: ACROSS, value: "true".into(), expected })
 }
 
 /// At least one input, with the files of patterns in place of these.

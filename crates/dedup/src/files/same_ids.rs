@@ -5,7 +5,7 @@ use crate::error::DedupError;
 use crate::report::{SameId, SameIds, Summary};
 use simhash_store::{Column, Room};
 use std::collections::BinaryHeap;
-use xxhash_rust::xxh3::xxh3_64;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// An id that a record gives itself, and where.
 #[derive(Clone, Copy)]
@@ -17,7 +17,12 @@ pub(super) struct OwnId {
 
 impl OwnId {
     pub(super) fn new(id: &str, input: u32, line: u64) -> Self {
-        Self { hash: xxh3_64(id.as_bytes()), line, input }
+        Self::of_side(0, id, input, line)
+    }
+
+    /// Of one of several sides of the input, whose ids have nothing to do with those of another.
+    pub(super) fn of_side(side: u64, id: &str, input: u32, line: u64) -> Self {
+        Self { hash: xxh3_64_with_seed(id.as_bytes(), side), line, input }
     }
 
     fn place(&self) -> (u32, u64) {

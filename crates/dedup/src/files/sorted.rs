@@ -27,6 +27,8 @@ struct Sketched {
     sketches: Gathered,
     /// For the log of the run.
     bytes: Vec<u8>,
+    /// The ids that they give themselves, where these are asked for.
+    ids: Vec<OwnId>,
 }
 
 /// The blocks of one side of the inputs after the other.
@@ -84,6 +86,7 @@ impl Run<'_, '_> {
                 threads: options.threads,
                 room,
                 journal,
+                ids: None,
             };
             sketching.read(intake, throttle, |reading| sides.next(reading, inputs))?;
             let read = own.read + u64::from(columns.len() - first);
@@ -144,6 +147,8 @@ pub(super) struct Sketching<'s, 'w> {
     pub(super) room: &'s Room,
     /// Where it is kept, and what of it.
     pub(super) journal: Option<(&'s Journal, Given)>,
+    /// Where the ids go that records give themselves, and the number of their side. Not beside a journal, which has none.
+    pub(super) ids: Option<(&'s mut Column<OwnId>, u64)>,
 }
 
 impl Sketching<'_, '_> {
@@ -154,8 +159,9 @@ impl Sketching<'_, '_> {
         throttle: &mut Throttle<'_>,
         mut next: impl FnMut(&Reading<'i>) -> Result<Option<Block>, DedupError>,
     ) -> Result<(), DedupError> {
-        let Self { comparer, columns, rejects, counts, longest, before, threads, room, journal } =
-            self;
+        let Self { comparer, columns, rejects, counts, longest, before, threads, room, .. } = self;
+        let Self { journal, mut ids, .. } = self;
+        let side = ids.as_ref().map(|&(_, side)| side);
         let cancel = intake.cancel;
         let names = journal.map_or_else(Vec::new, |_| intake.records.names());
         let name = |block: &Block| {
@@ -168,7 +174,7 @@ impl Sketching<'_, '_> {
             let records = lines.iter_mut().flatten();
             let sketches = records.map(|(prepared, _)| std::mem::take(&mut prepared.sketch));
             let sketches = order.gather(sketches.collect());
-            Sketched { block, lines, sketches, bytes }
+            Sketched { block, lines, sketches, bytes, ids: Vec::new() }
         };
         let read = AtomicU64::new(0);
         let stopped = AtomicBool::new(false);
@@ -191,18 +197,25 @@ impl Sketching<'_, '_> {
                 let mut scratch = Scratch::default();
                 let prepare = |text: &str, scratch: &mut Scratch| comparer.outline(text, scratch);
                 let mut lines = Vec::with_capacity(block.lines.len());
+                let mut ids = Vec::new();
                 for line in &block.lines {
                     parallel::check(cancel)?;
                     let parsed = parse_line(&block, line, &prepare, &mut scratch);
-                    lines.push(parsed.map(|Parsed { text, key, prepared, .. }| {
+                    lines.push(parsed.map(|Parsed { text, id, key, prepared }| {
+                        let own = side.zip(id.as_ref());
+                        ids.extend(
+                            own.map(|(side, id)| {
+                                OwnId::of_side(side, id, block.input, line.number)
+                            }),
+                        );
                         (prepared, if longest { Key::length(&text) } else { key })
                     }));
                 }
                 let bytes =
                     journal.map_or_else(Vec::new, |(_, given)| of_block(&block, &lines, given));
-                Ok(gathered(block, lines, bytes))
+                Ok(Sketched { ids, ..gathered(block, lines, bytes) })
             },
-            |Sketched { block, lines, sketches, bytes }| {
+            |Sketched { block, lines, sketches, bytes, ids: own }| {
                 if stopped.load(Ordering::Relaxed) {
                     return Ok(());
                 }
@@ -210,6 +223,7 @@ impl Sketching<'_, '_> {
                     journal.append(&bytes)?;
                 }
                 counts.bytes += block.length;
+                columns.begin(block.input);
                 let mut accepted = Vec::with_capacity(lines.len());
                 for (line, sketched) in block.lines.iter().zip(lines) {
                     match sketched {
@@ -224,6 +238,9 @@ impl Sketching<'_, '_> {
                     }
                 }
                 columns.take(sketches)?;
+                if let Some((ids, _)) = &mut ids {
+                    ids.extend_from_slice(&own)?;
+                }
                 if !gathering.seen.goes_on(&block, !accepted.is_empty()) {
                     stopped.store(true, Ordering::Relaxed);
                 }

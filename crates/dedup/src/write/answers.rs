@@ -47,6 +47,11 @@ impl<'a> Wanted<'a> {
         matches!(self, Self::Records(outputs) if outputs.duplicates == Duplicates::Mark)
     }
 
+    /// Whether what is written names documents by their ids.
+    pub(crate) fn names(self) -> bool {
+        self.is_lines() || self.marks()
+    }
+
     /// Refuses names of other formats than what is written.
     pub(crate) fn check_names(self) -> Result<(), DedupError> {
         match self {

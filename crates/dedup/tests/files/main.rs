@@ -8,6 +8,7 @@ mod forms;
 #[path = "../tables/mod.rs"]
 mod tables;
 
+mod across;
 mod changed;
 mod columnar;
 mod decontaminate;
@@ -21,6 +22,7 @@ mod nine_forms;
 mod outputs;
 mod packed;
 mod refused;
+mod round_trip;
 mod same_ids;
 mod stated;
 mod unusable;

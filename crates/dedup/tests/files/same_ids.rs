@@ -4,7 +4,8 @@
 use proptest::prelude::*;
 use serde_json::json;
 use simhash_dedup::{
-    Duplicates, FileOptions, Input, Outputs, SameId, SameIds, Target, dedup_files,
+    Duplicates, FileOptions, Input, LineOutputs, MatchOptions, Outputs, SameId, SameIds, Target,
+    decontaminate_files, dedup_files, match_files, pairs_files,
 };
 use std::collections::BTreeMap;
 use std::fs;
@@ -41,6 +42,37 @@ fn line(id: Option<u32>) -> String {
         + "\n"
 }
 
+/// What is said of the ids of these lines, of files of these names.
+fn expected(folder: &Path, parts: &[(&str, &[Option<u32>])]) -> SameIds {
+    let mut expected = SameIds::default();
+    let mut seen = BTreeMap::new();
+    for (name, part) in parts {
+        for (row, id) in part.iter().enumerate() {
+            let Some(id) = id else { continue };
+            let file = folder.join(name).display().to_string();
+            let place = (file.clone(), row as u64 + 1);
+            let Some((first_file, first_line)) = seen.get(id).cloned() else {
+                seen.insert(*id, place);
+                continue;
+            };
+            expected.documents += 1;
+            if expected.first.len() < 10 {
+                expected.first.push(SameId { file, line: place.1, first_file, first_line });
+            }
+        }
+    }
+    expected
+}
+
+/// The lines of files, as streams.
+fn streams(folder: &Path) -> [Input; 2] {
+    ["a", "b"].map(|name| {
+        let name = folder.join(name);
+        let bytes = fs::read(&name).unwrap();
+        Input::stream(name.display().to_string(), std::io::Cursor::new(bytes))
+    })
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
@@ -52,25 +84,12 @@ proptest! {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path();
         let (a, b) = ids.split_at(split.min(ids.len()));
-        let mut expected = SameIds::default();
-        let mut seen = BTreeMap::new();
         for (name, part) in [("a", a), ("b", b)] {
             let lines: String = part.iter().copied().map(line).collect();
             fs::write(folder.join(name), lines).unwrap();
-            for (row, id) in part.iter().enumerate() {
-                let Some(id) = id else { continue };
-                let file = folder.join(name).display().to_string();
-                let place = (file.clone(), row as u64 + 1);
-                let Some((first_file, first_line)) = seen.get(id).cloned() else {
-                    seen.insert(*id, place);
-                    continue;
-                };
-                expected.documents += 1;
-                if expected.first.len() < 10 {
-                    expected.first.push(SameId { file, line: place.1, first_file, first_line });
-                }
-            }
         }
+        let expected_of = |parts: &[(&str, &[Option<u32>])]| expected(folder, parts);
+        let expected = expected_of(&[("a", a), ("b", b)]);
         let inputs = ["a", "b"].map(|name| Input::File(folder.join(name)));
         for threads in [1, 3] {
             let mut options = FileOptions::default();
@@ -81,14 +100,32 @@ proptest! {
             prop_assert_eq!(run(&inputs, &outputs(folder, 2), &options), SameIds::default());
         }
         // The same of streams, which are decided as they come.
-        let streams = || ["a", "b"].map(|name| {
-            let name = folder.join(name);
-            let bytes = fs::read(&name).unwrap();
-            Input::stream(name.display().to_string(), std::io::Cursor::new(bytes))
-        });
         for way in 0..2 {
-            let found = run(&streams(), &outputs(folder, way), &FileOptions::default());
+            let found = run(&streams(folder), &outputs(folder, way), &FileOptions::default());
             prop_assert_eq!(&found, &expected);
+        }
+        // Pairs name both of their documents; of matches ids of one side have nothing to do with those of the other.
+        let lines = LineOutputs { lines: Some(Target::File(folder.join("lines"))), rejects: None };
+        let (files, never) = (FileOptions::default(), AtomicBool::new(false));
+        let (of_a, of_b) = (expected_of(&[("a", a)]), expected_of(&[("b", b)]));
+        let first = of_a.first.iter().chain(&of_b.first).take(10).cloned().collect();
+        let apart = SameIds { documents: of_a.documents + of_b.documents, first };
+        let matching = MatchOptions { files: files.clone(), limit: None };
+        for inputs in [&inputs, &streams(folder)] {
+            let found = pairs_files(inputs, &lines, &files, &|_| {}, &never).unwrap();
+            prop_assert_eq!(&found.same_ids, &expected);
+        }
+        if a.is_empty() || b.is_empty() {
+            return Ok(());
+        }
+        for [old, new] in [inputs.clone(), streams(folder)] {
+            let found = match_files(&[new], &[old], &lines, &matching, &|_| {}, &never).unwrap();
+            prop_assert_eq!(&found.same_ids, &apart);
+        }
+        for (way, named) in [(1, &apart), (2, &SameIds::default())] {
+            let ([old, new], outputs) = (inputs.clone(), outputs(folder, way));
+            let found = decontaminate_files(&[new], &[old], &outputs, &files, &|_| {}, &never);
+            prop_assert_eq!(&found.unwrap().same_ids, named);
         }
     }
 }

@@ -6,7 +6,7 @@ use simhash_dedup::{
     DedupError, Encoding, FileOptions, Form, Input, Outputs, Summary, Target, dedup_files,
 };
 use std::fs;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
@@ -75,13 +75,31 @@ pub(crate) fn packed(bytes: &[u8], ending: &str) -> Vec<u8> {
             to.write_all(bytes).unwrap();
             to.finish().unwrap()
         }
-        "zst" => {
-            let folder = tempfile::tempdir().unwrap();
-            let path = folder.path().join("x.zst");
-            let mut packer = simhash_corpus::Packer::of(&path).unwrap().unwrap();
-            packer.write(bytes).unwrap();
-            packer.finish().unwrap()
+        "zst" => zstd::encode_all(bytes, 3).unwrap(),
+        "bz2" => {
+            let mut to = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
+            to.write_all(bytes).unwrap();
+            to.finish().unwrap()
         }
+        "xz" => {
+            let options = lzma_rust2::XzOptions::with_preset(0);
+            let mut to = lzma_rust2::XzWriter::new(Vec::new(), options).unwrap();
+            to.write_all(bytes).unwrap();
+            to.finish().unwrap()
+        }
+        _ => bytes.to_vec(),
+    }
+}
+
+/// What an output of this ending has in it.
+pub(crate) fn unpacked(bytes: &[u8], ending: &str) -> Vec<u8> {
+    match ending {
+        "gz" => {
+            let mut all = Vec::new();
+            flate2::read::MultiGzDecoder::new(bytes).read_to_end(&mut all).unwrap();
+            all
+        }
+        "zst" => zstd::decode_all(bytes).unwrap(),
         _ => bytes.to_vec(),
     }
 }

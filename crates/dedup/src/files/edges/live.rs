@@ -2,6 +2,7 @@
 //! its text and its id, so records have the numbers of texts.
 
 use super::super::intake::{Intake, Parsed};
+use super::super::same_ids::OwnId;
 use super::{Known, Own, Run, Taken};
 use crate::decide::{BATCH_DOCUMENTS, Comparer, Decider, Document};
 use crate::error::DedupError;
@@ -95,9 +96,17 @@ impl Live {
         mut each: impl FnMut(&mut Self, &mut Run<'_, '_>, Batch<'_>) -> Result<(), DedupError>,
     ) -> Result<(), DedupError> {
         run.counts.bytes += block.length;
-        let Run { intake, counts, rejects, .. } = run;
+        let Run { intake, counts, rejects, given, old, .. } = run;
         let prepare = |text: &str, scratch: &mut Scratch| self.0.comparer().prepare(text, scratch);
-        let mut accepted = intake.accept(block, prepare, counts, rejects)?.into_iter();
+        let accepted = intake.accept(block, prepare, counts, rejects)?;
+        let side = u64::from(block.input >= *old);
+        if let Some(given) = given {
+            for (line, Parsed { id, .. }) in &accepted {
+                let own = id.as_ref().map(|id| OwnId::of_side(side, id, block.input, line.number));
+                own.map_or(Ok(()), |own| given.push(own))?;
+            }
+        }
+        let mut accepted = accepted.into_iter();
         while accepted.len() > 0 {
             let documents: Vec<_> = accepted.by_ref().take(BATCH_DOCUMENTS).collect();
             each(self, run, Batch { block, documents })?;

@@ -75,7 +75,7 @@ impl Sorted {
         sides: &mut Sides,
         inputs: u32,
     ) -> Result<(), DedupError> {
-        let Run { intake, threads, rejects, before, counts, throttle, .. } = run;
+        let Run { intake, threads, rejects, before, counts, throttle, given, old, .. } = run;
         let documents = self.columns.len();
         let sketching = Sketching {
             comparer: &self.comparer,
@@ -87,6 +87,7 @@ impl Sorted {
             threads: *threads,
             room: &Room::default(),
             journal: None,
+            ids: given.as_mut().map(|given| (given, u64::from(inputs > *old))),
         };
         sketching.read(intake, throttle, |reading| sides.next(reading, inputs))?;
         let Summary { read, kept, .. } = &mut run.counts;
