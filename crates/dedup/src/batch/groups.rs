@@ -263,11 +263,6 @@ impl Groups {
         self.sided.clone().unwrap_or_default()
     }
 
-    /// Whether documents of one input are not compared: then those of one text are no duplicates of each other.
-    pub(super) fn is_sided(&self) -> bool {
-        self.sided.is_some()
-    }
-
     /// The first text that is equal to this one, where several are.
     pub(super) fn shared(&self, text: u32) -> Option<u32> {
         let sided = self.sided.as_ref().filter(|sided| sided.is_shared(text))?;

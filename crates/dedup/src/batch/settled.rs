@@ -104,7 +104,7 @@ impl Settled {
                             *best = document;
                         }
                         // Beside it stay those of its input, where these are not compared.
-                        if !sides.is_some_and(|sides| sides.of(*best) == sides.of(document)) {
+                        if sides.is_none_or(|sides| sides.of(*best) != sides.of(document)) {
                             originals[document as usize] = *best;
                         }
                     }

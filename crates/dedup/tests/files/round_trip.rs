@@ -87,7 +87,13 @@ fn what_is_kept_of_every_form_is_what_was_there() {
                             assert!(!wrong && left == expected, "{told}");
                         } else {
                             let expected = encoded(&written(name, &first));
-                            let left = left.strip_prefix(&*mark).unwrap_or(&left);
+                            // UTF-16 is written with a mark.
+                            let own = if which.starts_with("utf-16") {
+                                encoded("\u{feff}")
+                            } else {
+                                mark.clone()
+                            };
+                            let left = left.strip_prefix(&*own).unwrap_or(&left);
                             assert!(left == expected, "{told}");
                         }
                         runs += 1;
