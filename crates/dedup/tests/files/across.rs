@@ -27,17 +27,20 @@ fn methods() -> [Method; 5] {
     ]
 }
 
-/// Documents and the input of each, ascending.
-fn given() -> impl Strategy<Value = (Vec<String>, Vec<usize>)> {
-    corpus(0..60).prop_flat_map(|texts| {
-        let inputs = prop::collection::vec(0usize..4, texts.len());
-        (
-            Just(texts),
-            inputs.prop_map(|mut inputs| {
-                inputs.sort_unstable();
-                inputs
-            }),
-        )
+/// Documents, what a keep rule may compare, and the input of each, ascending.
+fn given() -> impl Strategy<Value = (Vec<String>, Vec<usize>, Vec<usize>)> {
+    // Few texts, so that many are equal.
+    let texts = (corpus(1..12), prop::collection::vec(any::<prop::sample::Index>(), 0..60));
+    let texts = texts.prop_map(|(few, drawn)| {
+        drawn.iter().map(|at| at.get(&few).clone()).collect::<Vec<String>>()
+    });
+    texts.prop_flat_map(|texts| {
+        let keys = prop::collection::vec(0usize..20, texts.len());
+        let inputs = prop::collection::vec(0usize..4, texts.len()).prop_map(|mut inputs| {
+            inputs.sort_unstable();
+            inputs
+        });
+        (Just(texts), keys, inputs)
     })
 }
 
@@ -117,10 +120,18 @@ fn by_rule(
     originals
 }
 
-fn files(folder: &Path, texts: &[String], inputs: &[usize], count: usize) -> Vec<Input> {
+/// So many files of the documents; where there are no keys each has that of its place.
+fn files(
+    folder: &Path,
+    texts: &[String],
+    keys: &[usize],
+    inputs: &[usize],
+    count: usize,
+) -> Vec<Input> {
     let mut all = vec![String::new(); count];
     for (id, (text, &input)) in texts.iter().zip(inputs).enumerate() {
-        all[input].push_str(&json!({ "id": id, "text": text }).to_string());
+        let by = keys.get(id).copied().unwrap_or(id);
+        all[input].push_str(&json!({ "id": id, "text": text, "by": by }).to_string());
         all[input].push('\n');
     }
     let mut named = Vec::new();
@@ -169,10 +180,15 @@ proptest! {
 
     #[test]
     fn what_is_kept_is_what_the_rule_on_documents_says(
-        (texts, inputs) in given(),
+        (texts, keys, inputs) in given(),
         method in prop::sample::select(methods().to_vec()),
         cluster in prop::sample::select(vec![Cluster::Representative, Cluster::Components]),
-        keep in prop::sample::select(vec![Keep::First, Keep::Last, Keep::Longest]),
+        keep in prop::sample::select(vec![
+            Keep::First,
+            Keep::Last,
+            Keep::Longest,
+            Keep::Field { path: "by".into(), largest: false },
+        ]),
         least in prop::sample::select(vec![0.8, 0.3]),
         threads in 1usize..3,
     ) {
@@ -180,6 +196,7 @@ proptest! {
         match keep {
             Keep::Last => order.reverse(),
             Keep::Longest => order.sort_by_key(|&place| std::cmp::Reverse(texts[place].chars().count())),
+            Keep::Field { .. } => order.sort_by_key(|&place| keys[place]),
             _ => {}
         }
         let dedup = DedupOptions {
@@ -192,7 +209,7 @@ proptest! {
         let edges = Edges::new(&texts, &dedup);
         let expected = by_rule(&edges, &inputs, &order, cluster);
         let folder = tempfile::tempdir().unwrap();
-        let named = files(folder.path(), &texts, &inputs, 4);
+        let named = files(folder.path(), &texts, &keys, &inputs, 4);
         let summary = on_threads(threads, || run(&named, folder.path(), &across(dedup)));
         let told = told(folder.path(), texts.len());
         let originals: Vec<Option<usize>> = told.iter().map(|told| told.map(|(of, _)| of)).collect();
@@ -223,7 +240,7 @@ fn some() -> (Vec<String>, Vec<usize>) {
 fn copies_within_an_input_stay() {
     let (texts, inputs) = some();
     let folder = tempfile::tempdir().unwrap();
-    let named = files(folder.path(), &texts, &inputs, 3);
+    let named = files(folder.path(), &texts, &[], &inputs, 3);
     let dedup = DedupOptions { min_similarity: Some(0.6), ..DedupOptions::default() };
     run(&named, folder.path(), &across(dedup));
     let kept = |told: &[Option<(usize, f64)>]| -> Vec<usize> {
@@ -236,10 +253,24 @@ fn copies_within_an_input_stay() {
 }
 
 #[test]
+fn a_later_copy_goes_with_the_equal_text_that_was_kept_in_between() {
+    let near = TEXT.replace("北京", "北平");
+    let texts = [TEXT, TEXT, &near, TEXT].map(String::from);
+    let folder = tempfile::tempdir().unwrap();
+    // Taken are the near one, a copy, the equal text of the other input, the other copy.
+    let named = files(folder.path(), &texts, &[1, 3, 0, 2], &[0, 0, 1, 1], 2);
+    let keep = Keep::Field { path: "by".into(), largest: false };
+    run(&named, folder.path(), &across(DedupOptions { keep, ..DedupOptions::default() }));
+    let told = told(folder.path(), 4);
+    assert_eq!(told[0].map(|(of, _)| of), Some(2));
+    assert_eq!(told[1..], [Some((3, 1.0)), None, None]);
+}
+
+#[test]
 fn memory_and_streams_change_nothing() {
     let (texts, inputs) = some();
     let folder = tempfile::tempdir().unwrap();
-    let named = files(folder.path(), &texts, &inputs, 3);
+    let named = files(folder.path(), &texts, &[], &inputs, 3);
     for cluster in [Cluster::Representative, Cluster::Components] {
         let options = across(DedupOptions { cluster, ..DedupOptions::default() });
         run(&named, folder.path(), &options);
@@ -265,7 +296,7 @@ fn memory_and_streams_change_nothing() {
 fn known_files_are_inputs_too() {
     let (texts, inputs) = some();
     let folder = tempfile::tempdir().unwrap();
-    let named = files(folder.path(), &texts, &inputs, 3);
+    let named = files(folder.path(), &texts, &[], &inputs, 3);
     let (outputs, never) = (outputs(folder.path()), AtomicBool::new(false));
     let options = across(DedupOptions { min_similarity: Some(0.6), ..DedupOptions::default() });
     let (known, new) = named.split_at(1);
@@ -279,7 +310,7 @@ fn known_files_are_inputs_too() {
 fn what_has_no_other_input_is_refused() {
     let (texts, inputs) = some();
     let folder = tempfile::tempdir().unwrap();
-    let named = files(folder.path(), &texts, &inputs, 3);
+    let named = files(folder.path(), &texts, &[], &inputs, 3);
     let (own, never) = (outputs(folder.path()), AtomicBool::new(false));
     let options = across(DedupOptions::default());
     let refused = |error: DedupError| {
