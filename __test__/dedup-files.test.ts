@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { dedupFiles, type Progress } from '..';
+import { dedupFiles, type Progress, pairsFiles } from '..';
 import { Folder } from './cli-run';
 
 const reason = new Error('enough');
@@ -109,8 +109,50 @@ test('documents that have the id of an earlier one are named where outputs name 
     ],
   });
   expect(await dedupFiles(inputs, folder.join('out'))).not.toHaveProperty('sameIds');
+  const said =
+    '2 documents have the id of an earlier one; what names ids does not say which it means:\n  more:2 that of in:3\n  more:3 that of more:1\n';
   const told = await folder.run(['clusters', 'in', 'more', '-o', 'clusters']);
-  expect(told.stderr).toContain(
-    '2 documents have the id of an earlier one; what names ids does not say which it means:\n  more:2 that of in:3\n  more:3 that of more:1\n',
-  );
+  expect(told.stderr).toContain(said);
+  const pairs = await pairsFiles(inputs, folder.join('pairs'));
+  expect(pairs.sameIds).toEqual(sameIds);
+  expect((await folder.run(['pairs', 'in', 'more', '-o', 'pairs'])).stderr).toContain(said);
+  // An id of one side has nothing to do with those of the other.
+  const match = await folder.run(['match', 'more', '--against', 'in', '-o', 'matches']);
+  expect(match.stderr).toContain('1 document has the id');
+  const left = await folder.run(['match', 'more', '--against', 'in', '--remove', '-o', 'left']);
+  expect(left.stderr).not.toContain('the id of an earlier one');
+});
+
+test('documents of one input are left alone where only those of others are compared', async () => {
+  const folder = input(4);
+  folder.write('more', line(1) + line(2) + line(8) + line(8));
+  folder.write('other', line(8) + line(9));
+  const inputs = ['in', 'more', 'other'].map((name) => folder.join(name));
+  const acrossFilesOnly = true;
+  const summary = await dedupFiles(inputs, folder.join('out'), { acrossFilesOnly });
+  const cli = ['in', 'more', 'other', '--across-files-only'];
+  const told = await folder.run(['dedup', ...cli, '-o', 'same']);
+  expect(told.status).toBe(0);
+  expect(folder.read('same')).toEqual(folder.read('out'));
+  const ids = String(folder.read('out'))
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line).id as number);
+  // Twice 8 of one file; once of the other that has it.
+  const own = (number: number) => JSON.parse(line(number)).id;
+  expect(ids).toEqual([0, 1, 2, 3, 8, 8, 9].map(own));
+  expect([summary.kept, summary.duplicates]).toEqual([7, 3]);
+  const clusters = await folder.run(['clusters', ...cli]);
+  expect(clusters.stdout.trim().split('\n')).toHaveLength(3);
+  const usage = async (words: string[], sentence: string) => {
+    const { status, stderr } = await folder.run(words);
+    expect([status, stderr]).toEqual([2, expect.stringContaining(sentence)]);
+  };
+  const alone = ['dedup', 'in', '--across-files-only', '-o', 'none'];
+  await usage(alone, '--across-files-only must be beside several inputs');
+  await usage([...alone, 'more', '--index', 'dir'], '--across-files-only must be left out');
+  await expect(
+    dedupFiles(inputs, folder.join('none'), { acrossFilesOnly, index: folder.join('dir') }),
+  ).rejects.toThrow('acrossFilesOnly must be left out beside index');
+  expect(folder.names()).toEqual(['in', 'more', 'other', 'out', 'same']);
 });

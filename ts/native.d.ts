@@ -515,6 +515,7 @@ export interface NativeEdgeSummary {
   indexBytes: number
   encodings: Array<NativeReadAs>
   firstRejected: Array<NativeRejected>
+  sameIds: NativeSameIds
   leftovers: Array<string>
 }
 
@@ -580,6 +581,7 @@ export interface NativeFileOptions {
   memory?: number
   tmp?: string
   resume: boolean
+  acrossFilesOnly: boolean
 }
 
 /** What a run over files did. */

@@ -276,7 +276,7 @@ export const GROUPS: readonly (readonly [title: string, names: readonly string[]
     'What a duplicate is',
     [
       ...Object.keys(candidates),
-      ...['plan', 'capacity', 'cluster', 'keep', 'keep-by'],
+      ...['plan', 'capacity', 'cluster', 'keep', 'keep-by', 'across-files-only'],
       ...Object.keys(verification),
     ],
   ],

@@ -100,7 +100,8 @@ impl Corpus {
         let dedup = kinds().swap_remove(kind);
         let memory = (kind % 2 == 1 && cfg!(target_os = "linux")).then_some(LEAST_MEMORY);
         let tmp = Some(self.path("tmp"));
-        FileOptions { dedup, memory, tmp, resume, ..FileOptions::default() }
+        let across_files_only = dedup.max_bucket == ACROSS;
+        FileOptions { dedup, across_files_only, memory, tmp, resume, ..FileOptions::default() }
     }
 
     /// The folder of the run that was stopped.
@@ -120,6 +121,8 @@ impl Corpus {
 
 /// Marks the options of a run beside known documents.
 const KNOWN: usize = 300;
+/// Marks the options of a run that compares documents of different inputs only.
+const ACROSS: usize = 301;
 
 fn kinds() -> Vec<DedupOptions> {
     let new = DedupOptions::default;
@@ -132,6 +135,8 @@ fn kinds() -> Vec<DedupOptions> {
         DedupOptions { method: Method::Sentences { count: 3 }, threads, ..new() },
         DedupOptions { method: Method::Exact, ..new() },
         DedupOptions { min_similarity: None, keep: by_date(), ..new() },
+        DedupOptions { max_bucket: ACROSS, keep: by_date(), ..new() },
+        DedupOptions { max_bucket: ACROSS, cluster: Cluster::Components, threads, ..new() },
     ]
 }
 
