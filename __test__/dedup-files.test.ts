@@ -149,8 +149,8 @@ test('documents of one input are left alone where only those of others are compa
     expect([status, stderr]).toEqual([2, expect.stringContaining(sentence)]);
   };
   const alone = ['dedup', 'in', '--across-files-only', '-o', 'none'];
-  await usage(alone, '--across-files-only must be beside several inputs');
-  await usage([...alone, 'more', '--index', 'dir'], '--across-files-only must be left out');
+  await usage(alone, '--across-files-only must be left out of a run over one input');
+  await usage([...alone, 'more', '--index', 'dir'], '--across-files-only must be left out beside');
   await expect(
     dedupFiles(inputs, folder.join('none'), { acrossFilesOnly, index: folder.join('dir') }),
   ).rejects.toThrow('acrossFilesOnly must be left out beside index');

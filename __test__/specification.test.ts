@@ -155,7 +155,10 @@ describe.runIf(present)('the second implementation writes the same clusters', ()
   for (const cluster of modes) {
     const across = { cluster, acrossFilesOnly };
     addAll([two, one], { cluster }, ...methods.map((method) => ({ ...across, method })));
-    addAll([two, one], ...rules.map((keep) => ({ ...across, keep })));
+    for (const keep of rules) {
+      addAll([two, one], { ...across, keep }, { ...across, keep, verify: 'containment' });
+      addAll([two, one], { ...across, keep, verify: false, method: 'simhash' });
+    }
     addAll([two, two], across, { ...across, keep: 'last', maxVerifications: 3 });
     addAll([one, crowd, two], across, { ...across, verify: false, method: 'simhash' });
   }

@@ -66,10 +66,10 @@ export interface DedupFilesOptions extends ComparisonOptions, JobOptions, FormOp
    */
   known?: Path | readonly Path[] | undefined;
   /**
-   * Compare documents with those of other inputs only: documents of one input are never duplicates of each other, and stay where they are
-   * kept. Of a cluster all documents are kept that are of the same input as the one that `keep` chooses. A folder of texts is one input.
-   * Two inputs at least, of which files of `known` may be some; everything is decided when all have been read, streams too. Not beside
-   * `index`. Default false.
+   * Compare documents with those of other inputs only: documents of one input are never duplicates of each other. Of a cluster all
+   * documents are kept that are of the same input as the one that `keep` chooses. A folder of texts is one input, and so is a pattern whose
+   * files are all texts; of any other pattern each file is one. Two inputs at least, of which files of `known` may be some; everything is
+   * decided when all have been read, streams too. Not beside `index`. Default false.
    */
   acrossFilesOnly?: boolean | undefined;
   /**
@@ -129,8 +129,8 @@ const OPTIONS: check.Checks<Checked> = {
 /**
  * Writes the documents of files without their near-duplicates. Texts never enter JavaScript: reading, deciding and writing
  * happen on threads of their own. Files are read a second time when they have ended, to be written; compressed files, those in UTF-16 and folders are copied to a temporary
- * file for that. Standard input and pipes are decided as they come, unless clusters are components or another document than the first is
- * kept: then they are copied to a temporary file too.
+ * file for that. Standard input and pipes are decided as they come, unless clusters are components, another document than the first is
+ * kept, or documents are compared across files only: then they are copied to a temporary file too.
  *
  * Inputs are files of JSON lines, a JSON array, CSV, TSV or lines, or folders of texts (`format`), plain or compressed (gzip, zstd, bzip2, xz, known by their first
  * bytes), named by path or `file:` URL; `-` is standard input, or standard output as `output`. The output has the format of the inputs, of a folder JSON lines of

@@ -2,7 +2,7 @@
 import { abortable } from './abort';
 import { binding } from './binding';
 import { telling } from './callback';
-import { type EdgeProgress, position } from './edge-files';
+import { type EdgeFigures, type EdgeProgress, edgeFigures, position } from './edge-files';
 import { FINGERPRINTER, type FingerprinterOptions, nativeOptions } from './fingerprinter';
 import { FORM, type FormOptions, nativeForm } from './form';
 import { given } from './given';
@@ -74,22 +74,23 @@ function fill(
 }
 
 /** Writes for each document of files the documents of the index `path` that are near it. */
-export function queryIndex(
+export async function queryIndex(
   path: string,
   words: OwnWords,
   search: Pick<SearchOptions<'simhash'>, 'limit' | 'maxDistance' | 'minSimilarity'>,
   read: IndexRead,
   { signal, onProgress }: IndexWatch,
-): Promise<NativeAsked> {
+): Promise<Omit<NativeAsked, 'summary'> & { summary: EdgeFigures }> {
   const { records = {}, output } = read;
   const { limit } = search;
   const asked = {
     ...nativeRead(read),
     ...given({ records: nativeRecords(records, { output, limit }) }),
   };
-  return telling(watcher(onProgress), signal, (report, cancel) =>
+  const { summary, ...rest } = await telling(watcher(onProgress), signal, (report, cancel) =>
     binding.queryIndex(saved(path, words), given(search), asked, report, cancel),
   );
+  return { ...rest, summary: edgeFigures(summary) };
 }
 
 /** Opens the index `path` and says what it is. */

@@ -18,7 +18,7 @@ import {
   type words,
   wordsOf,
 } from './options';
-import { pace, readings, run, type Watched } from './run';
+import { named, pace, readings, run, type Watched } from './run';
 import type { Terminal } from './terminal';
 
 type Reading = Values<typeof fields & typeof execution & typeof rejects>;
@@ -103,10 +103,11 @@ export async function queryIndex(
       figures: ({ summary }) => summary,
       summary: ({ summary }) => {
         const { read, documents, rejected, matched, edges: matches, truncated } = summary;
-        const { seconds, bytes, encodings, leftovers } = summary;
+        const { seconds, bytes, encodings, leftovers, sameIds } = summary;
         const figures = { read, documents, rejected, matched, matches, truncated };
         const options = { ...search, ...records, threads: values.threads };
-        return { ...figures, seconds, bytes, encodings, leftovers, index, inputs, options };
+        const rest = { encodings, leftovers, ...given({ sameIds }) };
+        return { ...figures, seconds, bytes, ...rest, index, inputs, options };
       },
       sentences: ({ summary, index: asked }) => {
         const { read, documents, rejected, matched, edges, truncated } = summary;
@@ -118,6 +119,7 @@ export async function queryIndex(
           ...(truncated > 0
             ? [`of ${plural(truncated, 'document')} a limit left something out`]
             : []),
+          ...named(summary.sameIds),
         ];
       },
     },

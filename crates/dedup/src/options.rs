@@ -243,7 +243,7 @@ pub struct FileOptions {
     pub form: Form,
     /// Compare documents with those of other inputs only: those of one input are never duplicates of each other, and
     /// of a cluster all documents are kept that are of the same input as the one that the keep rule chooses. A folder of texts is one
-    /// input. Everything is decided when the input has ended. Default false.
+    /// input, and so is a pattern whose files are all texts; of any other pattern each file is one. At least two. Everything is decided when the input has ended. Default false.
     pub across_files_only: bool,
     /// Decide and count, but write nothing.
     pub dry_run: bool,

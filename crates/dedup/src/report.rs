@@ -172,7 +172,7 @@ pub struct EdgeSummary {
     /// The first rejected records, at most [`Summary::REPORTED`].
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub first_rejected: Vec<Rejected>,
-    /// Documents that have the id of an earlier one of their side: what names ids does not say which. Of files and streams.
+    /// Documents that have the id of an earlier one of their side: what names ids does not say which. None where none are named.
     #[serde(skip_serializing_if = "SameIds::is_none")]
     pub same_ids: SameIds,
     /// Unfinished files that killed runs had left beside the same outputs; they were removed.

@@ -64,7 +64,7 @@ proptest! {
             Just(Keep::Longest),
             Just(Keep::Field { path: "date".into(), largest: true }),
         ],
-        (mark, gzip) in (any::<bool>(), any::<bool>()),
+        (mark, gzip, across_files_only) in (any::<bool>(), any::<bool>(), any::<bool>()),
         (split, threads) in (any::<prop::sample::Index>(), prop_oneof![Just(1usize), Just(2), Just(7)]),
     ) {
         let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -81,7 +81,7 @@ proptest! {
         let cluster = if components { Cluster::Components } else { Cluster::Representative };
         let dedup = DedupOptions { method, cluster, keep, threads, ..DedupOptions::default() };
         let duplicates = if mark { Duplicates::Mark } else { Duplicates::Remove };
-        let options = FileOptions { dedup, ..FileOptions::default() };
+        let options = FileOptions { dedup, across_files_only, ..FileOptions::default() };
         let bounded = FileOptions {
             memory: Some(LEAST_MEMORY),
             tmp: Some(folder.path().to_owned()),

@@ -286,7 +286,7 @@ fn damage_of_a_checkpoint_is_named_or_changes_nothing() {
     if child() || !cfg!(debug_assertions) {
         return;
     }
-    for kind in 0..2 {
+    for kind in [0, 1, 7] {
         let corpus = Corpus::new(30);
         let expected = uninterrupted(&corpus, kind).0;
         let states = states(&corpus, NAME, kind);
@@ -376,6 +376,8 @@ fn a_run_that_was_stopped_goes_on_with_other_threads_and_memory_but_no_other_opt
     let mut features = options.clone();
     features.dedup.fingerprinter.extract.ngram = Some(3);
     assert_eq!(refused(&features), "features");
+    let across = FileOptions { across_files_only: true, ..options.clone() };
+    assert_eq!(refused(&across), "across_files_only");
     let fields = simhash_dedup::Fields::new("text", "date").unwrap();
     assert_eq!(refused(&FileOptions { fields, ..options.clone() }), "fields");
     assert_eq!(corpus.left().len(), 1);

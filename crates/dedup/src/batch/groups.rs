@@ -1,7 +1,7 @@
 //! Exact groups: documents with equal normalised texts, by their hashes, part by part.
 
+use super::across::{InputTexts, Inputs};
 use super::order::{Order, Places};
-use super::sides::{Sided, Sides};
 use super::varint;
 use crate::checkpoint::{Restoring, Saving};
 use crate::decide::ALONE;
@@ -18,8 +18,8 @@ const PART_BITS: u32 = 8;
 const HASH_BYTES: usize = 15;
 /// Bytes of a part that is looked at as a whole, about; of a larger one pieces, by the next bits of the hash.
 const PIECE: usize = 1 << 22;
-/// What spreads the numbers of sides over the bits of a hash (2^128 divided by the golden ratio, odd).
-const SIDE: u128 = 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835;
+/// What spreads the numbers of inputs over the bits of a hash (2^128 divided by the golden ratio, odd).
+const INPUT: u128 = 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835;
 
 /// The hashes of the documents' texts, in parts, each with its document as the difference to the one before it.
 pub(super) struct Hashes {
@@ -81,12 +81,12 @@ impl Hashes {
         }
     }
 
-    /// By place in the order: the place of the first document with the same text, [`ALONE`] of one without; where there are sides, of
-    /// the same side.
+    /// By place in the order: the place of the first document with the same text, [`ALONE`] of one without; where there are inputs, of
+    /// the same input.
     fn leaders(
         &self,
         places: &Places<'_>,
-        sides: Option<&Sides>,
+        inputs: Option<&Inputs>,
         room: &Room,
         threads: usize,
         cancel: &AtomicBool,
@@ -109,7 +109,7 @@ impl Hashes {
             || (),
             |(), piece| {
                 parallel::check(cancel)?;
-                self.lead(piece, places, sides, &leaders);
+                self.lead(piece, places, inputs, &leaders);
                 Ok(room.relieve()?)
             },
         )?;
@@ -121,17 +121,17 @@ impl Hashes {
         &self,
         piece: &Piece,
         places: &Places<'_>,
-        sides: Option<&Sides>,
+        inputs: Option<&Inputs>,
         leaders: &[AtomicU32],
     ) {
         let mut first: AHashMap<u128, u32> = AHashMap::new();
         let each = |see: &mut dyn FnMut(u128, u32)| {
             self.each(piece.part, |hash, document| {
                 if piece.has(hash) {
-                    // Texts of two sides are as unlikely to meet as two texts.
-                    let side =
-                        sides.map_or(0, |sides| u128::from(sides.of(document)).wrapping_mul(SIDE));
-                    see(hash ^ side, places.of(document));
+                    // Texts of two inputs are as unlikely to meet as two texts.
+                    let own = inputs
+                        .map_or(0, |inputs| u128::from(inputs.of(document)).wrapping_mul(INPUT));
+                    see(hash ^ own, places.of(document));
                 }
             });
         };
@@ -170,7 +170,7 @@ pub(crate) struct Groups {
     /// A bit for each text: it has other documents.
     copied: Column<u64>,
     /// Where documents of one input are not compared: then a text is that of one input.
-    sided: Option<Arc<Sided>>,
+    across: Option<Arc<InputTexts>>,
 }
 
 impl Groups {
@@ -178,15 +178,15 @@ impl Groups {
     pub(super) fn new(
         hashes: &Hashes,
         order: &Order,
-        sides: Option<&Sides>,
+        inputs: Option<&Inputs>,
         room: &Room,
         threads: usize,
         cancel: &AtomicBool,
     ) -> Result<Self, DedupError> {
         let count = order.len() as usize;
         let places = Places::new(order, room)?;
-        let leaders = hashes.leaders(&places, sides, room, threads, cancel)?;
-        let equals = match sides {
+        let leaders = hashes.leaders(&places, inputs, room, threads, cancel)?;
+        let equals = match inputs {
             Some(_) => Some(hashes.leaders(&places, None, room, threads, cancel)?),
             None => None,
         };
@@ -196,7 +196,7 @@ impl Groups {
             texts: Column::made(room, count, |_| ALONE)?,
             first: Column::new(room)?,
             copied: Column::made(room, count.div_ceil(64), |_| 0)?,
-            sided: None,
+            across: None,
         };
         for (place, document) in (0u32..).zip(order.iter()) {
             let leader = leaders[place as usize].load(Relaxed);
@@ -223,8 +223,8 @@ impl Groups {
             };
             groups.texts[document as usize] = text;
         }
-        if let Some(sides) = sides {
-            groups.sided = Some(Arc::new(Sided::new(sides, &groups.first, equal, room)?));
+        if let Some(inputs) = inputs {
+            groups.across = Some(Arc::new(InputTexts::new(inputs, &groups.first, equal, room)?));
         }
         Ok(groups)
     }
@@ -233,14 +233,14 @@ impl Groups {
         to.column(self.first.len(), self.first.iter().copied())?;
         to.column(self.texts.len(), self.texts.iter().copied())?;
         to.column(self.copied.len(), self.copied.iter().copied())?;
-        self.sided.as_ref().map_or(Ok(()), |sided| sided.save(to))
+        self.across.as_ref().map_or(Ok(()), |across| across.save(to))
     }
 
     /// What was kept of groups of so many documents.
     pub(super) fn restore(
         from: &mut Restoring,
         documents: u32,
-        sides: Option<&Sides>,
+        inputs: Option<&Inputs>,
         room: &Room,
     ) -> Result<Self, DedupError> {
         let first: Column<u32> = from.column(|&first| first < documents)?;
@@ -254,19 +254,25 @@ impl Groups {
         if !firsts.all(|(text, &document)| texts[document as usize] == text) {
             return Err(from.wrong("a text that its first document does not have"));
         }
-        let sided = sides.map(|sides| Sided::restore(from, sides, &first, room)).transpose()?;
-        Ok(Self { texts, first, copied, sided: sided.map(Arc::new) })
+        let across =
+            inputs.map(|inputs| InputTexts::restore(from, inputs, &first, room)).transpose()?;
+        Ok(Self { texts, first, copied, across: across.map(Arc::new) })
     }
 
     /// The inputs of texts, where documents of one input are not compared; nothing otherwise.
-    pub(super) fn sided(&self) -> Arc<Sided> {
-        self.sided.clone().unwrap_or_default()
+    pub(super) fn across(&self) -> Arc<InputTexts> {
+        self.across.clone().unwrap_or_default()
     }
 
     /// The first text that is equal to this one, where several are.
     pub(super) fn shared(&self, text: u32) -> Option<u32> {
-        let sided = self.sided.as_ref().filter(|sided| sided.is_shared(text))?;
-        Some(sided.first_equal(text))
+        let across = self.across.as_ref().filter(|across| across.is_shared(text))?;
+        Some(across.first_equal(text))
+    }
+
+    /// How many texts may be the first of several that are equal.
+    pub(super) fn shared_texts(&self) -> usize {
+        if self.across.is_some() { self.first.len() } else { 0 }
     }
 
     /// Whether two texts are equal.
@@ -307,8 +313,8 @@ impl Groups {
 
     /// Bytes held.
     pub(super) fn bytes(&self) -> usize {
-        let sided = self.sided.as_ref().map_or(0, |sided| sided.bytes());
-        self.texts.bytes() + self.first.bytes() + self.copied.bytes() + sided
+        let across = self.across.as_ref().map_or(0, |across| across.bytes());
+        self.texts.bytes() + self.first.bytes() + self.copied.bytes() + across
     }
 }
 

@@ -12,6 +12,7 @@
 //! The decisions are those of the [`Decider`](crate::decide::Decider), which takes documents one after the other and is the oracle in
 //! the tests here: the rule is a function of the documents in their order. Methods differ in what [`candidates`] says.
 
+mod across;
 mod bands;
 mod buckets;
 mod candidates;
@@ -26,7 +27,6 @@ mod order;
 mod represent;
 mod settled;
 mod sheaf;
-mod sides;
 #[cfg(test)]
 mod tests;
 pub(crate) mod varint;
@@ -38,6 +38,7 @@ use crate::keep::Key;
 use crate::method::Method;
 use crate::options::{Cluster, DedupOptions};
 use crate::verify::Evidence;
+use across::{Across, Inputs};
 pub(crate) use candidates::{Candidates, Gathered, Gathering};
 use candidates::{Sketches, candidates};
 pub(crate) use edges::Graph;
@@ -47,7 +48,7 @@ use order::{Keys, Order};
 use represent::{ByText, Representatives};
 pub(crate) use settled::Settled;
 use settled::Verified;
-use sides::{Across, Sides};
+
 use simhash_sketch::{Outline, Prepared, Scratch};
 use simhash_store::{Column, Room};
 use std::sync::Arc;
@@ -70,7 +71,7 @@ pub(crate) struct Columns {
     /// Documents that were there already.
     known: u32,
     /// Where documents of one input are not compared: the inputs.
-    sides: Option<Sides>,
+    inputs: Option<Inputs>,
     /// What was made of them in an earlier run, and need not be kept here.
     made: Made,
     room: Room,
@@ -100,7 +101,7 @@ impl Columns {
             count: 0,
             short: 0,
             known: 0,
-            sides: None,
+            inputs: None,
             made: Made::Begun,
             room: room.clone(),
         };
@@ -122,13 +123,13 @@ impl Columns {
     /// Documents are compared with those of other inputs only.
     pub(crate) fn across(self) -> Self {
         let candidates = Box::new(Across::new(self.candidates));
-        Self { candidates, sides: Some(Sides::default()), ..self }
+        Self { candidates, inputs: Some(Inputs::default()), ..self }
     }
 
     /// The next documents are of this input.
     pub(crate) fn begin(&mut self, input: u32) {
-        if let Some(sides) = &mut self.sides {
-            sides.begin(input, self.count);
+        if let Some(inputs) = &mut self.inputs {
+            inputs.begin(input, self.count);
         }
     }
 
@@ -183,7 +184,7 @@ impl Columns {
         cancel: &AtomicBool,
     ) -> Result<Settled, DedupError> {
         let Self { options, mut candidates, hashes, outlines, keys, count, .. } = self;
-        let Self { short, known, sides, room, .. } = self;
+        let Self { short, known, inputs, room, .. } = self;
         let keeping = keys.order(&options.keep, count, &room, cancel)?;
         let columns = hashes.bytes() + outlines.bytes() + keys.bytes();
         drop(keys);
@@ -195,10 +196,10 @@ impl Columns {
         let mut figures = Figures { columns: columns as u64, ..Figures::default() };
         let groups = if let Some((_, from)) = &mut kept {
             figures = Figures::restore(from)?;
-            Groups::restore(from, count, sides.as_ref(), &room)?
+            Groups::restore(from, count, inputs.as_ref(), &room)?
         } else {
             figures.empty = hashes.empty_from(known);
-            let groups = Groups::new(&hashes, taking, sides.as_ref(), &room, threads, cancel)?;
+            let groups = Groups::new(&hashes, taking, inputs.as_ref(), &room, threads, cancel)?;
             if let Some(stages) = &mut stages {
                 stages.save(Made::Groups, cancel, |to| {
                     figures.save(to)?;
@@ -263,7 +264,7 @@ impl Columns {
             comparer,
             groups,
             verified,
-            (&keeping, sides.as_ref()),
+            (&keeping, inputs.as_ref()),
             known,
             &room,
             cancel,
@@ -297,6 +298,9 @@ impl Figures {
     }
 }
 
+/// The similarity of equal texts of several inputs: more than that of any others.
+const EQUAL: f64 = f64::INFINITY;
+
 /// What the stages after the bands work with.
 struct Stage<'a> {
     comparer: &'a Comparer,
@@ -325,7 +329,7 @@ impl Stage<'_> {
         outline(a).zip(outline(b)).is_none_or(|(a, b)| self.comparer.may_match(a, b))
     }
 
-    /// The similarity of two texts where it reaches the threshold, and `least` where that is given; 0 without verification.
+    /// The similarity of two texts where it reaches the threshold, and `least` where that is given; 0 without verification, and [`EQUAL`].
     fn similarity(
         &self,
         (a, own): (u32, &Evidence),
@@ -333,14 +337,9 @@ impl Stage<'_> {
         least: Option<f64>,
     ) -> Option<f64> {
         if self.groups.are_equal(a, b) {
-            return Some(self.equal());
+            return Some(EQUAL);
         }
         self.comparer.similarity(own, theirs, least)
-    }
-
-    /// The similarity of equal texts.
-    fn equal(&self) -> f64 {
-        if self.comparer.verifies() { 1.0 } else { 0.0 }
     }
 
     fn evidence(&self, text: u32, scratch: &mut Scratch) -> Result<Arc<Evidence>, DedupError> {

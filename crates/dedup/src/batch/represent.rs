@@ -4,8 +4,8 @@
 //! what was kept before are made in parallel, then one choice after the other, with comparisons within the batch. Outlines exclude
 //! most candidates before anything is read again.
 
-use super::Stage;
 use super::candidates::Candidates;
+use super::{EQUAL, Stage};
 use crate::checkpoint::{Restoring, Saving};
 use crate::decide::{Edge, Texts};
 use crate::error::DedupError;
@@ -24,14 +24,10 @@ pub(super) struct Representatives {
     duplicates: Column<Edge>,
     /// By document: the later copies of duplicates whose original is another one than that of their first.
     copies: AHashMap<u32, Edge>,
-    /// By the first of equal texts: the one that is kept. Of one that none is kept of: its duplicates with copies.
-    equal: AHashMap<u32, Equal>,
-}
-
-/// What became of equal texts of several inputs.
-enum Equal {
-    Kept(u32),
-    Copied(Vec<u32>),
+    /// Where documents of one input are not compared, by the first of equal texts: the one that is kept, or [`KEPT`].
+    equal: Column<u32>,
+    /// Duplicates with copies of which an equal text may be kept later.
+    equal_copied: Vec<u32>,
 }
 
 const KEPT: u32 = u32::MAX;
@@ -103,7 +99,7 @@ impl Representatives {
             return Err(from.wrong("decisions on another number of texts"));
         }
         let copies = documents.iter().copied().zip(edges.iter().copied()).collect();
-        Ok(Self { status, duplicates, copies, equal: AHashMap::new() })
+        Ok(Self { status, duplicates, copies, equal: Column::default(), equal_copied: Vec::new() })
     }
 
     /// Decides all texts.
@@ -118,7 +114,8 @@ impl Representatives {
             status: Column::made(stage.room, stage.groups.len() as usize, |_| KEPT)?,
             duplicates: Column::new(stage.room)?,
             copies: AHashMap::new(),
-            equal: AHashMap::new(),
+            equal: Column::made(stage.room, stage.groups.shared_texts(), |_| KEPT)?,
+            equal_copied: Vec::new(),
         };
         loop {
             let lists = candidates.next(stage.limit, stage.threads, stage.cancel)?;
@@ -147,19 +144,21 @@ impl Representatives {
             }
             tick(all.duplicates.len() as u64);
         }
+        for text in std::mem::take(&mut all.equal_copied) {
+            if let Some(kept) = all.equal(stage, text).filter(|kept| kept.text.number > text) {
+                waiting.push((text, kept.text));
+            }
+        }
+        all.equal = Column::default();
         all.copies(stage, waiting)?;
-        all.equal = AHashMap::new();
         Ok(all)
     }
 
     /// The edge to an equal text that was kept.
     fn equal(&self, stage: &Stage<'_>, text: u32) -> Option<Edge> {
-        match self.equal.get(&stage.groups.shared(text)?)? {
-            &Equal::Kept(number) => {
-                Some(Edge { text: Candidate { number, rank: 0 }, similarity: stage.equal() })
-            }
-            Equal::Copied(_) => None,
-        }
+        let number = self.equal[stage.groups.shared(text)? as usize];
+        let text = Candidate { number, rank: 0 };
+        (number != KEPT).then_some(Edge { text, similarity: EQUAL })
     }
 
     /// Compares each case with its candidates that were kept before the batch.
@@ -237,20 +236,14 @@ impl Representatives {
             if let Some(edge) = case.original {
                 self.status[case.text as usize] = self.duplicates.len() as u32;
                 self.duplicates.push(edge)?;
-                if let Some(first) = shared.filter(|_| stage.groups.is_copied(case.text)) {
-                    let equal = self.equal.entry(first).or_insert(Equal::Copied(Vec::new()));
-                    if let Equal::Copied(texts) = equal {
-                        texts.push(case.text);
-                    }
+                if shared.is_some() && edge.similarity < EQUAL && stage.groups.is_copied(case.text)
+                {
+                    self.equal_copied.push(case.text);
                 }
                 continue;
             }
             if let Some(first) = shared {
-                let kept = Candidate { number: case.text, rank: 0 };
-                if let Some(Equal::Copied(texts)) = self.equal.insert(first, Equal::Kept(case.text))
-                {
-                    waiting.extend(texts.into_iter().map(|text| (text, kept)));
-                }
+                self.equal[first as usize] = case.text;
             }
             for &Candidate { number, rank } in &case.list {
                 let is_equal = stage.groups.are_equal(number, case.text);

@@ -1,9 +1,9 @@
 //! Clusters and the documents that they keep.
 
+use super::across::Inputs;
 use super::groups::Groups;
 use super::order::Order;
 use super::represent::Representatives;
-use super::sides::Sides;
 use crate::checkpoint::{Restoring, Saving};
 use crate::decide::{ALONE, Comparer, Relation, Texts};
 use crate::error::DedupError;
@@ -75,13 +75,13 @@ pub(crate) struct Settled {
 }
 
 impl Settled {
-    /// `keeping` has the documents in the order of keeping; the first `known` are not counted. Where there are sides, documents of one are
+    /// `keeping` has the documents in the order of keeping; the first `known` are not counted. Where there are inputs, documents of one are
     /// no duplicates of each other.
     pub(super) fn new(
         comparer: Comparer,
         groups: Groups,
         verified: Verified,
-        (keeping, sides): (&Order, Option<&Sides>),
+        (keeping, inputs): (&Order, Option<&Inputs>),
         known: u32,
         room: &Room,
         cancel: &AtomicBool,
@@ -104,7 +104,7 @@ impl Settled {
                             *best = document;
                         }
                         // Beside it stay those of its input, where these are not compared.
-                        if sides.is_none_or(|sides| sides.of(*best) != sides.of(document)) {
+                        if inputs.is_none_or(|inputs| inputs.of(*best) != inputs.of(document)) {
                             originals[document as usize] = *best;
                         }
                     }
@@ -118,7 +118,7 @@ impl Settled {
                     if text != ALONE {
                         let edge = decided.original(document, text);
                         *original = match edge {
-                            None if sides.is_some() => document,
+                            None if inputs.is_some() => document,
                             edge => groups.first(edge.map_or(text, |edge| edge.text.number)),
                         };
                     }

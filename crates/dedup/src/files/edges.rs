@@ -48,7 +48,8 @@ use std::time::Instant;
 /// Of files what [`dedup_files`](crate::dedup_files) holds until it has verified. Where a stream is among the inputs edges are found and
 /// written as documents come: per different text the method's bytes, 28 to 44 more and 24 for its record. Of edges those of some thousands
 /// of texts, 24 bytes each, and the ids of their earlier documents. Always 32 MiB of cached shingles at most, and a few blocks of 1 MiB
-/// or of the longest line. Records of gzip files and first records of texts of streams also take a temporary file on disk.
+/// or of the longest line. Records of gzip files and first records of texts of streams also take a temporary file on disk. Per record that
+/// has an id 24 bytes, twice as much at the end, to tell which ids come again.
 ///
 /// # Errors
 /// Those of [`dedup_files`](crate::dedup_files), under the same conditions.
@@ -83,7 +84,7 @@ pub fn pairs_files(
 /// text has none. New documents are not compared with each other.
 ///
 /// # Memory
-/// As [`pairs_files`] has it, of both sides; of a stream of new documents no records. Of the different texts of `news` 16 bytes more, and
+/// As [`pairs_files`] has it, of both sides; of a stream of new documents no records, but what tells their ids apart. Of the different texts of `news` 16 bytes more, and
 /// what their lines say in a temporary file.
 ///
 /// # Errors

@@ -3,6 +3,7 @@
 //! An index names documents by keys. Those of files are their ids ([`key_of_id`]), so answers have the ids that the records had.
 
 use super::intake::{Intake, Parsed};
+use super::same_ids::{OwnId, same_ids};
 use super::{expanded, only_rejects};
 use crate::decide::Relation;
 use crate::error::DedupError;
@@ -12,6 +13,7 @@ use crate::read::{Block, Id, Input, Line, id_json, id_of_key, key_of_id};
 use crate::report::{EdgeSummary, Progress, Stage, Summary, Throttle};
 use crate::write::{Entry, Link, Output, Rejects, Target, Wanted, check_distinct, matches};
 use simhash_sketch::Scratch;
+use simhash_store::Column;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
@@ -44,7 +46,7 @@ pub(super) fn fill<'a>(
     let mut summary = Summary::default();
     while let Some(block) = intake.next_block()? {
         summary.bytes += block.length;
-        let batch = Batch::of(&mut intake, &block, live, &mut summary, &mut rejects)?;
+        let batch = Batch::of(&mut intake, &block, live, &mut summary, &mut rejects, None)?;
         let keys: Vec<_> = batch.ids.iter().map(|id| Some(key_of_id(id).into_owned())).collect();
         live.add_many(&batch.documents, &keys, &[], cancel)?;
         throttle.tick(&intake.progress(Stage::Dedup, summary.read, 0));
@@ -109,9 +111,11 @@ pub(super) fn search_files(
     let marks = wanted.marks();
     let mut throttle = Throttle::new(progress);
     let (mut counts, mut edges) = (Summary::default(), EdgeSummary::default());
+    let mut given = wanted.names().then(Column::default);
     while let Some(block) = intake.next_block()? {
         counts.bytes += block.length;
-        let batch = Batch::of(&mut intake, &block, live, &mut counts, &mut rejects)?;
+        let own = given.as_mut();
+        let batch = Batch::of(&mut intake, &block, live, &mut counts, &mut rejects, own)?;
         let found = live.search_many(&batch.documents, search, *threads, cancel)?;
         let framing = output.framing()?;
         let mut out = Vec::new();
@@ -139,6 +143,8 @@ pub(super) fn search_files(
         return Err(only_rejects(rejects, error));
     }
     throttle.tick(&intake.progress(Stage::Finish, counts.read, edges.edges));
+    let room = simhash_store::Room::default();
+    let same_ids = same_ids(given.unwrap_or_default(), &intake.records, &room)?;
     let (outputs, copies) = output.end()?;
     let outputs = outputs.into_iter().chain(rejects.into_output());
     let leftovers = super::publish(outputs, copies, &intake)?;
@@ -147,7 +153,7 @@ pub(super) fn search_files(
     let encodings = intake.records.encodings();
     let seconds = started.elapsed().as_secs_f64();
     let read = EdgeSummary { read, documents, rejected, bytes, first_rejected, ..edges };
-    Ok(EdgeSummary { against, seconds, index_bytes, encodings, leftovers, ..read })
+    Ok(EdgeSummary { against, seconds, index_bytes, encodings, same_ids, leftovers, ..read })
 }
 
 /// Refuses what an index of this method cannot do.
@@ -186,6 +192,7 @@ impl<'b> Batch<'b> {
         live: &LiveIndex,
         counts: &mut Summary,
         rejects: &mut Rejects<'_>,
+        given: Option<&mut Column<OwnId>>,
     ) -> Result<Self, DedupError> {
         let room = Room::default();
         let prepare = |text: &str, scratch: &mut Scratch| live.document_in(text, &room, scratch);
@@ -193,6 +200,12 @@ impl<'b> Batch<'b> {
             intake.accept(block, prepare, counts, rejects)?;
         counts.read += accepted.len() as u64;
         counts.kept += accepted.len() as u64;
+        if let Some(given) = given {
+            for (line, Parsed { id, .. }) in &accepted {
+                let own = id.as_ref().map(|id| OwnId::new(id, block.input, line.number));
+                own.map_or(Ok(()), |own| given.push(own))?;
+            }
+        }
         let prefix = intake.records.id_prefix(block.input);
         let each = accepted.into_iter().map(|(line, parsed)| {
             (parsed.prepared, (id_json(parsed.id, prefix, line.number), line))

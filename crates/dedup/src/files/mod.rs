@@ -83,7 +83,8 @@ use within::Within;
 /// Files, and whatever is not decided as records come: per record 22 bytes, 40 more where texts are verified, the key of the keep rule (8
 /// bytes and its length), and the method's sketch: 5.2 bytes per band, 40 for others and what they hold. When all have been read, 4 to
 /// 28 bytes for each band that texts have in common, and per different text 8, 16 more where it is a duplicate; with a clusters file
-/// per duplicate 32, with one or with marks 24 for each record that has an id, twice as much at the end.
+/// per duplicate 32, with one or with marks 24 for each record that has an id, twice as much at the end. Where documents are compared across
+/// inputs only ([`FileOptions::across_files_only`]) 4 more per record while texts are grouped, and 12 more per text of an input.
 /// All of that lies in temporary files where [`FileOptions::memory`] is given: the whole process then holds as much as that says, a tenth
 /// more at most. Not so what other methods than minhash and exact hold for each document, and what records of more than a megabyte need
 /// while they are looked at, some twenty times their length: where that does not fit the run stops with [`DedupError::Bound`].
@@ -149,9 +150,10 @@ fn run(
     let (inputs, known) =
         (&*expanded(inputs, "inputs", &options.form)?, &*Input::expanded(known, &options.form)?);
     let across = options.across_files_only;
-    if across && known.len() + inputs.len() < 2 {
-        let expected = "beside several inputs; a folder of texts is one";
-        return Err(DedupError::Option { argument: ACROSS, value: "true".into(), expected });
+    if across && let [one] = &[known, inputs].concat()[..] {
+        let expected = "left out of a run over one input, or beside others (a folder is one)";
+        let value = format!("true and {} alone", one.name().display());
+        return Err(DedupError::Option { argument: ACROSS, value, expected });
     }
     let fields = fields(options, outputs)?;
     outputs.check_names()?;

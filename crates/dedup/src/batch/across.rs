@@ -8,22 +8,24 @@ use super::groups::Groups;
 use crate::checkpoint::{Restoring, Saving};
 use crate::error::DedupError;
 use crate::method::{Candidate, Found};
+use crate::parallel;
 use simhash_sketch::Sketcher;
 use simhash_store::{Column, Room};
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// Lists that come at once behind the last of a method.
+/// Lists that come at once, about.
 const TOGETHER: usize = 4096;
 
 /// The inputs of documents that came one input after the other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Sides {
+pub(super) struct Inputs {
     /// By input: its first document.
     firsts: Vec<u32>,
 }
 
-impl Sides {
+impl Inputs {
     /// Documents from this one on are of this input.
     pub(super) fn begin(&mut self, input: u32, document: u32) {
         let inputs = (input as usize + 1).max(self.firsts.len());
@@ -38,7 +40,7 @@ impl Sides {
 
 /// The inputs of texts, and which texts are equal.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Sided {
+pub(super) struct InputTexts {
     /// By text.
     inputs: Column<u32>,
     /// By text: the first that is equal, often itself.
@@ -47,17 +49,20 @@ pub(super) struct Sided {
     shared: Column<u64>,
 }
 
-impl Sided {
+impl InputTexts {
     /// Of texts with these first documents; `equal` as it is held.
     pub(super) fn new(
-        sides: &Sides,
+        inputs: &Inputs,
         first: &[u32],
         equal: Column<u32>,
         room: &Room,
     ) -> Result<Self, DedupError> {
-        let inputs = Column::made(room, first.len(), |text| sides.of(first[text]))?;
+        let inputs = Column::made(room, first.len(), |text| inputs.of(first[text]))?;
         let mut shared = Column::made(room, first.len().div_ceil(64), |_| 0)?;
         for (text, &first) in (0u32..).zip(equal.iter()) {
+            if text % 1024 == 0 {
+                room.relieve()?;
+            }
             if first != text {
                 for text in [first, text] {
                     shared[text as usize / 64] |= 1 << (text % 64);
@@ -88,7 +93,7 @@ impl Sided {
     /// What was kept of texts with these first documents.
     pub(super) fn restore(
         from: &mut Restoring,
-        sides: &Sides,
+        inputs: &Inputs,
         first: &[u32],
         room: &Room,
     ) -> Result<Self, DedupError> {
@@ -100,7 +105,7 @@ impl Sided {
         if equal.len() != first.len() || equal.iter().any(|&at| equal[at as usize] != at) {
             return Err(from.wrong("equal texts of another number of texts"));
         }
-        Self::new(sides, first, equal, room)
+        Self::new(inputs, first, equal, room)
     }
 
     /// Bytes held.
@@ -125,16 +130,19 @@ impl Sided {
 /// The candidates of other inputs.
 pub(super) struct Across {
     all: Box<dyn Candidates>,
-    /// The method has no more lists.
+    /// Lists of the method that were not asked for yet.
+    held: VecDeque<Listed>,
+    /// It has no more.
     ended: bool,
     /// Texts that were asked for.
     passed: u32,
-    sided: Arc<Sided>,
+    texts: Arc<InputTexts>,
 }
 
 impl Across {
     pub(super) fn new(all: Box<dyn Candidates>) -> Self {
-        Self { all, ended: false, passed: 0, sided: Arc::default() }
+        let held = VecDeque::new();
+        Self { all, held, ended: false, passed: 0, texts: Arc::default() }
     }
 }
 
@@ -158,7 +166,7 @@ impl Candidates for Across {
         threads: usize,
         cancel: &AtomicBool,
     ) -> Result<(), DedupError> {
-        self.sided = groups.sided();
+        self.texts = groups.across();
         self.all.settle(groups, sketches, threads, cancel)
     }
 
@@ -168,22 +176,26 @@ impl Candidates for Across {
         threads: usize,
         cancel: &AtomicBool,
     ) -> Result<Vec<Listed>, DedupError> {
-        let found = if self.ended { Vec::new() } else { self.all.next(limit, threads, cancel)? };
-        let sided = &self.sided;
-        let mut lists = Vec::with_capacity(found.len());
-        // Short texts are in no list of a method, but may be equal to others.
-        let shared = |texts: std::ops::Range<u32>| texts.filter(|&text| sided.is_shared(text));
-        for Listed { text, found } in found {
-            let before = shared(self.passed..text);
-            lists.extend(before.map(|text| sided.others(text, Found::default())));
-            lists.push(sided.others(text, found));
+        let mut lists = Vec::new();
+        // Short texts are in no list of a method, but may be equal to others: they come in between.
+        while lists.len() < TOGETHER {
+            parallel::check(cancel)?;
+            if self.held.is_empty() && !self.ended {
+                self.held.extend(self.all.next(limit, threads, cancel)?);
+                self.ended = self.held.is_empty();
+            }
+            let texts = &self.texts;
+            let end = self.held.front().map_or(texts.len(), |listed| listed.text);
+            let shared = (self.passed..end).find(|&text| texts.is_shared(text));
+            let (text, found) = match shared {
+                Some(text) => (text, Found::default()),
+                None => match self.held.pop_front() {
+                    Some(Listed { text, found }) => (text, found),
+                    None => break,
+                },
+            };
             self.passed = text + 1;
-        }
-        if lists.is_empty() {
-            self.ended = true;
-            let rest = shared(self.passed..sided.len()).take(TOGETHER);
-            lists.extend(rest.map(|text| sided.others(text, Found::default())));
-            self.passed = lists.last().map_or(sided.len(), |last| last.text + 1);
+            lists.push(texts.others(text, found));
         }
         Ok(lists)
     }
@@ -201,7 +213,7 @@ impl Candidates for Across {
     }
 
     fn restore(&mut self, from: &mut Restoring, groups: &Groups) -> Result<(), DedupError> {
-        self.sided = groups.sided();
+        self.texts = groups.across();
         self.all.restore(from, groups)
     }
 }
