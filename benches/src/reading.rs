@@ -8,7 +8,7 @@ use simhash_corpus::{Fields, Form, Input, spawn};
 use simhash_dedup::{DedupOptions, FileOptions, Outputs, dedup_files};
 use std::fs::File;
 use std::io::{self, BufReader, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 /// Long texts and short ones.
@@ -61,6 +61,11 @@ fn measured(settings: &Settings) -> Result<Report, String> {
                 let unpacking = settings.best_wall(|| drop(unpacked(&path)));
                 let row = Row::new(what, rate(reading), "MB/s");
                 rows.push(row.against("its decompressor alone", rate(unpacking), Some(">= 0.9")));
+            } else if path.is_dir() {
+                let files = Input::File(path.clone()).files();
+                let opening = settings.best_wall(|| drop(contents(&files)));
+                let row = Row::new(what, rate(reading), "MB/s");
+                rows.push(row.against("opening and reading its files alone", rate(opening), None));
             }
             Ok(())
         });
@@ -102,6 +107,11 @@ fn dedup(path: &Path) -> Result<(), String> {
     dedup_files(&inputs, &Outputs::default(), &options, &|_| {}, &never)
         .map(drop)
         .map_err(|error| error.to_string())
+}
+
+/// Opens and reads files, as many at a time as there are threads; their bytes.
+fn contents(files: &[PathBuf]) -> io::Result<u64> {
+    files.par_iter().map(|file| Ok(std::fs::read(file)?.len() as u64)).sum()
 }
 
 /// Decompresses a file with the libraries that the reader uses, and throws the bytes away.
