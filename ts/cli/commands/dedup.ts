@@ -58,7 +58,7 @@ export const dedup = defineCommand({
     'dedup news.jsonl -o unique.jsonl',
     'dedup news.csv -o unique.csv --text-field body --id-field no',
     'dedup texts/ --list -o keep.txt',
-    'dedup web.jsonl books.jsonl --across-files-only -o disjoint.jsonl',
+    'dedup web.jsonl books.jsonl --across-files-only -o all.jsonl',
     'dedup today.jsonl --index seen.index -o new.jsonl',
     'dedup mongodb:///news.raw -o mongodb:///news.unique',
   ],
