@@ -201,10 +201,7 @@ impl<'b> Batch<'b> {
         counts.read += accepted.len() as u64;
         counts.kept += accepted.len() as u64;
         if let Some(given) = given {
-            for (line, Parsed { id, .. }) in &accepted {
-                let own = id.as_ref().map(|id| OwnId::new(id, block.input, line.number));
-                own.map_or(Ok(()), |own| given.push(own))?;
-            }
+            OwnId::add(given, 0, block, &accepted)?;
         }
         let prefix = intake.records.id_prefix(block.input);
         let each = accepted.into_iter().map(|(line, parsed)| {

@@ -1,7 +1,9 @@
 //! Documents that have the id of an earlier one: what names documents by ids then does not say which.
 
+use super::intake::Parsed;
 use super::records::Records;
 use crate::error::DedupError;
+use crate::read::{Block, Line};
 use crate::report::{SameId, SameIds, Summary};
 use simhash_store::{Column, Room};
 use std::collections::BinaryHeap;
@@ -23,6 +25,21 @@ impl OwnId {
     /// Of one of several sides of the input, whose ids have nothing to do with those of another.
     pub(super) fn of_side(side: u64, id: &str, input: u32, line: u64) -> Self {
         Self { hash: xxh3_64_with_seed(id.as_bytes(), side), line, input }
+    }
+
+    /// Adds those of the records of a block.
+    pub(super) fn add<P>(
+        given: &mut Column<Self>,
+        side: u64,
+        block: &Block,
+        records: &[(&Line, Parsed<'_, P>)],
+    ) -> Result<(), DedupError> {
+        for (line, Parsed { id, .. }) in records {
+            if let Some(id) = id {
+                given.push(Self::of_side(side, id, block.input, line.number))?;
+            }
+        }
+        Ok(())
     }
 
     fn place(&self) -> (u32, u64) {

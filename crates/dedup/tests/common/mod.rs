@@ -4,6 +4,7 @@
 
 use proptest::prelude::*;
 use simhash_dedup::{Decision, DedupOptions, Deduper, Key, Method};
+use simhash_index::bands::BandPlan;
 use std::sync::atomic::AtomicBool;
 
 mod oracle;
@@ -37,6 +38,17 @@ pub(crate) fn corpus(
             text.into_iter().collect()
         });
     proptest::collection::vec(text, len)
+}
+
+/// Every method, those with keys with few of them.
+pub(crate) fn methods() -> [Method; 5] {
+    [
+        Method::MinHash { plan: Some(BandPlan { bands: 20, rows: 4 }) },
+        Method::SimHash { max_distance: Method::MAX_DISTANCE },
+        Method::Sentences { count: 2 },
+        Method::BruteForce,
+        Method::Exact,
+    ]
 }
 
 /// Fingerprints within this distance.

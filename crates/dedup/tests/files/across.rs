@@ -1,7 +1,7 @@
 //! Documents of one input that are not compared with each other: against the rule written down naively, on documents.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-use crate::common::{Pair, corpus, on_threads, oracle_pairs};
+use crate::common::{Pair, corpus, methods, on_threads, oracle_pairs};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use simhash_dedup::{
@@ -9,23 +9,12 @@ use simhash_dedup::{
     Measure, Method, Outputs, Summary, Target, dedup_files, dedup_into_index, dedup_new_files,
     match_files, pairs_files,
 };
-use simhash_index::bands::BandPlan;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 const TEXT: &str = "今天上午北京市召开新闻发布会介绍城市交通建设的最新进展情况";
-
-fn methods() -> [Method; 5] {
-    [
-        Method::MinHash { plan: Some(BandPlan { bands: 20, rows: 4 }) },
-        Method::SimHash { max_distance: Method::MAX_DISTANCE },
-        Method::Sentences { count: 2 },
-        Method::BruteForce,
-        Method::Exact,
-    ]
-}
 
 /// Documents, what a keep rule may compare, and the input of each, ascending.
 fn given() -> impl Strategy<Value = (Vec<String>, Vec<usize>, Vec<usize>)> {

@@ -1,7 +1,7 @@
 //! Pairs and matches of files are the edges of the graph that decisions rest on.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-use crate::common::{Pair, corpus, on_threads, oracle, oracle_pairs};
+use crate::common::{Pair, corpus, methods, on_threads, oracle, oracle_pairs};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
@@ -10,23 +10,12 @@ use simhash_dedup::{
     Cluster, DedupError, DedupOptions, EdgeSummary, FileOptions, Input, LineOutputs, MatchOptions,
     Method, Outputs, Target, dedup_files, match_files, pairs_files,
 };
-use simhash_index::bands::BandPlan;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 const TEXT: &str = "今天上午北京市召开新闻发布会介绍城市交通建设的最新进展情况";
-
-fn methods() -> [Method; 5] {
-    [
-        Method::MinHash { plan: Some(BandPlan { bands: 20, rows: 4 }) },
-        Method::SimHash { max_distance: Method::MAX_DISTANCE },
-        Method::Sentences { count: 2 },
-        Method::BruteForce,
-        Method::Exact,
-    ]
-}
 
 /// Every method, with limits that cut and without, verified or not.
 fn every() -> impl Iterator<Item = DedupOptions> {

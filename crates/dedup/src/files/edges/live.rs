@@ -101,10 +101,7 @@ impl Live {
         let accepted = intake.accept(block, prepare, counts, rejects)?;
         let side = u64::from(block.input >= *old);
         if let Some(given) = given {
-            for (line, Parsed { id, .. }) in &accepted {
-                let own = id.as_ref().map(|id| OwnId::of_side(side, id, block.input, line.number));
-                own.map_or(Ok(()), |own| given.push(own))?;
-            }
+            OwnId::add(given, side, block, &accepted)?;
         }
         let mut accepted = accepted.into_iter();
         while accepted.len() > 0 {
