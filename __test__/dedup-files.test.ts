@@ -121,6 +121,13 @@ test('documents that have the id of an earlier one are named where outputs name 
   expect(match.stderr).toContain('1 document has the id');
   const left = await folder.run(['match', 'more', '--against', 'in', '--remove', '-o', 'left']);
   expect(left.stderr).not.toContain('the id of an earlier one');
+  expect((await folder.run(['index', 'build', 'seen', 'in'])).status).toBe(0);
+  const asking = ['match', 'more', '--index', 'seen', '-o', 'matches'];
+  expect((await folder.run(asking)).stderr).toContain('1 document has the id');
+  const { stdout } = await folder.run([...asking, '--json']);
+  expect(JSON.parse(stdout).sameIds.documents).toBe(1);
+  const query = ['index', 'query', 'seen', 'more', '--remove', '-o', 'left'];
+  expect((await folder.run(query)).stderr).not.toContain('the id of an earlier one');
 });
 
 test('documents of one input are left alone where only those of others are compared', async () => {
