@@ -68,6 +68,12 @@ impl Encoding {
     /// # Errors
     /// The place of the first bytes that are none. Nothing is replaced.
     pub(crate) fn decode(self, bytes: &[u8]) -> Result<Cow<'_, str>, String> {
+        // Several times as fast as the decoder.
+        if self == Self::UTF_8
+            && let Ok(text) = simdutf8::compat::from_utf8(bytes)
+        {
+            return Ok(text.into());
+        }
         if let Some(text) = self.0.decode_without_bom_handling_and_without_replacement(bytes) {
             return Ok(text);
         }

@@ -11,6 +11,7 @@
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
+use simdutf8::compat::from_utf8;
 use std::borrow::Cow;
 use std::fmt;
 
@@ -299,11 +300,11 @@ impl<'de> Visitor<'de> for Text {
     }
 
     fn visit_borrowed_bytes<E>(self, bytes: &'de [u8]) -> Result<Self::Value, E> {
-        Ok(std::str::from_utf8(bytes).map_or_else(|_| replaced(bytes).into(), Cow::Borrowed))
+        Ok(from_utf8(bytes).map_or_else(|_| replaced(bytes).into(), Cow::Borrowed))
     }
 
     fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Self::Value, E> {
-        let text = std::str::from_utf8(bytes).map_or_else(|_| replaced(bytes), str::to_owned);
+        let text = from_utf8(bytes).map_or_else(|_| replaced(bytes), str::to_owned);
         Ok(text.into())
     }
 }

@@ -7,7 +7,7 @@ use crate::guess::{Guess, Usual};
 use crate::html;
 use crate::layout::Layout;
 use crate::texts::{Texts, id_of};
-use crate::unpack::{MAGIC_BYTES, Packing, refused};
+use crate::unpack::{Packing, refused};
 use crate::utf16::Utf16;
 use parking_lot::Mutex;
 use std::borrow::Cow;
@@ -70,13 +70,13 @@ impl Files {
                 let (place, bytes) = *begin;
                 let Some(path) = paths.get(place) else { break };
                 // One that is not there says so when it is opened.
-                let own = fs::metadata(path).map_or(0, |about| about.len());
-                if place > 0 && bytes + own > TOGETHER_BYTES {
+                let length = fs::metadata(path).map_or(0, |about| about.len());
+                if place > 0 && bytes + length > TOGETHER_BYTES {
                     break;
                 }
-                *begin = (place + 1, bytes + own);
+                *begin = (place + 1, bytes + length);
                 drop(begin);
-                let line = self.line_of(path).map_err(|error| {
+                let line = self.line_of(path, length).map_err(|error| {
                     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
                 });
                 made.push((place, line));
@@ -106,9 +106,10 @@ impl Files {
         Ok(lines)
     }
 
-    fn line_of(&self, path: &Path) -> io::Result<Vec<u8>> {
+    /// `length`: bytes that the file probably has.
+    fn line_of(&self, path: &Path, length: u64) -> io::Result<Vec<u8>> {
         // More than the longest is not held: the line is too long then, and rejected.
-        let bytes = match unpacked(path, self.form.max_record as u64 + 1) {
+        let bytes = match unpacked(path, length, self.form.max_record as u64 + 1) {
             Ok(bytes) => bytes,
             // Damage is that of this file; what the system says is of all of them.
             Err(error) if error.raw_os_error().is_none() => return rejected(path, &error),
@@ -206,14 +207,25 @@ pub(crate) fn reason(line: &[u8], at: usize) -> Option<String> {
 /// Before the reason in the line of a file that is no text.
 const REASON: u8 = 0xfe;
 
-/// The first bytes of a file, as many as this at most, decompressed.
-fn unpacked(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+/// The first bytes of a file, as many as `most` at most, decompressed; `length`: as many as it probably has. Of a small file most of
+/// the time goes into calls of the system: this takes three.
+fn unpacked(path: &Path, length: u64, most: u64) -> io::Result<Vec<u8>> {
     let mut file = File::open(path)?;
-    // A byte more than there is: the end is seen by the read that fills it.
-    let mut bytes = Vec::with_capacity(file.metadata()?.len().min(most) as usize + 1);
-    (&mut file).take(MAGIC_BYTES as u64).read_to_end(&mut bytes)?;
+    let room = length.min(most) as usize;
+    // A byte more than there is: the read that leaves it empty has seen the end.
+    let mut bytes = vec![0; room + 1];
+    let read = match file.read(&mut bytes) {
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => 0,
+        read => read?,
+    };
+    bytes.truncate(read);
+    let is_whole = read == room && read as u64 == length && read > 0;
+    if !is_whole {
+        // No regular file, or one that grows, or more than is wanted.
+        (&mut file).take(most.saturating_sub(read as u64)).read_to_end(&mut bytes)?;
+    }
     let Some(packing) = Packing::of(&bytes) else {
-        file.take(most.saturating_sub(bytes.len() as u64)).read_to_end(&mut bytes)?;
+        bytes.truncate(most as usize);
         return Ok(bytes);
     };
     let mut whole = Vec::new();
@@ -228,7 +240,7 @@ fn usual(paths: &[PathBuf]) -> Usual {
     for number in 0..looked_at {
         // What cannot be read says so in its turn.
         let path = &paths[number * paths.len() / looked_at];
-        let Ok(bytes) = unpacked(path, LOOKED_AT_BYTES) else { continue };
+        let Ok(bytes) = unpacked(path, LOOKED_AT_BYTES, LOOKED_AT_BYTES) else { continue };
         if utf_16(None, &bytes).is_some() || Encoding::of_mark(&bytes).is_some() {
             continue;
         }

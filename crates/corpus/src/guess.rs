@@ -15,6 +15,7 @@ mod tally;
 use crate::encoding::Encoding;
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use reading::Reading;
+use simdutf8::compat::from_utf8;
 use std::borrow::Cow;
 use std::cmp::Ordering::{Greater, Less};
 use tally::Tally;
@@ -22,8 +23,9 @@ use tally::Tally;
 /// Bytes of the head that may be looked at for UTF-8.
 const LOOKED_AT: usize = 1 << 20;
 
-/// Bytes of lines that are weighed.
+/// Bytes of lines that are weighed, and as many of them as mostly are enough.
 const WEIGHED: usize = 16 << 10;
+const WEIGHED_FIRST: usize = 1 << 10;
 
 /// Characters that make a text no short one.
 const MANY: usize = 16;
@@ -48,7 +50,7 @@ impl Guess {
         let cut = bytes.len() - from > LOOKED_AT;
         let looked_at = &bytes[from..(from + LOOKED_AT).min(bytes.len())];
         let whole = ended && !cut;
-        match std::str::from_utf8(looked_at) {
+        match from_utf8(looked_at) {
             Ok(_) => return Some(Self::valid(&bytes[..from + looked_at.len()])),
             // The last character may be cut.
             Err(error) if error.error_len().is_none() && !whole => {
@@ -56,17 +58,16 @@ impl Guess {
             }
             Err(_) => {}
         }
+        let first = &looked_at[..looked_at.len().min(WEIGHED_FIRST)];
+        if is_clean(first, whole && first.len() == looked_at.len())
+            && let Some(sure) = Tally::of(first).sure()
+        {
+            return Some(Self::sure(sure));
+        }
         let sample = Sample::of(looked_at, whole);
         let tally = Tally::of(&sample.bytes);
-        let sure = if tally.is_gb18030() {
-            Some(Encoding::GB18030)
-        } else if tally.is_big5() {
-            Some(Encoding::BIG5)
-        } else {
-            None
-        };
-        if let Some(encoding) = sure.filter(|_| sample.all_clean) {
-            return Some(Self { encoding, weight: MANY, open: [false; 2], is_valid: false });
+        if let Some(sure) = tally.sure().filter(|_| sample.all_clean) {
+            return Some(Self::sure(sure));
         }
         let is_chinese = sample.all_clean && tally.is_short_chinese();
         // Single damaged bytes make no other encoding. Of GB18030 read as UTF-8 a seventh is valid, of some words more than half.
@@ -88,6 +89,10 @@ impl Guess {
             tally.first_level * 2 == others
         };
         Self { encoding: Encoding::UTF_8, weight, open: [is_word, false], is_valid: true }
+    }
+
+    const fn sure(encoding: Encoding) -> Self {
+        Self { encoding, weight: MANY, open: [false; 2], is_valid: false }
     }
 
     const UTF_8: Self =

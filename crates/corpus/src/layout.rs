@@ -12,6 +12,7 @@ use crate::texts::Texts;
 use crate::{csv, files, lines, texts};
 use memchr::memmem;
 use parking_lot::Mutex;
+use simdutf8::compat::from_utf8;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io;
@@ -148,7 +149,7 @@ impl Layout {
     pub fn record<'a>(&self, bytes: &'a [u8]) -> Result<Record<'a>, String> {
         let encoding = self.record_encoding();
         if encoding == Encoding::UTF_8 {
-            let text = std::str::from_utf8(bytes).map_err(|error| {
+            let text = from_utf8(bytes).map_err(|error| {
                 let at = error.valid_up_to();
                 let of_file =
                     (self.format() == Some(Format::Files)).then(|| files::reason(bytes, at));

@@ -11,6 +11,7 @@
 use super::field::{Fields, explain};
 use super::id::{id_json, name_of_id};
 use serde_json::value::RawValue;
+use simdutf8::compat::from_utf8;
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -36,7 +37,7 @@ impl Statement {
         file: Option<&Path>,
         number: u64,
     ) -> Result<Self, String> {
-        let text = std::str::from_utf8(line)
+        let text = from_utf8(line)
             .map_err(|error| format!("invalid UTF-8 at byte {}", error.valid_up_to() + 1))?;
         let value: &RawValue = serde_json::from_str(text).map_err(|error| explain(&error))?;
         if let Some(list) = list(value) {

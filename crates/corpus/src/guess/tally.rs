@@ -1,6 +1,7 @@
 //! Which of two-byte encodings bytes may be, without reading them as characters.
 
 use super::MANY;
+use crate::encoding::Encoding;
 
 /// What characters of two bytes a text has, by their bytes alone.
 #[derive(Default)]
@@ -63,15 +64,24 @@ impl Tally {
         }
     }
 
+    /// What it is without doubt.
+    pub(super) fn sure(&self) -> Option<Encoding> {
+        if self.is_gb18030() {
+            Some(Encoding::GB18030)
+        } else {
+            self.is_big5().then_some(Encoding::BIG5)
+        }
+    }
+
     /// Whether it is simplified Chinese without doubt: four fifths of it common, of which Chinese has two fifths behind C8.
-    pub(super) fn is_gb18030(&self) -> bool {
+    fn is_gb18030(&self) -> bool {
         self.all >= MANY
             && self.first_level * 5 >= self.all * 4
             && self.behind_hangul * 4 >= self.first_level
     }
 
     /// Whether it is traditional Chinese in Big5 without doubt.
-    pub(super) fn is_big5(&self) -> bool {
+    fn is_big5(&self) -> bool {
         self.all >= MANY && self.big5 * 5 >= self.all * 4 && self.low * 5 >= self.all
     }
 
