@@ -130,8 +130,14 @@ impl Fields {
     /// # Errors
     /// The reason why this is no record.
     pub fn record<'a>(&self, line: &'a str) -> Result<Record<'a>, String> {
-        let by = self.key.as_deref().unwrap_or(&self.text);
-        let [text, id, key] = pick(line, [&self.text[0], &self.id[0], &by[0]])?;
+        // A key more is compared with every key of the record.
+        let (text, id, key) = if let Some(by) = &self.key {
+            let [text, id, key] = pick(line, [&self.text[0], &self.id[0], &by[0]])?;
+            (text, id, descend(key, &by[1..]))
+        } else {
+            let [text, id] = pick(line, [&self.text[0], &self.id[0]])?;
+            (text, id, None)
+        };
         let text = string(descend(text, &self.text[1..]), &self.text)?;
         let text = if self.more.is_empty() { text } else { self.all_texts(line, text)? };
         let Some(text) = text else {
@@ -145,7 +151,6 @@ impl Fields {
                 return Err(format!("field {name} is {other}, not a string or a number"));
             }
         };
-        let key = self.key.is_some().then(|| descend(key, &by[1..])).flatten();
         Ok(Record { text, id, key: key.map_or(Ok(Rank::Missing), rank_of)? })
     }
 }
