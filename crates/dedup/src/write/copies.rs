@@ -37,10 +37,39 @@ pub(crate) struct Copies<'a> {
 }
 
 impl<'a> Copies<'a> {
-    /// Of inputs with these names: folders, patterns or files.
-    pub(super) fn new(folder: &'a Path, names: &[PathBuf], cancel: &'a AtomicBool) -> Self {
+    /// Of inputs with these names: folders, patterns or files. The first are `known`, and never copied.
+    ///
+    /// # Errors
+    /// [`DedupError::Output`] where the folder cannot be one, or lies in an input whose files are copied: found before anything is read, not when
+    /// all is done.
+    pub(super) fn new(
+        folder: &'a Path,
+        names: &[PathBuf],
+        known: usize,
+        cancel: &'a AtomicBool,
+    ) -> Result<Self, DedupError> {
+        let there = folder.ancestors().find(|it| fs::symlink_metadata(it).is_ok());
+        // Of a relative path the last ancestor is empty: where we are.
+        let there = there.filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        if !there.is_dir() {
+            let reason = format!("{} is no folder", there.display());
+            return Err(DedupError::output(folder, io::Error::other(reason)));
+        }
+        let place = fs::canonicalize(there).map_err(|error| DedupError::output(folder, error))?;
+        let of_copies = names.iter().skip(known).filter(|name| name.is_dir());
+        let around = of_copies
+            .clone()
+            .find(|name| fs::canonicalize(name).is_ok_and(|input| place.starts_with(input)));
+        if let Some(input) = around {
+            let input = input.display();
+            let reason = format!(
+                "it lies in the input {input}, where the next run would read the copies as documents; name a folder outside of it"
+            );
+            return Err(DedupError::output(folder, io::Error::other(reason)));
+        }
         let roots = names.iter().map(|name| root(name)).collect();
-        Self { folder, roots, files: Vec::new(), made: Vec::new(), leftovers: Vec::new(), cancel }
+        let (files, made, leftovers) = (Vec::new(), Vec::new(), Vec::new());
+        Ok(Self { folder, roots, files, made, leftovers, cancel })
     }
 
     /// Appends what [`Copies::take`] takes: a file by its input and its line there. Not by its id: names need not be UTF-8.

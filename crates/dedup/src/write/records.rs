@@ -65,7 +65,8 @@ impl<'a> RecordWriter<'a> {
                 Err(output) => records = Some(output),
             }
         }
-        let copies = outputs.copy.as_ref().map(|folder| Copies::new(folder, &names, cancel));
+        let copies = outputs.copy.as_ref();
+        let copies = copies.map(|folder| Copies::new(folder, &names, known, cancel)).transpose()?;
         if copies.is_some() && (records.is_some() || outputs.duplicates == Duplicates::Mark) {
             let (value, expected) = ("given".into(), "left out beside records, lists and marks");
             return Err(DedupError::Option { argument: "copy", value, expected });

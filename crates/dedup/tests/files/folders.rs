@@ -122,8 +122,16 @@ fn a_new_folder_of_copies_appears_whole() {
     std::os::unix::fs::symlink("nothing", path("link")).unwrap();
     fs::write(path("file"), "precious").unwrap();
     for name in ["link", "file", "file/below"] {
-        assert!(run(name).is_err(), "{name}");
+        let told = run(name).unwrap_err().to_string();
+        assert!(told.contains("is no folder"), "{told}");
     }
+    // In what is read, under whatever name: the next run would find the copies there.
+    std::os::unix::fs::symlink(path("texts/a"), path("alias")).unwrap();
+    for name in ["texts", "texts/kept", "texts/a/b/c", "alias/kept"] {
+        let told = run(name).unwrap_err().to_string();
+        assert!(told.contains("it lies in the input"), "{told}");
+    }
+    assert_eq!(fs::read_dir(path("texts/a/b")).unwrap().count(), sample().len());
     // In a folder that is there, beside what is in it; an error in the middle takes back what has a name already.
     fs::create_dir_all(path("old/a")).unwrap();
     fs::write(path("old/mine"), "precious").unwrap();
