@@ -11,7 +11,8 @@
  */
 import type { Collection, Document } from 'mongodb';
 import type { DedupFilesOptions, Summary } from '../index';
-import { run, takeBack } from './mongodb/pipeline';
+import { takeBack } from './mongodb/back';
+import { run } from './mongodb/pipeline';
 import { settingsOf } from './mongodb/settings';
 
 /** How far a run is. */
@@ -34,6 +35,10 @@ export interface CollectionSummary extends Summary {
   lastId?: string;
   /** Documents that the source had when it was read to the end: where there are more than were read, some came meanwhile. */
   countAtEnd: number;
+  /** Of `mark`: duplicates that have no mark, because they are gone since they were read, or the server has no room for it in the document. */
+  unmarked?: number;
+  /** The first ten of them, and why. */
+  firstUnmarked?: string[];
 }
 
 /** A run over a collection. */
@@ -67,6 +72,11 @@ export interface DedupCollectionOptions
   known?: string | Collection | undefined;
   /** Write into collections that hold documents of others, too. Those stay as they are. Default false: such a target is refused. */
   append?: boolean | undefined;
+  /**
+   * `false`: documents are compared by their fingerprints alone (method `'simhash'`, nothing is verified, `maxDistance` 3 by default), and all is done in one pass, without
+   * files: some 60 bytes and the `_id` of each kept document are held in memory. For `keep: 'first'` and clusters around a representative, and not beside `mark`. Default true.
+   */
+  texts?: boolean | undefined;
   /** Instead of writing into a target: mark the duplicates in the source. Default false. */
   mark?: boolean | undefined;
   /** The field of a mark: `{ of, similarity, run }`. Default `'dedup'`. */
