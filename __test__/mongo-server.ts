@@ -57,6 +57,10 @@ export class MongoServer {
     return server;
   }
 
+  get port(): number {
+    return this.#port;
+  }
+
   get uri(): string {
     return `mongodb://127.0.0.1:${this.#port}/?serverSelectionTimeoutMS=60000`;
   }

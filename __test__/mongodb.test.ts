@@ -4,30 +4,20 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  Binary,
-  BSON,
-  type Collection,
-  type Db,
-  Double,
-  Int32,
-  Long,
-  MongoClient,
-  ObjectId,
-} from 'mongodb';
+import { BSON, type Db, Double, Long, MongoClient, ObjectId } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { dedup } from '..';
 import { dedupCollection, unmark } from '../dist/connect/mongodb.js';
 import { addressOf, redacted } from '../ts/connect/mongodb/address';
 import { after } from '../ts/connect/mongodb/order';
 import { LineFile, linesFrom } from '../ts/connect/mongodb/work';
+import { ROOT } from './cli-run';
+import { content, ENTRY, filled, started } from './mongo-runs';
 import { MongoServer, missing } from './mongo-server';
 import { passage } from './passages';
 
 /** Documents of the test that is killed. */
 const DOCUMENTS = Number(process.env.SIMHASH_MONGO_DOCUMENTS ?? 6000);
-const ROOT = join(__dirname, '..');
-const ENTRY = join(ROOT, 'dist', 'connect', 'mongodb.js');
 const { EJSON } = BSON;
 
 const folder = mkdtempSync(join(tmpdir(), 'simhash-mongodb-test-'));
@@ -68,7 +58,9 @@ test('what comes after an id are the later ids of its type and all of the types 
   });
   expect(after('a')).toEqual([{ _id: { $gt: 'a' } }, later(0)]);
   expect(after(new ObjectId('0'.repeat(24)))[1]).toEqual(later(3));
-  expect(after(null)).toEqual([{ _id: { $type: [1, 16, 18, 19, 2, 14, 3, 5, 7, 8, 9, 17] } }]);
+  const texts = { _id: { $gte: '' } };
+  expect(after(null)).toEqual([{ _id: { $type: ['number'] } }, texts, later(0)]);
+  expect(after(5)).toEqual([{ _id: { $gt: 5 } }, texts, later(0)]);
   expect(after(new Double(Number.NaN))[0]).toEqual({ _id: { $gte: Number.NEGATIVE_INFINITY } });
   expect(() => after(/x/)).not.toThrow();
 });
@@ -96,61 +88,6 @@ test('a file of lines goes on behind its last whole line', async () => {
   await none.file.close();
 });
 
-/** A text that is like that of another number now and then. */
-function textOf(number: number): string {
-  const of = number % 5 === 0 ? number - (number % 25) : number;
-  return `${passage(of)}${number % 10 === 0 ? `第${of}版` : ''}`;
-}
-
-/** An id of one type or another. */
-function idOf(number: number): unknown {
-  switch (number % 9) {
-    case 0:
-      return `id ${number}`;
-    case 1:
-      return new Int32(number);
-    case 2:
-      return new Double(number + 0.5);
-    case 3:
-      return Long.fromNumber(2 ** 40 + number);
-    case 4:
-      return new Date(1_700_000_000_000 + number);
-    case 5:
-      return new Binary(Buffer.from(`b${number}`));
-    case 6:
-      return { part: 1, number };
-    default:
-      return new ObjectId(number.toString(16).padStart(24, '0'));
-  }
-}
-
-/** Texts that are none, and others that are hard. */
-const AWKWARD: readonly unknown[] = [
-  null,
-  undefined,
-  42,
-  ['一', '二'],
-  { text: 'x' },
-  true,
-  new Date(0),
-  Long.fromNumber(2 ** 60),
-  '',
-  `NUL \0 in ${passage(77)}`,
-  `<p>${passage(78)}</p>\u2028<script>1</script>`,
-  passage(79).repeat(3000),
-];
-
-function* documents(count: number): Generator<Record<string, unknown>> {
-  yield { _id: null, text: passage(1) };
-  yield { _id: false, text: passage(2) };
-  for (const [at, text] of AWKWARD.entries()) {
-    yield { _id: `awkward ${at}`, ...(text === undefined ? {} : { text }), other: 'field' };
-  }
-  for (let number = 100; number < count + 100 - AWKWARD.length - 2; number++) {
-    yield { _id: idOf(number), text: textOf(number), other: 'field' };
-  }
-}
-
 describe.skipIf(missing !== undefined)(missing ?? 'MongoDB', () => {
   let server: MongoServer;
   let client: MongoClient;
@@ -167,20 +104,7 @@ describe.skipIf(missing !== undefined)(missing ?? 'MongoDB', () => {
     await server?.close();
   });
 
-  async function fill(name: string, count: number): Promise<Collection> {
-    const collection = db.collection(name);
-    const all = [...documents(count)];
-    for (let from = 0; from < all.length; from += 1000) {
-      await collection.insertMany(all.slice(from, from + 1000) as never);
-    }
-    return collection;
-  }
-
-  /** All that a collection holds, without what names the run. */
-  async function content(collection: Collection): Promise<string[]> {
-    const all = await collection.find({}, { promoteValues: false }).toArray();
-    return all.map(({ run, ...rest }) => EJSON.stringify(rest, { relaxed: false })).sort();
-  }
+  const fill = (name: string, count: number) => filled(db.collection(name), count);
 
   const names = () => readdirSync(folder).filter((name) => name.startsWith('simhash-mongodb-'));
 
@@ -416,95 +340,76 @@ describe.skipIf(missing !== undefined)(missing ?? 'MongoDB', () => {
     expect(await lost.countDocuments()).toBe(left);
   });
 
-  /** A run in a process of its own. */
-  function start(source: string, target: string | undefined, options: object) {
-    const script = `
-      const { dedupCollection } = require(${JSON.stringify(ENTRY)});
-      dedupCollection(${JSON.stringify(server.at(source))}, ${target && JSON.stringify(server.at(target))}, {
-        ...${JSON.stringify(options)},
-        onProgress: ({ stage, documents }) => console.log(stage, documents),
-      }).then((summary) => console.log('summary', JSON.stringify(summary)), (error) => {
-        console.log('error', error.message);
-        process.exitCode = 1;
-      });`;
-    const child = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
-    let output = '';
-    child.stdout.on('data', (bytes) => {
-      output += bytes;
-    });
-    /** Until the run has come so far, or has ended. */
-    const reached = async (stage: string, least: number) => {
-      for (;;) {
-        const lines = output.split('\n').map((line) => line.split(' '));
-        if (lines.some(([name, count]) => name === stage && Number(count) >= least)) return true;
-        if (child.exitCode !== null || child.signalCode !== null) return false;
-        await sleep(2);
-      }
-    };
-    return { child, reached, output: () => output };
-  }
+  const start = (source: string, target: string | undefined, options: object) =>
+    started(server.at(source), target && server.at(target), options);
 
-  test('killed five times, client, server and both, a run leaves what an uninterrupted one leaves', async () => {
-    const left = names();
-    const source = await fill('k', DOCUMENTS);
-    const options = { tmp: folder, batch: 256, lease: 2000 };
-    const whole = await dedupCollection(source, db.collection('k.whole'), options);
-    const target = db.collection('k.killed');
-    const foreign = [
-      { _id: 'a foreign one' as never, mine: 1 },
-      { _id: new ObjectId(), mine: 2 },
-    ];
-    await target.insertMany(foreign);
-    await db.collection('k.killed.duplicates').insertMany([{ mine: 3 }]);
-    const { duplicates } = whole;
-    const kills = [
-      ['client', 'read', DOCUMENTS / 3],
-      ['server', 'read', DOCUMENTS / 2],
-      ['client', 'write', 300],
-      ['server', 'write', DOCUMENTS / 2],
-      ['both', 'write', (DOCUMENTS * 2) / 3],
-    ] as const;
-    let reached = 0;
-    for (const [who, stage, least] of kills) {
-      const run = start('news.k', 'news.k.killed', { ...options, append: true });
-      const ended = once(run.child, 'exit');
-      reached += Number(await run.reached(stage, least));
-      if (who !== 'server') run.child.kill('SIGKILL');
-      if (who !== 'client') {
-        await server.kill();
-        await server.start();
+  /** Documents of others, before, between and behind those of a run. */
+  const FOREIGN = [-5, 'id 1', true, new Date(4e12)].map((_id) => ({ _id, mine: 'foreign' }));
+
+  test.each([
+    ['verified', {}, ['read', 'read', 'decide', 'write', 'write'], DOCUMENTS],
+    [
+      'by fingerprints alone',
+      { texts: false },
+      ['write', 'write', 'write', 'write', 'write'],
+      Math.min(DOCUMENTS, 6000),
+    ],
+  ] as const)(
+    'killed five times, client, server and both, a run %s leaves what an uninterrupted one leaves',
+    async (name, mode, stages, count) => {
+      const left = names();
+      const collection = name.replaceAll(' ', '-');
+      const source = await fill(`k.${collection}`, count);
+      const options = { ...mode, batch: 256, lease: 2000 };
+      const own = 'texts' in mode ? {} : { tmp: folder };
+      const whole = await dedupCollection(source, db.collection(`k.${collection}.whole`), {
+        ...options,
+        ...own,
+      });
+      const place = `k.${collection}.killed`;
+      const both = [db.collection(place), db.collection(`${place}.duplicates`)] as const;
+      for (const one of both) await one.insertMany(FOREIGN as never);
+      const who = ['client', 'server', 'both', 'client', 'server'] as const;
+      const shares = [0.15, 0.3, 0, 0.45, 0.6];
+      let reached = 0;
+      for (const [at, stage] of stages.entries()) {
+        const run = start(`news.k.${collection}`, `news.${place}`, {
+          ...{ ...options, ...own },
+          append: true,
+        });
+        const ended = once(run.child, 'exit');
+        reached += Number(await run.reached(stage, count * (shares[at] ?? 0)));
+        if (who[at] !== 'server') run.child.kill('SIGKILL');
+        if (who[at] !== 'client') {
+          await server.kill();
+          await server.start();
+        }
+        // A reader and a writer go on when the server is back; not these.
+        if (who[at] === 'server') {
+          await sleep(50);
+          run.child.kill('SIGKILL');
+        }
+        await ended;
       }
-      // A reader and a writer go on when the server is back; not these.
-      if (who === 'server') {
-        await sleep(50);
-        run.child.kill('SIGKILL');
+      expect(reached).toBe(stages.length);
+      const last = start(`news.k.${collection}`, `news.${place}`, {
+        ...{ ...options, ...own },
+        append: true,
+      });
+      await once(last.child, 'exit');
+      const { read, kept, duplicates, rejected, clusters } = whole;
+      expect(last.summary()).toMatchObject({ read, kept, duplicates, rejected, clusters });
+      expect(read).toBe(count);
+      for (const [at, one] of both.entries()) {
+        expect(await one.countDocuments({ mine: 'foreign' })).toBe(FOREIGN.length);
+        await one.deleteMany({ mine: 'foreign' });
+        const uninterrupted = `k.${collection}.whole${at === 1 ? '.duplicates' : ''}`;
+        expect(await content(one)).toEqual(await content(db.collection(uninterrupted)));
       }
-      await ended;
-    }
-    expect(reached).toBe(kills.length);
-    const last = start('news.k', 'news.k.killed', { ...options, append: true });
-    await once(last.child, 'exit');
-    const said = last
-      .output()
-      .split('\n')
-      .find((line) => line.startsWith('summary'));
-    expect(JSON.parse(said?.slice(8) ?? last.output())).toMatchObject({
-      read: DOCUMENTS,
-      kept: whole.kept,
-      duplicates,
-      rejected: whole.rejected,
-    });
-    expect(await target.countDocuments({ mine: { $gt: 0 } })).toBe(2);
-    await target.deleteMany({ mine: { $gt: 0 } });
-    expect(await content(target)).toEqual(await content(db.collection('k.whole')));
-    const [killed, uninterrupted] = [
-      db.collection('k.killed.duplicates'),
-      db.collection('k.whole.duplicates'),
-    ];
-    expect(await killed.deleteMany({ mine: 3 })).toMatchObject({ deletedCount: 1 });
-    expect(await content(killed)).toEqual(await content(uninterrupted));
-    expect(names()).toEqual(left);
-  }, 1_200_000);
+      expect(names()).toEqual(left);
+    },
+    1_200_000,
+  );
 
   test('the page shows the example, and what it prints', () => {
     const page = readFileSync(join(ROOT, 'docs/mongodb.md'), 'utf8');

@@ -21,6 +21,9 @@ import { FIELD, folderOf, LEASE, type Stage } from './stage';
 import { fileMark, Work } from './work';
 import { write } from './write';
 
+/** Runs of this process that were aborted and have not let go yet, by their names: a server need not have answered. */
+const leaving = new Map<string, Promise<void>>();
+
 /** Milliseconds between reports. */
 const REPORT = 50;
 
@@ -79,7 +82,14 @@ async function begun(
     await refuseHeld(duplicates);
   }
   const field = mark ? (settings.markField ?? FIELD) : undefined;
+  await leaving.get(name);
   const taken = await Run.take(runs, name, recipe, lease, field);
+  let left = () => {};
+  const released = new Promise<void>((resolve) => {
+    left = resolve;
+  });
+  const leave = () => leaving.set(name, released);
+  settings.signal?.addEventListener('abort', leave, { once: true });
   try {
     const { document } = taken;
     const folder = (settings.tmp as string | undefined) ?? tmpdir();
@@ -111,6 +121,9 @@ async function begun(
     return summaryOf(taken.document, false);
   } finally {
     await taken.release();
+    settings.signal?.removeEventListener('abort', leave);
+    leaving.delete(name);
+    left();
   }
 }
 
