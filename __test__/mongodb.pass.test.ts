@@ -96,6 +96,9 @@ describe('by fingerprints alone', () => {
   });
 });
 
+/** What a run that has the texts says of a copy. */
+const EQUAL = '"similarity":{"$numberInt":"1"},';
+
 describe.skipIf(missing !== undefined)(missing ?? 'MongoDB', () => {
   let server: MongoServer;
   let client: MongoClient;
@@ -138,7 +141,9 @@ describe.skipIf(missing !== undefined)(missing ?? 'MongoDB', () => {
       expect(before.some((name) => name.includes(other.run))).toBe(false);
       for (const ending of ['', '.duplicates']) {
         const [a, b] = places.map((name) => db.collection(`${name}${ending}`)) as [never, never];
-        expect(await content(b)).toEqual(await content(a));
+        // Whether two texts are equal fingerprints do not say.
+        const equal = (await content(a)).map((one) => one.replace(EQUAL, ''));
+        expect((await content(b)).map((one) => one.replace(EQUAL, ''))).toEqual(equal);
       }
       const again = await dedupCollection(source, pass, {
         ...{ ...own, texts: false },

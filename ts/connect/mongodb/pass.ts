@@ -208,6 +208,7 @@ class Seen {
     return ahead(inOrder(collection, { filter, projection, batch, signal }));
   }
 
+  /** Duplicates of earlier known documents are left out: it is as if all had come in one stream. What the run has kept is no duplicate. */
   async #add(
     documents: readonly { key: string; text: string; fingerprint: bigint | undefined }[],
   ): Promise<void> {
@@ -216,7 +217,7 @@ class Seen {
     const items = documents.map(({ text, fingerprint }) => {
       return fingerprint ?? made.shift() ?? this.#prints.cut(text);
     });
-    await this.#index.addManyAsync(items, { keys: documents.map(({ key }) => key) });
+    await this.#index.checkAndAddManyAsync(items, { keys: documents.map(({ key }) => key) });
   }
 
   /** Decides some documents, and keeps the fingerprints of those that are kept. */
