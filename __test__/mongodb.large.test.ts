@@ -140,7 +140,7 @@ describe.skipIf(missing !== undefined)(missing ?? 'MongoDB', () => {
 
   test('no command is longer than the server takes, and no more than three batches are under way', async () => {
     const source = db.collection('many');
-    const count = 7;
+    const count = 5;
     for (let at = 0; at < count; at++) {
       await source.insertOne({ _id: at as never, text: long(20 + at, 15_000_000) });
     }

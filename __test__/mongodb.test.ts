@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import { dedupCollection, unmark } from '../dist/connect/mongodb.js';
 import { addressOf, redacted } from '../ts/connect/mongodb/address';
 import { after } from '../ts/connect/mongodb/order';
 import { LineFile, linesFrom } from '../ts/connect/mongodb/work';
-import { ROOT } from './cli-run';
+import { BIN, ROOT } from './cli-run';
 import { content, ENTRY, filled, started } from './mongo-runs';
 import { MongoServer, missing } from './mongo-server';
 import { passage } from './passages';
@@ -19,6 +19,11 @@ import { passage } from './passages';
 /** Documents of the test that is killed. */
 const DOCUMENTS = Number(process.env.SIMHASH_MONGO_DOCUMENTS ?? 6000);
 const { EJSON } = BSON;
+/** What an example imports, from where it lies here. */
+const MODULES: Readonly<Record<string, string>> = {
+  '@x/simhash-native/mongodb': join(ROOT, 'dist', 'mongodb.mjs'),
+  mongodb: join(ROOT, 'node_modules', 'mongodb', 'lib', 'index.js'),
+};
 
 const folder = mkdtempSync(join(tmpdir(), 'simhash-mongodb-test-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -411,17 +416,56 @@ describe.skipIf(missing !== undefined)(missing ?? 'MongoDB', () => {
     1_200_000,
   );
 
-  test('the page shows the example, and what it prints', () => {
-    const page = readFileSync(join(ROOT, 'docs/mongodb.md'), 'utf8');
-    const [, code, output] =
-      /<!-- examples.mongodb.mjs -->\n```js\n(.*?)```.*<!-- output -->\n```text\n(.*?)```/s.exec(
-        page,
-      ) ?? [];
-    const example = join(ROOT, 'examples/mongodb.mjs');
-    expect(code).toBe(readFileSync(example, 'utf8'));
-    const env = { ...process.env, MONGODB_URI: server.uri };
-    const printed = execFileSync(process.execPath, [example], { cwd: ROOT, env, encoding: 'utf8' });
-    expect(printed).toBe(output);
+  /** The block of a page below a comment. */
+  const block = (page: string, comment: string, language: string) =>
+    page.split(`<!-- ${comment} -->\n\`\`\`${language}\n`)[1]?.split('```')[0];
+
+  describe.each(['docs/mongodb.md', 'docs/mongodb.zh.md'])('%s', (name) => {
+    const page = readFileSync(join(ROOT, name), 'utf8');
+
+    test('shows the example, what it prints, and what the commands say', () => {
+      const example = join(ROOT, 'examples/mongodb.mjs');
+      expect(block(page, 'examples/mongodb.mjs', 'js')).toBe(readFileSync(example, 'utf8'));
+      const database = name.includes('zh') ? 'zh' : 'en';
+      // Each page in a database of its own.
+      const own = join(folder, `${database}.mjs`);
+      const code = readFileSync(example, 'utf8').replace("db('example')", `db('${database}')`);
+      writeFileSync(
+        own,
+        code.replaceAll(/from '(.*?)'/g, (_, id) => `from '${MODULES[id]}'`),
+      );
+      const env = { ...process.env, MONGODB_URI: server.uri.replace(/\/\?.*/, '') };
+      const options = { cwd: ROOT, env, encoding: 'utf8' } as const;
+      expect(execFileSync(process.execPath, [own], options)).toBe(block(page, 'output', 'text'));
+      let said = '';
+      for (const line of (block(page, 'commands', 'sh') ?? '').trim().split('\n')) {
+        const args = line.replaceAll('example.', `${database}.`).split(' ').slice(2);
+        const { stderr, status } = spawnSync(process.execPath, [BIN, ...args], options);
+        expect([line, status]).toEqual([line, args[0] === 'unmark' ? 0 : 1]);
+        said += stderr.replaceAll(`${database}.`, 'example.');
+      }
+      const timeless = (text = '') => text.replaceAll(/in [\d.]+ s \(.*?\)/g, 'in TIME');
+      expect(timeless(said)).toBe(timeless(block(page, 'said', 'text')));
+      expect(said).toContain('took the marks out of 2 documents');
+    });
+
+    test('shows options and their results', async () => {
+      const source = db.collection(`options.${name}`);
+      await source.insertMany([
+        { _id: 1 as never, body: passage(1) },
+        { _id: 2 as never, body: passage(1) },
+      ]);
+      const code = block(page, 'options', 'js') ?? '';
+      const run = new Function('dedupCollection', 'news', 'db', `return (async () => {${code}})()`);
+      await run(dedupCollection, source, {
+        collection: (it: string) => db.collection(`${name}.${it}`),
+      });
+      const kept = await db
+        .collection(`${name}.unique`)
+        .find({}, { promoteValues: false })
+        .toArray();
+      expect(kept).toMatchObject([{ fingerprint: expect.any(Long) }]);
+    });
   });
 
   test('an error names no password', async () => {
