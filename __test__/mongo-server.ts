@@ -13,6 +13,9 @@ import { missing, program } from './mongo-server/program.mjs';
 
 export { missing };
 
+// Reporters do not name what is skipped.
+if (missing !== undefined) console.warn(missing);
+
 /** A server whose databases outlive it: killed, it starts again under the same address. */
 export class MongoServer {
   readonly #folder = mkdtempSync(join(tmpdir(), 'mongo-server-'));

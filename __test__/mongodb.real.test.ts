@@ -56,6 +56,9 @@ const IDS: readonly unknown[] = [
   new MaxKey(),
 ];
 
+// Reporters do not name what is skipped.
+if (MONGODB_URI === undefined) console.warn(skipped);
+
 describe.skipIf(MONGODB_URI === undefined)(MONGODB_URI ? 'MongoDB itself' : skipped, () => {
   const folder = mkdtempSync(join(tmpdir(), 'simhash-mongodb-real-'));
   let client: MongoClient;

@@ -163,6 +163,36 @@ describe.skipIf(missing !== undefined)(missing ?? 'MongoDB', () => {
     expect(said.sort()).toEqual(duplicates.sort());
   });
 
+  test('documents that come behind the cursor are not read, and the summary says how many there are', async () => {
+    const source = db.collection('late');
+    await source.insertMany(
+      Array.from({ length: 50 }, (_, at) => ({ _id: at as never, text: passage(at) })),
+    );
+    for (const options of [{ tmp: folder }, { texts: false }]) {
+      const before = await source.countDocuments();
+      // Asked at the beginning, and when all was read.
+      let asked = 0;
+      const late = new Proxy(source, {
+        get: (collection, name) => {
+          const value = Reflect.get(collection, name, collection);
+          if (name !== 'estimatedDocumentCount') {
+            return typeof value === 'function' ? value.bind(collection) : value;
+          }
+          return async () => {
+            asked += 1;
+            if (asked === 2) await collection.insertOne({ _id: -before as never, text: 'late' });
+            return collection.estimatedDocumentCount();
+          };
+        },
+      });
+      const target = db.collection(`late.${Object.keys(options)[0]}`);
+      const summary = await dedupCollection(late, target, options);
+      const lastId = '{"$numberInt":"49"}';
+      expect(summary).toMatchObject({ read: before, countAtEnd: before + 1, lastId });
+      expect(await target.findOne({ _id: -before as never })).toBeNull();
+    }
+  });
+
   test('a run that is done is not done again', async () => {
     const [source, target] = [db.collection('a'), db.collection('a.unique')];
     const [before, runs] = [

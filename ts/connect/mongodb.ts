@@ -5,7 +5,7 @@
  * source ─► read, in the order of _id ─► a file of the run ─► dedupFiles ─► a file of decisions ─► write ─► target, target.duplicates
  *                                                                                          └─► checkpoint in target.runs, after each batch
  * ```
- * The decisions are those of `dedupFiles` on the same documents. Killed at any moment and started again, a run goes on, and what is in the
+ * The decisions are those of `dedupFiles` on the same documents. With `texts: false` it is one pass instead, from the source by fingerprints to the target. Killed at any moment and started again, a run goes on, and what is in the
  * collections in the end is what an uninterrupted one leaves. The package does not depend on the driver `mongodb` (version 6 or later): who uses this
  * entry installs it.
  */
@@ -17,7 +17,7 @@ import { settingsOf } from './mongodb/settings';
 
 /** How far a run is. */
 export interface CollectionProgress {
-  /** `'read'`: documents come from the source; `'decide'`; `'write'`: decisions go to the target. */
+  /** `'read'`: documents come from the source; `'decide'`; `'write'`: decisions go to the target. With `texts: false` all is `'write'`. */
   stage: 'read' | 'decide' | 'write';
   /** Documents read, decided or written in this stage, those of an earlier process included. */
   documents: number;

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Milliseconds that what was aborted has to end by itself. */
-const GRACE = 25;
+const GRACE = 15;
 
 /** Something that failed; what comes later in time does not replace it. */
 interface Failure {

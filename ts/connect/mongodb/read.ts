@@ -34,6 +34,7 @@ export async function* inOrder(
   for (;;) {
     try {
       // Without an id the one cursor goes over all types.
+      const isWhole = last === undefined;
       for (const behind of last === undefined ? [{}] : after(last.id)) {
         const both = [filter, behind].filter((query) => Object.keys(query).length > 0);
         const cursor = collection.find(both.length > 1 ? { $and: both } : (both[0] ?? {}), {
@@ -54,7 +55,7 @@ export async function* inOrder(
           await cursor.close().catch(() => {});
         }
       }
-      if (last !== undefined) yield* greatest(collection, filter, projection, last.id);
+      if (last !== undefined && !isWhole) yield* greatest(collection, filter, projection, last.id);
       return;
     } catch (error) {
       const pause = PAUSES[tries];
