@@ -3,17 +3,19 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Collection, type Db, MongoClient } from 'mongodb';
+import { BSON, type Collection, type Db, MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { dedupCollection } from '../dist/connect/mongodb.js';
 import { here, mayBeAlive } from '../ts/connect/mongodb/lease';
 import { Run, type RunDocument } from '../ts/connect/mongodb/run';
+import { Collections, Marks } from '../ts/connect/mongodb/sink';
 import { filled, started } from './mongo-runs';
 import { MongoServer, missing } from './mongo-server';
 
 const folder = mkdtempSync(join(tmpdir(), 'simhash-mongodb-lease-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
+const { EJSON } = BSON;
 /** No process has so large a number. */
 const NOBODY = 2 ** 31 - 1;
 
@@ -37,6 +39,27 @@ describe('a process that holds a lease', () => {
       expect(mayBeAlive({ ...here(), ...elsewhere, pid })).toBe(true);
     }
   });
+});
+
+test('nothing is sent when the lease was lost while fingerprints were made', async () => {
+  const sent: string[] = [];
+  const stub = {
+    insertMany: async () => sent.push('insert'),
+    bulkWrite: async () => sent.push('bulk'),
+  };
+  const lost = async () => {
+    throw new Error('lost');
+  };
+  const both = [stub, stub] as unknown as [Collection, Collection];
+  const decided = [
+    { id: 1, text: 'a' },
+    { id: 2, text: 'b', duplicate: { of: 1, known: false } },
+  ];
+  await expect(new Collections(both, 'run', lost, EJSON).write(decided)).rejects.toThrow('lost');
+  await expect(new Marks(both[0], 'dedup', 'run', lost, EJSON).write(decided)).rejects.toThrow(
+    'lost',
+  );
+  expect(sent).toEqual([]);
 });
 
 describe.skipIf(missing !== undefined)(missing ?? 'MongoDB', () => {

@@ -152,6 +152,21 @@ describe.skipIf(missing !== undefined)(missing ?? 'MongoDB', () => {
     }
   });
 
+  test('a batch that is hashed late is decided before those behind it', async () => {
+    const source = db.collection('order');
+    const huge = passage(3).repeat(20_000);
+    const [one, other] = [passage(4), passage(5)];
+    const texts = [huge, one, one, other, other];
+    await source.insertMany(texts.map((text, at) => ({ _id: at as never, text })));
+    const target = db.collection('order.unique');
+    await dedupCollection(source, target, { texts: false, batch: 2 });
+    const found = await db.collection('order.unique.duplicates').find().toArray();
+    expect(found.map(({ _id, duplicateOf }) => [_id, duplicateOf])).toEqual([
+      [2, 1],
+      [4, 3],
+    ]);
+  });
+
   test('a limit ends it, and fingerprints can be longs, or left out, when it goes on', async () => {
     const source = db.collection('a');
     for (const fingerprint of ['long', false] as const) {

@@ -49,6 +49,8 @@ export async function read(stage: Stage): Promise<void> {
   });
 }
 
+const ignore = () => {};
+
 /** Documents of a collection, or those that a filter leaves, now. */
 export function countOf(collection: Collection, filter: Document | undefined): Promise<number> {
   return filter === undefined
@@ -89,7 +91,11 @@ async function copy(
     }
     await cutBehind(others, count);
     without = (await LineFile.open(others)).file;
-    const total = await collection.estimatedDocumentCount();
+    // For people: it is not waited for.
+    let total: number | undefined;
+    collection.estimatedDocumentCount().then((documents) => {
+      total = documents;
+    }, ignore);
     const from =
       lastId === undefined ? undefined : { id: bson.EJSON.parse(lastId, { relaxed: false }) };
     const flush = async () => {
@@ -114,7 +120,7 @@ async function copy(
         }
         await flush();
         signal?.throwIfAborted();
-        report({ stage: 'read', documents: count, total });
+        report({ stage: 'read', documents: count, ...given({ total }) });
         if (count === most) break;
       }
     }
