@@ -68,7 +68,9 @@ export function* documents(count: number): Generator<Record<string, unknown>> {
 export async function filled(collection: Collection, count: number): Promise<Collection> {
   const all = [...documents(count)];
   for (let from = 0; from < all.length; from += 1000) {
-    await collection.insertMany(all.slice(from, from + 1000) as never);
+    // Without this the driver makes another one of an _id that is null.
+    const how = { forceServerObjectId: true };
+    await collection.insertMany(all.slice(from, from + 1000) as never, how);
   }
   return collection;
 }

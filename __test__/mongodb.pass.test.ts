@@ -160,7 +160,10 @@ describe.skipIf(missing !== undefined)(missing ?? 'MongoDB', () => {
     await source.insertMany(texts.map((text, at) => ({ _id: at as never, text })));
     const target = db.collection('order.unique');
     await dedupCollection(source, target, { texts: false, batch: 2 });
-    const found = await db.collection('order.unique.duplicates').find().toArray();
+    const found = await db
+      .collection('order.unique.duplicates')
+      .find({}, { sort: { _id: 1 } })
+      .toArray();
     expect(found.map(({ _id, duplicateOf }) => [_id, duplicateOf])).toEqual([
       [2, 1],
       [4, 3],

@@ -163,6 +163,21 @@ describe.skipIf(missing !== undefined)(missing ?? 'MongoDB', () => {
     expect(said.sort()).toEqual(duplicates.sort());
   });
 
+  test.each([
+    ['no', []],
+    ['no usable', [{ text: null }, { other: 1 }]],
+  ])('a collection of %s documents leaves an empty target', async (name, all) => {
+    const source = db.collection(`empty.${name}`);
+    await db.createCollection(source.collectionName);
+    if (all.length > 0) await source.insertMany(all.map((it) => ({ ...it })));
+    for (const options of [{ tmp: folder }, { texts: false }]) {
+      const target = db.collection(`empty.${name}.${Object.keys(options)[0]}`);
+      const summary = await dedupCollection(source, target, options);
+      expect(summary).toMatchObject({ read: all.length, kept: 0, rejected: all.length });
+      expect(await target.countDocuments()).toBe(0);
+    }
+  });
+
   test('documents that come behind the cursor are not read, and the summary says how many there are', async () => {
     const source = db.collection('late');
     await source.insertMany(

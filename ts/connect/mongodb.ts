@@ -74,7 +74,7 @@ export interface DedupCollectionOptions
   append?: boolean | undefined;
   /**
    * `false`: documents are compared by their fingerprints alone (method `'simhash'`, nothing is verified, `maxDistance` 3 by default), and all is done in one pass, without
-   * files: some 60 bytes and the `_id` of each kept document are held in memory. For `keep: 'first'` and clusters around a representative, and not beside `mark`. Default true.
+   * files: the fingerprint and the `_id` of each kept document are held in memory, some 150 bytes. For `keep: 'first'` and clusters around a representative, and not beside `mark`. Default true.
    */
   texts?: boolean | undefined;
   /** Instead of writing into a target: mark the duplicates in the source. Default false. */

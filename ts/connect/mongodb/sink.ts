@@ -106,7 +106,9 @@ export class Collections implements Sink {
   async #insert(collection: Collection, documents: readonly Document[]): Promise<void> {
     if (documents.length === 0) return;
     try {
-      await collection.insertMany(documents as never, { ordered: false });
+      // Left to itself the driver gives a document another _id where it is null.
+      const how = { ordered: false, forceServerObjectId: true };
+      await collection.insertMany(documents as never, how);
     } catch (error) {
       const failed = placesOf(error, [THERE]);
       if (failed === undefined) throw error;
