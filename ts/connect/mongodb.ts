@@ -27,6 +27,8 @@ export interface CollectionProgress {
 
 /** The figures of a run: `read = kept + duplicates + rejected`. */
 export interface CollectionSummary extends Summary {
+  /** Wall time, reading and writing included: of the process that has ended the run, with `texts: false` of those before it too. */
+  seconds: number;
   /** The id that every document written carries in its field `run`. */
   run: string;
   /** The run was done already; nothing was written. */

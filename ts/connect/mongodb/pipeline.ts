@@ -137,6 +137,7 @@ async function refuseHeld(collection: Collection, run?: string): Promise<void> {
 
 async function goOn(stage: Stage, made: Prints | undefined): Promise<void> {
   const { settings, run, refuse } = stage;
+  const begun = performance.now();
   if (settings.texts === false && made !== undefined) {
     // Another run may have come to write first.
     if (run.document.lastId === undefined) await refuse();
@@ -145,6 +146,10 @@ async function goOn(stage: Stage, made: Prints | undefined): Promise<void> {
     await readAndDecide(stage);
     if (run.document.position === 0) await refuse();
     await write(stage);
+    // Those of the decisions alone are in it.
+    const seconds = (performance.now() - begun) / 1000;
+    const { summary } = run.document;
+    if (summary !== undefined) await run.note({ summary: { ...summary, seconds } });
   }
   await run.note({ phase: 'done', finished: new Date() });
 }
