@@ -60,11 +60,12 @@ const IDS: readonly unknown[] = [
 if (MONGODB_URI === undefined) console.warn(skipped);
 
 describe.skipIf(MONGODB_URI === undefined)(MONGODB_URI ? 'MongoDB itself' : skipped, () => {
-  const folder = mkdtempSync(join(tmpdir(), 'simhash-mongodb-real-'));
+  let folder: string;
   let client: MongoClient;
   let db: Db;
 
   beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'simhash-mongodb-real-'));
     client = new MongoClient(MONGODB_URI as string, { forceServerObjectId: true });
     db = client.db(`simhash_test_${process.pid}`);
   });
