@@ -1,34 +1,29 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  Binary,
-  BSON,
-  type Collection,
-  type Db,
-  Double,
-  Int32,
-  Long,
-  MongoClient,
-  ObjectId,
-} from 'mongodb';
+import { BSON, type Db, Double, Long, MongoClient, ObjectId } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { dedup } from '..';
 import { dedupCollection, unmark } from '../dist/connect/mongodb.js';
 import { addressOf, redacted } from '../ts/connect/mongodb/address';
 import { after } from '../ts/connect/mongodb/order';
 import { LineFile, linesFrom } from '../ts/connect/mongodb/work';
+import { BIN, ROOT } from './cli-run';
+import { content, ENTRY, filled, started } from './mongo-runs';
 import { MongoServer, missing } from './mongo-server';
 import { passage } from './passages';
 
 /** Documents of the test that is killed. */
 const DOCUMENTS = Number(process.env.SIMHASH_MONGO_DOCUMENTS ?? 6000);
-const ROOT = join(__dirname, '..');
-const ENTRY = join(ROOT, 'dist', 'connect', 'mongodb.js');
 const { EJSON } = BSON;
+/** What an example imports, from where it lies here. */
+const MODULES: Readonly<Record<string, string>> = {
+  '@x/simhash-native/mongodb': join(ROOT, 'dist', 'mongodb.mjs'),
+  mongodb: join(ROOT, 'node_modules', 'mongodb', 'lib', 'index.js'),
+};
 
 const folder = mkdtempSync(join(tmpdir(), 'simhash-mongodb-test-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -68,7 +63,9 @@ test('what comes after an id are the later ids of its type and all of the types 
   });
   expect(after('a')).toEqual([{ _id: { $gt: 'a' } }, later(0)]);
   expect(after(new ObjectId('0'.repeat(24)))[1]).toEqual(later(3));
-  expect(after(null)).toEqual([{ _id: { $type: [1, 16, 18, 19, 2, 14, 3, 5, 7, 8, 9, 17] } }]);
+  const texts = { _id: { $gte: '' } };
+  expect(after(null)).toEqual([{ _id: { $type: ['number'] } }, texts, later(0)]);
+  expect(after(5)).toEqual([{ _id: { $gt: 5 } }, texts, later(0)]);
   expect(after(new Double(Number.NaN))[0]).toEqual({ _id: { $gte: Number.NEGATIVE_INFINITY } });
   expect(() => after(/x/)).not.toThrow();
 });
@@ -96,61 +93,6 @@ test('a file of lines goes on behind its last whole line', async () => {
   await none.file.close();
 });
 
-/** A text that is like that of another number now and then. */
-function textOf(number: number): string {
-  const of = number % 5 === 0 ? number - (number % 25) : number;
-  return `${passage(of)}${number % 10 === 0 ? `第${of}版` : ''}`;
-}
-
-/** An id of one type or another. */
-function idOf(number: number): unknown {
-  switch (number % 9) {
-    case 0:
-      return `id ${number}`;
-    case 1:
-      return new Int32(number);
-    case 2:
-      return new Double(number + 0.5);
-    case 3:
-      return Long.fromNumber(2 ** 40 + number);
-    case 4:
-      return new Date(1_700_000_000_000 + number);
-    case 5:
-      return new Binary(Buffer.from(`b${number}`));
-    case 6:
-      return { part: 1, number };
-    default:
-      return new ObjectId(number.toString(16).padStart(24, '0'));
-  }
-}
-
-/** Texts that are none, and others that are hard. */
-const AWKWARD: readonly unknown[] = [
-  null,
-  undefined,
-  42,
-  ['一', '二'],
-  { text: 'x' },
-  true,
-  new Date(0),
-  Long.fromNumber(2 ** 60),
-  '',
-  `NUL \0 in ${passage(77)}`,
-  `<p>${passage(78)}</p>\u2028<script>1</script>`,
-  passage(79).repeat(3000),
-];
-
-function* documents(count: number): Generator<Record<string, unknown>> {
-  yield { _id: null, text: passage(1) };
-  yield { _id: false, text: passage(2) };
-  for (const [at, text] of AWKWARD.entries()) {
-    yield { _id: `awkward ${at}`, ...(text === undefined ? {} : { text }), other: 'field' };
-  }
-  for (let number = 100; number < count + 100 - AWKWARD.length - 2; number++) {
-    yield { _id: idOf(number), text: textOf(number), other: 'field' };
-  }
-}
-
 describe.skipIf(missing !== undefined)(missing ?? 'MongoDB', () => {
   let server: MongoServer;
   let client: MongoClient;
@@ -167,20 +109,7 @@ describe.skipIf(missing !== undefined)(missing ?? 'MongoDB', () => {
     await server?.close();
   });
 
-  async function fill(name: string, count: number): Promise<Collection> {
-    const collection = db.collection(name);
-    const all = [...documents(count)];
-    for (let from = 0; from < all.length; from += 1000) {
-      await collection.insertMany(all.slice(from, from + 1000) as never);
-    }
-    return collection;
-  }
-
-  /** All that a collection holds, without what names the run. */
-  async function content(collection: Collection): Promise<string[]> {
-    const all = await collection.find({}, { promoteValues: false }).toArray();
-    return all.map(({ run, ...rest }) => EJSON.stringify(rest, { relaxed: false })).sort();
-  }
+  const fill = (name: string, count: number) => filled(db.collection(name), count);
 
   const names = () => readdirSync(folder).filter((name) => name.startsWith('simhash-mongodb-'));
 
@@ -232,6 +161,51 @@ describe.skipIf(missing !== undefined)(missing ?? 'MongoDB', () => {
         `${EJSON.stringify(_id, { relaxed: false })} ${EJSON.stringify(duplicateOf, { relaxed: false })} ${Number(similarity)}`,
     );
     expect(said.sort()).toEqual(duplicates.sort());
+  });
+
+  test.each([
+    ['no', []],
+    ['no usable', [{ text: null }, { other: 1 }]],
+  ])('a collection of %s documents leaves an empty target', async (name, all) => {
+    const source = db.collection(`empty.${name}`);
+    await db.createCollection(source.collectionName);
+    if (all.length > 0) await source.insertMany(all.map((it) => ({ ...it })));
+    for (const options of [{ tmp: folder }, { texts: false }]) {
+      const target = db.collection(`empty.${name}.${Object.keys(options)[0]}`);
+      const summary = await dedupCollection(source, target, options);
+      expect(summary).toMatchObject({ read: all.length, kept: 0, rejected: all.length });
+      expect(await target.countDocuments()).toBe(0);
+    }
+  });
+
+  test('documents that come behind the cursor are not read, and the summary says how many there are', async () => {
+    const source = db.collection('late');
+    await source.insertMany(
+      Array.from({ length: 50 }, (_, at) => ({ _id: at as never, text: passage(at) })),
+    );
+    for (const options of [{ tmp: folder }, { texts: false }]) {
+      const before = await source.countDocuments();
+      // Asked at the beginning, and when all was read.
+      let asked = 0;
+      const late = new Proxy(source, {
+        get: (collection, name) => {
+          const value = Reflect.get(collection, name, collection);
+          if (name !== 'estimatedDocumentCount') {
+            return typeof value === 'function' ? value.bind(collection) : value;
+          }
+          return async () => {
+            asked += 1;
+            if (asked === 2) await collection.insertOne({ _id: -before as never, text: 'late' });
+            return collection.estimatedDocumentCount();
+          };
+        },
+      });
+      const target = db.collection(`late.${Object.keys(options)[0]}`);
+      const summary = await dedupCollection(late, target, options);
+      const lastId = '{"$numberInt":"49"}';
+      expect(summary).toMatchObject({ read: before, countAtEnd: before + 1, lastId });
+      expect(await target.findOne({ _id: -before as never })).toBeNull();
+    }
   });
 
   test('a run that is done is not done again', async () => {
@@ -416,107 +390,127 @@ describe.skipIf(missing !== undefined)(missing ?? 'MongoDB', () => {
     expect(await lost.countDocuments()).toBe(left);
   });
 
-  /** A run in a process of its own. */
-  function start(source: string, target: string | undefined, options: object) {
-    const script = `
-      const { dedupCollection } = require(${JSON.stringify(ENTRY)});
-      dedupCollection(${JSON.stringify(server.at(source))}, ${target && JSON.stringify(server.at(target))}, {
-        ...${JSON.stringify(options)},
-        onProgress: ({ stage, documents }) => console.log(stage, documents),
-      }).then((summary) => console.log('summary', JSON.stringify(summary)), (error) => {
-        console.log('error', error.message);
-        process.exitCode = 1;
-      });`;
-    const child = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
-    let output = '';
-    child.stdout.on('data', (bytes) => {
-      output += bytes;
-    });
-    /** Until the run has come so far, or has ended. */
-    const reached = async (stage: string, least: number) => {
-      for (;;) {
-        const lines = output.split('\n').map((line) => line.split(' '));
-        if (lines.some(([name, count]) => name === stage && Number(count) >= least)) return true;
-        if (child.exitCode !== null || child.signalCode !== null) return false;
-        await sleep(2);
-      }
-    };
-    return { child, reached, output: () => output };
-  }
+  const start = (source: string, target: string | undefined, options: object) =>
+    started(server.at(source), target && server.at(target), options);
 
-  test('killed five times, client, server and both, a run leaves what an uninterrupted one leaves', async () => {
-    const left = names();
-    const source = await fill('k', DOCUMENTS);
-    const options = { tmp: folder, batch: 256, lease: 2000 };
-    const whole = await dedupCollection(source, db.collection('k.whole'), options);
-    const target = db.collection('k.killed');
-    const foreign = [
-      { _id: 'a foreign one' as never, mine: 1 },
-      { _id: new ObjectId(), mine: 2 },
-    ];
-    await target.insertMany(foreign);
-    await db.collection('k.killed.duplicates').insertMany([{ mine: 3 }]);
-    const { duplicates } = whole;
-    const kills = [
-      ['client', 'read', DOCUMENTS / 3],
-      ['server', 'read', DOCUMENTS / 2],
-      ['client', 'write', 300],
-      ['server', 'write', DOCUMENTS / 2],
-      ['both', 'write', (DOCUMENTS * 2) / 3],
-    ] as const;
-    let reached = 0;
-    for (const [who, stage, least] of kills) {
-      const run = start('news.k', 'news.k.killed', { ...options, append: true });
-      const ended = once(run.child, 'exit');
-      reached += Number(await run.reached(stage, least));
-      if (who !== 'server') run.child.kill('SIGKILL');
-      if (who !== 'client') {
-        await server.kill();
-        await server.start();
-      }
-      // A reader and a writer go on when the server is back; not these.
-      if (who === 'server') {
-        await sleep(50);
-        run.child.kill('SIGKILL');
-      }
-      await ended;
-    }
-    expect(reached).toBe(kills.length);
-    const last = start('news.k', 'news.k.killed', { ...options, append: true });
-    await once(last.child, 'exit');
-    const said = last
-      .output()
-      .split('\n')
-      .find((line) => line.startsWith('summary'));
-    expect(JSON.parse(said?.slice(8) ?? last.output())).toMatchObject({
-      read: DOCUMENTS,
-      kept: whole.kept,
-      duplicates,
-      rejected: whole.rejected,
-    });
-    expect(await target.countDocuments({ mine: { $gt: 0 } })).toBe(2);
-    await target.deleteMany({ mine: { $gt: 0 } });
-    expect(await content(target)).toEqual(await content(db.collection('k.whole')));
-    const [killed, uninterrupted] = [
-      db.collection('k.killed.duplicates'),
-      db.collection('k.whole.duplicates'),
-    ];
-    expect(await killed.deleteMany({ mine: 3 })).toMatchObject({ deletedCount: 1 });
-    expect(await content(killed)).toEqual(await content(uninterrupted));
-    expect(names()).toEqual(left);
-  }, 1_200_000);
+  /** Documents of others, before, between and behind those of a run. */
+  const FOREIGN = [-5, 'id 1', true, new Date(4e12)].map((_id) => ({ _id, mine: 'foreign' }));
 
-  test('the page shows the example, and what it prints', () => {
-    const page = readFileSync(join(ROOT, 'docs/mongodb.md'), 'utf8');
-    const [, code, output] =
-      /<!-- examples.mongodb.mjs -->\n```js\n(.*?)```.*<!-- output -->\n```text\n(.*?)```/s.exec(
-        page,
-      ) ?? [];
-    const example = join(ROOT, 'examples/mongodb.mjs');
-    expect(code).toBe(readFileSync(example, 'utf8'));
-    const env = { ...process.env, MONGODB_URI: server.uri };
-    const printed = execFileSync(process.execPath, [example], { cwd: ROOT, env, encoding: 'utf8' });
-    expect(printed).toBe(output);
+  test.each([
+    ['verified', {}, ['read', 'read', 'decide', 'write', 'write'], DOCUMENTS],
+    [
+      'by fingerprints alone',
+      { texts: false },
+      ['write', 'write', 'write', 'write', 'write'],
+      Math.min(DOCUMENTS, 6000),
+    ],
+  ] as const)(
+    'killed five times, client, server and both, a run %s leaves what an uninterrupted one leaves',
+    async (name, mode, stages, count) => {
+      const left = names();
+      const collection = name.replaceAll(' ', '-');
+      const source = await fill(`k.${collection}`, count);
+      const options = { ...mode, batch: 256, lease: 2000 };
+      const own = 'texts' in mode ? {} : { tmp: folder };
+      const whole = await dedupCollection(source, db.collection(`k.${collection}.whole`), {
+        ...options,
+        ...own,
+      });
+      const place = `k.${collection}.killed`;
+      const both = [db.collection(place), db.collection(`${place}.duplicates`)] as const;
+      for (const one of both) await one.insertMany(FOREIGN as never);
+      const who = ['client', 'server', 'both', 'client', 'server'] as const;
+      const shares = [0.15, 0.3, 0, 0.45, 0.6];
+      let reached = 0;
+      for (const [at, stage] of stages.entries()) {
+        const run = start(`news.k.${collection}`, `news.${place}`, {
+          ...{ ...options, ...own },
+          append: true,
+        });
+        const ended = once(run.child, 'exit');
+        reached += Number(await run.reached(stage, count * (shares[at] ?? 0)));
+        if (who[at] !== 'server') run.child.kill('SIGKILL');
+        if (who[at] !== 'client') {
+          await server.kill();
+          await server.start();
+        }
+        // A reader and a writer go on when the server is back; not these.
+        if (who[at] === 'server') {
+          await sleep(50);
+          run.child.kill('SIGKILL');
+        }
+        await ended;
+      }
+      expect(reached).toBe(stages.length);
+      const last = start(`news.k.${collection}`, `news.${place}`, {
+        ...{ ...options, ...own },
+        append: true,
+      });
+      await once(last.child, 'exit');
+      const { read, kept, duplicates, rejected, clusters } = whole;
+      expect(last.summary()).toMatchObject({ read, kept, duplicates, rejected, clusters });
+      expect(read).toBe(count);
+      for (const [at, one] of both.entries()) {
+        expect(await one.countDocuments({ mine: 'foreign' })).toBe(FOREIGN.length);
+        await one.deleteMany({ mine: 'foreign' });
+        const uninterrupted = `k.${collection}.whole${at === 1 ? '.duplicates' : ''}`;
+        expect(await content(one)).toEqual(await content(db.collection(uninterrupted)));
+      }
+      expect(names()).toEqual(left);
+    },
+    1_200_000,
+  );
+
+  /** The block of a page below a comment. */
+  const block = (page: string, comment: string, language: string) =>
+    page.split(`<!-- ${comment} -->\n\`\`\`${language}\n`)[1]?.split('```')[0];
+
+  describe.each(['docs/mongodb.md', 'docs/mongodb.zh.md'])('%s', (name) => {
+    const page = readFileSync(join(ROOT, name), 'utf8');
+
+    test('shows the example, what it prints, and what the commands say', () => {
+      const example = join(ROOT, 'examples/mongodb.mjs');
+      expect(block(page, 'examples/mongodb.mjs', 'js')).toBe(readFileSync(example, 'utf8'));
+      const database = name.includes('zh') ? 'zh' : 'en';
+      // Each page in a database of its own.
+      const own = join(folder, `${database}.mjs`);
+      const code = readFileSync(example, 'utf8').replace("db('example')", `db('${database}')`);
+      writeFileSync(
+        own,
+        code.replaceAll(/from '(.*?)'/g, (_, id) => `from '${MODULES[id]}'`),
+      );
+      const env = { ...process.env, MONGODB_URI: server.uri.replace(/\/\?.*/, '') };
+      const options = { cwd: ROOT, env, encoding: 'utf8' } as const;
+      expect(execFileSync(process.execPath, [own], options)).toBe(block(page, 'output', 'text'));
+      let said = '';
+      for (const line of (block(page, 'commands', 'sh') ?? '').trim().split('\n')) {
+        const args = line.replaceAll('example.', `${database}.`).split(' ').slice(2);
+        const { stderr, status } = spawnSync(process.execPath, [BIN, ...args], options);
+        expect([line, status]).toEqual([line, args[0] === 'unmark' ? 0 : 1]);
+        said += stderr.replaceAll(`${database}.`, 'example.');
+      }
+      const timeless = (text = '') => text.replaceAll(/in [\d.]+ s \(.*?\)/g, 'in TIME');
+      expect(timeless(said)).toBe(timeless(block(page, 'said', 'text')));
+      expect(said).toContain('took the marks out of 2 documents');
+    });
+
+    test('shows options and their results', async () => {
+      const source = db.collection(`options.${name}`);
+      await source.insertMany([
+        { _id: 1 as never, body: passage(1) },
+        { _id: 2 as never, body: passage(1) },
+      ]);
+      const code = block(page, 'options', 'js') ?? '';
+      const run = new Function('dedupCollection', 'news', 'db', `return (async () => {${code}})()`);
+      await run(dedupCollection, source, {
+        collection: (it: string) => db.collection(`${name}.${it}`),
+      });
+      const kept = await db
+        .collection(`${name}.unique`)
+        .find({}, { promoteValues: false })
+        .toArray();
+      expect(kept).toMatchObject([{ fingerprint: expect.any(Long) }]);
+    });
   });
 
   test('an error names no password', async () => {

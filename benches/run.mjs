@@ -45,6 +45,7 @@ const javascript = [
   'crowded',
   'quality',
   'labelled',
+  'mongodb',
 ];
 const names = [...rust, ...javascript];
 
@@ -75,6 +76,7 @@ const smoke = {
   quality: ['--set', 'sample'],
   sentences: ['--size', '200'],
   crowded: ['--size', '300'],
+  mongodb: ['--size', '2000'],
 };
 
 function usage(message) {

@@ -1,11 +1,13 @@
 /** `dedup` of a collection of MongoDB: the same command, by addresses in place of files. */
 import type { Document } from 'mongodb';
+import type { CollectionSummary } from '../connect/mongodb';
 import { isAddress, redacted } from '../connect/mongodb/address';
 import { given } from '../given';
 import type { Values } from './command';
 import { type deciding, decidingOptions } from './deduplicate';
 import { UsageError } from './exit';
-import { readings, run, type Told } from './run';
+import { plural } from './format';
+import { cut, pace, readings, run, type Told } from './run';
 import type { Terminal } from './terminal';
 
 export { isAddress };
@@ -23,6 +25,10 @@ export const ofCollections = {
     min: 1,
     max: 2 ** 31 - 1,
     help: 'most documents of a collection that are read',
+  },
+  'no-texts': {
+    kind: 'flag',
+    help: 'compare the SimHash fingerprints of a collection alone, within 3 bits if not said otherwise, in one pass without files; nothing is verified',
   },
   append: {
     kind: 'flag',
@@ -93,7 +99,8 @@ export async function collections(
   if (known !== undefined && known.length > 1) {
     throw new UsageError('--known takes one collection');
   }
-  const all = decidingOptions(values);
+  const isBare = values['no-texts'];
+  const all = decidingOptions(isBare ? bare(values) : values);
   const { idField: _id, format: _format, header: _header, resume: _resume, ...compared } = all;
   const options = {
     ...compared,
@@ -101,6 +108,7 @@ export async function collections(
     ...given({ known: known?.[0], markField: values['mark-field'] }),
     ...(mark ? { mark } : {}),
     ...(append ? { append } : {}),
+    ...(isBare ? { texts: false } : {}),
   };
   const { dedupCollection } = await import('../connect/mongodb.js');
   return run(
@@ -114,15 +122,14 @@ export async function collections(
       figures: (summary) => summary,
       summary: (summary) => summary,
       sentences: (summary) => {
-        const { read, kept, duplicates, rejected, repeated, countAtEnd } = summary;
+        const { read, kept, duplicates, rejected, repeated, clusters, truncated } = summary;
         return [
           ...(repeated ? ['this run was made before: nothing was written'] : []),
           readings(read, { kept, duplicates, rejected }),
-          ...(countAtEnd > read && limit === undefined
-            ? [
-                `the collection had ${countAtEnd} documents when it was read to the end: some came meanwhile`,
-              ]
-            : []),
+          `${plural(clusters, 'cluster')}, ${pace(summary)}`,
+          ...cut(truncated),
+          ...unmarked(summary),
+          ...seen(summary),
         ];
       },
       stopped: {
@@ -133,6 +140,32 @@ export async function collections(
     told,
     terminal,
   );
+}
+
+/** The values where fingerprints alone are compared: what nobody asked for is what goes with it. */
+function bare(values: Given): Given {
+  return {
+    ...values,
+    method: values.method ?? 'simhash',
+    'max-distance': values['max-distance'] ?? 3,
+    verify: values.verify === 'auto' ? 'off' : values.verify,
+  };
+}
+
+/** Which duplicates have no mark. */
+function unmarked({ unmarked = 0, firstUnmarked = [] }: CollectionSummary): string[] {
+  if (unmarked === 0) return [];
+  const first = firstUnmarked.map((line) => `  ${line}`);
+  return [`without a mark ${plural(unmarked, 'duplicate')}:`, ...first];
+}
+
+/** What was seen of a collection that may grow. */
+function seen({ lastId, countAtEnd }: CollectionSummary): string[] {
+  if (lastId === undefined) return [];
+  const documents = plural(countAtEnd, 'document');
+  return [
+    `the last _id was ${lastId}, and there were ${documents} then; what came behind it later was not read`,
+  ];
 }
 
 const DONE = { read: 'read', decide: 'decided', write: 'written' } as const;

@@ -5,18 +5,19 @@
  * source ─► read, in the order of _id ─► a file of the run ─► dedupFiles ─► a file of decisions ─► write ─► target, target.duplicates
  *                                                                                          └─► checkpoint in target.runs, after each batch
  * ```
- * The decisions are those of `dedupFiles` on the same documents. Killed at any moment and started again, a run goes on, and what is in the
+ * The decisions are those of `dedupFiles` on the same documents. With `texts: false` it is one pass instead, from the source by fingerprints to the target. Killed at any moment and started again, a run goes on, and what is in the
  * collections in the end is what an uninterrupted one leaves. The package does not depend on the driver `mongodb` (version 6 or later): who uses this
  * entry installs it.
  */
 import type { Collection, Document } from 'mongodb';
 import type { DedupFilesOptions, Summary } from '../index';
-import { run, takeBack } from './mongodb/pipeline';
+import { takeBack } from './mongodb/back';
+import { run } from './mongodb/pipeline';
 import { settingsOf } from './mongodb/settings';
 
 /** How far a run is. */
 export interface CollectionProgress {
-  /** `'read'`: documents come from the source; `'decide'`; `'write'`: decisions go to the target. */
+  /** `'read'`: documents come from the source; `'decide'`; `'write'`: decisions go to the target. With `texts: false` all is `'write'`. */
   stage: 'read' | 'decide' | 'write';
   /** Documents read, decided or written in this stage, those of an earlier process included. */
   documents: number;
@@ -26,6 +27,8 @@ export interface CollectionProgress {
 
 /** The figures of a run: `read = kept + duplicates + rejected`. */
 export interface CollectionSummary extends Summary {
+  /** Wall time, reading and writing included: of the process that has ended the run, with `texts: false` of those before it too. */
+  seconds: number;
   /** The id that every document written carries in its field `run`. */
   run: string;
   /** The run was done already; nothing was written. */
@@ -34,6 +37,10 @@ export interface CollectionSummary extends Summary {
   lastId?: string;
   /** Documents that the source had when it was read to the end: where there are more than were read, some came meanwhile. */
   countAtEnd: number;
+  /** Of `mark`: duplicates that have no mark, because they are gone since they were read, or the server has no room for it in the document. */
+  unmarked?: number;
+  /** The first ten of them, and why. */
+  firstUnmarked?: string[];
 }
 
 /** A run over a collection. */
@@ -67,6 +74,11 @@ export interface DedupCollectionOptions
   known?: string | Collection | undefined;
   /** Write into collections that hold documents of others, too. Those stay as they are. Default false: such a target is refused. */
   append?: boolean | undefined;
+  /**
+   * `false`: documents are compared by their fingerprints alone (method `'simhash'`, nothing is verified, `maxDistance` 3 by default), and all is done in one pass, without
+   * files: the fingerprint and the `_id` of each kept document are held in memory, some 150 bytes. For `keep: 'first'` and clusters around a representative, and not beside `mark`. Default true.
+   */
+  texts?: boolean | undefined;
   /** Instead of writing into a target: mark the duplicates in the source. Default false. */
   mark?: boolean | undefined;
   /** The field of a mark: `{ of, similarity, run }`. Default `'dedup'`. */

@@ -67,7 +67,7 @@ export function placeOf(collection: Collection): string {
   return `${hostsOf(collection).sort()}/${collection.namespace}`;
 }
 
-function dbOf(collection: Collection): Db {
+export function dbOf(collection: Collection): Db {
   // Earlier releases of version 6 have it only here.
   return collection.db ?? (collection as unknown as { s: { db: Db } }).s.db;
 }

@@ -4,23 +4,26 @@
  */
 import type { Document } from 'mongodb';
 
-/** Types that are compared with each other, in the order of BSON, by the numbers that `$type` takes. */
+/** Types that are compared with each other, in the order of BSON, by what `$type` takes. */
 const BRACKETS: readonly {
-  readonly codes: readonly number[];
+  readonly types: readonly (number | string)[];
   readonly names: readonly string[];
 }[] = [
-  { codes: [-1], names: ['MinKey'] },
-  { codes: [10], names: ['null'] },
-  { codes: [1, 16, 18, 19], names: ['number', 'bigint', 'Double', 'Int32', 'Long', 'Decimal128'] },
-  { codes: [2, 14], names: ['string', 'BSONSymbol'] },
-  { codes: [3], names: ['object'] },
-  { codes: [5], names: ['Binary', 'UUID'] },
-  { codes: [7], names: ['ObjectId'] },
-  { codes: [8], names: ['boolean'] },
-  { codes: [9], names: ['date'] },
-  { codes: [17], names: ['Timestamp'] },
-  { codes: [127], names: ['MaxKey'] },
+  { types: [-1], names: ['MinKey'] },
+  { types: [10], names: ['null'] },
+  { types: ['number'], names: ['number', 'bigint', 'Double', 'Int32', 'Long', 'Decimal128'] },
+  // Symbols too, which not every server knows by a number.
+  { types: [], names: ['string', 'BSONSymbol'] },
+  { types: [3], names: ['object'] },
+  { types: [5], names: ['Binary', 'UUID'] },
+  { types: [7], names: ['ObjectId'] },
+  { types: [8], names: ['boolean'] },
+  { types: [9], names: ['date'] },
+  { types: [17], names: ['Timestamp'] },
+  { types: [], names: ['MaxKey'] },
 ];
+/** The place of texts, which are asked for by the least of them. */
+const TEXTS = BRACKETS.findIndex(({ names }) => names.includes('string'));
 
 /** The name of a value's type. */
 export function typeOf(value: unknown): string {
@@ -60,11 +63,16 @@ export function after(id: unknown): Document[] {
   const type = typeOf(id);
   const at = BRACKETS.findIndex(({ names }) => names.includes(type));
   if (at < 0) throw new TypeError(`an _id is of a type that has no place in an order: ${type}`);
-  const own = BRACKETS[at]?.codes ?? [];
-  const later = BRACKETS.slice(at + 1).flatMap(({ codes }) => codes.filter((code) => code !== 127));
-  const rest = later.length === 0 ? [] : [{ _id: { $type: later } }];
+  const later = (from: number, to?: number) => {
+    const types = BRACKETS.slice(from, to).flatMap(({ types }) => types);
+    return types.length === 0 ? [] : [{ _id: { $type: types } }];
+  };
+  const rest =
+    at < TEXTS
+      ? [...later(at + 1, TEXTS), { _id: { $gte: '' } }, ...later(TEXTS + 1)]
+      : later(at + 1);
   // One value alone has such a type.
-  if (own.some((code) => code === -1 || code === 10 || code === 127)) return rest;
+  if (type === 'MinKey' || type === 'null' || type === 'MaxKey') return rest;
   // Nothing is greater than NaN, which comes before all other numbers.
   if (isNaNId(id)) return [{ _id: { $gte: Number.NEGATIVE_INFINITY } }, ...rest];
   return [{ _id: { $gt: id } }, ...rest];

@@ -21,16 +21,20 @@ export interface Reading {
   readonly signal: AbortSignal | undefined;
 }
 
-/** All documents behind an id, or all. Values keep their types: numbers are `Int32`, `Long` and `Double`. */
+/**
+ * All documents behind an id, or all, as the answers of the server have them: at most `batch` in each, and none is empty. Values keep their types: numbers are
+ * `Int32`, `Long` and `Double`.
+ */
 export async function* inOrder(
   collection: Collection,
   { filter, projection, batch, signal }: Reading,
   last?: { readonly id: unknown },
-): AsyncGenerator<Document, void, undefined> {
+): AsyncGenerator<Document[], void, undefined> {
   let tries = 0;
   for (;;) {
     try {
       // Without an id the one cursor goes over all types.
+      const isWhole = last === undefined;
       for (const behind of last === undefined ? [{}] : after(last.id)) {
         const both = [filter, behind].filter((query) => Object.keys(query).length > 0);
         const cursor = collection.find(both.length > 1 ? { $and: both } : (both[0] ?? {}), {
@@ -40,17 +44,18 @@ export async function* inOrder(
           ...AS_THEY_ARE,
         });
         try {
-          for await (const document of cursor) {
+          while (await cursor.hasNext()) {
             signal?.throwIfAborted();
-            yield document;
-            last = { id: document['_id'] };
+            const documents: Document[] = cursor.readBufferedDocuments();
+            last = { id: documents.at(-1)?.['_id'] };
             tries = 0;
+            yield documents;
           }
         } finally {
           await cursor.close().catch(() => {});
         }
       }
-      if (last !== undefined) yield* greatest(collection, filter, projection, last.id);
+      if (last !== undefined && !isWhole) yield* greatest(collection, filter, projection, last.id);
       return;
     } catch (error) {
       const pause = PAUSES[tries];
@@ -71,7 +76,7 @@ async function* greatest(
 ) {
   const options = { projection, sort: { _id: -1 }, ...AS_THEY_ARE } as const;
   const found = await collection.findOne(filter, options);
-  if (found !== null && typeOf(found._id) === 'MaxKey' && typeOf(last) !== 'MaxKey') yield found;
+  if (found !== null && typeOf(found._id) === 'MaxKey' && typeOf(last) !== 'MaxKey') yield [found];
 }
 
 /** Whether the cursor is gone and the documents are not: the connection broke, or the server has forgotten it. */

@@ -5,14 +5,21 @@
  * not know it yet, changes nothing.
  */
 import { createHash, randomBytes } from 'node:crypto';
-import { hostname } from 'node:os';
 import type { Collection, MongoServerError } from 'mongodb';
 import type { Summary } from '../../comparison';
 import { SimHashError } from '../../errors';
+import { type Holder, here, mayBeAlive } from './lease';
+import { serverOf } from './server';
 import type { FileMark } from './work';
 
 /** What is being done. */
-export type Phase = 'read' | 'decide' | 'write' | 'done';
+export type Phase = 'read' | 'decide' | 'write' | 'pass' | 'done';
+
+/** What came of the documents so far. */
+export type Counts = Omit<
+  Summary,
+  'clusters' | 'truncated' | 'seconds' | 'indexBytes' | 'leftovers'
+>;
 
 /** The document. */
 export interface RunDocument {
@@ -24,11 +31,19 @@ export interface RunDocument {
   /** The field of its marks; absent: it writes into a target. */
   mark?: string;
   phase: Phase;
-  lease: { epoch: number; host: string; pid: number; until: Date } | { epoch: number; until: null };
+  /** `until` by the clock of the server. */
+  lease: (Holder & { epoch: number; until: Date }) | { epoch: number; until: null };
   /** Of phase `'write'`: the file of decisions, and up to where it is written. */
   decided?: FileMark;
   position: number;
   offset: number;
+  /** Of phase `'pass'`: what came of the documents up to `lastId`. */
+  counts?: Counts;
+  /** Of phase `'pass'`: wall time so far. */
+  seconds?: number;
+  /** Duplicates that have no mark, and the first of them. */
+  unmarked?: number;
+  firstUnmarked?: readonly string[];
   /** The last `_id` that was read, as extended JSON, and how many documents the collection had then. */
   lastId?: string;
   countAtEnd?: number;
@@ -50,16 +65,22 @@ export function nameOf(recipe: string): string {
 export class Run {
   readonly #runs: Collection<RunDocument>;
   readonly #term: number;
+  readonly #ahead: number;
   readonly #timer: NodeJS.Timeout;
   #document: RunDocument;
   #until: number;
   #lost: unknown;
 
-  private constructor(runs: Collection<RunDocument>, document: RunDocument, term: number) {
+  private constructor(
+    runs: Collection<RunDocument>,
+    document: RunDocument,
+    { term, ahead, until }: { term: number; ahead: number; until: number },
+  ) {
     this.#runs = runs;
     this.#document = document;
     this.#term = term;
-    this.#until = Date.now() + term;
+    this.#ahead = ahead;
+    this.#until = until;
     this.#timer = setInterval(() => this.#renew().catch(() => {}), term / 3);
     this.#timer.unref();
   }
@@ -82,14 +103,14 @@ export class Run {
     mark?: string,
   ): Promise<Run> {
     const run = randomBytes(12).toString('hex');
-    const lease = { epoch: 0, until: null };
+    const free = { epoch: 0, until: null };
     const [started, phase] = [new Date(), 'read' as const];
     const made = {
       _id: name,
       run,
       recipe,
       phase,
-      lease,
+      lease: free,
       position: 0,
       offset: 0,
       started,
@@ -100,20 +121,21 @@ export class Run {
     });
     const found = await runs.findOne({ _id: name });
     if (found === null) throw lost(name);
+    const { ahead } = await serverOf(runs as unknown as Collection);
     const held = found.lease;
-    if (held.until !== null && held.until.getTime() > Date.now() && isAlive(held)) {
+    if (held.until !== null && held.until.getTime() > Date.now() + ahead && mayBeAlive(held)) {
       const until = held.until.toISOString();
       const message = `run ${name} is at work in process ${held.pid} on ${held.host}, whose lease lasts until ${until}`;
       throw new SimHashError('ERR_SIMHASH_RUN_LOCKED', message);
     }
-    const own = { epoch: held.epoch + 1, host: hostname(), pid: process.pid };
+    const until = Date.now() + term;
+    const lease = { epoch: held.epoch + 1, ...here(), until: new Date(until + ahead) };
     const taken = await runs.updateOne(
       { _id: name, 'lease.epoch': held.epoch },
-      { $set: { lease: { ...own, until: new Date(Date.now() + term) } } },
+      { $set: { lease } },
     );
     if (taken.matchedCount === 0) throw lost(name);
-    const document = { ...found, lease: { ...own, until: new Date(Date.now() + term) } };
-    return new Run(runs, document, term);
+    return new Run(runs, { ...found, lease }, { term, ahead, until });
   }
 
   get document(): Readonly<RunDocument> {
@@ -151,7 +173,7 @@ export class Run {
     if (this.#lost !== undefined) throw this.#lost;
     const { _id, lease } = this.#document;
     const now = Date.now();
-    const set = { ...change, 'lease.until': new Date(now + this.#term) };
+    const set = { ...change, 'lease.until': new Date(now + this.#term + this.#ahead) };
     const done = await this.#runs.updateOne({ _id, 'lease.epoch': lease.epoch }, { $set: set });
     if (done.matchedCount === 0) {
       this.#lost = lost(_id);
@@ -159,17 +181,6 @@ export class Run {
       throw this.#lost;
     }
     this.#until = now + this.#term;
-  }
-}
-
-/** Whether the process that holds a lease may be there: of another machine nobody can tell. */
-function isAlive({ host, pid }: { host: string; pid: number }): boolean {
-  if (host !== hostname()) return true;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
 

@@ -27,6 +27,7 @@ const OPTIONS: check.Checks<DedupCollectionOptions> = {
   limit: check.integer(1, 2 ** 31 - 1),
   known: (value) => value as string | Collection,
   append: check.boolean,
+  texts: check.boolean,
   mark: check.boolean,
   markField: check.field,
   fingerprint: (value, name) => (value === false ? false : fingerprint(value, name)),
@@ -51,7 +52,29 @@ export function settingsOf(options: DedupCollectionOptions | undefined): Setting
     const message = `${refused} must be left out ${mark ? 'beside' : 'without'} mark`;
     throw about(typeError(message, 'ERR_INVALID_ARG_VALUE'), refused);
   }
+  if (given.texts === false) refuseBesideFingerprints(given);
   return { ...given, textFields: typeof textField === 'string' ? [textField] : textField };
+}
+
+/** Refuses what fingerprints alone cannot do. */
+function refuseBesideFingerprints(options: DedupCollectionOptions): void {
+  const only: Partial<Record<keyof DedupCollectionOptions, readonly unknown[]>> = {
+    method: ['simhash'],
+    keep: ['first'],
+    cluster: ['representative'],
+    verify: [false],
+    minSimilarity: [0],
+    mark: [false],
+    ...{ bands: [], rows: [], sentences: [], maxVerifications: [], tmp: [] },
+  };
+  for (const [name, values] of Object.entries(only)) {
+    const value = options[name as keyof DedupCollectionOptions];
+    if (value === undefined || values.includes(value)) continue;
+    const [one] = values;
+    const must = one === undefined ? 'be left out' : `be ${check.show(one)}`;
+    const message = `${name} must ${must} beside texts: false, which compares fingerprints as documents come, got ${check.show(value)}`;
+    throw about(typeError(message, 'ERR_INVALID_ARG_VALUE'), name);
+  }
 }
 
 /**

@@ -20,15 +20,14 @@ const PIECE = 1 << 16;
 export class Work {
   readonly folder: string;
 
-  private constructor(folder: string) {
+  constructor(folder: string) {
     this.folder = folder;
   }
 
   /** Makes the folder, for its owner alone, or finds it. */
-  static async open(folder: string): Promise<Work> {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    await chmod(folder, 0o700);
-    return new Work(folder);
+  async open(): Promise<void> {
+    await mkdir(this.folder, { recursive: true, mode: 0o700 });
+    await chmod(this.folder, 0o700);
   }
 
   path(name: 'source' | 'rejected' | 'known' | 'unknown' | 'decided'): string {

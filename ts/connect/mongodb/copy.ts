@@ -1,0 +1,189 @@
+/** Reading: the documents of collections, as lines of the files of a run. */
+import { stat, truncate } from 'node:fs/promises';
+import type { Collection, Document } from 'mongodb';
+import type { Summary } from '../../comparison';
+import { SimHashError } from '../../errors';
+import { given } from '../../given';
+import { fieldOf, jsonOf, keepFields, projectionOf, reasonOf, textOf } from './document';
+import { isOrdered } from './order';
+import { ahead } from './overlap';
+import { inOrder } from './read';
+import type { Settings } from './settings';
+import { BATCH, FIRST, KNOWN, type Stage } from './stage';
+import { LineFile, linesFrom, type Work } from './work';
+
+/** A line of the files of a run. */
+export interface Line {
+  /** From 1, in the order of reading. */
+  number: number;
+  /** The `_id` as extended JSON. */
+  id: string;
+  text: string;
+  duplicateOf?: string;
+  similarity?: number;
+  distance?: number;
+}
+
+/** A line of a document that cannot be used. */
+interface Without {
+  readonly number: number;
+  readonly id: string;
+  readonly reason: string;
+}
+
+/** The field of a line that the keep rule looks at. */
+export const KEEP = 'keep';
+
+/** Reads the collections into files, from where an earlier process came to. */
+export async function read(stage: Stage): Promise<void> {
+  const { settings, source, known, run, work } = stage;
+  if (known !== undefined) {
+    await copy(stage, known, [work.path('known'), work.path('unknown')], KNOWN, {});
+  }
+  const files = [work.path('source'), work.path('rejected')] as const;
+  const lastId = await copy(stage, source, files, '', settings.filter ?? {});
+  await run.note({
+    phase: 'decide',
+    countAtEnd: await countOf(source, settings.filter),
+    ...given({ lastId }),
+  });
+}
+
+const ignore = () => {};
+
+/** Documents of a collection, or those that a filter leaves, now. */
+export function countOf(collection: Collection, filter: Document | undefined): Promise<number> {
+  return filter === undefined
+    ? collection.estimatedDocumentCount()
+    : collection.countDocuments(filter);
+}
+
+/** @throws SimHashError ERR_SIMHASH_INPUT for an `_id` behind which nobody could go on. */
+export function refuseUnordered(_id: unknown, id: string, collection: Collection): void {
+  if (isOrdered(_id)) return;
+  const message = `${collection.namespace}: a document with _id ${id}, of a type that cannot be gone on behind: leave it out by filter`;
+  throw new SimHashError('ERR_SIMHASH_INPUT', message);
+}
+
+/**
+ * Appends the documents of a collection to a file, and those that cannot be used to another one; gives the last id. Numbers go on through both.
+ * What is behind the last text in the file of the others is read once more: which of them was written last nobody knows. While lines are
+ * made of one answer of the server, the next one is under way.
+ */
+async function copy(
+  stage: Stage,
+  collection: Collection,
+  [path, others]: readonly [string, string],
+  prefix: string,
+  filter: Document,
+): Promise<string | undefined> {
+  const { settings, run, report, bson } = stage;
+  const { signal, batch = BATCH, limit = Number.POSITIVE_INFINITY } = settings;
+  const { file, last } = await LineFile.open(path);
+  const most = prefix === '' ? limit : Number.POSITIVE_INFINITY;
+  const isWritten = prefix === '' && settings.mark !== true;
+  let [count, lastId]: [number, string | undefined] = [0, undefined];
+  let without: LineFile | undefined;
+  try {
+    if (last !== undefined) {
+      const line = JSON.parse(last) as Line;
+      [count, lastId] = [line.number, line.id.slice(prefix.length)];
+    }
+    await cutBehind(others, count);
+    without = (await LineFile.open(others)).file;
+    // For people: it is not waited for.
+    let total: number | undefined;
+    collection.estimatedDocumentCount().then((documents) => {
+      total = documents;
+    }, ignore);
+    const from =
+      lastId === undefined ? undefined : { id: bson.EJSON.parse(lastId, { relaxed: false }) };
+    const flush = async () => {
+      // Before anything is written: another process may write to these files now.
+      await run.hold();
+      await without?.write();
+      await file.write();
+    };
+    const reading = { filter, projection: projectionOf(settings), batch, signal };
+    if (count < most) {
+      for await (const documents of ahead(inOrder(collection, reading, from))) {
+        for (const document of documents.slice(0, most - count)) {
+          const { _id } = document;
+          lastId = bson.EJSON.stringify(_id, { relaxed: false });
+          refuseUnordered(_id, lastId, collection);
+          count += 1;
+          const reason = reasonOf(document, lastId, stage, isWritten);
+          const id = prefix + lastId;
+          if (reason === undefined) file.push(lineOf(document, count, id, settings));
+          else without.push(JSON.stringify({ number: count, id, reason } satisfies Without));
+          if (file.isFull) await flush();
+        }
+        await flush();
+        signal?.throwIfAborted();
+        report({ stage: 'read', documents: count, ...given({ total }) });
+        if (count === most) break;
+      }
+    }
+    await flush();
+    await without.sync();
+    await file.sync();
+    report({ stage: 'read', documents: count });
+  } finally {
+    await file.close();
+    await without?.close();
+  }
+  return lastId;
+}
+
+function lineOf(document: Document, number: number, id: string, settings: Settings): string {
+  const line = JSON.stringify({ number, id, text: textOf(document, settings) });
+  const [field] = keepFields(settings);
+  const value = field === undefined ? undefined : jsonOf(fieldOf(document, field));
+  // By hand: a number keeps digits that a double has no room for.
+  return value === undefined ? line : `${line.slice(0, -1)},"${KEEP}":${value}}`;
+}
+
+/** Cuts off the lines behind a number. */
+async function cutBehind(path: string, number: number): Promise<void> {
+  const found = await stat(path).catch(() => undefined);
+  if (found === undefined) return;
+  let end = 0;
+  for await (const { lines, end: behind } of linesFrom(path, 0, 1)) {
+    if (behind > found.size || !isUpTo(lines[0] ?? '', number)) break;
+    end = behind;
+  }
+  await truncate(path, end);
+}
+
+function isUpTo(line: string, most: number): boolean {
+  try {
+    return (JSON.parse(line) as Without).number <= most;
+  } catch {
+    return false;
+  }
+}
+
+/** The documents that cannot be used: how many, and the first of them. */
+export async function without(
+  work: Work,
+  collection: string,
+): Promise<{ rejected: number; first: Summary['firstRejected'] }> {
+  const first: Summary['firstRejected'] = [];
+  let rejected = 0;
+  for await (const { lines } of linesFrom(work.path('rejected'), 0, BATCH)) {
+    for (const line of lines.slice(0, FIRST - first.length)) {
+      const { number, id, reason } = JSON.parse(line) as Without;
+      first.push({ file: collection, line: number, reason: reasonAt(id, reason) });
+    }
+    rejected += lines.length;
+  }
+  return { rejected, first };
+}
+
+/** Characters of an id that a reason shows. */
+const SHOWN = 200;
+
+/** What is said of a document that cannot be used. */
+export function reasonAt(id: string, reason: string): string {
+  return `_id ${id.length > SHOWN ? `${id.slice(0, SHOWN)}…` : id}: ${reason}`;
+}

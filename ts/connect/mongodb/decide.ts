@@ -1,0 +1,67 @@
+/** Deciding: the documents of a file, by `dedupFiles`, into a file of decisions. */
+import { dedupFiles } from '../../dedup-files';
+import { SimHashError } from '../../errors';
+import { given } from '../../given';
+import { KEEP, without } from './copy';
+import { keepFields } from './document';
+import { FIRST, type Stage } from './stage';
+import { fileMark } from './work';
+
+/** Decides all documents. */
+export async function decide(stage: Stage): Promise<void> {
+  const { settings, source, known, run, work, report } = stage;
+  const {
+    textField: _text,
+    textFields: _texts,
+    texts: _stored,
+    filter: _filter,
+    limit: _limit,
+    known: _known,
+    append: _append,
+    mark: _mark,
+    markField: _field,
+    fingerprint: _fingerprint,
+    batch: _batch,
+    lease: _lease,
+    onProgress: _progress,
+    tmp: _tmp,
+    keep,
+    ...compared
+  } = settings;
+  const order = typeof keep === 'object' ? keep.order : undefined;
+  const rule = keepFields(settings).length > 0 ? { field: KEEP, ...given({ order }) } : keep;
+  const options = {
+    ...compared,
+    ...given({ keep: rule }),
+    mark: true,
+    format: 'jsonl',
+    encoding: 'utf-8',
+    maxRecord: 2 ** 30,
+    tmp: work.folder,
+    ...(known === undefined ? {} : { known: work.path('known') }),
+    onProgress: ({ documents }: { documents: number }) => report({ stage: 'decide', documents }),
+  } as const;
+  const [from, to] = [work.path('source'), work.path('decided')];
+  const anew = (error: unknown) => {
+    // What was read has grown since.
+    if (!(error instanceof SimHashError) || !BEGIN_ANEW.includes(error.code)) throw error;
+    return dedupFiles(from, to, options);
+  };
+  const summary = await dedupFiles(from, to, { ...options, resume: true }).catch(anew);
+  const { rejected, first } = await without(work, source.namespace);
+  await run.note({
+    phase: 'write',
+    summary: {
+      ...summary,
+      read: summary.read + rejected,
+      rejected: summary.rejected + rejected,
+      firstRejected: [...first, ...summary.firstRejected].slice(0, FIRST),
+    },
+    position: 0,
+    offset: 0,
+    ...given({ decided: await fileMark(to) }),
+  });
+}
+
+/** What the checkpoint of a run over files says that is not of the same files. */
+const BEGIN_ANEW: readonly string[] = ['ERR_SIMHASH_INPUT_CHANGED', 'ERR_SIMHASH_INDEX_MISMATCH'];
