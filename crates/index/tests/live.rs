@@ -370,3 +370,44 @@ fn what_a_batch_under_way_holds_is_a_duplicate_for_who_comes_later() {
         });
     }
 }
+
+/// A look tells a writer that nobody has a fingerprint. That holds for one addition, and until somebody else has had a turn.
+#[test]
+fn what_a_look_has_told_a_writer_holds_for_one_addition_and_one_turn() {
+    static NEVER: AtomicBool = AtomicBool::new(false);
+    let index = index("k3-t6", 3);
+    let [one, other] = [7, u64::MAX / 3].map(Item::Fingerprint);
+    let check = |item: Item, ids: &[u64]| {
+        let found = index.search(item, within(0)).unwrap().matches;
+        assert!(found.iter().map(|found| found.id).eq(ids.iter().copied()), "{found:?}");
+    };
+    let mut writer = index.writer().unwrap();
+    assert_eq!(writer.nearest(&one).unwrap().0, None);
+    let ids = [0; 3].map(|_| writer.add(&one).unwrap());
+    writer.keep().unwrap();
+    drop(writer);
+    check(one, &ids);
+    let mut batch = index.batch(2, &NEVER).unwrap();
+    batch.next(1).unwrap();
+    assert_eq!(batch.nearest(&other).unwrap().0, None);
+    let between = thread::scope(|scope| {
+        let single = scope.spawn(|| index.add(other).unwrap());
+        while !single.is_finished() {
+            batch.next(0).unwrap();
+            thread::yield_now();
+        }
+        single.join().unwrap()
+    });
+    let own = batch.add(&other).unwrap();
+    batch.keep().unwrap();
+    drop(batch);
+    check(other, &[between, own]);
+    // Each of them is a document of its own.
+    for (item, ids) in [(one, &ids[..]), (other, &[between, own][..])] {
+        for gone in 0..ids.len() {
+            assert!(index.delete(ids[gone]).unwrap());
+            check(item, &ids[gone + 1..]);
+        }
+    }
+    assert!(index.is_empty());
+}

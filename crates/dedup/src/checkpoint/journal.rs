@@ -258,3 +258,28 @@ fn read(from: &mut Section) -> Result<Sketch, FileError> {
     };
     Ok(Ok((prepared, key)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a power cut takes is less than [`SYNC`] of work, and nothing once the inputs have ended.
+    #[test]
+    fn the_disk_is_asked_after_every_sync_bytes_and_at_the_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = Log::create(&folder.path().join("log-0000000001"), &Fields::default()).unwrap();
+        let journal = Journal::begun(log);
+        let is_synced = || journal.log.get().unwrap().is_synced();
+        let half = vec![7; SYNC as usize / 2];
+        for _ in 0..2 {
+            journal.append(&half).unwrap();
+            assert!(!is_synced());
+            journal.append(&half).unwrap();
+            assert!(is_synced());
+        }
+        journal.append(b"the last block").unwrap();
+        assert!(!is_synced());
+        journal.end("input").unwrap();
+        assert!(is_synced());
+    }
+}

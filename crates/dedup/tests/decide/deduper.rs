@@ -363,6 +363,41 @@ fn crowds_are_decided_by_the_rule_whatever_limits_cut() {
     }
 }
 
+/// Texts of three sentences, each of which some others have too; every text begins with the same one.
+fn sentence_crowd() -> Vec<String> {
+    (0..300u64)
+        .map(|n| {
+            let [second, third] = [(n % 40, "午"), (n * 7 % 60, "未")]
+                .map(|(seed, end)| of_few(IDEOGRAPHS, seed, 30) + end);
+            format!("本站讯今天上午有关部门召开新闻发布会。{second}。{third}。")
+        })
+        .collect()
+}
+
+#[test]
+fn crowds_that_share_sentences_are_decided_by_the_rule_whatever_limits_cut() {
+    let corpus = sentence_crowd();
+    let texts: Vec<&str> = corpus.iter().map(String::as_str).collect();
+    for (max_bucket, max_verifications) in [(1, 1), (3, 1_000), (5, 8), (7, 6)] {
+        for min_similarity in [None, Some(0.6)] {
+            let options = DedupOptions {
+                method: Method::Sentences { count: 3 },
+                max_bucket,
+                max_verifications,
+                min_similarity,
+                ..DedupOptions::default()
+            };
+            let (expected, truncated) = oracle(&texts, &options);
+            assert!(truncated > 0 && truncated < texts.len() as u64, "{options:?}: {truncated}");
+            for (threads, batch) in [(1, 300), (3, 7)] {
+                let (got, deduper) = on_threads(threads, || decisions(&texts, &options, batch));
+                assert!(got == expected, "{options:?}");
+                assert_eq!(deduper.summary().truncated, truncated, "{options:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_crowd_of_near_equal_texts_keeps_one_by_every_keep_rule() {
     let base =

@@ -213,7 +213,11 @@ fn no_kept_document_resembles_another_where_every_pair_is_seen() {
 }
 
 /// What a run over files leaves: records, clusters, figures.
-fn filed(lines: &str, options: &DedupOptions, marks: Duplicates) -> (String, String, Summary) {
+pub(crate) fn filed(
+    lines: &str,
+    options: &DedupOptions,
+    marks: Duplicates,
+) -> (String, String, Summary) {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     fs::write(path("in"), lines).unwrap();

@@ -11,4 +11,5 @@ mod explain;
 mod laws;
 mod numbers;
 mod published_pairs;
+mod thresholds;
 mod titles;

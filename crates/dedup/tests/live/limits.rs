@@ -66,6 +66,26 @@ fn whoever_a_limit_touched_is_named_by_pairs_and_clusters() {
     }
 }
 
+/// As many texts as may be compared are compared, and one more is one too many.
+#[test]
+fn a_limit_cuts_from_the_first_text_beyond_it() {
+    const LIMIT: usize = 3;
+    for method in ["minhash", "simhash", "sentences"] {
+        let given = LiveOptions { max_verifications: LIMIT, ..options(method) };
+        let index = LiveIndex::new(&given).unwrap();
+        for before in 0..=LIMIT + 1 {
+            let text = format!("{}。{}{}", code(7, 60), code(8, 60), code(before, 2));
+            let document = document(&index, &text);
+            let found = index.search(&document, &Search::default()).unwrap();
+            let expected = (before.min(LIMIT), before > LIMIT);
+            assert_eq!((found.matches.len(), found.truncated), expected, "{method}");
+            let how = AddOptions { on_duplicate: OnDuplicate::Add, ..AddOptions::default() };
+            let step = index.check_and_add(&document, None, how, |_| Texts::None).unwrap();
+            assert_eq!(checked(step).truncated, before > LIMIT, "{method}, {before}");
+        }
+    }
+}
+
 #[test]
 fn equal_texts_share_what_a_search_says_that_they_share() {
     // Too short for a sketch, one sentence, three sentences, and the same ones cut elsewhere.

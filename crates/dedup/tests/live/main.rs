@@ -8,5 +8,6 @@ mod model;
 mod alone;
 mod answers;
 mod files;
+mod keys;
 mod limits;
 mod same_key;
