@@ -1,5 +1,6 @@
 //! Folders of files.
 
+use crate::record;
 use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::path::Path;
@@ -28,11 +29,11 @@ pub fn sync(folder: &Path) -> io::Result<()> {
         return Ok(());
     }
     match File::open(folder)?.sync_all() {
-        Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported) => {
-            Ok(())
-        }
-        synced => synced,
+        Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported) => {}
+        synced => synced?,
     }
+    record::flush_folder(folder);
+    Ok(())
 }
 
 #[cfg(test)]

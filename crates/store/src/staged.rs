@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::folder;
 use crate::{Draft, Fields, FileError, PublishError, Section};
+use crate::{folder, record};
 
 /// Bytes read at a time.
 const PIECE: usize = 1 << 20;
@@ -100,6 +100,7 @@ impl Staged {
         let named = || {
             if self.waits() {
                 fs::rename(&self.name, &self.target)?;
+                record::name(&self.target);
             }
             folder::sync(folder::of(&self.target))
         };
@@ -193,6 +194,32 @@ mod tests {
         staged.discard().unwrap();
         assert_eq!(fs::read(folder.path().join("out")).unwrap(), b"content");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[cfg(all(unix, debug_assertions))]
+    #[test]
+    fn the_disk_has_the_name_of_each_step_before_it_returns() {
+        use crate::record::Call;
+        let folder = tempfile::tempdir().unwrap();
+        record::start();
+        let last = || {
+            let own =
+                |path: &PathBuf| path == folder.path() || path.parent() == Some(folder.path());
+            let mut calls = record::so_far();
+            calls.retain(|call| match call {
+                Call::Name(_, path) | Call::FlushFolder(path) => own(path),
+                _ => false,
+            });
+            calls
+        };
+        let (draft, staged) = staged(folder.path());
+        let flushed = Call::FlushFolder(folder.path().to_owned());
+        assert_eq!(last().last(), Some(&flushed));
+        let before = last().len();
+        std::mem::forget(draft);
+        staged.publish().unwrap();
+        let [Call::Name(_, named), then] = &last()[before..] else { panic!("{:?}", last()) };
+        assert_eq!((named, then), (&folder.path().join("out"), &flushed));
     }
 
     #[test]

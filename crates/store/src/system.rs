@@ -75,9 +75,7 @@ impl System for Os {
     }
 
     fn sync_folder(&self, folder: &Path) -> io::Result<()> {
-        folder::sync(folder)?;
-        record::flush_folder(folder);
-        Ok(())
+        folder::sync(folder)
     }
 }
 
