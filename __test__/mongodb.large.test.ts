@@ -14,7 +14,7 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { dedupCollection } from '../dist/connect/mongodb.js';
 import { jsonOf } from '../ts/connect/mongodb/document';
-import { Marks } from '../ts/connect/mongodb/sink';
+import { Collections, Marks } from '../ts/connect/mongodb/sink';
 import { MongoServer, missing } from './mongo-server';
 import { passage } from './passages';
 
@@ -54,6 +54,25 @@ describe('a mark', () => {
 
   test('that the server refuses for another reason ends the run', async () => {
     await expect(marks(refused([17_419, 121]), []).write(decided)).rejects.toThrow('refused');
+  });
+
+  test('is not written by a command that fails as a whole', async () => {
+    await expect(marks(refused([]), []).write(decided)).rejects.toThrow('refused');
+    const insertMany = async () => {
+      throw new MongoBulkWriteError(
+        { message: 'connection closed', writeErrors: [] } as never,
+        {
+          insertedCount: 0,
+        } as never,
+      );
+    };
+    const collection = { insertMany, countDocuments: async () => 0, namespace: 'a.b' };
+    const both = [collection, collection] as unknown as [Collection, Collection];
+    const kept = [{ id: 1, text: '' }];
+    for (const batch of [kept, decided]) {
+      const sink = new Collections(both, 'run', async () => {}, EJSON);
+      await expect(sink.write(batch)).rejects.toThrow('connection closed');
+    }
   });
 
   test('of a document that is gone is left out, and said', async () => {

@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Db, MongoClient } from 'mongodb';
+import { type Collection, type Db, MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { dedupCollection } from '../dist/connect/mongodb.js';
 import { ahead, Overlap } from '../ts/connect/mongodb/overlap';
@@ -288,6 +288,92 @@ describe.skipIf(missing !== undefined)(missing ?? 'MongoDB', () => {
     } finally {
       stall.close();
     }
+  });
+
+  /** A run that was aborted after its first batch; the id that its documents have. */
+  async function aborted(source: Collection, target: Collection, options: object) {
+    const stopped = new AbortController();
+    const run = dedupCollection(source, target, {
+      ...{ ...options, texts: false, batch: 100, signal: stopped.signal },
+      onProgress: () => stopped.abort(new Error('enough')),
+    });
+    await expect(run).rejects.toThrow('enough');
+    const noted = await db.collection(`${target.collectionName}.runs`).findOne({});
+    expect(noted?.['phase']).toBe('pass');
+    return String(noted?.['run']);
+  }
+
+  test('what comes late of a killed process is taken back', async () => {
+    const [source, whole] = [db.collection('a'), db.collection('late.whole')];
+    await dedupCollection(source, whole, { texts: false, batch: 100 });
+    const target = db.collection('late');
+    const run = await aborted(source, target, {});
+    const last = await whole.find({}, { sort: { _id: -1 }, limit: 5 }).toArray();
+    let late = 0;
+    const slow = new Proxy(db, {
+      get: (_, name) => {
+        const value = Reflect.get(db, name);
+        if (name !== 'collection') return typeof value === 'function' ? value.bind(db) : value;
+        return (of: string, how: object) => {
+          const collection = db.collection(of, how);
+          if (of !== 'late') return collection;
+          const deleteMany = collection.deleteMany.bind(collection);
+          collection.deleteMany = async (...args) => {
+            const done = await deleteMany(...args);
+            // As a server does that was at work yet.
+            if (++late === 3) await target.insertMany(last.map((one) => ({ ...one, run })));
+            return done;
+          };
+          return collection;
+        };
+      },
+    });
+    const to = new Proxy(target, {
+      get: (_, name) => {
+        if (name === 'db') return slow;
+        const value = Reflect.get(target, name);
+        return typeof value === 'function' ? value.bind(target) : value;
+      },
+    });
+    await dedupCollection(source, to, { texts: false, batch: 100 });
+    // It has looked twice.
+    expect(late).toBe(6);
+    expect(await content(target)).toEqual(await content(whole));
+    const copies = (name: string) => content(db.collection(`${name}.duplicates`));
+    expect(await copies('late')).toEqual(await copies('late.whole'));
+  });
+
+  test('what is known and written to knows nothing of what the run itself has kept', async () => {
+    const source = db.collection('a');
+    const summaries = [];
+    for (const name of ['daily.whole', 'daily']) {
+      const target = db.collection(name);
+      await target.insertOne({ _id: 'known' as never, text: passage(5) });
+      const options = { known: target, append: true } as const;
+      if (name === 'daily') await aborted(source, target, options);
+      const summary = await dedupCollection(source, target, {
+        ...{ ...options, texts: false, batch: 100 },
+      });
+      const { run, seconds, indexBytes, ...rest } = summary;
+      summaries.push(rest);
+    }
+    expect(summaries[1]).toEqual(summaries[0]);
+    expect(summaries[0]?.known).toBe(1);
+    const copies = (name: string) => content(db.collection(`${name}.duplicates`));
+    expect(await copies('daily')).toEqual(await copies('daily.whole'));
+  });
+
+  test('a run between addresses that was aborted is free soon', async () => {
+    const [source, target] = [server.at('news.a'), server.at('news.addressed')];
+    const stopped = new AbortController();
+    const how = { texts: false, batch: 100, lease: 600_000 } as const;
+    const run = dedupCollection(source, target, {
+      ...{ ...how, signal: stopped.signal },
+      onProgress: () => stopped.abort(new Error('enough')),
+    });
+    await expect(run).rejects.toThrow('enough');
+    // Far sooner than its lease ends, which would be an error.
+    expect(await dedupCollection(source, target, how)).toMatchObject({ read: 3000 });
   });
 
   test('what comes again after an abort finds the run free', async () => {

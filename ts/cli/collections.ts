@@ -2,6 +2,7 @@
 import type { Document } from 'mongodb';
 import type { CollectionSummary } from '../connect/mongodb';
 import { isAddress, redacted } from '../connect/mongodb/address';
+import { SimHashError } from '../errors';
 import { given } from '../given';
 import type { Values } from './command';
 import { type deciding, decidingOptions } from './deduplicate';
@@ -42,7 +43,15 @@ export const ofCollections = {
 } as const;
 
 /** Options that only files have. */
-const OF_FILES = ['clusters', 'list', 'output-encoding', 'rejects', 'index', 'dry-run'] as const;
+const OF_FILES = [
+  'clusters',
+  'copy',
+  'list',
+  'output-encoding',
+  'rejects',
+  'index',
+  'dry-run',
+] as const;
 const OF_RECORDS = [
   'encoding',
   'delimiter',
@@ -80,6 +89,9 @@ export async function collections(
   for (const name of [...OF_FILES, ...OF_RECORDS]) {
     if (values[name]) throw new UsageError(`--${name} is for files, not for a collection`);
   }
+  if (values['id-field'] !== 'id') {
+    throw new UsageError('--id-field is for files: the id of a document of a collection is _id');
+  }
   if (values.format !== 'auto') {
     throw new UsageError('--format is for files, not for a collection');
   }
@@ -114,11 +126,13 @@ export async function collections(
   return run(
     {
       start: ({ signal, onProgress }) =>
-        dedupCollection(source, output, {
-          ...options,
-          signal,
-          onProgress: ({ stage, documents }) => onProgress({ documents, done: DONE[stage] }),
-        }),
+        asOfInput(
+          dedupCollection(source, output, {
+            ...options,
+            signal,
+            onProgress: ({ stage, documents }) => onProgress({ documents, done: DONE[stage] }),
+          }),
+        ),
       figures: (summary) => summary,
       summary: (summary) => summary,
       sentences: (summary) => {
@@ -140,6 +154,17 @@ export async function collections(
     told,
     terminal,
   );
+}
+
+/** What the driver throws as an error of an input: of the driver's own kinds none is a defect of this program. */
+export async function asOfInput<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!(error instanceof Error) || !error.name.startsWith('Mongo')) throw error;
+    const said = new SimHashError('ERR_SIMHASH_INPUT', `MongoDB: ${error.message}`);
+    throw Object.assign(said, { cause: error });
+  }
 }
 
 /** The values where fingerprints alone are compared: what nobody asked for is what goes with it. */

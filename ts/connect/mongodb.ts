@@ -95,6 +95,14 @@ export interface DedupCollectionOptions
   onProgress?: ((progress: CollectionProgress) => void) | undefined;
 }
 
+/** Which marks {@link unmark} takes out. */
+export interface UnmarkOptions {
+  /** The field of the marks. Default `'dedup'`. */
+  markField?: string | undefined;
+  /** Those of this run alone. Default those of all that have marked. */
+  run?: string | undefined;
+}
+
 /** What {@link unmark} has done. */
 export interface Unmarked {
   /** Documents whose marks were taken out. */
@@ -125,7 +133,7 @@ export async function dedupCollection(
 /** Takes the marks of {@link dedupCollection} out of a collection: those of its runs alone, or of the one that is named. */
 export async function unmark(
   source: string | Collection,
-  options?: { markField?: string | undefined; run?: string | undefined },
+  options?: UnmarkOptions,
 ): Promise<Unmarked> {
-  return takeBack(source, options ?? {});
+  return takeBack(source, options);
 }

@@ -1,5 +1,6 @@
 import { isAddress, redacted } from '../../connect/mongodb/address';
 import { given } from '../../given';
+import { asOfInput } from '../collections';
 import { defineCommand } from '../command';
 import { UsageError } from '../exit';
 import { plural } from '../format';
@@ -26,7 +27,7 @@ export const unmarking = defineCommand({
     }
     const { unmark } = await import('../../connect/mongodb.js');
     const named = given({ markField: values['mark-field'], run: values.run });
-    const { documents } = await unmark(source, named);
+    const { documents } = await asOfInput(unmark(source, named));
     terminal.say(`took the marks out of ${plural(documents, 'document')}`);
     return 0;
   },

@@ -3,17 +3,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Collection } from 'mongodb';
 import { given } from '../../given';
-import type { Unmarked } from '../mongodb';
+import * as check from '../../options';
+import type { Unmarked, UnmarkOptions } from '../mongodb';
 import { beside, Connections, surely, withoutUser } from './open';
 import { Run, type RunDocument } from './run';
 import { FIELD, folderOf, LEASE } from './stage';
 import { Work } from './work';
 
+const OPTIONS: check.Checks<UnmarkOptions> = { markField: check.field, run: check.string };
+
 /** See `unmark`. */
 export async function takeBack(
   source: string | Collection,
-  { markField = FIELD, run: one }: { markField?: string | undefined; run?: string | undefined },
+  options: UnmarkOptions | undefined,
 ): Promise<Unmarked> {
+  const { markField = FIELD, run: one } = check.checked<UnmarkOptions>(options, OPTIONS);
   const connections = new Connections();
   try {
     const collection = await connections.collection(source, 'source');
@@ -22,7 +26,12 @@ export async function takeBack(
     const taken: Run[] = [];
     try {
       // A run that is at work goes on marking.
-      for (const { _id, recipe } of own) taken.push(await Run.take(runs, _id, recipe, LEASE));
+      for (const { _id, recipe } of own) {
+        const run = await Run.take(runs, _id, recipe, LEASE);
+        taken.push(run);
+        // Done no longer, before the first mark is gone: who comes after a kill marks again, or takes out the rest.
+        await run.note({ phase: 'read', position: 0, offset: 0 });
+      }
       const ids = own.map(({ run }) => run);
       const marked = { [`${markField}.run`]: { $in: ids } };
       const { modifiedCount: documents } = await surely(collection).updateMany(marked, {

@@ -5,7 +5,7 @@ import type { Summary } from '../../comparison';
 import { SimHashError } from '../../errors';
 import { given } from '../../given';
 import { fieldOf, jsonOf, keepFields, projectionOf, reasonOf, textOf } from './document';
-import { isOrdered } from './order';
+import { isOrdered, typeOf } from './order';
 import { ahead } from './overlap';
 import { inOrder } from './read';
 import type { Settings } from './settings';
@@ -58,9 +58,22 @@ export function countOf(collection: Collection, filter: Document | undefined): P
     : collection.countDocuments(filter);
 }
 
-/** @throws SimHashError ERR_SIMHASH_INPUT for an `_id` behind which nobody could go on. */
-export function refuseUnordered(_id: unknown, id: string, collection: Collection): void {
-  if (isOrdered(_id)) return;
+/**
+ * @param collated - A collection of the run that compares texts by a collation.
+ * @throws SimHashError ERR_SIMHASH_INPUT for an `_id` behind which nobody could go on.
+ */
+export function refuseUnordered(
+  _id: unknown,
+  id: string,
+  collection: Collection,
+  collated: string | undefined,
+): void {
+  if (isOrdered(_id)) {
+    const type = typeOf(_id);
+    if (collated === undefined || (type !== 'string' && type !== 'object')) return;
+    const message = `${collection.namespace}: a document with _id ${id}, but ${collated} has a collation by default, and so another order of texts; copy it into a collection without one`;
+    throw new SimHashError('ERR_SIMHASH_INPUT', message);
+  }
   const message = `${collection.namespace}: a document with _id ${id}, of a type that cannot be gone on behind: leave it out by filter`;
   throw new SimHashError('ERR_SIMHASH_INPUT', message);
 }
@@ -110,7 +123,7 @@ async function copy(
         for (const document of documents.slice(0, most - count)) {
           const { _id } = document;
           lastId = bson.EJSON.stringify(_id, { relaxed: false });
-          refuseUnordered(_id, lastId, collection);
+          refuseUnordered(_id, lastId, collection, stage.collated);
           count += 1;
           const reason = reasonOf(document, lastId, stage, isWritten);
           const id = prefix + lastId;

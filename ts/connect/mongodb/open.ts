@@ -80,7 +80,9 @@ export function isSame(a: Collection, b: Collection): boolean {
 }
 
 function hostsOf(collection: Collection): string[] {
-  return dbOf(collection).client.options.hosts.map(String);
+  const { hosts, srvHost } = dbOf(collection).client.options;
+  // What a name of DNS stands for is not known before somebody has connected, and may change.
+  return srvHost === undefined ? hosts.map(String) : [srvHost];
 }
 
 /** An error in whose words nobody's password stands. */

@@ -5,7 +5,9 @@
  * What is held of a document that is kept is its fingerprint and its `_id`. Both are in the target, which is therefore all that a later process needs: it
  * takes back what stands behind the checkpoint, and reads the rest.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Document } from 'mongodb';
+import { SimHashError } from '../../errors';
 import { given } from '../../given';
 import { Index } from '../../live-index';
 import { countOf, reasonAt, refuseUnordered } from './copy';
@@ -16,6 +18,10 @@ import { inOrder } from './read';
 import type { Counts } from './run';
 import type { Decided } from './sink';
 import { BATCH, FIRST, IN_FLIGHT, KNOWN, type Stage } from './stage';
+
+/** How often what a run has written is looked at again where it is not what was noted, and milliseconds between. */
+const TURNS = 5;
+const PAUSE = 200;
 
 /** Fingerprints within so many bits, where nothing else was asked for; nothing verifies them. */
 const DISTANCE = 3;
@@ -45,12 +51,9 @@ export async function pass(stage: Stage, prints: Prints): Promise<void> {
   const { lastId, seconds: before = 0 } = run.document;
   const from = lastId === undefined ? undefined : { id: bson.EJSON.parse(lastId, EXACTLY) };
   const begun = performance.now();
-  await run.hold();
-  await sink.forgetBehind(from);
   let counts = run.document.counts ?? NONE;
   const total = Math.min(limit, await source.estimatedDocumentCount());
-  const seen = new Seen(stage, prints, total);
-  await seen.restore();
+  const seen = await restored(stage, prints, total, counts, from);
   const seconds = () => before + (performance.now() - begun) / 1000;
   const overlap = new Overlap(IN_FLIGHT);
   // Decisions are made in the order of the documents, whichever batch was hashed first.
@@ -105,6 +108,32 @@ export async function pass(stage: Stage, prints: Prints): Promise<void> {
   });
 }
 
+/** What the run has kept so far, with nothing of it behind the checkpoint. */
+async function restored(
+  stage: Stage,
+  prints: Prints,
+  total: number,
+  counts: Counts,
+  from: { readonly id: unknown } | undefined,
+): Promise<Seen> {
+  const { run, sink, targets, settings } = stage;
+  for (let turn = 0; ; turn++) {
+    await run.hold();
+    await sink.forgetBehind(from);
+    const seen = new Seen(stage, prints, total);
+    const { kept, duplicates } = await seen.restore();
+    if (kept === counts.kept && duplicates === counts.duplicates) return seen;
+    seen.end();
+    // The server may have been at work on the last command of a killed process: what it has brought meanwhile is taken back, too.
+    if (turn === TURNS) {
+      const [into] = targets ?? [];
+      const message = `${into?.namespace} and its duplicates hold ${kept} and ${duplicates} documents of the run up to its checkpoint, which noted ${counts.kept} and ${counts.duplicates}: somebody has changed them; empty both, and TARGET.runs, and begin again`;
+      throw new SimHashError('ERR_SIMHASH_TARGET', message);
+    }
+    await sleep(PAUSE, undefined, settings.signal && { signal: settings.signal });
+  }
+}
+
 const EXACTLY = { relaxed: false } as const;
 const NONE: Counts = {
   ...{ read: 0, kept: 0, duplicates: 0, rejected: 0, short: 0, empty: 0, bytes: 0 },
@@ -130,7 +159,7 @@ async function* batches(
     for (const document of documents) {
       const { _id: id } = document;
       lastId = bson.EJSON.stringify(id, EXACTLY);
-      refuseUnordered(id, lastId, source);
+      refuseUnordered(id, lastId, source, stage.collated);
       count += 1;
       const reason = reasonOf(document, lastId, stage, true);
       if (reason === undefined) {
@@ -165,11 +194,13 @@ class Seen {
     });
   }
 
-  /** Takes in the known documents, and what the run has kept and found to be duplicates. */
-  async restore(): Promise<void> {
+  /** Takes in the known documents, and what the run has kept and found to be duplicates; gives the numbers of these. */
+  async restore(): Promise<{ kept: number; duplicates: number }> {
     const { known, run, targets, settings, bson } = this.#stage;
     if (known !== undefined) {
-      for await (const documents of this.#all(known, {}, projectionOf(settings))) {
+      // Where the target is what is known, too, what this run has kept was not there when it began.
+      const before = { run: { $ne: run.document.run } };
+      for await (const documents of this.#all(known, before, projectionOf(settings))) {
         const usable = documents.flatMap((document) => {
           const key = bson.EJSON.stringify(document['_id'], EXACTLY);
           if (reasonOf(document, key, this.#stage, false) !== undefined) return [];
@@ -179,7 +210,8 @@ class Seen {
         await this.#add(usable);
       }
     }
-    if (targets === undefined || run.document.lastId === undefined) return;
+    const count = { kept: 0, duplicates: 0 };
+    if (targets === undefined || run.document.lastId === undefined) return count;
     const [kept, duplicates] = targets;
     const own = { run: run.document.run };
     for await (const documents of this.#all(kept, own, { fingerprint: 1, text: 1 })) {
@@ -188,15 +220,18 @@ class Seen {
         text: String(text),
         fingerprint: this.#prints.read(fingerprint),
       }));
+      count.kept += some.length;
       await this.#add(some);
     }
     for await (const documents of this.#all(duplicates, own, { duplicateOf: 1, known: 1 })) {
+      count.duplicates += documents.length;
       for (const { duplicateOf, known: isKnown } of documents) {
         const key = bson.EJSON.stringify(duplicateOf, EXACTLY);
         const id = this.#index.idOf(isKnown === true ? KNOWN + key : key);
         if (id !== undefined) this.#mark(id);
       }
     }
+    return count;
   }
 
   #all(

@@ -1,6 +1,7 @@
 /** A run over a collection: its stages, each of which a later process goes on with. */
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Collection } from 'mongodb';
 import { binding } from '../../binding';
 import type { Summary } from '../../comparison';
@@ -14,7 +15,7 @@ import { orAborted } from './overlap';
 import { pass } from './pass';
 import { type Prints, prints } from './prints';
 import { nameOf, Run, type RunDocument } from './run';
-import { serverOf } from './server';
+import { collatedOf, serverOf } from './server';
 import { recipeOf, type Settings } from './settings';
 import { Collections, Marks } from './sink';
 import { FIELD, folderOf, LEASE, type Stage } from './stage';
@@ -23,6 +24,11 @@ import { write } from './write';
 
 /** Runs of this process that were aborted and have not let go yet, by their names: a server need not have answered. */
 const leaving = new Map<string, Promise<void>>();
+
+/** Milliseconds that an aborted run has to let go, while nobody waits for it. */
+const LETTING_GO = 2000;
+/** A timer that keeps no process alive. */
+const UNHELD = { ref: false };
 
 /** Milliseconds between reports. */
 const REPORT = 50;
@@ -52,14 +58,21 @@ export async function run(
     return begun(from, to, known, settings);
   };
   const { signal } = settings;
+  let working: Promise<unknown> = Promise.resolve();
   try {
     signal?.throwIfAborted();
-    return await orAborted(signal, work());
+    const summary = work();
+    working = summary;
+    return await orAborted(signal, summary);
   } catch (error) {
     throw withoutUser(error);
   } finally {
-    // A server that does not answer is not waited for.
-    await orAborted(signal, connections.close()).catch(() => {});
+    // What was aborted lets go of its run first. A server that does not answer is not waited for.
+    const ended = Promise.race([working.catch(() => {}), sleep(LETTING_GO, undefined, UNHELD)]);
+    await orAborted(
+      signal,
+      ended.then(() => connections.close()),
+    ).catch(() => {});
   }
 }
 
@@ -82,7 +95,8 @@ async function begun(
     await refuseHeld(duplicates);
   }
   const field = mark ? (settings.markField ?? FIELD) : undefined;
-  await leaving.get(name);
+  // Not beyond the lease, after which the run is free anyway.
+  await Promise.race([leaving.get(name), sleep(lease, undefined, UNHELD)]);
   const taken = await Run.take(runs, name, recipe, lease, field);
   let left = () => {};
   const released = new Promise<void>((resolve) => {
@@ -90,6 +104,8 @@ async function begun(
   });
   const leave = () => leaving.set(name, released);
   settings.signal?.addEventListener('abort', leave, { once: true });
+  // While it was taken.
+  if (settings.signal?.aborted) leave();
   try {
     const { document } = taken;
     const folder = (settings.tmp as string | undefined) ?? tmpdir();
@@ -112,8 +128,9 @@ async function begun(
     };
     const report = reporting(settings.onProgress);
     const { room } = await serverOf(target);
+    const collated = await collatedOf([source, target, duplicates, ...(known ? [known] : [])]);
     const stage: Stage = {
-      ...{ settings, source, targets, known, run: taken, work, sink, room, refuse },
+      ...{ settings, source, targets, known, run: taken, work, sink, room, collated, refuse },
       ...{ bson, report },
     };
     await goOn(stage, made);

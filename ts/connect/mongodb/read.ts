@@ -1,7 +1,7 @@
 /** The documents of a collection in the order of their ids, by one cursor, which is opened anew behind the last id where it breaks. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Collection, Document, MongoError } from 'mongodb';
-import { after, typeOf } from './order';
+import { after, isOrdered, typeOf } from './order';
 
 /** Milliseconds before a cursor is opened again: the first time at once, and no more often than this without a document between. */
 const PAUSES = [0, 1000, 2000, 4000, 8000];
@@ -67,16 +67,22 @@ export async function* inOrder(
   }
 }
 
-/** The document whose id is MaxKey, where there is one and it is not the last that was read. */
+/**
+ * The document whose id is MaxKey, where there is one and it is not the last that was read; and one behind which nobody can go on (its id is code,
+ * which stands before MaxKey alone), so that it is refused as a cursor over all refuses it.
+ */
 async function* greatest(
   collection: Collection,
   filter: Document,
   projection: Document,
   last: unknown,
 ) {
-  const options = { projection, sort: { _id: -1 }, ...AS_THEY_ARE } as const;
-  const found = await collection.findOne(filter, options);
-  if (found !== null && typeOf(found._id) === 'MaxKey' && typeOf(last) !== 'MaxKey') yield [found];
+  const options = { projection, sort: { _id: -1 }, limit: 2, ...AS_THEY_ARE } as const;
+  const greatest = await collection.find(filter, options).toArray();
+  const missed = greatest.reverse().filter(({ _id: id }) => {
+    return typeOf(id) === 'MaxKey' ? typeOf(last) !== 'MaxKey' : !isOrdered(id);
+  });
+  if (missed.length > 0) yield missed;
 }
 
 /** Whether the cursor is gone and the documents are not: the connection broke, or the server has forgotten it. */

@@ -1,5 +1,5 @@
 /** What a server says of itself. */
-import type { Collection } from 'mongodb';
+import type { Collection, CreateCollectionOptions } from 'mongodb';
 import { dbOf } from './open';
 
 /** What a run has to know of a server. */
@@ -23,4 +23,15 @@ export async function serverOf(collection: Collection): Promise<Server> {
     room: typeof room === 'number' && room > 0 ? room : ROOM,
     ahead: localTime instanceof Date ? localTime.getTime() - here : 0,
   };
+}
+
+/** The first of collections that compares texts by a collation; one that may not be asked is taken for one that does not. */
+export async function collatedOf(collections: readonly Collection[]): Promise<string | undefined> {
+  for (const collection of collections) {
+    const named = dbOf(collection).listCollections({ name: collection.collectionName });
+    const [about] = await named.toArray().catch(() => []);
+    const { collation } = (about as { options?: CreateCollectionOptions })?.options ?? {};
+    if (collation !== undefined && collation.locale !== 'simple') return collection.namespace;
+  }
+  return undefined;
 }

@@ -1,6 +1,7 @@
 /** Where decisions go: into two collections, or as marks into the documents themselves. Only documents of the run are ever changed. */
 import type { AnyBulkWriteOperation, Collection, Document, MongoBulkWriteError } from 'mongodb';
 import { SimHashError } from '../../errors';
+import { fieldOf } from './document';
 import type { Driver } from './open';
 import { after, typeOf } from './order';
 import type { Prints } from './prints';
@@ -224,10 +225,12 @@ export class Marks implements Sink {
     const here = await this.#collection
       .find({ _id: { $in: ids as never } }, { projection: { _id: 1, [this.#field]: 1 } })
       .toArray();
-    const other = here.find((it) => this.#field in it && it[this.#field]?.run !== this.#run);
+    const isMarked = (it: Document) => fieldOf(it, `${this.#field}.run`) === this.#run;
+    const other = here.find((it) => !isMarked(it) && fieldOf(it, this.#field) !== undefined);
     if (other === undefined) {
-      const found = new Set(here.map(({ _id }) => this.#name(_id)));
-      const gone = ids.filter((id) => !found.has(this.#name(id)));
+      const marked = new Set(here.filter(isMarked).map(({ _id }) => this.#name(_id)));
+      // One that is there again without a mark is not what was read, or is on its way out.
+      const gone = ids.filter((id) => !marked.has(this.#name(id)));
       return gone.map((id) => ({ id, reason: 'gone from the collection' }));
     }
     const message = `${this.#collection.namespace}: the document with _id ${this.#name(other._id)} has a field '${this.#field}' that is not of this run; unmark the earlier run, or name another field`;
@@ -255,8 +258,9 @@ export class Marks implements Sink {
 
 /** The places of what the server refused for one of these reasons; `undefined` where something else went wrong too. */
 function placesOf(error: unknown, codes: readonly unknown[]): number[] | undefined {
-  const { writeErrors } = error as MongoBulkWriteError;
-  if (writeErrors === undefined) return undefined;
+  const { writeErrors = [] } = error as MongoBulkWriteError;
   const all = Array.isArray(writeErrors) ? writeErrors : [writeErrors];
+  // An error of the command as a whole, such as a connection that broke, names no document.
+  if (all.length === 0) return undefined;
   return all.every(({ code }) => codes.includes(code)) ? all.map(({ index }) => index) : undefined;
 }

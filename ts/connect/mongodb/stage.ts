@@ -32,6 +32,8 @@ export interface Stage {
   readonly sink: Sink;
   /** The server takes documents of fewer bytes than this. */
   readonly room: number;
+  /** A collection of the run that compares texts by a collation, if there is one. */
+  readonly collated: string | undefined;
   /** Throws where the target holds what is not of this run, which was empty when it began. */
   readonly refuse: () => Promise<void>;
   readonly bson: Driver['BSON'];

@@ -56,11 +56,20 @@ impl<'a> Copies<'a> {
             return Err(DedupError::output(folder, io::Error::other(reason)));
         }
         let place = fs::canonicalize(there).map_err(|error| DedupError::output(folder, error))?;
-        let of_copies = names.iter().skip(known).filter(|name| name.is_dir());
-        let around = of_copies
-            .clone()
-            .find(|name| fs::canonicalize(name).is_ok_and(|input| place.starts_with(input)));
-        if let Some(input) = around {
+        // What is not there yet has no links: without `..` it lies below what is.
+        let new = folder.strip_prefix(there).unwrap_or(folder);
+        if new.components().any(|part| part == Component::ParentDir) {
+            let reason = "it leads out of a folder that is not there by ..; name it without that";
+            return Err(DedupError::output(folder, io::Error::other(reason)));
+        }
+        let is_around = |name: &&PathBuf| {
+            // Of other patterns the copies are no files.
+            let at_any_depth = name.components().any(|part| part.as_os_str() == "**");
+            let input = if name.is_dir() || at_any_depth { root(name) } else { return false };
+            let input = if input.as_os_str().is_empty() { Path::new(".") } else { &input };
+            fs::canonicalize(input).is_ok_and(|input| place.starts_with(input))
+        };
+        if let Some(input) = names.iter().skip(known).find(is_around) {
             let input = input.display();
             let reason = format!(
                 "it lies in the input {input}, where the next run would read the copies as documents; name a folder outside of it"
