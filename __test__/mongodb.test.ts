@@ -11,7 +11,7 @@ import { dedupCollection, unmark } from '../dist/connect/mongodb.js';
 import { addressOf, redacted } from '../ts/connect/mongodb/address';
 import { after } from '../ts/connect/mongodb/order';
 import { LineFile, linesFrom } from '../ts/connect/mongodb/work';
-import { BIN, ROOT } from './cli-run';
+import { BIN, Folder, ROOT } from './cli-run';
 import { content, ENTRY, filled, started } from './mongo-runs';
 import { MongoServer, missing } from './mongo-server';
 import { passage } from './passages';
@@ -55,6 +55,20 @@ describe('addresses', () => {
     const text = 'cannot reach redis://me:pw@h/0, mongodb+srv://a:b%40c@h/d or postgres://x@y/z';
     expect(redacted(text)).toBe('cannot reach redis://h/0, mongodb+srv://h/d or postgres://y/z');
   });
+});
+
+test.each([
+  [['--copy', 'kept'], 2, '--copy is for files, not for a collection'],
+  [['--id-field', 'no'], 2, '--id-field is for files'],
+  // Nobody listens there.
+  [[], 3, 'error: MongoDB: connect ECONNREFUSED 127.0.0.1:1'],
+])('the command over a collection with %j ends with %i', async (options, status, said) => {
+  const address = (name: string) => `mongodb://127.0.0.1:1/a.${name}?serverSelectionTimeoutMS=200`;
+  const cwd = new Folder();
+  const end = await cwd.run(['dedup', address('b'), '-o', address('c'), ...options]);
+  expect(end.stderr).toContain(said);
+  expect(end).toMatchObject({ status, stdout: '' });
+  if (status === 3) expect((await cwd.run(['unmark', address('b')])).status).toBe(3);
 });
 
 test('what comes after an id are the later ids of its type and all of the types behind it', () => {
