@@ -7,8 +7,8 @@ import { given } from '../given';
 import type { Values } from './command';
 import { type deciding, decidingOptions } from './deduplicate';
 import { UsageError } from './exit';
-import { plural } from './format';
-import { cut, pace, readings, run, type Told } from './run';
+import { count, plural } from './format';
+import { cut, readings, run, type Told } from './run';
 import type { Terminal } from './terminal';
 
 export { isAddress };
@@ -140,7 +140,7 @@ export async function collections(
         return [
           ...(repeated ? ['this run was made before: nothing was written'] : []),
           readings(read, { kept, duplicates, rejected }),
-          `${plural(clusters, 'cluster')}, ${pace(summary)}`,
+          `${plural(clusters, 'cluster')}, ${rate(summary)}`,
           ...cut(truncated),
           ...unmarked(summary),
           ...seen(summary),
@@ -182,6 +182,12 @@ function unmarked({ unmarked = 0, firstUnmarked = [] }: CollectionSummary): stri
   if (unmarked === 0) return [];
   const first = firstUnmarked.map((line) => `  ${line}`);
   return [`without a mark ${plural(unmarked, 'duplicate')}:`, ...first];
+}
+
+/** How fast it went, reading and writing included. */
+function rate({ read, seconds }: CollectionSummary): string {
+  const each = seconds > 0 ? Math.round(read / seconds) : 0;
+  return `${plural(read, 'document')} in ${seconds.toFixed(2)} s (${count(each)}/s)`;
 }
 
 /** What was seen of a collection that may grow. */

@@ -134,7 +134,7 @@ fn a_new_folder_of_copies_appears_whole() {
     let told = run("none/../texts/kept").unwrap_err().to_string();
     assert!(told.contains("by ..; name it without that"), "{told}");
     let pattern = [Input::File(path("texts/**/*.txt"))];
-    let told = super::run(&pattern, &copy("texts/kept"), &FileOptions::default());
+    let told = crate::forms::run(&pattern, &copy("texts/kept"), &FileOptions::default());
     assert!(told.unwrap_err().to_string().contains("it lies in the input"));
     assert_eq!(fs::read_dir(path("texts/a/b")).unwrap().count(), sample().len());
     // In a folder that is there, beside what is in it; an error in the middle takes back what has a name already.
