@@ -333,6 +333,9 @@ describe.skipIf(missing !== undefined)(missing ?? 'MongoDB', () => {
     const [own, minSimilarity] = [mkdtempSync(join(folder, 'own-')), 0.85];
     const other = dedupCollection(source, undefined, { mark: true, minSimilarity, tmp: own });
     await expect(other).rejects.toThrow("has a field 'dedup' that is not of this run");
+    await expect(unmark(source, { signal: AbortSignal.abort(new Error('no')) })).rejects.toThrow(
+      'no',
+    );
     expect(await unmark(source, { run: summary.run })).toEqual({ documents: summary.duplicates });
     expect(await content(source)).toEqual(before);
     expect(await unmark(source)).toEqual({ documents: 0 });

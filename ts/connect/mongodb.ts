@@ -101,6 +101,8 @@ export interface UnmarkOptions {
   markField?: string | undefined;
   /** Those of this run alone. Default those of all that have marked. */
   run?: string | undefined;
+  /** Stops it; which marks are gone then is not known, and the same call takes out the rest. */
+  signal?: AbortSignal | undefined;
 }
 
 /** What {@link unmark} has done. */

@@ -1,7 +1,9 @@
 /** Collections by address or as the driver gives them, and the driver itself, which is loaded when it is asked for. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Collection, Db, MongoClient } from 'mongodb';
 import { SimHashError, typeError } from '../../errors';
 import { addressOf, redacted } from './address';
+import { orAborted } from './overlap';
 
 export type Driver = typeof import('mongodb');
 
@@ -40,6 +42,34 @@ export class Connections {
 
   async close(): Promise<void> {
     await Promise.all([...this.#clients.values()].map((client) => client.close().catch(() => {})));
+  }
+}
+
+/** A timer that keeps no process alive. */
+export const UNHELD = { ref: false } as const;
+/** Milliseconds that what was aborted has to let go of its run, while nobody waits for it. */
+const LETTING_GO = 2000;
+
+/** Work with connections that are closed behind it; an abort does not wait for a server that does not answer. */
+export async function connected<T>(
+  signal: AbortSignal | undefined,
+  work: (connections: Connections) => Promise<T>,
+): Promise<T> {
+  const connections = new Connections();
+  let working: Promise<unknown> = Promise.resolve();
+  try {
+    signal?.throwIfAborted();
+    const result = work(connections);
+    working = result;
+    return await orAborted(signal, result);
+  } catch (error) {
+    throw withoutUser(error);
+  } finally {
+    const ended = Promise.race([working.catch(() => {}), sleep(LETTING_GO, undefined, UNHELD)]);
+    await orAborted(
+      signal,
+      ended.then(() => connections.close()),
+    ).catch(() => {});
   }
 }
 

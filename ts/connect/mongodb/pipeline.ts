@@ -10,8 +10,7 @@ import { given } from '../../given';
 import type { CollectionProgress, CollectionSummary } from '../mongodb';
 import { read } from './copy';
 import { decide } from './decide';
-import { beside, Connections, driver, isSame, placeOf, surely, withoutUser } from './open';
-import { orAborted } from './overlap';
+import { beside, connected, driver, isSame, placeOf, surely, UNHELD } from './open';
 import { pass } from './pass';
 import { type Prints, prints } from './prints';
 import { nameOf, Run, type RunDocument } from './run';
@@ -25,11 +24,6 @@ import { write } from './write';
 /** Runs of this process that were aborted and have not let go yet, by their names: a server need not have answered. */
 const leaving = new Map<string, Promise<void>>();
 
-/** Milliseconds that an aborted run has to let go, while nobody waits for it. */
-const LETTING_GO = 2000;
-/** A timer that keeps no process alive. */
-const UNHELD = { ref: false };
-
 /** Milliseconds between reports. */
 const REPORT = 50;
 
@@ -39,8 +33,7 @@ export async function run(
   target: string | Collection | undefined,
   settings: Settings,
 ): Promise<CollectionSummary> {
-  const connections = new Connections();
-  const work = async () => {
+  return connected(settings.signal, async (connections) => {
     const { mark = false } = settings;
     if (mark !== (target === undefined)) {
       throw typeError(`target must ${mark ? 'be left out beside mark' : 'be given without mark'}`);
@@ -56,24 +49,7 @@ export async function run(
         ? undefined
         : await connections.collection(settings.known, 'known');
     return begun(from, to, known, settings);
-  };
-  const { signal } = settings;
-  let working: Promise<unknown> = Promise.resolve();
-  try {
-    signal?.throwIfAborted();
-    const summary = work();
-    working = summary;
-    return await orAborted(signal, summary);
-  } catch (error) {
-    throw withoutUser(error);
-  } finally {
-    // What was aborted lets go of its run first. A server that does not answer is not waited for.
-    const ended = Promise.race([working.catch(() => {}), sleep(LETTING_GO, undefined, UNHELD)]);
-    await orAborted(
-      signal,
-      ended.then(() => connections.close()),
-    ).catch(() => {});
-  }
+  });
 }
 
 async function begun(
