@@ -64,6 +64,8 @@ test('words joined are the text, whatever is in it', () => {
     '青\r\n禾',
     '\uFEFF青禾市',
     'x'.repeat(9_000),
+    '\0',
+    '青\0禾\0\0',
   ];
   for (const text of odd) expect(cut(text).join(''), JSON.stringify(text)).toBe(text);
   expect(cutMany(odd).map((words) => words.join(''))).toEqual(odd);
@@ -71,6 +73,21 @@ test('words joined are the text, whatever is in it', () => {
     odd.map((text) => text.length),
   );
   expect(cut('')).toEqual([]);
+});
+
+test('words are what lies between offsets, where a text is read in parts too', () => {
+  // Parts of 65,536 end in every place of the sentence; two of its words differ in their first unit only.
+  const sentence = '我们和他们在北京大学见面，a b cd efg。';
+  const starts = Array.from(sentence, (_, row) => '、'.repeat(row));
+  const texts = starts.flatMap((start) => [start + sentence.repeat(3_200), `${start}的`]);
+  const words = cutMany(texts);
+  for (const [row, offsets] of cutMany(texts, { as: 'offsets' }).entries()) {
+    const between = Array.from(offsets.subarray(1), (end, word) =>
+      texts[row]?.slice(offsets[word], end),
+    );
+    expect(words[row]?.length).toBe(between.length);
+    expect(words[row]?.findIndex((word, at) => word !== between[at])).toBe(-1);
+  }
 });
 
 test('words of a dictionary', () => {

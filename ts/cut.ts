@@ -122,31 +122,43 @@ const LONG = 1 << 24;
 const PLACES = 1 << 15;
 const keys = new Int32Array(PLACES);
 const seen: string[] = new Array(PLACES).fill('');
+// Nobody has come to the place of key 0, where key 1 never comes.
+keys[0] = 1;
+/** Code units of a text, a part at a time, and one behind: read here they take half the time that `charCodeAt` takes. */
+const PART = 1 << 16;
+const units = new Uint16Array(PART + 1);
+const bytes = Buffer.from(units.buffer);
 
 /**
  * The words between offsets. Nine of ten have one character or two and come again and again: one string stands for all of them, which
- * takes an eighth of the time of making each anew, and less memory.
+ * takes an eighth of the time of making each anew, and less memory. Short words of both lengths take one way, for a processor cannot
+ * guess which comes next.
  */
 function wordsOf(text: string | undefined = '', offsets: Uint32Array): string[] {
   const count = offsets.length - 1;
   const words: string[] = count < LONG ? new Array(count) : [];
-  for (let word = 0, start = 0; word < count; word++) {
+  for (let word = 0, start = 0, from = 0, to = 0; word < count; word++) {
     const end = offsets[word + 1] as number;
-    words[word] = end - start > 2 ? text.slice(start, end) : short(text, start, end);
+    const length = end - start;
+    if (length <= 2) {
+      if (end > to) {
+        from = start;
+        to = from + PART;
+        bytes.write(from === 0 && text.length <= PART ? text : text.slice(from, to), 'utf16le');
+      }
+      // A second unit of 0 stands for none: no word of jieba but NUL itself has one.
+      const second = (units[start - from + 1] as number) & (1 - length);
+      const key = ((units[start - from] as number) << 16) | second;
+      const place = Math.imul(key, 0x9e3779b1) >>> 17;
+      if (keys[place] === key) words[word] = seen[place] as string;
+      else {
+        const made = text.slice(start, end);
+        keys[place] = key;
+        seen[place] = made;
+        words[word] = made;
+      }
+    } else words[word] = text.slice(start, end);
     start = end;
   }
   return words;
-}
-
-function short(text: string, start: number, end: number): string {
-  const second = end - start === 2 ? text.charCodeAt(start + 1) : 0;
-  const key = (text.charCodeAt(start) << 16) | second;
-  const place = Math.imul(key, 0x9e3779b1) >>> 17;
-  const found = seen[place] as string;
-  // A second unit of 0 looks like none.
-  if (keys[place] === key && found.length === end - start) return found;
-  const word = text.slice(start, end);
-  keys[place] = key;
-  seen[place] = word;
-  return word;
 }
