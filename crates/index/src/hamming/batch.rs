@@ -124,11 +124,41 @@ impl Hamming {
         answers
     }
 
+    /// The nearest live match of each item. Who has an equal one needs no table: that is most of what comes twice.
     fn nearest_each(&self, items: &[Item], distance: u32) -> Vec<Option<Match>> {
-        self.each_with_hits(items, distance, |item, hits| match item {
-            Item::Exact(text) => self.ids.first_text(text).map(|id| Match { id, distance: 0 }),
-            _ => self.nearest_of(hits),
-        })
+        let mut nearest = self.equal_each(items);
+        let rows: Vec<usize> = (0..items.len()).filter(|&row| nearest[row].is_none()).collect();
+        let left: Vec<Item> = rows.iter().map(|&row| items[row]).collect();
+        let found = self.each_with_hits(&left, distance, |_, hits| self.nearest_of(hits));
+        for (row, found) in rows.into_iter().zip(found) {
+            nearest[row] = found;
+        }
+        nearest
+    }
+
+    /// The first live document that is equal to each item, their look-ups overlapping.
+    fn equal_each(&self, items: &[Item]) -> Vec<Option<Match>> {
+        let mut equal = Vec::with_capacity(items.len());
+        for group in items.chunks(GROUP) {
+            let touch_all = |touch: &dyn Fn(u64)| {
+                for &item in group {
+                    if let Item::Fingerprint(value) = item {
+                        touch(value);
+                    }
+                }
+            };
+            touch_all(&|value| self.ids.prefetch(value));
+            touch_all(&|value| self.ids.prefetch_records(value));
+            equal.extend(group.iter().map(|&item| {
+                let id = match item {
+                    Item::Fingerprint(value) => self.ids.first(value),
+                    Item::Exact(text) => self.ids.first_text(text),
+                    Item::Empty => None,
+                };
+                id.map(|id| Match { id, distance: 0 })
+            }));
+        }
+        equal
     }
 }
 
