@@ -79,6 +79,7 @@ export function openedSync(path: Path, options: object | undefined): Opened {
 /** The addon's index of an {@link Index} and what is known of it. */
 export class Core<M extends IndexMethod> {
   handle: Handle<NativeIndex>;
+  #search: ReturnType<NativeIndex['searcher']>;
   readonly about: NativeAbout & { readonly method: M };
   readonly #reopen: Opening | undefined;
   readonly #elements: ReturnType<typeof elementsOf>;
@@ -89,6 +90,7 @@ export class Core<M extends IndexMethod> {
 
   constructor({ native: index, reopen }: Opened) {
     this.handle = new Handle(index, 'Index');
+    this.#search = index.searcher();
     this.about = index.about() as NativeAbout & { readonly method: M };
     this.#reopen = reopen;
     this.#elements = elementsOf(this.about.method, this.about.texts);
@@ -133,10 +135,10 @@ export class Core<M extends IndexMethod> {
     const how = options === undefined ? undefined : this.searching(options);
     const index = this.native;
     try {
-      let count = index.search(item, this.#out, how);
+      let count = this.#search(item, this.#out, how);
       while (1 + STRIDE * count > this.#out.length) {
         this.#out = new Float64Array(1 + STRIDE * 2 * count);
-        count = index.search(item, this.#out, how);
+        count = this.#search(item, this.#out, how);
       }
       return this.#found(index, count);
     } catch (error) {
@@ -232,6 +234,7 @@ export class Core<M extends IndexMethod> {
     // Two at once, or a close meanwhile: the later one is not needed.
     if (this.handle !== before || before.isClosed) return next.close();
     this.handle = next;
+    this.#search = next.native.searcher();
     before.close();
   }
 

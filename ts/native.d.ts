@@ -119,10 +119,11 @@ export declare class NativeIndex {
   /** The index of a token. Its memory is reported to the engine that made it, and to no other. */
   static fromShared(token: string): NativeIndex
   /**
-   * Matches of one item: how many they are. What of them there is room for lies behind the first element of the `Float64Array`
-   * `out`, four numbers each (id, similarity, measure, 1 where verified); the first is 1 where a limit cut the answer.
+   * The search of one item: it gives how many matches there are. What of them there is room for lies behind the first element of
+   * the `Float64Array` `out`, four numbers each (id, similarity, measure, 1 where verified); the first is 1 where a limit cut
+   * the answer.
    */
-  search(item: unknown, out: Float64Array, how?: NativeSearch | undefined | null): number
+  searcher(): (item: unknown, out: Float64Array, how?: NativeSearch) => number
   /** Keys of the first matches that a search has written. */
   keysOf(out: Float64Array, count: number): Array<string | undefined | null>
   /**

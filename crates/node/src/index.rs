@@ -37,7 +37,7 @@ use std::sync::Arc;
 /// A live index of documents.
 #[napi(custom_finalize)]
 pub struct NativeIndex {
-    held: Handle,
+    held: Arc<Handle>,
 }
 
 #[napi]
@@ -49,7 +49,7 @@ impl NativeIndex {
             let live = LiveIndex::new(&options.core()?)?;
             Ok(Shared::new(live, &Settings::of(&options)?))
         })?;
-        Ok(Self { held: Handle::new(shared) })
+        Ok(Self { held: Arc::new(Handle::new(shared)) })
     }
 
     /// Adds one item.

@@ -18,6 +18,7 @@ mod check;
 mod columns;
 mod cut;
 mod deduper;
+mod direct;
 mod error;
 mod evaluate;
 mod explain;

@@ -51,6 +51,6 @@ impl NativeIndex {
                 "no index of this process has this token: it was closed or collected everywhere, or shared by another process",
             )
         })?;
-        Ok(Self { held: Handle::elsewhere(shared) })
+        Ok(Self { held: Arc::new(Handle::elsewhere(shared)) })
     }
 }

@@ -9,6 +9,7 @@ use super::columns::{id, similarity};
 use super::shared::Shared;
 use crate::callback::called;
 use crate::check::{number, whole};
+use crate::direct::direct;
 use crate::error::{Failure, js};
 use crate::sketch::{Memory, with_memory};
 use crate::text::{Accept, Given, Texts, with_doubles};
@@ -18,6 +19,7 @@ use napi_derive::napi;
 use simhash_dedup::live::{Checked, LiveMethod, LiveOptions, Near, Search, Step, Texts as Known};
 use simhash_index::AddOptions;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 type TextOf<'a> = Function<'a, f64, Unknown<'a>>;
 
@@ -51,34 +53,41 @@ fn numbers(near: &Near) -> [f64; STRIDE] {
     [number(near.id), similarity(near), f64::from(near.measure), verified]
 }
 
+/// Searches, and writes what is found into `out`; how many matches there are.
+fn search(shared: &Shared, texts: &Texts, how: &Search, out: &Unknown<'_>) -> Result<u32, Failure> {
+    let found = shared.guarded(|shared| Ok(shared.live.search(&shared.document(texts), how)?))?;
+    with_doubles(out, "out", |out| {
+        if let [truncated, rows @ ..] = out {
+            *truncated = f64::from(u8::from(found.truncated));
+            for (row, near) in rows.chunks_exact_mut(STRIDE).zip(&found.matches) {
+                row.copy_from_slice(&numbers(near));
+            }
+        }
+    })?;
+    let count = u32::try_from(found.matches.len());
+    count.map_err(|_| Failure::out_of_range("limit", "so small that an answer has fewer matches"))
+}
+
 #[napi]
 impl NativeIndex {
-    /// Matches of one item: how many they are. What of them there is room for lies behind the first element of the `Float64Array`
-    /// `out`, four numbers each (id, similarity, measure, 1 where verified); the first is 1 where a limit cut the answer.
-    #[napi(catch_unwind)]
-    pub fn search(
+    /// The search of one item: it gives how many matches there are. What of them there is room for lies behind the first element of
+    /// the `Float64Array` `out`, four numbers each (id, similarity, measure, 1 where verified); the first is 1 where a limit cut
+    /// the answer.
+    #[napi(
+        catch_unwind,
+        ts_return_type = "(item: unknown, out: Float64Array, how?: NativeSearch) => number"
+    )]
+    pub fn searcher<'env>(
         &self,
-        item: Unknown<'_>,
-        #[napi(ts_arg_type = "Float64Array")] out: Unknown<'_>,
-        how: Option<NativeSearch>,
-    ) -> js::Result<u32> {
-        let how = NativeSearch::core(how)?;
-        let shared = self.held.open()?;
-        let texts = Texts::one(&item, "item", shared.accept())?;
-        let found =
-            shared.guarded(|shared| Ok(shared.live.search(&shared.document(&texts), &how)?))?;
-        with_doubles(&out, "out", |out| {
-            if let [truncated, rows @ ..] = out {
-                *truncated = f64::from(u8::from(found.truncated));
-                for (row, near) in rows.chunks_exact_mut(STRIDE).zip(&found.matches) {
-                    row.copy_from_slice(&numbers(near));
-                }
-            }
-        })?;
-        let count = u32::try_from(found.matches.len());
-        Ok(count.map_err(|_| {
-            Failure::out_of_range("limit", "so small that an answer has fewer matches")
-        })?)
+        env: &'env Env,
+    ) -> js::Result<Function<'env, Unknown<'static>, u32>> {
+        let held = Arc::clone(&self.held);
+        direct(env, "search", move |call| {
+            let how = if call.length() > 2 { call.get(2)? } else { None };
+            let shared = held.open()?;
+            let texts = Texts::one(&call.get(0)?, "item", shared.accept())?;
+            search(&shared, &texts, &NativeSearch::core(how)?, &call.get(1)?)
+        })
     }
 
     /// Keys of the first matches that a search has written.

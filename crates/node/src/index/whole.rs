@@ -17,6 +17,7 @@ use simhash_dedup::live::{LiveIndex, OpenOptions};
 use simhash_index::sentences::SentenceIndex;
 use simhash_store::directory::Directory;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What is needed to open an index.
@@ -84,7 +85,12 @@ impl Opening {
 
     /// Opens on the pool.
     fn start<'env>(self, env: &'env Env, cancel: &Cancel) -> js::Result<Object<'env>> {
-        Handle::opening(env, cancel, move |flag| self.run(flag), |held| NativeIndex { held })
+        Handle::opening(
+            env,
+            cancel,
+            move |flag| self.run(flag),
+            |held| NativeIndex { held: Arc::new(held) },
+        )
     }
 }
 
@@ -201,7 +207,7 @@ impl NativeIndex {
             Ok(opening)
         })?;
         let shared = caught(|| opening.run(&NEVER))?;
-        Ok(Self { held: Handle::opened(env, shared) })
+        Ok(Self { held: Arc::new(Handle::opened(env, shared)) })
     }
 
     /// The same on the pool.
