@@ -76,10 +76,15 @@ export function openedSync(path: Path, options: object | undefined): Opened {
   return { native: native(() => binding.NativeIndex.openSync(file, how)) };
 }
 
+/** Calls of one item: functions of the addon with an index of their own, for calls of methods cost 0.4 µs more. */
+type Search = ReturnType<NativeIndex['searcher']>;
+type CheckAndAdd = ReturnType<NativeIndex['checker']>;
+
 /** The addon's index of an {@link Index} and what is known of it. */
 export class Core<M extends IndexMethod> {
   handle: Handle<NativeIndex>;
-  #search: ReturnType<NativeIndex['searcher']>;
+  #search: Search;
+  #checkAndAdd: CheckAndAdd;
   readonly about: NativeAbout & { readonly method: M };
   readonly #reopen: Opening | undefined;
   readonly #elements: ReturnType<typeof elementsOf>;
@@ -91,6 +96,7 @@ export class Core<M extends IndexMethod> {
   constructor({ native: index, reopen }: Opened) {
     this.handle = new Handle(index, 'Index');
     this.#search = index.searcher();
+    this.#checkAndAdd = index.checker();
     this.about = index.about() as NativeAbout & { readonly method: M };
     this.#reopen = reopen;
     this.#elements = elementsOf(this.about.method, this.about.texts);
@@ -161,10 +167,11 @@ export class Core<M extends IndexMethod> {
   }
 
   /** The outcome of one check, which `call` lets the addon write. */
-  outcome(call: (index: NativeIndex, out: Float64Array) => void): Checked<M> {
+  outcome(call: (checkAndAdd: CheckAndAdd, out: Float64Array) => void): Checked<M> {
     // Written when everything is done: code of the caller's that runs meanwhile may use it too.
     const out = this.#out;
-    call(this.now('checkAndAddManyAsync'), out);
+    void this.now('checkAndAddManyAsync');
+    call(this.#checkAndAdd, out);
     const { method, keys } = this.about;
     const [id, duplicateOf, similarity] = [out[0], out[1], out[2]] as Triple;
     const [measure, verified, truncated] = [out[3], out[4], out[5]] as Triple;
@@ -235,6 +242,7 @@ export class Core<M extends IndexMethod> {
     if (this.handle !== before || before.isClosed) return next.close();
     this.handle = next;
     this.#search = next.native.searcher();
+    this.#checkAndAdd = next.native.checker();
     before.close();
   }
 

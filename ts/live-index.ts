@@ -202,8 +202,8 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
     options?: AddOptions & DuplicateOptions & TextOfOptions,
   ): Checked<M> {
     const { at, onDuplicate, key, textOf } = check.checked(options, CHECK);
-    return this.#core.outcome((index, out) =>
-      calling(textOf, (textOf) => index.checkAndAdd(item, out, at, onDuplicate, key, textOf)),
+    return this.#core.outcome((checkAndAdd, out) =>
+      calling(textOf, (textOf) => checkAndAdd(item, out, at, onDuplicate, key, textOf)),
     );
   }
 

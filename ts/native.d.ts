@@ -127,10 +127,11 @@ export declare class NativeIndex {
   /** Keys of the first matches that a search has written. */
   keysOf(out: Float64Array, count: number): Array<string | undefined | null>
   /**
-   * Adds one item unless a match is there, or as `duplicate` says. Writes seven numbers: the id or NaN, the match's id or NaN, its
-   * similarity, measure and 1 where it is verified, 1 where a limit left candidates out, and 1 where it was answered as before.
+   * The check-and-add of one item, unless a match is there, or as `duplicate` says. Writes seven numbers: the id or NaN, the match's id
+   * or NaN, its similarity, measure and 1 where it is verified, 1 where a limit left candidates out, and 1 where it was answered as
+   * before. Arguments are positional, so that no options object is read here.
    */
-  checkAndAdd(item: unknown, out: Float64Array, at?: number | undefined | null, duplicate?: string | undefined | null, key?: string | undefined | null, textOf?: (id: number) => unknown): void
+  checker(): (item: unknown, out: Float64Array, at?: number, duplicate?: string, key?: string, textOf?: (id: number) => unknown) => void
   /** Makes everything as small as it can be, on the pool. */
   compact(cancel: Cancel): Promise<void>
   /** Writes the index as it is at this call to a file, on the pool. */

@@ -104,48 +104,52 @@ impl NativeIndex {
         self.held.look(|shared| Ok(ids.into_iter().map(|id| shared.live.key_of(id)).collect()))
     }
 
-    /// Adds one item unless a match is there, or as `duplicate` says. Writes seven numbers: the id or NaN, the match's id or NaN, its
-    /// similarity, measure and 1 where it is verified, 1 where a limit left candidates out, and 1 where it was answered as before.
-    #[napi(catch_unwind)]
-    #[allow(
-        clippy::too_many_arguments,
-        reason = "positional, so that no options object is read here"
+    /// The check-and-add of one item, unless a match is there, or as `duplicate` says. Writes seven numbers: the id or NaN, the match's id
+    /// or NaN, its similarity, measure and 1 where it is verified, 1 where a limit left candidates out, and 1 where it was answered as
+    /// before. Arguments are positional, so that no options object is read here.
+    #[napi(
+        catch_unwind,
+        ts_return_type = "(item: unknown, out: Float64Array, at?: number, duplicate?: string, key?: string, textOf?: (id: number) => unknown) => void"
     )]
-    pub fn check_and_add(
+    pub fn checker<'env>(
         &self,
-        env: Env,
-        item: Unknown<'_>,
-        #[napi(ts_arg_type = "Float64Array")] out: Unknown<'_>,
-        at: Option<f64>,
-        duplicate: Option<String>,
-        key: Option<String>,
-        #[napi(ts_arg_type = "(id: number) => unknown")] text_of: Option<TextOf<'_>>,
-    ) -> js::Result<()> {
-        let shared = self.held.open()?;
-        let on_duplicate = on_duplicate(duplicate.as_deref(), &shared.live)?;
-        let how = AddOptions { at: time(at, &shared.live)?, on_duplicate };
-        if text_of.is_some() && !compares(shared.live.options()) {
-            let why = "textOf is for an index that compares texts, and this one verifies nothing; leave it out";
-            return Err(Failure::new("ERR_INVALID_ARG_VALUE", why).into());
-        }
-        let texts = Texts::one(&item, "item", shared.accept())?;
-        let key = checked_key(key.as_deref(), &shared.live)?;
-        let checked = checked(&shared, &texts, key, how, text_of.as_ref())?;
-        self.held.grown(env, &shared);
-        let [_, similarity, measure, verified] =
-            checked.duplicate_of.as_ref().map_or([f64::NAN, f64::NAN, 0.0, 0.0], numbers);
-        let truncated = f64::from(u8::from(checked.truncated));
-        let duplicate_of = id(checked.duplicate_of.map(|near| near.id));
-        let repeated = f64::from(u8::from(checked.repeated));
-        let all =
-            [id(checked.id), duplicate_of, similarity, measure, verified, truncated, repeated];
-        with_doubles(&out, "out", |out| {
-            for (place, number) in out.iter_mut().zip(all) {
-                *place = number;
+        env: &'env Env,
+    ) -> js::Result<Function<'env, Unknown<'static>, ()>> {
+        let held = Arc::clone(&self.held);
+        direct(env, "checkAndAdd", move |call| {
+            let shared = held.open()?;
+            let (item, out, at) = (call.get(0)?, call.get(1)?, call.get(2)?);
+            let duplicate: Option<String> = call.get(3)?;
+            let key: Option<String> = call.get(4)?;
+            let text_of: Option<TextOf<'_>> = call.get(5)?;
+            let on_duplicate = on_duplicate(duplicate.as_deref(), &shared.live)?;
+            let how = AddOptions { at: time(at, &shared.live)?, on_duplicate };
+            if text_of.is_some() && !compares(shared.live.options()) {
+                let why = "textOf is for an index that compares texts, and this one verifies nothing; leave it out";
+                return Err(Failure::new("ERR_INVALID_ARG_VALUE", why));
             }
-        })?;
-        Ok(())
+            let texts = Texts::one(&item, "item", shared.accept())?;
+            let key = checked_key(key.as_deref(), &shared.live)?;
+            let checked = checked(&shared, &texts, key, how, text_of.as_ref())?;
+            held.grown(*call.env, &shared);
+            write(&checked, &out)
+        })
     }
+}
+
+/// Writes the outcome of a check.
+fn write(checked: &Checked, out: &Unknown<'_>) -> Result<(), Failure> {
+    let [_, similarity, measure, verified] =
+        checked.duplicate_of.as_ref().map_or([f64::NAN, f64::NAN, 0.0, 0.0], numbers);
+    let truncated = f64::from(u8::from(checked.truncated));
+    let duplicate_of = id(checked.duplicate_of.map(|near| near.id));
+    let repeated = f64::from(u8::from(checked.repeated));
+    let all = [id(checked.id), duplicate_of, similarity, measure, verified, truncated, repeated];
+    with_doubles(out, "out", |out| {
+        for (place, number) in out.iter_mut().zip(all) {
+            *place = number;
+        }
+    })
 }
 
 /// Whether texts are looked at: not by equal texts alone, whose hashes are enough.
