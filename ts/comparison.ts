@@ -29,7 +29,7 @@ export type Keep =
 export interface ComparisonOptions extends FingerprinterOptions {
   /** Default: the method whose options are given (`maxDistance`: `'simhash'`), else `'minhash'`. */
   method?: Method | undefined;
-  /** For `'simhash'`: largest Hamming distance of candidates, inclusive, 0 to 16. Default 8; with verification a wide one costs only time. */
+  /** For `'simhash'`: largest Hamming distance of candidates, inclusive, 0 to 16. Default 8, for with verification a wide one costs only time; 3 with `verify: false`. */
   maxDistance?: number | undefined;
   /**
    * For `'minhash'`: bands and rows per band, 1 to 1024 together; two texts of similarity s share a band with probability

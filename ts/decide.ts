@@ -175,8 +175,9 @@ async function indexed(
   index: Index,
   deduper: NativeDeduper,
   cancel: InstanceType<typeof binding.Cancel>,
+  isState = false,
 ): Promise<KnownPlaces> {
-  const ids = await leased(index, (native) => deduper.pushIndex(native, cancel)).catch(
+  const ids = await leased(index, (native) => deduper.pushIndex(native, isState, cancel)).catch(
     (error: unknown) => {
       throw fromNative(error);
     },
@@ -196,15 +197,7 @@ async function before(
   deduper: NativeDeduper,
   cancel: InstanceType<typeof binding.Cancel>,
 ): Promise<KnownPlaces> {
-  const known = await indexed(index, deduper, cancel).catch((error: unknown) => {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ERR_INVALID_ARG_VALUE'))
-      throw error;
-    const message = error.message.replace(
-      /^known must be .*?: /,
-      'the state was made with other options: ',
-    );
-    throw new SimHashError('ERR_SIMHASH_INDEX_MISMATCH', message, { cause: error });
-  });
+  const known = await indexed(index, deduper, cancel, true);
   const keyAt = (number: number) => keyWritten(known.keyAt?.(number) as string | undefined);
   return { ...known, isStream: true, keyAt };
 }

@@ -18,8 +18,7 @@ import { about, rangeError, SimHashError, typeError } from './errors';
 import { JOB, type JobOptions } from './fingerprinter';
 import { given } from './given';
 import { Index } from './live-index';
-import type { IndexMethod } from './method';
-import { methodOf } from './method';
+import { defaultDistance, type IndexMethod, methodOf } from './method';
 import type { NativeDedupOptions } from './native';
 import * as check from './options';
 import { type Path, path as pathOf } from './path';
@@ -175,7 +174,8 @@ function indexOptions(
 ) {
   if (method === 'exact') return { method, keys: true };
   const { verify, minSimilarity = verify === false ? 0 : 0.8 } = compared;
-  const { maxVerifications = 1000, maxDistance = 8 } = compared;
+  const { maxVerifications = 1000 } = compared;
+  const { maxDistance = defaultDistance(minSimilarity !== 0) } = compared;
   return {
     method,
     keys: true,

@@ -224,7 +224,7 @@ export class Core<M extends IndexMethod> {
 
   /** After an addition: warns where the memory that was allowed is nearly used. */
   grown<R>(result: R): R {
-    this.#watch?.look(this.handle);
+    this.#watch?.look(this.handle, this.about.texts);
     return result;
   }
 

@@ -14,13 +14,15 @@ export class MemoryWatch {
     this.#most = most;
   }
 
-  look(handle: Handle<NativeIndex>): void {
+  /** `texts`: whether the index stores texts. */
+  look(handle: Handle<NativeIndex>, texts: boolean): void {
     if (this.#told || handle.isClosed) return;
     const bytes = handle.native.bytes();
     if (bytes < NEARLY * this.#most) return;
     this.#told = true;
+    const less = texts ? '. texts: false takes less: matches are then not verified' : '';
     process.emitWarning(
-      `an index takes ${bytes} of the ${this.#most} bytes that it may (memory); beyond them additions fail. texts: false takes less: matches are then not verified`,
+      `an index takes ${bytes} of the ${this.#most} bytes that it may (memory); beyond them additions fail${less}`,
       { type: 'SimHashWarning', code: 'SIMHASH_MEMORY' },
     );
   }

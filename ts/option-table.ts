@@ -68,7 +68,7 @@ export const OPTIONS = {
     value: 'K',
     min: 0,
     max: 16,
-    help: 'for simhash: largest Hamming distance of two fingerprints, inclusive; without it 8',
+    help: 'for simhash: largest Hamming distance of two fingerprints, inclusive; without it 8, and 3 where nothing is verified',
   },
   bands: {
     kind: 'integer',

@@ -15,7 +15,7 @@ import {
   type SentencesIndexOptions,
   type SimHashIndexOptions,
 } from './index-options';
-import type { IndexMethod } from './method';
+import { defaultDistance, type IndexMethod } from './method';
 import * as check from './options';
 import { LONGEST_TEXT } from './verify';
 
@@ -201,7 +201,8 @@ type Estimate = (
 const OF: Readonly<Record<IndexMethod, Estimate>> = {
   simhash: (options, count, texts) => {
     const isVerified = texts && options.verify !== false && options.minSimilarity !== 0;
-    const { maxDistance = isVerified ? 8 : 3, capacity = count, plan = 'auto' } = options;
+    const { capacity = count, plan = 'auto' } = options;
+    const { maxDistance = defaultDistance(isVerified) } = options;
     const estimate = native(() => binding.plan(maxDistance, capacity, plan));
     const bytesPerFingerprint = estimate.tableBytes + estimate.idBytes;
     return [bytesPerFingerprint, { ...estimate, bytesPerFingerprint }];

@@ -745,7 +745,7 @@ def arguments():
     dedup = commands.add_parser("dedup")
     dedup.add_argument("inputs", nargs="+", metavar="IN")
     dedup.add_argument("--method", default="minhash", choices="minhash simhash sentences brute-force exact".split())
-    dedup.add_argument("--max-distance", type=int, default=8)
+    dedup.add_argument("--max-distance", type=int)
     dedup.add_argument("--bands", type=int)
     dedup.add_argument("--rows", type=int)
     dedup.add_argument("--sentences", type=int, default=5)
@@ -772,6 +772,8 @@ def main():
         options.keep_field = options.keep_field or "date"
     if options.min_similarity == 0 or options.verify == "off":
         options.verify, options.min_similarity = "off", 0.8
+    if options.max_distance is None:
+        options.max_distance = 3 if options.verify == "off" else 8
     options.plan = (options.bands, options.rows) if options.bands else default_plan(options.min_similarity)
     documents, inputs, rejected = read(options.inputs, options)
     normal, original, truncated = clusters(documents, inputs, options)

@@ -1,7 +1,7 @@
 /** Options that several commands share, so that a name means the same thing everywhere. */
 import { DELIMITER, type FormOptions, isDelimiter } from '../form';
 import { given } from '../given';
-import { methodOf } from '../method';
+import { defaultDistance, methodOf } from '../method';
 import { OPTIONS } from '../option-table';
 import type { Values } from './command';
 import { UsageError } from './exit';
@@ -238,8 +238,9 @@ export function methodOptions(
   const { bands, rows, sentences } = values;
   const own = given({ maxDistance: values['max-distance'], bands, rows, sentences });
   const method = methodOf({ ...given({ method: values.method }), ...own });
-  const initial = method === 'simhash' ? { maxDistance: 8 } : {};
-  return { ...initial, ...own, method, ...verified(values) };
+  const compared = verified(values);
+  const maxDistance = defaultDistance(compared.verify !== false);
+  return { ...(method === 'simhash' && { maxDistance }), ...own, method, ...compared };
 }
 
 function verified({

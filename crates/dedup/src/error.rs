@@ -296,7 +296,7 @@ impl DedupError {
             }
             Self::Memory { held, most, .. } => write!(
                 f,
-                "the index holds {held} bytes and may hold {most}; delete or expire documents, keep no texts, or raise {}",
+                "the index holds {held} bytes and may hold {most}; delete or expire documents, or raise {}",
                 spell("memory")
             ),
         }

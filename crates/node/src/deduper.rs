@@ -81,7 +81,8 @@ impl NativeDedupOptions<'_> {
         Ok(match self.method.as_deref() {
             None => Method::default(),
             Some("simhash") => {
-                Method::SimHash { max_distance: self.max_distance.unwrap_or(Method::MAX_DISTANCE) }
+                let default = Method::default_distance(self.min_similarity != Some(0.0));
+                Method::SimHash { max_distance: self.max_distance.unwrap_or(default) }
             }
             Some("minhash") => Method::MinHash {
                 plan: match self.bands.zip(self.rows) {
@@ -189,13 +190,15 @@ impl NativeDeduper {
         &self,
         env: &'env Env,
         index: &NativeIndex,
+        is_state: bool,
         cancel: &Cancel,
     ) -> js::Result<Object<'env>> {
         let (core, index) = (Arc::clone(&self.core), index.shared()?);
         let work = move |flag: &AtomicBool| {
             index.guarded(|index| {
                 let mut deduper = core.try_lock().ok_or_else(busy)?;
-                let ids = deduper.push_index(&index.live, flag)?;
+                let ids = deduper.push_index(&index.live, flag);
+                let ids = if is_state { ids.map_err(Failure::of_state)? } else { ids? };
                 Ok(Column(ids.into_iter().map(number).collect::<Vec<f64>>()))
             })
         };

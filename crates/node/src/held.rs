@@ -150,6 +150,22 @@ impl Handle {
         }
     }
 
+    /// Runs a batch here and now; `form` is what to call where it would have to wait for another one.
+    pub(crate) fn batch<T>(
+        &self,
+        env: Env,
+        form: &str,
+        work: impl FnOnce(&Shared) -> Result<T, Failure>,
+    ) -> js::Result<T> {
+        if self.open()?.live.has_batch() {
+            let why = format!(
+                "another batch is under way, and this one would wait for it; use {form}, which returns a promise"
+            );
+            return Err(Failure::new("ERR_SIMHASH_ASYNC_ONLY", why).into());
+        }
+        self.change(env, work)
+    }
+
     /// Runs work that changes much, here and now.
     pub(crate) fn change<T>(
         &self,

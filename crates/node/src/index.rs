@@ -83,7 +83,8 @@ impl NativeIndex {
         let (times, keys) = (Times::of(at)?, Keys::of(keys));
         let to = batch::position(position)?;
         let texts = self.texts(&items)?;
-        self.held.change(env, |shared| shared.add_many(&texts, &times, &keys, to, &NEVER))
+        self.held
+            .batch(env, "addManyAsync", |shared| shared.add_many(&texts, &times, &keys, to, &NEVER))
     }
 
     /// Adds many items on the pool.
@@ -144,7 +145,7 @@ impl NativeIndex {
         let to = batch::position(position)?;
         let how = on_duplicate(duplicate.as_deref(), &self.held.open()?.live)?;
         let texts = self.texts(&items)?;
-        self.held.change(env, |shared| {
+        self.held.batch(env, "checkAndAddManyAsync", |shared| {
             shared.check_and_add_many(&texts, &times, &keys, how, (to, &NEVER))
         })
     }

@@ -65,8 +65,8 @@ export const plan = defineCommand({
     const { count, 'average-length': averageLength } = values;
     const own = values.plan === undefined ? values.method : (values.method ?? 'simhash');
     const options = methodOptions({ ...values, method: own });
-    const { method, maxDistance = 8, bands, sentences } = options;
-    if (method === 'simhash') return plans(Index, values, maxDistance, terminal);
+    const { method, maxDistance, bands, sentences } = options;
+    if (maxDistance !== undefined) return plans(Index, values, maxDistance, terminal);
     const { plan } = values;
     const made = Index.plan({
       ...options,

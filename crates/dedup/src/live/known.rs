@@ -174,7 +174,7 @@ fn of_method(
     let plain = MinHashOptions::default();
     Ok(match (made, run.method) {
         (LiveMethod::SimHash { max_distance: own, .. }, Method::SimHash { max_distance }) => {
-            let own = own.unwrap_or(Method::MAX_DISTANCE);
+            let own = own.unwrap_or(Method::default_distance(run.min_similarity.is_some()));
             vec![("max_distance", own.to_string(), max_distance.to_string())]
         }
         (LiveMethod::MinHash { plan: own, minhash, .. }, Method::MinHash { plan }) => {

@@ -21,9 +21,6 @@ use crate::Method;
 use crate::error::DedupError;
 use crate::method::default_plan;
 
-/// The distance where nothing is compared: one bit in twenty.
-const BARE_DISTANCE: u32 = 3;
-
 impl LiveIndex {
     /// An empty index.
     ///
@@ -42,7 +39,7 @@ impl LiveIndex {
         let window = options.window;
         let any = match &mut options.method {
             LiveMethod::SimHash { max_distance, plan, capacity } => {
-                let default = if compares { Method::MAX_DISTANCE } else { BARE_DISTANCE };
+                let default = Method::default_distance(compares);
                 let mut how = IndexOptions::default();
                 how.max_distance = *max_distance.get_or_insert(default);
                 how.plan.clone_from(plan);

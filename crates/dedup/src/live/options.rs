@@ -150,7 +150,7 @@ impl OnSameKey {
 pub enum LiveMethod {
     /// Fingerprints within a Hamming distance, none is missed.
     SimHash {
-        /// Largest distance, inclusive, 0 to 16. Default [`Method::MAX_DISTANCE`] where texts are compared, else 3.
+        /// Largest distance, inclusive, 0 to 16. Default [`Method::default_distance`].
         max_distance: Option<u32>,
         /// Which tables to keep.
         plan: PlanChoice,

@@ -42,7 +42,7 @@ use std::sync::atomic::AtomicBool;
 pub enum Method {
     /// Fingerprints of 64 bits: candidates are all documents within a Hamming distance, none is missed.
     SimHash {
-        /// Largest distance, inclusive, 0 to 16. Default [`Method::MAX_DISTANCE`].
+        /// Largest distance, inclusive, 0 to 16. Usually [`Method::default_distance`].
         max_distance: u32,
     },
     /// Signatures of the sets of features, cut into bands: candidates share a band.
@@ -63,11 +63,21 @@ pub enum Method {
 }
 
 impl Method {
-    /// The distance that [`Method::SimHash`] has by default: 8.
+    /// The distance that [`Method::SimHash`] has by default where texts are compared: 8.
     ///
     /// With verification a wide radius costs time, never precision, and a narrow one costs recall: of the pairs of
     /// Chinese news at Jaccard 0.8 to 0.9, 4 % lie within distance 3 and a third within 6.
     pub const MAX_DISTANCE: u32 = 8;
+
+    /// The distance by default where the fingerprints alone decide: 3, that of Manku, Jain and Das Sarma 2007.
+    ///
+    /// Of the pairs of Chinese news within 3 bits 95 % are copies, of those within 8 bits 77 % (docs/quality.md).
+    pub const BARE_DISTANCE: u32 = 3;
+
+    /// [`Method::MAX_DISTANCE`] where texts are compared, else [`Method::BARE_DISTANCE`].
+    pub const fn default_distance(compares: bool) -> u32 {
+        if compares { Self::MAX_DISTANCE } else { Self::BARE_DISTANCE }
+    }
 
     /// The sentences that [`Method::Sentences`] takes by default: 5, the usual choice.
     pub const SENTENCES: usize = 5;

@@ -42,8 +42,9 @@ impl NativeIndex {
     ) -> js::Result<Column<f64>> {
         let (times, keys) = (Times::of(at)?, Keys::of(keys));
         let texts = Texts::many(&texts, "texts", Accept::Texts)?;
-        let groups =
-            self.held.change(env, |shared| shared.similar_many(&texts, &times, &keys, &NEVER))?;
+        let groups = self.held.batch(env, "similarIdManyAsync", |shared| {
+            shared.similar_many(&texts, &times, &keys, &NEVER)
+        })?;
         Ok(Column(groups))
     }
 
