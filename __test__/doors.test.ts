@@ -183,6 +183,22 @@ describe.each(METHODS)('%s', (method) => {
   });
 });
 
+test.each(METHODS)(
+  '%s, nothing verified: the library, the index and files decide alike',
+  async (method) => {
+    const options = { method, verify: false as const };
+    const decisions = await collected(dedup(random300, options));
+    const of = decisions.map(({ duplicateOf }) => duplicateOf);
+    expect(of.filter((one) => one !== undefined).length).toBeGreaterThan(40);
+    using index = new Index({ ...options, texts: TEXTS } as { method: 'minhash' });
+    expect(places(index.checkAndAddMany(random300)).map((one) => one?.of)).toEqual(of);
+    const clusters = folder.join('unverified.jsonl');
+    await dedupFiles(written(random300), folder.join('unique.jsonl'), { ...options, clusters });
+    const byFiles = clustered(folder.records('unverified.jsonl'), random300.length);
+    expect(byFiles.map((one) => one?.of)).toEqual(of);
+  },
+);
+
 test('simhash has one default distance where texts are compared, and one where they are not', async () => {
   for (const verify of [undefined, false] as const) {
     const options = { method: 'simhash', ...(verify === false && { verify }) } as const;
@@ -248,7 +264,8 @@ describe.runIf(sets.length > 0)('real corpora', () => {
       for (const [door, decide] of Object.entries(DOORS))
         expect(await decide(texts, method), `${method}, ${door}`).toEqual(decided);
     }
-    expect(found).toBeGreaterThan(50);
+    // Of two sets the truth has no more.
+    expect(found).toBeGreaterThan(20);
   });
 
   test.runIf(sets.includes('zh-news-eventmonitor'))(

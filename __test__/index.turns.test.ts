@@ -109,6 +109,40 @@ test.each(Object.keys(CASES))('%s: single calls are done while it is under way',
   expect(between).toBe(true);
 });
 
+const MANY = {
+  addManyAsync: (index: ReturnType<typeof bare>) => index.addMany([1n]).count,
+  checkAndAddManyAsync: (index: ReturnType<typeof bare>) =>
+    index.checkAndAddMany([1n], { onDuplicate: 'add' }).length,
+};
+
+test.each(Object.entries(MANY))(
+  'a batch here and now waits for no other one: where one is under way it names %s',
+  async (form, many) => {
+    let refused = 0;
+    for (let attempt = 0; attempt < 20 && refused === 0; attempt++) {
+      const index = bare({ window: {} });
+      let [done, own] = [false, 0];
+      const pending = index.addManyAsync(numbers).finally(() => {
+        done = true;
+      });
+      while (!done) {
+        try {
+          own += many(index);
+        } catch (error) {
+          const message = expect.stringContaining(`use ${form}, which returns a promise`);
+          expect(error).toMatchObject({ code: 'ERR_SIMHASH_ASYNC_ONLY', message });
+          refused += 1;
+        }
+        await turn();
+      }
+      await pending;
+      own += many(index);
+      expect(index.size).toBe(numbers.length + own);
+    }
+    expect(refused).toBeGreaterThan(0);
+  },
+);
+
 test('ids of a batch that nobody came between are consecutive', async () => {
   const index = bare();
   index.add(1n);

@@ -17,7 +17,7 @@ import type { Progress } from './dedup-files';
 import { type DedupOptions, type Settings, settings } from './dedup-options';
 import { insideOf, kept, keyWritten, Recorder } from './dedup-state';
 import { type Documents, fieldOf, iteratorOf, Missing, type Text } from './documents';
-import { fromNative, native, SimHashError, typeError } from './errors';
+import { fromNative, native, typeError } from './errors';
 import { Index, leased } from './live-index';
 import type {
   NativeDecisions,

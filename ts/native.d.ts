@@ -22,7 +22,7 @@ export declare class NativeDeduper {
   /** An empty state. `fingerprints`: decisions carry them. */
   constructor(options: NativeDedupOptions, fingerprints: boolean)
   /** The live documents of an index are there already, see `endKnown`; the id of each position. On the pool. */
-  pushIndex(index: NativeIndex, cancel: Cancel): Promise<Float64Array>
+  pushIndex(index: NativeIndex, isState: boolean, cancel: Cancel): Promise<Float64Array>
   /** What was pushed so far was there already: figures begin anew, positions go on. */
   endKnown(): void
   /**

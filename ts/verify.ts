@@ -21,7 +21,7 @@ export interface TextOfOptions {
    * The text of a live document that the index has not stored, `undefined` where there is none. Called while the index is free
    * for others, this callback included; what it throws ends the check as it is, and nothing has been added. Checks that callbacks
    * make may be 16 deep, one inside the other: then `ERR_OUT_OF_RANGE`. If another worker adds a near document meanwhile, its
-   * text is asked for too.
+   * text is asked for too. For `'simhash'` give `maxDistance: 8`, the default of an index that stores texts; without texts it is 3.
    */
   textOf?: ((id: number) => Text | undefined) | undefined;
 }
