@@ -23,13 +23,14 @@ mod ids;
 mod sections;
 mod sentences;
 mod signatures;
-mod staged;
 
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
+use simhash_index::IndexError;
 use simhash_sketch::ExtractorOptions;
+use simhash_store::directory::Directory;
 use simhash_store::{FileError, Input, saved};
 
 use self::sections::Old;
@@ -49,7 +50,7 @@ pub struct Converted {
 }
 
 /// Makes a directory of the index in the file `old`, which release 0.1 or this one has saved, and which stays as it is. The directory
-/// appears whole or not at all; it must not exist, or be empty. Of dictionary, stop words and idf table a file has digests alone: those
+/// holds an index when all of it is there, and none before; it must not exist, or be empty. Of dictionary, stop words and idf table a file has digests alone: those
 /// that it was made with are given in `words`.
 ///
 /// # Errors
@@ -62,10 +63,11 @@ pub fn convert(
     words: &ExtractorOptions,
     cancel: &AtomicBool,
 ) -> Result<Converted, DedupError> {
-    staged::check_free(directory)?;
+    // Reading a large index takes minutes.
+    Directory::check_free(directory).map_err(IndexError::from)?;
     let (live, torn_bytes) = open_old(old, words, cancel)?;
     let (method, documents) = (live.options().method.name(), live.len());
-    staged::write(live.snapshot(), directory, cancel)?;
+    live.snapshot().write_directory(directory, cancel)?;
     Ok(Converted { method, documents, torn_bytes })
 }
 

@@ -249,19 +249,14 @@ impl Snapshot {
                 .err()
                 .map_or(DedupError::Stopped, |error| IndexError::from(error).into()));
         }
-        let written = self.write_claimed(&directory, cancel);
+        let written = self.write_to(&directory, cancel);
         if written.is_err() {
             directory.abandon(!was_there);
         }
         written
     }
 
-    /// Writes it to a directory that the caller has taken, and that holds no index.
-    pub(crate) fn write_claimed(
-        self,
-        directory: &Directory,
-        cancel: &AtomicBool,
-    ) -> Result<(), DedupError> {
+    fn write_to(self, directory: &Directory, cancel: &AtomicBool) -> Result<(), DedupError> {
         let Self { write, runs } = self;
         let mut also = |manifest: &Manifest| match &runs {
             None => Ok(()),
