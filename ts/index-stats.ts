@@ -8,9 +8,9 @@ interface CommonStats {
   live: number;
   /** All bytes of the index, those below together. */
   bytes: number;
-  /** Bytes by which neighbours are found: tables, bands, sentences. */
+  /** Bytes by which neighbours are found: tables, bands, sentences. Of `'sentences'` those of the ids too; 0 of `'exact'`, where ids find. */
   tableBytes: number;
-  /** Bytes of ids: records, maps and id lists. */
+  /** Bytes of ids: records, maps and id lists. 0 of `'sentences'`, whose ids are counted in `tableBytes`. */
   idBytes: number;
   /** Bytes of the times of documents, in an index with a window. */
   windowBytes: number;

@@ -14,7 +14,8 @@ use simhash_sketch::{MethodSketch, Sketcher};
 use simhash_text::sentence::SentenceOptions;
 use std::sync::atomic::AtomicBool;
 
-/// Memory: about 20 bytes per sentence; for one that several documents have 4 per document and 40.
+/// Memory: about 20 bytes per sentence; for one that several documents have 4 per document and 40. Not the lists of the live index
+/// (`simhash_index::sentences`): there documents leave, and lists hold all of theirs; here a list ends one past what counts.
 pub(super) struct Sentences {
     sketcher: SentenceSketcher,
     /// By sentence: its only document, or where its documents are listed, above [`LISTED`].
