@@ -90,8 +90,10 @@ export interface StoreOptions extends FingerprinterOptions {
    */
   window?: Window | undefined;
   /**
-   * Most bytes that the index may take, 1 to 2^53 - 1. At 80 % the process is warned once (`SIMHASH_MEMORY`); beyond it additions
-   * fail with `ERR_SIMHASH_MEMORY`, and everything else goes on. Default any.
+   * Most bytes that the index may take, 1 to 2^53 - 1. At 80 % the process is warned once (`SIMHASH_MEMORY`), after the call that came
+   * there; beyond it additions fail with `ERR_SIMHASH_MEMORY`, and everything else goes on. It is looked at before each addition: the last
+   * one may pass it by the pages that tables take at a time (2 MiB each), and a merge of `'simhash'` in the background by what it
+   * merges. Default any.
    */
   memory?: number | undefined;
 }
