@@ -41,6 +41,40 @@ pub(crate) fn for_each_large<T: Send, S>(
     in_runs(items, 1, threads, cancel, scratch, work)
 }
 
+/// Sorts on at most so many tasks: parts of their own first, which the last step merges.
+///
+/// # Errors
+/// [`DedupError::Cancelled`]; the items are then in another order than before.
+pub(crate) fn sort<T: Ord + Send>(
+    items: &mut [T],
+    threads: usize,
+    cancel: &AtomicBool,
+) -> Result<(), DedupError> {
+    let pool = rayon::current_num_threads();
+    let tasks = if threads == 0 { pool } else { threads.min(pool) };
+    if tasks <= 1 || items.len() < SORTED {
+        items.sort_unstable();
+        return check(cancel);
+    }
+    let mut parts: Vec<&mut [T]> = items.chunks_mut(items.len().div_ceil(tasks)).collect();
+    for_each_large(
+        &mut parts,
+        threads,
+        cancel,
+        || (),
+        |(), part| {
+            part.sort_unstable();
+            Ok(())
+        },
+    )?;
+    // It finds what is in order already, and merges that.
+    items.sort();
+    Ok(())
+}
+
+/// Fewer items are sorted by one task.
+const SORTED: usize = 1 << 14;
+
 fn in_runs<T: Send, S>(
     items: &mut [T],
     run: usize,
@@ -124,6 +158,23 @@ mod tests {
                 });
                 assert!(done.is_ok());
                 assert_eq!(items, (1..=len).collect::<Vec<_>>());
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_sorted_by_parts_is_sorted() {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(4).build().unwrap();
+        for threads in [0, 1, 2, 3, 99] {
+            for len in [0, 1, SORTED - 1, SORTED, 3 * SORTED + 7] {
+                let mut items: Vec<u64> = (0..len as u64)
+                    .map(|number| number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 50)
+                    .collect();
+                let mut expected = items.clone();
+                expected.sort_unstable();
+                let cancel = AtomicBool::new(false);
+                pool.install(|| sort(&mut items, threads, &cancel)).unwrap();
+                assert!(items == expected, "{len} items, {threads} threads");
             }
         }
     }

@@ -69,16 +69,26 @@ impl Near {
     ) -> Result<bool, DedupError> {
         let mut join = SelfJoin::new(different.to_vec(), max_distance)?;
         let number = |fingerprint| different.partition_point(|&other| other < fingerprint) as u32;
-        while let Some(found) = join.next_batch(threads, cancel)? {
+        while let Some(mut found) = join.next_batch(threads, cancel)? {
+            parallel::for_each(
+                &mut found,
+                threads,
+                cancel,
+                || (),
+                |(), (a, b, _)| {
+                    (*a, *b) = (number(*a).into(), number(*b).into());
+                    Ok(())
+                },
+            )?;
             for (a, b, distance) in found {
-                let (a, b) = (number(a), number(b));
+                let (a, b) = (a as u32, b as u32);
                 self.pairs.extend([(a, b, distance), (b, a, distance)]);
             }
             if self.pairs.len() > 2 * CROWDED * different.len().max(1_000) {
                 return Ok(false);
             }
         }
-        self.pairs.sort_unstable();
+        parallel::sort(&mut self.pairs, threads, cancel)?;
         let mut end = 0;
         self.pair_starts = (0..=different.len() as u32)
             .map(|number| {
@@ -202,8 +212,7 @@ impl Candidates for Fingerprints {
         let texts = 0..groups.len();
         let mut fingerprints: Vec<(u64, u32)> =
             texts.filter_map(|text| Some((given[groups.first(text) as usize]?, text))).collect();
-        fingerprints.sort_unstable();
-        parallel::check(cancel)?;
+        parallel::sort(&mut fingerprints, threads, cancel)?;
         self.near = Near::new(&fingerprints, groups.len());
         let mut different: Vec<u64> = fingerprints.iter().map(|&(own, _)| own).collect();
         different.dedup();

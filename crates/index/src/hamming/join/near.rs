@@ -10,7 +10,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rayon::prelude::*;
+use parking_lot::Mutex;
 
 use super::copies::{Copies, Values};
 use super::{NEST, nested_masks};
@@ -18,12 +18,12 @@ use crate::IndexError;
 use crate::hamming::plan::Plan;
 use crate::hamming::scan;
 
-/// Directory slots of a part: about 100,000 fingerprints, a few milliseconds.
-const SLOTS: usize = 8192;
+/// Directory slots of a part: about 25,000 fingerprints, a millisecond.
+const SLOTS: usize = 2048;
 /// Parts worked on at once, at most as many threads are of use.
-const PARTS: usize = 16;
+const PARTS: usize = 64;
 /// Pairs of one part per call.
-const QUOTA: usize = 8192;
+const QUOTA: usize = 2048;
 /// A group this short is compared at once: some 8,000 pairs at most.
 const SHORT: usize = 128;
 /// Fingerprints between two looks at the cancel flag.
@@ -111,8 +111,7 @@ impl SelfJoin {
             let found: Vec<Vec<Near>> = if threads == 1 {
                 parts.iter_mut().map(work).collect()
             } else {
-                let least = if threads == 0 { 1 } else { PARTS.div_ceil(threads) };
-                parts.par_iter_mut().with_min_len(least).map(work).collect()
+                by_turns(parts, threads, work)
             };
             self.active.retain(|part| !part.is_done());
             let found = found.concat();
@@ -136,6 +135,31 @@ impl SelfJoin {
             self.next = if to == slots { (order + 1, 0) } else { (order, to) };
         }
     }
+}
+
+/// `work` on every part, by at most so many tasks (0: those of the pool), each of which takes the next one when it is done with one:
+/// what two parts cost differs by much.
+fn by_turns<P: Send, T: Send + Default>(
+    parts: &mut [P],
+    threads: usize,
+    work: impl Fn(&mut P) -> T + Sync,
+) -> Vec<T> {
+    let pool = rayon::current_num_threads();
+    let tasks = if threads == 0 { pool } else { threads.min(pool) };
+    let mut done: Vec<T> = parts.iter().map(|_| T::default()).collect();
+    let left = Mutex::new(parts.iter_mut().zip(&mut done));
+    rayon::scope(|scope| {
+        for _ in 0..tasks {
+            scope.spawn(|_| {
+                loop {
+                    let next = left.lock().next();
+                    let Some((part, done)) = next else { return };
+                    *done = work(part);
+                }
+            });
+        }
+    });
+    done
 }
 
 impl Part {
