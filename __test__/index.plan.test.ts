@@ -33,6 +33,13 @@ test('small indexes scan, and say so', () => {
   expect(Index.plan({ capacity: 100 })).toMatchObject({ scans: true, lookups: 0, candidates: 100 });
 });
 
+test('a text counts the longest that is stored at most', () => {
+  const of = (averageLength: number) =>
+    Index.plan({ texts: { maxLength: 100 }, averageLength }).textBytes;
+  expect([of(3000), of(101)]).toEqual([of(100), of(100)]);
+  expect(of(50)).toBeLessThan(of(100));
+});
+
 test('what cannot be planned is refused by name', () => {
   const refused = (options: object, code: string) =>
     expect(() => Index.plan(options)).toThrowError(expect.objectContaining({ code }));

@@ -25,7 +25,7 @@ export interface PlanSize {
   count?: number | undefined;
   /**
    * Bytes of a normalised text in UTF-8, on average, 0 to 2^53 - 1; a Chinese character has three. Default 3,000. Texts above the limit of
-   * `texts` are not stored: where many are, this counts too many bytes.
+   * `texts` are not stored: each counts the limit at most.
    */
   averageLength?: number | undefined;
 }
@@ -182,11 +182,12 @@ function one(
   count: number,
   averageLength: number,
 ): { bytes: PlanBytes; own: object } {
-  const texts = longestText(options, method) > 0;
+  const longest = longestText(options, method);
+  const texts = longest > 0;
   const [methodBytes, own] = OF[method](options, count, texts);
   const times = options.window === undefined ? 0 : WINDOW_BYTES;
   const indexBytes = methodBytes + times + (options.keys ? KEY_BYTES : 0);
-  const textBytes = texts ? TEXT_SHARE * averageLength + TEXT_ID_BYTES : 0;
+  const textBytes = texts ? TEXT_SHARE * Math.min(averageLength, longest) + TEXT_ID_BYTES : 0;
   const bytesPerDocument = indexBytes + textBytes;
   const bytes = bytesPerDocument * count;
   return { bytes: { method, texts, indexBytes, textBytes, bytesPerDocument, bytes }, own };
