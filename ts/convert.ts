@@ -36,7 +36,7 @@ const CONVERT: check.Checks<ConvertOptions> = { dictionary, stopWords, idf, ...J
 /**
  * Makes a folder of the index in a file: one that release 0.1 saved, of `Index`, `MinHashIndex`, `SentenceIndex` or the command line, with
  * its ids beside it, or one that `save` of this release wrote. `Index.open` opens the folder. Ids, keys, stored texts, window and options are
- * those of the file, which stays as it is; the folder appears whole or not at all, and must not exist before, or be empty. Takes
+ * those of the file, which stays as it is; the folder holds an index when all of it is there, and none before; it must not exist, or be empty. Takes
  * about twice the memory of the index.
  *
  * What release 0.1 saved is not verified: its texts were too short to be compared, or not stored.

@@ -6,7 +6,7 @@ import { printedBy } from './inspect';
 
 /** What went wrong in operation; the names are stable. */
 export type SimHashErrorCode =
-  /** The call would have to wait for the disk; its promise-returning form is named. */
+  /** The call would have to wait, for the disk or for a batch that is under way; its promise-returning form is named. */
   | 'ERR_SIMHASH_ASYNC_ONLY'
   /** The native part is missing, or does not fit this platform or this version. */
   | 'ERR_SIMHASH_BINDING'

@@ -67,9 +67,9 @@ pub(crate) fn sort<T: Ord + Send>(
             Ok(())
         },
     )?;
-    // It finds what is in order already, and merges that.
+    // It finds what is in order already, and merges that, in memory for half of the items.
     items.sort();
-    Ok(())
+    check(cancel)
 }
 
 /// Fewer items are sorted by one task.
@@ -186,6 +186,11 @@ mod tests {
         let cancelled = for_each(&mut items, 0, &set, || (), |(), _| Ok(()));
         assert!(matches!(cancelled, Err(DedupError::Cancelled)));
         let clear = AtomicBool::new(false);
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+        for len in [100, 2 * SORTED] {
+            let sorted = pool.install(|| sort(&mut vec![0; len], 0, &set));
+            assert!(matches!(sorted, Err(DedupError::Cancelled)));
+        }
         let failed = for_each(&mut items, 0, &clear, || (), |(), _| Err(DedupError::TooMany));
         assert!(matches!(failed, Err(DedupError::TooMany)));
     }

@@ -157,13 +157,28 @@ impl Handle {
         form: &str,
         work: impl FnOnce(&Shared) -> Result<T, Failure>,
     ) -> js::Result<T> {
-        if self.open()?.live.has_batch() {
+        let (_own, others) = self.open()?.batch();
+        if others {
             let why = format!(
                 "another batch is under way, and this one would wait for it; use {form}, which returns a promise"
             );
             return Err(Failure::new("ERR_SIMHASH_ASYNC_ONLY", why).into());
         }
         self.change(env, work)
+    }
+
+    /// Runs a batch on the pool. From now on, not from when it has the turn, others would wait for it.
+    pub(crate) fn start_batch<'env, T: ToNapiValue + Send + 'static>(
+        &self,
+        env: &'env Env,
+        cancel: &Cancel,
+        work: impl FnOnce(&Shared, &AtomicBool) -> Result<T, Failure> + Send + 'static,
+    ) -> js::Result<Object<'env>> {
+        let (own, _) = self.open()?.batch();
+        self.start(env, cancel, move |shared, flag| {
+            let _own = own;
+            work(shared, flag)
+        })
     }
 
     /// Runs work that changes much, here and now.

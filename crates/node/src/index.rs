@@ -101,7 +101,7 @@ impl NativeIndex {
         let (times, keys) = (Times::of(at)?, Keys::of(keys));
         let to = batch::position(position)?;
         let texts = self.texts(&items)?;
-        self.held.start(env, cancel, move |shared, flag| {
+        self.held.start_batch(env, cancel, move |shared, flag| {
             shared.add_many(&texts, &times, &keys, to, flag)
         })
     }
@@ -167,7 +167,7 @@ impl NativeIndex {
         let to = batch::position(position)?;
         let how = on_duplicate(duplicate.as_deref(), &self.held.open()?.live)?;
         let texts = self.texts(&items)?;
-        self.held.start(env, cancel, move |shared, flag| {
+        self.held.start_batch(env, cancel, move |shared, flag| {
             shared.check_and_add_many(&texts, &times, &keys, how, (to, flag))
         })
     }

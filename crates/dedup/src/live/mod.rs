@@ -201,11 +201,6 @@ impl LiveIndex {
         added
     }
 
-    /// Whether a batch is under way: another one waits for all of it.
-    pub fn has_batch(&self) -> bool {
-        each!(&self.any, engine => engine.index.has_batch())
-    }
-
     /// All live documents that are near: verified ones by similarity, then others in the order of the method.
     ///
     /// # Errors

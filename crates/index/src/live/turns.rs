@@ -68,11 +68,6 @@ impl<T> Turns<T> {
         Turn::of(self, Some(batch))
     }
 
-    /// Whether a batch is under way: another one would wait for all of it.
-    pub(crate) fn has_batch(&self) -> bool {
-        self.batches.is_locked()
-    }
-
     /// Waits for the batches before, and keeps others from beginning; single changes go on.
     pub(crate) fn between_batches(&self) -> MutexGuard<'_, ()> {
         self.batches.lock()

@@ -48,11 +48,6 @@ impl<K: Kind> Live<K> {
         self.enter(self.shared.turns.turn())
     }
 
-    /// Whether a batch is under way: [`Live::batch`] waits for all of it.
-    pub fn has_batch(&self) -> bool {
-        self.shared.turns.has_batch()
-    }
-
     /// A writer for a batch of so many items, each of which begins with [`Writer::next`], until `cancel` is up; waits for
     /// other batches. Must not be held while the thread waits for tasks of its pool.
     ///

@@ -160,11 +160,16 @@ impl From<DedupError> for Failure {
 impl Failure {
     /// Of an index that is the state of a stream: that it was made with other options is told as of a file.
     pub(crate) fn of_state(error: DedupError) -> Self {
-        let DedupError::Differs { option, made, given, .. } = error else { return error.into() };
-        let why = format!(
-            "the state was made with other options: its {} is {made}, and that of the run is {given}",
-            camel(option)
-        );
+        let why = match error {
+            DedupError::Differs { option, made, given, .. } => format!(
+                "the state was made with other options: its {} is {made}, and that of the run is {given}",
+                camel(option)
+            ),
+            DedupError::Option { value, expected, .. } => {
+                format!("the state must be {expected}, got {value}")
+            }
+            other => return other.into(),
+        };
         Self::new("ERR_SIMHASH_INDEX_MISMATCH", why)
     }
 }

@@ -60,7 +60,7 @@ impl NativeIndex {
     ) -> js::Result<Object<'env>> {
         let (times, keys) = (Times::of(at)?, Keys::of(keys));
         let texts = Texts::many(&texts, "texts", Accept::Texts)?;
-        self.held.start(env, cancel, move |shared, flag| {
+        self.held.start_batch(env, cancel, move |shared, flag| {
             shared.similar_many(&texts, &times, &keys, flag).map(Column)
         })
     }

@@ -6,6 +6,7 @@ use crate::held::Guard;
 use crate::sketch::{Memory as Scratch, rows, with_memory};
 use crate::text::{Accept, Given, Texts};
 use simhash_dedup::live::{Document, LiveIndex, LiveMethod, Room};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// An index with what this side of it knows.
@@ -17,6 +18,17 @@ pub(crate) struct Shared {
     guard: Guard,
     /// Handles, of this worker and others, that have not been closed.
     owners: AtomicU32,
+    /// Batches that were called and have not ended, of this worker and others.
+    batches: Arc<AtomicU32>,
+}
+
+/// A batch from its call to its end.
+pub(crate) struct UnderWay(Arc<AtomicU32>);
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
+    }
 }
 
 impl Shared {
@@ -25,7 +37,14 @@ impl Shared {
             live.set_max_skew(most);
         }
         let Settings { threads, groups, .. } = *options;
-        Self { live, threads, groups, guard: Guard::default(), owners: AtomicU32::new(0) }
+        let (guard, owners, batches) = Default::default();
+        Self { live, threads, groups, guard, owners, batches }
+    }
+
+    /// A batch is called; and whether others are under way.
+    pub(crate) fn batch(&self) -> (UnderWay, bool) {
+        let others = self.batches.fetch_add(1, Ordering::AcqRel) > 0;
+        (UnderWay(Arc::clone(&self.batches)), others)
     }
 
     /// A handle has it.

@@ -109,7 +109,7 @@ impl NativeIndex {
     /// before. Arguments are positional, so that no options object is read here.
     #[napi(
         catch_unwind,
-        ts_return_type = "(item: unknown, out: Float64Array, at?: number, duplicate?: string, key?: string, textOf?: (id: number) => unknown) => void"
+        ts_return_type = "(item: unknown, out: Float64Array, at: number | undefined, duplicate: string | undefined, key: string | undefined, textOf: ((id: number) => unknown) | undefined) => void"
     )]
     pub fn checker<'env>(
         &self,

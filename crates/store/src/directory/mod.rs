@@ -217,8 +217,15 @@ impl Directory {
     /// That an index can be made in a folder: it is missing, or empty, or holds one that was never finished.
     ///
     /// # Errors
-    /// [`FileError::Read`] for anything else.
+    /// [`FileError::Write`] for anything else.
     pub fn check_free(path: &Path) -> Result<(), FileError> {
+        Self::is_free(path).map_err(|error| match error {
+            FileError::Read { path, source } => FileError::Write { path, source },
+            other => other,
+        })
+    }
+
+    fn is_free(path: &Path) -> Result<(), FileError> {
         if Self::is_there(path)? {
             let taken = "it holds an index already; name a folder that does not exist yet";
             let taken = io::Error::new(ErrorKind::AlreadyExists, taken);

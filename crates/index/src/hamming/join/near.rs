@@ -52,8 +52,8 @@ pub type Near = (u64, u64, u32);
 
 /// All pairs of different fingerprints within a distance, each once; [`SelfJoin::next_batch`] goes on with it.
 ///
-/// Memory beside the fingerprints: 8.5 bytes for each of them and each thread, twice that while copies are made, and some
-/// thousands of pairs.
+/// Memory beside the fingerprints: 8.5 bytes for each of them and each copy that the next 64 parts or the threads need, twice
+/// that while copies are made, and some hundred thousand pairs at most.
 #[derive(Debug)]
 pub struct SelfJoin {
     copies: Copies,
