@@ -131,7 +131,7 @@ export declare class NativeIndex {
    * or NaN, its similarity, measure and 1 where it is verified, 1 where a limit left candidates out, and 1 where it was answered as
    * before. Arguments are positional, so that no options object is read here.
    */
-  checker(): (item: unknown, out: Float64Array, at?: number, duplicate?: string, key?: string, textOf?: (id: number) => unknown) => void
+  checker(): (item: unknown, out: Float64Array, at: number | undefined, duplicate: string | undefined, key: string | undefined, textOf: ((id: number) => unknown) | undefined) => void
   /** Makes everything as small as it can be, on the pool. */
   compact(cancel: Cancel): Promise<void>
   /** Writes the index as it is at this call to a file, on the pool. */
