@@ -247,7 +247,9 @@ describe('a file of 0.1.0 is converted, answers as it did, and stays as it was',
     await index.close();
     const again = run(old, made('cli'), '--json');
     expect(again).toMatchObject({ status: 3, stdout: '' });
-    expect(again.stderr).toContain('it is there; name a folder that does not exist yet');
+    expect(again.stderr).toContain(
+      'it holds an index already; name a folder that does not exist yet',
+    );
     const json = run(old, made('json'), '--json');
     expect(JSON.parse(json.stdout)).toMatchObject({
       index: made('json'),
