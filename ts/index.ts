@@ -133,6 +133,7 @@ export type {
   PlanOptions,
   PlanSize,
 } from './plan';
+export { type FilesPlan, type PlanFilesOptions, planFiles } from './plan-files';
 export type { Corpus, SampledDoc } from './sample';
 export { type Sentence, type SentenceOptions, sentences } from './sentences';
 export type {

@@ -813,6 +813,19 @@ export interface NativePlan {
   scans: boolean
 }
 
+/** What a run will take. */
+export interface NativePrediction {
+  documents: number
+  sampled: number
+  isWhole: boolean
+  bytes: number
+  memory: number
+  disk: number
+  copies: number
+  leastSeconds: number
+  mostSeconds: number
+}
+
 /** How far a run is. */
 export interface NativeProgress {
   stage: 'dedup' | 'finish'
@@ -1095,6 +1108,9 @@ export declare function plan(maxDistance: number, capacity: number, plan: string
 
 /** Names of the plans that `plan` takes, beside `auto` and `classic`. */
 export declare function planNames(): Array<string>
+
+/** Says from a sample what a run over files will take, on threads of its own. */
+export declare function predictFiles(options: NativeFileOptions, cancel: Cancel): Promise<NativePrediction>
 
 /** Writes what of an index is near each document of files. */
 export declare function queryIndex(index: NativeSavedIndex, search: NativeSearch, read: NativeRead, onProgress: ((arg: NativeProgress) => unknown) | undefined | null, cancel: Cancel): Promise<NativeAsked>

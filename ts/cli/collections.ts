@@ -5,7 +5,7 @@ import { isAddress, redacted } from '../connect/mongodb/address';
 import { SimHashError } from '../errors';
 import { given } from '../given';
 import type { Values } from './command';
-import { type deciding, decidingOptions } from './deduplicate';
+import { type deciding, decidingOptions } from './deciding';
 import { UsageError } from './exit';
 import { count, plural } from './format';
 import { cut, readings, run, type Told } from './run';

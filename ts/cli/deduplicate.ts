@@ -1,78 +1,12 @@
-/** What `dedup` and `clusters` share: their options, one run over files, and what it says at its end. */
-import { statSync } from 'node:fs';
-import type { DedupFilesOptions, Keep, Summary } from '..';
-import { OPTIONS } from '../option-table';
-import type { Values } from './command';
-import { UsageError } from './exit';
+/** What `dedup` and `clusters` share: one run over files, and what it says at its end. */
+import type { DedupFilesOptions, FilesPlan, Summary } from '..';
+import { given } from '../given';
+import { canBeReadAgain, foretell, foretold } from './foretold';
 import { plural } from './format';
 import { settling } from './indexed';
 import { GO_ON } from './interrupt';
-import {
-  candidates,
-  comparing,
-  comparingOptions,
-  fieldsOf,
-  resources,
-  resourcesOf,
-} from './options';
 import { cut, named, pace, readings, run, type Told } from './run';
 import type { Terminal } from './terminal';
-
-/** How documents are decided. */
-export const deciding = {
-  ...candidates,
-  cluster: { ...OPTIONS.cluster, default: 'representative' },
-  keep: {
-    kind: 'choice',
-    value: 'RULE',
-    choices: ['first', 'last', 'longest', 'newest', 'largest', 'smallest'],
-    default: 'first',
-    help: 'which document of a cluster is kept',
-  },
-  'keep-by': {
-    kind: 'text',
-    value: 'NAME',
-    help: 'field that newest, largest and smallest compare; without it date for newest',
-  },
-  'across-files-only': {
-    kind: 'flag',
-    help: 'documents of one input are never duplicates of each other',
-  },
-  ...comparing,
-  ...resources,
-} as const;
-
-type Deciding = Values<typeof deciding>;
-
-/** The values as the library takes them. */
-export function decidingOptions(values: Deciding) {
-  const compared = {
-    ...comparingOptions(values),
-    ...fieldsOf(values),
-    ...resourcesOf(values),
-  };
-  const acrossFilesOnly = values['across-files-only'];
-  return {
-    ...compared,
-    cluster: values.cluster,
-    keep: keepOf(values),
-    ...(acrossFilesOnly ? { acrossFilesOnly } : {}),
-  };
-}
-
-function keepOf({ keep, 'keep-by': field }: Deciding): Keep {
-  if (keep === 'first' || keep === 'last' || keep === 'longest') {
-    if (field === undefined) return keep;
-    throw new UsageError(`--keep-by is for newest, largest and smallest, not for ${keep}`);
-  }
-  if (field?.split('.').includes('')) {
-    const expected = 'keys separated by dots, none of them empty';
-    throw new UsageError(`--keep-by must be ${expected}, got '${field}'`);
-  }
-  if (keep === 'newest') return field === undefined ? keep : { field };
-  if (field === undefined) throw new UsageError(`--keep ${keep} needs --keep-by NAME`);
-  return { field, order: keep };
-}
 
 /** What is read, and where it goes; `streamed`, where data goes to standard output. */
 export interface Deduplicated {
@@ -90,6 +24,7 @@ export async function deduplicate(
 ): Promise<number> {
   const { dedupFiles } = await import('../index.js');
   const { tmp, index, known = [], copy, dryRun = false } = options;
+  let predicted: FilesPlan | undefined;
   const reads = [...inputs, ...(known as readonly string[])];
   const goesOn =
     tmp !== undefined &&
@@ -102,22 +37,21 @@ export async function deduplicate(
     {
       output: streamed ? '-' : undefined,
       stopped: goesOn ? { next: GO_ON } : undefined,
-      start: (watched) => dedupFiles(inputs, output, { ...options, ...watched }),
+      start: async (watched) => {
+        if (dryRun) predicted = await foretell(inputs, options, watched.signal);
+        if (predicted !== undefined && !told.json && !told.quiet) {
+          const { threads = 0, memory } = options;
+          for (const line of foretold(predicted, threads, memory)) terminal.say(line);
+        }
+        return dedupFiles(inputs, output, { ...options, ...watched });
+      },
       figures: (summary) => summary,
-      summary: (summary) => ({ ...summary, inputs, options }),
+      summary: (summary) => ({ ...summary, ...given({ predicted }), inputs, options }),
       sentences: (summary) => sentences(summary, options.dryRun === true),
     },
     told,
     terminal,
   );
-}
-
-/** Whether this is a file or folder, which a run that goes on reads again. */
-function canBeReadAgain(path: string): boolean {
-  const about = path === '-' ? undefined : statSync(path, { throwIfNoEntry: false });
-  // What is not there by this name is a pattern of names.
-  if (about === undefined) return path !== '-' && /[*?[]/.test(path);
-  return about.isFile() || about.isDirectory();
 }
 
 function sentences(summary: Summary, dryRun: boolean): string[] {

@@ -125,6 +125,7 @@ impl Input {
             is_live: true,
             again: None,
             group: 0,
+            most: u64::MAX,
             open,
         };
         match self {
@@ -239,6 +240,8 @@ pub struct Opened {
     pub again: Option<Again>,
     /// Inputs of one group share one format and one list of columns.
     pub group: usize,
+    /// Bytes, decompressed, behind which no further block is read: for a sample. Default: any.
+    pub most: u64,
     open: Open,
 }
 
@@ -317,14 +320,15 @@ fn read_all(
     // All of them before the first is read: who fills two pipes opens both and then writes.
     let readers: Result<Vec<_>, CorpusError> = inputs
         .into_iter()
-        .map(|Opened { name, layout, origin, group, open, .. }| match open(threads) {
-            Ok(reader) => Ok((name, layout, origin, group, reader)),
+        .map(|Opened { name, layout, origin, group, most, open, .. }| match open(threads) {
+            Ok(reader) => Ok((name, layout, origin, group, (most, reader))),
             Err(error) => Err(CorpusError::input(&name, error)),
         })
         .collect();
     let mut first: Option<(usize, PathBuf, Arc<Layout>)> = None;
-    for (number, (name, layout, origin, group, reader)) in readers?.into_iter().enumerate() {
+    for (number, (name, layout, origin, group, input)) in readers?.into_iter().enumerate() {
         let unchanged = || origin.as_ref().map_or(Ok(()), |origin| origin.check());
+        let (mut left, reader) = input;
         let mut reader = Reader::new(number as u32, Arc::clone(&layout), reader);
         let mut begins = true;
         while let Some(block) = reader.next_block().or_else(|error| {
@@ -341,8 +345,12 @@ fn read_all(
                 // What names do not say is known now.
                 all_used()?;
             }
+            left = left.saturating_sub(block.length);
             if !pass_on(block) {
                 return Ok(());
+            }
+            if left == 0 {
+                break;
             }
         }
         unchanged()?;

@@ -51,9 +51,10 @@ pub use deduper::{Decision, Deduper};
 pub use error::{DedupError, Done};
 pub use explain::{Verdict, verdict};
 pub use files::{
-    ExportFormat, IndexRun, LEAST_MEMORY, Sample, SavedIndex, Scored, Verified,
+    ExportFormat, IndexRun, LEAST_MEMORY, Prediction, Sample, SavedIndex, Scored, Verified,
     decontaminate_files, dedup_files, dedup_into_index, dedup_new_files, evaluate_files,
-    find_texts, fingerprint_files, match_files, pairs_files, sample_files, segment_files,
+    find_texts, fingerprint_files, match_files, pairs_files, predict_files, sample_files,
+    segment_files,
 };
 pub use keep::{Integer, Key};
 pub use method::Method;

@@ -6,6 +6,7 @@ mod evaluate;
 mod explain;
 mod form;
 pub(crate) mod index;
+mod predict;
 mod segment;
 
 use crate::check::{number, whole};

@@ -1,6 +1,7 @@
 import { given } from '../../given';
 import { defineCommand } from '../command';
-import { deciding, decidingOptions, deduplicate } from '../deduplicate';
+import { deciding, decidingOptions } from '../deciding';
+import { deduplicate } from '../deduplicate';
 import { checkStreams, DOCUMENTS, output, rejects } from '../options';
 
 export const clusters = defineCommand({

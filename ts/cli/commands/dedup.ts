@@ -1,7 +1,8 @@
 import { given } from '../../given';
 import { collections, isAddress, ofCollections, refuseOfCollections } from '../collections';
 import { defineCommand } from '../command';
-import { deciding, decidingOptions, deduplicate } from '../deduplicate';
+import { deciding, decidingOptions } from '../deciding';
+import { deduplicate } from '../deduplicate';
 import { UsageError } from '../exit';
 import { checkStreams, DOCUMENTS, rejects } from '../options';
 

@@ -99,10 +99,7 @@ impl Bands {
             threads,
             cancel,
             || (),
-            |(), (part, found)| {
-                self.entries.scan(*part, buckets, groups, found);
-                Ok(self.room.relieve()?)
-            },
+            |(), (part, found)| self.entries.scan(*part, buckets, groups, &self.room, found),
         )?;
         let mut all: Vec<(u64, u32)> = parts.into_iter().flat_map(|(_, found)| found).collect();
         all.sort_unstable();

@@ -39,8 +39,7 @@ pub(super) fn connect(
         let (threads, cancel, new) = (stage.threads, stage.cancel, Scratch::default);
         parallel::for_each(&mut lists, threads, cancel, new, |scratch, listed| {
             let Listed { text, found } = listed;
-            stage.room.relieve()?;
-            found.candidates.retain(|near| stage.may_match(*text, near.number));
+            stage.retain(*text, &mut found.candidates)?;
             found.candidates.sort_unstable_by_key(|near| near.number);
             found.candidates.first().map_or(Ok(()), |head| join(scratch, *text, head.number))
         })?;

@@ -98,16 +98,22 @@ impl Entries {
     }
 
     /// Calls `see` with key and document of every entry of a part, in order.
-    fn each(&self, part: usize, mut see: impl FnMut(u32, u32)) {
+    fn each(
+        &self,
+        part: usize,
+        room: &Room,
+        mut see: impl FnMut(u32, u32),
+    ) -> Result<(), DedupError> {
         let mut document = 0;
-        for mut rest in self.parts.chunks(part) {
+        self.parts.each(part, |mut rest| {
             while let Some((low, behind)) = rest.split_first_chunk() {
                 let (more, behind) = varint::read(behind);
                 document += more as u32;
                 see(u32::from_le_bytes(*low), document);
                 rest = behind;
             }
-        }
+            Ok(room.relieve()?)
+        })
     }
 
     /// Calls `found` with the bucket and the text of every entry whose bucket is one of these, ascending.
@@ -116,13 +122,14 @@ impl Entries {
         part: usize,
         buckets: &[u64],
         groups: &Groups,
+        room: &Room,
         found: &mut Vec<(u64, u32)>,
-    ) {
+    ) -> Result<(), DedupError> {
         let from = bucket_of(part, 0);
         let own = &buckets[buckets.partition_point(|&bucket| bucket < from)..];
         let own = &own[..own.partition_point(|&bucket| split(bucket).0 == part)];
         if own.is_empty() {
-            return;
+            return Ok(());
         }
         let slots = (own.len() * SLOTS).next_power_of_two().max(64);
         let mut wanted = vec![0u64; slots / 64];
@@ -130,14 +137,14 @@ impl Entries {
             let slot = split(bucket).1 as usize & (slots - 1);
             wanted[slot / 64] |= 1 << (slot % 64);
         }
-        self.each(part, |low, document| {
+        self.each(part, room, |low, document| {
             let slot = low as usize & (slots - 1);
             let bucket = bucket_of(part, u64::from(low));
             if wanted[slot / 64] >> (slot % 64) & 1 == 1 && own.binary_search(&bucket).is_ok() {
                 let text = groups.text_led_by(document);
                 found.extend(text.map(|text| (bucket, text)));
             }
-        });
+        })
     }
 
     /// The entries of texts whose keys others have too, ascending by part and key.
@@ -166,8 +173,7 @@ impl Entries {
             let new = Filter::default;
             parallel::for_each_large(&mut slots, threads, cancel, new, |filter, slot| {
                 parallel::check(cancel)?;
-                room.relieve()?;
-                slot.1 = self.together_in(&slot.0, groups, filter);
+                slot.1 = self.together_in(&slot.0, groups, room, filter)?;
                 Ok(())
             })?;
             for (piece, entries) in slots {
@@ -180,23 +186,30 @@ impl Entries {
         Ok(together)
     }
 
-    fn together_in(&self, piece: &Piece, groups: &Groups, filter: &mut Filter) -> Vec<Entry> {
+    fn together_in(
+        &self,
+        piece: &Piece,
+        groups: &Groups,
+        room: &Room,
+        filter: &mut Filter,
+    ) -> Result<Vec<Entry>, DedupError> {
         let part = piece.part;
         filter.start((self.parts.bytes_of(part) >> piece.bits) / (size_of::<u32>() + 1) * SLOTS);
-        self.each(part, |low, _| {
+        self.each(part, room, |low, _| {
             if piece.has(low) {
                 filter.see(low);
             }
-        });
+        })?;
         let mut several = Vec::new();
-        self.each(part, |low, document| {
+        self.each(part, room, |low, document| {
             if piece.has(low) && filter.has_several(low) {
                 several.push(entry(low, document));
             }
-        });
+        })?;
         several.sort_unstable();
         let mut texts = Vec::new();
         for run in several.chunk_by(|&a, &b| low_of(a) == low_of(b)).filter(|run| run.len() > 1) {
+            room.relieve()?;
             let from = texts.len();
             texts.extend(run.iter().filter_map(|&one| {
                 let text = groups.text_led_by(number_of(one))?;
@@ -205,7 +218,7 @@ impl Entries {
             // Sorted already, but for texts that are not taken in input order.
             texts[from..].sort_unstable();
         }
-        texts
+        Ok(texts)
     }
 }
 

@@ -67,9 +67,14 @@ impl Hashes {
     }
 
     /// Calls `see` with the rest of the hash and the document of each of a part, in order.
-    fn each(&self, part: usize, mut see: impl FnMut(u128, u32)) {
+    fn each(
+        &self,
+        part: usize,
+        room: &Room,
+        mut see: impl FnMut(u128, u32),
+    ) -> Result<(), DedupError> {
         let mut document = 0;
-        for mut rest in self.parts.chunks(part) {
+        self.parts.each(part, |mut rest| {
             while let Some((hash, behind)) = rest.split_first_chunk::<HASH_BYTES>() {
                 let (more, behind) = varint::read(behind);
                 document += more as u32;
@@ -78,7 +83,8 @@ impl Hashes {
                 see(u128::from_le_bytes(bytes), document);
                 rest = behind;
             }
-        }
+            Ok(room.relieve()?)
+        })
     }
 
     /// By place in the order: the place of the first document with the same text, [`ALONE`] of one without; where there are inputs, of
@@ -109,8 +115,7 @@ impl Hashes {
             || (),
             |(), piece| {
                 parallel::check(cancel)?;
-                self.lead(piece, places, inputs, &leaders);
-                Ok(room.relieve()?)
+                self.lead(piece, places, inputs, &leaders, room)
             },
         )?;
         Ok(leaders)
@@ -123,27 +128,28 @@ impl Hashes {
         places: &Places<'_>,
         inputs: Option<&Inputs>,
         leaders: &[AtomicU32],
-    ) {
+        room: &Room,
+    ) -> Result<(), DedupError> {
         let mut first: AHashMap<u128, u32> = AHashMap::new();
         let each = |see: &mut dyn FnMut(u128, u32)| {
-            self.each(piece.part, |hash, document| {
+            self.each(piece.part, room, |hash, document| {
                 if piece.has(hash) {
                     // Texts of two inputs are as unlikely to meet as two texts.
                     let own = inputs
                         .map_or(0, |inputs| u128::from(inputs.of(document)).wrapping_mul(INPUT));
                     see(hash ^ own, places.of(document));
                 }
-            });
+            })
         };
         each(&mut |hash, place| {
             let known = first.entry(hash).or_insert(place);
             *known = place.min(*known);
-        });
+        })?;
         each(&mut |hash, place| {
             if let Some(&leader) = first.get(&hash).filter(|&&leader| leader < place) {
                 leaders[place as usize].store(leader, Relaxed);
             }
-        });
+        })
     }
 }
 

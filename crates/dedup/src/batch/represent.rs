@@ -171,8 +171,7 @@ impl Representatives {
             cancel,
             || (),
             |(), case| {
-                stage.room.relieve()?;
-                case.list.retain(|near| stage.may_match(case.text, near.number));
+                stage.retain(case.text, &mut case.list)?;
                 let own = case.list.iter().filter(|near| near.number >= texts[0]);
                 case.within.extend(own.filter_map(|&Candidate { number, rank }| {
                     let place = texts.binary_search(&number).ok()?;

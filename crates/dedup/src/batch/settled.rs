@@ -70,6 +70,7 @@ pub(crate) struct Settled {
     originals: Column<u32>,
     /// Documents that were there already.
     known: u32,
+    room: Room,
     /// Counts of the others; nothing about records, bytes and time.
     pub(crate) summary: Summary,
 }
@@ -147,7 +148,7 @@ impl Settled {
         };
         summary.index_bytes = (groups.bytes() + originals.bytes() + states) as u64;
         summary.known = u64::from(known);
-        Ok(Self { comparer, groups, verified, originals, known, summary })
+        Ok(Self { comparer, groups, verified, originals, known, room: room.clone(), summary })
     }
 
     /// Documents that were there already: the first ones.
@@ -175,6 +176,7 @@ impl Settled {
         let pairs = documents.filter_map(|document| Some((document, self.original(document)?)));
         let (mut relations, mut unknown) = (Vec::new(), Vec::new());
         for (document, original) in pairs {
+            self.room.relieve()?;
             let text = self.groups.text(document);
             let relation = match &self.verified {
                 _ if self.groups.are_equal(text, self.groups.text(original)) => {

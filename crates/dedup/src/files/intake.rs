@@ -77,8 +77,21 @@ impl<'a> Intake<'a> {
 
     /// The same, with these records.
     pub(super) fn with(
+        records: Records,
+        groups: &[&[Input]],
+        fields: &'a Fields,
+        form: &Form,
+        threads: usize,
+        cancel: &'a AtomicBool,
+    ) -> Result<Self, DedupError> {
+        Self::of_some(records, groups, |_| u64::MAX, fields, form, threads, cancel)
+    }
+
+    /// The same; of each input about so many bytes are read, from its beginning.
+    pub(super) fn of_some(
         mut records: Records,
         groups: &[&[Input]],
+        most: impl Fn(&Opened) -> u64,
         fields: &'a Fields,
         form: &Form,
         threads: usize,
@@ -93,7 +106,7 @@ impl<'a> Intake<'a> {
         });
         for (input, group, named) in all {
             let mut input = input.open(fields, form)?;
-            input.group = group;
+            (input.group, input.most) = (group, most(&input));
             // What files do not say by their names is seen when they are read.
             if let Some(first) = opened.iter().find(|first| first.group == group) {
                 agree((&first.name, &first.layout), (&input.name, &input.layout))?;
@@ -202,6 +215,11 @@ impl<'a> Intake<'a> {
 
     pub(super) fn progress(&self, stage: Stage, documents: u64, duplicates: u64) -> Progress {
         self.reading.progress(stage, documents, duplicates)
+    }
+
+    /// Bytes taken so far from the files and streams, compressed ones, by input.
+    pub(super) fn consumed(&self) -> Vec<u64> {
+        self.reading.consumed.iter().map(|bytes| bytes.load(Ordering::Relaxed)).collect()
     }
 
     pub(super) fn check_cancel(&self) -> Result<(), DedupError> {

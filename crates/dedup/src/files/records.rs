@@ -142,6 +142,16 @@ impl Records {
         Ok(true)
     }
 
+    /// Bytes of the copies of records that cannot be read again where they are.
+    pub(super) fn copied(&self) -> u64 {
+        self.spool.as_ref().map_or(0, |spool| spool.end)
+    }
+
+    /// By input: whether its records are copied.
+    pub(super) fn are_copied(&self) -> impl Iterator<Item = bool> {
+        self.sources.iter().map(|source| source.spooled)
+    }
+
     /// Whether one of the inputs is a stream, a pipe or a device.
     pub(super) fn is_live(&self) -> bool {
         self.sources.iter().any(|source| source.is_live)

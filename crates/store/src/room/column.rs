@@ -136,15 +136,6 @@ impl<T: Copy> Column<T> {
     }
 }
 
-impl Column<u8> {
-    /// Says that these bytes are needed no more: in a file their space is given back to the disk, and they are zeros.
-    pub(super) fn free(&mut self, from: usize, count: usize) {
-        if let Held::File { space, .. } = &self.0 {
-            space.free(from, count);
-        }
-    }
-}
-
 impl<T> Deref for Column<T> {
     type Target = [T];
 

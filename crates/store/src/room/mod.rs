@@ -6,6 +6,7 @@
 //! taken before anything is written there, so a full disk is an error and no signal.
 
 mod column;
+mod pages;
 mod parts;
 mod sort;
 mod space;
@@ -13,15 +14,18 @@ mod space;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
 
 pub use column::Column;
+use pages::Pages;
 pub use parts::Parts;
 use space::{Regions, Space};
 
-/// Nanoseconds between two looks at the memory of the process: in that time a thread cannot touch more than some megabytes.
-const LOOK: u64 = 250_000;
+/// Bytes that come into memory in a nanosecond at most, of each thread: a fault takes a microsecond, and has the 16 pages around it.
+const RATE: u64 = 64;
+/// Least nanoseconds between two looks at the memory of the process: each takes some 3,000.
+const LOOK: u64 = 50_000;
 /// Looks at which the process held too much, one after the other, before [`Room::relieve`] gives up.
 const PATIENCE: u64 = 8;
 
@@ -40,9 +44,14 @@ struct Bound {
     folder: PathBuf,
     regions: Regions,
     began: std::time::Instant,
-    /// When the memory was looked at last, in nanoseconds.
-    looked: AtomicU64,
-    is_looking: AtomicBool,
+    /// When the memory is to be looked at next, in nanoseconds.
+    due: AtomicU64,
+    /// Of who looks: others whose turn it is wait, for while pages are let go of they would touch others.
+    looking: Mutex<()>,
+    /// Bytes that come into memory in a nanosecond at most.
+    rate: u64,
+    /// Bytes of the files, now and at most.
+    disk: Mutex<(u64, u64)>,
     /// Looks at which too much was held, one after the other; calls where the bound is 0.
     over: AtomicU64,
 }
@@ -50,7 +59,7 @@ struct Bound {
 /// Why a column cannot grow, or a run not go on.
 #[derive(Debug)]
 pub enum RoomError {
-    /// A file cannot be made, or there is no space for more.
+    /// A file cannot be made or read, or there is no space for more.
     Disk {
         /// The folder of the files.
         folder: PathBuf,
@@ -70,7 +79,11 @@ impl fmt::Display for RoomError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Disk { folder, source } => {
-                write!(f, "cannot write a temporary file in {}: {source}", folder.display())
+                write!(
+                    f,
+                    "a temporary file in {} cannot be written or read: {source}",
+                    folder.display()
+                )
             }
             Self::Memory { held, most } => {
                 write!(f, "the process holds {held} bytes of memory and may hold {most}")
@@ -104,8 +117,10 @@ impl Room {
             folder: folder.to_owned(),
             regions: Regions::default(),
             began: std::time::Instant::now(),
-            looked: AtomicU64::new(0),
-            is_looking: AtomicBool::new(false),
+            due: AtomicU64::new(0),
+            looking: Mutex::new(()),
+            disk: Mutex::new((0, 0)),
+            rate: RATE * std::thread::available_parallelism().map_or(1, usize::from) as u64,
             over: AtomicU64::new(0),
         };
         let room = Self(Self::CAN_BOUND.then(|| Arc::new(bound)));
@@ -118,8 +133,14 @@ impl Room {
         self.0.as_ref().map(|bound| bound.most)
     }
 
+    /// Most bytes that files of this room have had at once; 0 where there are none.
+    pub fn most_on_disk(&self) -> u64 {
+        let disk = self.0.as_ref().map(|bound| bound.disk.lock());
+        disk.map_or(0, |disk| disk.unwrap_or_else(PoisonError::into_inner).1)
+    }
+
     /// Lets go of pages of columns where the process holds nearly as much as it may. Cheap: to be called within every loop over many
-    /// documents. It looks at the memory once in a quarter of a millisecond at most.
+    /// documents, and after a hundred values at random places. It looks at the memory when it may have come near, not before.
     ///
     /// # Errors
     /// [`RoomError::Memory`] where the process held a tenth more than it may, several times, without a page of columns.
@@ -128,18 +149,35 @@ impl Room {
         self.0.as_ref().map_or(Ok(()), |bound| bound.relieve())
     }
 
+    /// A new file of pages; `None`: they lie in memory.
+    fn pages(&self) -> Result<Option<Pages>, RoomError> {
+        self.0.as_ref().map(Pages::new).transpose()
+    }
+
     /// A new space of a column; `None`: it lies in memory.
     fn space(&self, bytes: usize) -> Result<Option<Space>, RoomError> {
         let Some(bound) = &self.0 else { return Ok(None) };
-        let mut space = Space::new(bound).map_err(|error| bound.disk(error))?;
+        let mut space = Space::new(bound).map_err(|error| bound.disk_error(error))?;
         space.grow(bytes)?;
         Ok(Some(space))
     }
 }
 
 impl Bound {
-    fn disk(&self, source: io::Error) -> RoomError {
+    fn disk_error(&self, source: io::Error) -> RoomError {
         RoomError::Disk { folder: self.folder.clone(), source }
+    }
+
+    /// A file has taken so many bytes.
+    fn take(&self, bytes: usize) {
+        let mut disk = self.disk.lock().unwrap_or_else(PoisonError::into_inner);
+        disk.0 += bytes as u64;
+        disk.1 = disk.1.max(disk.0);
+    }
+
+    /// A file has given so many bytes back.
+    fn give_back(&self, bytes: usize) {
+        self.disk.lock().unwrap_or_else(PoisonError::into_inner).0 -= bytes as u64;
     }
 
     fn relieve(&self) -> Result<(), RoomError> {
@@ -149,31 +187,45 @@ impl Bound {
             }
             return Ok(());
         }
-        let now = self.began.elapsed().as_nanos() as u64;
-        let is_due = now - self.looked.load(Relaxed).min(now) >= LOOK;
-        if !is_due || self.is_looking.swap(true, Relaxed) {
+        if !self.is_due() {
             return Ok(());
         }
-        let looked = self.look();
-        self.looked.store(self.began.elapsed().as_nanos() as u64, Relaxed);
-        self.is_looking.store(false, Relaxed);
-        looked
+        let _looking = self.looking.lock().unwrap_or_else(PoisonError::into_inner);
+        // Somebody else may have looked meanwhile.
+        if self.is_due() { self.look() } else { Ok(()) }
+    }
+
+    fn is_due(&self) -> bool {
+        self.now() >= self.due.load(Relaxed)
+    }
+
+    fn now(&self) -> u64 {
+        self.began.elapsed().as_nanos() as u64
+    }
+
+    /// Looks again when as much may have come as there is room for now.
+    fn wait(&self, room: u64) {
+        self.due.store(self.now() + (room / self.rate).max(LOOK), Relaxed);
     }
 
     /// Only one thread at a time.
     fn look(&self) -> Result<(), RoomError> {
         // A sixteenth stays free for what comes until the next look.
-        if space::resident() <= self.most - self.most / 16 {
+        let near = self.most - self.most / 16;
+        let mut held = space::resident();
+        if held <= near {
+            self.wait(near - held);
             self.over.store(0, Relaxed);
             return Ok(());
         }
         self.regions.release();
-        let mut held = space::resident();
+        held = space::resident();
         if held > self.most - self.most / 8 {
             // Freed memory that the allocator has kept for later.
             space::trim();
             held = space::resident();
         }
+        self.wait(near.saturating_sub(held));
         if held <= self.most + self.most / 10 {
             self.over.store(0, Relaxed);
             return Ok(());

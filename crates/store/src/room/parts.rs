@@ -1,15 +1,16 @@
 //! Bytes in many parts, each of which grows by itself.
 
-use super::{Column, Room, RoomError};
+use super::pages::{PAGE, Pages};
+use super::{Room, RoomError};
 
 /// Bytes of a chunk: the last one of each part is in memory always.
-const CHUNK: usize = 4096;
+const CHUNK: usize = PAGE;
 
 /// Parts of bytes, in one file where there is a bound. A part is a list of chunks; what is put in as a whole lies in one of them.
 pub struct Parts {
     parts: Vec<Part>,
     /// Full chunks, where there is a bound.
-    file: Option<Column<u8>>,
+    file: Option<Pages>,
 }
 
 #[derive(Default)]
@@ -29,7 +30,7 @@ impl Parts {
     /// # Errors
     /// [`RoomError::Disk`].
     pub fn new(room: &Room, count: usize) -> Result<Self, RoomError> {
-        let file = room.most().map(|_| Column::new(room)).transpose()?;
+        let file = room.pages()?;
         Ok(Self { parts: std::iter::repeat_with(Part::default).take(count).collect(), file })
     }
 
@@ -46,15 +47,28 @@ impl Parts {
         Ok(&mut self.parts[part].open)
     }
 
-    /// The chunks of a part, in order.
-    pub fn chunks(&self, part: usize) -> impl Iterator<Item = &[u8]> {
+    /// Calls `see` with the chunks of a part, in order.
+    ///
+    /// # Errors
+    /// [`RoomError::Disk`] where one cannot be read again, and those of `see`.
+    pub fn each<E: From<RoomError>>(
+        &self,
+        part: usize,
+        mut see: impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
         let own = &self.parts[part];
-        let file: &[u8] = self.file.as_deref().unwrap_or_default();
-        let filed = own.places.iter().map(|&(number, bytes)| {
-            let from = number as usize * CHUNK;
-            &file[from..from + usize::from(bytes)]
-        });
-        own.full.iter().map(Vec::as_slice).chain(filed).chain([&*own.open])
+        for chunk in &own.full {
+            see(chunk)?;
+        }
+        if let Some(file) = &self.file {
+            let mut chunk = [0; CHUNK];
+            for &(number, bytes) in &own.places {
+                let chunk = &mut chunk[..usize::from(bytes)];
+                file.read(number, chunk)?;
+                see(chunk)?;
+            }
+        }
+        see(&own.open)
     }
 
     /// How many parts there are.
@@ -76,21 +90,11 @@ impl Parts {
     pub fn bytes(&self) -> usize {
         (0..self.len()).map(|part| self.bytes_of(part)).sum()
     }
-
-    /// Forgets the bytes of a part; their space is given back.
-    pub fn clear(&mut self, part: usize) {
-        let own = std::mem::take(&mut self.parts[part]);
-        if let Some(file) = &mut self.file {
-            for (number, _) in own.places {
-                file.free(number as usize * CHUNK, CHUNK);
-            }
-        }
-    }
 }
 
 impl Part {
     #[cold]
-    fn next(&mut self, most: usize, file: Option<&mut Column<u8>>) -> Result<(), RoomError> {
+    fn next(&mut self, most: usize, file: Option<&mut Pages>) -> Result<(), RoomError> {
         // The first one grows: small corpora have little in each part.
         if self.open.capacity() < CHUNK && self.open.len() + most <= CHUNK {
             let wanted = (self.open.capacity() * 2).max(self.open.len() + most).max(64);
@@ -102,13 +106,8 @@ impl Part {
             self.full.push(std::mem::replace(&mut self.open, Vec::with_capacity(CHUNK)));
             return Ok(());
         };
-        let number = file.len() / CHUNK;
-        let bytes = self.open.len();
-        self.open.reserve_exact(CHUNK - bytes);
-        self.open.resize(CHUNK, 0);
-        file.extend_from_slice(&self.open)?;
+        self.places.push((file.push(&self.open)?, self.open.len() as u16));
         self.open.clear();
-        self.places.push((number as u32, bytes as u16));
         Ok(())
     }
 }

@@ -1,7 +1,7 @@
 //! Bytes in a file without a name, seen through a mapping; and how much memory the process holds.
 
 #[cfg(all(target_os = "linux", not(miri)))]
-pub(super) use linux::{CAN_BOUND, Regions, Space, resident, trim};
+pub(super) use linux::{CAN_BOUND, Regions, Space, resident, trim, unnamed};
 #[cfg(not(all(target_os = "linux", not(miri))))]
 pub(super) use other::{CAN_BOUND, Regions, Space, resident, trim};
 
@@ -91,10 +91,11 @@ mod linux {
             let step = (bytes / 8).clamp(STEP.0, STEP.1);
             let end = (bytes + step).next_multiple_of(PAGE);
             let more = allocate(&self.file, self.allocated, end - self.allocated);
-            more.map_err(|error| self.bound.disk(error))?;
+            more.map_err(|error| self.bound.disk_error(error))?;
+            self.bound.take(end - self.allocated);
             self.allocated = end;
             if end > self.mapped {
-                self.map(end.next_power_of_two()).map_err(|error| self.bound.disk(error))?;
+                self.map(end.next_power_of_two()).map_err(|error| self.bound.disk_error(error))?;
             }
             Ok(())
         }
@@ -137,30 +138,18 @@ mod linux {
         pub(in crate::room) fn start(&self) -> NonNull<u8> {
             self.start
         }
-
-        /// Gives whole pages of these bytes back to the disk; they are zeros from now on. Where the file system cannot, nothing happens.
-        pub(in crate::room) fn free(&self, from: usize, bytes: usize) {
-            let (from, end) = (from.next_multiple_of(PAGE), (from + bytes) / PAGE * PAGE);
-            if from < end && end <= self.allocated {
-                let how = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
-                let (from, bytes) = (offset(from), offset(end - from));
-                // SAFETY: a call on an open file of our own, which takes no addresses.
-                unsafe {
-                    libc::fallocate(self.file.as_raw_fd(), how, from, bytes);
-                }
-            }
-        }
     }
 
     impl Drop for Space {
         fn drop(&mut self) {
             self.unmap();
             self.bound.regions.set(self.place, 0, 0);
+            self.bound.give_back(self.allocated);
         }
     }
 
     /// A file that nobody else can open, and that goes away with the process.
-    fn unnamed(folder: &Path) -> io::Result<File> {
+    pub(in crate::room) fn unnamed(folder: &Path) -> io::Result<File> {
         if let Some(file) = system::unnamed(folder, 0o600) {
             return Ok(file);
         }
@@ -272,10 +261,6 @@ mod other {
         }
 
         pub(in crate::room) fn start(&self) -> NonNull<u8> {
-            match *self {}
-        }
-
-        pub(in crate::room) fn free(&self, _: usize, _: usize) {
             match *self {}
         }
     }
