@@ -25,17 +25,17 @@ export interface PlanFilesOptions
 
 /** What a run will take. Memory and disk are right within a fifth for texts like those of the sample. */
 export interface FilesPlan {
-  /** Records of the inputs that are read and used; an estimate where `exact` is false. */
+  /** Records of the inputs that are read and used, without those of `known`; an estimate where `exact` is false. */
   documents: number;
   /** Records that were read for it. */
   sampled: number;
   /** Whether these are all. */
   exact: boolean;
-  /** Bytes of the inputs; of folders those that were read, which are all. */
+  /** Bytes of the inputs. */
   bytes: number;
   /** Most bytes of memory that the process will hold without `memory`; with it they are that, a tenth more at most. */
   memoryBytes: number;
-  /** Bytes of temporary files with `memory`, beside `copyBytes`; by methods `minhash` and `exact`. 0 where the system has no bound of memory (elsewhere than on Linux). */
+  /** Bytes of temporary files with `memory`, beside `copyBytes`; by methods `minhash` and `exact`. With `tmp` checkpoints take about as much again. 0 where the system has no bound of memory (elsewhere than on Linux). */
   diskBytes: number;
   /** Bytes of copies in temporary files, of records of compressed files, of those in UTF-16 and of folders. */
   copyBytes: number;
@@ -57,8 +57,8 @@ const OPTIONS: check.Checks<Checked> = {
 };
 
 /**
- * Says what {@link dedupFiles} of these inputs will take: memory, temporary files and processor time. It reads the beginning of each input, 32 MiB of all, at least 1 MiB
- * of each; of more than 64 inputs some; folders of texts whole. Nothing is written but temporary files. Standard input cannot be read twice, and is refused.
+ * Says what {@link dedupFiles} of these inputs will take: memory, temporary files and processor time. It reads a part of each input, 32 MiB of all, at least 1 MiB
+ * of each; of more than 64 inputs some. Of plain JSON lines and lines of text it reads pieces from all over the file, of a folder some of its files. Nothing is written but temporary files. Standard input cannot be read twice, and is refused.
  *
  * @throws TypeError, RangeError with the codes of Node.js for options; the errors of {@link dedupFiles} for inputs.
  */

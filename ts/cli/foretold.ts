@@ -79,13 +79,13 @@ export function foretold(plan: FilesPlan, threads: number, memory?: number): str
   const tasks = threads === 0 ? availableParallelism() : threads;
   const { least, most } = cpuSeconds;
   const seen = exact ? 'all were read' : `${count(sampled)} of them were read`;
-  const files = diskBytes > 0 ? `${bytes(diskBytes)} of temporary files` : undefined;
-  const bounded = files === undefined ? '' : `; with --memory as much as that says, and ${files}`;
   const held = memory === undefined ? memoryBytes : Math.min(memory, memoryBytes);
-  const beside = memory === undefined ? bounded : files === undefined ? '' : `, and ${files}`;
+  const files = `${bytes(diskBytes)} of temporary files`;
+  const bounded = memory === undefined ? `with --memory no more than that, and ${files}` : files;
   return [
     `${exact ? '' : 'about '}${plural(documents, 'document')} in ${bytes(plan.bytes)}; ${seen}`,
-    `memory: ${bytes(held)}${beside}`,
+    `memory: ${bytes(held)}`,
+    ...(diskBytes > 0 ? [bounded] : []),
     ...(copyBytes > 0 ? [`copies of records: ${bytes(copyBytes)} on disk`] : []),
     `processor time: ${range(least, most)}${tasks > 1 ? `; on ${tasks} threads ${range(least / tasks, most / tasks)}` : ''}`,
   ];

@@ -19,6 +19,7 @@ use crate::format::Format;
 use crate::glob;
 use crate::layout::Layout;
 use crate::origin::Origin;
+use crate::sample::Pieces;
 use crate::texts::{self, Texts};
 use crate::unpack::{MAGIC_BYTES, Packing};
 
@@ -96,6 +97,12 @@ impl Input {
         Ok(all.into())
     }
 
+    /// Bytes of it on the disk; of a folder or a pattern those of its texts, of a stream 0. What cannot be looked at has none.
+    pub fn length(&self) -> u64 {
+        let length = |path: &PathBuf| fs::metadata(path).map_or(0, |about| about.len());
+        self.files().iter().map(length).sum()
+    }
+
     /// The files that it stands for: of a folder its texts, of a pattern what it names, of a stream none. What cannot be looked at
     /// is left out: opening it says why.
     pub fn files(&self) -> Vec<PathBuf> {
@@ -126,6 +133,7 @@ impl Input {
             again: None,
             group: 0,
             most: u64::MAX,
+            is_sampled: false,
             open,
         };
         match self {
@@ -240,9 +248,42 @@ pub struct Opened {
     pub again: Option<Again>,
     /// Inputs of one group share one format and one list of columns.
     pub group: usize,
-    /// Bytes, decompressed, behind which no further block is read: for a sample. Default: any.
-    pub most: u64,
+    /// Bytes, decompressed, behind which no further block is read.
+    most: u64,
+    /// Only some of its lines are read, and found again in a copy.
+    pub is_sampled: bool,
     open: Open,
+}
+
+impl Opened {
+    /// Only about so many of its `length` bytes are read: of a file of lines pieces from all over it, of a folder some of its files, of other files the
+    /// beginning, decompressed. A stream is read whole.
+    pub fn sample(&mut self, most: u64, length: u64) {
+        if length <= most {
+            return;
+        }
+        let count = Arc::clone(&self.consumed);
+        let Some(origin) = &self.origin else {
+            let layout = Arc::clone(&self.layout);
+            let Some((texts, (_, form))) = layout.texts.clone().zip(layout.given.clone()) else {
+                return;
+            };
+            self.open = Box::new(move |threads| {
+                let parts = usize::try_from(length.div_ceil(most)).unwrap_or(usize::MAX);
+                let some = Arc::new(texts.some(texts.paths()?.len().div_ceil(parts))?);
+                Ok(Box::new(Files::new(&some, &form, count, Some(layout)).on(threads)))
+            });
+            return;
+        };
+        let has_lines = matches!(self.layout.format(), Some(Format::JsonLines | Format::Lines));
+        if self.spooled || !has_lines {
+            self.most = most;
+            return;
+        }
+        let origin = Arc::clone(origin);
+        (self.is_sampled, self.spooled) = (true, true);
+        self.open = Box::new(move |_| Ok(Box::new(Pieces::new(origin, count, most))));
+    }
 }
 
 struct Counted {
@@ -320,15 +361,19 @@ fn read_all(
     // All of them before the first is read: who fills two pipes opens both and then writes.
     let readers: Result<Vec<_>, CorpusError> = inputs
         .into_iter()
-        .map(|Opened { name, layout, origin, group, most, open, .. }| match open(threads) {
-            Ok(reader) => Ok((name, layout, origin, group, (most, reader))),
-            Err(error) => Err(CorpusError::input(&name, error)),
+        .map(|Opened { name, layout, origin, group, most, open, spooled, consumed, .. }| {
+            let plain = (!spooled).then_some(consumed);
+            match open(threads) {
+                Ok(reader) => Ok((name, layout, origin, group, (most, plain, reader))),
+                Err(error) => Err(CorpusError::input(&name, error)),
+            }
         })
         .collect();
     let mut first: Option<(usize, PathBuf, Arc<Layout>)> = None;
     for (number, (name, layout, origin, group, input)) in readers?.into_iter().enumerate() {
         let unchanged = || origin.as_ref().map_or(Ok(()), |origin| origin.check());
-        let (mut left, reader) = input;
+        let (most, plain, reader) = input;
+        let mut taken = 0;
         let mut reader = Reader::new(number as u32, Arc::clone(&layout), reader);
         let mut begins = true;
         while let Some(block) = reader.next_block().or_else(|error| {
@@ -345,11 +390,15 @@ fn read_all(
                 // What names do not say is known now.
                 all_used()?;
             }
-            left = left.saturating_sub(block.length);
+            taken += block.length;
             if !pass_on(block) {
                 return Ok(());
             }
-            if left == 0 {
+            if taken >= most {
+                // What was read beyond it is no part of the sample.
+                if let Some(consumed) = plain {
+                    consumed.store(taken, Ordering::Relaxed);
+                }
                 break;
             }
         }

@@ -24,7 +24,7 @@ pub struct Layout {
     pub(crate) fields: Fields,
     pub(crate) form: Form,
     /// What the caller gave, where the two above are those of lines that a reader makes.
-    given: Option<(Fields, Form)>,
+    pub(crate) given: Option<(Fields, Form)>,
     pub(crate) format: OnceLock<Format>,
     pub(crate) encoding: OnceLock<Encoding>,
     pub(crate) columns: OnceLock<Columns>,

@@ -37,6 +37,7 @@ mod lines;
 mod origin;
 mod pack;
 mod record;
+mod sample;
 mod statement;
 mod texts;
 mod unpack;

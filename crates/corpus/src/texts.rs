@@ -32,6 +32,14 @@ impl Texts {
         Ok(self.paths.get_or_init(|| found))
     }
 
+    /// The same, only so many of them: the first of each row of equally many.
+    pub(crate) fn some(&self, count: usize) -> io::Result<Self> {
+        let all = self.paths()?;
+        let step = all.len().div_ceil(count.max(1)).max(1);
+        let some: Vec<PathBuf> = all.iter().step_by(step).cloned().collect();
+        Ok(Self { root: self.root.clone(), paths: OnceLock::from(some) })
+    }
+
     fn find(&self) -> io::Result<Vec<PathBuf>> {
         let mut paths = Vec::new();
         if self.root.is_dir() {

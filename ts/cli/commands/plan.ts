@@ -72,7 +72,7 @@ export const plan = defineCommand({
     'plan --count 1000000 --method minhash',
   ],
   notes: [
-    'Of files the first 32 MB are read and decided, of many files some of each: documents, memory, temporary files and processor time of dedup of all. Memory and files are right within a fifth for texts like those; time is a range.',
+    'Of files some 32 MB are read and decided, pieces from all over them where they are lines, else their beginnings: documents, memory, temporary files and processor time of dedup of all. Memory and files are right within a fifth; time is a range.',
     'Without a method every method is shown, with and without stored texts: bytes of the index and of a text per document, and the memory of all. For minhash also what its bands find: the probability that two texts of a similarity share one.',
     'For simhash the plans are shown, of an index without texts. A plan says which tables an index keeps: sorted copies of the fingerprints, each by other bits. Every plan finds everything within the distance; they differ in cost. An arrow marks the one that auto chooses. Plans that another one beats in memory and time are left out, classic aside; and so are those of more than 16 tables, which --plan shows.',
     'A search looks each bucket up and reads the fingerprints in it. Columns: bits of a prefix on average, bytes per fingerprint, memory of tables and id map in the running index, look-ups and fingerprints read per search. The time is 60 ns for a look-up that misses the cache and 1 ns for a fingerprint, on one core: right in order of magnitude. Figures are expectations for uniform fingerprints; similar texts make some buckets larger.',

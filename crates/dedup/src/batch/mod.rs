@@ -45,6 +45,7 @@ pub(crate) use edges::Graph;
 pub(crate) use groups::Groups;
 use groups::Hashes;
 use order::{Keys, Order};
+pub(crate) use represent::TEXTS_AT_ONCE;
 use represent::{ByText, Representatives};
 pub(crate) use settled::Settled;
 use settled::Verified;
@@ -244,7 +245,7 @@ impl Columns {
                 Verified::Components(connect::connect(&stage, candidates, cut, tick)?)
             } else {
                 let decided = Representatives::decide(&stage, candidates, cut, tick)?;
-                Verified::Representatives(decided)
+                Verified::Representatives(Box::new(decided))
             };
             figures.columns += candidates.bytes() as u64;
             if let Some(stages) = &mut stages {

@@ -28,19 +28,23 @@ pub(super) struct Representatives {
     equal: Column<u32>,
     /// Duplicates with copies of which an equal text may be kept later.
     equal_copied: Vec<u32>,
+    /// Most bytes of texts that were held for comparing, of a batch.
+    compared: u64,
 }
 
 const KEPT: u32 = u32::MAX;
 /// The share of memory for the texts of a batch: what verification makes of one takes some ten times its bytes.
-const TEXTS: usize = 128;
+const TEXTS: u64 = 128;
+/// Bytes of them where memory has no bound.
+pub(crate) const TEXTS_AT_ONCE: u64 = 8 << 20;
 
-/// How many of these cases are looked at together: with a bound on memory so many that their texts are a small part of it.
+/// How many of these cases are looked at together: so many that their texts are a small part of the memory.
 fn together(stage: &Stage<'_>, cases: &[Case]) -> usize {
-    let Some(most) = stage.room.most() else { return cases.len() };
+    let most = stage.room.most().map_or(TEXTS_AT_ONCE, |most| most / TEXTS);
     let mut bytes = 0;
     let fits = cases.iter().take_while(|case| {
-        bytes += stage.texts.bytes(case.text);
-        bytes <= most as usize / TEXTS
+        bytes += stage.texts.bytes(case.text) as u64;
+        bytes <= most
     });
     fits.count().max(1)
 }
@@ -55,6 +59,8 @@ struct Case {
     within: Vec<Candidate>,
     /// It is a candidate of another one of the batch.
     is_wanted: bool,
+    /// Its evidence is there.
+    is_held: bool,
     evidence: Arc<Evidence>,
     original: Option<Edge>,
 }
@@ -74,6 +80,11 @@ impl Representatives {
         self.status.bytes()
             + self.duplicates.bytes()
             + self.copies.len() * (size_of::<u32>() + size_of::<Edge>())
+    }
+
+    /// Most bytes of texts that were held for comparing at a time.
+    pub(super) fn compared(&self) -> u64 {
+        self.compared
     }
 
     pub(super) fn save(&self, to: &mut Saving<'_>) -> Result<(), DedupError> {
@@ -99,7 +110,14 @@ impl Representatives {
             return Err(from.wrong("decisions on another number of texts"));
         }
         let copies = documents.iter().copied().zip(edges.iter().copied()).collect();
-        Ok(Self { status, duplicates, copies, equal: Column::default(), equal_copied: Vec::new() })
+        Ok(Self {
+            status,
+            duplicates,
+            copies,
+            equal: Column::default(),
+            equal_copied: Vec::new(),
+            compared: 0,
+        })
     }
 
     /// Decides all texts.
@@ -116,6 +134,7 @@ impl Representatives {
             copies: AHashMap::new(),
             equal: Column::made(stage.room, stage.groups.shared_texts(), |_| KEPT)?,
             equal_copied: Vec::new(),
+            compared: 0,
         };
         loop {
             let lists = candidates.next(stage.limit, stage.threads, stage.cancel)?;
@@ -130,6 +149,7 @@ impl Representatives {
                     list: listed.found.candidates,
                     within: Vec::new(),
                     is_wanted: false,
+                    is_held: false,
                     evidence: Arc::default(),
                     original: None,
                 });
@@ -138,6 +158,9 @@ impl Representatives {
             while !rest.is_empty() {
                 let (now, later) = rest.split_at_mut(together(stage, rest));
                 all.compare(stage, now)?;
+                let held = now.iter().filter(|case| case.is_held);
+                let bytes = held.map(|case| stage.texts.bytes(case.text) as u64).sum();
+                all.compared = all.compared.max(bytes);
                 all.choose(stage, now, &mut waiting)?;
                 now.fill_with(Case::default);
                 rest = later;
@@ -200,6 +223,7 @@ impl Representatives {
                 return Ok(());
             }
             case.evidence = stage.evidence(case.text, scratch)?;
+            case.is_held = true;
             for &near in older {
                 // Nothing below the best so far can replace it.
                 let theirs = stage.evidence(near.number, scratch)?;

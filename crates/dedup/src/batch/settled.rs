@@ -20,7 +20,7 @@ const TEXTS: usize = 2 << 20;
 /// What verification found.
 pub(super) enum Verified {
     Components(Union),
-    Representatives(Representatives),
+    Representatives(Box<Representatives>),
 }
 
 impl Verified {
@@ -42,7 +42,8 @@ impl Verified {
     ) -> Result<Self, DedupError> {
         let texts = groups.len();
         if !components {
-            return Representatives::restore(from, texts).map(Self::Representatives);
+            let decided = Representatives::restore(from, texts)?;
+            return Ok(Self::Representatives(Box::new(decided)));
         }
         let components = Union::within(room, texts)?;
         let mut text = 0;
@@ -149,6 +150,14 @@ impl Settled {
         summary.index_bytes = (groups.bytes() + originals.bytes() + states) as u64;
         summary.known = u64::from(known);
         Ok(Self { comparer, groups, verified, originals, known, room: room.clone(), summary })
+    }
+
+    /// Most bytes of texts that were held for comparing at a time.
+    pub(crate) fn compared(&self) -> u64 {
+        match &self.verified {
+            Verified::Components(_) => 0,
+            Verified::Representatives(decided) => decided.compared(),
+        }
     }
 
     /// Documents that were there already: the first ones.

@@ -84,14 +84,14 @@ impl<'a> Intake<'a> {
         threads: usize,
         cancel: &'a AtomicBool,
     ) -> Result<Self, DedupError> {
-        Self::of_some(records, groups, |_| u64::MAX, fields, form, threads, cancel)
+        Self::of_some(records, groups, |_| {}, fields, form, threads, cancel)
     }
 
-    /// The same; of each input about so many bytes are read, from its beginning.
+    /// The same; `sample` says of each input how much of it is read.
     pub(super) fn of_some(
         mut records: Records,
         groups: &[&[Input]],
-        most: impl Fn(&Opened) -> u64,
+        mut sample: impl FnMut(&mut Opened),
         fields: &'a Fields,
         form: &Form,
         threads: usize,
@@ -106,7 +106,8 @@ impl<'a> Intake<'a> {
         });
         for (input, group, named) in all {
             let mut input = input.open(fields, form)?;
-            (input.group, input.most) = (group, most(&input));
+            input.group = group;
+            sample(&mut input);
             // What files do not say by their names is seen when they are read.
             if let Some(first) = opened.iter().find(|first| first.group == group) {
                 agree((&first.name, &first.layout), (&input.name, &input.layout))?;

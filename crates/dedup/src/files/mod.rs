@@ -151,12 +151,8 @@ fn run(
     let started = Instant::now();
     let (inputs, known) =
         (&*expanded(inputs, "inputs", &options.form)?, &*Input::expanded(known, &options.form)?);
+    check_across(options, known.iter().chain(inputs))?;
     let across = options.across_files_only;
-    if across && let [one] = &[known, inputs].concat()[..] {
-        let expected = "left out of a run over one input, or beside others (a folder is one)";
-        let value = format!("true and {} alone", one.name().display());
-        return Err(DedupError::Option { argument: ACROSS, value, expected });
-    }
     let fields = fields(options, outputs)?;
     outputs.check_names()?;
     check_distinct(known.iter().chain(inputs), outputs.targets())?;
@@ -199,7 +195,7 @@ fn run(
 
     let throttle = Throttle::new(progress);
     let run = Run { intake: &mut intake, wants, throttle, room: room.clone() };
-    let Ended { mut writer, members, given, summary } = if is_live {
+    let Ended { mut writer, members, given, summary, .. } = if is_live {
         let ended = run.on_arrival(Decider::new(&dedup)?, writer)?;
         if let Some(error) = intake.unusable(&ended.summary) {
             intake.check_unchanged()?;
@@ -259,6 +255,21 @@ fn claim<'a, I: Iterator<Item = &'a Input>>(
 
 /// The name of the option.
 const ACROSS: &str = "across_files_only";
+
+/// Refuses to compare across inputs where there is one alone.
+fn check_across<'i>(
+    options: &FileOptions,
+    mut inputs: impl Iterator<Item = &'i Input>,
+) -> Result<(), DedupError> {
+    match (options.across_files_only, inputs.next(), inputs.next()) {
+        (true, Some(one), None) => {
+            let expected = "left out of a run over one input, or beside others (a folder is one)";
+            let value = format!("true and {} alone", one.name().display());
+            Err(DedupError::Option { argument: ACROSS, value, expected })
+        }
+        _ => Ok(()),
+    }
+}
 
 /// Refuses to compare across inputs where nothing asks for the inputs of documents.
 fn refuse_across(options: &FileOptions) -> Result<(), DedupError> {
@@ -363,6 +374,8 @@ struct Ended<'a> {
     /// The ids that records give themselves, in input order, where outputs name documents.
     given: Column<OwnId>,
     summary: Summary,
+    /// Most bytes of texts that were held for comparing at a time, where all had come before.
+    compared: u64,
 }
 
 /// The duplicates, for the clusters file.

@@ -50,7 +50,7 @@ impl Run<'_, '_> {
         let (truncated, index_bytes) = (stream.decider.truncated(), stream.decider.bytes());
         let summary = Summary { truncated, index_bytes, ..stream.tally.summary };
         let (members, given) = (Members::Given(stream.members), stream.given);
-        Ok(Ended { writer, members, given, summary })
+        Ok(Ended { writer, members, given, summary, compared: 0 })
     }
 
     /// Takes blocks until the end; `pass_on` says whether anybody still wants them.

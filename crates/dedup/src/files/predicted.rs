@@ -2,8 +2,8 @@
 
 use super::intake::Intake;
 use super::records::Records;
-use super::{Run, Wants, expanded, fields};
-use crate::batch::Columns;
+use super::{Run, Wants, check_across, expanded, fields};
+use crate::batch::{Columns, TEXTS_AT_ONCE};
 use crate::error::DedupError;
 use crate::options::FileOptions;
 use crate::read::{Input, Opened};
@@ -23,20 +23,22 @@ const LEAST: u64 = 1 << 20;
 /// no longer in the caches; and the machine has other work.
 const RANGE: (f64, f64) = (0.75, 2.5);
 /// Bytes of a process that has done nothing yet: Node.js, and the addon.
-const PROCESS: u64 = 64 << 20;
+const PROCESS: u64 = 66 << 20;
+/// Bytes that verification makes of a byte of text.
+const OF_TEXT: u64 = 14;
 /// Bytes that a thread works with.
 const OF_THREAD: u64 = 6 << 20;
 
 /// What a run will take.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Prediction {
-    /// Records of the inputs, without those that are rejected.
+    /// Records of the inputs, without those that are rejected and those that are known.
     pub documents: u64,
     /// Records that were read for it.
     pub sampled: u64,
     /// Whether these are all: then `documents` is no estimate.
     pub is_whole: bool,
-    /// Bytes of the inputs; of a folder, or a pattern of texts, those that were read, which are all.
+    /// Bytes of the inputs.
     pub bytes: u64,
     /// Most bytes of memory of the process, where none is given ([`FileOptions::memory`]); where one is given it is that one.
     pub memory: u64,
@@ -48,91 +50,136 @@ pub struct Prediction {
     pub cpu_seconds: (f64, f64),
 }
 
-/// What [`dedup_files`](crate::dedup_files) of these inputs will take: reads the beginning of each, 32 MiB of all at most, at least one block
-/// of 1 MiB of each; of more than 64 some, spread over their sizes. Folders and patterns of texts are read whole. Memory and disk are
-/// proportional to the documents, a tenth more or less.
+/// What [`dedup_files`](crate::dedup_files) of these inputs, or with `known` [`dedup_new_files`](crate::dedup_new_files), will take: reads a part of each,
+/// 32 MiB of all at most, at least 1 MiB of each; of more than 64 some, spread over their sizes. Of plain JSON lines and lines of text these are
+/// pieces from all over the file, of folders files from all over it, of others the beginning. Memory and disk are proportional to the documents, a tenth
+/// more or less.
 ///
 /// # Errors
 /// Those of [`dedup_files`](crate::dedup_files); [`DedupError::Option`] for a stream, which cannot be read twice.
 pub fn predict_files(
     inputs: &[Input],
+    known: &[Input],
     options: &FileOptions,
     cancel: &AtomicBool,
 ) -> Result<Prediction, DedupError> {
     let inputs = &*expanded(inputs, "inputs", &options.form)?;
-    if let Some(Input::Stream(_)) = inputs.iter().find(|input| matches!(input, Input::Stream(_))) {
+    let known = &*Input::expanded(known, &options.form)?;
+    check_across(options, known.iter().chain(inputs))?;
+    let (known, new) = (Side::of(known), Side::of(inputs));
+    if known.chosen.iter().chain(&new.chosen).any(|(input, _)| matches!(input, Input::Stream(_))) {
         let (value, expected) = ("a stream".into(), "files, which can be read twice");
         return Err(DedupError::Option { argument: "inputs", value, expected });
     }
-    let (chosen, all_bytes) = choose(inputs);
-    let chosen_bytes: u64 = chosen.iter().map(|(_, bytes)| bytes).sum();
-    let chosen: Vec<Input> = chosen.into_iter().map(|(input, _)| input).collect();
     let fields = fields(options, &Outputs::default())?;
     let folder = options.tmp.clone().unwrap_or_else(std::env::temp_dir);
     let room = Room::bounded(u64::MAX / 2, &folder)?;
     let (comparer, columns) = Columns::within(&options.dedup, &room)?;
     let columns = if options.across_files_only { columns.across() } else { columns };
-    let most = |opened: &Opened| {
-        let Some(origin) = &opened.origin else { return u64::MAX };
-        let share = origin.length() as f64 / chosen_bytes.max(1) as f64;
-        ((SAMPLE as f64 * share) as u64).max(LEAST)
+    let mut lengths = known.chosen.iter().chain(&new.chosen).map(|&(_, length)| length);
+    let looked_at: u64 = lengths.clone().sum();
+    let sample = |opened: &mut Opened| {
+        let length = lengths.next().unwrap_or(0);
+        opened.sample(part(SAMPLE, length, looked_at).max(LEAST), length);
     };
     let (records, threads) = (Records::new(&room, folder)?, options.dedup.threads);
-    let (groups, form) = ([&chosen[..]], &options.form);
-    let mut intake = Intake::of_some(records, &groups, most, &fields, form, threads, cancel)?;
+    let (of_known, of_new) = (known.inputs(), new.inputs());
+    let (groups, form) = ([&of_known[..], &of_new[..]], &options.form);
+    let mut intake = Intake::of_some(records, &groups, sample, &fields, form, threads, cancel)?;
     let began = ProcessTime::now();
     let about = (intake.records.names(), intake.records.layouts());
     let none = Outputs::default();
     let writer = RecordWriter::open(&none, about, 0, false, cancel)?;
     let (wants, throttle) = (Wants { members: false, links: false }, Throttle::new(&|_| {}));
     let run = Run { intake: &mut intake, wants, throttle, room: room.clone() };
-    let ended = run.sorted(&options.dedup, comparer, columns, writer, 0, None)?;
+    let count = of_known.len();
+    let ended = run.sorted(&options.dedup, comparer, columns, writer, count as u32, None)?;
     let seconds = began.elapsed().as_secs_f64();
     let summary = ended.summary;
-    let (consumed, origins) = (intake.consumed(), intake.records.origins());
-    let mut ends = consumed.iter().zip(&origins);
-    let is_read = ends.all(|(&consumed, origin)| {
-        origin.as_ref().is_none_or(|origin| origin.length() <= consumed)
-    });
-    let is_whole = is_read && chosen.len() == inputs.len();
-    // Of plain files less than was taken of them: blocks end with a record.
-    let is_plain = !intake.records.are_copied().any(|is_copied| is_copied);
-    let taken = if is_plain { summary.bytes } else { consumed.iter().sum() };
+    let consumed = intake.consumed();
+    let (known, new) = (known.seen(&consumed[..count]), new.seen(&consumed[count..]));
     let sampled = summary.read - summary.rejected;
-    let times = if is_whole { 1.0 } else { all_bytes as f64 / taken.max(1) as f64 };
-    let scaled = |one: u64| (one as f64 * times).round() as u64;
+    let documents = new.scaled(sampled);
+    let (all, of) = (known.scaled(summary.known) + documents, summary.known + sampled);
+    let scaled = |one: u64| part(one, all, of);
     let threads = if threads == 0 { rayon::current_num_threads() } else { threads };
+    // When texts are compared, keys and hashes have gone.
+    let (columns, compared) = (scaled(summary.index_bytes), scaled(ended.compared));
+    let comparing = columns / 2 + OF_TEXT * compared.min(TEXTS_AT_ONCE);
+    let times = all as f64 / of.max(1) as f64;
     Ok(Prediction {
-        documents: scaled(sampled),
+        documents,
         sampled,
-        is_whole,
-        bytes: if is_whole { taken } else { all_bytes },
-        memory: PROCESS + OF_THREAD * threads as u64 + scaled(summary.index_bytes),
+        is_whole: new.is_whole() && known.is_whole(),
+        bytes: new.bytes,
+        memory: PROCESS + OF_THREAD * threads as u64 + columns.max(comparing),
         disk: scaled(room.most_on_disk()),
         copies: scaled(intake.records.copied()),
         cpu_seconds: (RANGE.0 * seconds * times, RANGE.1 * seconds * times),
     })
 }
 
-/// The inputs to look at, with their bytes, and the bytes of all. Of many those at whose bytes so many equal parts of all begin.
-fn choose(inputs: &[Input]) -> (Vec<(Input, u64)>, u64) {
-    let bytes = |input: &Input| match input {
-        Input::File(path) => std::fs::metadata(path).map_or(0, |about| about.len()),
-        Input::Stream(_) => 0,
-    };
-    let all: Vec<(Input, u64)> = inputs.iter().map(|input| (input.clone(), bytes(input))).collect();
-    let total: u64 = all.iter().map(|(_, bytes)| bytes).sum();
-    if all.len() <= INPUTS {
-        return (all, total);
-    }
-    let (mut before, mut next) = (0, 0.0);
-    let chosen = all.into_iter().filter(|&(_, bytes)| {
-        before += bytes;
-        let is_chosen = before as f64 > next;
-        while is_chosen && next < before as f64 {
-            next += total as f64 / INPUTS as f64;
+/// The inputs of a run that are looked at.
+struct Side {
+    /// Each with its bytes.
+    chosen: Vec<(Input, u64)>,
+    /// Bytes of all, those that are not looked at too.
+    bytes: u64,
+    is_all: bool,
+}
+
+impl Side {
+    /// Of many inputs those at whose bytes so many equal parts of all begin.
+    fn of(inputs: &[Input]) -> Self {
+        let all: Vec<(Input, u64)> =
+            inputs.iter().map(|input| (input.clone(), input.length())).collect();
+        let bytes: u64 = all.iter().map(|(_, bytes)| bytes).sum();
+        if all.len() <= INPUTS {
+            return Self { chosen: all, bytes, is_all: true };
         }
-        is_chosen
-    });
-    (chosen.collect(), total)
+        let (mut before, mut next) = (0, 0);
+        let chosen = all.into_iter().filter(|&(_, length)| {
+            before += length;
+            let is_chosen = before > part(bytes, next, INPUTS as u64);
+            while is_chosen && before > part(bytes, next, INPUTS as u64) {
+                next += 1;
+            }
+            is_chosen
+        });
+        Self { chosen: chosen.collect(), bytes, is_all: false }
+    }
+
+    fn inputs(&self) -> Vec<Input> {
+        self.chosen.iter().map(|(input, _)| input.clone()).collect()
+    }
+
+    /// What was seen of it, where so many bytes of each were taken.
+    fn seen(&self, consumed: &[u64]) -> Seen {
+        let is_read = self.chosen.iter().zip(consumed).all(|((_, length), taken)| taken >= length);
+        let taken: u64 = consumed.iter().sum();
+        let is_whole = self.is_all && is_read;
+        Seen { bytes: self.bytes, taken: if is_whole { self.bytes } else { taken } }
+    }
+}
+
+/// Bytes of inputs, and those that were taken of them.
+struct Seen {
+    bytes: u64,
+    taken: u64,
+}
+
+impl Seen {
+    fn is_whole(&self) -> bool {
+        self.taken == self.bytes
+    }
+
+    /// Of all of them, where of what was taken there are so many.
+    fn scaled(&self, one: u64) -> u64 {
+        if self.is_whole() { one } else { part(one, self.bytes, self.taken) }
+    }
+}
+
+/// `one * part / whole`, of which the product may be larger than a `u64`.
+fn part(one: u64, part: u64, whole: u64) -> u64 {
+    u64::try_from(u128::from(one) * u128::from(part) / u128::from(whole.max(1))).unwrap_or(u64::MAX)
 }

@@ -30,14 +30,25 @@ struct Source {
     is_live: bool,
     /// Of a folder, which has no bytes of its own.
     again: Option<Again>,
-    /// Its records lie in the spool.
-    spooled: bool,
+    lie: Lie,
+}
+
+/// Where the records of an input lie.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Lie {
+    InPlace,
+    /// In the spool.
+    Copied,
+    /// In the spool too, but only because it is a sample.
+    Sampled,
 }
 
 pub(super) struct Records {
     sources: Vec<Source>,
     positions: Positions,
     spool: Option<Spool>,
+    /// Bytes of it that a run over all of the inputs has too.
+    copied: u64,
     /// Of temporary files.
     folder: PathBuf,
 }
@@ -78,18 +89,23 @@ impl Records {
     /// Copies lie in `folder`.
     pub(super) fn new(room: &Room, folder: PathBuf) -> Result<Self, DedupError> {
         let positions = Positions::new(room)?;
-        Ok(Self { sources: Vec::new(), positions, spool: None, folder })
+        Ok(Self { sources: Vec::new(), positions, spool: None, copied: 0, folder })
     }
 
     /// Adds the next input; `named` says whether an id made from a position names it.
     pub(super) fn add_input(&mut self, input: &Opened, named: bool) -> Result<(), DedupError> {
-        let Opened { name, origin, layout, spooled, is_live, again, .. } = input;
+        let Opened { name, origin, layout, spooled, is_sampled, is_live, again, .. } = input;
         if *spooled && self.spool.is_none() {
             self.spool = Some(Spool::within(self.folder.clone())?);
         }
         let (name, origin, layout) = (name.clone(), origin.clone(), Arc::clone(layout));
-        let (spooled, is_live, again) = (*spooled, *is_live, again.clone());
-        self.sources.push(Source { name, named, origin, layout, is_live, again, spooled });
+        let lie = match (*spooled, *is_sampled) {
+            (false, _) => Lie::InPlace,
+            (true, false) => Lie::Copied,
+            (true, true) => Lie::Sampled,
+        };
+        let (is_live, again) = (*is_live, again.clone());
+        self.sources.push(Source { name, named, origin, layout, is_live, again, lie });
         Ok(())
     }
 
@@ -144,12 +160,7 @@ impl Records {
 
     /// Bytes of the copies of records that cannot be read again where they are.
     pub(super) fn copied(&self) -> u64 {
-        self.spool.as_ref().map_or(0, |spool| spool.end)
-    }
-
-    /// By input: whether its records are copied.
-    pub(super) fn are_copied(&self) -> impl Iterator<Item = bool> {
-        self.sources.iter().map(|source| source.spooled)
+        self.copied
     }
 
     /// Whether one of the inputs is a stream, a pipe or a device.
@@ -198,12 +209,12 @@ impl Records {
     /// Notes lines of a block, in order.
     pub(super) fn push(&mut self, block: &Block, lines: &[&Line]) -> Result<(), DedupError> {
         let input = block.input;
-        let spooled = self.sources[input as usize].spooled;
+        let lie = self.sources[input as usize].lie;
         let mut copy = Vec::new();
         let base = self.spool.as_ref().map_or(0, |spool| spool.end);
         for line in lines {
             let mut offset = block.offset + line.range.start as u64;
-            if spooled {
+            if lie != Lie::InPlace {
                 offset = base + copy.len() as u64;
                 copy.extend_from_slice(block.bytes_of(line));
             }
@@ -212,6 +223,7 @@ impl Records {
         }
         if let Some(spool) = &mut self.spool {
             spool.push(&copy)?;
+            self.copied += if lie == Lie::Sampled { 0 } else { copy.len() as u64 };
         }
         Ok(())
     }
@@ -260,7 +272,9 @@ impl Records {
     fn read(&self, position: &Position, bytes: &mut [u8]) -> Result<(), DedupError> {
         let source = &self.sources[position.input as usize];
         let read = match (&source.origin, &self.spool) {
-            (Some(origin), _) if !source.spooled => origin.read_exact_at(bytes, position.offset),
+            (Some(origin), _) if source.lie == Lie::InPlace => {
+                origin.read_exact_at(bytes, position.offset)
+            }
             (_, Some(spool)) => spool.read(bytes, position.offset),
             // A source without a file of its own has made the spool.
             _ => Ok(()),

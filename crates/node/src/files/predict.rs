@@ -47,8 +47,9 @@ pub fn predict_files<'env>(
     cancel: &Cancel,
 ) -> js::Result<Object<'env>> {
     let threads = options.dedup.threads;
-    let Run { mut inputs, known, options, .. } = Run::new(options, cancel)?;
-    inputs.extend(known.unwrap_or_default());
-    let work = move |_: &dyn Fn(&Progress), flag: &AtomicBool| core(&inputs, &options, flag);
+    let Run { inputs, known, options, .. } = Run::new(options, cancel)?;
+    let known = known.unwrap_or_default();
+    let work =
+        move |_: &dyn Fn(&Progress), flag: &AtomicBool| core(&inputs, &known, &options, flag);
     start::<Prediction, NativePrediction>(env, threads, None, cancel, work)
 }

@@ -24,21 +24,28 @@ mod linux {
         bound: Arc<Bound>,
         file: File,
         count: u32,
+        /// Bytes of pages, written or announced.
+        taken: usize,
     }
 
     impl Pages {
         pub(in crate::room) fn new(bound: &Arc<Bound>) -> Result<Self, RoomError> {
             let file = space::unnamed(&bound.folder).map_err(|error| bound.disk_error(error))?;
-            Ok(Self { bound: Arc::clone(bound), file, count: 0 })
+            Ok(Self { bound: Arc::clone(bound), file, count: 0, taken: 0 })
         }
 
-        /// Writes at most a page; its number comes back.
+        /// So many bytes more are to be written: they count as those that are, for most corpora are larger than what fills the first pages.
+        pub(in crate::room) fn announce(&mut self, bytes: usize) {
+            self.taken += bytes;
+            self.bound.take(bytes);
+        }
+
+        /// Writes at most a page, which was announced; its number comes back.
         pub(in crate::room) fn push(&mut self, bytes: &[u8]) -> Result<u32, RoomError> {
             let number = self.count;
             let at = u64::from(number) * PAGE as u64;
             self.file.write_all_at(bytes, at).map_err(|error| self.bound.disk_error(error))?;
             self.count += 1;
-            self.bound.take(PAGE);
             Ok(number)
         }
 
@@ -51,7 +58,7 @@ mod linux {
 
     impl Drop for Pages {
         fn drop(&mut self) {
-            self.bound.give_back(self.count as usize * PAGE);
+            self.bound.give_back(self.taken);
         }
     }
 }
@@ -68,6 +75,10 @@ mod other {
     impl Pages {
         pub(in crate::room) fn new(bound: &Arc<Bound>) -> Result<Self, RoomError> {
             Err(bound.disk_error(std::io::ErrorKind::Unsupported.into()))
+        }
+
+        pub(in crate::room) fn announce(&mut self, _: usize) {
+            match *self {}
         }
 
         pub(in crate::room) fn push(&mut self, _: &[u8]) -> Result<u32, RoomError> {

@@ -97,8 +97,12 @@ impl Part {
     fn next(&mut self, most: usize, file: Option<&mut Pages>) -> Result<(), RoomError> {
         // The first one grows: small corpora have little in each part.
         if self.open.capacity() < CHUNK && self.open.len() + most <= CHUNK {
-            let wanted = (self.open.capacity() * 2).max(self.open.len() + most).max(64);
+            let before = self.open.capacity();
+            let wanted = (before * 2).max(self.open.len() + most).max(64);
             self.open.reserve_exact(wanted.min(CHUNK) - self.open.len());
+            if let Some(file) = file {
+                file.announce(self.open.capacity() - before);
+            }
             return Ok(());
         }
         self.bytes += self.open.len();
@@ -107,6 +111,7 @@ impl Part {
             return Ok(());
         };
         self.places.push((file.push(&self.open)?, self.open.len() as u16));
+        file.announce(CHUNK);
         self.open.clear();
         Ok(())
     }
