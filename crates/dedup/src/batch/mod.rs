@@ -45,8 +45,8 @@ pub(crate) use edges::Graph;
 pub(crate) use groups::Groups;
 use groups::Hashes;
 use order::{Keys, Order};
-pub(crate) use represent::TEXTS_AT_ONCE;
 use represent::{ByText, Representatives};
+pub(crate) use represent::{Compared, TEXTS_AT_ONCE};
 pub(crate) use settled::Settled;
 use settled::Verified;
 

@@ -28,8 +28,16 @@ pub(super) struct Representatives {
     equal: Column<u32>,
     /// Duplicates with copies of which an equal text may be kept later.
     equal_copied: Vec<u32>,
-    /// Most bytes of texts that were held for comparing, of a batch.
-    compared: u64,
+    compared: Compared,
+}
+
+/// How much was compared at a time.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Compared {
+    /// Most bytes of texts that were held.
+    pub(crate) bytes: u64,
+    /// Lists of candidates came so often: once where all texts with candidates were there together.
+    pub(crate) batches: u64,
 }
 
 const KEPT: u32 = u32::MAX;
@@ -82,8 +90,8 @@ impl Representatives {
             + self.copies.len() * (size_of::<u32>() + size_of::<Edge>())
     }
 
-    /// Most bytes of texts that were held for comparing at a time.
-    pub(super) fn compared(&self) -> u64 {
+    /// How much was compared at a time.
+    pub(super) fn compared(&self) -> Compared {
         self.compared
     }
 
@@ -116,7 +124,7 @@ impl Representatives {
             copies,
             equal: Column::default(),
             equal_copied: Vec::new(),
-            compared: 0,
+            compared: Compared::default(),
         })
     }
 
@@ -134,13 +142,14 @@ impl Representatives {
             copies: AHashMap::new(),
             equal: Column::made(stage.room, stage.groups.shared_texts(), |_| KEPT)?,
             equal_copied: Vec::new(),
-            compared: 0,
+            compared: Compared::default(),
         };
         loop {
             let lists = candidates.next(stage.limit, stage.threads, stage.cancel)?;
             if lists.is_empty() {
                 break;
             }
+            all.compared.batches += 1;
             let mut cases = Vec::with_capacity(lists.len());
             for listed in lists {
                 *truncated += u64::from(listed.found.cut && listed.text >= stage.known);
@@ -160,7 +169,7 @@ impl Representatives {
                 all.compare(stage, now)?;
                 let held = now.iter().filter(|case| case.is_held);
                 let bytes = held.map(|case| stage.texts.bytes(case.text) as u64).sum();
-                all.compared = all.compared.max(bytes);
+                all.compared.bytes = all.compared.bytes.max(bytes);
                 all.choose(stage, now, &mut waiting)?;
                 now.fill_with(Case::default);
                 rest = later;

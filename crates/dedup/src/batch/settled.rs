@@ -3,7 +3,7 @@
 use super::across::Inputs;
 use super::groups::Groups;
 use super::order::Order;
-use super::represent::Representatives;
+use super::represent::{Compared, Representatives};
 use crate::checkpoint::{Restoring, Saving};
 use crate::decide::{ALONE, Comparer, Relation, Texts};
 use crate::error::DedupError;
@@ -152,10 +152,10 @@ impl Settled {
         Ok(Self { comparer, groups, verified, originals, known, room: room.clone(), summary })
     }
 
-    /// Most bytes of texts that were held for comparing at a time.
-    pub(crate) fn compared(&self) -> u64 {
+    /// How much was compared at a time.
+    pub(crate) fn compared(&self) -> Compared {
         match &self.verified {
-            Verified::Components(_) => 0,
+            Verified::Components(_) => Compared::default(),
             Verified::Representatives(decided) => decided.compared(),
         }
     }

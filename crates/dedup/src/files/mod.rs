@@ -42,7 +42,7 @@ mod stated;
 mod unusable;
 mod within;
 
-use crate::batch::Columns;
+use crate::batch::{Columns, Compared};
 use crate::checkpoint::{self, Claim, Described};
 use crate::cluster::Gathered;
 use crate::decide::Decider;
@@ -374,8 +374,8 @@ struct Ended<'a> {
     /// The ids that records give themselves, in input order, where outputs name documents.
     given: Column<OwnId>,
     summary: Summary,
-    /// Most bytes of texts that were held for comparing at a time, where all had come before.
-    compared: u64,
+    /// How much was compared at a time, where all had come before.
+    compared: Compared,
 }
 
 /// The duplicates, for the clusters file.

@@ -3,6 +3,7 @@
 use super::intake::{Intake, Parsed, QUEUE};
 use super::same_ids::OwnId;
 use super::{Ended, Members, Run, Wants};
+use crate::batch::Compared;
 use crate::decide::{BATCH_DOCUMENTS, Decider, Document, Outcome};
 use crate::error::DedupError;
 use crate::read::{Block, Line, id_json};
@@ -50,7 +51,7 @@ impl Run<'_, '_> {
         let (truncated, index_bytes) = (stream.decider.truncated(), stream.decider.bytes());
         let summary = Summary { truncated, index_bytes, ..stream.tally.summary };
         let (members, given) = (Members::Given(stream.members), stream.given);
-        Ok(Ended { writer, members, given, summary, compared: 0 })
+        Ok(Ended { writer, members, given, summary, compared: Compared::default() })
     }
 
     /// Takes blocks until the end; `pass_on` says whether anybody still wants them.

@@ -3,7 +3,7 @@
 use super::intake::Intake;
 use super::records::Records;
 use super::{Run, Wants, check_across, expanded, fields};
-use crate::batch::{Columns, TEXTS_AT_ONCE};
+use crate::batch::{Columns, Compared, TEXTS_AT_ONCE};
 use crate::error::DedupError;
 use crate::options::FileOptions;
 use crate::read::{Input, Opened};
@@ -104,7 +104,10 @@ pub fn predict_files(
     let scaled = |one: u64| part(one, all, of);
     let threads = if threads == 0 { rayon::current_num_threads() } else { threads };
     // When texts are compared, keys and hashes have gone.
-    let (columns, compared) = (scaled(summary.index_bytes), scaled(ended.compared));
+    let Compared { bytes, batches } = ended.compared;
+    // More of them come together in a larger corpus, unless there were enough for several batches.
+    let compared = if batches > 1 { bytes } else { scaled(bytes) };
+    let columns = scaled(summary.index_bytes);
     let comparing = columns / 2 + OF_TEXT * compared.min(TEXTS_AT_ONCE);
     let times = all as f64 / of.max(1) as f64;
     Ok(Prediction {
