@@ -341,6 +341,38 @@ describe.skipIf(missing !== undefined)(missing ?? 'MongoDB', () => {
     expect(await unmark(source)).toEqual({ documents: 0 });
   });
 
+  test('taking back what a killed run has marked leaves nothing of its texts', async () => {
+    const source = await fill('taken', 1200);
+    const before = await content(source);
+    const options = { mark: true, tmp: folder, batch: 64, lease: 2000 };
+    const marks = () => source.countDocuments({ dedup: { $exists: true } });
+    const killed = async () => {
+      const run = start('news.taken', undefined, options);
+      const ended = once(run.child, 'exit');
+      expect(await run.reached('write', 1)).toBe(true);
+      run.child.kill('SIGKILL');
+      await ended;
+      // The server may be at work on its last command yet.
+      for (let some = await marks(), then = -1; some !== then; then = some, some = await marks()) {
+        await sleep(500);
+      }
+      expect(names()).toHaveLength(1);
+    };
+    await killed();
+    const [own = ''] = names();
+    const runs = source.db.collection<{ _id: string; folder: string }>('taken.runs');
+    expect(await runs.findOne({})).toMatchObject({ folder: join(folder, own) });
+    await unmark(source);
+    expect(names()).toEqual([]);
+    expect(await content(source)).toEqual(before);
+    // What is removed is named by the database: a folder that has not the name of the run stays.
+    await killed();
+    await runs.updateMany({}, { $set: { folder } });
+    await unmark(source);
+    expect(names()).toHaveLength(1);
+    expect(await content(source)).toEqual(before);
+  });
+
   test('marking that is killed goes on, and so does taking the marks back', async () => {
     const source = await fill('m', 1200);
     const before = await content(source);

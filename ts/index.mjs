@@ -33,6 +33,7 @@ export const {
   matchFiles,
   openState,
   pairsFiles,
+  planFiles,
   sentences,
   similarity,
   sweep,

@@ -1,6 +1,6 @@
 /** Taking marks out of a collection. */
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { Collection } from 'mongodb';
 import { JOB } from '../../fingerprinter';
 import { given } from '../../given';
@@ -52,7 +52,12 @@ async function takeOut(
     });
     // What is done once can be done again.
     await runs.deleteMany({ run: { $in: ids } });
-    for (const id of ids) await new Work(join(tmpdir(), folderOf(id))).remove();
+    for (const { run: id, folder } of own) {
+      await new Work(join(tmpdir(), folderOf(id))).remove();
+      // The database may say anything: only what has the name of this run is its folder.
+      if (folder !== undefined && basename(folder) === folderOf(id))
+        await new Work(folder).remove();
+    }
     return { documents };
   } finally {
     await Promise.all(taken.map((run) => run.release()));

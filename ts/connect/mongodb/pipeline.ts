@@ -1,6 +1,6 @@
 /** A run over a collection: its stages, each of which a later process goes on with. */
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Collection } from 'mongodb';
 import { binding } from '../../binding';
@@ -85,7 +85,7 @@ async function begun(
   try {
     const { document } = taken;
     const folder = (settings.tmp as string | undefined) ?? tmpdir();
-    const work = new Work(join(folder, folderOf(document.run)));
+    const work = new Work(resolve(folder, folderOf(document.run)));
     if (document.phase === 'done') {
       await work.remove();
       return summaryOf(document, true);
@@ -109,6 +109,8 @@ async function begun(
       ...{ settings, source, targets, known, run: taken, work, sink, room, collated, refuse },
       ...{ bson, report },
     };
+    // Who takes the marks of a run out that did not end removes its folder too.
+    if (document.folder !== work.folder) await taken.note({ folder: work.folder });
     await goOn(stage, made);
     await work.remove();
     return summaryOf(taken.document, false);

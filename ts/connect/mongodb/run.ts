@@ -31,6 +31,8 @@ export interface RunDocument {
   /** The field of its marks; absent: it writes into a target. */
   mark?: string;
   phase: Phase;
+  /** Where the process that had it last keeps what it has read. */
+  folder?: string;
   /** `until` by the clock of the server. */
   lease: (Holder & { epoch: number; until: Date }) | { epoch: number; until: null };
   /** Of phase `'write'`: the file of decisions, and up to where it is written. */
