@@ -126,14 +126,15 @@ test('in the window of two days there is as much to find as its page says', () =
     else kept.push({ at, cluster });
   }
   for (const page of ['docs/python/window.md', 'docs/zh/python/window.md'])
-    expect(read(page)).toContain(`| ${page.includes('zh') ? '标注' : 'labelled'} | ${duplicates} |`);
+    expect(read(page)).toContain(
+      `| ${page.includes('zh') ? '标注' : 'labelled'} | ${duplicates} |`,
+    );
 });
 
 test('the window by edit distance takes the daily reports of other numbers for copies, as its page says', () => {
-  const printed = execFileSync(
-    process.execPath,
-    [join(PROGRAMS, 'window.mjs'), SAMPLE, 'edit'],
-    { cwd: ROOT, encoding: 'utf8' },
-  );
+  const printed = execFileSync(process.execPath, [join(PROGRAMS, 'window.mjs'), SAMPLE, 'edit'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  });
   expect(rows('Node.js', printed)).toEqual(['| Node.js | 42 | 3 |']);
 });

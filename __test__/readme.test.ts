@@ -280,11 +280,7 @@ test.each([
   ['of methods', 'README.md', /^\| method \| recall, long.*\n(?:\|.*\n)+/m],
   ['of methods', 'docs/zh/index.md', /^\| method \| recall, long.*\n(?:\|.*\n)+/m],
   ['of methods', 'docs/guide/choose.md', /^\| method \| recall, long.*\n(?:\|.*\n)+/m],
-  [
-    'of what the default finds',
-    'docs/guide/choose.md',
-    /^\| shingle not given \|.*\n(?:\|.*\n)+/m,
-  ],
+  ['of what the default finds', 'docs/guide/choose.md', /^\| shingle not given \|.*\n(?:\|.*\n)+/m],
 ])('the table %s in %s is that of the quality page', (_, page, table) => {
   const measured = table.exec(read('docs/quality.md'))?.[0];
   expect(measured?.split('\n').length).toBeGreaterThan(7);

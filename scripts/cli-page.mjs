@@ -39,7 +39,9 @@ export function page() {
 /** What a command prints, under a comment by which a test runs it again. */
 function block(command) {
   const bin = join(root, 'dist', 'cli', 'bin.js');
-  const printed = execFileSync(process.execPath, [bin, ...command.split(' ')], { encoding: 'utf8' });
+  const printed = execFileSync(process.execPath, [bin, ...command.split(' ')], {
+    encoding: 'utf8',
+  });
   return `<!-- ${command} -->\n\`\`\`text\n${printed.trimEnd()}\n\`\`\``;
 }
 

@@ -56,7 +56,8 @@ function coloured(text) {
 export function picture(shown) {
   const height = TOP + shown.length * LINE + 6;
   const drawn = shown.map(({ typed, text }, at) => {
-    const body = typed === undefined ? coloured(text) : `<tspan class="sign">$</tspan> ${escaped(typed)}`;
+    const body =
+      typed === undefined ? coloured(text) : `<tspan class="sign">$</tspan> ${escaped(typed)}`;
     return `<text x="20" y="${TOP + at * LINE + 8}"${typed === undefined ? '' : ' class="typed"'}>${body}</text>`;
   });
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${height}" viewBox="0 0 ${WIDTH} ${height}" role="img">
