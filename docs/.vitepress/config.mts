@@ -74,6 +74,8 @@ const english = [
   part(
     'Reference',
     page('API', '/api/'),
+    page('API: /mongodb', '/api/connect/mongodb'),
+    page('API: /level', '/api/connect/level'),
     page('Command line', '/cli'),
     page('Errors', '/errors'),
     page('Reading files', '/reading'),
