@@ -10,9 +10,9 @@ import { fileURLToPath } from 'node:url';
 const here = dirname(fileURLToPath(import.meta.url));
 const DATA = join(here, 'results.json');
 const PAGE = join(here, 'RESULTS.md');
-/** Its summary and its list of missed goals stand there too, between the same marks; README has some rows of the summary. */
+/** Its summary and its list of missed goals stand there too, between the same marks; the front pages have some rows of the summary. */
 const PERFORMANCE = join(here, '..', 'docs', 'performance.md');
-const README = join(here, '..', 'README.md');
+const FRONT = ['README.md', 'docs/zh/index.md'].map((page) => join(here, '..', page));
 const MEASURED = /<!-- measured -->[\s\S]*<!-- \/measured -->/;
 const MISSED = /<!-- missed -->[\s\S]*<!-- \/missed -->/;
 
@@ -157,7 +157,8 @@ export async function record(wanted, run) {
   const text = summary(results);
   const goals = MISSED.exec(page(results))?.[0] ?? '';
   rewrite(PERFORMANCE, (old) => old.replace(MEASURED, () => text).replace(MISSED, () => goals));
-  rewrite(README, (old) => old.replace(MEASURED, chosen(text)).replace(MISSED, () => goals));
+  for (const page of FRONT)
+    rewrite(page, (old) => old.replace(MEASURED, chosen(text)).replace(MISSED, () => goals));
 }
 
 const rewrite = (path, change) => writeFileSync(path, change(readFileSync(path, 'utf8')));
