@@ -8,18 +8,37 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { parquetReadObjects } from 'hyparquet';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { BIN, Folder, ROOT } from './cli-run';
 import { parquet, sample, sheet, texts } from './shapes';
 
-const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
-const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
-  scripts: Record<string, string>;
-};
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
+const readme = read('README.md');
+const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+
+/** Pages whose programs and commands run here, in the order of a reader: later ones use what earlier ones have made. */
+const PAGES = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'docs/guide/files.md',
+  'docs/guide/streams.md',
+  'docs/guide/live.md',
+  'docs/guide/index-folder.md',
+  'docs/guide/choose.md',
+  'docs/words.md',
+  'docs/cli.md',
+  'docs/zh/index.md',
+  'docs/zh/guide/files.md',
+  'docs/zh/guide/streams.md',
+  'docs/zh/guide/live.md',
+  'docs/zh/guide/index-folder.md',
+  'docs/zh/guide/choose.md',
+];
 
 interface Block {
+  readonly page: string;
   readonly language: string;
   readonly code: string;
   /** The comment on the line above, as in `<!-- help dedup -->`. */
@@ -27,17 +46,23 @@ interface Block {
   readonly line: number;
 }
 
-function blocks(markdown: string): Block[] {
+function blocks(page: string): Block[] {
+  const markdown = read(page);
   const found: Block[] = [];
   for (const match of markdown.matchAll(/(?:^<!-- (.*) -->\n)?^```(\w+)\n([\s\S]*?)^```$/gm)) {
     const line = markdown.slice(0, match.index).split('\n').length;
-    found.push({ comment: match[1], language: match[2] ?? '', code: match[3] ?? '', line });
+    const [, comment, language = '', code = ''] = match;
+    found.push({ page, comment, language, code, line });
   }
   return found;
 }
 
-const all = blocks(readme);
-const named = (block: Block) => `line ${block.line}`;
+const all = PAGES.flatMap(blocks);
+const named = ({ page, line }: Block) => `${page}:${line}`;
+
+test('README has fewer than 250 lines', () => {
+  expect(readme.split('\n').length).toBeLessThan(250);
+});
 
 /** A project that has installed this package, beside a copy of the sample. */
 const project = new Folder();
@@ -65,26 +90,46 @@ describe('TypeScript', () => {
 
   test('there is an example in English and one in Chinese', () => {
     expect(typed.length).toBeGreaterThanOrEqual(2);
+    expect(typed.map(({ page }) => page)).toEqual(
+      expect.arrayContaining(['README.md', 'docs/zh/index.md']),
+    );
+  });
+
+  const nameOf = ({ page, line }: Block) => `${page.replaceAll(/\W/g, '-')}-${line}`;
+  let compiled = '';
+  beforeAll(() => {
+    // A folder for each, since programs leave files.
+    for (const block of typed) {
+      mkdirSync(project.join(nameOf(block)));
+      project.write(join(nameOf(block), 'program.mts'), block.code);
+    }
+    const tsc = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
+    const options = '--strict --target es2022 --module node16 --types node --skipLibCheck false';
+    compiled = spawnSync(
+      process.execPath,
+      [
+        ...[tsc, ...options.split(' '), '--lib', 'es2023,esnext.disposable'],
+        ...typed.map((block) => join(nameOf(block), 'program.mts')),
+      ],
+      { cwd: project.path, encoding: 'utf8' },
+    ).stdout;
+  });
+
+  test('all compile strictly', () => {
+    expect(compiled).toBe('');
   });
 
   test.each(typed.map((block) => [named(block), block] as const))(
-    '%s compiles strictly and prints what the next block shows',
+    '%s prints what the next block shows',
     (_name, block) => {
-      const name = `snippet-${block.line}`;
-      project.write(`${name}.mts`, block.code);
-      const tsc = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
-      const options = '--strict --target es2022 --module node16 --types node --skipLibCheck false';
-      const compiled = spawnSync(
-        process.execPath,
-        [tsc, ...options.split(' '), '--lib', 'es2023,esnext.disposable', `${name}.mts`],
-        { cwd: project.path, encoding: 'utf8' },
-      );
-      expect(compiled.stdout).toBe('');
-      const printed = execFileSync(process.execPath, [`${name}.mjs`], {
-        cwd: project.path,
+      const printed = execFileSync(process.execPath, ['program.mjs'], {
+        cwd: project.join(nameOf(block)),
         encoding: 'utf8',
       });
-      const shown = all.find(({ language, line }) => language === 'text' && line > block.line);
+      const shown = all.find(
+        ({ page, language, line }) =>
+          page === block.page && language === 'text' && line > block.line,
+      );
       expect(printed).toBe(shown?.code);
     },
   );
@@ -93,11 +138,11 @@ describe('TypeScript', () => {
 describe('shell', () => {
   const lines = all
     .filter(({ language }) => language === 'sh')
-    .flatMap(({ code, line }) =>
+    .flatMap(({ page, code, line }) =>
       code
         .trim()
         .split('\n')
-        .map((command, index) => [`line ${line + 1 + index}: ${command}`, command] as const),
+        .map((command, index) => [`${page}:${line + 1 + index}: ${command}`, command] as const),
     );
 
   test.each(lines.filter(([, command]) => command.startsWith('npm ')))(
@@ -109,7 +154,11 @@ describe('shell', () => {
     },
   );
 
-  const commands = lines.filter(([, command]) => !command.startsWith('npm '));
+  // A command that stands in several pages runs once: an index is not built twice.
+  const commands = lines.filter(
+    ([, command], at) =>
+      !command.startsWith('npm ') && lines.findIndex(([, other]) => other === command) === at,
+  );
   test.each(commands)('%s', (_name, command) => {
     expect(command).toMatch(/^npx @x\/simhash-native /);
     const { status, stderr } = spawnSync('bash', ['-o', 'pipefail', '-c', command], {
@@ -184,21 +233,63 @@ describe('reference', () => {
       [...text.matchAll(/`(ERR_SIMHASH_\w+)`|\| '(ERR_SIMHASH_\w+)'/g)].map(
         ([, code, literal]) => code ?? literal,
       );
-    const table = readme.split('<!-- errors -->')[1]?.split('\n## ')[0] ?? '';
+    const table = read('docs/errors.md').split('<!-- errors -->')[1]?.split('\n## ')[0] ?? '';
     const source = readFileSync(join(ROOT, 'ts', 'errors.ts'), 'utf8');
     expect(codes(table).sort()).toEqual(codes(source).sort());
     expect(codes(table).length).toBeGreaterThan(0);
   });
 
+  test('the page of the command line has every command, as the built command line prints it', async () => {
+    const { page } = await import('../scripts/cli-page.mjs');
+    expect(read('docs/cli.md'), 'node scripts/cli-page.mjs writes it').toBe(page());
+  });
+});
+
+test('the picture of README is what the command line prints', async () => {
+  const { drawn, lines, picture, timeless } = await import('../scripts/picture.mjs');
+  expect(timeless(drawn()), 'node scripts/picture.mjs writes it').toBe(timeless(picture(lines())));
+});
+
+describe('links', () => {
+  const pages = [
+    ...['README.md', 'CONTRIBUTING.md'],
+    ...readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.md') && !/^(\.vitepress|api)\//.test(name))
+      .map((name) => `docs/${name}`),
+  ];
+  const links = pages.flatMap((page) =>
+    [...read(page).matchAll(/\]\((?!https?:|\/)([^)\s]+)\)/g)].map(([, link = '']) => {
+      const [path = '', anchor] = link.split('#');
+      return { page, link, target: path === '' ? page : join(dirname(page), path), anchor };
+    }),
+  );
+
   test('every relative link leads to a file', () => {
-    const links = [...readme.matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, path = '']) => path);
-    expect(links.length).toBeGreaterThan(0);
-    expect(links.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+    expect(links.length).toBeGreaterThan(100);
+    const dead = links.filter(({ target }) => !existsSync(join(ROOT, target)));
+    expect(dead.map(({ page, link }) => `${page}: ${link}`)).toEqual([]);
+  });
+
+  test('every link into a page leads to one of its headings', () => {
+    const slug = (heading: string) =>
+      heading
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+        .replaceAll(' ', '-');
+    const inner = links.filter(
+      ({ anchor, target }) => anchor !== undefined && target.endsWith('.md'),
+    );
+    expect(inner.length).toBeGreaterThan(5);
+    const dead = inner.filter(
+      ({ target, anchor }) =>
+        ![...read(target).matchAll(/^#+ (.*)$/gm)].some(([, title = '']) => slug(title) === anchor),
+    );
+    expect(dead.map(({ page, link }) => `${page}: ${link}`)).toEqual([]);
   });
 });
 
 test('every test that docs/architecture.md names exists', () => {
-  const page = readFileSync(join(ROOT, 'docs', 'architecture.md'), 'utf8');
+  const page = read('docs/architecture.md');
   const named = [...page.matchAll(/`([\w./-]+\.(?:rs|ts))`: `([^`]+)`/g)];
   expect(named.length).toBeGreaterThan(8);
   const missing = named.filter(([, file = '', name = '']) => {
@@ -209,19 +300,40 @@ test('every test that docs/architecture.md names exists', () => {
 });
 
 test.each([
-  ['of methods', /^\| method \| recall, long.*\n(?:\|.*\n)+/m],
-  ['of what the default finds', /^\| shingle not given \|.*\n(?:\|.*\n)+/m],
-])('the table %s is that of the quality page', (_, table) => {
-  const page = readFileSync(join(ROOT, 'docs', 'quality.md'), 'utf8');
-  const measured = table.exec(page)?.[0];
+  ['of methods', 'README.md', /^\| method \| recall, long.*\n(?:\|.*\n)+/m],
+  ['of methods', 'docs/zh/index.md', /^\| method \| recall, long.*\n(?:\|.*\n)+/m],
+  ['of methods', 'docs/guide/choose.md', /^\| method \| recall, long.*\n(?:\|.*\n)+/m],
+  ['of what the default finds', 'docs/guide/choose.md', /^\| shingle not given \|.*\n(?:\|.*\n)+/m],
+])('the table %s in %s is that of the quality page', (_, page, table) => {
+  const measured = table.exec(read('docs/quality.md'))?.[0];
   expect(measured?.split('\n').length).toBeGreaterThan(7);
-  expect(table.exec(readme)?.[0]).toBe(measured);
+  expect(table.exec(read(page))?.[0]).toBe(measured);
 });
 
-test('the table of figures is that of the results page', () => {
-  const results = readFileSync(join(ROOT, 'benches', 'RESULTS.md'), 'utf8');
+describe('figures', () => {
+  const results = read('benches/RESULTS.md');
   const summary = /<!-- measured -->[\s\S]*<!-- \/measured -->/;
-  const measured = summary.exec(results)?.[0];
-  expect(measured?.split('\n').length).toBeGreaterThan(15);
-  expect(summary.exec(readme)?.[0]).toBe(measured);
+  const missed = /<!-- missed -->[\s\S]*<!-- \/missed -->/;
+  const measured = summary.exec(results)?.[0] ?? '';
+
+  test('the table of figures is that of the results page', () => {
+    expect(measured.split('\n').length).toBeGreaterThan(15);
+    expect(summary.exec(read('docs/performance.md'))?.[0]).toBe(measured);
+  });
+
+  const front = ['README.md', 'docs/zh/index.md'];
+  test.each(front)('%s has rows of it, and each whose goal is missed', (page) => {
+    const rows = (text: string) => text.split('\n').filter((line) => line.startsWith('| '));
+    const shown = rows(summary.exec(read(page))?.[0] ?? '');
+    expect(shown.length).toBeGreaterThan(7);
+    expect(rows(measured)).toEqual(expect.arrayContaining(shown));
+    expect(shown).toEqual(
+      expect.arrayContaining(rows(measured).filter((row) => row.includes('**'))),
+    );
+  });
+
+  test.each([...front, 'docs/performance.md'])('%s has every goal that is missed', (page) => {
+    expect(missed.exec(results)?.[0]).toContain('\n- ');
+    expect(missed.exec(read(page))?.[0]).toBe(missed.exec(results)?.[0]);
+  });
 });

@@ -10,9 +10,11 @@ import { fileURLToPath } from 'node:url';
 const here = dirname(fileURLToPath(import.meta.url));
 const DATA = join(here, 'results.json');
 const PAGE = join(here, 'RESULTS.md');
-/** Its summary stands there too, between the same marks. */
-const README = join(here, '..', 'README.md');
-const MARKS = ['<!-- measured -->', '<!-- /measured -->'];
+/** Its summary and its list of missed goals stand there too, between the same marks; the front pages have some rows of the summary. */
+const PERFORMANCE = join(here, '..', 'docs', 'performance.md');
+const FRONT = ['README.md', 'docs/zh/index.md'].map((page) => join(here, '..', page));
+const MEASURED = /<!-- measured -->[\s\S]*<!-- \/measured -->/;
+const MISSED = /<!-- missed -->[\s\S]*<!-- \/missed -->/;
 
 /** The page's parts: a bench and the sizes it is run at; without sizes its own. */
 const PARTS = [
@@ -152,12 +154,21 @@ export async function record(wanted, run) {
     }
   }
   writeFileSync(PAGE, page(results));
-  const [before, after] = [
-    readFileSync(README, 'utf8').split(MARKS[0])[0],
-    readFileSync(README, 'utf8').split(MARKS[1])[1],
-  ];
-  if (after !== undefined) writeFileSync(README, `${before}${summary(results)}${after}`);
+  const text = summary(results);
+  const goals = MISSED.exec(page(results))?.[0] ?? '';
+  rewrite(PERFORMANCE, (old) => old.replace(MEASURED, () => text).replace(MISSED, () => goals));
+  for (const page of FRONT)
+    rewrite(page, (old) => old.replace(MEASURED, chosen(text)).replace(MISSED, () => goals));
 }
+
+const rewrite = (path, change) => writeFileSync(path, change(readFileSync(path, 'utf8')));
+
+/** The rows that a page shows already, with their figures of now. */
+const chosen = (text) => (block) =>
+  block.replace(/^\| ([^|]+) \|.*$/gm, (row, name) => {
+    const now = text.split('\n').find((line) => line.startsWith(`| ${name} |`));
+    return now ?? row;
+  });
 
 const number = (value) =>
   value >= 1000
@@ -258,7 +269,7 @@ function summary(results) {
   });
   const stated = SUMMARY.map(([, report]) => results[report]).filter(Boolean);
   const where = [...new Set(stated.map(({ date, machine }) => `${date}, ${machine}`))].join('; ');
-  return `${MARKS[0]}\n\n${table([['', 'measured', 'that is', 'goal, bold if missed'], ...rows])}\n\n${where}.\n\n${MARKS[1]}`;
+  return `<!-- measured -->\n\n${table([['', 'measured', 'that is', 'goal, bold if missed'], ...rows])}\n\n${where}.\n\n<!-- /measured -->`;
 }
 
 function page(results) {
@@ -268,7 +279,7 @@ function page(results) {
     '# Measured',
     'Made by `npm run bench -- record` from `results.json`; do not edit. A ratio (×) is that of the row to what stands under “against”, measured in the\nsame process a moment before; a goal is a limit of that ratio. Times of one thread are processor time.',
     summary(results),
-    `## Goals missed\n\n${misses.length > 0 ? misses.map((miss) => `- ${miss}`).join('\n') : 'None.'}`,
+    `## Goals missed\n\n<!-- missed -->\n${misses.length > 0 ? misses.map((miss) => `- ${miss}`).join('\n') : 'None.'}\n<!-- /missed -->`,
     ...parts,
   ].join('\n\n')}\n`;
 }

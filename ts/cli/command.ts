@@ -1,5 +1,5 @@
 /**
- * What a command is: one record that parsing, validation, help and README read.
+ * What a command is: one record that parsing, validation, help and docs/cli.md read.
  *
  * There is no second list of options: those that the library has too are in `option-table.ts`. A command file exports a record made by {@link defineCommand}; the type of
  * the values that its `run` receives follows from the options it declares.

@@ -1,0 +1,138 @@
+/** The site of the pages in `docs`; `npm run docs:build` writes it to `docs/.vitepress/dist`, and fails where a link is dead. */
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join, posix, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type DefaultTheme, defineConfig, type MarkdownOptions } from 'vitepress';
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), '..', '..');
+const { description, repository } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+  description: string;
+  repository: { url: string };
+};
+const source = repository.url.replace(/^git\+/, '').replace(/\.git$/, '');
+
+/** Pages of the site that are files of the repository's root; their links are relative to that. */
+const FROM_ROOT: Readonly<Record<string, string>> = {
+  'README.md': 'index.md',
+  'CHANGELOG.md': 'changelog.md',
+  'CONTRIBUTING.md': 'contributing.md',
+};
+
+/** Where a relative link of a page leads on the site: to a page, to a picture, or to the repository. */
+function target(page: string, link: string): string {
+  const [path = '', anchor] = link.split('#');
+  const after = anchor === undefined ? '' : `#${anchor}`;
+  if (path === '') return link;
+  const isFromRoot = Object.values(FROM_ROOT).includes(page);
+  const file = posix.join(isFromRoot ? '.' : posix.join('docs', posix.dirname(page)), path);
+  if (!file.startsWith('docs/api/') && !existsSync(join(root, file)))
+    throw new Error(`docs/${page}: there is no ${file} for the link ${link}`);
+  if (file.startsWith('docs/public/')) return file.slice('docs/public'.length);
+  if (file.startsWith('docs/')) return `/${file.slice('docs/'.length)}${after}`;
+  if (file in FROM_ROOT) return `/${FROM_ROOT[file]}${after}`;
+  return `${source}/blob/main/${file}${after}`;
+}
+
+const links: MarkdownOptions['config'] = (md) => {
+  md.core.ruler.push('repository-links', ({ tokens, env }) => {
+    for (const token of tokens.flatMap(({ children }) => children ?? [])) {
+      const name = token.type === 'link_open' ? 'href' : token.type === 'image' ? 'src' : undefined;
+      const link = name === undefined ? null : token.attrGet(name);
+      if (name === undefined || link === null || /^(\w+:|\/|#)/.test(link)) continue;
+      token.attrSet(name, target(env.relativePath, decodeURI(link)));
+    }
+  });
+};
+
+const page = (text: string, link: string): DefaultTheme.SidebarItem => ({ text, link });
+const part = (text: string, ...items: DefaultTheme.SidebarItem[]) => ({ text, items });
+
+const english = [
+  part(
+    'Guides',
+    page('Deduplicate files', '/guide/files'),
+    page('Rows and streams in Node.js', '/guide/streams'),
+    page('Each text as it arrives', '/guide/live'),
+    page('Indexes on disk, pairs, matches', '/guide/index-folder'),
+    page('Method and threshold', '/guide/choose'),
+  ),
+  part(
+    'Tasks',
+    page('Recipes', '/recipes'),
+    page('MongoDB', '/mongodb'),
+    page('Chinese words', '/words'),
+  ),
+  part(
+    'Coming from Python',
+    page('Five ways', '/python/'),
+    page('Keywords and MongoDB', '/python/tfidf-mongodb'),
+    page('Longest sentences', '/python/longest-sentences'),
+    page('A MinHash script', '/python/minhash-script'),
+    page('Three ways side by side', '/python/three-ways'),
+    page('A window of two days', '/python/window'),
+  ),
+  part(
+    'Reference',
+    page('API', '/api/'),
+    page('API: /mongodb', '/api/connect/mongodb'),
+    page('API: /level', '/api/connect/level'),
+    page('Command line', '/cli'),
+    page('Errors', '/errors'),
+    page('Reading files', '/reading'),
+    page('Durable indexes', '/durable'),
+    page('Sentences', '/sentences'),
+    page('File formats', '/formats'),
+    page('Specification', '/specification'),
+  ),
+  part(
+    'Evidence',
+    page('How it works', '/how-it-works'),
+    page('Quality', '/quality'),
+    page('Performance', '/performance'),
+    page('Architecture', '/architecture'),
+  ),
+  part('Project', page('Changelog', '/changelog'), page('Contributing', '/contributing')),
+];
+
+const chinese = [
+  part(
+    '使用指南',
+    page('对文件去重', '/zh/guide/files'),
+    page('Node.js 里的记录和数据流', '/zh/guide/streams'),
+    page('逐条判断', '/zh/guide/live'),
+    page('磁盘上的索引、配对与比对', '/zh/guide/index-folder'),
+    page('选择方法和阈值', '/zh/guide/choose'),
+    page('MongoDB', '/mongodb.zh'),
+  ),
+  part(
+    '从 Python 转来',
+    page('五种做法', '/zh/python/'),
+    page('关键词与 MongoDB', '/zh/python/tfidf-mongodb'),
+    page('最长的句子', '/zh/python/longest-sentences'),
+    page('MinHash 脚本', '/zh/python/minhash-script'),
+    page('三种方法并排', '/zh/python/three-ways'),
+    page('两天的窗口', '/zh/python/window'),
+  ),
+  part('英文页面', page('Reference', '/cli'), page('Specification', '/specification')),
+];
+
+export default defineConfig({
+  title: 'simhash-native',
+  description,
+  srcExclude: ['public/**'],
+  markdown: { config: links },
+  themeConfig: {
+    search: { provider: 'local' },
+    socialLinks: [{ icon: 'github', link: source }],
+    outline: [2, 3],
+  },
+  locales: {
+    root: { label: 'English', lang: 'en', themeConfig: { sidebar: english } },
+    zh: {
+      label: '中文',
+      lang: 'zh-CN',
+      link: '/zh/',
+      themeConfig: { sidebar: { '/zh/': chinese, '/': english } },
+    },
+  },
+});
