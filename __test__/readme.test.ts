@@ -10,9 +10,13 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { parquetReadObjects } from 'hyparquet';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect } from 'vitest';
 import { BIN, Folder, ROOT } from './cli-run';
+import { posix } from './posix';
 import { parquet, sample, sheet, texts } from './shapes';
+
+/** All of them. */
+const test = posix('bash and links to programs');
 
 const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
 const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
