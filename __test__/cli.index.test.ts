@@ -5,6 +5,9 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Stats } from '../ts';
 import { type Cluster, ended, Folder, jsonLines, ROOT, SAMPLE } from './cli-run';
+import { posix } from './posix';
+
+const posixTest = posix('named pipes and signals');
 
 const { Index } = (await import(join(ROOT, 'dist', 'index.js'))) as typeof import('../ts');
 
@@ -242,22 +245,25 @@ describe('add', () => {
     expect(refused.stderr).toContain('keys must be true');
   });
 
-  test.each(['SIGINT', 'SIGTERM'] as const)('%s leaves the index as it was', async (signal) => {
-    const folder = copy();
-    execFileSync('mkfifo', [folder.join('in')]);
-    const child = folder.start(['index', 'add', 'i', 'in']);
-    const end = ended(child);
-    // Opening the other end waits until the child reads: then its handlers are in place.
-    const pipe = await open(folder.join('in'), 'w');
-    await pipe.write(record('a', A));
-    child.kill(signal);
-    const result = await end;
-    await pipe.close();
-    expect(result).toMatchObject({ status: signal === 'SIGINT' ? 130 : 143, stdout: '' });
-    expect(result.stderr).toContain('interrupted; no output was written');
-    expect(folder.names()).toEqual(['i', 'in']);
-    expect(held(folder)).toEqual(held(built));
-  });
+  posixTest.each(['SIGINT', 'SIGTERM'] as const)(
+    '%s leaves the index as it was',
+    async (signal) => {
+      const folder = copy();
+      execFileSync('mkfifo', [folder.join('in')]);
+      const child = folder.start(['index', 'add', 'i', 'in']);
+      const end = ended(child);
+      // Opening the other end waits until the child reads: then its handlers are in place.
+      const pipe = await open(folder.join('in'), 'w');
+      await pipe.write(record('a', A));
+      child.kill(signal);
+      const result = await end;
+      await pipe.close();
+      expect(result).toMatchObject({ status: signal === 'SIGINT' ? 130 : 143, stdout: '' });
+      expect(result.stderr).toContain('interrupted; no output was written');
+      expect(folder.names()).toEqual(['i', 'in']);
+      expect(held(folder)).toEqual(held(built));
+    },
+  );
 });
 
 describe('stats', () => {
@@ -372,7 +378,7 @@ test.each([
   expect(folder.read('in')).toBe(record('a', A));
 });
 
-test('SIGINT while building leaves nothing', async () => {
+posixTest('SIGINT while building leaves nothing', async () => {
   const folder = new Folder();
   execFileSync('mkfifo', [folder.join('in')]);
   const child = folder.start(['index', 'build', 'i', 'in']);

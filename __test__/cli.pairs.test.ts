@@ -5,6 +5,9 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type Cluster, ended, Folder, jsonLines, ROOT, SAMPLE } from './cli-run';
+import { posix } from './posix';
+
+const posixTest = posix('named pipes and signals');
 
 const {
   Fingerprinter,
@@ -188,7 +191,7 @@ test('a reader that closes early ends pairs quietly', async () => {
   expect(await end).toMatchObject({ status: 0, stderr: '' });
 });
 
-test('SIGINT says that a streamed output is incomplete', async () => {
+posixTest('SIGINT says that a streamed output is incomplete', async () => {
   const folder = new Folder();
   execFileSync('mkfifo', [folder.join('in')]);
   const child = folder.start(['pairs', 'in']);
@@ -201,7 +204,7 @@ test('SIGINT says that a streamed output is incomplete', async () => {
   expect(result.stderr).toContain('interrupted; the output is incomplete');
 });
 
-test('SIGINT leaves the old file and nothing else', async () => {
+posixTest('SIGINT leaves the old file and nothing else', async () => {
   const folder = new Folder();
   execFileSync('mkfifo', [folder.join('in')]);
   folder.write('out', 'old\n');

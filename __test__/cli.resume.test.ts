@@ -4,6 +4,9 @@ import { setTimeout } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
 import { dedupFiles } from '..';
 import { ended, Folder } from './cli-run';
+import { posix } from './posix';
+
+const posixTest = posix('signals that a process can handle');
 
 const long = process.env.SIMHASH_LONG !== undefined;
 if (long) vi.setConfig({ testTimeout: 24 * 3_600_000 });
@@ -113,7 +116,7 @@ test.each(STAGES)(
   },
 );
 
-test.each([
+posixTest.each([
   ['SIGINT', 130],
   ['SIGTERM', 143],
   ['SIGHUP', 129],

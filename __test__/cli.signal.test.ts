@@ -2,8 +2,12 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { open } from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { BIN, ended, Folder, ROOT, SAMPLE } from './cli-run';
+import { posix } from './posix';
+
+/** All of them. */
+const test = posix('named pipes, signals and sh');
 
 const TEXT = '望海港本月开通了一条直达南美西海岸的集装箱航线，单程二十三天。';
 

@@ -18,7 +18,10 @@ import { parquetReadObjects } from 'hyparquet';
 import pg from 'pg';
 import { afterAll, expect, test } from 'vitest';
 import { BIN, ROOT } from './cli-run';
+import { posix } from './posix';
 import { parquet, sample } from './shapes';
+
+const posixTest = posix('signals that a process can handle');
 
 const folder = mkdtempSync(join(tmpdir(), 'simhash-examples-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -101,7 +104,7 @@ test('stores of one’s own keep an index', () => {
   expect(printed).toMatch(/^LevelDB .*id: 0/m);
 });
 
-test('a service answers, and knows after its restart what it had', async () => {
+posixTest('a service answers, and knows after its restart what it had', async () => {
   const index = join(folder, 'service');
   const start = async () => {
     const env = { ...process.env, PORT: '0' };

@@ -16,6 +16,9 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { type DirectoryOptions, Index } from '..';
 import { METHODS } from './indexes';
 import { passage, passages } from './passages';
+import { posix } from './posix';
+
+const posixTest = posix('permissions');
 
 const folder = mkdtempSync(join(tmpdir(), 'simhash-folder-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -287,7 +290,7 @@ test('options of a folder are for opening, and go together', async () => {
   expect(readdirSync(folder)).not.toContain('refused');
 });
 
-test('files are for their owner only', async () => {
+posixTest('files are for their owner only', async () => {
   const path = at('private');
   const index = await Index.open(path);
   index.add('一条消息');

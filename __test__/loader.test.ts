@@ -8,12 +8,14 @@ const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as
   version: string;
 };
 
-/** A copy of the package, with its native part or without, under a version of its own. */
-function copy(native: boolean, version = manifest.version): Folder {
+/** A copy of the package, with its native part or without, under a version of its own; `platforms` are those it is published for. */
+function copy(native: boolean, version = manifest.version, platforms?: readonly string[]): Folder {
   const folder = new Folder();
   const filter = (path: string) => native || !path.endsWith('.node');
   cpSync(join(ROOT, 'dist'), folder.join('dist'), { recursive: true, filter });
-  folder.write('package.json', JSON.stringify({ ...manifest, version }));
+  const names = platforms?.map((platform) => [`@x/simhash-native-${platform}`, version]);
+  const published = names && { optionalDependencies: Object.fromEntries(names) };
+  folder.write('package.json', JSON.stringify({ ...manifest, version, ...published }));
   return folder;
 }
 
@@ -44,8 +46,20 @@ test('a package without its native part names platform, what was tried and what 
   const platform = `${process.platform}-${process.arch}`;
   expect(error.message).toContain(`has no native part for ${platform}`);
   expect(error.message).toMatch(/^Tried: .*simhash\.[\w-]+\.node, @x\/simhash-native-[\w-]+\.$/m);
-  expect(error.message).toContain('npm run build');
-  expect(error.message).toContain('--omit=optional');
+  expect(error.message).toContain('In a clone, build it with `npm run build`');
+  if (process.platform === 'linux')
+    expect(error.message).toMatch(/\(Node v[\d.]+, (glibc [\d.]+|musl)\)/);
+  // The loader is generated, and what it says of npm leads elsewhere.
+  expect(error.message).not.toMatch(/wasi|npm has a bug/);
+});
+
+test('as a dependency it says how npm installs the part, or for which platforms there is one', () => {
+  const own = /Tried: .*@x\/simhash-native-([\w-]+)\./.exec(loaded(copy(false)).message ?? '')?.[1];
+  const here = loaded(copy(false, manifest.version, [own ?? 'none', 'plan9-mips']));
+  expect(here.message).toContain('delete node_modules and install again, on this platform');
+  expect(here.message).toContain('--omit=optional');
+  const elsewhere = loaded(copy(false, manifest.version, ['plan9-mips', 'plan9-vax']));
+  expect(elsewhere.message).toContain('Published are plan9-mips, plan9-vax. For others, build it');
 });
 
 test('the file tried is the one that a build makes', () => {

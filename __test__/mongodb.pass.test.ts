@@ -12,7 +12,10 @@ import { Folder } from './cli-run';
 import { content, filled } from './mongo-runs';
 import { MongoServer, missing } from './mongo-server';
 import { passage } from './passages';
+import { posix } from './posix';
 import { Stall } from './stall';
+
+const posixTest = posix('signals that a process can handle');
 
 const folder = mkdtempSync(join(tmpdir(), 'simhash-mongodb-pass-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -272,7 +275,7 @@ describe.skipIf(missing !== undefined)(missing ?? 'MongoDB', () => {
     },
   );
 
-  test('Ctrl-C ends the command before a server that does not answer', async () => {
+  posixTest('Ctrl-C ends the command before a server that does not answer', async () => {
     const stall = await Stall.before(server.port);
     try {
       const [from, to] = ['news.a', 'news.ctrl'].map(

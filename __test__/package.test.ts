@@ -1,10 +1,18 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+/**
+ * The tarballs that are published, installed without a network. The Node that runs what is installed is the one that runs the tests, or
+ * the one that SIMHASH_TEST_NODE names.
+ */
+import { execFile, execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { Folder, ROOT } from './cli-run';
+import { registry } from './registry';
 
 interface Packed {
+  readonly name: string;
+  readonly version: string;
   readonly filename: string;
   readonly size: number;
   readonly unpackedSize: number;
@@ -14,59 +22,88 @@ interface Manifest {
   readonly version: string;
   readonly scripts?: Record<string, string>;
   readonly dependencies?: Record<string, string>;
+  readonly devDependencies?: Record<string, string>;
+  readonly optionalDependencies?: Record<string, string>;
+  readonly publishConfig?: unknown;
+  readonly private?: boolean;
   readonly engines: { readonly node: string };
-  readonly napi: { readonly binaryName: string };
+  readonly napi: { readonly binaryName: string; readonly targets: readonly string[] };
 }
 
+/** The Node that uses the package. */
+const NODE = process.env['SIMHASH_TEST_NODE'] ?? process.execPath;
+/** The platform of this machine, as packages are named. */
+const HERE = [process.platform, process.arch, ...abi()].join('-');
+function abi(): string[] {
+  if (process.platform !== 'linux') return process.platform === 'win32' ? ['msvc'] : [];
+  const { header } = process.report.getReport() as { header: { glibcVersionRuntime?: string } };
+  return [header.glibcVersionRuntime === undefined ? 'musl' : 'gnu'];
+}
 const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Manifest;
-/** An empty project into which the tarball is installed. */
+/** What is packed: manifests under `staged`, and `tarballs`. */
+const made = new Folder();
+/** An empty project into which the tarballs are installed. */
 const project = new Folder();
+/** The package that people install, and that with the native part of this machine. */
 let packed: Packed;
+let native: Packed;
 
-function npm(cwd: string, ...args: string[]): string {
+const staged = (name: string) =>
+  JSON.parse(made.read(join('staged', name, 'package.json'))) as Manifest;
+const tarball = ({ filename }: Packed) => made.join(join('tarballs', filename));
+const paths = (of: Packed) => of.files.map(({ path }) => path);
+
+// npm on Windows is a script, which only a shell runs.
+const shell = process.platform === 'win32';
+const run = promisify(execFile);
+function npm(cwd: string, ...args: string[]) {
   const env = { ...process.env, npm_config_loglevel: 'error' };
-  return execFileSync('npm', args, { cwd, env, encoding: 'utf8' });
+  const options = ['--ignore-scripts', '--no-audit', '--no-fund'];
+  return run('npm', [...args, ...options], { cwd, env, encoding: 'utf8', shell });
 }
 
-beforeAll(() => {
-  const to = `--pack-destination=${project.path}`;
-  packed = JSON.parse(npm(ROOT, 'pack', '--json', '--ignore-scripts', to))[0] as Packed;
+beforeAll(async () => {
+  execFileSync(process.execPath, [join(ROOT, 'scripts', 'pack.mjs'), '--to', made.path], {
+    stdio: 'pipe',
+  });
+  const all = JSON.parse(made.read(join('tarballs', 'packed.json'))) as Packed[];
+  // A release has the native parts of all platforms here, a clone that of this machine.
+  const named = (name: string) => all.find((one) => one.name === name) as Packed;
+  [packed, native] = [named('@x/simhash-native'), named(`@x/simhash-native-${HERE}`)];
+  expect(all.at(-1)).toBe(packed);
   project.write('package.json', '{ "private": true }\n');
   // Offline: a package that needs another one, or a download, cannot be installed so.
-  const options = ['--ignore-scripts', '--offline', '--no-audit', '--no-fund'];
-  npm(project.path, 'install', ...options, `./${packed.filename}`);
+  await npm(project.path, 'install', '--offline', tarball(packed), tarball(native));
   // What a TypeScript project on Node has beside it.
   mkdirSync(project.join('node_modules/@types'));
   symlinkSync(
     join(ROOT, 'node_modules/@types/node'),
     project.join('node_modules/@types/node'),
-    'dir',
+    'junction',
   );
 });
 
 describe('the tarball', () => {
-  const paths = () => packed.files.map(({ path }) => path);
-
-  test('holds the build, the manifest, README and licences, nothing else', () => {
-    const outside = paths().filter((path) => !path.startsWith('dist/'));
-    expect(outside.sort()).toEqual(['LICENSE', 'README.md', 'THIRD-PARTY.md', 'package.json']);
-    const odd = paths().filter((path) => !/\.(js|mjs|d\.ts|d\.mts|node)$/.test(path));
-    expect(odd.sort()).toEqual(['LICENSE', 'README.md', 'THIRD-PARTY.md', 'package.json']);
+  test('holds the build, the manifest, README and licence, nothing else', () => {
+    const outside = paths(packed).filter((path) => !path.startsWith('dist/'));
+    expect(outside.sort()).toEqual(['LICENSE', 'README.md', 'package.json']);
+    const odd = paths(packed).filter((path) => !/\.(js|js\.map|mjs|d\.ts|d\.mts)$/.test(path));
+    expect(odd.sort()).toEqual(['LICENSE', 'README.md', 'package.json']);
   });
 
   test('holds what has a source, and every entry that the manifest names', () => {
-    const stale = paths().filter((path) => {
-      const source = path.replace(/^dist/, 'ts').replace(/(\.d)?\.(js|ts)$/, '.ts');
-      const made = /\/native\.js$|\.node$/.test(path);
+    const stale = paths(packed).filter((path) => {
+      const source = path.replace(/^dist/, 'ts').replace(/(\.d)?\.(js|js\.map|ts)$/, '.ts');
+      const made = /\/native\.js$/.test(path);
       return path.startsWith('dist/') && !made && !existsSync(join(ROOT, source));
     });
     expect(stale).toEqual([]);
     const named = JSON.stringify(manifest).matchAll(/"(?:\.\/)?(dist\/[^"*]+)"/g);
-    for (const [, path] of named) expect(paths()).toContain(path);
+    for (const [, path] of named) expect(paths(packed)).toContain(path);
   });
 
   test('holds one file of declarations for each entry, without what is internal', () => {
-    const declarations = paths().filter((path) => /\.d\.m?ts$/.test(path));
+    const declarations = paths(packed).filter((path) => /\.d\.m?ts$/.test(path));
     expect(declarations.sort()).toEqual([
       'dist/connect/level.d.ts',
       'dist/connect/mongodb.d.ts',
@@ -104,20 +141,24 @@ describe('the tarball', () => {
     );
   });
 
-  test('holds no native part but that of this platform', () => {
-    const native = paths().filter((path) => path.endsWith('.node'));
-    expect(native.length).toBeLessThan(2);
-    for (const path of native) {
-      expect(path).toContain(
-        `dist/${manifest.napi.binaryName}.${process.platform}-${process.arch}`,
-      );
-    }
+  test('is below 20 MB unpacked with its native part, dictionary included', () => {
+    const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
+    const [size, unpacked] = [packed.size + native.size, packed.unpackedSize + native.unpackedSize];
+    console.log(`packed ${megabytes(size)}, unpacked ${megabytes(unpacked)}`);
+    expect(unpacked).toBeLessThan(20e6);
   });
 
-  test('is below 20 MB unpacked, dictionary included', () => {
-    const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
-    console.log(`packed ${megabytes(packed.size)}, unpacked ${megabytes(packed.unpackedSize)}`);
-    expect(packed.unpackedSize).toBeLessThan(20e6);
+  test('names a package of its own version for each platform, and nothing of the clone', () => {
+    const { optionalDependencies, publishConfig, ...main } = staged('main');
+    expect(Object.keys(optionalDependencies ?? {}).length).toBe(manifest.napi.targets.length);
+    expect(new Set(Object.values(optionalDependencies ?? {}))).toEqual(new Set([manifest.version]));
+    expect(optionalDependencies).toHaveProperty(native.name);
+    expect(publishConfig).toEqual({ access: 'public', provenance: true });
+    for (const own of ['private', 'scripts', 'devDependencies'])
+      expect(main).not.toHaveProperty(own);
+    // In a clone nothing may be asked for that is not published yet, and nothing be published by mistake.
+    expect(manifest.optionalDependencies).toBeUndefined();
+    expect(manifest.private).toBe(true);
   });
 
   test('runs nothing when it is installed and needs no other package', () => {
@@ -131,6 +172,100 @@ describe('the tarball', () => {
   });
 });
 
+describe('the tarball of a platform', () => {
+  test('holds the native part, and the licences of all that is linked', () => {
+    // A compiler that a distribution has built may come without the notices of its library; a release refuses that.
+    const sysroot = execFileSync('rustc', ['--print', 'sysroot'], { encoding: 'utf8' }).trim();
+    const library = 'COPYRIGHT-library.html';
+    const there = existsSync(join(sysroot, 'share', 'doc', 'rust', library));
+    expect(paths(native).sort()).toEqual([
+      ...(there ? [library] : []),
+      'LICENSE',
+      'README.md',
+      'THIRD-PARTY.md',
+      'package.json',
+      `${manifest.napi.binaryName}.${HERE}.node`,
+    ]);
+    expect(native.version).toBe(manifest.version);
+    expect(staged(HERE)).toMatchObject({
+      os: [process.platform],
+      cpu: [process.arch],
+      publishConfig: { access: 'public', provenance: true },
+      engines: manifest.engines,
+    });
+  });
+
+  test('says for which libc it is, so that npm takes one of two', () => {
+    const libc = (name: string) => staged(name) as unknown as { libc?: readonly string[] };
+    for (const arch of ['x64', 'arm64']) {
+      expect(libc(`linux-${arch}-gnu`).libc).toEqual(['glibc']);
+      expect(libc(`linux-${arch}-musl`).libc).toEqual(['musl']);
+    }
+  });
+});
+
+describe('those who judge packages find nothing', () => {
+  const judge = (command: string, ...args: string[]) => {
+    const bin = join(ROOT, 'node_modules', command);
+    const { stdout, stderr, status } = spawnSync(process.execPath, [bin, ...args], {
+      encoding: 'utf8',
+      env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: '0' },
+    });
+    return { said: stdout + stderr, status };
+  };
+
+  test('publint', () => {
+    for (const one of [packed, native]) {
+      const { said, status } = judge('publint/src/cli.js', tarball(one), '--strict');
+      expect(said).toContain('All good!');
+      expect(status).toBe(0);
+    }
+  });
+
+  test('Are the types wrong?', () => {
+    const { said, status } = judge('@arethetypeswrong/cli/dist/index.js', tarball(packed));
+    expect(said).toContain('No problems found');
+    expect(status).toBe(0);
+  });
+});
+
+describe('from a registry that has every platform', () => {
+  test('npm takes the one of this machine, and says what to do where that is left out', async () => {
+    const names = Object.keys(staged('main').optionalDependencies ?? {});
+    const published = names.map((name) => ({
+      manifest: staged(name.replace('@x/simhash-native-', '')),
+      // What does not fit this machine is never asked for, so that the bytes do not matter.
+      tarball: tarball(name === native.name ? native : packed),
+    }));
+    const main = { manifest: staged('main'), tarball: tarball(packed) };
+    const server = await registry([main, ...published]);
+    try {
+      const folder = new Folder();
+      const install = async (...options: string[]) => {
+        folder.write('package.json', '{ "private": true }\n');
+        // A cache of its own: what is asked for is what this counts.
+        const from = [`--registry=${server.url}`, `--cache=${folder.join('cache')}`];
+        await npm(folder.path, 'install', '@x/simhash-native', ...from, ...options);
+      };
+      await install();
+      expect(server.fetched.sort()).toEqual(['@x/simhash-native', native.name]);
+      const use = ['-p', "require('@x/simhash-native').toHex(255n)"];
+      const node = () => spawnSync(NODE, use, { cwd: folder.path, encoding: 'utf8' });
+      expect(node().stdout).toBe('00000000000000ff\n');
+
+      // The way in which a native part is missing most often.
+      await npm(folder.path, 'uninstall', '@x/simhash-native', `--registry=${server.url}`);
+      await install('--omit=optional');
+      const { stderr, status } = node();
+      expect(status).toBe(1);
+      expect(stderr).toContain(`has no native part for ${HERE} (Node `);
+      expect(stderr).toContain('delete node_modules and install again, on this platform');
+    } finally {
+      await server.close();
+    }
+  });
+});
+
 describe('installed with --ignore-scripts in an empty project', () => {
   const use = `
     const index = new Index({ maxDistance: 3, texts: false });
@@ -138,7 +273,12 @@ describe('installed with --ignore-scripts in an empty project', () => {
     console.log(JSON.stringify(checked));`;
   const printed = '[{"id":0},{"duplicateOf":0,"verified":false,"distance":0}]\n';
   const node = (...args: string[]) =>
-    execFileSync(process.execPath, args, { cwd: project.path, encoding: 'utf8' });
+    execFileSync(NODE, args, { cwd: project.path, encoding: 'utf8' });
+
+  test('by the Node that is meant', () => {
+    console.log(`the package is used by Node ${node('-p', 'process.version').trim()}`);
+    expect(node('-p', 'process.execPath').trim()).not.toBe('');
+  });
 
   test('an ES module uses it', () => {
     project.write('use.mjs', `import { Index } from '@x/simhash-native';\n${use}`);
@@ -210,6 +350,15 @@ export { wrong };${use}\n`;
     project.write('resolved.ts', typed);
     const options = ['--moduleResolution', resolution, '--module', module, '--noEmit'];
     expect(compiled('resolved.ts', ...options)).toEqual({ stdout: '', status: 0 });
+  });
+
+  test('an error is told with file and line of the sources', () => {
+    project.write('wrong.cjs', "require('@x/simhash-native').toHex('x');");
+    const { stderr } = spawnSync(NODE, ['--enable-source-maps', 'wrong.cjs'], {
+      cwd: project.path,
+      encoding: 'utf8',
+    });
+    expect(stderr).toMatch(/ at [\s\S]*simhash-native[\\/]ts[\\/]\w+\.ts:\d+:\d+/);
   });
 
   test('the command line is there', () => {

@@ -22,6 +22,9 @@ import { afterAll, expect, test } from 'vitest';
 import { dedupFiles, Index } from '..';
 import { Folder } from './cli-run';
 import { passage, passages } from './passages';
+import { posix } from './posix';
+
+const posixTest = posix('named pipes, permissions and sh');
 
 const root = mkdtempSync(join(tmpdir(), 'simhash-publish-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -60,7 +63,7 @@ ways.push([
   0o644,
 ]);
 
-test.each(ways)('%s keeps permissions and links', async (_name, write, usual) => {
+posixTest.each(ways)('%s keeps permissions and links', async (_name, write, usual) => {
   const here = folder();
   const at = (name: string) => join(here, name);
   const umask = process.umask();
@@ -86,7 +89,7 @@ test.each(ways)('%s keeps permissions and links', async (_name, write, usual) =>
   expect(readdirSync(here).sort()).toEqual(['dangling', 'link', 'made', 'new', 'real']);
 });
 
-test.each(ways.slice(0, 5))('%s refuses pipes and devices at once', async (_name, write) => {
+posixTest.each(ways.slice(0, 5))('%s refuses pipes and devices at once', async (_name, write) => {
   const here = folder();
   const pipe = join(here, 'pipe');
   execFileSync('mkfifo', [pipe]);
@@ -110,7 +113,7 @@ test.each(ways.slice(0, 5))('%s refuses pipes and devices at once', async (_name
   expect(readdirSync(here).filter((name) => name.includes('tmp'))).toEqual([]);
 });
 
-test('dedupFiles writes to a pipe as records come, and the pipe stays', async () => {
+posixTest('dedupFiles writes to a pipe as records come, and the pipe stays', async () => {
   const here = folder();
   const at = (name: string) => join(here, name);
   writeFileSync(at('in'), record.repeat(3));
@@ -192,9 +195,11 @@ test('of two workers that make one new folder exactly one has it, and nothing ac
   await Promise.all(workers.map((worker) => worker.terminate()));
 });
 
-test('an index in a folder counts what was acknowledged when its log cannot grow', async () => {
-  const path = join(folder(), 'full');
-  const code = `
+posixTest(
+  'an index in a folder counts what was acknowledged when its log cannot grow',
+  async () => {
+    const path = join(folder(), 'full');
+    const code = `
     const { Index } = require(${JSON.stringify(join(__dirname, '..'))});
     Index.open(process.argv[1], { groups: true, durability: 'none' }).then((index) => {
     let acknowledged = 0;
@@ -204,16 +209,19 @@ test('an index in a folder counts what was acknowledged when its log cannot grow
       const found = index.search('第' + acknowledged + '个文件里有一句足够长的独特句子。').length;
       console.log(JSON.stringify({ acknowledged, size: index.size, found, code: error.code }));
     } });`;
-  // The limit counts 512 or 1,024 bytes; a write beyond it is an error where its signal is ignored.
-  const limited = `trap '' XFSZ; ulimit -f 40; exec "$0" -e "$1" "$2"`;
-  const ran = spawnSync('sh', ['-c', limited, process.execPath, code, path], { encoding: 'utf8' });
-  const { acknowledged, ...rest } = JSON.parse(ran.stdout) as { acknowledged: number };
-  expect(acknowledged).toBeGreaterThan(100);
-  expect(rest).toEqual({ size: acknowledged, found: 0, code: 'ERR_SIMHASH_OUTPUT' });
-  const opened = await Index.open(path, GROUPS);
-  expect([opened.size, opened.stats().durable?.tornBytes]).toEqual([acknowledged, 0]);
-  opened.close();
-});
+    // The limit counts 512 or 1,024 bytes; a write beyond it is an error where its signal is ignored.
+    const limited = `trap '' XFSZ; ulimit -f 40; exec "$0" -e "$1" "$2"`;
+    const ran = spawnSync('sh', ['-c', limited, process.execPath, code, path], {
+      encoding: 'utf8',
+    });
+    const { acknowledged, ...rest } = JSON.parse(ran.stdout) as { acknowledged: number };
+    expect(acknowledged).toBeGreaterThan(100);
+    expect(rest).toEqual({ size: acknowledged, found: 0, code: 'ERR_SIMHASH_OUTPUT' });
+    const opened = await Index.open(path, GROUPS);
+    expect([opened.size, opened.stats().durable?.tornBytes]).toEqual([acknowledged, 0]);
+    opened.close();
+  },
+);
 
 /** Names of open files of a process in a folder, as Linux tells them. */
 function openIn(pid: number, path: string): string[] {
@@ -229,7 +237,7 @@ function openIn(pid: number, path: string): string[] {
   return names.filter((name) => name.startsWith(path));
 }
 
-test('a run that was killed leaves nothing that the next one does not find', async () => {
+posixTest('a run that was killed leaves nothing that the next one does not find', async () => {
   const folder = new Folder();
   folder.write('old', record);
   const outputs = ['-o', 'old', '--clusters', 'clusters', '--rejects', 'rejects'];

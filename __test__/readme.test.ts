@@ -10,9 +10,13 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parquetReadObjects } from 'hyparquet';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect } from 'vitest';
 import { BIN, Folder, ROOT } from './cli-run';
+import { posix } from './posix';
 import { parquet, sample, sheet, texts } from './shapes';
+
+/** All of them. */
+const test = posix('bash and links to programs');
 
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 const readme = read('README.md');

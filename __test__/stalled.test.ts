@@ -4,11 +4,15 @@ import { once } from 'node:events';
 import { closeSync, constants, openSync, writeSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, vi } from 'vitest';
 import { dedupFiles } from '..';
 import { Interrupt } from '../ts/cli/interrupt';
 import type { Terminal } from '../ts/cli/terminal';
 import { Folder, ROOT } from './cli-run';
+import { posix } from './posix';
+
+/** All of them. */
+const test = posix('named pipes and signals');
 
 const reason = new Error('enough');
 const FIRST = '{"id":1,"text":"今天多云转小雨，请带伞。"}\n';

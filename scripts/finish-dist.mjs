@@ -10,9 +10,9 @@ const [from, to] = [join(root, 'ts'), join(root, 'dist')];
 const wanted = (name) =>
   /^((index|level|mongodb)\.mjs|(index|level|mongodb)\.d\.mts|native\.js|.*\.node)$/.test(name);
 
-const sourceOf = (name) => name.replace(/(\.d)?(\.ts|\.js)$/, '.ts');
+const sourceOf = (name) => name.replace(/(\.d)?(\.ts|\.js|\.js\.map)$/, '.ts');
 for (const name of readdirSync(to, { recursive: true })) {
-  const stale = /\.(js|ts)$/.test(name) && !existsSync(join(from, sourceOf(name)));
+  const stale = /\.(js|ts|map)$/.test(name) && !existsSync(join(from, sourceOf(name)));
   if (stale || name.endsWith('.node')) rmSync(join(to, name));
 }
 for (const name of readdirSync(from).filter(wanted)) copyFileSync(join(from, name), join(to, name));

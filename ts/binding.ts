@@ -12,7 +12,7 @@ function load(): typeof Native {
   } catch (cause) {
     throw new SimHashError('ERR_SIMHASH_BINDING', missing(cause), { cause });
   }
-  const expected = packageVersion();
+  const expected = manifest().version;
   // A native part of before this check has no `version` to call.
   const found = typeof native.version === 'function' ? native.version() : 'an older version';
   if (found !== expected) throw new SimHashError('ERR_SIMHASH_BINDING', mismatch(found, expected));
@@ -36,21 +36,34 @@ function mismatch(found: string, expected: string): string {
   return [
     `@x/simhash-native ${expected} loaded a native part of version ${found} for ${platform()}.`,
     `Tried: ${tried().join(', ')}.`,
-    `${FIX} Both parts have to be of one version.`,
+    `${fix()} Both parts have to be of one version.`,
   ].join('\n');
 }
 
 function missing(cause: unknown): string {
   return [
-    `@x/simhash-native ${packageVersion()} has no native part for ${platform()} (Node ${process.version}).`,
+    `@x/simhash-native ${manifest().version} has no native part for ${platform()} (Node ${process.version}${libcVersion()}).`,
     `Tried: ${tried().join(', ')}.`,
-    FIX,
+    fix(),
     `Reason: ${reasons(cause).join('; ')}`,
   ].join('\n');
 }
 
-const FIX =
-  'In a clone, build it with `npm run build`; as a dependency, delete node_modules and install again without --omit=optional, on this platform; NAPI_RS_NATIVE_LIBRARY_PATH names one file to load.';
+/** What to do. A published package names the packages that hold its native parts; a clone names none, it builds its own. */
+function fix(): string {
+  const { optionalDependencies } = manifest();
+  if (optionalDependencies === undefined)
+    return `In a clone, build it with \`npm run build\`. ${NAMED}`;
+  const prefix = '@x/simhash-native-';
+  const published = Object.keys(optionalDependencies);
+  if (published.includes(`${prefix}${platform()}`)) {
+    return `It is a package of its own, an optional dependency: delete node_modules and install again, on this platform and without --omit=optional or --no-optional. ${NAMED}`;
+  }
+  const platforms = published.map((name) => name.slice(prefix.length)).join(', ');
+  return `Published are ${platforms}. For others, build it in a clone with \`npm run build\`, which needs Rust. ${NAMED}`;
+}
+
+const NAMED = 'NAPI_RS_NATIVE_LIBRARY_PATH names one file to load.';
 
 /** What the generated loader looks for here, in its order. */
 function tried(): string[] {
@@ -61,26 +74,47 @@ function tried(): string[] {
 
 /** Platform, processor and ABI, as the files of this package are named. */
 function platform(): string {
-  const abi = { linux: libc(), win32: '-msvc' }[process.platform as string] ?? '';
-  return `${process.platform}-${process.arch}${abi}`;
+  const { platform, arch } = process;
+  if (platform === 'linux') return `${platform}-${arch}${libc()}`;
+  return `${platform}-${arch}${platform === 'win32' ? '-msvc' : ''}`;
 }
 
 /** The libc decides which build fits on Linux. */
 function libc(): string {
-  if (process.platform !== 'linux') return '';
+  return glibc() === undefined ? '-musl' : '-gnu';
+}
+
+function glibc(): string | undefined {
+  // Without what it would ask of the network.
+  Object.assign(process.report, { excludeNetwork: true });
   const { header } = process.report.getReport() as { header?: { glibcVersionRuntime?: string } };
-  return header?.glibcVersionRuntime === undefined ? '-musl' : '-gnu';
+  return header?.glibcVersionRuntime;
 }
 
-function packageVersion(): string {
-  const manifest = readFileSync(join(__dirname, '..', 'package.json'), 'utf8');
-  return (JSON.parse(manifest) as { version: string }).version;
+/** A native part needs the glibc that it was built for, or a newer one. */
+function libcVersion(): string {
+  if (process.platform !== 'linux') return '';
+  const version = glibc();
+  return version === undefined ? ', musl' : `, glibc ${version}`;
 }
 
+interface Manifest {
+  readonly version: string;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+}
+
+function manifest(): Manifest {
+  return JSON.parse(readFileSync(join(__dirname, '..', 'package.json'), 'utf8')) as Manifest;
+}
+
+/** What each place that was tried said, but for what the generated loader says of npm and of builds for WASI, which there are none of. */
 function reasons(cause: unknown): string[] {
   const found: string[] = [];
-  for (let error = cause; error instanceof Error; error = error.cause) found.push(error.message);
-  return found;
+  for (let error = cause; error instanceof Error; error = error.cause) {
+    found.push(error.message.split('\n', 1)[0] as string);
+  }
+  const own = found.filter((reason) => !/wasi|^Cannot find native binding/.test(reason));
+  return own.length > 0 ? own : found;
 }
 
 export const binding = load();

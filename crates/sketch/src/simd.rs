@@ -16,7 +16,8 @@ pub enum Level {
     Avx2,
     /// x86-64 with AVX-512 F, BW, DQ and VL (Skylake-X, Zen 4 and later).
     Avx512,
-    /// 64-bit Arm, where NEON is part of the baseline.
+    /// 64-bit Arm, where NEON is part of the baseline; only in a build with the cargo feature `neon`, which no release has until the
+    /// workflow that builds for Arm has tested these kernels on such a processor. Without it [`Scalar`](Self::Scalar) is used there.
     Neon,
 }
 
@@ -47,7 +48,7 @@ impl Level {
     pub fn is_available(self) -> bool {
         match self {
             Self::Scalar => true,
-            Self::Neon => cfg!(target_arch = "aarch64"),
+            Self::Neon => cfg!(all(target_arch = "aarch64", feature = "neon")),
             #[cfg(target_arch = "x86_64")]
             Self::Avx2 => is_x86_feature_detected!("avx2"),
             #[cfg(target_arch = "x86_64")]

@@ -14,7 +14,7 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
-#[cfg(target_arch = "aarch64")]
+#[cfg(all(target_arch = "aarch64", feature = "neon"))]
 mod neon;
 mod scalar;
 
@@ -56,7 +56,7 @@ impl Sums {
                 Level::Avx512 => avx512::add_hashes(block, &mut self.bits),
                 #[cfg(target_arch = "x86_64")]
                 Level::Avx2 => avx2::add_hashes(block, &mut self.bits),
-                #[cfg(target_arch = "aarch64")]
+                #[cfg(all(target_arch = "aarch64", feature = "neon"))]
                 Level::Neon => neon::add_hashes(block, &mut self.bits),
                 _ => scalar::add_hashes(block, &mut self.bits),
             }
@@ -70,7 +70,7 @@ impl Sums {
             Level::Avx512 => avx512::add_features(features, &mut self.bits),
             #[cfg(target_arch = "x86_64")]
             Level::Avx2 => avx2::add_features(features, &mut self.bits),
-            #[cfg(target_arch = "aarch64")]
+            #[cfg(all(target_arch = "aarch64", feature = "neon"))]
             Level::Neon => neon::add_features(features, &mut self.bits),
             _ => Some(scalar::add_features(features, &mut self.bits)),
         };
@@ -107,7 +107,7 @@ impl Sums {
 
 /// Adds 32-bit sums of features whose total weight is `total` to the wide ones; `None`, and nothing added, where they may
 /// have wrapped around.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "neon")))]
 fn widen(sums: [u32; 64], total: u64, bits: &mut [u64; 64]) -> Option<u64> {
     if total > u64::from(u32::MAX) {
         return None;

@@ -5,7 +5,7 @@
 //! bucket of a few elements costs a call and its comparisons. Hits are rare: the kernels look at a whole step of elements
 //! before they branch.
 
-#[cfg(target_arch = "aarch64")]
+#[cfg(all(target_arch = "aarch64", feature = "neon"))]
 mod neon;
 mod scalar;
 #[cfg(target_arch = "x86_64")]
@@ -42,7 +42,7 @@ fn available() -> Vec<Kernels> {
     let mut kernels: Vec<Kernels> = Vec::new();
     #[cfg(target_arch = "x86_64")]
     kernels.extend(x86::available());
-    #[cfg(target_arch = "aarch64")]
+    #[cfg(all(target_arch = "aarch64", feature = "neon"))]
     kernels.push(neon::KERNELS);
     kernels.push(scalar::KERNELS);
     kernels

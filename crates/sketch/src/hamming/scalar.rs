@@ -36,7 +36,7 @@ pub(super) fn tail(
 
 /// Appends the positions of the set bits of `near(step)` for every whole step from element `from` on; bit 0 is the step's
 /// first element. Returns where the last step ends.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "neon")))]
 #[expect(
     clippy::inline_always,
     reason = "a step that is called has its constants loaded anew each time"
@@ -58,7 +58,7 @@ pub(super) fn by_steps<const STEP: usize>(
 }
 
 /// Appends the positions of the set bits of `near`, `at` being the position of bit 0.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "neon")))]
 #[inline]
 pub(super) fn report(mut near: u32, at: usize, positions: &mut Positions, count: &mut usize) {
     while near != 0 {

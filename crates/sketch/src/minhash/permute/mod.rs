@@ -11,7 +11,7 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
-#[cfg(target_arch = "aarch64")]
+#[cfg(all(target_arch = "aarch64", feature = "neon"))]
 mod neon;
 mod scalar;
 
@@ -67,13 +67,13 @@ pub(super) fn lower32(level: Level, low: &[u32], high: &[u32], by: &[u32], minim
         Level::Avx512 if by.len() < LANES => avx512::few32(low, high, by, minima),
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 if by.len() < LANES => avx2::few32(low, high, by, minima),
-        #[cfg(target_arch = "aarch64")]
+        #[cfg(all(target_arch = "aarch64", feature = "neon"))]
         Level::Neon if by.len() < LANES => scalar::lower32(low, high, by, minima),
         #[cfg(target_arch = "x86_64")]
         Level::Avx512 => avx512::lower32(low, high, by, minima),
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 => avx2::lower32(low, high, by, minima),
-        #[cfg(target_arch = "aarch64")]
+        #[cfg(all(target_arch = "aarch64", feature = "neon"))]
         Level::Neon => neon::lower32(low, high, by, minima),
         _ => scalar::lower32(low, high, by, minima),
     }
