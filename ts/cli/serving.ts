@@ -165,6 +165,9 @@ export function indexOptionsOf(path: string, values: Served): object {
       'make a folder of what Index.save has written: simhash-native index snapshot',
     );
   }
+  if (onSameKey !== undefined && values['no-keys']) {
+    throw new UsageError('--on-same-key must be left out beside --no-keys');
+  }
   const isNew = !existsSync(path) || readdirSync(path).length === 0;
   const hasKeys = isNew && !values['no-keys'];
   const window = given({
