@@ -1,8 +1,8 @@
 /** An index of this process alone, in a folder. */
 import { statfs } from 'node:fs/promises';
 import type { Checked, Found, Match } from '..';
+import { Batcher, type Batching } from '../batcher';
 import { SimHashError } from '../errors';
-import { Batcher, type Batching } from './batcher';
 import type { Asked, Decided, Engine, Item, Named } from './engine';
 import { invalid, isMisuse } from './problem';
 

@@ -40,20 +40,26 @@ export const unavailable = (code: string, message: string) =>
 /** Statuses of the errors of the library. Those that are not here are defects, or need somebody who looks at the server. */
 const STATUS: Readonly<Record<string, number>> = {
   ERR_SIMHASH_SAME_KEY: 409,
-  ERR_SIMHASH_BUSY: 429,
   ERR_SIMHASH_DISK_FULL: 507,
   ERR_SIMHASH_INDEX_FULL: 507,
   ERR_SIMHASH_MEMORY: 507,
   ERR_SIMHASH_CLOSED: 503,
   ERR_SIMHASH_OUTPUT: 503,
-  ERR_SIMHASH_LOG_BROKEN: 503,
+  ERR_SIMHASH_LOG_BEHIND: 503,
+  ERR_SIMHASH_LOG_CHAIN: 503,
+  ERR_SIMHASH_LOG_ENTRY: 503,
+  ERR_SIMHASH_LOG_GAP: 503,
+  ERR_SIMHASH_LOG_IDENTITY: 503,
   ERR_SIMHASH_LOG_LOST: 503,
+  ERR_SIMHASH_LOG_RECIPE: 503,
   ERR_SIMHASH_LOG_TIMEOUT: 504,
 };
 
 /** Any error as an answer. What only concerns the server is not told to its clients. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error;
+  if (error instanceof SimHashError && error.code === 'ERR_SIMHASH_BUSY')
+    return busy(error.message);
   if (error instanceof SimHashError) {
     const { code, message } = error;
     const status = STATUS[code] ?? 500;
@@ -61,7 +67,7 @@ export function problemOf(error: unknown): Problem {
       // The message names files of the server.
       return new Problem(status, code, SAID[status] ?? 'the server cannot write');
     }
-    const headers = status === 429 || status === 503 ? { 'Retry-After': LATER } : {};
+    const headers = status === 503 ? { 'Retry-After': LATER } : {};
     return new Problem(status, code, message, headers);
   }
   if (isMisuse(error)) return invalid(error.message);

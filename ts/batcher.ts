@@ -2,12 +2,14 @@
  * Requests that come at the same time become one batch: under `durability: 'commit'` they share the flushes of the disk, and otherwise the
  * way to the addon and back. While batches are under way, what comes is collected for the next.
  */
-import { busy } from './problem';
+import { SimHashError } from './errors';
 
 /** How batches are made. */
 export interface Batching {
   /** Items after which a batch is full; a group that is larger is a batch of its own. */
   readonly most: number;
+  /** What the items of a batch weigh together at most; one item may weigh more. Default anything. */
+  readonly heaviest?: number;
   /** Batches at once: one is decided while another waits for the disk. */
   readonly underWay: number;
   /** Items that may wait or be under way. */
@@ -49,13 +51,14 @@ export class Batcher<I, O> {
   /**
    * Decides a group with others.
    *
-   * @throws Problem 429 where there is no room for it
+   * @throws SimHashError ERR_SIMHASH_BUSY where there is no room for it
    */
   add(items: readonly I[], weight: number): Promise<readonly O[]> {
     if (items.length === 0) return Promise.resolve([]);
     const { room, weight: most } = this.#how;
     if (this.#items + items.length > room || (this.#items > 0 && this.#weight + weight > most)) {
-      return Promise.reject(busy('too many documents are waiting; ask again a little later'));
+      const why = 'too many documents are waiting; ask again a little later';
+      return Promise.reject(new SimHashError('ERR_SIMHASH_BUSY', why));
     }
     this.#items += items.length;
     this.#weight += weight;
@@ -104,11 +107,13 @@ export class Batcher<I, O> {
   }
 
   #take(): Group<I, O>[] {
-    let count = this.#waiting[0]?.items.length ?? 0;
-    let end = 1;
-    for (; end < this.#waiting.length; end++) {
-      count += this.#waiting[end]?.items.length ?? 0;
-      if (count > this.#how.most) break;
+    const { most, heaviest = Number.POSITIVE_INFINITY } = this.#how;
+    let [count, weight, end] = [0, 0, 0];
+    for (const group of this.#waiting) {
+      count += group.items.length;
+      weight += group.weight;
+      if (end > 0 && (count > most || weight > heaviest)) break;
+      end += 1;
     }
     return this.#waiting.splice(0, end);
   }
