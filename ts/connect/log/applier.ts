@@ -1,10 +1,9 @@
 /** Entries of a log, verified and applied in their order. */
 import { SimHashError } from '../../errors';
-import type { LogEntry, LogPart } from './adapter';
+import type { LogEntry, LogPart, SnapshotAbout } from '../log';
 import type { Link } from './chain';
 import { type Checking, decoded, type Entry, hashOf } from './entry';
 import type { Service } from './options';
-import type { SnapshotAbout } from './snapshots';
 import type { State } from './state';
 
 /** Documents after which a batch is applied: its entries are answered then. */

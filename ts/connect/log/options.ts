@@ -2,37 +2,9 @@
 import { createHash } from 'node:crypto';
 import { typeError } from '../../errors';
 import { given } from '../../given';
-import type { DirectoryOptions, IndexMethod, IndexOptions } from '../../index';
 import * as check from '../../options';
-import { folderSnapshots, type SnapshotStore } from './snapshots';
-
-/** What a shared index is doing. */
-export type SharedState = 'catching-up' | 'ready' | 'lost' | 'broken' | 'closed';
-
-/** What is the service's own, and need not be as that of the others. */
-export interface ServiceOptions extends Pick<DirectoryOptions, 'durability' | 'flushInterval'> {
-  /** Milliseconds after which a check that has not come back through the log is given up, from 1. Default 10,000. */
-  timeout?: number | undefined;
-  /** Documents that may wait for the log, from 1. Default 10,000; beyond them checks fail with `ERR_SIMHASH_BUSY`. */
-  maxWaiting?: number | undefined;
-  /** Bytes of the largest entry, from 1,024: what the server of the log takes. Default 768 KiB. */
-  maxEntry?: number | undefined;
-  /** Entries that a service may be behind and still be ready. Default 1,000. */
-  maxBehind?: number | undefined;
-  /** Where snapshots are: a folder that all services reach, or a store of one's own. Default none. */
-  snapshots?: string | SnapshotStore | undefined;
-  /** Snapshots that stay, the newest, from 1. Default 2. */
-  keepSnapshots?: number | undefined;
-  /** Threads of the index. Default one per core. */
-  threads?: number | undefined;
-  /** Stands for what else decides, for example the version of a dictionary of one's own. Default nothing. */
-  recipe?: string | undefined;
-  /** Told when the state changes, and why. */
-  onState?: ((state: SharedState, error: Error | undefined) => void) | undefined;
-}
-
-/** How a shared index is opened: options of an index, the same in all services, and those of the service. */
-export type SharedOptions<M extends IndexMethod = IndexMethod> = IndexOptions<M> & ServiceOptions;
+import type { ServiceOptions, SharedState, SnapshotStore } from '../log';
+import { folderStore } from './snapshots';
 
 /** Checked options of the service. */
 export interface Service {
@@ -113,7 +85,7 @@ export function serviceOf(options: object = {}): Service {
     .digest('hex');
   return {
     ...{ timeout, maxWaiting, maxEntry, maxBehind, keepSnapshots, onState },
-    snapshots: typeof snapshots === 'string' ? folderSnapshots(snapshots) : snapshots,
+    snapshots: typeof snapshots === 'string' ? folderStore(snapshots) : snapshots,
     sync: durability === 'commit',
     keepsTimes: window !== undefined,
     recipe: recipe.slice(0, 32),

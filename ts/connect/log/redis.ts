@@ -2,20 +2,8 @@
 import type { createClient, RedisClientOptions } from 'redis';
 import { SimHashError } from '../../errors';
 import * as check from '../../options';
+import type { LogEntry, LogPart, OrderedLog, ReadOptions, RedisLogOptions } from '../log';
 import { redacted } from '../mongodb/address';
-import type { LogEntry, LogPart, OrderedLog, ReadOptions } from './adapter';
-
-/** How a stream is written. */
-export interface RedisLogOptions {
-  /** Key of the stream. Default `'simhash'`. */
-  stream?: string | undefined;
-  /** Replicas that must have an entry before it counts (`WAIT`). Default 0. */
-  replicas?: number | undefined;
-  /** Milliseconds to wait for them, from 1. Default 1,000. */
-  replicaTimeout?: number | undefined;
-  /** Further options of the client, for example `password` or `socket`. */
-  client?: object | undefined;
-}
 
 const CHECKS: check.Checks<RedisLogOptions> = {
   stream: check.string,
@@ -55,11 +43,8 @@ async function driver(): Promise<typeof import('redis')> {
   }
 }
 
-/**
- * Connects to a server, as `redis://HOST:PORT/DATABASE`. Two connections: one waits for entries while the other appends. How safe an entry is that was
- * appended is the server's setting (`appendonly`, `appendfsync`) and that of `replicas`.
- */
-export async function redisLog(url: string, options?: RedisLogOptions): Promise<OrderedLog> {
+/** See `redisLog`. */
+export async function connected(url: string, options?: RedisLogOptions): Promise<OrderedLog> {
   const own = check.checked<RedisLogOptions>(options, CHECKS);
   const { stream = 'simhash', replicas = 0, replicaTimeout = 1000, client = {} } = own;
   const { createClient } = await driver();

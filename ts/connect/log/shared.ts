@@ -15,11 +15,10 @@ import { rangeError, SimHashError, typeError } from '../../errors';
 import type { Checked, Found, IndexMethod, Match, SearchOptions, Stats } from '../../index';
 import { keyString } from '../../index-calls';
 import * as check from '../../options';
-import type { LogPart, OrderedLog } from './adapter';
+import type { LogPart, OrderedLog, SharedOptions, SharedState, SnapshotAbout } from '../log';
 import { Applier, behind, forked } from './applier';
 import { type Checking, type Deed, type Entry, START } from './entry';
-import { type Service, type SharedOptions, type SharedState, serviceOf } from './options';
-import type { SnapshotAbout } from './snapshots';
+import { type Service, serviceOf } from './options';
 import { State } from './state';
 
 /** Entries of one read. */
@@ -49,8 +48,8 @@ interface Awaited {
   readonly until: number;
 }
 
-/** An index that several services share through an ordered log. See `docs/shared-window.md`. */
-export class SharedIndex<M extends IndexMethod = 'minhash'> {
+/** What is behind a `SharedIndex`. */
+export class Shared<M extends IndexMethod> {
   readonly #log: OrderedLog;
   readonly #service: Service;
   readonly #held: State;
@@ -93,11 +92,11 @@ export class SharedIndex<M extends IndexMethod = 'minhash'> {
    *
    * @throws SimHashError `ERR_SIMHASH_LOG_RECIPE`: the folder was filled by another recipe; what `Index.open` throws.
    */
-  static async open<M extends IndexMethod = 'minhash'>(
+  static async open<M extends IndexMethod>(
     folder: string,
     log: OrderedLog,
     options?: SharedOptions<M>,
-  ): Promise<SharedIndex<M>> {
+  ): Promise<Shared<M>> {
     check.string(folder, 'folder');
     const can = (name: string) => typeof Reflect.get(Object(log), name) === 'function';
     if (!['append', 'read', 'trim'].every(can)) {
@@ -105,7 +104,7 @@ export class SharedIndex<M extends IndexMethod = 'minhash'> {
     }
     const service = serviceOf(options);
     const { state, isKnown } = await State.open(folder, service);
-    return new SharedIndex<M>(log, service, state, isKnown);
+    return new Shared<M>(log, service, state, isKnown);
   }
 
   /** What it is doing; `error` says why it is `'lost'` or `'broken'`. */
@@ -266,10 +265,6 @@ export class SharedIndex<M extends IndexMethod = 'minhash'> {
     return this.#closed;
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.close();
-  }
-
   async #close(): Promise<void> {
     if (this.#state === 'ready' || this.#state === 'catching-up') await this.#batcher.idle();
     this.#ending.abort();
@@ -397,7 +392,9 @@ export class SharedIndex<M extends IndexMethod = 'minhash'> {
         const part = await this.#read(before, WAIT, PART);
         pause = SOON;
         await this.#apply(part);
+        // A log that does not wait must not take the event loop for itself.
         if (this.#held.chain.head.position > before) restarts = 0;
+        else await rested(1, signal);
       } catch (error) {
         if (signal.aborted) return;
         const { code } = error as { code?: string };

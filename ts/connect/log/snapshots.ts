@@ -2,35 +2,14 @@
 import { randomUUID } from 'node:crypto';
 import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Link } from './chain';
-
-/** What is known of a snapshot. */
-export interface SnapshotAbout extends Link {
-  /** Names it, in the order of positions. */
-  readonly name: string;
-  /** Identity of the log. */
-  readonly log: string;
-  readonly recipe: string;
-}
-
-/** A place for snapshots, for example of an object store. */
-export interface SnapshotStore {
-  /** All that are whole, in any order. */
-  list(): Promise<readonly SnapshotAbout[]>;
-  /** Keeps the files of a folder under the name of the snapshot. One that has the name already stays as it is. */
-  publish(about: SnapshotAbout, folder: string): Promise<void>;
-  /** Writes the files of a snapshot into a folder, which is not there yet. */
-  fetch(name: string, folder: string): Promise<void>;
-  /** Removes a snapshot; nothing where there is none. */
-  remove(name: string): Promise<void>;
-}
+import type { SnapshotAbout, SnapshotStore } from '../log';
 
 const ABOUT = 'snapshot.json';
 /** What is being written begins so; it is no snapshot. */
 const HIDDEN = '.making-';
 
 /** Snapshots in a folder that all services reach, each in a folder of its own, which appears whole. */
-export function folderSnapshots(folder: string): SnapshotStore {
+export function folderStore(folder: string): SnapshotStore {
   return {
     async list() {
       await mkdir(folder, { recursive: true });

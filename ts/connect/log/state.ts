@@ -13,9 +13,9 @@ import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SimHashError } from '../../errors';
 import { Index } from '../../index';
+import type { SnapshotAbout } from '../log';
 import { BEGINNING, Chain, type Link } from './chain';
 import type { Service } from './options';
-import type { SnapshotAbout } from './snapshots';
 
 /** An `Index` of any method, as far as it is used. */
 export type AnyIndex = Index<never, never> & {
