@@ -1,8 +1,18 @@
 import { OPTIONS } from '../../option-table';
+import type { Engine } from '../../server/engine';
 import { defineCommand } from '../command';
 import { codeOf, EXIT, UsageError } from '../exit';
 import { Interrupt } from '../interrupt';
-import { indexOptionsOf, judged, keeping, limiting, limitsOf, listening } from '../serving';
+import {
+  indexOptionsOf,
+  judged,
+  keeping,
+  limiting,
+  limitsOf,
+  listening,
+  sharing,
+  sharingOf,
+} from '../serving';
 import { versions } from '../version';
 
 export const serving = defineCommand({
@@ -17,6 +27,7 @@ export const serving = defineCommand({
   options: {
     ...listening,
     ...keeping,
+    ...sharing,
     ...limiting,
     ...judged,
     threads: { ...OPTIONS.threads, default: 0 },
@@ -30,12 +41,14 @@ export const serving = defineCommand({
   notes: [
     'One process writes to the folder. Routes: POST /v1/check, /v1/check-many (a line of JSON for each document), /v1/search, /v1/delete; GET /v1/stats, /metrics, /ready, /health, and /openapi.json, which describes them all. All but /health want the header Authorization: Bearer TOKEN.',
     'Checks that come at the same time are decided as one batch; with --durability commit they share the flushes of the disk, and what was answered survives the end of the process and a power cut.',
+    'With --log it is one of several services that keep one of two together; each has a folder of its own: see docs/shared-window.md.',
     'Requests of web pages are refused. There is no TLS: put a proxy in front of it. On SIGTERM and Ctrl-C it takes no more requests, answers those under way, writes everything to the disk and ends with status 0.',
   ],
   async run([path = ''], values, terminal) {
     const { host, port, quiet, json, 'allow-host': hosts = [], 'token-file': tokenFile } = values;
     if (path === '-') throw new UsageError('serve needs DIR, got -', 'an index is a folder');
     const limits = limitsOf(values);
+    const share = sharingOf(values);
     const options = indexOptionsOf(path, values);
     const { isLoopback } = await import('../../server/guard.js');
     const { tokenOf } = await import('../../server/token.js');
@@ -56,6 +69,11 @@ export const serving = defineCommand({
         version: String(versions()['simhash-native']),
         signal: interrupt.signal,
         open: async (signal) => {
+          if (share !== undefined) {
+            return sharedEngine(path, options, share, limits.queue, (error) =>
+              terminal.say(`no snapshot was written: ${codeOf(error) ?? 'unknown error'}`),
+            );
+          }
           const index = await Index.open(path, { ...options, signal });
           return new LocalEngine(index, {
             most: 4096,
@@ -81,6 +99,28 @@ export const serving = defineCommand({
     return EXIT.done;
   },
 });
+
+/** The engine of one of several services. */
+async function sharedEngine(
+  path: string,
+  options: object,
+  { url, redis, service, every }: NonNullable<ReturnType<typeof sharingOf>>,
+  maxWaiting: number,
+  onFailure: (error: unknown) => void,
+): Promise<Engine> {
+  const { redisLog, SharedIndex } = await import('../../connect/log.js');
+  const { SharedEngine } = await import('../../server/shared.js');
+  // Of a shared index they are as they must be.
+  const { keys: _, onSameKey: __, ...deciding } = options as Record<string, unknown>;
+  const all = { ...deciding, ...service, maxWaiting };
+  const log = await redisLog(url, redis);
+  try {
+    return new SharedEngine(await SharedIndex.open(path, log, all as never), every, onFailure);
+  } catch (error) {
+    await log.close?.();
+    throw error;
+  }
+}
 
 /** What an error is and where it came from, without its message, in which a text may stand. */
 function place(error: unknown): string {
