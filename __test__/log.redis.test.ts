@@ -9,7 +9,7 @@ import type { Checked } from '..';
 import { MemoryLog, type OrderedLog, redisLog, SharedIndex } from '../dist/connect/log.js';
 import { Folder } from './cli-run';
 import { missing, RedisServer } from './redis-server';
-import { textOf } from './served';
+import { Served, textOf } from './served';
 
 /** `SIMHASH_KILLS=100 npx vitest run __test__/log.redis.test.ts` kills more often. */
 const ROUNDS = Number(process.env['SIMHASH_KILLS'] ?? 4);
@@ -209,6 +209,55 @@ describe.skipIf(missing !== undefined)('over Redis', () => {
     }
     await Promise.all([shared.close(), fresh.close()]);
     await own.close();
+  });
+
+  test('two servers of one log keep one of two, and say when the log is gone', async () => {
+    const own = await RedisServer.open();
+    const common = ['--log', own.url, '--log-stream', 'served', '--max-age', '2d'];
+    const both = await Promise.all(
+      ['x', 'y'].map((name) => Served.open([folder.join(`served-${name}`), ...common])),
+    );
+    const [x, y] = both as [Served, Served];
+    const texts = Array.from({ length: 100 }, (_, n) => textOf(20_000 + n));
+    const ask = (one: Served, name: string) =>
+      Promise.all(texts.map((text, n) => one.post('/v1/check', { text, key: `${name}${n}` })));
+    const [ofX, ofY] = await Promise.all([ask(x, 'x'), ask(y, 'y')]);
+    for (const [n, one] of ofX.entries()) {
+      const kept = [one, ofY[n]].filter((answer) => answer?.json.duplicateOf === undefined);
+      expect(kept).toHaveLength(1);
+    }
+    const lines = await y.many(texts.map((text, n) => ({ text, key: `x${n}` })));
+    expect(lines).toEqual(ofX.map(({ json }) => ({ ...json, repeated: true })));
+    const timed = await x.post('/v1/check', { text: 'x', at: 1 });
+    expect([timed.status, timed.json.error.message]).toEqual([
+      400,
+      'at must be left out: times come from the log',
+    ]);
+    const mixed = await x.many([{ text: '新的一段文字' }, { text: 'z', key: 'k'.repeat(65_537) }]);
+    expect([mixed[0].duplicateOf, mixed[1].error.code]).toEqual([undefined, 'invalid']);
+    expect((await x.post('/v1/delete', { key: 'x0' })).status).toBe(200);
+    await own.kill();
+    expect((await x.post('/v1/check', { text: 'x', key: 'late' })).status).toBe(503);
+    while ((await x.get('/ready')).status === 200) await sleep(20);
+    expect((await x.get('/ready')).json).toEqual({ ready: false, reasons: ['log-lost'] });
+    expect((await x.post('/v1/search', { text: texts[1] })).json.matches).toHaveLength(1);
+    expect((await x.get('/metrics')).text).toMatch(/^simhash_shared_behind 0$/m);
+    await own.start();
+    await Promise.all(both.map((one) => one.ready()));
+    expect((await x.post('/v1/check', { text: 'x', key: 'late' })).status).toBe(200);
+    for (const one of both) expect((await one.stop()).status).toBe(0);
+    await own.close();
+  });
+
+  test.each([
+    [['--log', 'redis://user:secret@127.0.0.1:1'], '--log must not have the password in it'],
+    [['--log', 'kafka://x'], '--log must be redis://HOST:PORT'],
+    [['--snapshots', 'x'], '--snapshots is for a shared window'],
+    [['--log', 'redis://x', '--memory', '1G'], '--memory must be left out beside --log'],
+  ])('serve %j is refused', async (args, reason) => {
+    const { status, stderr } = await folder.run(['serve', 'refused', ...args]);
+    expect([status, stderr]).toEqual([2, expect.stringContaining(reason)]);
+    expect(stderr).not.toContain('secret');
   });
 
   test('has the entries of a log in memory: positions, times, ends, trimming', async () => {

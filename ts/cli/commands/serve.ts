@@ -36,7 +36,7 @@ export const serving = defineCommand({
   },
   examples: [
     'serve seen.index --max-age 2d --durability commit',
-    'serve seen.index --host 0.0.0.0 --allow-host dedup.internal --token-file token.txt',
+    'serve seen.index --host 0.0.0.0 --token-file token.txt',
   ],
   notes: [
     'One process writes to the folder. Routes: POST /v1/check, /v1/check-many (a line of JSON for each document), /v1/search, /v1/delete; GET /v1/stats, /metrics, /ready, /health, and /openapi.json, which describes them all. All but /health want the header Authorization: Bearer TOKEN.',
