@@ -2,8 +2,8 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { type Checked, Index, SimHashError, type SimHashErrorCode } from '..';
-import { SimHashError as Inner } from '../ts/errors';
 import { Batcher } from '../ts/batcher';
+import { SimHashError as Inner } from '../ts/errors';
 import { LocalEngine, type ServedIndex } from '../ts/server/local';
 import { Problem, problemOf } from '../ts/server/problem';
 import { comparing } from '../ts/server/token';
@@ -124,7 +124,9 @@ test('batches hold no more than they may, and a group that does not fit is refus
   });
   const groups = [4, 4, 4, 12, 1].map((length) => Array.from({ length }, (_, n) => n + 1));
   const all = groups.map((group) => batcher.add(group, 1));
-  await expect(batcher.add([1, 2, 3, 4, 5, 6], 1)).rejects.toMatchObject({ code: 'ERR_SIMHASH_BUSY' });
+  await expect(batcher.add([1, 2, 3, 4, 5, 6], 1)).rejects.toMatchObject({
+    code: 'ERR_SIMHASH_BUSY',
+  });
   await expect(batcher.add([1], 97)).rejects.toMatchObject({ code: 'ERR_SIMHASH_BUSY' });
   expect(await Promise.all(all)).toEqual(groups.map((group) => group.map((n) => -n)));
   expect(sizes).toEqual([8, 4, 12, 1]);

@@ -389,6 +389,7 @@ export class Shared<M extends IndexMethod> {
           return this.#break(failure);
         failure = undefined;
         const before = this.#held.chain.head.position;
+        this.#applied = before;
         const part = await this.#read(before, WAIT, PART);
         pause = SOON;
         await this.#apply(part);

@@ -9,7 +9,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SimHashError } from '../../errors';
 import { Index } from '../../index';
@@ -39,6 +39,9 @@ export class State {
   static async open(folder: string, service: Service): Promise<{ state: State; isKnown: boolean }> {
     const state = new State(folder, service);
     await mkdir(folder, { recursive: true, mode: 0o700 });
+    // What a process that was killed while it fetched a snapshot has left.
+    const left = (await readdir(folder)).filter((name) => name.startsWith('fetched-'));
+    for (const name of left) await rm(join(folder, name), { recursive: true, force: true });
     await state.#identify();
     state.#index = await state.#opened();
     const isKnown = state.chain.open(state.index.position ?? 0);
