@@ -7,6 +7,7 @@ test.each([
   ['@x/simhash-native', 'Index'],
   ['@x/simhash-native/level', 'KeptIndex'],
   ['@x/simhash-native/mongodb', 'dedupCollection'],
+  ['@x/simhash-native/log', 'SharedIndex'],
 ])('the ES module %s exports what the CommonJS one does, the same classes', (name, known) => {
   // In a process of its own: here the test runner stands between the two module systems.
   const code = `

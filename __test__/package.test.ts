@@ -106,10 +106,12 @@ describe('the tarball', () => {
     const declarations = paths(packed).filter((path) => /\.d\.m?ts$/.test(path));
     expect(declarations.sort()).toEqual([
       'dist/connect/level.d.ts',
+      'dist/connect/log.d.ts',
       'dist/connect/mongodb.d.ts',
       'dist/index.d.mts',
       'dist/index.d.ts',
       'dist/level.d.mts',
+      'dist/log.d.mts',
       'dist/mongodb.d.mts',
     ]);
     for (const path of declarations) {
@@ -121,6 +123,7 @@ describe('the tarball', () => {
         './index.js',
         '../index',
         './connect/level.js',
+        './connect/log.js',
         './connect/mongodb.js',
         'mongodb',
       ];
@@ -308,6 +311,15 @@ describe('installed with --ignore-scripts in an empty project', () => {
     const missing =
       'ERR_SIMHASH_NOT_BUILT the driver for MongoDB is not installed: npm install mongodb\n';
     expect(node('mongodb.cjs')).toBe(missing);
+  });
+
+  test('the log over Redis says what is missing where the client is not installed', () => {
+    const code =
+      "require('@x/simhash-native/log').redisLog('redis://127.0.0.1:1').catch(({ code, message }) => console.log(code, message));";
+    project.write('log.cjs', code);
+    expect(node('log.cjs')).toBe(
+      'ERR_SIMHASH_NOT_BUILT the client for Redis is not installed: npm install redis\n',
+    );
   });
 
   const typed = `import { type CheckedItems, Index, type Match } from '@x/simhash-native';

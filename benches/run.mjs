@@ -46,6 +46,8 @@ const javascript = [
   'quality',
   'labelled',
   'mongodb',
+  'serve',
+  'log',
 ];
 const names = [...rust, ...javascript];
 
@@ -77,6 +79,8 @@ const smoke = {
   sentences: ['--size', '200'],
   crowded: ['--size', '300'],
   mongodb: ['--size', '2000'],
+  serve: ['--size', '500'],
+  log: ['--size', '500'],
 };
 
 function usage(message) {

@@ -8,7 +8,9 @@ import { generateDtsBundle } from 'dts-bundle-generator';
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const [from, to] = [join(root, 'ts'), join(root, 'dist')];
 const wanted = (name) =>
-  /^((index|level|mongodb)\.mjs|(index|level|mongodb)\.d\.mts|native\.js|.*\.node)$/.test(name);
+  /^((index|level|log|mongodb)\.mjs|(index|level|log|mongodb)\.d\.mts|native\.js|.*\.node)$/.test(
+    name,
+  );
 
 const sourceOf = (name) => name.replace(/(\.d)?(\.ts|\.js|\.js\.map)$/, '.ts');
 for (const name of readdirSync(to, { recursive: true })) {
@@ -27,7 +29,7 @@ const [rolled] = generateDtsBundle([entry], {
   preferredConfigPath: join(root, 'scripts/roll.json'),
 });
 // Those of the other entries take from the first whatever both have, so that it is the same.
-const kept = [join('connect', 'level.d.ts'), join('connect', 'mongodb.d.ts')];
+const kept = ['level', 'log', 'mongodb'].map((name) => join('connect', `${name}.d.ts`));
 for (const name of readdirSync(to, { recursive: true })) {
   if (name.endsWith('.d.ts') && !kept.includes(name)) rmSync(join(to, name));
 }

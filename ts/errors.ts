@@ -10,6 +10,8 @@ export type SimHashErrorCode =
   | 'ERR_SIMHASH_ASYNC_ONLY'
   /** The native part is missing, or does not fit this platform or this version. */
   | 'ERR_SIMHASH_BINDING'
+  /** Too many documents wait to be decided; ask again a little later. */
+  | 'ERR_SIMHASH_BUSY'
   /** The index was closed. */
   | 'ERR_SIMHASH_CLOSED'
   /** An output file cannot be written for want of space. */
@@ -32,6 +34,22 @@ export type SimHashErrorCode =
   | 'ERR_SIMHASH_INTERNAL'
   /** A line of a dictionary, of stop words or of an idf table cannot be used. */
   | 'ERR_SIMHASH_LINE'
+  /** The end of the shared log is behind what was applied: it was restored from an older copy, or lost entries. */
+  | 'ERR_SIMHASH_LOG_BEHIND'
+  /** An entry of the shared log is not what it was, or its writer has seen another history. */
+  | 'ERR_SIMHASH_LOG_CHAIN'
+  /** An entry of the shared log is none that this release understands. */
+  | 'ERR_SIMHASH_LOG_ENTRY'
+  /** Entries of the shared log that were not applied yet are missing: it was trimmed, or they were removed. */
+  | 'ERR_SIMHASH_LOG_GAP'
+  /** The shared log is another one than before. */
+  | 'ERR_SIMHASH_LOG_IDENTITY'
+  /** The server of the shared log cannot be reached, or has not taken an entry. */
+  | 'ERR_SIMHASH_LOG_LOST'
+  /** An entry of the shared log was written by a service that decides by other options. */
+  | 'ERR_SIMHASH_LOG_RECIPE'
+  /** The shared log did not bring an entry back in time: the outcome is unknown; ask again with the same key. */
+  | 'ERR_SIMHASH_LOG_TIMEOUT'
   /** An index or a run has reached the `memory` that it may take, or the system refused memory. */
   | 'ERR_SIMHASH_MEMORY'
   /**

@@ -196,7 +196,7 @@ const MAX_RECORD: Size = {
 };
 
 /** Bytes of `2G`, `1.5G`, `512M` or `300000000`. */
-function sizeOf(typed: string, { flag, least, most, must }: Size): number {
+export function sizeOf(typed: string, { flag, least, most, must }: Size): number {
   const [, amount, unit = ''] = /^(\d+(?:\.\d+)?)([KMGT]?)$/i.exec(typed) ?? [];
   const size = Math.round(Number(amount) * 1024 ** ' KMGT'.indexOf(unit.toUpperCase() || ' '));
   // Without an amount it is no number, and in no range.
@@ -211,11 +211,12 @@ function delimiterOf(typed: string): string {
   throw new UsageError(`--delimiter must be ${DELIMITER}, or tab, got '${typed}'`);
 }
 
+/** Who is compared with whom, by what, whatever the documents come from. */
+export const judging = { ...candidates, ...verification, ...features } as const;
+
 /** How documents are compared. */
 export const comparing = {
-  ...candidates,
-  ...verification,
-  ...features,
+  ...judging,
   ...fields,
   ...execution,
 } as const;

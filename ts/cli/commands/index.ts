@@ -21,6 +21,7 @@ import { match } from './match';
 import { pairs } from './pairs';
 import { plan } from './plan';
 import { segment } from './segment';
+import { serving } from './serve';
 import { tuning } from './tune';
 import { unmarking } from './unmark';
 import { version } from './version';
@@ -40,6 +41,7 @@ export const sections: readonly Section[] = [
       ...[indexCompact, indexSnapshot, indexExport],
     ],
   },
+  { title: 'A server', commands: [serving] },
   { title: 'One text at a time', commands: [fingerprint, segment] },
   { title: 'Choosing options', commands: [plan, tuning, evaluation] },
   { title: 'This program', commands: [completion, doctor, help, version] },

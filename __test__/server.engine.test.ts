@@ -1,0 +1,212 @@
+/** What is behind the routes, with an index that fails as it is told to. */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { expect, test } from 'vitest';
+import { type Checked, Index, SimHashError, type SimHashErrorCode } from '..';
+import { Batcher } from '../ts/batcher';
+import { SimHashError as Inner } from '../ts/errors';
+import { LocalEngine, type ServedIndex } from '../ts/server/local';
+import { Problem, problemOf } from '../ts/server/problem';
+import { comparing } from '../ts/server/token';
+import { Folder } from './cli-run';
+
+const HOW = { most: 100, underWay: 2, room: 1000, weight: 1e6 };
+
+/** An index that answers with its texts' lengths as ids, or fails. */
+class Failing implements ServedIndex {
+  readonly batches: number[] = [];
+  size = 0;
+  fail: (texts: readonly string[]) => unknown = () => undefined;
+  checkpointError: string | undefined;
+
+  async checkAndAddManyAsync(texts: readonly string[]): Promise<Checked[]> {
+    this.batches.push(texts.length);
+    const error = this.fail(texts);
+    if (error !== undefined) throw error;
+    return texts.map(({ length }) => ({ id: length }));
+  }
+  search() {
+    return [];
+  }
+  async searchManyAsync() {
+    return { get: () => [] };
+  }
+  idOf() {
+    return undefined;
+  }
+  async deleteAsync() {
+    return false;
+  }
+  stats() {
+    const { checkpointError } = this;
+    const durable = { path: '/', logBytes: 0, ...(checkpointError && { checkpointError }) };
+    return { live: 0, bytes: 0, durable };
+  }
+  toJSON() {
+    return { keys: true };
+  }
+  async close() {}
+}
+
+const failure = (code: SimHashErrorCode, done?: Checked[]) =>
+  new Inner(code, 'no', (done && { done }) as never);
+
+test('checks of one turn are one batch, and the next wait for it', async () => {
+  const index = new Failing();
+  const engine = new LocalEngine(index, { ...HOW, underWay: 1 });
+  const all = Array.from({ length: 50 }, (_, n) => engine.check([{ text: 'x'.repeat(n) }]));
+  const decided = await Promise.all(all);
+  expect(index.batches).toEqual([50]);
+  expect(decided.map(([one]) => (one as Checked).id)).toEqual(all.map((_, n) => n));
+});
+
+test('one of a batch that is refused is refused alone', async () => {
+  const index = new Failing();
+  const engine = new LocalEngine(index, HOW);
+  index.fail = (texts) =>
+    texts.includes('bad')
+      ? Object.assign(new RangeError('at'), { code: 'ERR_OUT_OF_RANGE' })
+      : undefined;
+  const [a, b, c] = await Promise.all(['aa', 'bad', 'c'].map((text) => engine.check([{ text }])));
+  expect([a, c]).toEqual([[{ id: 2 }], [{ id: 1 }]]);
+  expect(problemOf(b?.[0])).toMatchObject({ status: 400 });
+  // A key that is taken: those before it are decided, those behind it are asked again.
+  index.fail = (texts) =>
+    texts.includes('bad')
+      ? failure(
+          'ERR_SIMHASH_SAME_KEY',
+          texts.slice(0, texts.indexOf('bad')).map(() => ({ id: 7 })),
+        )
+      : undefined;
+  const decided = await engine.check(['a', 'bad', 'ccc'].map((text) => ({ text })));
+  expect([decided[0], decided[2]]).toEqual([{ id: 7 }, { id: 3 }]);
+  expect(problemOf(decided[1])).toMatchObject({ status: 409 });
+});
+
+test.each([
+  ['ERR_SIMHASH_DISK_FULL', 507, ['disk-full']],
+  ['ERR_SIMHASH_MEMORY', 507, []],
+  ['ERR_SIMHASH_OUTPUT', 503, ['cannot-write']],
+  ['ERR_SIMHASH_MERGE', 500, ['merge-failed']],
+] as const)('%s is status %i, and readiness says %j', async (code, status, reasons) => {
+  const index = new Failing();
+  const engine = new LocalEngine(index, HOW);
+  index.fail = () => failure(code);
+  const decided = await engine.check([{ text: 'a' }, { text: 'b' }]);
+  expect(decided.map((one) => problemOf(one).status)).toEqual([status, status]);
+  expect(await engine.reasons()).toEqual(reasons);
+  expect(await engine.search('x', { limit: 1 })).toEqual([]);
+  if (code !== 'ERR_SIMHASH_DISK_FULL') return;
+  index.fail = () => undefined;
+  await engine.check([{ text: 'a' }]);
+  expect(await engine.reasons()).toEqual([]);
+});
+
+test('a checkpoint that failed makes it unready', async () => {
+  const index = new Failing();
+  const engine = new LocalEngine(index, HOW);
+  index.checkpointError = 'merging failed';
+  expect(await engine.reasons()).toEqual(['checkpoint-failed']);
+  // The reason may name files.
+  expect(JSON.stringify(engine.stats())).not.toContain('merging failed');
+});
+
+test('batches hold no more than they may, and a group that does not fit is refused whole', async () => {
+  const sizes: number[] = [];
+  const decide = async (items: readonly number[]) => {
+    sizes.push(items.length);
+    return items.map((n) => -n);
+  };
+  const batcher = new Batcher<number, number>(decide, {
+    most: 10,
+    underWay: 1,
+    room: 30,
+    weight: 100,
+  });
+  const groups = [4, 4, 4, 12, 1].map((length) => Array.from({ length }, (_, n) => n + 1));
+  const all = groups.map((group) => batcher.add(group, 1));
+  await expect(batcher.add([1, 2, 3, 4, 5, 6], 1)).rejects.toMatchObject({
+    code: 'ERR_SIMHASH_BUSY',
+  });
+  await expect(batcher.add([1], 97)).rejects.toMatchObject({ code: 'ERR_SIMHASH_BUSY' });
+  expect(await Promise.all(all)).toEqual(groups.map((group) => group.map((n) => -n)));
+  expect(sizes).toEqual([8, 4, 12, 1]);
+  await batcher.idle();
+  expect(batcher.items).toBe(0);
+});
+
+test('a token is compared whole', () => {
+  const hasToken = comparing({ value: 'x'.repeat(20), isGenerated: false });
+  expect(hasToken(`Bearer ${'x'.repeat(20)}`)).toBe(true);
+  expect(hasToken(`bearer  ${'x'.repeat(20)} `)).toBe(true);
+  for (const wrong of [undefined, '', 'Bearer', `Bearer ${'x'.repeat(19)}`, 'x'.repeat(20)]) {
+    expect(hasToken(wrong)).toBe(false);
+  }
+});
+
+test('what only concerns the server is not told to clients', () => {
+  const inner = problemOf(new Error('/var/lib/secret'));
+  expect(JSON.stringify(inner)).not.toContain('secret');
+  expect(inner).toBeInstanceOf(Problem);
+  const full = problemOf(failure('ERR_SIMHASH_DISK_FULL'));
+  expect(full.message).toBe('the server has no room for another document; searches go on');
+});
+
+/** Whether a small file system can be mounted here. */
+const mounts =
+  process.platform === 'linux' &&
+  spawnSync('unshare', ['--user', '--map-root-user', '--mount', 'true']).status === 0;
+if (!mounts) console.warn('the test of a full disk is skipped: no file system can be mounted here');
+
+test.skipIf(!mounts)(
+  'a full disk refuses documents and answers searches, until there is room',
+  () => {
+    const folder = new Folder();
+    const script = `
+    const { Index } = require(process.argv[1]);
+    const { LocalEngine } = require(process.argv[1] + '/dist/server/local.js');
+    const fs = require('node:fs');
+    const text = (n) => String.fromCodePoint(...Array.from({ length: 40 }, (_, at) => 0x4e00 + (n * 7919 + at * at * 31) % 20000));
+    (async () => {
+      const index = await Index.open('d/i', { keys: true, onSameKey: 'repeat' });
+      const engine = new LocalEngine(index, { most: 100, underWay: 2, room: 1e6, weight: 1e9 });
+      await engine.check([{ text: text(1), key: 'first' }]);
+      // All the room that is left, but for what the log has reserved already.
+      const { bavail, bsize } = fs.statfsSync('d');
+      fs.writeFileSync('d/filler', Buffer.alloc(bavail * bsize));
+      let failed;
+      for (let n = 2; failed === undefined && n < 20000; n += 100) {
+        const items = Array.from({ length: 100 }, (_, at) => ({ text: text(n + at), key: 'k' + (n + at) }));
+        failed = (await engine.check(items)).find((one) => one instanceof Error);
+      }
+      const full = await engine.reasons();
+      const found = (await engine.search(text(1), { limit: 5 })).length;
+      fs.rmSync('d/filler');
+      const room = await engine.reasons();
+      const [again] = await engine.check([{ text: '另一段完全不同的文字，有房间了', key: 'later' }]);
+      console.log(JSON.stringify({ code: failed && failed.code, full, found, room, again: again.id !== undefined }));
+      await engine.close();
+    })();`;
+    const mount = `mkdir d && mount -t tmpfs -o size=4M none d && exec '${process.execPath}' -e "$0" "$1"`;
+    const args = ['--user', '--map-root-user', '--mount', 'sh', '-c', mount, script];
+    const root = `${__dirname}/..`;
+    const said = execFileSync('unshare', [...args, root], { cwd: folder.path, encoding: 'utf8' });
+    expect(JSON.parse(said)).toEqual({
+      code: 'ERR_SIMHASH_DISK_FULL',
+      full: ['disk-full'],
+      found: 1,
+      room: [],
+      again: true,
+    });
+  },
+);
+
+test('the engine of a real index gives its numbers', async () => {
+  const folder = new Folder();
+  const index = await Index.open(folder.join('i'), { keys: true });
+  const engine = new LocalEngine(index as unknown as ServedIndex, HOW);
+  await engine.check([{ text: '甲', key: 'a' }]);
+  expect(engine.gauges()).toMatchObject({ simhash_documents: 1, simhash_waiting_documents: 0 });
+  expect(engine.stats()).not.toHaveProperty('durable.path');
+  await engine.close();
+  expect(() => index.size).toThrow(SimHashError);
+});

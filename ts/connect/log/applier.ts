@@ -1,0 +1,175 @@
+/** Entries of a log, verified and applied in their order. */
+import { SimHashError } from '../../errors';
+import type { LogEntry, LogPart, SnapshotAbout } from '../log';
+import type { Link } from './chain';
+import { type Checking, decoded, type Entry, hashOf } from './entry';
+import type { Service } from './options';
+import type { State } from './state';
+
+/** Documents after which a batch is applied: its entries are answered then. */
+const MOST = 2048;
+
+/** Told what became of the items of an entry. */
+type Told = (id: string, outcomes: readonly unknown[]) => void;
+
+export class Applier {
+  readonly #state: State;
+  readonly #service: Service;
+  readonly #told: Told;
+  #items: Checking[] = [];
+  #times: number[] = [];
+  #entries: { readonly id: string; readonly count: number }[] = [];
+
+  constructor(state: State, service: Service, told: Told) {
+    this.#state = state;
+    this.#service = service;
+    this.#told = told;
+  }
+
+  /**
+   * Applies what follows the head of the chain; what came before is only compared with it.
+   *
+   * @throws SimHashError `ERR_SIMHASH_LOG_…`: the log is not what it was. What came before that is applied.
+   */
+  async apply(entries: readonly LogEntry[], last: number): Promise<void> {
+    const { chain } = this.#state;
+    if (last < chain.head.position) throw behind(last, chain.head.position);
+    try {
+      for (const one of entries) {
+        if (one.position > chain.head.position) await this.#follow(one);
+        else this.#known(one);
+        if (this.#items.length >= MOST) await this.#flush();
+      }
+    } finally {
+      await this.#flush();
+    }
+  }
+
+  /** Whether a log, read from the position of a snapshot, goes on from it. */
+  static follows(about: SnapshotAbout, { entries, last }: LogPart): boolean {
+    const { position, previous, hash } = about;
+    const [first] = entries;
+    if (last < position) return false;
+    if (first === undefined) return last === position;
+    if (first.position === position) return hashOf(previous, position, first.entry) === hash;
+    if (first.position !== position + 1) return false;
+    // Its own entry was let go of: what the next one says has to do.
+    const { log, after } = decoded(first.position, first.entry);
+    return log === about.log && (after.position !== position || after.hash === hash);
+  }
+
+  /** Whether an entry is the first of a log. */
+  static begins({ position, entry }: LogEntry, identity: string | undefined): boolean {
+    if (position !== 1) return false;
+    const first = decoded(1, entry);
+    return 'begin' in first && (identity === undefined || first.log === identity);
+  }
+
+  /** An entry that was applied already. */
+  #known({ position, entry }: LogEntry): void {
+    const { chain } = this.#state;
+    const [previous, hash] = [
+      position === chain.head.position ? chain.head.previous : chain.at(position - 1),
+      chain.at(position),
+    ];
+    if (previous === undefined || hash === undefined) return;
+    if (hashOf(previous, position, entry) === hash) return;
+    // The most that can be said of it: another log has taken the place of this one.
+    const { log } = decoded(position, entry);
+    if (log !== this.#state.identity) throw another(position, log, this.#state.identity);
+    throw forked(`entry ${position} of the log is not the one that was applied`);
+  }
+
+  async #follow({ position, time, entry: text }: LogEntry): Promise<void> {
+    const { chain } = this.#state;
+    const { head } = chain;
+    if (position !== head.position + 1) {
+      const missing = `entries ${head.position + 1} to ${position - 1} of the log are missing`;
+      const why = `${missing}: it was trimmed, or they were removed`;
+      throw new SimHashError('ERR_SIMHASH_LOG_GAP', why);
+    }
+    const entry = decoded(position, text);
+    await this.#verify(entry, head, position);
+    const link = chain.next(text);
+    if ('delete' in entry) {
+      await this.#flush();
+      chain.add(link);
+      await this.#delete(entry);
+      return;
+    }
+    chain.add(link);
+    const items = 'items' in entry ? entry.items : [];
+    this.#items.push(...items);
+    for (const _ of items) this.#times.push(time);
+    this.#entries.push({ id: entry.id, count: items.length });
+  }
+
+  async #verify(entry: Entry, head: Link, position: number): Promise<void> {
+    const { identity, chain } = this.#state;
+    if ('begin' in entry && head.position > 0) return;
+    if (entry.recipe !== this.#service.recipe) {
+      const why =
+        'was written by a service that decides by another recipe: other options of the index, or another release';
+      throw new SimHashError('ERR_SIMHASH_LOG_RECIPE', `entry ${position} of the log ${why}`);
+    }
+    if ('begin' in entry) {
+      if (identity === undefined) return this.#state.identify(entry.log);
+      if (identity !== entry.log) throw another(position, entry.log, identity);
+      return;
+    }
+    if (entry.log !== identity) throw another(position, entry.log, identity);
+    const { after } = entry;
+    const known = after.position > head.position ? '' : chain.at(after.position);
+    if (known !== undefined && known !== after.hash) {
+      const why = `the writer of entry ${position} has seen another history up to ${after.position}`;
+      throw forked(why);
+    }
+  }
+
+  async #delete(entry: Entry & { delete: { id?: number; key?: string } }): Promise<void> {
+    const { index, chain } = this.#state;
+    const { id, key } = entry.delete;
+    const own = key === undefined ? id : index.idOf(key);
+    await chain.write(this.#service.sync);
+    // Done twice after a crash in between it changes nothing.
+    const isDone = own !== undefined && (await index.deleteAsync(own));
+    await index.checkAndAddManyAsync([], { position: chain.head.position });
+    this.#told(entry.id, [isDone]);
+  }
+
+  /** Decides what was collected, as one batch that counts with its position or not at all. */
+  async #flush(): Promise<void> {
+    const [items, times, entries] = [this.#items, this.#times, this.#entries];
+    if (entries.length === 0) return;
+    [this.#items, this.#times, this.#entries] = [[], [], []];
+    const { index, chain } = this.#state;
+    await chain.write(this.#service.sync);
+    const texts = items.map(([text]) => text);
+    const keys = items.map(([, key]) => key);
+    const position = chain.head.position;
+    const at = this.#service.keepsTimes && times.length > 0 ? { at: times } : {};
+    const outcomes = [...(await index.checkAndAddManyAsync(texts, { keys, position, ...at }))];
+    let from = 0;
+    for (const { id, count } of entries) {
+      this.#told(id, outcomes.slice(from, from + count));
+      from += count;
+    }
+  }
+}
+
+/** The log ends before what was applied. */
+export function behind(last: number, position: number): SimHashError {
+  const why = 'it was restored from an older copy, or has lost entries';
+  const message = `the log ends at entry ${last}, and ${position} were applied: ${why}`;
+  return new SimHashError('ERR_SIMHASH_LOG_BEHIND', message);
+}
+
+/** A history that is not the one that was applied. */
+export function forked(what: string): SimHashError {
+  return new SimHashError('ERR_SIMHASH_LOG_CHAIN', what);
+}
+
+function another(position: number, log: string, own: string | undefined): SimHashError {
+  const message = `entry ${position} is of the log ${log}, and this service has applied the log ${own}`;
+  return new SimHashError('ERR_SIMHASH_LOG_IDENTITY', message);
+}

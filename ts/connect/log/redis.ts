@@ -1,0 +1,153 @@
+/** A stream of Redis (5 or later) or Valkey as an ordered log, with the client `redis` (5 or later). */
+import type { createClient, RedisClientOptions } from 'redis';
+import { SimHashError } from '../../errors';
+import * as check from '../../options';
+import type { LogEntry, LogPart, OrderedLog, ReadOptions, RedisLogOptions } from '../log';
+import { redacted } from '../mongodb/address';
+
+const CHECKS: check.Checks<RedisLogOptions> = {
+  stream: check.string,
+  replicas: check.integer(0, 1000),
+  replicaTimeout: check.integer(1, 2 ** 31 - 1),
+  client: (value, name) => {
+    if (typeof value === 'object' && value !== null) return value;
+    throw check.wrongType(name, 'an object of options', value);
+  },
+};
+
+/**
+ * Ids of entries are N-0, one after the other, so that a gap can be seen; a script makes them, for it runs alone. The time is that of the
+ * server: clocks of services decide nothing.
+ */
+const APPEND = `
+local last = 0
+if redis.call('EXISTS', KEYS[1]) == 1 then
+  local about = redis.call('XINFO', 'STREAM', KEYS[1])
+  for at = 1, #about, 2 do
+    if about[at] == 'last-generated-id' then last = tonumber(string.match(about[at + 1], '^%d+')) end
+  end
+end
+local now = redis.call('TIME')
+local time = string.format('%d', now[1] * 1000 + math.floor(now[2] / 1000))
+return redis.call('XADD', KEYS[1], string.format('%d-0', last + 1), 't', time, 'e', ARGV[1])`;
+
+type Client = ReturnType<typeof createClient>;
+
+/** The client. @throws SimHashError ERR_SIMHASH_NOT_BUILT where it is not installed. */
+async function driver(): Promise<typeof import('redis')> {
+  try {
+    return await import('redis');
+  } catch (cause) {
+    const message = 'the client for Redis is not installed: npm install redis';
+    throw new SimHashError('ERR_SIMHASH_NOT_BUILT', message, { cause });
+  }
+}
+
+/** See `redisLog`. */
+export async function connected(url: string, options?: RedisLogOptions): Promise<OrderedLog> {
+  const own = check.checked<RedisLogOptions>(options, CHECKS);
+  const { stream = 'simhash', replicas = 0, replicaTimeout = 1000, client = {} } = own;
+  const { createClient } = await driver();
+  // What was sent when a connection ended is not sent again: it may have arrived.
+  const how = { ...client, url: check.string(url, 'url'), disableOfflineQueue: true };
+  const [writer, reader] = [how, how].map((how) => createClient(how as RedisClientOptions)) as [
+    Client,
+    Client,
+  ];
+  // Each call says what failed; without a listener the process would end.
+  for (const one of [writer, reader]) one.on('error', () => {});
+  try {
+    await Promise.all([writer.connect(), reader.connect()]);
+  } catch (cause) {
+    for (const one of [writer, reader]) one.destroy();
+    const message = `cannot reach the log at ${redacted(url)}: ${(cause as Error).message}`;
+    throw new SimHashError('ERR_SIMHASH_LOG_LOST', message, { cause });
+  }
+  return new RedisLog(writer, reader, { stream, replicas, replicaTimeout });
+}
+
+class RedisLog implements OrderedLog {
+  readonly #writer: Client;
+  readonly #reader: Client;
+  readonly #how: { stream: string; replicas: number; replicaTimeout: number };
+
+  constructor(
+    writer: Client,
+    reader: Client,
+    how: { stream: string; replicas: number; replicaTimeout: number },
+  ) {
+    this.#writer = writer;
+    this.#reader = reader;
+    this.#how = how;
+  }
+
+  async append(entry: string): Promise<void> {
+    const { stream, replicas, replicaTimeout } = this.#how;
+    const added = this.#writer.eval(APPEND, { keys: [stream], arguments: [entry] });
+    if (replicas === 0) {
+      await added;
+      return;
+    }
+    // On one connection, so that it waits for what was added before it.
+    const [, reached] = await Promise.all([
+      added,
+      this.#writer.sendCommand(['WAIT', String(replicas), String(replicaTimeout)]),
+    ]);
+    if (Number(reached) < replicas) {
+      throw new Error(`${reached} of ${replicas} replicas have the entry`);
+    }
+  }
+
+  async read(from: number, { limit, wait, signal }: ReadOptions): Promise<LogPart> {
+    const { stream } = this.#how;
+    const start = from === 0 ? '-' : `${from}-0`;
+    // What is known is asked for again, to see that it is what it was.
+    const ask = () =>
+      Promise.all([
+        this.#reader.sendCommand(['XRANGE', stream, start, '+', 'COUNT', String(limit)]),
+        this.#last(),
+      ]);
+    let [range, last] = await ask();
+    if (last <= from && wait > 0 && last === from && !signal.aborted) {
+      // 0 would wait for ever.
+      const block = ['XREAD', 'COUNT', '1', 'BLOCK', String(wait), 'STREAMS', stream];
+      await this.#reader.sendCommand([...block, `${from}-0`]);
+      [range, last] = await ask();
+    }
+    return { entries: (range as unknown as Row[]).map(entryOf), last };
+  }
+
+  async trim(before: number): Promise<void> {
+    await this.#writer.sendCommand(['XTRIM', this.#how.stream, 'MINID', '=', `${before}-0`]);
+  }
+
+  async close(): Promise<void> {
+    for (const one of [this.#writer, this.#reader]) if (one.isOpen) one.destroy();
+  }
+
+  /** The last position that was given, also where its entry is gone. */
+  async #last(): Promise<number> {
+    try {
+      const about = await this.#reader.sendCommand(['XINFO', 'STREAM', this.#how.stream]);
+      const id = fieldOf(about, 'last-generated-id');
+      return Number(/^\d+/.exec(String(id))?.[0] ?? 0);
+    } catch (error) {
+      // There is no stream yet.
+      if (/no such key/i.test((error as Error).message)) return 0;
+      throw error;
+    }
+  }
+}
+
+type Row = readonly [id: string, fields: readonly string[]];
+
+function entryOf([id, fields]: Row): LogEntry {
+  const [time, entry] = [fieldOf(fields, 't'), fieldOf(fields, 'e')];
+  return { position: Number(id.split('-')[0]), time: Number(time), entry: String(entry) };
+}
+
+/** A value in a list of names and values, or in a map, as version 3 of the protocol has it. */
+function fieldOf(fields: unknown, name: string): unknown {
+  if (!Array.isArray(fields)) return Reflect.get(Object(fields), name);
+  return fields[fields.indexOf(name) + 1];
+}

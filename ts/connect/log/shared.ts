@@ -1,0 +1,508 @@
+/**
+ * One window for several services: each has the whole index, all apply one ordered log, and each answers from its own applied entry.
+ *
+ * A check is appended to the log, with others of the same moment. When it comes back, in its place between those of the other services, it is
+ * decided, at the time that the log has given it. All services see the same entries in the same order and decide by the same rules, so of two
+ * copies that arrive at two of them all agree which came first.
+ */
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Batcher } from '../../batcher';
+import { rangeError, SimHashError, typeError } from '../../errors';
+import type { Checked, Found, IndexMethod, Match, SearchOptions, Stats } from '../../index';
+import { keyString } from '../../index-calls';
+import * as check from '../../options';
+import type { LogPart, OrderedLog, SharedOptions, SharedState, SnapshotAbout } from '../log';
+import { Applier, behind, forked } from './applier';
+import { type Checking, type Deed, type Entry, START } from './entry';
+import { type Service, serviceOf } from './options';
+import { State } from './state';
+
+/** Entries of one read. */
+const PART = 256;
+/** Milliseconds that a read waits for the next entry; after them the end of the log is looked at. */
+const WAIT = 1000;
+/** Documents of one entry. */
+const MOST = 256;
+/** Entries on their way at once. */
+const UNDER_WAY = 8;
+/** Bytes of an entry beside its documents. */
+const HEAD = 512;
+/** Milliseconds between two attempts to reach a log, the least and the most. */
+const [SOON, LATE] = [50, 2000] as const;
+
+/** Errors after which a service may begin again, from a snapshot of the same log. */
+const BEGINS_AGAIN: readonly string[] = [
+  'ERR_SIMHASH_LOG_BEHIND',
+  'ERR_SIMHASH_LOG_CHAIN',
+  'ERR_SIMHASH_LOG_GAP',
+];
+
+/** An entry of this service that has not come back. */
+interface Awaited {
+  readonly done: (outcomes: readonly unknown[]) => void;
+  readonly failed: (error: unknown) => void;
+  readonly until: number;
+}
+
+/** What is behind a `SharedIndex`. */
+export class Shared<M extends IndexMethod> {
+  readonly #log: OrderedLog;
+  readonly #service: Service;
+  readonly #held: State;
+  readonly #batcher: Batcher<Checking, unknown>;
+  readonly #awaited = new Map<string, Awaited>();
+  readonly #ending = new AbortController();
+  readonly #sweep: NodeJS.Timeout;
+  /** What has to come between two batches. */
+  #between: (() => void)[] = [];
+  #waitsForReady: (() => void)[] = [];
+  #isApplying = false;
+  #applied: number;
+  #last = 0;
+  #state: SharedState = 'catching-up';
+  #error: Error | undefined;
+  #running: Promise<void>;
+  #closed: Promise<void> | undefined;
+
+  private constructor(log: OrderedLog, service: Service, state: State, isKnown: boolean) {
+    this.#log = log;
+    this.#service = service;
+    this.#held = state;
+    this.#applied = state.chain.head.position;
+    this.#batcher = new Batcher((items) => this.#append({ items }) as Promise<unknown[]>, {
+      most: MOST,
+      heaviest: service.maxEntry - HEAD,
+      underWay: UNDER_WAY,
+      room: service.maxWaiting,
+      weight: 64 << 20,
+    });
+    const every = Math.max(10, Math.min(1000, service.timeout / 4));
+    this.#sweep = setInterval(() => this.#expire(), every);
+    this.#sweep.unref();
+    this.#running = this.#run(isKnown);
+  }
+
+  /**
+   * Opens the folder of this service, or makes it, and begins to apply the log. `state` says when it has caught up, and so does the promise of
+   * {@link ready}; what is asked before is answered when its entry has come back.
+   *
+   * @throws SimHashError `ERR_SIMHASH_LOG_RECIPE`: the folder was filled by another recipe; what `Index.open` throws.
+   */
+  static async open<M extends IndexMethod>(
+    folder: string,
+    log: OrderedLog,
+    options?: SharedOptions<M>,
+  ): Promise<Shared<M>> {
+    check.string(folder, 'folder');
+    const can = (name: string) => typeof Reflect.get(Object(log), name) === 'function';
+    if (!['append', 'read', 'trim'].every(can)) {
+      throw check.wrongType('log', 'a log with append, read and trim', log);
+    }
+    const service = serviceOf(options);
+    const { state, isKnown } = await State.open(folder, service);
+    return new Shared<M>(log, service, state, isKnown);
+  }
+
+  /** What it is doing; `error` says why it is `'lost'` or `'broken'`. */
+  get state(): SharedState {
+    return this.#state;
+  }
+
+  /** Why checks are not answered now. */
+  get error(): Error | undefined {
+    return this.#error;
+  }
+
+  /** Position of the last entry that was applied. */
+  get position(): number {
+    return this.#applied;
+  }
+
+  /** Entries of the log that were not applied, as far as is known. */
+  get behind(): number {
+    return Math.max(0, this.#last - this.position);
+  }
+
+  /** Documents that wait for the log. */
+  get waiting(): number {
+    return this.#batcher.items;
+  }
+
+  /** Settles when it is ready; rejects where it never will be. */
+  async ready(): Promise<void> {
+    while (this.#state !== 'ready') {
+      if (this.#state === 'broken' || this.#state === 'closed') throw this.#refusal();
+      await new Promise<void>((done) => this.#waitsForReady.push(done));
+    }
+  }
+
+  /**
+   * Checks a text and adds it where no service has one that matches. A key that was checked before, by whichever service, has its first answer
+   * again, with `repeated: true`: who does not know what became of a check asks again with the same key.
+   *
+   * @throws SimHashError `ERR_SIMHASH_LOG_TIMEOUT`, `ERR_SIMHASH_LOG_LOST`: the outcome is unknown; `ERR_SIMHASH_BUSY`: too many wait, nothing was
+   * done; `ERR_SIMHASH_LOG_…`: the log is not what it was. RangeError: the text is longer than an entry may be.
+   */
+  async check(
+    text: string,
+    options: { readonly key?: string | undefined } = {},
+  ): Promise<Checked<M>> {
+    const [checked] = await this.checkMany([text], { keys: [options.key] });
+    return checked as Checked<M>;
+  }
+
+  /** {@link check} for many texts, in order; other services' may come between. */
+  async checkMany(
+    texts: readonly string[],
+    options: { readonly keys?: readonly (string | undefined)[] | undefined } = {},
+  ): Promise<Checked<M>[]> {
+    check.array(texts, 'texts');
+    const { keys } = options;
+    if (keys !== undefined && keys.length !== texts.length) {
+      throw rangeError(`keys must be as many as texts, ${texts.length}, got ${keys.length}`);
+    }
+    const items = texts.map((text, row) => this.#item(text, keys?.[row], row));
+    if (this.#state === 'broken' || this.#state === 'closed') throw this.#refusal();
+    const parts: Promise<readonly unknown[]>[] = [];
+    const room = this.#service.maxWaiting - this.#batcher.items;
+    if (items.length > room) {
+      const why = `of ${items.length} documents ${room} may wait; ask again a little later`;
+      throw new SimHashError('ERR_SIMHASH_BUSY', why);
+    }
+    // A part is one group of the batcher, and one entry at most.
+    for (let from = 0; from < items.length; ) {
+      let [to, weight] = [from, 0];
+      while (to < items.length && to - from < MOST) {
+        const more = items[to]?.weight ?? 0;
+        if (to > from && weight + more > this.#service.maxEntry - HEAD) break;
+        weight += more;
+        to += 1;
+      }
+      const group = items.slice(from, to).map(({ item }) => item);
+      parts.push(this.#batcher.add(group, weight));
+      from = to;
+    }
+    return (await Promise.all(parts)).flat() as Checked<M>[];
+  }
+
+  /** Takes a document away in all services, by its id or by its key; whether it was there when the entry came. */
+  async delete(named: { readonly id: number } | { readonly key: string }): Promise<boolean> {
+    const isKey = 'key' in named;
+    const own = isKey ? { key: keyString(named.key, 'key') } : { id: check.id(named.id, 'id') };
+    if (this.#state === 'broken' || this.#state === 'closed') throw this.#refusal();
+    const [deleted] = await this.#append({ delete: own });
+    return deleted === true;
+  }
+
+  /** All live documents near a text, as far as this service has applied the log. */
+  search(text: string, options?: SearchOptions<M>): Found<Match<M>> {
+    const index = this.#held.index as unknown as {
+      search(text: string, options?: object): Found<Match<M>>;
+    };
+    return index.search(text, options);
+  }
+
+  /** Id of the latest live document with a key. */
+  idOf(key: string): number | undefined {
+    return this.#held.index.idOf(key);
+  }
+
+  /** Live documents. */
+  get size(): number {
+    return this.#held.index.size;
+  }
+
+  /** Counts and bytes of the index. */
+  stats(): Stats<M> {
+    return this.#held.index.stats() as unknown as Stats<M>;
+  }
+
+  /**
+   * Publishes the index as it is between two entries, for services that begin, lets go of the snapshots beyond `keepSnapshots`, and of the
+   * entries before the oldest that stays. Several services may do so at once. The log goes on meanwhile.
+   *
+   * @throws TypeError where no `snapshots` were given
+   */
+  async snapshot(): Promise<SnapshotAbout> {
+    const { snapshots, recipe, keepSnapshots } = this.#service;
+    if (snapshots === undefined) {
+      throw typeError(
+        'snapshot needs the option snapshots: where to keep them',
+        'ERR_INVALID_ARG_VALUE',
+      );
+    }
+    const folder = await mkdtemp(join(tmpdir(), 'simhash-snapshot-'));
+    try {
+      const { link, written } = await this.#atRest(() => ({
+        link: this.#held.chain.head,
+        written: this.#held.index.snapshot(join(folder, 'index')),
+      }));
+      const log = this.#held.identity;
+      await written;
+      if (log === undefined || link.position === 0) {
+        throw new SimHashError('ERR_SIMHASH_LOG_LOST', 'nothing of the log was read yet');
+      }
+      const name = `${String(link.position).padStart(16, '0')}-${link.hash.slice(0, 8)}`;
+      const about = { name, ...link, log, recipe };
+      await snapshots.publish(about, join(folder, 'index'));
+      const all = (await this.#snapshots()).filter((one) => one.log === log);
+      for (const { name } of all.slice(keepSnapshots)) await snapshots.remove(name);
+      const oldest = all.slice(0, keepSnapshots).at(-1);
+      if (oldest !== undefined) await this.#log.trim(oldest.position);
+      return about;
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  }
+
+  /** Waits for what is on its way, and closes index and log. */
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    if (this.#state === 'ready' || this.#state === 'catching-up') await this.#batcher.idle();
+    this.#ending.abort();
+    await this.#running;
+    clearInterval(this.#sweep);
+    this.#become('closed', undefined);
+    this.#giveUp(this.#refusal());
+    await this.#held.close();
+    await this.#log.close?.();
+  }
+
+  /** A document as the log takes it, and its bytes there. */
+  #item(text: string, key: string | undefined, row: number): { item: Checking; weight: number } {
+    const own = check.string(text, `texts[${row}]`);
+    const item: Checking = key === undefined ? [own] : [own, keyString(key, `keys[${row}]`)];
+    const weight = Buffer.byteLength(JSON.stringify(item)) + 1;
+    const most = this.#service.maxEntry - HEAD;
+    if (weight <= most) return { item, weight };
+    const name = `texts[${row}]`;
+    throw rangeError(
+      `${name} must be of at most ${most} bytes as JSON with its key, got ${weight}`,
+    );
+  }
+
+  /** Appends an entry, and waits until it has been applied here. */
+  async #append(deed: Deed): Promise<readonly unknown[]> {
+    await this.#identified();
+    const { position, hash } = this.#held.chain.head;
+    const [id, log] = [randomUUID(), this.#held.identity as string];
+    const { recipe, timeout } = this.#service;
+    const entry: Entry = { v: 1, log, recipe, id, after: { position, hash }, ...deed };
+    const outcomes = new Promise<readonly unknown[]>((done, failed) => {
+      this.#awaited.set(id, { done, failed, until: performance.now() + timeout });
+    });
+    // It may fail before anybody waits for it.
+    outcomes.catch(() => {});
+    const appended = this.#log.append(JSON.stringify(entry)).catch((cause: unknown) => {
+      const why =
+        'the log has not taken an entry, or has and could not say so; ask again with the same key';
+      throw new SimHashError('ERR_SIMHASH_LOG_LOST', why, { cause });
+    });
+    appended.catch(() => {});
+    try {
+      // Answered when the log has it as safely as was asked for, and it was applied.
+      const both = Promise.all([outcomes, appended]);
+      return (await Promise.race([both, outcomes.then(() => both)]))[0];
+    } finally {
+      this.#awaited.delete(id);
+    }
+  }
+
+  /** Waits until the log has been read so far that its identity is known. */
+  async #identified(): Promise<void> {
+    const until = performance.now() + this.#service.timeout;
+    while (this.#held.identity === undefined) {
+      if (this.#state === 'broken' || this.#state === 'closed') throw this.#refusal();
+      if (performance.now() > until) throw late();
+      await new Promise((done) => setTimeout(done, 5));
+    }
+  }
+
+  /** Fails what has waited too long. */
+  #expire(): void {
+    const now = performance.now();
+    for (const [id, { until, failed }] of this.#awaited) {
+      // In the order of their beginnings.
+      if (until > now) return;
+      this.#awaited.delete(id);
+      failed(late());
+    }
+  }
+
+  #giveUp(error: unknown): void {
+    for (const { failed } of this.#awaited.values()) failed(error);
+    this.#awaited.clear();
+  }
+
+  /** Why nothing is taken any more. */
+  #refusal(): Error {
+    if (this.#state === 'broken' && this.#error !== undefined) return this.#error;
+    return new SimHashError('ERR_SIMHASH_CLOSED', 'this SharedIndex is closed; open it again');
+  }
+
+  #become(state: SharedState, error: Error | undefined): void {
+    if (this.#state === state && this.#error === error) return;
+    this.#state = state;
+    this.#error = error;
+    for (const wake of this.#waitsForReady.splice(0)) wake();
+    this.#service.onState(state, error);
+  }
+
+  /** Runs `work` between two batches. */
+  #atRest<T>(work: () => T): Promise<T> {
+    return new Promise((done, failed) => {
+      const run = () => {
+        try {
+          done(work());
+        } catch (error) {
+          failed(error);
+        }
+      };
+      if (this.#isApplying) this.#between.push(run);
+      else run();
+    });
+  }
+
+  /** Applies the log until it is closed, or broken for good. */
+  async #run(isKnown: boolean): Promise<void> {
+    const { signal } = this.#ending;
+    const { position } = this.#held.chain.head;
+    let [pause, restarts]: [number, number] = [SOON, 0];
+    // A service that has nothing begins from the newest snapshot, if there is one.
+    let isNew = position === 0;
+    let failure = isKnown
+      ? undefined
+      : forked(`the history of position ${this.#held.index.position} is not known`);
+    while (!signal.aborted) {
+      try {
+        if (isNew) await this.#fromNewest();
+        isNew = false;
+        if (failure !== undefined && !(await this.#beginAgain(failure)))
+          return this.#break(failure);
+        failure = undefined;
+        const before = this.#held.chain.head.position;
+        this.#applied = before;
+        const part = await this.#read(before, WAIT, PART);
+        pause = SOON;
+        await this.#apply(part);
+        // A log that does not wait must not take the event loop for itself.
+        if (this.#held.chain.head.position > before) restarts = 0;
+        else await rested(1, signal);
+      } catch (error) {
+        if (signal.aborted) return;
+        const { code } = error as { code?: string };
+        if (code === 'ERR_SIMHASH_LOG_LOST') {
+          this.#become('lost', error as Error);
+          await rested(pause, signal);
+          pause = Math.min(LATE, pause * 2);
+        } else if (code !== undefined && BEGINS_AGAIN.includes(code) && restarts < 3) {
+          restarts += 1;
+          failure = error as SimHashError;
+        } else return this.#break(error);
+      }
+    }
+  }
+
+  /** Entries from a position on; what the adapter throws says that the log cannot be reached. */
+  async #read(from: number, wait: number, limit: number): Promise<LogPart> {
+    try {
+      return await this.#log.read(from, { limit, wait, signal: this.#ending.signal });
+    } catch (cause) {
+      throw lost(cause);
+    }
+  }
+
+  /** Nothing is applied or answered any more. */
+  #break(error: unknown): void {
+    const { code } = error as { code?: string };
+    // A batch that failed half way may have left a part of it: the folder must not go on from there.
+    if (code?.startsWith('ERR_SIMHASH_LOG_') !== true) this.#held.chain.forget();
+    this.#become('broken', error as Error);
+    this.#giveUp(error);
+  }
+
+  /** Verifies and applies what was read. */
+  async #apply({ entries, last }: LogPart): Promise<void> {
+    this.#last = last;
+    if (last === 0) {
+      // Nobody has begun this log. Of several who do the first counts.
+      const { position } = this.#held.chain.head;
+      if (position > 0) throw behind(0, position);
+      const begin = { v: 1, log: randomUUID(), recipe: this.#service.recipe, id: randomUUID() };
+      const entry = JSON.stringify({ ...begin, after: START, begin: true });
+      await this.#log.append(entry).catch((cause: unknown) => {
+        throw lost(cause);
+      });
+      return;
+    }
+    const applier = new Applier(this.#held, this.#service, (id, outcomes) =>
+      this.#awaited.get(id)?.done(outcomes),
+    );
+    this.#isApplying = true;
+    try {
+      await applier.apply(entries, last);
+    } finally {
+      this.#isApplying = false;
+      this.#applied = this.#held.chain.head.position;
+      for (const run of this.#between.splice(0)) run();
+    }
+    const limit = this.#state === 'ready' ? this.#service.maxBehind : 0;
+    this.#become(this.behind <= limit ? 'ready' : 'catching-up', undefined);
+  }
+
+  /** Begins again from a snapshot that belongs to the log as it is now, or from its first entry; whether that could be done. */
+  async #beginAgain(failure: Error): Promise<boolean> {
+    this.#become('catching-up', failure);
+    this.#giveUp(failure);
+    if (await this.#fromNewest()) return true;
+    const { entries } = await this.#read(0, 0, 2);
+    const [first] = entries;
+    if (first === undefined || !Applier.begins(first, this.#held.identity)) return false;
+    await this.#held.replace(undefined);
+    return true;
+  }
+
+  /** Takes the newest snapshot from which the log goes on; whether there is one. */
+  async #fromNewest(): Promise<boolean> {
+    const { identity } = this.#held;
+    for (const about of await this.#snapshots()) {
+      const isOurs = about.recipe === this.#service.recipe && (about.log === identity || !identity);
+      if (!isOurs || !Applier.follows(about, await this.#read(about.position, 0, 2))) continue;
+      await this.#held.replace(about);
+      return true;
+    }
+    return false;
+  }
+
+  /** Snapshots, the newest first. */
+  async #snapshots(): Promise<SnapshotAbout[]> {
+    const all = (await this.#service.snapshots?.list()) ?? [];
+    return [...all].sort((a, b) => b.position - a.position);
+  }
+}
+
+function late(): SimHashError {
+  const why = 'it may still be decided: ask again with the same key';
+  return new SimHashError(
+    'ERR_SIMHASH_LOG_TIMEOUT',
+    `the log has not brought a check back in time; ${why}`,
+  );
+}
+
+function lost(cause: unknown): SimHashError {
+  const message = 'the log cannot be reached; the attempt is repeated';
+  return new SimHashError('ERR_SIMHASH_LOG_LOST', message, { cause });
+}
+
+/** Waits, but not beyond the signal. */
+function rested(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return sleep(milliseconds, undefined, { signal, ref: false }).catch(() => {});
+}
