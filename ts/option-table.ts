@@ -174,6 +174,12 @@ export const OPTIONS = {
     max: UINT32,
     help: 'a text with fewer different features has no fingerprint, and is compared by equality; without it 8, or 4 times --ngram where that is more',
   },
+  reportTexts: {
+    kind: 'choice',
+    value: 'HOW',
+    choices: ['all', 'cut', 'none'],
+    help: 'texts in the report: 20,000 characters of each, 1,000, or none, for what must not leave; without it cut',
+  },
   threads: {
     kind: 'integer',
     value: 'N',

@@ -20,6 +20,7 @@ import { indexVerify } from './index-verify';
 import { match } from './match';
 import { pairs } from './pairs';
 import { plan } from './plan';
+import { reporting } from './report';
 import { segment } from './segment';
 import { tuning } from './tune';
 import { unmarking } from './unmark';
@@ -41,7 +42,7 @@ export const sections: readonly Section[] = [
     ],
   },
   { title: 'One text at a time', commands: [fingerprint, segment] },
-  { title: 'Choosing options', commands: [plan, tuning, evaluation] },
+  { title: 'Choosing options', commands: [plan, tuning, evaluation, reporting] },
   { title: 'This program', commands: [completion, doctor, help, version] },
 ];
 
