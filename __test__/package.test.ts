@@ -51,7 +51,8 @@ describe('the tarball', () => {
     const outside = paths().filter((path) => !path.startsWith('dist/'));
     expect(outside.sort()).toEqual(['LICENSE', 'README.md', 'THIRD-PARTY.md', 'package.json']);
     const odd = paths().filter((path) => !/\.(js|mjs|d\.ts|d\.mts|node)$/.test(path));
-    expect(odd.sort()).toEqual(['LICENSE', 'README.md', 'THIRD-PARTY.md', 'package.json']);
+    const page = ['dist/report/page/page.css', 'dist/report/page/page.html'];
+    expect(odd.sort()).toEqual(['LICENSE', 'README.md', 'THIRD-PARTY.md', ...page, 'package.json']);
   });
 
   test('holds what has a source, and every entry that the manifest names', () => {

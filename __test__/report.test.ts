@@ -196,10 +196,15 @@ describe('the page', () => {
   });
 
   test('of many clusters shows some of them, and stays small', async () => {
-    const one = (at: number) =>
-      Array.from({ length: 1200 }, (_, place) =>
-        String.fromCodePoint(0x4e00 + ((at * 7919 + place * ((at % 89) + 3) * 31) % 8000)),
-      ).join('');
+    // Characters by a generator of numbers (Lehmer's), so that no two texts are alike.
+    const one = (at: number) => {
+      let state = at + 1;
+      const next = () => {
+        state = (state * 48_271) % 2_147_483_647;
+        return String.fromCodePoint(0x4e00 + (state % 8000));
+      };
+      return Array.from({ length: 1200 }, next).join('');
+    };
     const records = Array.from({ length: 700 }, (_, at) => [
       { id: `a${at}`, text: one(at) },
       { id: `b${at}`, text: `${one(at)}尾` },

@@ -178,7 +178,7 @@ export const OPTIONS = {
     kind: 'choice',
     value: 'HOW',
     choices: ['all', 'cut', 'none'],
-    help: 'texts in the report: 20,000 characters of each, 1,000, or none, for what must not leave; without it cut',
+    help: 'how much of each text the report holds: 20,000 characters, 1,000 if not said, or none',
   },
   threads: {
     kind: 'integer',

@@ -62,7 +62,7 @@ export const dedup = defineCommand({
     'dedup texts/ --list -o keep.txt',
     'dedup web.jsonl books.jsonl --across-files-only -o all.jsonl',
     'dedup today.jsonl --index seen.index -o new.jsonl',
-    'dedup news.jsonl -o unique.jsonl --report report.html --date-field date',
+    'dedup news.jsonl -o unique.jsonl --report report.html',
     'dedup mongodb:///news.raw -o mongodb:///news.unique',
   ],
   notes: [

@@ -56,7 +56,7 @@ export const match = defineCommand({
   examples: [
     'match train.jsonl --against test.jsonl --remove -o clean.jsonl',
     'match new.jsonl --against old.jsonl -o seen.jsonl',
-    'match new.jsonl --against old.jsonl -o seen.jsonl --report report.html',
+    'match new.jsonl --against old.jsonl -o m.jsonl --report r.html',
     'match new.jsonl --index seen.index --limit 3',
   ],
   notes: [

@@ -50,7 +50,7 @@ export const reporting = defineCommand({
   },
   examples: [
     'report clusters.jsonl --docs news.jsonl -o report.html',
-    'report seen.jsonl --docs new.jsonl --others old.jsonl --report-texts none',
+    'report seen.jsonl --docs new.jsonl --others old.jsonl',
   ],
   notes: [
     'One file that loads nothing: totals, duplicate rates by file, length and date, sizes, similarities, distances, the curve of the bands, and some hundred clusters with their texts, to look at and to label. Figures are of all documents, clusters with texts a choice. --method and what follows is what the result was made with; nothing is compared again.',

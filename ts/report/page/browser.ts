@@ -45,7 +45,7 @@ export class Browser {
     const { areMatches } = this.#figures;
     const kinds = new Set(this.#all.map(({ example }) => example.why));
     at('filter').append(
-      h('option', { value: 'all' }, `All ${count(this.#all.length)} shown here`),
+      h('option', { value: 'all' }, 'All of them'),
       ...(kinds.has('near') ? [h('option', { value: 'near' }, 'Least similar')] : []),
       ...(kinds.has('large') ? [h('option', { value: 'large' }, 'Largest')] : []),
       ...(kinds.has('chance') ? [h('option', { value: 'chance' }, 'Drawn at random')] : []),

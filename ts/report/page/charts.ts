@@ -234,6 +234,7 @@ function similarities({ found }: Figures, run: Run): HTMLElement {
       ...bars,
       ...names,
       caption(area, 'similarity'),
+      head('duplicates'),
       ...(run.threshold === undefined
         ? []
         : mark(area, x(100 * run.threshold), `threshold ${run.threshold}`)),
@@ -278,6 +279,7 @@ function distances({ found }: Figures, run: Run): HTMLElement {
       ...rules(area, ticks, y, compact),
       ...items,
       caption(area, 'bits that differ'),
+      head('duplicates'),
       ...(end === undefined ? [] : mark(area, area.left + step * (end + 1), `at most ${end}`)),
     ];
   };

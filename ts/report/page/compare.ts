@@ -15,6 +15,9 @@ function graphemes(text: string): string[] {
 const NUMBER =
   /[0-9０-９]+(?:[.,:：．，/-][0-9０-９]+)*[%％‰]?|第?[零〇一二三四五六七八九十百千万亿两]{2,}|第[一二三四五六七八九十]/gu;
 
+/** A sign of a number. */
+const DIGIT = /[0-9０-９零〇一二三四五六七八九十百千万亿两]/u;
+
 /** What texts that begin with this are in: the shapes of ideographs differ from language to language. */
 function languageOf(text: string): string | undefined {
   if (/[\u3040-\u30ff]/u.test(text)) return 'ja';
@@ -26,6 +29,11 @@ function languageOf(text: string): string | undefined {
 interface Stretch {
   readonly from: number;
   readonly to: number;
+}
+
+/** The same, with what the other text has there; it may be empty. */
+interface Own extends Stretch {
+  readonly other: string;
 }
 
 /** What differs between two texts. */
@@ -42,11 +50,11 @@ const CHANCE = 1;
 export function compared(first: string, second: string): Difference {
   const all = joined(first, changes(first, second, graphemes));
   let moved = 0;
-  const left: Stretch[] = [];
-  const right: Stretch[] = [];
+  const left: Own[] = [];
+  const right: Own[] = [];
   for (const { at, removed, added } of all) {
-    left.push({ from: at, to: at + removed.length });
-    right.push({ from: at + moved, to: at + moved + added.length });
+    left.push({ from: at, to: at + removed.length, other: added });
+    right.push({ from: at + moved, to: at + moved + added.length, other: removed });
     moved += added.length - removed.length;
   }
   return {
@@ -85,31 +93,36 @@ function length({ removed, added }: Change): number {
 }
 
 /** A text in parts: alike or not, a number or not. */
-function shown(text: string, own: readonly Stretch[], kind: 'gone' | 'new'): HTMLElement {
+function shown(text: string, own: readonly Own[], kind: 'gone' | 'new'): HTMLElement {
   const element = h('div', { class: 'text', dir: 'auto', lang: languageOf(text) });
-  const numbers = Array.from(text.matchAll(NUMBER), ({ 0: number, index }) => ({
-    from: index,
-    to: index + number.length,
-  }));
-  const ends = new Set([0, text.length]);
-  for (const { from, to } of [...own, ...numbers]) {
-    ends.add(from);
-    ends.add(to);
-  }
+  const numbers = Array.from(text.matchAll(NUMBER), ({ 0: number, index }) => {
+    const place = { from: index, to: index + number.length };
+    return { ...place, isOther: own.some((stretch) => isChanged(stretch, place)) };
+  });
+  const there = own.filter(({ from, to }) => from < to);
+  const ends = new Set([
+    0,
+    text.length,
+    ...[...there, ...numbers].flatMap(({ from, to }) => [from, to]),
+  ]);
   const sorted = [...ends].sort((a, b) => a - b);
   for (let place = 0; place + 1 < sorted.length; place++) {
     const [from = 0, to = 0] = [sorted[place], sorted[place + 1]];
     const part = text.slice(from, to);
     const inside = ({ from: start, to: end }: Stretch) => start <= from && to <= end;
-    const [isOwn, isNumber] = [own.some(inside), numbers.some(inside)];
-    if (!isOwn && !isNumber) element.append(part);
-    else if (!isOwn) element.append(h('span', { class: 'number' }, part));
-    else {
-      const tag = kind === 'gone' ? 'del' : 'ins';
-      element.append(h(tag, { class: isNumber ? 'number' : undefined }, visible(part)));
-    }
+    const number = numbers.find(inside);
+    const name = number && (number.isOther ? 'number other' : 'number');
+    if (there.some(inside)) {
+      element.append(h(kind === 'gone' ? 'del' : 'ins', { class: name }, visible(part)));
+    } else element.append(name === undefined ? part : h('span', { class: name }, part));
   }
   return element;
+}
+
+/** Whether a number is another one in the other text: part of it is changed, or digits stand beside it there. */
+function isChanged({ from, to, other }: Own, number: Stretch): boolean {
+  if (from < to) return from < number.to && number.from < to;
+  return number.from <= from && from <= number.to && DIGIT.test(other);
 }
 
 /** What is only the end of a line would not be seen. */

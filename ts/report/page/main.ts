@@ -18,6 +18,7 @@ function summary(): void {
       ? `No ${areMatches ? 'matches' : 'near-duplicates'} among ${plural(all.documents, 'document')}`
       : `${count(all.duplicates)} of ${plural(all.documents, 'document')} ${what}`;
   document.title = headline;
+  if (areMatches) at('browser-title').textContent = 'Matches, side by side';
   at('headline').textContent = headline;
   at('kicker').textContent = `simhash-native ${run.version} · ${run.command}`;
   at('lead').replaceChildren(...lead());
@@ -103,11 +104,11 @@ function after(): void {
   const evaluated =
     run.result === undefined
       ? step(
-          'Run it again with its clusters in a file, and see how right they are: labelled precision, and pairs labelled as different that were merged.',
+          'Run it again with its clusters in a file, and see how many of the pairs that you call different they have merged.',
           `simhash-native ${run.command} … --clusters clusters.jsonl\nsimhash-native eval clusters.jsonl --labels labels.jsonl --docs ${docs}`,
         )
       : step(
-          'See how right this result is: labelled precision, and pairs labelled as different that were merged.',
+          'See how many of the pairs that you call different this result has merged, and of those you call the same how many another result finds.',
           `simhash-native eval ${word(run.result)} --labels labels.jsonl --docs ${docs}`,
         );
   at('steps').append(

@@ -98,9 +98,12 @@ pub fn report_files(
     let read = &options.read;
     let inputs = &*expanded(inputs, "inputs", &read.form)?;
     let others = &*Input::expanded(others, &read.form)?;
-    if inputs.iter().chain(others).any(|input| matches!(input, Input::Stream(_))) {
+    let refused = || {
         let (value, expected) = ("a stream".into(), "files, which can be read twice");
-        return Err(DedupError::Option { argument: "inputs", value, expected });
+        DedupError::Option { argument: "inputs", value, expected }
+    };
+    if inputs.iter().chain(others).any(|input| matches!(input, Input::Stream(_))) {
+        return Err(refused());
     }
     let all = others.iter().chain(inputs).chain(std::iter::once(result));
     check_distinct(all, std::iter::once(&page.target))?;
@@ -124,6 +127,10 @@ pub fn report_files(
     let mut output = Output::open(&page.target, cancel)?;
     let sides = [others, inputs];
     let mut intake = Intake::open(&sides, &fields, &read.form, read.threads, cancel)?;
+    // A pipe, under the name of a file.
+    if intake.is_live() {
+        return Err(refused());
+    }
     let mut rejects = Rejects::open(None, intake.records.names(), cancel)?;
     let mut throttle = Throttle::new(progress);
     let mut own = Summary::default();

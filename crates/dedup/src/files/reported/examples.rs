@@ -85,13 +85,11 @@ impl Choice {
         for place in 0..3 * OF_A_KIND {
             for (why, list) in &lists {
                 if let Some(&group) = list.get(place)
+                    && chosen.len() < 3 * OF_A_KIND
                     && !std::mem::replace(&mut is_chosen[group], true)
                 {
                     chosen.push((group, *why, some(groups.of(group))));
                 }
-            }
-            if chosen.len() >= 3 * OF_A_KIND {
-                break;
             }
         }
         let mut wanted = AHashMap::new();
