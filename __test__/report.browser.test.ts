@@ -178,6 +178,21 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     },
   );
 
+  test.each([
+    ['wide', '.lead { width: 3000px }'],
+    ['clipped', '.lead { width: 40px; overflow: hidden; white-space: nowrap }'],
+    ['overlap', '.lead { margin-top: -40px }'],
+  ])('the check by script sees what is %s', async (flaw, rule) => {
+    const { page } = await open(browser, url('report.html'));
+    await page.evaluate((rule) => {
+      const sheet = new CSSStyleSheet();
+      sheet.replaceSync(rule);
+      document.adoptedStyleSheets.push(sheet);
+    }, rule);
+    expect((await page.evaluate(flaws)).join()).toContain(flaw);
+    await page.close();
+  });
+
   test('a theme is chosen by its button', async () => {
     const { page } = await open(browser, url('report.html'), { theme: 'light' });
     const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
