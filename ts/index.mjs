@@ -33,6 +33,8 @@ export const {
   matchFiles,
   openState,
   pairsFiles,
+  planFiles,
+  reportFiles,
   sentences,
   similarity,
   sweep,
