@@ -34,9 +34,12 @@ export class Browser {
   constructor(figures: Figures, labels: Labels) {
     this.#figures = figures;
     this.#labels = labels;
-    this.#all = figures.examples.map((example, number) => {
-      const shares = example.members.flatMap(({ similarity }) => similarity ?? []);
-      return { number, example, least: Math.min(1, ...shares) };
+    this.#all = figures.examples.map(({ members: [first, ...others], ...example }, number) => {
+      // What is nearest to the threshold is what a person should judge first.
+      const sorted = others.sort((a, b) => (a.similarity ?? 1) - (b.similarity ?? 1));
+      const members = first === undefined ? sorted : [first, ...sorted];
+      const least = Math.min(1, sorted[0]?.similarity ?? 1);
+      return { number, example: { ...example, members }, least };
     });
   }
 
@@ -205,7 +208,7 @@ export class Browser {
     return h(
       'div',
       { class: 'members' },
-      h('span', { class: 'what' }, `${what} by similarity`),
+      h('span', { class: 'what' }, `${what}, least similar first`),
       h('div', { class: 'chips' }, ...chips),
       hidden > 0
         ? h('span', { class: 'note' }, `${count(hidden)} more, nearer to it, are not in this page`)
