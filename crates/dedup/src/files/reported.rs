@@ -14,7 +14,7 @@ mod tallies;
 use super::intake::Intake;
 use super::{expanded, publish};
 use crate::error::DedupError;
-use crate::options::ReportOptions;
+use crate::options::{ReadOptions, ReportOptions};
 use crate::read::{Input, id_json, name_of_id};
 use crate::report::{Progress, Rejected, Stage, Summary, Throttle};
 use crate::write::{Output, Rejects, Target, check_distinct};
@@ -98,12 +98,8 @@ pub fn report_files(
     let read = &options.read;
     let inputs = &*expanded(inputs, "inputs", &read.form)?;
     let others = &*Input::expanded(others, &read.form)?;
-    let refused = || {
-        let (value, expected) = ("a stream".into(), "files, which can be read twice");
-        DedupError::Option { argument: "inputs", value, expected }
-    };
     if inputs.iter().chain(others).any(|input| matches!(input, Input::Stream(_))) {
-        return Err(refused());
+        return Err(not_twice());
     }
     let all = others.iter().chain(inputs).chain(std::iter::once(result));
     check_distinct(all, std::iter::once(&page.target))?;
@@ -112,24 +108,15 @@ pub fn report_files(
         None => read.fields.clone(),
     };
     let mut counts = Summary::default();
-    let groups = Groups::read(result, read, &mut counts, cancel)?;
-    if let Some(first) = counts.first_rejected.first().filter(|_| counts.rejected == counts.read) {
-        let hint = "it names no cluster and no matches".to_owned();
-        let (rejected, first) = (counts.rejected, first.clone());
-        return Err(DedupError::NoRecords { rejected, first, hint, text_in: None });
-    }
+    let groups = groups_of(result, read, &mut counts, cancel)?;
     let mut choice = Choice::new(&groups, options.texts);
-    // How often the groups name each document as a duplicate.
-    let mut named = vec![0_u32; groups.names.len() as usize];
-    for member in groups.all().flat_map(|group| groups.found(group)) {
-        named[member.number as usize] += 1;
-    }
+    let mut named = groups.times();
     let mut output = Output::open(&page.target, cancel)?;
     let sides = [others, inputs];
     let mut intake = Intake::open(&sides, &fields, &read.form, read.threads, cancel)?;
     // A pipe, under the name of a file.
     if intake.is_live() {
-        return Err(refused());
+        return Err(not_twice());
     }
     let mut rejects = Rejects::open(None, intake.records.names(), cancel)?;
     let mut throttle = Throttle::new(progress);
@@ -163,7 +150,7 @@ pub fn report_files(
                 *times = times.saturating_sub(1);
                 is_named
             });
-            let day = options.date.as_ref().map(|_| day_of(&parsed.key));
+            let day = day_of(&parsed.key);
             tallies.count(input - others.len(), parsed.prepared, day, is_duplicate);
         }
         throttle.tick(&intake.progress(Stage::Dedup, own.read, tallies.all.duplicates));
@@ -204,6 +191,29 @@ pub fn report_files(
         first_rejected: own.first_rejected,
         leftovers,
     })
+}
+
+/// The groups of a file that names some.
+fn groups_of(
+    result: &Input,
+    read: &ReadOptions,
+    counts: &mut Summary,
+    cancel: &AtomicBool,
+) -> Result<Groups, DedupError> {
+    let groups = Groups::read(result, read, counts, cancel)?;
+    match counts.first_rejected.first() {
+        Some(first) if counts.rejected == counts.read => {
+            let hint = "it names no cluster and no matches".to_owned();
+            let (rejected, first) = (counts.rejected, first.clone());
+            Err(DedupError::NoRecords { rejected, first, hint, text_in: None })
+        }
+        _ => Ok(groups),
+    }
+}
+
+fn not_twice() -> DedupError {
+    let (value, expected) = ("a stream".into(), "files, which can be read twice");
+    DedupError::Option { argument: "inputs", value, expected }
 }
 
 /// JSON that can stand in a script of a page: nothing in it ends the script or begins a comment, and no old parser takes it for lines.

@@ -137,6 +137,15 @@ impl Groups {
         self.starts.windows(2).map(|ends| &self.members[ends[0]..ends[1]])
     }
 
+    /// By number: how often a group names the document as a duplicate.
+    pub(super) fn times(&self) -> Vec<u32> {
+        let mut times = vec![0; self.names.len() as usize];
+        for member in self.all().flat_map(|group| self.found(group)) {
+            times[member.number as usize] += 1;
+        }
+        times
+    }
+
     /// The documents that a group removes: of a cluster all but the one that is kept; of matches the new document.
     pub(super) fn found<'g>(&self, group: &'g [Member]) -> &'g [Member] {
         if self.are_matches { &group[..1] } else { &group[1..] }

@@ -57,16 +57,15 @@ pub(super) struct Tallies {
 }
 
 impl Tallies {
-    pub(super) fn count(&mut self, input: usize, length: u32, day: Option<Option<i32>>, is: bool) {
+    pub(super) fn count(&mut self, input: usize, length: u32, day: Option<i32>, is: bool) {
         if self.by_input.len() <= input {
             self.by_input.resize(input + 1, Share::default());
         }
         self.by_input[input].count(is);
         self.by_length[LENGTHS.partition_point(|&from| from <= length) - 1].count(is);
         match day {
-            Some(Some(day)) => self.by_day.entry(day).or_default().count(is),
-            Some(None) => self.undated.count(is),
-            None => {}
+            Some(day) => self.by_day.entry(day).or_default().count(is),
+            None => self.undated.count(is),
         }
         self.all.count(is);
     }
@@ -179,6 +178,13 @@ pub(super) struct Found {
     unmeasured: u64,
 }
 
+/// The bar of a similarity from 0 to 1.
+#[expect(clippy::cast_sign_loss, reason = "a similarity is not negative")]
+fn step(share: f64) -> usize {
+    // One of 0.29 is a little less than 29 hundredths as a double.
+    (share * STEPS as f64 + 1e-9) as usize
+}
+
 impl Found {
     pub(super) fn of(groups: &Groups) -> Self {
         let mut sizes: BTreeMap<u32, u64> = BTreeMap::new();
@@ -189,8 +195,7 @@ impl Found {
             duplicates += groups.found(group).len() as u64;
             for member in &group[1..] {
                 match member.similarity {
-                    // A similarity of 0.29 is a little less than 29 hundredths as a double.
-                    Some(share) => similarities[(share * STEPS as f64 + 1e-9) as usize] += 1,
+                    Some(share) => similarities[step(share)] += 1,
                     None => unmeasured += 1,
                 }
                 if let Some(count) =
