@@ -214,7 +214,7 @@ export async function dedupFiles(
       outputs: [target, rejects as string | undefined],
       made: {
         ...given,
-        command: target === undefined ? 'clusters' : 'dedup',
+        command: target === undefined && copy === undefined ? 'clusters' : 'dedup',
         onProgress: undefined,
       },
       run: (clusters) => {
