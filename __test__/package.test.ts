@@ -88,7 +88,8 @@ describe('the tarball', () => {
     const outside = paths(packed).filter((path) => !path.startsWith('dist/'));
     expect(outside.sort()).toEqual(['LICENSE', 'README.md', 'package.json']);
     const odd = paths(packed).filter((path) => !/\.(js|js\.map|mjs|d\.ts|d\.mts)$/.test(path));
-    expect(odd.sort()).toEqual(['LICENSE', 'README.md', 'package.json']);
+    const page = ['dist/report/page/page.css', 'dist/report/page/page.html'];
+    expect(odd.sort()).toEqual(['LICENSE', 'README.md', ...page, 'package.json']);
   });
 
   test('holds what has a source, and every entry that the manifest names', () => {

@@ -1,9 +1,10 @@
-// What tsc does not make: the ES module facades, the native part, and the declarations of each entry in one file. What no source
-// stands behind any more goes, so that it is not packed.
+// What tsc does not make: the ES module facades, the native part, the page of reports, and the declarations of each entry in one file.
+// What no source stands behind any more goes, so that it is not packed.
 import { copyFileSync, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { generateDtsBundle } from 'dts-bundle-generator';
+import { buildSync } from 'esbuild';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const [from, to] = [join(root, 'ts'), join(root, 'dist')];
@@ -18,6 +19,20 @@ for (const name of readdirSync(to, { recursive: true })) {
   if (stale || name.endsWith('.node')) rmSync(join(to, name));
 }
 for (const name of readdirSync(from).filter(wanted)) copyFileSync(join(from, name), join(to, name));
+
+// The page of reports: one script and one style, which are put into the page.
+const page = join('report', 'page');
+buildSync({
+  absWorkingDir: join(from, page),
+  entryPoints: ['main.ts', 'page.css'],
+  outdir: join(to, page),
+  bundle: true,
+  minify: true,
+  charset: 'utf8',
+  format: 'iife',
+  target: ['chrome123', 'firefox125', 'safari17.5'],
+});
+copyFileSync(join(from, page, 'page.html'), join(to, page, 'page.html'));
 
 // Declarations of the addon, which those of the modules that hold it are read with.
 copyFileSync(join(from, 'native.d.ts'), join(to, 'native.d.ts'));

@@ -6,6 +6,7 @@ import { type Method, methodOf, OWN } from './method';
 import type { NativeDedupOptions } from './native';
 import { checksOf } from './option-table';
 import * as check from './options';
+import type { ReportSummary } from './report/write';
 
 /** Which document of a cluster is kept; ties are for the first. */
 export type Keep =
@@ -143,6 +144,8 @@ export interface Summary {
   known?: number;
   /** Of `dedupFiles` with `index`. */
   index?: IndexedRun;
+  /** Of `dedupFiles` with `report`. */
+  report?: ReportSummary;
 }
 
 const { verify: measure } = checksOf('verify');

@@ -14,6 +14,8 @@ import { JOB, type JobOptions } from './fingerprinter';
 import { FORM, type FormOptions, nativeForm } from './form';
 import * as check from './options';
 import { isUrl, type Path, path } from './path';
+import { beside } from './report/beside';
+import { REPORT, type ReportOptions } from './report/options';
 
 /** A value that has the right type and no meaning. */
 const INVALID = 'ERR_INVALID_ARG_VALUE';
@@ -32,7 +34,11 @@ export interface Progress {
 }
 
 /** A run over files. */
-export interface DedupFilesOptions extends ComparisonOptions, JobOptions, FormOptions {
+export interface DedupFilesOptions
+  extends ComparisonOptions,
+    JobOptions,
+    FormOptions,
+    ReportOptions {
   /** Which document of a cluster is kept. Default `'first'`; any other is decided when the input has ended. */
   keep?: Keep | undefined;
   /** File for the clusters of two or more, a JSON line each; `-` is standard output, where there is no `output`. */
@@ -58,6 +64,11 @@ export interface DedupFilesOptions extends ComparisonOptions, JobOptions, FormOp
   outputEncoding?: string | undefined;
   /** File for the rejected records. */
   rejects?: Path | undefined;
+  /**
+   * File for one page of HTML about what the run found, see {@link reportFiles}: it is made when the run has ended, and inputs are read once more for it. They must be
+   * files, and so must `clusters`, where it is given, of JSON lines. Not beside `dryRun`.
+   */
+  report?: Path | undefined;
   /**
    * Files of documents that are there already. They are never written; a document may be a duplicate of one of them, and clusters are those in
    * which one of `inputs` is a duplicate. The summary counts only those of `inputs`, and rejected records of both. Ids made from line
@@ -116,6 +127,8 @@ const OPTIONS: check.Checks<Checked> = {
   copy: path,
   outputEncoding: check.string,
   rejects: path,
+  report: path,
+  ...REPORT,
   known: inputNames,
   acrossFilesOnly: check.boolean,
   index: path,
@@ -184,6 +197,33 @@ export async function dedupFiles(
     );
   }
   if (known !== undefined) checkKnown(given);
+  const { report, reportTexts, dateField } = given;
+  if (report === undefined && (reportTexts !== undefined || dateField !== undefined)) {
+    throw typeError('reportTexts and dateField are for report, which is not given', INVALID);
+  }
+  if (report !== undefined) {
+    if (dryRun)
+      throw typeError('report must be left out beside dryRun, which writes nothing', INVALID);
+    return beside({
+      // Checked, and so strings.
+      report: report as string,
+      result: clusters as string | undefined,
+      tmp: tmp as string | undefined,
+      inputs: names,
+      others: known ?? [],
+      outputs: [target, rejects as string | undefined],
+      made: {
+        ...given,
+        command: target === undefined && copy === undefined ? 'clusters' : 'dedup',
+        onProgress: undefined,
+      },
+      run: (clusters) => {
+        const { report: _, reportTexts: _texts, dateField: _date, ...rest } = given;
+        return dedupFiles(names, target, { ...rest, clusters });
+      },
+      about: ({ truncated }: Summary) => ({ truncated }),
+    });
+  }
   const run = {
     dedup: { ...nativeComparison(given), ...nativeKeep(given.keep ?? 'first') },
     inputs: names,
@@ -203,9 +243,9 @@ export async function dedupFiles(
     ...(memory === undefined ? {} : { memory }),
     ...(tmp === undefined ? {} : { tmp: tmp as string }),
   };
-  const report = onProgress && ((progress: Progress) => onProgress(withoutNull(progress)));
+  const tell = onProgress && ((progress: Progress) => onProgress(withoutNull(progress)));
   if (index === undefined) {
-    const done = await telling(report, given.signal, (report, cancel) =>
+    const done = await telling(tell, given.signal, (report, cancel) =>
       binding.dedupFiles(run, report, cancel),
     );
     const { summary, known: documents, resumed, stopped, sameIds } = done;
@@ -216,7 +256,7 @@ export async function dedupFiles(
       ...(tmp === undefined ? {} : { resumed, stopped }),
     };
   }
-  const done = await telling(report, given.signal, (report, cancel) =>
+  const done = await telling(tell, given.signal, (report, cancel) =>
     // Checked, and so a string.
     binding.dedupIntoIndex(index as string, run, report, cancel),
   );

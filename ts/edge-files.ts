@@ -17,6 +17,9 @@ import type { NativeEdgeSummary, NativeProgress } from './native';
 import * as check from './options';
 import { type Path, path } from './path';
 import { nativeRecords, RECORDS, type RecordsOptions } from './records';
+import { beside } from './report/beside';
+import { REPORT, type ReportOptions } from './report/options';
+import type { ReportSummary } from './report/write';
 
 /** A value that has the right type and no meaning. */
 const INVALID = 'ERR_INVALID_ARG_VALUE';
@@ -44,7 +47,12 @@ export interface PairsFilesOptions
 }
 
 /** A run over files that looks for matches. */
-export interface MatchFilesOptions extends PairsFilesOptions, RecordsOptions {
+export interface MatchFilesOptions extends PairsFilesOptions, RecordsOptions, ReportOptions {
+  /**
+   * File for one page of HTML about the matches, see {@link reportFiles}: it is made when they have been written, and all files are read once more. Only where
+   * `output` is a file of matches: not beside `remove`, `mark`, `list`, `copy` and `dryRun`.
+   */
+  report?: Path | undefined;
   /** Files of the documents to look among. */
   against: Path | readonly Path[];
   /** Most matches of one document, the most similar first, 1 to 2^53 - 1. Default: all. */
@@ -97,6 +105,8 @@ export interface MatchSummary extends EdgeSummary {
   matches: number;
   /** New documents whose candidates or matches a limit cut. */
   truncated: number;
+  /** Of a run with `report`. */
+  report?: ReportSummary;
 }
 
 /** What comes out of the check: files by their paths. */
@@ -113,13 +123,18 @@ const PAIRS: check.Checks<CheckedPairs> = {
   onProgress: check.callback,
 };
 
-const MATCHES: check.Checks<CheckedPairs & RecordsOptions & { against: string[]; limit?: number }> =
-  {
-    ...PAIRS,
-    ...RECORDS,
-    against: inputNames,
-    limit: check.integer(1, Number.MAX_SAFE_INTEGER),
-  };
+type CheckedMatches = CheckedPairs &
+  RecordsOptions &
+  ReportOptions & { against: string[]; limit?: number; report?: string };
+
+const MATCHES: check.Checks<CheckedMatches> = {
+  ...PAIRS,
+  ...RECORDS,
+  ...REPORT,
+  report: path,
+  against: inputNames,
+  limit: check.integer(1, Number.MAX_SAFE_INTEGER),
+};
 
 /**
  * Writes every pair of near-duplicates of files, a JSON line each: `{"a", "b", "similarity", "distance"}`, ids as the records
@@ -170,8 +185,37 @@ export async function matchFiles(
   }
   const { against } = checked;
   const news = inputNames(inputs, 'inputs');
-  const { edges, ...rest } = await run(news, output, checked, against);
-  return { ...rest, matches: edges };
+  const { report, reportTexts, dateField } = checked;
+  if (report === undefined) {
+    if (reportTexts !== undefined || dateField !== undefined) {
+      throw typeError('reportTexts and dateField are for report, which is not given', INVALID);
+    }
+    const { edges, ...rest } = await run(news, output, checked, against);
+    return { ...rest, matches: edges };
+  }
+  const others = ['remove', 'mark', 'list', 'copy', 'dryRun'] as const;
+  const other = others.find((name) => checked[name] !== undefined && checked[name] !== false);
+  if (other !== undefined || output === undefined) {
+    const why = 'it is made of the file of matches';
+    throw typeError(
+      `report must be left out ${other === undefined ? 'without output' : `beside ${other}`}: ${why}`,
+      INVALID,
+    );
+  }
+  const { rejects, threads, signal } = checked;
+  return beside({
+    report,
+    result: path(output, 'output'),
+    inputs: news,
+    others: against,
+    outputs: [rejects],
+    made: { ...checked, ...given({ threads, signal }), command: 'match', onProgress: undefined },
+    run: (result) => {
+      const { report: _, reportTexts: _texts, dateField: _date, ...rest } = checked;
+      return matchFiles(news, result, rest);
+    },
+    about: ({ truncated }: MatchSummary) => ({ truncated }),
+  });
 }
 
 async function run(

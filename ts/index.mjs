@@ -34,6 +34,7 @@ export const {
   openState,
   pairsFiles,
   planFiles,
+  reportFiles,
   sentences,
   similarity,
   sweep,

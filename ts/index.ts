@@ -134,6 +134,9 @@ export type {
   PlanSize,
 } from './plan';
 export { type FilesPlan, type PlanFilesOptions, planFiles } from './plan-files';
+export type { ReportOptions } from './report/options';
+export type { ReportProgress, ReportSummary } from './report/write';
+export { type ReportFilesOptions, reportFiles } from './report-files';
 export type { Corpus, SampledDoc } from './sample';
 export { type Sentence, type SentenceOptions, sentences } from './sentences';
 export type {

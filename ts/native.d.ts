@@ -869,11 +869,39 @@ export interface NativeRejected {
   reason: string
 }
 
+/** What a report tells. */
+export interface NativeReport {
+  documents: number
+  duplicates: number
+  groups: number
+  shown: number
+  unknown: number
+  rejected: number
+  firstRejected: Array<NativeRejected>
+  leftovers: Array<string>
+}
+
 /** What a result says. */
 export interface NativeReported {
   kept: Uint32Array
   removed: Uint32Array
   clusters: NativeLists
+}
+
+/** A report about a file of clusters or matches. */
+export interface NativeReportOptions {
+  result: string
+  inputs: Array<string>
+  /** Known documents, or those that were looked among. */
+  others: Array<string>
+  output: string
+  /** The page up to the figures, and behind them. */
+  before: string
+  behind: string
+  date?: string
+  texts: 'all' | 'cut' | 'none'
+  form: NativeForm
+  threads: number
 }
 
 /** One of them, and the first with its id. */
@@ -1114,6 +1142,9 @@ export declare function predictFiles(options: NativeFileOptions, cancel: Cancel)
 
 /** Writes what of an index is near each document of files. */
 export declare function queryIndex(index: NativeSavedIndex, search: NativeSearch, read: NativeRead, onProgress: ((arg: NativeProgress) => unknown) | undefined | null, cancel: Cancel): Promise<NativeAsked>
+
+/** Writes a page about a file of clusters or matches, on threads of its own. */
+export declare function reportFiles(options: NativeReportOptions, onProgress: ((arg: NativeProgress) => unknown) | undefined | null, cancel: Cancel): Promise<NativeReport>
 
 /** Draws a sample of the documents of files on threads of its own. */
 export declare function sampleOfFiles(files: NativeStatedFiles, size: number, seed: number, cancel: Cancel): Promise<NativeSampleOfFiles>

@@ -174,6 +174,12 @@ export const OPTIONS = {
     max: UINT32,
     help: 'a text with fewer different features has no fingerprint, and is compared by equality; without it 8, or 4 times --ngram where that is more',
   },
+  reportTexts: {
+    kind: 'choice',
+    value: 'HOW',
+    choices: ['all', 'cut', 'none'],
+    help: 'how much of each text the report holds: 20,000 characters, 1,000 if not said, or none',
+  },
   threads: {
     kind: 'integer',
     value: 'N',

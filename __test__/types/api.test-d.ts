@@ -24,6 +24,7 @@ import {
   minHash,
   openState,
   pairsFiles,
+  reportFiles,
   type SharedIndex,
   type SimHashError,
   type SimHashErrorCode,
@@ -243,6 +244,10 @@ new Dictionary(new URL('file:///a'));
 dedupFiles(1, 'out');
 // @ts-expect-error options of a stream
 dedupFiles('in', 'out', { text: 'body' });
+dedupFiles('in', 'out', { report: new URL('file:///r'), reportTexts: 'none', dateField: 'date' });
+reportFiles('clusters', ['in'], 'out.html', { others: 'old', method: 'simhash', maxDistance: 8 });
+// @ts-expect-error some is no amount of text
+reportFiles('clusters', 'in', 'out.html', { reportTexts: 'some' });
 
 // `status` says what a decision has.
 function told(decision: Decision<Row>): unknown[] {

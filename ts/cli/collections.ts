@@ -49,6 +49,9 @@ const OF_FILES = [
   'list',
   'output-encoding',
   'rejects',
+  'report',
+  'report-texts',
+  'date-field',
   'index',
   'dry-run',
 ] as const;

@@ -5,6 +5,7 @@ import { canBeReadAgain, foretell, foretold } from './foretold';
 import { plural } from './format';
 import { settling } from './indexed';
 import { GO_ON } from './interrupt';
+import { reported } from './options';
 import { cut, named, pace, readings, run, type Told } from './run';
 import type { Terminal } from './terminal';
 
@@ -47,14 +48,14 @@ export async function deduplicate(
       },
       figures: (summary) => summary,
       summary: (summary) => ({ ...summary, ...given({ predicted }), inputs, options }),
-      sentences: (summary) => sentences(summary, options.dryRun === true),
+      sentences: (summary) => sentences(summary, options),
     },
     told,
     terminal,
   );
 }
 
-function sentences(summary: Summary, dryRun: boolean): string[] {
+function sentences(summary: Summary, { dryRun, report }: DedupFilesOptions): string[] {
   const { read, kept, duplicates, rejected, clusters, truncated, known } = summary;
   const { index, resumed = 0, sameIds } = summary;
   return [
@@ -68,6 +69,7 @@ function sentences(summary: Summary, dryRun: boolean): string[] {
     `${plural(clusters, 'cluster')}, ${pace(summary)}`,
     ...cut(truncated),
     ...named(sameIds),
+    ...reported(summary.report, report as string | undefined),
     ...(index === undefined ? [] : [`index of ${plural(index.documents, 'document')}`]),
     ...(dryRun ? ['dry run: nothing was written'] : []),
   ];

@@ -16,9 +16,16 @@ const CONTEXT = 10;
 /** Lines shown; the rest is counted. */
 const SHOWN = 12;
 
-/** The changes that make `b` of `a`, the fewest characters; in order (the greedy algorithm of Myers, 1986). */
-export function changes(a: string, b: string): Change[] {
-  const [from, to] = [[...a], [...b]];
+/**
+ * The changes that make `b` of `a`, the fewest characters; in order (the greedy algorithm of Myers, 1986). What a character is, `split` says;
+ * without it a code point.
+ */
+export function changes(
+  a: string,
+  b: string,
+  split: (text: string) => readonly string[] = (text) => [...text],
+): Change[] {
+  const [from, to] = [split(a), split(b)];
   let start = 0;
   while (start < from.length && start < to.length && from[start] === to[start]) start++;
   let end = 0;

@@ -3,8 +3,10 @@ import { DELIMITER, type FormOptions, isDelimiter } from '../form';
 import { given } from '../given';
 import { defaultDistance, methodOf } from '../method';
 import { OPTIONS } from '../option-table';
+import type { ReportSummary } from '../report/write';
 import type { Values } from './command';
 import { UsageError } from './exit';
+import { count, plural } from './format';
 import { LIST_HELP, normalizeOf } from './normalize';
 
 /** Those of an index: the others compare everything. */
@@ -20,7 +22,7 @@ export const candidates = {
 } as const;
 
 /** What they are compared by. */
-const verification = {
+export const verification = {
   verify: { ...OPTIONS.verify, choices: [...OPTIONS.verify.choices, 'off'], default: 'auto' },
   'min-similarity': OPTIONS.minSimilarity,
   'max-verifications': OPTIONS.maxVerifications,
@@ -366,6 +368,55 @@ export function separatingOf(
 export const rejects = {
   rejects: { kind: 'text', value: 'FILE', help: 'also write the rejected records' },
 } as const;
+
+/** What a report shows. */
+export const looks = {
+  'report-texts': OPTIONS.reportTexts,
+  'date-field': {
+    kind: 'text',
+    value: 'NAME',
+    help: 'field that holds the date of a document, for the report: as 2026-11-24, or seconds since 1970',
+  },
+} as const;
+
+/** A report beside the result. */
+export const reporting = {
+  report: {
+    kind: 'text',
+    value: 'FILE',
+    help: 'also write a page about what was found: figures, and clusters to look at and to label; docs/report.md',
+  },
+  ...looks,
+} as const;
+
+/** The values of {@link looks} as the library takes them. */
+export function looksOf(values: Values<typeof looks>) {
+  return given({ reportTexts: values['report-texts'], dateField: values['date-field'] });
+}
+
+/** The values of {@link reporting} as the library takes them. */
+export function reportingOf(values: Values<typeof reporting>) {
+  const looks = looksOf(values);
+  if (values.report !== undefined) return { report: values.report, ...looks };
+  for (const name of ['report-texts', 'date-field'] as const) {
+    if (values[name] !== undefined) throw new UsageError(`--${name} is for --report FILE`);
+  }
+  return {};
+}
+
+/** What is said of a report that was written. */
+export function reported(report: ReportSummary | undefined, file: string | undefined): string[] {
+  if (report === undefined || file === undefined) return [];
+  const { shown, groups, unknown } = report;
+  return [
+    `${file}: ${count(shown)} of ${plural(groups, 'cluster')} with their members`,
+    ...(unknown > 0
+      ? [
+          `${plural(unknown, 'document')} of the clusters ${unknown === 1 ? 'is' : 'are'} not among the inputs`,
+        ]
+      : []),
+  ];
+}
 
 /** The saved index that a command works on. */
 export const savedIndex = {

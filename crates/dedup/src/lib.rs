@@ -51,16 +51,16 @@ pub use deduper::{Decision, Deduper};
 pub use error::{DedupError, Done};
 pub use explain::{Verdict, verdict};
 pub use files::{
-    ExportFormat, IndexRun, LEAST_MEMORY, Prediction, Sample, SavedIndex, Scored, Verified,
-    decontaminate_files, dedup_files, dedup_into_index, dedup_new_files, evaluate_files,
-    find_texts, fingerprint_files, match_files, pairs_files, predict_files, sample_files,
-    segment_files,
+    ExportFormat, IndexRun, LEAST_MEMORY, Page, Prediction, Report, Sample, SavedIndex, Scored,
+    Verified, decontaminate_files, dedup_files, dedup_into_index, dedup_new_files, evaluate_files,
+    find_texts, fingerprint_files, match_files, pairs_files, predict_files, report_files,
+    sample_files, segment_files,
 };
 pub use keep::{Integer, Key};
 pub use method::Method;
 pub use options::{
     Cluster, DedupOptions, EvaluateOptions, FileOptions, FingerprintOptions, Keep, MatchOptions,
-    Measure, ReadOptions, SampleOptions, SegmentOptions,
+    Measure, ReadOptions, ReportOptions, ReportTexts, SampleOptions, SegmentOptions,
 };
 pub use read::{Encoding, Fields, Form, Format, Input, MAX_RECORD_BYTES};
 pub use report::{EdgeSummary, Progress, ReadAs, Rejected, SameId, SameIds, Stage, Summary};

@@ -210,6 +210,40 @@ impl Default for EvaluateOptions {
     }
 }
 
+/// What a report shows.
+#[derive(Clone, Debug, Default)]
+pub struct ReportOptions {
+    /// How the documents are read; of the result only its own forms are.
+    pub read: ReadOptions,
+    /// The field of a record that holds its date, keys separated by dots. Default: documents are not counted by date.
+    pub date: Option<String>,
+    /// How much of texts is shown.
+    pub texts: ReportTexts,
+}
+
+/// How much of a text a report shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ReportTexts {
+    /// The first 20,000 characters.
+    All,
+    /// The first 1,000 characters.
+    #[default]
+    Cut,
+    /// Nothing: ids, inputs and lengths only.
+    None,
+}
+
+impl ReportTexts {
+    /// Characters that are shown at most; `None`: no text at all.
+    pub(crate) fn characters(self) -> Option<usize> {
+        match self {
+            Self::All => Some(20_000),
+            Self::Cut => Some(1_000),
+            Self::None => None,
+        }
+    }
+}
+
 /// How documents of files are sampled.
 #[derive(Clone, Debug)]
 pub struct SampleOptions {

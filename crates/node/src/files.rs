@@ -7,6 +7,7 @@ mod explain;
 mod form;
 pub(crate) mod index;
 mod predict;
+mod report;
 mod segment;
 
 use crate::check::{number, whole};

@@ -2,7 +2,8 @@ import { given } from '../../given';
 import { defineCommand } from '../command';
 import { deciding, decidingOptions } from '../deciding';
 import { deduplicate } from '../deduplicate';
-import { checkStreams, DOCUMENTS, output, rejects } from '../options';
+import { UsageError } from '../exit';
+import { checkStreams, DOCUMENTS, output, rejects, reporting, reportingOf } from '../options';
 
 export const clusters = defineCommand({
   name: 'clusters',
@@ -11,10 +12,12 @@ export const clusters = defineCommand({
   options: {
     ...output,
     ...rejects,
+    ...reporting,
     ...deciding,
   },
   examples: [
     'clusters news.jsonl -o clusters.jsonl',
+    'clusters news.jsonl -o clusters.jsonl --report report.html',
     'clusters titles.txt --min-similarity 0.7 --cluster components',
   ],
   notes: [
@@ -22,10 +25,14 @@ export const clusters = defineCommand({
     'The JSON summary goes to standard output, or to standard error where the clusters go to standard output.',
   ],
   async run(inputs, values, terminal) {
-    checkStreams(inputs, [values.rejects]);
+    checkStreams(inputs, [values.rejects, values.report]);
+    if (values.report !== undefined && values.output === '-') {
+      throw new UsageError('clusters --report needs -o FILE', 'the report is made of that file');
+    }
     const options = {
       clusters: values.output,
       ...given({ rejects: values.rejects }),
+      ...reportingOf(values),
       ...decidingOptions(values),
     };
     const streamed = values.output === '-';

@@ -4,7 +4,7 @@ import { defineCommand } from '../command';
 import { deciding, decidingOptions } from '../deciding';
 import { deduplicate } from '../deduplicate';
 import { UsageError } from '../exit';
-import { checkStreams, DOCUMENTS, rejects } from '../options';
+import { checkStreams, DOCUMENTS, rejects, reporting, reportingOf } from '../options';
 
 export const dedup = defineCommand({
   name: 'dedup',
@@ -41,6 +41,7 @@ export const dedup = defineCommand({
       help: 'how characters of OUT are written; without it as in the inputs, where they have one encoding, else utf-8',
     },
     ...rejects,
+    ...reporting,
     known: {
       kind: 'texts',
       value: 'FILE',
@@ -61,6 +62,7 @@ export const dedup = defineCommand({
     'dedup texts/ --list -o keep.txt',
     'dedup web.jsonl books.jsonl --across-files-only -o all.jsonl',
     'dedup today.jsonl --index seen.index -o new.jsonl',
+    'dedup news.jsonl -o unique.jsonl --report report.html',
     'dedup mongodb:///news.raw -o mongodb:///news.unique',
   ],
   notes: [
@@ -73,6 +75,7 @@ export const dedup = defineCommand({
     'With --index a document may be a duplicate of one of an earlier run; the options are those of the index. The run counts whole or not at all: killed on the way, it is finished or undone by the next that opens the index. The same files once more are answered as the first time, and add nothing. Inputs and outputs are files then, and the first document is kept, around which others are its duplicates.',
     'With --memory what is known of documents lies in temporary files, up to some 200 bytes each, beside copies of compressed input; the result is the same. The bound is that of the whole process, kept within a tenth, for files by minhash or exact: standard input that is decided as it comes, and other methods, hold documents in memory, and stop with an error where it does not suffice. So do records of many megabytes. Linux only.',
     'With --tmp a run over files into files keeps in a folder of its own there what it has done, some 230 bytes per document, and removes it at its end. Killed, interrupted, or stopped by a full disk, it goes on with --resume: the same command writes what it would have written, whatever --threads and --memory are. Inputs that changed since are an error, and so are other options. Without --resume it begins anew, and removes what it had kept.',
+    'With --report the inputs are read once more when the outputs have their names: they must be files. The page holds the beginnings of some hundred texts, unless --report-texts is none; it loads nothing. Pairs that are labelled there are labels for eval and tune (docs/report.md).',
     'A collection of MongoDB, mongodb://HOST/DATABASE.COLLECTION, goes into another one, its duplicates into OUT.duplicates; or with --mark they are marked where they are. Without a host the server is that of MONGODB_URI, or of the first line of the file that MONGODB_URI_FILE names. A run that was stopped goes on when it is given again (docs/mongodb.md).',
     'The JSON summary goes to standard output, or to standard error where the documents go to standard output.',
   ],
@@ -81,7 +84,7 @@ export const dedup = defineCommand({
     refuseOfCollections(values);
     const { clusters, mark, list, copy, rejects, known, 'dry-run': dryRun } = values;
     const outputEncoding = values['output-encoding'];
-    checkStreams([...inputs, ...(known ?? [])], [clusters, rejects]);
+    checkStreams([...inputs, ...(known ?? [])], [clusters, rejects, values.report]);
     if (copy !== undefined) checkCopy(values);
     const output =
       copy === undefined ? (values.output ?? (dryRun ? '-' : missingOutput())) : undefined;
@@ -95,7 +98,8 @@ export const dedup = defineCommand({
       throw new UsageError('--memory must be left out beside --index, which is held in memory');
     }
     const files = given({ clusters, copy, rejects, known, index, outputEncoding });
-    const options = { ...files, ...decidingOptions(values), mark, list, dryRun };
+    const looked = { ...reportingOf(values), ...decidingOptions(values) };
+    const options = { ...files, ...looked, mark, list, dryRun };
     const streamed = values.output === '-';
     return deduplicate({ inputs, output, options, streamed }, values, terminal);
   },

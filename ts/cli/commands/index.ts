@@ -20,6 +20,7 @@ import { indexVerify } from './index-verify';
 import { match } from './match';
 import { pairs } from './pairs';
 import { plan } from './plan';
+import { reporting } from './report';
 import { segment } from './segment';
 import { serving } from './serve';
 import { tuning } from './tune';
@@ -43,7 +44,7 @@ export const sections: readonly Section[] = [
   },
   { title: 'A server', commands: [serving] },
   { title: 'One text at a time', commands: [fingerprint, segment] },
-  { title: 'Choosing options', commands: [plan, tuning, evaluation] },
+  { title: 'Choosing options', commands: [plan, tuning, evaluation, reporting] },
   { title: 'This program', commands: [completion, doctor, help, version] },
 ];
 

@@ -14,6 +14,9 @@ import {
   fieldsOf,
   output,
   rejects,
+  reported,
+  reporting,
+  reportingOf,
   separating,
   separatingOf,
   words,
@@ -27,6 +30,7 @@ const options = {
   ...output,
   ...separating,
   ...rejects,
+  ...reporting,
   limit: OPTIONS.limit,
   ...comparing,
 } as const;
@@ -52,6 +56,7 @@ export const match = defineCommand({
   examples: [
     'match train.jsonl --against test.jsonl --remove -o clean.jsonl',
     'match new.jsonl --against old.jsonl -o seen.jsonl',
+    'match new.jsonl --against old.jsonl -o m.jsonl --report r.html',
     'match new.jsonl --index seen.index --limit 3',
   ],
   notes: [
@@ -80,11 +85,18 @@ async function amongFiles(
 ): Promise<number> {
   const { rejects, limit } = values;
   const { records, separates, output } = separatingOf(values);
-  checkStreams([...inputs, ...against], [rejects]);
+  checkStreams([...inputs, ...against], [rejects, values.report]);
+  if (values.report !== undefined && (separates || output === '-')) {
+    throw new UsageError(
+      'match --report needs -o FILE, and matches in it',
+      'the report is made of that file',
+    );
+  }
   const options = {
     ...{ against, ...given({ rejects, limit }), ...records },
     ...comparingOptions(values),
     ...fieldsOf(values),
+    ...reportingOf(values),
   };
   const { matchFiles } = await import('../../index.js');
   return run(
@@ -98,14 +110,18 @@ async function amongFiles(
         }),
       figures: (summary) => summary,
       summary: (summary) => ({ ...summary, inputs, options }),
-      sentences: (summary) => sentences(summary, separates),
+      sentences: (summary) => sentences(summary, separates, values.report),
     },
     values,
     terminal,
   );
 }
 
-function sentences(summary: MatchSummary, separates: boolean): string[] {
+function sentences(
+  summary: MatchSummary,
+  separates: boolean,
+  report: string | undefined,
+): string[] {
   const { read, documents, against, rejected, matched, matches, candidates } = summary;
   const { truncated, sameIds } = summary;
   return [
@@ -114,6 +130,7 @@ function sentences(summary: MatchSummary, separates: boolean): string[] {
     ...(separates ? [`${plural(documents - matched, 'document')} without`] : []),
     ...(truncated > 0 ? [`of ${plural(truncated, 'document')} a limit left something out`] : []),
     ...named(sameIds),
+    ...reported(summary.report, report),
   ];
 }
 

@@ -30,6 +30,10 @@ impl Names {
         names.into_iter().map(|(name, _)| name).collect()
     }
 
+    pub(super) fn get(&self, name: &str) -> Option<u32> {
+        self.0.get(name).copied()
+    }
+
     pub(super) fn has(&self, name: &str) -> bool {
         self.0.contains_key(name)
     }

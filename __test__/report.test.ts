@@ -1,0 +1,326 @@
+/** The page of a report as a file: what is in it, what is not, and that it appears whole or not at all. */
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { dedupFiles, matchFiles, reportFiles } from '..';
+import { Folder, SAMPLE } from './cli-run';
+
+const folder = new Folder();
+
+interface Figures {
+  readonly all: { readonly documents: number; readonly duplicates: number };
+  readonly unknown: number;
+  readonly rejected: number;
+  readonly others: number;
+  readonly areMatches: boolean;
+  readonly found: {
+    readonly groups: number;
+    readonly duplicates: number;
+    readonly sizes: [number, number][];
+    readonly similarities: number[];
+    readonly distances: number[];
+    readonly unmeasured: number;
+  };
+  readonly inputs: {
+    readonly bars: { name: string; documents: number; duplicates: number }[];
+    readonly more: number;
+  };
+  readonly lengths: { name: number; documents: number; duplicates: number }[];
+  readonly dates?: {
+    readonly unit: string;
+    readonly bars: { name: string; documents: number; duplicates: number }[];
+    readonly undated: { documents: number };
+  };
+  readonly examples: { readonly members: { id?: string; text?: string }[] }[];
+}
+
+/** The data of a page. */
+function dataOf(name: string, id = 'figures'): Figures {
+  const page = folder.read(name);
+  const [, data = ''] = new RegExp(`id="${id}">(.*?)</script>`, 's').exec(page) ?? [];
+  return JSON.parse(data) as Figures;
+}
+
+const lines = (records: readonly object[]) =>
+  records.map((record) => `${JSON.stringify(record)}\n`).join('');
+
+const LONG =
+  '望海港本月开通了一条直达南美西海岸的集装箱航线，单程二十三天，比绕行缩短一周。首航的货轮装了两千个标准箱。';
+
+describe('figures', () => {
+  test('are those of the run, which has its own outputs as without a report', async () => {
+    const [output, clusters, report] = ['u.jsonl', 'c.jsonl', 'r.html'].map((name) =>
+      folder.join(name),
+    );
+    const plain = await dedupFiles(SAMPLE, folder.join('plain.jsonl'));
+    const summary = await dedupFiles(SAMPLE, output, { clusters, report, dateField: 'time' });
+    expect(folder.read('u.jsonl')).toBe(folder.read('plain.jsonl'));
+    const { kept, duplicates } = summary;
+    expect({ kept, duplicates }).toEqual({ kept: plain.kept, duplicates: plain.duplicates });
+    const data = dataOf('r.html');
+    expect(data.all).toEqual({ documents: kept + duplicates, duplicates });
+    expect(data.found.groups).toBe(summary.clusters);
+    expect(data.found.duplicates).toBe(duplicates);
+    const sum = (all: readonly number[]) => all.reduce((total, one) => total + one, 0);
+    expect(sum(data.found.similarities) + data.found.unmeasured).toBe(duplicates);
+    for (const bars of [data.lengths, data.inputs.bars, data.dates?.bars ?? []]) {
+      expect(sum(bars.map(({ documents }) => documents))).toBe(kept + duplicates);
+      expect(sum(bars.map((bar) => bar.duplicates))).toBe(duplicates);
+    }
+    expect(sum(data.found.sizes.map(([size, many]) => (size - 1) * many))).toBe(duplicates);
+    expect(summary.report).toMatchObject({ documents: kept + duplicates, duplicates, unknown: 0 });
+  });
+
+  test('are the same beside the run and from its clusters, whatever the threads', async () => {
+    const [clusters, a, b] = ['c.jsonl', 'a.html', 'b.html'].map((name) => folder.join(name));
+    for (const [report, threads] of [
+      [a, 1],
+      [b, 2],
+    ] as const) {
+      await reportFiles(clusters ?? '', SAMPLE, report ?? '', { dateField: 'time', threads });
+    }
+    expect(folder.read('a.html')).toBe(folder.read('b.html'));
+    expect(dataOf('a.html')).toEqual(dataOf('r.html'));
+  });
+
+  test('say what the clusters name and no input has', async () => {
+    folder.write('few.jsonl', readFileSync(SAMPLE, 'utf8').split('\n').slice(0, 5).join('\n'));
+    const { unknown, duplicates, groups } = await reportFiles(
+      folder.join('c.jsonl'),
+      folder.join('few.jsonl'),
+      folder.join('few.html'),
+    );
+    expect(unknown).toBeGreaterThan(0);
+    expect(unknown + duplicates).toBe(dataOf('r.html').found.duplicates);
+    expect(groups).toBe(dataOf('r.html').found.groups);
+  });
+
+  test('of documents with one id count as many as the clusters name', async () => {
+    const text = (at: number) => `${LONG}${at}`;
+    folder.write('same.jsonl', lines([1, 1, 1, 2].map((id, at) => ({ id, text: text(at) }))));
+    const summary = await dedupFiles(folder.join('same.jsonl'), folder.join('s.jsonl'), {
+      report: folder.join('same.html'),
+    });
+    expect(dataOf('same.html').all).toEqual({ documents: 4, duplicates: summary.duplicates });
+  });
+
+  test('of matches tell the two sides apart, though their ids are the same', async () => {
+    folder.write(
+      'new.jsonl',
+      lines([
+        { id: 1, text: LONG },
+        { id: 2, text: '另一条消息说的是别的事情，和上面那条没有关系，图书馆周末开放到九点。' },
+      ]),
+    );
+    folder.write(
+      'old.jsonl',
+      lines([
+        { id: 2, text: `${LONG}（转载）` },
+        { id: 1, text: '完全不同的一段话，讲的是春天种树的时候要注意的几件小事，浇水和施肥。' },
+      ]),
+    );
+    const summary = await matchFiles(folder.join('new.jsonl'), folder.join('m.jsonl'), {
+      against: folder.join('old.jsonl'),
+      report: folder.join('m.html'),
+    });
+    expect(summary.matched).toBe(1);
+    const data = dataOf('m.html');
+    expect(data).toMatchObject({
+      areMatches: true,
+      others: 2,
+      all: { documents: 2, duplicates: 1 },
+    });
+    const [example] = data.examples;
+    expect(example?.members.map(({ id, text }) => [id, text])).toEqual([
+      ['1', LONG],
+      ['2', `${LONG}（转载）`],
+    ]);
+  });
+});
+
+describe('the page', () => {
+  test('runs its own script and style, by their hashes, and nothing else', () => {
+    const page = folder.read('r.html');
+    const [, policy = ''] = /Security-Policy" content="([^"]*)"/.exec(page) ?? [];
+    expect(policy).toMatch(/^default-src 'none'; /);
+    const hash = (text = '') => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+    const script = /<script>(.*?)<\/script>/s.exec(page)?.[1];
+    const style = /<style>(.*?)<\/style>/s.exec(page)?.[1];
+    expect(policy).toContain(`script-src ${hash(script)}`);
+    expect(policy).toContain(`style-src ${hash(style)}`);
+    expect(policy).not.toMatch(/unsafe|https?:|\*/);
+    // Nothing is loaded, and no handler or style stands in the markup.
+    expect(page).not.toMatch(/\s(src|href)=(?!"#)/);
+    expect(page).not.toMatch(/\son\w+=|\sstyle=/);
+  });
+
+  test('holds no sign of a text that ends a script', async () => {
+    const hostile = `${LONG}</script><script>alert(1)</script><!--\u2028\u2029<img src=x onerror=alert(2)>`;
+    folder.write(
+      'bad.jsonl',
+      lines([
+        { id: '</script>', text: hostile },
+        { id: 'b', text: `${hostile}。` },
+      ]),
+    );
+    await dedupFiles(folder.join('bad.jsonl'), folder.join('b.jsonl'), {
+      report: folder.join('bad.html'),
+    });
+    const page = folder.read('bad.html');
+    expect(page.match(/<\/script>/g)).toHaveLength(3);
+    expect(page).not.toMatch(/[\u2028\u2029]|<!--|<img/);
+    expect(dataOf('bad.html').examples[0]?.members[0]).toMatchObject({
+      id: '</script>',
+      text: hostile,
+    });
+  });
+
+  test('holds as much of texts as is asked for', async () => {
+    const long = LONG.repeat(40);
+    folder.write(
+      'long.jsonl',
+      lines([
+        { id: 1, text: long },
+        { id: 2, text: `${long}尾` },
+      ]),
+    );
+    const texts = async (reportTexts: 'all' | 'cut' | 'none') => {
+      const report = folder.join(`${reportTexts}.html`);
+      await dedupFiles(folder.join('long.jsonl'), folder.join('l.jsonl'), { report, reportTexts });
+      return dataOf(`${reportTexts}.html`).examples[0]?.members.map(({ text }) => text?.length);
+    };
+    expect(await texts('all')).toEqual([long.length, long.length + 1]);
+    expect(await texts('cut')).toEqual([1000, 1000]);
+    expect(await texts('none')).toEqual([undefined, undefined]);
+    expect(folder.read('none.html')).not.toContain(LONG.slice(0, 8));
+  });
+
+  test('of many clusters shows some of them, and stays small', async () => {
+    // Characters by a generator of numbers (Lehmer's), so that no two texts are alike.
+    const one = (at: number) => {
+      let state = at + 1;
+      const next = () => {
+        state = (state * 48_271) % 2_147_483_647;
+        return String.fromCodePoint(0x4e00 + (state % 8000));
+      };
+      return Array.from({ length: 1200 }, next).join('');
+    };
+    const records = Array.from({ length: 700 }, (_, at) => [
+      { id: `a${at}`, text: one(at) },
+      { id: `b${at}`, text: `${one(at)}尾` },
+    ]).flat();
+    folder.write('many.jsonl', lines(records));
+    const { report, clusters } = await dedupFiles(
+      folder.join('many.jsonl'),
+      folder.join('o.jsonl'),
+      { report: folder.join('many.html') },
+    );
+    expect(clusters).toBe(700);
+    expect(report?.groups).toBe(700);
+    expect(report?.shown).toBeGreaterThan(300);
+    expect(report?.shown).toBeLessThanOrEqual(450);
+    expect(statSync(folder.join('many.html')).size).toBeLessThan(5_000_000);
+    expect(dataOf('many.html').all).toEqual({ documents: 1400, duplicates: 700 });
+  });
+});
+
+describe('refused', () => {
+  const report = folder.join('never.html');
+  test.each([
+    ['standard input', () => dedupFiles('-', folder.join('x.jsonl'), { report }), 'standard input'],
+    [
+      'standard output',
+      () => dedupFiles(SAMPLE, folder.join('x.jsonl'), { report: '-' }),
+      'file of its own',
+    ],
+    ['a dry run', () => dedupFiles(SAMPLE, undefined, { report, dryRun: true }), 'dryRun'],
+    [
+      'clusters in CSV',
+      () => dedupFiles(SAMPLE, folder.join('x.jsonl'), { report, clusters: folder.join('c.csv') }),
+      'JSON lines',
+    ],
+    [
+      'the output itself',
+      () => dedupFiles(SAMPLE, folder.join('x.jsonl'), { report: folder.join('x.jsonl') }),
+      'file of its own',
+    ],
+    [
+      'an input',
+      () => dedupFiles(SAMPLE, folder.join('x.jsonl'), { report: SAMPLE }),
+      'file of its own',
+    ],
+    [
+      'a folder that is not there',
+      () => dedupFiles(SAMPLE, folder.join('x.jsonl'), { report: folder.join('no/r.html') }),
+      'there is no folder',
+    ],
+    [
+      'what is for a report, without one',
+      () => dedupFiles(SAMPLE, folder.join('x.jsonl'), { reportTexts: 'none' }),
+      'report',
+    ],
+    [
+      'matches that are not written',
+      () => matchFiles(SAMPLE, folder.join('x.jsonl'), { against: SAMPLE, report, remove: true }),
+      'remove',
+    ],
+  ])('%s, before anything is written', async (_name, run, message) => {
+    await expect(run()).rejects.toThrow(message);
+    expect(existsSync(folder.join('x.jsonl'))).toBe(false);
+    expect(existsSync(report)).toBe(false);
+  });
+
+  test('a file that names no clusters; a page that was there stays', async () => {
+    folder.write('old.html', 'old');
+    folder.write('odd.jsonl', '{"x": 1}\n');
+    const wrong = reportFiles(folder.join('odd.jsonl'), SAMPLE, folder.join('old.html'));
+    await expect(wrong).rejects.toMatchObject({
+      code: 'ERR_SIMHASH_NO_RECORDS',
+      message: expect.stringContaining('odd.jsonl:1'),
+    });
+    await expect(
+      reportFiles(folder.join('c.jsonl'), folder.join('none.jsonl'), folder.join('old.html')),
+    ).rejects.toMatchObject({ code: 'ERR_SIMHASH_INPUT' });
+    expect(folder.read('old.html')).toBe('old');
+    expect(readdirSync(folder.path).filter((name) => name.includes('.tmp'))).toEqual([]);
+  });
+});
+
+describe('the command line', () => {
+  test('makes a page beside a run and from its clusters', async () => {
+    const beside = await folder.run(['clusters', SAMPLE, '-o', 'k.jsonl', '--report', 'k.html']);
+    expect(beside).toMatchObject({ status: 0 });
+    expect(beside.stderr).toMatch(/k\.html: \d+ of \d+ clusters/);
+    const { status, stdout } = await folder.run([
+      'report',
+      'k.jsonl',
+      '--docs',
+      SAMPLE,
+      '-o',
+      'k2.html',
+      '--json',
+    ]);
+    expect(status).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      documents: dataOf('k.html').all.documents,
+      unknown: 0,
+    });
+    expect(dataOf('k2.html')).toEqual(dataOf('k.html'));
+  });
+
+  test.each([
+    [['clusters', SAMPLE, '--report', 'x.html'], 'needs -o FILE'],
+    [['report', 'k.jsonl'], '--docs'],
+    [['dedup', SAMPLE, '-o', 'x.jsonl', '--report-texts', 'none'], '--report FILE'],
+    [['dedup', SAMPLE, '-o', 'x.jsonl', '--report', 'x.html', '--report-texts', 'some'], "'some'"],
+    [['match', SAMPLE, '--against', SAMPLE, '--report', 'x.html'], 'needs -o FILE'],
+    [
+      ['dedup', 'mongodb:///a.b', '-o', 'mongodb:///a.c', '--report', 'x.html'],
+      'not for a collection',
+    ],
+  ])('refuses %j', async (args, message) => {
+    const { status, stderr } = await folder.run(args);
+    expect(stderr).toContain(message);
+    expect(status).toBe(2);
+  });
+});

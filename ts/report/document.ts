@@ -1,0 +1,54 @@
+/** The page of a report around its figures: markup, style and script in one file, and a policy by which nothing else runs or loads. */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { RunAbout } from './about';
+
+/** What stands before the figures, and behind them. */
+export interface Around {
+  readonly before: string;
+  readonly behind: string;
+}
+
+/** The page of a run. */
+export function around(run: RunAbout): Around {
+  const [page, style, script] = ['page.html', 'page.css', 'main.js'].map(part) as [
+    string,
+    string,
+    string,
+  ];
+  const policy = [
+    "default-src 'none'",
+    `script-src '${hash(script)}'`,
+    `style-src '${hash(style)}'`,
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join('; ');
+  const values: Readonly<Record<string, string>> = { policy, style, script, run: json(run) };
+  const [before = '', behind = ''] = page.split('"{{figures}}"').map(filled);
+  /** In one pass, and by a function: whatever a value holds is put in as it is. */
+  function filled(part: string): string {
+    return part.replaceAll(
+      /\/\*\{\{(\w+)\}\}\*\/|"\{\{(\w+)\}\}"/g,
+      (place, name: string | undefined, data: string) => values[name ?? data] ?? place,
+    );
+  }
+  return { before, behind };
+}
+
+/** A file that the build puts beside this one. */
+function part(name: string): string {
+  return readFileSync(join(__dirname, 'page', name), 'utf8');
+}
+
+function hash(text: string): string {
+  return `sha256-${createHash('sha256').update(text).digest('base64')}`;
+}
+
+/** JSON in which nothing ends a script or begins a comment, as the addon writes the figures. */
+export function json(value: unknown): string {
+  return JSON.stringify(value).replaceAll(
+    /[<\u2028\u2029]/g,
+    (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}

@@ -1,0 +1,87 @@
+/** What a person said of pairs: kept in the browser where it allows that, and downloaded as a file that `eval` and `tune` read. */
+
+export type Label = 'same' | 'different';
+
+interface Pair {
+  readonly a: string;
+  readonly b: string;
+}
+
+export class Labels {
+  readonly #byPair = new Map<string, Label>();
+  readonly #key: string;
+  readonly #changed: () => void;
+  /** Labels that no file has. */
+  #unsaved = 0;
+
+  /** `name` tells the labels of one report from those of another in the same browser. */
+  constructor(name: string, changed: () => void) {
+    this.#key = `simhash-labels:${name}`;
+    this.#changed = changed;
+    try {
+      const kept: unknown = JSON.parse(localStorage.getItem(this.#key) ?? '[]');
+      if (Array.isArray(kept)) {
+        for (const [pair, label] of kept) {
+          if (label === 'same' || label === 'different') this.#byPair.set(String(pair), label);
+        }
+      }
+    } catch {
+      // Pages of files may have no storage: then labels last as long as the page.
+    }
+    addEventListener('beforeunload', (event) => {
+      if (this.#unsaved > 0 && !this.#isKept()) event.preventDefault();
+    });
+  }
+
+  get size(): number {
+    return this.#byPair.size;
+  }
+
+  of(pair: Pair): Label | undefined {
+    return this.#byPair.get(keyOf(pair));
+  }
+
+  set(pair: Pair, label: Label | undefined): void {
+    if (label === undefined) this.#byPair.delete(keyOf(pair));
+    else this.#byPair.set(keyOf(pair), label);
+    this.#unsaved++;
+    try {
+      localStorage.setItem(this.#key, JSON.stringify([...this.#byPair]));
+    } catch {
+      // As above.
+    }
+    this.#changed();
+  }
+
+  /** JSON lines, in the order of labelling. */
+  file(): string {
+    const lines = Array.from(this.#byPair, ([key, label]) => {
+      const [a, b] = JSON.parse(key) as [string, string];
+      return `${JSON.stringify({ a, b, label: label === 'same' ? 1 : 0 })}\n`;
+    });
+    return lines.join('');
+  }
+
+  download(): void {
+    const url = URL.createObjectURL(new Blob([this.file()], { type: 'application/jsonl' }));
+    const link = document.createElement('a');
+    link.href = url;
+    link.download = 'labels.jsonl';
+    link.click();
+    // The browser has taken the address by then.
+    setTimeout(() => URL.revokeObjectURL(url), 10_000);
+    this.#unsaved = 0;
+  }
+
+  #isKept(): boolean {
+    try {
+      return localStorage.getItem(this.#key) !== null;
+    } catch {
+      return false;
+    }
+  }
+}
+
+function keyOf({ a, b }: Pair): string {
+  return JSON.stringify([a, b]);
+}

@@ -1,0 +1,149 @@
+/** The page of a report: its head, its charts, and the clusters to look at. */
+import { Browser } from './browser';
+import { charts } from './charts';
+import { type Figures, type Run, read } from './data';
+import { at, h } from './dom';
+import { count, percent, plural } from './format';
+import { Labels } from './labels';
+import { start as themes } from './themes';
+
+const figures = read<Figures>('figures');
+const run = read<Run>('run');
+const { all, found, areMatches } = figures;
+
+function summary(): void {
+  const what = areMatches ? 'have a match' : 'are near-duplicates';
+  const headline =
+    all.duplicates === 0
+      ? `No ${areMatches ? 'matches' : 'near-duplicates'} among ${plural(all.documents, 'document')}`
+      : `${count(all.duplicates)} of ${plural(all.documents, 'document')} ${what}`;
+  document.title = headline;
+  if (areMatches) at('browser-title').textContent = 'Matches, side by side';
+  at('headline').textContent = headline;
+  at('kicker').textContent = `simhash-native ${run.version} · ${run.command}`;
+  at('lead').replaceChildren(...lead());
+  const kept = all.documents - all.duplicates;
+  at('whole').append(part('dup', all.duplicates, all.documents), part('keep', kept, all.documents));
+  at('whole').setAttribute('role', 'img');
+  at('whole').setAttribute(
+    'aria-label',
+    `${percent(all.duplicates, all.documents)} of the documents`,
+  );
+  at('totals').append(
+    total('Documents', count(all.documents)),
+    ...(areMatches
+      ? [
+          total(
+            'With a match',
+            count(all.duplicates),
+            percent(all.duplicates, all.documents),
+            'dup',
+          ),
+          total('Without', count(kept), percent(kept, all.documents), 'keep'),
+          total('Looked among', count(figures.others)),
+        ]
+      : [
+          total('Duplicates', count(all.duplicates), percent(all.duplicates, all.documents), 'dup'),
+          total('Kept', count(kept), percent(kept, all.documents), 'keep'),
+          total('Clusters', count(found.groups)),
+          ...(figures.others > 0 ? [total('Known before', count(figures.others))] : []),
+        ]),
+    total('Rejected', count(figures.rejected)),
+  );
+  const notices = [
+    figures.unknown > 0
+      ? `${plural(figures.unknown, 'document')} that the file of clusters names ${figures.unknown === 1 ? 'is' : 'are'} not among the inputs: were they made from other files?`
+      : undefined,
+    (run.truncated ?? 0) > 0
+      ? `${plural(run.truncated ?? 0, 'text')} had more candidates than were looked at: some duplicates of theirs may be missing.`
+      : undefined,
+  ];
+  for (const notice of notices) {
+    if (notice !== undefined) at('notices').append(h('p', { class: 'notice' }, notice));
+  }
+}
+
+function lead(): Node[] {
+  const [first = '', ...more] = run.inputs;
+  const files = more.length === 0 ? '' : ` and ${plural(more.length, 'more input')}`;
+  const how = [
+    run.method === undefined ? undefined : `method ${run.method}`,
+    run.threshold === undefined ? undefined : `similarity from ${run.threshold}`,
+    run.maxDistance === undefined ? undefined : `distance up to ${run.maxDistance}`,
+  ].filter((part) => part !== undefined);
+  return [
+    h('bdi', {}, first),
+    document.createTextNode(`${files}${how.length === 0 ? '' : ` · ${how.join(', ')}`}`),
+  ];
+}
+
+function part(kind: string, value: number, of: number): HTMLElement {
+  const bar = h('span', { class: kind });
+  bar.style.flexGrow = String(of === 0 ? 0 : value / of);
+  bar.hidden = value === 0;
+  return bar;
+}
+
+function total(name: string, value: string, share = '', kind = ''): HTMLElement {
+  return h(
+    'div',
+    {},
+    h('dt', { class: kind }, name),
+    h('dd', {}, value, share === '' ? undefined : h('small', {}, ` ${share}`)),
+  );
+}
+
+function after(): void {
+  const labelled =
+    'Pairs that you label leave this page as a file of JSON lines, by the button above; nothing is sent anywhere.';
+  at('after-text').textContent = labelled;
+  const docs = run.inputs.map(word).join(' --docs ');
+  const inputs = run.inputs.map(word).join(' ');
+  const step = (what: string, command: string) =>
+    h('li', {}, h('p', {}, what), h('pre', { tabindex: '0' }, h('code', {}, command)));
+  const evaluated =
+    run.result === undefined
+      ? step(
+          'Run it again with its clusters in a file, and see how many of the pairs that you call different they have merged.',
+          `simhash-native ${run.command} … --clusters clusters.jsonl\nsimhash-native eval clusters.jsonl --labels labels.jsonl --docs ${docs}`,
+        )
+      : step(
+          'See how many of the pairs that you call different this result has merged, and of those you call the same how many another result finds.',
+          `simhash-native eval ${word(run.result)} --labels labels.jsonl --docs ${docs}`,
+        );
+  at('steps').append(
+    ...(areMatches ? [] : [evaluated]),
+    step(
+      'Choose method and threshold by your labels.',
+      `simhash-native tune ${inputs} --labels labels.jsonl`,
+    ),
+  );
+}
+
+/** A word as a shell reads it back. */
+function word(text: string): string {
+  return /^[\w./:=,@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+themes();
+summary();
+at('charts').append(...charts(figures, run));
+const labels = new Labels(
+  `${run.result ?? run.command}:${all.documents}:${found.groups}:${found.duplicates}`,
+  () => labelled(),
+);
+function labelled(): void {
+  at('labelled').textContent = labels.size === 0 ? 'No labels yet' : plural(labels.size, 'label');
+  at<HTMLButtonElement>('download').disabled = labels.size === 0;
+}
+labelled();
+at('download').addEventListener('click', () => labels.download());
+const shown = figures.examples.length;
+const which =
+  shown < found.groups ? ': the least similar, the largest, and some drawn at random' : '';
+at('shown').textContent =
+  found.groups === 0
+    ? 'There are none.'
+    : `${count(shown)} of ${plural(found.groups, areMatches ? 'document' : 'cluster')}${areMatches ? ' with matches' : ''}${which}. Figures above are of all.`;
+new Browser(figures, labels).start();
+after();
