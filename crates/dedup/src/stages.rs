@@ -4,4 +4,6 @@
 //! the buckets, the lists, comparisons, decisions. Nothing knows where the documents are. Numbers of texts and documents are those of the
 //! caller, ascending in the order of taking (docs/specification.md, section 6); they need not be the same in two stages.
 
-pub use crate::batch::spread::{Bucket, Compared, Copy, Crowd, Decided, Link, Rules, Sketched};
+pub use crate::batch::spread::{
+    Bucket, Compared, Copy, Crowd, Decided, Link, ReadText, Rules, Sketched,
+};

@@ -12,6 +12,7 @@
 //! ([`blob`]). What the stages do is what `dedup` of files does itself: they call [`simhash_dedup::stages`].
 
 pub mod blob;
+pub mod lines;
 pub mod recipe;
 pub mod rows;
 pub mod stages;

@@ -11,6 +11,7 @@
 //!
 //! The metadata of the schema have the recipe in words, where the engine keeps them; packed cells have its digest in any case.
 
+use crate::lines::Lines;
 use crate::{Context, Failure};
 use arrow_array::builder::{
     BinaryBuilder, Float64Builder, Int32Builder, Int64Builder, StringBuilder,
@@ -21,12 +22,17 @@ use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use simhash_dedup::Key;
 use std::collections::HashMap;
-use std::io::{Read, Write};
+use std::fs::File;
+use std::io::{BufReader, Read, Write};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// The key of the schema's metadata that has the recipe in words.
 pub const RECIPE: &str = "simhash.recipe";
+/// The part of rows that all parts are given.
+pub const FOR_ALL: i32 = -1;
 /// Rows of a batch that is written.
 const BATCH_ROWS: usize = 4096;
 /// Bytes of cells from which on a batch is written.
@@ -56,7 +62,7 @@ pub struct Document<'a> {
     /// Its text; a record without one is rejected.
     pub text: Option<&'a str>,
     /// What the keep rule compares.
-    pub key: simhash_dedup::Key,
+    pub key: Key,
 }
 
 /// The schema of rows.
@@ -75,37 +81,61 @@ pub fn schema(recipe: &str) -> SchemaRef {
     ))
 }
 
-fn broken(error: &ArrowError) -> Failure {
-    Failure(format!("the Arrow stream on standard input is broken or ends too early: {error}"))
+fn broken(name: &str, error: &ArrowError) -> Failure {
+    Failure(format!("{name}: the Arrow stream is broken or ends too early: {error}"))
 }
 
-/// What comes in.
-pub struct Input<R: Read> {
-    reader: StreamReader<R>,
-    context: Arc<Context>,
-    bytes: u64,
+/// What a stream ends with. Without it the stream was cut, perhaps between two batches, where Arrow itself takes the end for one.
+const END: [u8; 8] = [0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0];
+
+/// Remembers the last bytes that were read.
+struct Tail<R: Read> {
+    from: R,
+    last: Vec<u8>,
 }
 
-impl<R: Read> Input<R> {
-    /// A stream.
-    ///
-    /// # Errors
-    /// It is none, or says that it was made by another recipe.
-    pub fn new(from: R, context: &Arc<Context>) -> Result<Self, Failure> {
-        let reader = StreamReader::try_new(from, None).map_err(|error| broken(&error))?;
+impl<R: Read> Read for Tail<R> {
+    fn read(&mut self, to: &mut [u8]) -> std::io::Result<usize> {
+        let read = self.from.read(to)?;
+        let new = &to[read.saturating_sub(END.len())..read];
+        self.last.extend(new);
+        self.last.drain(..self.last.len().saturating_sub(END.len()));
+        Ok(read)
+    }
+}
+
+/// One stream of batches.
+struct Stream {
+    reader: StreamReader<Tail<Box<dyn Read>>>,
+    /// What it is, for people.
+    name: String,
+}
+
+impl Stream {
+    fn open(from: Box<dyn Read>, name: String, context: &Context) -> Result<Self, Failure> {
+        let from = Tail { from, last: Vec::new() };
+        let reader = StreamReader::try_new(from, None).map_err(|error| broken(&name, &error))?;
         let schema = reader.schema();
         let own = context.recipe.words();
         match schema.metadata().get(RECIPE) {
-            Some(theirs) if theirs != own => {
-                return Err(Failure(format!(
-                    "rows were made by another recipe: theirs is ({theirs}), that of this stage is ({own})"
-                )));
-            }
-            _ => {}
+            Some(theirs) if theirs != own => Err(Failure(format!(
+                "{name}: rows were made by another recipe: theirs is ({theirs}), that of this stage is ({own})"
+            ))),
+            _ => Ok(Self { reader, name }),
         }
-        Ok(Self { reader, context: Arc::clone(context), bytes: 0 })
     }
 
+    /// The next batch, or the end, which has to be there.
+    fn next(&mut self) -> Result<Option<RecordBatch>, Failure> {
+        match self.reader.next() {
+            Some(batch) => batch.map(Some).map_err(|error| broken(&self.name, &error)),
+            None if self.reader.get_ref().last == END => Ok(None),
+            None => Err(Failure(format!(
+                "{}: the Arrow stream ends without its end mark: whoever wrote it did not finish",
+                self.name
+            ))),
+        }
+    }
     /// The columns must be these, or some of them.
     fn check(&self, required: &[&str], known: &[&str]) -> Result<(), Failure> {
         let schema = self.reader.schema();
@@ -121,18 +151,69 @@ impl<R: Read> Input<R> {
             None => Ok(()),
         }
     }
+}
+
+/// What comes in.
+pub struct Input {
+    from: From,
+    context: Arc<Context>,
+    bytes: u64,
+}
+
+enum From {
+    Stream(Box<dyn Read>),
+    Files(Files),
+    Lines(Lines),
+}
+
+/// Files of rows, of which some are read.
+pub struct Files {
+    /// Their paths.
+    pub paths: Vec<PathBuf>,
+    /// Rows of these kinds.
+    pub kinds: Vec<String>,
+    /// Rows of this part, where one is named; of others, those of all parts.
+    pub part: Option<i32>,
+}
+
+impl Input {
+    /// A stream.
+    pub fn new(from: impl Read + 'static, context: &Arc<Context>) -> Self {
+        Self::of(From::Stream(Box::new(from)), context)
+    }
+
+    /// Rows of files, as a stage of a scheduler reads them.
+    pub fn files(files: Files, context: &Arc<Context>) -> Self {
+        Self::of(From::Files(files), context)
+    }
+
+    /// Documents of a file of JSON lines.
+    pub fn lines(lines: Lines, context: &Arc<Context>) -> Self {
+        Self::of(From::Lines(lines), context)
+    }
+
+    fn of(from: From, context: &Arc<Context>) -> Self {
+        Self { from, context: Arc::clone(context), bytes: 0 }
+    }
 
     /// Calls `each` with every document.
     ///
     /// # Errors
     /// A broken stream, other columns, a text that is no UTF-8, a position below 0, or one of `each`.
     pub fn documents(
-        mut self,
+        self,
         mut each: impl FnMut(Document<'_>) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        self.check(&["pos", "text"], &["pos", "text", "key"])?;
-        while let Some(batch) = self.reader.next() {
-            let batch = batch.map_err(|error| broken(&error))?;
+        let from = match self.from {
+            From::Stream(from) => from,
+            From::Lines(lines) => return lines.documents(each),
+            From::Files(_) => {
+                return Err(Failure("this stage reads documents: name them by --file".into()));
+            }
+        };
+        let mut stream = Stream::open(from, "standard input".into(), &self.context)?;
+        stream.check(&["pos", "text"], &["pos", "text", "key", "number"])?;
+        while let Some(batch) = stream.next()? {
             let positions = column(&batch, "pos", &DataType::Int64)?.as_primitive::<Int64Type>();
             let texts = Texts::new(&batch)?;
             for row in 0..batch.num_rows() {
@@ -151,10 +232,38 @@ impl<R: Read> Input<R> {
     /// # Errors
     /// A broken stream, other columns, more than the memory that a stage may take, or one of `each`.
     pub fn rows(mut self, mut each: impl FnMut(Row) -> Result<(), Failure>) -> Result<(), Failure> {
+        let all = |_: &str, _: i32| true;
+        match std::mem::replace(&mut self.from, From::Stream(Box::new(std::io::empty()))) {
+            From::Stream(from) => self.stream(from, "standard input".into(), all, &mut each),
+            From::Lines(_) => Err(Failure("this stage reads rows: --file has documents".into())),
+            From::Files(files) => {
+                for path in &files.paths {
+                    let name = path.display().to_string();
+                    let file =
+                        File::open(path).map_err(|error| Failure(format!("{name}: {error}")))?;
+                    let is_wanted = |kind: &str, part: i32| {
+                        files.kinds.iter().any(|own| own == kind)
+                            && files.part.is_none_or(|own| own == part || part == FOR_ALL)
+                    };
+                    let file = BufReader::with_capacity(1 << 20, file);
+                    self.stream(Box::new(file), name, is_wanted, &mut each)?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn stream(
+        &mut self,
+        from: Box<dyn Read>,
+        name: String,
+        is_wanted: impl Fn(&str, i32) -> bool,
+        each: &mut impl FnMut(Row) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let mut stream = Stream::open(from, name, &self.context)?;
         let all = ["kind", "part", "pos", "original", "similarity", "blob"];
-        self.check(&all, &all)?;
-        while let Some(batch) = self.reader.next() {
-            let batch = batch.map_err(|error| broken(&error))?;
+        stream.check(&all, &all)?;
+        while let Some(batch) = stream.next()? {
             let kinds = column(&batch, "kind", &DataType::Utf8)?.as_string::<i32>();
             let parts = column(&batch, "part", &DataType::Int32)?.as_primitive::<Int32Type>();
             let pos = column(&batch, "pos", &DataType::Int64)?.as_primitive::<Int64Type>();
@@ -163,7 +272,9 @@ impl<R: Read> Input<R> {
             let similar = column(&batch, "similarity", &DataType::Float64)?;
             let similar = similar.as_primitive::<Float64Type>();
             let blobs = column(&batch, "blob", &DataType::Binary)?.as_binary::<i32>();
-            for row in 0..batch.num_rows() {
+            for row in
+                (0..batch.num_rows()).filter(|&row| is_wanted(kinds.value(row), parts.value(row)))
+            {
                 let blob = blobs.is_valid(row).then(|| blobs.value(row).to_vec());
                 self.bytes += 64 + blob.as_ref().map_or(0, Vec::len) as u64;
                 // What is made of packed entries takes some four times their bytes.
@@ -224,21 +335,19 @@ impl<'a> Texts<'a> {
     }
 }
 
-/// What a document is kept by: a text, or a number.
-fn key(batch: &RecordBatch, row: usize) -> Result<simhash_dedup::Key, Failure> {
-    use simhash_dedup::Key;
-    let Some(keys) = batch.column_by_name("key") else { return Ok(Key::Missing) };
-    if keys.is_null(row) {
-        return Ok(Key::Missing);
-    }
-    Ok(match keys.data_type() {
-        DataType::Utf8 => Key::Text(keys.as_string::<i32>().value(row).into()),
-        // By its digits, as a JSON number: whole ones are exact.
-        DataType::Int64 => Key::number(&keys.as_primitive::<Int64Type>().value(row).to_string()),
-        DataType::Float64 => Key::Number(keys.as_primitive::<Float64Type>().value(row)),
-        other => {
-            return Err(Failure(format!("column key must be Utf8, Int64 or Float64, got {other}")));
+/// What a document is kept by: the text of its `key`, or its `number`, as JSON writes it.
+fn key(batch: &RecordBatch, row: usize) -> Result<Key, Failure> {
+    let cell = |name: &str| -> Result<Option<&str>, Failure> {
+        if batch.column_by_name(name).is_none() {
+            return Ok(None);
         }
+        let cells = column(batch, name, &DataType::Utf8)?.as_string::<i32>();
+        Ok(cells.is_valid(row).then(|| cells.value(row)))
+    };
+    Ok(match (cell("key")?, cell("number")?) {
+        (_, Some(number)) => Key::number(number),
+        (Some(text), None) => Key::Text(text.into()),
+        (None, None) => Key::Missing,
     })
 }
 
@@ -282,8 +391,8 @@ impl<W: Write> Output<W> {
     ///
     /// # Errors
     /// They cannot be written.
-    pub fn blob(&mut self, kind: &str, part: u32, blob: Vec<u8>) -> Result<(), Failure> {
-        let row = Row { kind: kind.into(), part: part as i32, blob: Some(blob), ..Row::default() };
+    pub fn blob(&mut self, kind: &str, part: i32, blob: Vec<u8>) -> Result<(), Failure> {
+        let row = Row { kind: kind.into(), part, blob: Some(blob), ..Row::default() };
         self.row(row)
     }
 
@@ -292,7 +401,7 @@ impl<W: Write> Output<W> {
     /// # Errors
     /// It cannot be written.
     pub fn want(&mut self, part: i32, pos: u64) -> Result<(), Failure> {
-        self.row(Row { kind: "want".into(), part, pos: Some(pos as i64), ..Row::default() })
+        self.row(Row { kind: "want".into(), part, pos: Some(pos.cast_signed()), ..Row::default() })
     }
 
     /// Writes what a stage counted.
@@ -300,7 +409,7 @@ impl<W: Write> Output<W> {
     /// # Errors
     /// It cannot be written.
     pub fn count(&mut self, name: &str, count: u64) -> Result<(), Failure> {
-        let (pos, blob) = (Some(count as i64), Some(name.into()));
+        let (pos, blob) = (Some(count.cast_signed()), Some(name.into()));
         self.row(Row { kind: "count".into(), pos, blob, ..Row::default() })
     }
 
@@ -344,5 +453,36 @@ impl<W: Write> Output<W> {
         let mut to = ended.map_err(|error| unwritten(&error))?;
         to.flush().map_err(|error| unwritten(&ArrowError::from(error)))?;
         Ok(to)
+    }
+}
+
+/// The batches of a stream of other columns.
+pub(crate) struct Batches(Stream);
+
+impl Batches {
+    /// A stream of exactly these columns.
+    pub(crate) fn new(
+        from: impl Read + 'static,
+        columns: &[&str],
+        context: &Context,
+    ) -> Result<Self, Failure> {
+        let stream = Stream::open(Box::new(from), "standard input".into(), context)?;
+        stream.check(columns, columns)?;
+        Ok(Self(stream))
+    }
+
+    /// The next one.
+    pub(crate) fn next(&mut self) -> Result<Option<RecordBatch>, Failure> {
+        self.0.next()
+    }
+
+    /// A column of one, which must be of this type.
+    pub(crate) fn column<'a>(
+        &self,
+        batch: &'a RecordBatch,
+        name: &str,
+        as_a: &DataType,
+    ) -> Result<&'a ArrayRef, Failure> {
+        column(batch, name, as_a)
     }
 }

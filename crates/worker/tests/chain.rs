@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use simhash_dedup::{
     Cluster, DedupOptions, FileOptions, Input, Keep, Method, Outputs, Target, dedup_files,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::atomic::AtomicBool;
 
@@ -82,15 +82,26 @@ fn corpus(seed: u64, crowd: usize) -> Vec<String> {
 fn lines(texts: &[String], random: &mut Random) -> (String, Vec<Document>) {
     let (mut file, mut documents) = (String::new(), Vec::new());
     for (number, text) in texts.iter().enumerate() {
-        let pos = file.len() as i64;
-        let date = ["2024-05-01", "2023-11-30", "2025-01-09", "2025-01"][random.below(4)];
-        let key = (random.below(5) > 0).then(|| date.to_owned());
+        let pos = i64::try_from(file.len()).unwrap();
         let mut line = json!({ "id": format!("d{number}"), "text": text });
-        if let Some(key) = &key {
-            line["date"] = Value::from(key.as_str());
+        let dates = ["2024-05-01", "2023-11-30", "2025-01-09", "2025-01", "1", ""];
+        let numbers = ["20240501", "-3.5", "9007199254740993", "9007199254740992", "1e3", "0"];
+        let (mut key, mut number) = (None, None);
+        match random.below(5) {
+            0 => {}
+            1 | 2 => {
+                let own = numbers[random.below(numbers.len())];
+                line["date"] = own.parse().unwrap();
+                number = Some(own.to_owned());
+            }
+            _ => {
+                let own = dates[random.below(dates.len())];
+                line["date"] = own.into();
+                key = Some(own.to_owned());
+            }
         }
         writeln!(file, "{line}").unwrap();
-        documents.push(Document { pos, text: text.clone(), key });
+        documents.push(Document { pos, text: text.clone(), key, number });
     }
     (file, documents)
 }
@@ -115,12 +126,12 @@ fn by_files(file: &str, options: &DedupOptions) -> (String, String, simhash_dedu
 
 /// The same files of what the stages found.
 fn by_marks(file: &str, documents: &[Document], marks: &[common::Mark]) -> (String, String) {
-    let duplicates: BTreeMap<i64, ()> = marks.iter().map(|mark| (mark.0, ())).collect();
+    let duplicates: BTreeSet<i64> = marks.iter().map(|mark| mark.0).collect();
     let mut kept = String::new();
     let mut ids = BTreeMap::new();
     for (number, (line, document)) in file.lines().zip(documents).enumerate() {
         ids.insert(document.pos, format!("\"d{number}\""));
-        if !duplicates.contains_key(&document.pos) {
+        if !duplicates.contains(&document.pos) {
             writeln!(kept, "{line}").unwrap();
         }
     }

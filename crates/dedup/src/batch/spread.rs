@@ -43,6 +43,9 @@ pub struct Sketched {
 /// A bucket and its texts, ascending; a text that came by two bands is there twice.
 pub type Bucket = (u64, Vec<u32>);
 
+/// Calls with the text of a number; false: it is not there.
+pub type ReadText<'a> = dyn Fn(u32, &mut dyn FnMut(&str)) -> bool + Sync + 'a;
+
 /// What became of full buckets.
 pub enum Crowd {
     /// These buckets, too, have to be known: they are to be given, those without a text as well.
@@ -198,7 +201,7 @@ impl Rules {
         &self,
         full: &[Bucket],
         known: &AHashMap<u64, Vec<u32>>,
-        text: &(dyn Fn(u32, &mut dyn FnMut(&str)) -> bool + Sync),
+        text: &ReadText<'_>,
     ) -> Result<Crowd, DedupError> {
         let none = || Crowd::Seen { taken: Vec::new(), sights: Vec::new() };
         let Some(rule) = &self.banding else { return Ok(none()) };
@@ -207,7 +210,7 @@ impl Rules {
         let mut asks = below.asks.lock().clone();
         if !asks.is_empty() {
             // All levels at once: one question instead of one for each.
-            self.longer(&below, full, rule, &mut asks)?;
+            longer(&below, full, rule, &mut asks)?;
             let mut asks: Vec<u64> =
                 asks.into_iter().filter(|bucket| !known.contains_key(bucket)).collect();
             asks.sort_unstable();
@@ -218,33 +221,6 @@ impl Rules {
         let mut sights = Vec::new();
         buckets.each(|text, others, full| sights.push((text, others.to_vec(), full)));
         Ok(Crowd::Seen { taken: levels.buckets().collect(), sights })
-    }
-
-    /// The buckets that texts of full buckets may go on to.
-    fn longer(
-        &self,
-        below: &Below<'_>,
-        full: &[Bucket],
-        rule: &Banding,
-        asks: &mut AHashSet<u64>,
-    ) -> Result<(), DedupError> {
-        let crowded: AHashSet<u64> = full.iter().map(|&(bucket, _)| bucket).collect();
-        let texts: AHashSet<u32> = full.iter().flat_map(|(_, texts)| texts).copied().collect();
-        let mut bytes = Vec::new();
-        for text in texts {
-            let mut slot = [(text, MethodSketch::None)];
-            below.sketches(&mut slot)?;
-            let MethodSketch::Signature { positions, keys } = &slot[0].1 else { continue };
-            for (band, &key) in keys.iter().enumerate() {
-                if crowded.contains(&Table::bucket(key)) {
-                    let levels = 1..=rule.levels();
-                    asks.extend(levels.map(|more| {
-                        Table::bucket(rule.longer_key(positions, band, more, &mut bytes))
-                    }));
-                }
-            }
-        }
-        Ok(())
     }
 
     /// The list of a text of all that it sees, each as often as it does, with whether the bucket had room: candidates and their ranks, and
@@ -309,8 +285,7 @@ impl Rules {
 struct Below<'a> {
     rules: &'a Rules,
     known: &'a AHashMap<u64, Vec<u32>>,
-    /// Calls with the text of a number; false: it is not there.
-    text: &'a (dyn Fn(u32, &mut dyn FnMut(&str)) -> bool + Sync),
+    text: &'a ReadText<'a>,
     asks: Mutex<AHashSet<u64>>,
 }
 
@@ -344,6 +319,34 @@ impl Crowded for Below<'_> {
         }
         Ok(runs)
     }
+}
+
+/// The buckets that texts of full buckets may go on to.
+fn longer(
+    below: &Below<'_>,
+    full: &[Bucket],
+    rule: &Banding,
+    asks: &mut AHashSet<u64>,
+) -> Result<(), DedupError> {
+    let crowded: AHashSet<u64> = full.iter().map(|&(bucket, _)| bucket).collect();
+    let texts: AHashSet<u32> = full.iter().flat_map(|(_, texts)| texts).copied().collect();
+    let mut bytes = Vec::new();
+    for text in texts {
+        let mut slot = [(text, MethodSketch::None)];
+        below.sketches(&mut slot)?;
+        let MethodSketch::Signature { positions, keys } = &slot[0].1 else { continue };
+        for (band, &key) in keys.iter().enumerate() {
+            if crowded.contains(&Table::bucket(key)) {
+                let levels = 1..=rule.levels();
+                asks.extend(
+                    levels.map(|more| {
+                        Table::bucket(rule.longer_key(positions, band, more, &mut bytes))
+                    }),
+                );
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The first in the order of keeping of all that is connected.

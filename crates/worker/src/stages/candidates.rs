@@ -1,12 +1,12 @@
 //! Buckets to lists of candidates.
 
-use super::{Places, Records, packed, part_of_place, position, records, unexpected};
+use super::{Places, Records, each_record, packed, part_of_place, position, unexpected};
 use crate::blob::{Blob, entries, put};
 use crate::rows::{Input, Output};
 use crate::{Context, Failure};
 use ahash::{AHashMap, AHashSet};
 use std::collections::BTreeMap;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::sync::Arc;
 
 /// Buckets with their entries, by number.
@@ -39,7 +39,9 @@ impl Sights {
         output: &mut Output<W>,
     ) -> Result<(), Failure> {
         let mut list = Vec::new();
-        others.iter().for_each(|&other| put(places.get(other), &mut list));
+        for &other in others {
+            put(places.get(other), &mut list);
+        }
         let place = places.get(text);
         let part = part_of_place(place, context.parts);
         self.0.put(part, &[place, &[u8::from(full)], &list], &context.recipe, output)
@@ -54,9 +56,9 @@ impl Sights {
 ///
 /// # Errors
 /// Those of the streams.
-pub fn pairs<R: Read, W: Write>(
+pub fn pairs<W: Write>(
     context: &Arc<Context>,
-    input: Input<R>,
+    input: Input,
     output: &mut Output<W>,
 ) -> Result<(), Failure> {
     let (recipe, rules) = (&context.recipe, context.recipe.rules());
@@ -65,7 +67,7 @@ pub fn pairs<R: Read, W: Write>(
         "bucket" => entries(packed(&row)?, recipe, |bucket, place| {
             all.push((bucket, place.to_vec()));
         }),
-        "taken" => records(&row, recipe, |[bucket]| {
+        "taken" => each_record(&row, recipe, |[bucket]| {
             taken.insert(super::number(bucket)?);
             Ok(())
         }),
@@ -104,15 +106,15 @@ struct Seen {
 ///
 /// # Errors
 /// Those of the streams.
-pub fn lists<R: Read, W: Write>(
+pub fn lists<W: Write>(
     context: &Arc<Context>,
-    input: Input<R>,
+    input: Input,
     output: &mut Output<W>,
 ) -> Result<(), Failure> {
     let (recipe, rules) = (&context.recipe, context.recipe.rules());
     let mut all: AHashMap<Vec<u8>, Seen> = AHashMap::new();
     input.rows(|row| match row.kind.as_str() {
-        "sight" => records(&row, recipe, |[text, full, list]| {
+        "sight" => each_record(&row, recipe, |[text, full, list]| {
             let seen = all.entry(text.to_vec()).or_default();
             let is_full = full == [1];
             seen.cut |= is_full;
@@ -141,7 +143,7 @@ pub fn lists<R: Read, W: Write>(
         let mut want = |place: &[u8], output: &mut Output<W>| {
             let pos = position(recipe, place)?;
             let is_new = rules.verifies() && wanted.insert((part, pos));
-            if is_new { output.want(part as i32, pos) } else { Ok(()) }
+            if is_new { output.want(part.cast_signed(), pos) } else { Ok(()) }
         };
         want(&text, output)?;
         for (number, rank) in list {

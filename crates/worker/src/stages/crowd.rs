@@ -4,35 +4,35 @@
 //! answered so far comes in again each time, so that a run depends on none before it.
 
 use super::candidates::{Sights, numbered};
-use super::{Given, Records, packed, position, records, unexpected};
+use super::{Given, Records, each_record, packed, position, unexpected};
 use crate::blob::entries;
 use crate::rows::{Input, Output};
 use crate::{Context, Failure};
 use ahash::{AHashMap, AHashSet};
 use simhash_dedup::stages::Crowd;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::sync::Arc;
 
 /// See the [table](super).
 ///
 /// # Errors
 /// Those of the streams.
-pub fn crowd<R: Read, W: Write>(
+pub fn crowd<W: Write>(
     context: &Arc<Context>,
-    input: Input<R>,
+    input: Input,
     output: &mut Output<W>,
 ) -> Result<(), Failure> {
     let (recipe, rules) = (&context.recipe, context.recipe.rules());
     let (mut all, mut given) = (Vec::new(), Given::default());
     let (mut full, mut asked) = (AHashSet::new(), AHashSet::new());
     input.rows(|row| match row.kind.as_str() {
-        "full" => records(&row, recipe, |[bucket, place]| {
+        "full" => each_record(&row, recipe, |[bucket, place]| {
             let bucket = super::number(bucket)?;
             full.insert(bucket);
             all.push((bucket, place.to_vec()));
             Ok(())
         }),
-        "ask" => records(&row, recipe, |[bucket]| {
+        "ask" => each_record(&row, recipe, |[bucket]| {
             asked.insert(super::number(bucket)?);
             Ok(())
         }),
@@ -71,14 +71,14 @@ pub fn crowd<R: Read, W: Write>(
     };
     match rules.crowd(&crowded, &known, &text)? {
         Crowd::Asks(buckets) => {
-            let mut asks = Records::new("ask", 1);
+            let mut asks = Records::for_all("ask");
             for bucket in buckets {
                 asks.put(0, &[&bucket.to_le_bytes()], recipe, output)?;
             }
             asks.flush(output)
         }
         Crowd::Seen { taken, sights } => {
-            let mut out = Records::new("taken", 1);
+            let mut out = Records::for_all("taken");
             // The full ones are known as such.
             for bucket in taken.into_iter().filter(|bucket| !full.contains(bucket)) {
                 if known.get(&bucket).is_some_and(|texts| !texts.is_empty()) {

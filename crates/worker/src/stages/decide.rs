@@ -1,21 +1,21 @@
 //! Who is kept, in one task: what it holds are the edges and the copies, not the documents.
 
-use super::{Places, all, part_of_place, position, records, unexpected};
+use super::{Places, all, each_record, part_of_place, position, unexpected};
 use crate::rows::{Input, Output, Row};
 use crate::{Context, Failure};
 use ahash::AHashSet;
 use simhash_dedup::Cluster;
 use simhash_dedup::stages::{Copy, Link};
-use std::io::{Read, Write};
+use std::io::Write;
 use std::sync::Arc;
 
 /// See the [table](super).
 ///
 /// # Errors
 /// Those of the streams.
-pub fn decide<R: Read, W: Write>(
+pub fn decide<W: Write>(
     context: &Arc<Context>,
-    input: Input<R>,
+    input: Input,
     output: &mut Output<W>,
 ) -> Result<(), Failure> {
     let (recipe, rules) = (&context.recipe, context.recipe.rules());
@@ -23,11 +23,11 @@ pub fn decide<R: Read, W: Write>(
     let mut places = Vec::new();
     for row in &rows {
         match row.kind.as_str() {
-            "link" => records(row, recipe, |[text, other, _, _]| {
+            "link" => each_record(row, recipe, |[text, other, _, _]| {
                 places.extend([text.to_vec(), other.to_vec()]);
                 Ok(())
             })?,
-            "copy" => records(row, recipe, |[place, first]| {
+            "copy" => each_record(row, recipe, |[place, first]| {
                 places.extend([place.to_vec(), first.to_vec()]);
                 Ok(())
             })?,
@@ -38,12 +38,12 @@ pub fn decide<R: Read, W: Write>(
     let (mut links, mut copies) = (Vec::new(), Vec::new());
     for row in rows {
         if row.kind == "copy" {
-            records(&row, recipe, |[place, first]| {
+            each_record(&row, recipe, |[place, first]| {
                 copies.push(Copy { document: places.number(place), first: places.number(first) });
                 Ok(())
             })?;
         } else {
-            records(&row, recipe, |[text, other, rank, similarity]| {
+            each_record(&row, recipe, |[text, other, rank, similarity]| {
                 let wrong = |_| Failure("a row of kind link is damaged".into());
                 links.push(Link {
                     later: places.number(text),
@@ -68,14 +68,14 @@ pub fn decide<R: Read, W: Write>(
             [one.document, one.original].map(|number| position(recipe, places.get(number)));
         let (pos, original) = (pos?, original?);
         let asks = one.similarity.is_none() && rules.verifies();
-        let part =
-            if asks { part_of_place(places.get(one.original), context.parts) } else { 0 } as i32;
+        let part = if asks { part_of_place(places.get(one.original), context.parts) } else { 0 };
+        let part = part.cast_signed();
         let kind = if asks { "pair" } else { "mark" };
         output.row(Row {
             kind: kind.into(),
             part,
-            pos: Some(pos as i64),
-            original: Some(original as i64),
+            pos: Some(pos.cast_signed()),
+            original: Some(original.cast_signed()),
             similarity: one.similarity,
             blob: None,
         })?;

@@ -1,24 +1,24 @@
 //! Documents with equal texts.
 
-use super::{Records, part_of_place, records, unexpected};
+use super::{Records, each_record, part_of_place, unexpected};
 use crate::rows::{Input, Output};
 use crate::{Context, Failure};
-use std::io::{Read, Write};
+use std::io::Write;
 use std::sync::Arc;
 
 /// See the [table](super).
 ///
 /// # Errors
 /// Those of the streams.
-pub fn exact<R: Read, W: Write>(
+pub fn exact<W: Write>(
     context: &Arc<Context>,
-    input: Input<R>,
+    input: Input,
     output: &mut Output<W>,
 ) -> Result<(), Failure> {
     let recipe = &context.recipe;
     let mut all: Vec<(Vec<u8>, Vec<u8>)> = Vec::new();
     input.rows(|row| match row.kind.as_str() {
-        "exact" => records(&row, recipe, |[hash, place]| {
+        "exact" => each_record(&row, recipe, |[hash, place]| {
             all.push((hash.to_vec(), place.to_vec()));
             Ok(())
         }),

@@ -2,9 +2,10 @@
 //!
 //! | stage | reads | writes |
 //! |---|---|---|
-//! | [`sketch`] | documents: `pos`, `text`, `key` | `exact` by hash, `key` by bucket |
+//! | [`sketch`] | documents: `pos`, `text`, and `key` or `number` | `exact` by hash, `key` by bucket |
 //! | [`exact`] | `exact` | `copy` by place: documents whose text an earlier one has |
-//! | [`bands`] | `key`, or with `ask` beside them | `shared` by place: entries of buckets of several documents, or those asked for |
+//! | [`bands`] | `key` | `shared` by place: entries of buckets of several documents |
+//! | [`asked`] | `key`, and `ask` | `shared` by place: entries of buckets that were asked for |
 //! | [`texts`] | `shared`, `copy` | `bucket` by bucket: entries of first documents |
 //! | [`pairs`] | `bucket`, and `taken` | `sight` by later text: who sees whom; `full`: buckets with too many |
 //! | [`crowd`] | `full`, `ask`, `bucket`, `text` | `want`, or `ask`, or `sight` and `taken` |
@@ -13,43 +14,47 @@
 //! | [`decide`] | `link`, `copy` | `mark`: a duplicate, its original, their similarity; `pair` and `want` where that is not known |
 //! | [`relate`] | `pair`, `text` | `mark` |
 //!
+//! Beside them [`records`] takes lines apart, and [`answer`] finds texts in files.
+//!
 //! `want` asks for the text of a document (`pos`) in a part: whoever has the documents answers with a row of kind `text`. `count` says
 //! what a stage counted. `ask` and `taken` are for all parts.
 
+mod answer;
 mod bands;
 mod candidates;
 mod crowd;
 mod decide;
 mod exact;
+mod records;
 mod sketch;
 mod verify;
 
 use crate::blob::{Blob, put};
-use crate::rows::{Input, Output, Row};
+use crate::rows::{FOR_ALL, Input, Output, Row};
 use crate::{Context, Failure, Recipe};
 use ahash::AHashMap;
-pub use bands::{bands, texts};
+pub use answer::answer;
+pub use bands::{asked, bands, texts};
 pub use candidates::{lists, pairs};
 pub use crowd::crowd;
 pub use decide::decide;
 pub use exact::exact;
+pub use records::records;
 pub use sketch::sketch;
-use std::io::{Read, StdinLock, StdoutLock, Write};
+use std::io::Write;
 use std::sync::Arc;
 pub use verify::{relate, verify};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Standard input, and output.
-type From = std::io::BufReader<StdinLock<'static>>;
-type To = std::io::BufWriter<StdoutLock<'static>>;
-/// A stage over them.
-pub type Stage = fn(&Arc<Context>, Input<From>, &mut Output<To>) -> Result<(), Failure>;
+/// A stage.
+pub type Stage = fn(&Arc<Context>, Input, &mut Output<Box<dyn Write>>) -> Result<(), Failure>;
 
 /// All stages, by name, in their order.
-pub const ALL: [(&str, Stage); 10] = [
+pub const ALL: [(&str, Stage); 11] = [
     ("sketch", sketch),
     ("exact", exact),
     ("bands", bands),
+    ("asked", asked),
     ("texts", texts),
     ("pairs", pairs),
     ("crowd", crowd),
@@ -69,7 +74,7 @@ const GATHERED: usize = 64 << 20;
 
 /// The part of a number whose highest bits are spread evenly.
 fn part_of(high: u64, parts: u32) -> u32 {
-    (u128::from(high) * u128::from(parts) >> 64) as u32
+    ((u128::from(high) * u128::from(parts)) >> 64) as u32
 }
 
 /// The part of a place.
@@ -82,11 +87,17 @@ struct Records {
     kind: &'static str,
     parts: Vec<Vec<u8>>,
     bytes: usize,
+    for_all: bool,
 }
 
 impl Records {
     fn new(kind: &'static str, parts: u32) -> Self {
-        Self { kind, parts: vec![Vec::new(); parts as usize], bytes: 0 }
+        Self { kind, parts: vec![Vec::new(); parts as usize], bytes: 0, for_all: false }
+    }
+
+    /// Records that all parts are given; they are put into part 0.
+    fn for_all(kind: &'static str) -> Self {
+        Self { for_all: true, ..Self::new(kind, 1) }
     }
 
     /// Adds a record.
@@ -102,16 +113,19 @@ impl Records {
         if blob.is_empty() {
             blob.extend(recipe.digest());
         }
-        fields.iter().for_each(|field| put(field, blob));
+        for field in fields {
+            put(field, blob);
+        }
         self.bytes += blob.len() - before;
         if self.bytes > GATHERED { self.flush(output) } else { Ok(()) }
     }
 
     fn flush<W: Write>(&mut self, output: &mut Output<W>) -> Result<(), Failure> {
         self.bytes = 0;
-        for (part, blob) in self.parts.iter_mut().enumerate() {
+        for (part, blob) in (0..).zip(&mut self.parts) {
             if !blob.is_empty() {
-                output.blob(self.kind, part as u32, std::mem::take(blob))?;
+                let part = if self.for_all { FOR_ALL } else { part };
+                output.blob(self.kind, part, std::mem::take(blob))?;
             }
         }
         Ok(())
@@ -167,7 +181,7 @@ impl Given {
         let (Some(pos), Some(text)) = (row.pos, row.blob) else {
             return Err(Failure("a row of kind text has no pos or no blob".into()));
         };
-        self.0.insert(pos as u64, text);
+        self.0.insert(pos.cast_unsigned(), text);
         Ok(())
     }
 
@@ -184,7 +198,7 @@ impl Given {
 }
 
 /// The records of all rows of a kind, each of so many fields.
-fn records<const N: usize>(
+fn each_record<const N: usize>(
     row: &Row,
     recipe: &Recipe,
     mut each: impl FnMut([&[u8]; N]) -> Result<(), Failure>,
@@ -206,7 +220,7 @@ fn number(bytes: &[u8]) -> Result<u64, Failure> {
 }
 
 /// Reads all rows; a convenience for stages that need all of them first.
-fn all<R: Read>(input: Input<R>) -> Result<Vec<Row>, Failure> {
+fn all(input: Input) -> Result<Vec<Row>, Failure> {
     let mut rows = Vec::new();
     input.rows(|row| {
         rows.push(row);

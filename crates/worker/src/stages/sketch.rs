@@ -5,7 +5,7 @@ use crate::blob::pack_entries;
 use crate::rows::{Input, Output};
 use crate::{Context, Failure};
 use simhash_sketch::Scratch;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::sync::Arc;
 
 /// Entries that are gathered before they are written: 16 bytes each, and their places.
@@ -25,13 +25,13 @@ impl Keys {
         context: &Context,
         output: &mut Output<W>,
     ) -> Result<(), Failure> {
-        for (part, entries) in self.parts.iter_mut().enumerate() {
+        for (part, entries) in (0..).zip(&mut self.parts) {
             let entries = entries.drain(..);
             let place = |number: u32| self.places[number as usize].as_slice();
             let mut entries: Vec<(u64, &[u8])> =
                 entries.map(|(bucket, number)| (bucket, place(number))).collect();
             if !entries.is_empty() {
-                output.blob("key", part as u32, pack_entries(&mut entries, &context.recipe))?;
+                output.blob("key", part, pack_entries(&mut entries, &context.recipe))?;
             }
         }
         self.places.clear();
@@ -44,9 +44,9 @@ impl Keys {
 ///
 /// # Errors
 /// Those of the streams.
-pub fn sketch<R: Read, W: Write>(
+pub fn sketch<W: Write>(
     context: &Arc<Context>,
-    input: Input<R>,
+    input: Input,
     output: &mut Output<W>,
 ) -> Result<(), Failure> {
     let (recipe, parts) = (&context.recipe, context.parts);
@@ -68,7 +68,7 @@ pub fn sketch<R: Read, W: Write>(
             return Ok(());
         };
         let mut place = Vec::new();
-        recipe.rules().place(text, &document.key, document.pos as u64, &mut place);
+        recipe.rules().place(text, &document.key, document.pos.cast_unsigned(), &mut place);
         let part = part_of((hash >> 64) as u64, parts);
         exact.put(part, &[&hash.to_be_bytes(), &place], recipe, output)?;
         let number = keys.places.len() as u32;

@@ -1,6 +1,6 @@
 //! Texts compared.
 
-use super::{Given, Records, all, position, records, unexpected};
+use super::{Given, Records, all, each_record, position, unexpected};
 use crate::blob::Blob;
 use crate::rows::{Input, Output, Row};
 use crate::{Context, Failure};
@@ -9,7 +9,7 @@ use simhash_dedup::Cluster;
 use simhash_dedup::stages::Compared;
 use simhash_index::Union;
 use simhash_sketch::Scratch;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::sync::Arc;
 
 /// What is compared of texts, each made once while there is room for it.
@@ -44,15 +44,15 @@ impl<'a> Comparing<'a> {
 ///
 /// # Errors
 /// Those of the streams, and a text that is not there.
-pub fn verify<R: Read, W: Write>(
+pub fn verify<W: Write>(
     context: &Arc<Context>,
-    input: Input<R>,
+    input: Input,
     output: &mut Output<W>,
 ) -> Result<(), Failure> {
     let (recipe, rules) = (&context.recipe, context.recipe.rules());
     let (mut lists, mut given) = (Vec::new(), Given::default());
     input.rows(|row| match row.kind.as_str() {
-        "list" => records(&row, recipe, |[text, list]| {
+        "list" => each_record(&row, recipe, |[text, list]| {
             let mut candidates = Vec::new();
             let mut list = Blob::inner(list);
             while !list.is_empty() {
@@ -107,9 +107,9 @@ pub fn verify<R: Read, W: Write>(
 ///
 /// # Errors
 /// Those of the streams, and a text that is not there.
-pub fn relate<R: Read, W: Write>(
+pub fn relate<W: Write>(
     context: &Arc<Context>,
-    input: Input<R>,
+    input: Input,
     output: &mut Output<W>,
 ) -> Result<(), Failure> {
     let (mut pairs, mut given) = (Vec::new(), Given::default());
@@ -125,7 +125,8 @@ pub fn relate<R: Read, W: Write>(
         let (Some(pos), Some(original)) = (row.pos, row.original) else {
             return Err(Failure("a row of kind pair has no pos or no original".into()));
         };
-        let [own, theirs] = [comparing.of(pos as u64)?, comparing.of(original as u64)?];
+        let [own, theirs] =
+            [comparing.of(pos.cast_unsigned())?, comparing.of(original.cast_unsigned())?];
         let similarity = context.recipe.rules().relation(&own, &theirs);
         output.row(Row { kind: "mark".into(), part: 0, similarity, blob: None, ..row })?;
     }

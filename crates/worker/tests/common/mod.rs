@@ -18,6 +18,7 @@ pub(crate) struct Document {
     pub(crate) pos: i64,
     pub(crate) text: String,
     pub(crate) key: Option<String>,
+    pub(crate) number: Option<String>,
 }
 
 pub(crate) struct Chain<'a> {
@@ -53,11 +54,13 @@ pub(crate) fn documents_stream(documents: &[Document]) -> Vec<u8> {
         Field::new("pos", DataType::Int64, false),
         Field::new("text", DataType::Utf8, true),
         Field::new("key", DataType::Utf8, true),
+        Field::new("number", DataType::Utf8, true),
     ]));
     let columns: Vec<ArrayRef> = vec![
         Arc::new(documents.iter().map(|one| Some(one.pos)).collect::<Int64Array>()),
         Arc::new(documents.iter().map(|one| Some(&one.text)).collect::<StringArray>()),
         Arc::new(documents.iter().map(|one| one.key.as_ref()).collect::<StringArray>()),
+        Arc::new(documents.iter().map(|one| one.number.as_ref()).collect::<StringArray>()),
     ];
     let batch = RecordBatch::try_new(Arc::clone(&schema), columns).unwrap();
     let mut writer = StreamWriter::try_new(Vec::new(), &schema).unwrap();
@@ -71,14 +74,21 @@ pub(crate) fn context(recipe: &str, parts: u32) -> Arc<Context> {
 
 pub(crate) fn rows_stream(rows: &[Row], recipe: &str) -> Vec<u8> {
     let mut output = Output::new(Vec::new(), Recipe::new(recipe).unwrap().words()).unwrap();
-    rows.iter().for_each(|row| output.row(row.clone()).unwrap());
+    for row in rows {
+        output.row(row.clone()).unwrap();
+    }
     output.finish().unwrap()
 }
 
 pub(crate) fn rows_of(stream: &[u8], recipe: &str) -> Vec<Row> {
     let mut rows = Vec::new();
-    let input = Input::new(stream, &context(recipe, 1)).unwrap();
-    input.rows(|row| Ok(rows.push(row))).unwrap();
+    let input = Input::new(std::io::Cursor::new(stream.to_vec()), &context(recipe, 1));
+    input
+        .rows(|row| {
+            rows.push(row);
+            Ok(())
+        })
+        .unwrap();
     rows
 }
 
@@ -149,7 +159,7 @@ impl Chain<'_> {
                 again = !texts.is_empty() || !asks.is_empty();
                 state.extend(texts);
                 if !asks.is_empty() {
-                    let shared = self.stage("bands", &keys, &asks);
+                    let shared = self.stage("asked", &keys, &asks);
                     state.extend(pick(&self.stage("texts", &both(&shared), &[]), &["bucket"]));
                     state.extend(asks);
                 }
