@@ -298,7 +298,8 @@ impl Input {
     }
 }
 
-fn column<'a>(
+/// A column of a batch, which must be of this type.
+pub(crate) fn column<'a>(
     batch: &'a RecordBatch,
     name: &str,
     as_a: &DataType,
@@ -474,15 +475,5 @@ impl Batches {
     /// The next one.
     pub(crate) fn next(&mut self) -> Result<Option<RecordBatch>, Failure> {
         self.0.next()
-    }
-
-    /// A column of one, which must be of this type.
-    pub(crate) fn column<'a>(
-        &self,
-        batch: &'a RecordBatch,
-        name: &str,
-        as_a: &DataType,
-    ) -> Result<&'a ArrayRef, Failure> {
-        column(batch, name, as_a)
     }
 }

@@ -171,7 +171,7 @@ fn same(
     }
     assert_eq!(clusters.len(), found.len(), "{name}");
     assert!(records == kept, "{name}");
-    let count = |name: &str| counts.get(name).copied().unwrap_or_default() as u64;
+    let count = |name: &str| counts.get(name).map_or(0, |count| count.cast_unsigned());
     assert_eq!(
         [
             count("documents"),

@@ -126,13 +126,14 @@ fn tasks_that_are_killed_and_run_again_have_the_bytes_of_files() {
         let files = paths.each_ref().map(|path| Input::File(path.clone()));
         let never = AtomicBool::new(false);
         let summary = dedup_files(&files, &outputs, &options, &|_| {}, &never).unwrap();
-        assert_eq!(counts["documents"] as u64, summary.read - summary.rejected);
-        assert_eq!(counts["rejected"] as u64, summary.rejected);
+        assert_eq!(counts["documents"].cast_unsigned(), summary.read - summary.rejected);
+        assert_eq!(counts["rejected"].cast_unsigned(), summary.rejected);
         assert_eq!(marks.len() as u64, summary.duplicates);
         assert!(summary.duplicates > 50, "{}", summary.duplicates);
         // The ids of the lines that begin at these places.
         let texts = paths.each_ref().map(|path| std::fs::read_to_string(path).unwrap());
         let id = |pos: i64| {
+            let pos = pos.cast_unsigned();
             let (file, at) = ((pos >> 40) as usize, (pos & ((1 << 40) - 1)) as usize);
             let line: Value =
                 serde_json::from_str(texts[file][at..].lines().next().unwrap()).unwrap();

@@ -89,7 +89,12 @@ fn unknown_columns_kinds_options_and_stages_are_refused() {
     refused("sketch", "{}", &stream("text", number, 0), "column text must be Utf8, got Int32");
     refused("sketch", "{}", &stream("text", text(), -1), "pos must be a whole number");
     assert!(worker("sketch", "{}", 1, &stream("text", text(), 0)).status.success());
-    refused("sketch", "{}", b"{\"text\":\"no Arrow\"}\n", "standard input: the Arrow stream is broken");
+    refused(
+        "sketch",
+        "{}",
+        b"{\"text\":\"no Arrow\"}\n",
+        "standard input: the Arrow stream is broken",
+    );
     refused("exact", "{}", &sketched("{}"), "stage exact knows no rows of kind");
     refused("sketches", "{}", &[], "there is no stage sketches: there are sketch, exact");
     refused("sketch", r#"{"treshold":1}"#, &[], "unknown field `treshold`");

@@ -25,6 +25,9 @@ pub fn answer<W: Write>(
         }
         _ => Err(unexpected(&row, "answer")),
     })?;
+    if parts.is_empty() {
+        return Ok(());
+    }
     documents.documents(|document| {
         let (Some(parts), Some(text)) = (parts.get(&document.pos), document.text) else {
             return Ok(());

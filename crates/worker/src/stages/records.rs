@@ -1,7 +1,7 @@
 //! Lines that somebody else has read to documents: the rules of records are those of all files.
 
 use crate::lines::{is_blank, parse};
-use crate::rows::Batches;
+use crate::rows::{Batches, column};
 use crate::{Context, Failure};
 use arrow_array::builder::{Int64Builder, StringBuilder};
 use arrow_array::cast::AsArray;
@@ -34,9 +34,8 @@ pub fn records(
     let layout = Layout::json_lines(fields);
     let mut batches = Batches::new(from, &["pos", "line"], context)?;
     while let Some(batch) = batches.next()? {
-        let positions =
-            batches.column(&batch, "pos", &DataType::Int64)?.as_primitive::<Int64Type>();
-        let lines = batches.column(&batch, "line", &DataType::Binary)?.as_binary::<i32>();
+        let positions = column(&batch, "pos", &DataType::Int64)?.as_primitive::<Int64Type>();
+        let lines = column(&batch, "line", &DataType::Binary)?.as_binary::<i32>();
         let mut out = Int64Builder::new();
         let mut columns: [StringBuilder; COLUMNS.len()] = Default::default();
         let rows = 0..batch.num_rows();
