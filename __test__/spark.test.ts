@@ -25,18 +25,14 @@ const missing = lacks();
 if (missing !== undefined) console.log(`not tested: Spark needs ${missing}`);
 
 describe.skipIf(missing !== undefined)('Spark', () => {
-  test(
-    'has the bytes of the command line',
-    () => {
-      const { stdout, stderr, status } = spawnSync(PYTHON, ['-m', 'pytest', '-q', '-rs'], {
-        cwd: join(ROOT, 'spark'),
-        env: { ...process.env, PYTHONPATH: '.', SIMHASH_WORKER: worker },
-        encoding: 'utf8',
-      });
-      expect(status, `${stdout}${stderr}`).toBe(0);
-      expect(stdout).not.toMatch(/skipped/u);
-    },
-    // A cluster is started, and each stage is a job.
-    1_800_000,
-  );
+  test('has the bytes of the command line', () => {
+    const { stdout, stderr, status } = spawnSync(PYTHON, ['-m', 'pytest', '-q', '-rs'], {
+      cwd: join(ROOT, 'spark'),
+      env: { ...process.env, PYTHONPATH: '.', SIMHASH_WORKER: worker },
+      encoding: 'utf8',
+    });
+    expect(status, `${stdout}${stderr}`).toBe(0);
+    expect(stdout).not.toMatch(/skipped/u);
+  }, // A cluster is started, and each stage is a job.
+  1_800_000);
 });

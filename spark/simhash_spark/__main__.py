@@ -3,7 +3,6 @@
 import argparse
 import json
 import os
-import shlex
 import shutil
 import sys
 
@@ -17,7 +16,7 @@ def arguments():
     command = parser.add_subparsers(required=True, metavar="dedup").add_parser("dedup", help="remove near-duplicates")
     add = command.add_argument
     add("inputs", nargs="+", metavar="IN", help="files or folders of JSON lines or Parquet, or with --order-by what --format reads")
-    add("-o", "--output", required=True, metavar="OUT", help="folder for records, clusters and summary.json; must not be there")
+    add("-o", "--output", required=True, metavar="OUT", help="folder for records, clusters and rejects; must not be there")
     add("--format", help="jsonl, parquet, or any format of spark.read. Default: parquet where a name ends so, else jsonl")
     add("--order-by", metavar="COLUMN", help="the order of documents, where the format has none of its own: whole numbers, each once")
     add("--text-field", default="text"), add("--id-field", default="id")
@@ -29,7 +28,6 @@ def arguments():
     add("--parts", type=int, help="parts of each shuffle. Default: twice the cores")
     add("--memory", default="1G", help="most bytes of one worker. Default 1G")
     add("--worker", default=os.environ.get("SIMHASH_WORKER") or shutil.which(pipe.NAME), help="path of simhash-native-worker")
-    add("--emit-command", action="store_true", help="only print the spark-submit that does this")
     return parser.parse_args()
 
 
@@ -42,10 +40,6 @@ def recipe_of(options):
 
 def main():
     options = arguments()
-    if options.emit_command:
-        own = [word for word in sys.argv[1:] if word != "--emit-command"]
-        print(shlex.join(["spark-submit", "--py-files", "simhash_spark.zip", os.path.abspath(__file__), *own]))
-        return 0
     try:
         if not options.worker:
             raise ValueError(f"{pipe.NAME} was not found: name it with --worker or SIMHASH_WORKER")

@@ -27,11 +27,12 @@ def dedup(spark, documents, recipe=None, *, worker, parts=None, memory="1G"):
     words = pipe.recipe_words(worker, recipe)
     spark.sparkContext.addFile(worker)
     parts = parts or max(spark.sparkContext.defaultParallelism * 2, 2)
-    return _Chain(spark, documents, recipe, words, parts, memory).settle()
+    return _Chain(spark, documents, worker, recipe, words, parts, memory).settle()
 
 
 class _Chain:
-    def __init__(self, spark, documents, recipe, words, parts, memory):
+    def __init__(self, spark, documents, worker, recipe, words, parts, memory):
+        self.worker = worker
         self.spark, self.words, self.parts = spark, words, parts
         columns = [name for name in ("pos", "text", "key", "number") if name in documents.columns]
         self.documents = documents.select(*columns)
@@ -42,7 +43,7 @@ class _Chain:
     def run(self, name, rows, beside=()):
         """A stage over rows that have come together; its rows are kept on disk."""
         began = time.monotonic()
-        out = rows.mapInArrow(pipe.stage(name, self.options, self.words, beside), pipe.ROWS)
+        out = rows.mapInArrow(pipe.stage(self.worker, name, self.options, self.words, beside), pipe.ROWS)
         out = out.persist(StorageLevel.DISK_ONLY)
         self.held.append(out)
         for row in out.where("kind = 'count'").select("blob", "pos").collect():

@@ -42,7 +42,7 @@ def json_lines(spark, paths, worker, text="text", id="id", key=None, split=SPLIT
                 yield from lines_of(one["number"], one["path"], one["start"], one["end"])
 
     fields = ["--text-field", text, "--id-field", id, *(["--keep-by", key] if key else [])]
-    parsed = frame.mapInArrow(read, "pos long, line binary").mapInArrow(pipe.stage("records", fields), RECORDS)
+    parsed = frame.mapInArrow(read, "pos long, line binary").mapInArrow(pipe.stage(worker, "records", fields), RECORDS)
     return parsed.withColumn("id", F.coalesce("id", F.col("pos").cast("string")))
 
 

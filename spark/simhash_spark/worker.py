@@ -19,8 +19,9 @@ def recipe_words(worker, recipe):
     return ended.stdout.strip()
 
 
-def stage(name, options, words=None, beside=()):
-    """The stage over the batches of a partition, after those that all partitions are given."""
+def stage(worker, name, options, words=None, beside=()):
+    """The stage of a worker, whose file Spark has sent to the executors, over the batches of a partition, after those that all partitions are given."""
+    program = os.path.basename(worker)
     metadata = {"simhash.recipe": words} if words else None
 
     def run(batches):
@@ -33,7 +34,7 @@ def stage(name, options, words=None, beside=()):
             return
         with tempfile.TemporaryFile() as errors:
             child = subprocess.Popen(
-                [os.path.join(SparkFiles.getRootDirectory(), NAME), name, *options],
+                [os.path.join(SparkFiles.getRootDirectory(), program), name, *options],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors)
             failed = []
 
