@@ -47,12 +47,11 @@ def expected(folder, name, options):
 
 MATRIX = [
     ("first", [], 4, ["spark.speculation=true"]),
-    ("components-newest", ["--cluster", "components", "--keep", "newest"], 1, []),
 ]
 if os.environ.get("SIMHASH_SPARK_MATRIX") == "all":
     MATRIX += [
         (f"{cluster}-{keep}-{parts}", ["--cluster", cluster, "--keep", keep], parts, ["spark.speculation=true"])
-        for cluster in ("representative", "components") for keep in ("last", "longest", "newest") for parts in (1, 64)
+        for cluster in ("representative", "components") for keep in ("first", "last", "longest", "newest") for parts in (1, 64)
     ]
 
 
