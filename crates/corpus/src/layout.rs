@@ -65,6 +65,11 @@ impl Layout {
         layout
     }
 
+    /// Of JSON lines in UTF-8 that somebody else reads.
+    pub fn json_lines(fields: &Fields) -> Self {
+        Self::new(Path::new(""), fields, &Form::json_lines())
+    }
+
     /// Of texts in files, which come as JSON lines.
     pub(crate) fn of_files(fields: &Fields, form: &Form, texts: Arc<Texts>) -> Self {
         let layout = Self::new(Path::new(""), &Fields::default(), &Self::made_lines(form));

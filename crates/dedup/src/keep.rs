@@ -4,6 +4,7 @@
 //! neither threads nor batches, and choosing is taking the first of each cluster.
 
 mod integer;
+mod sortable;
 
 use crate::options::Keep;
 use std::cmp::Ordering;

@@ -44,6 +44,7 @@ mod options;
 mod parallel;
 mod read;
 mod report;
+pub mod stages;
 pub mod verify;
 mod write;
 

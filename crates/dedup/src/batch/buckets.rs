@@ -38,6 +38,19 @@ impl Sight {
     }
 }
 
+/// Who sees others in a bucket that never was full, and how many: its texts, ascending; one that came by two bands is there, and looks,
+/// twice.
+pub(super) fn sights(texts: &[u32]) -> impl Iterator<Item = (u32, usize)> {
+    let mut others = 0;
+    let all = texts.iter().enumerate().map(move |(place, &text)| {
+        if texts[place.saturating_sub(1)] != text {
+            others = place;
+        }
+        (text, others)
+    });
+    all.filter(|&(_, others)| others > 0)
+}
+
 /// Buckets in which somebody sees others.
 #[derive(Default)]
 pub(super) struct Buckets {
@@ -66,15 +79,8 @@ impl Buckets {
     pub(super) fn add(&mut self, texts: impl Iterator<Item = u32>) -> Result<(), DedupError> {
         let start = self.members.len();
         self.members.extend(texts)?;
-        let mut others = 0;
-        for place in start..self.members.len() {
-            let text = self.members[place];
-            if self.members[place.saturating_sub(1).max(start)] != text {
-                others = place - start;
-            }
-            if others > 0 {
-                self.sights.push(Sight::new(text, start, others, false))?;
-            }
+        for (text, others) in sights(&self.members[start..]) {
+            self.sights.push(Sight::new(text, start, others, false))?;
         }
         Ok(())
     }
@@ -100,6 +106,15 @@ impl Buckets {
             room.relieve()?;
         }
         Ok(self.starts.push(self.sights.len() as u64)?)
+    }
+
+    /// Calls `each` with every text that sees others, these, and whether they are all that the bucket holds.
+    pub(super) fn each(&self, mut each: impl FnMut(u32, &[u32], bool)) {
+        for sight in self.sights.iter() {
+            let (start, full) = (sight.start as usize, sight.count & FULL != 0);
+            let others = (sight.count & !FULL) as usize;
+            each(sight.text, &self.members[start..start + others], full);
+        }
     }
 
     /// How many texts see others.

@@ -16,6 +16,7 @@ mod across;
 mod bands;
 mod buckets;
 mod candidates;
+mod climb;
 mod connect;
 mod crowd;
 mod edges;
@@ -27,6 +28,7 @@ mod order;
 mod represent;
 mod settled;
 mod sheaf;
+pub(crate) mod spread;
 #[cfg(test)]
 mod tests;
 pub(crate) mod varint;

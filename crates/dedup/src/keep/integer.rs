@@ -31,6 +31,11 @@ impl Integer {
         Some(Self { negative: negative && !digits.is_empty(), digits: digits.into() })
     }
 
+    /// Whether it is below zero, and its digits, none of zero.
+    pub(super) fn parts(&self) -> (bool, &str) {
+        (self.negative, &self.digits)
+    }
+
     /// The order of this number and a double, which is no NaN.
     pub(super) fn compare(&self, double: f64) -> Ordering {
         // In whole digits a double is written exactly, however large. Infinity has none.

@@ -1,0 +1,427 @@
+//! The stages one by one, for [`stages`](crate::stages).
+
+use super::buckets::{Buckets, sights};
+use super::climb::{Crowded, climb};
+use crate::decide::{Comparer, Edge, Texts};
+use crate::error::DedupError;
+use crate::keep::Key;
+use crate::method::{Banding, Candidate, Method};
+use crate::options::{Cluster, DedupOptions, Keep};
+use crate::verify::Evidence;
+use ahash::{AHashMap, AHashSet};
+use parking_lot::Mutex;
+use simhash_index::Union;
+use simhash_index::bands::Table;
+use simhash_sketch::{Kept, MethodSketch, Scratch, Sketcher};
+use simhash_store::Room;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// Nobody cancels a stage: its process is ended.
+static NEVER: AtomicBool = AtomicBool::new(false);
+
+/// What is decided by the options, and nothing else.
+pub struct Rules {
+    options: DedupOptions,
+    /// Of `MinHash`.
+    banding: Option<Banding>,
+    comparer: Comparer,
+    room: Room,
+}
+
+/// What is known of a document after the first stage.
+#[derive(Clone, Debug)]
+pub struct Sketched {
+    /// The hash of the normalised text: equal for equal texts. `None`: the text is empty, and its document alone.
+    pub exact: Option<u128>,
+    /// The text says too little for the method.
+    pub is_short: bool,
+    /// The buckets that its bands lead to: keys as far as they count, the lowest 21 bits are 0. One may be there twice.
+    pub buckets: Vec<u64>,
+}
+
+/// A bucket and its texts, ascending; a text that came by two bands is there twice.
+pub type Bucket = (u64, Vec<u32>);
+
+/// Calls with the text of a number; false: it is not there.
+pub type ReadText<'a> = dyn Fn(u32, &mut dyn FnMut(&str)) -> bool + Sync + 'a;
+
+/// What became of full buckets.
+pub enum Crowd {
+    /// These buckets, too, have to be known: they are to be given, those without a text as well.
+    Asks(Vec<u64>),
+    /// Who sees whom.
+    Seen {
+        /// Buckets that are done with; nobody else may look into them.
+        taken: Vec<u64>,
+        /// A text, the texts that it sees in a bucket, and whether that was full.
+        sights: Vec<(u32, Vec<u32>, bool)>,
+    },
+}
+
+/// What verification knows of a text.
+#[derive(Clone, Debug, Default)]
+pub struct Compared(Arc<Evidence>);
+
+/// Two texts that match, by their first documents.
+#[derive(Clone, Copy, Debug)]
+pub struct Link {
+    /// The one that is taken later.
+    pub later: u32,
+    /// The other one.
+    pub earlier: u32,
+    /// The rank of the earlier one in the list of the later one.
+    pub rank: u32,
+    /// At least the threshold; 0 without verification.
+    pub similarity: f64,
+}
+
+/// A document whose text an earlier one has.
+#[derive(Clone, Copy, Debug)]
+pub struct Copy {
+    /// The document.
+    pub document: u32,
+    /// The first document of its text.
+    pub first: u32,
+}
+
+/// A duplicate.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Decided {
+    /// The document.
+    pub document: u32,
+    /// The one that is kept for it.
+    pub original: u32,
+    /// How similar the two are. `None`: of components nobody has asked yet ([`Rules::relation`]); else they were not compared.
+    pub similarity: Option<f64>,
+}
+
+struct One<'a>(&'a str);
+
+impl Texts for One<'_> {
+    fn with_text(&self, _: u32, read: &mut dyn FnMut(&str)) -> Result<(), DedupError> {
+        read(self.0);
+        Ok(())
+    }
+}
+
+impl Rules {
+    /// The rules of these options.
+    ///
+    /// # Errors
+    /// [`DedupError::Option`] for methods other than `MinHash` and exact: the others look documents up in an index, and for the keep rule
+    /// of a function. Those of [`Deduper::new`](crate::Deduper::new).
+    pub fn new(options: &DedupOptions) -> Result<Self, DedupError> {
+        options.check()?;
+        let refuse = |argument, value: &str, expected| {
+            Err(DedupError::Option { argument, value: value.into(), expected })
+        };
+        let banding = match options.method {
+            Method::MinHash { plan } => Some(Banding::new(options, plan)?),
+            Method::Exact => None,
+            method => {
+                let expected = "minhash or exact: stages cannot be spread where documents are looked up in an index";
+                return refuse("method", method.name(), expected);
+            }
+        };
+        if options.keep == Keep::Chosen {
+            return refuse("keep", "a function", "a rule that orders all documents");
+        }
+        let sketcher = banding.as_ref().map_or(Sketcher::None, Banding::sketcher);
+        let comparer = Comparer::new(options, sketcher)?;
+        Ok(Self { options: options.clone(), banding, comparer, room: Room::default() })
+    }
+
+    /// The options.
+    pub fn options(&self) -> &DedupOptions {
+        &self.options
+    }
+
+    /// The first stage: all that is needed of a text.
+    pub fn sketch(&self, text: &str, scratch: &mut Scratch) -> Sketched {
+        let prepared = self.comparer.outline(text, scratch);
+        let buckets = match &prepared.sketch {
+            MethodSketch::Signature { keys, .. } => {
+                keys.iter().map(|&key| Table::bucket(key)).collect()
+            }
+            _ => Vec::new(),
+        };
+        let exact = (!prepared.is_empty).then_some(prepared.exact);
+        Sketched { exact, is_short: prepared.is_short, buckets }
+    }
+
+    /// Appends the place of a document: bytes that sort in the order of taking. `position` is its place in the input.
+    pub fn place(&self, text: &str, key: &Key, position: u64, bytes: &mut Vec<u8>) {
+        let Keep::Longest = self.options.keep else {
+            return self.options.keep.sortable(key, position, self.by_input(), bytes);
+        };
+        self.options.keep.sortable(&Key::length(text), position, self.by_input(), bytes);
+    }
+
+    /// Documents are taken in input order.
+    fn by_input(&self) -> bool {
+        self.options.cluster == Cluster::Components
+    }
+
+    /// The position that a place has; `None`: it is none.
+    pub fn position(&self, place: &[u8]) -> Option<u64> {
+        if self.by_input() {
+            return Some(u64::from_be_bytes(*place.first_chunk()?));
+        }
+        let position = u64::from_be_bytes(*place.last_chunk()?);
+        Some(if self.options.keep == Keep::Last { !position } else { position })
+    }
+
+    /// Bytes of a place that sort in the order of keeping.
+    pub fn keeping(&self, place: &[u8]) -> Vec<u8> {
+        let Some((position, rest)) = place.split_at_checked(8).filter(|_| self.by_input()) else {
+            return place.to_vec();
+        };
+        if self.options.keep == Keep::Last {
+            return position.iter().map(|byte| !byte).collect();
+        }
+        [rest, position].concat()
+    }
+
+    /// Whether a bucket of so many entries was full.
+    pub fn is_full(&self, entries: usize) -> bool {
+        self.banding.as_ref().is_some_and(|rule| entries > rule.holds(0))
+    }
+
+    /// Calls `each` with every text of a bucket that was not full and sees others there, and these.
+    pub fn sights(&self, texts: &[u32], mut each: impl FnMut(u32, &[u32])) {
+        sights(texts).for_each(|(text, others)| each(text, &texts[..others]));
+    }
+
+    /// Who sees whom in full buckets, and in those that their texts go on to. `known` has the buckets that were asked for so far.
+    ///
+    /// # Errors
+    /// [`DedupError::Option`] where a text is not there.
+    pub fn crowd(
+        &self,
+        full: &[Bucket],
+        known: &AHashMap<u64, Vec<u32>>,
+        text: &ReadText<'_>,
+    ) -> Result<Crowd, DedupError> {
+        let none = || Crowd::Seen { taken: Vec::new(), sights: Vec::new() };
+        let Some(rule) = &self.banding else { return Ok(none()) };
+        let below = Below { rules: self, known, text, asks: Mutex::default() };
+        let levels = climb(&below, full.to_vec(), rule, &self.room, 1, &NEVER)?;
+        let mut asks = below.asks.lock().clone();
+        if !asks.is_empty() {
+            // All levels at once: one question instead of one for each.
+            longer(&below, full, rule, &mut asks)?;
+            let mut asks: Vec<u64> =
+                asks.into_iter().filter(|bucket| !known.contains_key(bucket)).collect();
+            asks.sort_unstable();
+            return Ok(Crowd::Asks(asks));
+        }
+        let mut buckets = Buckets::new(&self.room)?;
+        levels.fill(rule, &mut buckets)?;
+        let mut sights = Vec::new();
+        buckets.each(|text, others, full| sights.push((text, others.to_vec(), full)));
+        Ok(Crowd::Seen { taken: levels.buckets().collect(), sights })
+    }
+
+    /// The list of a text of all that it sees, each as often as it does, with whether the bucket had room: candidates and their ranks, and
+    /// whether a limit cut it. `cut`: a bucket was full.
+    pub fn list(&self, seen: &[(u32, bool)], cut: bool) -> (Vec<(u32, u32)>, bool) {
+        let Some(rule) = &self.banding else { return (Vec::new(), false) };
+        let mut seen: Vec<u64> =
+            seen.iter().map(|&(other, room)| u64::from(other) << 1 | u64::from(room)).collect();
+        let found = rule.best(&mut seen, self.options.max_verifications, cut);
+        (found.candidates.iter().map(|one| (one.number, one.rank)).collect(), found.cut)
+    }
+
+    /// Whether texts are compared.
+    pub fn verifies(&self) -> bool {
+        self.comparer.verifies()
+    }
+
+    /// What is compared of a text. What was made of a number once is given again for a while.
+    ///
+    /// # Errors
+    /// None that the text is the reason of.
+    pub fn evidence(
+        &self,
+        number: u32,
+        text: &str,
+        scratch: &mut Scratch,
+    ) -> Result<Compared, DedupError> {
+        self.comparer.evidence(number, &One(text), scratch).map(Compared)
+    }
+
+    /// The similarity of two texts that match, 0 without verification.
+    pub fn similarity(&self, a: &Compared, b: &Compared) -> Option<f64> {
+        self.comparer.similarity(&a.0, &b.0, None)
+    }
+
+    /// The similarity of any two texts that differ; `None` without verification.
+    pub fn relation(&self, a: &Compared, b: &Compared) -> Option<f64> {
+        let similarity = || self.comparer.similarity(&a.0, &b.0, Some(0.0)).unwrap_or(0.0);
+        self.verifies().then(similarity)
+    }
+
+    /// The duplicates among documents of which there are so many; `keeping` has their places in the order of keeping, where that is
+    /// not the order of their numbers. `links` by their later text, then in any order; all copies of texts with links, and of others
+    /// what is there.
+    pub fn decide(
+        &self,
+        documents: u32,
+        links: &[Link],
+        copies: &[Copy],
+        keeping: Option<&[u32]>,
+    ) -> Vec<Decided> {
+        let mut decided = match self.options.cluster {
+            Cluster::Components => components(documents, links, copies, keeping),
+            Cluster::Representative => representatives(documents, links, copies, self.verifies()),
+        };
+        decided.sort_unstable_by_key(|one| one.document);
+        decided
+    }
+}
+
+/// Buckets and texts that are at hand.
+struct Below<'a> {
+    rules: &'a Rules,
+    known: &'a AHashMap<u64, Vec<u32>>,
+    text: &'a ReadText<'a>,
+    asks: Mutex<AHashSet<u64>>,
+}
+
+impl Crowded for Below<'_> {
+    fn sketches(&self, texts: &mut [(u32, MethodSketch)]) -> Result<(), DedupError> {
+        let mut scratch = Scratch::default();
+        for (text, sketch) in texts {
+            let preparer = self.rules.comparer.preparer();
+            let is_there = (self.text)(*text, &mut |given| {
+                *sketch = preparer.prepare(given, Kept::Nothing, &mut scratch).sketch;
+            });
+            if !is_there {
+                return Err(DedupError::Option {
+                    argument: "texts",
+                    value: "one is missing".into(),
+                    expected: "all texts of full buckets",
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn whole(&self, buckets: &[u64]) -> Result<Vec<Bucket>, DedupError> {
+        let mut runs = Vec::new();
+        for &bucket in buckets {
+            match self.known.get(&bucket) {
+                Some(texts) if texts.is_empty() => {}
+                Some(texts) => runs.push((bucket, texts.clone())),
+                None => _ = self.asks.lock().insert(bucket),
+            }
+        }
+        Ok(runs)
+    }
+}
+
+/// The buckets that texts of full buckets may go on to.
+fn longer(
+    below: &Below<'_>,
+    full: &[Bucket],
+    rule: &Banding,
+    asks: &mut AHashSet<u64>,
+) -> Result<(), DedupError> {
+    let crowded: AHashSet<u64> = full.iter().map(|&(bucket, _)| bucket).collect();
+    let texts: AHashSet<u32> = full.iter().flat_map(|(_, texts)| texts).copied().collect();
+    let mut bytes = Vec::new();
+    for text in texts {
+        let mut slot = [(text, MethodSketch::None)];
+        below.sketches(&mut slot)?;
+        let MethodSketch::Signature { positions, keys } = &slot[0].1 else { continue };
+        for (band, &key) in keys.iter().enumerate() {
+            if crowded.contains(&Table::bucket(key)) {
+                let levels = 1..=rule.levels();
+                asks.extend(
+                    levels.map(|more| {
+                        Table::bucket(rule.longer_key(positions, band, more, &mut bytes))
+                    }),
+                );
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The first in the order of keeping of all that is connected.
+fn components(
+    documents: u32,
+    links: &[Link],
+    copies: &[Copy],
+    keeping: Option<&[u32]>,
+) -> Vec<Decided> {
+    let union = Union::new(documents);
+    for link in links {
+        union.join(link.later, link.earlier);
+    }
+    let mut first: Vec<u32> = (0..documents).collect();
+    for copy in copies {
+        union.join(copy.document, copy.first);
+        first[copy.document as usize] = copy.first;
+    }
+    let place = |document: u32| keeping.map_or(document, |places| places[document as usize]);
+    let mut kept: Vec<u32> = (0..documents).collect();
+    for document in 0..documents {
+        let best = &mut kept[union.root(document) as usize];
+        if place(document) < place(*best) {
+            *best = document;
+        }
+    }
+    let originals = (0..documents).map(|document| (document, kept[union.root(document) as usize]));
+    let duplicates = originals.filter(|(document, original)| document != original);
+    duplicates
+        .map(|(document, original)| {
+            let is_copy = first[document as usize] == first[original as usize];
+            Decided { document, original, similarity: is_copy.then_some(1.0) }
+        })
+        .collect()
+}
+
+/// One text after the other, then the later copies of duplicates.
+fn representatives(
+    documents: u32,
+    links: &[Link],
+    copies: &[Copy],
+    verifies: bool,
+) -> Vec<Decided> {
+    let edge = |number, link: &Link| Edge {
+        text: Candidate { number, rank: link.rank },
+        similarity: link.similarity,
+    };
+    let best = |a: Edge, b: Edge| if b.order(&a, verifies).is_lt() { b } else { a };
+    let mut originals: Vec<Option<Edge>> = vec![None; documents as usize];
+    for links in links.chunk_by(|a, b| a.later == b.later) {
+        let kept = links.iter().filter(|link| originals[link.earlier as usize].is_none());
+        originals[links[0].later as usize] = kept.map(|link| edge(link.earlier, link)).reduce(best);
+    }
+    // Of duplicates: what was kept after them and would have been near.
+    let mut after: AHashMap<u32, Vec<Edge>> = AHashMap::new();
+    for link in links.iter().filter(|link| originals[link.later as usize].is_none()) {
+        if originals[link.earlier as usize].is_some() {
+            after.entry(link.earlier).or_default().push(edge(link.later, link));
+        }
+    }
+    let decided = |document: u32, edge: &Edge| Decided {
+        document,
+        original: edge.text.number,
+        similarity: verifies.then_some(edge.similarity),
+    };
+    let firsts = (0..documents).zip(&originals);
+    let mut all: Vec<Decided> =
+        firsts.filter_map(|(document, edge)| Some(decided(document, edge.as_ref()?))).collect();
+    all.extend(copies.iter().map(|copy| match originals[copy.first as usize] {
+        None => Decided { document: copy.document, original: copy.first, similarity: Some(1.0) },
+        Some(first) => {
+            let later = after.get(&copy.first).into_iter().flatten().copied();
+            let before = later.filter(|edge| edge.text.number < copy.document);
+            decided(copy.document, &before.fold(first, best))
+        }
+    }));
+    all
+}

@@ -1,0 +1,96 @@
+//! Full buckets: their texts go on to longer keys, all together, in one task.
+//!
+//! It is run until it asks for nothing more: for texts first, then once for the buckets that these may go on to. Everything that was
+//! answered so far comes in again each time, so that a run depends on none before it.
+
+use super::candidates::{Sights, numbered};
+use super::{Given, Records, each_record, packed, position, unexpected};
+use crate::blob::entries;
+use crate::rows::{Input, Output};
+use crate::{Context, Failure};
+use ahash::{AHashMap, AHashSet};
+use simhash_dedup::stages::Crowd;
+use std::io::Write;
+use std::sync::Arc;
+
+/// See the [table](super).
+///
+/// # Errors
+/// Those of the streams.
+pub fn crowd<W: Write>(
+    context: &Arc<Context>,
+    input: Input,
+    output: &mut Output<W>,
+) -> Result<(), Failure> {
+    let (recipe, rules) = (&context.recipe, context.recipe.rules());
+    let (mut all, mut given) = (Vec::new(), Given::default());
+    let (mut full, mut asked) = (AHashSet::new(), AHashSet::new());
+    input.rows(|row| match row.kind.as_str() {
+        "full" => each_record(&row, recipe, |[bucket, place]| {
+            let bucket = super::number(bucket)?;
+            full.insert(bucket);
+            all.push((bucket, place.to_vec()));
+            Ok(())
+        }),
+        "ask" => each_record(&row, recipe, |[bucket]| {
+            asked.insert(super::number(bucket)?);
+            Ok(())
+        }),
+        "bucket" => entries(packed(&row)?, recipe, |bucket, place| {
+            all.push((bucket, place.to_vec()));
+        }),
+        "text" => given.take(row),
+        _ => Err(unexpected(&row, "crowd")),
+    })?;
+    // What was asked for and is full as well is there already.
+    all.sort_unstable();
+    let (places, buckets) = numbered(all);
+    let mut missing = false;
+    for place in &places.0 {
+        let pos = position(recipe, place)?;
+        if !given.0.contains_key(&pos) {
+            missing = true;
+            output.want(0, pos)?;
+        }
+    }
+    if missing {
+        return Ok(());
+    }
+    let mut known: AHashMap<u64, Vec<u32>> =
+        asked.iter().map(|&bucket| (bucket, Vec::new())).collect();
+    let mut crowded = Vec::new();
+    for (bucket, texts) in buckets {
+        if full.contains(&bucket) {
+            crowded.push((bucket, texts.clone()));
+        }
+        known.insert(bucket, texts);
+    }
+    let text = |number: u32, read: &mut dyn FnMut(&str)| {
+        let pos = rules.position(places.get(number));
+        pos.and_then(|pos| given.get(pos).ok()).map(read).is_some()
+    };
+    match rules.crowd(&crowded, &known, &text)? {
+        Crowd::Asks(buckets) => {
+            let mut asks = Records::for_all("ask");
+            for bucket in buckets {
+                asks.put(0, &[&bucket.to_le_bytes()], recipe, output)?;
+            }
+            asks.flush(output)
+        }
+        Crowd::Seen { taken, sights } => {
+            let mut out = Records::for_all("taken");
+            // The full ones are known as such.
+            for bucket in taken.into_iter().filter(|bucket| !full.contains(bucket)) {
+                if known.get(&bucket).is_some_and(|texts| !texts.is_empty()) {
+                    out.put(0, &[&bucket.to_le_bytes()], recipe, output)?;
+                }
+            }
+            out.flush(output)?;
+            let mut out = Sights::new(context);
+            for (text, others, full) in &sights {
+                out.put((*text, others, *full), &places, context, output)?;
+            }
+            out.flush(output)
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Who is kept, in one task: what it holds are the edges and the copies, not the documents.
+
+use super::{Places, all, each_record, part_of_place, position, unexpected};
+use crate::rows::{Input, Output, Row};
+use crate::{Context, Failure};
+use ahash::AHashSet;
+use simhash_dedup::Cluster;
+use simhash_dedup::stages::{Copy, Link};
+use std::io::Write;
+use std::sync::Arc;
+
+/// See the [table](super).
+///
+/// # Errors
+/// Those of the streams.
+pub fn decide<W: Write>(
+    context: &Arc<Context>,
+    input: Input,
+    output: &mut Output<W>,
+) -> Result<(), Failure> {
+    let (recipe, rules) = (&context.recipe, context.recipe.rules());
+    let rows = all(input)?;
+    let mut places = Vec::new();
+    for row in &rows {
+        match row.kind.as_str() {
+            "link" => each_record(row, recipe, |[text, other, _, _]| {
+                places.extend([text.to_vec(), other.to_vec()]);
+                Ok(())
+            })?,
+            "copy" => each_record(row, recipe, |[place, first]| {
+                places.extend([place.to_vec(), first.to_vec()]);
+                Ok(())
+            })?,
+            _ => return Err(unexpected(row, "decide")),
+        }
+    }
+    let places = Places::of(places);
+    let (mut links, mut copies) = (Vec::new(), Vec::new());
+    for row in rows {
+        if row.kind == "copy" {
+            each_record(&row, recipe, |[place, first]| {
+                copies.push(Copy { document: places.number(place), first: places.number(first) });
+                Ok(())
+            })?;
+        } else {
+            each_record(&row, recipe, |[text, other, rank, similarity]| {
+                let wrong = |_| Failure("a row of kind link is damaged".into());
+                links.push(Link {
+                    later: places.number(text),
+                    earlier: places.number(other),
+                    rank: u32::from_le_bytes(rank.try_into().map_err(wrong)?),
+                    similarity: f64::from_bits(super::number(similarity)?),
+                });
+                Ok(())
+            })?;
+        }
+    }
+    links.sort_unstable_by_key(|link| (link.later, link.earlier));
+    let keeping =
+        (rules.options().cluster == Cluster::Components).then(|| keeping(context, &places));
+    let decided = rules.decide(places.len(), &links, &copies, keeping.as_deref());
+    let [mut duplicates, mut clusters] = [0u64, 0];
+    let (mut seen, mut wanted) = (AHashSet::new(), AHashSet::new());
+    for one in decided {
+        duplicates += 1;
+        clusters += u64::from(seen.insert(one.original));
+        let [pos, original] =
+            [one.document, one.original].map(|number| position(recipe, places.get(number)));
+        let (pos, original) = (pos?, original?);
+        let asks = one.similarity.is_none() && rules.verifies();
+        let part = if asks { part_of_place(places.get(one.original), context.parts) } else { 0 };
+        let part = part.cast_signed();
+        let kind = if asks { "pair" } else { "mark" };
+        output.row(Row {
+            kind: kind.into(),
+            part,
+            pos: Some(pos.cast_signed()),
+            original: Some(original.cast_signed()),
+            similarity: one.similarity,
+            blob: None,
+        })?;
+        for pos in [pos, original] {
+            if asks && wanted.insert((part, pos)) {
+                output.want(part, pos)?;
+            }
+        }
+    }
+    output.count("duplicates", duplicates)?;
+    output.count("clusters", clusters)
+}
+
+/// By document: its place in the order of keeping.
+fn keeping(context: &Context, places: &Places) -> Vec<u32> {
+    let rules = context.recipe.rules();
+    let mut order: Vec<(Vec<u8>, u32)> =
+        (0..places.len()).map(|number| (rules.keeping(places.get(number)), number)).collect();
+    order.sort_unstable();
+    let mut keeping = vec![0; order.len()];
+    for (place, (_, number)) in (0..).zip(&order) {
+        keeping[*number as usize] = place;
+    }
+    keeping
+}

@@ -1,0 +1,230 @@
+//! The stages, and the kinds of rows that they read and write.
+//!
+//! | stage | reads | writes |
+//! |---|---|---|
+//! | [`sketch`] | documents: `pos`, `text`, and `key` or `number` | `exact` by hash, `key` by bucket |
+//! | [`exact`] | `exact` | `copy` by place: documents whose text an earlier one has |
+//! | [`bands`] | `key` | `shared` by place: entries of buckets of several documents |
+//! | [`asked`] | `key`, and `ask` | `shared` by place: entries of buckets that were asked for |
+//! | [`texts`] | `shared`, `copy` | `bucket` by bucket: entries of first documents |
+//! | [`pairs`] | `bucket`, and `taken` | `sight` by later text: who sees whom; `full`: buckets with too many |
+//! | [`crowd`] | `full`, `ask`, `bucket`, `text` | `want`, or `ask`, or `sight` and `taken` |
+//! | [`lists`] | `sight` | `list` by later text, `want` |
+//! | [`verify`] | `list`, `text` | `link` |
+//! | [`decide`] | `link`, `copy` | `mark`: a duplicate, its original, their similarity; `pair` and `want` where that is not known |
+//! | [`relate`] | `pair`, `text` | `mark` |
+//!
+//! Beside them [`records`] takes lines apart, and [`answer`] finds texts in files.
+//!
+//! `want` asks for the text of a document (`pos`) in a part: whoever has the documents answers with a row of kind `text`. `count` says
+//! what a stage counted. `ask` and `taken` are for all parts.
+
+mod answer;
+mod bands;
+mod candidates;
+mod crowd;
+mod decide;
+mod exact;
+mod records;
+mod sketch;
+mod verify;
+
+use crate::blob::{Blob, put};
+use crate::rows::{FOR_ALL, Input, Output, Row};
+use crate::{Context, Failure, Recipe};
+use ahash::AHashMap;
+pub use answer::answer;
+pub use bands::{asked, bands, texts};
+pub use candidates::{lists, pairs};
+pub use crowd::crowd;
+pub use decide::decide;
+pub use exact::exact;
+pub use records::records;
+pub use sketch::sketch;
+use std::io::Write;
+use std::sync::Arc;
+pub use verify::{relate, verify};
+use xxhash_rust::xxh3::xxh3_64;
+
+/// A stage.
+pub type Stage = fn(&Arc<Context>, Input, &mut Output<Box<dyn Write>>) -> Result<(), Failure>;
+
+/// All stages, by name, in their order.
+pub const ALL: [(&str, Stage); 11] = [
+    ("sketch", sketch),
+    ("exact", exact),
+    ("bands", bands),
+    ("asked", asked),
+    ("texts", texts),
+    ("pairs", pairs),
+    ("crowd", crowd),
+    ("lists", lists),
+    ("verify", verify),
+    ("decide", decide),
+    ("relate", relate),
+];
+
+/// The stage of a name.
+pub fn find(name: &str) -> Option<Stage> {
+    ALL.iter().find(|one| one.0 == name).map(|one| one.1)
+}
+
+/// Bytes that a stage gathers before it writes them: packed entries are the smaller the more there are.
+const GATHERED: usize = 64 << 20;
+
+/// The part of a number whose highest bits are spread evenly.
+fn part_of(high: u64, parts: u32) -> u32 {
+    ((u128::from(high) * u128::from(parts)) >> 64) as u32
+}
+
+/// The part of a place.
+fn part_of_place(place: &[u8], parts: u32) -> u32 {
+    part_of(xxh3_64(place), parts)
+}
+
+/// Records on their way, by part.
+struct Records {
+    kind: &'static str,
+    parts: Vec<Vec<u8>>,
+    bytes: usize,
+    for_all: bool,
+}
+
+impl Records {
+    fn new(kind: &'static str, parts: u32) -> Self {
+        Self { kind, parts: vec![Vec::new(); parts as usize], bytes: 0, for_all: false }
+    }
+
+    /// Records that all parts are given; they are put into part 0.
+    fn for_all(kind: &'static str) -> Self {
+        Self { for_all: true, ..Self::new(kind, 1) }
+    }
+
+    /// Adds a record.
+    fn put<W: Write>(
+        &mut self,
+        part: u32,
+        fields: &[&[u8]],
+        recipe: &Recipe,
+        output: &mut Output<W>,
+    ) -> Result<(), Failure> {
+        let blob = &mut self.parts[part as usize];
+        let before = blob.len();
+        if blob.is_empty() {
+            blob.extend(recipe.digest());
+        }
+        for field in fields {
+            put(field, blob);
+        }
+        self.bytes += blob.len() - before;
+        if self.bytes > GATHERED { self.flush(output) } else { Ok(()) }
+    }
+
+    fn flush<W: Write>(&mut self, output: &mut Output<W>) -> Result<(), Failure> {
+        self.bytes = 0;
+        for (part, blob) in (0..).zip(&mut self.parts) {
+            if !blob.is_empty() {
+                let part = if self.for_all { FOR_ALL } else { part };
+                output.blob(self.kind, part, std::mem::take(blob))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The packed cell of a row.
+fn packed(row: &Row) -> Result<&[u8], Failure> {
+    let missing = || Failure(format!("a row of kind {} has no blob", row.kind));
+    row.blob.as_deref().ok_or_else(missing)
+}
+
+fn unexpected(row: &Row, stage: &str) -> Failure {
+    Failure(format!("stage {stage} knows no rows of kind {}", row.kind))
+}
+
+/// Places, each once, by number in their order.
+#[derive(Default)]
+struct Places(Vec<Vec<u8>>);
+
+impl Places {
+    fn of(mut places: Vec<Vec<u8>>) -> Self {
+        places.sort_unstable();
+        places.dedup();
+        Self(places)
+    }
+
+    fn number(&self, place: &[u8]) -> u32 {
+        self.0.partition_point(|other| other.as_slice() < place) as u32
+    }
+
+    fn get(&self, number: u32) -> &[u8] {
+        &self.0[number as usize]
+    }
+
+    fn len(&self) -> u32 {
+        self.0.len() as u32
+    }
+}
+
+/// The position of a place.
+fn position(recipe: &Recipe, place: &[u8]) -> Result<u64, Failure> {
+    let none = || Failure("a packed row has a place that is none: the stream is damaged".into());
+    recipe.rules().position(place).ok_or_else(none)
+}
+
+/// Texts by position.
+#[derive(Default)]
+struct Given(AHashMap<u64, Vec<u8>>);
+
+impl Given {
+    fn take(&mut self, row: Row) -> Result<(), Failure> {
+        let (Some(pos), Some(text)) = (row.pos, row.blob) else {
+            return Err(Failure("a row of kind text has no pos or no blob".into()));
+        };
+        self.0.insert(pos.cast_unsigned(), text);
+        Ok(())
+    }
+
+    fn get(&self, pos: u64) -> Result<&str, Failure> {
+        let missing = || {
+            Failure(format!(
+                "the text of the document at pos {pos} was asked for, but is not there: is pos the same each time the source is read?"
+            ))
+        };
+        let text = self.0.get(&pos).ok_or_else(missing)?;
+        let bad = |_| Failure(format!("the text of the document at pos {pos} is no UTF-8"));
+        std::str::from_utf8(text).map_err(bad)
+    }
+}
+
+/// The records of all rows of a kind, each of so many fields.
+fn each_record<const N: usize>(
+    row: &Row,
+    recipe: &Recipe,
+    mut each: impl FnMut([&[u8]; N]) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let mut blob = Blob::new(packed(row)?, recipe)?;
+    while !blob.is_empty() {
+        let mut fields = [&[][..]; N];
+        for field in &mut fields {
+            *field = blob.field()?;
+        }
+        each(fields)?;
+    }
+    Ok(())
+}
+
+fn number(bytes: &[u8]) -> Result<u64, Failure> {
+    let wrong = |_| Failure("a packed row has no number where there should be one".into());
+    bytes.try_into().map(u64::from_le_bytes).map_err(wrong)
+}
+
+/// Reads all rows; a convenience for stages that need all of them first.
+fn all(input: Input) -> Result<Vec<Row>, Failure> {
+    let mut rows = Vec::new();
+    input.rows(|row| {
+        rows.push(row);
+        Ok(())
+    })?;
+    Ok(rows)
+}

@@ -1,0 +1,87 @@
+//! Documents to their hashes and band keys: the only stage that sees every text.
+
+use super::{Records, part_of};
+use crate::blob::pack_entries;
+use crate::rows::{Input, Output};
+use crate::{Context, Failure};
+use simhash_sketch::Scratch;
+use std::io::Write;
+use std::sync::Arc;
+
+/// Entries that are gathered before they are written: 16 bytes each, and their places.
+const ENTRIES: usize = 2 << 20;
+
+/// Entries of buckets on their way, by part.
+struct Keys {
+    /// A bucket, and the number of a place.
+    parts: Vec<Vec<(u64, u32)>>,
+    places: Vec<Vec<u8>>,
+    entries: usize,
+}
+
+impl Keys {
+    fn flush<W: Write>(
+        &mut self,
+        context: &Context,
+        output: &mut Output<W>,
+    ) -> Result<(), Failure> {
+        for (part, entries) in (0..).zip(&mut self.parts) {
+            let entries = entries.drain(..);
+            let place = |number: u32| self.places[number as usize].as_slice();
+            let mut entries: Vec<(u64, &[u8])> =
+                entries.map(|(bucket, number)| (bucket, place(number))).collect();
+            if !entries.is_empty() {
+                output.blob("key", part, pack_entries(&mut entries, &context.recipe))?;
+            }
+        }
+        self.places.clear();
+        self.entries = 0;
+        Ok(())
+    }
+}
+
+/// See the [table](super).
+///
+/// # Errors
+/// Those of the streams.
+pub fn sketch<W: Write>(
+    context: &Arc<Context>,
+    input: Input,
+    output: &mut Output<W>,
+) -> Result<(), Failure> {
+    let (recipe, parts) = (&context.recipe, context.parts);
+    let mut scratch = Scratch::default();
+    let mut exact = Records::new("exact", parts);
+    let mut keys = Keys { parts: vec![Vec::new(); parts as usize], places: Vec::new(), entries: 0 };
+    let [mut documents, mut rejected, mut empty, mut short] = [0u64; 4];
+    let most = ENTRIES.min((context.memory / 64) as usize);
+    input.documents(|document| {
+        let Some(text) = document.text else {
+            rejected += 1;
+            return Ok(());
+        };
+        documents += 1;
+        let sketched = recipe.rules().sketch(text, &mut scratch);
+        short += u64::from(sketched.is_short);
+        let Some(hash) = sketched.exact else {
+            empty += 1;
+            return Ok(());
+        };
+        let mut place = Vec::new();
+        recipe.rules().place(text, &document.key, document.pos.cast_unsigned(), &mut place);
+        let part = part_of((hash >> 64) as u64, parts);
+        exact.put(part, &[&hash.to_be_bytes(), &place], recipe, output)?;
+        let number = keys.places.len() as u32;
+        for &bucket in &sketched.buckets {
+            keys.parts[part_of(bucket, parts) as usize].push((bucket, number));
+        }
+        keys.entries += sketched.buckets.len();
+        keys.places.push(place);
+        if keys.entries >= most { keys.flush(context, output) } else { Ok(()) }
+    })?;
+    keys.flush(context, output)?;
+    exact.flush(output)?;
+    let counts =
+        [("documents", documents), ("rejected", rejected), ("empty", empty), ("short", short)];
+    counts.iter().try_for_each(|&(name, count)| output.count(name, count))
+}

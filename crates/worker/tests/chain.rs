@@ -1,0 +1,274 @@
+//! The stages together have the bytes of `dedup` over files.
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+mod common;
+
+use common::{Chain, Document};
+use serde_json::{Value, json};
+use simhash_dedup::{
+    Cluster, DedupOptions, FileOptions, Input, Keep, Method, Outputs, Target, dedup_files,
+};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::sync::atomic::AtomicBool;
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, most: usize) -> usize {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 33) as usize) % most
+    }
+
+    fn text(&mut self, length: usize) -> String {
+        let alphabet = 3000;
+        (0..length).map(|_| char::from_u32(0x4e00 + self.below(alphabet) as u32).unwrap()).collect()
+    }
+
+    /// Some characters of a text become others.
+    fn edited(&mut self, text: &str, edits: usize) -> String {
+        let mut signs: Vec<char> = text.chars().collect();
+        for _ in 0..edits {
+            let at = self.below(signs.len());
+            signs[at] = char::from_u32(0x4e00 + self.below(3000) as u32).unwrap();
+        }
+        signs.into_iter().collect()
+    }
+}
+
+/// Chains, crowds, copies, empty and short texts, and others, in no order.
+fn corpus(seed: u64, crowd: usize) -> Vec<String> {
+    let mut random = Random(seed);
+    let mut texts = Vec::new();
+    for _ in 0..60 {
+        let mut text = {
+            let length = 40 + random.below(60);
+            random.text(length)
+        };
+        for _ in 0..8 {
+            texts.push(text.clone());
+            let edits = 1 + random.below(4);
+            text = random.edited(&text, edits);
+        }
+    }
+    let stem = random.text(120);
+    for _ in 0..crowd {
+        let edits = 1 + random.below(9);
+        texts.push(random.edited(&stem, edits));
+    }
+    for _ in 0..40 {
+        let text = random.text(30);
+        for copy in 0..=random.below(4) {
+            texts.push(if copy % 2 == 0 { text.clone() } else { format!("  {text}\n") });
+        }
+    }
+    texts.extend(["", "  ", "\u{3000}", "短", "短", "a", "第1集", "第2集"].map(String::from));
+    // A long text, and one that differs in its middle.
+    let long = random.text(700);
+    texts.extend([random.edited(&long, 20), long]);
+    for at in (1..texts.len()).rev() {
+        texts.swap(at, random.below(at + 1));
+    }
+    // Copies of what is there, a duplicate's as well.
+    for _ in 0..120 {
+        let text = texts[random.below(texts.len())].clone();
+        texts.insert(random.below(texts.len()), text);
+    }
+    texts
+}
+
+/// Documents in the bytes that they have in a file: a place is where a line begins.
+fn lines(texts: &[String], random: &mut Random) -> (String, Vec<Document>) {
+    let (mut file, mut documents) = (String::new(), Vec::new());
+    for (number, text) in texts.iter().enumerate() {
+        let pos = i64::try_from(file.len()).unwrap();
+        let mut line = json!({ "id": format!("d{number}"), "text": text });
+        let dates = ["2024-05-01", "2023-11-30", "2025-01-09", "2025-01", "1", ""];
+        let numbers = ["20240501", "-3.5", "9007199254740993", "9007199254740992", "1e3", "0"];
+        let (mut key, mut number) = (None, None);
+        match random.below(5) {
+            0 => {}
+            1 | 2 => {
+                let own = numbers[random.below(numbers.len())];
+                line["date"] = own.parse().unwrap();
+                number = Some(own.to_owned());
+            }
+            _ => {
+                let own = dates[random.below(dates.len())];
+                line["date"] = own.into();
+                key = Some(own.to_owned());
+            }
+        }
+        writeln!(file, "{line}").unwrap();
+        documents.push(Document { pos, text: text.clone(), key, number });
+    }
+    (file, documents)
+}
+
+/// The files that the command line writes.
+fn by_files(file: &str, options: &DedupOptions) -> (String, String, simhash_dedup::Summary) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    std::fs::write(path("in.jsonl"), file).unwrap();
+    let outputs = Outputs {
+        records: Some(Target::File(path("out.jsonl"))),
+        clusters: Some(Target::File(path("clusters.jsonl"))),
+        ..Outputs::default()
+    };
+    let options = FileOptions { dedup: options.clone(), ..FileOptions::default() };
+    let inputs = [Input::File(path("in.jsonl"))];
+    let never = AtomicBool::new(false);
+    let summary = dedup_files(&inputs, &outputs, &options, &|_| {}, &never).unwrap();
+    let read = |name: &str| std::fs::read_to_string(path(name)).unwrap();
+    (read("out.jsonl"), read("clusters.jsonl"), summary)
+}
+
+/// The same files of what the stages found.
+fn by_marks(file: &str, documents: &[Document], marks: &[common::Mark]) -> (String, String) {
+    let duplicates: BTreeSet<i64> = marks.iter().map(|mark| mark.0).collect();
+    let mut kept = String::new();
+    let mut ids = BTreeMap::new();
+    for (number, (line, document)) in file.lines().zip(documents).enumerate() {
+        ids.insert(document.pos, format!("\"d{number}\""));
+        if !duplicates.contains(&document.pos) {
+            writeln!(kept, "{line}").unwrap();
+        }
+    }
+    let mut clusters: BTreeMap<i64, String> = BTreeMap::new();
+    for (pos, original, similarity) in marks {
+        let of = &ids[original];
+        let line = clusters
+            .entry(*original)
+            .or_insert_with(|| format!(r#"{{"representative":{of},"members":[{{"id":{of}}}"#));
+        write!(line, r#",{{"id":{}"#, ids[pos]).unwrap();
+        if let Some(similarity) = similarity {
+            write!(line, r#","similarity":{}"#, Value::from(*similarity)).unwrap();
+        }
+        line.push('}');
+    }
+    let clusters = clusters.into_values().map(|line| line + "]}\n").collect();
+    (kept, clusters)
+}
+
+fn same(
+    seed: u64,
+    crowd: usize,
+    recipe: &Value,
+    options: &DedupOptions,
+    parts: u32,
+    tasks: usize,
+) -> usize {
+    let (file, documents) = lines(&corpus(seed, crowd), &mut Random(seed));
+    let (records, clusters, summary) = by_files(&file, options);
+    let chain = Chain { documents: &documents, recipe: &recipe.to_string(), parts, tasks };
+    let (marks, counts, rounds) = chain.settle();
+    let (kept, found) = by_marks(&file, &documents, &marks);
+    let name = format!("{recipe}, seed {seed}, {parts} parts, {tasks} tasks");
+    assert!(!clusters.is_empty(), "{name}");
+    for (expected, got) in clusters.lines().zip(found.lines()) {
+        assert_eq!(expected, got, "{name}");
+    }
+    assert_eq!(clusters.len(), found.len(), "{name}");
+    assert!(records == kept, "{name}");
+    let count = |name: &str| counts.get(name).map_or(0, |count| count.cast_unsigned());
+    assert_eq!(
+        [
+            count("documents"),
+            count("duplicates"),
+            count("clusters"),
+            count("empty"),
+            count("short"),
+            count("truncated")
+        ],
+        [
+            summary.read,
+            summary.duplicates,
+            summary.clusters,
+            summary.empty,
+            summary.short,
+            summary.truncated
+        ],
+        "{name}"
+    );
+    rounds
+}
+
+fn keep(name: &str) -> Keep {
+    let field = |largest| Keep::Field { path: "date".into(), largest };
+    match name {
+        "first" => Keep::First,
+        "last" => Keep::Last,
+        "longest" => Keep::Longest,
+        "newest" => field(true),
+        _ => field(false),
+    }
+}
+
+#[test]
+fn every_cluster_mode_and_keep_rule_has_the_bytes_of_files() {
+    for (seed, (mode, cluster)) in (1..)
+        .zip([("representative", Cluster::Representative), ("components", Cluster::Components)])
+    {
+        for name in ["first", "last", "longest", "newest", "smallest"] {
+            let options = DedupOptions { cluster, keep: keep(name), ..DedupOptions::default() };
+            let recipe = json!({ "cluster": mode, "keep": name });
+            same(seed, 150, &recipe, &options, 3, 2);
+        }
+    }
+}
+
+#[test]
+fn parts_and_tasks_change_nothing() {
+    for (parts, tasks) in [(1, 1), (1, 7), (64, 1)] {
+        same(7, 20, &json!({}), &DedupOptions::default(), parts, tasks);
+    }
+}
+
+#[test]
+fn full_buckets_go_on_to_longer_keys_as_in_files() {
+    for cluster in [Cluster::Representative, Cluster::Components] {
+        let mode = format!("{cluster:?}").to_lowercase();
+        // Small limits, so that a small crowd is one at several levels.
+        for (bucket, verifications) in [(16, 1_000), (5, 9), (1, 1)] {
+            let options = DedupOptions {
+                cluster,
+                max_bucket: bucket,
+                max_verifications: verifications,
+                ..DedupOptions::default()
+            };
+            let recipe =
+                json!({ "cluster": mode, "maxBucket": bucket, "maxVerifications": verifications });
+            let rounds = same(11, 120, &recipe, &options, 2, 3);
+            assert_eq!(rounds, 3, "texts, buckets, done");
+        }
+    }
+    let rounds = same(12, 600, &json!({}), &DedupOptions::default(), 2, 3);
+    assert_eq!(rounds, 3, "texts, buckets, done");
+}
+
+#[test]
+fn exact_and_unverified_have_the_bytes_of_files() {
+    let exact = DedupOptions { method: Method::Exact, ..DedupOptions::default() };
+    same(3, 10, &json!({ "method": "exact" }), &exact, 3, 2);
+    for cluster in [Cluster::Representative, Cluster::Components] {
+        let mode = format!("{cluster:?}").to_lowercase();
+        let options = DedupOptions { cluster, min_similarity: None, ..DedupOptions::default() };
+        same(4, 60, &json!({ "verify": "off", "cluster": mode }), &options, 3, 2);
+    }
+}
+
+#[test]
+fn thresholds_and_measures_have_the_bytes_of_files() {
+    use simhash_dedup::Measure;
+    for (name, measure) in [
+        ("jaccard", Measure::Jaccard),
+        ("edit", Measure::Edit),
+        ("cosine", Measure::Cosine),
+        ("containment", Measure::Containment),
+    ] {
+        let options =
+            DedupOptions { measure, min_similarity: Some(0.6), ..DedupOptions::default() };
+        same(5, 30, &json!({ "verify": name, "minSimilarity": 0.6 }), &options, 2, 1);
+    }
+}

@@ -1,0 +1,196 @@
+//! The stages put together as an engine would: every stage a process of its own for each part.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+#![allow(dead_code, reason = "each test binary uses its part")]
+
+use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
+use arrow_ipc::writer::StreamWriter;
+use arrow_schema::{DataType, Field, Schema};
+use simhash_worker::rows::{Input, Output, Row};
+use simhash_worker::{Context, Recipe};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write;
+use std::process::{Command, Output as Ended, Stdio};
+use std::sync::Arc;
+
+/// A document: its place, its text, what it is kept by.
+#[derive(Clone, Debug)]
+pub(crate) struct Document {
+    pub(crate) pos: i64,
+    pub(crate) text: String,
+    pub(crate) key: Option<String>,
+    pub(crate) number: Option<String>,
+}
+
+pub(crate) struct Chain<'a> {
+    pub(crate) documents: &'a [Document],
+    pub(crate) recipe: &'a str,
+    pub(crate) parts: u32,
+    /// Into so many tasks the documents are split.
+    pub(crate) tasks: usize,
+}
+
+/// A duplicate, its original, their similarity.
+pub(crate) type Mark = (i64, i64, Option<f64>);
+
+pub(crate) fn worker(stage: &str, recipe: &str, parts: u32, input: &[u8]) -> Ended {
+    let (parts, program) = (parts.to_string(), env!("CARGO_BIN_EXE_simhash-native-worker"));
+    let mut child = Command::new(program)
+        .args([stage, "--recipe", recipe, "--parts", &parts])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let input = input.to_vec();
+    let feed = std::thread::spawn(move || drop(stdin.write_all(&input)));
+    let ended = child.wait_with_output().unwrap();
+    feed.join().unwrap();
+    ended
+}
+
+pub(crate) fn documents_stream(documents: &[Document]) -> Vec<u8> {
+    let schema = Arc::new(Schema::new(vec![
+        Field::new("pos", DataType::Int64, false),
+        Field::new("text", DataType::Utf8, true),
+        Field::new("key", DataType::Utf8, true),
+        Field::new("number", DataType::Utf8, true),
+    ]));
+    let columns: Vec<ArrayRef> = vec![
+        Arc::new(documents.iter().map(|one| Some(one.pos)).collect::<Int64Array>()),
+        Arc::new(documents.iter().map(|one| Some(&one.text)).collect::<StringArray>()),
+        Arc::new(documents.iter().map(|one| one.key.as_ref()).collect::<StringArray>()),
+        Arc::new(documents.iter().map(|one| one.number.as_ref()).collect::<StringArray>()),
+    ];
+    let batch = RecordBatch::try_new(Arc::clone(&schema), columns).unwrap();
+    let mut writer = StreamWriter::try_new(Vec::new(), &schema).unwrap();
+    writer.write(&batch).unwrap();
+    writer.into_inner().unwrap()
+}
+
+pub(crate) fn context(recipe: &str, parts: u32) -> Arc<Context> {
+    Arc::new(Context { recipe: Recipe::new(recipe).unwrap(), parts, memory: 1 << 30 })
+}
+
+pub(crate) fn rows_stream(rows: &[Row], recipe: &str) -> Vec<u8> {
+    let mut output = Output::new(Vec::new(), Recipe::new(recipe).unwrap().words()).unwrap();
+    for row in rows {
+        output.row(row.clone()).unwrap();
+    }
+    output.finish().unwrap()
+}
+
+pub(crate) fn rows_of(stream: &[u8], recipe: &str) -> Vec<Row> {
+    let mut rows = Vec::new();
+    let input = Input::new(std::io::Cursor::new(stream.to_vec()), &context(recipe, 1));
+    input
+        .rows(|row| {
+            rows.push(row);
+            Ok(())
+        })
+        .unwrap();
+    rows
+}
+
+fn pick(rows: &[Row], kinds: &[&str]) -> Vec<Row> {
+    rows.iter().filter(|row| kinds.contains(&row.kind.as_str())).cloned().collect()
+}
+
+impl Chain<'_> {
+    fn run(&self, stage: &str, stream: &[u8]) -> Vec<Row> {
+        let ended = worker(stage, self.recipe, self.parts, stream);
+        assert!(ended.status.success(), "{stage}: {}", String::from_utf8_lossy(&ended.stderr));
+        rows_of(&ended.stdout, self.recipe)
+    }
+
+    /// A stage over each part of these rows; `beside` goes to every part.
+    fn stage(&self, stage: &str, rows: &[Row], beside: &[Row]) -> Vec<Row> {
+        let parts: BTreeSet<i32> = rows.iter().map(|row| row.part).collect();
+        let mut all = Vec::new();
+        for part in parts {
+            let own = rows.iter().filter(|row| row.part == part);
+            let own: Vec<Row> = beside.iter().chain(own).cloned().collect();
+            all.extend(self.run(stage, &rows_stream(&own, self.recipe)));
+        }
+        all
+    }
+
+    /// All rows in one task.
+    fn one(&self, stage: &str, rows: &[Row]) -> Vec<Row> {
+        self.run(stage, &rows_stream(rows, self.recipe))
+    }
+
+    /// The texts that are asked for.
+    fn texts(&self, rows: &[Row]) -> Vec<Row> {
+        let by_pos: BTreeMap<i64, &str> =
+            self.documents.iter().map(|one| (one.pos, one.text.as_str())).collect();
+        let wanted = pick(rows, &["want"]).into_iter();
+        wanted
+            .map(|row| Row {
+                kind: "text".into(),
+                blob: Some(by_pos[&row.pos.unwrap()].as_bytes().to_vec()),
+                ..row
+            })
+            .collect()
+    }
+
+    /// All stages: the duplicates by place, what was counted, and how often the crowd was asked.
+    pub(crate) fn settle(&self) -> (Vec<Mark>, BTreeMap<String, i64>, usize) {
+        let size = self.documents.len().div_ceil(self.tasks).max(1);
+        let mut all = Vec::new();
+        for task in self.documents.chunks(size) {
+            all.extend(self.run("sketch", &documents_stream(task)));
+        }
+        let exact = self.stage("exact", &pick(&all, &["exact"]), &[]);
+        let copies = pick(&exact, &["copy"]);
+        let keys = pick(&all, &["key"]);
+        let shared = self.stage("bands", &keys, &[]);
+        let both = |shared: &[Row]| [pick(shared, &["shared"]), copies.clone()].concat();
+        let buckets = pick(&self.stage("texts", &both(&shared), &[]), &["bucket"]);
+        let mut seen = self.stage("pairs", &buckets, &[]);
+        let full = pick(&seen, &["full"]);
+        let mut rounds = 0;
+        if !full.is_empty() {
+            let (mut state, mut again) = (full, true);
+            while again {
+                rounds += 1;
+                let answer = self.one("crowd", &state);
+                let (texts, asks) = (self.texts(&answer), pick(&answer, &["ask"]));
+                again = !texts.is_empty() || !asks.is_empty();
+                state.extend(texts);
+                if !asks.is_empty() {
+                    let shared = self.stage("asked", &keys, &asks);
+                    state.extend(pick(&self.stage("texts", &both(&shared), &[]), &["bucket"]));
+                    state.extend(asks);
+                }
+                if !again {
+                    let taken = pick(&answer, &["taken"]);
+                    if !taken.is_empty() {
+                        seen = self.stage("pairs", &buckets, &taken);
+                    }
+                    seen.extend(pick(&answer, &["sight"]));
+                }
+            }
+        }
+        let lists = self.stage("lists", &pick(&seen, &["sight"]), &[]);
+        let compared = [pick(&lists, &["list"]), self.texts(&lists)].concat();
+        let links = self.stage("verify", &compared, &[]);
+        let decided = self.one("decide", &[pick(&links, &["link"]), copies].concat());
+        let pairs = [pick(&decided, &["pair"]), self.texts(&decided)].concat();
+        let related = self.stage("relate", &pairs, &[]);
+        let marks = [pick(&decided, &["mark"]), pick(&related, &["mark"])].concat();
+        let mut marks: Vec<Mark> = marks
+            .iter()
+            .map(|row| (row.pos.unwrap(), row.original.unwrap(), row.similarity))
+            .collect();
+        marks.sort_by_key(|mark| mark.0);
+        let mut counts = BTreeMap::new();
+        for row in [all, exact, lists, links, decided].concat() {
+            if row.kind == "count" {
+                let name = String::from_utf8(row.blob.unwrap()).unwrap();
+                *counts.entry(name).or_default() += row.pos.unwrap();
+            }
+        }
+        (marks, counts, rounds)
+    }
+}

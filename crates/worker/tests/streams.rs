@@ -1,0 +1,264 @@
+//! What a stage does not take, it says in one line, and golden vectors go through the program.
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+mod common;
+
+use arrow_array::{ArrayRef, Int32Array, Int64Array, RecordBatch, StringArray};
+use arrow_ipc::writer::StreamWriter;
+use arrow_schema::{DataType, Field, Schema};
+use common::{Document, documents_stream, rows_of, rows_stream, worker};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use simhash_sketch::minhash::band_keys;
+use simhash_worker::Recipe;
+use simhash_worker::blob::{Blob, entries, put};
+use simhash_worker::rows::Row;
+use std::collections::BTreeMap;
+use std::io::{Read, Write};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+fn documents(texts: &[&str]) -> Vec<Document> {
+    let texts = (0..).zip(texts);
+    texts
+        .map(|(pos, text)| Document { pos, text: (*text).into(), key: None, number: None })
+        .collect()
+}
+
+/// The stage fails, with one line that has these words.
+fn refused(stage: &str, recipe: &str, input: &[u8], words: &str) {
+    let ended = worker(stage, recipe, 1, input);
+    let line = String::from_utf8(ended.stderr).unwrap();
+    assert!(matches!(ended.status.code(), Some(2 | 3)), "{line}");
+    assert!(line.starts_with("simhash-native-worker: ") && line.lines().count() == 1, "{line}");
+    assert!(line.contains(words), "{line}");
+}
+
+fn sketched(recipe: &str) -> Vec<u8> {
+    let ended =
+        worker("sketch", recipe, 1, &documents_stream(&documents(&["一二三四", "一二三四"])));
+    assert!(ended.status.success());
+    ended.stdout
+}
+
+fn of_kind(stream: &[u8], kind: &str) -> Vec<Row> {
+    rows_of(stream, "{}").into_iter().filter(|row| row.kind == kind).collect()
+}
+
+#[test]
+fn a_stream_that_was_cut_anywhere_is_refused() {
+    let whole = documents_stream(&documents(&["一二三四", "五六七八"]));
+    for end in 0..whole.len() {
+        let ended = worker("sketch", "{}", 1, &whole[..end]);
+        let line = String::from_utf8(ended.stderr).unwrap();
+        assert!(!ended.status.success() && line.lines().count() == 1, "{end}: {line}");
+    }
+    assert!(worker("sketch", "{}", 1, &whole).status.success());
+}
+
+#[test]
+fn rows_of_another_recipe_are_refused_by_schema_and_by_cell() {
+    let rows = sketched("{}");
+    let other = r#"{"minSimilarity":0.7}"#;
+    refused("exact", other, &rows, "rows were made by another recipe");
+    // The metadata are those of this stage, as behind an engine that drops them.
+    let exact = of_kind(&rows, "exact");
+    let input = rows_stream(&exact, other);
+    refused("exact", other, &input, "rows were made by another recipe");
+    assert!(worker("exact", "{}", 1, &rows_stream(&exact, "{}")).status.success());
+}
+
+#[test]
+fn unknown_columns_kinds_options_and_stages_are_refused() {
+    let stream = |name: &str, column: ArrayRef, pos: i64| {
+        let fields = vec![
+            Field::new("pos", DataType::Int64, true),
+            Field::new(name, column.data_type().clone(), true),
+        ];
+        let schema = Arc::new(Schema::new(fields));
+        let columns: Vec<ArrayRef> = vec![Arc::new(Int64Array::from(vec![pos])), column];
+        let batch = RecordBatch::try_new(Arc::clone(&schema), columns).unwrap();
+        let mut writer = StreamWriter::try_new(Vec::new(), &schema).unwrap();
+        writer.write(&batch).unwrap();
+        writer.finish().unwrap();
+        writer.into_inner().unwrap()
+    };
+    let text = || Arc::new(StringArray::from(vec!["一"])) as ArrayRef;
+    refused("sketch", "{}", &stream("body", text(), 0), "column body is not known here");
+    let number = Arc::new(Int32Array::from(vec![1]));
+    refused("sketch", "{}", &stream("text", number, 0), "column text must be Utf8, got Int32");
+    refused("sketch", "{}", &stream("text", text(), -1), "pos must be a whole number");
+    assert!(worker("sketch", "{}", 1, &stream("text", text(), 0)).status.success());
+    refused(
+        "sketch",
+        "{}",
+        b"{\"text\":\"no Arrow\"}\n",
+        "standard input: the Arrow stream is broken",
+    );
+    refused("exact", "{}", &sketched("{}"), "stage exact knows no rows of kind");
+    refused("sketches", "{}", &[], "there is no stage sketches: there are sketch, exact");
+    refused("sketch", r#"{"treshold":1}"#, &[], "unknown field `treshold`");
+    refused("sketch", r#"{"method":"simhash"}"#, &[], "no engine spreads");
+    refused("sketch", r#"{"specification":2}"#, &[], "specification must be 1");
+    refused("sketch", r#"{"minSimilarity":2}"#, &[], "from 0 to 1");
+    refused("sketch", r#"{"bands":3}"#, &[], "given with rows");
+    refused("sketch", r#"{"keep":"best"}"#, &[], "keep must be first, last");
+}
+
+#[test]
+fn damaged_cells_end_in_a_line_and_never_in_a_panic() {
+    let rows = of_kind(&sketched("{}"), "exact");
+    let blob = rows[0].blob.clone().unwrap();
+    for end in 0..blob.len() {
+        let row = Row { blob: Some(blob[..end].to_vec()), ..rows[0].clone() };
+        let ended = worker("exact", "{}", 1, &rows_stream(&[row], "{}"));
+        let line = String::from_utf8(ended.stderr).unwrap();
+        // Cut behind a record it is a whole blob of fewer.
+        assert!(ended.status.success() || line.lines().count() == 1, "{end}: {line}");
+        assert!(!line.contains("panicked"), "{end}: {line}");
+    }
+    let keys = of_kind(&sketched("{}"), "key");
+    let blob = keys[0].blob.clone().unwrap();
+    for at in 8..blob.len() {
+        let mut blob = blob.clone();
+        blob[at] ^= 0xFF;
+        let ended = worker(
+            "bands",
+            "{}",
+            1,
+            &rows_stream(&[Row { blob: Some(blob), ..keys[0].clone() }], "{}"),
+        );
+        let line = String::from_utf8(ended.stderr).unwrap();
+        assert!(!line.contains("panicked"), "{at}: {line}");
+    }
+}
+
+#[test]
+fn a_part_beyond_the_memory_is_refused() {
+    let row = Row { kind: "exact".into(), blob: Some(vec![0; 1 << 20]), ..Row::default() };
+    let input = rows_stream(&[row], "{}");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_simhash-native-worker"))
+        .args(["exact", "--memory", "2M"])
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let _ = stdin.write_all(&input);
+    drop(stdin);
+    let ended = child.wait_with_output().unwrap();
+    let line = String::from_utf8(ended.stderr).unwrap();
+    assert_eq!(ended.status.code(), Some(3));
+    assert!(line.contains("more than a quarter of --memory 2097152"), "{line}");
+}
+
+#[test]
+fn a_parent_that_ended_ends_the_stage_with_a_line() {
+    let texts: Vec<String> = (0..20_000).map(|number| format!("第{number}条新闻")).collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let input = documents_stream(&documents(&texts));
+    let mut child = Command::new(env!("CARGO_BIN_EXE_simhash-native-worker"))
+        .arg("sketch")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let mut stdin = child.stdin.take().unwrap();
+    let _ = stdin.write_all(&input);
+    drop(stdin);
+    let mut line = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut line).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(3));
+    assert!(line.contains("whoever started this has ended") && line.lines().count() == 1, "{line}");
+}
+
+fn lines(name: &str) -> String {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../__test__/specification/vectors/1");
+    std::fs::read_to_string(format!("{folder}/{name}.jsonl")).unwrap()
+}
+
+fn vectors(name: &str) -> Vec<Value> {
+    lines(name).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// Signatures of the vectors, cut into bands, are the buckets that the program sends texts to.
+#[test]
+fn golden_signatures_lead_to_the_buckets_of_the_program() {
+    let mut looked_at = 0;
+    for vector in vectors("signature") {
+        let signature: Vec<u32> = serde_json::from_value(vector["signature"].clone()).unwrap();
+        let rows = 4;
+        let bands = signature.len() / rows;
+        if bands == 0 {
+            continue;
+        }
+        looked_at += 1;
+        let recipe = json!({ "bands": bands, "rows": rows }).to_string();
+        let text = vector["text"].as_str().unwrap();
+        let ended = worker("sketch", &recipe, 1, &documents_stream(&documents(&[text])));
+        let (words, mut found) = (Recipe::new(&recipe).unwrap(), Vec::new());
+        for row in rows_of(&ended.stdout, &recipe).iter().filter(|row| row.kind == "key") {
+            entries(row.blob.as_ref().unwrap(), &words, |bucket, _| found.push(bucket)).unwrap();
+        }
+        let mut keys = Vec::new();
+        band_keys(bands, rows, &signature, &mut keys);
+        let mut expected: Vec<u64> = keys.iter().map(|key| key >> 21 << 21).collect();
+        expected.sort_unstable();
+        assert_eq!(found, expected, "{text}");
+    }
+    assert!(looked_at >= 9, "{looked_at}");
+}
+
+/// Similarities of the vectors are those of the program's comparisons.
+#[test]
+fn golden_similarities_come_out_of_the_program() {
+    let (mut looked_at, names) = (0, ["auto", "jaccard", "containment", "cosine"]);
+    for name in names {
+        let recipe = json!({ "verify": name, "minSimilarity": 1e-9 }).to_string();
+        let words = Recipe::new(&recipe).unwrap();
+        let (mut rows, mut expected) = (Vec::new(), Vec::new());
+        for (pos, line) in (0i64..).step_by(2).zip(lines("similarity").lines()) {
+            // By its digits: a `Value` may be off by the last bit.
+            let exactly: BTreeMap<String, &RawValue> = serde_json::from_str(line).unwrap();
+            let similarity: f64 = exactly[name].get().parse().unwrap();
+            // Equal texts are one text to a run, and never compared.
+            if similarity <= 0.0 || similarity >= 1.0 {
+                continue;
+            }
+            let vector: Value = serde_json::from_str(line).unwrap();
+            for (pos, side) in [(pos, "a"), (pos + 1, "b")] {
+                let blob = vector[side].as_str().unwrap().as_bytes().to_vec();
+                rows.push(Row {
+                    kind: "text".into(),
+                    pos: Some(pos),
+                    blob: Some(blob),
+                    ..Row::default()
+                });
+            }
+            let (mut list, mut blob) = (Vec::new(), words.digest().to_vec());
+            put(&pos.to_be_bytes(), &mut list);
+            put(&0u32.to_le_bytes(), &mut list);
+            put(&(pos + 1).to_be_bytes(), &mut blob);
+            put(&list, &mut blob);
+            rows.push(Row { kind: "list".into(), blob: Some(blob), ..Row::default() });
+            expected.push((pos + 1, similarity));
+        }
+        let ended = worker("verify", &recipe, 1, &rows_stream(&rows, &recipe));
+        let mut found = Vec::new();
+        for row in rows_of(&ended.stdout, &recipe).iter().filter(|row| row.kind == "link") {
+            let mut blob = Blob::new(row.blob.as_ref().unwrap(), &words).unwrap();
+            while !blob.is_empty() {
+                let later = i64::from_be_bytes(blob.array().unwrap());
+                let (_, _) = (blob.field().unwrap(), blob.field().unwrap());
+                found.push((later, f64::from_le_bytes(blob.array().unwrap())));
+            }
+        }
+        found.sort_unstable_by_key(|&(later, _)| later);
+        assert_eq!(found, expected, "{name}");
+        looked_at += found.len();
+    }
+    assert!(looked_at >= 30, "{looked_at}");
+}
