@@ -60,7 +60,12 @@ def run(options):
     key = options.keep_by or ("date" if options.keep == "newest" else None)
     if options.keep in ("largest", "smallest") and not key:
         raise ValueError(f"--keep {options.keep} needs --keep-by FIELD")
-    spark = SparkSession.builder.appName("simhash-spark").getOrCreate()
+    # The text of a plan, which has the plans of all stages before it in it, grows beyond the memory of the driver.
+    spark = (
+        SparkSession.builder.appName("simhash-spark")
+        .config("spark.sql.maxPlanStringLength", "65536")
+        .getOrCreate()
+    )
     fields = {"text": options.text_field, "id": options.id_field, "key": key}
     kind = options.format or ("parquet" if options.inputs[0].rstrip("/").endswith(".parquet") else "jsonl")
     if os.path.exists(options.output):
