@@ -1,5 +1,5 @@
 /** What a run over files will take, said before it: `planFiles`, `plan IN...`, and the first lines of a dry run. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -7,6 +7,7 @@ import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { dedupFiles, type FilesPlan, planFiles } from '..';
 import { BIN, Folder, ROOT, SAMPLE } from './cli-run';
+import { posix } from './posix';
 
 const { documents } = (await import(pathToFileURL(join(ROOT, 'benches', 'generate.mjs')).href)) as {
   documents(count: number): Iterable<{ id: string; text: string }>;
@@ -120,6 +121,25 @@ test.runIf(linux)('memory and disk are right within a fifth, whatever comes firs
   );
   const bounded = await taken(child, folder.join('tmp'));
   within(plan.diskBytes, bounded.disk, 0.2);
+  // What it says before keeps the bound too.
+  expect(bounded.memory).toBeLessThan(1.1 * 200 * 2 ** 20);
+
+  // Of a compressed file the beginning is read, far from all of it.
+  folder.write('many.jsonl.gz', gzipSync(readFileSync(folder.join('many.jsonl')), { level: 1 }));
+  const packed = await planFiles(folder.join('many.jsonl.gz'));
+  expect(packed.exact).toBe(false);
+  expect(packed.sampled).toBeLessThan(all.length / 2);
+});
+
+test('a file that was compressed to less than a sample is not read whole', async () => {
+  const text = '很长的一篇文章，有许多许多的字。'.repeat(2_000);
+  const line = (n: number) => `${JSON.stringify({ id: n, text: `${n} ${text}` })}\n`;
+  const lines = Array.from({ length: 1_000 }, (_, n) => line(n));
+  folder.write('small.jsonl.gz', gzipSync(lines.join('')));
+  expect(statSync(folder.join('small.jsonl.gz')).size).toBeLessThan(1 << 20);
+  const plan = await planFiles(folder.join('small.jsonl.gz'));
+  expect(plan.exact).toBe(false);
+  expect(plan.sampled).toBeLessThan(600);
 });
 
 test('plan IN... says it in lines that fit, and as JSON', async () => {
@@ -162,7 +182,7 @@ test.each([
   expect(stderr).toContain(says);
 });
 
-test('inputs that cannot be used are errors as those of the run', async () => {
+posix('named pipes')('inputs that cannot be used are errors as those of the run', async () => {
   folder.write('broken.jsonl', 'no JSON\nnone here\n');
   const path = folder.join('broken.jsonl');
   const error = await dedupFiles(path, folder.join('new')).catch((error: unknown) => error);
@@ -177,6 +197,12 @@ test('inputs that cannot be used are errors as those of the run', async () => {
   await expect(planFiles(folder.join('sample.jsonl'), { mark: true } as object)).rejects.toThrow(
     'mark',
   );
+  // A pipe can be read only once.
+  execFileSync('mkfifo', [folder.join('pipe')]);
+  await expect(planFiles(folder.join('pipe'))).rejects.toMatchObject({
+    code: 'ERR_INVALID_ARG_VALUE',
+    message: expect.stringContaining('which can be read twice'),
+  });
   const signal = AbortSignal.abort(new Error('not now'));
   await expect(planFiles(folder.join('sample.jsonl'), { signal })).rejects.toThrow('not now');
 });

@@ -76,7 +76,7 @@ const SUMMARY = [
     'one dependent random read',
   ],
   [
-    'search, k = 3, 50 M fingerprints',
+    'search, k = 3, 50 M fingerprints, that finds nothing',
     'search --size 50000000',
     'search, k = 3, random: finds nothing',
   ],
@@ -97,7 +97,7 @@ const SUMMARY = [
   ['all pairs, k = 3, 50 M, one thread', 'join --size 50000000', 'self-join'],
   ['linear scan', 'scan', 'scan'],
   [
-    'a text into a two-day window of 50 M, from TypeScript, 99 % within',
+    'a text into a two-day window of 50 M, by fingerprints alone, from TypeScript, 99 % within',
     'window --size 50000000',
     'p99',
   ],

@@ -21,7 +21,7 @@ export interface PlanFilesOptions
   extends ComparisonOptions,
     JobOptions,
     FormOptions,
-    Pick<DedupFilesOptions, 'keep' | 'known' | 'acrossFilesOnly' | 'tmp'> {}
+    Pick<DedupFilesOptions, 'keep' | 'known' | 'acrossFilesOnly' | 'memory' | 'tmp'> {}
 
 /** What a run will take. Memory and disk are right within a fifth for texts like those of the sample. */
 export interface FilesPlan {
@@ -33,7 +33,7 @@ export interface FilesPlan {
   exact: boolean;
   /** Bytes of the inputs. */
   bytes: number;
-  /** Most bytes of memory that the process will hold without `memory`; with it they are that, a tenth more at most. */
+  /** Most bytes of memory that the process will hold, a tenth more than `memory` at most, where that is given; planning keeps it too. */
   memoryBytes: number;
   /** Bytes of temporary files with `memory`, beside `copyBytes`; by methods `minhash` and `exact`. With `tmp` checkpoints take about as much again. 0 where the system has no bound of memory (elsewhere than on Linux). */
   diskBytes: number;
@@ -53,12 +53,13 @@ const OPTIONS: check.Checks<Checked> = {
   keep,
   known: inputNames,
   acrossFilesOnly: check.boolean,
+  memory: check.integer(1, Number.MAX_SAFE_INTEGER),
   tmp: path,
 };
 
 /**
  * Says what {@link dedupFiles} of these inputs will take: memory, temporary files and processor time. It reads a part of each input, 32 MiB of all, at least 1 MiB
- * of each; of more than 64 inputs some. Of plain JSON lines and lines of text it reads pieces from all over the file, of a folder some of its files. Nothing is written but temporary files. Standard input cannot be read twice, and is refused.
+ * of each (of compressed ones 4 MiB of what comes out); of more than 64 inputs some. Of plain JSON lines and lines of text it reads pieces from all over the file, of a folder some of its files. Nothing is written but temporary files. Standard input cannot be read twice, and is refused.
  *
  * @throws TypeError, RangeError with the codes of Node.js for options; the errors of {@link dedupFiles} for inputs.
  */
@@ -68,7 +69,7 @@ export async function planFiles(
 ): Promise<FilesPlan> {
   const checked = check.checked(options, OPTIONS);
   const names = inputNames(inputs, 'inputs');
-  const { known, acrossFilesOnly = false, tmp } = checked;
+  const { known, acrossFilesOnly = false, memory, tmp } = checked;
   if ([...names, ...(known ?? [])].includes('-')) {
     throw typeError(
       "inputs must be files, got standard input ('-'), which cannot be read twice",
@@ -81,13 +82,13 @@ export async function planFiles(
     ...{ mark: false, list: false, dryRun: true, resume: false, acrossFilesOnly },
     form: nativeForm(checked),
     // Checked, and so a string.
-    ...given({ known, tmp: tmp as string | undefined }),
+    ...given({ known, memory, tmp: tmp as string | undefined }),
   };
   const found = await abortable(checked.signal, (cancel) => binding.predictFiles(run, cancel));
-  const { documents, sampled, isWhole: exact, bytes, memory, disk, copies } = found;
+  const { documents, sampled, isWhole: exact, bytes, memory: memoryBytes, disk, copies } = found;
   return {
     ...{ documents, sampled, exact, bytes },
-    ...{ memoryBytes: memory, diskBytes: disk, copyBytes: copies },
+    ...{ memoryBytes, diskBytes: disk, copyBytes: copies },
     cpuSeconds: { least: found.leastSeconds, most: found.mostSeconds },
   };
 }

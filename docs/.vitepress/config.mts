@@ -61,6 +61,10 @@ const english = [
     page('Recipes', '/recipes'),
     page('MongoDB', '/mongodb'),
     page('Chinese words', '/words'),
+    page('A report: look and label', '/report'),
+    page('A server', '/serve'),
+    page('One window for several services', '/shared-window'),
+    page('Many machines', '/scale'),
   ),
   part(
     'Coming from Python',
@@ -76,8 +80,10 @@ const english = [
     page('API', '/api/'),
     page('API: /mongodb', '/api/connect/mongodb'),
     page('API: /level', '/api/connect/level'),
+    page('API: /log', '/api/connect/log'),
     page('Command line', '/cli'),
     page('Errors', '/errors'),
+    page('Platforms', '/platforms'),
     page('Reading files', '/reading'),
     page('Durable indexes', '/durable'),
     page('Sentences', '/sentences'),
@@ -91,7 +97,12 @@ const english = [
     page('Performance', '/performance'),
     page('Architecture', '/architecture'),
   ),
-  part('Project', page('Changelog', '/changelog'), page('Contributing', '/contributing')),
+  part(
+    'Project',
+    page('Changelog', '/changelog'),
+    page('Contributing', '/contributing'),
+    page('Releasing', '/releasing'),
+  ),
 ];
 
 const chinese = [

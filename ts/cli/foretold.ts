@@ -58,7 +58,7 @@ export async function foretell(
   signal: AbortSignal,
 ): Promise<FilesPlan | undefined> {
   const { mark, list, dryRun, copy, clusters, rejects, outputEncoding, ...rest } = options;
-  const { index, memory, resume, onProgress, ...own } = rest;
+  const { index, resume, onProgress, ...own } = rest;
   const { planFiles } = await import('../index.js');
   const known = (own.known ?? []) as readonly string[];
   const once = [...inputs, ...known].some((input) => !canBeReadAgain(input));

@@ -8,7 +8,7 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::block::{Block, Reader, utf_16};
 use crate::columnar::Table;
@@ -134,6 +134,7 @@ impl Input {
             group: 0,
             most: u64::MAX,
             is_sampled: false,
+            is_cut: Arc::default(),
             open,
         };
         match self {
@@ -218,6 +219,9 @@ fn table_format(
     Ok(Format::of_table(head, &tail).or(named))
 }
 
+/// Least bytes that are looked at of a compressed file, decompressed: of less it would count that its reader has read on.
+const LEAST_PACKED: u64 = 4 << 20;
+
 /// Looked at of a file when it is opened: as much as tells UTF-16.
 const HEAD_BYTES: u64 = 8 << 10;
 
@@ -252,16 +256,24 @@ pub struct Opened {
     most: u64,
     /// Only some of its lines are read, and found again in a copy.
     pub is_sampled: bool,
+    /// Reading has ended before its end.
+    pub is_cut: Arc<AtomicBool>,
     open: Open,
 }
 
 impl Opened {
     /// Only about so many of its `length` bytes are read: of a file of lines pieces from all over it, of a folder some of its files, of other files the
-    /// beginning, decompressed. A stream is read whole.
+    /// beginning, of compressed ones at least 4 MiB of what comes out. A stream is read whole.
     pub fn sample(&mut self, most: u64, length: u64) {
+        if self.spooled && self.origin.is_some() {
+            // How many bytes it has nobody knows before.
+            self.most = most.max(LEAST_PACKED);
+            return;
+        }
         if length <= most {
             return;
         }
+        self.is_cut.store(true, Ordering::Relaxed);
         let count = Arc::clone(&self.consumed);
         let Some(origin) = &self.origin else {
             let layout = Arc::clone(&self.layout);
@@ -276,7 +288,7 @@ impl Opened {
             return;
         };
         let has_lines = matches!(self.layout.format(), Some(Format::JsonLines | Format::Lines));
-        if self.spooled || !has_lines {
+        if !has_lines {
             self.most = most;
             return;
         }
@@ -361,18 +373,22 @@ fn read_all(
     // All of them before the first is read: who fills two pipes opens both and then writes.
     let readers: Result<Vec<_>, CorpusError> = inputs
         .into_iter()
-        .map(|Opened { name, layout, origin, group, most, open, spooled, consumed, .. }| {
-            let plain = (!spooled).then_some(consumed);
-            match open(threads) {
-                Ok(reader) => Ok((name, layout, origin, group, (most, plain, reader))),
-                Err(error) => Err(CorpusError::input(&name, error)),
-            }
-        })
+        .map(
+            |Opened {
+                 name, layout, origin, group, most, open, spooled, consumed, is_cut, ..
+             }| {
+                let plain = (!spooled).then_some(consumed);
+                match open(threads) {
+                    Ok(reader) => Ok((name, layout, origin, group, (most, plain, is_cut, reader))),
+                    Err(error) => Err(CorpusError::input(&name, error)),
+                }
+            },
+        )
         .collect();
     let mut first: Option<(usize, PathBuf, Arc<Layout>)> = None;
     for (number, (name, layout, origin, group, input)) in readers?.into_iter().enumerate() {
         let unchanged = || origin.as_ref().map_or(Ok(()), |origin| origin.check());
-        let (most, plain, reader) = input;
+        let (most, plain, is_cut, reader) = input;
         let mut taken = 0;
         let mut reader = Reader::new(number as u32, Arc::clone(&layout), reader);
         let mut begins = true;
@@ -395,6 +411,7 @@ fn read_all(
                 return Ok(());
             }
             if taken >= most {
+                is_cut.store(true, Ordering::Relaxed);
                 // What was read beyond it is no part of the sample.
                 if let Some(consumed) = plain {
                     consumed.store(taken, Ordering::Relaxed);

@@ -52,11 +52,13 @@ async function takeOut(
     });
     // What is done once can be done again.
     await runs.deleteMany({ run: { $in: ids } });
-    for (const { run: id, folder } of own) {
+    for (const { document } of taken) {
+      const { run: id, folder } = document;
+      // The database may say anything: only what has the name of a run is its folder.
       await new Work(join(tmpdir(), folderOf(id))).remove();
-      // The database may say anything: only what has the name of this run is its folder.
-      if (folder !== undefined && basename(folder) === folderOf(id))
+      if (typeof folder === 'string' && basename(folder) === folderOf(id)) {
         await new Work(folder).remove();
+      }
     }
     return { documents };
   } finally {

@@ -59,6 +59,14 @@ export type Change = Partial<
   Omit<RunDocument, '_id' | 'run' | 'recipe' | 'mark' | 'lease' | 'started'>
 >;
 
+/** Bytes of the id of a run. */
+const RUN_BYTES = 12;
+
+/** Whether this is the id of a run, as it is made here: it becomes the name of a folder. */
+function isRun(id: unknown): id is string {
+  return typeof id === 'string' && id.length === 2 * RUN_BYTES && /^[0-9a-f]+$/.test(id);
+}
+
 /** The name of a run: runs with the same one go on with each other. */
 export function nameOf(recipe: string): string {
   return createHash('sha256').update(recipe).digest('hex').slice(0, 32);
@@ -104,7 +112,7 @@ export class Run {
     term: number,
     mark?: string,
   ): Promise<Run> {
-    const run = randomBytes(12).toString('hex');
+    const run = randomBytes(RUN_BYTES).toString('hex');
     const free = { epoch: 0, until: null };
     const [started, phase] = [new Date(), 'read' as const];
     const made = {
@@ -123,6 +131,11 @@ export class Run {
     });
     const found = await runs.findOne({ _id: name });
     if (found === null) throw lost(name);
+    // It becomes the name of a folder, which is removed in the end.
+    if (!isRun(found.run)) {
+      const message = `${runs.namespace} holds a run of another program under the name ${name}: its id is none that is made here`;
+      throw new SimHashError('ERR_SIMHASH_TARGET', message);
+    }
     const { ahead } = await serverOf(runs as unknown as Collection);
     const held = found.lease;
     if (held.until !== null && held.until.getTime() > Date.now() + ahead && mayBeAlive(held)) {

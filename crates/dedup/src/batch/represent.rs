@@ -43,12 +43,12 @@ pub(crate) struct Compared {
 const KEPT: u32 = u32::MAX;
 /// The share of memory for the texts of a batch: what verification makes of one takes some ten times its bytes.
 const TEXTS: u64 = 128;
-/// Bytes of them where memory has no bound.
+/// Most bytes of them: more at a time are not faster.
 pub(crate) const TEXTS_AT_ONCE: u64 = 8 << 20;
 
 /// How many of these cases are looked at together: so many that their texts are a small part of the memory.
 fn together(stage: &Stage<'_>, cases: &[Case]) -> usize {
-    let most = stage.room.most().map_or(TEXTS_AT_ONCE, |most| most / TEXTS);
+    let most = stage.room.most().map_or(TEXTS_AT_ONCE, |most| (most / TEXTS).min(TEXTS_AT_ONCE));
     let mut bytes = 0;
     let fits = cases.iter().take_while(|case| {
         bytes += stage.texts.bytes(case.text) as u64;

@@ -11,7 +11,8 @@ use crate::report::Throttle;
 use crate::write::{Outputs, RecordWriter};
 use cpu_time::ProcessTime;
 use simhash_store::Room;
-use std::sync::atomic::AtomicBool;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// Bytes of all inputs that are looked at, decompressed.
 const SAMPLE: u64 = 32 << 20;
@@ -51,7 +52,7 @@ pub struct Prediction {
 }
 
 /// What [`dedup_files`](crate::dedup_files) of these inputs, or with `known` [`dedup_new_files`](crate::dedup_new_files), will take: reads a part of each,
-/// 32 MiB of all at most, at least 1 MiB of each; of more than 64 some, spread over their sizes. Of plain JSON lines and lines of text these are
+/// 32 MiB of all at most, at least 1 MiB of each (4 MiB decompressed); of more than 64 some, spread over their sizes. Of plain JSON lines and lines of text these are
 /// pieces from all over the file, of folders files from all over it, of others the beginning. Memory and disk are proportional to the documents, a tenth
 /// more or less.
 ///
@@ -68,24 +69,28 @@ pub fn predict_files(
     check_across(options, known.iter().chain(inputs))?;
     let (known, new) = (Side::of(known), Side::of(inputs));
     if known.chosen.iter().chain(&new.chosen).any(|(input, _)| matches!(input, Input::Stream(_))) {
-        let (value, expected) = ("a stream".into(), "files, which can be read twice");
-        return Err(DedupError::Option { argument: "inputs", value, expected });
+        return Err(not_twice());
     }
     let fields = fields(options, &Outputs::default())?;
     let folder = options.tmp.clone().unwrap_or_else(std::env::temp_dir);
-    let room = Room::bounded(u64::MAX / 2, &folder)?;
+    let room = Room::bounded(options.memory.unwrap_or(u64::MAX / 2), &folder)?;
     let (comparer, columns) = Columns::within(&options.dedup, &room)?;
     let columns = if options.across_files_only { columns.across() } else { columns };
     let mut lengths = known.chosen.iter().chain(&new.chosen).map(|&(_, length)| length);
     let looked_at: u64 = lengths.clone().sum();
+    let mut cut = Vec::new();
     let sample = |opened: &mut Opened| {
         let length = lengths.next().unwrap_or(0);
         opened.sample(part(SAMPLE, length, looked_at).max(LEAST), length);
+        cut.push(Arc::clone(&opened.is_cut));
     };
     let (records, threads) = (Records::new(&room, folder)?, options.dedup.threads);
     let (of_known, of_new) = (known.inputs(), new.inputs());
     let (groups, form) = ([&of_known[..], &of_new[..]], &options.form);
     let mut intake = Intake::of_some(records, &groups, sample, &fields, form, threads, cancel)?;
+    if intake.records.is_live() {
+        return Err(not_twice());
+    }
     let began = ProcessTime::now();
     let about = (intake.records.names(), intake.records.layouts());
     let none = Outputs::default();
@@ -97,7 +102,9 @@ pub fn predict_files(
     let seconds = began.elapsed().as_secs_f64();
     let summary = ended.summary;
     let consumed = intake.consumed();
-    let (known, new) = (known.seen(&consumed[..count]), new.seen(&consumed[count..]));
+    let is_cut = |of: &[Arc<AtomicBool>]| of.iter().any(|is_cut| is_cut.load(Relaxed));
+    let known = known.seen(&consumed[..count], is_cut(&cut[..count]));
+    let new = new.seen(&consumed[count..], is_cut(&cut[count..]));
     let sampled = summary.read - summary.rejected;
     let documents = new.scaled(sampled);
     let (all, of) = (known.scaled(summary.known) + documents, summary.known + sampled);
@@ -110,16 +117,22 @@ pub fn predict_files(
     let columns = scaled(summary.index_bytes);
     let comparing = columns / 2 + OF_TEXT * compared.min(TEXTS_AT_ONCE);
     let times = all as f64 / of.max(1) as f64;
+    let memory = PROCESS + OF_THREAD * threads as u64 + columns.max(comparing);
     Ok(Prediction {
         documents,
         sampled,
-        is_whole: new.is_whole() && known.is_whole(),
+        is_whole: new.is_whole && known.is_whole,
         bytes: new.bytes,
-        memory: PROCESS + OF_THREAD * threads as u64 + columns.max(comparing),
+        memory: memory.min(options.memory.unwrap_or(u64::MAX)),
         disk: scaled(room.most_on_disk()),
         copies: scaled(intake.records.copied()),
         cpu_seconds: (RANGE.0 * seconds * times, RANGE.1 * seconds * times),
     })
+}
+
+fn not_twice() -> DedupError {
+    let (value, expected) = ("a stream".into(), "files, which can be read twice");
+    DedupError::Option { argument: "inputs", value, expected }
 }
 
 /// The inputs of a run that are looked at.
@@ -157,11 +170,8 @@ impl Side {
     }
 
     /// What was seen of it, where so many bytes of each were taken.
-    fn seen(&self, consumed: &[u64]) -> Seen {
-        let is_read = self.chosen.iter().zip(consumed).all(|((_, length), taken)| taken >= length);
-        let taken: u64 = consumed.iter().sum();
-        let is_whole = self.is_all && is_read;
-        Seen { bytes: self.bytes, taken: if is_whole { self.bytes } else { taken } }
+    fn seen(&self, consumed: &[u64], is_cut: bool) -> Seen {
+        Seen { bytes: self.bytes, taken: consumed.iter().sum(), is_whole: self.is_all && !is_cut }
     }
 }
 
@@ -169,16 +179,13 @@ impl Side {
 struct Seen {
     bytes: u64,
     taken: u64,
+    is_whole: bool,
 }
 
 impl Seen {
-    fn is_whole(&self) -> bool {
-        self.taken == self.bytes
-    }
-
     /// Of all of them, where of what was taken there are so many.
     fn scaled(&self, one: u64) -> u64 {
-        if self.is_whole() { one } else { part(one, self.bytes, self.taken) }
+        if self.is_whole { one } else { part(one, self.bytes, self.taken) }
     }
 }
 

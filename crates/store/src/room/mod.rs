@@ -28,6 +28,8 @@ const RATE: u64 = 64;
 const LOOK: u64 = 50_000;
 /// Looks at which the process held too much, one after the other, before [`Room::relieve`] gives up.
 const PATIENCE: u64 = 8;
+/// Nanoseconds for which it did, at least: a text that another thread compares is let go of in less.
+const PATIENT: u64 = 2_000_000;
 
 /// Calls at one of which pages are let go of where the bound is 0.
 const CALLS: u64 = 64;
@@ -54,6 +56,8 @@ struct Bound {
     disk: Mutex<(u64, u64)>,
     /// Looks at which too much was held, one after the other; calls where the bound is 0.
     over: AtomicU64,
+    /// When the first of them was, in nanoseconds.
+    over_since: AtomicU64,
 }
 
 /// Why a column cannot grow, or a run not go on.
@@ -122,6 +126,7 @@ impl Room {
             disk: Mutex::new((0, 0)),
             rate: RATE * std::thread::available_parallelism().map_or(1, usize::from) as u64,
             over: AtomicU64::new(0),
+            over_since: AtomicU64::new(0),
         };
         let room = Self(Self::CAN_BOUND.then(|| Arc::new(bound)));
         // Better to know now that the folder cannot be used.
@@ -230,7 +235,11 @@ impl Bound {
             self.over.store(0, Relaxed);
             return Ok(());
         }
-        if self.over.fetch_add(1, Relaxed) + 1 < PATIENCE {
+        let before = self.over.fetch_add(1, Relaxed);
+        if before == 0 {
+            self.over_since.store(self.now(), Relaxed);
+        }
+        if before + 1 < PATIENCE || self.now() < self.over_since.load(Relaxed) + PATIENT {
             return Ok(());
         }
         Err(RoomError::Memory { held, most: self.most })
