@@ -15,7 +15,14 @@ import { rangeError, SimHashError, typeError } from '../../errors';
 import type { Checked, Found, IndexMethod, Match, SearchOptions, Stats } from '../../index';
 import { keyString } from '../../index-calls';
 import * as check from '../../options';
-import type { LogPart, OrderedLog, SharedOptions, SharedState, SnapshotAbout } from '../log';
+import type {
+  LogPart,
+  OrderedLog,
+  SharedOptions,
+  SharedState,
+  SnapshotAbout,
+  SnapshotStore,
+} from '../log';
 import { Applier, behind, forked } from './applier';
 import { type Checking, type Deed, type Entry, START } from './entry';
 import { type Service, serviceOf } from './options';
@@ -167,7 +174,7 @@ export class Shared<M extends IndexMethod> {
     }
     const items = texts.map((text, row) => this.#item(text, keys?.[row], row));
     if (this.#state === 'broken' || this.#state === 'closed') throw this.#refusal();
-    const parts: Promise<readonly unknown[]>[] = [];
+    const groups: { items: Checking[]; weight: number }[] = [];
     const room = this.#service.maxWaiting - this.#batcher.items;
     if (items.length > room) {
       const why = `of ${items.length} documents ${room} may wait; ask again a little later`;
@@ -182,11 +189,10 @@ export class Shared<M extends IndexMethod> {
         weight += more;
         to += 1;
       }
-      const group = items.slice(from, to).map(({ item }) => item);
-      parts.push(this.#batcher.add(group, weight));
+      groups.push({ items: items.slice(from, to).map(({ item }) => item), weight });
       from = to;
     }
-    return (await Promise.all(parts)).flat() as Checked<M>[];
+    return (await this.#batcher.addAll(groups)).flat() as Checked<M>[];
   }
 
   /** Takes a document away in all services, by its id or by its key; whether it was there when the entry came. */
@@ -228,7 +234,7 @@ export class Shared<M extends IndexMethod> {
    * @throws TypeError where no `snapshots` were given
    */
   async snapshot(): Promise<SnapshotAbout> {
-    const { snapshots, recipe, keepSnapshots } = this.#service;
+    const { snapshots, recipe } = this.#service;
     if (snapshots === undefined) {
       throw typeError(
         'snapshot needs the option snapshots: where to keep them',
@@ -248,15 +254,41 @@ export class Shared<M extends IndexMethod> {
       }
       const name = `${String(link.position).padStart(16, '0')}-${link.hash.slice(0, 8)}`;
       const about = { name, ...link, log, recipe };
+      await this.#mustFollow(about);
       await snapshots.publish(about, join(folder, 'index'));
-      const all = (await this.#snapshots()).filter((one) => one.log === log);
-      for (const { name } of all.slice(keepSnapshots)) await snapshots.remove(name);
-      const oldest = all.slice(0, keepSnapshots).at(-1);
-      if (oldest !== undefined) await this.#log.trim(oldest.position);
+      await this.#tidy(about, snapshots);
       return about;
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
+  }
+
+  /**
+   * Lets go of the snapshots beyond those that are kept, and of the entries before them. One of a history that the log has forgotten is newer by
+   * its position alone: it counts for nothing.
+   */
+  async #tidy(own: SnapshotAbout, snapshots: SnapshotStore): Promise<void> {
+    const kept: SnapshotAbout[] = [];
+    const gone: SnapshotAbout[] = [];
+    for (const one of await this.#snapshots()) {
+      if (one.log !== own.log) continue;
+      // Where the log cannot be read this throws, and nothing is removed.
+      if (!Applier.follows(one, await this.#read(one.position, 0, 2))) {
+        // What the log has not reached yet may be of a server that knows more.
+        if (one.position <= own.position) gone.push(one);
+      } else if (kept.length < this.#service.keepSnapshots || one.name === own.name) kept.push(one);
+      else gone.push(one);
+    }
+    await this.#mustFollow(own);
+    for (const { name } of gone) await snapshots.remove(name);
+    const positions = kept.map(({ position }) => position);
+    await this.#log.trim(Math.min(own.position, ...positions));
+  }
+
+  /** The log may have been restored from an older copy just now. */
+  async #mustFollow(about: SnapshotAbout): Promise<void> {
+    if (Applier.follows(about, await this.#read(about.position, 0, 2))) return;
+    throw forked(`the log does not go on from position ${about.position} any more`);
   }
 
   /** Waits for what is on its way, and closes index and log. */
