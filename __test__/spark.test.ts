@@ -33,6 +33,5 @@ describe.skipIf(missing !== undefined)('Spark', () => {
     });
     expect(status, `${stdout}${stderr}`).toBe(0);
     expect(stdout).not.toMatch(/skipped/u);
-  }, // A cluster is started, and each stage is a job.
-  1_800_000);
+  }, 1_800_000); // A cluster is started, and each stage is a job.
 });
