@@ -304,3 +304,9 @@ describe.skipIf(missing !== undefined)('over Redis', () => {
     await expect(redisLog('redis://x', { strem: 'x' } as never)).rejects.toThrow("'stream'");
   });
 });
+
+test('a server that waits for Redis ends when it is asked to', async () => {
+  const served = await Served.start([folder.join('waits'), '--log', 'redis://127.0.0.1:1']);
+  expect((await served.get('/ready')).json.reasons).toEqual(['opening']);
+  expect((await served.stop()).status).toBe(0);
+});

@@ -28,7 +28,9 @@ async function load(served: Served, from: { next: number }, answered: Answered[]
       } catch {
         return;
       }
-      if (reply.status !== 200) return;
+      // Of a server that is about to end.
+      if (reply.status === 503 && reply.json.error.code === 'draining') return;
+      if (reply.status !== 200) throw new Error(`${reply.status}: ${reply.text}`);
       answered.push({ text, key, json: reply.json });
     }
   };
@@ -101,9 +103,18 @@ test('the second signal ends it at once', async () => {
     duplex: 'half',
   } as never);
   asking.catch(() => {});
-  await sleep(100);
+  // The connection of the request, and that of the question.
+  const count = async () =>
+    Number(/^simhash_connections (\d+)/m.exec((await served.get('/metrics')).text)?.[1]);
+  while ((await count()) < 2) await sleep(5);
   served.child.kill('SIGTERM');
-  await sleep(200);
+  // It has seen the first signal when it takes no more connections, or says so.
+  const isEnding = () =>
+    served.get('/ready').then(
+      ({ status }) => status === 503,
+      () => true,
+    );
+  while (!(await isEnding())) await sleep(5);
   served.child.kill('SIGTERM');
   expect((await served.end).status).toBe(143);
 });

@@ -122,7 +122,7 @@ describe('a served index', () => {
     const { status, json } = await long;
     expect([status, json.error.message]).toEqual([
       400,
-      expect.stringContaining('1 to 65536 bytes'),
+      expect.stringContaining('at most 65536 bytes'),
     ]);
     expect((await other).status).toBe(200);
   });

@@ -3,9 +3,13 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { type Checked, Index, SimHashError, type SimHashErrorCode } from '..';
 import { Batcher } from '../ts/batcher';
+import { timerOf } from '../ts/cli/duration';
 import { SimHashError as Inner } from '../ts/errors';
 import { LocalEngine, type ServedIndex } from '../ts/server/local';
 import { Problem, problemOf } from '../ts/server/problem';
+import { ROUTES } from '../ts/server/routes';
+import { conform } from '../ts/server/schema';
+import { SharedEngine } from '../ts/server/shared';
 import { comparing } from '../ts/server/token';
 import { Folder } from './cli-run';
 
@@ -209,4 +213,86 @@ test('the engine of a real index gives its numbers', async () => {
   expect(engine.stats()).not.toHaveProperty('durable.path');
   await engine.close();
   expect(() => index.size).toThrow(SimHashError);
+});
+
+test('a batch that is refused is halved until the item is found that is to blame', async () => {
+  const index = new Failing();
+  index.fail = (texts) =>
+    texts.includes('bad')
+      ? Object.assign(new RangeError('text must be good'), { code: 'ERR_OUT_OF_RANGE' })
+      : undefined;
+  const items = Array.from({ length: 64 }, (_, n) => ({ text: n === 37 ? 'bad' : 'x'.repeat(n) }));
+  const decided = await new LocalEngine(index, HOW).check(items);
+  expect(
+    decided.map((one, n) => (one instanceof Error ? `${n} ${one.message}` : '')).join(''),
+  ).toBe('37 text must be good');
+  // 64 and twice for each halving.
+  expect(index.batches).toHaveLength(13);
+
+  const asked: number[] = [];
+  const shared = {
+    checkMany: async (texts: readonly string[]) => {
+      asked.push(texts.length);
+      const error = index.fail(texts);
+      if (error !== undefined) throw error;
+      return texts.map(({ length }) => ({ id: length }));
+    },
+  };
+  const engine = new SharedEngine(shared as never, undefined, () => {});
+  expect(await engine.check(items)).toEqual(decided);
+  expect(asked).toHaveLength(13);
+});
+
+test('while an index takes the place of another its counts are left out', async () => {
+  const shared = {
+    ...{ state: 'catching-up', position: 7, behind: 3, waiting: 2 },
+    stats: () => {
+      throw new Inner('ERR_SIMHASH_CLOSED', 'no');
+    },
+  };
+  const engine = new SharedEngine(shared as never, undefined, () => {});
+  expect(engine.stats()).toEqual({ shared: { state: 'catching-up', position: 7, behind: 3 } });
+  expect(engine.gauges()).toEqual({
+    simhash_waiting_documents: 2,
+    simhash_shared_position: 7,
+    simhash_shared_behind: 3,
+  });
+});
+
+test('one snapshot is not begun beside another', async () => {
+  let [begun, end] = [0, () => {}];
+  const shared = {
+    state: 'ready',
+    snapshot: () => {
+      begun += 1;
+      return new Promise<void>((done) => {
+        end = done;
+      });
+    },
+    close: async () => {},
+  };
+  const engine = new SharedEngine(shared as never, 1, () => {});
+  const passed = async (times: number) => {
+    for (let n = 0; n < times; n++) await new Promise((done) => setTimeout(done, 2));
+  };
+  await passed(20);
+  expect(begun).toBe(1);
+  end();
+  while (begun < 2) await passed(1);
+  await engine.close();
+});
+
+test('a key that is too long is refused without its value', () => {
+  const { takes } = ROUTES.find(({ path }) => path === '/v1/check') ?? {};
+  const body = (key: string) => () =>
+    conform({ text: 'x', key }, takes?.schema as never, 'the body');
+  body('文'.repeat(21_845))();
+  expect(body('文'.repeat(21_846))).toThrow(/^key must be of at most 65536 bytes of UTF-8$/);
+});
+
+test('a length of time that becomes a timer is refused where no timer is so long', () => {
+  expect(timerOf('24d', '--drain-time')).toBe(24 * 86_400_000);
+  expect(() => timerOf('25d', '--drain-time')).toThrow(
+    '--drain-time must be at most 2147483647 ms',
+  );
 });

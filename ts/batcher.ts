@@ -53,13 +53,31 @@ export class Batcher<I, O> {
    *
    * @throws SimHashError ERR_SIMHASH_BUSY where there is no room for it
    */
-  add(items: readonly I[], weight: number): Promise<readonly O[]> {
-    if (items.length === 0) return Promise.resolve([]);
+  async add(items: readonly I[], weight: number): Promise<readonly O[]> {
+    const [outcomes = []] = await this.addAll([{ items, weight }]);
+    return outcomes;
+  }
+
+  /**
+   * Decides several groups with others: there is room for all of them, or none is taken.
+   *
+   * @throws SimHashError ERR_SIMHASH_BUSY where there is no room for them
+   */
+  addAll(
+    groups: readonly { readonly items: readonly I[]; readonly weight: number }[],
+  ): Promise<(readonly O[])[]> {
+    const count = groups.reduce((sum, { items }) => sum + items.length, 0);
+    const weight = groups.reduce((sum, group) => sum + group.weight, 0);
     const { room, weight: most } = this.#how;
-    if (this.#items + items.length > room || (this.#items > 0 && this.#weight + weight > most)) {
+    if (this.#items + count > room || (this.#items > 0 && this.#weight + weight > most)) {
       const why = 'too many documents are waiting; ask again a little later';
       return Promise.reject(new SimHashError('ERR_SIMHASH_BUSY', why));
     }
+    return Promise.all(groups.map(({ items, weight }) => this.#queued(items, weight)));
+  }
+
+  #queued(items: readonly I[], weight: number): Promise<readonly O[]> {
+    if (items.length === 0) return Promise.resolve([]);
     this.#items += items.length;
     this.#weight += weight;
     return new Promise((done, failed) => {

@@ -9,6 +9,18 @@ const UNITS: Readonly<Record<string, number>> = {
   d: 86_400_000,
 };
 
+/** The longest timer there is: one that is longer ends at once. */
+const LONGEST_TIMER = 2 ** 31 - 1;
+
+/** {@link durationOf} for what becomes a timer. */
+export function timerOf(typed: string, flag: string): number {
+  const milliseconds = durationOf(typed, flag);
+  if (milliseconds <= LONGEST_TIMER) return milliseconds;
+  throw new UsageError(
+    `${flag} must be at most ${LONGEST_TIMER} ms, about 24 days, got '${typed}'`,
+  );
+}
+
 /** Milliseconds of what was typed behind a flag. */
 export function durationOf(typed: string, flag: string): number {
   const [, amount, unit = ''] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(typed) ?? [];

@@ -4,7 +4,7 @@ import { given } from '../given';
 import { OPTIONS } from '../option-table';
 import { LIMITS, type Limits } from '../server/limits';
 import type { Values } from './command';
-import { durationOf } from './duration';
+import { durationOf, timerOf } from './duration';
 import { UsageError } from './exit';
 import { fingerprinterOptions, INDEX_METHODS, judging, sizeOf } from './options';
 
@@ -129,7 +129,7 @@ export function sharingOf(values: Values<typeof sharing & typeof keeping>) {
     url,
     redis: given({ stream, client: password === undefined ? undefined : { password } }),
     service: given({ snapshots, recipe }),
-    every: every === undefined ? undefined : durationOf(every, '--snapshot-every'),
+    every: every === undefined ? undefined : timerOf(every, '--snapshot-every'),
   };
 }
 
@@ -198,7 +198,7 @@ export function limitsOf(values: Values<typeof limiting>): Limits {
     });
   const [body, line] = [size('max-body'), size('max-line')];
   if (line > body) throw new UsageError('--max-line must be at most --max-body');
-  const requestTime = durationOf(values['request-time'], '--request-time');
+  const requestTime = timerOf(values['request-time'], '--request-time');
   return {
     ...LIMITS,
     ...{ body, line, bodies: Math.max(LIMITS.bodies, body), requestTime },
@@ -206,7 +206,7 @@ export function limitsOf(values: Values<typeof limiting>): Limits {
     queue: values['max-queue'],
     connections: values['max-connections'],
     results: values['max-results'],
-    drainTime: durationOf(values['drain-time'], '--drain-time'),
+    drainTime: timerOf(values['drain-time'], '--drain-time'),
   };
 }
 
@@ -240,7 +240,7 @@ export function indexOptionsOf(path: string, values: Served): object {
       verify: verify === 'off' ? (false as const) : verify,
       minSimilarity: values['min-similarity'],
       maxVerifications: values['max-verifications'],
-      flushInterval: interval === undefined ? undefined : durationOf(interval, '--flush-interval'),
+      flushInterval: interval === undefined ? undefined : timerOf(interval, '--flush-interval'),
       keys: hasKeys || undefined,
       onSameKey: onSameKey ?? (hasKeys ? ('repeat' as const) : undefined),
       texts: values['no-texts'] ? false : undefined,

@@ -123,6 +123,8 @@ export interface RedisLogOptions {
   replicaTimeout?: number | undefined;
   /** Further options of the client, for example `password` or `socket`. */
   client?: object | undefined;
+  /** Ends the attempt to connect: the promise rejects with the reason of the signal. */
+  signal?: AbortSignal | undefined;
 }
 
 /** An index that several services share through an ordered log. */

@@ -133,8 +133,10 @@ export class LocalEngine implements Engine {
         if (done !== undefined && (error as SimHashError).code === 'ERR_SIMHASH_SAME_KEY') {
           decided.push(error as Error);
         } else if (isMisuse(error) && rest.length > 1) {
-          // Nothing was changed: which of them it is, is found by asking for each alone.
-          for (const item of rest) decided.push(...(await this.#decide([item])));
+          // Nothing was changed: which of them it is, is found by asking for each half alone.
+          const middle = rest.length >> 1;
+          decided.push(...(await this.#decide(rest.slice(0, middle))));
+          decided.push(...(await this.#decide(rest.slice(middle))));
         } else {
           await this.#noted(error);
           // The others would find what this one has found.

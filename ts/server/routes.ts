@@ -58,6 +58,7 @@ const id: Schema = {
 const key: Schema = {
   type: 'string',
   minLength: 1,
+  'x-maxBytes': 65_536,
   description:
     'the name that the caller has for the document, at most 65,536 bytes of UTF-8; a key that comes again is answered as the index says (onSameKey)',
 };

@@ -6,7 +6,13 @@ import { Problem } from './problem';
 
 /** A schema, as OpenAPI 3.1 takes it. */
 export type Schema =
-  | { readonly type: 'string'; readonly minLength?: number; readonly description: string }
+  | {
+      readonly type: 'string';
+      readonly minLength?: number;
+      /** Bytes of UTF-8, which JSON Schema has no word for. */
+      readonly 'x-maxBytes'?: number;
+      readonly description: string;
+    }
   | {
       readonly type: 'integer' | 'number';
       readonly minimum: number;
@@ -35,6 +41,10 @@ export function conform(value: unknown, schema: Schema, name: string): void {
       if (typeof value !== 'string') throw wrong(name, 'must be a string');
       const { minLength = 0 } = schema;
       if (value.length < minLength) throw wrong(name, 'must not be empty');
+      const { 'x-maxBytes': most = Number.POSITIVE_INFINITY } = schema;
+      if (Buffer.byteLength(value) > most) {
+        throw wrong(name, `must be of at most ${most} bytes of UTF-8`);
+      }
       return;
     }
     case 'integer':

@@ -1,6 +1,7 @@
 /** An index that several services share through a log, as the routes ask it. */
-import type { Found, IndexMethod, Match } from '..';
+import type { Found, IndexMethod, Match, Stats } from '..';
 import type { SharedIndex } from '../connect/log';
+import { SimHashError } from '../errors';
 import type { Asked, Decided, Engine, Item, Named } from './engine';
 import { isMisuse } from './problem';
 
@@ -27,8 +28,17 @@ export class SharedEngine implements Engine {
   ) {
     this.#shared = shared;
     if (every === undefined) return;
+    let isWriting = false;
     this.#snapshots = setInterval(() => {
-      if (shared.state === 'ready') shared.snapshot().catch(onFailure);
+      // One that takes longer than the interval is not followed by a second beside it.
+      if (isWriting || shared.state !== 'ready') return;
+      isWriting = true;
+      void shared
+        .snapshot()
+        .catch(onFailure)
+        .finally(() => {
+          isWriting = false;
+        });
     }, every);
   }
 
@@ -40,10 +50,11 @@ export class SharedEngine implements Engine {
         { keys },
       );
     } catch (error) {
-      // Nothing was appended: which of them it is, is found by asking for each alone.
+      // Nothing was appended: which of them it is, is found by asking for each half alone, in their order.
       if (isMisuse(error) && items.length > 1) {
-        const all = await Promise.all(items.map((item) => this.check([item])));
-        return all.flat();
+        const middle = items.length >> 1;
+        const before = await this.check(items.slice(0, middle));
+        return [...before, ...(await this.check(items.slice(middle)))];
       }
       return items.map(() => (error instanceof Error ? error : new Error(String(error))));
     }
@@ -58,20 +69,29 @@ export class SharedEngine implements Engine {
   }
 
   stats(): object {
-    const { durable: _, ...stats } = this.#shared.stats();
+    const { durable: _, ...stats } = this.#counts() ?? {};
     const { state, position, behind } = this.#shared;
     return { ...stats, shared: { state, position, behind } };
   }
 
   gauges(): Readonly<Record<string, number>> {
-    const { live, bytes } = this.#shared.stats();
+    const counts = this.#counts();
     return {
-      simhash_documents: live,
-      simhash_index_bytes: bytes,
+      ...(counts && { simhash_documents: counts.live, simhash_index_bytes: counts.bytes }),
       simhash_waiting_documents: this.#shared.waiting,
       simhash_shared_position: this.#shared.position,
       simhash_shared_behind: this.#shared.behind,
     };
+  }
+
+  /** Counts of the index; `undefined` while another takes its place. */
+  #counts(): Stats<IndexMethod> | undefined {
+    try {
+      return this.#shared.stats();
+    } catch (error) {
+      if (error instanceof SimHashError && error.code === 'ERR_SIMHASH_CLOSED') return undefined;
+      throw error;
+    }
   }
 
   async reasons(): Promise<readonly string[]> {

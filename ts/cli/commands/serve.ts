@@ -70,7 +70,7 @@ export const serving = defineCommand({
         signal: interrupt.signal,
         open: async (signal) => {
           if (share !== undefined) {
-            return sharedEngine(path, options, share, limits.queue, (error) =>
+            return sharedEngine(path, options, share, limits.queue, signal, (error) =>
               terminal.say(`no snapshot was written: ${codeOf(error) ?? 'unknown error'}`),
             );
           }
@@ -106,6 +106,7 @@ async function sharedEngine(
   options: object,
   { url, redis, service, every }: NonNullable<ReturnType<typeof sharingOf>>,
   maxWaiting: number,
+  signal: AbortSignal,
   onFailure: (error: unknown) => void,
 ): Promise<Engine> {
   const { redisLog, SharedIndex } = await import('../../connect/log.js');
@@ -113,7 +114,7 @@ async function sharedEngine(
   // Of a shared index they are as they must be.
   const { keys: _, onSameKey: __, ...deciding } = options as Record<string, unknown>;
   const all = { ...deciding, ...service, maxWaiting };
-  const log = await redisLog(url, redis);
+  const log = await redisLog(url, { ...redis, signal });
   try {
     return new SharedEngine(await SharedIndex.open(path, log, all as never), every, onFailure);
   } catch (error) {

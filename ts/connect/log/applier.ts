@@ -1,16 +1,15 @@
 /** Entries of a log, verified and applied in their order. */
 import { SimHashError } from '../../errors';
 import type { LogEntry, LogPart, SnapshotAbout } from '../log';
-import type { Link } from './chain';
-import { type Checking, decoded, type Entry, hashOf } from './entry';
+import { type Checking, decoded, type Entry, HISTORY, hashOf } from './entry';
 import type { Service } from './options';
 import type { State } from './state';
 
 /** Documents after which a batch is applied: its entries are answered then. */
 const MOST = 2048;
 
-/** Told what became of the items of an entry. */
-type Told = (id: string, outcomes: readonly unknown[]) => void;
+/** Told what became of the items of an entry, or why nothing was made of it. */
+type Told = (id: string, outcomes: readonly unknown[] | SimHashError) => void;
 
 export class Applier {
   readonly #state: State;
@@ -18,7 +17,11 @@ export class Applier {
   readonly #told: Told;
   #items: Checking[] = [];
   #times: number[] = [];
-  #entries: { readonly id: string; readonly count: number }[] = [];
+  #entries: {
+    readonly id: string;
+    readonly count: number;
+    readonly isVoid: SimHashError | undefined;
+  }[] = [];
 
   constructor(state: State, service: Service, told: Told) {
     this.#state = state;
@@ -89,41 +92,58 @@ export class Applier {
       throw new SimHashError('ERR_SIMHASH_LOG_GAP', why);
     }
     const entry = decoded(position, text);
-    await this.#verify(entry, head, position);
+    const isFirst = position === 1 && 'begin' in entry;
+    const isVoid = isFirst ? undefined : this.#isVoid(entry, position);
+    if (isVoid === undefined && (isFirst || !('begin' in entry)))
+      await this.#agreed(entry, position);
     const link = chain.next(text);
-    if ('delete' in entry) {
+    if (isVoid === undefined && 'delete' in entry) {
       await this.#flush();
       chain.add(link);
       await this.#delete(entry);
       return;
     }
     chain.add(link);
-    const items = 'items' in entry ? entry.items : [];
+    const items = isVoid === undefined && 'items' in entry ? entry.items : [];
     this.#items.push(...items);
     for (const _ of items) this.#times.push(time);
-    this.#entries.push({ id: entry.id, count: items.length });
+    this.#entries.push({ id: entry.id, count: items.length, isVoid });
   }
 
-  async #verify(entry: Entry, head: Link, position: number): Promise<void> {
+  /**
+   * Why nothing is made of an entry: its writer has another history, or was too far behind. It depends on the log alone, so every service makes
+   * nothing of the same entries, and none stops for them.
+   */
+  #isVoid({ log, after }: Entry, position: number): SimHashError | undefined {
     const { identity, chain } = this.#state;
-    if ('begin' in entry && head.position > 0) return;
+    if (identity === undefined) {
+      const why = `entry ${position} of the log stands where the log should begin`;
+      throw new SimHashError('ERR_SIMHASH_LOG_IDENTITY', why);
+    }
+    if (log !== identity) return another(position, log, identity);
+    const lag = position - after.position;
+    if (lag > HISTORY) {
+      const why = `was appended more than ${HISTORY} entries after the last that its writer had applied`;
+      const then = 'nothing was done: ask again with the same key';
+      return new SimHashError('ERR_SIMHASH_LOG_TIMEOUT', `entry ${position} ${why}; ${then}`);
+    }
+    if (lag > 0 && after.position >= 0 && chain.at(after.position) === after.hash) return undefined;
+    const why = `the writer of entry ${position} has seen another history up to ${after.position}`;
+    return forked(why);
+  }
+
+  /** @throws SimHashError where its writer decides by other rules */
+  async #agreed(entry: Entry, position: number): Promise<void> {
+    const { identity } = this.#state;
+    if ('begin' in entry && identity !== undefined && identity !== entry.log) {
+      throw another(position, entry.log, identity);
+    }
     if (entry.recipe !== this.#service.recipe) {
       const why =
         'was written by a service that decides by another recipe: other options of the index, or another release';
       throw new SimHashError('ERR_SIMHASH_LOG_RECIPE', `entry ${position} of the log ${why}`);
     }
-    if ('begin' in entry) {
-      if (identity === undefined) return this.#state.identify(entry.log);
-      if (identity !== entry.log) throw another(position, entry.log, identity);
-      return;
-    }
-    if (entry.log !== identity) throw another(position, entry.log, identity);
-    const { after } = entry;
-    const known = after.position > head.position ? '' : chain.at(after.position);
-    if (known !== undefined && known !== after.hash) {
-      const why = `the writer of entry ${position} has seen another history up to ${after.position}`;
-      throw forked(why);
-    }
+    if ('begin' in entry && identity === undefined) await this.#state.identify(entry.log);
   }
 
   async #delete(entry: Entry & { delete: { id?: number; key?: string } }): Promise<void> {
@@ -150,8 +170,8 @@ export class Applier {
     const at = this.#service.keepsTimes && times.length > 0 ? { at: times } : {};
     const outcomes = [...(await index.checkAndAddManyAsync(texts, { keys, position, ...at }))];
     let from = 0;
-    for (const { id, count } of entries) {
-      this.#told(id, outcomes.slice(from, from + count));
+    for (const { id, count, isVoid } of entries) {
+      this.#told(id, isVoid ?? outcomes.slice(from, from + count));
       from += count;
     }
   }
@@ -169,7 +189,8 @@ export function forked(what: string): SimHashError {
   return new SimHashError('ERR_SIMHASH_LOG_CHAIN', what);
 }
 
-function another(position: number, log: string, own: string | undefined): SimHashError {
+/** An entry of another log. */
+export function another(position: number, log: string, own: string | undefined): SimHashError {
   const message = `entry ${position} is of the log ${log}, and this service has applied the log ${own}`;
   return new SimHashError('ERR_SIMHASH_LOG_IDENTITY', message);
 }

@@ -1,6 +1,6 @@
 /**
- * How far a service has come in a log, and which history that was. The hashes of the last entries are in memory; the last ones before each
- * batch are in a file, written before the batch is applied, so that for whatever position the index has after a crash its hash is known.
+ * How far a service has come in a log, and which history that was. The hashes of the last entries are in memory and in a file, written before
+ * each batch is applied, so that for whatever position the index has after a crash its history is known; a snapshot has them, too.
  */
 import {
   appendFileSync,
@@ -13,26 +13,27 @@ import {
 } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { hashOf, type Mark, START } from './entry';
+import { HISTORY, hashOf, type Mark, START } from './entry';
 
 /** A mark, and the hash before it: by both the entry itself can be checked. */
 export interface Link extends Mark {
   readonly previous: string;
 }
 
-/** Entries whose hashes are kept in memory: a writer that is further behind has let its checks time out long before. */
-const RECENT = 65_536;
-/** Bytes of the file beyond which it is written anew. */
-const LONGEST = 1 << 20;
+/** Links that are kept: after a crash the index may be behind the last of them, and needs its own history. */
+const RECENT = 2 * HISTORY;
+/** Bytes of the file beyond which it is written anew; the links that are kept are about a third of it. */
+const LONGEST = 2 << 20;
 
 /** Before the first entry. */
 export const BEGINNING: Link = { ...START, previous: START.hash };
 
 export class Chain {
   readonly #file: string;
-  readonly #recent = new Map<number, string>();
+  readonly #recent = new Map<number, Link>();
   #head: Link = BEGINNING;
-  #written: Link = BEGINNING;
+  /** Links that are not in the file yet. */
+  #unwritten: Link[] = [];
   #bytes = 0;
 
   constructor(file: string) {
@@ -46,7 +47,7 @@ export class Chain {
 
   /** The hash at a position; `undefined`: it is too long ago. */
   at(position: number): string | undefined {
-    return position === 0 ? START.hash : this.#recent.get(position);
+    return position === 0 ? START.hash : this.#recent.get(position)?.hash;
   }
 
   /** What follows the head where an entry comes. */
@@ -58,28 +59,36 @@ export class Chain {
   /** Goes on by one entry, in memory. */
   add(link: Link): void {
     this.#head = link;
-    this.#recent.set(link.position, link.hash);
+    this.#recent.set(link.position, link);
     this.#recent.delete(link.position - RECENT);
+    this.#unwritten.push(link);
   }
 
-  /** Writes the head down: the next batch ends there. `sync`: resolves when the disk has it. */
+  /** Writes down what was added: the next batch ends there. `sync`: resolves when the disk has it. */
   async write(sync: boolean): Promise<void> {
-    const line = lineOf(this.#head);
-    // The index is still where the last line says.
-    if (this.#bytes + line.length > LONGEST) this.#rewrite(this.#written);
-    appendFileSync(this.#file, line);
-    this.#bytes += line.length;
-    this.#written = this.#head;
+    const lines = this.#unwritten.map(lineOf).join('');
+    if (this.#bytes + lines.length > LONGEST) this.#rewrite();
+    else {
+      appendFileSync(this.#file, lines);
+      this.#bytes += lines.length;
+    }
+    this.#unwritten = [];
     if (!sync) return;
     const file = await open(this.#file, 'r+');
     await file.datasync().finally(() => file.close());
   }
 
-  /** Reads what was written; whether the link of a position is known. */
+  /** The history at the head, as the file of a snapshot. */
+  text(): string {
+    const all = [...this.#recent.values()];
+    return all.slice(-HISTORY).map(lineOf).join('');
+  }
+
+  /** Reads what was written; whether the history of a position is known. */
   open(position: number): boolean {
-    const link = position === 0 ? BEGINNING : readLinks(this.#file).get(position);
-    if (link === undefined) return false;
-    this.begin(link);
+    const links = linksOf(this.#file, position);
+    if (links === undefined) return false;
+    this.begin(links);
     return true;
   }
 
@@ -88,22 +97,36 @@ export class Chain {
     rmSync(this.#file, { force: true });
   }
 
-  /** Begins at a link, and forgets what was before. */
-  begin(link: Link): void {
+  /** Begins at the last of some links, or before the first entry, and forgets what was before. */
+  begin(links: readonly Link[]): void {
     this.#recent.clear();
-    this.#head = link;
-    if (link.position > 0) this.#recent.set(link.position, link.hash);
+    for (const link of links) this.#recent.set(link.position, link);
+    this.#head = links.at(-1) ?? BEGINNING;
+    this.#unwritten = [];
     mkdirSync(dirname(this.#file), { recursive: true, mode: 0o700 });
-    this.#rewrite(link);
+    this.#rewrite();
   }
 
-  #rewrite(link: Link): void {
-    const line = lineOf(link);
-    writeFileSync(`${this.#file}.new`, line, { mode: 0o600 });
+  #rewrite(): void {
+    const lines = [...this.#recent.values()].map(lineOf).join('');
+    writeFileSync(`${this.#file}.new`, lines, { mode: 0o600 });
     renameSync(`${this.#file}.new`, this.#file);
-    this.#bytes = line.length;
-    this.#written = link;
+    this.#bytes = lines.length;
   }
+}
+
+/** The history of a position, as a file has it; `undefined`: it has less than all must have. */
+export function linksOf(file: string, position: number): readonly Link[] | undefined {
+  const links = readLinks(file);
+  const history: Link[] = [];
+  for (let at = position; at > 0 && history.length < RECENT; at--) {
+    const link = links.get(at);
+    const after = history.at(-1);
+    if (link === undefined || (after !== undefined && after.previous !== link.hash)) break;
+    history.push(link);
+  }
+  if (history.length < Math.min(position, HISTORY)) return undefined;
+  return history.reverse();
 }
 
 const lineOf = ({ position, previous, hash }: Link) => `${position} ${previous} ${hash}\n`;

@@ -4,6 +4,8 @@
  * An entry names the position and the hash of the last entry that its writer had applied. The hash of an entry is made of the one before, its
  * position and its bytes, so it stands for the whole history; a reader whose history had another hash at that position knows that one of the
  * two has read another log.
+ *
+ * Of entries whose history is another, or is longer ago than {@link HISTORY}, every reader makes nothing, so that all go on alike.
  */
 import { createHash } from 'node:crypto';
 import { SimHashError } from '../../errors';
@@ -13,6 +15,9 @@ export interface Mark {
   readonly position: number;
   readonly hash: string;
 }
+
+/** Entries whose hashes every reader has: how far behind the log a writer may be. A part of the form, for all must have the same. */
+export const HISTORY = 4096;
 
 /** A document that is checked. */
 export type Checking = readonly [text: string, key?: string];

@@ -13,6 +13,10 @@ const CHECKS: check.Checks<RedisLogOptions> = {
     if (typeof value === 'object' && value !== null) return value;
     throw check.wrongType(name, 'an object of options', value);
   },
+  signal: (value, name) => {
+    if (value instanceof AbortSignal) return value;
+    throw check.wrongType(name, 'an AbortSignal', value);
+  },
 };
 
 /**
@@ -46,7 +50,7 @@ async function driver(): Promise<typeof import('redis')> {
 /** See `redisLog`. */
 export async function connected(url: string, options?: RedisLogOptions): Promise<OrderedLog> {
   const own = check.checked<RedisLogOptions>(options, CHECKS);
-  const { stream = 'simhash', replicas = 0, replicaTimeout = 1000, client = {} } = own;
+  const { stream = 'simhash', replicas = 0, replicaTimeout = 1000, client = {}, signal } = own;
   const { createClient } = await driver();
   // What was sent when a connection ended is not sent again: it may have arrived.
   const how = { ...client, url: check.string(url, 'url'), disableOfflineQueue: true };
@@ -56,12 +60,23 @@ export async function connected(url: string, options?: RedisLogOptions): Promise
   ];
   // Each call says what failed; without a listener the process would end.
   for (const one of [writer, reader]) one.on('error', () => {});
+  // A client that is destroyed while it connects may never settle.
+  let end = () => {};
+  const ended = new Promise<never>((_, failed) => {
+    end = () => failed(signal?.reason);
+  });
+  signal?.addEventListener('abort', end, { once: true });
+  if (signal?.aborted) end();
   try {
-    await Promise.all([writer.connect(), reader.connect()]);
+    const both = Promise.all([writer.connect(), reader.connect()]);
+    await (signal === undefined ? both : Promise.race([both, ended]));
   } catch (cause) {
     for (const one of [writer, reader]) one.destroy();
+    if (signal?.aborted) throw signal.reason;
     const message = `cannot reach the log at ${redacted(url)}: ${(cause as Error).message}`;
     throw new SimHashError('ERR_SIMHASH_LOG_LOST', message, { cause });
+  } finally {
+    signal?.removeEventListener('abort', end);
   }
   return new RedisLog(writer, reader, { stream, replicas, replicaTimeout });
 }

@@ -6,19 +6,27 @@
  * copies that arrive at two of them all agree which came first.
  */
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Batcher } from '../../batcher';
 import { rangeError, SimHashError, typeError } from '../../errors';
 import type { Checked, Found, IndexMethod, Match, SearchOptions, Stats } from '../../index';
 import { keyString } from '../../index-calls';
 import * as check from '../../options';
-import type { LogPart, OrderedLog, SharedOptions, SharedState, SnapshotAbout } from '../log';
+import type {
+  LogPart,
+  OrderedLog,
+  SharedOptions,
+  SharedState,
+  SnapshotAbout,
+  SnapshotStore,
+} from '../log';
 import { Applier, behind, forked } from './applier';
-import { type Checking, type Deed, type Entry, START } from './entry';
+import { type Checking, type Deed, type Entry, HISTORY, START } from './entry';
 import { type Service, serviceOf } from './options';
+import { isLate, late, lost, type Read, reading, rested } from './reach';
+import { mustFollow, newest, tidied } from './recent';
 import { State } from './state';
 
 /** Entries of one read. */
@@ -33,13 +41,18 @@ const UNDER_WAY = 8;
 const HEAD = 512;
 /** Milliseconds between two attempts to reach a log, the least and the most. */
 const [SOON, LATE] = [50, 2000] as const;
+/** Milliseconds between two entries that only ask whether the log takes any, the most. */
+const PROBE = 30_000;
 
 /** Errors after which a service may begin again, from a snapshot of the same log. */
 const BEGINS_AGAIN: readonly string[] = [
   'ERR_SIMHASH_LOG_BEHIND',
   'ERR_SIMHASH_LOG_CHAIN',
   'ERR_SIMHASH_LOG_GAP',
+  'ERR_SIMHASH_LOG_IDENTITY',
 ];
+/** Attempts to get beyond one entry. */
+const ATTEMPTS = 3;
 
 /** An entry of this service that has not come back. */
 interface Awaited {
@@ -56,9 +69,16 @@ export class Shared<M extends IndexMethod> {
   readonly #batcher: Batcher<Checking, unknown>;
   readonly #awaited = new Map<string, Awaited>();
   readonly #ending = new AbortController();
+  readonly #read: Read;
   readonly #sweep: NodeJS.Timeout;
   /** What has to come between two batches. */
   #between: (() => void)[] = [];
+  /** Whether the log was read, and found to be the one that was applied. */
+  #isVerified = false;
+  /** Why the log takes nothing, and why nothing comes from it. */
+  #unappended: Error | undefined;
+  #unread: Error | undefined;
+  #snapshot: Promise<unknown> = Promise.resolve();
   #waitsForReady: (() => void)[] = [];
   #isApplying = false;
   #applied: number;
@@ -72,6 +92,7 @@ export class Shared<M extends IndexMethod> {
     this.#log = log;
     this.#service = service;
     this.#held = state;
+    this.#read = reading(log, this.#ending.signal);
     this.#applied = state.chain.head.position;
     this.#batcher = new Batcher((items) => this.#append({ items }) as Promise<unknown[]>, {
       most: MOST,
@@ -83,7 +104,7 @@ export class Shared<M extends IndexMethod> {
     const every = Math.max(10, Math.min(1000, service.timeout / 4));
     this.#sweep = setInterval(() => this.#expire(), every);
     this.#sweep.unref();
-    this.#running = this.#run(isKnown);
+    this.#running = this.#run(isKnown).catch((error) => this.#break(error));
   }
 
   /**
@@ -167,7 +188,7 @@ export class Shared<M extends IndexMethod> {
     }
     const items = texts.map((text, row) => this.#item(text, keys?.[row], row));
     if (this.#state === 'broken' || this.#state === 'closed') throw this.#refusal();
-    const parts: Promise<readonly unknown[]>[] = [];
+    const groups: { items: Checking[]; weight: number }[] = [];
     const room = this.#service.maxWaiting - this.#batcher.items;
     if (items.length > room) {
       const why = `of ${items.length} documents ${room} may wait; ask again a little later`;
@@ -182,11 +203,10 @@ export class Shared<M extends IndexMethod> {
         weight += more;
         to += 1;
       }
-      const group = items.slice(from, to).map(({ item }) => item);
-      parts.push(this.#batcher.add(group, weight));
+      groups.push({ items: items.slice(from, to).map(({ item }) => item), weight });
       from = to;
     }
-    return (await Promise.all(parts)).flat() as Checked<M>[];
+    return (await this.#batcher.addAll(groups)).flat() as Checked<M>[];
   }
 
   /** Takes a document away in all services, by its id or by its key; whether it was there when the entry came. */
@@ -228,35 +248,52 @@ export class Shared<M extends IndexMethod> {
    * @throws TypeError where no `snapshots` were given
    */
   async snapshot(): Promise<SnapshotAbout> {
-    const { snapshots, recipe, keepSnapshots } = this.#service;
+    const { snapshots } = this.#service;
     if (snapshots === undefined) {
       throw typeError(
         'snapshot needs the option snapshots: where to keep them',
         'ERR_INVALID_ARG_VALUE',
       );
     }
+    // One after the other: two at once would take each other's away.
+    const next = this.#snapshot.then(() => this.#publish(snapshots));
+    this.#snapshot = next.catch(() => {});
+    return next;
+  }
+
+  async #publish(snapshots: SnapshotStore): Promise<SnapshotAbout> {
     const folder = await mkdtemp(join(tmpdir(), 'simhash-snapshot-'));
     try {
-      const { link, written } = await this.#atRest(() => ({
-        link: this.#held.chain.head,
-        written: this.#held.index.snapshot(join(folder, 'index')),
-      }));
-      const log = this.#held.identity;
+      const { link, log, history, written } = await this.#atRest(() => this.#copied(folder));
       await written;
-      if (log === undefined || link.position === 0) {
-        throw new SimHashError('ERR_SIMHASH_LOG_LOST', 'nothing of the log was read yet');
-      }
+      await writeFile(join(folder, 'chain'), history, { mode: 0o600 });
       const name = `${String(link.position).padStart(16, '0')}-${link.hash.slice(0, 8)}`;
-      const about = { name, ...link, log, recipe };
-      await snapshots.publish(about, join(folder, 'index'));
-      const all = (await this.#snapshots()).filter((one) => one.log === log);
-      for (const { name } of all.slice(keepSnapshots)) await snapshots.remove(name);
-      const oldest = all.slice(0, keepSnapshots).at(-1);
-      if (oldest !== undefined) await this.#log.trim(oldest.position);
+      const about = { name, ...link, log, recipe: this.#service.recipe };
+      await mustFollow(about, this.#read);
+      if (this.#state === 'broken' || this.#state === 'closed') throw this.#refusal();
+      await snapshots.publish(about, folder);
+      const before = await tidied(about, this.#service, this.#read);
+      await this.#log.trim(before);
       return about;
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
+  }
+
+  /** Begins to copy the index, and says of which history it is. */
+  #copied(folder: string) {
+    if (this.#state === 'broken' || this.#state === 'closed') throw this.#refusal();
+    const { chain, index, identity } = this.#held;
+    const { position } = chain.head;
+    if (identity === undefined || position === 0) {
+      throw new SimHashError('ERR_SIMHASH_LOG_LOST', 'nothing of the log was read yet');
+    }
+    if (index.position !== position) {
+      // A batch that failed between the chain and the index.
+      throw forked(`the index is at position ${index.position}, and its history at ${position}`);
+    }
+    const written = index.snapshot(join(folder, 'index'));
+    return { link: chain.head, log: identity, history: chain.text(), written };
   }
 
   /** Waits for what is on its way, and closes index and log. */
@@ -269,6 +306,7 @@ export class Shared<M extends IndexMethod> {
     if (this.#state === 'ready' || this.#state === 'catching-up') await this.#batcher.idle();
     this.#ending.abort();
     await this.#running;
+    await this.#snapshot;
     clearInterval(this.#sweep);
     this.#become('closed', undefined);
     this.#giveUp(this.#refusal());
@@ -291,36 +329,82 @@ export class Shared<M extends IndexMethod> {
 
   /** Appends an entry, and waits until it has been applied here. */
   async #append(deed: Deed): Promise<readonly unknown[]> {
-    await this.#identified();
-    const { position, hash } = this.#held.chain.head;
-    const [id, log] = [randomUUID(), this.#held.identity as string];
-    const { recipe, timeout } = this.#service;
-    const entry: Entry = { v: 1, log, recipe, id, after: { position, hash }, ...deed };
+    await this.#verified();
+    const { timeout } = this.#service;
+    const { id, entry } = this.#entry(deed);
     const outcomes = new Promise<readonly unknown[]>((done, failed) => {
       this.#awaited.set(id, { done, failed, until: performance.now() + timeout });
     });
     // It may fail before anybody waits for it.
     outcomes.catch(() => {});
-    const appended = this.#log.append(JSON.stringify(entry)).catch((cause: unknown) => {
-      const why =
-        'the log has not taken an entry, or has and could not say so; ask again with the same key';
-      throw new SimHashError('ERR_SIMHASH_LOG_LOST', why, { cause });
+    let isAppended = false;
+    const appended = this.#put(entry).then(() => {
+      isAppended = true;
     });
     appended.catch(() => {});
     try {
       // Answered when the log has it as safely as was asked for, and it was applied.
       const both = Promise.all([outcomes, appended]);
       return (await Promise.race([both, outcomes.then(() => both)]))[0];
+    } catch (error) {
+      // A log that does not answer is as good as none.
+      if (!isAppended && isLate(error)) this.#noted(error as Error);
+      throw error;
     } finally {
       this.#awaited.delete(id);
     }
   }
 
-  /** Waits until the log has been read so far that its identity is known. */
-  async #identified(): Promise<void> {
+  #entry(deed: Deed): { id: string; entry: string } {
+    const { position, hash } = this.#held.chain.head;
+    const [id, log] = [randomUUID(), this.#held.identity as string];
+    const { recipe } = this.#service;
+    const entry: Entry = { v: 1, log, recipe, id, after: { position, hash }, ...deed };
+    return { id, entry: JSON.stringify(entry) };
+  }
+
+  /** Gives an entry to the log, and remembers whether it took it. */
+  async #put(entry: string): Promise<void> {
+    try {
+      await this.#log.append(entry);
+      this.#noted(undefined);
+    } catch (cause) {
+      const why =
+        'the log has not taken an entry, or has and could not say so; ask again with the same key';
+      const error = new SimHashError('ERR_SIMHASH_LOG_LOST', why, { cause });
+      this.#noted(error);
+      throw error;
+    }
+  }
+
+  /** The log takes entries, or why it does not. */
+  #noted(error: Error | undefined): void {
+    this.#unappended = error;
+    if (this.#state === 'ready' || this.#state === 'catching-up') {
+      if (error !== undefined) this.#become('lost', error);
+    } else if (this.#state === 'lost' && error === undefined && this.#isVerified) this.#settle();
+  }
+
+  /** Where the log took nothing: appends an entry that does nothing now and then, for it may be that nobody asks until it is ready. */
+  async #probe(signal: AbortSignal): Promise<void> {
+    let pause: number = LATE;
+    while (!signal.aborted) {
+      await rested(pause, signal);
+      if (this.#unappended === undefined || !this.#isVerified) pause = LATE;
+      else {
+        pause = Math.min(PROBE, pause * 2);
+        const put = this.#put(this.#entry({ items: [] }).entry).catch(() => {});
+        await Promise.race([put, rested(this.#service.timeout, signal)]);
+      }
+    }
+  }
+
+  /** Waits until the log was found to be the one that was applied, and so much of it was applied that others accept what is appended here. */
+  async #verified(): Promise<void> {
     const until = performance.now() + this.#service.timeout;
-    while (this.#held.identity === undefined) {
+    for (;;) {
       if (this.#state === 'broken' || this.#state === 'closed') throw this.#refusal();
+      if (this.#isVerified && this.#last - this.#held.chain.head.position < HISTORY / 2) return;
       if (performance.now() > until) throw late();
       await new Promise((done) => setTimeout(done, 5));
     }
@@ -353,7 +437,11 @@ export class Shared<M extends IndexMethod> {
     this.#state = state;
     this.#error = error;
     for (const wake of this.#waitsForReady.splice(0)) wake();
-    this.#service.onState(state, error);
+    try {
+      this.#service.onState(state, error);
+    } catch {
+      // What a listener throws concerns neither the log nor the index.
+    }
   }
 
   /** Runs `work` between two batches. */
@@ -375,7 +463,8 @@ export class Shared<M extends IndexMethod> {
   async #run(isKnown: boolean): Promise<void> {
     const { signal } = this.#ending;
     const { position } = this.#held.chain.head;
-    let [pause, restarts]: [number, number] = [SOON, 0];
+    void this.#probe(signal);
+    let [pause, attempts, failedAt]: [number, number, number] = [SOON, 0, 0];
     // A service that has nothing begins from the newest snapshot, if there is one.
     let isNew = position === 0;
     let failure = isKnown
@@ -393,40 +482,40 @@ export class Shared<M extends IndexMethod> {
         const part = await this.#read(before, WAIT, PART);
         pause = SOON;
         await this.#apply(part);
+        const { position } = this.#held.chain.head;
+        if (position >= failedAt) attempts = 0;
         // A log that does not wait must not take the event loop for itself.
-        if (this.#held.chain.head.position > before) restarts = 0;
-        else await rested(1, signal);
+        if (position === before) await rested(1, signal);
       } catch (error) {
         if (signal.aborted) return;
         const { code } = error as { code?: string };
         if (code === 'ERR_SIMHASH_LOG_LOST') {
-          this.#become('lost', error as Error);
+          this.#unread = error as Error;
+          this.#become('lost', this.#unread);
           await rested(pause, signal);
           pause = Math.min(LATE, pause * 2);
-        } else if (code !== undefined && BEGINS_AGAIN.includes(code) && restarts < 3) {
-          restarts += 1;
+        } else if (code !== undefined && BEGINS_AGAIN.includes(code) && attempts < ATTEMPTS) {
+          attempts += 1;
+          failedAt = Math.min(this.#held.chain.head.position + 1, this.#last);
           failure = error as SimHashError;
         } else return this.#break(error);
       }
     }
   }
 
-  /** Entries from a position on; what the adapter throws says that the log cannot be reached. */
-  async #read(from: number, wait: number, limit: number): Promise<LogPart> {
-    try {
-      return await this.#log.read(from, { limit, wait, signal: this.#ending.signal });
-    } catch (cause) {
-      throw lost(cause);
-    }
-  }
-
   /** Nothing is applied or answered any more. */
   #break(error: unknown): void {
-    const { code } = error as { code?: string };
-    // A batch that failed half way may have left a part of it: the folder must not go on from there.
-    if (code?.startsWith('ERR_SIMHASH_LOG_') !== true) this.#held.chain.forget();
+    this.#isVerified = false;
     this.#become('broken', error as Error);
     this.#giveUp(error);
+    const { code } = error as { code?: string };
+    if (code?.startsWith('ERR_SIMHASH_LOG_') === true) return;
+    try {
+      // A batch that failed half way may have left a part of it: the folder must not go on from there.
+      this.#held.chain.forget();
+    } catch {
+      // The disk takes nothing: then the index has not changed either.
+    }
   }
 
   /** Verifies and applies what was read. */
@@ -439,13 +528,19 @@ export class Shared<M extends IndexMethod> {
       const begin = { v: 1, log: randomUUID(), recipe: this.#service.recipe, id: randomUUID() };
       const entry = JSON.stringify({ ...begin, after: START, begin: true });
       await this.#log.append(entry).catch((cause: unknown) => {
-        throw lost(cause);
+        throw lost('the log', cause);
       });
       return;
     }
-    const applier = new Applier(this.#held, this.#service, (id, outcomes) =>
-      this.#awaited.get(id)?.done(outcomes),
-    );
+    let refused: SimHashError | undefined;
+    const applier = new Applier(this.#held, this.#service, (id, outcomes) => {
+      const awaited = this.#awaited.get(id);
+      if (!(outcomes instanceof SimHashError)) awaited?.done(outcomes);
+      else if (awaited !== undefined) {
+        awaited.failed(outcomes);
+        if (BEGINS_AGAIN.includes(outcomes.code)) refused ??= outcomes;
+      }
+    });
     this.#isApplying = true;
     try {
       await applier.apply(entries, last);
@@ -454,12 +549,27 @@ export class Shared<M extends IndexMethod> {
       this.#applied = this.#held.chain.head.position;
       for (const run of this.#between.splice(0)) run();
     }
+    // The others make nothing of an entry of this service: its history is another.
+    if (refused !== undefined) throw refused;
+    this.#isVerified = true;
+    this.#unread = undefined;
+    this.#settle();
+  }
+
+  /** Says how far it is where the log is as it should be. */
+  #settle(): void {
+    const lost = this.#unread ?? this.#unappended;
+    if (lost !== undefined) {
+      this.#become('lost', lost);
+      return;
+    }
     const limit = this.#state === 'ready' ? this.#service.maxBehind : 0;
     this.#become(this.behind <= limit ? 'ready' : 'catching-up', undefined);
   }
 
   /** Begins again from a snapshot that belongs to the log as it is now, or from its first entry; whether that could be done. */
   async #beginAgain(failure: Error): Promise<boolean> {
+    this.#isVerified = false;
     this.#become('catching-up', failure);
     this.#giveUp(failure);
     if (await this.#fromNewest()) return true;
@@ -472,37 +582,8 @@ export class Shared<M extends IndexMethod> {
 
   /** Takes the newest snapshot from which the log goes on; whether there is one. */
   async #fromNewest(): Promise<boolean> {
-    const { identity } = this.#held;
-    for (const about of await this.#snapshots()) {
-      const isOurs = about.recipe === this.#service.recipe && (about.log === identity || !identity);
-      if (!isOurs || !Applier.follows(about, await this.#read(about.position, 0, 2))) continue;
-      await this.#held.replace(about);
-      return true;
-    }
-    return false;
+    const fetched = await newest(this.#held, this.#service, this.#read);
+    if (fetched !== undefined) await this.#held.replace(fetched);
+    return fetched !== undefined;
   }
-
-  /** Snapshots, the newest first. */
-  async #snapshots(): Promise<SnapshotAbout[]> {
-    const all = (await this.#service.snapshots?.list()) ?? [];
-    return [...all].sort((a, b) => b.position - a.position);
-  }
-}
-
-function late(): SimHashError {
-  const why = 'it may still be decided: ask again with the same key';
-  return new SimHashError(
-    'ERR_SIMHASH_LOG_TIMEOUT',
-    `the log has not brought a check back in time; ${why}`,
-  );
-}
-
-function lost(cause: unknown): SimHashError {
-  const message = 'the log cannot be reached; the attempt is repeated';
-  return new SimHashError('ERR_SIMHASH_LOG_LOST', message, { cause });
-}
-
-/** Waits, but not beyond the signal. */
-function rested(milliseconds: number, signal: AbortSignal): Promise<void> {
-  return sleep(milliseconds, undefined, { signal, ref: false }).catch(() => {});
 }

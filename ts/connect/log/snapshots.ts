@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { SnapshotAbout, SnapshotStore } from '../log';
 
 const ABOUT = 'snapshot.json';
+const FILES = 'files';
 /** What is being written begins so; it is no snapshot. */
 const HIDDEN = '.making-';
 
@@ -21,7 +22,7 @@ export function folderStore(folder: string): SnapshotStore {
       const making = join(folder, `${HIDDEN}${randomUUID()}`);
       await mkdir(folder, { recursive: true });
       try {
-        await cp(from, join(making, 'index'), { recursive: true });
+        await cp(from, join(making, FILES), { recursive: true });
         await writeFile(join(making, ABOUT), `${JSON.stringify(about)}\n`);
         await rename(making, join(folder, about.name));
       } catch (error) {
@@ -34,7 +35,7 @@ export function folderStore(folder: string): SnapshotStore {
       }
     },
     async fetch(name, to) {
-      await cp(join(folder, name, 'index'), to, { recursive: true, errorOnExist: true });
+      await cp(join(folder, name, FILES), to, { recursive: true, errorOnExist: true });
     },
     async remove(name) {
       // First out of sight, so that nobody begins to read what is being removed.

@@ -3,7 +3,7 @@
  *
  * ```text
  * FOLDER/index/        the index, with the position of the last entry that was applied
- * FOLDER/chain         hashes of the entries before the batches
+ * FOLDER/chain         hashes of the last entries
  * FOLDER/shared.json   identity of the log, recipe
  * ```
  */
@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { SimHashError } from '../../errors';
 import { Index } from '../../index';
 import type { SnapshotAbout } from '../log';
-import { BEGINNING, Chain, type Link } from './chain';
+import { Chain, type Link, linksOf } from './chain';
 import type { Service } from './options';
 
 /** An `Index` of any method, as far as it is used. */
@@ -22,17 +22,28 @@ export type AnyIndex = Index<never, never> & {
   checkAndAddManyAsync(texts: readonly string[], options: object): Promise<Iterable<unknown>>;
 };
 
+/** A snapshot that was fetched, and found to be what it is said to be. */
+export interface Fetched {
+  readonly about: SnapshotAbout;
+  readonly folder: string;
+  readonly links: readonly Link[];
+}
+
+/** Files of a snapshot. */
+const [INDEX, CHAIN] = ['index', 'chain'] as const;
+
 export class State {
   readonly chain: Chain;
   readonly #folder: string;
   readonly #service: Service;
   #index: AnyIndex | undefined;
   #identity: string | undefined;
+  #isReplacing = false;
 
   private constructor(folder: string, service: Service) {
     this.#folder = folder;
     this.#service = service;
-    this.chain = new Chain(join(folder, 'chain'));
+    this.chain = new Chain(join(folder, CHAIN));
   }
 
   /** Opens what is there; where the history of its position is not known, nothing is (`isKnown` is false). */
@@ -40,17 +51,21 @@ export class State {
     const state = new State(folder, service);
     await mkdir(folder, { recursive: true, mode: 0o700 });
     // What a process that was killed while it fetched a snapshot has left.
-    const left = (await readdir(folder)).filter((name) => name.startsWith('fetched-'));
+    const left = (await readdir(folder)).filter((name) => /^(fetched|old)-/.test(name));
     for (const name of left) await rm(join(folder, name), { recursive: true, force: true });
     await state.#identify();
-    state.#index = await state.#opened();
+    state.#index = await state.#opened(join(folder, INDEX));
     const isKnown = state.chain.open(state.index.position ?? 0);
     return { state, isKnown };
   }
 
+  /** @throws SimHashError `ERR_SIMHASH_CLOSED`: it was closed, or another takes its place just now */
   get index(): AnyIndex {
     if (this.#index !== undefined) return this.#index;
-    throw new SimHashError('ERR_SIMHASH_CLOSED', 'this SharedIndex is closed; open it again');
+    const why = this.#isReplacing
+      ? 'a snapshot takes the place of the index just now; ask again a little later'
+      : 'this SharedIndex is closed; open it again';
+    throw new SimHashError('ERR_SIMHASH_CLOSED', why);
   }
 
   /** Identity of the log; `undefined`: no log has been read yet. */
@@ -67,23 +82,52 @@ export class State {
     this.#identity = log;
   }
 
-  /** Takes a snapshot in place of what is there, or begins anew (`undefined`). */
-  async replace(about: SnapshotAbout | undefined): Promise<void> {
-    const fetched = join(this.#folder, `fetched-${randomUUID()}`);
-    const { snapshots } = this.#service;
-    if (about !== undefined) await snapshots?.fetch(about.name, fetched);
-    await this.close();
-    const own = join(this.#folder, 'index');
-    await rm(own, { recursive: true, force: true });
-    if (about !== undefined) await rename(fetched, own);
-    this.#index = await this.#opened();
-    const link: Link = about ?? BEGINNING;
-    if ((this.index.position ?? 0) !== link.position) {
-      const why = `has position ${this.index.position}, and its description says ${link.position}`;
-      throw new SimHashError('ERR_SIMHASH_INDEX_DAMAGED', `the snapshot ${about?.name} ${why}`);
+  /**
+   * Fetches a snapshot, opens it and looks whether it is what it is said to be. Nothing that is there changes.
+   *
+   * @throws SimHashError `ERR_SIMHASH_INDEX_…`: it is not; what the store throws
+   */
+  async fetch(about: SnapshotAbout): Promise<Fetched> {
+    const folder = join(this.#folder, `fetched-${randomUUID()}`);
+    try {
+      await this.#service.snapshots?.fetch(about.name, folder);
+      const links = linksOf(join(folder, CHAIN), about.position);
+      const last = links?.at(-1);
+      if (links === undefined || last?.hash !== about.hash || last.previous !== about.previous) {
+        throw damaged(about, 'has not the history that its description says');
+      }
+      const index = await this.#opened(join(folder, INDEX));
+      const { position = 0 } = index;
+      await index.close();
+      if (position !== about.position) {
+        const why = `has position ${position}, and its description says ${about.position}`;
+        throw damaged(about, why);
+      }
+      return { about, folder, links };
+    } catch (error) {
+      await rm(folder, { recursive: true, force: true });
+      throw error;
     }
-    this.chain.begin(link);
-    if (about !== undefined) await this.identify(about.log);
+  }
+
+  /** Takes a snapshot in place of what is there, or begins anew (`undefined`). */
+  async replace(fetched: Fetched | undefined): Promise<void> {
+    const [own, old] = [join(this.#folder, INDEX), join(this.#folder, `old-${randomUUID()}`)];
+    this.#isReplacing = true;
+    try {
+      await this.close();
+      // Where the process ends in between, the next finds no history that belongs to the index, and begins again.
+      this.chain.forget();
+      await rename(own, old);
+      if (fetched !== undefined) await rename(join(fetched.folder, INDEX), own);
+      this.#index = await this.#opened(own);
+    } finally {
+      this.#isReplacing = false;
+    }
+    this.chain.begin(fetched?.links ?? []);
+    if (fetched !== undefined) await this.identify(fetched.about.log);
+    await rm(old, { recursive: true, force: true });
+    if (fetched !== undefined) await rm(fetched.folder, { recursive: true, force: true });
   }
 
   async close(): Promise<void> {
@@ -92,9 +136,9 @@ export class State {
     await index?.close();
   }
 
-  #opened(): Promise<AnyIndex> {
+  #opened(path: string): Promise<AnyIndex> {
     const open = Index.open as (path: string, options: object) => Promise<unknown>;
-    return open(join(this.#folder, 'index'), this.#service.index) as Promise<AnyIndex>;
+    return open(path, this.#service.index) as Promise<AnyIndex>;
   }
 
   async #identify(): Promise<void> {
@@ -107,4 +151,8 @@ export class State {
     }
     this.#identity = log;
   }
+}
+
+function damaged({ name }: SnapshotAbout, why: string): SimHashError {
+  return new SimHashError('ERR_SIMHASH_INDEX_DAMAGED', `the snapshot ${name} ${why}`);
 }
