@@ -115,6 +115,25 @@ describe('figures', () => {
     expect(dataOf('same.html').all).toEqual({ documents: 4, duplicates: summary.duplicates });
   });
 
+  test.each([
+    [['1000-01-01', '9999-12-31', '2026-02-31'], 'century', 90],
+    [['1900', '2026-11-24', '20260431'], 'decade', 13],
+    [['2024-02-29', '2025-03-01', '2025-02-29'], 'month', 14],
+  ])(
+    'of dates %j are by %s, in %d bars, without dates that do not exist',
+    async (all, unit, bars) => {
+      const records = all.map((time, id) => ({ id, time, text: `${LONG}${id}` }));
+      folder.write('dates.jsonl', lines(records));
+      await dedupFiles(folder.join('dates.jsonl'), folder.join('d.jsonl'), {
+        report: folder.join('dates.html'),
+        dateField: 'time',
+      });
+      const { dates } = dataOf('dates.html');
+      expect(dates).toMatchObject({ unit, undated: { documents: 1 } });
+      expect(dates?.bars).toHaveLength(bars);
+    },
+  );
+
   test('of matches tell the two sides apart, though their ids are the same', async () => {
     folder.write(
       'new.jsonl',
