@@ -68,14 +68,6 @@ beforeAll(async () => {
     clusters: folder.join('unverified.jsonl'),
     report: folder.join('unverified.html'),
   });
-  // Ninety centuries.
-  const far = ['1000-01-01', '2026-02-31', '9999-12-31'];
-  const old = far.map((time, id) => ({ id, text: `${TEXT}${'尾'.repeat(id)}`, time }));
-  folder.write('far.jsonl', old.map((one) => `${JSON.stringify(one)}\n`).join(''));
-  await dedupFiles(folder.join('far.jsonl'), folder.join('f.jsonl'), {
-    report: folder.join('centuries.html'),
-    dateField: 'time',
-  });
   folder.write('one.jsonl', `${JSON.stringify({ id: 1, text: TEXT })}\n`);
   await dedupFiles(folder.join('one.jsonl'), folder.join('o.jsonl'), {
     report: folder.join('nothing.html'),
@@ -181,14 +173,7 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
   const looks = [400, 1280].flatMap((width) =>
     (['light', 'dark'] as const).map((theme) => ({ width, theme })),
   );
-  const pages = [
-    'report.html',
-    'hostile.html',
-    'simhash.html',
-    'unverified.html',
-    'centuries.html',
-    'nothing.html',
-  ];
+  const pages = ['report.html', 'hostile.html', 'simhash.html', 'unverified.html', 'nothing.html'];
 
   test.each(looks.flatMap((look) => pages.map((name) => ({ name, ...look }))))(
     '$name, $theme, $width wide: nothing overlaps, is cut off or wider than the page; no barriers',
