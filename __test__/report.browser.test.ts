@@ -60,6 +60,14 @@ beforeAll(async () => {
     method: 'simhash',
     report: folder.join('simhash.html'),
   });
+  // Nothing is verified: of most duplicates only the distance is known.
+  await dedupFiles(SAMPLE, folder.join('v.jsonl'), {
+    method: 'simhash',
+    minSimilarity: 0,
+    maxDistance: 6,
+    clusters: folder.join('unverified.jsonl'),
+    report: folder.join('unverified.html'),
+  });
   folder.write('one.jsonl', `${JSON.stringify({ id: 1, text: TEXT })}\n`);
   await dedupFiles(folder.join('one.jsonl'), folder.join('o.jsonl'), {
     report: folder.join('nothing.html'),
@@ -165,7 +173,7 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
   const looks = [400, 1280].flatMap((width) =>
     (['light', 'dark'] as const).map((theme) => ({ width, theme })),
   );
-  const pages = ['report.html', 'hostile.html', 'simhash.html', 'nothing.html'];
+  const pages = ['report.html', 'hostile.html', 'simhash.html', 'unverified.html', 'nothing.html'];
 
   test.each(looks.flatMap((look) => pages.map((name) => ({ name, ...look }))))(
     '$name, $theme, $width wide: nothing overlaps, is cut off or wider than the page; no barriers',
@@ -266,6 +274,33 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
       ['100', 'number other'],
       ['第十二', 'number'],
     ]);
+    await page.close();
+  });
+
+  test('members are called equal only where all are known to be', async () => {
+    type Cluster = { members: { id: string; similarity?: number; distance?: number }[] };
+    const clusters = folder.records<Cluster>('unverified.jsonl');
+    const expected = clusters.map(({ members: [, ...others] }) =>
+      others.every(({ similarity }) => similarity === 1)
+        ? 'equal'
+        : `distance up to ${Math.max(...others.map(({ distance = 0 }) => distance))}`,
+    );
+    expect(new Set(expected).size).toBeGreaterThan(3);
+    const { page, complaints } = await open(browser, url('unverified.html'));
+    const alike = () =>
+      page.$$eval('.item .facts', (all) => all.map((one) => one.children[1]?.textContent ?? ''));
+    expect((await alike()).sort()).toEqual([...expected].sort());
+    // Those that are farthest come first, and the member that is looked at is the farthest of its cluster.
+    await page.select('#order', 'similarity');
+    const ordered = await alike();
+    const distance = (said: string) => (said === 'equal' ? 0 : Number(said.split(' ').at(-1)));
+    expect(ordered.map(distance)).toEqual(ordered.map(distance).sort((a, b) => b - a));
+    const most = distance(ordered[0] ?? '');
+    await page.click('.item');
+    expect(await page.$eval('.pair .facts', ({ textContent }) => textContent)).toContain(
+      `distance ${most}`,
+    );
+    expect(complaints).toEqual([]);
     await page.close();
   });
 

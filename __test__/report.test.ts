@@ -1,8 +1,19 @@
 /** The page of a report as a file: what is in it, what is not, and that it appears whole or not at all. */
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { dedupFiles, matchFiles, reportFiles } from '..';
+import { foretell } from '../dist/cli/foretold.js';
 import { Folder, SAMPLE } from './cli-run';
 
 const folder = new Folder();
@@ -103,6 +114,25 @@ describe('figures', () => {
     });
     expect(dataOf('same.html').all).toEqual({ documents: 4, duplicates: summary.duplicates });
   });
+
+  test.each([
+    [['1000-01-01', '9999-12-31', '2026-02-31'], 'century', 90],
+    [['1900', '2026-11-24', '20260431'], 'decade', 13],
+    [['2024-02-29', '2025-03-01', '2025-02-29'], 'month', 14],
+  ])(
+    'of dates %j are by %s, in %d bars, without dates that do not exist',
+    async (all, unit, bars) => {
+      const records = all.map((time, id) => ({ id, time, text: `${LONG}${id}` }));
+      folder.write('dates.jsonl', lines(records));
+      await dedupFiles(folder.join('dates.jsonl'), folder.join('d.jsonl'), {
+        report: folder.join('dates.html'),
+        dateField: 'time',
+      });
+      const { dates } = dataOf('dates.html');
+      expect(dates).toMatchObject({ unit, undated: { documents: 1 } });
+      expect(dates?.bars).toHaveLength(bars);
+    },
+  );
 
   test('of matches tell the two sides apart, though their ids are the same', async () => {
     folder.write(
@@ -270,6 +300,106 @@ describe('refused', () => {
     expect(existsSync(report)).toBe(false);
   });
 
+  describe('what the run reads or writes by another name', () => {
+    const at = (name: string) => folder.join(`same/${name}`);
+    const output = at('x.jsonl');
+    mkdirSync(at(''), { recursive: true });
+    mkdirSync(at('texts'));
+    folder.write('same/texts/a.txt', LONG);
+    folder.write('same/in.jsonl', lines([{ id: 1, text: LONG }]));
+    linkSync(at('in.jsonl'), at('hard.html'));
+    symlinkSync('x.jsonl', at('dangling.html'));
+    symlinkSync('in.jsonl', at('soft.html'));
+    symlinkSync(at(''), folder.join('other'));
+    mkdirSync(at('r.html'));
+    const ran = (report: string, options = {}, input = at('in.jsonl')) =>
+      dedupFiles(input, output, { report, ...options });
+    test.each([
+      ['a link to the output that is not there yet', () => ran(at('dangling.html'))],
+      ['a link to an input', () => ran(at('soft.html'))],
+      ['the file of an input', () => ran(at('hard.html'))],
+      ['the output in a folder of another name', () => ran(folder.join('other/x.jsonl'))],
+      ['the clusters', () => ran(at('c.html'), { clusters: at('c.html') })],
+      ['rejects', () => ran(at('c.html'), { rejects: folder.join('other/c.html') })],
+      ['known documents', () => ran(at('soft.html'), { known: at('in.jsonl') }, SAMPLE)],
+      ['a text of a folder', () => ran(at('texts/r.html'), {}, at('texts'))],
+      [
+        'the matches',
+        () => matchFiles(SAMPLE, at('c.html'), { against: SAMPLE, report: at('c.html') }),
+      ],
+    ])('%s, before the run', async (_name, run) => {
+      const before = readdirSync(at('')).sort();
+      await expect(run()).rejects.toMatchObject({
+        code: 'ERR_INVALID_ARG_VALUE',
+        message: expect.stringMatching(/^report must be a file of its own, got .*, which /),
+      });
+      expect(readdirSync(at('')).sort()).toEqual(before);
+    });
+
+    test('a folder, before the run', async () => {
+      await expect(ran(at('r.html'))).rejects.toMatchObject({
+        code: 'ERR_SIMHASH_OUTPUT',
+        message: expect.stringContaining('it is a folder'),
+      });
+      expect(existsSync(output)).toBe(false);
+    });
+
+    test('beside them, a page is written', async () => {
+      const { report } = await ran(folder.join('other/new.html'));
+      expect(report).toMatchObject({ documents: 1 });
+      expect(existsSync(at('new.html'))).toBe(true);
+    });
+  });
+
+  test.each([
+    ['an input', () => dedupFiles('/dev/null', folder.join('x.jsonl'), { report }), 'inputs'],
+    [
+      'known documents',
+      () => dedupFiles(SAMPLE, folder.join('x.jsonl'), { report, known: '/dev/null' }),
+      'inputs',
+    ],
+    [
+      'documents to look among',
+      () => matchFiles(SAMPLE, folder.join('x.jsonl'), { report, against: '/dev/null' }),
+      'inputs',
+    ],
+    [
+      'clusters',
+      () => dedupFiles(SAMPLE, folder.join('x.jsonl'), { report, clusters: '/dev/null' }),
+      'JSON lines',
+    ],
+  ])('a device as %s, before the run', async (_name, run, what) => {
+    const message = expect.stringMatching(new RegExp(`${what}.*/dev/null.* a device`));
+    await expect(run()).rejects.toMatchObject({ code: 'ERR_INVALID_ARG_VALUE', message });
+    expect(existsSync(folder.join('x.jsonl'))).toBe(false);
+  });
+
+  test('a page that cannot be written after the run: its clusters stay, and the error names them', async () => {
+    const [output, report, tmp] = ['late.jsonl', 'late.html', 'tmp'].map((name) =>
+      folder.join(name),
+    ) as [string, string, string];
+    mkdirSync(tmp);
+    for (const place of [{}, { tmp }]) {
+      // The folder appears when the run has begun.
+      const onProgress = () => mkdirSync(report, { recursive: true });
+      const error = await dedupFiles(SAMPLE, output, { report, onProgress, ...place }).then(
+        () => undefined,
+        (error: Error) => error,
+      );
+      expect(error).toMatchObject({ code: 'ERR_SIMHASH_OUTPUT' });
+      const [, result = ''] = / report (\S+) --docs IN$/.exec(error?.message ?? '') ?? [];
+      expect(existsSync(output)).toBe(true);
+      rmdirSync(report);
+      const { duplicates } = await reportFiles(result, SAMPLE, report);
+      expect(duplicates).toBe(dataOf('r.html').all.duplicates);
+      if ('tmp' in place) expect(readdirSync(tmp)).toEqual([result.slice(tmp.length + 1)]);
+      rmSync(report);
+    }
+    // The next run of this page takes its place, and nothing stays.
+    await dedupFiles(SAMPLE, output, { report, tmp });
+    expect(readdirSync(tmp)).toEqual([]);
+  });
+
   test('a file that names no clusters; a page that was there stays', async () => {
     folder.write('old.html', 'old');
     folder.write('odd.jsonl', '{"x": 1}\n');
@@ -311,6 +441,10 @@ describe('the command line', () => {
   test.each([
     [['clusters', SAMPLE, '--report', 'x.html'], 'needs -o FILE'],
     [['report', 'k.jsonl'], '--docs'],
+    [
+      ['dedup', SAMPLE, '--dry-run', '--report', 'x.html'],
+      '--report must be left out beside --dry-run',
+    ],
     [['dedup', SAMPLE, '-o', 'x.jsonl', '--report-texts', 'none'], '--report FILE'],
     [['dedup', SAMPLE, '-o', 'x.jsonl', '--report', 'x.html', '--report-texts', 'some'], "'some'"],
     [['match', SAMPLE, '--against', SAMPLE, '--report', 'x.html'], 'needs -o FILE'],
@@ -322,5 +456,12 @@ describe('the command line', () => {
     const { status, stderr } = await folder.run(args);
     expect(stderr).toContain(message);
     expect(status).toBe(2);
+  });
+
+  test('what a run will take does not depend on its report', async () => {
+    const { signal } = new AbortController();
+    const report = { report: 'r.html', reportTexts: 'none', dateField: 'time' } as const;
+    const plan = await foretell([SAMPLE], report, signal);
+    expect(plan?.documents).toBe(dataOf('r.html').all.documents);
   });
 });

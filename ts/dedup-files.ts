@@ -211,7 +211,7 @@ export async function dedupFiles(
       tmp: tmp as string | undefined,
       inputs: names,
       others: known ?? [],
-      outputs: [target, rejects as string | undefined],
+      outputs: [target, ...([rejects, copy, index] as (string | undefined)[])],
       made: {
         ...given,
         command: target === undefined && copy === undefined ? 'clusters' : 'dedup',

@@ -1,7 +1,8 @@
 /** What `dedup` and `clusters` share: one run over files, and what it says at its end. */
 import type { DedupFilesOptions, FilesPlan, Summary } from '..';
 import { given } from '../given';
-import { canBeReadAgain, foretell, foretold } from './foretold';
+import { canBeReadAgain } from '../read-again';
+import { foretell, foretold } from './foretold';
 import { plural } from './format';
 import { settling } from './indexed';
 import { GO_ON } from './interrupt';

@@ -1,7 +1,7 @@
 /** What a run over files will take: `plan IN...`, and the first lines of a dry run. */
-import { statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import type { DedupFilesOptions, FilesPlan } from '..';
+import { canBeReadAgain } from '../read-again';
 import type { Values } from './command';
 import { deciding, decidingOptions } from './deciding';
 import { EXIT, UsageError } from './exit';
@@ -58,19 +58,12 @@ export async function foretell(
   signal: AbortSignal,
 ): Promise<FilesPlan | undefined> {
   const { mark, list, dryRun, copy, clusters, rejects, outputEncoding, ...rest } = options;
-  const { index, resume, onProgress, ...own } = rest;
+  const { index, resume, onProgress, ...planned } = rest;
+  const { report, reportTexts, dateField, ...own } = planned;
   const { planFiles } = await import('../index.js');
   const known = (own.known ?? []) as readonly string[];
   const once = [...inputs, ...known].some((input) => !canBeReadAgain(input));
   return once ? undefined : planFiles(inputs, { ...own, signal });
-}
-
-/** Whether this is a file or folder, which can be read again. */
-export function canBeReadAgain(path: string): boolean {
-  const about = path === '-' ? undefined : statSync(path, { throwIfNoEntry: false });
-  // What is not there by this name is a pattern of names.
-  if (about === undefined) return path !== '-' && /[*?[]/.test(path);
-  return about.isFile() || about.isDirectory();
 }
 
 /** What is foretold, in sentences. `threads`: 0 for one per core; `memory`: the bound of the run, where it has one. */

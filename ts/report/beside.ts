@@ -1,11 +1,11 @@
 /** A report beside the result of a run: it is checked before the run begins, and written when the run has ended. */
 import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
-import { SimHashError, typeError } from '../errors';
-import { type Made, type ReportSummary, refuseStreams, write } from './write';
+import { join, resolve } from 'node:path';
+import { typeError } from '../errors';
+import { isFile, refuseReport } from './refused';
+import { type Made, type ReportSummary, refuseStreams, type Written, write } from './write';
 
 /** A run and its report. */
 export interface Beside<S> {
@@ -29,57 +29,56 @@ export interface Beside<S> {
 export async function beside<S extends object>(
   of: Beside<S>,
 ): Promise<S & { report: ReportSummary }> {
-  const { report, inputs, others, outputs, made, tmp } = of;
-  const folder = of.result === undefined && tmp === undefined ? await temporaryFolder() : undefined;
+  const { report, inputs, others, outputs } = of;
+  const files = { inputs, others, output: report };
+  const named = { ...files, result: of.result ?? '' };
+  refuseStreams(named);
+  if (!isFile(named.result)) {
+    throw typeError(
+      `a report reads clusters or matches as a file of JSON lines, got ${of.result}, a folder, a pipe or a device`,
+      'ERR_INVALID_ARG_VALUE',
+    );
+  }
+  refuseReport(report, { inputs: [...inputs, ...others], outputs: [...outputs, of.result] });
+  if (of.result !== undefined) return ran(of, { ...files, result: of.result }, async () => {});
+  const folder = of.tmp ?? (await mkdtemp(join(tmpdir(), 'simhash-report-')));
   // Of a run that can go on the name is the same when it does.
-  const result = of.result ?? join(folder ?? tmp ?? '', `simhash-report-${name(report)}.jsonl`);
+  const result = join(folder, `simhash-report-${name(report)}.jsonl`);
+  const gone = of.tmp === undefined ? folder : result;
+  return ran(of, { ...files, result }, () => rm(gone, { recursive: true, force: true }));
+}
+
+/** Runs, and writes the page of the result, which is removed then. */
+async function ran<S extends object>(
+  of: Beside<S>,
+  files: Written,
+  remove: () => Promise<void>,
+): Promise<S & { report: ReportSummary }> {
+  const { threads, signal, ...rest } = of.made;
+  const temporary = of.result === undefined;
+  let isKept = false;
   try {
-    const files = { result, inputs, others, output: report };
-    refuseStreams(files);
-    refuseSame(report, [...inputs, ...others, ...outputs]);
-    refuseNoFolder(report);
-    const summary = await of.run(result);
-    const temporary = of.result === undefined;
-    const { threads, signal, ...rest } = made;
-    const written = await write(files, {
-      ...rest,
-      threads,
-      signal,
-      temporary,
-      ...of.about(summary),
-    });
-    if (temporary) await rm(result, { force: true });
-    return { ...summary, report: written };
+    const summary = await of.run(files.result);
+    try {
+      const made = { ...rest, threads, signal, temporary, ...of.about(summary) };
+      return { ...summary, report: await write(files, made) };
+    } catch (error) {
+      // Who stops a run wants nothing of it; of any other error the run need not be made again.
+      isKept = !signal?.aborted;
+      if (isKept) sayWhere(error, files.result);
+      throw error;
+    }
   } finally {
-    if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+    if (!isKept) await remove();
   }
 }
 
-function temporaryFolder(): Promise<string> {
-  return mkdtemp(join(tmpdir(), 'simhash-report-'));
+/** Adds to an error that the run itself has ended, and what the page can be made of. */
+function sayWhere(error: unknown, result: string): void {
+  if (!(error instanceof Error)) return;
+  error.message += `; the run is done and its outputs are there: the page can be made by report ${result} --docs IN`;
 }
 
 function name(report: string): string {
   return createHash('sha256').update(resolve(report)).digest('hex').slice(0, 16);
-}
-
-function refuseSame(report: string, others: readonly (string | undefined)[]): void {
-  const own = resolve(report);
-  for (const other of others) {
-    if (other === undefined || other === '-' || resolve(other) !== own) continue;
-    throw typeError(
-      `report must be a file of its own, got ${report}, which the run reads or writes`,
-      'ERR_INVALID_ARG_VALUE',
-    );
-  }
-}
-
-/** A run of hours should not end with this. */
-function refuseNoFolder(report: string): void {
-  const folder = dirname(report);
-  if (existsSync(folder)) return;
-  throw new SimHashError(
-    'ERR_SIMHASH_OUTPUT',
-    `cannot write ${report}: there is no folder ${folder}`,
-  );
 }

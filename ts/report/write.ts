@@ -1,4 +1,5 @@
 /** Writes the page of a report; texts go from file to file in the addon. */
+import { existsSync } from 'node:fs';
 import { binding } from '../binding';
 import { telling } from '../callback';
 import { type ComparisonOptions, nativeComparison, type Rejected } from '../comparison';
@@ -9,6 +10,7 @@ import { given } from '../given';
 import { defaultDistance, methodOf } from '../method';
 import type { NativeProgress } from '../native';
 import { type BandPlan, plan } from '../plan';
+import { canBeReadAgain } from '../read-again';
 import type { RunAbout } from './about';
 import { around } from './document';
 import type { ReportOptions } from './options';
@@ -97,6 +99,11 @@ export function refuseStreams({ result, inputs, others, output }: Written): void
   const invalid = (what: string) => typeError(what, 'ERR_INVALID_ARG_VALUE');
   if ([...inputs, ...others].includes('-')) {
     const why = "a report reads inputs again, and standard input ('-') can be read only once";
+    throw invalid(`inputs must be files: ${why}`);
+  }
+  const once = [...inputs, ...others].find((name) => existsSync(name) && !canBeReadAgain(name));
+  if (once !== undefined) {
+    const why = `a report reads inputs again, and ${once} is a pipe or a device`;
     throw invalid(`inputs must be files: ${why}`);
   }
   if (output === '-') throw invalid("a report is a file of its own, not standard output ('-')");

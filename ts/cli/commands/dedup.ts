@@ -86,6 +86,9 @@ export const dedup = defineCommand({
     const outputEncoding = values['output-encoding'];
     checkStreams([...inputs, ...(known ?? [])], [clusters, rejects, values.report]);
     if (copy !== undefined) checkCopy(values);
+    if (dryRun && values.report !== undefined) {
+      throw new UsageError('--report must be left out beside --dry-run, which writes nothing');
+    }
     const output =
       copy === undefined ? (values.output ?? (dryRun ? '-' : missingOutput())) : undefined;
     const { index } = values;

@@ -1,4 +1,5 @@
 /** Clusters with their texts: a list, two texts side by side, and what a person says of them. */
+import { byAlike, howAlike } from './alike';
 import { compared, plain } from './compare';
 import type { Example, Figures, Member } from './data';
 import { at, h } from './dom';
@@ -16,8 +17,10 @@ type Order = 'file' | 'similarity' | 'size';
 interface Cluster {
   readonly number: number;
   readonly example: Example;
-  /** The least similarity of a member. */
-  readonly least: number;
+  /** The member that is least alike, if there is one. */
+  readonly least: Member;
+  /** What is said of how alike its members are. */
+  readonly alike: string | undefined;
   /** Ids and texts, to be searched; made when it is first asked for. */
   words?: string;
 }
@@ -36,10 +39,10 @@ export class Browser {
     this.#labels = labels;
     this.#all = figures.examples.map(({ members: [first, ...others], ...example }, number) => {
       // What is nearest to the threshold is what a person should judge first.
-      const sorted = others.sort((a, b) => (a.similarity ?? 1) - (b.similarity ?? 1));
+      const sorted = others.sort(byAlike);
       const members = first === undefined ? sorted : [first, ...sorted];
-      const least = Math.min(1, sorted[0]?.similarity ?? 1);
-      return { number, example: { ...example, members }, least };
+      const alike = howAlike(sorted);
+      return { number, example: { ...example, members }, least: sorted[0] ?? {}, alike };
     });
   }
 
@@ -81,7 +84,8 @@ export class Browser {
       return words === '' || wordsOf(cluster).includes(words);
     });
     const order = at<HTMLSelectElement>('order').value as Order;
-    if (order === 'similarity') found.sort((a, b) => a.least - b.least || a.number - b.number);
+    if (order === 'similarity')
+      found.sort((a, b) => byAlike(a.least, b.least) || a.number - b.number);
     if (order === 'size')
       found.sort((a, b) => b.example.size - a.example.size || a.number - b.number);
     this.#found = found;
@@ -132,7 +136,7 @@ export class Browser {
               ? plural(size - 1, 'match', 'matches')
               : plural(size, 'document'),
           ),
-          h('span', {}, cluster.least < 1 ? `from ${similar(cluster.least)}` : 'equal'),
+          cluster.alike === undefined ? undefined : h('span', {}, cluster.alike),
           this.#isLabelled(cluster) ? h('span', { class: 'done' }, 'labelled') : undefined,
         ),
       );

@@ -50,7 +50,7 @@ export interface Figures {
   };
   readonly lengths: readonly Bar<number>[];
   readonly dates?: {
-    readonly unit: 'day' | 'month' | 'year';
+    readonly unit: 'day' | 'month' | 'year' | 'decade' | 'century';
     readonly bars: readonly Bar<string>[];
     readonly undated: Share;
   };

@@ -81,7 +81,7 @@ struct Figures {
 /// matches as [`match_files`](crate::match_files) does. `others` are known documents, or those that were looked among; they are shown, and not
 /// counted. Where inputs have an id twice, as many of these documents count as duplicates as the file names, the first.
 ///
-/// Memory: per document that `result` names its id and about 60 bytes; texts of what is shown, 20,000 characters each at most.
+/// Memory: per document that `result` names its id and about 60 bytes; texts of what may be shown, 20,000 characters each at most and 24 MiB in all.
 ///
 /// # Errors
 /// Those of [`dedup_files`](crate::dedup_files); [`DedupError::NoRecords`] also where no line of `result` names a group;

@@ -59,7 +59,7 @@ fn digits(text: &str) -> Option<(&str, &str)> {
     (end > 0).then(|| text.split_at(end))
 }
 
-/// A date as a day; `None` where there is none, such as the 13th month.
+/// A date as a day; `None` where there is none, such as the 13th month, or the 31st of February.
 fn day(year: i32, month: i32, day: i32) -> Option<i32> {
     if !(1_000..=9_999).contains(&year) || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
         return None;
@@ -68,7 +68,9 @@ fn day(year: i32, month: i32, day: i32) -> Option<i32> {
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let (era, of_era) = (year / 400, year % 400);
     let of_year = (153 * month + 2) / 5 + day - 1;
-    Some(era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468)
+    let counted = era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468;
+    // A day that its month does not have is one of the next.
+    Some(counted).filter(|&counted| date_of(counted).2 == day)
 }
 
 /// Year, month and day.
@@ -100,10 +102,16 @@ mod tests {
         for text in ["", "yesterday", "2026-13-01", "12-11-2026", "99999999999999999999"] {
             assert_eq!(day(text), None, "{text}");
         }
+        for text in ["2026-02-31", "20260431", "2026年2月29日", "1900-02-29", "2026-01-00"] {
+            assert_eq!(day(text), None, "{text}");
+        }
+        assert_eq!(day("2024-02-29"), Some((2024, 2, 29)));
+        assert_eq!(day("2000-02-29"), Some((2000, 2, 29)));
         let number = |number: f64| day_of(&Key::Number(number)).map(date_of);
         assert_eq!(number(1_795_478_400.0), Some((2026, 11, 24)));
         assert_eq!(number(1_795_478_400_000.0), Some((2026, 11, 24)));
         assert_eq!(number(20_261_124.0), Some((2026, 11, 24)));
+        assert_eq!(number(20_260_231.0), None);
         assert_eq!(number(f64::NAN), None);
         assert_eq!(number(-1.0), None);
     }

@@ -8,6 +8,7 @@ use crate::read::{Form, Input, name_of_id};
 use crate::report::Summary;
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use std::cmp::Reverse;
 use std::sync::atomic::AtomicBool;
 
 /// Groups, one behind the other.
@@ -50,7 +51,22 @@ struct Entry<'a> {
     distance: Option<u32>,
 }
 
+impl Member {
+    /// How alike it is to the first, in a form that is ordered, the least alike first. Of what is not measured a distance says whether
+    /// it is equal, and beside equal similarities the larger distance is less alike.
+    pub(super) fn alike(&self) -> (u64, Reverse<u32>) {
+        let distance = self.distance.unwrap_or(0);
+        let share = self.similarity.unwrap_or(if distance > 0 { 0.0 } else { 1.0 });
+        // Of numbers that are not negative the bits are in their order.
+        (share.to_bits(), Reverse(distance))
+    }
+}
+
 impl Groups {
+    pub(super) fn new() -> Self {
+        Self { starts: vec![0], ..Self::default() }
+    }
+
     /// Reads a file; lines that name no group are counted in `counts`.
     pub(super) fn read(
         input: &Input,
@@ -62,7 +78,7 @@ impl Groups {
         let inputs = std::slice::from_ref(input);
         let form = Form::json_lines();
         let mut intake = Intake::open(&[inputs], fields, &form, *threads, cancel)?;
-        let mut groups = Self { starts: vec![0], ..Self::default() };
+        let mut groups = Self::new();
         while let Some(block) = intake.next_block()? {
             for line in &block.lines {
                 let said = match &line.fault {
@@ -79,7 +95,7 @@ impl Groups {
         Ok(groups)
     }
 
-    fn take(&mut self, line: &[u8]) -> Result<(), String> {
+    pub(super) fn take(&mut self, line: &[u8]) -> Result<(), String> {
         const FORMS: &str = "no cluster (representative, members) and no matches (id, matches), as clusters and match write them";
         let Line { representative, members, id, matches } =
             serde_json::from_slice(line).map_err(|error| format!("{FORMS}: {error}"))?;

@@ -12,7 +12,7 @@ const LENGTHS: [u32; 17] = [
 ];
 /// Inputs that have a row of their own; the others share one.
 const INPUTS: usize = 24;
-/// Days, or months, that are bars of their own: more are no longer told apart.
+/// Bars of dates, those without documents among them: of more the step is coarser. The 90 centuries that a day can be in are fewer.
 const BARS: i32 = 92;
 /// Bars of similarity, of 0.01 each; one more is for 1.
 const STEPS: usize = 100;
@@ -105,7 +105,7 @@ impl Tallies {
         bars.map(|(&name, &share)| Bar { name, share }).collect()
     }
 
-    /// By day, by month or by year, whatever makes few enough bars; those without documents between others are there.
+    /// By day, month, year, decade or century, the first that makes few enough bars; those without documents between others are there.
     pub(super) fn dates(&self) -> Dates {
         let undated = self.undated;
         let ends = self.by_day.first_key_value().zip(self.by_day.last_key_value());
@@ -116,28 +116,31 @@ impl Tallies {
             let (year, month, _) = date_of(day);
             year * 12 + month - 1
         };
-        let (unit, step): (_, &dyn Fn(i32) -> i32) = if last - first < BARS {
-            ("day", &|day| day)
-        } else if month(last) - month(first) < BARS {
-            ("month", &month)
-        } else {
-            ("year", &|day| date_of(day).0)
-        };
+        let year = |day: i32| date_of(day).0;
+        let steps: [(_, &dyn Fn(i32) -> i32); 4] = [
+            ("day", &|day| day),
+            ("month", &month),
+            ("year", &year),
+            ("decade", &|day| year(day).div_euclid(10)),
+        ];
+        let is_fine = |step: &dyn Fn(i32) -> i32| step(last) - step(first) < BARS;
+        let century: (_, &dyn Fn(i32) -> i32) = ("century", &|day| year(day).div_euclid(100));
+        let fine = steps.into_iter().find(|&(_, step)| is_fine(step));
+        let (unit, step) = fine.unwrap_or(century);
         let mut bars: BTreeMap<i32, Share> = BTreeMap::new();
         for (&day, &share) in &self.by_day {
             bars.entry(step(day)).or_default().add(share);
         }
-        let (from, to) = (step(first), step(last));
-        if to - from < 2 * BARS {
-            (from..=to).for_each(|at| _ = bars.entry(at).or_default());
-        }
+        (step(first)..=step(last)).for_each(|at| _ = bars.entry(at).or_default());
         let name = |at: i32| match unit {
             "day" => {
                 let (year, month, day) = date_of(at);
                 format!("{year:04}-{month:02}-{day:02}")
             }
             "month" => format!("{:04}-{:02}", at / 12, at % 12 + 1),
-            _ => format!("{at:04}"),
+            "year" => format!("{at:04}"),
+            "decade" => format!("{at:03}0s"),
+            _ => format!("{at:02}00-{at:02}99"),
         };
         let bars = bars.into_iter().map(|(at, share)| Bar { name: name(at), share }).collect();
         Dates { unit, bars, undated }
@@ -209,5 +212,50 @@ impl Found {
         distances.truncate(end);
         let sizes = sizes.into_iter().collect();
         Self { groups: groups.len(), duplicates, sizes, similarities, distances, unmeasured }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::day::day_of;
+    use super::*;
+    use crate::keep::Key;
+
+    fn dates(all: &[&str]) -> Dates {
+        let mut tallies = Tallies::default();
+        for date in all {
+            let day = day_of(&Key::Text((*date).into()));
+            assert!(day.is_some(), "{date}");
+            tallies.count(0, 1, day, false);
+        }
+        tallies.dates()
+    }
+
+    #[test]
+    fn dates_however_far_apart_are_few_bars_and_all_of_them() {
+        let ends = [
+            (["2026-01-01", "2026-04-02"], "day", 92),
+            (["2026-01-01", "2026-04-03"], "month", 4),
+            (["2019-01-01", "2026-08-31"], "month", 92),
+            (["2019-01-01", "2026-09-01"], "year", 8),
+            (["1900", "1991"], "year", 92),
+            (["1900", "1992"], "decade", 10),
+            (["1200", "2026-11-24"], "decade", 83),
+            (["1001", "2026-11-24"], "century", 11),
+            (["1000-01-01", "9999-12-31"], "century", 90),
+        ];
+        for (ends, unit, bars) in ends {
+            let dates = dates(&ends);
+            assert_eq!((dates.unit, dates.bars.len()), (unit, bars), "{ends:?}");
+            assert!(dates.bars.len() <= BARS as usize);
+            let counted: u64 = dates.bars.iter().map(|bar| bar.share.documents).sum();
+            assert_eq!(counted, 2, "{ends:?}");
+        }
+        let named = |ends| {
+            let all = dates(ends).bars;
+            (all[0].name.clone(), all[all.len() - 1].name.clone())
+        };
+        assert_eq!(named(&["1905", "2026"]), ("1900s".into(), "2020s".into()));
+        assert_eq!(named(&["1001", "9999"]), ("1000-1099".into(), "9900-9999".into()));
     }
 }

@@ -1,0 +1,86 @@
+/** What a report beside a run cannot be written to: said before the run, which may take hours. */
+import { type BigIntStats, readlinkSync, realpathSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve, sep } from 'node:path';
+import { SimHashError, typeError } from '../errors';
+
+/** Links that are followed, as many as Linux does. */
+const LINKS = 40;
+/** Endings of the files that a folder of texts is read for. */
+const TEXTS = /\.(txt|text|md|html?)$/i;
+
+/** What a run reads, and what it writes beside its report: files, and folders. */
+interface Others {
+  readonly inputs: readonly string[];
+  readonly outputs: readonly (string | undefined)[];
+}
+
+/** Refuses a report that a run reads or writes by whatever name, and one that cannot be a file. */
+export function refuseReport(report: string, { inputs, outputs }: Others): void {
+  const own = placeOf(report);
+  const said = statOf(own);
+  for (const other of [...inputs, ...outputs]) {
+    if (other === undefined || other === '-') continue;
+    const is = placeOf(other) === own || isSame(said, statOf(other));
+    if (is) throw notItsOwn(report, `the run reads or writes as ${other}`);
+  }
+  for (const input of inputs) {
+    // A folder is read with all that is below it: the page would be a document of the next run.
+    const folder = statOf(input)?.isDirectory() ? placeOf(input) : undefined;
+    const inside = folder?.endsWith(sep) ? folder : `${folder}${sep}`;
+    if (folder !== undefined && own.startsWith(inside) && TEXTS.test(own)) {
+      throw notItsOwn(report, `lies in ${input}, all texts of which the run reads`);
+    }
+  }
+  const cannot = (why: string) =>
+    new SimHashError('ERR_SIMHASH_OUTPUT', `cannot write ${report}: ${why}`);
+  if (said?.isDirectory()) throw cannot('it is a folder');
+  const folder = dirname(own);
+  if (!statOf(folder)?.isDirectory()) throw cannot(`there is no folder ${folder}`);
+}
+
+/** Whether this is a file, or nothing yet: what can be read when it has been written, unlike a pipe or a device. */
+export function isFile(path: string): boolean {
+  return statOf(path)?.isFile() ?? true;
+}
+
+function notItsOwn(report: string, which: string): TypeError {
+  return typeError(
+    `report must be a file of its own, got ${report}, which ${which}`,
+    'ERR_INVALID_ARG_VALUE',
+  );
+}
+
+/** Where a file is, or would be made: its folder and its name, behind all links, of which the last may lead to nothing. */
+function placeOf(path: string, links = LINKS): string {
+  const whole = resolve(path);
+  const folder = realFolder(dirname(whole));
+  const place = join(folder, basename(whole));
+  let target: string;
+  try {
+    target = readlinkSync(place);
+  } catch {
+    return place;
+  }
+  return links === 0 ? place : placeOf(resolve(folder, target), links - 1);
+}
+
+function realFolder(folder: string): string {
+  try {
+    return realpathSync.native(folder);
+  } catch {
+    return folder;
+  }
+}
+
+function isSame(one: BigIntStats | undefined, other: BigIntStats | undefined): boolean {
+  return one !== undefined && one.dev === other?.dev && one.ino === other.ino;
+}
+
+/** `undefined` where nothing is, or nothing that can be asked. */
+function statOf(path: string): BigIntStats | undefined {
+  try {
+    return statSync(path, { bigint: true, throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
+}
