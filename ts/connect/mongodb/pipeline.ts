@@ -109,8 +109,6 @@ async function begun(
       ...{ settings, source, targets, known, run: taken, work, sink, room, collated, refuse },
       ...{ bson, report },
     };
-    // Who takes the marks of a run out that did not end removes its folder too.
-    if (document.folder !== work.folder) await taken.note({ folder: work.folder });
     await goOn(stage, made);
     await work.remove();
     return summaryOf(taken.document, false);
@@ -152,6 +150,8 @@ async function goOn(stage: Stage, made: Prints | undefined): Promise<void> {
 /** Goes on as far as the decisions, where they are not there yet. */
 async function readAndDecide(stage: Stage): Promise<void> {
   const { run, work, sink } = stage;
+  // Who takes the marks of a run out that did not end removes its folder too.
+  if (run.document.folder !== work.folder) await run.note({ folder: work.folder });
   await work.open();
   const decided = run.document.phase === 'write' && (await fileMark(work.path('decided')));
   const { bytes, changed } = run.document.decided ?? {};
