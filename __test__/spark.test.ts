@@ -7,14 +7,14 @@ import { ROOT } from './cli-run';
 
 /** A Python with pyspark and pytest, which may be one of a virtual environment. */
 const PYTHON = process.env.SIMHASH_SPARK_PYTHON ?? 'python3';
-const modules = spawnSync(PYTHON, ['-c', 'import pyspark, pyarrow, pytest']);
+const modules = spawnSync(PYTHON, ['-c', 'import pyspark, pandas, pyarrow, pytest']);
 const java = spawnSync('java', ['-version']);
 const { SIMHASH_WORKER } = process.env;
 const worker = SIMHASH_WORKER ?? join(ROOT, 'target', 'release', 'simhash-native-worker');
 
 function lacks(): string | undefined {
   if (modules.status !== 0) {
-    return `pyspark, pyarrow and pytest (SIMHASH_SPARK_PYTHON names a Python that has them)`;
+    return `pyspark, pandas, pyarrow and pytest (SIMHASH_SPARK_PYTHON names a Python that has them)`;
   }
   if (java.status !== 0) return 'Java 17 or later';
   if (!existsSync(worker)) return 'the worker: cargo build --release -p simhash-worker';
