@@ -2,6 +2,7 @@
 
 use super::Stage;
 use super::candidates::{Candidates, Listed};
+use super::lists::Lists;
 use crate::error::DedupError;
 use crate::parallel;
 use simhash_index::Union;
@@ -30,16 +31,16 @@ pub(super) fn connect(
         }
         Ok::<_, DedupError>(())
     };
+    let mut all = Lists::new(candidates);
     loop {
-        let mut lists = candidates.next(stage.limit, stage.threads, stage.cancel)?;
+        let mut lists = all.next(stage)?;
         if lists.is_empty() {
+            *truncated += all.truncated;
             return Ok(components);
         }
-        *truncated += lists.iter().filter(|listed| listed.found.cut).count() as u64;
         let (threads, cancel, new) = (stage.threads, stage.cancel, Scratch::default);
         parallel::for_each(&mut lists, threads, cancel, new, |scratch, listed| {
             let Listed { text, found } = listed;
-            stage.retain(*text, &mut found.candidates)?;
             found.candidates.sort_unstable_by_key(|near| near.number);
             found.candidates.first().map_or(Ok(()), |head| join(scratch, *text, head.number))
         })?;

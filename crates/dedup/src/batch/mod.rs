@@ -24,6 +24,7 @@ mod entries;
 mod fingerprints;
 mod groups;
 mod levels;
+mod lists;
 mod order;
 mod represent;
 mod settled;
@@ -330,18 +331,6 @@ impl Stage<'_> {
         }
         let outline = |text| self.outlines.get(self.groups.first(text) as usize);
         outline(a).zip(outline(b)).is_none_or(|(a, b)| self.comparer.may_match(a, b))
-    }
-
-    /// Takes those out of a text's candidates that cannot match it, and brings the memory into its bound meanwhile.
-    fn retain(&self, text: u32, candidates: &mut Vec<Candidate>) -> Result<(), DedupError> {
-        let mut relieved = Ok(());
-        candidates.retain(|near| {
-            if relieved.is_ok() {
-                relieved = self.room.relieve();
-            }
-            self.may_match(text, near.number)
-        });
-        Ok(relieved?)
     }
 
     /// The similarity of two texts where it reaches the threshold, and `least` where that is given; 0 without verification, and [`EQUAL`].

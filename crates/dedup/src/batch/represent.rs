@@ -5,6 +5,7 @@
 //! most candidates before anything is read again.
 
 use super::candidates::Candidates;
+use super::lists::Lists;
 use super::{EQUAL, Stage};
 use crate::checkpoint::{Restoring, Saving};
 use crate::decide::{Edge, Texts};
@@ -144,15 +145,15 @@ impl Representatives {
             equal_copied: Vec::new(),
             compared: Compared::default(),
         };
+        let mut all_lists = Lists::new(candidates);
         loop {
-            let lists = candidates.next(stage.limit, stage.threads, stage.cancel)?;
+            let lists = all_lists.next(stage)?;
             if lists.is_empty() {
                 break;
             }
             all.compared.batches += 1;
             let mut cases = Vec::with_capacity(lists.len());
             for listed in lists {
-                *truncated += u64::from(listed.found.cut && listed.text >= stage.known);
                 cases.push(Case {
                     text: listed.text,
                     list: listed.found.candidates,
@@ -176,6 +177,7 @@ impl Representatives {
             }
             tick(all.duplicates.len() as u64);
         }
+        *truncated += all_lists.truncated;
         for text in std::mem::take(&mut all.equal_copied) {
             if let Some(kept) = all.equal(stage, text).filter(|kept| kept.text.number > text) {
                 waiting.push((text, kept.text));
@@ -203,7 +205,6 @@ impl Representatives {
             cancel,
             || (),
             |(), case| {
-                stage.retain(case.text, &mut case.list)?;
                 let own = case.list.iter().filter(|near| near.number >= texts[0]);
                 case.within.extend(own.filter_map(|&Candidate { number, rank }| {
                     let place = texts.binary_search(&number).ok()?;
