@@ -20,11 +20,11 @@ for (const name of readdirSync(to, { recursive: true })) {
 }
 for (const name of readdirSync(from).filter(wanted)) copyFileSync(join(from, name), join(to, name));
 
-// The page of reports: one script and one style, which are put into the page.
+// The pages of reports and of two texts: one script and one style each, which are put into the page.
 const page = join('report', 'page');
 buildSync({
   absWorkingDir: join(from, page),
-  entryPoints: ['main.ts', 'page.css'],
+  entryPoints: ['main.ts', 'main.css', 'pair.ts', 'pair.css'],
   outdir: join(to, page),
   bundle: true,
   minify: true,
@@ -32,7 +32,9 @@ buildSync({
   format: 'iife',
   target: ['chrome123', 'firefox125', 'safari17.5'],
 });
-copyFileSync(join(from, page, 'page.html'), join(to, page, 'page.html'));
+for (const name of ['main.html', 'pair.html']) {
+  copyFileSync(join(from, page, name), join(to, page, name));
+}
 
 // Declarations of the addon, which those of the modules that hold it are read with.
 copyFileSync(join(from, 'native.d.ts'), join(to, 'native.d.ts'));

@@ -1,4 +1,4 @@
-/** The page of a report around its figures: markup, style and script in one file, and a policy by which nothing else runs or loads. */
+/** Pages, those of reports around their figures: markup, style and script in one file, and a policy by which nothing else runs or loads. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,17 @@ export interface Around {
 
 /** The page of a run. */
 export function around(run: RunAbout): Around {
-  const [page, style, script] = ['page.html', 'page.css', 'main.js'].map(part) as [
+  const [before = '', behind = ''] = document('main', { run }).split('"{{figures}}"');
+  return { before, behind };
+}
+
+/** A page of the build by name, with its style and script, and values for its places. `more` is what else its policy allows. */
+export function document(
+  name: string,
+  values: Readonly<Record<string, unknown>>,
+  more?: string,
+): string {
+  const [page, style, script] = [`${name}.html`, `${name}.css`, `${name}.js`].map(part) as [
     string,
     string,
     string,
@@ -21,19 +31,19 @@ export function around(run: RunAbout): Around {
     "default-src 'none'",
     `script-src '${hash(script)}'`,
     `style-src '${hash(style)}'`,
+    ...(more === undefined ? [] : [more]),
     "base-uri 'none'",
     "form-action 'none'",
   ].join('; ');
-  const values: Readonly<Record<string, string>> = { policy, style, script, run: json(run) };
-  const [before = '', behind = ''] = page.split('"{{figures}}"').map(filled);
+  const parts: Readonly<Record<string, string>> = { policy, style, script };
   /** In one pass, and by a function: whatever a value holds is put in as it is. */
-  function filled(part: string): string {
-    return part.replaceAll(
-      /\/\*\{\{(\w+)\}\}\*\/|"\{\{(\w+)\}\}"/g,
-      (place, name: string | undefined, data: string) => values[name ?? data] ?? place,
-    );
-  }
-  return { before, behind };
+  return page.replaceAll(
+    /\/\*\{\{(\w+)\}\}\*\/|"\{\{(\w+)\}\}"/g,
+    (place, name: string | undefined, data: string) => {
+      if (name !== undefined) return parts[name] ?? place;
+      return data in values ? json(values[data]) : place;
+    },
+  );
 }
 
 /** A file that the build puts beside this one. */

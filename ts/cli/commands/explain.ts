@@ -2,6 +2,7 @@ import { defineCommand } from '../command';
 import { changes, shown } from '../difference';
 import { EXIT, UsageError } from '../exit';
 import { interruptible } from '../interrupt';
+import { about, opened, pairTold } from '../opened';
 import {
   checkStreams,
   comparing,
@@ -18,7 +19,12 @@ const { threads: _threads, json: _json, quiet: _quiet, ...compared } = comparing
 export const explain = defineCommand({
   name: 'explain',
   summary: 'say why two texts are near-duplicates, or are not',
-  arguments: { usage: 'A B', min: 2, max: 2, help: 'two texts, or with --in two ids' },
+  arguments: {
+    usage: '[A B]',
+    min: 0,
+    max: 2,
+    help: 'two texts, or with --in two ids; may be left out with --open',
+  },
   options: {
     in: {
       kind: 'text',
@@ -27,16 +33,29 @@ export const explain = defineCommand({
     },
     ...compared,
     json: { kind: 'flag', help: 'print everything as JSON' },
+    open: {
+      kind: 'flag',
+      help: 'compare in a page of the browser, where texts can be pasted; ends when it is closed',
+    },
   },
   examples: [
     "explain 'rain tomorrow, 12 degrees' 'rain tomorrow, 19 degrees'",
     'explain --in news.jsonl d005 d021',
+    'explain --open --method simhash',
   ],
   notes: [
     'Prints the verdict, which is that of dedup with the same options, the characters in which the texts differ ([-only in A-], {+only in B+}), the similarity and the distance, the tokens that only one of the texts has, and the bits that differ with the margin by which each text decided them (from -100 % to 100 %; near 0 a small edit turns a bit).',
     'A file is read until both ids are found.',
+    'With --open the command serves one page to this machine alone, at a free port of loopback and behind a random token, prints its address, and opens the browser: the program that the environment variable BROWSER names, none where that is none or there is no screen. It ends when the page is closed, or by Ctrl-C.',
   ],
-  run([a = '', b = ''], values, terminal) {
+  run(args, values, terminal) {
+    const [a = '', b = ''] = args;
+    if (args.length !== 2 && !(values.open && args.length === 0 && values.in === undefined)) {
+      throw new UsageError(
+        `explain needs A B: ${values.in === undefined ? 'two texts' : 'two ids'}`,
+      );
+    }
+    if (values.open && values.json) throw new UsageError('--open and --json exclude each other');
     return interruptible(terminal, undefined, async (signal) => {
       const [{ explain }, { verdict, textsOfFile }] = await Promise.all([
         import('../../index.js'),
@@ -55,6 +74,16 @@ export const explain = defineCommand({
         rejected = found.rejected;
       }
       const options = comparingOptions({ ...values, threads: 0, json: false, quiet: false });
+      if (values.open) {
+        const compare = (a: string, b: string) => {
+          const told = verdict(a, b, options);
+          const explanation = explain(a, b, fingerprinterOptions(values));
+          return pairTold(explanation, told.duplicates, reason(told, options));
+        };
+        const texts = args.length === 0 ? {} : { a: first, b: second };
+        await opened({ texts, compare, about: about(options), signal }, terminal);
+        return rejected > 0 ? EXIT.rejected : EXIT.done;
+      }
       const told = verdict(first, second, options);
       const explanation = explain(first, second, fingerprinterOptions(values));
       const why = reason(told, options);
