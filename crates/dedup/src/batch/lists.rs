@@ -24,7 +24,7 @@ const CANDIDATE: usize = size_of::<Candidate>() + 2 * size_of::<Reference>();
 /// Bytes of a list beside its candidates, with the outline of its text.
 const LIST: usize = size_of::<Listed>() + size_of::<Outline>() + 16;
 /// Outlines of a region: some hundred pages, which a window has several candidates in each of.
-const REGION: usize = 1 << 14;
+const REGION: usize = if cfg!(test) { 4 } else { 1 << 14 };
 
 /// The lists of all texts, in order.
 pub(super) struct Lists<'a> {
@@ -92,7 +92,8 @@ fn exclude(stage: &Stage<'_>, lists: &mut [Listed]) -> Result<(), DedupError> {
         );
     }
     let tasks = rayon::current_num_threads().max(1);
-    let mut parts: Vec<&mut [Listed]> = lists.chunks_mut(lists.len().div_ceil(tasks)).collect();
+    let mut parts: Vec<&mut [Listed]> =
+        lists.chunks_mut(lists.len().div_ceil(tasks).max(1)).collect();
     parallel::for_each_large(
         &mut parts,
         threads,

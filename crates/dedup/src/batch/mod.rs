@@ -38,7 +38,7 @@ use crate::checkpoint::{Given, Restoring, Saving, Stage as Made, Stages};
 use crate::decide::{Comparer, Texts};
 use crate::error::DedupError;
 use crate::keep::Key;
-use crate::method::{Candidate, Method};
+use crate::method::Method;
 use crate::options::{Cluster, DedupOptions};
 use crate::verify::Evidence;
 use across::{Across, Inputs};

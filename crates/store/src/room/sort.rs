@@ -4,8 +4,10 @@ use super::{Column, Room, RoomError};
 
 /// Bits of the number by which values are put apart in a pass: so many streams are written at once.
 const DIGIT: u32 = 11;
-/// Values between two looks at the memory.
+/// Values between two looks at the memory, read one behind the other.
 const LOOK: usize = 1024;
+/// And written in as many places: each may bring in what the file system keeps as one, up to some hundred kilobytes.
+const LOOK_AT_WRITING: usize = 64;
 
 impl<T: Copy> Column<T> {
     /// Sorts by a number below `numbers`; what has one number stays in order. By its digits, the lowest first, so that whatever the numbers
@@ -32,7 +34,7 @@ impl<T: Copy> Column<T> {
                 room.relieve()?;
             }
             (0..1 << DIGIT).for_each(|digit| ends[digit + 1] += ends[digit]);
-            for values in self.chunks(LOOK) {
+            for values in self.chunks(LOOK_AT_WRITING) {
                 for value in values {
                     let end = &mut ends[digit(value)];
                     other[*end] = *value;
