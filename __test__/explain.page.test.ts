@@ -4,11 +4,10 @@ import { once } from 'node:events';
 import { chmodSync, existsSync, readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
 import type { Browser } from 'puppeteer-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CHROMIUM, launch, NO_CHROMIUM } from './chromium';
-import { Folder, ROOT } from './cli-run';
+import { BIN, Folder } from './cli-run';
 import { posix } from './posix';
 
 if (CHROMIUM === undefined) console.warn(`explain.page.test.ts ${NO_CHROMIUM}`);
@@ -20,14 +19,10 @@ const B = A.replace('今天', '昨日');
 
 /** The command, its address, and its end. */
 async function opened(args: readonly string[] = [], env: NodeJS.ProcessEnv = {}) {
-  const child = spawn(
-    process.execPath,
-    [join(ROOT, 'dist/cli/bin.js'), 'explain', '--open', ...args],
-    {
-      env: { ...process.env, BROWSER: 'none', ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    },
-  );
+  const child = spawn(process.execPath, [BIN, 'explain', '--open', ...args], {
+    env: { ...process.env, BROWSER: 'none', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let said = '';
   const ended = once(child, 'close').then(([status]) => ({ status, said }));
   for await (const data of child.stderr) {
@@ -107,7 +102,7 @@ describe('who is answered', () => {
     expect((await of('--open', '--in', 'x.jsonl')).stderr).toContain('two ids');
   });
 
-  test.skipIf(!POSIX)(
+  posix('scripts with permissions')(
     'a browser is given a file that its owner alone can read, and that goes',
     async () => {
       folder.write(

@@ -122,14 +122,14 @@ function send(response: ServerResponse, status: number, type: string, body: stri
   response.end(body);
 }
 
-/** The body; `undefined` where it is too long. */
+/** The body; `undefined` where it is too long: the rest is read and forgotten, so that the answer arrives. */
 async function read(request: IncomingMessage): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of request.iterator({ destroyOnReturn: false })) {
     bytes += (chunk as Buffer).length;
-    if (bytes > MOST) return undefined;
-    chunks.push(chunk as Buffer);
+    if (bytes <= MOST) chunks.push(chunk as Buffer);
   }
+  if (bytes > MOST) return undefined;
   return Buffer.concat(chunks).toString('utf8');
 }

@@ -96,7 +96,7 @@ function visible(token: string): string {
 function bits(all: PairTold['differingBits']): HTMLElement {
   if (all.length === 0) return h('p', { class: 'note' }, 'None.');
   const cell = (text: string) => h('td', {}, text);
-  const percent = (margin: number) => `${Math.round(margin * 100)} %`;
+  const percent = (margin: number) => `${Math.round(margin * 100)} %`.replace('-', '−');
   return h(
     'table',
     {},
