@@ -24,8 +24,10 @@ mod entries;
 mod fingerprints;
 mod groups;
 mod levels;
+mod near;
 mod order;
 mod represent;
+mod sentences;
 mod settled;
 mod sheaf;
 pub(crate) mod spread;
@@ -269,8 +271,7 @@ impl Columns {
             verified,
             (&keeping, inputs.as_ref()),
             known,
-            &room,
-            cancel,
+            (&room, threads, cancel),
         )?;
         let summary = &mut settled.summary;
         (summary.empty, summary.short) = (figures.empty, short);
