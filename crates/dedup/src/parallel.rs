@@ -154,7 +154,8 @@ fn in_runs<T: Send, S>(
     let failure: Mutex<Option<((usize, usize), DedupError)>> = Mutex::new(None);
     let task = |own: usize| {
         let mut scratch = scratch();
-        for place in (own..regions.len()).chain(0..own) {
+        // There may be fewer regions than tasks: each is of whole runs.
+        for place in (own..regions.len()).chain(0..own.min(regions.len())) {
             loop {
                 if cancel.load(Ordering::Relaxed) {
                     return;
@@ -200,14 +201,17 @@ mod tests {
 
     #[test]
     fn every_item_is_visited_once_whatever_the_threads() {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(4).build().unwrap();
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(7).build().unwrap();
         for threads in [0, 1, 3, 99] {
-            for len in [0usize, 1, 15, 16, 17, 1_000] {
+            for (len, run) in
+                [0usize, 1, 8, 15, 16, 17, 120, 1_000].map(|len| [(len, 1), (len, RUN)]).concat()
+            {
                 let mut items: Vec<usize> = (0..len).collect();
                 let cancel = AtomicBool::new(false);
                 let done = pool.install(|| {
-                    for_each(
+                    in_runs(
                         &mut items,
+                        run,
                         threads,
                         &cancel,
                         || (),
