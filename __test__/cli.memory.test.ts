@@ -21,6 +21,29 @@ test.runIf(linux)('what may take little memory writes the same', async () => {
   expect(folder.names()).toEqual(['in', 'out', 'pairs']);
 });
 
+test.runIf(linux)('pairs and matches within little memory are the same', async () => {
+  for (const command of [
+    ['pairs', 'in'],
+    ['match', 'in', '--against', 'in'],
+    ['match', 'in', '--against', 'in', '--mark'],
+  ]) {
+    const written = [];
+    for (const within of [[], ['--memory', '0.25G', '--tmp', '.']]) {
+      const { status, stderr } = await folder.run([...command, '-o', 'out', ...within, '-q']);
+      expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+      written.push(folder.read('out'));
+    }
+    expect(written[1]).toBe(written[0]);
+  }
+  const small = await folder.run(['pairs', 'in', '-o', 'out', '--memory', '100M']);
+  expect(small.status).toBe(2);
+  expect(small.stderr).toContain('--memory must be a size of at least 200M');
+  const indexed = await folder.run(['match', 'in', '--index', 'dir', '--memory', '1G']);
+  expect(indexed.status).toBe(2);
+  expect(indexed.stderr).toContain('--memory is for --against');
+  expect(folder.names()).toEqual(['in', 'out', 'pairs']);
+});
+
 test.runIf(linux)('bounds that cannot be kept are refused', async () => {
   const refused = async (...args: string[]) => {
     const { status, stdout, stderr } = await folder.run(['dedup', 'in', '-o', 'new', ...args]);

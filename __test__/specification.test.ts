@@ -150,6 +150,12 @@ describe.runIf(present)('the second implementation writes the same clusters', ()
     add(titles, { cluster, minSimilarity: 0.5 }, { cluster, verify: false });
     add(titles, { cluster, method: 'brute-force', minSimilarity: 0.6, maxVerifications: 100 });
   }
+  for (const [name, texts] of Object.entries(corpora.extremes(6, 200))) {
+    const path = write(`${name}.jsonl`, texts, 6);
+    for (const method of ['minhash', 'simhash', 'sentences'] as const) {
+      add(path, { method }, { method, cluster: 'components', keep: 'longest' });
+    }
+  }
   // Twice the same file: everything is equal to something of the other input.
   const acrossFilesOnly = true;
   for (const cluster of modes) {

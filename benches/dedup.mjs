@@ -1,13 +1,25 @@
-// Whole runs of `dedup` from file to file: processor seconds and memory of the process, by method and threads, beside another checkout
-// (`--old DIR`, built like this one) and beside reading and hashing alone.
+// Whole runs of `dedup` from file to file: processor seconds and memory of the process, by method, threads and stage, beside another
+// checkout (`--old DIR`, built like this one), reading and hashing alone, and reading and sketching alone; with `--memory SIZE` as well
+// within that bound.
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { lines } from './corpora.mjs';
+import { runRust } from './run.mjs';
+import { STAGES, stages } from './stages.mjs';
 
-const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+export const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const shared = join(root, '../shared/data');
 /** 592,598 documents: news, titles, documentation. */
 const SETS = ['zh-news-eventmonitor', 'zh-hotsearch-titles', 'zh-docs-tidb'];
@@ -22,9 +34,12 @@ export async function bench(options) {
   };
   const size = given('--size');
   const old = given('--old');
+  const memory = given('--memory');
   const rounds = size === undefined ? ROUNDS : 1;
   const folder = mkdtempSync(join(tmpdir(), 'simhash-dedup-'));
   const rows = [];
+  /** Seconds of whole runs by the default method. */
+  const rates = {};
   try {
     const { path, name, count } = corpus(given('--file'), size, folder);
     const run = (from, args, at = 0) =>
@@ -60,6 +75,36 @@ export async function bench(options) {
       // Of as much work: two processes do it twice.
       const rate = { two: 1 / double.wall, processes: 2 / pair.wall };
       row('two threads', rate.two, 'runs/s', 'two processes', rate.processes, '>= 0.9');
+      const bound = memory === undefined ? [] : ['--memory', memory];
+      if (memory !== undefined) {
+        const [within] = await repeated(rounds, [() => run(root, [...both, ...bound])]);
+        row(`within ${memory}`, within.cpu, 's', 'in memory', double.cpu, '<= 1.2');
+        row(`within ${memory}, most memory`, within.memory, 'MB');
+        if (method === METHODS[0]) rates.within = within.wall;
+      }
+      if (method === METHODS[0]) rates.whole = double.wall;
+      const args = ['dedup', path, '-o', join(folder, 'out'), '--quiet', ...both, ...bound];
+      const spent = await stages(join(root, 'dist/cli/bin.js'), args, folder);
+      for (const name of STAGES) {
+        if (spent[name] !== undefined) row(`two threads, ${name}`, spent[name], 's');
+      }
+    }
+    const alone = runRust('sketching', ['--file', path, '--seconds', '0.02']);
+    const sketching = alone.rows.find(({ what }) => what.endsWith('two threads')).value;
+    const megabytes = statSync(path).size / 1e6;
+    for (const [name, seconds] of Object.entries(rates)) {
+      const what = name === 'whole' ? 'two threads' : `two threads within ${memory}`;
+      rows.push({
+        what: `minhash: ${what}, of the file`,
+        value: megabytes / seconds,
+        unit: 'MB/s',
+        against: {
+          what: 'reading and sketching alone',
+          value: sketching,
+          ratio: megabytes / seconds / sketching,
+          goal: '>= 0.7 on a file of 4 GB',
+        },
+      });
     }
     return { bench: 'dedup', setup: `${count} documents: ${name}`, rows };
   } finally {
@@ -69,6 +114,10 @@ export async function bench(options) {
 
 /** The documents as one file. */
 function corpus(file, size, folder) {
+  if (file !== undefined && size === undefined && file.endsWith('.jsonl')) {
+    // As it is: it may be larger than what fits into memory.
+    return { path: resolve(file), name: file, count: newlines(file) };
+  }
   const sets = SETS.filter((set) => existsSync(join(shared, set)));
   const path = join(folder, 'in.jsonl');
   const all =
@@ -83,16 +132,33 @@ function corpus(file, size, folder) {
   return { path, name, count: some.length };
 }
 
-/** The median by processor time of each, in turns. */
+/** How many lines a file has. */
+function newlines(path) {
+  const [file, bytes] = [openSync(path), Buffer.alloc(1 << 20)];
+  let count = 0;
+  for (;;) {
+    const read = readSync(file, bytes);
+    if (read === 0) break;
+    for (let at = bytes.indexOf(10); at >= 0 && at < read; at = bytes.indexOf(10, at + 1)) count++;
+  }
+  closeSync(file);
+  return count;
+}
+
+/** The median of each figure of each, in turns. */
 async function repeated(rounds, runs) {
   const all = runs.map(() => []);
   for (let round = 0; round < rounds; round++)
     for (const [at, run] of runs.entries()) all[at].push(await run());
-  return all.map((each) => each.sort((a, b) => a.cpu - b.cpu)[each.length >> 1]);
+  const median = (each, figure) =>
+    each.map((one) => one[figure]).sort((a, b) => a - b)[each.length >> 1];
+  return all.map((each) =>
+    Object.fromEntries(['cpu', 'wall', 'memory'].map((figure) => [figure, median(each, figure)])),
+  );
 }
 
 /** Seconds and megabytes of one run of the command line of a checkout. */
-function measured(from, args) {
+export function measured(from, args) {
   const begin = performance.now();
   const child = spawn(
     process.execPath,

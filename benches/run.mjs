@@ -27,9 +27,11 @@ const rust = [
   'fingerprint',
   'corpora',
   'reading',
+  'sketching',
 ];
 const javascript = [
   'dedup',
+  'growth',
   'segment',
   'cut',
   'minhash',
@@ -65,6 +67,7 @@ const smoke = {
   fingerprint: ['--size', '50'],
   corpora: ['--size', '50'],
   reading: ['--size', '50'],
+  sketching: ['--size', '50'],
   segment: ['--size', '0'],
   cut: ['--size', '0'],
   minhash: ['--size', '0'],
@@ -73,6 +76,7 @@ const smoke = {
   readers: ['--size', '20000'],
   stores: ['--size', '2000'],
   dedup: ['--size', '1000'],
+  growth: ['--size', '1000'],
   single: ['--size', '20000'],
   pause: ['--size', '2000'],
   quality: ['--set', 'sample'],

@@ -20,6 +20,8 @@ const STEPS = {
     ),
   /** 3 million documents, killed with -9 many times in every stage and gone on with: some 3 GB of disk. */
   resume: () => run('npx', ['vitest', 'run', '__test__/cli.resume.test.ts'], long),
+  /** Chains, buckets, copies, empty texts, one cluster and one length in their full sizes, by every method, killed in every stage. */
+  corpora: () => test([...crates('dedup'), ...ofDedup(['hard_corpora'])]),
   /** A run over twenty times as many documents as its memory is enough for: some 6 GB of disk. */
   memory: () => test([...crates('dedup'), ...ofDedup(['bounded'])], 'holds'),
   /** Every parser and loader on hostile input, under AddressSanitizer. */

@@ -92,7 +92,7 @@ export interface DedupFilesOptions
    * Most bytes of memory that the whole process may hold during the run, 209715200 (200 MiB) to 2^53 - 1: what there is beyond that lies in
    * temporary files, at most some 200 bytes per document beside copies of compressed inputs. Changes no result. Of standard input and
    * pipes that are decided as they come documents are held in memory: such a run fails with `ERR_SIMHASH_MEMORY` where that is not
-   * enough, and so does one by another method than minhash or exact. Linux only, and not with `index`. Default any.
+   * enough, and so does one by brute force, which compares all sets of features with all. Linux only, and not with `index`. Default any.
    */
   memory?: number | undefined;
   /**

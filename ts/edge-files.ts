@@ -41,7 +41,12 @@ export interface PairsFilesOptions
   extends Omit<ComparisonOptions, 'cluster'>,
     JobOptions,
     FormOptions,
-    Pick<DedupFilesOptions, 'rejects' | 'dryRun'> {
+    Pick<DedupFilesOptions, 'rejects' | 'dryRun' | 'memory'> {
+  /**
+   * Folder of temporary files, which have no name, so that they go away with the process. Default that of the system, which may itself
+   * lie in memory. Nothing else is kept there: such a run does not go on where another one stopped.
+   */
+  tmp?: Path | undefined;
   /** Called at most 20 times a second. What it throws ends the run, and the promise rejects with it. */
   onProgress?: ((progress: EdgeProgress) => void) | undefined;
 }
@@ -110,7 +115,10 @@ export interface MatchSummary extends EdgeSummary {
 }
 
 /** What comes out of the check: files by their paths. */
-type CheckedPairs = Omit<PairsFilesOptions, 'rejects'> & { rejects?: string };
+type CheckedPairs = Omit<PairsFilesOptions, 'rejects' | 'tmp'> & {
+  rejects?: string;
+  tmp?: string;
+};
 
 const { cluster: _cluster, ...COMPARED } = COMPARISON;
 
@@ -120,6 +128,8 @@ const PAIRS: check.Checks<CheckedPairs> = {
   ...FORM,
   rejects: path,
   dryRun: check.boolean,
+  memory: check.integer(1, Number.MAX_SAFE_INTEGER),
+  tmp: path,
   onProgress: check.callback,
 };
 
@@ -227,7 +237,7 @@ async function run(
   if ([...inputs, ...(against ?? [])].filter((name) => name === '-').length > 1) {
     throw typeError("inputs can name standard input ('-') only once", INVALID);
   }
-  const { dryRun = false, limit, rejects } = options;
+  const { dryRun = false, limit, rejects, memory, tmp } = options;
   if (to === undefined && !dryRun && options.copy === undefined) {
     const why = 'it may be left out with dryRun, which writes nothing';
     throw typeError(`output must be a path or a file: URL, got undefined; ${why}`);
@@ -242,7 +252,7 @@ async function run(
     inputs,
     dryRun,
     form: nativeForm(options),
-    ...given({ against, limit, output, records, rejects }),
+    ...given({ against, limit, output, records, rejects, memory, tmp }),
   };
   const { onProgress, signal } = options;
   const report = onProgress && ((progress: NativeProgress) => onProgress(position(progress)));

@@ -498,6 +498,9 @@ export interface NativeEdgeOptions {
   rejects?: string
   dryRun: boolean
   form: NativeForm
+  /** Bytes; a whole number. */
+  memory?: number
+  tmp?: string
 }
 
 /** The figures of a run that looks for pairs or matches. */

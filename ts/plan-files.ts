@@ -35,7 +35,7 @@ export interface FilesPlan {
   bytes: number;
   /** Most bytes of memory that the process will hold, a tenth more than `memory` at most, where that is given; planning keeps it too. */
   memoryBytes: number;
-  /** Bytes of temporary files with `memory`, beside `copyBytes`; by methods `minhash` and `exact`. With `tmp` checkpoints take about as much again. 0 where the system has no bound of memory (elsewhere than on Linux). */
+  /** Bytes of temporary files with `memory`, beside `copyBytes`; none by brute force. With `tmp` checkpoints take about as much again. 0 where the system has no bound of memory (elsewhere than on Linux). */
   diskBytes: number;
   /** Bytes of copies in temporary files, of records of compressed files, of those in UTF-16 and of folders. */
   copyBytes: number;

@@ -261,3 +261,32 @@ function shuffled<T>(items: readonly T[], roll: Roll): T[] {
   const left = [...items];
   return Array.from(items, () => left.splice(roll(left.length), 1)[0] as T);
 }
+
+/** Corpora that are hard for a run, in a small size: those of crates/dedup/tests/hard_corpora.rs. */
+export function extremes(seed: number, size: number): Record<string, string[]> {
+  const roll = dice(seed);
+  const all = <T>(make: (at: number) => T) => Array.from({ length: size }, (_, at) => make(at));
+  const changed = (text: string) => {
+    const chars = [...text];
+    chars[roll(chars.length)] = han(roll, 1);
+    return chars.join('');
+  };
+  const [center, shared, copy] = [han(roll, 80), han(roll, 40), han(roll, 50)];
+  let link = han(roll, 60);
+  const few = ['', ' ', '\u3000\n', '。', '\u200b', '好', '好的', '第1集', '第2集'];
+  const lengths: string[] = [];
+  for (let at = 0; at < size; at++) {
+    lengths.push(at % 10 === 9 ? changed(pick(roll, lengths)) : han(roll, 32));
+  }
+  return {
+    chain: all(() => {
+      link = changed(link);
+      return link;
+    }),
+    bucket: all(() => `${shared}。${han(roll, 5 + roll(12))}`),
+    copies: all((at) => (at % 50 === 7 ? han(roll, 50) : copy)),
+    empties: all((at) => few[(at * 7) % few.length] ?? ''),
+    cluster: all(() => changed(changed(center))),
+    length: lengths,
+  };
+}

@@ -24,6 +24,7 @@ mod report;
 mod scan;
 mod search;
 mod segment;
+mod sketching;
 mod stream;
 
 use report::{Report, Settings};
@@ -49,6 +50,7 @@ const BENCHES: &[(&str, Bench)] = &[
     ("segment", segment::run),
     ("batch", fingerprint::batch),
     ("reading", reading::run),
+    ("sketching", sketching::run),
 ];
 
 fn main() -> std::process::ExitCode {

@@ -151,13 +151,30 @@ export const execution = {
   quiet: { kind: 'flag', short: 'q', help: 'no progress and no summary, only errors' },
 } as const;
 
+const memory = {
+  kind: 'text',
+  value: 'SIZE',
+  help: 'most memory of the process, as 512M or 2G (of 1,024), at least 200M; the rest lies in temporary files',
+} as const;
+
+/** What a run over files may take that does not go on where another one stopped. */
+export const bounds = {
+  memory,
+  tmp: {
+    kind: 'text',
+    value: 'DIR',
+    help: 'folder of temporary files, on a disk; without it that of the system',
+  },
+} as const;
+
+/** The values of {@link bounds} as the library takes them. */
+export function boundsOf({ memory, tmp }: Values<typeof bounds>) {
+  return given({ memory: memory === undefined ? undefined : sizeOf(memory, MEMORY), tmp });
+}
+
 /** What a run over files may take. */
 export const resources = {
-  memory: {
-    kind: 'text',
-    value: 'SIZE',
-    help: 'most memory of the process, as 512M or 2G (of 1,024), at least 200M; the rest lies in temporary files',
-  },
+  memory,
   tmp: {
     kind: 'text',
     value: 'DIR',
@@ -170,9 +187,8 @@ export const resources = {
 } as const;
 
 /** The values of {@link resources} as the library takes them. */
-export function resourcesOf({ memory, tmp, resume }: Values<typeof resources>) {
-  const bytes = memory === undefined ? undefined : sizeOf(memory, MEMORY);
-  return given({ memory: bytes, tmp, resume: resume || undefined });
+export function resourcesOf({ resume, ...within }: Values<typeof resources>) {
+  return { ...boundsOf(within), ...given({ resume: resume || undefined }) };
 }
 
 /** A flag whose value is a size: from how many bytes to how many, and how that is said. */

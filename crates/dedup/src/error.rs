@@ -409,6 +409,16 @@ impl From<RoomError> for DedupError {
     }
 }
 
+impl DedupError {
+    /// Of documents that are held as they come.
+    pub(crate) fn streamed(error: RoomError) -> Self {
+        match Self::from(error) {
+            Self::Bound { held, most, .. } => Self::Bound { held, most, streamed: true },
+            other => other,
+        }
+    }
+}
+
 impl From<FileError> for DedupError {
     fn from(error: FileError) -> Self {
         IndexError::from(error).into()

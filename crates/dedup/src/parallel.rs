@@ -41,39 +41,99 @@ pub(crate) fn for_each_large<T: Send, S>(
     in_runs(items, 1, threads, cancel, scratch, work)
 }
 
-/// Sorts on at most so many tasks: parts of their own first, which the last step merges.
+/// Sorts on at most so many tasks: pieces of their own first, which are then cut at the same values and merged, those between two values
+/// by one task. It takes the bytes of the items once more, half as many again for each task.
 ///
 /// # Errors
-/// [`DedupError::Cancelled`]; the items are then in another order than before.
-pub(crate) fn sort<T: Ord + Send>(
+/// [`DedupError::Cancelled`]; the items are then in another order than before. The flag is looked at after each piece.
+pub(crate) fn sort<T: Ord + Copy + Send + Sync>(
     items: &mut [T],
     threads: usize,
     cancel: &AtomicBool,
 ) -> Result<(), DedupError> {
     let pool = rayon::current_num_threads();
     let tasks = if threads == 0 { pool } else { threads.min(pool) };
-    if tasks <= 1 || items.len() < SORTED {
+    let count = if items.len() < SORTED { 1 } else { tasks.max(items.len().div_ceil(PIECE)) };
+    if count <= 1 {
         items.sort_unstable();
         return check(cancel);
     }
-    let mut parts: Vec<&mut [T]> = items.chunks_mut(items.len().div_ceil(tasks)).collect();
+    let length = items.len().div_ceil(count);
+    let mut pieces: Vec<&mut [T]> = items.chunks_mut(length).collect();
     for_each_large(
-        &mut parts,
+        &mut pieces,
         threads,
         cancel,
         || (),
-        |(), part| {
-            part.sort_unstable();
+        |(), piece| {
+            piece.sort_unstable();
             Ok(())
         },
     )?;
-    // It finds what is in order already, and merges that, in memory for half of the items.
-    items.sort();
-    check(cancel)
+    let mut merged = between(items, length, count);
+    for_each_large(
+        &mut merged,
+        threads,
+        cancel,
+        || (),
+        |(), (parts, merged)| {
+            *merged = parts.concat();
+            // It finds what is in order already, and merges that.
+            merged.sort();
+            Ok(())
+        },
+    )?;
+    let merged: Vec<Vec<T>> = merged.into_iter().map(|(_, merged)| merged).collect();
+    let (mut places, mut rest) = (Vec::with_capacity(merged.len()), items);
+    for merged in merged {
+        let (own, behind) = std::mem::take(&mut rest).split_at_mut(merged.len());
+        places.push((own, merged));
+        rest = behind;
+    }
+    for_each_large(
+        &mut places,
+        threads,
+        cancel,
+        || (),
+        |(), (own, merged)| {
+            own.copy_from_slice(merged);
+            Ok(())
+        },
+    )
+}
+
+/// Parts of sorted pieces, and room for what is made of them.
+type Parts<'a, T> = (Vec<&'a [T]>, Vec<T>);
+
+/// Sorted pieces of this length, cut at values that leave about as many items between each two of them; so many parts.
+fn between<T: Ord + Copy>(items: &[T], length: usize, count: usize) -> Vec<Parts<'_, T>> {
+    let mut rest: Vec<&[T]> = items.chunks(length).collect();
+    let every = length.div_ceil(SAMPLES);
+    let mut samples: Vec<T> =
+        rest.iter().flat_map(|piece| piece.iter().step_by(every)).copied().collect();
+    samples.sort_unstable();
+    let every = samples.len().div_ceil(count);
+    let ends = samples.iter().skip(every).step_by(every).map(Some).chain([None]);
+    let mut all = Vec::with_capacity(count);
+    for end in ends {
+        let mut parts = Vec::with_capacity(rest.len());
+        for piece in &mut rest {
+            let below = |end: &T| piece.partition_point(|item| item < end);
+            let (part, behind) = piece.split_at(end.map_or(piece.len(), below));
+            *piece = behind;
+            parts.push(part);
+        }
+        all.push((parts, Vec::new()));
+    }
+    all
 }
 
 /// Fewer items are sorted by one task.
 const SORTED: usize = 1 << 14;
+/// Most items of a piece: of 16 bytes each it takes ten milliseconds.
+const PIECE: usize = 1 << 18;
+/// Items of a piece that are looked at to cut all of them.
+const SAMPLES: usize = 64;
 
 fn in_runs<T: Send, S>(
     items: &mut [T],
@@ -94,7 +154,8 @@ fn in_runs<T: Send, S>(
     let failure: Mutex<Option<((usize, usize), DedupError)>> = Mutex::new(None);
     let task = |own: usize| {
         let mut scratch = scratch();
-        for place in (own..regions.len()).chain(0..own) {
+        // There may be fewer regions than tasks: each is of whole runs.
+        for place in (own..regions.len()).chain(0..own.min(regions.len())) {
             loop {
                 if cancel.load(Ordering::Relaxed) {
                     return;
@@ -136,17 +197,21 @@ pub(crate) fn check(cancel: &AtomicBool) -> Result<(), DedupError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::atomic::AtomicUsize;
 
     #[test]
     fn every_item_is_visited_once_whatever_the_threads() {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(4).build().unwrap();
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(7).build().unwrap();
         for threads in [0, 1, 3, 99] {
-            for len in [0usize, 1, 15, 16, 17, 1_000] {
+            for (len, run) in
+                [0usize, 1, 8, 15, 16, 17, 120, 1_000].map(|len| [(len, 1), (len, RUN)]).concat()
+            {
                 let mut items: Vec<usize> = (0..len).collect();
                 let cancel = AtomicBool::new(false);
                 let done = pool.install(|| {
-                    for_each(
+                    in_runs(
                         &mut items,
+                        run,
                         threads,
                         &cancel,
                         || (),
@@ -166,9 +231,13 @@ mod tests {
     fn what_is_sorted_by_parts_is_sorted() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(4).build().unwrap();
         for threads in [0, 1, 2, 3, 99] {
-            for len in [0, 1, SORTED - 1, SORTED, 3 * SORTED + 7] {
+            let lengths = [0, 1, SORTED - 1, SORTED, 3 * SORTED + 7, 3 * PIECE + 7];
+            for (len, kept) in lengths.into_iter().flat_map(|len| [(len, 64), (len, 14), (len, 0)])
+            {
+                // All different, some equal, all equal.
+                let mixed = |number: u64| number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
                 let mut items: Vec<u64> = (0..len as u64)
-                    .map(|number| number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 50)
+                    .map(|number| mixed(number).checked_shr(64 - kept).unwrap_or(7))
                     .collect();
                 let mut expected = items.clone();
                 expected.sort_unstable();
@@ -177,6 +246,32 @@ mod tests {
                 assert!(items == expected, "{len} items, {threads} threads");
             }
         }
+    }
+
+    /// No more is compared behind the cancel than a task compares in a piece.
+    #[test]
+    fn a_sort_of_many_items_is_cancelled_within_a_piece() {
+        static COMPARED: AtomicUsize = AtomicUsize::new(0);
+        static CANCEL: AtomicBool = AtomicBool::new(false);
+        #[derive(Clone, Copy, PartialEq, Eq)]
+        struct Item(u64);
+        impl Ord for Item {
+            fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+                let before = COMPARED.fetch_add(1, Ordering::Relaxed);
+                CANCEL.fetch_or(before == 100_000, Ordering::Relaxed);
+                self.0.cmp(&other.0)
+            }
+        }
+        impl PartialOrd for Item {
+            fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+                Some(self.cmp(other))
+            }
+        }
+        let mixed = |number: u64| Item(number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let mut items: Vec<Item> = (0..4 * PIECE as u64).map(mixed).collect();
+        assert!(matches!(sort(&mut items, 1, &CANCEL), Err(DedupError::Cancelled)));
+        let (compared, piece) = (COMPARED.load(Ordering::Relaxed), PIECE * 2 * 18);
+        assert!(compared < 100_000 + piece, "{compared}");
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub mod sentences;
 mod union;
 
 pub use error::IndexError;
-pub use hamming::join::{Cluster, Near, Pair, Pairs, SelfJoin};
+pub use hamming::join::{Cluster, Near, Pair, Pairs, PartedJoin, SelfJoin};
 pub use hamming::plan::{Estimate, MAX_DISTANCE, Plan, PlanChoice};
 pub use hamming::{Hamming, Index, IndexOptions, Item, Match, Matches, SearchOptions, Stats};
 pub use hamming::{join, plan};

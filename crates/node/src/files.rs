@@ -67,6 +67,9 @@ pub struct NativeEdgeOptions<'env> {
     pub rejects: Option<String>,
     pub dry_run: bool,
     pub form: NativeForm,
+    /// Bytes; a whole number.
+    pub memory: Option<f64>,
+    pub tmp: Option<String>,
 }
 
 /// Documents themselves in place of what is said of them: those without a match, or all with marks.
@@ -380,9 +383,12 @@ impl EdgeRun {
         let target = |name: String| target(name, cancel);
         let (fields, form) = given.form.core()?;
         let (dedup, dry_run) = (given.dedup.core()?, given.dry_run);
+        let memory = given.memory.map(|memory| whole(memory, "memory")).transpose()?;
+        let tmp = given.tmp.map(PathBuf::from);
+        let files = FileOptions { dedup, fields, form, dry_run, memory, tmp, ..Default::default() };
         Ok(Self {
             options: MatchOptions {
-                files: FileOptions { dedup, fields, form, dry_run, ..FileOptions::default() },
+                files,
                 limit: limit.map(|limit| usize::try_from(limit).unwrap_or(usize::MAX)),
             },
             inputs: inputs(given.inputs),

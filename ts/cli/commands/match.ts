@@ -6,6 +6,8 @@ import { UsageError } from '../exit';
 import { count, plural } from '../format';
 import { queryIndex } from '../indexed';
 import {
+  bounds,
+  boundsOf,
   checkStreams,
   comparing,
   comparingOptions,
@@ -33,6 +35,7 @@ const options = {
   ...reporting,
   limit: OPTIONS.limit,
   ...comparing,
+  ...bounds,
 } as const;
 
 type MatchValues = Values<typeof options>;
@@ -63,6 +66,7 @@ export const match = defineCommand({
     'Writes a JSON line per new document: id and matches, each with id and, where they are known, similarity and distance, the most similar first; those equally similar in the order of the files of --against. Where a limit left something out, truncated is true.',
     'Matches are the pairs that the command pairs finds between the two, in the files of --against followed by the new ones. New documents are not compared with each other. Of documents of --against with equal texts the first stands for all, and a new document whose text is among them has that one match.',
     'With --remove the new documents that have no match are written, as dedup writes them: in their format, byte for byte. That takes out of a training set what a test set has. With --mark all are written, and those that have matches name the best one; --list and --copy are for texts in files.',
+    'With --memory what is known of documents of both sides lies in temporary files, as with dedup; the matches are the same. Linux only, and not with --index, which is held in memory.',
     'With --index this is index query: the index says how documents are compared, and each copy that it holds is a match of its own.',
     'The JSON summary goes to standard error where the matches go to standard output.',
   ],
@@ -95,6 +99,7 @@ async function amongFiles(
   const options = {
     ...{ against, ...given({ rejects, limit }), ...records },
     ...comparingOptions(values),
+    ...boundsOf(values),
     ...fieldsOf(values),
     ...reportingOf(values),
   };

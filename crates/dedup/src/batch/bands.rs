@@ -56,7 +56,7 @@ impl Bands {
             |(), (part, found)| self.entries.scan(*part, buckets, groups, &self.room, found),
         )?;
         let mut all: Vec<(u64, u32)> = parts.into_iter().flat_map(|(_, found)| found).collect();
-        all.sort_unstable();
+        parallel::sort(&mut all, threads, cancel)?;
         let runs = all.chunk_by(|a, b| a.0 == b.0);
         Ok(runs.map(|run| (run[0].0, run.iter().map(|&(_, text)| text).collect())).collect())
     }
@@ -109,7 +109,10 @@ impl Candidates for Bands {
         let room = self.room.clone();
         let together = self.entries.together(groups, &room, threads, cancel)?;
         let (holds, mut full) = (self.rule.holds(0), Vec::new());
-        for (bucket, run) in together.runs() {
+        for (number, (bucket, run)) in together.runs().enumerate() {
+            if number % 1024 == 0 {
+                parallel::check(cancel)?;
+            }
             room.relieve()?;
             if run.len() > holds {
                 full.push((bucket, run.iter().map(|&entry| number_of(entry)).collect()));
@@ -135,8 +138,8 @@ impl Candidates for Bands {
         }
         self.bytes += together.bytes();
         drop(together);
-        levels.fill(&self.rule, &mut buckets)?;
-        buckets.seal(groups.len(), &room)?;
+        levels.fill(&self.rule, &mut buckets, cancel)?;
+        buckets.seal(groups.len(), &room, cancel)?;
         self.bytes += buckets.bytes();
         self.buckets = buckets;
         Ok(())
@@ -154,8 +157,13 @@ impl Candidates for Bands {
             .collect();
         self.listed = end;
         parallel::for_each(&mut slots, threads, cancel, Vec::new, |seen, (place, listed)| {
-            let (text, found) = self.buckets.list(*place, &self.rule, limit, seen);
-            *listed = Listed { text, found };
+            let mut cut = false;
+            seen.clear();
+            listed.text = self.buckets.seen(*place, |others, full| {
+                seen.extend(others.iter().map(|&other| u64::from(other) << 1 | u64::from(!full)));
+                cut |= full;
+            });
+            listed.found = self.rule.best(seen, limit, cut);
             Ok(self.room.relieve()?)
         })?;
         Ok(slots.into_iter().map(|(_, listed)| listed).collect())

@@ -2,8 +2,9 @@
 
 use crate::checkpoint::{Plain, Restoring, Saving};
 use crate::error::DedupError;
-use crate::method::{Banding, Found};
+use crate::parallel;
 use simhash_store::{Column, FileError, Room, Section};
+use std::sync::atomic::AtomicBool;
 
 /// A text that sees the first texts of a bucket.
 #[derive(Clone, Copy, Debug)]
@@ -85,6 +86,24 @@ impl Buckets {
         Ok(())
     }
 
+    /// Adds a bucket of which each text sees no more than the first `most`: its texts, ascending, each once.
+    pub(super) fn add_first(
+        &mut self,
+        texts: impl Iterator<Item = u32>,
+        most: usize,
+    ) -> Result<(), DedupError> {
+        let start = self.members.len();
+        for (before, text) in texts.enumerate() {
+            if before > 0 {
+                self.sights.push(Sight::new(text, start, before.min(most), before > most))?;
+            }
+            if before < most {
+                self.members.push(text)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Adds a text to the bucket that came last.
     pub(super) fn put(&mut self, text: u32) -> Result<(), DedupError> {
         Ok(self.members.push(text)?)
@@ -96,10 +115,19 @@ impl Buckets {
     }
 
     /// Sorts what texts see by text; there are so many texts.
-    pub(super) fn seal(&mut self, texts: u32, room: &Room) -> Result<(), DedupError> {
-        self.sights.sort_by_number(room, texts, |sight| sight.text)?;
+    pub(super) fn seal(
+        &mut self,
+        texts: u32,
+        room: &Room,
+        cancel: &AtomicBool,
+    ) -> Result<(), DedupError> {
+        let check = || parallel::check(cancel);
+        self.sights.sort_by_number(room, texts, |sight| sight.text, check)?;
         let mut last = None;
         for (place, sight) in (0u64..).zip(self.sights.iter()) {
+            if place % 1024 == 0 {
+                check()?;
+            }
             if last.replace(sight.text) != Some(sight.text) {
                 self.starts.push(place)?;
             }
@@ -122,25 +150,16 @@ impl Buckets {
         self.starts.len().saturating_sub(1)
     }
 
-    /// The place-th text that sees others, and its list.
-    pub(super) fn list(
-        &self,
-        place: usize,
-        rule: &Banding,
-        limit: usize,
-        seen: &mut Vec<u64>,
-    ) -> (u32, Found) {
+    /// The place-th text that sees others. `see` gets those of each bucket, and whether they are all that it holds, or may show.
+    pub(super) fn seen(&self, place: usize, mut see: impl FnMut(&[u32], bool)) -> u32 {
         let at = |place: usize| self.starts[place] as usize;
         let sights = &self.sights[at(place)..at(place + 1)];
-        let mut cut = false;
-        seen.clear();
         for sight in sights {
-            let (start, full) = (sight.start as usize, sight.count & FULL != 0);
-            let members = &self.members[start..start + (sight.count & !FULL) as usize];
-            seen.extend(members.iter().map(|&other| u64::from(other) << 1 | u64::from(!full)));
-            cut |= full;
+            let start = sight.start as usize;
+            let others = (sight.count & !FULL) as usize;
+            see(&self.members[start..start + others], sight.count & FULL != 0);
         }
-        (sights[0].text, rule.best(seen, limit, cut))
+        sights[0].text
     }
 
     pub(super) fn save(&self, to: &mut Saving<'_>) -> Result<(), DedupError> {

@@ -3,6 +3,7 @@
 use super::bands::Bands;
 use super::fingerprints::Fingerprints;
 use super::groups::Groups;
+use super::sentences::Sentences;
 use super::sheaf::Sheaf;
 use crate::checkpoint::{Restoring, Saving};
 use crate::decide::{BATCH_DOCUMENTS, Texts};
@@ -121,19 +122,53 @@ impl Sketches<'_> {
     }
 }
 
-/// The candidates that the options ask for. Those of bands lie in `room`.
+/// The candidates that the options ask for. What they are made of lies in `room`, but where all sets are compared with all.
 pub(crate) fn candidates(
     options: &DedupOptions,
     room: &Room,
 ) -> Result<Box<dyn Candidates>, DedupError> {
     Ok(match options.method {
         Method::MinHash { plan } => Box::new(Bands::new(Banding::new(options, plan)?, room)?),
-        Method::SimHash { max_distance } => Box::new(Fingerprints::new(max_distance)),
-        _ => Box::new(Looked::new(method::sieve(options)?)),
+        Method::SimHash { max_distance } => Box::new(Fingerprints::new(max_distance, room)?),
+        Method::Sentences { count } => Box::new(Sentences::new(options, count, room)?),
+        Method::Exact => Box::new(Nobody),
+        Method::BruteForce => Box::new(Looked::new(method::sieve(options)?)),
     })
 }
 
-/// The candidates of a live index, to which texts are added in order.
+/// No candidates: equal texts are found before a method is asked.
+struct Nobody;
+
+impl Candidates for Nobody {
+    fn sketcher(&self) -> Sketcher {
+        Sketcher::None
+    }
+
+    fn take(&mut self, _: Gathered) -> Result<(), DedupError> {
+        Ok(())
+    }
+
+    fn settle(
+        &mut self,
+        _: &Groups,
+        _: &Sketches<'_>,
+        _: usize,
+        _: &AtomicBool,
+    ) -> Result<(), DedupError> {
+        Ok(())
+    }
+
+    fn next(&mut self, _: usize, _: usize, _: &AtomicBool) -> Result<Vec<Listed>, DedupError> {
+        Ok(Vec::new())
+    }
+
+    fn bytes(&self) -> usize {
+        0
+    }
+}
+
+/// The candidates of a live index, to which texts are added in order. In memory whatever the bound: each set of features may be near any
+/// other.
 pub(super) struct Looked {
     sieve: Box<dyn Sieve>,
     /// By document, then by text.

@@ -67,7 +67,7 @@ pub(super) fn climb(
         parallel::check(cancel)?;
         sketch(below, &mut signatures, &runs, room)?;
         visits.extend(full(&runs, &signatures, rule));
-        let more = levels.add(visits, rule);
+        let more = levels.add(visits, rule, threads, cancel)?;
         visits = onward(more, &signatures, rule, threads, cancel)?;
         let mut buckets: Vec<u64> = visits.iter().map(|visit| visit.bucket).collect();
         buckets.sort_unstable();

@@ -38,7 +38,7 @@ pub(crate) struct Graph {
     ready: VecDeque<Near>,
     ended: bool,
     /// A bit for each text: a limit cut its candidates.
-    cut: Vec<u64>,
+    cut: Column<u64>,
     /// How many were cut.
     pub(crate) truncated: u64,
     /// Documents without text, and documents too short for the method.
@@ -74,11 +74,11 @@ impl Columns {
         drop(hashes);
         let sketches = Sketches { preparer: comparer.preparer(), texts };
         candidates.settle(&groups, &sketches, threads, cancel)?;
-        let cut = vec![0; (groups.len() as usize).div_ceil(64)];
+        let cut = Column::made(&room, (groups.len() as usize).div_ceil(64), |_| 0u64)?;
         let old_texts = old.map(|old| groups.led_before(old));
         let from = old_texts.unwrap_or_default();
         Ok(Graph {
-            bytes: columns + candidates.bytes() + groups.bytes() + cut.len() * size_of::<u64>(),
+            bytes: columns + candidates.bytes() + groups.bytes() + cut.bytes(),
             comparer,
             candidates,
             groups,
@@ -183,7 +183,7 @@ impl Graph {
             let mut list = mem::take(&mut found.candidates);
             list.retain(|other| other.number < below);
             near.compared = list.len() as u64;
-            list.retain(|other| stage.may_match(*text, other.number));
+            stage.retain(*text, &mut list)?;
             list.sort_unstable_by_key(|other| other.number);
             if list.is_empty() {
                 return Ok(());

@@ -194,7 +194,7 @@ impl Entries {
         filter: &mut Filter,
     ) -> Result<Vec<Entry>, DedupError> {
         let part = piece.part;
-        filter.start((self.parts.bytes_of(part) >> piece.bits) / (size_of::<u32>() + 1) * SLOTS);
+        filter.start((self.parts.bytes_of(part) >> piece.bits) / (size_of::<u32>() + 1));
         self.each(part, room, |low, _| {
             if piece.has(low) {
                 filter.see(low);
@@ -260,22 +260,23 @@ impl Together {
 
 /// Which keys have come more than once, or share a slot with another: one bit for the first time and one for the others.
 #[derive(Default)]
-struct Filter {
+pub(super) struct Filter {
     slots: usize,
     once: Vec<u64>,
     again: Vec<u64>,
 }
 
 impl Filter {
-    fn start(&mut self, slots: usize) {
-        self.slots = slots.next_power_of_two().max(64);
+    /// Begins with so many entries.
+    pub(super) fn start(&mut self, entries: usize) {
+        self.slots = (entries * SLOTS).next_power_of_two().max(64);
         for bits in [&mut self.once, &mut self.again] {
             bits.clear();
             bits.resize(self.slots / 64, 0);
         }
     }
 
-    fn see(&mut self, low: u32) {
+    pub(super) fn see(&mut self, low: u32) {
         let slot = low as usize & (self.slots - 1);
         let bit = 1 << (slot % 64);
         let once = &mut self.once[slot / 64];
@@ -283,7 +284,7 @@ impl Filter {
         *once |= bit;
     }
 
-    fn has_several(&self, low: u32) -> bool {
+    pub(super) fn has_several(&self, low: u32) -> bool {
         let slot = low as usize & (self.slots - 1);
         self.again[slot / 64] >> (slot % 64) & 1 == 1
     }

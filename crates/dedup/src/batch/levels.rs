@@ -9,8 +9,10 @@
 use super::buckets::{Buckets, Sight};
 use crate::error::DedupError;
 use crate::method::Banding;
+use crate::parallel;
 use ahash::AHashMap;
 use simhash_index::bands::Table;
+use std::sync::atomic::AtomicBool;
 
 /// A text at a bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -63,8 +65,14 @@ impl Levels {
     }
 
     /// Adds visits and looks at their buckets anew: those that have to go on now.
-    pub(super) fn add(&mut self, mut fresh: Vec<Visit>, rule: &Banding) -> Vec<Onward> {
-        fresh.sort_unstable();
+    pub(super) fn add(
+        &mut self,
+        mut fresh: Vec<Visit>,
+        rule: &Banding,
+        threads: usize,
+        cancel: &AtomicBool,
+    ) -> Result<Vec<Onward>, DedupError> {
+        parallel::sort(&mut fresh, threads, cancel)?;
         let mut touched: Vec<u64> = fresh.iter().map(|visit| visit.bucket).collect();
         touched.dedup();
         self.visits.append(&mut fresh);
@@ -72,7 +80,10 @@ impl Levels {
         self.visits.sort();
         let (mut onward, highest) = (Vec::new(), rule.levels());
         let mut at = 0;
-        for bucket in touched {
+        for (number, bucket) in touched.into_iter().enumerate() {
+            if number % 1024 == 0 {
+                parallel::check(cancel)?;
+            }
             at += self.visits[at..].partition_point(|visit| visit.bucket < bucket);
             let len = self.visits[at..].partition_point(|visit| visit.bucket == bucket);
             let visits = &mut self.visits[at..at + len];
@@ -89,7 +100,7 @@ impl Levels {
                 }
             }
         }
-        onward
+        Ok(onward)
     }
 
     /// The buckets.
@@ -98,10 +109,15 @@ impl Levels {
     }
 
     /// What is in each bucket, and who sees it.
-    pub(super) fn fill(&self, rule: &Banding, buckets: &mut Buckets) -> Result<(), DedupError> {
+    pub(super) fn fill(
+        &self,
+        rule: &Banding,
+        buckets: &mut Buckets,
+        cancel: &AtomicBool,
+    ) -> Result<(), DedupError> {
         // A text that filled the last places of a bucket itself, by other bands, is put into the next one, but looks no further.
         let mut ends: AHashMap<(u32, u16), u8> = AHashMap::new();
-        self.look(rule, |visit, _, others, _| {
+        self.look(rule, cancel, |visit, _, others, _| {
             if visit.moved && others < rule.holds(usize::from(visit.level)) {
                 let end = ends.entry((visit.text, visit.band)).or_insert(visit.level);
                 *end = visit.level.min(*end);
@@ -109,7 +125,7 @@ impl Levels {
             Ok(())
         })?;
         let before = buckets.members();
-        self.look(rule, |visit, start, others, is_put| {
+        self.look(rule, cancel, |visit, start, others, is_put| {
             let looks = ends.get(&(visit.text, visit.band)).is_none_or(|&end| visit.level <= end);
             if looks && others > 0 {
                 let full = others >= rule.holds(usize::from(visit.level));
@@ -124,10 +140,12 @@ impl Levels {
     fn look(
         &self,
         rule: &Banding,
+        cancel: &AtomicBool,
         mut each: impl FnMut(&Visit, usize, usize, bool) -> Result<(), DedupError>,
     ) -> Result<(), DedupError> {
         let (mut start, mut inside) = (0, Vec::new());
         for visits in self.visits.chunk_by(|a, b| a.bucket == b.bucket) {
+            parallel::check(cancel)?;
             inside.clear();
             for visit in visits {
                 let others = inside.partition_point(|&other| other < visit.text);

@@ -85,10 +85,7 @@ fn exclude(stage: &Stage<'_>, lists: &mut [Listed]) -> Result<(), DedupError> {
             threads,
             cancel,
             || (),
-            |(), Listed { text, found }| {
-                found.candidates.retain(|near| stage.may_match(*text, near.number));
-                Ok(())
-            },
+            |(), Listed { text, found }| stage.retain(*text, &mut found.candidates),
         );
     }
     let tasks = rayon::current_num_threads().max(1);

@@ -25,8 +25,10 @@ mod fingerprints;
 mod groups;
 mod levels;
 mod lists;
+mod near;
 mod order;
 mod represent;
+mod sentences;
 mod settled;
 mod sheaf;
 pub(crate) mod spread;
@@ -38,7 +40,7 @@ use crate::checkpoint::{Given, Restoring, Saving, Stage as Made, Stages};
 use crate::decide::{Comparer, Texts};
 use crate::error::DedupError;
 use crate::keep::Key;
-use crate::method::Method;
+use crate::method::{Candidate, Method};
 use crate::options::{Cluster, DedupOptions};
 use crate::verify::Evidence;
 use across::{Across, Inputs};
@@ -270,8 +272,7 @@ impl Columns {
             verified,
             (&keeping, inputs.as_ref()),
             known,
-            &room,
-            cancel,
+            (&room, threads, cancel),
         )?;
         let summary = &mut settled.summary;
         (summary.empty, summary.short) = (figures.empty, short);
@@ -331,6 +332,18 @@ impl Stage<'_> {
         }
         let outline = |text| self.outlines.get(self.groups.first(text) as usize);
         outline(a).zip(outline(b)).is_none_or(|(a, b)| self.comparer.may_match(a, b))
+    }
+
+    /// Takes those out of a text's candidates that cannot match it, and brings the memory into its bound meanwhile.
+    fn retain(&self, text: u32, candidates: &mut Vec<Candidate>) -> Result<(), DedupError> {
+        let mut relieved = Ok(());
+        candidates.retain(|near| {
+            if relieved.is_ok() {
+                relieved = self.room.relieve();
+            }
+            self.may_match(text, near.number)
+        });
+        Ok(relieved?)
     }
 
     /// The similarity of two texts where it reaches the threshold, and `least` where that is given; 0 without verification, and [`EQUAL`].

@@ -1,10 +1,10 @@
 //! Verification around representatives: texts in order, each compared with those of its list that are kept.
 //!
 //! Texts without candidates are kept and never looked at. The others come some thousands at a time: their lists and comparisons with
-//! what was kept before are made in parallel, then one choice after the other, with comparisons within the batch. Outlines exclude
-//! most candidates before anything is read again.
+//! what was kept before are made in parallel, then those within the batch, round by round, with what is known to be kept. What is left, in
+//! chains, is chosen one after the other. Outlines exclude most candidates before anything is read again.
 
-use super::candidates::Candidates;
+use super::candidates::{Candidates, Listed};
 use super::lists::Lists;
 use super::{EQUAL, Stage};
 use crate::checkpoint::{Restoring, Saving};
@@ -44,6 +44,10 @@ pub(crate) struct Compared {
 const KEPT: u32 = u32::MAX;
 /// The share of memory for the texts of a batch: what verification makes of one takes some ten times its bytes.
 const TEXTS: u64 = 128;
+/// Rounds of comparisons within a batch: a chain of texts is settled a text or more in each.
+const ROUNDS: usize = 16;
+/// Fewer texts of a batch that wait for others are settled one after the other.
+const FEW: usize = 8;
 /// Most bytes of them: more at a time are not faster.
 pub(crate) const TEXTS_AT_ONCE: u64 = 8 << 20;
 
@@ -52,16 +56,27 @@ fn together(stage: &Stage<'_>, cases: &[Case]) -> usize {
     let most = stage.room.most().map_or(TEXTS_AT_ONCE, |most| (most / TEXTS).min(TEXTS_AT_ONCE));
     let mut bytes = 0;
     let fits = cases.iter().take_while(|case| {
-        bytes += stage.texts.bytes(case.text) as u64;
+        bytes += case.bytes;
         bytes <= most
     });
     fits.count().max(1)
+}
+
+/// What is known of a text of a batch.
+#[derive(Clone, Copy, PartialEq)]
+enum State {
+    /// Nothing yet.
+    Open,
+    Kept,
+    Duplicate,
 }
 
 /// A text of a batch.
 #[derive(Default)]
 struct Case {
     text: u32,
+    /// Bytes of the text.
+    bytes: u64,
     /// Its candidates, as far as their outlines leave a chance.
     list: Vec<Candidate>,
     /// Those of the batch, by place.
@@ -72,6 +87,23 @@ struct Case {
     is_held: bool,
     evidence: Arc<Evidence>,
     original: Option<Edge>,
+}
+
+impl Case {
+    fn of(listed: Listed) -> Self {
+        Self { text: listed.text, list: listed.found.candidates, ..Self::default() }
+    }
+
+    fn state(&self, stage: &Stage<'_>) -> State {
+        match self.original {
+            Some(_) => State::Duplicate,
+            // An equal text of the batch may be kept before it.
+            None if self.within.is_empty() && stage.groups.shared(self.text).is_none() => {
+                State::Kept
+            }
+            None => State::Open,
+        }
+    }
 }
 
 impl Representatives {
@@ -152,25 +184,25 @@ impl Representatives {
                 break;
             }
             all.compared.batches += 1;
-            let mut cases = Vec::with_capacity(lists.len());
-            for listed in lists {
-                cases.push(Case {
-                    text: listed.text,
-                    list: listed.found.candidates,
-                    within: Vec::new(),
-                    is_wanted: false,
-                    is_held: false,
-                    evidence: Arc::default(),
-                    original: None,
-                });
-            }
+            let mut cases: Vec<Case> = lists.into_iter().map(Case::of).collect();
+            parallel::for_each(
+                &mut cases,
+                stage.threads,
+                stage.cancel,
+                || (),
+                |(), case| {
+                    case.bytes = stage.texts.bytes(case.text) as u64;
+                    Ok(stage.room.relieve()?)
+                },
+            )?;
             let mut rest = &mut cases[..];
             while !rest.is_empty() {
                 let (now, later) = rest.split_at_mut(together(stage, rest));
                 all.compare(stage, now)?;
                 let held = now.iter().filter(|case| case.is_held);
-                let bytes = held.map(|case| stage.texts.bytes(case.text) as u64).sum();
+                let bytes = held.map(|case| case.bytes).sum();
                 all.compared.bytes = all.compared.bytes.max(bytes);
+                compare_within(stage, now)?;
                 all.choose(stage, now, &mut waiting)?;
                 now.fill_with(Case::default);
                 rest = later;
@@ -345,6 +377,51 @@ impl Representatives {
         }
         Ok(())
     }
+}
+
+/// Compares each case with its candidates of the batch that are known to be kept, until most are known: in order, but for those of which
+/// nobody knows yet, each is what it will be chosen to be.
+fn compare_within(stage: &Stage<'_>, cases: &mut [Case]) -> Result<(), DedupError> {
+    let waits = |cases: &[Case]| cases.iter().filter(|case| !case.within.is_empty()).count();
+    if waits(cases) < FEW {
+        return Ok(());
+    }
+    let mut states: Vec<State> = cases.iter().map(|case| case.state(stage)).collect();
+    let others: Vec<(u32, Arc<Evidence>)> =
+        cases.iter().map(|case| (case.text, Arc::clone(&case.evidence))).collect();
+    for _ in 0..ROUNDS {
+        let (threads, cancel) = (stage.threads, stage.cancel);
+        parallel::for_each(
+            cases,
+            threads,
+            cancel,
+            || (),
+            |(), case| {
+                let own = (case.text, &case.evidence);
+                let mut original = case.original;
+                case.within.retain(|&Candidate { number, rank }| {
+                    let (text, theirs) = &others[number as usize];
+                    let state = states[number as usize];
+                    if state == State::Kept {
+                        let near = Candidate { number: *text, rank };
+                        consider(stage, &mut original, near, (own.0, own.1), theirs);
+                    }
+                    state == State::Open
+                });
+                case.original = original;
+                Ok(())
+            },
+        )?;
+        let mut settled = 0;
+        for (state, case) in states.iter_mut().zip(&*cases) {
+            let before = std::mem::replace(state, case.state(stage));
+            settled += usize::from(before != *state);
+        }
+        if settled == 0 || waits(cases) < FEW {
+            break;
+        }
+    }
+    Ok(())
 }
 
 /// Compares two texts and keeps the edge where it is the best so far.

@@ -12,10 +12,12 @@ use crate::report::Summary;
 use simhash_index::Union;
 use simhash_store::{Column, Room};
 use std::ops::Range;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 /// Bytes of the originals whose relations are found at once.
 const TEXTS: usize = 2 << 20;
+/// Documents that one task goes through at once.
+const RUN: usize = 1 << 12;
 
 /// What verification found.
 pub(super) enum Verified {
@@ -62,6 +64,53 @@ impl Verified {
     }
 }
 
+/// How many documents behind the known ones are kept, or have another one kept for them, and how many have duplicates.
+fn counted(
+    originals: &[u32],
+    known: u32,
+    room: &Room,
+    threads: usize,
+    cancel: &AtomicBool,
+) -> Result<Summary, DedupError> {
+    // A bit for each document.
+    let words = originals.len().div_ceil(64);
+    let has_duplicates = Column::made(room, words, |_| AtomicU64::new(0))?;
+    let mut runs: Vec<(u32, &[u32], Summary)> = (known..)
+        .step_by(RUN)
+        .zip(originals[known as usize..].chunks(RUN))
+        .map(|(from, originals)| (from, originals, Summary::default()))
+        .collect();
+    parallel::for_each_large(
+        &mut runs,
+        threads,
+        cancel,
+        || (),
+        |(), (from, originals, counts)| {
+            for (document, &original) in (*from..).zip(*originals) {
+                room.relieve()?;
+                counts.read += 1;
+                if original == document {
+                    counts.kept += 1;
+                } else {
+                    counts.duplicates += 1;
+                    let bit = 1 << (original % 64);
+                    let before = has_duplicates[original as usize / 64].fetch_or(bit, Relaxed);
+                    counts.clusters += u64::from(before & bit == 0);
+                }
+            }
+            Ok(())
+        },
+    )?;
+    let mut summary = Summary::default();
+    for (_, _, counts) in runs {
+        summary.read += counts.read;
+        summary.kept += counts.kept;
+        summary.duplicates += counts.duplicates;
+        summary.clusters += counts.clusters;
+    }
+    Ok(summary)
+}
+
 /// Everything decided.
 pub(crate) struct Settled {
     comparer: Comparer,
@@ -85,8 +134,7 @@ impl Settled {
         verified: Verified,
         (keeping, inputs): (&Order, Option<&Inputs>),
         known: u32,
-        room: &Room,
-        cancel: &AtomicBool,
+        (room, threads, cancel): (&Room, usize, &AtomicBool),
     ) -> Result<Self, DedupError> {
         let due = |number: u32| {
             if number.is_multiple_of(1024) { parallel::check(cancel) } else { Ok(()) }
@@ -113,36 +161,31 @@ impl Settled {
                 }
             }
             Verified::Representatives(decided) => {
-                for (document, original) in (0..).zip(originals.iter_mut()) {
-                    due(document)?;
-                    room.relieve()?;
-                    let text = groups.text(document);
-                    if text != ALONE {
-                        let edge = decided.original(document, text);
-                        *original = match edge {
-                            None if inputs.is_some() => document,
-                            edge => groups.first(edge.map_or(text, |edge| edge.text.number)),
-                        };
-                    }
-                }
+                let of = |document: u32, text: u32| match decided.original(document, text) {
+                    None if inputs.is_some() => document,
+                    edge => groups.first(edge.map_or(text, |edge| edge.text.number)),
+                };
+                let mut runs: Vec<(u32, &mut [u32])> =
+                    (0..).step_by(RUN).zip(originals.chunks_mut(RUN)).collect();
+                parallel::for_each_large(
+                    &mut runs,
+                    threads,
+                    cancel,
+                    || (),
+                    |(), (from, originals)| {
+                        for (document, original) in (*from..).zip(originals.iter_mut()) {
+                            room.relieve()?;
+                            let text = groups.text(document);
+                            if text != ALONE {
+                                *original = of(document, text);
+                            }
+                        }
+                        Ok(())
+                    },
+                )?;
             }
         }
-        // A bit for each document.
-        let mut has_duplicates = Column::made(room, count.div_ceil(64), |_| 0u64)?;
-        let mut summary = Summary::default();
-        for (document, &original) in (0u32..).zip(originals.iter()).skip(known as usize) {
-            due(document)?;
-            room.relieve()?;
-            summary.read += 1;
-            if original == document {
-                summary.kept += 1;
-            } else {
-                summary.duplicates += 1;
-                let bits = &mut has_duplicates[original as usize / 64];
-                let known = std::mem::replace(bits, *bits | 1 << (original % 64));
-                summary.clusters += u64::from(known >> (original % 64) & 1 == 0);
-            }
-        }
+        let mut summary = counted(&originals, known, room, threads, cancel)?;
         let states = match &verified {
             Verified::Components(components) => components.bytes(),
             Verified::Representatives(decided) => decided.bytes(),

@@ -217,7 +217,7 @@ impl Rules {
             return Ok(Crowd::Asks(asks));
         }
         let mut buckets = Buckets::new(&self.room)?;
-        levels.fill(rule, &mut buckets)?;
+        levels.fill(rule, &mut buckets, &NEVER)?;
         let mut sights = Vec::new();
         buckets.each(|text, others, full| sights.push((text, others.to_vec(), full)));
         Ok(Crowd::Seen { taken: levels.buckets().collect(), sights })

@@ -10,7 +10,9 @@ mod separated;
 mod sorted;
 
 use super::intake::Intake;
+use super::records::Records;
 use super::same_ids::{OwnId, same_ids};
+use super::within::Within;
 use super::{expanded, only_rejects, publish, refuse_across};
 use crate::decide::{ALONE, Comparer, Edges};
 use crate::error::DedupError;
@@ -27,6 +29,7 @@ use separated::Separated;
 use simhash_store::{Column, Room};
 use sorted::Sorted;
 use std::borrow::Cow;
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
@@ -50,6 +53,9 @@ use std::time::Instant;
 /// of texts, 24 bytes each, and the ids of their earlier documents. Always 32 MiB of cached shingles at most, and a few blocks of 1 MiB
 /// or of the longest line. Records of gzip files and first records of texts of streams also take a temporary file on disk. Per record that
 /// has an id 24 bytes, twice as much at the end, to tell which ids come again.
+///
+/// Where [`FileOptions::memory`] is given, all of that lies in temporary files as far as [`dedup_files`](crate::dedup_files) has it, but for the
+/// edges of some thousands of texts and the ids that their lines name. Such a run has no checkpoint: it begins anew.
 ///
 /// # Errors
 /// Those of [`dedup_files`](crate::dedup_files), under the same conditions.
@@ -107,7 +113,7 @@ pub fn match_files(
     }
     let wanted = Wanted::Lines(outputs, Written::JsonLines);
     run(&[against, news], wanted, &options.files, progress, cancel, |run, engine| {
-        let mut matched = Matched::new(options.limit);
+        let mut matched = Matched::new(options.limit, run)?;
         let each = |run: &mut Run<'_, '_>, known: &dyn Known, taken: Taken<'_>| {
             matched.batch(run, known, taken)
         };
@@ -144,7 +150,7 @@ pub fn decontaminate_files(
         &*expanded(against, "against", &options.form)?,
     );
     run(&[against, news], Wanted::records(outputs)?, options, progress, cancel, |run, engine| {
-        let mut separated = Separated::new(outputs.duplicates);
+        let mut separated = Separated::new(outputs.duplicates, run)?;
         let each = |run: &mut Run<'_, '_>, known: &dyn Known, taken: Taken<'_>| {
             separated.batch(run, known, &taken)
         };
@@ -169,8 +175,9 @@ fn run<'a>(
     refuse_across(options)?;
     // Nothing is clustered here, and nothing is left out.
     let (cluster, keep) = (Cluster::Representative, Keep::First);
-    let comparison = DedupOptions { cluster, keep, ..options.dedup.clone() };
-    let sorted = Sorted::new(&comparison)?;
+    let Within { room, folder, dedup } = Within::new(options, None)?;
+    let comparison = DedupOptions { cluster, keep, ..dedup };
+    let sorted = Sorted::new(&comparison, &room)?;
     let threads = comparison.threads;
     let fields: &Fields = &options.fields;
     wanted.check_names()?;
@@ -180,7 +187,8 @@ fn run<'a>(
     // A dry run refuses what the run would.
     let none = LineOutputs::default();
     let wanted = if options.dry_run { Wanted::Lines(&none, Written::Rows) } else { wanted };
-    let mut intake = Intake::open(groups, fields, &options.form, threads, cancel)?;
+    let records = Records::new(&room, folder.clone())?;
+    let mut intake = Intake::with(records, groups, fields, &options.form, threads, cancel)?;
     let engine = if intake.is_live() {
         Engine::Live(Box::new(Live::new(&comparison)?))
     } else {
@@ -192,9 +200,22 @@ fn run<'a>(
     let (counts, edges) = (Summary::default(), EdgeSummary::default());
     let throttle = Throttle::new(progress);
     let (intake, before) = (&mut intake, 0);
-    let (given, old) = (named.then(Column::default), known as u32);
-    let mut run =
-        Run { intake, threads, output, rejects, before, counts, edges, throttle, given, old };
+    let given = named.then(|| Column::new(&room)).transpose()?;
+    let old = known as u32;
+    let mut run = Run {
+        intake,
+        threads,
+        output,
+        rejects,
+        before,
+        counts,
+        edges,
+        throttle,
+        given,
+        old,
+        room: room.clone(),
+        folder,
+    };
     let index_bytes = match work(&mut run, engine) {
         Err(error @ DedupError::NoRecords { .. }) => return Err(only_rejects(run.rejects, error)),
         done => done?,
@@ -202,7 +223,7 @@ fn run<'a>(
     run.report(Stage::Finish);
     let Run { intake, output, rejects, counts, edges, given, .. } = run;
     let given = given.unwrap_or_default();
-    let same_ids = same_ids(given, &intake.records, &Room::default())?;
+    let same_ids = same_ids(given, &intake.records, &room, cancel)?;
     let (outputs, copies) = output.end()?;
     let outputs = outputs.into_iter().chain(rejects.into_output());
     let leftovers = publish(outputs, copies, intake)?;
@@ -249,6 +270,9 @@ struct Run<'r, 'a> {
     given: Option<Column<OwnId>>,
     /// Inputs below this one are the old side.
     old: u32,
+    room: Room,
+    /// Of temporary files.
+    folder: PathBuf,
 }
 
 /// Documents that follow each other, with their edges.

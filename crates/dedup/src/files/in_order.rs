@@ -11,28 +11,14 @@ use std::time::Duration;
 const AHEAD: usize = 2;
 
 /// What has been made.
-struct Made<M, F> {
+struct Made<M> {
     /// The block whose turn it is.
     turn: u64,
     /// Of later blocks.
     done: BTreeMap<u64, Result<M, DedupError>>,
-    take: F,
+    /// Some thread takes those whose turn it is, one after the other.
+    is_taking: bool,
     failure: Option<DedupError>,
-}
-
-impl<M, F: FnMut(M) -> Result<(), DedupError>> Made<M, F> {
-    /// Takes what has its turn now; how many blocks that were.
-    fn put(&mut self, number: u64, made: Result<M, DedupError>) -> usize {
-        self.done.insert(number, made);
-        let from = self.turn;
-        while let Some(made) = self.done.remove(&self.turn) {
-            self.turn += 1;
-            if self.failure.is_none() {
-                self.failure = made.and_then(&mut self.take).err();
-            }
-        }
-        (self.turn - from) as usize
-    }
 }
 
 /// Says that a thread has panicked: its block will never have its turn.
@@ -48,7 +34,7 @@ impl Drop for Fails<'_> {
 /// comes back, in the order of the blocks, one at a time. `next` and `tick`, after each block, are called on this thread.
 ///
 /// No barrier: a thread that has made a block goes on with another one; whoever makes the one whose turn it is takes those that
-/// are ready. At most three blocks for each task are there at a time.
+/// are ready, and those that become ready meanwhile. At most three blocks for each task are there at a time.
 ///
 /// # Errors
 /// The first one, in the order of the blocks, or that of `next`.
@@ -62,16 +48,36 @@ pub(super) fn in_order<B: Send, M: Send>(
 ) -> Result<(), DedupError> {
     let pool = rayon::current_num_threads();
     let tasks = if threads == 0 { pool } else { threads.min(pool) };
-    let made = Mutex::new(Made { turn: 0, done: BTreeMap::new(), take, failure: None });
+    let made = Made { turn: 0, done: BTreeMap::new(), is_taking: false, failure: None };
+    let (made, take) = (Mutex::new(made), Mutex::new(take));
     // Blocks that are not taken yet; those of them that other threads have not made.
     let (open, away) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let failed = AtomicBool::new(false);
     let work = |number: u64, block: B| {
         let _fails = Fails(&failed);
         let result = make(block);
-        let mut made = made.lock();
-        open.fetch_sub(made.put(number, result), Ordering::Relaxed);
-        failed.fetch_or(made.failure.is_some(), Ordering::Relaxed);
+        let mut held = made.lock();
+        held.done.insert(number, result);
+        // Whoever takes goes on with this one: nobody waits for a turn.
+        if held.is_taking {
+            return;
+        }
+        held.is_taking = true;
+        loop {
+            let turn = held.turn;
+            let Some(next) = held.done.remove(&turn) else { break };
+            held.turn += 1;
+            let has_failed = held.failure.is_some();
+            drop(held);
+            let taken = if has_failed { Ok(()) } else { next.and_then(&mut *take.lock()) };
+            held = made.lock();
+            if let Err(error) = taken {
+                held.failure = Some(error);
+                failed.store(true, Ordering::Relaxed);
+            }
+            open.fetch_sub(1, Ordering::Relaxed);
+        }
+        held.is_taking = false;
     };
     rayon::in_place_scope(|scope| {
         let (work, away) = (&work, &away);

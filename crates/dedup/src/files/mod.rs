@@ -90,8 +90,9 @@ use within::Within;
 /// per duplicate 32, with one or with marks 24 for each record that has an id, twice as much at the end. Where documents are compared across
 /// inputs only ([`FileOptions::across_files_only`]) 4 more per record while texts are grouped, and 12 more per text of an input.
 /// All of that lies in temporary files where [`FileOptions::memory`] is given: the whole process then holds as much as that says, a tenth
-/// more at most. Not so what other methods than minhash and exact hold for each document, and what records of more than a megabyte need
-/// while they are looked at, some twenty times their length: where that does not fit the run stops with [`DedupError::Bound`].
+/// more at most. Not so what brute force holds, the sets of features of all documents, each of which may be near any other; what simhash
+/// compares at a time, fingerprints of which the same few bits agree (from a distance of 11 on some hundredths of all); and what records of more than a megabyte need while they are looked at, some
+/// twenty times their length: where that does not fit the run stops with [`DedupError::Bound`].
 /// Streams, pipes and devices, where the first of a representative's cluster is kept, are decided as records come: per different text the
 /// method's bytes and 32 to 48 more, 16 to 32 where it is a duplicate; per kept
 /// record 5 more, and 8 for each duplicate among its candidates; per copy nothing; per duplicate its id with a clusters file. At the
@@ -222,7 +223,7 @@ fn run(
             Members::Found(members) => write_found(clusters, &members, &intake, &room)?,
         }
     }
-    let same_ids = same_ids(given, &intake.records, &room)?;
+    let same_ids = same_ids(given, &intake.records, &room, cancel)?;
     writer.end()?;
     let encodings = intake.records.encodings();
     let (outputs, copies) = writer.into_outputs();

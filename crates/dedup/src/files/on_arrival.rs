@@ -10,7 +10,7 @@ use crate::read::{Block, Line, id_json};
 use crate::report::{Stage, Summary, Tally};
 use crate::write::{Decided, Entry, Link, Member, RecordWriter};
 use crossbeam_channel::bounded;
-use simhash_store::{Column, RoomError};
+use simhash_store::Column;
 
 /// What grows along the run.
 struct Stream {
@@ -67,12 +67,7 @@ impl Run<'_, '_> {
                 break;
             }
             self.report(Stage::Dedup, &stream.tally.summary);
-            self.room.relieve().map_err(|error| match error {
-                RoomError::Memory { held, most } => {
-                    DedupError::Bound { held, most, streamed: true }
-                }
-                error @ RoomError::Disk { .. } => error.into(),
-            })?;
+            self.room.relieve().map_err(DedupError::streamed)?;
         }
         Ok(())
     }

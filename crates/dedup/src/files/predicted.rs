@@ -43,7 +43,7 @@ pub struct Prediction {
     pub bytes: u64,
     /// Most bytes of memory of the process, where none is given ([`FileOptions::memory`]); where one is given it is that one.
     pub memory: u64,
-    /// Bytes of temporary files where memory is given, by methods minhash and exact: other methods have less there. 0 where this system has none.
+    /// Bytes of temporary files where memory is given; brute force has less there. 0 where this system has none.
     pub disk: u64,
     /// Bytes of copies of records that cannot be read again where they are: of compressed files, of those in UTF-16, of folders.
     pub copies: u64,

@@ -61,12 +61,8 @@ pub(super) struct Spool {
 }
 
 impl Spool {
-    pub(super) fn new() -> Result<Self, DedupError> {
-        Self::within(std::env::temp_dir())
-    }
-
     /// In this folder.
-    fn within(folder: PathBuf) -> Result<Self, DedupError> {
+    pub(super) fn within(folder: PathBuf) -> Result<Self, DedupError> {
         match tempfile::tempfile_in(&folder) {
             Ok(file) => Ok(Self { file, end: 0, folder }),
             Err(error) => Err(DedupError::temporary(&folder, &error)),
@@ -82,6 +78,11 @@ impl Spool {
 
     pub(super) fn read(&self, bytes: &mut [u8], offset: u64) -> io::Result<()> {
         read_exact_at(&self.file, bytes, offset)
+    }
+
+    /// What was written cannot be read again.
+    pub(super) fn failed(&self, error: &io::Error) -> DedupError {
+        DedupError::temporary(&self.folder, error)
     }
 }
 
@@ -339,8 +340,4 @@ impl Texts for Records {
     fn bytes(&self, ordinal: u32) -> usize {
         self.positions.get(ordinal).length as usize
     }
-}
-
-pub(super) fn spool_error(error: io::Error) -> DedupError {
-    DedupError::output(&std::env::temp_dir(), error)
 }

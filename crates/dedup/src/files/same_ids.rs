@@ -3,10 +3,12 @@
 use super::intake::Parsed;
 use super::records::Records;
 use crate::error::DedupError;
+use crate::parallel;
 use crate::read::{Block, Line};
 use crate::report::{SameId, SameIds, Summary};
 use simhash_store::{Column, Room};
 use std::collections::BinaryHeap;
+use std::sync::atomic::AtomicBool;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// An id that a record gives itself, and where.
@@ -52,14 +54,19 @@ pub(super) fn same_ids(
     mut given: Column<OwnId>,
     records: &Records,
     room: &Room,
+    cancel: &AtomicBool,
 ) -> Result<SameIds, DedupError> {
+    let check = || parallel::check(cancel);
     // By the whole hash, in two steps that leave what is equal in order.
-    given.sort_by_number(room, u32::MAX, |given| given.hash as u32)?;
-    given.sort_by_number(room, u32::MAX, |given| (given.hash >> 32) as u32)?;
+    given.sort_by_number(room, u32::MAX, |given| given.hash as u32, check)?;
+    given.sort_by_number(room, u32::MAX, |given| (given.hash >> 32) as u32, check)?;
     let mut documents: u64 = 0;
     // The first by place: the last of them on top.
     let mut first: BinaryHeap<((u32, u64), (u32, u64))> = BinaryHeap::new();
-    for same in given.chunk_by(|a, b| a.hash == b.hash) {
+    for (number, same) in given.chunk_by(|a, b| a.hash == b.hash).enumerate() {
+        if number % 1024 == 0 {
+            check()?;
+        }
         let Some((earliest, others)) = same.split_first().filter(|(_, others)| !others.is_empty())
         else {
             continue;
@@ -81,4 +88,27 @@ pub(super) fn same_ids(
         first_line,
     };
     Ok(SameIds { documents, first: first.into_sorted_vec().into_iter().map(named).collect() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_that_come_again_are_counted_until_it_is_cancelled() {
+        let room = Room::default();
+        let records = Records::new(&room, std::env::temp_dir()).unwrap();
+        let given = || {
+            let mut given = Column::new(&room).unwrap();
+            given
+                .extend((0..10_000).map(|line| OwnId::new(&format!("{}", line % 9_999), 0, line)))
+                .unwrap();
+            given
+        };
+        let cancelled = same_ids(given(), &records, &room, &AtomicBool::new(true));
+        assert!(matches!(cancelled, Err(DedupError::Cancelled)));
+        let nobody = Column::default();
+        let none = same_ids(nobody, &records, &room, &AtomicBool::new(false)).unwrap();
+        assert_eq!(none, SameIds::default());
+    }
 }

@@ -339,7 +339,8 @@ fn write(
         writer.append(&bytes)
     };
     in_order(threads, cancel, next, make, take, || {})?;
-    members.sort_by_number(room, settled.len(), |member: &Found| member.of)?;
+    let check = || parallel::check(cancel);
+    members.sort_by_number(room, settled.len(), |member: &Found| member.of, check)?;
     Ok((members, given))
 }
 

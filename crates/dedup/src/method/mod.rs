@@ -30,7 +30,7 @@ use brute_force::BruteForce;
 use exact::Exact;
 pub(crate) use minhash::{Banding, MinHash, default_plan};
 use sentences::Sentences;
-pub(crate) use shared::best;
+pub(crate) use shared::{best, by_keys};
 pub(crate) use simhash::SimHash;
 use simhash_index::bands::BandPlan;
 use simhash_sketch::{MethodSketch, Sketcher};

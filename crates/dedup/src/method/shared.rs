@@ -4,7 +4,7 @@ use super::{Candidate, Found};
 
 /// The candidates that a text sees through its keys, once for each key, among texts before it: best are those that it
 /// sees through most keys; the rank is `most` less their number. `cut` says whether a key had more than it counts for.
-pub(super) fn by_keys(seen: &mut [u32], most: usize, limit: usize, cut: bool) -> Found {
+pub(crate) fn by_keys(seen: &mut [u32], most: usize, limit: usize, cut: bool) -> Found {
     seen.sort_unstable();
     let groups = seen.chunk_by(|a, b| a == b);
     let candidates = groups

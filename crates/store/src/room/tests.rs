@@ -72,9 +72,32 @@ proptest! {
         for (room, _folder) in rooms() {
             let mut column = Column::new(&room).unwrap();
             column.extend_from_slice(&values).unwrap();
-            column.sort_by_number(&room, 5_000_000, |&(number, _)| number).unwrap();
+            let check = || Ok::<_, RoomError>(());
+            column.sort_by_number(&room, 5_000_000, |&(number, _)| number, check).unwrap();
             prop_assert_eq!(&column[..], &expected[..]);
+            let mut apart = Column::made(&room, values.len(), |_| (0, 0)).unwrap();
+            let ends = column.put_apart(&mut apart, &room, 7, |&(number, _)| number % 7, check).unwrap();
+            expected.sort_by_key(|&(number, _)| number % 7);
+            prop_assert_eq!(&apart[..], &expected[..]);
+            let counts = (0..7).map(|part| expected.partition_point(|&(number, _)| number % 7 <= part));
+            prop_assert!(counts.eq(ends));
+            expected.sort_by_key(|&(number, _)| number);
         }
+    }
+}
+
+#[test]
+fn a_sort_ends_when_it_is_asked_to() {
+    for (room, _folder) in rooms() {
+        let mut column = Column::made(&room, 100_000, |place| place as u32).unwrap();
+        let left = std::cell::Cell::new(20);
+        let check = || {
+            left.set(left.get() - 1);
+            let error = || RoomError::Memory { held: 1, most: 0 };
+            (left.get() > 0).then_some(()).ok_or_else(error)
+        };
+        let ended = column.sort_by_number(&room, u32::MAX, |&number| !number, check);
+        assert!(ended.is_err() && left.get() == 0);
     }
 }
 

@@ -109,7 +109,7 @@ impl Live {
             each(self, run, Batch { block, documents })?;
         }
         run.report(Stage::Dedup);
-        Ok(())
+        run.room.relieve().map_err(DedupError::streamed)
     }
 
     /// Takes a batch in, and compares with the texts below this number.

@@ -1,11 +1,13 @@
 //! The edges of new documents with old ones, a line for each new document.
 
-use super::super::records::{Spool, spool_error};
+use super::super::records::Spool;
 use super::{Known, Run, Taken};
 use crate::decide::{ALONE, Edge, Relation};
 use crate::error::DedupError;
 use crate::read::Id;
 use crate::write::matches;
+use simhash_store::Column;
+use std::path::PathBuf;
 
 /// Writes matches.
 pub(super) struct Matched {
@@ -13,9 +15,10 @@ pub(super) struct Matched {
     first: Option<u32>,
     limit: Option<usize>,
     /// By new text of earlier batches.
-    said: Vec<Said>,
+    said: Column<Said>,
     /// What their lines say behind the id, for later documents that have the same text.
     spool: Option<Spool>,
+    folder: PathBuf,
 }
 
 /// What is known of a new text.
@@ -43,8 +46,9 @@ impl Rest {
 
 impl Matched {
     /// Up to `limit` for each document.
-    pub(super) fn new(limit: Option<usize>) -> Self {
-        Self { first: None, limit, said: Vec::new(), spool: None }
+    pub(super) fn new(limit: Option<usize>, run: &Run<'_, '_>) -> Result<Self, DedupError> {
+        let (said, folder) = (Column::new(&run.room)?, run.folder.clone());
+        Ok(Self { first: None, limit, said, spool: None, folder })
     }
 
     /// Writes the lines of a batch.
@@ -115,13 +119,12 @@ impl Matched {
         if matches > 0 {
             let spool = match &mut self.spool {
                 Some(spool) => spool,
-                none => none.insert(Spool::new()?),
+                none => none.insert(Spool::within(self.folder.clone())?),
             };
             spool.push(rest.text.as_bytes())?;
         }
         let end = self.spool.as_ref().map_or(0, |spool| spool.end);
-        self.said.push(Said { end, matches, truncated });
-        Ok(())
+        Ok(self.said.push(Said { end, matches, truncated })?)
     }
 
     /// What the line of a new text of an earlier batch said.
@@ -133,7 +136,7 @@ impl Matched {
         };
         let start = place.checked_sub(1).map_or(0, |before| self.said[before].end);
         let mut bytes = vec![0; (end - start) as usize];
-        spool.read(&mut bytes, start).map_err(spool_error)?;
+        spool.read(&mut bytes, start).map_err(|error| spool.failed(&error))?;
         let text = String::from_utf8_lossy(&bytes).into_owned();
         Ok(Rest { text, matches, truncated })
     }

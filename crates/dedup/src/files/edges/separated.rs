@@ -4,13 +4,14 @@ use super::{Known, Own, Run, Taken};
 use crate::decide::{ALONE, Relation};
 use crate::error::DedupError;
 use crate::write::{Duplicates, Entry, Link};
+use simhash_store::Column;
 
 /// Writes documents.
 pub(super) struct Separated {
     /// The first of the new texts.
     first: Option<u32>,
     /// By new text of earlier batches.
-    said: Vec<Found>,
+    said: Column<Found>,
     marks: bool,
 }
 
@@ -24,9 +25,9 @@ struct Found {
 }
 
 impl Separated {
-    pub(super) fn new(duplicates: Duplicates) -> Self {
+    pub(super) fn new(duplicates: Duplicates, run: &Run<'_, '_>) -> Result<Self, DedupError> {
         let marks = duplicates == Duplicates::Mark;
-        Self { first: None, said: Vec::new(), marks }
+        Ok(Self { first: None, said: Column::new(&run.room)?, marks })
     }
 
     /// Writes the documents of a batch.
@@ -62,8 +63,7 @@ impl Separated {
             run.edges.truncated += u64::from(*truncated);
         }
         self.write(run, known, taken, &found)?;
-        self.said.extend(own);
-        Ok(())
+        Ok(self.said.extend_from_slice(&own)?)
     }
 
     fn write(

@@ -13,6 +13,7 @@ use simhash_store::Room;
 pub(super) struct Sorted {
     comparer: Comparer,
     columns: Columns,
+    room: Room,
 }
 
 impl Known for Graph {
@@ -30,9 +31,9 @@ impl Known for Graph {
 }
 
 impl Sorted {
-    pub(super) fn new(options: &DedupOptions) -> Result<Self, DedupError> {
-        let (comparer, columns) = Columns::within(options, &Room::default())?;
-        Ok(Self { comparer, columns })
+    pub(super) fn new(options: &DedupOptions, room: &Room) -> Result<Self, DedupError> {
+        let (comparer, columns) = Columns::within(options, room)?;
+        Ok(Self { comparer, columns, room: room.clone() })
     }
 
     /// Calls `each` with all documents, batch by batch.
@@ -85,7 +86,7 @@ impl Sorted {
             longest: false,
             before: *before - u64::from(documents),
             threads: *threads,
-            room: &Room::default(),
+            room: &self.room,
             journal: None,
             ids: given.as_mut().map(|given| (given, u64::from(inputs > *old))),
         };

@@ -16,6 +16,8 @@ pub(super) struct Copies {
     plan: Arc<Plan>,
     /// Numbers of the tables that matter for the distance, in order, with their masks.
     tables: Vec<(usize, u64)>,
+    /// Those from here on are none of this join's.
+    end: usize,
     from: From,
 }
 
@@ -64,23 +66,35 @@ impl Copies {
     /// The tables of a checked segment, whose plan reaches.
     pub(super) fn sealed(plan: Arc<Plan>, run: Option<Segment>, distance: u32) -> Self {
         let tables = tables(&plan, distance);
-        Self { plan, tables, from: From::Sealed(run) }
+        Self { end: tables.len(), plan, tables, from: From::Sealed(run) }
     }
 
     /// Tables of their own.
     pub(super) fn made(plan: Arc<Plan>, values: Values, distance: u32) -> Self {
         let tables = tables(&plan, distance);
         let made = Made { values, first: 0, tables: VecDeque::new(), spare: Vec::new() };
-        Self { plan, tables, from: From::Made(made) }
+        Self { end: tables.len(), plan, tables, from: From::Made(made) }
     }
 
-    /// How many there are.
+    /// The table at this place alone, of a part of the fingerprints: all of some keys.
+    pub(super) fn of_part(
+        plan: Arc<Plan>,
+        tables: Vec<(usize, u64)>,
+        place: usize,
+        part: Vec<u64>,
+    ) -> Self {
+        let values = Values::Own(part);
+        let made = Made { values, first: place, tables: VecDeque::new(), spare: Vec::new() };
+        Self { plan, tables, end: place + 1, from: From::Made(made) }
+    }
+
+    /// Behind the last one.
     pub(super) fn len(&self) -> usize {
         let is_empty = match &self.from {
             From::Sealed(run) => run.is_none(),
             From::Made(made) => made.values.get().is_empty(),
         };
-        if is_empty { 0 } else { self.tables.len() }
+        if is_empty { 0 } else { self.end }
     }
 
     /// Bits on which those agree that lie together in this copy.
@@ -118,7 +132,7 @@ impl Copies {
             return;
         }
         let tasks = if threads == 0 { rayon::current_num_threads() } else { threads };
-        let numbers = &self.tables[place..self.tables.len().min(place + tasks)];
+        let numbers = &self.tables[place..self.end.min(place + tasks)];
         let work: Vec<(usize, Option<Words>)> =
             numbers.iter().map(|table| (table.0, spare.pop())).collect();
         let scratch = Mutex::new(std::mem::take(spare));
@@ -146,7 +160,7 @@ impl Copies {
 }
 
 /// Masks of the tables that matter for this distance, in order, with their numbers.
-fn tables(plan: &Plan, distance: u32) -> Vec<(usize, u64)> {
+pub(super) fn tables(plan: &Plan, distance: u32) -> Vec<(usize, u64)> {
     let prefixes = plan.prefixes();
     // A plan that just reaches needs them all, and its schedule, a long search, need not be made.
     let schedule = if distance < plan.radius() { plan.schedule(distance) } else { None };

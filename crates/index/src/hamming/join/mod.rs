@@ -8,6 +8,7 @@ mod clusters;
 mod copies;
 mod near;
 mod pairs;
+mod parted;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -15,6 +16,7 @@ use std::sync::atomic::AtomicBool;
 pub use clusters::Cluster;
 pub use near::{Near, SelfJoin};
 pub use pairs::{Pair, Pairs};
+pub use parted::PartedJoin;
 
 use crate::IndexError;
 use crate::hamming::Index;

@@ -74,7 +74,12 @@ impl SelfJoin {
     }
 
     pub(super) fn of(copies: Copies, distance: u32) -> Self {
-        Self { copies, distance, active: VecDeque::new(), next: (0, 0) }
+        Self::from(copies, distance, 0)
+    }
+
+    /// The same from this copy on.
+    pub(super) fn from(copies: Copies, distance: u32, first: usize) -> Self {
+        Self { copies, distance, active: VecDeque::new(), next: (first, 0) }
     }
 
     /// Share of the work that is done, 0 to 1.
