@@ -286,7 +286,7 @@ fn damage_of_a_checkpoint_is_named_or_changes_nothing() {
     if child() || !cfg!(debug_assertions) {
         return;
     }
-    for kind in [0, 1, 2, 4, 7] {
+    for kind in [0, 1, 7] {
         let corpus = Corpus::new(30);
         let expected = uninterrupted(&corpus, kind).0;
         let states = states(&corpus, NAME, kind);
