@@ -222,7 +222,7 @@ fn run(
             Members::Found(members) => write_found(clusters, &members, &intake, &room)?,
         }
     }
-    let same_ids = same_ids(given, &intake.records, &room)?;
+    let same_ids = same_ids(given, known.len(), &intake.records, &room)?;
     writer.end()?;
     let encodings = intake.records.encodings();
     let (outputs, copies) = writer.into_outputs();

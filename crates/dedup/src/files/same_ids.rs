@@ -47,9 +47,10 @@ impl OwnId {
     }
 }
 
-/// Ids of the same hash are the same; `given` is in input order.
+/// Ids of the same hash are the same; `given` is in input order. Of the first `known` inputs documents have no earlier one: they were there already.
 pub(super) fn same_ids(
     mut given: Column<OwnId>,
+    known: usize,
     records: &Records,
     room: &Room,
 ) -> Result<SameIds, DedupError> {
@@ -64,6 +65,7 @@ pub(super) fn same_ids(
         else {
             continue;
         };
+        let others = &others[others.partition_point(|it| (it.input as usize) < known)..];
         documents += others.len() as u64;
         // Of one id the others are in order: the eleventh cannot be among the first ten.
         for later in others.iter().take(Summary::REPORTED) {
