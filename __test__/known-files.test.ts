@@ -94,3 +94,21 @@ test('none and one that is not there are errors', async () => {
   await expect(run([])).rejects.toThrow(/known/);
   await expect(run([folder.join('missing')])).rejects.toMatchObject({ code: 'ERR_SIMHASH_INPUT' });
 });
+
+test('marks say which documents have the id of a known one; of known ones among themselves nothing is said', async () => {
+  const line = (id: number, text: string) => `${JSON.stringify({ id, text })}\n`;
+  const text = '望海港本月开通了一条直达南美西海岸的集装箱航线，单程二十三天。';
+  folder.write('known-ids', line(1, text) + line(1, `${text}一`) + line(2, '另一篇文章的内容'));
+  folder.write('new-ids', line(2, `${text}！`) + line(3, '第三篇文章的内容') + line(3, '再一篇'));
+  const [known, to] = [folder.join('known-ids'), folder.join('marked-ids')];
+  const { sameIds } = await dedupFiles(folder.join('new-ids'), to, { known, mark: true });
+  expect(sameIds).toEqual({
+    documents: 2,
+    first: [
+      { file: folder.join('new-ids'), line: 1, firstFile: known, firstLine: 3 },
+      { file: folder.join('new-ids'), line: 3, firstFile: folder.join('new-ids'), firstLine: 2 },
+    ],
+  });
+  const plain = await dedupFiles(folder.join('new-ids'), to, { known });
+  expect(plain.sameIds).toBeUndefined();
+});

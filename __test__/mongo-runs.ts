@@ -83,12 +83,22 @@ export async function content(collection: Collection): Promise<string[]> {
 
 /** A run in a process of its own, from address to address. */
 export function started(source: string, target: string | undefined, options: object) {
-  const script = `
-    const { dedupCollection } = require(${JSON.stringify(ENTRY)});
-    dedupCollection(${JSON.stringify(source)}, ${target && JSON.stringify(target)}, {
+  return printing(`dedupCollection(${JSON.stringify(source)}, ${target && JSON.stringify(target)}, {
       ...${JSON.stringify(options)},
       onProgress: ({ stage, documents }) => console.log(stage, documents),
-    }).then((summary) => console.log('summary', JSON.stringify(summary)), (error) => {
+    })`);
+}
+
+/** Marks are taken out in a process of its own. */
+export function unmarking(source: string) {
+  return printing(`unmark(${JSON.stringify(source)})`);
+}
+
+/** A process that prints what comes of a promise. */
+function printing(promise: string) {
+  const script = `
+    const { dedupCollection, unmark } = require(${JSON.stringify(ENTRY)});
+    ${promise}.then((summary) => console.log('summary', JSON.stringify(summary)), (error) => {
       console.log('error', error.message);
       process.exitCode = 1;
     });`;

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { BSON, type Collection, type Db, MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { dedupCollection } from '../dist/connect/mongodb.js';
@@ -100,6 +101,38 @@ describe.skipIf(missing !== undefined)(missing ?? 'MongoDB', () => {
     // When it has ended it is anybody's.
     await runs.updateOne({}, { $set: { 'lease.until': new Date(Date.now() - 1) } });
     expect(await dedupCollection(source, target, options)).toMatchObject({ read: 3000 });
+  });
+
+  test('what is noted at the same time is all noted', async () => {
+    const runs = db.collection<RunDocument>('noted.runs');
+    // As a server does that reads a document, changes it and writes it, while others do the same.
+    const updateOne = async (filter: object, { $set }: { $set: Partial<RunDocument> }) => {
+      const found = await runs.findOne(filter);
+      if (found === null) return { matchedCount: 0 };
+      await sleep(5);
+      const { 'lease.until': until, ...set } = $set as Partial<RunDocument> & {
+        'lease.until'?: Date;
+      };
+      const lease = until === undefined ? {} : { lease: { ...found.lease, until } };
+      await runs.replaceOne({ _id: found._id }, { ...found, ...lease, ...set } as RunDocument);
+      return { matchedCount: 1 };
+    };
+    const slow = new Proxy(runs, {
+      get: (_, name) => {
+        if (name === 'updateOne') return updateOne;
+        const value = Reflect.get(runs, name);
+        return typeof value === 'function' ? value.bind(runs) : value;
+      },
+    });
+    // It is renewed meanwhile, too.
+    const run = await Run.take(slow, 'name', 'recipe', 60);
+    const changes = { position: 1, offset: 2, countAtEnd: 3, unmarked: 4, seconds: 5, lastId: 'x' };
+    const each = Object.entries(changes).map(([name, value]) => run.note({ [name]: value }));
+    await Promise.all(each);
+    await run.note({ phase: 'done' });
+    await run.release();
+    const found = await runs.findOne({ _id: 'name' });
+    expect(found).toMatchObject({ ...changes, phase: 'done', lease: { until: null } });
   });
 
   test('leases are by the clock of the server, not of who asks', async () => {

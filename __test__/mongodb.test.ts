@@ -557,6 +557,19 @@ describe.skipIf(missing !== undefined)(missing ?? 'MongoDB', () => {
       expect(said).toContain('took the marks out of 2 documents');
     });
 
+    test('shows what a plan says', () => {
+      const database = name.includes('zh') ? 'zh' : 'en';
+      const env = { ...process.env, MONGODB_URI: server.uri.replace(/\/\?.*/, '') };
+      const line = (block(page, 'plan', 'sh') ?? '').trim().replace('example.', `${database}.`);
+      const args = [BIN, ...line.split(' ').slice(2)];
+      const said = execFileSync(process.execPath, args, { cwd: ROOT, env, encoding: 'utf8' });
+      // What is free differs, and with it the units.
+      const shape = (text = '') =>
+        text.replaceAll(/\d[\d.,:]*( [kMGT]?B)?/g, 'N').replaceAll(/ +/g, ' ');
+      expect(shape(said)).toBe(shape(block(page, 'planned', 'text')));
+      expect(said).toContain('→');
+    });
+
     test('shows options and their results', async () => {
       const source = db.collection(`options.${name}`);
       await source.insertMany([

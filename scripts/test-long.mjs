@@ -22,6 +22,8 @@ const STEPS = {
   resume: () => run('npx', ['vitest', 'run', '__test__/cli.resume.test.ts'], long),
   /** Chains, buckets, copies, empty texts, one cluster and one length in their full sizes, by every method, killed in every stage. */
   corpora: () => test([...crates('dedup'), ...ofDedup(['hard_corpora'])]),
+  /** A run over a collection of MongoDB, killed before and behind each of its commands. */
+  mongodb: () => run('npx', ['vitest', 'run', '__test__/mongodb.kill.test.ts'], long),
   /** A run over twenty times as many documents as its memory is enough for: some 6 GB of disk. */
   memory: () => test([...crates('dedup'), ...ofDedup(['bounded'])], 'holds'),
   /** Every parser and loader on hostile input, under AddressSanitizer. */
@@ -30,6 +32,7 @@ const STEPS = {
       return lacks('fuzz', 'cargo-fuzz and a nightly compiler (cargo install cargo-fuzz)');
     }
     const targets = readdirSync(new URL('../fuzz/fuzz_targets/', import.meta.url));
+    if (!run('node', ['fuzz/seeds.mjs'])) return false;
     return targets.every((file) => {
       const name = file.replace(/\.rs$/, '');
       return run('cargo', ['+nightly', 'fuzz', 'run', name, '--', `-max_total_time=${FUZZ}`]);

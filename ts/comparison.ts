@@ -132,7 +132,7 @@ export interface Summary {
   encodings?: ReadAs[];
   /** The first ten rejected records of files; `dedup` yields a decision for each. */
   firstRejected: Rejected[];
-  /** Of `dedupFiles` with `clusters` or `mark`, and without `index`: documents of `inputs` that have the id of an earlier one of them, where there are some; these outputs do not say which of them they name. */
+  /** Of `dedupFiles` with `clusters` or `mark`, and without `index`: documents of `inputs` that have the id of an earlier one of them, or of one of `known`, where there are some; these outputs do not say which of them they name. */
   sameIds?: SameIds;
   /** Unfinished files of earlier runs that were killed while they wrote to the same outputs, and their folder in `tmp`; they were removed. */
   leftovers: string[];

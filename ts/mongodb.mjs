@@ -1,4 +1,4 @@
 // One build, one identity of each class: the ES module hands on what the CommonJS one exports.
 import mongodb from './connect/mongodb.js';
 
-export const { dedupCollection, unmark } = mongodb;
+export const { dedupCollection, planCollection, unmark } = mongodb;

@@ -1140,8 +1140,8 @@ export declare function plan(maxDistance: number, capacity: number, plan: string
 /** Names of the plans that `plan` takes, beside `auto` and `classic`. */
 export declare function planNames(): Array<string>
 
-/** Says from a sample what a run over files will take, on threads of its own. */
-export declare function predictFiles(options: NativeFileOptions, cancel: Cancel): Promise<NativePrediction>
+/** Says from a sample what a run over files will take, on threads of its own; of `whole` bytes, where the inputs themselves are a sample of so many. */
+export declare function predictFiles(options: NativeFileOptions, whole: number | undefined | null, cancel: Cancel): Promise<NativePrediction>
 
 /** Writes what of an index is near each document of files. */
 export declare function queryIndex(index: NativeSavedIndex, search: NativeSearch, read: NativeRead, onProgress: ((arg: NativeProgress) => unknown) | undefined | null, cancel: Cancel): Promise<NativeAsked>

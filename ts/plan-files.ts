@@ -44,7 +44,7 @@ export interface FilesPlan {
 }
 
 /** What comes out of the check. */
-type Checked = Omit<PlanFilesOptions, 'known'> & { known?: string[] };
+export type Checked = Omit<PlanFilesOptions, 'known'> & { known?: string[] };
 
 const OPTIONS: check.Checks<Checked> = {
   ...COMPARISON,
@@ -68,7 +68,15 @@ export async function planFiles(
   options?: PlanFilesOptions,
 ): Promise<FilesPlan> {
   const checked = check.checked(options, OPTIONS);
-  const names = inputNames(inputs, 'inputs');
+  return predicted(inputNames(inputs, 'inputs'), checked);
+}
+
+/** See {@link planFiles}; of so many bytes, where the inputs themselves are a sample of them. */
+export async function predicted(
+  names: readonly string[],
+  checked: Checked,
+  whole?: number,
+): Promise<FilesPlan> {
   const { known, acrossFilesOnly = false, memory, tmp } = checked;
   if ([...names, ...(known ?? [])].includes('-')) {
     throw typeError(
@@ -78,13 +86,15 @@ export async function planFiles(
   }
   const run = {
     dedup: { ...nativeComparison(checked), ...nativeKeep(checked.keep ?? 'first') },
-    inputs: names,
+    inputs: [...names],
     ...{ mark: false, list: false, dryRun: true, resume: false, acrossFilesOnly },
     form: nativeForm(checked),
     // Checked, and so a string.
     ...given({ known, memory, tmp: tmp as string | undefined }),
   };
-  const found = await abortable(checked.signal, (cancel) => binding.predictFiles(run, cancel));
+  const found = await abortable(checked.signal, (cancel) =>
+    binding.predictFiles(run, whole, cancel),
+  );
   const { documents, sampled, isWhole: exact, bytes, memory: memoryBytes, disk, copies } = found;
   return {
     ...{ documents, sampled, exact, bytes },

@@ -1,15 +1,18 @@
 /** `dedup` of a collection of MongoDB: the same command, by addresses in place of files. */
 import type { Document } from 'mongodb';
-import type { CollectionSummary } from '../connect/mongodb';
+import type { CollectionPlan, CollectionSummary } from '../connect/mongodb';
 import { isAddress, redacted } from '../connect/mongodb/address';
 import { SimHashError } from '../errors';
 import { given } from '../given';
 import type { Values } from './command';
 import { type deciding, decidingOptions } from './deciding';
-import { UsageError } from './exit';
-import { count, plural } from './format';
-import { cut, readings, run, type Told } from './run';
+import { EXIT, UsageError } from './exit';
+import { range } from './foretold';
+import { bytes, count, duration, plural } from './format';
+import { cut, readings, run, type Told, watched } from './run';
+import { table } from './table';
 import type { Terminal } from './terminal';
+import { versions } from './version';
 
 export { isAddress };
 
@@ -31,6 +34,12 @@ export const ofCollections = {
     kind: 'flag',
     help: 'compare the SimHash fingerprints of a collection alone, within 3 bits if not said otherwise, in one pass without files; nothing is verified',
   },
+  fingerprint: {
+    kind: 'choice',
+    value: 'FORM',
+    choices: ['string', 'long', 'none'],
+    help: 'how documents that are kept in a collection get their SimHash: as 16 hexadecimal digits, as a 64-bit integer, or not at all; without it string',
+  },
   append: {
     kind: 'flag',
     help: 'write beside the documents that OUT, a collection, holds already; those stay as they are',
@@ -41,6 +50,9 @@ export const ofCollections = {
     help: 'field of marks in a collection; without it dedup',
   },
 } as const;
+
+/** Those of them that say which documents. */
+export const choosing = { filter: ofCollections.filter, limit: ofCollections.limit } as const;
 
 /** Options that only files have. */
 const OF_FILES = [
@@ -89,15 +101,10 @@ export async function collections(
   if (source === undefined || another !== undefined) {
     throw new UsageError('dedup reads one collection at a time');
   }
-  for (const name of [...OF_FILES, ...OF_RECORDS]) {
+  for (const name of OF_FILES) {
     if (values[name]) throw new UsageError(`--${name} is for files, not for a collection`);
   }
-  if (values['id-field'] !== 'id') {
-    throw new UsageError('--id-field is for files: the id of a document of a collection is _id');
-  }
-  if (values.format !== 'auto') {
-    throw new UsageError('--format is for files, not for a collection');
-  }
+  refuseOfRecords(values);
   if (mark !== (output === undefined)) {
     throw new UsageError(
       mark
@@ -105,22 +112,14 @@ export async function collections(
         : 'dedup of a collection needs -o mongodb://HOST/DATABASE.COLLECTION, or --mark',
     );
   }
-  for (const address of [...(output === undefined ? [] : [output]), ...(known ?? [])]) {
-    if (isAddress(address)) continue;
-    throw new UsageError(
-      `'${redacted(address)}' must be mongodb://HOST/DATABASE.COLLECTION, as the input is`,
-    );
-  }
-  if (known !== undefined && known.length > 1) {
-    throw new UsageError('--known takes one collection');
-  }
+  refuseFiles([...(output === undefined ? [] : [output]), ...(known ?? [])], known);
   const isBare = values['no-texts'];
-  const all = decidingOptions(isBare ? bare(values) : values);
-  const { idField: _id, format: _format, header: _header, resume: _resume, ...compared } = all;
+  const { fingerprint } = values;
   const options = {
-    ...compared,
+    ...optionsOf(isBare ? bare(values) : values),
     ...given({ limit, filter: filter === undefined ? undefined : await queryOf(filter) }),
     ...given({ known: known?.[0], markField: values['mark-field'] }),
+    ...given({ fingerprint: fingerprint === 'none' ? (false as const) : fingerprint }),
     ...(mark ? { mark } : {}),
     ...(append ? { append } : {}),
     ...(isBare ? { texts: false } : {}),
@@ -157,6 +156,94 @@ export async function collections(
     told,
     terminal,
   );
+}
+
+/** Refuses what is for records of files. */
+function refuseOfRecords(values: Values<typeof deciding>): void {
+  for (const name of OF_RECORDS) {
+    if (values[name]) throw new UsageError(`--${name} is for files, not for a collection`);
+  }
+  if (values['id-field'] !== 'id') {
+    throw new UsageError('--id-field is for files: the id of a document of a collection is _id');
+  }
+  if (values.format !== 'auto') {
+    throw new UsageError('--format is for files, not for a collection');
+  }
+}
+
+/** Refuses what is no collection. */
+function refuseFiles(others: readonly string[], known: readonly string[] | undefined): void {
+  for (const address of others) {
+    if (isAddress(address)) continue;
+    throw new UsageError(
+      `'${redacted(address)}' must be mongodb://HOST/DATABASE.COLLECTION, as the input is`,
+    );
+  }
+  if (known !== undefined && known.length > 1) {
+    throw new UsageError('--known takes one collection');
+  }
+}
+
+/** How documents of a collection are decided. */
+function optionsOf(values: Values<typeof deciding>) {
+  const all = decidingOptions(values);
+  const { idField: _id, format: _format, header: _header, resume: _resume, ...compared } = all;
+  return compared;
+}
+
+/** Says what `dedup` of a collection will take; the result is the exit status. */
+export async function planOfCollection(
+  inputs: readonly string[],
+  values: Values<typeof deciding & typeof choosing> & {
+    readonly known: readonly string[] | undefined;
+    readonly json: boolean;
+  },
+  terminal: Terminal,
+): Promise<number> {
+  const [source, another] = inputs;
+  const { known, filter, limit, json } = values;
+  if (source === undefined || another !== undefined) {
+    throw new UsageError('plan reads one collection at a time');
+  }
+  refuseOfRecords(values);
+  refuseFiles(known ?? [], known);
+  const options = {
+    ...optionsOf(values),
+    ...given({ limit, known: known?.[0] }),
+    ...given({ filter: filter === undefined ? undefined : await queryOf(filter) }),
+  };
+  const { planCollection } = await import('../connect/mongodb.js');
+  return watched(terminal, '-', async (signal) => {
+    const plan = await asOfInput(planCollection(source, { ...options, signal }));
+    const said = json ? `${JSON.stringify({ ...plan, versions: versions() })}\n` : ways(plan);
+    await terminal.write(said);
+    return EXIT.done;
+  });
+}
+
+/** Both ways, with an arrow at the one to take. */
+function ways(plan: CollectionPlan): string {
+  const { documents, sampled, exact, known, textBytes, readSeconds, free, advised } = plan;
+  const row = (name: string, way: 'verified' | 'fingerprints') => {
+    const { memoryBytes, diskBytes, cpuSeconds } = plan[way];
+    const disk = diskBytes === 0 ? '-' : bytes(diskBytes);
+    const arrow = advised === way ? '→' : '';
+    return [arrow, name, bytes(memoryBytes), disk, range(cpuSeconds.least, cpuSeconds.most)];
+  };
+  const seen = exact ? 'all were read' : `${count(sampled)} of them were read`;
+  const others = known === 0 ? '' : `, beside ${count(known)} known`;
+  const none = 'neither way fits into what is free here: give --memory, or --tmp on another disk';
+  return [
+    `${plural(documents, 'document')}${others}, texts of ${bytes(textBytes)}; ${seen}`,
+    table(
+      ['', 'way', 'memory', 'disk', 'processor time'],
+      [row('verified (default)', 'verified'), row('--no-texts', 'fingerprints')],
+    ).trimEnd(),
+    `free here: ${bytes(free.memoryBytes)} of memory, ${bytes(free.diskBytes)} of disk`,
+    `reading takes some ${duration(Math.max(1, readSeconds))}, at the rate of the sample; writing comes to it`,
+    ...(advised === undefined ? [none] : []),
+    '',
+  ].join('\n');
 }
 
 /** What the driver throws as an error of an input: of the driver's own kinds none is a defect of this program. */

@@ -1,6 +1,7 @@
 /** What a run over files will take: `plan IN...`, and the first lines of a dry run. */
 import { availableParallelism } from 'node:os';
 import type { DedupFilesOptions, FilesPlan } from '..';
+import { given } from '../given';
 import { canBeReadAgain } from '../read-again';
 import type { Values } from './command';
 import { deciding, decidingOptions } from './deciding';
@@ -34,14 +35,14 @@ export function refuseOfFiles(values: Values<typeof OF_FILES>): void {
 /** Says what `dedup` of these files will take; the result is the exit status. */
 export function planOfFiles(
   inputs: readonly string[],
-  values: Planned & { readonly json: boolean },
+  values: Planned & { readonly json: boolean; readonly known: readonly string[] | undefined },
   terminal: Terminal,
 ): Promise<number> {
   return interruptible(terminal, '-', async (signal) => {
     const { planFiles } = await import('../index.js');
-    const { json, threads, ...decided } = values;
+    const { json, threads, known, ...decided } = values;
     const all = { ...decided, threads, memory: undefined, resume: false, quiet: false, json };
-    const options = decidingOptions(all);
+    const options = { ...decidingOptions(all), ...given({ known }) };
     const plan = await planFiles(inputs, { ...options, signal });
     const said = json
       ? JSON.stringify({ ...plan, inputs, options, versions: versions() })
@@ -84,6 +85,7 @@ export function foretold(plan: FilesPlan, threads: number, memory?: number): str
   ];
 }
 
-function range(least: number, most: number): string {
+/** A range of seconds. */
+export function range(least: number, most: number): string {
   return `${duration(Math.max(1, least))} to ${duration(Math.max(1, most))}`;
 }

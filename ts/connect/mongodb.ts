@@ -13,6 +13,7 @@ import type { Collection, Document } from 'mongodb';
 import type { DedupFilesOptions, Summary } from '../index';
 import { takeBack } from './mongodb/back';
 import { run } from './mongodb/pipeline';
+import { planOf } from './mongodb/plan';
 import { settingsOf } from './mongodb/settings';
 
 /** How far a run is. */
@@ -98,6 +99,47 @@ export interface DedupCollectionOptions
   onProgress?: ((progress: CollectionProgress) => void) | undefined;
 }
 
+/** The options of {@link dedupCollection} that say what a run has to do. */
+export interface PlanCollectionOptions
+  extends Omit<
+    DedupCollectionOptions,
+    'append' | 'texts' | 'mark' | 'markField' | 'fingerprint' | 'lease' | 'onProgress'
+  > {}
+
+/** What one way takes. */
+export interface WayPlan {
+  /** Most bytes of memory of the process; `memory` bounds those of the verified way. */
+  memoryBytes: number;
+  /** Bytes in the folder of temporary files, `tmp`. */
+  diskBytes: number;
+  /** Seconds of processor time, of all threads together: a range. */
+  cpuSeconds: { least: number; most: number };
+}
+
+/** What a run over a collection will take. Bytes are right within a third for documents like those of the sample. */
+export interface CollectionPlan {
+  /** Documents of the collection, or those that `filter` and `limit` leave. */
+  documents: number;
+  /** Those that were read for it, from both ends of the collection. */
+  sampled: number;
+  /** Whether these are all. */
+  exact: boolean;
+  /** Documents of `known`; they are taken for as large as those of the source. */
+  known: number;
+  /** Bytes of the texts of all. */
+  textBytes: number;
+  /** Seconds in which the server gives all documents, at the rate of the sample. What is kept has to be written, too. */
+  readSeconds: number;
+  /** The default: `dedupFiles` decides, by way of temporary files. */
+  verified: WayPlan;
+  /** `texts: false`: fingerprints alone. All documents are taken for different, which is the most that it holds. */
+  fingerprints: WayPlan;
+  /** What there is here now: memory, and disk where temporary files go. */
+  free: { memoryBytes: number; diskBytes: number };
+  /** The way to take: verified where it fits in what is free. Absent: neither does. */
+  advised?: 'verified' | 'fingerprints';
+}
+
 /** Which marks {@link unmark} takes out. */
 export interface UnmarkOptions {
   /** The field of the marks. Default `'dedup'`. */
@@ -133,6 +175,19 @@ export async function dedupCollection(
   options?: DedupCollectionOptions,
 ): Promise<CollectionSummary> {
   return run(source, target, settingsOf(options));
+}
+
+/**
+ * Says what {@link dedupCollection} will take by each of its two ways: memory, disk, processor time, and which of them fits here. Reads some 24 MB of texts, at most 100,000 documents, and
+ * writes nothing but a temporary file.
+ *
+ * @throws TypeError, RangeError for options. What the driver throws passes through, without user and password.
+ */
+export async function planCollection(
+  source: string | Collection,
+  options?: PlanCollectionOptions,
+): Promise<CollectionPlan> {
+  return planOf(source, options);
 }
 
 /** Takes the marks of {@link dedupCollection} out of a collection: those of its runs alone, or of the one that is named. */

@@ -1,6 +1,7 @@
 import type { BandPlan, PlanEstimate, PlanOptions } from '../..';
 import { given } from '../../given';
 import type { IndexConstructor } from '../../index-constructor';
+import { choosing, isAddress, planOfCollection } from '../collections';
 import { defineCommand } from '../command';
 import { EXIT, UsageError } from '../exit';
 import { OF_FILES, planOfFiles, refuseOfFiles } from '../foretold';
@@ -45,14 +46,24 @@ const OF_INDEX = {
   },
 } as const;
 
+/** What chooses documents. */
+const OF_INPUTS = {
+  known: {
+    kind: 'texts',
+    value: 'FILE',
+    help: 'documents that are there already, as dedup --known takes them',
+  },
+  ...choosing,
+} as const;
+
 export const plan = defineCommand({
   name: 'plan',
-  summary: 'show what a run over files, or an index, will take',
+  summary: 'show what a run over files or a collection, or an index, will take',
   arguments: {
     usage: '[IN...]',
     min: 0,
     max: Number.POSITIVE_INFINITY,
-    help: 'files or folders that dedup is to be given; without them an index is planned',
+    help: 'files, folders or a collection that dedup is to be given; without them an index is planned',
   },
   options: {
     ...OF_INDEX,
@@ -64,15 +75,18 @@ export const plan = defineCommand({
     'max-distance': maxDistance,
     ...{ bands, rows: bandRows, sentences, verify, 'min-similarity': minSimilarity },
     ...OF_FILES,
+    ...OF_INPUTS,
     json: { kind: 'flag', help: 'print all figures as JSON' },
   },
   examples: [
     'plan news.jsonl.gz',
+    'plan mongodb:///news.raw',
     'plan --count 50000000 --max-distance 3',
     'plan --count 1000000 --method minhash',
   ],
   notes: [
     'Of files some 32 MB are read and decided, pieces from all over them where they are lines, else their beginnings: documents, memory, temporary files and processor time of dedup of all. Memory and files are right within a fifth; time is a range.',
+    'Of a collection of MongoDB 24 MB of texts are read, from both ends, and both ways of dedup are told of: verified, by way of files in --tmp, and --no-texts, by fingerprints alone. An arrow marks verified where that fits into what is free here, else --no-texts where that does. Bytes are right within a third.',
     'Without a method every method is shown, with and without stored texts: bytes of the index and of a text per document, and the memory of all. For minhash also what its bands find: the probability that two texts of a similarity share one.',
     'For simhash the plans are shown, of an index without texts. A plan says which tables an index keeps: sorted copies of the fingerprints, each by other bits. Every plan finds everything within the distance; they differ in cost. An arrow marks the one that auto chooses. Plans that another one beats in memory and time are left out, classic aside; and so are those of more than 16 tables, which --plan shows.',
     'A search looks each bucket up and reads the fingerprints in it. Columns: bits of a prefix on average, bytes per fingerprint, memory of tables and id map in the running index, look-ups and fingerprints read per search. The time is 60 ns for a look-up that misses the cache and 1 ns for a fingerprint, on one core: right in order of magnitude. Figures are expectations for uniform fingerprints; similar texts make some buckets larger.',
@@ -85,7 +99,18 @@ export const plan = defineCommand({
         throw new UsageError(`--${name} is for an index, and must be left out beside files`);
       }
     }
-    if (files) return planOfFiles(inputs, values, terminal);
+    if (inputs.some(isAddress)) return planOfCollection(inputs, whole(values), terminal);
+    if (files) {
+      for (const name of Object.keys(choosing) as (keyof typeof choosing)[]) {
+        if (values[name]) throw new UsageError(`--${name} is for a collection, mongodb://…`);
+      }
+      const { filter: _filter, limit: _limit, ...own } = values;
+      return planOfFiles(inputs, own, terminal);
+    }
+    for (const name of Object.keys(OF_INPUTS) as (keyof typeof OF_INPUTS)[]) {
+      if (values[name])
+        throw new UsageError(`--${name} is for files or a collection: plan IN... --${name}`);
+    }
     refuseOfFiles(values);
     const { Index } = await import('../../index.js');
     const { count, 'average-length': averageLength } = values;
@@ -126,6 +151,11 @@ export const plan = defineCommand({
     return EXIT.done;
   },
 });
+
+/** With what a plan does not ask for. */
+function whole<T>(values: T) {
+  return { ...values, memory: undefined, resume: false, quiet: false };
+}
 
 /** What bands find, by similarity. */
 function finds({ bands, rows, threshold, recall, half, curve }: BandPlan): string {

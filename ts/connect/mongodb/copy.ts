@@ -148,7 +148,8 @@ async function copy(
   return lastId;
 }
 
-function lineOf(document: Document, number: number, id: string, settings: Settings): string {
+/** A document as a line of the files of a run. */
+export function lineOf(document: Document, number: number, id: string, settings: Settings): string {
   const line = JSON.stringify({ number, id, text: textOf(document, settings) });
   const [field] = keepFields(settings);
   const value = field === undefined ? undefined : jsonOf(fieldOf(document, field));

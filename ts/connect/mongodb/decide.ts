@@ -4,39 +4,16 @@ import { SimHashError } from '../../errors';
 import { given } from '../../given';
 import { KEEP, without } from './copy';
 import { keepFields } from './document';
+import type { Settings } from './settings';
 import { FIRST, type Stage } from './stage';
 import { fileMark } from './work';
 
 /** Decides all documents. */
 export async function decide(stage: Stage): Promise<void> {
   const { settings, source, known, run, work, report } = stage;
-  const {
-    textField: _text,
-    textFields: _texts,
-    texts: _stored,
-    filter: _filter,
-    limit: _limit,
-    known: _known,
-    append: _append,
-    mark: _mark,
-    markField: _field,
-    fingerprint: _fingerprint,
-    batch: _batch,
-    lease: _lease,
-    onProgress: _progress,
-    tmp: _tmp,
-    keep,
-    ...compared
-  } = settings;
-  const order = typeof keep === 'object' ? keep.order : undefined;
-  const rule = keepFields(settings).length > 0 ? { field: KEEP, ...given({ order }) } : keep;
   const options = {
-    ...compared,
-    ...given({ keep: rule }),
+    ...ofLines(settings),
     mark: true,
-    format: 'jsonl',
-    encoding: 'utf-8',
-    maxRecord: 2 ** 30,
     tmp: work.folder,
     ...(known === undefined ? {} : { known: work.path('known') }),
     onProgress: ({ documents }: { documents: number }) => report({ stage: 'decide', documents }),
@@ -61,6 +38,32 @@ export async function decide(stage: Stage): Promise<void> {
     offset: 0,
     ...given({ decided: await fileMark(to) }),
   });
+}
+
+/** How a run over files of lines of a collection is to decide. */
+export function ofLines(settings: Settings) {
+  const {
+    textField: _text,
+    textFields: _texts,
+    texts: _stored,
+    filter: _filter,
+    limit: _limit,
+    known: _known,
+    append: _append,
+    mark: _mark,
+    markField: _field,
+    fingerprint: _fingerprint,
+    batch: _batch,
+    lease: _lease,
+    onProgress: _progress,
+    tmp: _tmp,
+    keep,
+    ...compared
+  } = settings;
+  const order = typeof keep === 'object' ? keep.order : undefined;
+  const rule = keepFields(settings).length > 0 ? { field: KEEP, ...given({ order }) } : keep;
+  const form = { format: 'jsonl', encoding: 'utf-8', maxRecord: 2 ** 30 } as const;
+  return { ...compared, ...given({ keep: rule }), ...form };
 }
 
 /** What the checkpoint of a run over files says that is not of the same files. */

@@ -27,7 +27,7 @@ export function textOf(document: Document, { textFields }: Settings): string {
 export function reasonOf(
   document: Document,
   id: string,
-  { settings, bson, room }: Stage,
+  { settings, bson, room }: Pick<Stage, 'settings' | 'bson' | 'room'>,
   isWritten: boolean,
 ): string | undefined {
   let units = 0;

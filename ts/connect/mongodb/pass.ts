@@ -24,7 +24,7 @@ const TURNS = 5;
 const PAUSE = 200;
 
 /** Fingerprints within so many bits, where nothing else was asked for; nothing verifies them. */
-const DISTANCE = 3;
+export const DISTANCE = 3;
 
 /** A document that has a text. */
 interface Readable {

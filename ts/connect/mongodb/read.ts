@@ -7,7 +7,7 @@ import { after, isOrdered, typeOf } from './order';
 const PAUSES = [0, 1000, 2000, 4000, 8000];
 
 /** How values are read, whatever the client has been told: with their types. */
-const AS_THEY_ARE = { promoteValues: false, useBigInt64: false, raw: false } as const;
+export const AS_THEY_ARE = { promoteValues: false, useBigInt64: false, raw: false } as const;
 
 /** The server has forgotten the cursor, or another one of a replica set has taken over. */
 const GONE: readonly unknown[] = [43, 91, 189, 237, 10_107, 11_600, 11_602, 13_435, 13_436];

@@ -80,6 +80,8 @@ export class Run {
   #document: RunDocument;
   #until: number;
   #lost: unknown;
+  /** The change that is under way. */
+  #turn: Promise<unknown> = Promise.resolve();
 
   private constructor(
     runs: Collection<RunDocument>,
@@ -177,6 +179,7 @@ export class Run {
     this.#lost = lost(_id);
     // The next epoch: what is still under way to the server changes nothing any more.
     const free = { $set: { lease: { epoch: lease.epoch + 1, until: null } } };
+    await this.#turn;
     await this.#runs.updateOne({ _id, 'lease.epoch': lease.epoch }, free).catch(() => {});
   }
 
@@ -184,7 +187,14 @@ export class Run {
     return this.#set({});
   }
 
-  async #set(change: Change): Promise<void> {
+  /** One change after the other: not every server changes a document in one step, and of two at a time one may undo the other. */
+  #set(change: Change): Promise<void> {
+    const done = this.#turn.then(() => this.#put(change));
+    this.#turn = done.catch(() => {});
+    return done;
+  }
+
+  async #put(change: Change): Promise<void> {
     if (this.#lost !== undefined) throw this.#lost;
     const { _id, lease } = this.#document;
     const now = Date.now();

@@ -7,7 +7,7 @@ import { JOB } from '../../fingerprinter';
 import { FORM } from '../../form';
 import * as check from '../../options';
 import { path } from '../../path';
-import type { DedupCollectionOptions } from '../mongodb';
+import type { DedupCollectionOptions, PlanCollectionOptions } from '../mongodb';
 
 const object = (value: unknown, name: string): Document => {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
@@ -15,7 +15,7 @@ const object = (value: unknown, name: string): Document => {
 };
 const fingerprint = check.choice('string', 'long');
 
-const OPTIONS: check.Checks<DedupCollectionOptions> = {
+const PLAN: check.Checks<PlanCollectionOptions> = {
   ...COMPARISON,
   ...JOB,
   keep,
@@ -26,12 +26,16 @@ const OPTIONS: check.Checks<DedupCollectionOptions> = {
   filter: object,
   limit: check.integer(1, 2 ** 31 - 1),
   known: (value) => value as string | Collection,
+  batch: check.integer(1, 100_000),
+};
+
+const OPTIONS: check.Checks<DedupCollectionOptions> = {
+  ...PLAN,
   append: check.boolean,
   texts: check.boolean,
   mark: check.boolean,
   markField: check.field,
   fingerprint: (value, name) => (value === false ? false : fingerprint(value, name)),
-  batch: check.integer(1, 100_000),
   lease: check.integer(1000, 2 ** 31 - 1),
   onProgress: check.callback,
 };
@@ -53,6 +57,13 @@ export function settingsOf(options: DedupCollectionOptions | undefined): Setting
     throw about(typeError(message, 'ERR_INVALID_ARG_VALUE'), refused);
   }
   if (given.texts === false) refuseBesideFingerprints(given);
+  return { ...given, textFields: typeof textField === 'string' ? [textField] : textField };
+}
+
+/** @throws TypeError, RangeError for what is no option of a plan. */
+export function planSettingsOf(options: PlanCollectionOptions | undefined): Settings {
+  const given = check.checked<PlanCollectionOptions>(options, PLAN);
+  const { textField = 'text' } = given;
   return { ...given, textFields: typeof textField === 'string' ? [textField] : textField };
 }
 

@@ -223,7 +223,7 @@ fn run<'a>(
     run.report(Stage::Finish);
     let Run { intake, output, rejects, counts, edges, given, .. } = run;
     let given = given.unwrap_or_default();
-    let same_ids = same_ids(given, &intake.records, &room, cancel)?;
+    let same_ids = same_ids(given, 0, &intake.records, &room, cancel)?;
     let (outputs, copies) = output.end()?;
     let outputs = outputs.into_iter().chain(rejects.into_output());
     let leftovers = publish(outputs, copies, intake)?;

@@ -144,7 +144,7 @@ pub(super) fn search_files(
     }
     throttle.tick(&intake.progress(Stage::Finish, counts.read, edges.edges));
     let room = simhash_store::Room::default();
-    let same_ids = same_ids(given.unwrap_or_default(), &intake.records, &room, cancel)?;
+    let same_ids = same_ids(given.unwrap_or_default(), 0, &intake.records, &room, cancel)?;
     let (outputs, copies) = output.end()?;
     let outputs = outputs.into_iter().chain(rejects.into_output());
     let leftovers = super::publish(outputs, copies, &intake)?;

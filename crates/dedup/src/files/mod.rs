@@ -223,7 +223,7 @@ fn run(
             Members::Found(members) => write_found(clusters, &members, &intake, &room)?,
         }
     }
-    let same_ids = same_ids(given, &intake.records, &room, cancel)?;
+    let same_ids = same_ids(given, known.len(), &intake.records, &room, cancel)?;
     writer.end()?;
     let encodings = intake.records.encodings();
     let (outputs, copies) = writer.into_outputs();

@@ -54,7 +54,7 @@ pub struct Prediction {
 /// What [`dedup_files`](crate::dedup_files) of these inputs, or with `known` [`dedup_new_files`](crate::dedup_new_files), will take: reads a part of each,
 /// 32 MiB of all at most, at least 1 MiB of each (4 MiB decompressed); of more than 64 some, spread over their sizes. Of plain JSON lines and lines of text these are
 /// pieces from all over the file, of folders files from all over it, of others the beginning. Memory and disk are proportional to the documents, a tenth
-/// more or less.
+/// more or less. With `whole` the inputs are themselves a sample, of so many bytes: what is told is of these.
 ///
 /// # Errors
 /// Those of [`dedup_files`](crate::dedup_files); [`DedupError::Option`] for a stream, which cannot be read twice.
@@ -62,6 +62,7 @@ pub fn predict_files(
     inputs: &[Input],
     known: &[Input],
     options: &FileOptions,
+    whole: Option<u64>,
     cancel: &AtomicBool,
 ) -> Result<Prediction, DedupError> {
     let inputs = &*expanded(inputs, "inputs", &options.form)?;
@@ -104,7 +105,7 @@ pub fn predict_files(
     let consumed = intake.consumed();
     let is_cut = |of: &[Arc<AtomicBool>]| of.iter().any(|is_cut| is_cut.load(Relaxed));
     let known = known.seen(&consumed[..count], is_cut(&cut[..count]));
-    let new = new.seen(&consumed[count..], is_cut(&cut[count..]));
+    let new = Seen::of(new.seen(&consumed[count..], is_cut(&cut[count..])), whole);
     let sampled = summary.read - summary.rejected;
     let documents = new.scaled(sampled);
     let (all, of) = (known.scaled(summary.known) + documents, summary.known + sampled);
@@ -183,6 +184,14 @@ struct Seen {
 }
 
 impl Seen {
+    /// It is a sample of so many bytes, where they are given.
+    fn of(sample: Self, whole: Option<u64>) -> Self {
+        match whole {
+            Some(bytes) => Self { bytes, taken: sample.taken, is_whole: false },
+            None => sample,
+        }
+    }
+
     /// Of all of them, where of what was taken there are so many.
     fn scaled(&self, one: u64) -> u64 {
         if self.is_whole { one } else { part(one, self.bytes, self.taken) }

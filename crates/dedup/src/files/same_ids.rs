@@ -49,9 +49,10 @@ impl OwnId {
     }
 }
 
-/// Ids of the same hash are the same; `given` is in input order.
+/// Ids of the same hash are the same; `given` is in input order. Of the first `known` inputs documents have no earlier one: they were there already.
 pub(super) fn same_ids(
     mut given: Column<OwnId>,
+    known: usize,
     records: &Records,
     room: &Room,
     cancel: &AtomicBool,
@@ -71,6 +72,7 @@ pub(super) fn same_ids(
         else {
             continue;
         };
+        let others = &others[others.partition_point(|it| (it.input as usize) < known)..];
         documents += others.len() as u64;
         // Of one id the others are in order: the eleventh cannot be among the first ten.
         for later in others.iter().take(Summary::REPORTED) {
@@ -105,10 +107,10 @@ mod tests {
                 .unwrap();
             given
         };
-        let cancelled = same_ids(given(), &records, &room, &AtomicBool::new(true));
+        let cancelled = same_ids(given(), 0, &records, &room, &AtomicBool::new(true));
         assert!(matches!(cancelled, Err(DedupError::Cancelled)));
         let nobody = Column::default();
-        let none = same_ids(nobody, &records, &room, &AtomicBool::new(false)).unwrap();
+        let none = same_ids(nobody, 0, &records, &room, &AtomicBool::new(false)).unwrap();
         assert_eq!(none, SameIds::default());
     }
 }

@@ -291,7 +291,9 @@ fn write(
         return Ok((members, given));
     }
     let layouts = if wants.ids() { records.layouts() } else { Vec::new() };
-    let mut from = settled.known();
+    let known = settled.known();
+    // Of known documents the ids alone are looked at.
+    let mut from = if wants.ids() { 0 } else { known };
     let next = || {
         parallel::check(cancel)?;
         let stretch = (from < settled.len()).then(|| records.stretch(from, BATCH_DOCUMENTS));
@@ -302,8 +304,9 @@ fn write(
         room.relieve()?;
         let places = stretch.range();
         let span = records.span(stretch)?;
+        let new = places.start.max(known)..places.end.max(known);
         let relations = if wants.members || wants.links {
-            settled.relations(places.clone(), records, cancel)?
+            settled.relations(new, records, cancel)?
         } else {
             Vec::new()
         };
@@ -313,6 +316,9 @@ fn write(
                 let (line, bytes) = span.record(place);
                 let id = layout.record(bytes).ok().and_then(|record| record.id);
                 written.given.extend(id.map(|id| OwnId::new(&id, span.input(), line)));
+            }
+            if place < known {
+                continue;
             }
             let entry = match settled.original(place) {
                 None => Entry::Kept,

@@ -1,6 +1,7 @@
 //! What a run over files will take, for JavaScript.
 
 use super::{NativeFileOptions, Run, number, start};
+use crate::check;
 use crate::error::js;
 use crate::task::Cancel;
 use napi::Env;
@@ -39,17 +40,19 @@ impl From<Prediction> for NativePrediction {
     }
 }
 
-/// Says from a sample what a run over files will take, on threads of its own.
+/// Says from a sample what a run over files will take, on threads of its own; of `whole` bytes, where the inputs themselves are a sample of so many.
 #[napi(catch_unwind, ts_return_type = "Promise<NativePrediction>")]
 pub fn predict_files<'env>(
     env: &'env Env,
     options: NativeFileOptions<'_>,
+    whole: Option<f64>,
     cancel: &Cancel,
 ) -> js::Result<Object<'env>> {
     let threads = options.dedup.threads;
     let Run { inputs, known, options, .. } = Run::new(options, cancel)?;
     let known = known.unwrap_or_default();
+    let of = whole.map(|bytes| check::whole(bytes, "whole")).transpose()?;
     let work =
-        move |_: &dyn Fn(&Progress), flag: &AtomicBool| core(&inputs, &known, &options, flag);
+        move |_: &dyn Fn(&Progress), flag: &AtomicBool| core(&inputs, &known, &options, of, flag);
     start::<Prediction, NativePrediction>(env, threads, None, cancel, work)
 }
