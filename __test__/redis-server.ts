@@ -1,11 +1,8 @@
 /** A server of Redis on loopback, with a port and a folder of its own; it writes every entry to the disk before it says so. */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { spawn, spawnSync } from 'node:child_process';
+import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort, ServerProcess } from './server-process';
 
 /** Why there is none. */
 export const missing =
@@ -16,22 +13,9 @@ export const missing =
 // Reporters do not name what is skipped.
 if (missing !== undefined) console.warn(missing);
 
-export class RedisServer {
-  readonly #folder = mkdtempSync(join(tmpdir(), 'redis-server-'));
-  readonly port: number;
-  #child: ChildProcess | undefined;
-
-  private constructor(port: number) {
-    this.port = port;
-  }
-
+export class RedisServer extends ServerProcess {
   static async open(): Promise<RedisServer> {
-    const free = createServer().listen(0, '127.0.0.1');
-    await once(free, 'listening');
-    const address = free.address();
-    free.close();
-    if (address === null || typeof address === 'string') throw new Error('no port');
-    const server = new RedisServer(address.port);
+    const server = new RedisServer('redis-server', await freePort());
     await server.start();
     return server;
   }
@@ -42,22 +26,9 @@ export class RedisServer {
 
   async start(): Promise<void> {
     const options = `--port ${this.port} --bind 127.0.0.1 --appendonly yes --appendfsync always`;
-    const args = [...options.split(' '), '--save', '', '--dir', this.#folder];
-    this.#child = spawn('redis-server', args, { stdio: 'ignore' });
+    const args = [...options.split(' '), '--save', '', '--dir', this.folder];
+    this.child = spawn('redis-server', args, { stdio: 'ignore' });
     while (!(await this.#answers())) await sleep(20);
-  }
-
-  /** SIGKILL. */
-  async kill(): Promise<void> {
-    const child = this.#child;
-    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
-    child.kill('SIGKILL');
-    await once(child, 'exit');
-  }
-
-  async close(): Promise<void> {
-    await this.kill();
-    rmSync(this.#folder, { recursive: true });
   }
 
   /** Whether it has read what it kept. */

@@ -1,7 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { type Statement, similarity, sweep, type Trial, type TuneOptions, tune } from '..';
+import {
+  type Statement,
+  similarity,
+  sweep,
+  type Trial,
+  type TuneOptions,
+  type Tuning,
+  tune,
+} from '..';
 import { Folder, jsonLines, ROOT, SAMPLE } from './cli-run';
 
 interface Doc {
@@ -178,6 +186,34 @@ describe('on the command line', () => {
     const jieba = ['--preset', 'jieba-tfidf'];
     expect(await command(...jieba)).not.toContain('hmm');
     expect(await command(...jieba, '--no-hmm')).toMatch(/ --no-hmm( --|$)/);
+  });
+
+  test('what is tried on files is what is tried on the same documents', async () => {
+    // Two documents have the id of others.
+    const docs = [...sample, { ...sample[7], id: sample[3]?.id }, { ...sample[9], id: 'same' }];
+    folder.write('docs', docs.map((doc) => `${JSON.stringify(doc)}\n`).join(''));
+    const told = async (...args: string[]) => {
+      const { stdout, stderr } = await folder.run(['tune', 'docs', '--json', '-q', ...args]);
+      expect(stderr).toBe('');
+      const { documents, redundant, recommended, trials } = JSON.parse(stdout) as Tuning;
+      return { documents, redundant, recommended, trials: trials.map(timeless) };
+    };
+    const drawn = { sample: 60, seed: 3, ngram: 3, minSimilarity: 0.7 };
+    const args = ['--sample', '60', '--seed', '3', '--ngram', '3', '--min-similarity', '0.7'];
+    for (const [options, more] of [
+      [{}, []],
+      [{ labels }, ['--labels', LABELS]],
+    ] as const) {
+      const { trials, recommended, ...expected } = await tune(docs as Doc[], {
+        ...drawn,
+        ...options,
+      });
+      expect(await told(...args, ...more)).toEqual({
+        ...expected,
+        recommended: recommended?.options,
+        trials: trials.map(timeless),
+      });
+    }
   });
 
   test('labels decide in place of similarity', async () => {

@@ -11,7 +11,7 @@ const FUZZ = 60;
 
 const STEPS = {
   /** The doors to a duplicate on all of the real corpora, where they are. */
-  doors: () => test([...crates('dedup'), ...ofDedup(['decide'])], 'doors::', '--nocapture'),
+  doors: () => run('npx', ['vitest', 'run', '__test__/doors.test.ts'], long),
   /** 200 rounds of kill -9 in place of 10, of all that writes into a folder. */
   kills: () =>
     test(

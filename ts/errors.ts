@@ -138,6 +138,21 @@ export function optionsOf(error: object): readonly string[] {
   return ABOUT.get(error) ?? [];
 }
 
+/** Where a message says to set an option, as `name: value` between backticks. */
+export interface Setting {
+  readonly option: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** What the message of an error says to set. */
+const SETTINGS = new WeakMap<object, readonly Setting[]>();
+
+/** What the message of an error says to set, in order. */
+export function settingsOf(error: object): readonly Setting[] {
+  return SETTINGS.get(error) ?? [];
+}
+
 /** An argument of the wrong type, as Node reports it. */
 export function typeError(message: string, code = 'ERR_INVALID_ARG_TYPE'): TypeError {
   return Object.assign(new TypeError(message), { code });
@@ -150,13 +165,30 @@ export function rangeError(message: string): RangeError {
 
 /** An error of the addon as the class that its code stands for; what user code threw passes through. */
 export function fromNative(error: unknown): unknown {
-  if (!isPlain(error)) return error;
+  if (!isPlain(error) || typeof error.code !== 'string') return error;
+  // Behind the code the addon names the option, whose name may hold spaces, and a line for each setting.
+  const [head = '', ...settings] = error.code.split('\n');
+  const [code, option] = parted(head);
+  const made = classed(error, code, option === undefined ? [] : [option]);
+  if (settings.length > 0 && made !== error) SETTINGS.set(made as object, settings.map(setting));
+  return made;
+}
+
+/** What stands before the first space and behind it. */
+function parted(text: string): [string, string | undefined] {
+  const space = text.indexOf(' ');
+  return space < 0 ? [text, undefined] : [text.slice(0, space), text.slice(space + 1)];
+}
+
+/** `12 30 textField`. */
+function setting(line: string): Setting {
+  const [start, rest = ''] = parted(line);
+  const [end, option = ''] = parted(rest);
+  return { option, start: Number(start), end: Number(end) };
+}
+
+function classed(error: Error, code: string, options: readonly string[]): unknown {
   const { message } = error;
-  if (typeof error.code !== 'string') return error;
-  // The addon names the option behind the code; its name may hold spaces.
-  const space = error.code.indexOf(' ');
-  const code = space < 0 ? error.code : error.code.slice(0, space);
-  const options = space < 0 ? [] : [error.code.slice(space + 1)];
   if (code === 'ERR_INVALID_ARG_TYPE' || code === 'ERR_INVALID_ARG_VALUE')
     return about(typeError(message, code), ...options);
   if (code === RANGE) return about(rangeError(message), ...options);

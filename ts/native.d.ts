@@ -921,21 +921,6 @@ export interface NativeSameIds {
   first: Array<NativeSameId>
 }
 
-/** A document of a sample. */
-export interface NativeSampled {
-  id: string
-  text: string
-}
-
-/** Documents of files, and what is stated of them. */
-export interface NativeSampleOfFiles {
-  documents: Array<NativeSampled>
-  clusters: Array<Array<string>>
-  pairs: Array<NativeStatedPair>
-  rejected: number
-  firstRejected: Array<NativeRejected>
-}
-
 /** A saved index, and the words of the user's own that it was made with. */
 export interface NativeSavedIndex {
   path: string
@@ -1010,13 +995,6 @@ export interface NativeStatedFiles {
   threads: number
 }
 
-/** A labelled pair, by id. */
-export interface NativeStatedPair {
-  a: string
-  b: string
-  similarity: number
-}
-
 /** Counts and bytes of an index; what the method does not count is absent. */
 export interface NativeStats {
   live: number
@@ -1084,6 +1062,14 @@ export interface NativeToken {
   hash: bigint
 }
 
+/** What a way to deduplicate a sample has come to. */
+export interface NativeTrial {
+  figures: NativeEvaluation
+  unknownLabels: number
+  indexBytes: number
+  seconds: number
+}
+
 /** Groups of equal documents, one behind the other, and pairs of others. */
 export interface NativeTruth {
   offsets: Uint32Array
@@ -1091,6 +1077,14 @@ export interface NativeTruth {
   a: Uint32Array
   b: Uint32Array
   similarity: Float64Array
+}
+
+/** What all of them have come to. */
+export interface NativeTuned {
+  documents: number
+  trials: Array<NativeTrial>
+  rejected: number
+  firstRejected: Array<NativeRejected>
 }
 
 /** What the engine decides of two texts, and what it looked at. */
@@ -1149,9 +1143,6 @@ export declare function queryIndex(index: NativeSavedIndex, search: NativeSearch
 /** Writes a page about a file of clusters or matches, on threads of its own. */
 export declare function reportFiles(options: NativeReportOptions, onProgress: ((arg: NativeProgress) => unknown) | undefined | null, cancel: Cancel): Promise<NativeReport>
 
-/** Draws a sample of the documents of files on threads of its own. */
-export declare function sampleOfFiles(files: NativeStatedFiles, size: number, seed: number, cancel: Cancel): Promise<NativeSampleOfFiles>
-
 /** Writes the words of each document of files, on threads of its own. */
 export declare function segmentFiles(options: NativeSegmentOptions, onProgress: ((arg: NativeProgress) => unknown) | undefined | null, cancel: Cancel): Promise<NativeSummary>
 
@@ -1169,6 +1160,12 @@ export declare function textsOfFiles(names: Array<string>, ids: Array<string>, f
 
 /** 16 hexadecimal digits. */
 export declare function toHex(value: bigint): string
+
+/**
+ * Tries ways to deduplicate files on a sample of `size` documents and those near them, on threads of its own. `on_trial` is called
+ * after each.
+ */
+export declare function tuneFiles(files: NativeStatedFiles, size: number, seed: number, trials: Array<NativeDedupOptions>, onTrial: ((arg: NativeTrial) => unknown) | undefined | null, cancel: Cancel): Promise<NativeTuned>
 
 /** Decides two texts as deduplication does. */
 export declare function verdictOf(options: NativeDedupOptions, a: string, b: string): NativeVerdict

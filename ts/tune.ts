@@ -135,28 +135,59 @@ export async function tune(corpus: Corpus, options?: TuneOptions): Promise<Tunin
   const truth = stated ?? (await exact(docs, native, signal));
   const tuning: Tuning = { documents: docs.length, redundant: 0, trials: [] };
   for (const own of trials) {
-    // A length is one of certain units, a threshold that of some verification.
-    const { ngram, ...others } = by;
-    const sameUnits = own.features === undefined && own.preset === undefined;
-    const length = sameUnits ? given({ ngram }) : {};
-    const least = own.verify === false ? {} : { minSimilarity };
-    const all = { ...others, ...length, ...least, ...own };
+    const all = optionsOf(own, by, minSimilarity);
     const { summary, seconds, clusters } = await run(docs, all, signal);
     const scoring = { ...by, minSimilarity, ...given({ signal }) };
     const evaluation = await evaluate(clusters, truth, { documents: docs, ...scoring });
-    const precision = stated ? evaluation.labelledPrecision : evaluation.pairPrecision;
-    const trial: Trial = {
-      options: own,
-      recall: evaluation.documentRecall ?? 1,
-      precision: precision ?? 1,
-      bytesPerDocument: docs.length > 0 ? summary.indexBytes / docs.length : 0,
-      documentsPerSecond: docs.length / seconds,
-      evaluation,
-    };
+    const figures = { evaluation, indexBytes: summary.indexBytes, seconds };
+    const trial = trialOf(own, figures, docs.length, stated !== undefined);
     tuning.trials.push(trial);
     tuning.redundant = evaluation.redundant;
     onTrial?.(trial);
   }
+  return recommending(tuning, goal);
+}
+
+/** All options of a trial: its own, and those that all trials share. */
+export function optionsOf<O extends FingerprinterOptions>(
+  own: ComparisonOptions,
+  { ngram, ...others }: O,
+  minSimilarity: number,
+): ComparisonOptions {
+  // A length is one of certain units, a threshold that of some verification.
+  const sameUnits = own.features === undefined && own.preset === undefined;
+  const length = sameUnits ? given({ ngram }) : {};
+  const least = own.verify === false ? {} : { minSimilarity };
+  return { ...others, ...length, ...least, ...own };
+}
+
+/** What is measured of a trial. */
+interface Figures {
+  readonly evaluation: Evaluation;
+  readonly indexBytes: number;
+  readonly seconds: number;
+}
+
+/** A trial on so many documents, whose truth was stated or computed. */
+export function trialOf(
+  options: ComparisonOptions,
+  { evaluation, indexBytes, seconds }: Figures,
+  documents: number,
+  stated: boolean,
+): Trial {
+  const precision = stated ? evaluation.labelledPrecision : evaluation.pairPrecision;
+  return {
+    options,
+    recall: evaluation.documentRecall ?? 1,
+    precision: precision ?? 1,
+    bytesPerDocument: documents > 0 ? indexBytes / documents : 0,
+    documentsPerSecond: documents / seconds,
+    evaluation,
+  };
+}
+
+/** The same with the trial that is recommended, if there is one. */
+export function recommending(tuning: Tuning, goal: number): Tuning {
   const recommended = recommend(tuning, goal);
   return recommended === undefined ? tuning : { ...tuning, recommended };
 }

@@ -1,5 +1,5 @@
 /** Complaints of the library about options, in the spelling of the command line. */
-import { optionsOf } from '../errors';
+import { optionsOf, settingsOf } from '../errors';
 import type { OptionTable } from './command';
 import { codeOf, EXIT, statusOf, UsageError } from './exit';
 
@@ -34,29 +34,30 @@ export function asTyped(
   // `keep.field must …` is about no flag.
   if (flagged.every((flag, at) => flag === named[at])) return withFlags(error, flags);
   // Whoever says what an error is about has begun its message with that.
-  const message = flagged.join(' and ') + error.message.slice(subject.length);
-  return new UsageError(settings(message, flags));
+  return new UsageError(flagged.join(' and ') + settable(error, flags).slice(subject.length));
 }
 
 /** The same error, with what it says to set as it is typed. */
 function withFlags(error: Error, flags: ReadonlyMap<string, string>): Error {
-  const message = settings(error.message, flags);
+  const message = settable(error, flags);
   if (message === error.message) return error;
   return Object.assign(new Error(message, { cause: error }), { code: codeOf(error) });
 }
 
-/** `textField: 'body'` between backticks, as the library writes what to set, becomes `--text-field body`; `header: false` `--no-header`. */
-function settings(message: string, flags: ReadonlyMap<string, string>): string {
-  return message.replace(
-    /`(\w+): (false|'[^`]*'|"[^`]*")`/g,
-    (whole, option: string, value: string) => {
-      const flag = flags.get(option);
-      if (flag === undefined) return whole;
-      const negated = flag.startsWith('no-');
-      if ((value === 'false') !== negated) return whole;
-      return negated ? `--${flag}` : `--${flag} ${asWord(value)}`;
-    },
-  );
+/** The message, in which what to set is as it is typed: `textField: 'body'` is `--text-field body`, `header: false` `--no-header`. */
+function settable(error: Error, flags: ReadonlyMap<string, string>): string {
+  const { message } = error;
+  const parts: string[] = [];
+  let from = 0;
+  for (const { option, start, end } of settingsOf(error)) {
+    const value = message.slice(start + `\`${option}: `.length, end - 1);
+    const flag = flags.get(option);
+    const negated = flag?.startsWith('no-') ?? false;
+    if (flag === undefined || (value === 'false') !== negated) continue;
+    parts.push(message.slice(from, start), negated ? `--${flag}` : `--${flag} ${asWord(value)}`);
+    from = end;
+  }
+  return parts.join('') + message.slice(from);
 }
 
 /** A string of JavaScript as a word of a shell: without its quotes where nothing in it has a meaning there. */

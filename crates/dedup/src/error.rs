@@ -188,10 +188,18 @@ impl DedupError {
     }
 }
 
-/// An option and its value as JavaScript has them, between backticks: there a command line finds what it has a flag for.
-fn setting(option: &str, value: &str) -> String {
-    format!("`{option}: {value}`")
+/// What the message of an error is written into.
+pub trait Message: fmt::Write {
+    /// An option that is to be set, spelled as the reader has it, and its value as JavaScript has it.
+    ///
+    /// # Errors
+    /// Those of writing.
+    fn setting(&mut self, option: &str, value: &str) -> fmt::Result {
+        write!(self, "`{option}: {value}`")
+    }
 }
+
+impl Message for fmt::Formatter<'_> {}
 
 /// A string as JavaScript has it.
 fn quoted(text: &str) -> String {
@@ -209,13 +217,14 @@ impl fmt::Display for DedupError {
 }
 
 impl DedupError {
-    /// Writes the message, every option spelled by `spell` from its name in Rust, as `window.max_age`.
+    /// Writes the message, every option spelled by `spell` from its name in Rust, as `window.max_age`; what it says to set goes through
+    /// [`Message::setting`].
     ///
     /// # Errors
     /// Those of `f`.
     pub fn write_as(
         &self,
-        f: &mut impl fmt::Write,
+        f: &mut impl Message,
         spell: fn(&'static str) -> Cow<'static, str>,
     ) -> fmt::Result {
         match self {
@@ -241,10 +250,9 @@ impl DedupError {
                     }
                 };
                 write!(f, "{all} {file}:{line}: {reason}; {hint}")?;
-                text_in.as_ref().map_or(Ok(()), |path| {
-                    let set = setting(&spell("text_field"), &quoted(path));
-                    write!(f, "; if the text is in {path}, set {set}")
-                })
+                let Some(path) = text_in else { return Ok(()) };
+                write!(f, "; if the text is in {path}, set ")?;
+                f.setting(&spell("text_field"), &quoted(path))
             }
             Self::InputChanged { path, line, what } => {
                 let line = line.map_or(String::new(), |line| format!(":{line}"));
@@ -307,27 +315,31 @@ impl DedupError {
     /// What to set where a column is not there.
     fn write_column(
         NoColumn { argument, example, delimiter, by_header, .. }: &NoColumn,
-        f: &mut impl fmt::Write,
+        f: &mut impl Message,
         spell: fn(&'static str) -> Cow<'static, str>,
     ) -> fmt::Result {
         let mut ways = Vec::new();
         if let Some(sign) = delimiter {
-            let set = setting(&spell("delimiter"), &format!("'{}'", sign.escape_default()));
-            ways.push(format!("set {set} if that is between the fields"));
+            let value = format!("'{}'", sign.escape_default());
+            ways.push(("set ", "delimiter", value, " if that is between the fields"));
         }
         if let Some(argument) = argument {
-            let set = setting(&spell(argument), &format!("'{example}'"));
-            ways.push(format!("name a column by {set}"));
+            ways.push(("name a column by ", argument, format!("'{example}'"), ""));
         }
         if *by_header {
-            let set = setting(&spell("header"), "false");
-            ways.push(format!("set {set} if the first row is a record"));
+            ways.push(("set ", "header", "false".into(), " if the first row is a record"));
         }
-        match ways.split_last() {
-            None => Ok(()),
-            Some((last, [])) => write!(f, "; {last}"),
-            Some((last, others)) => write!(f, "; {}, or {last}", others.join(", ")),
+        for (number, (before, option, value, behind)) in ways.iter().enumerate() {
+            f.write_str(match number {
+                0 => "; ",
+                number if number + 1 == ways.len() => ", or ",
+                _ => ", ",
+            })?;
+            f.write_str(before)?;
+            f.setting(&spell(option), value)?;
+            f.write_str(behind)?;
         }
+        Ok(())
     }
 
     fn write_checkpoint(

@@ -49,13 +49,13 @@ pub mod verify;
 mod write;
 
 pub use deduper::{Decision, Deduper};
-pub use error::{DedupError, Done};
+pub use error::{DedupError, Done, Message};
 pub use explain::{Verdict, verdict};
 pub use files::{
     ExportFormat, IndexRun, LEAST_MEMORY, Page, Prediction, Report, Sample, SavedIndex, Scored,
-    Verified, decontaminate_files, dedup_files, dedup_into_index, dedup_new_files, evaluate_files,
-    find_texts, fingerprint_files, match_files, pairs_files, predict_files, report_files,
-    sample_files, segment_files,
+    Trial, Tuned, Verified, decontaminate_files, dedup_files, dedup_into_index, dedup_new_files,
+    evaluate_files, find_texts, fingerprint_files, match_files, pairs_files, predict_files,
+    report_files, sample_files, segment_files, tune_files,
 };
 pub use keep::{Integer, Key};
 pub use method::Method;

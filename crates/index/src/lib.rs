@@ -32,7 +32,7 @@ pub use hamming::{Hamming, Index, IndexOptions, Item, Match, Matches, SearchOpti
 pub use hamming::{join, plan};
 pub use ids::Alive;
 pub use live::{
-    AddOptions, Added, Answer, Kind, Live, MAX_SKEW, OnDuplicate, Outcome, Snapshot, Whole, Window,
-    Writer,
+    AddOptions, Added, Answer, Hurry, Kind, Live, MAX_SKEW, OnDuplicate, Outcome, Snapshot, Whole,
+    Window, Writer,
 };
 pub use union::Union;

@@ -6,7 +6,7 @@
 use napi::{Env, Error, JsError, Status};
 use std::any::Any;
 use std::borrow::Cow;
-use std::fmt::Display;
+use std::fmt::{Display, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 mod codes;
@@ -25,8 +25,18 @@ pub(crate) struct Failure {
     message: String,
     /// The option that the message begins with.
     option: Option<Cow<'static, str>>,
+    /// What the message says to set.
+    settings: Vec<Setting>,
     /// Whether it is a panic that was caught: what it ran through may be half done.
     panicked: bool,
+}
+
+/// Where a message says to set an option: UTF-16 code units.
+#[derive(Debug)]
+struct Setting {
+    option: String,
+    start: usize,
+    end: usize,
 }
 
 /// A defect of this package.
@@ -42,7 +52,7 @@ impl Failure {
     }
 
     pub(crate) fn new(code: &'static str, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), option: None, panicked: false }
+        Self { code, message: message.into(), option: None, settings: Vec::new(), panicked: false }
     }
 
     /// An argument of the wrong type.
@@ -110,14 +120,16 @@ pub(crate) fn caught<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, 
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| Err(Failure::panic(&*payload)))
 }
 
-/// An error of Node-API has a code and a message and nothing else: behind the code stands the option, and `ts/errors.ts` takes
-/// it off.
+/// An error of Node-API has a code and a message and nothing else: behind the code stand the option, and a line for each setting, and
+/// `ts/errors.ts` takes them off.
 impl From<Failure> for Error<String> {
-    fn from(Failure { code, option, message, .. }: Failure) -> Self {
-        Self::new(
-            option.map_or_else(|| code.to_owned(), |option| format!("{code} {option}")),
-            message,
-        )
+    fn from(Failure { code, option, settings, message, .. }: Failure) -> Self {
+        let mut told = option.map_or_else(|| code.to_owned(), |option| format!("{code} {option}"));
+        for Setting { option, start, end } in settings {
+            // A string takes everything.
+            let _ = write!(told, "\n{start} {end} {option}");
+        }
+        Self::new(told, message)
     }
 }
 

@@ -425,6 +425,26 @@ impl EdgeRun {
 
 type OnProgress<'env> = Option<Function<'env, NativeProgress, UnknownReturnValue>>;
 
+/// Calls a function of JavaScript from any thread, of which at most `QUEUE` calls wait (0: any number); one that is too many is left
+/// out. Weak: a callback must not keep the process alive.
+fn telling<P, N, const QUEUE: usize>(
+    function: Option<Function<'_, N, UnknownReturnValue>>,
+) -> Result<impl Fn(&P) + Send + use<P, N, QUEUE>, Failure>
+where
+    P: 'static,
+    N: for<'a> From<&'a P> + ToNapiValue + Send + 'static,
+{
+    let build = |function: Function<'_, N, UnknownReturnValue>| {
+        function.build_threadsafe_function::<N>().weak::<true>().max_queue_size::<QUEUE>().build()
+    };
+    let function = function.map(build).transpose()?;
+    Ok(move |told: &P| {
+        if let Some(function) = &function {
+            let _: Status = function.call(N::from(told), ThreadsafeFunctionCallMode::NonBlocking);
+        }
+    })
+}
+
 /// Starts `work` on threads of its own, with a function that reports to JavaScript.
 fn start<'env, T, N>(
     env: &'env Env,
@@ -437,27 +457,9 @@ where
     T: 'static,
     N: From<T> + ToNapiValue + Send + 'static,
 {
-    let progress = on_progress
-        .map(|function| {
-            // Weak: a callback must not keep the process alive. The core calls at most 20 times a second; of a queue of
-            // 8 the newest positions matter least, so a full one drops.
-            function
-                .build_threadsafe_function::<NativeProgress>()
-                .weak::<true>()
-                .max_queue_size::<8>()
-                .build()
-        })
-        .transpose()
-        .map_err(Failure::from)?;
-    let work = move |flag: &AtomicBool| {
-        let report = |position: &Progress| {
-            if let Some(progress) = &progress {
-                let _: Status = progress
-                    .call(NativeProgress::from(position), ThreadsafeFunctionCallMode::NonBlocking);
-            }
-        };
-        Ok(N::from(work(&report, flag)?))
-    };
+    // The core calls at most 20 times a second; of a queue of 8 the newest positions matter least.
+    let report = telling::<Progress, NativeProgress, 8>(on_progress)?;
+    let work = move |flag: &AtomicBool| Ok(N::from(work(&report, flag)?));
     task::start(env, Place::Own(threads), cancel, work, |_| {})
 }
 

@@ -137,7 +137,7 @@ impl Handle {
         work: impl FnOnce(&Shared) -> Result<T, Failure>,
     ) -> js::Result<T> {
         let shared = self.open()?;
-        let result = shared.guarded(work)?;
+        let result = shared.here(work)?;
         self.grown(env, &shared);
         Ok(result)
     }
@@ -188,7 +188,7 @@ impl Handle {
         work: impl FnOnce(&Shared) -> Result<T, Failure>,
     ) -> js::Result<T> {
         let shared = self.open()?;
-        let result = shared.guarded(work)?;
+        let result = shared.here(work)?;
         self.memory.report(env, bytes(&shared));
         Ok(result)
     }

@@ -197,9 +197,9 @@ impl NativeIndex {
 
     /// Takes an id away.
     #[napi(catch_unwind)]
-    pub fn delete(&self, id: f64) -> js::Result<bool> {
+    pub fn delete(&self, env: Env, id: f64) -> js::Result<bool> {
         let id = whole(id, "id")?;
-        self.held.look(|shared| Ok(shared.live.delete(id)?))
+        self.held.single(env, |shared| Ok(shared.live.delete(id)?))
     }
 
     /// Takes away what is older than a time.

@@ -1,5 +1,4 @@
 import type { ComparisonOptions, Trial } from '../..';
-import { given } from '../../given';
 import { OPTIONS } from '../../option-table';
 import { defineCommand, type OptionTable } from '../command';
 import { EXIT, InputError, UsageError } from '../exit';
@@ -52,33 +51,31 @@ export const tuning = defineCommand({
       terminal,
       '-',
       async (signal) => {
-        const { tune } = await import('../../index.js');
-        const { sampleFiles } = await import('../../evaluate-files.js');
+        const { sweep } = await import('../../index.js');
+        const { tuneFiles } = await import('../../evaluate-files.js');
         const { sample, seed, labels, goal, threads, quiet, 'min-similarity': least } = values;
         if (least === 0) throw new UsageError('--min-similarity must be above 0, got 0');
         const by = fingerprinterOptions(values);
         const compared = { by, minSimilarity: least, threads };
         const files = { labels, documents: inputs, form: fieldsOf(values), ...compared };
-        const drawn = await sampleFiles(files, sample, seed, signal);
-        const { documents } = drawn;
-        rejections(drawn, terminal);
-        if (documents.length === 0) {
+        const onTrial = quiet ? undefined : (trial: Trial) => terminal.say(progress(trial));
+        const how = { sample, seed, goal, trials: sweep(), onTrial };
+        const { rejected, firstRejected, recommended, ...tuning } = await tuneFiles(
+          files,
+          how,
+          signal,
+        );
+        rejections({ rejected, firstRejected }, terminal);
+        if (tuning.documents === 0) {
           const field = values['text-field']?.join(' or ') ?? 'text';
           const what = `no record with a ${field}; name its field by --text-field`;
           throw new InputError(inputs.join(', '), new Error(what));
         }
-        const onTrial = quiet ? undefined : (trial: Trial) => terminal.say(progress(trial));
-        const { recommended, ...tuning } = await tune(documents, {
-          ...by,
-          ...given({ labels: labels && drawn.labels, onTrial }),
-          // All that was drawn.
-          ...{ sample: documents.length, goal, minSimilarity: least, threads, signal },
-        });
         const command = recommended && commandOf(inputs, recommended.options, values);
         if (values.json) {
           const options = { ...by, sample, seed, goal, minSimilarity: least };
           const figures = { ...tuning, recommended: recommended?.options, command };
-          const run = { rejected: drawn.rejected, inputs, labels, options, versions: versions() };
+          const run = { rejected, inputs, labels, options, versions: versions() };
           await terminal.write(`${JSON.stringify({ ...figures, ...run })}\n`);
         } else {
           const rows = tuning.trials.map((trial) => cells(trial, trial === recommended));
@@ -89,7 +86,7 @@ export const tuning = defineCommand({
           if (command !== undefined) await terminal.write(`${command}\n`);
           else terminal.say('nothing to find in this sample: try a larger one');
         }
-        return drawn.rejected > 0 ? EXIT.rejected : EXIT.done;
+        return rejected > 0 ? EXIT.rejected : EXIT.done;
       },
       values.quiet,
     );

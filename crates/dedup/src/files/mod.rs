@@ -40,6 +40,7 @@ mod saved_index;
 mod segments;
 mod sorted;
 mod stated;
+mod tuned;
 mod unusable;
 mod within;
 
@@ -75,6 +76,7 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
+pub use tuned::{Trial, Tuned, tune_files};
 pub use within::LEAST_MEMORY;
 use within::Within;
 

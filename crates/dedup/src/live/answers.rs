@@ -7,15 +7,13 @@
 //! duplicate until the window has passed over its time, or, in an index without a window, with the document that it was found like.
 //! So what is alive follows from the index at every moment; the memory follows over the next changes, as that of keys does.
 
-use std::collections::VecDeque;
-use std::sync::Arc;
-
 use ahash::AHashMap;
 use simhash_index::Window;
 use simhash_store::{Fields, FileError, Section};
 
+use super::chunks::{Chunk, Chunks};
 use super::document::{Checked, Near};
-use super::strings::{CHUNK, SHARED};
+use super::strings::CHUNK;
 
 /// No id.
 const NONE: u64 = u64::MAX;
@@ -36,6 +34,23 @@ struct Told {
     answer: Checked,
 }
 
+impl Told {
+    /// Whether it is alive; `expired` is that of [`Listed`].
+    fn lives(&self, expired: (u64, u64), now: Moment, is_alive: impl Fn(u64) -> bool) -> bool {
+        if let Some(id) = self.answer.id {
+            return is_alive(id);
+        }
+        let Some(Window { max_age, max_count }) = now.window else {
+            return self.answer.duplicate_of.is_some_and(|near| is_alive(near.id));
+        };
+        let (before, turn) = expired;
+        let too_old = max_age.is_some_and(|age| self.at < now.latest.saturating_sub(age));
+        let too_many = max_count.is_some_and(|most| now.next - self.next >= most);
+        let has_expired = self.at < before && self.turn < turn;
+        !(too_old || too_many || has_expired)
+    }
+}
+
 /// What decides whether an answer is alive.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Moment {
@@ -51,8 +66,6 @@ pub(super) struct Moment {
 pub(super) struct Answers {
     turns: AHashMap<u128, u64>,
     told: Listed,
-    /// Number of the chunk to look through next.
-    look: u64,
     /// Changes since the memory was last looked after.
     changes: usize,
 }
@@ -60,76 +73,43 @@ pub(super) struct Answers {
 /// Answers in the order in which they were given. Clones share the chunks until one of them changes.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Listed {
-    chunks: VecDeque<Arc<Vec<Told>>>,
-    /// Number of the first chunk: its turns begin at `first * CHUNK`.
-    first: u64,
+    /// By turn.
+    chunks: Chunks<Vec<Told>>,
     /// The next turn.
     next: u64,
     /// What was answered before this turn and this time has been made to expire.
     expired: (u64, u64),
-    /// Bytes of all chunks.
-    held: usize,
 }
 
-fn bytes_of(chunk: &Vec<Told>) -> usize {
-    chunk.capacity() * size_of::<Told>() + size_of::<Vec<Told>>() + SHARED
+impl Chunk for Vec<Told> {
+    const IDS: u64 = CHUNK as u64;
+
+    fn bytes(&self) -> usize {
+        self.capacity() * size_of::<Told>() + size_of::<Self>()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.is_empty()
+    }
 }
 
 impl Listed {
-    fn place(&self, turn: u64) -> Option<usize> {
-        usize::try_from((turn / CHUNK as u64).checked_sub(self.first)?).ok()
-    }
-
     fn get(&self, turn: u64) -> Option<&Told> {
-        let chunk = self.chunks.get(self.place(turn)?)?;
+        let chunk = self.chunks.get(turn)?;
         chunk.binary_search_by_key(&turn, |told| told.turn).ok().map(|at| &chunk[at])
     }
 
-    /// Changes the chunk of a turn.
-    fn change<T>(&mut self, turn: u64, change: impl FnOnce(&mut Vec<Told>) -> T) -> Option<T> {
-        let place = self.place(turn)?;
-        let chunk = self.chunks.get_mut(place)?;
-        let before = bytes_of(chunk);
-        // One that is shared is copied, without spare capacity.
-        let own = Arc::make_mut(chunk);
-        let done = change(own);
-        self.held = self.held - before + bytes_of(own);
-        Some(done)
-    }
-
     fn push(&mut self, told: Told) {
-        let number = told.turn / CHUNK as u64;
-        if self.chunks.is_empty() {
-            self.first = number;
-        }
-        while self.first + self.chunks.len() as u64 <= number {
-            self.chunks.push_back(Arc::default());
-            self.held += bytes_of(&Vec::new());
-        }
-        self.change(told.turn, |chunk| chunk.push(told));
+        self.chunks.push(told.turn, |chunk| chunk.push(told));
         self.next = told.turn + 1;
     }
 
     fn remove(&mut self, turn: u64) {
-        self.change(turn, |chunk| {
+        self.chunks.change(turn, |chunk| {
             if let Ok(at) = chunk.binary_search_by_key(&turn, |told| told.turn) {
                 chunk.remove(at);
             }
         });
-    }
-
-    fn lives(&self, told: &Told, now: Moment, is_alive: impl Fn(u64) -> bool) -> bool {
-        if let Some(id) = told.answer.id {
-            return is_alive(id);
-        }
-        let Some(Window { max_age, max_count }) = now.window else {
-            return told.answer.duplicate_of.is_some_and(|near| is_alive(near.id));
-        };
-        let (before, turn) = self.expired;
-        let too_old = max_age.is_some_and(|age| told.at < now.latest.saturating_sub(age));
-        let too_many = max_count.is_some_and(|most| now.next - told.next >= most);
-        let has_expired = told.at < before && told.turn < turn;
-        !(too_old || too_many || has_expired)
     }
 
     /// As they are saved: those that may be alive, numbered anew.
@@ -148,7 +128,7 @@ impl Listed {
             (None, Some(near)) => is_windowed || is_alive(near.id),
             (None, None) => false,
         };
-        let all = || self.chunks.iter().flat_map(|chunk| chunk.iter()).filter(may_live);
+        let all = || self.chunks.iter().flat_map(|(_, chunk)| chunk).filter(may_live);
         let (before, turn) = self.expired;
         out.number(before);
         out.number(all().filter(|told| told.turn < turn).count() as u64);
@@ -171,7 +151,7 @@ impl Answers {
     ) -> Option<Checked> {
         let told = self.told.get(*self.turns.get(&key)?)?;
         let is_duplicate = told.answer.id.is_none();
-        (is_duplicate && self.told.lives(told, now, is_alive)).then_some(told.answer)
+        (is_duplicate && told.lives(self.told.expired, now, is_alive)).then_some(told.answer)
     }
 
     /// The answer of a live document that was kept.
@@ -230,27 +210,18 @@ impl Answers {
 
     /// Looks through the next chunk that is full.
     pub(super) fn sweep(&mut self, now: Moment, is_alive: impl Fn(u64) -> bool) {
-        let Self { turns, told, look, .. } = self;
-        let full = told.chunks.len().saturating_sub(1) as u64;
-        if full == 0 {
-            return;
-        }
-        let number =
-            if (told.first..told.first + full).contains(look) { *look } else { told.first };
-        *look = number + 1;
-        let chunk = &told.chunks[(number - told.first) as usize];
-        let left: Vec<Told> =
-            chunk.iter().filter(|one| told.lives(one, now, &is_alive)).copied().collect();
-        if left.len() < chunk.len() {
-            for one in chunk.iter().filter(|one| !told.lives(one, now, &is_alive)) {
+        let Self { turns, told: Listed { chunks, expired, .. }, .. } = self;
+        chunks.look(|_, chunk| {
+            let lives = |one: &&Told| one.lives(*expired, now, &is_alive);
+            let left: Vec<Told> = chunk.iter().filter(lives).copied().collect();
+            if left.len() == chunk.len() {
+                return None;
+            }
+            for one in chunk.iter().filter(|one| !lives(one)) {
                 turns.remove(&one.key);
             }
-            told.change(number * CHUNK as u64, |chunk| *chunk = left);
-        }
-        while told.chunks.len() > 1 && told.chunks.front().is_some_and(|chunk| chunk.is_empty()) {
-            told.held -= told.chunks.pop_front().map_or(0, |chunk| bytes_of(&chunk));
-            told.first += 1;
-        }
+            Some(left)
+        });
     }
 
     pub(super) fn chunks(&self) -> usize {
@@ -260,15 +231,12 @@ impl Answers {
     /// Gives the room back that map and list do not need.
     pub(super) fn shrink(&mut self) {
         self.turns.shrink_to_fit();
-        self.told.chunks.shrink_to_fit();
+        self.told.chunks.shrink();
     }
 
     /// Bytes held. O(1).
     pub(super) fn bytes(&self) -> usize {
-        let spare = self.told.chunks.capacity() - self.told.chunks.len();
-        self.turns.capacity() * (size_of::<(u128, u64)>() + 1)
-            + self.told.held
-            + spare * size_of::<Arc<Vec<Told>>>()
+        self.turns.capacity() * (size_of::<(u128, u64)>() + 1) + self.told.chunks.bytes()
     }
 
     /// A note that one was remembered, or that some have expired.
@@ -367,9 +335,6 @@ mod tests {
         });
         let near = Near { id: 0, similarity: None, verified: true, measure: 0 };
         let answer = Checked { duplicate_of: Some(near), ..Checked::default() };
-        let walked = |answers: &Answers| {
-            answers.told.chunks.iter().map(|chunk| bytes_of(chunk)).sum::<usize>()
-        };
         let mut most = 0;
         for number in 0..200_000_u64 {
             let (key, now) = (u128::from(number % 150_000) << 40, moment(number));
@@ -382,7 +347,7 @@ mod tests {
             }
             drop(copy);
             if number % 500 == 0 {
-                assert_eq!(answers.told.held, walked(&answers), "{number}");
+                assert!(answers.told.chunks.is_counted(), "{number}");
             }
             assert_eq!(answers.of_duplicate(key, now, |_| true), Some(answer));
             most = most.max(answers.bytes());
@@ -397,6 +362,6 @@ mod tests {
         for _ in 0..=answers.chunks() {
             answers.sweep(moment(200_000), |_| true);
         }
-        assert!(answers.chunks() < 3 && answers.told.held == walked(&answers));
+        assert!(answers.chunks() < 3 && answers.told.chunks.is_counted());
     }
 }

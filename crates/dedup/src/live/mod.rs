@@ -31,6 +31,7 @@ macro_rules! each {
 
 mod answers;
 mod check;
+mod chunks;
 mod compare;
 mod described;
 mod directory;
@@ -60,7 +61,7 @@ use simhash_index::bands::Bands;
 use simhash_index::durable::Settled;
 use simhash_index::exact::Equal;
 use simhash_index::sentences::{SentenceIndex, SentenceMap};
-use simhash_index::{AddOptions, Added, Answer, Hamming, Index, OnDuplicate, Union, Window};
+use simhash_index::{AddOptions, Added, Answer, Hamming, Hurry, Index, OnDuplicate, Union, Window};
 use simhash_sketch::{Fingerprinter, Scratch};
 
 pub use self::directory::OpenOptions;
@@ -336,6 +337,11 @@ impl LiveIndex {
     /// How many milliseconds a time may be ahead of the clock; none: any number. See [`Live::set_max_skew`](simhash_index::Live::set_max_skew).
     pub fn set_max_skew(&self, most: Option<u64>) {
         each!(&self.any, engine => engine.index.set_max_skew(most));
+    }
+
+    /// Until what it returns is dropped, changes wait for no merge: see [`Live::hurry`](simhash_index::Live::hurry).
+    pub fn hurry(&self) -> Hurry<'_> {
+        each!(&self.any, engine => engine.index.hurry())
     }
 
     /// The key of a live document; none where it has none.

@@ -7,12 +7,11 @@
 //! take six tenths of their UTF-8 (`benches`), one by one they would take nine. Documents leave without telling, as with keys: chunks are
 //! looked through in turn, and written anew where a quarter of a chunk's bytes have left.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use lz4_flex::block;
 
-use super::strings::SHARED;
+use super::chunks::{Chunk, Chunks};
 
 /// Ids per chunk: writing one anew takes some hundred microseconds.
 pub(super) const CHUNK: usize = 128;
@@ -22,7 +21,7 @@ const BLOCK: usize = 16 << 10;
 
 /// Texts of neighbouring ids, one behind the other.
 #[derive(Debug, Default, Clone)]
-struct Chunk {
+struct Packed {
     /// Where the text of each id ends, among all bytes of the chunk. An empty text stands for none.
     ends: Vec<u32>,
     /// Of the text of each id: what equal texts have in common.
@@ -36,7 +35,7 @@ struct Chunk {
     texts: u32,
 }
 
-impl Chunk {
+impl Packed {
     /// Puts a text at a place behind all others.
     fn push(&mut self, place: usize, text: &str, tag: u64) {
         let end = self.opened + self.open.len() as u32;
@@ -123,6 +122,10 @@ impl Chunk {
             }
         }
     }
+}
+
+impl Chunk for Packed {
+    const IDS: u64 = CHUNK as u64;
 
     fn bytes(&self) -> usize {
         let packed: usize = self.blocks.iter().map(|(_, packed)| packed.len() + 16).sum();
@@ -132,7 +135,15 @@ impl Chunk {
             + self.ends.capacity() * 4
             + self.tags.capacity() * 8
             + size_of::<Self>()
-            + SHARED
+    }
+
+    fn is_empty(&self) -> bool {
+        self.texts == 0
+    }
+
+    fn end(&mut self) {
+        self.pack();
+        self.shrink();
     }
 }
 
@@ -147,13 +158,7 @@ pub(super) struct Unpacked {
 /// Texts of ids that ascend. Clones share chunks and blocks until one of them changes.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Texts {
-    chunks: VecDeque<Arc<Chunk>>,
-    /// Number of the first chunk: its ids begin at `first * CHUNK`.
-    first: u64,
-    /// Number of the chunk to look through next.
-    next: u64,
-    /// Bytes of all chunks.
-    held: usize,
+    chunks: Chunks<Packed>,
     /// Changes since memory was last looked after.
     changes: usize,
     /// How often a chunk was written anew.
@@ -163,42 +168,18 @@ pub(super) struct Texts {
 impl Texts {
     /// The text of an id larger than all before: at most 2^24 bytes, and less than 2^32 in a chunk. Equal texts have one tag.
     pub(super) fn push(&mut self, id: u64, text: &str, tag: u64) {
-        let number = id / CHUNK as u64;
-        if self.chunks.is_empty() {
-            self.first = number;
-        }
-        while self.first + self.chunks.len() as u64 <= number {
-            if let Some(last) = self.chunks.back_mut() {
-                // Before it is copied for being shared: a copy has no spare capacity.
-                let before = last.bytes();
-                let last = Arc::make_mut(last);
-                last.pack();
-                last.shrink();
-                self.held = self.held - before + last.bytes();
-            }
-            self.chunks.push_back(Arc::default());
-            self.held += size_of::<Chunk>() + SHARED;
-        }
-        if let Some(chunk) = self.chunks.back_mut() {
-            let before = chunk.bytes();
-            let chunk = Arc::make_mut(chunk);
-            chunk.push((id % CHUNK as u64) as usize, text, tag);
-            self.held = self.held - before + chunk.bytes();
-        }
+        self.chunks.push(id, |chunk| chunk.push(Packed::place(id), text, tag));
     }
 
     /// The text of an id.
     pub(super) fn get<'a>(&'a self, id: u64, unpacked: &'a mut Unpacked) -> Option<&'a str> {
-        let number = id / CHUNK as u64;
-        let chunk = self.chunks.get(usize::try_from(number.checked_sub(self.first)?).ok()?)?;
-        chunk.get((id % CHUNK as u64) as usize, (self.rewritten, number), unpacked)
+        let version = (self.rewritten, id / Packed::IDS);
+        self.chunks.get(id)?.get(Packed::place(id), version, unpacked)
     }
 
     /// The tag of the text of an id, where there is a text.
     pub(super) fn tag(&self, id: u64) -> Option<u64> {
-        let number = id / CHUNK as u64;
-        let chunk = self.chunks.get(usize::try_from(number.checked_sub(self.first)?).ok()?)?;
-        let place = (id % CHUNK as u64) as usize;
+        let (chunk, place) = (self.chunks.get(id)?, Packed::place(id));
         chunk.has(place).then(|| chunk.tags[place])
     }
 
@@ -209,8 +190,7 @@ impl Texts {
 
     /// Calls `on_text` with every text, by id.
     pub(super) fn each(&self, mut on_text: impl FnMut(u64, &str)) {
-        for (number, chunk) in (self.first..).zip(&self.chunks) {
-            let first = number * CHUNK as u64;
+        for (first, chunk) in self.chunks.iter() {
             chunk.each(|place, text| on_text(first + place as u64, text));
         }
     }
@@ -239,22 +219,16 @@ impl Texts {
         is_alive: &impl Fn(u64) -> bool,
         on_dead: &mut impl FnMut(u64, &str),
     ) {
-        let full = self.chunks.len().saturating_sub(1) as u64;
-        if full == 0 {
-            return;
-        }
-        let next = (self.first..self.first + full).contains(&self.next);
-        let number = if next { self.next } else { self.first };
-        self.next = number + 1;
-        let Some(chunk) = self.chunks.get_mut((number - self.first) as usize) else { return };
-        let first = number * CHUNK as u64;
-        let (mut start, mut gone) = (0, 0);
-        for (place, &end) in chunk.ends.iter().enumerate() {
-            gone += if is_alive(first + place as u64) { 0 } else { end - start };
-            start = end;
-        }
-        if gone > 0 && gone >= start / share {
-            let mut left = Chunk::default();
+        let is_new = self.chunks.look(|first, chunk| {
+            let (mut start, mut gone) = (0, 0);
+            for (place, &end) in chunk.ends.iter().enumerate() {
+                gone += if is_alive(first + place as u64) { 0 } else { end - start };
+                start = end;
+            }
+            if gone == 0 || gone < start / share {
+                return None;
+            }
+            let mut left = Packed::default();
             chunk.each(|place, text| {
                 let id = first + place as u64;
                 if is_alive(id) {
@@ -264,29 +238,22 @@ impl Texts {
                 }
             });
             // Written anew only where something went.
-            if left.texts < chunk.texts {
-                left.pack();
-                left.shrink();
-                self.held = self.held - chunk.bytes() + left.bytes();
-                *chunk = Arc::new(left);
-                self.rewritten += 1;
-            }
-        }
-        while self.chunks.len() > 1 && self.chunks.front().is_some_and(|chunk| chunk.texts == 0) {
-            self.held -= self.chunks.pop_front().map_or(0, |chunk| chunk.bytes());
-            self.first += 1;
-        }
+            (left.texts < chunk.texts).then(|| {
+                left.end();
+                left
+            })
+        });
+        self.rewritten += u64::from(is_new);
     }
 
     /// Gives the room for more chunks back.
     pub(super) fn shrink(&mut self) {
-        self.chunks.shrink_to_fit();
+        self.chunks.shrink();
     }
 
     /// Bytes held. O(1).
     pub(super) fn bytes(&self) -> usize {
-        let spare = self.chunks.capacity() - self.chunks.len();
-        self.held + spare * size_of::<Arc<Chunk>>()
+        self.chunks.bytes()
     }
 }
 
@@ -328,15 +295,13 @@ mod tests {
             texts.each(|id, text| listed.push((id, text.to_owned())));
             let expected: Vec<_> = model.iter().map(|(id, (text, _))| (*id, text.clone())).collect();
             prop_assert_eq!(listed, expected);
-            let held =
-                |texts: &Texts| texts.chunks.iter().map(|chunk| chunk.bytes()).sum::<usize>();
-            prop_assert_eq!(texts.held, held(&texts));
+            prop_assert!(texts.chunks.is_counted());
             let mut gone = BTreeMap::new();
             let is_alive = |id: u64| model.get(&id).is_some_and(|(_, lives)| *lives);
             texts.tend(CHUNK * texts.chunks.len(), is_alive, |id, text| {
                 gone.insert(id, text.to_owned());
             });
-            prop_assert_eq!(texts.held, held(&texts));
+            prop_assert!(texts.chunks.is_counted());
             for (id, (text, lives)) in &model {
                 // Who lives stays; who has left is told once or is still there.
                 let (there, told) = (get(&texts, *id), gone.get(id));

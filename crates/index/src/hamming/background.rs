@@ -1,7 +1,8 @@
 //! Changes to the shared state, and the merges that follow from them.
 //!
 //! A merge is due when a memtable is full, too much is dead, or somebody asks for one segment of everything. It then runs on a
-//! thread that lives only as long as there is work. If additions outrun the merges, the adding thread waits for them.
+//! thread that lives only as long as there is work. If additions outrun the merges, the adding thread waits for them, unless it is
+//! in a hurry ([`Live::hurry`](crate::live::Live::hurry)).
 //!
 //! Whatever a merge does to the state it does in slices, so that nobody waits for long. What it drops it forgets before
 //! it puts the first table in place: a fingerprint that is added again before its turn goes into a memtable then, one that
@@ -94,6 +95,7 @@ impl Shared<Hamming> {
         };
         let is_over = || self.background.worker.has_failed() || cancel.load(Ordering::Relaxed);
         while is_behind() && !is_over() {
+            self.background.reached(Stage::Behind);
             if self.is_due() {
                 self.start();
             }

@@ -203,7 +203,7 @@ impl Live<Hamming> {
 
 impl Writer<'_, Hamming> {
     /// Adds the items of a batch. One of at least 65,536 and of an eighth of what is there is sealed at once, on all cores,
-    /// which costs a third of single additions or less; it is found when the call returns.
+    /// which costs a third of single additions or less; it is found when the call returns. Who is in a hurry does not wait for that.
     pub(super) fn add_items<B: AsRef<Item>>(&mut self, items: &[B]) -> Result<Added, IndexError> {
         if self.is_bulk(items.len()) {
             return self.add_bulk(items);
@@ -223,7 +223,7 @@ impl Writer<'_, Hamming> {
         let state = shared.state.read();
         // One that was cancelled may still be on its way to the tables.
         let free = state.kind.unsealed.is_none() && !shared.background.worker.has_failed();
-        free && state.kind.tables.is_bulk(count)
+        free && !shared.is_hurried() && state.kind.tables.is_bulk(count)
     }
 
     /// Adds a few items for which there is room, one after the other, their reads overlapping.

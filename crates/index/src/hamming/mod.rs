@@ -105,6 +105,8 @@ enum Stage {
     Assigned,
     /// A merge knows which of the dead it drops, and has forgotten none of them yet.
     Sorted,
+    /// A change is about to wait for merges.
+    Behind,
 }
 
 #[cfg(test)]
@@ -230,10 +232,19 @@ impl Kind for Hamming {
     }
 
     fn reclaim(shared: &Arc<Shared<Self>>) {
-        if shared.state.read().kind.ids.known().1 > 0 {
-            // Where merging has failed nothing can be purged.
-            let _ = shared.seal(&AtomicBool::new(false));
+        if shared.state.read().kind.ids.known().1 == 0 {
+            return;
         }
+        if shared.is_hurried() {
+            let mut state = shared.state.write();
+            if !state.kind.tables.is_requested() {
+                drop(state.kind.tables.request());
+            }
+            drop(state);
+            return shared.start();
+        }
+        // Where merging has failed nothing can be purged.
+        let _ = shared.seal(&AtomicBool::new(false));
     }
 
     fn overdue(shared: &Arc<Shared<Self>>) {

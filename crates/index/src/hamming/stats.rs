@@ -9,7 +9,7 @@
 /// - A memtable has room for the power of two from `n / 16` to `n / 8`, 2,048 at least, at 16.5 bytes for each and table
 ///   and up to 16 more; full lines spill over into 16 KiB at a time for each table. One is being filled, up to three
 ///   wait for their merge, or two and one is kept empty: `n / 2 * (16.5 * t + 16)` if additions outrun the merges for
-///   long, half of that as a rule.
+///   long, half of that as a rule. Who is in a hurry ([`Live::hurry`](crate::Live::hurry)) waits for no merge.
 /// - A merge of `f` new fingerprints takes a table for each of its threads (one; as many as there are cores when it
 ///   has been asked for) and for each of them the new ones twice, `8.5 * (n + f) + 16.5 * f`; and 8 for each new one:
 ///   [`Stats::merge_bytes`]. `f` is what waited, at most `3 / 8 * n`, or the batch.

@@ -184,7 +184,7 @@ fn a_batch_that_looked_while_another_was_being_sealed_finds_it() {
     let (weak, wait) = (Arc::downgrade(&index), parking_lot::Mutex::new(wait));
     let (found, later) = mpsc::channel();
     at(&index, move |stage| match stage {
-        Stage::Sorted => {}
+        Stage::Sorted | Stage::Behind => {}
         Stage::Looked => looked.send(()).unwrap(),
         Stage::Assigned => {
             let (index, found) = (weak.upgrade().unwrap(), found.clone());
@@ -334,6 +334,12 @@ fn an_index_that_is_full_takes_more_when_the_oldest_have_left() {
     assert_eq!(index.add_many(&[item(9000)], &[], &NEVER).unwrap_err(), full);
     // Too few for a purge of its own accord.
     assert!((0..10).all(|id| index.delete(id).unwrap()));
+    // Who is in a hurry does not wait for one.
+    index.hold_merges(true);
+    let hurry = index.hurry();
+    assert!(matches!(index.add(item(9000)), Err(IndexError::Full { .. })));
+    index.hold_merges(false);
+    drop(hurry);
     assert_eq!(index.add(item(9000)), Ok(next + room));
     assert_eq!(ids(&index, item(9000)), [next + room]);
 }
@@ -384,29 +390,106 @@ fn what_is_added_again_while_a_merge_drops_it_is_found() {
     assert_eq!(ids(&index, item(7)), [MANY + 7]);
 }
 
-/// Who adds more than merges can take waits for them, and the memtables that wait stay few.
-#[test]
-fn additions_wait_for_merges_that_are_behind() {
-    let index = index(None);
+/// Runs `work` on an index whose merges are held until it waits for one; how often it has waited.
+fn waits(window: Option<Window>, work: impl FnOnce(&Index)) -> usize {
+    let (index, count) = (index(window), Arc::new(AtomicUsize::new(0)));
+    let (weak, seen) = (Arc::downgrade(&index), Arc::clone(&count));
+    at(&index, move |stage| {
+        let Some(index) = weak.upgrade().filter(|_| stage == Stage::Behind) else { return };
+        seen.fetch_add(1, Ordering::SeqCst);
+        index.hold_merges(false);
+    });
     index.hold_merges(true);
-    let adding = Arc::clone(&index);
-    let thread = std::thread::spawn(move || {
+    work(&index);
+    count.load(Ordering::SeqCst)
+}
+
+/// Who adds more than merges can take waits for them, and the memtables that wait stay few; so does who deletes more than they can drop.
+#[test]
+fn changes_wait_for_merges_that_are_behind() {
+    let waiting = |index: &Index| index.shared.state.read().kind.tables.waiting();
+    let added = waits(None, |index| {
+        let mut most = 0;
         for number in 0..60_000 {
-            adding.add(item(number)).unwrap();
+            index.add(item(number)).unwrap();
+            most = most.max(waiting(index));
+        }
+        assert!(most <= crate::hamming::tables::BACKLOG + 1, "{most} memtables wait");
+    });
+    assert!(added > 0);
+    let items: Vec<Item> = (0..60_000).map(item).collect();
+    let batched = waits(None, |index| drop(index.add_many(&items, &[], &NEVER).unwrap()));
+    assert!(batched > 0);
+    let few = &items[..20_000];
+    let deleted = waits(None, |index| {
+        index.hold_merges(false);
+        index.add_many(few, &[], &NEVER).unwrap();
+        index.compact();
+        index.hold_merges(true);
+        assert!((0..20_000).all(|id| index.delete(id).unwrap()));
+        assert!(index.stats().dead <= 16_384 + 1, "{} are dead", index.stats().dead);
+    });
+    assert!(deleted > 0);
+    let expired = waits(Some(Window::default()), |index| {
+        index.hold_merges(false);
+        index.add_many(few, &vec![1; few.len()], &NEVER).unwrap();
+        index.compact();
+        index.hold_merges(true);
+        assert_eq!(index.expire(2).unwrap(), 20_000);
+    });
+    assert!(expired > 0);
+}
+
+#[test]
+fn who_is_in_a_hurry_waits_for_no_merge_and_the_index_stays_exact() {
+    const MANY: u64 = 100_000;
+    let index = index(None);
+    at(&index, |stage| assert_ne!(stage, Stage::Behind));
+    index.hold_merges(true);
+    let hurry = index.hurry();
+    // Enough to be sealed at once by who waits.
+    let items: Vec<Item> = (0..MANY).map(item).collect();
+    assert_eq!(index.add_many(&items, &[], &NEVER).unwrap(), 0..MANY);
+    for number in MANY..MANY + 20_000 {
+        index.add(item(number)).unwrap();
+    }
+    assert!((0..MANY).all(|id| index.delete(id).unwrap()));
+    let again = index.check_and_add_many(&items[..70_000], &[], OnDuplicate::Skip, 2, &NEVER);
+    assert!(again.unwrap().iter().all(|outcome| outcome.id.is_some()));
+    let expected = |number: u64| match number {
+        0..70_000 => vec![number + MANY + 20_000],
+        70_000..MANY => vec![],
+        _ => vec![number],
+    };
+    for number in (0..MANY + 20_000).step_by(331) {
+        assert_eq!(ids(&index, item(number)), expected(number), "{number}");
+    }
+    drop(hurry);
+    index.hold_merges(false);
+    at(&index, |_| {});
+    index.compact();
+    assert_eq!(index.stats().memtable, 0);
+    for number in (0..MANY + 20_000).step_by(331) {
+        assert_eq!(ids(&index, item(number)), expected(number), "{number}");
+    }
+}
+
+/// What no table had when it was looked for may be there when it is added: others had their turns in between.
+#[test]
+fn what_came_between_a_look_and_its_addition_is_not_entered_twice() {
+    let index = index(None);
+    between(&index, |index, number| {
+        if number == 1 {
+            index.add(item(7)).unwrap();
         }
     });
-    // Merges are held: as many memtables as may wait fill up, and then nothing is added any more.
-    let waiting = || index.shared.state.read().kind.tables.waiting();
-    let mut before = u64::MAX;
-    while index.len() != before || waiting() <= crate::hamming::tables::BACKLOG {
-        before = index.len();
-        std::thread::sleep(std::time::Duration::from_millis(200));
-        assert!(!thread.is_finished(), "{} were added", index.len());
-    }
-    assert!(index.len() < 60_000);
-    assert_eq!(waiting(), crate::hamming::tables::BACKLOG + 1);
-    index.hold_merges(false);
-    thread.join().unwrap();
-    assert_eq!(index.len(), 60_000);
-    assert!(waiting() <= crate::hamming::tables::BACKLOG + 1);
+    let mut writer = index.batch(2, &NEVER).unwrap();
+    writer.next(1).unwrap();
+    assert_eq!(writer.nearest(&item(7)).unwrap(), (None, false));
+    writer.next(1).unwrap();
+    assert_eq!(writer.add(&item(7)).unwrap(), 1);
+    drop(writer);
+    assert_eq!(ids(&index, item(7)), [0, 1]);
+    assert_eq!(index.stats().fingerprints, 1);
+    assert_eq!(index.stats().memtable, 1);
 }

@@ -16,6 +16,7 @@ mod added;
 mod answers;
 mod batch;
 mod change;
+mod hurry;
 mod kind;
 mod log;
 mod queue;
@@ -27,7 +28,7 @@ mod writer;
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use parking_lot::RwLock;
 
@@ -35,6 +36,7 @@ pub use self::added::Added;
 pub use self::answers::{AddOptions, Answer, OnDuplicate, Outcome};
 pub(crate) use self::batch::{SLICE, compact_in_steps, each};
 pub use self::change::{Change, Kept};
+pub use self::hurry::Hurry;
 pub use self::kind::{Kind, Nearest};
 pub(crate) use self::log::{Keeping, Log};
 pub use self::saved::{Later, Snapshot, Whole};
@@ -72,6 +74,8 @@ pub struct Shared<K: Kind> {
     pub(crate) position: AtomicU64,
     skew: Skew,
     truncated: AtomicU64,
+    /// Callers that keep changes from waiting.
+    hurried: AtomicU32,
 }
 
 impl<K: Kind> Shared<K> {
@@ -108,6 +112,7 @@ impl<K: Kind> Live<K> {
             position: AtomicU64::new(NOWHERE),
             skew: Skew::default(),
             truncated: AtomicU64::new(0),
+            hurried: AtomicU32::new(0),
         };
         Self { shared: Arc::new(shared) }
     }

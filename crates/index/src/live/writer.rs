@@ -18,7 +18,8 @@ use std::sync::Arc;
 /// The only writer of an index; searches go on.
 ///
 /// Until it is dropped, or a batch gives way ([`Writer::next`]), other writers wait: a changing method of [`Live`] itself,
-/// called by the same thread, would wait for ever. Where the background must catch up, the thread waits for it afterwards.
+/// called by the same thread, would wait for ever. Where the background must catch up, the thread waits for it afterwards, unless
+/// somebody is in a hurry ([`Live::hurry`]).
 pub struct Writer<'a, K: Kind> {
     pub(crate) live: &'a Live<K>,
     /// What the last look has learnt.
@@ -105,10 +106,7 @@ impl<K: Kind> Writer<'_, K> {
     /// [`IndexError::Cancelled`] and [`IndexError::CancelledAfter`]: the items before stay. [`IndexError::File`],
     /// [`IndexError::Stopped`]: a change that came between could not be written down, and this batch's with it.
     pub fn next(&mut self, items: usize) -> Result<(), IndexError> {
-        if std::mem::take(&mut self.pressed) {
-            let cancel = self.cancel;
-            self.unlocked(|shared| K::settle(shared, cancel));
-        }
+        self.settle();
         let kept = self.turn.keep_some();
         self.undo_unkept();
         kept?;
@@ -117,6 +115,14 @@ impl<K: Kind> Writer<'_, K> {
         self.hint.take();
         self.items += items as u64;
         self.turn.check()
+    }
+
+    /// Waits where changes are ahead of the background, unless somebody is in a hurry.
+    fn settle(&mut self) {
+        if std::mem::take(&mut self.pressed) && !self.shared().is_hurried() {
+            let cancel = self.cancel;
+            self.unlocked(|shared| K::settle(shared, cancel));
+        }
     }
 
     fn check_cancel(&self) -> Result<(), IndexError> {
@@ -546,10 +552,7 @@ impl<K: Kind> Drop for Writer<'_, K> {
         if self.turn.is_batch() {
             self.turn.whole = false;
         }
-        if self.pressed {
-            let cancel = self.cancel;
-            self.unlocked(|shared| K::settle(shared, cancel));
-        }
+        self.settle();
     }
 }
 

@@ -3,13 +3,13 @@
 //! Mistakes of the caller have Node's own codes, what goes wrong in operation `ERR_SIMHASH_…`. Variants are matched by name, so
 //! that a new one does not compile without a code.
 
-use super::{Failure, INTERNAL, PIPE};
-use simhash_dedup::DedupError;
+use super::{Failure, INTERNAL, PIPE, Setting};
+use simhash_dedup::{DedupError, Message};
 use simhash_index::IndexError;
 use simhash_sketch::{OptionsError, hex::HexError};
 use simhash_store::FileError;
 use std::borrow::Cow;
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::io::ErrorKind;
 
 const RANGE: &str = "ERR_OUT_OF_RANGE";
@@ -43,6 +43,29 @@ fn text(write: impl FnOnce(&mut String) -> fmt::Result) -> String {
     let mut text = String::new();
     let _ = write(&mut text);
     text
+}
+
+/// A message, and where it says what to set.
+#[derive(Default)]
+struct Settable {
+    text: String,
+    settings: Vec<Setting>,
+}
+
+impl fmt::Write for Settable {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.text.write_str(text)
+    }
+}
+
+impl Message for Settable {
+    fn setting(&mut self, option: &str, value: &str) -> fmt::Result {
+        let length = |text: &str| text.encode_utf16().count();
+        let start = length(&self.text);
+        write!(self, "`{option}: {value}`")?;
+        self.settings.push(Setting { option: option.to_owned(), start, end: length(&self.text) });
+        Ok(())
+    }
 }
 
 /// The code for a file that cannot be written.
@@ -129,7 +152,9 @@ impl From<FileError> for Failure {
 
 impl From<DedupError> for Failure {
     fn from(error: DedupError) -> Self {
-        let message = text(|to| error.write_as(to, camel));
+        let mut message = Settable::default();
+        let _ = error.write_as(&mut message, camel);
+        let Settable { text: message, settings } = message;
         let code = match &error {
             DedupError::Fingerprinter(inner) => return inner.clone().into(),
             DedupError::Index(inner) => return inner.clone().into(),
@@ -153,7 +178,7 @@ impl From<DedupError> for Failure {
             DedupError::Memory { .. } | DedupError::Bound { .. } => "ERR_SIMHASH_MEMORY",
             DedupError::SameKey { .. } => "ERR_SIMHASH_SAME_KEY",
         };
-        Self::new(code, message)
+        Self { settings, ..Self::new(code, message) }
     }
 }
 

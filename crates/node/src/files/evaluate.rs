@@ -1,17 +1,20 @@
-//! The commands `eval` and `tune` for JavaScript: what they read of files.
+//! The commands `eval` and `tune` for JavaScript.
 
 use super::form::NativeForm;
-use super::{NativeRejected, inputs};
+use super::{NativeRejected, inputs, telling};
 use crate::check::number;
+use crate::deduper::NativeDedupOptions;
 use crate::error::{Failure, js};
 use crate::evaluate::NativeEvaluation;
 use crate::fingerprinter::NativeFingerprinterOptions;
 use crate::task::{self, Cancel, Place};
 use napi::Env;
-use napi::bindgen_prelude::Object;
+use napi::bindgen_prelude::{Function, Object};
+use napi::threadsafe_function::UnknownReturnValue;
 use napi_derive::napi;
 use simhash_dedup::{
-    EvaluateOptions, ReadOptions, Sample, SampleOptions, Scored, evaluate_files, sample_files,
+    DedupOptions, EvaluateOptions, ReadOptions, SampleOptions, Scored, Trial, Tuned,
+    evaluate_files, tune_files as core,
 };
 use std::sync::atomic::AtomicBool;
 
@@ -56,42 +59,42 @@ impl From<Scored> for NativeScored {
     }
 }
 
-/// A document of a sample.
+/// What a way to deduplicate a sample has come to.
 #[napi(object, object_from_js = false)]
-pub struct NativeSampled {
-    pub id: String,
-    pub text: String,
+pub struct NativeTrial {
+    pub figures: NativeEvaluation,
+    pub unknown_labels: f64,
+    pub index_bytes: f64,
+    pub seconds: f64,
 }
 
-/// A labelled pair, by id.
-#[napi(object, object_from_js = false)]
-pub struct NativeStatedPair {
-    pub a: String,
-    pub b: String,
-    pub similarity: f64,
+impl From<&Trial> for NativeTrial {
+    fn from(trial: &Trial) -> Self {
+        Self {
+            figures: trial.evaluation.clone().into(),
+            unknown_labels: number(trial.unknown_labels),
+            index_bytes: number(trial.index_bytes),
+            seconds: trial.seconds,
+        }
+    }
 }
 
-/// Documents of files, and what is stated of them.
+/// What all of them have come to.
 #[napi(object, object_from_js = false)]
-pub struct NativeSampleOfFiles {
-    pub documents: Vec<NativeSampled>,
-    pub clusters: Vec<Vec<String>>,
-    pub pairs: Vec<NativeStatedPair>,
+pub struct NativeTuned {
+    pub documents: f64,
+    pub trials: Vec<NativeTrial>,
     pub rejected: f64,
     pub first_rejected: Vec<NativeRejected>,
 }
 
-impl From<Sample> for NativeSampleOfFiles {
-    fn from(sample: Sample) -> Self {
-        let document = |(id, text)| NativeSampled { id, text };
-        let pair = |(a, b, similarity)| NativeStatedPair { a, b, similarity };
-        let summary = sample.summary;
+impl From<Tuned> for NativeTuned {
+    fn from(tuned: Tuned) -> Self {
         Self {
-            documents: sample.documents.into_iter().map(document).collect(),
-            clusters: sample.clusters,
-            pairs: sample.pairs.into_iter().map(pair).collect(),
-            rejected: number(summary.rejected),
-            first_rejected: summary.first_rejected.into_iter().map(NativeRejected::from).collect(),
+            documents: number(tuned.documents),
+            trials: tuned.trials.iter().map(NativeTrial::from).collect(),
+            rejected: number(tuned.rejected),
+            first_rejected: tuned.first_rejected.into_iter().map(NativeRejected::from).collect(),
         }
     }
 }
@@ -117,13 +120,16 @@ pub fn evaluate_result_file<'env>(
     task::start(env, Place::Own(files.threads), cancel, work, |_| {})
 }
 
-/// Draws a sample of the documents of files on threads of its own.
-#[napi(catch_unwind, ts_return_type = "Promise<NativeSampleOfFiles>")]
-pub fn sample_of_files<'env>(
+/// Tries ways to deduplicate files on a sample of `size` documents and those near them, on threads of its own. `on_trial` is called
+/// after each.
+#[napi(catch_unwind, ts_return_type = "Promise<NativeTuned>")]
+pub fn tune_files<'env>(
     env: &'env Env,
     files: NativeStatedFiles<'_>,
     size: u32,
     seed: u32,
+    trials: Vec<NativeDedupOptions<'_>>,
+    on_trial: Option<Function<'_, NativeTrial, UnknownReturnValue>>,
     cancel: &Cancel,
 ) -> js::Result<Object<'env>> {
     let read = files.read()?;
@@ -131,9 +137,12 @@ pub fn sample_of_files<'env>(
     let options = SampleOptions { size, seed, fingerprinter, least: files.least, read };
     let documents = inputs(files.documents.unwrap_or_default());
     let labels = files.labels.map(inputs);
+    let trials: Vec<DedupOptions> =
+        trials.iter().map(NativeDedupOptions::core).collect::<Result<_, _>>()?;
+    let told = telling::<Trial, NativeTrial, 0>(on_trial)?;
     let work = move |flag: &AtomicBool| {
-        let sample = sample_files(&documents, labels.as_deref(), &options, flag)?;
-        Ok(NativeSampleOfFiles::from(sample))
+        let tuned = core(&documents, labels.as_deref(), &options, &trials, &told, flag)?;
+        Ok(NativeTuned::from(tuned))
     };
     task::start(env, Place::Own(files.threads), cancel, work, |_| {})
 }

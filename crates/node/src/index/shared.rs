@@ -65,6 +65,15 @@ impl Shared {
         self.guard.run(|| work(self))
     }
 
+    /// [`Shared::guarded`], of a change on the JavaScript thread: it waits for no merge.
+    pub(crate) fn here<T>(
+        &self,
+        work: impl FnOnce(&Self) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let _hurry = self.live.hurry();
+        self.guarded(work)
+    }
+
     /// What an item may be.
     pub(super) fn accept(&self) -> Accept {
         let options = self.live.options();

@@ -175,7 +175,7 @@ fn checked(
             _ => Known::None,
         };
         let step = shared
-            .guarded(|shared| Ok(shared.live.check_and_add(&document, key, how, texts_of)?))?;
+            .here(|shared| Ok(shared.live.check_and_add(&document, key, how, texts_of)?))?;
         match (step, text_of) {
             (Step::Done(checked), _) => return Ok(checked),
             (Step::Texts(missing), Some(text_of)) => {
