@@ -356,7 +356,7 @@ test.each([
   [['index', 'build', '-', 'in'], 2, 'not a stream'],
   [['index', 'build', 'in', 'in'], 3, 'it is a file; name the folder of an index'],
   [['index', 'snapshot', 'i'], 2, 'index snapshot needs DIR OUT'],
-  [['index', 'export', 'i', '--format', 'xml'], 2, '--format must be jsonl or csv'],
+  [['index', 'export', 'i', '--format', 'xml'], 2, '--format must be jsonl, csv or arrow'],
   [['index', 'build', 'i', 'in', '--bands', '3'], 2, '--bands and --rows must be given'],
   [['index', 'build', 'i', 'in', '--plan', 'auto', '--rows', '3'], 2, '--rows is for method'],
   [['index', 'build', 'i', 'in', '--method', 'brute-force'], 2, '--method must be minhash'],
@@ -461,6 +461,16 @@ describe('verify, compact, snapshot and export', () => {
     const [head, first] = csv.stdout.split('\r\n');
     expect(head).toBe('id,number,fingerprint');
     expect(first).toBe(`${documents[0]?.id},0,${lines[0]?.fingerprint}`);
+    // The name of the output is enough.
+    expect((await built.run(['index', 'export', 'i', '-o', 'out.csv'])).status).toBe(0);
+    expect(built.read('out.csv')).toBe(csv.stdout);
+    expect((await built.run(['index', 'export', 'i', '-o', 'out.arrow'])).status).toBe(0);
+    expect(built.read('out.arrow').startsWith('ARROW1')).toBe(true);
+    const columns = ['fingerprint', 'out.arrow', '--text-field', 'id', '--json', '-q'];
+    expect(jsonLines((await built.run(columns)).stdout)).toHaveLength(documents.length);
+    const other = await built.run(['index', 'export', 'i', '--format', 'csv', '-o', 'x.arrow']);
+    expect(other).toMatchObject({ status: 2, stdout: '' });
+    expect(other.stderr).toContain('x.arrow (Arrow)');
     const summary = await built.run(['index', 'export', 'i', '-o', 'out', '--json']);
     expect(JSON.parse(summary.stdout)).toMatchObject({
       documents: documents.length,

@@ -5,7 +5,9 @@ import {
   copyFileSync,
   cpSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   writeFileSync,
@@ -257,6 +259,36 @@ describe('a file of 0.1.0 is converted, answers as it did, and stays as it was',
       documents: 303,
       tornBytes: 0,
     });
+  });
+
+  test('into the folder that one is in, if it is empty', async () => {
+    const here = join(scratch, 'here');
+    mkdirSync(here);
+    const run = (old: string) =>
+      spawnSync(process.execPath, [bin, 'index', 'convert', old, '.'], {
+        encoding: 'utf8',
+        cwd: here,
+      });
+    const beside = copied(release, 'signatures.index');
+    expect(run(beside)).toMatchObject({
+      status: 0,
+      stderr: '',
+      stdout: `.: ${expected.signatures.size} documents, minhash\n`,
+    });
+    const options = { texts: false, scheme: 'permutations', minSimilarity: 0.8, window } as const;
+    const index = await Index.open(here, options);
+    expect(index.size).toBe(expected.signatures.size);
+    await index.close();
+    expect(run(beside)).toMatchObject({ status: 3, stdout: '' });
+    // The old file in the folder is a file of somebody: it stays, and no index is made around it.
+    rmSync(here, { recursive: true });
+    mkdirSync(here);
+    copyFileSync(beside, join(here, 'old.index'));
+    const refused = run('old.index');
+    expect(refused).toMatchObject({ status: 3, stdout: '' });
+    expect(refused.stderr).toContain('other files (old.index); name a folder of its own');
+    expect(readdirSync(here)).toEqual(['old.index']);
+    expect(readFileSync(join(here, 'old.index'))).toEqual(readFileSync(beside));
   });
 
   test('damage exits 4 and names file and byte, and nothing is made', () => {

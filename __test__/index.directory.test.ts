@@ -285,6 +285,12 @@ test('options of a folder are for opening, and go together', async () => {
     [{ readOnly: true, durability: 'none' }, 'readOnly'],
   ] as const)
     await expect(Index.open(at('refused'), options as object)).rejects.toThrow(says);
+  // Only what simhash looks up can stay in its file; nobody is let believe that something else did.
+  for (const method of ['minhash', 'sentences', 'exact'] as const)
+    await expect(Index.open(at('refused'), { method, mmap: true })).rejects.toMatchObject({
+      code: 'ERR_INVALID_ARG_VALUE',
+      message: expect.stringContaining('mmap must be left out of an index of another method'),
+    });
   for (const options of [{ durability: 'none' }, { create: false }, { readOnly: true }])
     expect(() => new Index(options as object)).toThrow('Index.open');
   expect(readdirSync(folder)).not.toContain('refused');

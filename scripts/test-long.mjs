@@ -18,6 +18,8 @@ const STEPS = {
       [...crates('dedup'), ...ofDedup(['live_directory', 'index_run', 'index_killed', 'convert'])],
       'kill',
     ),
+  /** Every byte of every kind of file of an index flipped, every length cut, and thousands of changes under right checksums. */
+  damage: () => test([...crates('dedup'), ...ofDedup(['index_damage'])]),
   /** 3 million documents, killed with -9 many times in every stage and gone on with: some 3 GB of disk. */
   resume: () => run('npx', ['vitest', 'run', '__test__/cli.resume.test.ts'], long),
   /** Chains, buckets, copies, empty texts, one cluster and one length in their full sizes, by every method, killed in every stage. */

@@ -26,7 +26,7 @@ export interface DirectoryOptions {
   /**
    * Whether what method `'simhash'` looks up stays in the file of the checkpoint, which is mapped: an index of 50 million fingerprints answers a
    * few seconds after it was opened, and several readers share its memory. Each block of 64 KiB is checked when it is first touched; damage is an error of that call.
-   * `false` (default) reads and checks everything at once, and is for file systems where others may cut files. Other methods read everything.
+   * `false` (default) reads and checks everything at once, and is for file systems where others may cut files. Other methods refuse `true`.
    */
   mmap?: boolean | undefined;
 }

@@ -130,16 +130,19 @@ export function snapshotIndex(
   return abortable(signal, (cancel) => binding.snapshotIndex(saved(path, words), to, cancel));
 }
 
-/** Writes the documents of the index `path` to `output`. */
+/** How `index export` writes documents down. */
+export type ExportFormat = 'jsonl' | 'csv' | 'arrow';
+
+/** Writes the documents of the index `path` to `output`; without a format, as its name asks for. */
 export function exportIndex(
   path: string,
   words: OwnWords,
   output: string,
-  format: 'jsonl' | 'csv',
+  format: ExportFormat | undefined,
   signal: AbortSignal,
 ): Promise<NativeWritten> {
   return abortable(signal, (cancel) =>
-    binding.exportIndex(saved(path, words), output, format === 'csv', cancel),
+    binding.exportIndex(saved(path, words), output, format, cancel),
   );
 }
 

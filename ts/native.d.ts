@@ -294,7 +294,7 @@ export declare function evaluateResultFile(result: string, files: NativeStatedFi
 export declare function explain(a: unknown, b: unknown, by: NativeFingerprinter): NativeExplanation
 
 /** Writes the documents of an index down. */
-export declare function exportIndex(index: NativeSavedIndex, output: string, csv: boolean, cancel: Cancel): Promise<NativeWritten>
+export declare function exportIndex(index: NativeSavedIndex, output: string, format: 'jsonl' | 'csv' | 'arrow' | undefined, cancel: Cancel): Promise<NativeWritten>
 
 /** Makes an index of the documents of files, where options are given; else adds them to one. */
 export declare function fillIndex(index: NativeSavedIndex, made: NativeIndexOptions | undefined | null, read: NativeRead, onProgress: ((arg: NativeProgress) => unknown) | undefined | null, cancel: Cancel): Promise<NativeFilled>

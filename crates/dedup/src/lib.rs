@@ -48,6 +48,9 @@ pub mod stages;
 pub mod verify;
 mod write;
 
+/// The version of the specification (`docs/specification.md`) by which texts are cut, compared and decided here.
+pub const SPECIFICATION: u32 = 1;
+
 pub use deduper::{Decision, Deduper};
 pub use error::{DedupError, Done, Message};
 pub use explain::{Verdict, verdict};

@@ -321,6 +321,50 @@ fn one_writes_and_others_follow() {
     }
 }
 
+#[test]
+fn of_processes_that_make_one_folder_one_has_it_at_a_time_and_nothing_is_lost() {
+    const NAME: &str = "of_processes_that_make_one_folder_one_has_it_at_a_time_and_nothing_is_lost";
+    const EACH: u64 = 5;
+    let options = given("exact", false);
+    if let Ok(arguments) = std::env::var("SIMHASH_CHILD") {
+        let (path, own) = arguments.split_once('|').unwrap();
+        for number in 0..EACH {
+            let index = loop {
+                match open(Path::new(path), &options, how(Durability::Commit, 1 << 20)) {
+                    Ok(index) => break index,
+                    Err(DedupError::Index(IndexError::File(FileError::Locked { .. }))) => {
+                        std::thread::sleep(Duration::from_micros(300));
+                    }
+                    Err(other) => panic!("{other}"),
+                }
+            };
+            let name = format!("{own} {number}");
+            index.add(&document(&index, &name), Some(&name), None).unwrap();
+        }
+        return;
+    }
+    for _ in 0..rounds() / 2 {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("index");
+        let children: Vec<_> = (0..4)
+            .map(|own| {
+                let mut child = Command::new(std::env::current_exe().unwrap());
+                let arguments = format!("{}|{own}", path.display());
+                child.args(["--exact", NAME]).env("SIMHASH_CHILD", arguments);
+                child.stdout(Stdio::null()).spawn().unwrap()
+            })
+            .collect();
+        for mut child in children {
+            assert!(child.wait().unwrap().success());
+        }
+        let index = open(&path, &options, OpenOptions::default()).unwrap();
+        assert_eq!(index.len(), 4 * EACH);
+        for (own, number) in (0..4).flat_map(|own| (0..EACH).map(move |number| (own, number))) {
+            assert!(index.id_of(&format!("{own} {number}")).is_some(), "{own} {number}");
+        }
+    }
+}
+
 /// The identity of a directory's files and the end of a log, as the first frame of the next log says it.
 fn begin_log(path: &Path, number: u64, after: Option<u64>) {
     let (directory, manifest) = Directory::look(path).unwrap();

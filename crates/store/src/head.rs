@@ -3,6 +3,7 @@
 //! ```text
 //! byte 0   "SIMHASH\n"  format u32  kind [12], filled up with zeros  XXH3-64 of these 24 bytes u64
 //! byte 32  frame HEAD: the recipe, which is what made the entries of texts, in words; then the options of the kind
+//!          a recipe begins with the version of the specification by which it is read: `specification 1; `
 //! byte …   frames of the kind; a file that is written whole ends with an empty frame END!
 //! ```
 //! An index whose texts became entries in one way gives wrong answers for texts that became entries in another, so the
@@ -22,6 +23,22 @@ use crate::{Fields, FileError, Section};
 ///
 /// 1 and 2 were those of release 0.1, whose files had heads of other shapes.
 pub(crate) const FORMAT: u32 = 3;
+
+/// What the version of the specification is called where a recipe and an error state it.
+pub const SPECIFICATION: &str = "specification";
+
+/// A recipe that is read by this version of the specification.
+pub fn by_version(version: u32, recipe: &str) -> String {
+    format!("{SPECIFICATION} {version}; {recipe}")
+}
+
+/// The version of the specification by which a recipe is read, and the rest of the recipe. Those that were written before it was stated are of
+/// version 1.
+pub fn version(recipe: &str) -> (u32, &str) {
+    let stated = recipe.strip_prefix(SPECIFICATION).and_then(|rest| rest.split_once("; "));
+    let stated = stated.and_then(|(version, rest)| Some((version.trim().parse().ok()?, rest)));
+    stated.unwrap_or((1, recipe))
+}
 
 const MAGIC: [u8; 8] = *b"SIMHASH\n";
 /// Bytes before the first frame.
@@ -124,9 +141,13 @@ impl<R: Read> Input<R> {
             return Err(FileError::mismatch("method", saved, kind.name));
         }
         let mut head = self.frame(HEAD)?;
-        let saved = head.text()?;
-        match recipe.filter(|&recipe| recipe != saved) {
-            Some(given) => Err(FileError::mismatch(kind.made, saved, given)),
+        let (saved, given) = (version(head.text()?), recipe.map(version));
+        match given.filter(|&given| given != saved) {
+            Some(given) if given.0 != saved.0 => {
+                let (saved, given) = (saved.0.to_string(), given.0.to_string());
+                Err(FileError::mismatch(SPECIFICATION, saved, given))
+            }
+            Some(given) => Err(FileError::mismatch(kind.made, saved.1, given.1)),
             None => Ok(head),
         }
     }
@@ -171,5 +192,43 @@ impl<R: Read> Input<R> {
             return Err(foreign());
         }
         Ok([magic, rest].concat())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KIND: Kind = Kind { name: "exact", made: "texts", advice: "" };
+
+    #[test]
+    fn a_recipe_states_its_version_and_one_that_does_not_is_of_the_first() {
+        let own = by_version(7, "equal texts; a");
+        assert_eq!(version(&own), (7, "equal texts; a"));
+        for older in
+            ["equal texts; a", "", "specification", "specification x; a", "specifications 1; a"]
+        {
+            assert_eq!(version(older), (1, older));
+        }
+    }
+
+    #[test]
+    fn another_version_is_refused_by_its_name_and_another_recipe_by_what_it_makes() {
+        let refused = |saved: &str, given: &str| {
+            let head = bytes(KIND, saved, &Fields::default(), None).unwrap();
+            Input::new(&head[..], None).head(KIND, Some(given)).err()
+        };
+        let (old, first, second) = ("words", by_version(1, "words"), by_version(2, "words"));
+        for (saved, given) in [(old, &first), (&first, &first), (&second, &second)] {
+            assert_eq!(refused(saved, given), None);
+        }
+        for (saved, given, two) in [(&second, &first, ["2", "1"]), (&first, &second, ["1", "2"])] {
+            let expected = FileError::mismatch("specification", two[0], two[1]);
+            assert_eq!(refused(saved, given), Some(expected));
+        }
+        assert_eq!(refused(old, &second), Some(FileError::mismatch("specification", "1", "2")));
+        let other = by_version(1, "others");
+        assert_eq!(refused(&first, &other), Some(FileError::mismatch("texts", "words", "others")));
+        assert_eq!(refused(old, &other), Some(FileError::mismatch("texts", "words", "others")));
     }
 }

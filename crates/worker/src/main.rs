@@ -3,7 +3,7 @@
 use simhash_corpus::Fields;
 use simhash_worker::lines::{Lines, OFFSET_BITS};
 use simhash_worker::rows::{Files, Input, Output};
-use simhash_worker::{Context, Failure, Recipe, recipe, stages};
+use simhash_worker::{Context, Failure, Recipe, stages};
 use std::fs::File;
 use std::io::{BufReader, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -76,7 +76,7 @@ impl Arguments {
             None => return Err(usage("a stage is missing; --help lists what there is".into())),
             Some("help" | "--help" | "-h") => return print(HELP).map(|()| None),
             Some("version" | "--version") => {
-                let (version, own) = (env!("CARGO_PKG_VERSION"), recipe::SPECIFICATION);
+                let (version, own) = (env!("CARGO_PKG_VERSION"), simhash_dedup::SPECIFICATION);
                 let words = format!("simhash-native-worker {version}, specification {own}\n");
                 return print(&words).map(|()| None);
             }

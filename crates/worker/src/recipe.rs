@@ -3,14 +3,12 @@
 use crate::Failure;
 use serde::{Deserialize, Serialize};
 use simhash_dedup::stages::Rules;
-use simhash_dedup::{Cluster, DedupOptions, Keep, Measure, Method};
+use simhash_dedup::{Cluster, DedupOptions, Keep, Measure, Method, SPECIFICATION};
 use simhash_index::bands::BandPlan;
 use simhash_sketch::{Fingerprinter, FingerprinterOptions};
 use simhash_text::ExtractorOptions;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// The version of the specification (docs/specification.md) that the stages follow.
-pub const SPECIFICATION: u32 = 1;
 /// The version of what the rows hold; those of another one are refused.
 const ROWS: u32 = 1;
 

@@ -15,17 +15,20 @@ export const indexExport = defineCommand({
     format: {
       kind: 'choice',
       value: 'FORMAT',
-      choices: ['jsonl', 'csv'],
-      default: 'jsonl',
-      help: 'JSON lines, or CSV with a line of names',
+      choices: ['jsonl', 'csv', 'arrow'],
+      help: 'JSON lines, CSV with a line of names, or a file of Arrow. Default: what the name of FILE ends with (.csv, .arrow, .feather), else jsonl',
     },
     ...words,
     json: { kind: 'flag', help: 'print a summary as JSON' },
     quiet: { kind: 'flag', short: 'q', help: 'no summary, only errors' },
   },
-  examples: ['index export news.index --format csv -o news.csv'],
+  examples: [
+    'index export news.index -o news.csv',
+    'index export news.index --format arrow -o news.feather',
+  ],
   notes: [
     'A line per document, in the order in which they were added: id, number in the index, and in hexadecimal what the index knows it by: fingerprint (simhash), signature (minhash, where signatures are kept: index build --no-texts), sentences, their hashes, or hash (exact), = and the hash of the normalised text, which also stands for a document that is compared as a whole. It is left out of an empty text, and where nothing is kept. A document without an id has its number as id.',
+    'A file of Arrow (Feather) has these columns: id (text), number (u64), fingerprint (u64), signature (list of u32) or sentences (list of u64), and hash (16 bytes) of what is known by its normalised text.',
     'A writer may go on meanwhile. A dictionary, stop words and idf that it was built with are given again. The JSON summary goes to standard error where the documents go to standard output.',
   ],
   run([path = ''], values, terminal) {

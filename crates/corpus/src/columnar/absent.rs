@@ -3,6 +3,7 @@
 use crate::field::Fields;
 use crate::format::Format;
 use crate::layout::Layout;
+use crate::made::Cells;
 use crate::origin::Origin;
 use std::convert::Infallible;
 use std::io::{self, Read, Write};
@@ -50,6 +51,36 @@ impl<W: Write + Send> TableWriter<W> {
     /// # Errors
     /// None.
     pub fn keep(&mut self, _: usize, _: u64) -> io::Result<()> {
+        match self.0 {}
+    }
+
+    /// Never called.
+    ///
+    /// # Errors
+    /// None.
+    pub fn finish(self) -> io::Result<W> {
+        match self.0 {}
+    }
+}
+
+/// Makes a file of Arrow; there are none without the feature `columnar`.
+pub struct TableMaker<W: Write>(Infallible, PhantomData<W>);
+
+impl<W: Write> TableMaker<W> {
+    /// Says so.
+    ///
+    /// # Errors
+    /// Always.
+    pub fn new(_: Vec<(&str, Cells)>, _: &[(&str, String)], _: W) -> io::Result<Self> {
+        let reason = "this build writes no Arrow; write JSON lines or CSV";
+        Err(io::Error::new(io::ErrorKind::Unsupported, reason))
+    }
+
+    /// Never called.
+    ///
+    /// # Errors
+    /// None.
+    pub fn write(&mut self, _: Vec<Cells>) -> io::Result<()> {
         match self.0 {}
     }
 

@@ -120,7 +120,7 @@ impl<W: Write> Writer<W> {
 }
 
 /// An error of the library while it writes; one of the operating system, or of the output, stays what it is.
-fn failed(error: ArrowError) -> io::Error {
+pub(super) fn failed(error: ArrowError) -> io::Error {
     match error {
         ArrowError::IoError(_, error) => error,
         ArrowError::InvalidArgumentError(reason) if reason.contains("Dictionary replacement") => {

@@ -12,10 +12,12 @@
 mod arrow;
 mod arrow_writer;
 mod cells;
+mod maker;
 mod pages;
 mod parquet;
 mod parquet_writer;
 
+pub use self::maker::TableMaker;
 use crate::error::{CorpusError, malformed};
 use crate::field::Fields;
 use crate::format::Format;

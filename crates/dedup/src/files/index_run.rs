@@ -205,8 +205,9 @@ fn run(
 ) -> Result<(Summary, bool), DedupError> {
     let cancel = intake.cancel;
     let file = format!("{RECORD}{name}");
-    let recorded = live.record(&file)?.map(Recorded::read).transpose();
-    let recorded = recorded.map_err(IndexError::from)?;
+    let recorded = live.record(&file)?;
+    let recorded = recorded.map(|said| Recorded::read(said, live.record_path(&file)));
+    let recorded = recorded.transpose()?;
     let repeated = recorded.is_some();
     let known = (intake.records.names(), intake.records.layouts());
     let mut writer = RecordWriter::open(outputs, known, 0, true, cancel)?;

@@ -13,6 +13,7 @@ use crate::read::Id;
 use ahash::AHashMap;
 use simhash_index::IndexError;
 use simhash_store::{Fields, FileError, Section};
+use std::path::{Path, PathBuf};
 
 /// A document is kept, or a duplicate of the document of the index with this number.
 pub(super) type Decision = Option<(u64, Relation)>;
@@ -85,12 +86,18 @@ pub(super) struct Recorded {
     pub(super) originals: AHashMap<u64, Id>,
     left: u64,
     decisions: Section,
+    /// The file.
+    path: PathBuf,
     /// Kept documents before the next duplicate.
     kept: Option<u64>,
 }
 
 impl Recorded {
-    pub(super) fn read(mut from: Section) -> Result<Self, FileError> {
+    pub(super) fn read(from: Section, path: PathBuf) -> Result<Self, DedupError> {
+        Self::read_from(from, &path).map_err(|error| named(error, &path))
+    }
+
+    fn read_from(mut from: Section, path: &Path) -> Result<Self, FileError> {
         let _end = from.number()?;
         let (documents, truncated) = (from.number()?, from.number()?);
         let counted =
@@ -104,21 +111,22 @@ impl Recorded {
         let at = from.offset();
         let decisions = Section::new(from.bytes(bytes)?.to_vec(), at);
         from.end()?;
-        Ok(Self { counted, originals, left: documents, decisions, kept: None })
+        let path = path.to_owned();
+        Ok(Self { counted, originals, left: documents, decisions, path, kept: None })
     }
 
     /// What is known besides, when all decisions were taken.
     pub(super) fn end(&self) -> Result<Counted, DedupError> {
         if self.left > 0 {
             let reason = format!("{} documents more than the run", self.left);
-            return Err(IndexError::from(self.decisions.damaged(reason)).into());
+            return Err(named(self.decisions.damaged(reason), &self.path));
         }
         Ok(self.counted)
     }
 
     /// The next decision.
     pub(super) fn next(&mut self) -> Result<Decision, DedupError> {
-        Ok(self.decide().map_err(IndexError::from)?)
+        self.decide().map_err(|error| named(error, &self.path))
     }
 
     fn decide(&mut self) -> Result<Decision, FileError> {
@@ -151,6 +159,11 @@ impl Recorded {
         };
         Ok(Some((of, Relation { similarity, distance })))
     }
+}
+
+/// The error of this file.
+fn named(error: FileError, path: &Path) -> DedupError {
+    IndexError::from(error.in_file(path)).into()
 }
 
 fn varint(out: &mut Vec<u8>, mut number: u64) {
@@ -195,7 +208,7 @@ mod tests {
                 recording.push(decision, |of| of.to_string().into());
             }
             let content = recording.content(7);
-            let mut read = Recorded::read(Section::new(content, 0)).unwrap();
+            let mut read = Recorded::read(Section::new(content, 0), PathBuf::new()).unwrap();
             prop_assert_eq!(read.counted.documents, decisions.len() as u64);
             for decision in &decisions {
                 prop_assert_eq!(&read.next().unwrap(), decision);

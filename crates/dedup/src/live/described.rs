@@ -7,11 +7,12 @@ use simhash_index::IndexError;
 use simhash_sketch::minhash::{MinHashOptions, Scheme};
 use simhash_sketch::{ExtractorOptions, FingerprinterOptions};
 use simhash_store::directory::Directory;
-use simhash_store::{FileError, Input, saved};
+use simhash_store::{FileError, Input, head, saved};
 use simhash_text::sentence::SentenceHash;
 
 use super::directory::TRIES;
 use super::{LiveIndex, LiveMethod, LiveOptions, OpenOptions};
+use crate::SPECIFICATION;
 use crate::error::DedupError;
 
 /// What to say of a file that is something else.
@@ -89,12 +90,18 @@ impl LiveOptions {
     /// The options of an index of this method that is saved with this recipe.
     ///
     /// # Errors
-    /// [`FileError::Mismatch`] where this release knows no such options.
+    /// [`FileError::Mismatch`] where this release knows no such options, or follows another version of the specification.
     pub(crate) fn described(
         method: &str,
         recipe: &str,
         words: &ExtractorOptions,
     ) -> Result<Self, DedupError> {
+        let (version, _) = head::version(recipe);
+        if version != SPECIFICATION {
+            let (saved, given) = (version.to_string(), SPECIFICATION.to_string());
+            let mismatch = FileError::mismatch(head::SPECIFICATION, saved, given);
+            return Err(IndexError::from(mismatch).into());
+        }
         Self::of_recipe(method, recipe, words).ok_or_else(|| {
             let known = "a method and options that this release knows";
             let mismatch = FileError::mismatch("method", format!("{method}: {recipe}"), known);
@@ -104,6 +111,7 @@ impl LiveOptions {
 
     /// The options of a recipe, which is what an index of this method is saved with.
     fn of_recipe(method: &str, recipe: &str, words: &ExtractorOptions) -> Option<Self> {
+        let (_, recipe) = head::version(recipe);
         let (method, features) = match method {
             "simhash" => (LiveMethod::simhash(), recipe),
             "minhash" => {

@@ -16,7 +16,7 @@ use super::engine::Engine;
 use super::image::Source;
 use super::kind::Method;
 use super::options::OnSameKey;
-use super::{Any, LiveIndex, LiveOptions};
+use super::{Any, LiveIndex, LiveMethod, LiveOptions};
 use crate::error::DedupError;
 
 /// How often a checkpoint that its writer replaces meanwhile is tried.
@@ -30,7 +30,8 @@ pub struct OpenOptions {
     /// Whether it is only read: another process may write to it meanwhile. Default false.
     pub read_only: bool,
     /// Whether what method simhash looks up stays in the checkpoint's file, which is mapped: opening builds nothing then, and each block of
-    /// 64 KiB is checked when it is first touched. Nobody may cut the file meanwhile. Default false: all is read and checked at once.
+    /// 64 KiB is checked when it is first touched. Nobody may cut the file meanwhile. Default false: all is read and checked at once. Other
+    /// methods refuse it.
     pub mmap: bool,
     /// When a change counts as kept.
     pub durable: DurableOptions,
@@ -127,13 +128,19 @@ impl LiveIndex {
     /// bound of memory.
     ///
     /// # Errors
-    /// [`FileError`]s in [`DedupError::Index`], [`FileError::Locked`] where another process writes to it; [`DedupError::Cancelled`].
+    /// [`FileError`]s in [`DedupError::Index`], [`FileError::Locked`] where another process writes to it; [`DedupError::Cancelled`];
+    /// [`DedupError::Option`] for `mmap` of another method than simhash.
     pub fn open_directory(
         path: &Path,
         options: &LiveOptions,
         how: OpenOptions,
         cancel: &AtomicBool,
     ) -> Result<Self, DedupError> {
+        if how.mmap && !matches!(options.method, LiveMethod::SimHash { .. }) {
+            let (argument, value) = ("mmap", "true".to_owned());
+            let expected = "left out of an index of another method than simhash: nothing of it is looked up in a file";
+            return Err(DedupError::Option { argument, value, expected });
+        }
         if how.read_only {
             return Self::follow_directory(path, options, how.mmap, cancel);
         }

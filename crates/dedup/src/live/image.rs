@@ -134,9 +134,13 @@ impl<K: Method> Engine<K> {
                 (durable::read(directory, manifest, recipe, mmap, cancel), Some(path))
             }
         };
-        let named = |error: IndexError| match &path {
-            Some(path) => error.in_file(path),
-            None => error,
+        let named = |error: IndexError| {
+            let error = match error {
+                error @ (IndexError::File(_) | IndexError::Cancelled) => error,
+                // Options that no index is made with.
+                other => FileError::damaged(0, other.to_string()).into(),
+            };
+            path.as_ref().map_or(error.clone(), |path| error.in_file(path))
         };
         let (index, mut kept) = read.map_err(named)?;
         if kept.is_empty() {
@@ -144,7 +148,10 @@ impl<K: Method> Engine<K> {
             return Err(named(foreign.into()).into());
         }
         let made = Made::read(&mut kept).map_err(|error| named(error.into()))?;
-        let around = around(index.options(), made)?;
+        let around = around(index.options(), made).map_err(|error| match error {
+            DedupError::Index(error) => named(error).into(),
+            other => DedupError::from(named(FileError::damaged(0, other.to_string()).into())),
+        })?;
         let engine = Self::new(index, around);
         engine.restore(&mut kept).map_err(|error| named(error.into()))?;
         Ok((engine, made))

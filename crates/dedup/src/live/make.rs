@@ -11,15 +11,15 @@ use simhash_index::{Index, IndexError, IndexOptions, PlanChoice};
 use simhash_sketch::minhash::{MinHashOptions, MinHasher};
 use simhash_sketch::sentences::SentenceSketcher;
 use simhash_sketch::{Fingerprinter, Sketcher};
-use simhash_store::FileError;
+use simhash_store::{FileError, head};
 use simhash_text::sentence;
 
 use super::engine::{Around, Engine};
 use super::image::{Made, Source};
 use super::{Any, LiveIndex, LiveMethod, LiveOptions, OnSameKey, Stored, Verify};
-use crate::Method;
 use crate::error::DedupError;
 use crate::method::default_plan;
+use crate::{Method, SPECIFICATION};
 
 impl LiveIndex {
     /// An empty index.
@@ -235,7 +235,7 @@ impl LiveOptions {
 
     /// What makes sketches of texts, in words: files of equal recipes can be opened.
     pub(super) fn recipe(&self, by: &Fingerprinter) -> String {
-        match &self.method {
+        let made = match &self.method {
             LiveMethod::SimHash { .. } => by.to_string(),
             LiveMethod::MinHash { minhash, .. } => {
                 let MinHashOptions { scheme, seed, .. } = minhash;
@@ -243,7 +243,8 @@ impl LiveOptions {
             }
             LiveMethod::Sentences { .. } => format!("{}; {by}", self.sentences()),
             LiveMethod::Exact => format!("equal texts; {by}"),
-        }
+        };
+        head::by_version(SPECIFICATION, &made)
     }
 }
 

@@ -1,6 +1,6 @@
 //! A live index for one run: its changes count together with the outputs of the run, see [`durable::Run`].
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use simhash_index::IndexError;
@@ -91,6 +91,11 @@ impl LiveIndex {
     /// [`FileError`]s in [`DedupError::Index`].
     pub(crate) fn record(&self, name: &str) -> Result<Option<Section>, DedupError> {
         Ok(self.run().map_or(Ok(None), |run| run.record(name))?)
+    }
+
+    /// Where a run of this name leaves what it was.
+    pub(crate) fn record_path(&self, name: &str) -> PathBuf {
+        self.path.as_deref().unwrap_or(Path::new("")).join(name)
     }
 
     /// What opening it has found of a run that was killed while it was about to count.

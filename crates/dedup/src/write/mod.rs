@@ -7,6 +7,7 @@
 //! after the last   ──► clusters: a line per group of two or more
 //! edges of a batch ──► pairs, or new documents with their matches
 //! documents        ──► what they are known by, or their words
+//! an index         ──► columns that are made here
 //! ```
 //!
 //! Each goes through an [`Output`]: compressed where its name asks for it, and never waiting for a reader without a look
@@ -17,6 +18,7 @@
 mod answers;
 mod cells;
 mod clusters;
+mod columns;
 mod copies;
 mod edges;
 mod framing;
@@ -34,6 +36,7 @@ mod words;
 pub(crate) use answers::{Answers, Wanted};
 pub(crate) use cells::between;
 pub(crate) use clusters::{Member, write_clusters, write_sorted};
+pub(crate) use columns::ColumnWriter;
 pub(crate) use copies::Copies;
 pub(crate) use edges::{matches, pair, pairs_head};
 pub(crate) use marks::check_marks;

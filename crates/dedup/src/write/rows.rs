@@ -47,7 +47,7 @@ impl<'a> RowWriter<'a> {
 }
 
 /// What is wrong: with an input that is read again, with the output, or with what is written to it.
-fn told(error: io::Error, name: &Path) -> DedupError {
+pub(super) fn told(error: io::Error, name: &Path) -> DedupError {
     match error.downcast::<DedupError>().map_err(io::Error::downcast::<CorpusError>) {
         Ok(error) => error,
         Err(Ok(error)) => error.into(),
@@ -56,9 +56,9 @@ fn told(error: io::Error, name: &Path) -> DedupError {
 }
 
 /// An output to write to.
-struct Poured<'a> {
-    output: Output<'a>,
-    cancel: &'a AtomicBool,
+pub(super) struct Poured<'a> {
+    pub(super) output: Output<'a>,
+    pub(super) cancel: &'a AtomicBool,
 }
 
 impl Write for Poured<'_> {

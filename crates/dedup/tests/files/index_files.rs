@@ -2,6 +2,10 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use crate::common::corpus;
+use arrow_array::Array;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{UInt32Type, UInt64Type};
+use arrow_ipc::reader::FileReader;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use simhash_dedup::live::{LiveIndex, LiveMethod, LiveOptions, Search, Verify};
@@ -325,6 +329,54 @@ fn exported(folder: &Path, format: ExportFormat) -> Vec<String> {
     text.lines().skip(skipped).map(str::to_owned).collect()
 }
 
+/// What was exported as a file of Arrow, as lines of JSON would have it behind the id.
+fn columns(folder: &Path) -> Vec<String> {
+    let output = Target::File(folder.join("exported.arrow"));
+    let format = ExportFormat::of(&output);
+    assert_eq!(format, ExportFormat::Arrow);
+    let (count, _, live) = saved(folder).export(&output, format, &CANCEL).unwrap();
+    let file = fs::File::open(folder.join("exported.arrow")).unwrap();
+    let reader = FileReader::try_new(file, None).unwrap();
+    assert_eq!(reader.schema().metadata()["simhash.recipe"], live.made_by());
+    let mut found = Vec::new();
+    for batch in reader.map(Result::unwrap) {
+        let column = |name: &str| batch.column_by_name(name);
+        let hex = |what: &str, row: usize| -> Option<String> {
+            let cells = column(what).filter(|cells| cells.is_valid(row))?;
+            Some(match what {
+                "fingerprint" => format!("{:016x}", cells.as_primitive::<UInt64Type>().value(row)),
+                "hash" => {
+                    let bytes = cells.as_fixed_size_binary().value(row);
+                    format!("={:032x}", u128::from_be_bytes(bytes.try_into().unwrap()))
+                }
+                "signature" => {
+                    let list = cells.as_list::<i32>().value(row);
+                    let list = list.as_primitive::<UInt32Type>().values().iter();
+                    list.fold(String::new(), |text, one| text + &format!("{one:08x}"))
+                }
+                _ => {
+                    let list = cells.as_list::<i32>().value(row);
+                    let list = list.as_primitive::<UInt64Type>().values().iter();
+                    list.fold(String::new(), |text, one| text + &format!("{one:016x}"))
+                }
+            })
+        };
+        let own = ["fingerprint", "signature", "sentences"];
+        let own = own.into_iter().find(|name| column(name).is_some());
+        for row in 0..batch.num_rows() {
+            let number = column("number").unwrap().as_primitive::<UInt64Type>().value(row);
+            let known = own.and_then(|own| hex(own, row)).or_else(|| hex("hash", row));
+            let known = known.map(|known| format!(r#","{}":"{known}""#, own.unwrap_or("hash")));
+            let known = known.unwrap_or_default();
+            let id = column("id").unwrap().as_string::<i32>().value(row);
+            assert_eq!(Some(id), live.key_of(number).as_deref());
+            found.push(format!(r#""number":{number}{known}}}"#));
+        }
+    }
+    assert_eq!(found.len() as u64, count);
+    found
+}
+
 #[test]
 fn an_export_has_what_the_index_knows_each_document_by() {
     let folder = tempfile::tempdir().unwrap();
@@ -379,6 +431,9 @@ fn an_export_has_what_the_index_knows_each_document_by() {
         let csv = exported(folder, ExportFormat::Csv);
         assert!(csv[0].starts_with("\"a\"\",\"\"b0\",0,"), "{}", csv[0]);
         assert_eq!(csv.len(), found.len());
+        let behind_ids = |line: &String| line[line.find(r#""number""#).unwrap()..].to_owned();
+        let expected: Vec<String> = found.iter().map(behind_ids).collect();
+        assert!(columns(folder) == expected, "{name}");
         // A file that `save` has written is read by the same commands.
         let file = folder.join("file");
         saved(folder).open(&CANCEL).unwrap().snapshot().write_file(&file, &CANCEL).unwrap();

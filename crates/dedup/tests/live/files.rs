@@ -1,13 +1,14 @@
 //! A live index in a file: damage is named, what made it is checked, and it is the index at the call.
 
 use simhash_dedup::DedupError;
-use simhash_dedup::live::{LiveIndex, LiveOptions, Stored};
+use simhash_dedup::live::{LiveIndex, LiveOptions, OpenOptions, Stored};
 use simhash_index::{IndexError, Window};
-use simhash_sketch::FingerprinterOptions;
+use simhash_sketch::{ExtractorOptions, FingerprinterOptions};
 use simhash_store::FileError;
 use std::sync::atomic::AtomicBool;
 
 use crate::model::{NEVER, code, document, methods, options, saved};
+use crate::sealed::{frames, seal};
 
 #[test]
 fn every_damage_to_a_file_is_named() {
@@ -81,6 +82,61 @@ fn a_file_names_what_made_it() {
     assert!(matches!(LiveIndex::open_file(&path, &given, &raised), Err(DedupError::Cancelled)));
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     assert_eq!(std::fs::read(&path).unwrap(), before);
+}
+
+/// A file whose recipe says this in place of `specification 1; `, which is as long.
+fn stating(bytes: &[u8], words: &str) -> Vec<u8> {
+    let (head, mut bytes) = (frames(bytes).swap_remove(0), bytes.to_vec());
+    let from = head.content.start + 8;
+    assert_eq!(&bytes[from..from + words.len()], b"specification 1; ");
+    bytes[from..from + words.len()].copy_from_slice(words.as_bytes());
+    seal(&mut bytes, &head);
+    bytes
+}
+
+#[test]
+fn a_file_states_the_version_of_the_specification_and_another_one_is_refused_by_that_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file");
+    for method in methods() {
+        let given = options(method);
+        let index = LiveIndex::new(&given).unwrap();
+        index.add(&document(&index, &code(3, 14)), None, None).unwrap();
+        assert!(index.made_by().starts_with("specification 1; "), "{}", index.made_by());
+        let bytes = saved(&index);
+        assert!(
+            LiveIndex::open(&mut stating(&bytes, "specification 1; ").as_slice(), &given).is_ok()
+        );
+        std::fs::write(&path, stating(&bytes, "specification 2; ")).unwrap();
+        for opened in [
+            LiveIndex::open_file(&path, &given, &NEVER),
+            LiveIndex::open_described(&path, &ExtractorOptions::default(), &NEVER),
+        ] {
+            match opened {
+                Err(DedupError::Index(IndexError::File(error))) => {
+                    let mut expected = FileError::mismatch("specification", "2", "1");
+                    expected = expected.in_file(&path);
+                    assert_eq!(error, expected, "{method}");
+                }
+                other => panic!("{method}: {other:?}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn only_an_index_of_fingerprints_is_mapped_and_the_others_say_so() {
+    let folder = tempfile::tempdir().unwrap();
+    for method in methods() {
+        let path = folder.path().join(method);
+        let how = OpenOptions { mmap: true, ..OpenOptions::default() };
+        match LiveIndex::open_directory(&path, &options(method), how, &NEVER) {
+            Ok(index) => assert_eq!((method, index.is_durable()), ("simhash", true)),
+            Err(DedupError::Option { argument: "mmap", .. }) => assert_ne!(method, "simhash"),
+            Err(other) => panic!("{method}: {other}"),
+        }
+        assert_eq!(path.exists(), method == "simhash");
+    }
 }
 
 /// Keys and texts belong to the moment of the sketches: that of the call.

@@ -4,6 +4,8 @@
 mod common;
 #[path = "../model/mod.rs"]
 mod model;
+#[path = "../sealed/mod.rs"]
+mod sealed;
 
 mod alone;
 mod answers;

@@ -21,6 +21,7 @@ mod follow;
 mod journal;
 mod keeper;
 mod open;
+mod records;
 mod run;
 
 use std::path::PathBuf;
@@ -30,7 +31,8 @@ pub use self::follow::{Follower, Frames};
 pub(crate) use self::journal::Journal;
 pub use self::keeper::Kept;
 pub use self::open::{Logs, create, read, replay, start, write_directory};
-pub use self::run::{Record, Run, Settled, check_runs, copy_records, settle};
+pub use self::records::{Record, copy_records};
+pub use self::run::{Run, Settled, check_runs, settle};
 
 /// When a change counts as kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

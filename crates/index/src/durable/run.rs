@@ -22,23 +22,14 @@ use simhash_store::{
 use super::DurableOptions;
 use super::keeper::Kept;
 use super::open::{Logs, start_with, trim};
+use super::records::{Bounds, RECORD, Record, forget, read_record, records};
 use crate::IndexError;
 use crate::live::{self, Keeping, Later, Live, Whole};
 
 const COMMIT: &str = "COMMIT";
 const KIND: Kind = Kind { name: "run", made: "run", advice: "restore it from a backup" };
 const PLAN: [u8; 4] = *b"PLAN";
-const RECORD: [u8; 4] = *b"RECD";
 const CHANGES: [u8; 4] = *b"CHNG";
-
-/// What a run leaves in the directory: a small file of its own.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Record {
-    /// The name of the file; begins with [`simhash_store::directory::RECORD`].
-    pub name: String,
-    /// What it says; begins with the id u64 that the next addition gets.
-    pub content: Vec<u8>,
-}
 
 /// What became of a run whose process was killed while it was about to count.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -256,36 +247,16 @@ impl Commit {
         })
     }
 
-    /// Leaves the record, and nothing of itself.
+    /// Leaves the record, and nothing of itself; records of older runs may go.
     fn finish(&self, directory: &Directory, manifest: &Manifest) -> Result<(), IndexError> {
         if let Some(Record { name, content }) = &self.record {
             write(&directory.file(name), manifest, &[(RECORD, content)])?;
         }
-        remove(&directory.file(COMMIT))
+        remove(&directory.file(COMMIT))?;
+        // What cannot be removed now is removed by the next run.
+        let _ = forget(directory, manifest, Bounds::of(directory, manifest));
+        Ok(())
     }
-}
-
-/// Reads the file that a run of this name left.
-fn read_record(
-    directory: &Directory,
-    manifest: &Manifest,
-    name: &str,
-) -> Result<Option<Section>, IndexError> {
-    read(&directory.file(name), manifest, |input| input.frame(RECORD))
-}
-
-/// The names of the files that runs left, in order.
-fn records(directory: &Directory) -> Result<Vec<String>, IndexError> {
-    let unreadable = |error| FileError::unreadable(error).in_file(directory.path());
-    let mut names = Vec::new();
-    for entry in fs::read_dir(directory.path()).map_err(unreadable)? {
-        let name = entry.map_err(unreadable)?.file_name().to_string_lossy().into_owned();
-        if name.starts_with(simhash_store::directory::RECORD) {
-            names.push(name);
-        }
-    }
-    names.sort();
-    Ok(names)
 }
 
 /// Checks the files of runs: of those that are done and of one that was about to count, whose outputs come back.
@@ -304,34 +275,11 @@ pub fn check_runs(
     Ok(commit.map(|commit| targets(commit).collect()))
 }
 
-/// Copies what runs left to a directory of another index that goes on from this one, whose next id is `next`: runs that came later
-/// stay behind.
-///
-/// # Errors
-/// [`IndexError::File`].
-pub fn copy_records(
-    from: (&Directory, &Manifest),
-    to: (&Directory, &Manifest),
-    next: u64,
+pub(super) fn write(
+    path: &Path,
+    manifest: &Manifest,
+    parts: &[([u8; 4], &[u8])],
 ) -> Result<(), IndexError> {
-    for name in records(from.0)? {
-        if let Some(mut record) = read_record(from.0, from.1, &name)? {
-            let content = record.left().to_vec();
-            let end = record_end(&content);
-            if end.is_some_and(|end| end <= next) {
-                write(&to.0.file(&name), to.1, &[(RECORD, &content)])?;
-            }
-        }
-    }
-    Ok(())
-}
-
-/// The id that the next addition got after a run.
-fn record_end(content: &[u8]) -> Option<u64> {
-    content.first_chunk().map(|bytes| u64::from_le_bytes(*bytes))
-}
-
-fn write(path: &Path, manifest: &Manifest, parts: &[([u8; 4], &[u8])]) -> Result<(), IndexError> {
     let never = AtomicBool::new(false);
     let written = saved::save(path, Access::Private, &never, |out| {
         let mut out = Output::begin(out, KIND, "", &manifest.mark(0))?;
@@ -343,7 +291,7 @@ fn write(path: &Path, manifest: &Manifest, parts: &[([u8; 4], &[u8])]) -> Result
     Ok(written.map_err(|error: FileError| error.in_file(path))?)
 }
 
-fn read<T>(
+pub(super) fn read<T>(
     path: &Path,
     manifest: &Manifest,
     parts: impl FnOnce(&mut Input<&mut dyn io::Read>) -> Result<T, FileError>,

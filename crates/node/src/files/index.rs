@@ -6,7 +6,7 @@ use super::{
     Run, inputs, shown, start, target,
 };
 use crate::check::number;
-use crate::error::{Failure, js};
+use crate::error::{Failure, js, unknown};
 use crate::fingerprinter::NativeFingerprinterOptions;
 use crate::index::about::{NativeAbout, NativeStats};
 use crate::index::options::NativeIndexOptions;
@@ -289,11 +289,17 @@ pub fn export_index<'env>(
     env: &'env Env,
     index: NativeSavedIndex<'_>,
     output: String,
-    csv: bool,
+    #[napi(ts_arg_type = "'jsonl' | 'csv' | 'arrow' | undefined")] format: Option<String>,
     cancel: &Cancel,
 ) -> js::Result<Object<'env>> {
     let (index, output) = (index.core()?, target(output, cancel));
-    let format = if csv { ExportFormat::Csv } else { ExportFormat::JsonLines };
+    let format = match format.as_deref() {
+        None => ExportFormat::of(&output),
+        Some("jsonl") => ExportFormat::JsonLines,
+        Some("csv") => ExportFormat::Csv,
+        Some("arrow") => ExportFormat::Arrow,
+        Some(other) => return Err(unknown("format", other).into()),
+    };
     let work = move |flag: &AtomicBool| {
         let (documents, leftovers, live) = index.export(&output, format, flag)?;
         let leftovers = shown(&leftovers);

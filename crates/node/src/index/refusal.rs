@@ -3,7 +3,7 @@
 use crate::error::Failure;
 use simhash_dedup::DedupError;
 use simhash_index::IndexError;
-use simhash_store::FileError;
+use simhash_store::{FileError, head};
 use std::io::ErrorKind;
 
 /// A refusal of the core that opened a file.
@@ -36,6 +36,10 @@ fn advice(error: &FileError) -> String {
             ..
         } => {
             format!("leave {option} out: the file has it; or build the index again with another")
+        }
+        FileError::Mismatch { option: head::SPECIFICATION, .. } => {
+            "open it with the release that saved it, or build the index again from its documents"
+                .to_owned()
         }
         FileError::Mismatch { .. } => {
             "open it with what it was saved with, or build the index again with another".to_owned()

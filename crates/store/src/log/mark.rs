@@ -11,6 +11,8 @@ use crate::{FileError, Input};
 pub(super) const HEAD: usize = 3072;
 /// Bytes of a mark: a sector, so that it is written whole.
 const MARK: usize = 512;
+/// Turns that no log comes to: at a million a second it would take centuries.
+const MOST_TURNS: u64 = 1 << 63;
 /// Where the marks are: that of an even turn, that of an odd one.
 pub(super) const MARKS: [u64; 2] = [HEAD as u64, (HEAD + MARK) as u64];
 /// Where the first frame is.
@@ -44,7 +46,9 @@ impl Mark {
 
     fn read(bytes: &[u8], at: u64) -> Option<Self> {
         let mark = Self { end: number(bytes), turn: number(&bytes[8..]) };
-        (mark.bytes(at) == bytes && mark.end >= FRAMES).then_some(mark)
+        // No log is synced so often; the next turn must be a number too.
+        let counts = mark.end >= FRAMES && mark.turn < MOST_TURNS;
+        (mark.bytes(at) == bytes && counts).then_some(mark)
     }
 
     /// The mark of a log that counts.
@@ -69,6 +73,8 @@ mod tests {
         let bytes = mark.bytes(MARKS[1]);
         assert_eq!(Mark::read(&bytes, MARKS[1]), Some(mark));
         assert_eq!(Mark::read(&bytes, MARKS[0]), None);
+        let last = Mark { end: 5000, turn: u64::MAX };
+        assert_eq!(Mark::read(&last.bytes(MARKS[1]), MARKS[1]), None, "it has no next turn");
         for at in 0..MARK {
             let mut flipped = bytes;
             flipped[at] ^= 4;

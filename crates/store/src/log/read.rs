@@ -1,8 +1,10 @@
 //! From a log to its changes; what is a torn tail and what is damage.
 
 use std::fs::File;
-use std::io::{BufReader, ErrorKind};
+use std::io::{BufReader, ErrorKind, Read, Seek};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
 use super::mark::{FRAMES, HEAD, Mark};
 use super::{CHANGES, KIND, Log};
@@ -10,6 +12,11 @@ use crate::{FileError, Frame, Input, Section, lock, tail};
 
 /// Bytes that are read at a time.
 const PIECE: usize = 1 << 20;
+
+/// How often the marks of a log are read that somebody else may be writing, and the pause before each time but the first. A writer is done with a
+/// mark within a microsecond; it may be stopped between two bytes of it for as long as the system gives it no core.
+const TRIES: u32 = 50;
+const PAUSE: Duration = Duration::from_millis(1);
 
 /// The changes of a log, in order. Who only reads may read on when the writer has appended more ([`Reader::refresh`]).
 #[derive(Debug)]
@@ -53,11 +60,23 @@ impl Reader {
             let reason = format!("a head of {} bytes in place of {HEAD}", input.offset());
             return Err(unnamed(FileError::damaged(0, reason)));
         }
-        let mark = Mark::latest(&mut input).map_err(unnamed)?;
+        // Who goes on with it has the lock: nobody is writing.
+        let tries = if write || length < FRAMES { 1 } else { TRIES };
+        let mark = latest(&mut input, tries).map_err(unnamed)?;
         let path = path.to_owned();
-        let reader = Self { path, input, mark, length, at: FRAMES, torn: 0 };
-        reader.check_length()?;
+        let mut reader = Self { path, input, mark, length, at: FRAMES, torn: 0 };
+        reader.see_length()?;
         Ok((reader, options))
+    }
+
+    /// How long the file is by now. The mark is read before: what it counts is in the file then.
+    fn see_length(&mut self) -> Result<(), FileError> {
+        let about = self.input.source().get_ref().metadata();
+        self.length =
+            about.map_err(|error| FileError::unreadable(error).in_file(&self.path))?.len();
+        self.check_length()?;
+        self.input.set_length(self.length);
+        self.input.go_to(self.at).map_err(|error| error.in_file(&self.path))
     }
 
     fn check_length(&self) -> Result<(), FileError> {
@@ -141,22 +160,9 @@ impl Reader {
     /// # Errors
     /// As [`Reader::open`].
     pub fn refresh(&mut self) -> Result<(), FileError> {
-        let unnamed = |error: FileError, path: &Path| error.in_file(path);
-        // The mark first: what it counts is in the file by then.
-        let read = self.input.go_to(HEAD as u64).and_then(|()| Mark::latest(&mut self.input));
-        match read {
-            Ok(mark) => self.mark = mark,
-            // One may be under way; the other said less, which is right still.
-            Err(FileError::Damaged { .. }) => {}
-            Err(error) => return Err(unnamed(error, &self.path)),
-        }
-        let about = self.input.source().get_ref().metadata();
-        let about = about.map_err(|error| unnamed(FileError::unreadable(error), &self.path))?;
-        self.length = about.len();
+        self.mark = latest(&mut self.input, TRIES).map_err(|error| error.in_file(&self.path))?;
         self.torn = 0;
-        self.check_length()?;
-        self.input.set_length(self.length);
-        self.input.go_to(self.at).map_err(|error| unnamed(error, &self.path))
+        self.see_length()
     }
 
     /// Goes on appending behind what was read to the end; a torn tail is cut off.
@@ -169,4 +175,16 @@ impl Reader {
         cut.map_err(|error| FileError::unwritable(error).in_file(&self.path))?;
         Ok(Opened { log: Log::of(&self.path, file, self.mark, self.at), torn: self.torn })
     }
+}
+
+/// The mark that counts. One whose checksum is wrong may be under way, and is read again: what stays wrong is damage.
+fn latest(input: &mut Input<impl Read + Seek>, tries: u32) -> Result<Mark, FileError> {
+    for left in (0..tries).rev() {
+        input.go_to(HEAD as u64)?;
+        match Mark::latest(input) {
+            Err(FileError::Damaged { .. }) if left > 0 => thread::sleep(PAUSE),
+            read => return read,
+        }
+    }
+    Err(FileError::damaged(HEAD as u64, "no mark"))
 }

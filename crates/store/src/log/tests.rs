@@ -128,9 +128,14 @@ fn numbers(bytes: &[u8]) -> Fields {
     Fields(bytes.to_vec())
 }
 
-/// What a log on the disk holds, as another process finds it.
+/// What a log on the disk holds, as another process finds it that goes on with it.
 fn read(path: &Path) -> Result<(Vec<Vec<u8>>, u64, u64), FileError> {
-    let (mut reader, _) = Reader::open(path, false)?;
+    read_as(path, true)
+}
+
+/// The same, or as one finds it beside which another process may be writing.
+fn read_as(path: &Path, write: bool) -> Result<(Vec<Vec<u8>>, u64, u64), FileError> {
+    let (mut reader, _) = Reader::open(path, write)?;
     let mut all = Vec::new();
     while let Some(changes) = reader.next_changes()? {
         all.push(whole(changes));
@@ -226,7 +231,9 @@ fn every_flipped_bit_is_damage_with_file_and_place() {
         let mut flipped = sound.clone();
         flipped[at] ^= 1 << (at % 8);
         fs::write(&path, &flipped).unwrap();
-        let error = read(&path).unwrap_err();
+        // Who reads beside a writer looks at marks again and again.
+        let write = !(HEAD..FRAMES as usize).contains(&at) || at % 61 > 0;
+        let error = read_as(&path, write).unwrap_err();
         match &error {
             FileError::Damaged { path: named, offset, .. } => {
                 assert_eq!(named, &path);
@@ -309,4 +316,88 @@ fn any_sector_of_small_frames_that_a_power_cut_left_unwritten_ends_the_log() {
             }
         }
     }
+}
+
+/// The marks of a log, both of them, and what a reader meets that comes in the middle of the writing of each.
+fn torn_marks(path: &Path) -> (Vec<u8>, Vec<u8>) {
+    let sound = fs::read(path).unwrap()[HEAD..FRAMES as usize].to_vec();
+    let mut torn = sound.clone();
+    for at in [0, FRAMES as usize - HEAD - 512] {
+        torn[at..at + 8].copy_from_slice(&0x7777_u64.to_le_bytes());
+    }
+    (sound, torn)
+}
+
+#[test]
+fn marks_that_are_being_written_are_read_again_and_those_that_stay_wrong_are_damage() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log-1");
+    let log = Log::create(&path, &numbers(&[])).unwrap();
+    for text in ["one", "two", "three"] {
+        let end = log.append(text.as_bytes()).unwrap();
+        log.sync(end).unwrap();
+    }
+    let (sound, torn) = torn_marks(&path);
+    let put = |marks: &[u8]| log.medium.write_at(HEAD as u64, marks).unwrap();
+    let (mut follower, _) = Reader::open(&path, false).unwrap();
+    for refreshes in [false, true] {
+        put(&torn);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                // The other half, when the system gives the writer a core again.
+                std::thread::sleep(std::time::Duration::from_millis(8));
+                put(&sound);
+            });
+            if refreshes {
+                follower.refresh().unwrap();
+            } else {
+                assert_eq!(read_as(&path, false).unwrap().0.len(), 3);
+            }
+        });
+    }
+    put(&torn);
+    for error in [
+        Reader::open(&path, false).unwrap_err(),
+        // Nobody writes beside the one that has the lock.
+        Reader::open(&path, true).unwrap_err(),
+        follower.refresh().unwrap_err(),
+    ] {
+        let place = |error: &FileError| match error {
+            FileError::Damaged { path, offset, .. } => Some((path.clone(), *offset)),
+            _ => None,
+        };
+        assert_eq!(place(&error), Some((path.clone(), HEAD as u64)), "{error}");
+    }
+}
+
+#[test]
+fn who_opens_a_log_beside_its_writer_finds_no_damage() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log-1");
+    let log = Log::create(&path, &numbers(&[])).unwrap();
+    let done = AtomicBool::new(false);
+    let read = || {
+        let mut before = 0;
+        for _ in 0..2_000 {
+            let (reader, _) = Reader::open(&path, false)?;
+            assert!(reader.length() >= before);
+            before = reader.length();
+        }
+        Ok::<_, FileError>(())
+    };
+    let read = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for round in 0.. {
+                if done.load(Ordering::Relaxed) {
+                    return;
+                }
+                let end = log.append(&[7; 64][..round % 64]).unwrap();
+                log.sync(end).unwrap();
+            }
+        });
+        let read = read();
+        done.store(true, Ordering::Relaxed);
+        read
+    });
+    assert_eq!(read, Ok(()));
 }
