@@ -15,7 +15,7 @@ const wanted = (name) =>
 
 const sourceOf = (name) => name.replace(/(\.d)?(\.ts|\.js|\.js\.map)$/, '.ts');
 for (const name of readdirSync(to, { recursive: true })) {
-  const stale = /\.(js|ts|map)$/.test(name) && !existsSync(join(from, sourceOf(name)));
+  const stale = /\.(js|ts|map|css|html)$/.test(name) && !existsSync(join(from, sourceOf(name)));
   if (stale || name.endsWith('.node')) rmSync(join(to, name));
 }
 for (const name of readdirSync(from).filter(wanted)) copyFileSync(join(from, name), join(to, name));
