@@ -91,8 +91,8 @@ const SHARED: check.Checks<SharedIndex> = {
  * 0.1 s. A batch is its items one by one, in order: batches come one after the other, and single calls may come between two
  * items, so that none of them waits for a batch. `…Many` waits for none either: while another batch is under way it throws
  * `ERR_SIMHASH_ASYNC_ONLY`, and `…ManyAsync` has its turn after that. No synchronous call waits until tables of fingerprints are merged:
- * that goes on beside it. Of 65,536 fingerprints and more `addManyAsync` makes the tables at once, on all cores, in less time than `addMany`
- * takes. An aborted job has changed nothing if its first item was not yet added; after that
+ * that goes on beside it. Of 65,536 fingerprints and more `addManyAsync` makes the tables at once, on all cores, in about a third of
+ * the processor time of `addMany`. An aborted job has changed nothing if its first item was not yet added; after that
  * it ends with the item that it is at, what came before stays, and `size` says how much that is.
  *
  * With a `window` documents leave by themselves: an addition first takes away what its time makes too old, then what is
