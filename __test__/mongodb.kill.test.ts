@@ -1,6 +1,6 @@
 /**
  * The client, the server or both are killed at every step of a run, and what is there in the end is what an uninterrupted run leaves. A step is a
- * command, at which a gate before the server stops. SIMHASH_LONG=1: each step at both moments, and later ones of its kind too.
+ * command, at which a gate before the server stops. SIMHASH_LONG=1: each step at both moments with each of the three, and later ones of its kind too.
  */
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
@@ -122,17 +122,29 @@ const POINTS: Readonly<Record<Way, readonly (readonly [Point, Moment])[]>> = {
 
 const OPTIONS = { batch: BATCH, lease: 2000 } as const;
 
-/** Every step beside every victim. */
+const VICTIMS: readonly Victim[] = ['client', 'server', 'both'];
+/** Steps at which documents are written, or what is written of them. */
+const WRITING: readonly Name[] = ['kept documents', 'duplicates', 'marks', 'the checkpoint'];
+
+/** Who is killed at a step: all, one after the other, where documents are written; else one of them in turns, and all of them in the long run. */
+function victims(point: Point, place: number): readonly Victim[] {
+  const writes = typeof point === 'string' && (WRITING as readonly string[]).includes(point);
+  return isLong || writes || Array.isArray(point)
+    ? VICTIMS
+    : VICTIMS.slice(place % 3, (place % 3) + 1);
+}
+
+/** Every step, beside those who are killed at it. */
 function cells() {
-  const all = (Object.keys(POINTS) as Way[]).flatMap((way) =>
-    POINTS[way].flatMap(([point, moment]) => {
+  const all = (Object.keys(POINTS) as Way[]).flatMap((way, first) =>
+    POINTS[way].flatMap(([point, moment], place) => {
       const isWide = isLong && point !== 'hashing';
       const moments: readonly Moment[] = isWide ? ['asked', 'answered'] : [moment];
       const later = typeof point === 'string' && ['kept documents', 'reading'].includes(point);
       const turns = isWide && later ? [1, 3, 5] : [1];
       const at = moments.flatMap((moment) => turns.map((nth) => ({ way, point, moment, nth })));
       return at.flatMap((one) =>
-        (['client', 'server', 'both'] as const).map((victim) => ({ ...one, victim })),
+        victims(point, first + place).map((victim) => ({ ...one, victim })),
       );
     }),
   );
