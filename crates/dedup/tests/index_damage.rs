@@ -151,8 +151,8 @@ impl Made {
 
     /// With this in place of a file the folder is refused, and the error names that file, or another one that says whose it is.
     fn refused(&self, name: &str, bytes: Option<&[u8]>, read_only: bool, what: &str) -> FileError {
-        if read_only && bytes.is_some() {
-            fs::write(self.path().join(name), bytes.unwrap()).unwrap();
+        if let Some(bytes) = bytes.filter(|_| read_only) {
+            fs::write(self.path().join(name), bytes).unwrap();
         } else {
             self.put(name, bytes);
         }

@@ -101,7 +101,8 @@ impl SavedIndex {
 /// A document: number, key, what it is known by.
 type Document = (u64, Option<String>, Exported);
 
-/// An output on its way; `what` is what documents are known by.
+/// An output on its way; `what` is what documents are known by. There is one at a time.
+#[allow(clippy::large_enum_variant, reason = "one value, which is moved once")]
 enum Written<'a> {
     Lines { output: Output<'a>, is_csv: bool, what: &'static str },
     Columns { table: ColumnWriter<'a>, what: &'static str },
@@ -187,7 +188,7 @@ fn line(
 }
 
 /// The columns of a table with these documents.
-fn columns<'a>(what: &'a str, documents: Vec<Document>) -> Vec<(&'a str, Cells)> {
+fn columns(what: &str, documents: Vec<Document>) -> Vec<(&str, Cells)> {
     let (mut names, mut numbers) = (Vec::new(), Vec::new());
     let (mut fingerprints, mut signatures) = (Vec::new(), Vec::new());
     let (mut lists, mut hashes) = (Vec::new(), Vec::new());

@@ -206,7 +206,7 @@ fn run(
     let cancel = intake.cancel;
     let file = format!("{RECORD}{name}");
     let recorded = live.record(&file)?;
-    let recorded = recorded.map(|said| Recorded::read(said, live.record_path(&file)));
+    let recorded = recorded.map(|said| Recorded::read(said, &live.record_path(&file)));
     let recorded = recorded.transpose()?;
     let repeated = recorded.is_some();
     let known = (intake.records.names(), intake.records.layouts());

@@ -93,8 +93,8 @@ pub(super) struct Recorded {
 }
 
 impl Recorded {
-    pub(super) fn read(from: Section, path: PathBuf) -> Result<Self, DedupError> {
-        Self::read_from(from, &path).map_err(|error| named(error, &path))
+    pub(super) fn read(from: Section, path: &Path) -> Result<Self, DedupError> {
+        Self::read_from(from, path).map_err(|error| named(error, path))
     }
 
     fn read_from(mut from: Section, path: &Path) -> Result<Self, FileError> {
@@ -208,7 +208,7 @@ mod tests {
                 recording.push(decision, |of| of.to_string().into());
             }
             let content = recording.content(7);
-            let mut read = Recorded::read(Section::new(content, 0), PathBuf::new()).unwrap();
+            let mut read = Recorded::read(Section::new(content, 0), Path::new("")).unwrap();
             prop_assert_eq!(read.counted.documents, decisions.len() as u64);
             for decision in &decisions {
                 prop_assert_eq!(&read.next().unwrap(), decision);
