@@ -11,9 +11,8 @@ use super::climb::{Crowded, climb};
 use super::entries::{Entries, number_of};
 use super::groups::Groups;
 use crate::checkpoint::{Restoring, Saving};
-use crate::decide::BATCH_DOCUMENTS;
 use crate::error::DedupError;
-use crate::method::{Banding, Found};
+use crate::method::Banding;
 use crate::parallel;
 use simhash_sketch::{MethodSketch, Sketcher};
 use simhash_store::Room;
@@ -151,22 +150,15 @@ impl Candidates for Bands {
         threads: usize,
         cancel: &AtomicBool,
     ) -> Result<Vec<Listed>, DedupError> {
-        let end = self.buckets.len().min(self.listed + BATCH_DOCUMENTS);
-        let mut slots: Vec<(usize, Listed)> = (self.listed..end)
-            .map(|place| (place, Listed { text: 0, found: Found::default() }))
-            .collect();
-        self.listed = end;
-        parallel::for_each(&mut slots, threads, cancel, Vec::new, |seen, (place, listed)| {
+        let Self { buckets, listed, rule, room, .. } = self;
+        buckets.next(listed, room, threads, cancel, |place, seen| {
             let mut cut = false;
-            seen.clear();
-            listed.text = self.buckets.seen(*place, |others, full| {
+            let text = buckets.seen(place, |others, full| {
                 seen.extend(others.iter().map(|&other| u64::from(other) << 1 | u64::from(!full)));
                 cut |= full;
             });
-            listed.found = self.rule.best(seen, limit, cut);
-            Ok(self.room.relieve()?)
-        })?;
-        Ok(slots.into_iter().map(|(_, listed)| listed).collect())
+            Listed { text, found: rule.best(seen, limit, cut) }
+        })
     }
 
     fn bytes(&self) -> usize {

@@ -1,6 +1,8 @@
 //! Buckets as columns: the texts of each, and which text sees how many of them.
 
+use super::candidates::Listed;
 use crate::checkpoint::{Plain, Restoring, Saving};
+use crate::decide::BATCH_DOCUMENTS;
 use crate::error::DedupError;
 use crate::parallel;
 use simhash_store::{Column, FileError, Room, Section};
@@ -148,6 +150,28 @@ impl Buckets {
     /// How many texts see others.
     pub(super) fn len(&self) -> usize {
         self.starts.len().saturating_sub(1)
+    }
+
+    /// The lists of the next texts that see others, of which `listed` were asked for before. `list` makes that of the place-th of them, in
+    /// memory that it is given empty.
+    pub(super) fn next<S>(
+        &self,
+        listed: &mut usize,
+        room: &Room,
+        threads: usize,
+        cancel: &AtomicBool,
+        list: impl Fn(usize, &mut Vec<S>) -> Listed + Sync,
+    ) -> Result<Vec<Listed>, DedupError> {
+        let end = self.len().min(*listed + BATCH_DOCUMENTS);
+        let mut slots: Vec<(usize, Option<Listed>)> =
+            (*listed..end).map(|place| (place, None)).collect();
+        *listed = end;
+        parallel::for_each(&mut slots, threads, cancel, Vec::new, |seen, (place, listed)| {
+            seen.clear();
+            *listed = Some(list(*place, seen));
+            Ok(room.relieve()?)
+        })?;
+        Ok(slots.into_iter().filter_map(|(_, listed)| listed).collect())
     }
 
     /// The place-th text that sees others. `see` gets those of each bucket, and whether they are all that it holds, or may show.

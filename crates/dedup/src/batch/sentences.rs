@@ -12,9 +12,8 @@ use super::entries::Filter;
 use super::groups::Groups;
 use super::varint;
 use crate::checkpoint::{Restoring, Saving};
-use crate::decide::BATCH_DOCUMENTS;
 use crate::error::DedupError;
-use crate::method::{self, Found, by_keys};
+use crate::method::{self, by_keys};
 use crate::options::DedupOptions;
 use crate::parallel;
 use simhash_sketch::{MethodSketch, Sketcher};
@@ -266,22 +265,15 @@ impl Candidates for Sentences {
         threads: usize,
         cancel: &AtomicBool,
     ) -> Result<Vec<Listed>, DedupError> {
-        let end = self.buckets.len().min(self.listed + BATCH_DOCUMENTS);
-        let mut slots: Vec<(usize, Listed)> = (self.listed..end)
-            .map(|place| (place, Listed { text: 0, found: Found::default() }))
-            .collect();
-        self.listed = end;
-        parallel::for_each(&mut slots, threads, cancel, Vec::new, |seen, (place, listed)| {
+        let Self { buckets, listed, most, room, .. } = self;
+        buckets.next(listed, room, threads, cancel, |place, seen| {
             let mut cut = false;
-            seen.clear();
-            listed.text = self.buckets.seen(*place, |others, full| {
+            let text = buckets.seen(place, |others, full| {
                 seen.extend_from_slice(others);
                 cut |= full;
             });
-            listed.found = by_keys(seen, self.most, limit, cut);
-            Ok(self.room.relieve()?)
-        })?;
-        Ok(slots.into_iter().map(|(_, listed)| listed).collect())
+            Listed { text, found: by_keys(seen, *most, limit, cut) }
+        })
     }
 
     fn bytes(&self) -> usize {
