@@ -93,9 +93,13 @@ impl Buckets {
         &mut self,
         texts: impl Iterator<Item = u32>,
         most: usize,
+        room: &Room,
     ) -> Result<(), DedupError> {
         let start = self.members.len();
         for (before, text) in texts.enumerate() {
+            if before % 1024 == 0 {
+                room.relieve()?;
+            }
             if before > 0 {
                 self.sights.push(Sight::new(text, start, before.min(most), before > most))?;
             }

@@ -22,19 +22,19 @@ const SAMPLED: usize = 4_096;
 /// Fingerprints near a center that make a region: so many come from an index about as fast.
 const CROWD: usize = 1_000;
 /// Fingerprints whose oldest are looked for at once.
-const BLOCK: usize = 1_024;
+const BLOCK: usize = if cfg!(test) { 16 } else { 1_024 };
 /// Fingerprints that are compared with one text between two looks at the memory.
-const SCANNED: usize = 1 << 14;
+const SCANNED: usize = if cfg!(test) { 32 } else { 1 << 14 };
 /// Fingerprints that one task goes through at once.
-const RUN: usize = 1 << 12;
+const RUN: usize = if cfg!(test) { 8 } else { 1 << 12 };
 /// Fingerprints that all tasks go through before what they found is put away.
-const WAVE: usize = 1 << 18;
+const WAVE: usize = if cfg!(test) { 64 } else { 1 << 18 };
 /// Fingerprints that one task looks up at once.
 const ASKED: usize = 64;
 /// The share of memory for an index of some fingerprints.
 const SHARE: u64 = 16;
 /// Least fingerprints of such an index.
-const LEAST: usize = 1 << 12;
+const LEAST: usize = if cfg!(test) { 16 } else { 1 << 12 };
 
 /// What is near whom, found when it is asked for. Bytes: 12 for each text of a region; of the other fingerprints an index, or where memory
 /// is bounded the pairs that they are in, 12 each.
@@ -134,7 +134,7 @@ impl Crowd {
         }
         let others = if room.most().is_some() {
             let within = (room, threads, cancel);
-            Others::Known(known(near, &centers, &outside, max_distance, within)?)
+            Others::Known(known(near, &outside, max_distance, within)?)
         } else {
             let own = outside.iter().map(|&number| different[number as usize]);
             Others::Index(Box::new(index(own, max_distance, cancel)?))
@@ -142,12 +142,15 @@ impl Crowd {
         let (mut regions, mut start) = (Vec::with_capacity(centers.len()), 0);
         for (number, &center) in (0u32..).zip(&centers) {
             let end = inside.partition_point(|one| one.0 <= number);
-            let distances = inside[start..end].iter().map(|one| hamming::distance(one.2, center));
-            let radius = distances.max().unwrap_or_default();
+            let mut radius = 0;
+            for some in inside[start..end].chunks(SCANNED) {
+                let distances = some.iter().map(|one| hamming::distance(one.2, center));
+                radius = distances.fold(radius, u32::max);
+                room.relieve()?;
+            }
             regions.push(Region { radius, places: start..end });
             start = end;
             parallel::check(cancel)?;
-            room.relieve()?;
         }
         let (mut texts, mut fingerprints) = (Column::new(room)?, Column::new(room)?);
         for (place, &(_, text, own)) in inside.iter().enumerate() {
@@ -322,7 +325,6 @@ fn index(
 /// regions by an index of some of them after the other, for which there is memory.
 fn known(
     near: &Near,
-    centers: &[u64],
     outside: &[u32],
     max_distance: u32,
     within: (&Room, usize, &AtomicBool),
@@ -341,18 +343,21 @@ fn known(
     let each = bytes_of_each(max_distance, outside.len());
     #[expect(clippy::cast_sign_loss, reason = "bytes are never negative")]
     let most = room.most().map_or(usize::MAX, |most| ((most / SHARE) as f64 / each) as usize);
-    for some in outside.chunks(most.max(LEAST)) {
-        parallel::check(cancel)?;
+    // Those of no region do not ask.
+    let looked_up = if outside.len() < different.len() { outside } else { &[] };
+    for some in looked_up.chunks(most.max(LEAST)) {
         let index =
             index(some.iter().map(|&number| different[number as usize]), max_distance, cancel)?;
-        let numbers = (0u32..).zip(different);
-        let mut inside = numbers
-            .filter(|&(_, &own)| first_within(centers, own, max_distance).is_some())
-            .map(|(number, _)| number)
-            .peekable();
-        while inside.peek().is_some() {
+        // Both ascend.
+        let (mut number, mut others) = (0, outside.iter().peekable());
+        while (number as usize) < different.len() {
+            parallel::check(cancel)?;
             room.relieve()?;
-            let asked: Vec<u32> = inside.by_ref().take(BATCH_DOCUMENTS).collect();
+            let end = different.len().min(number as usize + BATCH_DOCUMENTS) as u32;
+            let asked: Vec<u32> = (number..end)
+                .filter(|one| others.next_if(|other| *other == one).is_none())
+                .collect();
+            number = end;
             let mut slots: Vec<(&[u32], Vec<Pair>)> =
                 asked.chunks(ASKED).map(|asked| (asked, Vec::new())).collect();
             parallel::for_each_large(
@@ -367,9 +372,8 @@ fn known(
                     let answers = index.search_many(&items, all, 1, cancel)?;
                     for (&number, answer) in asked.iter().zip(answers) {
                         let others = answer.matches.iter();
-                        found.extend(
-                            others.map(|one| (number, some[one.id as usize], one.distance)),
-                        );
+                        let pairs = others.map(|one| (number, some[one.id as usize], one.distance));
+                        found.extend(pairs.filter(|&(_, other, _)| near.looks_at(number, other)));
                     }
                     Ok(room.relieve()?)
                 },

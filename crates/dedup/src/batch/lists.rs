@@ -23,6 +23,8 @@ const SHARE: u64 = 8;
 const CANDIDATE: usize = size_of::<Candidate>() + 2 * size_of::<Reference>();
 /// Bytes of a list beside its candidates, with the outline of its text.
 const LIST: usize = size_of::<Listed>() + size_of::<Outline>() + 16;
+/// Bytes of what one task looks at, at least.
+const LEAST: u64 = 1 << 16;
 /// Outlines of a region: some hundred pages, which a window has several candidates in each of.
 const REGION: usize = if cfg!(test) { 4 } else { 1 << 14 };
 
@@ -66,14 +68,19 @@ impl<'a> Lists<'a> {
         while !self.ended && (lists.is_empty() || bytes < most) {
             let more = self.candidates.next(stage.limit, stage.threads, stage.cancel)?;
             self.ended = more.is_empty();
-            for Listed { text, found } in &more {
-                self.truncated += u64::from(found.cut && *text >= stage.known);
-                bytes += (LIST + found.candidates.len() * CANDIDATE) as u64;
+            for listed in &more {
+                self.truncated += u64::from(listed.found.cut && listed.text >= stage.known);
+                bytes += bytes_of(listed);
             }
             lists.extend(more);
         }
         Ok(lists)
     }
+}
+
+/// What a list takes while its candidates are looked at.
+fn bytes_of(listed: &Listed) -> u64 {
+    (LIST + listed.found.candidates.len() * CANDIDATE) as u64
 }
 
 /// Takes the candidates out that cannot match. Each task has lists of its own.
@@ -88,9 +95,20 @@ fn exclude(stage: &Stage<'_>, lists: &mut [Listed]) -> Result<(), DedupError> {
             |(), Listed { text, found }| stage.retain(*text, &mut found.candidates),
         );
     }
+    // What is made of a part beside it is a share of the memory too, of every task.
     let tasks = rayon::current_num_threads().max(1);
-    let mut parts: Vec<&mut [Listed]> =
-        lists.chunks_mut(lists.len().div_ceil(tasks).max(1)).collect();
+    let most = (stage.room.most().unwrap_or(0) / SHARE / tasks as u64).max(LEAST);
+    let (mut parts, mut rest) = (Vec::new(), lists);
+    while !rest.is_empty() {
+        let mut bytes = 0;
+        let fits = rest.iter().take_while(|listed| {
+            bytes += bytes_of(listed);
+            bytes <= most
+        });
+        let (part, later) = rest.split_at_mut(fits.count().max(1));
+        parts.push(part);
+        rest = later;
+    }
     parallel::for_each_large(
         &mut parts,
         threads,

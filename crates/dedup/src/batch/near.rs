@@ -166,9 +166,11 @@ impl Near {
         for number in 0..self.different.len() as u32 {
             if number % 1024 == 0 {
                 parallel::check(cancel)?;
+            }
+            for texts in self.texts(number).chunks(1024) {
+                numbered.extend(texts.iter().map(|&text| (text, number)))?;
                 room.relieve()?;
             }
-            numbered.extend(self.texts(number).iter().map(|&text| (text, number)))?;
         }
         let check = || parallel::check(cancel);
         numbered.sort_by_number(room, self.of.len() as u32, |&(text, _)| text, check)?;
@@ -219,7 +221,7 @@ impl Near {
     }
 
     /// Whether some text of a fingerprint comes after one of another.
-    fn looks_at(&self, number: u32, other: u32) -> bool {
+    pub(super) fn looks_at(&self, number: u32, other: u32) -> bool {
         self.texts(number).last() > self.texts(other).first()
     }
 

@@ -254,6 +254,7 @@ impl Representatives {
         parallel::for_each(cases, threads, cancel, Scratch::default, |scratch, case| {
             case.original = self.equal(stage, case.text);
             if case.original.is_some() {
+                case.within.clear();
                 return Ok(());
             }
             let is_within = |number| number >= texts[0] && texts.binary_search(&number).is_ok();

@@ -187,8 +187,7 @@ impl Sentences {
     /// Adds who sees whom through the sentences of these entries.
     fn see(&self, entries: &[Entry], buckets: &mut Buckets) -> Result<(), DedupError> {
         for run in entries.chunk_by(|a, b| a.0 == b.0).filter(|run| run.len() > 1) {
-            self.room.relieve()?;
-            buckets.add_first(run.iter().map(|&(_, text)| text), self.bucket)?;
+            buckets.add_first(run.iter().map(|&(_, text)| text), self.bucket, &self.room)?;
         }
         Ok(())
     }

@@ -67,6 +67,7 @@ pub(super) fn same_ids(
     for (number, same) in given.chunk_by(|a, b| a.hash == b.hash).enumerate() {
         if number % 1024 == 0 {
             check()?;
+            room.relieve()?;
         }
         let Some((earliest, others)) = same.split_first().filter(|(_, others)| !others.is_empty())
         else {
@@ -81,7 +82,6 @@ pub(super) fn same_ids(
                 first.pop();
             }
         }
-        room.relieve()?;
     }
     let named = |((input, line), (first_input, first_line)): ((u32, u64), (u32, u64))| SameId {
         file: records.name(input),

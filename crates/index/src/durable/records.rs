@@ -116,10 +116,9 @@ pub(super) fn forget(
     // Runs are as old as the ids that they gave; those that gave none, as their files.
     let mut by_age = Vec::new();
     for (name, length, modified) in left {
-        let end = match read_record(directory, manifest, &name)? {
-            Some(mut record) => record_end(record.left()).unwrap_or(0),
-            None => continue,
-        };
+        // One that is damaged stays, for who verifies the index to be told of it; the others go as they would.
+        let Ok(Some(mut record)) = read_record(directory, manifest, &name) else { continue };
+        let end = record_end(record.left()).unwrap_or(0);
         by_age.push((end, modified, name, length));
     }
     by_age.sort_unstable();
