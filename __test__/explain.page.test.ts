@@ -25,12 +25,15 @@ async function opened(args: readonly string[] = [], env: NodeJS.ProcessEnv = {})
   });
   let said = '';
   const ended = once(child, 'close').then(([status]) => ({ status, said }));
-  for await (const data of child.stderr) {
-    said += data;
-    if (said.split('\n').length > 2) break;
-  }
+  const told = new Promise<void>((done) => {
+    child.stderr.on('data', (data) => {
+      said += data;
+      if (said.split('\n').length > 2) done();
+    });
+  });
+  await Promise.race([told, ended]);
   const url = new URL(said.split('\n', 1)[0] ?? '');
-  return { child, url, token: url.hash.slice(1), ended, said };
+  return { child, url, token: url.hash.slice(1), ended, said: () => said };
 }
 
 type Asked = { method?: string; headers?: Record<string, string>; body?: string };
@@ -74,7 +77,8 @@ describe('who is answered', () => {
       [421, '/texts', { headers: { authorization, host: `evil.example:${url.port}` } }],
       [403, '/texts', { headers: { authorization, origin: 'http://evil.example' } }],
       [403, '/texts', { headers: { authorization, origin: 'null' } }],
-      [403, '/', { headers: { 'sec-fetch-site': 'cross-site' } }],
+      [403, '/texts', { headers: { authorization, 'sec-fetch-site': 'cross-site' } }],
+      [403, '/alive', { headers: { authorization, 'sec-fetch-site': 'same-site' } }],
       [404, '/elsewhere', { headers: { authorization } }],
       [404, '/texts', { method: 'DELETE', headers: { authorization } }],
       [400, '/compare', { method: 'POST', headers: { authorization }, body: '{"a":1}' }],
@@ -124,6 +128,17 @@ describe('who is answered', () => {
   );
 });
 
+test.each([
+  ['a program that is not there', { BROWSER: '/nowhere/browser' }],
+  ['nowhere for the file', { BROWSER: '/bin/true', TMPDIR: '/nowhere' }],
+])('without a browser it says so and serves the page: %s', async (_, env) => {
+  const { child, url, ended, said } = await opened([], env);
+  expect((await ask(url, '/')).status).toBe(200);
+  await expect.poll(said).toContain('no browser was opened: ');
+  child.kill('SIGINT');
+  expect((await ended).status).toBe(130);
+});
+
 function read(name: string): string {
   return readFileSync(folder.join(name), 'utf8');
 }
@@ -135,6 +150,26 @@ describe.skipIf(CHROMIUM === undefined)('the page', () => {
     browser = await launch();
   });
   afterAll(() => browser?.close());
+
+  posix('scripts with permissions')(
+    'is reached by the file that the browser is given',
+    async () => {
+      folder.write('shown.sh', `#!/bin/sh\necho "$1" > "${folder.join('shown')}"\n`);
+      chmodSync(folder.join('shown.sh'), 0o755);
+      const { ended } = await opened([A, B], { BROWSER: folder.join('shown.sh') });
+      await expect.poll(() => existsSync(folder.join('shown')) && read('shown')).toMatch(/^file:/);
+      const page = await browser.newPage();
+      await page.goto(read('shown').trim(), { waitUntil: 'domcontentloaded' });
+      await page.waitForFunction(() => document.title === 'Near-duplicates');
+      // Without the token it says what to do, and ends nothing.
+      const other = await browser.newPage();
+      await other.goto(new URL('/', page.url()).href, { waitUntil: 'domcontentloaded' });
+      await other.waitForFunction(() => document.title === 'Not opened');
+      await other.close();
+      await page.close();
+      expect((await ended).status).toBe(0);
+    },
+  );
 
   test.each([
     ['light', 1280],

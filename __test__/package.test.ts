@@ -88,7 +88,7 @@ describe('the tarball', () => {
     const outside = paths(packed).filter((path) => !path.startsWith('dist/'));
     expect(outside.sort()).toEqual(['LICENSE', 'README.md', 'package.json']);
     const odd = paths(packed).filter((path) => !/\.(js|js\.map|mjs|d\.ts|d\.mts)$/.test(path));
-    const page = ['main', 'pair'].flatMap((name) =>
+    const page = ['explain', 'main'].flatMap((name) =>
       ['css', 'html'].map((kind) => `dist/report/page/${name}.${kind}`),
     );
     expect(odd.sort()).toEqual(['LICENSE', 'README.md', ...page, 'package.json']);

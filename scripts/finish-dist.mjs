@@ -24,7 +24,7 @@ for (const name of readdirSync(from).filter(wanted)) copyFileSync(join(from, nam
 const page = join('report', 'page');
 buildSync({
   absWorkingDir: join(from, page),
-  entryPoints: ['main.ts', 'main.css', 'pair.ts', 'pair.css'],
+  entryPoints: ['main.ts', 'main.css', 'explain.ts', 'explain.css'],
   outdir: join(to, page),
   bundle: true,
   minify: true,
@@ -32,7 +32,7 @@ buildSync({
   format: 'iife',
   target: ['chrome123', 'firefox125', 'safari17.5'],
 });
-for (const name of ['main.html', 'pair.html']) {
+for (const name of ['main.html', 'explain.html']) {
   copyFileSync(join(from, page, name), join(to, page, name));
 }
 

@@ -1,9 +1,8 @@
 /** `explain --open`: two texts in a page of the browser. */
-import type { ComparisonOptions, Explanation } from '..';
-import { browse } from '../pair/browse';
-import { page } from '../pair/page';
-import { type PairOptions, serve } from '../pair/server';
-import type { PairTold } from '../pair/told';
+import type { ComparisonOptions } from '..';
+import { type Browsing, browse } from '../explain/browse';
+import { page } from '../explain/page';
+import { type PairOptions, serve } from '../explain/server';
 import type { Terminal } from './terminal';
 import { versions } from './version';
 
@@ -12,16 +11,18 @@ export async function opened(
   { about, ...options }: Omit<PairOptions, 'page'> & { readonly about: string },
   terminal: Terminal,
 ): Promise<void> {
-  const { url, closed } = await serve({ ...options, page: page(about) });
-  const browsing = browse(url);
+  const { url, closed, end } = await serve({ ...options, page: page(about) });
+  let browsing: Browsing | undefined;
   try {
     terminal.say(url);
-    terminal.say(
-      `${browsing.isTried ? 'opening the browser' : 'open this in a browser of this machine'}; closing the page ends the command`,
-    );
+    terminal.say('open this in a browser of this machine; closing the page ends the command');
+    if (!options.signal.aborted) {
+      browsing = browse(url, ({ message }) => terminal.say(`no browser was opened: ${message}`));
+    }
     await closed;
   } finally {
-    browsing.forget();
+    browsing?.forget();
+    end();
   }
   options.signal.throwIfAborted();
 }
@@ -36,23 +37,4 @@ export function about(options: ComparisonOptions): string {
   ];
   const { 'simhash-native': version } = versions();
   return `simhash-native ${version} · ${by.filter((part) => part !== undefined).join(', ')}`;
-}
-
-/** What the page shows. */
-export function pairTold(
-  { fingerprints, distance, similarity, shared, onlyA, onlyB, differingBits }: Explanation,
-  duplicates: boolean,
-  reason: string,
-): PairTold {
-  return {
-    duplicates,
-    reason,
-    similarity,
-    ...(distance === undefined ? {} : { distance }),
-    fingerprints: fingerprints.map((one) => one?.toString(16).padStart(16, '0') ?? null),
-    shared: shared.length,
-    onlyA: onlyA.map(({ token }) => token),
-    onlyB: onlyB.map(({ token }) => token),
-    differingBits,
-  };
 }

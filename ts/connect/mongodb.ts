@@ -116,7 +116,7 @@ export interface WayPlan {
   cpuSeconds: { least: number; most: number };
 }
 
-/** What a run over a collection will take. Bytes are right within a third for documents like those of the sample. */
+/** What a run over a collection will take. Bytes are upper estimates for documents like those of the sample: of disk less than twice what a run takes. */
 export interface CollectionPlan {
   /** Documents of the collection, or those that `filter` and `limit` leave. */
   documents: number;

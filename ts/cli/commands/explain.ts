@@ -1,8 +1,9 @@
+import { pairTold } from '../../explain/page';
 import { defineCommand } from '../command';
 import { changes, shown } from '../difference';
 import { EXIT, UsageError } from '../exit';
 import { interruptible } from '../interrupt';
-import { about, opened, pairTold } from '../opened';
+import { about, opened } from '../opened';
 import {
   checkStreams,
   comparing,

@@ -86,7 +86,7 @@ async function planned(
   const run = { ...ofLines(settings), tmp: folder };
   const plan = await predicted([file], run, isWhole ? undefined : fileBytes);
   const verified: WayPlan = {
-    memoryBytes: plan.memoryBytes,
+    memoryBytes: Math.max(PROCESS, plan.memoryBytes),
     // What was read, and the same with what was decided; what is known beyond memory.
     diskBytes: 2 * fileBytes + KEPT * all + (memory === undefined ? 0 : plan.diskBytes),
     cpuSeconds: plan.cpuSeconds,
@@ -105,14 +105,19 @@ async function planned(
     cpuSeconds: { least: LEAST * hashed * times, most: MOST * hashed * times },
   };
   const { bavail, bsize } = await statfs(folder);
-  const free = { memoryBytes: freemem(), diskBytes: bavail * bsize };
+  const free = { memoryBytes: freeMemory(), diskBytes: bavail * bsize };
   return {
-    ...{ documents, sampled: read, exact: isWhole, known: others },
+    ...{ documents, sampled: read, exact: read >= documents, known: others },
     textBytes: Math.round(times * texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0)),
     readSeconds: seconds * times,
     ...{ verified, fingerprints, free },
     ...given({ advised: advisedOf(verified, fingerprints, free) }),
   };
+}
+
+/** What this process can still have: in a container less than what is free. Node.js says it from 20.13 on. */
+function freeMemory(): number {
+  return Math.min(freemem(), process.availableMemory?.() ?? Number.POSITIVE_INFINITY);
 }
 
 /** Verified wherever what it takes is there; `undefined`: neither way has room here. */

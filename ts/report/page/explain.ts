@@ -1,5 +1,5 @@
 /** The page of two texts: what is typed is compared by the command that opened it, on this machine. */
-import type { PairTold } from '../../pair/told';
+import type { PairTold } from '../../explain/told';
 import { compared } from './compare';
 import { at, h } from './dom';
 import { count, plural, similar } from './format';
@@ -12,7 +12,9 @@ const SHOWN = 200;
 
 const token = location.hash.slice(1);
 const [first, second] = [at<HTMLTextAreaElement>('a'), at<HTMLTextAreaElement>('b')];
-let asked = 0;
+/** What is typed now has not been compared. */
+let isDue = false;
+let isUnderWay = false;
 let waiting: ReturnType<typeof setTimeout> | undefined;
 
 function request(path: string, body?: unknown): Promise<Response> {
@@ -32,9 +34,19 @@ function say(headline: string, reason: string): void {
   document.title = headline;
 }
 
-/** The last one that was asked for is shown, whichever comes last. */
+/** One comparison at a time: what was typed meanwhile is compared after it. */
 async function compare(): Promise<void> {
-  const own = ++asked;
+  isDue = true;
+  if (isUnderWay) return;
+  isUnderWay = true;
+  while (isDue) {
+    isDue = false;
+    await compareNow();
+  }
+  isUnderWay = false;
+}
+
+async function compareNow(): Promise<void> {
   const [a, b] = [first.value, second.value];
   if (a === '' || b === '') {
     at('told').hidden = true;
@@ -43,14 +55,14 @@ async function compare(): Promise<void> {
   try {
     const answer = await request('/compare', { a, b });
     const told: PairTold | { readonly error: string } = await answer.json();
-    if (own !== asked) return;
+    if (isDue) return;
     if ('error' in told) {
       at('told').hidden = true;
       return say('Not compared', told.error);
     }
     show(a, b, told);
   } catch {
-    if (own === asked) gone();
+    gone();
   }
 }
 
@@ -129,10 +141,9 @@ function gone(): void {
 async function stay(): Promise<void> {
   try {
     const answer = await request('/alive');
-    if (!answer.ok) throw new Error(answer.statusText);
     await answer.body?.getReader().closed;
   } catch {
-    // Refused, or broken off: the same to who reads this.
+    // Broken off.
   }
   gone();
 }
@@ -140,10 +151,11 @@ async function stay(): Promise<void> {
 async function begin(): Promise<void> {
   themes();
   at('kicker').textContent = JSON.parse(at('run').textContent ?? '""');
+  const answer = await request('/texts');
+  const given: { readonly a?: string; readonly b?: string; readonly error?: string } =
+    await answer.json();
+  if (given.error !== undefined) return say('Not opened', given.error);
   void stay();
-  const given: { readonly a?: string; readonly b?: string } = await (
-    await request('/texts')
-  ).json();
   [first.value, second.value] = [given.a ?? '', given.b ?? ''];
   for (const field of [first, second]) {
     field.addEventListener('input', () => {

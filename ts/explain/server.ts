@@ -1,8 +1,8 @@
 /**
  * The page of two texts, served to a browser of this machine by the command that opened it, which ends with it.
  *
- * On loopback alone. The page itself says nothing; what it asks for needs the token, which it has from the fragment of its address and no
- * request line shows. `Host` and `Origin` must be this server's, so that no page of somebody else reaches it by a name of its own.
+ * On loopback alone. The page itself says nothing, and whoever names this server gets it; what it asks for needs the token, which it has from
+ * the fragment of its address and no request line shows, and comes from no page of somebody else: `Host` and `Origin` are this server's.
  */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -28,8 +28,9 @@ export interface PairOptions {
 export interface PairServer {
   /** With the token. */
   readonly url: string;
-  /** Until the page has gone. */
+  /** Until the page has gone, the signal came, or it was ended. */
   readonly closed: Promise<void>;
+  readonly end: () => void;
 }
 
 /** Begins to listen, at any free port. */
@@ -50,17 +51,21 @@ export async function serve({ page, texts, compare, signal }: PairOptions): Prom
     server.close();
     server.closeAllConnections();
   };
+  const closed = once(server, 'close').then(() => signal.removeEventListener('abort', end));
   signal.addEventListener('abort', end);
+  // It may have come while this began to listen.
+  if (signal.aborted) end();
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { host = '', origin, authorization, 'sec-fetch-site': site = 'none' } = request.headers;
     if (!hosts.includes(host)) return told(response, 421, 'Host is not a name of this server');
+    // It holds no secret, and the file that a browser is given is another site.
+    if (request.method === 'GET' && request.url === '/') {
+      return send(response, 200, 'text/html; charset=utf-8', page);
+    }
     const isOwn = origin === undefined || origin === `http://${host}`;
     if (!isOwn || (site !== 'none' && site !== 'same-origin')) {
       return told(response, 403, 'requests of other pages are not answered');
-    }
-    if (request.method === 'GET' && request.url === '/') {
-      return send(response, 200, 'text/html; charset=utf-8', page);
     }
     if (!hasToken(authorization)) {
       return told(response, 401, 'open the address that the command printed');
@@ -101,8 +106,7 @@ export async function serve({ page, texts, compare, signal }: PairOptions): Prom
     });
   }
 
-  const closed = once(server, 'close').then(() => signal.removeEventListener('abort', end));
-  return { url: `http://127.0.0.1:${port}/#${token}`, closed };
+  return { url: `http://127.0.0.1:${port}/#${token}`, closed, end };
 }
 
 const JSON_TYPE = 'application/json';
