@@ -83,7 +83,9 @@ describe.skipIf(missing !== undefined)(missing ?? 'MongoDB', () => {
     expect(verified.diskBytes).toBeGreaterThan(most);
     expect(verified.diskBytes).toBeLessThan(2 * most);
     expect(fingerprints.diskBytes).toBe(0);
-    expect(verified.memoryBytes).toBeGreaterThan(60_000_000);
+    // A run has the driver in its process whatever the way.
+    expect(verified.memoryBytes).toBeGreaterThanOrEqual(160 * 2 ** 20);
+    expect(fingerprints.memoryBytes).toBeGreaterThan(160 * 2 ** 20);
     for (const { cpuSeconds } of [verified, fingerprints]) {
       expect(cpuSeconds.least).toBeGreaterThan(0);
       expect(cpuSeconds.most).toBeGreaterThan(cpuSeconds.least);
@@ -105,7 +107,9 @@ describe.skipIf(missing !== undefined)(missing ?? 'MongoDB', () => {
     expect(plan.textBytes / (40 * bytes)).toBeCloseTo(1, 2);
     expect(plan.verified.diskBytes / (2 * 40 * bytes)).toBeCloseTo(1, 1);
     const known = await planCollection(source, { batch: 1, known: source, memory: 2 ** 31 });
-    expect(known).toMatchObject({ documents: 40, known: 40 });
+    expect(known).toMatchObject({ documents: 40, known: 40, exact: false });
+    const whole = await planCollection(db.collection('a'), { known: db.collection('a') });
+    expect(whole).toMatchObject({ documents: 3000, sampled: 3000, known: 3000, exact: true });
     expect(known.textBytes / plan.textBytes).toBeCloseTo(2, 1);
     const some = await planCollection(source, { filter: { at: { $lt: 20 } }, limit: 7 });
     expect(some).toMatchObject({ documents: 7, sampled: 7, exact: true });

@@ -17,7 +17,7 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { lines } from './corpora.mjs';
 import { runRust } from './run.mjs';
-import { STAGES, stages } from './stages.mjs';
+import { stages } from './stages.mjs';
 
 export const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const shared = join(root, '../shared/data');
@@ -85,8 +85,8 @@ export async function bench(options) {
       if (method === METHODS[0]) rates.whole = double.wall;
       const args = ['dedup', path, '-o', join(folder, 'out'), '--quiet', ...both, ...bound];
       const spent = await stages(join(root, 'dist/cli/bin.js'), args, folder);
-      for (const name of STAGES) {
-        if (spent[name] !== undefined) row(`two threads, ${name}`, spent[name], 's');
+      for (const [name, seconds] of Object.entries(spent)) {
+        row(`two threads, ${name}`, seconds, 's');
       }
     }
     const alone = runRust('sketching', ['--file', path, '--seconds', '0.02']);

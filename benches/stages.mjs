@@ -4,8 +4,10 @@ import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 
-/** By the number of the checkpoint that there is while a run works on it. */
-export const STAGES = ['sketch', 'exact groups', 'candidates', 'verify', 'cluster and write'];
+/** What ends with a checkpoint each, and what comes behind the last. The first checkpoint is there when a run begins. */
+const STAGES = ['sketch and exact groups', 'candidates', 'verify', 'cluster and write'];
+/** Where the candidates of a method are not kept: a crowd of fingerprints. */
+const FEWER = ['sketch and exact groups', 'candidates and verify', 'cluster and write'];
 
 /** Ticks of the system's clock in a second, as every Linux has it. */
 const TICKS = 100;
@@ -46,20 +48,25 @@ export async function stages(program, args, folder) {
       code === 0 ? resolve() : reject(new Error(`it ended with ${code}`)),
     );
   });
+  // It is waited for below, and may have failed before that.
+  ended.catch(() => {});
   let [before, last, at] = [0, 0, 1];
-  const spent = {};
+  const spent = [];
   while (child.exitCode === null && child.signalCode === null) {
     const [now, number] = [used(child.pid), checkpoint(tmp)];
     if (now === undefined) break;
-    // A stage that is not kept belongs to the one before it.
     if (number > at) {
-      spent[STAGES[at - 1]] = now - before;
+      spent.push(now - before);
       [before, at] = [now, number];
     }
     last = now;
     await setTimeout(2);
   }
   await ended;
-  if (last > 0) spent[STAGES[Math.min(at, STAGES.length) - 1]] = last - before;
-  return spent;
+  if (last === 0) return {};
+  spent.push(last - before);
+  const names = [STAGES, FEWER].find(({ length }) => length === spent.length);
+  if (names === undefined)
+    throw new Error(`a run with ${spent.length} checkpoints: which stages are they of?`);
+  return Object.fromEntries(names.map((name, place) => [name, spent[place]]));
 }
