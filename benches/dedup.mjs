@@ -102,7 +102,8 @@ export async function bench(options) {
           what: 'reading and sketching alone',
           value: sketching,
           ratio: megabytes / seconds / sketching,
-          goal: '>= 0.7 on a file of 4 GB',
+          // Small files are mostly what a run costs beside them.
+          ...(megabytes >= 4000 && { goal: '>= 0.7' }),
         },
       });
     }
