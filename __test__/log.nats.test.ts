@@ -138,3 +138,53 @@ describe.skipIf(missing !== undefined)('who asks', () => {
     await server.close();
   });
 });
+
+describe.skipIf(missing !== undefined)('a cluster', () => {
+  test('of which the leader of the stream is killed loses nothing that was answered, and goes on', async () => {
+    const servers = await NatsServer.cluster(3);
+    const all = servers.map(({ url }) => url).join(',');
+    const connected = async () => {
+      for (;;) {
+        try {
+          return await natsLog(all, { stream: 'three', replicas: 3 });
+        } catch (error) {
+          // It has not chosen its own leader yet.
+          expect(error).toMatchObject({ code: 'ERR_SIMHASH_LOG_LOST' });
+        }
+      }
+    };
+    const [a, b] = [
+      await SharedIndex.open(folder.join('three-a'), await connected()),
+      await SharedIndex.open(folder.join('three-b'), await connected()),
+    ];
+    const asked = async (n: number, key: string) => {
+      for (;;) {
+        try {
+          return await a.check(textOf(n), { key });
+        } catch (error) {
+          expect((error as { code: string }).code).toMatch(/^ERR_SIMHASH_LOG_(LOST|TIMEOUT)$/);
+        }
+      }
+    };
+    const before = await a.checkMany(
+      Array.from({ length: 50 }, (_, n) => textOf(n)),
+      { keys: Array.from({ length: 50 }, (_, n) => `k${n}`) },
+    );
+    const [first] = servers as [NatsServer];
+    const { config, cluster } = await natsStreams(first.url, (streams) => streams.info('three'));
+    expect(config.num_replicas).toBe(3);
+    await servers[Number(cluster?.leader?.slice(1))]?.kill();
+    // Nothing is begun again: the log is the one that it was.
+    const states: unknown[] = [];
+    for (let n = 0; n < 60; n++) {
+      const checked = await asked(n, `k${n}`);
+      if (n < 50) expect(checked).toEqual({ ...before[n], repeated: true });
+      else expect(checked.duplicateOf).toBe(undefined);
+      states.push((a.error as { code?: string } | undefined)?.code);
+    }
+    for (const code of states) expect([undefined, 'ERR_SIMHASH_LOG_LOST']).toContain(code);
+    while (b.size !== 60) await new Promise((done) => setTimeout(done, 5));
+    await Promise.all([a.close(), b.close()]);
+    for (const server of servers) await server.close();
+  });
+});

@@ -43,6 +43,16 @@ export class NatsServer extends ServerProcess {
     while (!(await this.#answers())) await sleep(20);
   }
 
+  /** Servers of one cluster. */
+  static async cluster(count: number): Promise<NatsServer[]> {
+    const ports = await Promise.all(Array.from({ length: count }, freePort));
+    const routes = ports.map((port) => `nats://127.0.0.1:${port}`);
+    const options = ['--cluster_name', 'tests', '--routes', routes.join(',')];
+    return Promise.all(
+      routes.map((route, at) => NatsServer.open([...options, '--cluster', route, '-n', `n${at}`])),
+    );
+  }
+
   /** Whether it has read what it kept: it takes connections then. */
   #answers(): Promise<boolean> {
     return new Promise((done) => {
