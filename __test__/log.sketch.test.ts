@@ -45,7 +45,7 @@ const BARE = [
   { method: 'simhash', texts: false, maxDistance: 3 },
   { method: 'simhash', verify: false },
   { method: 'minhash', texts: false },
-  { minSimilarity: 0, bands: 16, rows: 8 },
+  { minSimilarity: 0, bands: 10, rows: 5 },
   { verify: false, bands: 20, rows: 8, hashes: 160 },
   { texts: false, recall: 0.99, seed: 7, hashes: 200, features: 'words' },
 ];
@@ -93,9 +93,14 @@ test('a text of megabytes is taken where it can be sketched, and refused by name
   await expect(bare.check('哈'.repeat(400_000))).rejects.toThrow(reason);
 });
 
-test('an index that verifies has its texts in the log', async () => {
+test.each([
+  {},
+  { texts: false, signatures: false },
+  { method: 'exact' },
+  { method: 'sentences', texts: false },
+])('an index of %j has its texts in the log', async (options) => {
   const log = new MemoryLog();
-  const a = await service(log, {});
+  const a = await service(log, options);
   await a.check(long(1, 200), { key: 'k' });
   expect(itemsOf(log)).toEqual([[long(1, 200), 'k']]);
 });

@@ -37,8 +37,9 @@ export function sketcherOf(options: Readonly<Record<string, unknown>>): Sketcher
       });
     };
   }
-  const { scheme, seed, bands = 0, rows = 0 } = options as MinHashOptions & Bands;
-  const { hashes = Math.max(POSITIONS, bands * rows) } = options as MinHashOptions;
+  // One that keeps no signatures takes as many positions as its bands have, which nobody says.
+  if (options['signatures'] === false) return undefined;
+  const { scheme, seed, hashes = POSITIONS } = options as MinHashOptions;
   const hasher = new MinHasher({ fingerprinter, hashes, ...given({ scheme, seed }) });
   return async (texts) => {
     // What has too few features for a fingerprint is no set to compare.
@@ -53,8 +54,6 @@ export function sketcherOf(options: Readonly<Record<string, unknown>>): Sketcher
     });
   };
 }
-
-type Bands = { readonly bands?: number; readonly rows?: number };
 
 /** What the index takes in place of a text. */
 export function itemOf(text: string | Sketch): string | bigint | Uint32Array {
