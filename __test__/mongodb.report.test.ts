@@ -2,14 +2,18 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { type Db, MongoClient, ObjectId } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { dedupFiles } from '..';
 import { dedupCollection } from '../dist/connect/mongodb.js';
+import { CHROMIUM, launch, NO_CHROMIUM, open } from './chromium';
 import { Folder } from './cli-run';
 import { filled } from './mongo-runs';
 import { MongoServer, missing } from './mongo-server';
 import { passage } from './passages';
+
+if (CHROMIUM === undefined) console.warn(`mongodb.report.test.ts ${NO_CHROMIUM}`);
 
 const folder = new Folder();
 
@@ -142,6 +146,32 @@ describe.skipIf(missing !== undefined)(missing ?? 'a report about a collection',
     expect(existsSync(report)).toBe(false);
     expect((await dedupCollection(source, target, options)).repeated).toBe(true);
   });
+
+  test.skipIf(CHROMIUM === undefined)(
+    'says where documents are, and what was rejected, in a browser',
+    async () => {
+      const source = await news('p');
+      const known = await news('p.known');
+      const report = folder.join('p.html');
+      const options = { textField: 'body', known, report, tmp };
+      await dedupCollection(source, db.collection('p.unique'), options);
+      const browser = await launch();
+      try {
+        const { page, complaints } = await open(browser, pathToFileURL(report).href);
+        // biome-ignore lint/performance/useDomNodeTextContent: as it is seen
+        const said = await page.evaluate(() => document.body.innerText);
+        expect(complaints).toEqual([]);
+        expect(said).toMatch(/Rejected\s+1\b/i);
+        expect(said).toMatch(/Known before\s+9\b/i);
+        expect(said).toContain('news.p.known:1');
+        expect(said).toContain('news.p:1');
+        expect(said).toContain('as extended JSON');
+        expect(said).not.toContain('simhash-mongodb-');
+      } finally {
+        await browser.close();
+      }
+    },
+  );
 
   test.each([
     [{ report: '-' }, 'a report is a file of its own'],
