@@ -1,5 +1,5 @@
 /** What NATS alone has: streams that keep less than is asked for, and ways to say who one is. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { natsLog, SharedIndex } from '../dist/connect/log.js';
 import { partsOf } from '../ts/connect/log/nats';
 import { Folder } from './cli-run';
@@ -8,6 +8,17 @@ import { missing, NatsServer } from './nats-server';
 import { Served, textOf } from './served';
 
 const folder = new Folder();
+const started: NatsServer[] = [];
+afterEach(async () => {
+  for (const server of started.splice(0)) await server.close();
+});
+
+/** A server that ends with the test. */
+async function own(options: readonly string[]): Promise<NatsServer> {
+  const server = await NatsServer.open(options);
+  started.push(server);
+  return server;
+}
 
 describe('an address', () => {
   test.each([
@@ -106,7 +117,7 @@ describe.skipIf(missing !== undefined)('a server', () => {
 
 describe.skipIf(missing !== undefined)('who asks', () => {
   test('a name and a password, in the address or beside it; a wrong one is refused at once', async () => {
-    const server = await NatsServer.open(['--user', 'me', '--pass', 's3cret']);
+    const server = await own(['--user', 'me', '--pass', 's3cret']);
     const at = server.url.replace('//', '//me:s3cret@');
     const log = await natsLog(at, { stream: 'named' });
     await log.append('x');
@@ -123,11 +134,10 @@ describe.skipIf(missing !== undefined)('who asks', () => {
     const served = await Served.open(args, { SIMHASH_LOG_PASSWORD: 's3cret' });
     expect((await served.post('/v1/check', { text: 'x', key: '1' })).status).toBe(200);
     expect((await served.stop()).status).toBe(0);
-    await server.close();
   });
 
   test('a token', async () => {
-    const server = await NatsServer.open(['--auth', 't0ken']);
+    const server = await own(['--auth', 't0ken']);
     const at = server.url.replace('//', '//t0ken@');
     const log = await natsLog(at, { stream: 'token' });
     await log.append('x');
@@ -135,13 +145,13 @@ describe.skipIf(missing !== undefined)('who asks', () => {
     const args = [folder.join('token'), '--log', server.url];
     const served = await Served.open(args, { SIMHASH_LOG_PASSWORD: 't0ken' });
     expect((await served.stop()).status).toBe(0);
-    await server.close();
   });
 });
 
 describe.skipIf(missing !== undefined)('a cluster', () => {
   test('of which the leader of the stream is killed loses nothing that was answered, and goes on', async () => {
     const servers = await NatsServer.cluster(3);
+    started.push(...servers);
     const all = servers.map(({ url }) => url).join(',');
     const connected = async () => {
       for (;;) {
@@ -185,6 +195,5 @@ describe.skipIf(missing !== undefined)('a cluster', () => {
     for (const code of states) expect([undefined, 'ERR_SIMHASH_LOG_LOST']).toContain(code);
     while (b.size !== 60) await new Promise((done) => setTimeout(done, 5));
     await Promise.all([a.close(), b.close()]);
-    for (const server of servers) await server.close();
   });
 });

@@ -368,12 +368,12 @@ export class Shared<M extends IndexMethod> {
   async #probe(signal: AbortSignal): Promise<void> {
     let pause: number = LATE;
     while (!signal.aborted) {
-      await rested(pause, signal);
+      await rested(pause, signal, false);
       if (this.#unappended === undefined || !this.#isVerified) pause = LATE;
       else {
         pause = Math.min(PROBE, pause * 2);
         const put = this.#put(this.#entry({ items: [] }).entry).catch(() => {});
-        await Promise.race([put, rested(this.#service.timeout, signal)]);
+        await Promise.race([put, rested(this.#service.timeout, signal, false)]);
       }
     }
   }
