@@ -1,4 +1,5 @@
 /** A shared index over a log in memory: services of one log decide the same, and a log that forgets is noticed. */
+import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -10,7 +11,7 @@ import {
   SharedIndex,
   type SharedOptions,
 } from '../dist/connect/log.js';
-import { Folder } from './cli-run';
+import { Folder, ROOT } from './cli-run';
 import { textOf } from './served';
 
 const folder = new Folder();
@@ -180,6 +181,19 @@ describe('services of one log', () => {
     await caughtUp(b, log);
     expect(b.size).toBe(a.size);
   });
+});
+
+test('a program is not over while a service of a log in memory is at work', () => {
+  const code = `
+    const { MemoryLog, SharedIndex } = require(${JSON.stringify(join(ROOT, 'dist/connect/log.js'))});
+    (async () => {
+      const shared = await SharedIndex.open(${JSON.stringify(folder.join('alone'))}, new MemoryLog());
+      await shared.ready();
+      console.log(JSON.stringify(await shared.check('x')));
+      await shared.close();
+    })();`;
+  const { status, stdout } = spawnSync(process.execPath, ['-e', code], { encoding: 'utf8' });
+  expect([status, stdout]).toEqual([0, '{"id":0}\n']);
 });
 
 describe('what is asked', () => {

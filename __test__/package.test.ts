@@ -325,6 +325,15 @@ describe('installed with --ignore-scripts in an empty project', () => {
     );
   });
 
+  test('the log over NATS says what is missing where the clients are not installed', () => {
+    const code =
+      "require('@x/simhash-native/log').natsLog('nats://127.0.0.1:1').catch(({ code, message }) => console.log(code, message));";
+    project.write('nats.cjs', code);
+    expect(node('nats.cjs')).toBe(
+      'ERR_SIMHASH_NOT_BUILT the clients for NATS are not installed: npm install @nats-io/jetstream @nats-io/transport-node\n',
+    );
+  });
+
   const typed = `import { type CheckedItems, Index, type Match } from '@x/simhash-native';
 import { KeptIndex, type Store } from '@x/simhash-native/level';
 export declare const store: Store;

@@ -449,8 +449,8 @@ describe('the command line', () => {
     [['dedup', SAMPLE, '-o', 'x.jsonl', '--report', 'x.html', '--report-texts', 'some'], "'some'"],
     [['match', SAMPLE, '--against', SAMPLE, '--report', 'x.html'], 'needs -o FILE'],
     [
-      ['dedup', 'mongodb:///a.b', '-o', 'mongodb:///a.c', '--report', 'x.html'],
-      'not for a collection',
+      ['dedup', 'mongodb:///a.b', '-o', 'mongodb:///a.c', '--report', 'x.html', '--no-texts'],
+      '--report must be left out beside --no-texts',
     ],
   ])('refuses %j', async (args, message) => {
     const { status, stderr } = await folder.run(args);

@@ -5,17 +5,9 @@ import { createInterface } from 'node:readline';
 import { afterAll } from 'vitest';
 import { BIN, type Ended, ended } from './cli-run';
 
-export const TOKEN = 'a-token-for-tests-only';
+export { textOf } from './log-texts.mjs';
 
-/** Texts of which no two are alike: 40 ideographs each, by a number. */
-export function textOf(seed: number): string {
-  let state = (seed * 2_654_435_761 + 12_345) >>> 0;
-  const signs = Array.from({ length: 40 }, () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return 0x4e00 + ((state >>> 8) % 20_000);
-  });
-  return String.fromCodePoint(...signs);
-}
+export const TOKEN = 'a-token-for-tests-only';
 
 export interface Reply {
   readonly status: number;

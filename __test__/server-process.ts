@@ -1,7 +1,7 @@
 /** A server that a test starts: on loopback, with a port and a folder of its own. */
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -29,9 +29,29 @@ export abstract class ServerProcess {
     await once(child, 'exit');
   }
 
-  async close(): Promise<void> {
+  /** Keeps a copy of what it has written; it is started again for that. */
+  async copy(): Promise<void> {
+    await this.kill();
+    rmSync(this.#kept, { recursive: true, force: true });
+    cpSync(this.folder, this.#kept, { recursive: true });
+    await this.start();
+  }
+
+  /** Starts again with what the copy has. */
+  async restore(): Promise<void> {
     await this.kill();
     rmSync(this.folder, { recursive: true });
+    cpSync(this.#kept, this.folder, { recursive: true });
+    await this.start();
+  }
+
+  async close(): Promise<void> {
+    await this.kill();
+    for (const path of [this.folder, this.#kept]) rmSync(path, { recursive: true, force: true });
+  }
+
+  get #kept(): string {
+    return `${this.folder}-copy`;
   }
 }
 

@@ -1,4 +1,4 @@
-// Checks through an ordered log: in memory, and over Redis (appendfsync everysec) where redis-server is installed.
+// Checks through an ordered log: in memory, and over Redis (appendfsync everysec) and NATS (a file, one replica) where their servers are installed.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -11,19 +11,26 @@ import { load } from './texts.mjs';
 const PART = 64;
 const IN_FLIGHT = 8;
 
-/** A server of Redis, or none. */
-async function redis(folder) {
-  if (spawnSync('redis-server', ['--version']).status !== 0) return undefined;
+/** A server in a folder, or none; `args` of a port. */
+async function started(program, args) {
+  if (spawnSync(program, ['--version']).status !== 0) return undefined;
   const free = createServer().listen(0, '127.0.0.1');
   await once(free, 'listening');
   const { port } = free.address();
   free.close();
-  const options = `--port ${port} --bind 127.0.0.1 --appendonly yes --appendfsync everysec`;
-  const args = [...options.split(' '), '--save', '', '--dir', folder];
-  const child = spawn('redis-server', args, { stdio: 'ignore' });
+  const child = spawn(program, args(port), { stdio: 'ignore' });
   await sleep(500);
-  return { url: `redis://127.0.0.1:${port}`, child };
+  return { at: `127.0.0.1:${port}`, child };
 }
+
+const redis = (folder) =>
+  started('redis-server', (port) => {
+    const options = `--port ${port} --bind 127.0.0.1 --appendonly yes --appendfsync everysec`;
+    return [...options.split(' '), '--save', '', '--dir', folder];
+  });
+
+const nats = (folder) =>
+  started('nats-server', (port) => ['-a', '127.0.0.1', '-p', `${port}`, '-js', '-sd', folder]);
 
 async function measure(what, SharedIndex, log, folder, texts, rows) {
   const shared = await SharedIndex.open(folder, log, { window: { maxAge: 172_800_000 } });
@@ -64,29 +71,36 @@ async function measure(what, SharedIndex, log, folder, texts, rows) {
 }
 
 export async function bench(options) {
-  const { MemoryLog, SharedIndex, redisLog } = await import('../dist/log.mjs');
+  const { MemoryLog, SharedIndex, natsLog, redisLog } = await import('../dist/log.mjs');
   const at = options.indexOf('--size');
   const size = at >= 0 ? Number(options[at + 1].replaceAll('_', '')) : 60_000;
   const { name, texts: all } = load('zh-hotsearch-titles');
   const texts = Array.from({ length: size }, (_, n) => all[n % all.length]);
   const folder = mkdtempSync(join(tmpdir(), 'simhash-bench-log-'));
   const rows = [];
-  const server = await redis(folder);
+  const servers = [];
+  const missing = [];
+  const over = async (name, server, connect) => {
+    if (server === undefined) {
+      missing.push(`${name.toLowerCase()}-server`);
+      return;
+    }
+    servers.push(server);
+    await measure(name, SharedIndex, await connect(server.at), join(folder, name), texts, rows);
+  };
   try {
     await measure('in memory', SharedIndex, new MemoryLog(), join(folder, 'm'), texts, rows);
-    if (server !== undefined) {
-      const log = await redisLog(server.url);
-      await measure('Redis', SharedIndex, log, join(folder, 'r'), texts, rows);
-    }
+    await over('Redis', await redis(folder), (at) => redisLog(`redis://${at}`));
+    await over('NATS', await nats(join(folder, 'n')), (at) => natsLog(`nats://${at}`));
   } finally {
-    if (server !== undefined) {
-      const ended = once(server.child, 'exit');
-      server.child.kill('SIGKILL');
+    for (const { child } of servers) {
+      const ended = once(child, 'exit');
+      child.kill('SIGKILL');
       await ended;
     }
     rmSync(folder, { recursive: true });
   }
-  const without = server === undefined ? '; redis-server is not installed' : '';
+  const without = missing.map((name) => `; ${name} is not installed`).join('');
   return {
     bench: 'log',
     setup: `${name}, ${size} texts, verified, with keys, one service${without}`,

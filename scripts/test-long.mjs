@@ -26,6 +26,8 @@ const STEPS = {
   corpora: () => test([...crates('dedup'), ...ofDedup(['hard_corpora'])]),
   /** A run over a collection of MongoDB, killed before and behind each of its commands. */
   mongodb: () => run('npx', ['vitest', 'run', '__test__/mongodb.kill.test.ts'], long),
+  /** 100,000 pairs that come to five processes at once, and 100 rounds of kill -9, over Redis and over NATS. */
+  log: () => run('npx', ['vitest', 'run', '__test__/log.servers.test.ts'], long),
   /** A run over twenty times as many documents as its memory is enough for: some 6 GB of disk. */
   memory: () => test([...crates('dedup'), ...ofDedup(['bounded'])], 'holds'),
   /** Every parser and loader on hostile input, under AddressSanitizer. */

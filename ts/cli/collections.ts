@@ -9,6 +9,7 @@ import { type deciding, decidingOptions } from './deciding';
 import { EXIT, UsageError } from './exit';
 import { range } from './foretold';
 import { bytes, count, duration, plural } from './format';
+import { reported, type reporting, reportingOf } from './options';
 import { cut, readings, run, type Told, watched } from './run';
 import { table } from './table';
 import type { Terminal } from './terminal';
@@ -61,9 +62,6 @@ const OF_FILES = [
   'list',
   'output-encoding',
   'rejects',
-  'report',
-  'report-texts',
-  'date-field',
   'index',
   'dry-run',
 ] as const;
@@ -76,7 +74,7 @@ const OF_RECORDS = [
   'across-files-only',
 ] as const;
 
-type Given = Values<typeof deciding & typeof ofCollections> & {
+type Given = Values<typeof deciding & typeof ofCollections & typeof reporting> & {
   readonly output: string | undefined;
   readonly known: readonly string[] | undefined;
   readonly mark: boolean;
@@ -114,11 +112,15 @@ export async function collections(
   }
   refuseFiles([...(output === undefined ? [] : [output]), ...(known ?? [])], known);
   const isBare = values['no-texts'];
+  if (isBare && values.report !== undefined) {
+    throw new UsageError('--report must be left out beside --no-texts, which keeps no texts');
+  }
   const { fingerprint } = values;
   const options = {
     ...optionsOf(isBare ? bare(values) : values),
     ...given({ limit, filter: filter === undefined ? undefined : await queryOf(filter) }),
     ...given({ known: known?.[0], markField: values['mark-field'] }),
+    ...reportingOf(values),
     ...given({ fingerprint: fingerprint === 'none' ? (false as const) : fingerprint }),
     ...(mark ? { mark } : {}),
     ...(append ? { append } : {}),
@@ -146,6 +148,7 @@ export async function collections(
           ...cut(truncated),
           ...unmarked(summary),
           ...seen(summary),
+          ...reported(summary.report, values.report),
         ];
       },
       stopped: {

@@ -75,64 +75,6 @@ export const keeping = {
   },
 } as const;
 
-/** One of several services that share a window. */
-export const sharing = {
-  log: {
-    kind: 'text',
-    value: 'URL',
-    help: 'share the window with other services through a stream of Redis, as redis://HOST:6379; a password comes from SIMHASH_LOG_PASSWORD',
-  },
-  'log-stream': { kind: 'text', value: 'NAME', help: 'key of the stream; without it simhash' },
-  snapshots: {
-    kind: 'text',
-    value: 'FOLDER',
-    help: 'a folder that all services reach, for services that begin',
-  },
-  'snapshot-every': {
-    kind: 'text',
-    value: 'TIME',
-    help: 'write one there so often, and let go of older entries of the log; without it never',
-  },
-  recipe: {
-    kind: 'text',
-    value: 'WORD',
-    help: 'stands for the content of a dictionary, stop words or idf, the same in all services',
-  },
-} as const;
-
-/** How the log is reached, and the service opened; `undefined`: the index is of this process alone. */
-export function sharingOf(values: Values<typeof sharing & typeof keeping>) {
-  const { log: url, 'log-stream': stream, snapshots, 'snapshot-every': every, recipe } = values;
-  if (url === undefined) {
-    const own = Object.keys(sharing).find((name) => values[name as keyof typeof sharing]);
-    if (own !== undefined) throw new UsageError(`--${own} is for a shared window: see --log`);
-    return undefined;
-  }
-  const parsed = URL.canParse(url) ? new URL(url) : undefined;
-  if (!/^rediss?:$/.test(parsed?.protocol ?? '')) {
-    throw new UsageError('--log must be redis://HOST:PORT or rediss://HOST:PORT');
-  }
-  if (parsed?.password) {
-    throw new UsageError(
-      '--log must not have the password in it, which everybody on this machine can read',
-      'set SIMHASH_LOG_PASSWORD',
-    );
-  }
-  for (const name of ['no-keys', 'on-same-key', 'memory'] as const) {
-    if (values[name]) throw new UsageError(`--${name} must be left out beside --log`);
-  }
-  if (every !== undefined && snapshots === undefined) {
-    throw new UsageError('--snapshot-every needs --snapshots FOLDER');
-  }
-  const { SIMHASH_LOG_PASSWORD: password } = process.env;
-  return {
-    url,
-    redis: given({ stream, client: password === undefined ? undefined : { password } }),
-    service: given({ snapshots, recipe }),
-    every: every === undefined ? undefined : timerOf(every, '--snapshot-every'),
-  };
-}
-
 /** What is taken at most. */
 export const limiting = {
   'max-body': {

@@ -1,6 +1,7 @@
 /**
- * One window for several services, over an ordered log: Redis Streams, or whatever has three functions. The package depends on no
- * driver: who uses `redisLog` installs `redis`. See docs/shared-window.md.
+ * One window for several services, over an ordered log: Redis Streams, NATS JetStream, or whatever has three functions. The package depends
+ * on no driver: who uses `redisLog` installs `redis`, who uses `natsLog` installs `@nats-io/jetstream` and `@nats-io/transport-node`. See
+ * docs/shared-window.md.
  */
 import type {
   Checked,
@@ -12,7 +13,8 @@ import type {
   SearchOptions,
   Stats,
 } from '../index';
-import { connected } from './log/redis';
+import { connected as natsConnected } from './log/nats';
+import { connected as redisConnected } from './log/redis';
 import { Shared } from './log/shared';
 import { folderStore } from './log/snapshots';
 
@@ -42,8 +44,8 @@ export interface ReadOptions {
 }
 
 /**
- * A log that gives every reader the same entries in the same order. Redis Streams are there (`redisLog`); one of Kafka
- * needs a topic of one partition.
+ * A log that gives every reader the same entries in the same order. Redis Streams (`redisLog`) and NATS JetStream (`natsLog`) are there; one
+ * of Kafka needs a topic of one partition.
  */
 export interface OrderedLog {
   /** Appends an entry. It resolves when the entry is as safe as was asked for; where it rejects, the entry may be there all the same. */
@@ -122,6 +124,20 @@ export interface RedisLogOptions {
   /** Milliseconds to wait for them, from 1. Default 1,000. */
   replicaTimeout?: number | undefined;
   /** Further options of the client, for example `password` or `socket`. */
+  client?: object | undefined;
+  /** Ends the attempt to connect: the promise rejects with the reason of the signal. */
+  signal?: AbortSignal | undefined;
+}
+
+/** How a stream of JetStream is made, and what one that is there must be. */
+export interface NatsLogOptions {
+  /** Name of the stream, and its only subject: letters of ASCII, digits, `-` and `_`. Default `'simhash'`. */
+  stream?: string | undefined;
+  /** Where the server keeps the entries; a stream in memory is refused where `'file'` is asked for. Default `'file'`. */
+  storage?: 'file' | 'memory' | undefined;
+  /** Servers that keep the entries, from 1 to 5: an entry counts when most of them have it. A stream of fewer is refused. Default 1. */
+  replicas?: number | undefined;
+  /** Further options of the client, for example `tls`, or `authenticator`; with `reconnect: false` one attempt to connect is made, not one after the other. */
   client?: object | undefined;
   /** Ends the attempt to connect: the promise rejects with the reason of the signal. */
   signal?: AbortSignal | undefined;
@@ -248,7 +264,19 @@ export class SharedIndex<M extends IndexMethod = 'minhash'> {
  * appended is the server's setting (`appendonly`, `appendfsync`) and that of `replicas`.
  */
 export function redisLog(url: string, options?: RedisLogOptions): Promise<OrderedLog> {
-  return connected(url, options);
+  return redisConnected(url, options);
+}
+
+/**
+ * Connects to NATS with JetStream (server 2.9 or later), as `nats://HOST:PORT` or `tls://HOST:PORT`, of several servers with commas between. A name and
+ * a password, or a token alone, may stand before the first host. The stream is made where it is not there. How safe an entry is that was appended is
+ * the setting of `storage` and `replicas`, and that of the server (`sync_interval`).
+ *
+ * @throws SimHashError `ERR_SIMHASH_LOG_LOST`: the server refuses, has no JetStream, or has a stream of this name that keeps less than is asked for;
+ *   `ERR_SIMHASH_NOT_BUILT`: the clients are not installed.
+ */
+export function natsLog(url: string, options?: NatsLogOptions): Promise<OrderedLog> {
+  return natsConnected(url, options);
 }
 
 /** Snapshots in a folder that all services reach, each in a folder of its own, which appears whole. */

@@ -54,8 +54,6 @@ export interface DedupCollectionOptions
     | 'outputEncoding'
     | 'rejects'
     | 'report'
-    | 'reportTexts'
-    | 'dateField'
     | 'known'
     | 'index'
     | 'resume'
@@ -95,6 +93,11 @@ export interface DedupCollectionOptions
   lease?: number | undefined;
   /** A folder for the documents and the decisions until the run is done: some twice the bytes of the texts. Default in that of the system. */
   tmp?: DedupFilesOptions['tmp'];
+  /**
+   * File for one page of HTML about what the run found, as `dedupFiles` writes it; documents are named by their `_id` as extended JSON. It is made when everything is in the target, and
+   * before the run counts as done: a run that was stopped goes on with it. Not beside `texts: false`, and not for a run that was done before.
+   */
+  report?: DedupFilesOptions['report'];
   /** Called at most 20 times a second. */
   onProgress?: ((progress: CollectionProgress) => void) | undefined;
 }
@@ -103,7 +106,16 @@ export interface DedupCollectionOptions
 export interface PlanCollectionOptions
   extends Omit<
     DedupCollectionOptions,
-    'append' | 'texts' | 'mark' | 'markField' | 'fingerprint' | 'lease' | 'onProgress'
+    | 'append'
+    | 'texts'
+    | 'mark'
+    | 'markField'
+    | 'fingerprint'
+    | 'lease'
+    | 'report'
+    | 'reportTexts'
+    | 'dateField'
+    | 'onProgress'
   > {}
 
 /** What one way takes. */

@@ -19,4 +19,8 @@ export interface RunAbout {
   /** Files as they were named, for the commands that the page shows; no result where it was a temporary file. */
   readonly result?: string;
   readonly inputs: readonly string[];
+  /** Of documents of a database: what stands for the files that they were in, known ones before those of the inputs. */
+  readonly names?: readonly string[];
+  /** Documents that could not be used and came into no file. */
+  readonly rejected?: number;
 }

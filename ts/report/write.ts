@@ -68,6 +68,8 @@ export interface Made extends ReportOptions, ComparedBy, JobOptions, FormOptions
   readonly truncated?: number | undefined;
   /** Whether the result is a file that goes away. */
   readonly temporary?: boolean | undefined;
+  /** Of documents of a database, which were in files that go away. */
+  readonly database?: Pick<RunAbout, 'inputs' | 'names' | 'rejected'> | undefined;
 }
 
 /** Writes a page. */
@@ -79,7 +81,7 @@ export async function write(files: Written, made: Made): Promise<ReportSummary> 
     ...{ command: made.command, version: binding.version(), texts },
     ...comparedBy(made),
     ...given({ truncated: made.truncated, result: made.temporary ? undefined : result }),
-    inputs,
+    ...(made.database ?? { inputs }),
   };
   const native = {
     ...{ result, inputs: [...inputs], others: [...others], output, texts, threads },

@@ -3,16 +3,8 @@ import type { Engine } from '../../server/engine';
 import { defineCommand } from '../command';
 import { codeOf, EXIT, UsageError } from '../exit';
 import { Interrupt } from '../interrupt';
-import {
-  indexOptionsOf,
-  judged,
-  keeping,
-  limiting,
-  limitsOf,
-  listening,
-  sharing,
-  sharingOf,
-} from '../serving';
+import { indexOptionsOf, judged, keeping, limiting, limitsOf, listening } from '../serving';
+import { sharing, sharingOf } from '../sharing';
 import { versions } from '../version';
 
 export const serving = defineCommand({
@@ -104,17 +96,17 @@ export const serving = defineCommand({
 async function sharedEngine(
   path: string,
   options: object,
-  { url, redis, service, every }: NonNullable<ReturnType<typeof sharingOf>>,
+  { connect, service, every }: NonNullable<ReturnType<typeof sharingOf>>,
   maxWaiting: number,
   signal: AbortSignal,
   onFailure: (error: unknown) => void,
 ): Promise<Engine> {
-  const { redisLog, SharedIndex } = await import('../../connect/log.js');
+  const { SharedIndex } = await import('../../connect/log.js');
   const { SharedEngine } = await import('../../server/shared.js');
   // Of a shared index they are as they must be.
   const { keys: _, onSameKey: __, ...deciding } = options as Record<string, unknown>;
   const all = { ...deciding, ...service, maxWaiting };
-  const log = await redisLog(url, { ...redis, signal });
+  const log = await connect(signal);
   try {
     return new SharedEngine(await SharedIndex.open(path, log, all as never), every, onFailure);
   } catch (error) {

@@ -3,6 +3,7 @@ import { SimHashError } from '../../errors';
 import type { LogEntry, LogPart, SnapshotAbout } from '../log';
 import { type Checking, decoded, type Entry, HISTORY, hashOf } from './entry';
 import type { Service } from './options';
+import { itemOf } from './sketch';
 import type { State } from './state';
 
 /** Documents after which a batch is applied: its entries are answered then. */
@@ -164,7 +165,7 @@ export class Applier {
     [this.#items, this.#times, this.#entries] = [[], [], []];
     const { index, chain } = this.#state;
     await chain.write(this.#service.sync);
-    const texts = items.map(([text]) => text);
+    const texts = items.map(([text]) => itemOf(text));
     const keys = items.map(([, key]) => key);
     const position = chain.head.position;
     const at = this.#service.keepsTimes && times.length > 0 ? { at: times } : {};

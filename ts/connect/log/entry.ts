@@ -9,6 +9,7 @@
  */
 import { createHash } from 'node:crypto';
 import { SimHashError } from '../../errors';
+import { isSketch, type Sketch } from './sketch';
 
 /** A place in a log, and the history up to it. */
 export interface Mark {
@@ -19,8 +20,8 @@ export interface Mark {
 /** Entries whose hashes every reader has: how far behind the log a writer may be. A part of the form, for all must have the same. */
 export const HISTORY = 4096;
 
-/** A document that is checked. */
-export type Checking = readonly [text: string, key?: string];
+/** A document that is checked: its text, or what stands for a long one. */
+export type Checking = readonly [text: string | Sketch, key?: string];
 
 /** What an entry does. */
 export type Deed =
@@ -78,5 +79,6 @@ function isWhole({ log, recipe, id, after, ...deed }: Partial<Entry>): boolean {
 function isChecking(item: unknown): boolean {
   if (!Array.isArray(item)) return false;
   const [text, key] = item;
-  return typeof text === 'string' && (key === undefined || typeof key === 'string');
+  if (typeof text !== 'string' && !isSketch(text)) return false;
+  return key === undefined || typeof key === 'string';
 }

@@ -4,6 +4,7 @@ import { typeError } from '../../errors';
 import { given } from '../../given';
 import * as check from '../../options';
 import type { ServiceOptions, SharedState, SnapshotStore } from '../log';
+import { type Sketcher, sketcherOf } from './sketch';
 import { folderStore } from './snapshots';
 
 /** Checked options of the service. */
@@ -18,6 +19,8 @@ export interface Service {
   /** Whether a change has to be on this disk before it is answered. */
   readonly sync: boolean;
   readonly recipe: string;
+  /** Makes what travels in place of long texts; `undefined`: they travel as they are. */
+  readonly sketch: Sketcher | undefined;
   /** Whether the index keeps times. */
   readonly keepsTimes: boolean;
   /** For `Index.open`. */
@@ -88,6 +91,7 @@ export function serviceOf(options: object = {}): Service {
     snapshots: typeof snapshots === 'string' ? folderStore(snapshots) : snapshots,
     sync: durability === 'commit',
     keepsTimes: window !== undefined,
+    sketch: sketcherOf({ ...deciding, threads }),
     recipe: recipe.slice(0, 32),
     index: {
       ...deciding,

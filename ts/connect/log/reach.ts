@@ -53,7 +53,7 @@ export function lost(what: string, cause: unknown): SimHashError {
   return new SimHashError('ERR_SIMHASH_LOG_LOST', message, { cause });
 }
 
-/** Waits, but not beyond the signal. */
-export function rested(milliseconds: number, signal: AbortSignal): Promise<void> {
-  return sleep(milliseconds, undefined, { signal, ref: false }).catch(() => {});
+/** Waits, but not beyond the signal. `ref`: whether the process goes on for it, as it does for what else a service is doing. */
+export function rested(milliseconds: number, signal: AbortSignal, ref = true): Promise<void> {
+  return sleep(milliseconds, undefined, { signal, ref }).catch(() => {});
 }

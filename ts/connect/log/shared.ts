@@ -24,6 +24,7 @@ import type {
 } from '../log';
 import { Applier, behind, forked } from './applier';
 import { type Checking, type Deed, type Entry, HISTORY, START } from './entry';
+import { given, grouped, weighed } from './items';
 import { type Service, serviceOf } from './options';
 import { isLate, late, lost, type Read, reading, rested } from './reach';
 import { mustFollow, newest, tidied } from './recent';
@@ -156,7 +157,7 @@ export class Shared<M extends IndexMethod> {
   /** Settles when it is ready; rejects where it never will be. */
   async ready(): Promise<void> {
     while (this.#state !== 'ready') {
-      if (this.#state === 'broken' || this.#state === 'closed') throw this.#refusal();
+      this.#mustTake();
       await new Promise<void>((done) => this.#waitsForReady.push(done));
     }
   }
@@ -186,26 +187,17 @@ export class Shared<M extends IndexMethod> {
     if (keys !== undefined && keys.length !== texts.length) {
       throw rangeError(`keys must be as many as texts, ${texts.length}, got ${keys.length}`);
     }
-    const items = texts.map((text, row) => this.#item(text, keys?.[row], row));
-    if (this.#state === 'broken' || this.#state === 'closed') throw this.#refusal();
-    const groups: { items: Checking[]; weight: number }[] = [];
-    const room = this.#service.maxWaiting - this.#batcher.items;
+    const own = given(texts, keys);
+    this.#mustTake();
+    const { sketch, maxEntry, maxWaiting } = this.#service;
+    const items = await weighed(own, sketch, maxEntry - HEAD);
+    this.#mustTake();
+    const room = maxWaiting - this.#batcher.items;
     if (items.length > room) {
       const why = `of ${items.length} documents ${room} may wait; ask again a little later`;
       throw new SimHashError('ERR_SIMHASH_BUSY', why);
     }
-    // A part is one group of the batcher, and one entry at most.
-    for (let from = 0; from < items.length; ) {
-      let [to, weight] = [from, 0];
-      while (to < items.length && to - from < MOST) {
-        const more = items[to]?.weight ?? 0;
-        if (to > from && weight + more > this.#service.maxEntry - HEAD) break;
-        weight += more;
-        to += 1;
-      }
-      groups.push({ items: items.slice(from, to).map(({ item }) => item), weight });
-      from = to;
-    }
+    const groups = grouped(items, { most: MOST, heaviest: maxEntry - HEAD });
     return (await this.#batcher.addAll(groups)).flat() as Checked<M>[];
   }
 
@@ -213,7 +205,7 @@ export class Shared<M extends IndexMethod> {
   async delete(named: { readonly id: number } | { readonly key: string }): Promise<boolean> {
     const isKey = 'key' in named;
     const own = isKey ? { key: keyString(named.key, 'key') } : { id: check.id(named.id, 'id') };
-    if (this.#state === 'broken' || this.#state === 'closed') throw this.#refusal();
+    this.#mustTake();
     const [deleted] = await this.#append({ delete: own });
     return deleted === true;
   }
@@ -270,7 +262,7 @@ export class Shared<M extends IndexMethod> {
       const name = `${String(link.position).padStart(16, '0')}-${link.hash.slice(0, 8)}`;
       const about = { name, ...link, log, recipe: this.#service.recipe };
       await mustFollow(about, this.#read);
-      if (this.#state === 'broken' || this.#state === 'closed') throw this.#refusal();
+      this.#mustTake();
       await snapshots.publish(about, folder);
       const before = await tidied(about, this.#service, this.#read);
       await this.#log.trim(before);
@@ -282,7 +274,7 @@ export class Shared<M extends IndexMethod> {
 
   /** Begins to copy the index, and says of which history it is. */
   #copied(folder: string) {
-    if (this.#state === 'broken' || this.#state === 'closed') throw this.#refusal();
+    this.#mustTake();
     const { chain, index, identity } = this.#held;
     const { position } = chain.head;
     if (identity === undefined || position === 0) {
@@ -312,19 +304,6 @@ export class Shared<M extends IndexMethod> {
     this.#giveUp(this.#refusal());
     await this.#held.close();
     await this.#log.close?.();
-  }
-
-  /** A document as the log takes it, and its bytes there. */
-  #item(text: string, key: string | undefined, row: number): { item: Checking; weight: number } {
-    const own = check.string(text, `texts[${row}]`);
-    const item: Checking = key === undefined ? [own] : [own, keyString(key, `keys[${row}]`)];
-    const weight = Buffer.byteLength(JSON.stringify(item)) + 1;
-    const most = this.#service.maxEntry - HEAD;
-    if (weight <= most) return { item, weight };
-    const name = `texts[${row}]`;
-    throw rangeError(
-      `${name} must be of at most ${most} bytes as JSON with its key, got ${weight}`,
-    );
   }
 
   /** Appends an entry, and waits until it has been applied here. */
@@ -389,12 +368,12 @@ export class Shared<M extends IndexMethod> {
   async #probe(signal: AbortSignal): Promise<void> {
     let pause: number = LATE;
     while (!signal.aborted) {
-      await rested(pause, signal);
+      await rested(pause, signal, false);
       if (this.#unappended === undefined || !this.#isVerified) pause = LATE;
       else {
         pause = Math.min(PROBE, pause * 2);
         const put = this.#put(this.#entry({ items: [] }).entry).catch(() => {});
-        await Promise.race([put, rested(this.#service.timeout, signal)]);
+        await Promise.race([put, rested(this.#service.timeout, signal, false)]);
       }
     }
   }
@@ -403,7 +382,7 @@ export class Shared<M extends IndexMethod> {
   async #verified(): Promise<void> {
     const until = performance.now() + this.#service.timeout;
     for (;;) {
-      if (this.#state === 'broken' || this.#state === 'closed') throw this.#refusal();
+      this.#mustTake();
       if (this.#isVerified && this.#last - this.#held.chain.head.position < HISTORY / 2) return;
       if (performance.now() > until) throw late();
       await new Promise((done) => setTimeout(done, 5));
@@ -424,6 +403,11 @@ export class Shared<M extends IndexMethod> {
   #giveUp(error: unknown): void {
     for (const { failed } of this.#awaited.values()) failed(error);
     this.#awaited.clear();
+  }
+
+  /** @throws Error where nothing is taken any more */
+  #mustTake(): void {
+    if (this.#state === 'broken' || this.#state === 'closed') throw this.#refusal();
   }
 
   /** Why nothing is taken any more. */

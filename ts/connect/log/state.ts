@@ -19,7 +19,7 @@ import type { Service } from './options';
 
 /** An `Index` of any method, as far as it is used. */
 export type AnyIndex = Index<never, never> & {
-  checkAndAddManyAsync(texts: readonly string[], options: object): Promise<Iterable<unknown>>;
+  checkAndAddManyAsync(items: readonly unknown[], options: object): Promise<Iterable<unknown>>;
 };
 
 /** A snapshot that was fetched, and found to be what it is said to be. */

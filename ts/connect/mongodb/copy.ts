@@ -31,8 +31,8 @@ interface Without {
   readonly reason: string;
 }
 
-/** The field of a line that the keep rule looks at. */
-export const KEEP = 'keep';
+/** The fields of a line that the keep rule looks at, and a report. */
+export const [KEEP, DATE] = ['keep', 'date'] as const;
 
 /** Reads the collections into files, from where an earlier process came to. */
 export async function read(stage: Stage): Promise<void> {
@@ -152,9 +152,15 @@ async function copy(
 export function lineOf(document: Document, number: number, id: string, settings: Settings): string {
   const line = JSON.stringify({ number, id, text: textOf(document, settings) });
   const [field] = keepFields(settings);
-  const value = field === undefined ? undefined : jsonOf(fieldOf(document, field));
+  const more = [
+    [KEEP, field],
+    [DATE, settings.dateField],
+  ] as const;
   // By hand: a number keeps digits that a double has no room for.
-  return value === undefined ? line : `${line.slice(0, -1)},"${KEEP}":${value}}`;
+  return more.reduce((line, [name, field]) => {
+    const value = field === undefined ? undefined : jsonOf(fieldOf(document, field));
+    return value === undefined ? line : `${line.slice(0, -1)},"${name}":${value}}`;
+  }, line);
 }
 
 /** Cuts off the lines behind a number. */

@@ -1,4 +1,5 @@
 /** Deciding: the documents of a file, by `dedupFiles`, into a file of decisions. */
+import { rm } from 'node:fs/promises';
 import { dedupFiles } from '../../dedup-files';
 import { SimHashError } from '../../errors';
 import { given } from '../../given';
@@ -15,10 +16,14 @@ export async function decide(stage: Stage): Promise<void> {
     ...ofLines(settings),
     mark: true,
     tmp: work.folder,
+    // A report is made of them.
+    ...(settings.report === undefined ? {} : { clusters: work.path('clusters') }),
     ...(known === undefined ? {} : { known: work.path('known') }),
     onProgress: ({ documents }: { documents: number }) => report({ stage: 'decide', documents }),
   } as const;
   const [from, to] = [work.path('source'), work.path('decided')];
+  // Of another process, that had read other documents perhaps.
+  await rm(work.path('clusters'), { force: true });
   const anew = (error: unknown) => {
     // What was read has grown since.
     if (!(error instanceof SimHashError) || !BEGIN_ANEW.includes(error.code)) throw error;
@@ -57,6 +62,9 @@ export function ofLines(settings: Settings) {
     lease: _lease,
     onProgress: _progress,
     tmp: _tmp,
+    report: _report,
+    reportTexts: _reportTexts,
+    dateField: _dateField,
     keep,
     ...compared
   } = settings;

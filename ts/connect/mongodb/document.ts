@@ -9,7 +9,9 @@ const OWN = 256;
 
 /** The fields of documents that are read. */
 export function projectionOf(settings: Settings): Document {
-  const fields = [...settings.textFields, ...keepFields(settings)];
+  const { textFields, dateField } = settings;
+  const date = dateField === undefined ? [] : [dateField];
+  const fields = [...textFields, ...keepFields(settings), ...date];
   return { _id: 1, ...Object.fromEntries(fields.map((field) => [field, 1])) };
 }
 

@@ -7,12 +7,14 @@ import { binding } from '../../binding';
 import type { Summary } from '../../comparison';
 import { SimHashError, typeError } from '../../errors';
 import { given } from '../../given';
+import type { ReportSummary } from '../../report/write';
 import type { CollectionProgress, CollectionSummary } from '../mongodb';
 import { read } from './copy';
 import { decide } from './decide';
 import { beside, connected, driver, isSame, placeOf, surely, UNHELD } from './open';
 import { pass } from './pass';
 import { type Prints, prints } from './prints';
+import { refuseOfDone, refusePage, reported } from './report';
 import { nameOf, Run, type RunDocument } from './run';
 import { collatedOf, serverOf } from './server';
 import { recipeOf, type Settings } from './settings';
@@ -33,6 +35,7 @@ export async function run(
   target: string | Collection | undefined,
   settings: Settings,
 ): Promise<CollectionSummary> {
+  refusePage(settings);
   return connected(settings.signal, async (connections) => {
     const { mark = false } = settings;
     if (mark !== (target === undefined)) {
@@ -87,6 +90,7 @@ async function begun(
     const folder = (settings.tmp as string | undefined) ?? tmpdir();
     const work = new Work(resolve(folder, folderOf(document.run)));
     if (document.phase === 'done') {
+      refuseOfDone(settings, document);
       await work.remove();
       return summaryOf(document, true);
     }
@@ -109,9 +113,9 @@ async function begun(
       ...{ settings, source, targets, known, run: taken, work, sink, room, collated, refuse },
       ...{ bson, report },
     };
-    await goOn(stage, made);
+    const page = await goOn(stage, made);
     await work.remove();
-    return summaryOf(taken.document, false);
+    return { ...summaryOf(taken.document, false), ...given({ report: page }) };
   } finally {
     await taken.release();
     settings.signal?.removeEventListener('abort', leave);
@@ -128,9 +132,10 @@ async function refuseHeld(collection: Collection, run?: string): Promise<void> {
   throw new SimHashError('ERR_SIMHASH_TARGET', message);
 }
 
-async function goOn(stage: Stage, made: Prints | undefined): Promise<void> {
+async function goOn(stage: Stage, made: Prints | undefined): Promise<ReportSummary | undefined> {
   const { settings, run, refuse } = stage;
   const begun = performance.now();
+  let page: ReportSummary | undefined;
   if (settings.texts === false && made !== undefined) {
     // Another run may have come to write first.
     if (run.document.lastId === undefined) await refuse();
@@ -139,12 +144,14 @@ async function goOn(stage: Stage, made: Prints | undefined): Promise<void> {
     await readAndDecide(stage);
     if (run.document.position === 0) await refuse();
     await write(stage);
+    page = await reported(stage);
     // Those of the decisions alone are in it.
     const seconds = (performance.now() - begun) / 1000;
     const { summary } = run.document;
     if (summary !== undefined) await run.note({ summary: { ...summary, seconds } });
   }
   await run.note({ phase: 'done', finished: new Date() });
+  return page;
 }
 
 /** Goes on as far as the decisions, where they are not there yet. */

@@ -7,6 +7,7 @@ import { JOB } from '../../fingerprinter';
 import { FORM } from '../../form';
 import * as check from '../../options';
 import { path } from '../../path';
+import { REPORT } from '../../report/options';
 import type { DedupCollectionOptions, PlanCollectionOptions } from '../mongodb';
 
 const object = (value: unknown, name: string): Document => {
@@ -37,6 +38,8 @@ const OPTIONS: check.Checks<DedupCollectionOptions> = {
   markField: check.field,
   fingerprint: (value, name) => (value === false ? false : fingerprint(value, name)),
   lease: check.integer(1000, 2 ** 31 - 1),
+  report: path,
+  ...REPORT,
   onProgress: check.callback,
 };
 
@@ -57,6 +60,13 @@ export function settingsOf(options: DedupCollectionOptions | undefined): Setting
     throw about(typeError(message, 'ERR_INVALID_ARG_VALUE'), refused);
   }
   if (given.texts === false) refuseBesideFingerprints(given);
+  if (given.report === undefined) {
+    const own = (['reportTexts', 'dateField'] as const).find((name) => given[name] !== undefined);
+    if (own !== undefined) {
+      const message = `${own} is for report, which is not given`;
+      throw about(typeError(message, 'ERR_INVALID_ARG_VALUE'), own);
+    }
+  }
   return { ...given, textFields: typeof textField === 'string' ? [textField] : textField };
 }
 
@@ -76,7 +86,7 @@ function refuseBesideFingerprints(options: DedupCollectionOptions): void {
     verify: [false],
     minSimilarity: [0],
     mark: [false],
-    ...{ bands: [], rows: [], sentences: [], maxVerifications: [], tmp: [] },
+    ...{ bands: [], rows: [], sentences: [], maxVerifications: [], tmp: [], report: [] },
   };
   for (const [name, values] of Object.entries(only)) {
     const value = options[name as keyof DedupCollectionOptions];
@@ -98,8 +108,20 @@ export function recipeOf(
   filter: string,
   versions: string,
 ): string {
-  const { threads, memory, tmp, signal, batch, lease, onProgress, append, known, ...rest } =
-    settings as Settings & { threads?: number };
+  const {
+    threads,
+    memory,
+    tmp,
+    signal,
+    batch,
+    lease,
+    onProgress,
+    append,
+    known,
+    report,
+    reportTexts,
+    ...rest
+  } = settings as Settings & { threads?: number };
   // A dictionary that is an object says nothing of its words: such a run is one that nobody goes on with.
   return JSON.stringify({ places, ...rest, filter, versions }, (_, value) => {
     const isPlain = typeof value !== 'object' || value === null || Array.isArray(value);

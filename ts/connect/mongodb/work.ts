@@ -6,6 +6,7 @@
  * known.jsonl     those of the known collection
  * decided.jsonl   the lines of source.jsonl, duplicates marked                           appears whole
  * rejected.jsonl  those that have no text; unknown.jsonl of the known collection
+ * clusters.jsonl  of which a report is made
  * ```
  */
 import { createReadStream } from 'node:fs';
@@ -30,7 +31,9 @@ export class Work {
     await chmod(this.folder, 0o700);
   }
 
-  path(name: 'source' | 'rejected' | 'known' | 'unknown' | 'decided'): string {
+  path(
+    name: 'source' | 'rejected' | 'known' | 'unknown' | 'decided' | 'clusters' | 'again',
+  ): string {
     return join(this.folder, `${name}.jsonl`);
   }
 

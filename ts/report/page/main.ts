@@ -7,8 +7,10 @@ import { count, percent, plural } from './format';
 import { Labels } from './labels';
 import { start as themes } from './themes';
 
-const figures = read<Figures>('figures');
 const run = read<Run>('run');
+const written = read<Figures>('figures');
+// Of a database the files were those of the run, which nobody knows.
+const figures: Figures = { ...written, names: run.names ?? written.names };
 const { all, found, areMatches } = figures;
 
 function summary(): void {
@@ -48,7 +50,7 @@ function summary(): void {
           total('Clusters', count(found.groups)),
           ...(figures.others > 0 ? [total('Known before', count(figures.others))] : []),
         ]),
-    total('Rejected', count(figures.rejected)),
+    total('Rejected', count(figures.rejected + (run.rejected ?? 0))),
   );
   const notices = [
     figures.unknown > 0
@@ -111,6 +113,15 @@ function after(): void {
           'See how many of the pairs that you call different this result has merged, and of those you call the same how many another result finds.',
           `simhash-native eval ${word(run.result)} --labels labels.jsonl --docs ${docs}`,
         );
+  if (run.names !== undefined) {
+    at('steps').append(
+      step(
+        'Labels name documents by their _id, as extended JSON. Write the collection into a file whose ids are these texts, and choose method and threshold by your labels.',
+        'simhash-native tune documents.jsonl --labels labels.jsonl',
+      ),
+    );
+    return;
+  }
   at('steps').append(
     ...(areMatches ? [] : [evaluated]),
     step(

@@ -1,0 +1,108 @@
+/** The options of the command `serve` as one of several services that share a window. */
+import type { OrderedLog } from '../connect/log';
+import { given } from '../given';
+import type { Values } from './command';
+import { timerOf } from './duration';
+import { UsageError } from './exit';
+import type { keeping } from './serving';
+
+/** One of several services that share a window. */
+export const sharing = {
+  log: {
+    kind: 'text',
+    value: 'URL',
+    help: 'share the window with other services through a stream of Redis, as redis://HOST:6379, or of NATS JetStream, as nats://HOST:4222; a password, or a token of NATS, comes from SIMHASH_LOG_PASSWORD',
+  },
+  'log-stream': { kind: 'text', value: 'NAME', help: 'name of the stream; without it simhash' },
+  'log-replicas': {
+    kind: 'integer',
+    value: 'N',
+    min: 1,
+    max: 1000,
+    help: 'replicas that must have an entry before a check is answered: of Redis beside the server itself, of NATS all that keep the stream, 5 at most',
+  },
+  snapshots: {
+    kind: 'text',
+    value: 'FOLDER',
+    help: 'a folder that all services reach, for services that begin',
+  },
+  'snapshot-every': {
+    kind: 'text',
+    value: 'TIME',
+    help: 'write one there so often, and let go of older entries of the log; without it never',
+  },
+  recipe: {
+    kind: 'text',
+    value: 'WORD',
+    help: 'stands for the content of a dictionary, stop words or idf, the same in all services',
+  },
+} as const;
+
+/** How the log is reached, and the service opened; `undefined`: the index is of this process alone. */
+export function sharingOf(values: Values<typeof sharing & typeof keeping>) {
+  const { log: url, snapshots, 'snapshot-every': every, recipe } = values;
+  if (url === undefined) {
+    const own = Object.keys(sharing).find((name) => values[name as keyof typeof sharing]);
+    if (own !== undefined) throw new UsageError(`--${own} is for a shared window: see --log`);
+    return undefined;
+  }
+  const connect = logOf(url, values);
+  for (const name of ['no-keys', 'on-same-key', 'memory'] as const) {
+    if (values[name]) throw new UsageError(`--${name} must be left out beside --log`);
+  }
+  if (every !== undefined && snapshots === undefined) {
+    throw new UsageError('--snapshot-every needs --snapshots FOLDER');
+  }
+  return {
+    connect,
+    service: given({ snapshots, recipe }),
+    every: every === undefined ? undefined : timerOf(every, '--snapshot-every'),
+  };
+}
+
+/** How the log of an address is reached. */
+function logOf(
+  url: string,
+  { 'log-stream': stream, 'log-replicas': replicas }: Values<typeof sharing>,
+): (signal: AbortSignal) => Promise<OrderedLog> {
+  const scheme = /^(rediss?|nats|tls):\/\//.exec(url)?.[1];
+  if (scheme === undefined || (scheme.startsWith('redis') && !URL.canParse(url))) {
+    throw new UsageError(
+      '--log must be redis://HOST:PORT or rediss://HOST:PORT, or nats://HOST:PORT or tls://HOST:PORT',
+    );
+  }
+  const isNats = !scheme.startsWith('redis');
+  if (isNats && (replicas ?? 1) > 5) {
+    throw new UsageError(`--log-replicas must be from 1 to 5 for NATS, got ${replicas}`);
+  }
+  // Redis has commas in no address; of NATS each server is one.
+  const hosts = (isNats ? url.split(',') : [url]).map((part) => part.replace(/^[a-z]+:\/\//, ''));
+  const users = hosts.map((host) => /^(.*)@/.exec(host)?.[1] ?? '');
+  const { SIMHASH_LOG_PASSWORD: password } = process.env;
+  // What stands alone before a host is the token of NATS.
+  const isSecret = (user: string) =>
+    user.includes(':') || (isNats && user !== '' && password === undefined);
+  if (users.some(isSecret)) {
+    throw new UsageError(
+      '--log must not have the password in it, which everybody on this machine can read',
+      'set SIMHASH_LOG_PASSWORD',
+    );
+  }
+  const named = given({ stream, replicas });
+  if (!isNats) {
+    const client = password === undefined ? {} : { client: { password } };
+    return async (signal) => {
+      const { redisLog } = await import('../connect/log.js');
+      return redisLog(url, { ...named, ...client, signal });
+    };
+  }
+  const user = users.find((name) => name !== '');
+  const who = user === undefined ? { token: password } : { user, pass: password };
+  const client = password === undefined ? {} : { client: who };
+  // Without the name, which is a token where no password stands behind it.
+  const servers = hosts.map((host) => `${scheme}://${host.replace(/^.*@/, '')}`).join(',');
+  return async (signal) => {
+    const { natsLog } = await import('../connect/log.js');
+    return natsLog(servers, { ...named, ...client, signal });
+  };
+}
