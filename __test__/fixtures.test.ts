@@ -1,4 +1,5 @@
-// Files that fixtures/make.mjs made with a release. Those of the present format open and answer as they did; those of 0.1.0
+// Files that fixtures/make.mjs made with a release. Those of the present format open and answer as they did: 0.2.0 from before an index stated the
+// version of the specification by which it decides, 0.2.0-specification-1 with it. Those of 0.1.0
 // are of formats that are no longer opened: they are refused by name, and converted, but for the databases of sentences, which open.
 import { spawnSync } from 'node:child_process';
 import {
@@ -10,6 +11,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -51,7 +53,7 @@ const expectedOf = (release: string): Expected =>
 /** A copy that may be written to. */
 function copied(release: string, name: string): string {
   const path = join(scratch, `${release}-${name}`);
-  copyFileSync(join(folderOf(release), name), path);
+  cpSync(join(folderOf(release), name), path, { recursive: true });
   return path;
 }
 
@@ -75,8 +77,13 @@ function query(release: string) {
   return spawnSync(process.execPath, [bin, ...args], { encoding: 'utf8' });
 }
 
-describe('a file of the present format opens and answers as it did', () => {
-  const release = '0.2.0';
+/** Folders of the present format, and whether the indexes in them state a version. */
+const PRESENT = [
+  ['0.2.0', false],
+  ['0.2.0-specification-1', true],
+] as const;
+
+describe.each(PRESENT)('a file of %s opens and answers as it did', (release, isStated) => {
   const expected = expectedOf(release);
   const { texts } = expected;
 
@@ -97,6 +104,21 @@ describe('a file of the present format opens and answers as it did', () => {
     }
   });
 
+  test('every index states the version of the specification, or none', () => {
+    const files = readdirSync(folderOf(release), { recursive: true, encoding: 'utf8' });
+    const indexes = files.filter((name) => /\.index$|checkpoint-\d+$/.test(name));
+    const isFile = (name: string) => statSync(join(folderOf(release), name)).isFile();
+    expect(indexes.filter(isFile)).toHaveLength(10);
+    for (const name of indexes.filter(isFile)) {
+      // Head, frame HEAD with its length, length of the recipe.
+      const recipe = readFileSync(join(folderOf(release), name)).subarray(32 + 16 + 8);
+      expect([name, recipe.toString('latin1').startsWith('specification 1; ')]).toEqual([
+        name,
+        isStated,
+      ]);
+    }
+  });
+
   test('bare signatures', async () => {
     const index = await Index.open(copied(release, 'bare.index'), { texts: false });
     expect(index.size).toBe(expected.bare?.size);
@@ -104,7 +126,7 @@ describe('a file of the present format opens and answers as it did', () => {
   });
 
   test('a folder of groups, with a log behind its checkpoint, goes on', async () => {
-    const path = join(scratch, 'sentences');
+    const path = join(scratch, `${release}-sentences`);
     cpSync(join(folderOf(release), 'sentences'), path, { recursive: true });
     const index = await Index.open(path, { groups: true, window });
     expect(index.position).toBe(3 * Math.ceil(texts.length / 3));
@@ -123,7 +145,7 @@ describe('a file of the present format opens and answers as it did', () => {
   });
 
   test.each(['fingerprints', 'signatures', 'equal'] as const)('a folder: %s', async (name) => {
-    const path = join(scratch, `${name}.folder`);
+    const path = join(scratch, `${release}-${name}.folder`);
     cpSync(join(folderOf(release), `${name}.folder`), path, { recursive: true });
     const answers = expected[`${name}.folder`] as Answers;
     for (const readOnly of [true, false]) {
@@ -138,7 +160,7 @@ describe('a file of the present format opens and answers as it did', () => {
   });
 
   test('the state of a stream goes on', async () => {
-    const path = join(scratch, 'state');
+    const path = join(scratch, `${release}-state`);
     cpSync(join(folderOf(release), 'state'), path, { recursive: true });
     await using state = await openState(path);
     const rows = texts.map((text, row) => ({
@@ -331,7 +353,8 @@ async function database(release: string): Promise<Level> {
   return db as unknown as Level;
 }
 
-test.each(['0.1.0', '0.2.0'])('a database of sentences of %s opens', async (release) => {
+const ALL = ['0.1.0', ...PRESENT.map(([release]) => release)];
+test.each(ALL)('a database of sentences of %s opens', async (release) => {
   const { texts, level } = expectedOf(release);
   const { index } = await KeptIndex.open(await database(release), { window });
   expect(index.size).toBe(level.size);

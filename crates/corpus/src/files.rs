@@ -7,6 +7,7 @@ use crate::guess::{Guess, Usual};
 use crate::html;
 use crate::layout::Layout;
 use crate::texts::{Texts, id_of};
+use crate::unpack::expansion::OF_TEXT;
 use crate::unpack::{Packing, refused};
 use crate::utf16::Utf16;
 use parking_lot::Mutex;
@@ -229,7 +230,8 @@ fn unpacked(path: &Path, length: u64, most: u64) -> io::Result<Vec<u8>> {
         return Ok(bytes);
     };
     let mut whole = Vec::new();
-    packing.unpack(Cursor::new(bytes).chain(file))?.take(most).read_to_end(&mut whole)?;
+    let from = Cursor::new(bytes).chain(file);
+    packing.unpack(from, OF_TEXT)?.take(most).read_to_end(&mut whole)?;
     Ok(whole)
 }
 

@@ -21,6 +21,7 @@ use crate::layout::Layout;
 use crate::origin::Origin;
 use crate::sample::Pieces;
 use crate::texts::{self, Texts};
+use crate::unpack::expansion::OF_INPUT;
 use crate::unpack::{MAGIC_BYTES, Packing};
 
 /// One input.
@@ -192,7 +193,7 @@ impl Input {
                 let spooled = packing.is_some() || utf_16(form.encoding, &head).is_some();
                 let reader = Counted { reader: Box::new(origin.reader()), count };
                 let open: Open = match packing {
-                    Some(packing) => Box::new(move |_| packing.unpack(reader)),
+                    Some(packing) => Box::new(move |_| packing.unpack(reader, OF_INPUT)),
                     None => Box::new(|_| Ok(Box::new(reader))),
                 };
                 Ok(Opened { origin: Some(origin), spooled, is_live: false, ..new(open) })
@@ -331,7 +332,7 @@ impl Read for Sniffed {
             let packing = Packing::of(&magic);
             let whole = io::Cursor::new(magic).chain(reader);
             *self = Self::Known(match packing {
-                Some(packing) => packing.unpack(whole)?,
+                Some(packing) => packing.unpack(whole, OF_INPUT)?,
                 None => Box::new(whole),
             });
         }

@@ -70,6 +70,11 @@ impl Table {
         Ok(Self { source, schema, is_file, remarks, begin, end })
     }
 
+    /// Bytes of the file.
+    pub(super) fn length(&self) -> u64 {
+        self.source.origin.length()
+    }
+
     /// A line for each column.
     pub(super) fn columns(&self) -> Vec<String> {
         let of = |field: &Arc<Field>| {

@@ -23,6 +23,7 @@ use crate::field::Fields;
 use crate::format::Format;
 use crate::layout::Layout;
 use crate::origin::Origin;
+use crate::unpack::expansion::{OF_INPUT, beyond, is_beyond};
 use std::io::{self, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -133,7 +134,19 @@ impl Table {
             Kind::Parquet(table) => table.rows(&asked, longest, count),
             Kind::Arrow(table) => table.rows(&asked, longest, count),
         })?;
-        Ok(Box::new(Lines { format, rows, made: Vec::new(), taken: 0, ended: false }))
+        let length = match &self.kind {
+            Kind::Parquet(table) => table.length(),
+            Kind::Arrow(table) => table.length(),
+        };
+        Ok(Box::new(Lines {
+            format,
+            rows,
+            length,
+            all: 0,
+            made: Vec::new(),
+            taken: 0,
+            ended: false,
+        }))
     }
 
     /// What is different about the columns of another one; `None`: nothing.
@@ -174,6 +187,9 @@ fn again<T>(name: &Path, format: Format, read: impl FnOnce() -> io::Result<T>) -
 struct Lines {
     format: Format,
     rows: Box<dyn Rows>,
+    /// Bytes of the file, and of all lines so far.
+    length: u64,
+    all: u64,
     made: Vec<u8>,
     taken: usize,
     ended: bool,
@@ -189,6 +205,12 @@ impl Read for Lines {
             self.taken = 0;
             let Self { format, rows, made, .. } = self;
             self.ended = !guarded(*format, || rows.next(made))?;
+            self.all += self.made.len() as u64;
+            // One text in a dictionary may stand in as many rows as a file says it has.
+            if is_beyond(self.all, self.length, OF_INPUT) {
+                let what = format!("{}, as JSON lines,", self.format);
+                return Err(beyond(&what, self.all, self.length, "turn it into JSON lines first"));
+            }
         }
         let rest = &self.made[self.taken..];
         let read = rest.len().min(buffer.len());
@@ -255,5 +277,37 @@ impl<W: Write + Send> TableWriter<W> {
             Writer::Parquet(writer) => guarded(Format::Parquet, || writer.finish()),
             Writer::Arrow(writer) => guarded(Format::Arrow, || writer.finish()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The same row again and again.
+    struct Same(Vec<u8>);
+
+    impl Rows for Same {
+        fn next(&mut self, lines: &mut Vec<u8>) -> io::Result<bool> {
+            lines.extend_from_slice(&self.0);
+            Ok(true)
+        }
+    }
+
+    #[test]
+    fn rows_without_end_end_at_a_limit() {
+        let rows = Box::new(Same(vec![b'x'; 1 << 20]));
+        let (made, format) = (Vec::new(), Format::Parquet);
+        let mut lines = Lines { format, rows, length: 5, all: 0, made, taken: 0, ended: false };
+        let (mut buffer, mut all) = (vec![0; 1 << 20], 0);
+        let told = loop {
+            match lines.read(&mut buffer) {
+                Ok(read) => all += read as u64,
+                Err(error) => break error.to_string(),
+            }
+        };
+        assert_eq!(all, OF_INPUT);
+        assert!(told.starts_with("Parquet, as JSON lines, after 107"), "{told}");
+        assert!(told.contains("they come of 5,"), "{told}");
     }
 }

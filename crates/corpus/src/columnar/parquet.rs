@@ -45,6 +45,11 @@ impl Table {
         Ok(Self { source, about })
     }
 
+    /// Bytes of the file.
+    pub(super) fn length(&self) -> u64 {
+        self.source.origin.length()
+    }
+
     /// A line for each column.
     pub(super) fn schema(&self) -> Vec<String> {
         let mut printed = Vec::new();

@@ -1,11 +1,14 @@
 //! Compressed inputs, known by their first bytes: gzip, zstd, bzip2, xz; each to its end, members and frames that follow included.
 //!
-//! Nothing grows without bound: a window of zstd is 128 MiB at most, the memory of xz 256 MiB; bzip2 and gzip have limits of their own.
+//! Nothing grows without bound: a window of zstd is 128 MiB at most, the memory of xz 256 MiB; bzip2 and gzip have limits of their own. What comes
+//! out has one too (`expansion`).
 
 mod archive;
+pub(crate) mod expansion;
 mod gzip;
 
 pub(crate) use archive::refused;
+use expansion::{Limited, Taken};
 use gzip::Gunzip;
 use std::io::{self, BufReader, Read};
 
@@ -50,11 +53,18 @@ impl Packing {
         }
     }
 
-    /// What is in it.
+    /// What is in it: so many bytes, or more where it has many itself (`expansion`).
     pub(crate) fn unpack(
         self,
         from: impl Read + Send + 'static,
+        free: u64,
     ) -> io::Result<Box<dyn Read + Send>> {
+        let (from, taken) = Taken::new(from);
+        let (decoder, name) = (self.decoder(from)?, self.name());
+        Ok(Box::new(Limited { decoder, name, taken, made: 0, free }))
+    }
+
+    fn decoder(self, from: impl Read + Send + 'static) -> io::Result<Box<dyn Read + Send>> {
         let buffered = BufReader::with_capacity(BUFFER_BYTES, Patient(from));
         Ok(match self {
             Self::Gzip => Box::new(Gunzip::new(buffered)),
@@ -136,6 +146,7 @@ fn is_beyond_limit(error: &io::Error) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::expansion::OF_INPUT;
     use super::*;
     use std::io::{Cursor, Write};
 
@@ -167,7 +178,7 @@ mod tests {
     fn unpacked(bytes: Vec<u8>) -> io::Result<Vec<u8>> {
         let mut text = Vec::new();
         let packing = Packing::of(&bytes).unwrap();
-        packing.unpack(Cursor::new(bytes))?.read_to_end(&mut text)?;
+        packing.unpack(Cursor::new(bytes), OF_INPUT)?.read_to_end(&mut text)?;
         Ok(text)
     }
 

@@ -1,4 +1,4 @@
-//! Gzip in and out.
+//! Gzip in and out, and what becomes of little far too much.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use flate2::Compression;
@@ -137,4 +137,53 @@ fn padding_after_gzip_is_ignored_and_anything_else_named_with_its_offset() {
             assert!(error.to_string().contains("byte"), "{error}");
         }
     }
+}
+
+/// A frame of zstd, of so many blocks of 128 KiB that are one letter again and again, four bytes each.
+fn letters(blocks: usize) -> Vec<u8> {
+    let mut frame = b"\x28\xb5\x2f\xfd\0\x38".to_vec();
+    for number in 1..=blocks {
+        let head = u32::from(number == blocks) | 1 << 1 | (128 << 10) << 3;
+        frame.extend(&head.to_le_bytes()[..3]);
+        frame.push(b'a');
+    }
+    frame
+}
+
+#[test]
+fn some_kilobytes_that_become_gigabytes_are_an_error_that_replaces_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let bomb = letters(3 << 13);
+    assert!(bomb.len() < 100_000, "{}", bomb.len());
+    fs::write(path.join("in.jsonl"), &bomb).unwrap();
+    fs::write(path.join("out"), "what stands there").unwrap();
+    let inputs =
+        [Input::File(path.join("in.jsonl")), Input::stream("in.jsonl", std::io::Cursor::new(bomb))];
+    for input in inputs {
+        let to = outputs(path, "", Duplicates::Remove);
+        let error = run(&[input], &to, &FileOptions::default()).unwrap_err();
+        assert!(matches!(error, DedupError::Input { .. }), "{error}");
+        let told = error.to_string();
+        assert!(told.contains("in.jsonl: zstd, decompressed, after 107"), "{told}");
+        assert!(told.contains("more than 1000 times as much"), "{told}");
+        assert_eq!(fs::read(path.join("out")).unwrap(), b"what stands there");
+        assert_eq!(fs::read_dir(path).unwrap().count(), 2);
+    }
+}
+
+#[test]
+fn a_text_in_a_folder_that_becomes_too_much_is_rejected_and_the_others_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, texts) = (folder.path(), folder.path().join("in"));
+    fs::create_dir(&texts).unwrap();
+    fs::write(texts.join("a.txt"), letters(200)).unwrap();
+    fs::write(texts.join("b.txt"), packed("今天上午，北京市召开新闻发布会".as_bytes())).unwrap();
+    // As many bytes as are free, and far less than a record may have.
+    fs::write(texts.join("c.txt"), letters(128)).unwrap();
+    let to = outputs(path, "", Duplicates::Remove);
+    let summary = run(&[Input::File(texts)], &to, &FileOptions::default()).unwrap();
+    assert_eq!((summary.read, summary.kept, summary.rejected), (3, 2, 1));
+    let rejected = fs::read_to_string(path.join("rejects")).unwrap();
+    assert!(rejected.contains("a.txt: zstd, decompressed, after 16"), "{rejected}");
 }
