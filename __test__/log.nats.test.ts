@@ -75,6 +75,10 @@ describe.skipIf(missing !== undefined)('a server', () => {
     [{ subjects: ['x.>'] }, {}, 'takes the subjects x.>, and a log takes'],
     [{ retention: 'workqueue' }, {}, 'has retention workqueue, and a log has limits'],
     [{ no_ack: true }, {}, 'acknowledges nothing'],
+    [{ max_age: 3_600e9 }, {}, 'lets go of entries by max_age'],
+    [{ max_msgs_per_subject: 1 }, {}, 'lets go of entries by max_msgs_per_subject'],
+    [{ max_msgs: 9, discard: 'old' }, {}, 'lets go of entries by max_msgs'],
+    [{ max_bytes: 1 << 20, discard: 'old' }, {}, 'lets go of entries by max_bytes'],
     [{}, { replicas: 3 }, 'has 1 replicas, and 3 were asked for'],
   ])('refuses a stream of %j for %j', async (config, options, reason) => {
     const name = `other-${JSON.stringify(config).length}-${JSON.stringify(options).length}`;
@@ -183,6 +187,7 @@ describe.skipIf(missing !== undefined)('a cluster', () => {
     const [first] = servers as [NatsServer];
     const { config, cluster } = await natsStreams(first.url, (streams) => streams.info('three'));
     expect(config.num_replicas).toBe(3);
+    expect(cluster?.leader).toMatch(/^n[0-2]$/);
     await servers[Number(cluster?.leader?.slice(1))]?.kill();
     // Nothing is begun again: the log is the one that it was.
     const states: unknown[] = [];

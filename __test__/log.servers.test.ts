@@ -210,6 +210,8 @@ test.each([
   ['redis://user:secret@127.0.0.1:1', [], '--log must not have the password in it'],
   ['nats://user:secret@127.0.0.1:1', [], '--log must not have the password in it'],
   ['nats://127.0.0.1:1,nats://secret@127.0.0.1:2', [], '--log must not have the password in it'],
+  ["nats://user:sec'secret@127.0.0.1:1", [], '--log must not have the password in it'],
+  ['nats://127.0.0.1:1,kafka://127.0.0.1:2', [], '--log must be nats://HOST:PORT or tls://'],
   ['kafka://x', [], '--log must be redis://HOST:PORT'],
   ['redis://x', ['--memory', '1G'], '--memory must be left out beside --log'],
   ['nats://x', ['--log-replicas', '6'], '--log-replicas must be from 1 to 5 for NATS, got 6'],

@@ -1,5 +1,6 @@
 /** The options of the command `serve` as one of several services that share a window. */
 import type { OrderedLog } from '../connect/log';
+import { partsOf } from '../connect/log/nats';
 import { given } from '../given';
 import type { Values } from './command';
 import { timerOf } from './duration';
@@ -75,34 +76,40 @@ function logOf(
   if (isNats && (replicas ?? 1) > 5) {
     throw new UsageError(`--log-replicas must be from 1 to 5 for NATS, got ${replicas}`);
   }
-  // Redis has commas in no address; of NATS each server is one.
-  const hosts = (isNats ? url.split(',') : [url]).map((part) => part.replace(/^[a-z]+:\/\//, ''));
-  const users = hosts.map((host) => /^(.*)@/.exec(host)?.[1] ?? '');
   const { SIMHASH_LOG_PASSWORD: password } = process.env;
-  // What stands alone before a host is the token of NATS.
-  const isSecret = (user: string) =>
-    user.includes(':') || (isNats && user !== '' && password === undefined);
-  if (users.some(isSecret)) {
-    throw new UsageError(
+  const secret = () =>
+    new UsageError(
       '--log must not have the password in it, which everybody on this machine can read',
       'set SIMHASH_LOG_PASSWORD',
     );
-  }
   const named = given({ stream, replicas });
   if (!isNats) {
+    // As the client reads it, with the last @.
+    if (/^[^/]*:\/\/.*:.*@/s.test(url)) throw secret();
     const client = password === undefined ? {} : { client: { password } };
     return async (signal) => {
       const { redisLog } = await import('../connect/log.js');
       return redisLog(url, { ...named, ...client, signal });
     };
   }
-  const user = users.find((name) => name !== '');
-  const who = user === undefined ? { token: password } : { user, pass: password };
+  const { servers, user, pass, token, isSecure } = natsParts(url);
+  // What stands alone before a host is the token of NATS, where no password comes from elsewhere: then it is a name.
+  if (pass !== undefined || (token !== undefined && password === undefined)) throw secret();
+  const name = user ?? token;
+  const who = name === undefined ? { token: password } : { user: name, pass: password };
   const client = password === undefined ? {} : { client: who };
-  // Without the name, which is a token where no password stands behind it.
-  const servers = hosts.map((host) => `${scheme}://${host.replace(/^.*@/, '')}`).join(',');
+  const where = servers.map((server) => `${isSecure ? 'tls' : 'nats'}://${server}`).join(',');
   return async (signal) => {
     const { natsLog } = await import('../connect/log.js');
-    return natsLog(servers, { ...named, ...client, signal });
+    return natsLog(where, { ...named, ...client, signal });
   };
+}
+
+/** The parts of an address of NATS. */
+function natsParts(url: string): ReturnType<typeof partsOf> {
+  try {
+    return partsOf(url);
+  } catch (error) {
+    throw new UsageError((error as Error).message.replace(/^url/, '--log'));
+  }
 }

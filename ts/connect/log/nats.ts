@@ -5,13 +5,18 @@
  * stream: a consumer would keep a place of its own in a log that may be another one by now, and a replica may be behind.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { JetStreamClient, JetStreamManager, StreamInfo } from '@nats-io/jetstream';
+import type {
+  JetStreamClient,
+  JetStreamManager,
+  StreamConfig,
+  StreamInfo,
+} from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { SimHashError } from '../../errors';
 import { given } from '../../given';
 import * as check from '../../options';
 import type { LogEntry, LogPart, NatsLogOptions, OrderedLog, ReadOptions } from '../log';
-import { redacted } from '../mongodb/address';
+import { redacted, unnamed } from '../mongodb/address';
 
 const CHECKS: check.Checks<NatsLogOptions> = {
   stream: (value, name) => {
@@ -78,7 +83,7 @@ export function partsOf(url: string): {
   const servers = parts.map((part) => part?.[3]);
   if (servers.some((server) => server === undefined)) {
     const form = 'nats://HOST:PORT or tls://HOST:PORT, of several servers with commas between';
-    throw check.wrongType('url', form, redacted(url));
+    throw check.wrongType('url', form, url.split(',').map(unnamed).join(','));
   }
   const who = parts.find((part) => part?.[2] !== undefined)?.[2];
   const [, name, pass] = /^([^:]*)(?::(.*))?$/.exec(who ?? '') ?? [];
@@ -105,7 +110,7 @@ export async function connected(url: string, options?: NatsLogOptions): Promise<
   const { isSecure, ...where } = partsOf(check.string(url, 'url'));
   const { connect, jetstream, jetstreamManager } = await drivers();
   const failed = (cause: unknown) => {
-    const message = `cannot reach the log at ${redacted(url)}: ${redacted(String((cause as Error).message))}`;
+    const message = `cannot reach the log at ${where.servers.join(',')}: ${redacted(String((cause as Error).message))}`;
     return new SimHashError('ERR_SIMHASH_LOG_LOST', message, { cause });
   };
   const how = {
@@ -181,13 +186,23 @@ function mustKeep({ config }: StreamInfo, { stream, storage, replicas }: Kept): 
       ? `has retention ${config.retention}, and a log has limits`
       : config.no_ack
         ? 'acknowledges nothing'
-        : storage === 'file' && config.storage !== 'file'
-          ? `is kept in ${config.storage}, and storage 'file' was asked for`
-          : config.num_replicas < replicas
-            ? `has ${config.num_replicas} replicas, and ${replicas} were asked for`
-            : undefined;
+        : letsGo(config) !== undefined
+          ? `lets go of entries by ${letsGo(config)}, and a log keeps them until it is trimmed`
+          : storage === 'file' && config.storage !== 'file'
+            ? `is kept in ${config.storage}, and storage 'file' was asked for`
+            : config.num_replicas < replicas
+              ? `has ${config.num_replicas} replicas, and ${replicas} were asked for`
+              : undefined;
   if (why === undefined) return;
   throw new SimHashError('ERR_SIMHASH_LOG_LOST', `the stream ${stream} of NATS ${why}`);
+}
+
+/** The setting by which a stream lets go of entries by itself. */
+function letsGo({ max_age: age, max_msgs_per_subject: each, ...limits }: StreamConfig) {
+  if (age > 0) return 'max_age';
+  if (each > 0) return 'max_msgs_per_subject';
+  if (limits.discard === 'new') return undefined;
+  return (['max_msgs', 'max_bytes'] as const).find((name) => limits[name] > 0);
 }
 
 /** What is known of a stream; `undefined`: there is none. */

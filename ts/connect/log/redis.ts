@@ -3,7 +3,7 @@ import type { createClient, RedisClientOptions } from 'redis';
 import { SimHashError } from '../../errors';
 import * as check from '../../options';
 import type { LogEntry, LogPart, OrderedLog, ReadOptions, RedisLogOptions } from '../log';
-import { redacted } from '../mongodb/address';
+import { redacted, unnamed } from '../mongodb/address';
 
 const CHECKS: check.Checks<RedisLogOptions> = {
   stream: check.string,
@@ -73,7 +73,7 @@ export async function connected(url: string, options?: RedisLogOptions): Promise
   } catch (cause) {
     for (const one of [writer, reader]) one.destroy();
     if (signal?.aborted) throw signal.reason;
-    const message = `cannot reach the log at ${redacted(url)}: ${(cause as Error).message}`;
+    const message = `cannot reach the log at ${unnamed(url)}: ${redacted((cause as Error).message)}`;
     throw new SimHashError('ERR_SIMHASH_LOG_LOST', message, { cause });
   } finally {
     signal?.removeEventListener('abort', end);

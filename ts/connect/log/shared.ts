@@ -40,6 +40,8 @@ const MOST = 256;
 const UNDER_WAY = 8;
 /** Bytes of an entry beside its documents. */
 const HEAD = 512;
+/** Bytes of documents that wait, and characters of those that are being made ready for it. */
+const MOST_WAITING = 64 << 20;
 /** Milliseconds between two attempts to reach a log, the least and the most. */
 const [SOON, LATE] = [50, 2000] as const;
 /** Milliseconds between two entries that only ask whether the log takes any, the most. */
@@ -68,6 +70,8 @@ export class Shared<M extends IndexMethod> {
   readonly #service: Service;
   readonly #held: State;
   readonly #batcher: Batcher<Checking, unknown>;
+  /** Of documents that are not yet in the batcher: how many, and their characters. */
+  readonly #beingSketched = { items: 0, units: 0 };
   readonly #awaited = new Map<string, Awaited>();
   readonly #ending = new AbortController();
   readonly #read: Read;
@@ -100,7 +104,7 @@ export class Shared<M extends IndexMethod> {
       heaviest: service.maxEntry - HEAD,
       underWay: UNDER_WAY,
       room: service.maxWaiting,
-      weight: 64 << 20,
+      weight: MOST_WAITING,
     });
     const every = Math.max(10, Math.min(1000, service.timeout / 4));
     this.#sweep = setInterval(() => this.#expire(), every);
@@ -189,14 +193,9 @@ export class Shared<M extends IndexMethod> {
     }
     const own = given(texts, keys);
     this.#mustTake();
-    const { sketch, maxEntry, maxWaiting } = this.#service;
-    const items = await weighed(own, sketch, maxEntry - HEAD);
+    const { sketch, maxEntry } = this.#service;
+    const items = await this.#whileHeld(texts, () => weighed(own, sketch, maxEntry - HEAD));
     this.#mustTake();
-    const room = maxWaiting - this.#batcher.items;
-    if (items.length > room) {
-      const why = `of ${items.length} documents ${room} may wait; ask again a little later`;
-      throw new SimHashError('ERR_SIMHASH_BUSY', why);
-    }
     const groups = grouped(items, { most: MOST, heaviest: maxEntry - HEAD });
     return (await this.#batcher.addAll(groups)).flat() as Checked<M>[];
   }
@@ -403,6 +402,29 @@ export class Shared<M extends IndexMethod> {
   #giveUp(error: unknown): void {
     for (const { failed } of this.#awaited.values()) failed(error);
     this.#awaited.clear();
+  }
+
+  /**
+   * Counts texts as long as work on them is under way: they are in memory, and wait as those do that the log is given.
+   *
+   * @throws SimHashError ERR_SIMHASH_BUSY where there is no room for them
+   */
+  async #whileHeld<T>(texts: readonly string[], work: () => Promise<T>): Promise<T> {
+    const units = texts.reduce((sum, { length }) => sum + length, 0);
+    const held = this.#beingSketched;
+    const room = this.#service.maxWaiting - this.#batcher.items - held.items;
+    if (texts.length > room || (held.items > 0 && held.units + units > MOST_WAITING)) {
+      const why = `of ${texts.length} documents ${Math.max(0, room)} may wait; ask again a little later`;
+      throw new SimHashError('ERR_SIMHASH_BUSY', why);
+    }
+    held.items += texts.length;
+    held.units += units;
+    try {
+      return await work();
+    } finally {
+      held.items -= texts.length;
+      held.units -= units;
+    }
   }
 
   /** @throws Error where nothing is taken any more */

@@ -27,7 +27,7 @@ export function addressOf(text: string, name: string, env = process.env): Addres
   const [, scheme, host, path = '', query = ''] = parts ?? [];
   const dot = path.indexOf('.');
   if (parts === null || dot <= 0 || dot === path.length - 1) {
-    throw invalid(`${name} must be ${FORM}, got ${redacted(text)}`);
+    throw invalid(`${name} must be ${FORM}, got ${unnamed(text)}`);
   }
   const [database, collection] = [path.slice(0, dot), path.slice(dot + 1)].map(decoded) as [
     string,
@@ -61,6 +61,10 @@ function firstLine(file: string): string {
 function invalid(message: string): TypeError {
   return typeError(message, 'ERR_INVALID_ARG_VALUE');
 }
+
+/** A URL without user and password, whatever characters these have. */
+export const unnamed = (url: string): string =>
+  url.replace(/^([a-z][a-z0-9+.-]*:\/\/)?.*@/is, '$1');
 
 /** A text in which no URL names a user or a password. */
 export function redacted(text: string): string {

@@ -56,8 +56,9 @@ export async function reported(stage: Stage): Promise<ReportSummary | undefined>
     database: { inputs: [source.namespace], names, rejected },
   }).catch((error: unknown) => {
     if (!signal?.aborted && error instanceof Error) {
-      error.message +=
-        '; all documents are written: the same command goes on with the page alone, and without report the run is done';
+      // The field of dates belongs to what was read, and so to the run: a command without it is another one.
+      const alone = dateField === undefined ? ', and without report the run is done' : '';
+      error.message += `; all documents are written: the same command goes on with the page alone${alone}`;
     }
     throw error;
   });
