@@ -110,7 +110,7 @@ export async function connected(url: string, options?: NatsLogOptions): Promise<
   const { isSecure, ...where } = partsOf(check.string(url, 'url'));
   const { connect, jetstream, jetstreamManager } = await drivers();
   const failed = (cause: unknown) => {
-    const message = `cannot reach the log at ${where.servers.join(',')}: ${redacted(String((cause as Error).message))}`;
+    const message = `cannot reach the log at ${url.split(',').map(unnamed).join(',')}: ${redacted(String((cause as Error).message))}`;
     return new SimHashError('ERR_SIMHASH_LOG_LOST', message, { cause });
   };
   const how = {
