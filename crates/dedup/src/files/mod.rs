@@ -44,7 +44,7 @@ mod tuned;
 mod unusable;
 mod within;
 
-use crate::batch::{Columns, Compared};
+use crate::batch::{Columns, Compared, Growing};
 use crate::checkpoint::{self, Claim, Described};
 use crate::cluster::Gathered;
 use crate::decide::Decider;
@@ -381,6 +381,8 @@ struct Ended<'a> {
     summary: Summary,
     /// How much was compared at a time, where all had come before.
     compared: Compared,
+    /// What pairs took.
+    growing: Growing,
 }
 
 /// The duplicates, for the clusters file.

@@ -115,7 +115,10 @@ pub fn predict_files(
     let Compared { bytes, batches } = ended.compared;
     // More of them come together in a larger corpus, unless there were enough for several batches.
     let compared = if batches > 1 { bytes } else { scaled(bytes) };
-    let columns = scaled(summary.index_bytes);
+    // Pairs do not grow as documents do.
+    let (pairs, growing) = (ended.growing.bytes(), ended.growing.grown(all, of));
+    let with_pairs = |bytes: u64| scaled(bytes.saturating_sub(pairs)) + growing;
+    let columns = with_pairs(summary.index_bytes);
     let comparing = columns / 2 + OF_TEXT * compared.min(TEXTS_AT_ONCE);
     let times = all as f64 / of.max(1) as f64;
     let memory = PROCESS + OF_THREAD * threads as u64 + columns.max(comparing);
@@ -125,7 +128,7 @@ pub fn predict_files(
         is_whole: new.is_whole && known.is_whole,
         bytes: new.bytes,
         memory: memory.min(options.memory.unwrap_or(u64::MAX)),
-        disk: scaled(room.most_on_disk()),
+        disk: with_pairs(room.most_on_disk()),
         copies: scaled(intake.records.copied()),
         cpu_seconds: (RANGE.0 * seconds * times, RANGE.1 * seconds * times),
     })
