@@ -29,6 +29,7 @@ mod near;
 mod nearest;
 mod order;
 mod outside;
+mod pieces;
 mod represent;
 mod sentences;
 mod settled;
