@@ -54,7 +54,8 @@ pub struct Prediction {
 /// What [`dedup_files`](crate::dedup_files) of these inputs, or with `known` [`dedup_new_files`](crate::dedup_new_files), will take: reads a part of each,
 /// 32 MiB of all at most, at least 1 MiB of each (4 MiB decompressed); of more than 64 some, spread over their sizes. Of plain JSON lines and lines of text these are
 /// pieces from all over the file, of folders files from all over it, of others the beginning. Memory and disk are proportional to the documents, a tenth
-/// more or less. With `whole` the inputs are themselves a sample, of so many bytes: what is told is of these.
+/// more or less, but for pairs of near fingerprints: those of documents that lie far apart grow as the square of the documents, up to eight for
+/// each. With `whole` the inputs are themselves a sample, of so many bytes: what is told is of these.
 ///
 /// # Errors
 /// Those of [`dedup_files`](crate::dedup_files); [`DedupError::Option`] for a stream, which cannot be read twice.
