@@ -112,8 +112,8 @@ pub(crate) trait Candidates: Send + Sync {
     fn bytes(&self) -> usize;
 
     /// What of it does not grow as the documents do.
-    fn growing(&self) -> Growing {
-        Growing::default()
+    fn growing(&self) -> Result<Growing, DedupError> {
+        Ok(Growing::default())
     }
 
     /// Whether what was settled can be written down, and is worth it: it took longer than reading it does.

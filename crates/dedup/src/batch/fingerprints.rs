@@ -247,14 +247,14 @@ impl Candidates for Fingerprints {
         self.bytes
     }
 
-    fn growing(&self) -> Growing {
+    fn growing(&self) -> Result<Growing, DedupError> {
         let most = CROWDED_ON_DISK as u64;
         if self.crowd.is_none() {
-            return self.near.growing(most);
+            return self.near.growing(most, &self.room);
         }
         // As many as there may be at once.
         let bytes = most * size_of::<Pair>() as u64;
-        Growing { beside: bytes * u64::from(self.near.len()), apart: 0, most: bytes }
+        Ok(Growing { beside: bytes * u64::from(self.near.len()), apart: 0, most: bytes })
     }
 
     /// Not in a crowd, whose lists are made as they are asked for.

@@ -272,7 +272,7 @@ impl Columns {
         if let Some((_, from)) = kept {
             from.end()?;
         }
-        let growing = candidates.growing();
+        let growing = candidates.growing()?;
         drop(candidates);
         let mut settled = Settled::new(
             comparer,

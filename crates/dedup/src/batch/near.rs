@@ -301,14 +301,15 @@ impl Near {
     }
 
     /// What the pairs take, by a part of them.
-    pub(super) fn growing(&self, most: u64) -> Growing {
+    pub(super) fn growing(&self, most: u64, room: &Room) -> Result<Growing, DedupError> {
         let each = size_of::<Pair>() as u64;
         let (mut beside, mut apart) = (0, 0);
         for &(a, b, _) in self.pairs.all.iter().step_by(LOOKED_AT) {
+            room.relieve()?;
             let is_beside = self.first(a).abs_diff(self.first(b)) <= BESIDE.min(self.len() / 16);
             *(if is_beside { &mut beside } else { &mut apart }) += each * LOOKED_AT as u64;
         }
-        Growing { beside, apart, most: most * each }
+        Ok(Growing { beside, apart, most: most * each })
     }
 
     pub(super) fn save(&self, to: &mut Saving<'_>) -> Result<(), DedupError> {
