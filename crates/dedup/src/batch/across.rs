@@ -3,7 +3,7 @@
 //! A text that several inputs have is several texts here, one for each of them, and these are equal. What a method finds is as ever; those
 //! of the own input leave its lists, and of equal texts of others the first comes to the front.
 
-use super::candidates::{Candidates, Gathered, Gathering, Listed, Sketches};
+use super::candidates::{Candidates, Gathered, Gathering, Growing, Listed, Sketches};
 use super::groups::Groups;
 use crate::checkpoint::{Restoring, Saving};
 use crate::error::DedupError;
@@ -202,6 +202,10 @@ impl Candidates for Across {
 
     fn bytes(&self) -> usize {
         self.all.bytes()
+    }
+
+    fn growing(&self) -> Result<Growing, DedupError> {
+        self.all.growing()
     }
 
     fn can_be_kept(&self) -> bool {

@@ -177,7 +177,7 @@ impl Candidates for Bands {
     fn restore(&mut self, from: &mut Restoring, groups: &Groups) -> Result<(), DedupError> {
         let [bytes] = from.numbers()?;
         self.bytes = bytes as usize;
-        self.buckets = Buckets::restore(from, groups.len())?;
+        self.buckets = Buckets::restore(from, groups.len(), &self.room)?;
         Ok(())
     }
 }

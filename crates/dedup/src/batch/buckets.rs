@@ -197,19 +197,31 @@ impl Buckets {
     }
 
     /// What was kept of buckets of so many texts.
-    pub(super) fn restore(from: &mut Restoring, texts: u32) -> Result<Self, DedupError> {
-        let members: Column<u32> = from.column(|&text| text < texts)?;
-        let count = members.len() as u64;
+    pub(super) fn restore(
+        from: &mut Restoring,
+        texts: u32,
+        room: &Room,
+    ) -> Result<Self, DedupError> {
+        // By place: how often a member before is a later text than the one behind it. Between two places with one number they ascend.
+        let (mut members, mut falls) = (Column::new(room)?, Column::new(room)?);
+        let (mut before, mut fallen) = (0, 0u32);
+        let count = from.each(|text: u32| {
+            fallen += u32::from(text < before);
+            before = text;
+            members.push(text)?;
+            falls.push(fallen)?;
+            Ok(text < texts)
+        })?;
         let mut last = 0;
         let sights: Column<Sight> = from.column(|sight: &Sight| {
             let others = u64::from(sight.count & !FULL);
             let end = sight.start.checked_add(others).filter(|&end| end <= count);
-            // Texts see earlier ones alone.
+            // Texts see earlier ones alone: of those of a bucket, which ascend, the last is.
             let is_right = last <= sight.text
                 && sight.text < texts
                 && end.is_some_and(|end| {
-                    let seen = &members[sight.start as usize..end as usize];
-                    seen.iter().all(|&other| other < sight.text)
+                    let (start, end) = (sight.start as usize, end as usize);
+                    start == end || members[end - 1] < sight.text && falls[start] == falls[end - 1]
                 });
             last = sight.text;
             is_right

@@ -51,6 +51,32 @@ pub(crate) struct Gathered {
     pub(super) sheaf: Sheaf,
 }
 
+/// Bytes of pairs: those of texts beside each other grow as the documents do, for so do copies that come one after the other; those of
+/// others grow as their square.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Growing {
+    pub(super) beside: u64,
+    pub(super) apart: u64,
+    /// Most of both for each document.
+    pub(super) most: u64,
+}
+
+impl Growing {
+    /// Bytes of both.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.beside + self.apart
+    }
+
+    /// Bytes where of what was `of` documents there are so many.
+    pub(crate) fn grown(&self, documents: u64, of: u64) -> u64 {
+        let times = documents as f64 / of.max(1) as f64;
+        let bytes = self.beside as f64 * times + self.apart as f64 * times * times;
+        #[expect(clippy::cast_sign_loss, reason = "bytes are never negative")]
+        let bytes = bytes as u64;
+        bytes.min(self.most.saturating_mul(documents))
+    }
+}
+
 /// The candidates of all texts, a function of their sketches in order ([`Sieve`] says which): first every document is taken, in
 /// input order, then the texts are known, then lists are asked for.
 pub(crate) trait Candidates: Send + Sync {
@@ -84,6 +110,11 @@ pub(crate) trait Candidates: Send + Sync {
 
     /// Bytes held at most for the documents and texts.
     fn bytes(&self) -> usize;
+
+    /// What of it does not grow as the documents do.
+    fn growing(&self) -> Result<Growing, DedupError> {
+        Ok(Growing::default())
+    }
 
     /// Whether what was settled can be written down, and is worth it: it took longer than reading it does.
     fn can_be_kept(&self) -> bool {
@@ -240,5 +271,20 @@ impl Candidates for Looked {
         self.sieve.bytes()
             + self.sketched.len() * size_of::<u32>()
             + self.sketches.len() * size_of::<MethodSketch>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_grow_as_the_documents_or_their_square_up_to_a_number_for_each() {
+        let growing = Growing { beside: 1_200, apart: 120, most: 96 };
+        assert_eq!(growing.bytes(), 1_320);
+        assert_eq!(growing.grown(100, 100), 1_320);
+        assert_eq!(growing.grown(300, 100), 3 * 1_200 + 9 * 120);
+        assert_eq!(growing.grown(10_000, 100), 96 * 10_000);
+        assert_eq!(Growing::default().grown(10, 0), 0);
     }
 }

@@ -1,17 +1,20 @@
 //! The candidates of `SimHash` in crowds: where so many fingerprints are near each other that pairs of them cannot be held.
 //!
-//! A **region** is a crowd around a center: all within the distance of it. Fingerprints of no region are looked up in an index. Those of
+//! A **region** is a crowd around a center: all within the distance of it. Fingerprints of no region are looked up in an index
+//! ([`Outside`]). Those of
 //! regions are compared one after the other, a few to the nanosecond, and a limit ends most of it early: of the nearest no more are
-//! gathered than the least distance has that has enough, and of the oldest no more than count. Regions that are too far from a text to
+//! gathered than the least distance has that has enough, and of the oldest no more than count; of one distance no more are held than can
+//! be in a list ([`Nearest`]). Regions that are too far from a text to
 //! hold anything near it are passed over by their centers. So a text of a crowd of n costs n / 2 comparisons of 8 bytes each, in
 //! order, and one of no crowd what it costs in an index.
 
-use super::near::{Near, Pair, Pairs, join};
-use crate::decide::BATCH_DOCUMENTS;
+use super::near::Near;
+use super::nearest::Nearest;
+use super::outside::Outside;
+use super::sort::sort;
 use crate::error::DedupError;
-use crate::method::{Candidate, Found, best};
+use crate::method::Found;
 use crate::parallel;
-use simhash_index::{Index, IndexOptions, Item, SearchOptions};
 use simhash_sketch::hamming;
 use simhash_store::{Column, Room};
 use std::ops::Range;
@@ -29,15 +32,12 @@ const SCANNED: usize = if cfg!(test) { 32 } else { 1 << 14 };
 const RUN: usize = if cfg!(test) { 8 } else { 1 << 12 };
 /// Fingerprints that all tasks go through before what they found is put away.
 const WAVE: usize = if cfg!(test) { 64 } else { 1 << 18 };
-/// Fingerprints that one task looks up at once.
-const ASKED: usize = 64;
-/// The share of memory for an index of some fingerprints.
-const SHARE: u64 = 16;
-/// Least fingerprints of such an index.
-const LEAST: usize = if cfg!(test) { 16 } else { 1 << 12 };
 
-/// What is near whom, found when it is asked for. Bytes: 12 for each text of a region; of the other fingerprints an index, or where memory
-/// is bounded the pairs that they are in, 12 each.
+/// What is near whom, found when it is asked for.
+///
+/// Bytes: 12 for each text of a region, 28 while they are sorted. Of the other fingerprints an index in memory; within a bound 12 for each
+/// pair that they are in, of at most as many pairs as are joined without a crowd, and 16 for each of them where there are more
+/// ([`Outside`]).
 pub(super) struct Crowd {
     max_distance: u32,
     centers: Vec<u64>,
@@ -46,9 +46,7 @@ pub(super) struct Crowd {
     texts: Column<u32>,
     /// Their fingerprints.
     fingerprints: Column<u64>,
-    /// The number of each fingerprint of no region.
-    outside: Column<u32>,
-    others: Others,
+    outside: Outside,
 }
 
 /// A crowd.
@@ -59,33 +57,34 @@ struct Region {
     places: Range<usize>,
 }
 
-/// How fingerprints of no region are found.
-enum Others {
-    /// By place among them.
-    Index(Box<Index>),
-    /// By number of the one that asks, itself included.
-    Known(Pairs),
+/// What is asked for.
+#[derive(Clone, Copy)]
+pub(super) struct Asked<'a> {
+    pub(super) near: &'a Near,
+    /// Most candidates of a text.
+    pub(super) limit: usize,
+    pub(super) room: &'a Room,
+    pub(super) cancel: &'a AtomicBool,
 }
 
 impl Crowd {
+    /// Within a bound no more than `most` pairs are there at once, or as many as one fingerprint has.
     pub(super) fn new(
         near: &Near,
         max_distance: u32,
-        room: &Room,
-        threads: usize,
-        cancel: &AtomicBool,
+        most: usize,
+        within: (&Room, usize, &AtomicBool),
     ) -> Result<Self, DedupError> {
-        Self::with(near, max_distance, CROWD, room, threads, cancel)
+        Self::with(near, max_distance, (CROWD, most), within)
     }
 
     fn with(
         near: &Near,
         max_distance: u32,
-        crowd: usize,
-        room: &Room,
-        threads: usize,
-        cancel: &AtomicBool,
+        (crowd, most): (usize, usize),
+        within: (&Room, usize, &AtomicBool),
     ) -> Result<Self, DedupError> {
+        let (room, threads, cancel) = within;
         let different = near.different();
         let mut centers: Vec<u64> = Vec::new();
         for &center in different.iter().step_by(different.len().div_ceil(SAMPLED).max(1)) {
@@ -118,27 +117,16 @@ impl Crowd {
                 match region {
                     None => outside.push(number)?,
                     Some(region) => {
-                        let texts = near.texts(number).iter();
-                        inside.extend(texts.map(|&text| (region, text, own)))?;
+                        for texts in near.texts(number).chunks(RUN) {
+                            inside.extend(texts.iter().map(|&text| (region, text, own)))?;
+                            room.relieve()?;
+                        }
                     }
                 }
                 room.relieve()?;
             }
         }
-        if room.most().is_some() {
-            let check = || parallel::check(cancel);
-            inside.sort_by_number(room, near.len(), |one| one.1, check)?;
-            inside.sort_by_number(room, centers.len() as u32, |one| one.0, check)?;
-        } else {
-            parallel::sort(&mut inside, threads, cancel)?;
-        }
-        let others = if room.most().is_some() {
-            let within = (room, threads, cancel);
-            Others::Known(known(near, &outside, max_distance, within)?)
-        } else {
-            let own = outside.iter().map(|&number| different[number as usize]);
-            Others::Index(Box::new(index(own, max_distance, cancel)?))
-        };
+        sort(&mut inside, room, threads, cancel)?;
         let (mut regions, mut start) = (Vec::with_capacity(centers.len()), 0);
         for (number, &center) in (0u32..).zip(&centers) {
             let end = inside.partition_point(|one| one.0 <= number);
@@ -161,7 +149,20 @@ impl Crowd {
                 room.relieve()?;
             }
         }
-        Ok(Self { max_distance, centers, regions, texts, fingerprints, outside, others })
+        drop(inside);
+        let outside = Outside::new(near, outside, max_distance, most, within)?;
+        Ok(Self { max_distance, centers, regions, texts, fingerprints, outside })
+    }
+
+    /// Makes ready what the first of these texts are asked for, which ascend and follow those of the last call; how many, one at least.
+    pub(super) fn reach(
+        &mut self,
+        texts: &[u32],
+        near: &Near,
+        limit: usize,
+        within: (&Room, usize, &AtomicBool),
+    ) -> Result<usize, DedupError> {
+        self.outside.reach(texts, near, limit, within)
     }
 
     /// The lists of texts that have fingerprints. `reach` is the distance within which the last text had enough candidates; it changes
@@ -169,62 +170,32 @@ impl Crowd {
     pub(super) fn lists(
         &self,
         texts: &[u32],
-        near: &Near,
-        limit: usize,
+        asked: Asked<'_>,
         reach: &mut u32,
-        room: &Room,
-        cancel: &AtomicBool,
     ) -> Result<Vec<Found>, DedupError> {
-        let own = |text: u32| near.different()[near.number(text) as usize];
-        let mut others: Vec<Vec<Candidate>> = vec![Vec::new(); texts.len()];
-        match &self.others {
-            Others::Index(index) => {
-                let items: Vec<Item> =
-                    texts.iter().map(|&text| Item::Fingerprint(own(text))).collect();
-                let found = index.search_many(&items, SearchOptions::default(), 1, cancel)?;
-                for ((&text, found), others) in texts.iter().zip(found).zip(&mut others) {
-                    for other in &found.matches {
-                        room.relieve()?;
-                        let number = self.outside[other.id as usize];
-                        near.before(number, text, other.distance, limit, others);
-                    }
-                }
-            }
-            Others::Known(pairs) => {
-                for (&text, others) in texts.iter().zip(&mut others) {
-                    for &(_, number, distance) in pairs.of(near.number(text)) {
-                        room.relieve()?;
-                        near.before(number, text, distance, limit, others);
-                    }
-                }
-            }
-        }
-        let lists = texts.iter().zip(others).map(|(&text, others)| {
+        let Asked { near, limit, room, cancel } = asked;
+        let nearest = self.outside.nearest(texts, near, limit, room, cancel)?;
+        let lists = texts.iter().zip(nearest).map(|(&text, nearest)| {
             parallel::check(cancel)?;
-            self.list(text, own(text), others, limit, reach, room)
+            self.list(text, nearest, asked, reach)
         });
         lists.collect()
     }
 
     /// Bytes held, of an index of the others when its tables are sealed: whether there is one or the memory is bounded.
     pub(super) fn bytes(&self) -> usize {
-        let count = self.outside.len();
-        let each = bytes_of_each(self.max_distance, count);
-        #[expect(clippy::cast_sign_loss, reason = "bytes are never negative")]
-        let index = (each * count as f64) as usize;
-        index + self.texts.bytes() + self.fingerprints.bytes() + self.outside.bytes()
+        self.outside.bytes() + self.texts.bytes() + self.fingerprints.bytes()
     }
 
-    /// The list of a text, of which `others` are the candidates of no region.
+    /// The list of a text, of which `nearest` has the candidates of no region.
     fn list(
         &self,
         text: u32,
-        own: u64,
-        others: Vec<Candidate>,
-        limit: usize,
+        mut nearest: Nearest,
+        Asked { near, limit, room, .. }: Asked<'_>,
         reach: &mut u32,
-        room: &Room,
     ) -> Result<Found, DedupError> {
+        let own = near.different()[near.number(text) as usize];
         let most = self.max_distance;
         let regions =
             self.regions.iter().zip(&self.centers).filter(|(region, center)| {
@@ -238,24 +209,26 @@ impl Crowd {
                 (&fingerprints[..place], &texts[..place])
             })
             .collect();
-        let outside = others.len();
-        let mut all = others;
         *reach = most.min(*reach);
+        // The nearer ones are there already.
+        let mut least = 0;
         loop {
             for (fingerprints, texts) in &before {
                 let blocks = fingerprints.chunks(SCANNED).zip(texts.chunks(SCANNED));
                 for (block, texts) in blocks {
                     room.relieve()?;
                     hamming::within(block, own, *reach, |place, rank| {
-                        all.push(Candidate { number: texts[place], rank });
+                        if rank >= least {
+                            nearest.push(texts[place], rank);
+                        }
                     });
                 }
             }
-            if *reach == most || all.iter().filter(|near| near.rank <= *reach).count() > limit {
+            if *reach == most || nearest.reach().is_some_and(|enough| enough <= *reach) {
                 break;
             }
             *reach += 1;
-            all.truncate(outside);
+            least = *reach;
         }
         let oldest = limit / 4;
         if *reach < most && oldest > 0 {
@@ -265,9 +238,8 @@ impl Crowd {
                     room.relieve()?;
                     hamming::within(block, own, most, |place, rank| {
                         seen += 1;
-                        // The nearer ones are there already.
                         if rank > *reach {
-                            all.push(Candidate { number: texts[place], rank });
+                            nearest.push(texts[place], rank);
                         }
                     });
                     if seen >= oldest {
@@ -276,8 +248,8 @@ impl Crowd {
                 }
             }
         }
-        *reach = least_reach(&all, limit).map_or(most, |least| least.min(*reach));
-        Ok(best(all, limit, false))
+        *reach = nearest.reach().map_or(most, |enough| enough.min(*reach));
+        Ok(nearest.list())
     }
 }
 
@@ -307,107 +279,6 @@ fn count_within(
     Ok(count.into_inner())
 }
 
-/// An index of these, by place.
-fn index(
-    fingerprints: impl Iterator<Item = u64>,
-    max_distance: u32,
-    cancel: &AtomicBool,
-) -> Result<Index, DedupError> {
-    let mut options = IndexOptions::default();
-    options.max_distance = max_distance;
-    let index = Index::new(&options)?;
-    let items: Vec<Item> = fingerprints.map(Item::Fingerprint).collect();
-    index.add_many(&items, &[], cancel)?;
-    Ok(index)
-}
-
-/// The pairs with fingerprints of no region, found before they are asked for: those among themselves by a join, those of fingerprints of
-/// regions by an index of some of them after the other, for which there is memory.
-fn known(
-    near: &Near,
-    outside: &[u32],
-    max_distance: u32,
-    within: (&Room, usize, &AtomicBool),
-) -> Result<Pairs, DedupError> {
-    let ((room, threads, cancel), different) = (within, near.different());
-    let mut pairs: Column<Pair> = Column::new(room)?;
-    for &number in outside {
-        pairs.push((number, number, 0))?;
-        room.relieve()?;
-    }
-    let own = outside.iter().map(|&number| different[number as usize]);
-    join(near, own, max_distance, within, |found| {
-        pairs.extend_from_slice(found)?;
-        Ok(true)
-    })?;
-    let each = bytes_of_each(max_distance, outside.len());
-    #[expect(clippy::cast_sign_loss, reason = "bytes are never negative")]
-    let most = room.most().map_or(usize::MAX, |most| ((most / SHARE) as f64 / each) as usize);
-    // Those of no region do not ask.
-    let looked_up = if outside.len() < different.len() { outside } else { &[] };
-    for some in looked_up.chunks(most.max(LEAST)) {
-        let index =
-            index(some.iter().map(|&number| different[number as usize]), max_distance, cancel)?;
-        // Both ascend.
-        let (mut number, mut others) = (0, outside.iter().peekable());
-        while (number as usize) < different.len() {
-            parallel::check(cancel)?;
-            room.relieve()?;
-            let end = different.len().min(number as usize + BATCH_DOCUMENTS) as u32;
-            let asked: Vec<u32> = (number..end)
-                .filter(|one| others.next_if(|other| *other == one).is_none())
-                .collect();
-            number = end;
-            let mut slots: Vec<(&[u32], Vec<Pair>)> =
-                asked.chunks(ASKED).map(|asked| (asked, Vec::new())).collect();
-            parallel::for_each_large(
-                &mut slots,
-                threads,
-                cancel,
-                || (),
-                |(), (asked, found)| {
-                    let own = |&number: &u32| Item::Fingerprint(different[number as usize]);
-                    let items: Vec<Item> = asked.iter().map(own).collect();
-                    let all = SearchOptions::default();
-                    let answers = index.search_many(&items, all, 1, cancel)?;
-                    for (&number, answer) in asked.iter().zip(answers) {
-                        let others = answer.matches.iter();
-                        let pairs = others.map(|one| (number, some[one.id as usize], one.distance));
-                        found.extend(pairs.filter(|&(_, other, _)| near.looks_at(number, other)));
-                    }
-                    Ok(room.relieve()?)
-                },
-            )?;
-            for (_, found) in slots {
-                pairs.extend_from_slice(&found)?;
-            }
-        }
-    }
-    Pairs::sealed(pairs, different.len() as u32, room, threads, cancel)
-}
-
-/// Bytes of an index for each of so many fingerprints, when its tables are sealed.
-fn bytes_of_each(max_distance: u32, count: usize) -> f64 {
-    let mut options = IndexOptions::default();
-    options.max_distance = max_distance;
-    let index = Index::new(&options).ok();
-    let estimate = index.and_then(|it| it.plan().estimate(count as u64, max_distance).ok());
-    estimate.map_or(1.0, |each| each.table_bytes + each.id_bytes)
-}
-
-/// The least distance within which more than `limit` of these lie.
-fn least_reach(all: &[Candidate], limit: usize) -> Option<u32> {
-    let mut counts = [0usize; 65];
-    for near in all {
-        counts[near.rank.min(64) as usize] += 1;
-    }
-    let mut sum = 0;
-    counts.iter().zip(0..).find_map(|(count, distance)| {
-        sum += count;
-        (sum > limit).then_some(distance)
-    })
-}
-
 /// The first of these within a distance.
 fn first_within(centers: &[u64], fingerprint: u64, most: u32) -> Option<usize> {
     centers.iter().position(|&center| hamming::distance(center, fingerprint) <= most)
@@ -416,6 +287,7 @@ fn first_within(centers: &[u64], fingerprint: u64, most: u32) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::method::{Candidate, best};
     use proptest::prelude::*;
 
     proptest! {
@@ -432,7 +304,7 @@ mod tests {
             limit in prop_oneof![0usize..40, Just(100), Just(usize::MAX)],
             crowd in prop_oneof![Just(0usize), Just(10), Just(1_000)],
             start in 0u32..9,
-            bounded in any::<bool>(),
+            (bounded, most) in (any::<bool>(), prop_oneof![1usize..200, Just(usize::MAX)]),
         ) {
             let given: Vec<u64> = given
                 .into_iter()
@@ -444,10 +316,17 @@ mod tests {
             let room = if bounded { Room::bounded(0, folder.path()).unwrap() } else { Room::default() };
             let cancel = AtomicBool::new(false);
             let near = Near::new(&fingerprints, given.len() as u32, &room, 2, &cancel).unwrap();
-            let found = Crowd::with(&near, max_distance, crowd, &room, 2, &cancel).unwrap();
+            let within = (&room, 2, &cancel);
+            let mut found = Crowd::with(&near, max_distance, (crowd, most), within).unwrap();
             let texts: Vec<u32> = (0..given.len() as u32).collect();
-            let mut reach = start;
-            let lists = found.lists(&texts, &near, limit, &mut reach, &room, &cancel).unwrap();
+            let (mut reach, mut lists) = (start, Vec::new());
+            while lists.len() < texts.len() {
+                let rest = &texts[lists.len()..];
+                let ready = found.reach(rest, &near, limit, within).unwrap();
+                prop_assert!(ready > 0);
+                let asked = Asked { near: &near, limit, room: &room, cancel: &cancel };
+                lists.extend(found.lists(&rest[..ready], asked, &mut reach).unwrap());
+            }
             for ((&text, own), list) in texts.iter().zip(&given).zip(&lists) {
                 let before = (0..text).zip(&given);
                 let all = before.map(|(number, other)| Candidate { number, rank: (own ^ other).count_ones() });

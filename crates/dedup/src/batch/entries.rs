@@ -5,6 +5,7 @@
 //! rest is sorted, by key and document as plain numbers.
 
 use super::Groups;
+use super::pieces::Piece;
 use super::sheaf::{self, Sheaf};
 use super::varint;
 use crate::error::DedupError;
@@ -29,8 +30,6 @@ const SLOTS: usize = 16;
 /// Bytes of a part that is looked at as a whole, about: of a larger one pieces, by the next bits of the key. Filter and survivors of a
 /// piece are some megabytes at most.
 const PIECE: usize = 1 << 20;
-/// Bytes of pieces that are looked at before their survivors are put away.
-const WAVE: usize = 1 << 24;
 
 /// Most documents.
 pub(super) const MOST: u32 = 1 << DOCUMENT_BITS;
@@ -156,20 +155,10 @@ impl Entries {
         cancel: &AtomicBool,
     ) -> Result<Together, DedupError> {
         let mut together = Together { entries: Column::new(room)?, ends: Vec::new() };
-        let pieces = (0..self.parts()).flat_map(|part| {
-            let bytes = self.parts.bytes_of(part);
-            let bits = bytes.div_ceil(PIECE).next_power_of_two().ilog2();
-            (0..1 << bits).map(move |number| (Piece { part, bits, number }, bytes >> bits))
-        });
-        let wave = room.most().map_or(WAVE, |most| WAVE.min(most as usize / 128).max(PIECE));
-        let mut pieces = pieces.peekable();
-        while pieces.peek().is_some() {
+        for wave in Piece::waves(&self.parts, PIECE, room) {
             parallel::check(cancel)?;
-            let (mut bytes, mut slots) = (0, Vec::new());
-            while let Some((piece, more)) = pieces.next_if(|_| bytes < wave) {
-                bytes += more;
-                slots.push((piece, Vec::new()));
-            }
+            let mut slots: Vec<(Piece, Vec<Entry>)> =
+                wave.into_iter().map(|piece| (piece, Vec::new())).collect();
             let new = Filter::default;
             parallel::for_each_large(&mut slots, threads, cancel, new, |filter, slot| {
                 parallel::check(cancel)?;
@@ -194,15 +183,16 @@ impl Entries {
         filter: &mut Filter,
     ) -> Result<Vec<Entry>, DedupError> {
         let part = piece.part;
-        filter.start((self.parts.bytes_of(part) >> piece.bits) / (size_of::<u32>() + 1));
+        filter.start(piece.bytes / (size_of::<u32>() + 1));
+        let is_own = |low: u32| piece.has(u64::from(low) << u32::BITS);
         self.each(part, room, |low, _| {
-            if piece.has(low) {
+            if is_own(low) {
                 filter.see(low);
             }
         })?;
         let mut several = Vec::new();
         self.each(part, room, |low, document| {
-            if piece.has(low) && filter.has_several(low) {
+            if is_own(low) && filter.has_several(low) {
                 several.push(entry(low, document));
             }
         })?;
@@ -219,19 +209,6 @@ impl Entries {
             texts[from..].sort_unstable();
         }
         Ok(texts)
-    }
-}
-
-/// Entries of a part whose keys go on with these bits.
-struct Piece {
-    part: usize,
-    bits: u32,
-    number: u32,
-}
-
-impl Piece {
-    fn has(&self, low: u32) -> bool {
-        self.bits == 0 || low >> (u32::BITS - self.bits) == self.number
     }
 }
 

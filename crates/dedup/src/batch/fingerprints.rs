@@ -1,9 +1,10 @@
 //! The candidates of `SimHash` by one join of all fingerprints with themselves.
 
-use super::candidates::{Candidates, Gathered, Listed, Sketches};
-use super::crowd::Crowd;
+use super::candidates::{Candidates, Gathered, Growing, Listed, Sketches};
+use super::crowd::{Asked, Crowd};
 use super::groups::Groups;
-use super::near::Near;
+use super::near::{Near, Pair};
+use super::sort::sort;
 use crate::checkpoint::{Restoring, Saving};
 use crate::decide::{ALONE, BATCH_DOCUMENTS};
 use crate::error::DedupError;
@@ -15,9 +16,11 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 
-/// Pairs of different fingerprints for each of them, or of 1,000 where they are fewer, up to which they are joined: 192 bytes, of a
-/// fingerprint that several texts have twice as much. Where there are more, in a crowd, lists are made as they are asked for ([`Crowd`]).
+/// Pairs of different fingerprints for each of them, or of 1,000 where they are fewer, up to which they are joined: 192 bytes. Where there
+/// are more, in a crowd, lists are made as they are asked for ([`Crowd`]).
 const CROWDED: usize = 16;
+/// The same within a bound: 96 bytes, which with all that lies on the disk beside them are fewer than 200 for each document.
+const CROWDED_ON_DISK: usize = 8;
 /// Texts of a crowd whose lists are made by one task at once.
 const TOGETHER: usize = 8;
 /// Texts that one task goes through at once.
@@ -90,14 +93,7 @@ impl Fingerprints {
                 sorted.extend_from_slice(&found)?;
             }
         }
-        if self.room.most().is_some() {
-            // By the whole fingerprint, in two steps that leave what is equal in order.
-            let (room, check) = (&self.room, || parallel::check(cancel));
-            sorted.sort_by_number(room, u32::MAX, |one| one.0 as u32, check)?;
-            sorted.sort_by_number(room, u32::MAX, |one| (one.0 >> 32) as u32, check)?;
-        } else {
-            parallel::sort(&mut sorted, threads, cancel)?;
-        }
+        sort(&mut sorted, &self.room, threads, cancel)?;
         Ok(sorted)
     }
 
@@ -144,9 +140,10 @@ impl Fingerprints {
     ) -> Result<Vec<Listed>, DedupError> {
         let mut slots: Vec<(&[u32], Vec<Found>)> =
             texts.chunks(TOGETHER).map(|texts| (texts, Vec::new())).collect();
+        let asked = Asked { near: &self.near, limit, room: &self.room, cancel };
         let reach = || self.max_distance;
         parallel::for_each(&mut slots, threads, cancel, reach, |reach, (texts, found)| {
-            *found = crowd.lists(texts, &self.near, limit, reach, &self.room, cancel)?;
+            *found = crowd.lists(texts, asked, reach)?;
             Ok(())
         })?;
         let found = texts.iter().zip(slots.into_iter().flat_map(|(_, found)| found));
@@ -191,11 +188,13 @@ impl Candidates for Fingerprints {
         (self.given, self.has) = (Column::new(&room)?, Column::new(&room)?);
         let mut near = Near::new(&sorted, groups.len(), &room, threads, cancel)?;
         drop(sorted);
-        let most = CROWDED * near.different().len().max(1_000);
+        let each = if room.most().is_some() { CROWDED_ON_DISK } else { CROWDED };
+        let most = each * near.different().len().max(1_000);
         if near.join(self.max_distance, most, &room, threads, cancel)? {
             near.forget();
         } else {
-            self.crowd = Some(Crowd::new(&near, self.max_distance, &room, threads, cancel)?);
+            let within = (&room, threads, cancel);
+            self.crowd = Some(Crowd::new(&near, self.max_distance, most, within)?);
         }
         let crowd = self.crowd.as_ref().map_or(0, Crowd::bytes);
         self.bytes = near.bytes() + given + crowd;
@@ -213,9 +212,14 @@ impl Candidates for Fingerprints {
         while lists.is_empty() {
             self.pass(threads, cancel)?;
             let count = self.waiting.len().min(BATCH_DOCUMENTS);
-            let texts: Vec<u32> = self.waiting.drain(..count).collect();
+            let mut texts: Vec<u32> = self.waiting.drain(..count).collect();
             if texts.is_empty() {
                 break;
+            }
+            if let Some(crowd) = &mut self.crowd {
+                let within = (&self.room, threads, cancel);
+                let ready = crowd.reach(&texts, &self.near, limit, within)?;
+                texts.drain(ready..).rev().for_each(|text| self.waiting.push_front(text));
             }
             lists = if let Some(crowd) = &self.crowd {
                 self.of_crowd(crowd, &texts, limit, threads, cancel)?
@@ -241,6 +245,16 @@ impl Candidates for Fingerprints {
 
     fn bytes(&self) -> usize {
         self.bytes
+    }
+
+    fn growing(&self) -> Result<Growing, DedupError> {
+        let most = CROWDED_ON_DISK as u64;
+        if self.crowd.is_none() {
+            return self.near.growing(most, &self.room);
+        }
+        // As many as there may be at once.
+        let bytes = most * size_of::<Pair>() as u64;
+        Ok(Growing { beside: bytes * u64::from(self.near.len()), apart: 0, most: bytes })
     }
 
     /// Not in a crowd, whose lists are made as they are asked for.

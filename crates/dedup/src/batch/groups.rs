@@ -2,6 +2,7 @@
 
 use super::across::{InputTexts, Inputs};
 use super::order::{Order, Places};
+use super::pieces::Piece;
 use super::varint;
 use crate::checkpoint::{Restoring, Saving};
 use crate::decide::ALONE;
@@ -102,12 +103,7 @@ impl Hashes {
         for &document in self.empty.iter() {
             leaders[places.of(document) as usize].store(ALONE, Relaxed);
         }
-        let mut pieces: Vec<Piece> = (0..self.parts.len())
-            .flat_map(|part| {
-                let bits = self.parts.bytes_of(part).div_ceil(PIECE).next_power_of_two().ilog2();
-                (0..1 << bits).map(move |number| Piece { part, bits, number })
-            })
-            .collect();
+        let mut pieces: Vec<Piece> = Piece::all(&self.parts, PIECE).collect();
         parallel::for_each_large(
             &mut pieces,
             threads,
@@ -133,7 +129,7 @@ impl Hashes {
         let mut first: AHashMap<u128, u32> = AHashMap::new();
         let each = |see: &mut dyn FnMut(u128, u32)| {
             self.each(piece.part, room, |hash, document| {
-                if piece.has(hash) {
+                if piece.has((hash >> (8 * HASH_BYTES as u32 - u64::BITS)) as u64) {
                     // Texts of two inputs are as unlikely to meet as two texts.
                     let own = inputs
                         .map_or(0, |inputs| u128::from(inputs.of(document)).wrapping_mul(INPUT));
@@ -150,19 +146,6 @@ impl Hashes {
                 leaders[place as usize].store(leader, Relaxed);
             }
         })
-    }
-}
-
-/// Hashes of a part that go on with these bits.
-struct Piece {
-    part: usize,
-    bits: u32,
-    number: u128,
-}
-
-impl Piece {
-    fn has(&self, hash: u128) -> bool {
-        self.bits == 0 || hash >> (8 * HASH_BYTES as u32 - self.bits) == self.number
     }
 }
 

@@ -26,15 +26,20 @@ mod groups;
 mod levels;
 mod lists;
 mod near;
+mod nearest;
 mod order;
+mod outside;
+mod pieces;
 mod represent;
 mod sentences;
 mod settled;
 mod sheaf;
+mod sort;
 pub(crate) mod spread;
 #[cfg(test)]
 mod tests;
 pub(crate) mod varint;
+mod windows;
 
 use crate::checkpoint::{Given, Restoring, Saving, Stage as Made, Stages};
 use crate::decide::{Comparer, Texts};
@@ -44,7 +49,7 @@ use crate::method::{Candidate, Method};
 use crate::options::{Cluster, DedupOptions};
 use crate::verify::Evidence;
 use across::{Across, Inputs};
-pub(crate) use candidates::{Candidates, Gathered, Gathering};
+pub(crate) use candidates::{Candidates, Gathered, Gathering, Growing};
 use candidates::{Sketches, candidates};
 pub(crate) use edges::Graph;
 pub(crate) use groups::Groups;
@@ -63,9 +68,11 @@ use std::sync::atomic::AtomicBool;
 /// What is known of the documents after the first stage.
 ///
 /// Bytes per document: 17 of its text's hash, 40 of its outline where texts are verified by their features, its key where the
-/// keep rule has one (8 bytes and its length as text), 5.2 for each band; until the documents are settled. Then 12 per document and 8
-/// per text, 16 per text that is a duplicate, 4 to 20 for each key that texts share. They lie in memory, or where that is bounded in
-/// temporary files.
+/// keep rule has one (8 bytes and its length as text), and its sketch: 5.2 for each band, 8.1 of a fingerprint, 8 to 9 for each
+/// sentence; until the documents are settled. Then 12 per document and 8 per text, 16 per text that is a duplicate. What is made of
+/// sketches takes 4 to 20 for each key that texts share; of fingerprints 20 per text, 16 while they are joined, and 12 for each pair of
+/// near ones, of which there are at most 16 for each, or 8 where memory is bounded. Sketches of sets are held whole. All else lies in
+/// memory, or where that is bounded in temporary files.
 pub(crate) struct Columns {
     options: DedupOptions,
     candidates: Box<dyn Candidates>,
@@ -265,6 +272,7 @@ impl Columns {
         if let Some((_, from)) = kept {
             from.end()?;
         }
+        let growing = candidates.growing()?;
         drop(candidates);
         let mut settled = Settled::new(
             comparer,
@@ -274,6 +282,7 @@ impl Columns {
             known,
             (&room, threads, cancel),
         )?;
+        settled.growing = growing;
         let summary = &mut settled.summary;
         (summary.empty, summary.short) = (figures.empty, short);
         summary.truncated = figures.truncated;

@@ -1,9 +1,12 @@
 //! Different fingerprints, the texts of each, and which of them are near each other.
 
+use super::candidates::Growing;
+use super::nearest::Nearest;
+use super::sort::sort;
 use crate::checkpoint::{Plain, Restoring, Saving};
 use crate::decide::ALONE;
 use crate::error::DedupError;
-use crate::method::{Candidate, Found, best};
+use crate::method::Found;
 use crate::parallel;
 use simhash_index::{PartedJoin, SelfJoin};
 use simhash_store::{Column, FileError, Room, Section};
@@ -11,6 +14,13 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
 /// Fingerprints of texts that one task numbers at once, about.
 const REGION: usize = 1 << 14;
+/// Texts between two looks at the memory.
+const LOOK: usize = 1024;
+
+/// Texts between two that count as beside each other: of copies that come one after the other.
+const BESIDE: u32 = 1 << 12;
+/// Of so many pairs one is looked at.
+const LOOKED_AT: usize = 16;
 
 /// Two fingerprints and their distance.
 type Joined = simhash_index::Near;
@@ -49,11 +59,7 @@ impl Pairs {
         threads: usize,
         cancel: &AtomicBool,
     ) -> Result<Self, DedupError> {
-        if room.most().is_some() {
-            all.sort_by_number(room, count, |pair| pair.0, || parallel::check(cancel))?;
-        } else {
-            parallel::sort(&mut all, threads, cancel)?;
-        }
+        sort(&mut all, room, threads, cancel)?;
         let mut starts = Column::new(room)?;
         starts.reserve(count as usize + 1)?;
         let mut end = 0;
@@ -74,7 +80,7 @@ impl Pairs {
         &self.all[at(number as usize)..at(number as usize + 1)]
     }
 
-    fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         self.all.bytes() + self.starts.bytes()
     }
 }
@@ -123,8 +129,13 @@ impl Near {
             cancel,
             || (),
             |(), region| {
-                room.relieve()?;
-                region.count = region.given.chunk_by(|a, b| a.0 == b.0).count();
+                let mut last = None;
+                for some in region.given.chunks(LOOK) {
+                    let own = some.iter().map(|one| Some(one.0));
+                    region.count +=
+                        own.filter(|&own| std::mem::replace(&mut last, own) != own).count();
+                    room.relieve()?;
+                }
                 Ok(())
             },
         )?;
@@ -156,12 +167,17 @@ impl Near {
             |(), region| region.number(of, room),
         )?;
         if room.most().is_some() {
-            near.number_in_order(room, cancel)?;
+            near.number_in_order(room, threads, cancel)?;
         }
         Ok(near)
     }
 
-    fn number_in_order(&self, room: &Room, cancel: &AtomicBool) -> Result<(), DedupError> {
+    fn number_in_order(
+        &self,
+        room: &Room,
+        threads: usize,
+        cancel: &AtomicBool,
+    ) -> Result<(), DedupError> {
         let mut numbered: Column<(u32, u32)> = Column::new(room)?;
         for number in 0..self.different.len() as u32 {
             if number % 1024 == 0 {
@@ -172,8 +188,7 @@ impl Near {
                 room.relieve()?;
             }
         }
-        let check = || parallel::check(cancel);
-        numbered.sort_by_number(room, self.of.len() as u32, |&(text, _)| text, check)?;
+        sort(&mut numbered, room, threads, cancel)?;
         for (place, &(text, number)) in numbered.iter().enumerate() {
             self.of[text as usize].store(number, Relaxed);
             if place % 1024 == 0 {
@@ -215,6 +230,11 @@ impl Near {
         self.different = Column::default();
     }
 
+    /// The first text of a fingerprint.
+    pub(super) fn first(&self, number: u32) -> u32 {
+        self.texts[self.starts[number as usize] as usize]
+    }
+
     /// The number of a fingerprint.
     fn place(&self, fingerprint: u64) -> u32 {
         self.different.partition_point(|&other| other < fingerprint) as u32
@@ -251,12 +271,12 @@ impl Near {
     pub(super) fn list(&self, text: u32, limit: usize, room: &Room) -> Result<Found, DedupError> {
         let own = self.number(text);
         let near = self.pairs.of(own).iter().map(|&(_, other, distance)| (other, distance));
-        let mut candidates = Vec::new();
+        let mut nearest = Nearest::new(limit);
         for (other, rank) in near.chain([(own, 0)]) {
             room.relieve()?;
-            self.before(other, text, rank, limit, &mut candidates);
+            self.before(other, text, rank, limit, &mut nearest);
         }
-        Ok(best(candidates, limit, false))
+        Ok(nearest.list())
     }
 
     /// Appends the texts before one that have a fingerprint at this distance, as far as they can be in its list.
@@ -266,18 +286,30 @@ impl Near {
         text: u32,
         rank: u32,
         limit: usize,
-        candidates: &mut Vec<Candidate>,
+        nearest: &mut Nearest,
     ) {
         // The oldest of those with one fingerprint are its best: of a crowd of copies but for a word no more can be chosen, and one
         // more tells that the list is cut.
         let before = self.texts(number).iter().take_while(|&&other| other < text);
         let before = before.take(limit.saturating_add(1));
-        candidates.extend(before.map(|&number| Candidate { number, rank }));
+        before.for_each(|&number| nearest.push(number, rank));
     }
 
     pub(super) fn bytes(&self) -> usize {
         let numbers = self.of.bytes() + self.starts.bytes() + self.texts.bytes();
         numbers + self.different.bytes() + self.pairs.bytes()
+    }
+
+    /// What the pairs take, by a part of them.
+    pub(super) fn growing(&self, most: u64, room: &Room) -> Result<Growing, DedupError> {
+        let each = size_of::<Pair>() as u64;
+        let (mut beside, mut apart) = (0, 0);
+        for &(a, b, _) in self.pairs.all.iter().step_by(LOOKED_AT) {
+            room.relieve()?;
+            let is_beside = self.first(a).abs_diff(self.first(b)) <= BESIDE.min(self.len() / 16);
+            *(if is_beside { &mut beside } else { &mut apart }) += each * LOOKED_AT as u64;
+        }
+        Ok(Growing { beside, apart, most: most * each })
     }
 
     pub(super) fn save(&self, to: &mut Saving<'_>) -> Result<(), DedupError> {
@@ -335,7 +367,7 @@ fn regions(mut given: &[(u64, u32)]) -> Vec<Region<'_>> {
     let mut regions = Vec::new();
     while let Some(last) = given.get(..REGION.min(given.len())).and_then(<[_]>::last) {
         let rest = &given[REGION.min(given.len())..];
-        let same = rest.iter().take_while(|one| one.0 == last.0).count();
+        let same = rest.partition_point(|one| one.0 == last.0);
         let (own, behind) = given.split_at(REGION.min(given.len()) + same);
         regions.push(Region {
             given: own,
@@ -360,13 +392,13 @@ impl Region<'_> {
             self.starts[at] = self.start + place as u32;
             for &(_, text) in same {
                 self.texts[place] = text;
-                place += 1;
                 if let Some(of) = of {
                     of[text as usize].store(self.number + at as u32, Relaxed);
                 }
-            }
-            if at % 1024 == 0 {
-                room.relieve()?;
+                place += 1;
+                if place % LOOK == 0 {
+                    room.relieve()?;
+                }
             }
         }
         Ok(())
@@ -440,6 +472,7 @@ impl Join {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::method::{Candidate, best};
     use proptest::prelude::*;
 
     proptest! {

@@ -10,6 +10,8 @@ use super::buckets::Buckets;
 use super::candidates::{Candidates, Gathered, Listed, Sketches};
 use super::entries::Filter;
 use super::groups::Groups;
+use super::pieces::Piece;
+use super::sort::sort;
 use super::varint;
 use crate::checkpoint::{Restoring, Saving};
 use crate::error::DedupError;
@@ -26,8 +28,6 @@ const PART_BITS: u32 = 8;
 const HASH_BYTES: usize = 7;
 /// Bytes of a part that is looked at as a whole, about; of a larger one pieces, by the next bits of the hash.
 const PIECE: usize = 1 << 20;
-/// Pieces that are looked at before what is found in them is put away.
-const WAVE: usize = 8;
 /// Entries of a piece that are sorted in memory. There are more where many documents have one sentence: a column of them is sorted.
 const SORTED: usize = 1 << 18;
 
@@ -50,20 +50,6 @@ pub(super) struct Sentences {
     listed: usize,
     bytes: usize,
     room: Room,
-}
-
-/// Entries of a part whose hashes go on with these bits.
-#[derive(Clone, Copy)]
-struct Piece {
-    part: usize,
-    bits: u32,
-    number: u64,
-}
-
-impl Piece {
-    fn has(&self, hash: u64) -> bool {
-        self.bits == 0 || hash >> (8 * HASH_BYTES as u32 - self.bits) == self.number
-    }
 }
 
 /// What was found in a piece.
@@ -110,7 +96,7 @@ impl Sentences {
                 let mut bytes = [0; 8];
                 bytes[..HASH_BYTES].copy_from_slice(hash);
                 let hash = u64::from_le_bytes(bytes);
-                if piece.has(hash) {
+                if piece.has(hash << PART_BITS) {
                     see(hash, document)?;
                 }
                 rest = behind;
@@ -126,8 +112,8 @@ impl Sentences {
         filter: &mut Filter,
         cancel: &AtomicBool,
     ) -> Result<usize, DedupError> {
-        let (bytes, mut count) = (self.parts.bytes_of(piece.part) >> piece.bits, 0);
-        filter.start((bytes / (HASH_BYTES + 1)).min(SORTED));
+        let mut count = 0;
+        filter.start((piece.bytes / (HASH_BYTES + 1)).min(SORTED));
         self.each(piece, cancel, |hash, _| {
             filter.see(hash as u32);
             count += 1;
@@ -163,6 +149,7 @@ impl Sentences {
         &self,
         piece: Piece,
         groups: &Groups,
+        threads: usize,
         cancel: &AtomicBool,
     ) -> Result<Column<Entry>, DedupError> {
         let mut filter = Filter::default();
@@ -177,10 +164,7 @@ impl Sentences {
             Ok(())
         })?;
         drop(filter);
-        let (room, check) = (&self.room, || parallel::check(cancel));
-        several.sort_by_number(room, groups.len(), |&(_, text)| text, check)?;
-        several.sort_by_number(room, u32::MAX, |&(hash, _)| hash as u32, check)?;
-        several.sort_by_number(room, 1 << 24, |&(hash, _)| (hash >> 32) as u32, check)?;
+        sort(&mut several, &self.room, threads, cancel)?;
         Ok(several)
     }
 
@@ -221,15 +205,10 @@ impl Candidates for Sentences {
         cancel: &AtomicBool,
     ) -> Result<(), DedupError> {
         let room = self.room.clone();
-        let pieces = (0..self.parts.len()).flat_map(|part| {
-            let bits = self.parts.bytes_of(part).div_ceil(PIECE).next_power_of_two().ilog2();
-            (0..1 << bits).map(move |number| Piece { part, bits, number })
-        });
-        let pieces: Vec<Piece> = pieces.collect();
         let (mut buckets, mut held) = (Buckets::new(&room)?, 0);
-        for wave in pieces.chunks(WAVE) {
+        for wave in Piece::waves(&self.parts, PIECE, &room) {
             let mut slots: Vec<(Piece, Together)> =
-                wave.iter().map(|&piece| (piece, Together::Many)).collect();
+                wave.into_iter().map(|piece| (piece, Together::Many)).collect();
             let new = Filter::default;
             parallel::for_each_large(&mut slots, threads, cancel, new, |filter, slot| {
                 slot.1 = self.together(slot.0, groups, filter, cancel)?;
@@ -243,7 +222,7 @@ impl Candidates for Sentences {
                         entries.len()
                     }
                     Together::Many => {
-                        let entries = self.many(piece, groups, cancel)?;
+                        let entries = self.many(piece, groups, threads, cancel)?;
                         self.see(&entries, &mut buckets)?;
                         entries.len()
                     }
@@ -291,7 +270,7 @@ impl Candidates for Sentences {
     fn restore(&mut self, from: &mut Restoring, groups: &Groups) -> Result<(), DedupError> {
         let [bytes] = from.numbers()?;
         self.bytes = bytes as usize;
-        self.buckets = Buckets::restore(from, groups.len())?;
+        self.buckets = Buckets::restore(from, groups.len(), &self.room)?;
         Ok(())
     }
 }

@@ -1,6 +1,7 @@
 //! Clusters and the documents that they keep.
 
 use super::across::Inputs;
+use super::candidates::Growing;
 use super::groups::Groups;
 use super::order::Order;
 use super::represent::{Compared, Representatives};
@@ -121,6 +122,8 @@ pub(crate) struct Settled {
     /// Documents that were there already.
     known: u32,
     room: Room,
+    /// What pairs took, until they were decided.
+    pub(super) growing: Growing,
     /// Counts of the others; nothing about records, bytes and time.
     pub(crate) summary: Summary,
 }
@@ -192,7 +195,13 @@ impl Settled {
         };
         summary.index_bytes = (groups.bytes() + originals.bytes() + states) as u64;
         summary.known = u64::from(known);
-        Ok(Self { comparer, groups, verified, originals, known, room: room.clone(), summary })
+        let (room, growing) = (room.clone(), Growing::default());
+        Ok(Self { comparer, groups, verified, originals, known, room, growing, summary })
+    }
+
+    /// What pairs took, until they were decided.
+    pub(crate) fn growing(&self) -> Growing {
+        self.growing
     }
 
     /// How much was compared at a time.

@@ -3,7 +3,7 @@
 use super::intake::{Intake, Parsed, QUEUE};
 use super::same_ids::OwnId;
 use super::{Ended, Members, Run, Wants};
-use crate::batch::Compared;
+use crate::batch::{Compared, Growing};
 use crate::decide::{BATCH_DOCUMENTS, Decider, Document, Outcome};
 use crate::error::DedupError;
 use crate::read::{Block, Line, id_json};
@@ -51,7 +51,8 @@ impl Run<'_, '_> {
         let (truncated, index_bytes) = (stream.decider.truncated(), stream.decider.bytes());
         let summary = Summary { truncated, index_bytes, ..stream.tally.summary };
         let (members, given) = (Members::Given(stream.members), stream.given);
-        Ok(Ended { writer, members, given, summary, compared: Compared::default() })
+        let (compared, growing) = (Compared::default(), Growing::default());
+        Ok(Ended { writer, members, given, summary, compared, growing })
     }
 
     /// Takes blocks until the end; `pass_on` says whether anybody still wants them.

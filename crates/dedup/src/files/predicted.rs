@@ -54,7 +54,8 @@ pub struct Prediction {
 /// What [`dedup_files`](crate::dedup_files) of these inputs, or with `known` [`dedup_new_files`](crate::dedup_new_files), will take: reads a part of each,
 /// 32 MiB of all at most, at least 1 MiB of each (4 MiB decompressed); of more than 64 some, spread over their sizes. Of plain JSON lines and lines of text these are
 /// pieces from all over the file, of folders files from all over it, of others the beginning. Memory and disk are proportional to the documents, a tenth
-/// more or less. With `whole` the inputs are themselves a sample, of so many bytes: what is told is of these.
+/// more or less, but for pairs of near fingerprints: those of documents that lie far apart grow as the square of the documents, up to eight for
+/// each. With `whole` the inputs are themselves a sample, of so many bytes: what is told is of these.
 ///
 /// # Errors
 /// Those of [`dedup_files`](crate::dedup_files); [`DedupError::Option`] for a stream, which cannot be read twice.
@@ -115,7 +116,10 @@ pub fn predict_files(
     let Compared { bytes, batches } = ended.compared;
     // More of them come together in a larger corpus, unless there were enough for several batches.
     let compared = if batches > 1 { bytes } else { scaled(bytes) };
-    let columns = scaled(summary.index_bytes);
+    // Pairs do not grow as documents do.
+    let (pairs, growing) = (ended.growing.bytes(), ended.growing.grown(all, of));
+    let with_pairs = |bytes: u64| scaled(bytes.saturating_sub(pairs)) + growing;
+    let columns = with_pairs(summary.index_bytes);
     let comparing = columns / 2 + OF_TEXT * compared.min(TEXTS_AT_ONCE);
     let times = all as f64 / of.max(1) as f64;
     let memory = PROCESS + OF_THREAD * threads as u64 + columns.max(comparing);
@@ -125,7 +129,7 @@ pub fn predict_files(
         is_whole: new.is_whole && known.is_whole,
         bytes: new.bytes,
         memory: memory.min(options.memory.unwrap_or(u64::MAX)),
-        disk: scaled(room.most_on_disk()),
+        disk: with_pairs(room.most_on_disk()),
         copies: scaled(intake.records.copied()),
         cpu_seconds: (RANGE.0 * seconds * times, RANGE.1 * seconds * times),
     })

@@ -128,8 +128,8 @@ impl Run<'_, '_> {
         let threads = options.threads;
         let (members, given) =
             write(self.intake, self.wants, &settled, threads, &mut writer, &self.room)?;
-        let compared = settled.compared();
-        Ok(Ended { writer, members: Members::Found(members), given, summary, compared })
+        let (compared, growing) = (settled.compared(), settled.growing());
+        Ok(Ended { writer, members: Members::Found(members), given, summary, compared, growing })
     }
 }
 

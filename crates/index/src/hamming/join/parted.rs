@@ -2,7 +2,8 @@
 //!
 //! Fingerprints that share a bucket of a table have one key there. So each table is cut by its keys: the fingerprints, which lie in a
 //! column of a room, are put apart by the first bits of their key, and those of some keys at a time are joined as if there were no others, in
-//! that table alone. A pair is reported by the first table whose mask it matches, as ever.
+//! that table alone. Where those with the same first bits do not fit, they are put apart by the next bits. A pair is reported by the first
+//! table whose mask it matches, as ever.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -14,9 +15,9 @@ use simhash_store::{Column, Room, RoomError};
 use super::copies::{Copies, tables};
 use super::near::{Near, SelfJoin};
 use crate::IndexError;
-use crate::hamming::plan::Plan;
+use crate::hamming::plan::{Plan, Prefix};
 
-/// First bits of a key by which fingerprints are put apart.
+/// Bits of a key by which fingerprints are put apart at a time.
 const PART_BITS: u32 = 11;
 /// Bytes of a part for each of its fingerprints: itself, its place in the table, and as much again while that is made.
 const BYTES: usize = 32;
@@ -24,11 +25,21 @@ const BYTES: usize = 32;
 const SHARE: u64 = 16;
 /// Least fingerprints of a part.
 const LEAST: usize = 1 << 12;
+/// Fingerprints that are copied between two looks at the memory.
+const LOOK: usize = 1024;
+
+/// Fingerprints that lie one behind the other.
+#[derive(Debug)]
+struct Part {
+    places: Range<usize>,
+    /// Bits of their keys that are looked at: they have these alike, or are few enough.
+    bits: u32,
+}
 
 /// All pairs of different fingerprints within a distance, each once, within the memory of a room; [`PartedJoin::next_batch`] goes on with it.
 ///
-/// Disk: 16 bytes for each fingerprint. Memory: a sixteenth of the bound, or what the fingerprints take whose keys have the same first 11
-/// bits in a table, where that is more.
+/// Disk: 16 bytes for each fingerprint, and as many for those of one part that is cut again. Memory: a sixteenth of the bound, or what the
+/// fingerprints take that have one key in a table, where that is more.
 #[derive(Debug)]
 pub struct PartedJoin {
     plan: Arc<Plan>,
@@ -42,8 +53,8 @@ pub struct PartedJoin {
     next: usize,
     /// Most fingerprints of a part.
     most: usize,
-    /// Parts of the table before that are not joined yet.
-    parts: VecDeque<Range<usize>>,
+    /// Parts of the table before that are not joined yet, in order.
+    parts: VecDeque<Part>,
     join: Option<SelfJoin>,
 }
 
@@ -99,7 +110,7 @@ impl PartedJoin {
                 }
                 self.join = None;
             }
-            if let Some(part) = self.parts.pop_front() {
+            if let Some(part) = self.next_part::<E>(cancel)? {
                 let place = self.next - 1;
                 let (plan, part) = (Arc::clone(&self.plan), self.values[part].to_vec());
                 let copies = Copies::of_part(plan, self.tables.clone(), place, part);
@@ -112,35 +123,95 @@ impl PartedJoin {
         }
     }
 
+    /// The next part that is joined: one that fits, or whose keys are equal.
+    fn next_part<E: From<RoomError> + From<IndexError>>(
+        &mut self,
+        cancel: &AtomicBool,
+    ) -> Result<Option<Range<usize>>, E> {
+        while let Some(part) = self.parts.pop_front() {
+            let key_bits = self.plan.prefixes()[self.tables[self.next - 1].0].bits();
+            if part.places.len() <= self.most || part.bits >= key_bits {
+                return Ok(Some(part.places));
+            }
+            self.cut_again::<E>(&part, cancel)?;
+        }
+        Ok(None)
+    }
+
     /// Cuts the next table into parts.
     fn put_apart<E: From<RoomError> + From<IndexError>>(
         &mut self,
         cancel: &AtomicBool,
     ) -> Result<(), E> {
         let prefix = &self.plan.prefixes()[self.tables[self.next].0];
-        let rest = prefix.bits() - prefix.bits().min(PART_BITS);
-        let part = |&value: &u64| (prefix.key(value) >> rest) as u32;
-        let check = || {
-            let is_set = cancel.load(Ordering::Relaxed);
-            if is_set { Err(E::from(IndexError::Cancelled)) } else { Ok(()) }
-        };
+        let (digit, bits) = digit(prefix, 0);
+        let check = || checked::<E>(cancel);
         let ends =
-            self.values.put_apart(&mut self.other, &self.room, 1 << PART_BITS, part, check)?;
+            self.values.put_apart(&mut self.other, &self.room, 1 << PART_BITS, digit, check)?;
         std::mem::swap(&mut self.values, &mut self.other);
-        let (mut start, mut last) = (0, 0);
-        for end in ends {
-            if end - start > self.most && last > start {
-                self.parts.push_back(start..last);
-                start = last;
-            }
-            last = end;
-        }
-        self.parts.push_back(start..last);
-        // One alone has no pairs.
-        self.parts.retain(|part| part.len() > 1);
+        let parts = parts(ends, self.most, 0, bits);
+        self.parts.extend(parts);
         self.next += 1;
         Ok(())
     }
+
+    /// Cuts a part of the table before by the next bits of its keys.
+    fn cut_again<E: From<RoomError> + From<IndexError>>(
+        &mut self,
+        part: &Part,
+        cancel: &AtomicBool,
+    ) -> Result<(), E> {
+        let prefix = &self.plan.prefixes()[self.tables[self.next - 1].0];
+        let (digit, bits) = digit(prefix, part.bits);
+        let mut whole: Column<u64> = Column::new(&self.room)?;
+        for values in self.values[part.places.clone()].chunks(LOOK) {
+            whole.extend_from_slice(values)?;
+            self.room.relieve()?;
+        }
+        let mut apart = Column::made(&self.room, whole.len(), |_| 0)?;
+        let check = || checked::<E>(cancel);
+        let ends = whole.put_apart(&mut apart, &self.room, 1 << PART_BITS, digit, check)?;
+        drop(whole);
+        let places = self.values[part.places.clone()].chunks_mut(LOOK);
+        for (places, values) in places.zip(apart.chunks(LOOK)) {
+            places.copy_from_slice(values);
+            self.room.relieve()?;
+        }
+        for part in parts(ends, self.most, part.places.start, bits).into_iter().rev() {
+            self.parts.push_front(part);
+        }
+        Ok(())
+    }
+}
+
+/// The bits of a key that follow so many of it, and how many are looked at with these.
+fn digit(prefix: &Prefix, before: u32) -> (impl Fn(&u64) -> u32, u32) {
+    let bits = prefix.bits().min(before + PART_BITS);
+    let (rest, mask) = (prefix.bits() - bits, (1 << (bits - before)) - 1);
+    let digit = move |&value: &u64| (prefix.key(value) >> rest) as u32 & mask;
+    (digit, bits)
+}
+
+/// Values that end there by the bits of their keys, in parts: as many bits as fit together, from this place on.
+fn parts(ends: Vec<usize>, most: usize, from: usize, bits: u32) -> Vec<Part> {
+    let (mut start, mut last, mut parts) = (0, 0, Vec::new());
+    let part = |start, end| Part { places: from + start..from + end, bits };
+    for end in ends {
+        if end - start > most && last > start {
+            parts.push(part(start, last));
+            start = last;
+        }
+        last = end;
+    }
+    parts.push(part(start, last));
+    // One alone has no pairs.
+    parts.retain(|part| part.places.len() > 1);
+    parts
+}
+
+fn checked<E: From<IndexError>>(cancel: &AtomicBool) -> Result<(), E> {
+    let is_set = cancel.load(Ordering::Relaxed);
+    if is_set { Err(E::from(IndexError::Cancelled)) } else { Ok(()) }
 }
 
 #[cfg(test)]
@@ -199,5 +270,43 @@ mod tests {
             };
             prop_assert_eq!(ordered(found), ordered(all));
         }
+    }
+
+    /// Keys that begin alike in the first table, and differ in their last bits alone.
+    #[test]
+    fn a_part_that_does_not_fit_is_cut_by_the_next_bits() {
+        let folder = tempfile::tempdir().unwrap();
+        let room = Room::bounded(0, folder.path()).unwrap();
+        let plan = Plan::covering(3).unwrap();
+        let prefix = &plan.prefixes()[tables(&plan, 3)[0].0];
+        let behind = (1u64 << (prefix.bits() - PART_BITS)) - 1;
+        let first: u64 = (0..64)
+            .map(|bit| 1 << bit)
+            .filter(|&bit| prefix.key(bit) & !behind != 0)
+            .fold(0, |first, bit| first | bit);
+        let mixed = |number: u64| number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let mut given: Vec<u64> = (0..500).map(|number| mixed(number) & !first).collect();
+        // And some with one key.
+        given.extend((0..50).map(|number| mixed(number) & !prefix.mask()));
+        given.sort_unstable();
+        given.dedup();
+        let cancel = AtomicBool::new(false);
+        let mut parted = PartedJoin::new::<Failed>(given.iter().copied(), 3, &room).unwrap();
+        parted.most = 8;
+        parted.put_apart::<Failed>(&cancel).unwrap();
+        assert!(given.len() > 500 && parted.parts.len() == 1, "{} in one part", given.len());
+        let (mut last, mut joined) = (None, 0);
+        while let Some(part) = parted.next_part::<Failed>(&cancel).unwrap() {
+            let keys: Vec<u64> =
+                parted.values[part.clone()].iter().map(|&value| prefix.key(value)).collect();
+            let (least, most) = (*keys.iter().min().unwrap(), *keys.iter().max().unwrap());
+            assert!(part.len() <= 8 || least == most, "{part:?}");
+            assert!(last < Some(least), "keys of two parts");
+            (last, joined) = (Some(most), joined + part.len());
+        }
+        let mut values = parted.values.to_vec();
+        values.sort_unstable();
+        given.sort_unstable();
+        assert!(values == given && joined <= given.len(), "{joined} of {}", given.len());
     }
 }
