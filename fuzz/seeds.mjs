@@ -96,7 +96,36 @@ const columnar = [
 
 const records = packed(utf8(jsonl)).map((bytes) => [Buffer.alloc(0), bytes]);
 
-for (const [target, seeds] of Object.entries({ records, formats, columnar })) {
+/** Places of endings in the target `folder`. */
+const [TXT, HTML, , MD, , PACKED, BIN] = [0, 1, 2, 3, 4, 5, 6];
+
+/** A file of the target `folder`. */
+function file(ending, name, content) {
+  const [path, bytes] = [Buffer.from(name), Buffer.from(content)];
+  const length = Buffer.from([bytes.length & 0xff, bytes.length >> 8]);
+  return Buffer.concat([Buffer.from([ending, path.length]), length, path, bytes]);
+}
+
+const text = ROWS[0].text;
+const files = [
+  file(TXT, 'a', utf8(text)),
+  file(TXT, 'b/c', utf8(`${text}！`)),
+  file(HTML, 'page', utf8(`<title>x</title><p>${text}&amp;<b>，本月</b><script>1</script>`)),
+  file(MD, '中文', Buffer.concat([Buffer.from([0xff, 0xfe]), utf16(text)])),
+  file(TXT, 'gb', Buffer.concat([GB, GB])),
+  file(TXT, Buffer.from([0xff, 0x0a, 0x22]), BIG5),
+  file(TXT, '"quoted"', packed(utf8(lines)).at(-1)),
+  file(PACKED, 'packed', gzipSync(utf8(text))),
+  file(BIN, '.hidden', utf8(text)),
+  file(TXT, 'long', utf8(text.repeat(8))),
+];
+// Copied, listed, written; in UTF-8, in GB18030, and as they are found, by two threads.
+const folder = [0x00, 0x01, 0x0f, 0x40, 0x4f, 0x80, 0x8f].map((how) => [
+  Buffer.from([how]),
+  ...files,
+]);
+
+for (const [target, seeds] of Object.entries({ records, formats, columnar, folder })) {
   const into = join(FOLDER, target);
   mkdirSync(into, { recursive: true });
   for (const [at, parts] of seeds.entries()) {

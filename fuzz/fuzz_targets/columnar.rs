@@ -6,7 +6,12 @@ use libfuzzer_sys::fuzz_target;
 use simhash_dedup::{FileOptions, Form, Format, Input, Outputs, Target, dedup_files};
 use std::sync::atomic::AtomicBool;
 
-fuzz_target!(|bytes: &[u8]| {
+/// A panic of a library that is caught is an error; only one that is not ends the process.
+fn panics_may_be_caught() {
+    std::panic::set_hook(Box::new(|panic| eprintln!("{panic}")));
+}
+
+fuzz_target!(init: panics_may_be_caught(), |bytes: &[u8]| {
     let Some((&how, bytes)) = bytes.split_first() else { return };
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("fuzz");

@@ -11,7 +11,8 @@ fuzz_target!(|bytes: &[u8]| {
     let Some((&how, bytes)) = bytes.split_first() else { return };
     let (_, format) = Format::NAMES[usize::from(how % 5)];
     let header = how & 0x10 == 0;
-    let encodings = ["utf-8", "gb18030", "big5", "utf-16le", "utf-16be", "shift_jis", "windows-1252"];
+    let encodings =
+        ["utf-8", "gb18030", "big5", "utf-16le", "utf-16be", "shift_jis", "windows-1252"];
     // A number beyond them: found.
     let encoding = encodings.get(usize::from(how >> 5)).and_then(|name| Encoding::named(name));
     let form = Form { format: Some(format), header, encoding, max_record: 200, ..Form::default() };

@@ -5,7 +5,10 @@
 use libfuzzer_sys::fuzz_target;
 use simhash_fuzz::{Edits, FRAMES, edit, reseal};
 use simhash_index::{Index, IndexOptions, Item, SearchOptions, Window};
+use std::fs;
+use std::path::PathBuf;
 use std::sync::LazyLock;
+use std::sync::atomic::AtomicBool;
 
 const ROWS: u64 = 200;
 
@@ -56,6 +59,10 @@ fn use_it(index: &Index) {
     let _ = index.add(Item::Fingerprint(1));
 }
 
+fn mapped() -> PathBuf {
+    std::env::temp_dir().join(format!("simhash-fuzz-{}.image", std::process::id()))
+}
+
 fuzz_target!(|input: (&[u8], u32, u8, Edits)| {
     let (bytes, at, flip, edits) = input;
     let _ = Index::open(&mut &*bytes);
@@ -78,5 +85,15 @@ fuzz_target!(|input: (&[u8], u32, u8, Edits)| {
     reseal(&mut image, FRAMES);
     if let Ok(index) = Index::open(&mut image.as_slice()) {
         use_it(&index);
+    }
+    // Mapped nothing is built: what contradicts itself is met by the calls.
+    fs::write(mapped(), &image).expect("the folder for temporary files can be written");
+    if let Ok((index, _)) = Index::open_mapped(&mapped(), None) {
+        for row in 0..32 {
+            let item = Item::Fingerprint(value(row));
+            let _ = (index.search(item, SearchOptions::default()), index.add(item));
+            let _ = index.delete(row);
+        }
+        let _ = index.verify(&AtomicBool::new(false));
     }
 });

@@ -4,7 +4,9 @@
 
 use libfuzzer_sys::fuzz_target;
 use simhash_dedup::DedupError;
-use simhash_dedup::live::{LiveIndex, LiveMethod, LiveOptions, OnSameKey, Search, Step, Stored, Texts};
+use simhash_dedup::live::{
+    LiveIndex, LiveMethod, LiveOptions, OnSameKey, Search, Step, Stored, Texts,
+};
 use simhash_fuzz::{Edits, FRAMES, edit, reseal};
 use simhash_index::AddOptions;
 use simhash_sketch::Scratch;
