@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 /// again becomes 3,000 to 30,000 times as much of zstd, bzip2 and xz.
 const MOST: u64 = 1_000;
 
-/// Bytes that may come of an input however few it has: copies of one text are a corpus too, and a disk has room for these.
+/// Bytes that may come of an input however few it has: copies of one text are a corpus too. Of each input: many of them may still fill a disk.
 pub(crate) const OF_INPUT: u64 = 1 << 30;
 /// The same of a text in a folder, of which there may be many.
 pub(crate) const OF_TEXT: u64 = 16 << 20;

@@ -16,11 +16,10 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 
-/// Pairs of different fingerprints for each of them, or of 1,000 where they are fewer, up to which they are joined: 192 bytes. Where there
-/// are more, in a crowd, lists are made as they are asked for ([`Crowd`]).
-const CROWDED: usize = 16;
-/// The same within a bound: 96 bytes, which with all that lies on the disk beside them are fewer than 200 for each document.
-const CROWDED_ON_DISK: usize = 8;
+/// Pairs of different fingerprints for each of them, or of 1,000 where they are fewer, up to which they are joined: 96 bytes, which with all
+/// that lies on the disk beside them within a bound are fewer than 200 for each document. Where there are more, in a crowd, lists are made
+/// as they are asked for ([`Crowd`]).
+const CROWDED: usize = 8;
 /// Texts of a crowd whose lists are made by one task at once.
 const TOGETHER: usize = 8;
 /// Texts that one task goes through at once.
@@ -188,8 +187,7 @@ impl Candidates for Fingerprints {
         (self.given, self.has) = (Column::new(&room)?, Column::new(&room)?);
         let mut near = Near::new(&sorted, groups.len(), &room, threads, cancel)?;
         drop(sorted);
-        let each = if room.most().is_some() { CROWDED_ON_DISK } else { CROWDED };
-        let most = each * near.different().len().max(1_000);
+        let most = CROWDED * near.different().len().max(1_000);
         if near.join(self.max_distance, most, &room, threads, cancel)? {
             near.forget();
         } else {
@@ -248,7 +246,7 @@ impl Candidates for Fingerprints {
     }
 
     fn growing(&self) -> Result<Growing, DedupError> {
-        let most = CROWDED_ON_DISK as u64;
+        let most = CROWDED as u64;
         if self.crowd.is_none() {
             return self.near.growing(most, &self.room);
         }

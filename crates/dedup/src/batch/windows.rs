@@ -21,13 +21,15 @@ const LOOK: usize = 1024;
 
 /// Fingerprints of no region, and the pairs with them of some texts.
 ///
-/// Disk: 16 bytes for each of them, 12 for each pair. Memory: an index of a sixteenth of the bound.
+/// Disk: 16 bytes for each of them, 12 for each pair, and `4 * (k + 1)` for each fingerprint of a window. Memory: an index of a sixteenth of the bound.
 pub(super) struct Windows {
     max_distance: u32,
     /// The first text, the number and the fingerprint of each, by first text.
     others: Column<(u32, u32, u64)>,
-    /// Texts of a window at most.
+    /// Fingerprints of a window at most.
     texts: usize,
+    /// Those that the next one begins with: twice as many as the last one was left with, so that little is found twice.
+    next: usize,
     /// Pairs of a window at most, but for those of one text.
     most: usize,
     /// The text behind the window.
@@ -56,9 +58,11 @@ impl Windows {
         }
         drop(numbers);
         sort(&mut others, room, threads, cancel)?;
+        let texts = indexed_at_once(max_distance, near.different().len(), room);
         Ok(Self {
             max_distance,
-            texts: indexed_at_once(max_distance, near.different().len(), room),
+            texts,
+            next: texts,
             others,
             most,
             end: 0,
@@ -98,7 +102,7 @@ impl Windows {
         // The last window goes before the next one comes.
         (self.asking, self.pairs) = (Vec::new(), Pairs::default());
         let (mut asking, mut end) = (Vec::new(), from);
-        while end < near.len() && asking.len() < self.texts {
+        while end < near.len() && asking.len() < self.next {
             let number = near.number(end);
             if number != ALONE {
                 asking.push((number, end));
@@ -121,11 +125,9 @@ impl Windows {
         };
         window.find(&self.others, near, self.most, within)?;
         let Window { pairs, asking, end, .. } = window;
-        debug_assert!(
-            pairs.len() <= self.most || asking.iter().filter(|(_, text)| *text < end).count() == 1,
-            "{} pairs of several texts",
-            pairs.len()
-        );
+        let left = asking.iter().filter(|(_, text)| *text < end).count();
+        debug_assert!(pairs.len() <= self.most || left == 1, "{} pairs of several", pairs.len());
+        self.next = (2 * left).clamp(1, self.texts);
         self.pairs = Pairs::sealed(pairs, asking.len() as u32, room, threads, cancel)?;
         (self.asking, self.end) = (asking, end);
         Ok(())
@@ -202,15 +204,20 @@ impl Window {
         });
         let Some(&(end, _)) = by_text.get(fits.count().max(1)) else { return Ok(false) };
         self.end = end;
-        let mut left = Column::new(room)?;
-        for some in self.pairs.chunks(LOOK) {
-            parallel::check(cancel)?;
-            room.relieve()?;
-            for pair in some.iter().filter(|pair| self.asking[pair.0 as usize].1 < end) {
-                left.push(*pair)?;
+        // Where they lie: a second column would be as much disk again.
+        let mut left = 0;
+        for place in 0..self.pairs.len() {
+            let pair = self.pairs[place];
+            if self.asking[pair.0 as usize].1 < end {
+                self.pairs[left] = pair;
+                left += 1;
+            }
+            if place % LOOK == 0 {
+                parallel::check(cancel)?;
+                room.relieve()?;
             }
         }
-        self.pairs = left;
+        self.pairs.truncate(left);
         Ok(true)
     }
 }

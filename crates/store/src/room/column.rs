@@ -105,6 +105,14 @@ impl<T> Column<T> {
         values.into_iter().try_for_each(|value| self.push(value))
     }
 
+    /// Leaves the first values, so many at most. A file keeps its length.
+    pub fn truncate(&mut self, most: usize) {
+        match &mut self.0 {
+            Held::Memory(values) => values.truncate(most),
+            Held::File { length, .. } => *length = most.min(*length),
+        }
+    }
+
     /// Bytes of the values.
     pub fn bytes(&self) -> usize {
         self.len() * size_of::<T>()
