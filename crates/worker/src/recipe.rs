@@ -71,10 +71,8 @@ impl Recipe {
             }
             // Places are positions, as those of components are.
             options.cluster = Cluster::Components;
-            words.push_str(&format!("; against {against}"));
-            if let Some(limit) = given.limit {
-                words.push_str(&format!(" limit {limit}"));
-            }
+            let limit = given.limit.map_or_else(String::new, |limit| format!(" limit {limit}"));
+            words = format!("{words}; against {against}{limit}");
         }
         if let Some(limit) = given.limit.filter(|&limit| limit == 0 || given.against.is_none()) {
             return Err(refuse("limit", &limit.to_string(), "at least 1, and beside against"));

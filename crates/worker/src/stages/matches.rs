@@ -2,13 +2,24 @@
 
 use super::{Places, all, each_record, number, position, unexpected};
 use crate::rows::{Input, LAST, Output, Row};
-use crate::{Context, Failure};
+use crate::{Context, Failure, Recipe};
 use ahash::{AHashMap, AHashSet};
 use std::io::Write;
 use std::sync::Arc;
 
 /// What one matches: the place of an old document by number, rank and similarity.
 type Edge = (u32, u32, f64);
+
+/// What came in, by number of a place.
+struct Known {
+    places: Places,
+    /// Of new texts: what they match.
+    edges: AHashMap<u32, Vec<Edge>>,
+    /// Of copies: the first document of their text.
+    firsts: AHashMap<u32, u32>,
+    /// Texts whose list a limit cut.
+    cut: AHashSet<u32>,
+}
 
 /// See the [table](super). Documents whose text an old one has match that alone; others match what the first of their text does.
 ///
@@ -23,47 +34,7 @@ pub fn matches<W: Write>(
     let against = recipe.against().ok_or_else(|| {
         Failure("stage matches needs a recipe with against, as all stages before it".into())
     })?;
-    let rows = all(input)?;
-    let mut places = Vec::new();
-    for row in &rows {
-        match row.kind.as_str() {
-            "link" => each_record(row, recipe, |[text, other, _, _]| {
-                places.extend([text.to_vec(), other.to_vec()]);
-                Ok(())
-            })?,
-            "copy" => each_record(row, recipe, |[place, first]| {
-                places.extend([place.to_vec(), first.to_vec()]);
-                Ok(())
-            })?,
-            "cut" => each_record(row, recipe, |[text]| {
-                places.push(text.to_vec());
-                Ok(())
-            })?,
-            _ => return Err(unexpected(row, "matches")),
-        }
-    }
-    let places = Places::of(places);
-    let mut edges: AHashMap<u32, Vec<Edge>> = AHashMap::new();
-    let (mut firsts, mut cut) = (AHashMap::new(), AHashSet::new());
-    for row in rows {
-        match row.kind.as_str() {
-            "link" => each_record(&row, recipe, |[text, other, rank, similarity]| {
-                let wrong = |_| Failure("a row of kind link is damaged".into());
-                let rank = u32::from_le_bytes(rank.try_into().map_err(wrong)?);
-                let edge = (places.number(other), rank, f64::from_bits(number(similarity)?));
-                edges.entry(places.number(text)).or_default().push(edge);
-                Ok(())
-            })?,
-            "copy" => each_record(&row, recipe, |[place, first]| {
-                firsts.insert(places.number(place), places.number(first));
-                Ok(())
-            })?,
-            _ => each_record(&row, recipe, |[text]| {
-                cut.insert(places.number(text));
-                Ok(())
-            })?,
-        }
-    }
+    let Known { places, mut edges, firsts, mut cut } = read(all(input)?, recipe)?;
     let rank = |rank: u32| if rules.verifies() { 0 } else { rank };
     let most = recipe.limit().unwrap_or(usize::MAX);
     for (&text, found) in &mut edges {
@@ -120,4 +91,48 @@ pub fn matches<W: Write>(
     output.count("matched", matched)?;
     output.count("matches", count)?;
     output.count("cut", truncated)
+}
+
+fn read(rows: Vec<Row>, recipe: &Recipe) -> Result<Known, Failure> {
+    let mut places = Vec::new();
+    for row in &rows {
+        match row.kind.as_str() {
+            "link" => each_record(row, recipe, |[text, other, _, _]| {
+                places.extend([text.to_vec(), other.to_vec()]);
+                Ok(())
+            })?,
+            "copy" => each_record(row, recipe, |[place, first]| {
+                places.extend([place.to_vec(), first.to_vec()]);
+                Ok(())
+            })?,
+            "cut" => each_record(row, recipe, |[text]| {
+                places.push(text.to_vec());
+                Ok(())
+            })?,
+            _ => return Err(unexpected(row, "matches")),
+        }
+    }
+    let places = Places::of(places);
+    let mut edges: AHashMap<u32, Vec<Edge>> = AHashMap::new();
+    let (mut firsts, mut cut) = (AHashMap::new(), AHashSet::new());
+    for row in rows {
+        match row.kind.as_str() {
+            "link" => each_record(&row, recipe, |[text, other, rank, similarity]| {
+                let wrong = |_| Failure("a row of kind link is damaged".into());
+                let rank = u32::from_le_bytes(rank.try_into().map_err(wrong)?);
+                let edge = (places.number(other), rank, f64::from_bits(number(similarity)?));
+                edges.entry(places.number(text)).or_default().push(edge);
+                Ok(())
+            })?,
+            "copy" => each_record(&row, recipe, |[place, first]| {
+                firsts.insert(places.number(place), places.number(first));
+                Ok(())
+            })?,
+            _ => each_record(&row, recipe, |[text]| {
+                cut.insert(places.number(text));
+                Ok(())
+            })?,
+        }
+    }
+    Ok(Known { places, edges, firsts, cut })
 }
