@@ -26,6 +26,9 @@ const STEPS = {
   corpora: () => test([...crates('dedup'), ...ofDedup(['hard_corpora'])]),
   /** A run over a collection of MongoDB, killed before and behind each of its commands. */
   mongodb: () => run('npx', ['vitest', 'run', '__test__/mongodb.kill.test.ts'], long),
+  /** Spark with the bytes of the command line on 60,000 documents: both modes, three keep rules, 1 and 64 parts, a killed executor. */
+  spark: () =>
+    run('npx', ['vitest', 'run', '__test__/spark.test.ts'], { SIMHASH_SPARK_MATRIX: 'all' }),
   /** A run over twenty times as many documents as its memory is enough for: some 6 GB of disk. */
   memory: () => test([...crates('dedup'), ...ofDedup(['bounded'])], 'holds'),
   /** Every parser and loader on hostile input, under AddressSanitizer. */

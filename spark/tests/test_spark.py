@@ -1,70 +1,194 @@
-"""Spark has the bytes of the command line."""
+"""Spark has the bytes of the command line: on a master and two workers, with speculation."""
 
 import json
 import os
 import pathlib
+import shlex
+import shutil
+import signal
 import subprocess
 import sys
+import threading
+import time
 
 import pytest
-from conftest import CLI, corpus, missing, worker_path
+from conftest import CLI, SETTINGS, corpus, missing, worker_path
 
 pytestmark = pytest.mark.skipif(missing() is not None, reason=f"Spark is not tested: {missing()}")
-SPARK = pathlib.Path(__file__).resolve().parents[1]
+LONG = os.environ.get("SIMHASH_SPARK_MATRIX") == "all"
+# Documents of each of the two files.
+COUNT = 30_000 if LONG else 900
 
 
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory):
-    """Two files of JSON lines."""
+    """Two files of JSON lines, and the same documents as Parquet and ORC."""
+    import pyarrow as pa
+    import pyarrow.orc
+    import pyarrow.parquet
+
     folder = tmp_path_factory.mktemp("corpus")
-    (folder / "in").mkdir()
+    for name in ("in", "parquet", "orc"):
+        (folder / name).mkdir()
+    at = 0
     for name, seed in (("a", 1), ("b", 2)):
-        (folder / "in" / f"{name}.jsonl").write_text(corpus(900, seed), "utf-8")
+        lines = corpus(COUNT, seed)
+        rejected = '\nno record\n{"text":7}\n' if name == "a" else ""
+        (folder / "in" / f"{name}.jsonl").write_text(lines + rejected, "utf-8")
+        rows = [json.loads(line) for line in lines.splitlines()[:900] if line.strip() and "\\ud800" not in line]
+        table = pa.table({"id": [json.dumps(row["id"]) for row in rows], "text": [row["text"] for row in rows],
+                          "length": [len(row["text"]) for row in rows], "at": [5 * (at + n) for n in range(len(rows))]})
+        at += len(rows)
+        pyarrow.parquet.write_table(table, folder / "parquet" / f"{name}.parquet", row_group_size=100)
+        # In an order of its own: the column says which.
+        pyarrow.orc.write_table(table.take(list(range(len(rows)))[::-1]), folder / "orc" / f"{name}.orc")
     return folder
 
 
-def spark(master, *arguments, conf=()):
-    settings = ["spark.driver.memory=600m", "spark.executor.memory=480m", "spark.executor.cores=1", "spark.driver.host=127.0.0.1",
-                "spark.driver.bindAddress=127.0.0.1", "spark.sql.shuffle.partitions=4", *conf]
-    environment = {**os.environ, "PYTHONPATH": str(SPARK), "SIMHASH_WORKER": worker_path(),
-                   "PYSPARK_SUBMIT_ARGS": " ".join([f"--master {master}", *(f"--conf {one}" for one in settings), "pyspark-shell"])}
-    return subprocess.run([sys.executable, "-m", "simhash_spark", "dedup", *map(str, arguments)],
-                          env=environment, capture_output=True, text=True, timeout=550)
+def node(*words):
+    environment = {**os.environ, "SIMHASH_WORKER": worker_path(), "SIMHASH_SPARK_PYTHON": sys.executable}
+    ended = subprocess.run(["node", CLI, *map(str, words)], capture_output=True, text=True, env=environment, timeout=1800)
+    assert ended.returncode in (0, 1), ended.stderr[-3000:]
+    return ended.stdout
+
+
+def on_spark(session, *words):
+    """What `simhash-native spark` would run, in the session of the tests."""
+    from simhash_spark import run
+
+    job = json.loads(shlex.split(node("spark", *words, "--emit-command"))[-1])
+    counts = run(job.pop("inputs"), job.pop("output"), **job)
+    figures = {name: value for name, value in counts.items() if name != "stages"}
+    print(" ".join(map(str, words[:1] + words[4:])), json.dumps(figures))
+    # Every stage says what it took.
+    assert counts["stages"]["sketch"]["cpuSeconds"] > 0 and counts["shuffledBytes"] > 0
+    return counts
 
 
 def joined(path):
     return b"".join(part.read_bytes() for part in sorted(path.glob("part-*")))
 
 
-def expected(folder, name, options):
-    out = folder / f"cli-{name}"
-    out.mkdir()
-    inputs = [folder / "in" / "a.jsonl", folder / "in" / "b.jsonl"]
-    subprocess.run(["node", CLI, "dedup", *inputs, "-o", out / "records.jsonl", "--clusters", out / "clusters.jsonl", *options],
-                   check=True, capture_output=True)
-    return (out / "records.jsonl").read_bytes(), (out / "clusters.jsonl").read_bytes()
-
-
-MATRIX = [
-    ("first", [], 4, ["spark.speculation=true"]),
-]
-if os.environ.get("SIMHASH_SPARK_MATRIX") == "all":
-    MATRIX += [
-        (f"{cluster}-{keep}-{parts}", ["--cluster", cluster, "--keep", keep], parts, ["spark.speculation=true"])
-        for cluster in ("representative", "components") for keep in ("first", "last", "longest", "newest") for parts in (1, 64)
-    ]
-
-
-@pytest.mark.parametrize("name,options,parts,conf", MATRIX, ids=[row[0] for row in MATRIX])
-def test_bytes_are_those_of_the_command_line(master, folder, name, options, parts, conf):
-    records, clusters = expected(folder, name, options)
-    out = folder / f"spark-{name}"
-    ended = spark(master, folder / "in", "-o", out, "--parts", parts, *options, conf=conf)
-    assert ended.returncode == 0, ended.stderr[-3000:]
-    assert joined(out / "clusters").decode() == clusters.decode()
-    got = joined(out / "records")
+def same_lines(folder, name, words, spark):
+    """Runs the command line and Spark on the two files; all that they write is the same."""
+    out, local = folder / f"spark-{name}", folder / f"cli-{name}"
+    local.mkdir()
+    files = [folder / "in" / "a.jsonl", folder / "in" / "b.jsonl"]
+    node("dedup", *files, "-o", local / "records.jsonl", "--clusters", local / "clusters.jsonl", "--rejects", local / "rejects.jsonl", *words)
+    counts = spark("dedup", folder / "in", "-o", out, *words)
+    expected = (local / "clusters.jsonl").read_bytes()
+    assert joined(out / "clusters") == expected
+    records = (local / "records.jsonl").read_bytes()
     # The last line of a file may lack its end; Spark ends every line.
-    assert got.splitlines() == [line for line in records.splitlines() if line]
-    counts = json.loads(ended.stdout.splitlines()[-1])
+    assert joined(out / "records").splitlines() == [line for line in records.splitlines() if line]
     assert counts["documents"] == counts["kept"] + counts["duplicates"]
-    print(name, counts)
+    assert counts["clusters"] == expected.count(b"\n")
+    assert counts["duplicates"] == expected.count(b'{"id":') - counts["clusters"]
+
+
+def test_the_command_has_the_bytes_of_the_command_line(master, folder):
+    settings = [word for name, value in SETTINGS.items() for word in ("--conf", f"{name}={value}")]
+
+    def spark(*words):
+        return json.loads(node("spark", *words, "--master", master, *settings, "--parts", 4, "--json"))
+
+    same_lines(folder, "command", [], spark)
+    rejected = [json.loads(line) for line in joined(folder / "spark-command" / "rejects").splitlines()]
+    reasons = [json.loads(line) for line in (folder / "cli-command" / "rejects.jsonl").read_text("utf-8").splitlines()]
+    assert [row["reason"] for row in rejected] == [row["reason"] for row in reasons]
+    assert [row["raw"] for row in rejected] == ["no record", '{"text":7}']
+
+
+ROWS = [
+    ("components", ["--cluster", "components", "--keep", "longest"]),
+    ("simhash", ["--method", "simhash", "--max-distance", "4"]),
+    ("simhash-bare", ["--method", "simhash", "--verify", "off", "--cluster", "components", "--keep", "last"]),
+    ("sentences", ["--method", "sentences", "--sentences", "3", "--verify", "containment"]),
+    ("exact", ["--method", "exact"]),
+    ("features", ["--features", "chars", "--ngram", "3", "--min-similarity", "0.7"]),
+]
+
+
+@pytest.mark.parametrize("name,words", ROWS, ids=[row[0] for row in ROWS])
+def test_methods_have_the_bytes_of_the_command_line(session, folder, name, words):
+    same_lines(folder, name, words, lambda *all: on_spark(session, *all))
+
+
+@pytest.mark.parametrize("name,words", [("plain", []), ("cut", ["--limit", "1", "--method", "simhash", "--max-distance", "3"])])
+def test_match_has_the_bytes_of_the_command_line(session, folder, name, words):
+    new, old = folder / "in" / "b.jsonl", folder / "in" / "a.jsonl"
+    expected, clean = folder / f"match-{name}.jsonl", folder / f"clean-{name}.jsonl"
+    node("match", new, "--against", old, "-o", expected, *words)
+    counts = on_spark(session, "match", new, "-o", folder / f"match-{name}", "--against", old, *words)
+    assert joined(folder / f"match-{name}" / "matches").decode() == expected.read_text("utf-8")
+    assert counts["matched"] > 100
+    node("match", new, "--against", old, "--remove", "-o", clean, *[word for word in words if word not in ("--limit", "1")])
+    assert joined(folder / f"match-{name}" / "records").splitlines() == [line for line in clean.read_bytes().splitlines() if line]
+
+
+@pytest.mark.parametrize("kind,words", [("parquet", ["--format", "parquet"]), ("orc", ["--format", "orc", "--order-by", "at"])])
+def test_tables_keep_all_columns_and_decide_as_the_command_line_does(session, folder, kind, words):
+    import pyarrow.parquet
+
+    given = [folder / "parquet" / f"{name}.parquet" for name in "ab"]
+    clusters, kept = folder / f"{kind}.clusters.jsonl", folder / f"{kind}.kept.parquet"
+    rule = ["--keep", "largest", "--keep-by", "length"]
+    node("dedup", *given, "-o", kept, "--clusters", clusters, *rule)
+    on_spark(session, "dedup", folder / kind, "-o", folder / f"spark-{kind}", *words, *rule)
+    assert joined(folder / f"spark-{kind}" / "clusters").decode() == clusters.read_text("utf-8")
+    parts = sorted((folder / f"spark-{kind}" / "records").glob("part-*"))
+    rows = [row for part in parts for row in pyarrow.parquet.read_table(part).to_pylist()]
+    assert rows == pyarrow.parquet.read_table(kept).to_pylist()
+
+
+def test_an_order_that_is_none_is_refused(session, folder):
+    from simhash_spark import run
+
+    with pytest.raises(ValueError, match="each must have one of its own"):
+        run([str(folder / "orc")], str(folder / "none"), worker=worker_path(), format="orc", order_by="length")
+    with pytest.raises(ValueError, match="there is no column body"):
+        run([str(folder / "parquet")], str(folder / "none"), worker=worker_path(), format="parquet", text_field="body")
+
+
+def kill_an_executor(killed):
+    """Ends an executor with -9 once some shuffles are on its disk."""
+    scratch, end = pathlib.Path(os.environ["SPARK_LOCAL_DIRS"]), time.monotonic() + 600
+    before = set(scratch.rglob("shuffle_*.data"))
+    while time.monotonic() < end and not killed:
+        written = set(scratch.rglob("shuffle_*.data")) - before
+        if len(written) >= 8:
+            for path in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+                words = path.read_bytes() if path.exists() else b""
+                if b"CoarseGrainedExecutorBackend" in words and str(scratch).encode() in environment_of(path.parent):
+                    os.kill(int(path.parent.name), signal.SIGKILL)
+                    killed.append(int(path.parent.name))
+                    return
+        time.sleep(0.1)
+
+
+def environment_of(process):
+    try:
+        return (process / "environ").read_bytes()
+    except OSError:
+        return b""
+
+
+@pytest.mark.parametrize("cluster", ["representative", "components"] if LONG else ["representative"])
+def test_an_executor_that_is_killed_changes_nothing(session, folder, cluster):
+    killed = []
+    thread = threading.Thread(target=kill_an_executor, args=(killed,), daemon=True)
+    thread.start()
+    same_lines(folder, f"killed-{cluster}", ["--cluster", cluster], lambda *all: on_spark(session, *all, "--parts", 4))
+    assert killed
+
+
+if LONG:
+    # npm run test:long -- spark
+    MATRIX = [(f"{cluster}-{keep}-{parts}", ["--cluster", cluster, "--keep", keep], parts)
+              for cluster in ("representative", "components") for keep in ("first", "longest", "newest") for parts in (1, 64)]
+
+    @pytest.mark.parametrize("name,words,parts", MATRIX, ids=[row[0] for row in MATRIX])
+    def test_matrix_has_the_bytes_of_the_command_line(session, folder, name, words, parts):
+        same_lines(folder, name, words, lambda *all: on_spark(session, *all, "--parts", parts))
+        for one in folder.glob(f"*-{name}"):
+            shutil.rmtree(one)
