@@ -115,6 +115,9 @@ def corpus(count, seed):
             text = edited(text, rng.randrange(1, 5))
     stem = "".join(sign() for _ in range(120))
     texts += [edited(stem, rng.randrange(1, 4)) for _ in range(330)]
+    # Pages that have sentences in common.
+    sentences = ["".join(sign() for _ in range(rng.randrange(12, 30))) + "。" for _ in range(count // 30)]
+    texts += ["".join(rng.sample(sentences, rng.randrange(2, 5))) for _ in range(count // 10)]
     while len(texts) < count:
         texts.append(rng.choice(texts))
     rng.shuffle(texts)

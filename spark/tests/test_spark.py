@@ -33,6 +33,11 @@ def folder(tmp_path_factory):
     at = 0
     for name, seed in (("a", 1), ("b", 2)):
         lines = corpus(COUNT, seed)
+        if name == "b":
+            # Near those of the first file, for match.
+            rows = [json.loads(line) for line in corpus(COUNT, 1).splitlines()[:COUNT // 3] if line.strip() and "\\ud800" not in line]
+            near = [{**row, "text": row["text"][:9] + "新" * (len(row["text"]) > 20) + row["text"][9:]} for row in rows]
+            lines = "\n".join([lines, *(json.dumps(row) for row in near)])
         rejected = '\nno record\n{"text":7}\n' if name == "a" else ""
         (folder / "in" / f"{name}.jsonl").write_text(lines + rejected, "utf-8")
         rows = [json.loads(line) for line in lines.splitlines()[:900] if line.strip() and "\\ud800" not in line]
