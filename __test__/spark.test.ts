@@ -30,13 +30,15 @@ describe.skipIf(missing !== undefined)('Spark', () => {
       cwd: join(ROOT, 'spark'),
       env: { ...process.env, PYTHONPATH: '.', SIMHASH_WORKER: worker },
       encoding: 'utf8',
+      // All that Spark says is printed.
+      maxBuffer: 64 << 20,
     });
     expect(status, `${stdout}${stderr}`).toBe(0);
     expect(stdout).not.toMatch(/skipped/u);
     if (SIMHASH_SPARK_MATRIX === 'all') console.log(stdout);
     else
       console.log(
-        'not tested: the matrix on 60,000 documents, which npm run test:long -- spark runs',
+        'not tested: further methods, ORC, and the matrix, on 60,000 documents, which npm run test:long -- spark runs',
       );
   }, 5_400_000); // A cluster is started, and each stage is a job.
 });

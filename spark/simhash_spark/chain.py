@@ -19,7 +19,12 @@ def dedup(spark, documents, recipe=None, *, worker, parts=None, memory="1G"):
     rule compares a field, `key`, its text, and `number`, its number as JSON writes it, both strings. It is read several times, and must
     be the same each time. `recipe`: the options that decide, as a dict. The result is a frame of `pos` of each duplicate, `original`,
     `similarity` and in the byte `blob` the distance."""
-    return Chain(spark, [source.Source(documents)], recipe, worker, parts, memory).dedup()
+    chain = Chain(spark, [source.Source(documents)], recipe, worker, parts, memory)
+    try:
+        return chain.dedup()
+    except BaseException:
+        chain.release()
+        raise
 
 
 class Chain:
@@ -30,10 +35,10 @@ class Chain:
         spark.sparkContext.addFile(worker)
         self.parts = parts or max(spark.sparkContext.defaultParallelism * 2, 2)
         self.options = ["--recipe", recipe, "--parts", str(self.parts), "--memory", memory]
-        self.counts, self.stages, self.held = {}, {}, []
+        self.counts, self.stages, self.held, self.sent, self.page = {}, {}, [], [], []
         self.spent = spark.sparkContext.accumulator(0.0)
         for one in sources:
-            one.spent = self.spent
+            one.spent, one.sent = self.spent, self.sent
         self.before = self.totals()
 
     def function(self, name, beside=()):
@@ -47,13 +52,25 @@ class Chain:
 
     def done(self, name, frame):
         """Runs a stage; its rows are kept on disk."""
-        out = self.leaf(frame).persist(StorageLevel.DISK_ONLY)
-        self.held.append(out)
+        out = self.kept(frame)
         for row in pick(out, "count").select("blob", "pos").collect():
             count = bytes(row.blob).decode()
             self.counts[count] = self.counts.get(count, 0) + row.pos
         self.tell(name)
         return out
+
+    def kept(self, frame):
+        """The rows of a frame, which stay on disk until they are released."""
+        out = self.leaf(frame).persist(StorageLevel.DISK_ONLY)
+        self.held.append(out)
+        return out
+
+    def release(self, but=None):
+        """Frees the disks and memory of executors of all that is held, one frame excepted."""
+        for one in [*self.held, *self.sent]:
+            if one is not but:
+                one.unpersist()
+        self.held = [one for one in self.held if one is but]
 
     def leaf(self, frame):
         """The rows of a frame without its plan, in which those of all stages before it would be, and again in each of them: what
@@ -70,14 +87,17 @@ class Chain:
 
     def totals(self):
         """Seconds, processor seconds of tasks and workers, and bytes shuffled, so far; of Spark itself only where it has its page."""
-        context, stages = self.spark.sparkContext, []
+        context = self.spark.sparkContext
         if context.uiWebUrl:
             url = f"{context.uiWebUrl}/api/v1/applications/{context.applicationId}/stages"
             # The page is on this machine: no proxy knows it.
-            with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(url, timeout=60) as answer:
-                stages = json.load(answer)
-        return {"seconds": time.monotonic(), "cpuSeconds": self.spent.value + sum(one["executorCpuTime"] for one in stages) / 1e9,
-                "shuffledBytes": sum(one["shuffleWriteBytes"] for one in stages)}
+            try:
+                with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(url, timeout=60) as answer:
+                    self.page = json.load(answer)
+            except (OSError, ValueError):
+                pass  # It only tells what was taken: no run ends for that.
+        return {"seconds": time.monotonic(), "cpuSeconds": self.spent.value + sum(one["executorCpuTime"] for one in self.page) / 1e9,
+                "shuffledBytes": sum(one["shuffleWriteBytes"] for one in self.page)}
 
     def stage(self, name, rows, beside=()):
         return self.done(name, self.mapped(rows.repartition(self.parts, "part"), name, beside=beside))
@@ -134,10 +154,9 @@ class Chain:
         return self.settled(pick(self.one("matches", self.links()), "match"))
 
     def settled(self, rows):
-        rows = self.leaf(rows.select("pos", "part", "original", "similarity", "blob")).persist(StorageLevel.DISK_ONLY)
+        rows = self.kept(rows.select("pos", "part", "original", "similarity", "blob"))
         rows.count()
-        for frame in self.held:
-            frame.unpersist()
+        self.release(but=rows)
         self.tell("settle")
         return rows
 

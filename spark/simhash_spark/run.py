@@ -3,7 +3,6 @@
 import os
 import shutil
 
-from pyspark import StorageLevel
 from pyspark.sql import SparkSession, functions as F
 
 from . import source
@@ -12,11 +11,11 @@ from .chain import Chain
 IDS = "pos long, id string"
 
 
-def run(inputs, output, *, worker, recipe=None, against=None, format="jsonl", order_by=None, text_field="text", id_field="id",
+def run(inputs, output, *, worker, recipe=None, against=None, format="jsonl", order_by=None, text_field="text", id_field=None,
         key=None, parts=None, memory="1G"):
     """In the session that there is, or one of its own: writes `records`, `clusters` and `rejects` into a new folder, or with the inputs of `against` the `matches` of all others with
-    them, and as `records` those that have none. `key` is the field that a keep rule compares. The result is what was counted, and what
-    every stage took."""
+    them, and as `records` those that have none. `id_field` is `id` where it is not named, and then need not be there. `key` is the field
+    that a keep rule compares. The result is what was counted, and what every stage took."""
     if "://" not in output and os.path.exists(output):
         raise ValueError(f"{output} is there already: name a new folder")
     worker = shutil.which(worker) or worker
@@ -30,14 +29,31 @@ def run(inputs, output, *, worker, recipe=None, against=None, format="jsonl", or
         if are_lines:
             return source.json_lines(spark, paths, worker, **fields)
         if order_by:
-            return source.ordered(spark.read.format("json" if format == "jsonl" else format).load(paths), order_by, **fields)
+            frame = spark.read.format("json" if format == "jsonl" else format).load(paths)
+            for path in frame.inputFiles() if format == "jsonl" else ():
+                source.check_lines(path)
+            return source.ordered(frame, order_by, **fields)
         return source.parquet(spark, paths, **fields)
 
-    own = documents(inputs, source.NEW if against else 0)
-    sources, recipe = [own], dict(recipe or {})
-    if against:
-        sources, recipe["against"] = [own, documents(against, 0)], source.NEW
-    chain = Chain(spark, sources, recipe, worker, parts, memory)
+    chain = None
+    try:
+        own = documents(inputs, source.NEW if against else 0)
+        sources, recipe = [own], dict(recipe or {})
+        if against:
+            sources, recipe["against"] = [own, documents(against, 0)], source.NEW
+        chain = Chain(spark, sources, recipe, worker, parts, memory)
+        return written(chain, own, output, are_lines, against)
+    finally:
+        if chain:
+            chain.release()
+            for one in chain.sent:
+                one.destroy()
+        if mine:
+            spark.stop()
+
+
+def written(chain, own, output, are_lines, against):
+    """Writes the folder; the result is what was counted."""
     found = chain.matches() if against else chain.dedup()
     gone = found.where("original is not null").select("pos").distinct()
     if are_lines:
@@ -54,7 +70,7 @@ def run(inputs, output, *, worker, recipe=None, against=None, format="jsonl", or
         return frame.withColumn("id", F.coalesce("id", F.col("pos").bitwiseAND(F.lit(source.NEW - 1)).cast("string")))
 
     positions = found.select(F.col("original").alias("pos")).where("pos is not null").union(gone).distinct()
-    ids = chain.leaf(named(chain.every(lambda one: one.chosen(positions, ["pos", "id"], IDS)))).persist(StorageLevel.DISK_ONLY)
+    ids = chain.kept(named(chain.every(lambda one: one.chosen(positions, ["pos", "id"], IDS))))
     originals = ids.select(F.col("pos").alias("original"), F.col("id").alias("other"))
     stage, name, at, members = ("answers", "matches", "pos", named(own.map(iter, ["pos", "id"], IDS))) if against else (
         "clusters", "clusters", "original", ids)
@@ -68,8 +84,4 @@ def run(inputs, output, *, worker, recipe=None, against=None, format="jsonl", or
         counts["kept"] = counts.get("documents", 0) - counts.setdefault("duplicates", 0)
     total = {figure: round(sum(one[figure] for one in chain.stages.values()), 3) for figure in chain.before}
     total["shuffledBytesPerDocument"] = round(total["shuffledBytes"] / max(counts.get("documents", 0), 1), 1)
-    for frame in (found, ids):
-        frame.unpersist()
-    if mine:
-        spark.stop()
     return {**counts, **total, "stages": chain.stages}

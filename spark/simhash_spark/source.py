@@ -2,8 +2,11 @@
 
 import io
 import itertools
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, field
+from functools import reduce
 from typing import Any
+from urllib.parse import quote, urlsplit
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +18,10 @@ from . import worker as pipe
 SPLIT = 32 << 20
 NEW = 1 << 62  # Positions of new documents have this bit, so that those of old ones are before them.
 FEW = 50_000_000  # Positions that every executor is given at most, 8 bytes each; more are joined.
+TABLES = (".parquet", ".orc", ".avro", ".arrow")
+# How the command line writes a string of a table: all else stays as it is.
+ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+ESCAPES.update({sign: f"\\u{ord(sign):04x}" for sign in map(chr, range(32)) if sign not in ESCAPES})
 
 
 @dataclass
@@ -24,6 +31,7 @@ class Source:
     frame: Any
     read: Any = None
     spent: Any = None
+    sent: list = field(default_factory=list)  # Broadcasts, which rows that are made again need again.
 
     def map(self, function, columns, schema, rejected=False):
         """What a function makes of the batches of these columns, as far as there are such."""
@@ -46,6 +54,7 @@ class Source:
             frame = self.map(lambda batches: batches, columns, schema)
             return frame.join(positions, "pos", "left_semi") if inside else frame.join(positions, "pos", "left_anti").orderBy("pos")
         few = positions.sparkSession.sparkContext.broadcast(np.sort(positions.toArrow()["pos"].to_numpy()))
+        self.sent.append(few)
 
         def choose(batches):
             for batch in batches:
@@ -69,21 +78,36 @@ def files(path):
     if info.type == pfs.FileType.NotFound:
         raise FileNotFoundError(f"{path}: there is no such file or folder")
     found = [info] if info.is_file else system.get_file_info(pfs.FileSelector(at, recursive=True))
-    head = path[: len(path) - len(at)] if "://" in path else ""
     found = [one for one in found if one.is_file and (info.is_file or not one.base_name.startswith(("_", ".")))]
-    return [(head + one.path, one.size) for one in sorted(found, key=lambda one: one.path)]
+    return [(below(path, one.path[len(info.path) :]), one.size) for one in sorted(found, key=lambda one: one.path)]
 
 
-def json_lines(spark, paths, worker, text="text", id="id", key=None, split=SPLIT, side=0):
+def below(path, rest):
+    """A path with more behind it; in an address that comes before what is behind the `?`, and has its own letters for some signs."""
+    if "://" not in path or not rest:
+        return path + rest
+    parts = urlsplit(path)
+    return parts._replace(path=parts.path.rstrip("/") + "/" + quote(rest.lstrip("/"))).geturl()
+
+
+def check_lines(path):
+    """Refuses a file that has no lines, by its name."""
+    name = urlsplit(path).path if "://" in path else path
+    if name.endswith((".gz", ".zst", ".bz2", ".xz")):
+        raise ValueError(f"{path}: a compressed file has no byte offsets to split at: decompress it, or make Parquet of it")
+    if name.endswith(TABLES):
+        raise ValueError(f"{path}: this is no file of JSON lines: --format names what all inputs are, and files of two formats take two runs")
+
+
+def json_lines(spark, paths, worker, text="text", id=None, key=None, split=SPLIT, side=0):
     """JSON lines: `pos` is the number of the file << 40 | the byte at which the line begins. The worker takes them apart."""
     splits = []
     for number, (path, size) in enumerate(one for path in paths for one in files(path)):
-        if path.endswith((".gz", ".zst", ".bz2", ".xz")):
-            raise ValueError(f"{path}: a compressed file has no byte offsets to split at: decompress it, or make Parquet of it")
+        check_lines(path)
         splits += [(side | number << 40, path, at, min(at + split, size)) for at in range(0, size, split)]
     # One split to a partition, in order.
     rows = spark.sparkContext.parallelize(splits, max(len(splits), 1))
-    records = pipe.stage(worker, "records", ["--text-field", text, "--id-field", id, *(["--keep-by", key] if key else [])])
+    records = pipe.stage(worker, "records", ["--text-field", text, "--id-field", id or "id", *(["--keep-by", key] if key else [])])
 
     def read(batches):
         return records(lines for batch in batches for one in batch.to_pylist() for lines in lines_of(**one))
@@ -108,7 +132,7 @@ def lines_of(base, path, start, end):
             yield pa.record_batch([pa.array([base | at for at in starts], pa.int64()), lines], names=["pos", "line"])
 
 
-def parquet(spark, paths, text="text", id="id", key=None, side=0):
+def parquet(spark, paths, text="text", id=None, key=None, side=0):
     """Parquet with all its columns: `pos` is the number of the file << 40 | the number of the row."""
     frame = spark.read.parquet(*paths)
     paths = sorted(row[0] for row in frame.select("_metadata.file_path").distinct().collect())
@@ -117,7 +141,7 @@ def parquet(spark, paths, text="text", id="id", key=None, side=0):
     return Source(with_columns(frame, pos, text, id, key))
 
 
-def ordered(frame, by, text="text", id="id", key=None, side=0):
+def ordered(frame, by, text="text", id=None, key=None, side=0):
     """Any other frame, by a column of whole numbers that is different in every row."""
     if dict(frame.dtypes).get(by) not in ("bigint", "int", "smallint", "tinyint"):
         raise ValueError(f"--order-by {by}: there must be such a column of whole numbers")
@@ -135,12 +159,23 @@ def with_columns(frame, pos, text, id, key):
             raise ValueError(f"there is no column {name}: there are {', '.join(kinds)}")
     if kinds[text] != "string":
         raise ValueError(f"column {text} must be a string, got {kinds[text]}")
-    quoted = F.regexp_extract(F.to_json(F.struct(F.col(id).alias("i"))), r'^\{"i":(.*)\}$', 1)
-    known = quoted if kinds[id] == "string" else F.col(id).cast("string")
-    own = [pos.alias("pos"), F.col(text).alias("text"), known.alias("id"), F.struct(*(F.col(f"`{name}`") for name in kinds)).alias("row")]
+    own = [pos.alias("pos"), F.col(text).alias("text"), id_json(id or "id", kinds).alias("id"), F.struct(*(F.col(f"`{name}`") for name in kinds)).alias("row")]
     if key and kinds[key] not in ("string", "tinyint", "smallint", "int", "bigint", "float", "double"):
         raise ValueError(f"column {key} must have strings or numbers to be kept by, got {kinds[key]}: cast it")
     if key:
         value = F.col(key).cast("double" if kinds[key] == "float" else kinds[key]).cast("string")
         own.append(value.alias("key" if kinds[key] == "string" else "number"))
     return frame.select(own)
+
+
+def id_json(name, kinds):
+    """The column of ids as JSON, null where there is none: the position is the id then."""
+    kind = kinds.get(name)
+    if kind is None:
+        return F.lit(None).cast("string")
+    # Parquet's unsigned numbers of 64 bits are decimals without a fraction.
+    if kind in ("tinyint", "smallint", "int", "bigint") or re.fullmatch(r"decimal\(\d+,0\)", kind):
+        return F.col(name).cast("string")
+    if kind != "string":
+        raise ValueError(f"column {name} must be a string or a whole number to be an id, got {kind}: cast it, or name another one")
+    return F.concat(F.lit('"'), reduce(lambda text, one: F.replace(text, *map(F.lit, one)), ESCAPES.items(), F.col(name)), F.lit('"'))
