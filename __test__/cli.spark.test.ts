@@ -1,8 +1,9 @@
 /** The commands on Spark without Spark: what they refuse, the command that they print, and what they make of what comes back. */
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
-import { ended, Folder } from './cli-run';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test, vi } from 'vitest';
+import { ended, Folder, ROOT } from './cli-run';
 
 const folder = new Folder();
 /** Programs that do nothing, and a Python that prints what it is given, and what Spark would print behind it. */
@@ -54,8 +55,28 @@ describe.skipIf(windows)('spark', () => {
     [['dedup', '-', '-o', 'out'], 'takes files and folders, not standard input'],
     [['match', 'in.jsonl', '-o', 'out'], 'spark match needs --against FILE'],
     [['dedup', 'in', '-o', 'out', '--method', 'brute-force'], '--method must be minhash, simhash'],
-    [['dedup', 'in', '-o', 'out', '--method', 'simhash'], 'where its default 8'],
-    [['dedup', 'in', '-o', 'out', '--max-distance', '5'], 'must be from 0 to 4 on Spark, got 5'],
+    [
+      ['dedup', 'in', '-o', 'out', '--method', 'simhash'],
+      'must be from 0 to 4 on Spark; its default is 8: give --max-distance',
+    ],
+    [['dedup', 'in', '-o', 'out', '--max-distance', '5'], 'an integer from 0 to 4'],
+    [['match', 'a', '--against', 'b', '-o', 'out', '--max-distance', '5'], 'from 0 to 4'],
+    [
+      ['match', 'new.jsonl', '--against', 'test.parquet', '-o', 'out'],
+      'new.jsonl and test.parquet are not of one format',
+    ],
+    [
+      ['match', 'new.parquet', '--against', 'a.parquet', '--against', 's3://b/t/?x=y', '-o', 'out'],
+      'new.parquet and s3://b/t/?x=y are not of one format',
+    ],
+    [['dedup', 'a.jsonl', 'b.orc', '-o', 'out', '--order-by', 'n'], 'are not of one format'],
+    [
+      ['match', 'a', '--against', 'b.parquet', '-o', 'out', '--format', 'jsonl'],
+      'b.parquet is no file of JSON lines',
+    ],
+    [['dedup', 'a.arrow', '-o', 'out', '--order-by', 'n'], 'Spark reads no files of Arrow'],
+    [['dedup', 'a.orc', '-o', 'out'], '--format orc needs --order-by COLUMN'],
+    [['match', 'a', '--against', '-', '-o', 'out'], 'takes files and folders, not standard input'],
     [['dedup', 'in', '-o', 'out', '--format', 'orc'], '--format orc needs --order-by COLUMN'],
     [['dedup', 'in', '-o', 'out', '--conf', 'spark.x'], "--conf must be NAME=VALUE, got 'spark.x'"],
     [['dedup', 'in', '-o', 'out', '--keep', 'largest'], '--keep largest needs --keep-by NAME'],
@@ -89,7 +110,15 @@ describe.skipIf(windows)('spark', () => {
 
   test('--emit-command prints what a shell runs as it would be run', async () => {
     const args = [
-      ...['dedup', "it's.parquet", 's3://b/more', '-o', 'out', '--master', 'spark://h:7077'],
+      ...[
+        'dedup',
+        "it's.parquet",
+        's3://b/more.parquet?region=x',
+        '-o',
+        'out',
+        '--master',
+        'spark://h:7077',
+      ],
       ...[
         '--conf',
         'spark.a=x y',
@@ -108,7 +137,7 @@ describe.skipIf(windows)('spark', () => {
     expect(status).toBe(0);
     const job = JSON.parse(folder.read('job.json'));
     expect(job).toEqual({
-      inputs: [folder.join("it's.parquet"), 's3://b/more'],
+      inputs: [folder.join("it's.parquet"), 's3://b/more.parquet?region=x'],
       output: folder.join('out'),
       recipe: {
         method: 'simhash',
@@ -122,7 +151,6 @@ describe.skipIf(windows)('spark', () => {
       format: 'parquet',
       parts: 64,
       text_field: 'text',
-      id_field: 'id',
       memory: '1G',
       key: 'date',
       worker,
@@ -148,6 +176,62 @@ describe.skipIf(windows)('spark', () => {
     expect(quiet).toMatchObject({ status: 0, stdout: '', stderr: '' });
   });
 
+  test('one format is named for all, and an id that is named is asked for', async () => {
+    const args = ['match', 'in', '--against', 'b.parquet', '-o', 'out', '--format', 'parquet'];
+    expect((await run([...args, '--id-field', 'id', '--order-by', 'n'])).status).toBe(0);
+    expect(JSON.parse(folder.read('job.json'))).toMatchObject({
+      format: 'parquet',
+      id_field: 'id',
+      order_by: 'n',
+    });
+  });
+
+  test('a run that is stopped says what there is, once Spark has ended', async () => {
+    const waits = program(
+      'waits',
+      [
+        '[ "$1" = -c ] && exit 0',
+        `trap 'sleep 1; echo >${folder.join('gone')}; exit 1' TERM`,
+        `echo >'${folder.join('began')}'`,
+        'while :; do sleep 0.1; done',
+      ].join('\n'),
+    );
+    const child = folder.start(['spark', 'dedup', 'in', '-o', 'out'], {
+      SIMHASH_WORKER: worker,
+      SIMHASH_SPARK_PYTHON: waits,
+      JAVA_HOME: folder.join('jdk'),
+    });
+    const end = ended(child);
+    await vi.waitUntil(() => existsSync(folder.join('began')), { timeout: 60_000 });
+    child.kill('SIGINT');
+    const { status, stdout, stderr } = await end;
+    expect(existsSync(folder.join('gone'))).toBe(true);
+    const out = folder.join('out');
+    expect(stderr).toContain(
+      `interrupted; ${out} has what was written so far\ndelete ${out} and run it again\n`,
+    );
+    expect({ status, stdout }).toEqual({ status: 130, stdout: '' });
+  });
+
+  test('the bench says where Spark is not there, and fails where the command does', () => {
+    const bench = (python: string) =>
+      spawnSync(process.execPath, [join(ROOT, 'benches', 'run.mjs'), 'spark', '--size', '20'], {
+        env: {
+          ...process.env,
+          SIMHASH_WORKER: worker,
+          SIMHASH_SPARK_PYTHON: python,
+          JAVA_HOME: folder.join('jdk'),
+        },
+        encoding: 'utf8',
+      });
+    const without = bench(program('bare', 'exit 1'));
+    expect(without.stdout).toContain('not measured, for want of pyspark');
+    expect(without.status).toBe(0);
+    const broken = bench(program('broken', '[ "$2" = "import simhash_spark" ] && exit 1; exit 0'));
+    expect(broken.stderr).toContain('spark dedup ended with 2');
+    expect(broken.status).toBe(1);
+  });
+
   test('rejected records are status 1, and a run that failed is 3 with its words', async () => {
     const own = { SIMHASH_SPARK_PYTHON: python({ ...COUNTED, rejected: 2 }) };
     const { status, stderr } = await ended(
@@ -166,4 +250,11 @@ describe.skipIf(windows)('spark', () => {
     expect(ends.stderr).toMatch(/simhash-spark: no[\s\S]*Spark did not finish, and ended with 1/);
     expect(ends.status).toBe(3);
   });
+});
+
+test('no step of a workflow rests on a command whose status `!` inverts, which ends no script', () => {
+  const folder = join(ROOT, '.github', 'workflows');
+  for (const name of readdirSync(folder)) {
+    expect(readFileSync(join(folder, name), 'utf8')).not.toMatch(/^\s*(- run: )?! /mu);
+  }
 });

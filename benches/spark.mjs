@@ -2,10 +2,18 @@
 // itself, Python, workers), between a fifth of the documents and all (`--size N`, 300,000 without it; generated, or `--file PATH`), so that
 // what Spark takes to start counts for nothing; by stage, as the driver tells it; bytes shuffled for each document; and what 5 TB of such
 // text would take, by arithmetic. One core (local[1]). Linux, and what docs/scale.md says that Spark needs.
-import { spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { lines } from './corpora.mjs';
 import { measured, root } from './dedup.mjs';
 import { generate } from './generate.mjs';
@@ -26,6 +34,10 @@ export async function bench(options) {
   };
   const size = Number((given('--size') ?? String(SIZE)).replaceAll('_', ''));
   const sizes = size < SMALL ? [size] : [Math.floor(size / 5), size];
+  const lack = missing();
+  if (lack !== undefined) {
+    return { bench: 'spark', setup: `not measured, for want of ${lack}`, rows: [] };
+  }
   const folder = mkdtempSync(join(tmpdir(), 'simhash-spark-'));
   const from = given('--file');
   try {
@@ -39,7 +51,6 @@ export async function bench(options) {
       const args = ['dedup', file, '-o', `${out}.jsonl`, '--quiet', '--threads', '1'];
       const one = await measured(root, [...args, '--clusters', `${out}.clusters`]);
       const run = await spark(file, out);
-      if (run === undefined) break;
       const found = parts(join(out, 'clusters'));
       if (found !== readFileSync(`${out}.clusters`, 'utf8')) throw new Error('other clusters');
       const now = {
@@ -53,11 +64,8 @@ export async function bench(options) {
       before = now;
     }
     const what = from ?? 'generated documents';
-    const setup =
-      rows.length > 0
-        ? `${what}, ${sizes.map((count) => count.toLocaleString('en-US')).join(' and ')}, local[1]`
-        : 'not measured, for want of what is said above';
-    return { bench: 'spark', setup, rows };
+    const counts = sizes.map((count) => count.toLocaleString('en-US')).join(' and ');
+    return { bench: 'spark', setup: `${what}, ${counts}, local[1]`, rows };
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -106,7 +114,24 @@ function between(before, now, counted) {
   ];
 }
 
-/** One run: what it counted, and the processor seconds of all processes; `undefined` where Spark is not there, which is said. */
+/** What Spark needs and this machine lacks. Of our own is only the worker: whatever else does not run is an error. */
+function missing() {
+  const {
+    SIMHASH_SPARK_PYTHON: python = 'python3',
+    SIMHASH_WORKER: worker,
+    JAVA_HOME,
+    PATH = '',
+  } = process.env;
+  const runs = (program, ...args) => spawnSync(program, args, { stdio: 'ignore' }).status === 0;
+  if (!runs(python, '-c', 'import pyspark, pandas, pyarrow')) {
+    return 'pyspark, pandas and pyarrow (SIMHASH_SPARK_PYTHON names a Python that has them)';
+  }
+  if (!runs(JAVA_HOME ? join(JAVA_HOME, 'bin', 'java') : 'java', '-version')) return 'Java';
+  const there = PATH.split(delimiter).some((one) => existsSync(join(one, 'simhash-native-worker')));
+  return worker || there ? undefined : 'simhash-native-worker (SIMHASH_WORKER names it)';
+}
+
+/** One run: what it counted, and the processor seconds of all processes. */
 async function spark(file, out) {
   const args = ['spark', 'dedup', file, '-o', out, '--master', 'local[1]', '--json', '--quiet'];
   const conf = ['spark.driver.memory=2g', 'spark.sql.shuffle.partitions=4'];
@@ -129,7 +154,6 @@ async function spark(file, out) {
     child.on('close', done);
   });
   clearInterval(timer);
-  if (status === 2) return undefined;
   if (status !== 0) throw new Error(`spark dedup ended with ${status}`);
   return { counted: JSON.parse(told), cpu: ticks / TICKS };
 }

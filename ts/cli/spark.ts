@@ -3,6 +3,7 @@ import { type SpawnSyncReturns, spawn, spawnSync } from 'node:child_process';
 import { accessSync, constants, existsSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
 import { given } from '../given';
+import { OPTIONS } from '../option-table';
 import type { Values } from './command';
 import { EXIT, UsageError } from './exit';
 import { bytes, count, duration } from './format';
@@ -61,6 +62,11 @@ export const sparking = {
   },
   ...candidates,
   method: { ...candidates.method, choices: INDEX_METHODS },
+  'max-distance': {
+    ...OPTIONS.maxDistance,
+    max: MAX_DISTANCE,
+    help: 'for simhash: largest Hamming distance of two fingerprints, inclusive; must be given, but where nothing is verified: 3 then',
+  },
   ...verification,
   ...{ features: unit, ngram, weighting, 'top-k': topK, 'no-hmm': noHmm },
   'min-features': minFeatures,
@@ -73,14 +79,13 @@ export const sparking = {
   'id-field': {
     kind: 'text',
     value: 'NAME',
-    default: 'id',
-    help: 'field or column that holds the id; without it the position is the id',
+    help: 'field or column that holds the id; without it id, which need not be there: the position is the id then',
   },
   format: {
     kind: 'text',
     value: 'FORMAT',
     default: 'auto',
-    help: 'jsonl, parquet, or with --order-by any other that Spark reads, such as orc; auto: parquet where a name ends so, else jsonl',
+    help: 'jsonl, parquet, or with --order-by any other that Spark reads, such as orc; auto: parquet, orc or avro where all names end so, else jsonl',
   },
   json: {
     kind: 'flag',
@@ -101,29 +106,28 @@ export interface Job {
   readonly [argument: string]: unknown;
 }
 
-/** A job of these inputs; `own` is what the command has of its own in the recipe. */
+/** A job of these inputs, and of those to look among; `own` is what the command has of its own in the recipe. */
 export function jobOf(
   command: string,
   inputs: readonly string[],
   values: Sparking,
   own: object,
+  against: readonly string[] = [],
 ): Job {
   const { output, method, parts, memory } = values;
   if (output === undefined) throw new UsageError(`${command} needs -o OUT`, 'a folder that is new');
-  if ([...inputs, output].includes('-')) {
+  if ([...inputs, ...against, output].includes('-')) {
     throw new UsageError(`${command} takes files and folders, not standard input or output (-)`);
   }
   const { verify, ...compared } = methodOptions({ ...values, method });
   const { method: chosen, maxDistance = 0 } = compared;
   if (chosen === 'simhash' && maxDistance > MAX_DISTANCE) {
     throw new UsageError(
-      `--max-distance must be from 0 to ${MAX_DISTANCE} on Spark, ${values['max-distance'] === undefined ? 'where its default' : 'got'} ${maxDistance}`,
+      `--max-distance must be from 0 to ${MAX_DISTANCE} on Spark; its default is ${maxDistance}: give --max-distance`,
       'of a larger distance texts would be in too many buckets to be spread; minhash finds more',
     );
   }
-  const [first = ''] = inputs;
-  const isParquet = first.replace(/\/+$/, '').endsWith('.parquet');
-  const format = values.format === 'auto' ? (isParquet ? 'parquet' : 'jsonl') : values.format;
+  const format = formatOf([...inputs, ...against], values.format);
   const orderBy = values['order-by'];
   if (orderBy === undefined && format !== 'jsonl' && format !== 'parquet') {
     throw new UsageError(
@@ -139,12 +143,42 @@ export function jobOf(
   };
   return {
     inputs: inputs.map(located),
+    ...(against.length > 0 && { against: against.map(located) }),
     output: located(output),
     recipe,
     format,
-    ...given({ order_by: orderBy, parts }),
-    ...{ text_field: values['text-field'], id_field: values['id-field'], memory },
+    ...given({ order_by: orderBy, parts, id_field: values['id-field'] }),
+    ...{ text_field: values['text-field'], memory },
   };
+}
+
+/** Formats that a name tells; what ends otherwise is JSON lines, or a folder of anything. */
+const TABLES: readonly string[] = ['parquet', 'orc', 'avro', 'arrow'];
+
+/** The one format of all inputs: rows of another one would be read as lines that are no records. */
+function formatOf(paths: readonly string[], named: string): string {
+  const [first = '', ...others] = paths;
+  const other = others.find((path) => ending(path) !== ending(first));
+  if (named === 'auto' && other !== undefined) {
+    throw new UsageError(
+      `${first} and ${other} are not of one format by their names`,
+      'name the format that all have with --format, or make one format of them',
+    );
+  }
+  const format = named === 'auto' ? ending(first) : named;
+  if (format === 'arrow') {
+    throw new UsageError('Spark reads no files of Arrow', 'make Parquet of them');
+  }
+  const table = paths.find((path) => ending(path) !== 'jsonl');
+  if (format === 'jsonl' && table !== undefined) {
+    throw new UsageError(`${table} is no file of JSON lines`, `--format says jsonl`);
+  }
+  return format;
+}
+
+function ending(path: string): string {
+  const name = (path.includes('://') ? path.replace(/[?#].*$/, '') : path).replace(/\/+$/, '');
+  return TABLES.find((kind) => name.endsWith(`.${kind}`)) ?? 'jsonl';
 }
 
 /** What differs from the default, in the words in which the worker has it. */
@@ -161,7 +195,7 @@ function featuresOf(values: Sparking): string | undefined {
 }
 
 /** Executors have other working folders than this process. */
-export function located(path: string): string {
+function located(path: string): string {
   return path.includes('://') ? path : resolve(path);
 }
 
@@ -191,7 +225,7 @@ export async function spark(
   const env = { PYSPARK_PYTHON: python, ...process.env, ...environment, ...pythonPath() };
   checkPython(python, env);
   const { quiet, json } = values;
-  return interruptible(terminal, undefined, async (signal) => {
+  const work = async (signal: AbortSignal): Promise<number> => {
     const args = ['-m', 'simhash_spark', JSON.stringify({ ...job, worker: program })];
     const child = spawn(python, args, {
       env,
@@ -208,9 +242,15 @@ export async function spark(
       errors += text;
     });
     const status = await new Promise<number | null>((done, failed) => {
-      child.on('error', failed);
-      child.on('close', done);
+      let failure: Error | undefined;
+      child.on('error', (error) => {
+        failure = error;
+      });
+      // Until then Spark may write: it has the same output, and ends after the Python that started it.
+      child.on('close', (code) => (failure === undefined ? done(code) : failed(failure)));
     });
+    // A terminal tells Spark of Ctrl-C, too, which may be the first to end.
+    signal.throwIfAborted();
     const last = told.trimEnd().split('\n').at(-1) ?? '';
     if (status !== 0 || !last.startsWith('{')) {
       if (errors !== '') terminal.say(errors.trimEnd());
@@ -225,6 +265,10 @@ export async function spark(
       for (const line of [...sentences(counted), ...taken(counted)]) terminal.say(line);
     }
     return (counted.rejected ?? 0) > 0 ? EXIT.rejected : EXIT.done;
+  };
+  return interruptible(terminal, undefined, work, {
+    left: `${job.output} has what was written so far`,
+    next: `delete ${job.output} and run it again`,
   });
 }
 

@@ -3,7 +3,7 @@ import { OPTIONS } from '../../option-table';
 import { defineCommand } from '../command';
 import { UsageError } from '../exit';
 import { count, plural } from '../format';
-import { jobOf, located, readOf, spark, sparking } from '../spark';
+import { jobOf, readOf, spark, sparking } from '../spark';
 
 export const sparkMatch = defineCommand({
   name: 'spark match',
@@ -30,9 +30,9 @@ export const sparkMatch = defineCommand({
   async run(inputs, values, terminal) {
     const { against, limit } = values;
     if (against === undefined) throw new UsageError('spark match needs --against FILE');
-    const job = jobOf('spark match', inputs, values, given({ limit }));
+    const job = jobOf('spark match', inputs, values, given({ limit }), against);
     return spark(
-      { ...job, against: against.map(located) },
+      job,
       values,
       (counted) => {
         const { documents = 0, matched = 0, matches = 0 } = counted;
