@@ -73,6 +73,11 @@ const PARTS = [
     note: `Processor seconds are the medians of three rounds, and so are the wall times by which threads and processes are compared. Stages are told apart from outside, by the checkpoints of a run with --tmp, which writes these too.`,
   },
   { title: 'Growth of dedup', bench: 'growth', sizes: [10_000_000] },
+  {
+    title: 'On Spark',
+    bench: 'spark',
+    note: `Stages are what tasks and workers take, without Spark's own threads (its compiler, its collector, its scheduler); the row above them has those too.`,
+  },
   { title: 'Reading each format alone', bench: 'reading' },
   {
     title: 'From a MongoDB collection',

@@ -50,6 +50,7 @@ const javascript = [
   'mongodb',
   'serve',
   'log',
+  'spark',
 ];
 const names = [...rust, ...javascript];
 
@@ -85,6 +86,7 @@ const smoke = {
   mongodb: ['--size', '2000'],
   serve: ['--size', '500'],
   log: ['--size', '500'],
+  spark: ['--size', '1000'],
 };
 
 function usage(message) {

@@ -28,6 +28,9 @@ const STEPS = {
   mongodb: () => run('npx', ['vitest', 'run', '__test__/mongodb.kill.test.ts'], long),
   /** 100,000 pairs that come to five processes at once, and 100 rounds of kill -9, over Redis and over NATS. */
   log: () => run('npx', ['vitest', 'run', '__test__/log.servers.test.ts'], long),
+  /** Spark with the bytes of the command line on 60,000 documents: both modes, three keep rules, 1 and 64 parts, a killed executor. */
+  spark: () =>
+    run('npx', ['vitest', 'run', '__test__/spark.test.ts'], { SIMHASH_SPARK_MATRIX: 'all' }),
   /** A run over twenty times as many documents as its memory is enough for: some 6 GB of disk. */
   memory: () => test([...crates('dedup'), ...ofDedup(['bounded'])], 'holds'),
   /** Every parser and loader on hostile input, under AddressSanitizer. */

@@ -1,5 +1,4 @@
 """Near-duplicates on Spark: a driver of simhash-native-worker, see docs/scale.md."""
 
-from .chain import Result, dedup
-
-__all__ = ["Result", "dedup"]
+from .chain import Chain, dedup
+from .run import run

@@ -3,111 +3,162 @@
 import json
 import time
 import urllib.request
-from dataclasses import dataclass, field
+from functools import reduce
 
-from pyspark import StorageLevel
-from pyspark.sql import functions as F
+from pyspark import StorageLevel, cloudpickle
+from pyspark.sql import DataFrame, functions as F
 
-from . import worker as pipe
+from . import source, worker as pipe
 
-
-@dataclass
-class Result:
-    """`marks`: pos of each duplicate, original, similarity. `counts` and `seconds` by name and stage."""
-
-    marks: object
-    counts: dict = field(default_factory=dict)
-    seconds: dict = field(default_factory=dict)
+for module in (source, pipe):
+    cloudpickle.register_pickle_by_value(module)
 
 
 def dedup(spark, documents, recipe=None, *, worker, parts=None, memory="1G"):
-    """The duplicates among `documents`: a frame with `pos` (unique, 0 to 2^63 - 1, the order of the input), `text` and, where the keep
-    rule compares a field, `key`, its text, and `number`, its number as JSON writes it, both strings. It is read several times, and must be the same each time. `recipe`: the options that decide, as a dict."""
-    recipe = json.dumps(recipe or {})
-    words = pipe.recipe_words(worker, recipe)
-    spark.sparkContext.addFile(worker)
-    parts = parts or max(spark.sparkContext.defaultParallelism * 2, 2)
-    return _Chain(spark, documents, worker, recipe, words, parts, memory).settle()
+    """The duplicates among `documents`: a frame with `pos` (unique, 0 to 2^62 - 1, the order of the input), `text` and, where the keep
+    rule compares a field, `key`, its text, and `number`, its number as JSON writes it, both strings. It is read several times, and must
+    be the same each time. `recipe`: the options that decide, as a dict. The result is a frame of `pos` of each duplicate, `original`,
+    `similarity` and in the byte `blob` the distance."""
+    chain = Chain(spark, [source.Source(documents)], recipe, worker, parts, memory)
+    try:
+        return chain.dedup()
+    except BaseException:
+        chain.release()
+        raise
 
 
-class _Chain:
-    def __init__(self, spark, documents, worker, recipe, words, parts, memory):
-        self.worker = worker
-        self.spark, self.words, self.parts = spark, words, parts
-        columns = [name for name in ("pos", "text", "key", "number") if name in documents.columns]
-        self.documents = documents.select(*columns)
-        self.options = ["--recipe", recipe, "--parts", str(parts), "--memory", memory]
-        self.result = Result(None)
-        self.held = []
+class Chain:
+    def __init__(self, spark, sources, recipe, worker, parts=None, memory="1G"):
+        self.spark, self.sources, self.worker = spark, sources, worker
+        recipe = json.dumps(recipe or {})
+        self.words = pipe.recipe_words(worker, recipe)
+        spark.sparkContext.addFile(worker)
+        self.parts = parts or max(spark.sparkContext.defaultParallelism * 2, 2)
+        self.options = ["--recipe", recipe, "--parts", str(self.parts), "--memory", memory]
+        self.counts, self.stages, self.held, self.sent, self.page = {}, {}, [], [], []
+        self.spent = spark.sparkContext.accumulator(0.0)
+        for one in sources:
+            one.spent, one.sent = self.spent, self.sent
+        self.before = self.totals()
 
-    def run(self, name, rows, beside=()):
-        """A stage over rows that have come together; its rows are kept on disk."""
-        began = time.monotonic()
-        out = rows.mapInArrow(pipe.stage(self.worker, name, self.options, self.words, beside), pipe.ROWS)
-        out = out.persist(StorageLevel.DISK_ONLY)
-        self.held.append(out)
-        for row in out.where("kind = 'count'").select("blob", "pos").collect():
+    def function(self, name, beside=()):
+        return pipe.stage(self.worker, name, self.options, self.words, beside)
+
+    def mapped(self, rows, name, schema=pipe.ROWS, beside=()):
+        return rows.mapInArrow(pipe.counted(self.function(name, beside), self.spent), schema)
+
+    def every(self, make):
+        return reduce(DataFrame.unionByName, map(make, self.sources))
+
+    def done(self, name, frame):
+        """Runs a stage; its rows are kept on disk."""
+        out = self.kept(frame)
+        for row in pick(out, "count").select("blob", "pos").collect():
             count = bytes(row.blob).decode()
-            self.result.counts[count] = self.result.counts.get(count, 0) + row.pos
-        seconds = self.result.seconds
-        seconds[name] = round(seconds.get(name, 0) + time.monotonic() - began, 3)
+            self.counts[count] = self.counts.get(count, 0) + row.pos
+        self.tell(name)
         return out
 
+    def kept(self, frame):
+        """The rows of a frame, which stay on disk until they are released."""
+        out = self.leaf(frame).persist(StorageLevel.DISK_ONLY)
+        self.held.append(out)
+        return out
+
+    def release(self, but=None):
+        """Frees the disks and memory of executors of all that is held, one frame excepted."""
+        for one in [*self.held, *self.sent]:
+            if one is not but:
+                one.unpersist()
+        self.held = [one for one in self.held if one is but]
+
+    def leaf(self, frame):
+        """The rows of a frame without its plan, in which those of all stages before it would be, and again in each of them: what
+        Dataset.checkpoint does, but that rows which are lost are made again."""
+        rows = self.spark._jsparkSession.internalCreateDataFrame(frame._jdf.queryExecution().toRdd(), frame._jdf.schema(), False)
+        return DataFrame(rows, self.spark)
+
+    def tell(self, name):
+        """Adds what was taken since the last stage ended to this one."""
+        now = self.totals()
+        own = self.stages.setdefault(name, dict.fromkeys(now, 0))
+        own.update({figure: round(own[figure] + now[figure] - self.before[figure], 3) for figure in now})
+        self.before = now
+
+    def totals(self):
+        """Seconds, processor seconds of tasks and workers, and bytes shuffled, so far; of Spark itself only where it has its page."""
+        context = self.spark.sparkContext
+        if context.uiWebUrl:
+            url = f"{context.uiWebUrl}/api/v1/applications/{context.applicationId}/stages"
+            # The page is on this machine: no proxy knows it.
+            try:
+                with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(url, timeout=60) as answer:
+                    self.page = json.load(answer)
+            except (OSError, ValueError):
+                pass  # It only tells what was taken: no run ends for that.
+        return {"seconds": time.monotonic(), "cpuSeconds": self.spent.value + sum(one["executorCpuTime"] for one in self.page) / 1e9,
+                "shuffledBytes": sum(one["shuffleWriteBytes"] for one in self.page)}
+
     def stage(self, name, rows, beside=()):
-        return self.run(name, rows.repartition(self.parts, "part"), beside)
+        return self.done(name, self.mapped(rows.repartition(self.parts, "part"), name, beside=beside))
 
     def one(self, name, rows):
-        return self.run(name, rows.repartition(1))
+        return self.done(name, self.mapped(rows.repartition(1), name))
 
     def texts(self, rows):
-        """The texts that are asked for; Spark chooses how to find them."""
+        """The texts that are asked for."""
         wanted = pick(rows, "want").select("pos", "part")
-        return self.documents.select("pos", "text").join(wanted, "pos").select(
-            F.lit("text").alias("kind"), "part", "pos", F.lit(None).cast("long").alias("original"),
-            F.lit(None).cast("double").alias("similarity"), F.col("text").cast("binary").alias("blob"))
+        positions = wanted.select("pos").distinct()
+        found = self.every(lambda one: one.chosen(positions, ["pos", "text"], "pos long, text string"))
+        found = found.join(F.broadcast(wanted) if wanted.count() < source.FEW / 10 else wanted, "pos")
+        return found.selectExpr("'text' kind", "part", "pos", "cast(null as long) original", "cast(null as double) similarity", "cast(text as binary) blob")
 
-    def settle(self):
-        sketched = self.run("sketch", self.documents)
+    def buckets(self, keys, copies, name="bands", beside=()):
+        shared = pick(self.stage(name, keys, beside), "shared")
+        return pick(self.stage("texts", shared.unionByName(copies)), "bucket")
+
+    def links(self):
+        """Copies, and documents that match: what decisions rest on."""
+        sketched = self.done("sketch", self.every(lambda one: one.map(self.function("sketch"), ["pos", "text", "key", "number"], pipe.ROWS, rejected=True)))
         keys = pick(sketched, "key")
         copies = pick(self.stage("exact", pick(sketched, "exact")), "copy")
-
-        def buckets_of(name="bands", beside=()):
-            shared = pick(self.stage(name, keys, beside), "shared")
-            return pick(self.stage("texts", shared.unionByName(copies)), "bucket")
-
-        buckets = buckets_of()
+        buckets = self.buckets(keys, copies)
         seen = self.stage("pairs", buckets)
-        full = pick(seen, "full")
-        sights = pick(seen, "sight")
-        if not full.isEmpty():
-            state, again = full, True
-            while again:
-                self.result.counts["rounds"] = self.result.counts.get("rounds", 0) + 1
-                answer = self.one("crowd", state)
-                asks = pick(answer, "ask")
-                asked = not asks.isEmpty()
-                again = asked or not pick(answer, "want").isEmpty()
-                state = state.unionByName(self.texts(answer))
-                if asked:
-                    state = state.unionByName(buckets_of("asked", collected(asks))).unionByName(asks)
+        state, sights = pick(seen, "full"), pick(seen, "sight")
+        again = crowded = not state.isEmpty()
+        while again:
+            self.counts["rounds"] = self.counts.get("rounds", 0) + 1
+            answer = self.one("crowd", state)
+            asks = collected(pick(answer, "ask"))
+            again = asks or not pick(answer, "want").isEmpty()
+            state = state.unionByName(self.texts(answer))
+            if asks:
+                state = state.unionByName(self.buckets(keys, copies, "asked", asks)).unionByName(pick(answer, "ask"))
+        if crowded:
             taken = collected(pick(answer, "taken"))
             if taken:
                 sights = pick(self.stage("pairs", buckets, taken), "sight")
             sights = sights.unionByName(pick(answer, "sight"))
         lists = self.stage("lists", sights)
-        links = self.stage("verify", pick(lists, "list").unionByName(self.texts(lists)))
-        decided = self.one("decide", pick(links, "link").unionByName(copies))
+        compared = self.stage("verify", pick(lists, "list").unionByName(self.texts(lists)))
+        return copies.unionByName(pick(compared, "link")).unionByName(pick(lists, "cut"))
+
+    def dedup(self):
+        """A row for each duplicate."""
+        decided = self.one("decide", self.links())
         related = self.stage("relate", pick(decided, "pair").unionByName(self.texts(decided)))
-        marks = pick(decided, "mark").unionByName(pick(related, "mark"))
-        self.result.marks = marks.select("pos", "original", "similarity").persist(StorageLevel.DISK_ONLY)
-        self.result.counts.setdefault("duplicates", 0)
-        self.result.marks.count()
-        for frame in self.held:
-            frame.unpersist()
-        shuffled = shuffled_bytes(self.spark)
-        if shuffled is not None:
-            self.result.counts["shuffledBytes"] = shuffled
-        return self.result
+        return self.settled(pick(decided, "mark").unionByName(pick(related, "mark")))
+
+    def matches(self):
+        """A row for each match of a new document, and one for each of which a limit left something out."""
+        return self.settled(pick(self.one("matches", self.links()), "match"))
+
+    def settled(self, rows):
+        rows = self.kept(rows.select("pos", "part", "original", "similarity", "blob"))
+        rows.count()
+        self.release(but=rows)
+        self.tell("settle")
+        return rows
 
 
 def pick(rows, kind):
@@ -117,18 +168,3 @@ def pick(rows, kind):
 def collected(rows):
     """Rows for every partition, as Arrow batches."""
     return tuple(batch for batch in rows.toArrow().to_batches() if batch.num_rows)
-
-
-def shuffled_bytes(spark):
-    """Bytes that all stages of the application have written to shuffles; None where its page is switched off."""
-    context = spark.sparkContext
-    if not context.uiWebUrl:
-        return None
-    url = f"{context.uiWebUrl}/api/v1/applications/{context.applicationId}/stages"
-    try:
-        # The page is on this machine: no proxy knows it.
-        direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        with direct.open(url, timeout=30) as answer:
-            return sum(stage["shuffleWriteBytes"] for stage in json.load(answer))
-    except OSError:
-        return None

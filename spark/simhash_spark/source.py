@@ -1,7 +1,14 @@
-"""Documents of any source with their places, and results of them in their order."""
+"""Documents of any source, with their places."""
 
 import io
+import itertools
+import re
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import Any
+from urllib.parse import quote, urlsplit
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.fs as pfs
 from pyspark.sql import functions as F
@@ -9,112 +16,166 @@ from pyspark.sql import functions as F
 from . import worker as pipe
 
 SPLIT = 32 << 20
-RECORDS = "pos long, line string, text string, id string, key string, number string, rejected string"
+NEW = 1 << 62  # Positions of new documents have this bit, so that those of old ones are before them.
+FEW = 50_000_000  # Positions that every executor is given at most, 8 bytes each; more are joined.
+TABLES = (".parquet", ".orc", ".avro", ".arrow")
+# How the command line writes a string of a table: all else stays as it is.
+ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+ESCAPES.update({sign: f"\\u{ord(sign):04x}" for sign in map(chr, range(32)) if sign not in ESCAPES})
+
+
+@dataclass
+class Source:
+    """A frame, and what makes Arrow batches of documents of its rows; without it they are its rows. Of what is rejected the text is null."""
+
+    frame: Any
+    read: Any = None
+    spent: Any = None
+    sent: list = field(default_factory=list)  # Broadcasts, which rows that are made again need again.
+
+    def map(self, function, columns, schema, rejected=False):
+        """What a function makes of the batches of these columns, as far as there are such."""
+        read, frame = self.read or iter, self.frame
+        if not self.read:
+            columns = [name for name in columns if name in frame.columns]
+            frame = frame.select(columns if rejected else [*columns, *({"text"} - set(columns))])
+
+        def documents(batches):
+            for batch in read(batches):
+                if not rejected and batch.column("text").null_count:
+                    batch = batch.filter(batch.column("text").is_valid())
+                yield batch.select(columns)
+
+        return frame.mapInArrow(pipe.counted(lambda batches: function(documents(batches)), self.spent), schema)
+
+    def chosen(self, positions, columns, schema, inside=True):
+        """The documents at these positions, or all others, which stay in order."""
+        if positions.count() > FEW:
+            frame = self.map(lambda batches: batches, columns, schema)
+            return frame.join(positions, "pos", "left_semi") if inside else frame.join(positions, "pos", "left_anti").orderBy("pos")
+        few = positions.sparkSession.sparkContext.broadcast(np.sort(positions.toArrow()["pos"].to_numpy()))
+        self.sent.append(few)
+
+        def choose(batches):
+            for batch in batches:
+                pos = batch.column("pos").to_numpy()
+                at = np.searchsorted(few.value, pos).clip(max=max(len(few.value) - 1, 0))
+                found = few.value[at] == pos if len(few.value) else np.zeros(len(pos), bool)
+                yield batch.filter(pa.array(found == inside))
+
+        return self.map(choose, columns, schema)
+
+
+def located(path):
+    """The file system of a path, which may be an address of any that Arrow knows, and the path in it."""
+    return pfs.FileSystem.from_uri(path) if "://" in path else (pfs.LocalFileSystem(), path)
 
 
 def files(path):
-    """The files of a path, which may be a folder or an address of any file system that Arrow knows, sorted by name, and their sizes."""
-    system, at = pfs.FileSystem.from_uri(path) if "://" in path else (pfs.LocalFileSystem(), path)
+    """The files of a path, those of a folder sorted by name, and their sizes."""
+    system, at = located(path)
     info = system.get_file_info(at)
     if info.type == pfs.FileType.NotFound:
         raise FileNotFoundError(f"{path}: there is no such file or folder")
-    if info.type == pfs.FileType.File:
-        return [(path, info.size)]
-    found = [one for one in system.get_file_info(pfs.FileSelector(at, recursive=True)) if one.type == pfs.FileType.File]
-    head = path[: len(path) - len(at)] if "://" in path else ""
-    return [(head + one.path, one.size) for one in sorted(found, key=lambda one: one.path) if not one.base_name.startswith(("_", "."))]
+    found = [info] if info.is_file else system.get_file_info(pfs.FileSelector(at, recursive=True))
+    found = [one for one in found if one.is_file and (info.is_file or not one.base_name.startswith(("_", ".")))]
+    return [(below(path, one.path[len(info.path) :]), one.size) for one in sorted(found, key=lambda one: one.path)]
 
 
-def json_lines(spark, paths, worker, text="text", id="id", key=None, split=SPLIT):
+def below(path, rest):
+    """A path with more behind it; in an address that comes before what is behind the `?`, and has its own letters for some signs."""
+    if "://" not in path or not rest:
+        return path + rest
+    parts = urlsplit(path)
+    return parts._replace(path=parts.path.rstrip("/") + "/" + quote(rest.lstrip("/"))).geturl()
+
+
+def check_lines(path):
+    """Refuses a file that has no lines, by its name."""
+    name = urlsplit(path).path if "://" in path else path
+    if name.endswith((".gz", ".zst", ".bz2", ".xz")):
+        raise ValueError(f"{path}: a compressed file has no byte offsets to split at: decompress it, or make Parquet of it")
+    if name.endswith(TABLES):
+        raise ValueError(f"{path}: this is no file of JSON lines: --format names what all inputs are, and files of two formats take two runs")
+
+
+def json_lines(spark, paths, worker, text="text", id=None, key=None, split=SPLIT, side=0):
     """JSON lines: `pos` is the number of the file << 40 | the byte at which the line begins. The worker takes them apart."""
     splits = []
     for number, (path, size) in enumerate(one for path in paths for one in files(path)):
-        if path.endswith((".gz", ".zst", ".bz2", ".xz")):
-            raise ValueError(f"{path}: a compressed file has no byte offsets to split at: decompress it, or make Parquet of it")
-        splits += [(number, path, at, min(at + split, size)) for at in range(0, size, split)]
-    spark.sparkContext.addFile(worker)
-    frame = spark.createDataFrame(splits, "number long, path string, start long, end long")
-    frame = frame.repartitionByRange(max(len(splits), 1), "number", "start")
+        check_lines(path)
+        splits += [(side | number << 40, path, at, min(at + split, size)) for at in range(0, size, split)]
+    # One split to a partition, in order.
+    rows = spark.sparkContext.parallelize(splits, max(len(splits), 1))
+    records = pipe.stage(worker, "records", ["--text-field", text, "--id-field", id or "id", *(["--keep-by", key] if key else [])])
 
     def read(batches):
-        for batch in batches:
-            for one in batch.to_pylist():
-                yield from lines_of(one["number"], one["path"], one["start"], one["end"])
+        return records(lines for batch in batches for one in batch.to_pylist() for lines in lines_of(**one))
 
-    fields = ["--text-field", text, "--id-field", id, *(["--keep-by", key] if key else [])]
-    parsed = frame.mapInArrow(read, "pos long, line binary").mapInArrow(pipe.stage(worker, "records", fields), RECORDS)
-    return parsed.withColumn("id", F.coalesce("id", F.col("pos").cast("string")))
+    return Source(spark.createDataFrame(rows, "base long, path string, start long, end long"), read)
 
 
-def lines_of(number, path, start, end):
+def lines_of(base, path, start, end):
     """The lines that begin within these bytes, each with its position."""
-    system, at = pfs.FileSystem.from_uri(path) if "://" in path else (pfs.LocalFileSystem(), path)
-    positions, lines = [], []
+    system, at = located(path)
     with system.open_input_file(at) as file, io.BufferedReader(file, 1 << 20) as stream:
-        offset = start
-        if start:
-            # A line that began before belongs to the split before.
-            stream.seek(start - 1)
-            offset = start - 1 + len(stream.readline())
+        # A line that began before belongs to the split before.
+        stream.seek(max(start - 1, 0))
+        offset = start - 1 + len(stream.readline()) if start else 0
+        # Lines until they have more bytes than that, or one where that is 0: the last one begins before the end.
         while offset < end:
-            line = stream.readline()
-            if not line:
+            most = min(end - offset, 1 << 20) - 1
+            if not (lines := stream.readlines(most) if most else list(itertools.islice(stream, 1))):
                 break
-            positions.append(number << 40 | offset)
-            lines.append(line.removesuffix(b"\n"))
-            offset += len(line)
-            if len(lines) >= 4096:
-                yield batch_of(positions, lines)
-                positions, lines = [], []
-    if lines:
-        yield batch_of(positions, lines)
+            *starts, offset = itertools.accumulate(map(len, lines), initial=offset)
+            lines = pa.array([line.removesuffix(b"\n") for line in lines], pa.binary())
+            yield pa.record_batch([pa.array([base | at for at in starts], pa.int64()), lines], names=["pos", "line"])
 
 
-def batch_of(positions, lines):
-    return pa.record_batch([pa.array(positions, pa.int64()), pa.array(lines, pa.binary())], names=["pos", "line"])
-
-
-def parquet(spark, paths, text="text", id="id", key=None):
+def parquet(spark, paths, text="text", id=None, key=None, side=0):
     """Parquet with all its columns: `pos` is the number of the file << 40 | the number of the row."""
     frame = spark.read.parquet(*paths)
-    taken = {"pos", "document_text", "document_id", "document_key", "document_number"} & set(frame.columns)
-    if taken:
-        raise ValueError(f"columns {', '.join(sorted(taken))} of the input have names that are needed here: rename them")
-    named = frame.select("*", F.col("_metadata.file_path").alias("document_file"), F.col("_metadata.row_index").alias("document_row"))
-    paths = sorted(row[0] for row in named.select("document_file").distinct().collect())
-    numbers = F.create_map(*[F.lit(cell) for number, path in enumerate(paths) for cell in (path, number)])
-    pos = F.shiftleft(numbers[F.col("document_file")].cast("long"), 40).bitwiseOR(F.col("document_row"))
-    named = named.withColumn("pos", pos).drop("document_file", "document_row")
-    return with_columns(named, text, id, key)
+    paths = sorted(row[0] for row in frame.select("_metadata.file_path").distinct().collect())
+    numbers = F.create_map(*[F.lit(cell) for number, path in enumerate(paths) for cell in (path, side | number << 40)])
+    pos = numbers[F.col("_metadata.file_path")].cast("long").bitwiseOR(F.col("_metadata.row_index"))
+    return Source(with_columns(frame, pos, text, id, key))
 
 
-def ordered(frame, by, text="text", id="id", key=None):
+def ordered(frame, by, text="text", id=None, key=None, side=0):
     """Any other frame, by a column of whole numbers that is different in every row."""
     if dict(frame.dtypes).get(by) not in ("bigint", "int", "smallint", "tinyint"):
         raise ValueError(f"--order-by {by}: there must be such a column of whole numbers")
-    count = frame.agg(F.count("*"), F.count_distinct(by), F.min(by)).first()
-    if count[0] != count[1] or (count[2] or 0) < 0:
-        raise ValueError(f"--order-by {by}: {count[0]} rows have {count[1]} different values from {count[2]} on; each must have one of its own, at least 0")
-    return with_columns(frame.withColumn("pos", F.col(by).cast("long")), text, id, key)
+    count, different, least, most = frame.agg(F.count("*"), F.count_distinct(by), F.min(by), F.max(by)).first()
+    if count != different or (least or 0) < 0 or (most or 0) >= NEW:
+        raise ValueError(f"--order-by {by}: {count} rows have {different} different values from {least} on; each must have one of its own, from 0 to 2^62 - 1")
+    return Source(with_columns(frame, F.col(by).cast("long").bitwiseOR(F.lit(side)), text, id, key))
 
 
-def with_columns(frame, text, id, key):
-    """Beside all columns those that the stages need."""
+def with_columns(frame, pos, text, id, key):
+    """What the stages need, and the columns of the input as one, of which no stage sees anything."""
+    kinds = dict(frame.dtypes)
     for name in filter(None, (text, id, key)):
-        if name not in frame.columns:
-            raise ValueError(f"there is no column {name}: there are {', '.join(frame.columns)}")
-    if dict(frame.dtypes)[text] != "string":
-        raise ValueError(f"column {text} must be a string, got {dict(frame.dtypes)[text]}")
-    is_text = dict(frame.dtypes)[id] == "string"
-    frame = frame.withColumn("document_text", F.col(text))
-    known = F.regexp_extract(F.to_json(F.struct(F.col(id).alias("i"))), r'^\{"i":(.*)\}$', 1) if is_text else F.col(id).cast("string")
-    frame = frame.withColumn("document_id", F.coalesce(known, F.col("pos").cast("string")))
-    if not key:
-        return frame
-    kind = dict(frame.dtypes)[key]
-    if kind == "string":
-        return frame.withColumn("document_key", F.col(key))
-    if kind in ("tinyint", "smallint", "int", "bigint", "float", "double"):
-        value = F.col(key).cast("double") if kind == "float" else F.col(key)
-        return frame.withColumn("document_number", value.cast("string"))
-    raise ValueError(f"column {key} must have strings or numbers to be kept by, got {kind}: cast it")
+        if name not in kinds:
+            raise ValueError(f"there is no column {name}: there are {', '.join(kinds)}")
+    if kinds[text] != "string":
+        raise ValueError(f"column {text} must be a string, got {kinds[text]}")
+    own = [pos.alias("pos"), F.col(text).alias("text"), id_json(id or "id", kinds).alias("id"), F.struct(*(F.col(f"`{name}`") for name in kinds)).alias("row")]
+    if key and kinds[key] not in ("string", "tinyint", "smallint", "int", "bigint", "float", "double"):
+        raise ValueError(f"column {key} must have strings or numbers to be kept by, got {kinds[key]}: cast it")
+    if key:
+        value = F.col(key).cast("double" if kinds[key] == "float" else kinds[key]).cast("string")
+        own.append(value.alias("key" if kinds[key] == "string" else "number"))
+    return frame.select(own)
+
+
+def id_json(name, kinds):
+    """The column of ids as JSON, null where there is none: the position is the id then."""
+    kind = kinds.get(name)
+    if kind is None:
+        return F.lit(None).cast("string")
+    # Parquet's unsigned numbers of 64 bits are decimals without a fraction.
+    if kind in ("tinyint", "smallint", "int", "bigint") or re.fullmatch(r"decimal\(\d+,0\)", kind):
+        return F.col(name).cast("string")
+    if kind != "string":
+        raise ValueError(f"column {name} must be a string or a whole number to be an id, got {kind}: cast it, or name another one")
+    return F.concat(F.lit('"'), reduce(lambda text, one: F.replace(text, *map(F.lit, one)), ESCAPES.items(), F.col(name)), F.lit('"'))

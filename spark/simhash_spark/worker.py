@@ -1,11 +1,14 @@
 """A stage of the worker as a function of Arrow batches, for mapInArrow."""
 
+import itertools
 import os
+import resource
 import subprocess
 import tempfile
 import threading
 
 import pyarrow as pa
+from pyspark import SparkFiles
 
 NAME = "simhash-native-worker"
 ROWS = "kind string, part int, pos long, original long, similarity double, blob binary"
@@ -19,62 +22,67 @@ def recipe_words(worker, recipe):
     return ended.stdout.strip()
 
 
+def cpu_seconds():
+    """Of this process and of the children that have ended."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
+
+
+def counted(function, spent):
+    """A function of batches whose processor seconds are added to an accumulator, those of its workers too."""
+
+    def run(batches):
+        began = cpu_seconds()
+        yield from function(batches)
+        if spent is not None:
+            spent.add(cpu_seconds() - began)
+
+    return run
+
+
 def stage(worker, name, options, words=None, beside=()):
-    """The stage of a worker, whose file Spark has sent to the executors, over the batches of a partition, after those that all partitions are given."""
+    """The stage of a worker, whose file Spark has sent to the executors, over the batches of a partition, after those that all
+    partitions are given."""
     program = os.path.basename(worker)
     metadata = {"simhash.recipe": words} if words else None
 
     def run(batches):
-        from pyspark import SparkFiles
-
-        first = next(batches, None)
-        while first is not None and not first.num_rows:
-            first = next(batches, None)
+        first = next((batch for batch in batches if batch.num_rows), None)
         if first is None:
             return
+        schema, failed = first.schema.with_metadata(metadata), []
         with tempfile.TemporaryFile() as errors:
-            child = subprocess.Popen(
-                [os.path.join(SparkFiles.getRootDirectory(), program), name, *options],
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors)
-            failed = []
+            child = subprocess.Popen([SparkFiles.get(program), name, *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors)
 
             def feed():
                 # The end of the stream is written only where all of it was: a worker refuses one that is cut.
                 try:
-                    schema = first.schema.with_metadata(metadata)
-                    with pa.ipc.new_stream(child.stdin, schema) as out:
-                        for batch in (*beside, first):
+                    with child.stdin, pa.ipc.new_stream(child.stdin, schema) as out:
+                        for batch in itertools.chain(beside, [first], batches):
                             out.write_batch(batch.replace_schema_metadata(metadata).cast(schema))
-                        for batch in batches:
-                            out.write_batch(batch.replace_schema_metadata(metadata))
                 except BrokenPipeError:
                     pass  # The worker ended, and has said why.
                 except BaseException as error:
                     failed.append(error)
                     child.kill()
-                finally:
-                    try:
-                        child.stdin.close()
-                    except OSError:
-                        pass
 
             feeder = threading.Thread(target=feed, daemon=True)
             feeder.start()
             try:
-                try:
-                    for batch in pa.ipc.open_stream(child.stdout):
-                        yield batch.replace_schema_metadata(None)
-                except (pa.ArrowInvalid, OSError):
-                    if child.wait() == 0:
-                        raise
+                yield from pa.ipc.open_stream(child.stdout)
                 feeder.join()
-                if failed:
-                    raise failed[0]
-                if child.wait():
-                    errors.seek(0)
-                    raise RuntimeError(errors.read().decode(errors="replace").strip() or f"{name} ended with {child.returncode}")
-            finally:
+            except (pa.ArrowInvalid, OSError) as error:
+                failed.append(error)
+            except BaseException:
                 child.kill()
-                child.wait()
+                raise
+            finally:
+                child.stdout.close()
+                ended = child.wait()
+            errors.seek(0)
+            if ended > 0 and (words := errors.read().decode(errors="replace").strip()):
+                raise RuntimeError(words)
+            if failed or ended:
+                raise failed[0] if failed else RuntimeError(f"{name} ended with {ended}")
 
     return run

@@ -76,6 +76,25 @@ def master(tmp_path_factory):
         one.wait()
 
 
+SETTINGS = {"spark.driver.memory": "700m", "spark.executor.memory": "480m", "spark.executor.cores": "1", "spark.driver.host": "127.0.0.1",
+            "spark.driver.bindAddress": "127.0.0.1", "spark.sql.shuffle.partitions": "4", "spark.speculation": "true",
+            "spark.ui.showConsoleProgress": "false"}
+
+
+@pytest.fixture(scope="session")
+def session(master):
+    """A session on that cluster, in which runs follow each other: most of what a small one takes is a Java that has just started."""
+    from pyspark.sql import SparkSession
+
+    os.environ["PYSPARK_SUBMIT_ARGS"] = f"--driver-memory {SETTINGS['spark.driver.memory']} pyspark-shell"
+    builder = SparkSession.builder.appName("tests").master(master)
+    for name, value in SETTINGS.items():
+        builder = builder.config(name, value)
+    spark = builder.getOrCreate()
+    yield spark
+    spark.stop()
+
+
 def corpus(count, seed):
     """Lines with chains, crowds, copies, empty texts and awkward ones."""
     import json
@@ -97,6 +116,9 @@ def corpus(count, seed):
             text = edited(text, rng.randrange(1, 5))
     stem = "".join(sign() for _ in range(120))
     texts += [edited(stem, rng.randrange(1, 4)) for _ in range(330)]
+    # Pages that have sentences in common.
+    sentences = ["".join(sign() for _ in range(rng.randrange(12, 30))) + "。" for _ in range(count // 30)]
+    texts += ["".join(rng.sample(sentences, rng.randrange(2, 5))) for _ in range(count // 10)]
     while len(texts) < count:
         texts.append(rng.choice(texts))
     rng.shuffle(texts)

@@ -1,22 +1,22 @@
 """What needs no Spark."""
 
+import http.server
+import io
 import json
+import pathlib
+import threading
+import tokenize
+import types
 
 import pytest
 
 pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 
-from simhash_spark.clusters import number
-from simhash_spark.source import lines_of
+from simhash_spark.chain import Chain
+from simhash_spark.source import below, check_lines, files, id_json, lines_of
 
-
-@pytest.mark.parametrize("value,written", [
-    (1.0, "1.0"), (0.9259259259259259, "0.9259259259259259"), (0.0, "0.0"), (0.00015, "0.00015"), (1.5e-05, "0.000015"),
-    (1e-05, "0.00001"), (1.5e-06, "1.5e-6"), (2e-07, "2e-7"),
-])
-def test_similarities_are_written_as_the_specification_says(value, written):
-    assert number(value) == written
+OWN = pathlib.Path(__file__).resolve().parents[1] / "simhash_spark"
 
 
 @pytest.mark.parametrize("split", [1, 2, 7, 50, 10_000])
@@ -26,8 +26,95 @@ def test_splits_have_each_line_once(tmp_path, split):
     path.write_text("\ufeff" + "\n\n".join(lines), "utf-8")
     raw, found = path.read_bytes(), []
     for start in range(0, len(raw), split):
-        for batch in lines_of(3, str(path), start, min(start + split, len(raw))):
+        for batch in lines_of(3 << 40, str(path), start, min(start + split, len(raw))):
             found += batch.to_pylist()
     assert b"\n".join(row["line"] for row in found) == raw
     for row in found:
         assert raw[row["pos"] - (3 << 40) :].startswith(row["line"])
+
+
+@pytest.mark.parametrize("path,rest,whole", [
+    ("/data/in", "/a b.jsonl", "/data/in/a b.jsonl"),
+    ("/data/a.jsonl", "", "/data/a.jsonl"),
+    ("s3://b/in?region=x", "/day/a.jsonl", "s3://b/in/day/a.jsonl?region=x"),
+    ("s3://b/in/?region=x", "/a.jsonl", "s3://b/in/a.jsonl?region=x"),
+    ("s3://b/a.jsonl?region=x", "", "s3://b/a.jsonl?region=x"),
+    ("file:///a%20b", "/c d%.jsonl", "file:///a%20b/c%20d%25.jsonl"),
+    ("hdfs://h:1/in", "/a.jsonl", "hdfs://h:1/in/a.jsonl"),
+])
+def test_a_file_below_an_address_has_its_own_address(path, rest, whole):
+    assert below(path, rest) == whole
+
+
+def test_files_of_an_address_are_those_that_are_read(tmp_path):
+    (tmp_path / "a b" / "c%d").mkdir(parents=True)
+    for name in ("b.jsonl", "c%d/é#?.jsonl", "_SUCCESS"):
+        (tmp_path / "a b" / name).write_text('{"text":"长"}\n')
+    for folder in (f"file://{tmp_path}/a%20b", f"{tmp_path}/a b"):
+        found = files(folder)
+        assert [path.removeprefix(folder) for path, _ in found][:1] == ["/b.jsonl"] and len(found) == 2
+        for path, size in found:
+            assert sum(batch.num_rows for batch in lines_of(0, path, 0, size)) == 1
+
+
+@pytest.mark.parametrize("path", ["/in/a.parquet", "s3://b/a.orc?region=x", "a.avro", "a.arrow"])
+def test_a_table_is_not_read_as_lines(path):
+    with pytest.raises(ValueError, match="no file of JSON lines"):
+        check_lines(path)
+    check_lines("s3://b/a.jsonl?from=a.parquet")
+    with pytest.raises(ValueError, match="compressed"):
+        check_lines("s3://b/a.jsonl.gz?region=x")
+
+
+@pytest.mark.parametrize("kind", ["date", "timestamp", "binary", "double", "float", "boolean", "decimal(9,2)", "array<string>"])
+def test_an_id_is_a_string_or_a_whole_number(kind):
+    with pytest.raises(ValueError, match="column id must be a string or a whole number to be an id, got"):
+        id_json("id", {"id": kind})
+
+
+class Page(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200 if "fine" in self.path or "none" in self.path else 503)
+        self.end_headers()
+        self.wfile.write(b'[{"executorCpuTime": 2000000000, "shuffleWriteBytes": 7}]' if "fine" in self.path else b"<html>")
+
+    def log_message(self, *_):
+        pass
+
+
+def test_no_run_ends_for_want_of_the_page_of_spark():
+    server = http.server.HTTPServer(("127.0.0.1", 0), Page)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    address = f"http://127.0.0.1:{server.server_port}"
+    chain = Chain.__new__(Chain)
+    chain.page, chain.spent = [], types.SimpleNamespace(value=1.0)
+
+    def totals(url):
+        chain.spark = types.SimpleNamespace(sparkContext=types.SimpleNamespace(uiWebUrl=url, applicationId="one"))
+        figures = chain.totals()
+        return figures["cpuSeconds"], figures["shuffledBytes"]
+
+    # No page, one that fails, one that is none; then it is there, and what it said is not forgotten.
+    for url in (None, f"{address}/busy", f"{address}/none", "http://127.0.0.1:9"):
+        assert totals(url) == (1.0, 0)
+    assert totals(f"{address}/fine") == (3.0, 7)
+    server.shutdown()
+    server.server_close()
+    assert totals(f"{address}/fine") == (3.0, 7)
+
+
+def test_the_driver_is_thin():
+    """Lines with code, without comments and what documents a function: docs/scale.md says how many there may be."""
+    none = (tokenize.COMMENT, tokenize.NL)
+    between = (tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER)
+    count = 0
+    for path in OWN.glob("*.py"):
+        all = list(tokenize.generate_tokens(io.StringIO(path.read_text("utf-8")).readline))
+        tokens, lines = [one for one in all if one.type not in none], set()
+        for at, token in enumerate(tokens):
+            starts = at == 0 or tokens[at - 1].type in between
+            documents = token.type == tokenize.STRING and starts and tokens[at + 1].type == tokenize.NEWLINE
+            if token.type not in between and not documents:
+                lines.update(range(token.start[0], token.end[0] + 1))
+        count += len(lines)
+    assert count <= 400

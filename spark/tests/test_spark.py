@@ -1,70 +1,277 @@
-"""Spark has the bytes of the command line."""
+"""Spark has the bytes of the command line: on a master and two workers, with speculation."""
 
 import json
 import os
 import pathlib
+import shlex
+import shutil
+import signal
 import subprocess
 import sys
+import threading
+import time
 
 import pytest
-from conftest import CLI, corpus, missing, worker_path
+from conftest import CLI, SETTINGS, corpus, missing, worker_path
 
 pytestmark = pytest.mark.skipif(missing() is not None, reason=f"Spark is not tested: {missing()}")
-SPARK = pathlib.Path(__file__).resolve().parents[1]
+LONG = os.environ.get("SIMHASH_SPARK_MATRIX") == "all"
+# Documents of each of the two files.
+COUNT = 30_000 if LONG else 900
+# Ids that a line of JSON has to escape, and some that it must not.
+AWKWARD = ['q"\\', "line\u2028end\u2029\u0085", "\b\f\n\r\t\x00\x0b\x1f\x7f", "新/é", ""]
 
 
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory):
-    """Two files of JSON lines."""
+    """Two files of JSON lines, and the same documents as Parquet and ORC."""
+    import pyarrow as pa
+    import pyarrow.orc
+    import pyarrow.parquet
+
     folder = tmp_path_factory.mktemp("corpus")
-    (folder / "in").mkdir()
+    for name in ("in", "parquet", "orc"):
+        (folder / name).mkdir()
+    at = 0
     for name, seed in (("a", 1), ("b", 2)):
-        (folder / "in" / f"{name}.jsonl").write_text(corpus(900, seed), "utf-8")
+        lines = corpus(COUNT, seed)
+        if name == "b":
+            # Near those of the first file, for match.
+            rows = [json.loads(line) for line in corpus(COUNT, 1).splitlines()[:COUNT // 3] if line.strip() and "\\ud800" not in line]
+            near = [{**row, "text": row["text"][:9] + "新" * (len(row["text"]) > 20) + row["text"][9:]} for row in rows]
+            lines = "\n".join([lines, *(json.dumps(row) for row in near)])
+        rejected = '\nno record\n{"text":7}\n' if name == "a" else ""
+        (folder / "in" / f"{name}.jsonl").write_text(lines + rejected, "utf-8")
+        rows = [json.loads(line) for line in lines.splitlines()[:900] if line.strip() and "\\ud800" not in line]
+        ids = [AWKWARD[n % len(AWKWARD)] + json.dumps(row["id"]) for n, row in enumerate(rows)]
+        table = pa.table({"id": ids, "text": [row["text"] for row in rows],
+                          "length": [len(row["text"]) for row in rows], "at": [5 * (at + n) for n in range(len(rows))]})
+        at += len(rows)
+        pyarrow.parquet.write_table(table, folder / "parquet" / f"{name}.parquet", row_group_size=100)
+        # In an order of its own: the column says which.
+        pyarrow.orc.write_table(table.take(list(range(len(rows)))[::-1]), folder / "orc" / f"{name}.orc")
     return folder
 
 
-def spark(master, *arguments, conf=()):
-    settings = ["spark.driver.memory=600m", "spark.executor.memory=480m", "spark.executor.cores=1", "spark.driver.host=127.0.0.1",
-                "spark.driver.bindAddress=127.0.0.1", "spark.sql.shuffle.partitions=4", *conf]
-    environment = {**os.environ, "PYTHONPATH": str(SPARK), "SIMHASH_WORKER": worker_path(),
-                   "PYSPARK_SUBMIT_ARGS": " ".join([f"--master {master}", *(f"--conf {one}" for one in settings), "pyspark-shell"])}
-    return subprocess.run([sys.executable, "-m", "simhash_spark", "dedup", *map(str, arguments)],
-                          env=environment, capture_output=True, text=True, timeout=550)
+def node(*words):
+    environment = {**os.environ, "SIMHASH_WORKER": worker_path(), "SIMHASH_SPARK_PYTHON": sys.executable}
+    ended = subprocess.run(["node", CLI, *map(str, words)], capture_output=True, text=True, env=environment, timeout=1800)
+    assert ended.returncode in (0, 1), ended.stderr[-3000:]
+    return ended.stdout
+
+
+def on_spark(session, *words):
+    """What `simhash-native spark` would run, in the session of the tests."""
+    from simhash_spark import run
+
+    job = json.loads(shlex.split(node("spark", *words, "--emit-command"))[-1])
+    context, sent = session.sparkContext, []
+    broadcast = context.broadcast
+    context.broadcast = lambda value: sent.append(broadcast(value)) or sent[-1]
+    try:
+        counts = run(job.pop("inputs"), job.pop("output"), **job)
+    finally:
+        del context.broadcast
+    # What was kept for the run is freed.
+    assert session._jsparkSession.sharedState().cacheManager().isEmpty()
+    assert sent and not any(os.path.exists(one._path) for one in sent)
+    figures = {name: value for name, value in counts.items() if name != "stages"}
+    print(" ".join(map(str, words[:1] + words[4:])), json.dumps(figures))
+    # Every stage says what it took.
+    assert counts["stages"]["sketch"]["cpuSeconds"] > 0 and counts["shuffledBytes"] > 0
+    return counts
 
 
 def joined(path):
     return b"".join(part.read_bytes() for part in sorted(path.glob("part-*")))
 
 
-def expected(folder, name, options):
-    out = folder / f"cli-{name}"
-    out.mkdir()
-    inputs = [folder / "in" / "a.jsonl", folder / "in" / "b.jsonl"]
-    subprocess.run(["node", CLI, "dedup", *inputs, "-o", out / "records.jsonl", "--clusters", out / "clusters.jsonl", *options],
-                   check=True, capture_output=True)
-    return (out / "records.jsonl").read_bytes(), (out / "clusters.jsonl").read_bytes()
-
-
-MATRIX = [
-    ("first", [], 4, ["spark.speculation=true"]),
-]
-if os.environ.get("SIMHASH_SPARK_MATRIX") == "all":
-    MATRIX += [
-        (f"{cluster}-{keep}-{parts}", ["--cluster", cluster, "--keep", keep], parts, ["spark.speculation=true"])
-        for cluster in ("representative", "components") for keep in ("first", "last", "longest", "newest") for parts in (1, 64)
-    ]
-
-
-@pytest.mark.parametrize("name,options,parts,conf", MATRIX, ids=[row[0] for row in MATRIX])
-def test_bytes_are_those_of_the_command_line(master, folder, name, options, parts, conf):
-    records, clusters = expected(folder, name, options)
-    out = folder / f"spark-{name}"
-    ended = spark(master, folder / "in", "-o", out, "--parts", parts, *options, conf=conf)
-    assert ended.returncode == 0, ended.stderr[-3000:]
-    assert joined(out / "clusters").decode() == clusters.decode()
-    got = joined(out / "records")
+def same_lines(folder, name, words, spark):
+    """Runs the command line and Spark on the two files; all that they write is the same."""
+    out, local = folder / f"spark-{name}", folder / f"cli-{name}"
+    local.mkdir()
+    files = [folder / "in" / "a.jsonl", folder / "in" / "b.jsonl"]
+    node("dedup", *files, "-o", local / "records.jsonl", "--clusters", local / "clusters.jsonl", "--rejects", local / "rejects.jsonl", *words)
+    counts = spark("dedup", folder / "in", "-o", out, *words)
+    expected = (local / "clusters.jsonl").read_bytes()
+    assert joined(out / "clusters") == expected
+    records = (local / "records.jsonl").read_bytes()
     # The last line of a file may lack its end; Spark ends every line.
-    assert got.splitlines() == [line for line in records.splitlines() if line]
-    counts = json.loads(ended.stdout.splitlines()[-1])
+    assert joined(out / "records").splitlines() == [line for line in records.splitlines() if line]
     assert counts["documents"] == counts["kept"] + counts["duplicates"]
-    print(name, counts)
+    assert counts["clusters"] == expected.count(b"\n")
+    assert counts["duplicates"] == expected.count(b'{"id":') - counts["clusters"]
+
+
+def test_the_command_has_the_bytes_of_the_command_line(master, folder):
+    settings = [word for name, value in SETTINGS.items() for word in ("--conf", f"{name}={value}")]
+
+    def spark(*words):
+        return json.loads(node("spark", *words, "--master", master, *settings, "--parts", 4, "--json"))
+
+    same_lines(folder, "command", [], spark)
+    rejected = [json.loads(line) for line in joined(folder / "spark-command" / "rejects").splitlines()]
+    reasons = [json.loads(line) for line in (folder / "cli-command" / "rejects.jsonl").read_text("utf-8").splitlines()]
+    assert [row["reason"] for row in rejected] == [row["reason"] for row in reasons]
+    assert [row["raw"] for row in rejected] == ["no record", '{"text":7}']
+
+
+# Of each method one, for every run takes some dozens of jobs of Spark; components are those of the executor that is killed.
+ROWS = [
+    ("simhash", ["--method", "simhash", "--max-distance", "4"]),
+    ("sentences", ["--method", "sentences", "--sentences", "3", "--verify", "containment"]),
+]
+if LONG:
+    ROWS += [
+        ("simhash-bare", ["--method", "simhash", "--verify", "off", "--cluster", "components", "--keep", "last"]),
+        ("exact", ["--method", "exact"]),
+        ("features", ["--features", "chars", "--ngram", "3", "--min-similarity", "0.7"]),
+    ]
+MATCHES = [("plain", [])]
+TABLES = [("parquet", ["--format", "parquet"])]
+if LONG:
+    MATCHES += [("cut", ["--limit", "1", "--method", "simhash", "--max-distance", "3"])]
+    TABLES += [("orc", ["--format", "orc", "--order-by", "at"])]
+
+
+@pytest.mark.parametrize("name,words", ROWS, ids=[row[0] for row in ROWS])
+def test_methods_have_the_bytes_of_the_command_line(session, folder, name, words):
+    same_lines(folder, name, words, lambda *all: on_spark(session, *all))
+
+
+@pytest.mark.parametrize("name,words", MATCHES, ids=[row[0] for row in MATCHES])
+def test_match_has_the_bytes_of_the_command_line(session, folder, name, words):
+    new, old = folder / "in" / "b.jsonl", folder / "in" / "a.jsonl"
+    expected, clean = folder / f"match-{name}.jsonl", folder / f"clean-{name}.jsonl"
+    node("match", new, "--against", old, "-o", expected, *words)
+    counts = on_spark(session, "match", new, "-o", folder / f"match-{name}", "--against", old, *words)
+    assert joined(folder / f"match-{name}" / "matches").decode() == expected.read_text("utf-8")
+    assert counts["matched"] > 100
+    node("match", new, "--against", old, "--remove", "-o", clean, *[word for word in words if word not in ("--limit", "1")])
+    assert joined(folder / f"match-{name}" / "records").splitlines() == [line for line in clean.read_bytes().splitlines() if line]
+
+
+@pytest.mark.parametrize("kind,words", TABLES, ids=[row[0] for row in TABLES])
+def test_tables_keep_all_columns_and_decide_as_the_command_line_does(session, folder, kind, words):
+    import pyarrow.parquet
+
+    given = [folder / "parquet" / f"{name}.parquet" for name in "ab"]
+    clusters, kept = folder / f"{kind}.clusters.jsonl", folder / f"{kind}.kept.parquet"
+    rule = ["--keep", "largest", "--keep-by", "length"]
+    node("dedup", *given, "-o", kept, "--clusters", clusters, *rule)
+    on_spark(session, "dedup", folder / kind, "-o", folder / f"spark-{kind}", *words, *rule)
+    assert joined(folder / f"spark-{kind}" / "clusters").decode() == clusters.read_text("utf-8")
+    parts = sorted((folder / f"spark-{kind}" / "records").glob("part-*"))
+    rows = [row for part in parts for row in pyarrow.parquet.read_table(part).to_pylist()]
+    assert rows == pyarrow.parquet.read_table(kept).to_pylist()
+
+
+def test_an_order_that_is_none_is_refused(session, folder):
+    from simhash_spark import run
+
+    with pytest.raises(ValueError, match="each must have one of its own"):
+        run([str(folder / "orc")], str(folder / "none"), worker=worker_path(), format="orc", order_by="length")
+    with pytest.raises(ValueError, match="there is no column body"):
+        run([str(folder / "parquet")], str(folder / "none"), worker=worker_path(), format="parquet", text_field="body")
+
+
+def test_ids_of_tables_are_json_or_none(session, tmp_path):
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    from simhash_spark import run, source
+
+    ids = [*AWKWARD, None]
+    path, whole = tmp_path / "in.parquet", 2**64 - 1
+    rows = {"id": ids, "text": ["同一篇文章的内容，足够长，可以比较。" * 3] * len(ids), "number": pa.array([whole] * len(ids), pa.uint64())}
+    pyarrow.parquet.write_table(pa.table(rows), path)
+
+    def read(id, path=path):
+        return [row.id for row in source.parquet(session, [str(path)], id=id).frame.orderBy("pos").select("id").collect()]
+
+    assert [one and json.loads(one) for one in read(None)] == ids
+    assert read("number") == [str(whole)] * len(ids)
+    bare = tmp_path / "bare.parquet"
+    pyarrow.parquet.write_table(pa.table({"text": ["短文"]}), bare)
+    assert read(None, bare) == [None]
+    with pytest.raises(ValueError, match="there is no column id: there are text"):
+        read("id", bare)
+    if LONG:
+        run([str(path)], str(tmp_path / "out"), worker=worker_path(), format="parquet", parts=2)
+        members = json.loads(joined(tmp_path / "out" / "clusters"))["members"]
+        assert [one["id"] for one in members] == [*AWKWARD, len(AWKWARD)]
+
+
+def test_a_run_that_fails_frees_what_it_kept(session, folder, tmp_path, monkeypatch):
+    from simhash_spark import dedup, run
+    from simhash_spark.chain import Chain
+
+    def fails(*_):
+        assert not session._jsparkSession.sharedState().cacheManager().isEmpty()
+        raise ValueError("no such stage")
+
+    monkeypatch.setattr(Chain, "stage", fails)
+    with pytest.raises(ValueError, match="no such stage"):
+        run([str(folder / "in")], str(tmp_path / "out"), worker=worker_path())
+    assert session._jsparkSession.sharedState().cacheManager().isEmpty()
+    with pytest.raises(ValueError, match="no such stage"):
+        dedup(session, session.createDataFrame([(0, "短文")], "pos long, text string"), worker=worker_path())
+    assert session._jsparkSession.sharedState().cacheManager().isEmpty()
+
+
+def test_files_of_another_format_are_refused(session, folder, tmp_path):
+    from simhash_spark import run
+
+    mixed = tmp_path / "mixed"
+    mixed.mkdir()
+    shutil.copy(folder / "in" / "a.jsonl", mixed)
+    shutil.copy(folder / "parquet" / "a.parquet", mixed)
+    for words in ({}, {"order_by": "at"}):
+        with pytest.raises(ValueError, match="a.parquet: this is no file of JSON lines"):
+            run([str(mixed)], str(tmp_path / "none"), worker=worker_path(), **words)
+    with pytest.raises(ValueError, match="a.parquet: this is no file of JSON lines"):
+        run([str(folder / "in")], str(tmp_path / "none"), worker=worker_path(), against=[str(folder / "parquet")])
+
+
+def kill_an_executor(killed):
+    """Ends an executor with -9 once some shuffles are on its disk."""
+    scratch, end = pathlib.Path(os.environ["SPARK_LOCAL_DIRS"]), time.monotonic() + 600
+    before = set(scratch.rglob("shuffle_*.data"))
+    while time.monotonic() < end and not killed:
+        written = set(scratch.rglob("shuffle_*.data")) - before
+        if len(written) >= 8:
+            for path in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+                words = path.read_bytes() if path.exists() else b""
+                if b"CoarseGrainedExecutorBackend" in words and str(scratch).encode() in environment_of(path.parent):
+                    os.kill(int(path.parent.name), signal.SIGKILL)
+                    killed.append(int(path.parent.name))
+                    return
+        time.sleep(0.1)
+
+
+def environment_of(process):
+    try:
+        return (process / "environ").read_bytes()
+    except OSError:
+        return b""
+
+
+@pytest.mark.parametrize("cluster", ["representative", "components"] if LONG else ["components"])
+def test_an_executor_that_is_killed_changes_nothing(session, folder, cluster):
+    killed = []
+    thread = threading.Thread(target=kill_an_executor, args=(killed,), daemon=True)
+    thread.start()
+    same_lines(folder, f"killed-{cluster}", ["--cluster", cluster, "--keep", "longest"], lambda *all: on_spark(session, *all, "--parts", 4))
+    assert killed
+
+
+if LONG:
+    # npm run test:long -- spark
+    MATRIX = [(f"{cluster}-{keep}-{parts}", ["--cluster", cluster, "--keep", keep], parts)
+              for cluster in ("representative", "components") for keep in ("first", "longest", "newest") for parts in (1, 64)]
+
+    @pytest.mark.parametrize("name,words,parts", MATRIX, ids=[row[0] for row in MATRIX])
+    def test_matrix_has_the_bytes_of_the_command_line(session, folder, name, words, parts):
+        same_lines(folder, name, words, lambda *all: on_spark(session, *all, "--parts", parts))
+        for one in folder.glob(f"*-{name}"):
+            shutil.rmtree(one)

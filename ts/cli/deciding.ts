@@ -54,7 +54,8 @@ export function decidingOptions(values: Deciding) {
   };
 }
 
-function keepOf({ keep, 'keep-by': field }: Deciding): Keep {
+/** The keep rule as the library takes it. */
+export function keepOf({ keep, 'keep-by': field }: Pick<Deciding, 'keep' | 'keep-by'>): Keep {
   if (keep === 'first' || keep === 'last' || keep === 'longest') {
     if (field === undefined) return keep;
     throw new UsageError(`--keep-by is for newest, largest and smallest, not for ${keep}`);

@@ -5,9 +5,6 @@
 
 use crate::{Failure, Recipe};
 
-/// Bits of a bucket that are always 0.
-const ZEROS: u32 = 21;
-
 /// Appends a number, seven bits to a byte, the lowest first.
 pub fn put_number(mut number: u64, to: &mut Vec<u8>) {
     while number >= 0x80 {
@@ -112,9 +109,9 @@ pub fn pack_entries(entries: &mut [(u64, &[u8])], recipe: &Recipe) -> Vec<u8> {
     let width = width.map_or(0, |width| width - common);
     put_number(width as u64, &mut blob);
     put(&first[..common], &mut blob);
-    let mut last = 0;
+    let (mut last, zeros) = (0, recipe.rules().zeros());
     for &(bucket, place) in entries.iter() {
-        let bucket = bucket >> ZEROS;
+        let bucket = bucket >> zeros;
         put_number(bucket - last, &mut blob);
         last = bucket;
         if width == 0 {
@@ -138,11 +135,12 @@ pub fn entries(
     let mut blob = Blob::new(bytes, recipe)?;
     let (width, common) = (blob.number()?, blob.field()?);
     let (mut bucket, mut place) = (0u64, common.to_vec());
+    let zeros = recipe.rules().zeros();
     while !blob.is_empty() {
         bucket = bucket.checked_add(blob.number()?).ok_or_else(torn)?;
         place.truncate(common.len());
         place.extend(if width == 0 { blob.field()? } else { blob.bytes(width)? });
-        each(bucket << ZEROS, &place);
+        each(bucket << zeros, &place);
     }
     Ok(())
 }

@@ -19,13 +19,15 @@ usage: simhash-native-worker STAGE [--recipe JSON] [--parts N] [--memory BYTES] 
        simhash-native-worker sketch [...] --file JSONL --number N [--start BYTE --end BYTE] -o FILE
        simhash-native-worker answer [...] --file JSONL --number N [...] --kinds want -o FILE FILE...
        simhash-native-worker records [--text-field PATH --id-field PATH --keep-by PATH] <LINES >DOCUMENTS
+       simhash-native-worker clusters|answers [--recipe JSON] <FOUND >LINES
        simhash-native-worker recipe [--recipe JSON]    the recipe in words
        simhash-native-worker version
 
 One stage of dedup over Arrow streams, for engines and schedulers; docs/scale.md says how they are put together.
 
-  --recipe JSON    everything that decides the answer: method, bands, rows, cluster, keep, verify, minSimilarity,
-                   maxVerifications, maxBucket, features, specification. Default: {}, the defaults of dedup
+  --recipe JSON    everything that decides the answer: method, bands, rows, maxDistance, sentences, cluster, keep, verify,
+                   minSimilarity, maxVerifications, maxBucket, against, limit, features, specification. Default: {}, the
+                   defaults of dedup
   --parts N        into how many parts rows are spread, 1 to 65536. Default 1
   --memory BYTES   most bytes that the stage holds, with K, M or G. Default 2G
   --kinds, --part  which rows of the files are read. Default of --part: all
@@ -165,11 +167,11 @@ fn run() -> Result<(), (u8, Failure)> {
         return print(&format!("{}\n", recipe.words()));
     }
     let known = stages::find(stage);
-    if known.is_none() && !["answer", "records"].contains(&stage) {
+    if known.is_none() && !["answer", "records", "clusters", "answers"].contains(&stage) {
         let known: Vec<&str> = stages::ALL.iter().map(|one| one.0).collect();
         let known = known.join(", ");
         return Err(usage(format!(
-            "there is no stage {stage}: there are {known}, answer, records"
+            "there is no stage {stage}: there are {known}, answer, records, clusters, answers"
         )));
     }
     if arguments.output.as_ref().is_some_and(|output| output.exists()) {
@@ -197,6 +199,10 @@ fn run() -> Result<(), (u8, Failure)> {
     };
     if stage == "records" {
         stages::records(&context, stdin(), &fields, to).map_err(failed)?;
+        return place.map_or(Ok(()), |(from, to)| take_name(from, to).map_err(failed));
+    }
+    if let Some(kind) = stages::Kind::of(stage) {
+        stages::lines(&context, stdin(), kind, to).map_err(failed)?;
         return place.map_or(Ok(()), |(from, to)| take_name(from, to).map_err(failed));
     }
     let [number, start, end] = arguments.range;

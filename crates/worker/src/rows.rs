@@ -33,6 +33,8 @@ use std::sync::Arc;
 pub const RECIPE: &str = "simhash.recipe";
 /// The part of rows that all parts are given.
 pub const FOR_ALL: i32 = -1;
+/// The part of a row that says of a document that a limit cut its matches; it comes behind these.
+pub const LAST: i32 = i32::MAX;
 /// Rows of a batch that is written.
 const BATCH_ROWS: usize = 4096;
 /// Bytes of cells from which on a batch is written.

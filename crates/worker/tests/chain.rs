@@ -3,10 +3,11 @@
 
 mod common;
 
-use common::{Chain, Document};
+use common::{Chain, Document, Found, lines_of};
 use serde_json::{Value, json};
 use simhash_dedup::{
-    Cluster, DedupOptions, FileOptions, Input, Keep, Method, Outputs, Target, dedup_files,
+    Cluster, DedupOptions, FileOptions, Input, Keep, LineOutputs, MatchOptions, Method, Outputs,
+    Target, dedup_files, match_files,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -125,7 +126,12 @@ fn by_files(file: &str, options: &DedupOptions) -> (String, String, simhash_dedu
 }
 
 /// The same files of what the stages found.
-fn by_marks(file: &str, documents: &[Document], marks: &[common::Mark]) -> (String, String) {
+fn by_marks(
+    file: &str,
+    recipe: &str,
+    documents: &[Document],
+    marks: &[common::Mark],
+) -> (String, String) {
     let duplicates: BTreeSet<i64> = marks.iter().map(|mark| mark.0).collect();
     let mut kept = String::new();
     let mut ids = BTreeMap::new();
@@ -135,20 +141,20 @@ fn by_marks(file: &str, documents: &[Document], marks: &[common::Mark]) -> (Stri
             writeln!(kept, "{line}").unwrap();
         }
     }
-    let mut clusters: BTreeMap<i64, String> = BTreeMap::new();
-    for (pos, original, similarity) in marks {
-        let of = &ids[original];
-        let line = clusters
-            .entry(*original)
-            .or_insert_with(|| format!(r#"{{"representative":{of},"members":[{{"id":{of}}}"#));
-        write!(line, r#",{{"id":{}"#, ids[pos]).unwrap();
-        if let Some(similarity) = similarity {
-            write!(line, r#","similarity":{}"#, Value::from(*similarity)).unwrap();
-        }
-        line.push('}');
-    }
-    let clusters = clusters.into_values().map(|line| line + "]}\n").collect();
-    (kept, clusters)
+    let mut found: Vec<Found> = marks
+        .iter()
+        .map(|(pos, original, similarity, blob)| Found {
+            at: *original,
+            part: None,
+            id: ids[pos].clone(),
+            other: Some(ids[original].clone()),
+            similarity: *similarity,
+            blob: blob.clone(),
+        })
+        .collect();
+    // Stable: members stay in the order of their places.
+    found.sort_by_key(|one| one.at);
+    (kept, lines_of("clusters", recipe, &found))
 }
 
 fn same(
@@ -159,11 +165,22 @@ fn same(
     parts: u32,
     tasks: usize,
 ) -> usize {
-    let (file, documents) = lines(&corpus(seed, crowd), &mut Random(seed));
+    same_of(&corpus(seed, crowd), seed, recipe, options, parts, tasks)
+}
+
+fn same_of(
+    texts: &[String],
+    seed: u64,
+    recipe: &Value,
+    options: &DedupOptions,
+    parts: u32,
+    tasks: usize,
+) -> usize {
+    let (file, documents) = lines(texts, &mut Random(seed));
     let (records, clusters, summary) = by_files(&file, options);
     let chain = Chain { documents: &documents, recipe: &recipe.to_string(), parts, tasks };
     let (marks, counts, rounds) = chain.settle();
-    let (kept, found) = by_marks(&file, &documents, &marks);
+    let (kept, found) = by_marks(&file, &recipe.to_string(), &documents, &marks);
     let name = format!("{recipe}, seed {seed}, {parts} parts, {tasks} tasks");
     assert!(!clusters.is_empty(), "{name}");
     for (expected, got) in clusters.lines().zip(found.lines()) {
@@ -271,4 +288,142 @@ fn thresholds_and_measures_have_the_bytes_of_files() {
             DedupOptions { measure, min_similarity: Some(0.6), ..DedupOptions::default() };
         same(5, 30, &json!({ "verify": name, "minSimilarity": 0.6 }), &options, 2, 1);
     }
+}
+
+/// Several of the sentences of a page are those of another one.
+fn pages(seed: u64) -> Vec<String> {
+    let mut random = Random(seed);
+    let mut sentences: Vec<String> = Vec::new();
+    let mut texts = corpus(seed, 30);
+    for _ in 0..150 {
+        let page = (0..3 + random.below(4)).map(|_| {
+            if sentences.is_empty() || random.below(3) == 0 {
+                let length = 12 + random.below(20);
+                sentences.push(random.text(length));
+            }
+            sentences[random.below(sentences.len())].clone()
+        });
+        texts.push(page.map(|one| one + "。").collect());
+    }
+    texts
+}
+
+#[test]
+fn every_method_that_spreads_has_the_bytes_of_files() {
+    for (seed, cluster) in [(21, Cluster::Representative), (22, Cluster::Components)] {
+        let mode = format!("{cluster:?}").to_lowercase();
+        for keep_rule in ["first", "last", "longest"] {
+            let verified =
+                DedupOptions { cluster, keep: keep(keep_rule), ..DedupOptions::default() };
+            for max_distance in [0, 3, 4] {
+                let method = Method::SimHash { max_distance };
+                let options = DedupOptions { method, ..verified.clone() };
+                let recipe = json!({ "method": "simhash", "maxDistance": max_distance, "cluster": mode, "keep": keep_rule });
+                same(seed, 60, &recipe, &options, 3, 2);
+            }
+            let options = DedupOptions { method: Method::Sentences { count: 3 }, ..verified };
+            let recipe = json!({ "method": "sentences", "sentences": 3, "cluster": mode, "keep": keep_rule });
+            same_of(&pages(seed), seed, &recipe, &options, 3, 2);
+        }
+        // Nothing is compared, and limits cut.
+        let bare = DedupOptions { cluster, min_similarity: None, ..DedupOptions::default() };
+        let method = Method::SimHash { max_distance: 3 };
+        let options = DedupOptions { method, max_verifications: 6, ..bare.clone() };
+        let recipe =
+            json!({ "method": "simhash", "verify": "off", "cluster": mode, "maxVerifications": 6 });
+        same(seed, 200, &recipe, &options, 2, 3);
+        let options = DedupOptions {
+            method: Method::Sentences { count: 5 },
+            max_bucket: 4,
+            max_verifications: 5,
+            ..bare
+        };
+        let recipe = json!({ "method": "sentences", "verify": "off", "cluster": mode, "maxBucket": 4, "maxVerifications": 5 });
+        same_of(&pages(seed), seed, &recipe, &options, 2, 3);
+    }
+}
+
+/// Bits before the positions of new documents.
+const NEW: i64 = 1 << 62;
+
+/// The lines that the command line writes, and those of the stages.
+fn same_matches(texts: &[String], recipe: &Value, options: &DedupOptions, limit: Option<usize>) {
+    let (old, new) = texts.split_at(texts.len() / 2);
+    let ([old_file, new_file], mut documents) = {
+        let (old_file, mut documents) = lines(old, &mut Random(1));
+        let (new_file, others) = lines(new, &mut Random(2));
+        documents.extend(others.into_iter().map(|one| Document { pos: one.pos | NEW, ..one }));
+        ([old_file, new_file], documents)
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    std::fs::write(path("old.jsonl"), old_file).unwrap();
+    std::fs::write(path("new.jsonl"), new_file).unwrap();
+    let files = FileOptions { dedup: options.clone(), ..FileOptions::default() };
+    let outputs =
+        LineOutputs { lines: Some(Target::File(path("out.jsonl"))), ..LineOutputs::default() };
+    let [news, against] = ["new.jsonl", "old.jsonl"].map(|name| [Input::File(path(name))]);
+    let summary = match_files(
+        &news,
+        &against,
+        &outputs,
+        &MatchOptions { files, limit },
+        &|_| {},
+        &AtomicBool::new(false),
+    )
+    .unwrap();
+    let expected = std::fs::read_to_string(path("out.jsonl")).unwrap();
+
+    documents.sort_by_key(|one| one.pos % 17);
+    let recipe = recipe.to_string();
+    let chain = Chain { documents: &documents, recipe: &recipe, parts: 3, tasks: 2 };
+    let (rows, counts) = chain.matches();
+    let id = |pos: i64| {
+        let side = |one: &&Document| (one.pos < NEW) == (pos < NEW) && one.pos < pos;
+        format!("\"d{}\"", documents.iter().filter(side).count())
+    };
+    let mut found: Vec<Found> = Vec::new();
+    for one in documents.iter().filter(|one| one.pos >= NEW) {
+        let own = rows.iter().filter(|row| row.pos == Some(one.pos));
+        let before = found.len();
+        found.extend(own.map(|row| Found {
+            at: one.pos,
+            part: Some(row.part),
+            id: id(one.pos),
+            other: row.original.map(id),
+            similarity: row.similarity,
+            blob: row.blob.clone(),
+        }));
+        if found.len() == before {
+            let (other, part, similarity, blob) = (None, None, None, None);
+            found.push(Found { at: one.pos, part, id: id(one.pos), other, similarity, blob });
+        }
+    }
+    found.sort_by_key(|one| (one.at, one.part));
+    let lines = lines_of("answers", &recipe, &found);
+    for (expected, got) in expected.lines().zip(lines.lines()) {
+        assert_eq!(expected, got, "{recipe}");
+    }
+    assert_eq!(expected.len(), lines.len(), "{recipe}");
+    let counted = ["matched", "matches", "cut"].map(|name| counts[name].cast_unsigned());
+    assert_eq!(counted, [summary.matched, summary.edges, summary.truncated], "{recipe}");
+    assert!(summary.matched > 10 && lines.contains(r#""matches":[]"#), "{recipe}");
+}
+
+#[test]
+fn matches_with_another_side_have_the_bytes_of_files() {
+    let plain = DedupOptions::default;
+    same_matches(&corpus(31, 60), &json!({ "against": NEW }), &plain(), None);
+    same_matches(&corpus(32, 60), &json!({ "against": NEW, "limit": 2 }), &plain(), Some(2));
+    // Full buckets, and lists that are cut.
+    let options = DedupOptions { max_bucket: 5, max_verifications: 9, ..plain() };
+    let recipe = json!({ "against": NEW, "maxBucket": 5, "maxVerifications": 9 });
+    same_matches(&corpus(33, 120), &recipe, &options, None);
+    let method = Method::SimHash { max_distance: 4 };
+    let options = DedupOptions { method, min_similarity: None, ..plain() };
+    let recipe = json!({ "against": NEW, "method": "simhash", "maxDistance": 4, "verify": "off" });
+    same_matches(&corpus(34, 60), &recipe, &options, None);
+    let options = DedupOptions { method: Method::Sentences { count: 5 }, ..plain() };
+    let recipe = json!({ "against": NEW, "method": "sentences" });
+    same_matches(&pages(35), &recipe, &options, None);
 }

@@ -107,7 +107,8 @@ fn tasks_that_are_killed_and_run_again_have_the_bytes_of_files() {
                 for row in rows_of(&std::fs::read(path).unwrap(), &recipe) {
                     match row.kind.as_str() {
                         "mark" => {
-                            marks.push((row.pos.unwrap(), row.original.unwrap(), row.similarity));
+                            let (pos, original) = (row.pos.unwrap(), row.original.unwrap());
+                            marks.push((pos, original, row.similarity, row.blob));
                         }
                         "count" => {
                             let name = String::from_utf8(row.blob.unwrap()).unwrap();
@@ -140,7 +141,7 @@ fn tasks_that_are_killed_and_run_again_have_the_bytes_of_files() {
             line["id"].to_string()
         };
         let mut found: BTreeMap<i64, String> = BTreeMap::new();
-        for (pos, original, similarity) in marks {
+        for (pos, original, similarity, _) in marks {
             let of = id(original);
             let line = found
                 .entry(original)

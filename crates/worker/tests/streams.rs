@@ -98,7 +98,22 @@ fn unknown_columns_kinds_options_and_stages_are_refused() {
     refused("exact", "{}", &sketched("{}"), "stage exact knows no rows of kind");
     refused("sketches", "{}", &[], "there is no stage sketches: there are sketch, exact");
     refused("sketch", r#"{"treshold":1}"#, &[], "unknown field `treshold`");
-    refused("sketch", r#"{"method":"simhash"}"#, &[], "no engine spreads");
+    refused("sketch", r#"{"method":"brute-force"}"#, &[], "no engine spreads");
+    refused("sketch", r#"{"method":"simhash"}"#, &[], "maxDistance must be 0 to 4 here");
+    refused(
+        "sketch",
+        r#"{"sentences":3}"#,
+        &[],
+        "sentences must be given for sentences, got minhash",
+    );
+    refused(
+        "sketch",
+        r#"{"keep":"last","against":9}"#,
+        &[],
+        "keep must be left out beside against",
+    );
+    refused("sketch", r#"{"limit":9}"#, &[], "limit must be at least 1, and beside against");
+    refused("matches", "{}", &rows_stream(&[], "{}"), "needs a recipe with against");
     refused("sketch", r#"{"specification":2}"#, &[], "specification must be 1");
     refused("sketch", r#"{"minSimilarity":2}"#, &[], "from 0 to 1");
     refused("sketch", r#"{"bands":3}"#, &[], "given with rows");

@@ -23,6 +23,8 @@ import { plan } from './plan';
 import { reporting } from './report';
 import { segment } from './segment';
 import { serving } from './serve';
+import { sparkDedup } from './spark-dedup';
+import { sparkMatch } from './spark-match';
 import { tuning } from './tune';
 import { unmarking } from './unmark';
 import { version } from './version';
@@ -43,6 +45,7 @@ export const sections: readonly Section[] = [
     ],
   },
   { title: 'A server', commands: [serving] },
+  { title: 'Past one machine', commands: [sparkDedup, sparkMatch] },
   { title: 'One text at a time', commands: [fingerprint, segment] },
   { title: 'Choosing options', commands: [plan, tuning, evaluation, reporting] },
   { title: 'This program', commands: [completion, doctor, help, version] },

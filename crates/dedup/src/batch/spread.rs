@@ -5,14 +5,14 @@ use super::climb::{Crowded, climb};
 use crate::decide::{Comparer, Edge, Texts};
 use crate::error::DedupError;
 use crate::keep::Key;
-use crate::method::{Banding, Candidate, Method};
+use crate::method::{self, Banding, Candidate, Found, Method};
 use crate::options::{Cluster, DedupOptions, Keep};
 use crate::verify::Evidence;
 use ahash::{AHashMap, AHashSet};
 use parking_lot::Mutex;
 use simhash_index::Union;
 use simhash_index::bands::Table;
-use simhash_sketch::{Kept, MethodSketch, Scratch, Sketcher};
+use simhash_sketch::{Kept, MethodSketch, Scratch, Sketcher, hamming};
 use simhash_store::Room;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -20,11 +20,27 @@ use std::sync::atomic::AtomicBool;
 /// Nobody cancels a stage: its process is ended.
 static NEVER: AtomicBool = AtomicBool::new(false);
 
+/// Largest Hamming distance that can be spread: of a larger one texts would be in too many buckets, or buckets too large.
+const MAX_DISTANCE: u32 = 4;
+/// Bytes behind a place that have the fingerprint of its document: 1 and the fingerprint, or zeros.
+const PRINT: usize = 9;
+/// Lowest bits of a bucket that are 0, where it is a key that need not be whole.
+const ZEROS: u32 = 21;
+
+/// By whom a text may be near another one.
+enum By {
+    Nothing,
+    Bands(Banding),
+    /// Sentences, of which a text has so many at most.
+    Sentences(usize),
+    /// Fingerprints within this distance.
+    Distance(u32),
+}
+
 /// What is decided by the options, and nothing else.
 pub struct Rules {
     options: DedupOptions,
-    /// Of `MinHash`.
-    banding: Option<Banding>,
+    by: By,
     comparer: Comparer,
     room: Room,
 }
@@ -36,8 +52,10 @@ pub struct Sketched {
     pub exact: Option<u128>,
     /// The text says too little for the method.
     pub is_short: bool,
-    /// The buckets that its bands lead to: keys as far as they count, the lowest 21 bits are 0. One may be there twice.
+    /// The buckets that its bands, sentences or blocks of its fingerprint lead to: the lowest [`Rules::zeros`] bits are 0. One may be
+    /// there twice.
     pub buckets: Vec<u64>,
+    fingerprint: Option<u64>,
 }
 
 /// A bucket and its texts, ascending; a text that came by two bands is there twice.
@@ -109,27 +127,51 @@ impl Rules {
     /// The rules of these options.
     ///
     /// # Errors
-    /// [`DedupError::Option`] for methods other than `MinHash` and exact: the others look documents up in an index, and for the keep rule
-    /// of a function. Those of [`Deduper::new`](crate::Deduper::new).
+    /// [`DedupError::Option`] for fingerprints at a distance of more than 4, for brute force, which compares all with all, and for the keep
+    /// rule of a function. Those of [`Deduper::new`](crate::Deduper::new).
     pub fn new(options: &DedupOptions) -> Result<Self, DedupError> {
         options.check()?;
         let refuse = |argument, value: &str, expected| {
             Err(DedupError::Option { argument, value: value.into(), expected })
         };
-        let banding = match options.method {
-            Method::MinHash { plan } => Some(Banding::new(options, plan)?),
-            Method::Exact => None,
-            method => {
-                let expected = "minhash or exact: stages cannot be spread where documents are looked up in an index";
+        let (by, sketcher) = match options.method {
+            Method::MinHash { plan } => {
+                let banding = Banding::new(options, plan)?;
+                let sketcher = banding.sketcher();
+                (By::Bands(banding), sketcher)
+            }
+            Method::Exact => (By::Nothing, Sketcher::None),
+            Method::Sentences { count } => {
+                (By::Sentences(count), method::sieve(options)?.sketcher())
+            }
+            Method::SimHash { max_distance } if max_distance <= MAX_DISTANCE => {
+                (By::Distance(max_distance), Sketcher::Fingerprint)
+            }
+            Method::SimHash { max_distance } => {
+                let expected =
+                    "0 to 4: of a larger distance texts would be in too many buckets to be spread";
+                return refuse("max_distance", &max_distance.to_string(), expected);
+            }
+            method @ Method::BruteForce => {
+                let expected = "minhash, simhash, sentences or exact: it compares all with all, which cannot be spread";
                 return refuse("method", method.name(), expected);
             }
         };
         if options.keep == Keep::Chosen {
             return refuse("keep", "a function", "a rule that orders all documents");
         }
-        let sketcher = banding.as_ref().map_or(Sketcher::None, Banding::sketcher);
         let comparer = Comparer::new(options, sketcher)?;
-        Ok(Self { options: options.clone(), banding, comparer, room: Room::default() })
+        Ok(Self { options: options.clone(), by, comparer, room: Room::default() })
+    }
+
+    fn banding(&self) -> Option<&Banding> {
+        if let By::Bands(banding) = &self.by { Some(banding) } else { None }
+    }
+
+    /// Lowest bits that are 0 in every bucket.
+    pub fn zeros(&self) -> u32 {
+        // Of a sentence all of its hash counts: texts with different ones have none in common.
+        if matches!(self.by, By::Sentences(_)) { 0 } else { ZEROS }
     }
 
     /// The options.
@@ -144,18 +186,59 @@ impl Rules {
             MethodSketch::Signature { keys, .. } => {
                 keys.iter().map(|&key| Table::bucket(key)).collect()
             }
+            MethodSketch::Sentences(hashes) => hashes.to_vec(),
+            MethodSketch::Fingerprint(own) => match self.by {
+                By::Distance(most) => blocks(*own, most),
+                _ => Vec::new(),
+            },
             _ => Vec::new(),
         };
         let exact = (!prepared.is_empty).then_some(prepared.exact);
-        Sketched { exact, is_short: prepared.is_short, buckets }
+        let fingerprint = prepared.sketch.fingerprint();
+        Sketched { exact, is_short: prepared.is_short, buckets, fingerprint }
     }
 
-    /// Appends the place of a document: bytes that sort in the order of taking. `position` is its place in the input.
-    pub fn place(&self, text: &str, key: &Key, position: u64, bytes: &mut Vec<u8>) {
-        let Keep::Longest = self.options.keep else {
-            return self.options.keep.sortable(key, position, self.by_input(), bytes);
+    /// Appends the place of a document: bytes that sort in the order of taking. `position` is its place in the input. Behind it stands
+    /// its fingerprint where texts are near by those: places differ before, so that it has no say in their order.
+    pub fn place(
+        &self,
+        text: &str,
+        key: &Key,
+        position: u64,
+        sketched: &Sketched,
+        bytes: &mut Vec<u8>,
+    ) {
+        let length;
+        let key = if self.options.keep == Keep::Longest {
+            length = Key::length(text);
+            &length
+        } else {
+            key
         };
-        self.options.keep.sortable(&Key::length(text), position, self.by_input(), bytes);
+        self.options.keep.sortable(key, position, self.by_input(), bytes);
+        if let By::Distance(_) = self.by {
+            bytes.push(sketched.fingerprint.is_some().into());
+            bytes.extend(sketched.fingerprint.unwrap_or(0).to_le_bytes());
+        }
+    }
+
+    /// A place without the fingerprint behind it, and that.
+    fn parted<'p>(&self, place: &'p [u8]) -> Option<(&'p [u8], Option<u64>)> {
+        let By::Distance(_) = self.by else { return Some((place, None)) };
+        let (place, print) = place.split_last_chunk::<PRINT>()?;
+        let [has, fingerprint @ ..] = *print;
+        Some((place, (has == 1).then(|| u64::from_le_bytes(fingerprint))))
+    }
+
+    /// The Hamming distance of the documents at two places, where the method has one and both have fingerprints.
+    pub fn distance(&self, a: &[u8], b: &[u8]) -> Option<u32> {
+        let fingerprint = |place| self.parted(place)?.1;
+        Some(hamming::distance(fingerprint(a)?, fingerprint(b)?))
+    }
+
+    /// Whether matches have a Hamming distance: that of equal texts is 0 even where they have no fingerprint.
+    pub fn has_distance(&self) -> bool {
+        matches!(self.by, By::Distance(_))
     }
 
     /// Documents are taken in input order.
@@ -165,6 +248,7 @@ impl Rules {
 
     /// The position that a place has; `None`: it is none.
     pub fn position(&self, place: &[u8]) -> Option<u64> {
+        let (place, _) = self.parted(place)?;
         if self.by_input() {
             return Some(u64::from_be_bytes(*place.first_chunk()?));
         }
@@ -174,6 +258,7 @@ impl Rules {
 
     /// Bytes of a place that sort in the order of keeping.
     pub fn keeping(&self, place: &[u8]) -> Vec<u8> {
+        let place = self.parted(place).map_or(place, |(place, _)| place);
         let Some((position, rest)) = place.split_at_checked(8).filter(|_| self.by_input()) else {
             return place.to_vec();
         };
@@ -185,12 +270,53 @@ impl Rules {
 
     /// Whether a bucket of so many entries was full.
     pub fn is_full(&self, entries: usize) -> bool {
-        self.banding.as_ref().is_some_and(|rule| entries > rule.holds(0))
+        self.banding().is_some_and(|rule| entries > rule.holds(0))
     }
 
-    /// Calls `each` with every text of a bucket that was not full and sees others there, and these.
-    pub fn sights(&self, texts: &[u32], mut each: impl FnMut(u32, &[u32])) {
-        sights(texts).for_each(|(text, others)| each(text, &texts[..others]));
+    /// Calls `each` with every text of a bucket that was not full and sees others there, these, and whether there are more than count.
+    /// `place` has the places of texts.
+    pub fn sights<'p>(
+        &self,
+        texts: &[u32],
+        place: impl Fn(u32) -> &'p [u8],
+        mut each: impl FnMut(u32, &[u32], bool),
+    ) {
+        match self.by {
+            By::Nothing => {}
+            By::Bands(_) => {
+                sights(texts).for_each(|(text, others)| each(text, &texts[..others], false));
+            }
+            By::Sentences(_) => {
+                let most = self.options.max_bucket;
+                for (before, &text) in texts.iter().enumerate().skip(1) {
+                    each(text, &texts[..before.min(most)], before > most);
+                }
+            }
+            By::Distance(most) => {
+                let prints: Vec<Option<u64>> = texts
+                    .iter()
+                    .map(|&text| self.parted(place(text)).and_then(|parted| parted.1))
+                    .collect();
+                for (at, &text) in texts.iter().enumerate() {
+                    let Some(own) = prints[at] else { continue };
+                    let before = texts.iter().zip(&prints).take_while(|&(&other, _)| other < text);
+                    let mut near: Vec<Candidate> = before
+                        .filter_map(|(&number, print)| {
+                            let rank = hamming::distance(own, (*print)?);
+                            (rank <= most).then_some(Candidate { number, rank })
+                        })
+                        .collect();
+                    near.dedup();
+                    // The list of all buckets takes none that is in none of these lists; one more tells that it is cut.
+                    let limit = self.options.max_verifications.saturating_add(1);
+                    let few = if near.len() > limit { first_of(near, limit) } else { near };
+                    let others: Vec<u32> = few.iter().map(|near| near.number).collect();
+                    if !others.is_empty() {
+                        each(text, &others, false);
+                    }
+                }
+            }
+        }
     }
 
     /// Who sees whom in full buckets, and in those that their texts go on to. `known` has the buckets that were asked for so far.
@@ -204,7 +330,7 @@ impl Rules {
         text: &ReadText<'_>,
     ) -> Result<Crowd, DedupError> {
         let none = || Crowd::Seen { taken: Vec::new(), sights: Vec::new() };
-        let Some(rule) = &self.banding else { return Ok(none()) };
+        let Some(rule) = self.banding() else { return Ok(none()) };
         let below = Below { rules: self, known, text, asks: Mutex::default() };
         let levels = climb(&below, full.to_vec(), rule, &self.room, 1, &NEVER)?;
         let mut asks = below.asks.lock().clone();
@@ -223,13 +349,37 @@ impl Rules {
         Ok(Crowd::Seen { taken: levels.buckets().collect(), sights })
     }
 
-    /// The list of a text of all that it sees, each as often as it does, with whether the bucket had room: candidates and their ranks, and
-    /// whether a limit cut it. `cut`: a bucket was full.
-    pub fn list(&self, seen: &[(u32, bool)], cut: bool) -> (Vec<(u32, u32)>, bool) {
-        let Some(rule) = &self.banding else { return (Vec::new(), false) };
-        let mut seen: Vec<u64> =
-            seen.iter().map(|&(other, room)| u64::from(other) << 1 | u64::from(room)).collect();
-        let found = rule.best(&mut seen, self.options.max_verifications, cut);
+    /// The list of the text at a place of all that it sees, each as often as it does, with whether the bucket had room: candidates and
+    /// their ranks, and whether a limit cut it. `cut`: a bucket was full. `place` has the places of the others.
+    pub fn list<'p>(
+        &self,
+        own: &[u8],
+        seen: &[(u32, bool)],
+        cut: bool,
+        place: impl Fn(u32) -> &'p [u8],
+    ) -> (Vec<(u32, u32)>, bool) {
+        let limit = self.options.max_verifications;
+        let found = match &self.by {
+            By::Nothing => Found::default(),
+            By::Bands(rule) => {
+                let both = |&(other, room): &(u32, bool)| u64::from(other) << 1 | u64::from(room);
+                let mut seen: Vec<u64> = seen.iter().map(both).collect();
+                rule.best(&mut seen, limit, cut)
+            }
+            By::Sentences(count) => {
+                let mut seen: Vec<u32> = seen.iter().map(|&(other, _)| other).collect();
+                method::by_keys(&mut seen, *count, limit, cut)
+            }
+            By::Distance(_) => {
+                let mut numbers: Vec<u32> = seen.iter().map(|&(other, _)| other).collect();
+                numbers.sort_unstable();
+                numbers.dedup();
+                let rank = |number| self.distance(own, place(number));
+                let all = numbers.into_iter();
+                let all = all.filter_map(|number| Some(Candidate { number, rank: rank(number)? }));
+                method::best(all.collect(), limit, false)
+            }
+        };
         (found.candidates.iter().map(|one| (one.number, one.rank)).collect(), found.cut)
     }
 
@@ -279,6 +429,48 @@ impl Rules {
         decided.sort_unstable_by_key(|one| one.document);
         decided
     }
+}
+
+/// Of more than so many the oldest and the nearest of each distance, so many of each at most: whatever of these the best of several lists
+/// together take.
+fn first_of(near: Vec<Candidate>, limit: usize) -> Vec<Candidate> {
+    let (mut taken, mut of) = (Vec::new(), [0usize; MAX_DISTANCE as usize + 1]);
+    for (place, one) in near.into_iter().enumerate() {
+        let own = &mut of[one.rank as usize];
+        *own += 1;
+        if place < limit || *own <= limit {
+            taken.push(one);
+        }
+    }
+    taken
+}
+
+/// The buckets of a fingerprint: its bits are cut into so many blocks more than differing bits that any two fingerprints within the
+/// distance have two blocks in common, and there is a bucket for any two of its blocks.
+fn blocks(fingerprint: u64, max_distance: u32) -> Vec<u64> {
+    let count = max_distance + 2;
+    let (mut buckets, mut number) = (Vec::new(), 0u64);
+    // From a bit, rounded down, to the next; of all together every bit is in one.
+    let block = |at: u32| -> u64 {
+        let [from, to] = [at, at + 1].map(|at| u64::BITS * at / count);
+        let wide = u64::MAX >> (u64::BITS - (to - from));
+        fingerprint & wide << from
+    };
+    for first in 0..count {
+        for second in first + 1..count {
+            number += 1;
+            buckets.push(mixed(block(first) | block(second), number) >> ZEROS << ZEROS);
+        }
+    }
+    buckets
+}
+
+/// Spreads what is in few bits over all of them: the finalizer of splitmix64. Two that fall together cost a comparison, no answer.
+fn mixed(bits: u64, number: u64) -> u64 {
+    let mut state = bits ^ number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    state = (state ^ state >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    state = (state ^ state >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+    state ^ state >> 31
 }
 
 /// Buckets and texts that are at hand.
@@ -424,4 +616,44 @@ fn representatives(
         }
     }));
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fingerprints_within_the_distance_share_a_bucket() {
+        let mut state = 9u64;
+        let mut next = || {
+            state = mixed(state, 1);
+            state
+        };
+        for most in 0..=MAX_DISTANCE {
+            let count = (most + 1) * (most + 2) / 2;
+            for _ in 0..2_000 {
+                let own = next();
+                let mut other = own;
+                for _ in 0..most {
+                    other ^= 1 << (next() % 64);
+                }
+                let [a, b] = [own, other].map(|print| blocks(print, most));
+                assert_eq!(a.len(), count as usize);
+                assert!(a.iter().any(|bucket| b.contains(bucket)), "{own:x} {other:x}, {most}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_left_of_a_crowd_has_what_the_best_of_all_have() {
+        let all: Vec<Candidate> = (0..500u32)
+            .map(|number| Candidate { number, rank: mixed(number.into(), 7) as u32 % 5 })
+            .collect();
+        for limit in [1, 3, 4, 20, 100] {
+            let few = first_of(all.clone(), limit + 1);
+            let [of_all, of_few] = [all.clone(), few].map(|list| method::best(list, limit, false));
+            assert_eq!(of_all.candidates, of_few.candidates);
+            assert!(of_all.cut && of_few.cut);
+        }
+    }
 }

@@ -83,11 +83,15 @@ pub fn pairs<W: Write>(
             }
         } else if !taken.contains(&bucket) {
             let mut put = Ok(());
-            rules.sights(&texts, |text, others| {
-                if put.is_ok() {
-                    put = sights.put((text, others, false), &places, context, output);
-                }
-            });
+            rules.sights(
+                &texts,
+                |text| places.get(text),
+                |text, others, full| {
+                    if put.is_ok() {
+                        put = sights.put((text, others, full), &places, context, output);
+                    }
+                },
+            );
             put?;
         }
     }
@@ -129,14 +133,32 @@ pub fn lists<W: Write>(
     let mut texts: Vec<(Vec<u8>, Seen)> = all.into_iter().collect();
     texts.sort_unstable_by(|a, b| a.0.cmp(&b.0));
     let mut lists = Records::new("list", context.parts);
+    let mut cuts = Records::new("cut", 1);
     let mut wanted = AHashSet::new();
     let [mut truncated, mut candidates] = [0u64; 2];
     for (text, seen) in texts {
         let places = Places::of(seen.others.iter().map(|(place, _)| place.clone()).collect());
         let numbers: Vec<(u32, bool)> =
             seen.others.iter().map(|(place, room)| (places.number(place), *room)).collect();
-        let (list, cut) = rules.list(&numbers, seen.cut);
+        let (mut list, cut) = rules.list(&text, &numbers, seen.cut, |number| places.get(number));
         truncated += u64::from(cut);
+        if let Some(against) = recipe.against() {
+            if cut {
+                cuts.put(0, &[&text], recipe, output)?;
+            }
+            let is_old = |place: &[u8]| position(recipe, place).map(|pos| pos < against);
+            let own_side = is_old(&text)?;
+            let mut kept = Vec::new();
+            for one in list {
+                if !own_side && is_old(places.get(one.0))? {
+                    kept.push(one);
+                }
+            }
+            list = kept;
+            if list.is_empty() {
+                continue;
+            }
+        }
         candidates += list.len() as u64;
         let part = part_of_place(&text, context.parts);
         let mut packed = Vec::new();
@@ -155,6 +177,7 @@ pub fn lists<W: Write>(
         lists.put(part, &[&text, &packed], recipe, output)?;
     }
     lists.flush(output)?;
+    cuts.flush(output)?;
     output.count("truncated", truncated)?;
     output.count("candidates", candidates)
 }

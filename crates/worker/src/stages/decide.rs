@@ -3,7 +3,7 @@
 use super::{Places, all, each_record, part_of_place, position, unexpected};
 use crate::rows::{Input, Output, Row};
 use crate::{Context, Failure};
-use ahash::AHashSet;
+use ahash::{AHashMap, AHashSet};
 use simhash_dedup::Cluster;
 use simhash_dedup::stages::{Copy, Link};
 use std::io::Write;
@@ -59,6 +59,10 @@ pub fn decide<W: Write>(
     let keeping =
         (rules.options().cluster == Cluster::Components).then(|| keeping(context, &places));
     let decided = rules.decide(places.len(), &links, &copies, keeping.as_deref());
+    // Of copies: the first document of their text.
+    let firsts: AHashMap<u32, u32> =
+        copies.iter().map(|copy| (copy.document, copy.first)).collect();
+    let first = |document: u32| firsts.get(&document).copied().unwrap_or(document);
     let [mut duplicates, mut clusters] = [0u64, 0];
     let (mut seen, mut wanted) = (AHashSet::new(), AHashSet::new());
     for one in decided {
@@ -71,13 +75,18 @@ pub fn decide<W: Write>(
         let part = if asks { part_of_place(places.get(one.original), context.parts) } else { 0 };
         let part = part.cast_signed();
         let kind = if asks { "pair" } else { "mark" };
+        let distance = if first(one.document) == first(one.original) {
+            rules.has_distance().then_some(0)
+        } else {
+            rules.distance(places.get(one.document), places.get(one.original))
+        };
         output.row(Row {
             kind: kind.into(),
             part,
             pos: Some(pos.cast_signed()),
             original: Some(original.cast_signed()),
             similarity: one.similarity,
-            blob: None,
+            blob: distance.map(|distance| vec![distance as u8]),
         })?;
         for pos in [pos, original] {
             if asks && wanted.insert((part, pos)) {

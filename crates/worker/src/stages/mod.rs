@@ -13,8 +13,12 @@
 //! | [`verify`] | `list`, `text` | `link` |
 //! | [`decide`] | `link`, `copy` | `mark`: a duplicate, its original, their similarity; `pair` and `want` where that is not known |
 //! | [`relate`] | `pair`, `text` | `mark` |
+//! | [`matches`] | `link`, `copy`, `cut`, in place of `decide` where the recipe says `against` | `match`: a new document, an old one, their similarity, its place among them (`part`) |
 //!
-//! Beside them [`records`] takes lines apart, and [`answer`] finds texts in files.
+//! Beside them [`records`] takes lines apart, [`answer`] finds texts in files, and [`lines`] writes what was found as lines.
+//!
+//! [`lists`] writes `cut`, too, with `against`: texts whose list a limit cut. The blob of a `mark` and a `match` is a byte, the Hamming
+//! distance, where the method has one.
 //!
 //! `want` asks for the text of a document (`pos`) in a part: whoever has the documents answers with a row of kind `text`. `count` says
 //! what a stage counted. `ask` and `taken` are for all parts.
@@ -25,6 +29,8 @@ mod candidates;
 mod crowd;
 mod decide;
 mod exact;
+mod lines;
+mod matches;
 mod records;
 mod sketch;
 mod verify;
@@ -39,6 +45,8 @@ pub use candidates::{lists, pairs};
 pub use crowd::crowd;
 pub use decide::decide;
 pub use exact::exact;
+pub use lines::{Kind, lines};
+pub use matches::matches;
 pub use records::records;
 pub use sketch::sketch;
 use std::io::Write;
@@ -50,7 +58,7 @@ use xxhash_rust::xxh3::xxh3_64;
 pub type Stage = fn(&Arc<Context>, Input, &mut Output<Box<dyn Write>>) -> Result<(), Failure>;
 
 /// All stages, by name, in their order.
-pub const ALL: [(&str, Stage); 11] = [
+pub const ALL: [(&str, Stage); 12] = [
     ("sketch", sketch),
     ("exact", exact),
     ("bands", bands),
@@ -62,6 +70,7 @@ pub const ALL: [(&str, Stage); 11] = [
     ("verify", verify),
     ("decide", decide),
     ("relate", relate),
+    ("matches", matches),
 ];
 
 /// The stage of a name.

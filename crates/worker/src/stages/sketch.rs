@@ -68,7 +68,8 @@ pub fn sketch<W: Write>(
             return Ok(());
         };
         let mut place = Vec::new();
-        recipe.rules().place(text, &document.key, document.pos.cast_unsigned(), &mut place);
+        let pos = document.pos.cast_unsigned();
+        recipe.rules().place(text, &document.key, pos, &sketched, &mut place);
         let part = part_of((hash >> 64) as u64, parts);
         exact.put(part, &[&hash.to_be_bytes(), &place], recipe, output)?;
         let number = keys.places.len() as u32;

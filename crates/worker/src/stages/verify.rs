@@ -5,7 +5,6 @@ use crate::blob::Blob;
 use crate::rows::{Input, Output, Row};
 use crate::{Context, Failure};
 use ahash::AHashMap;
-use simhash_dedup::Cluster;
 use simhash_dedup::stages::Compared;
 use simhash_index::Union;
 use simhash_sketch::Scratch;
@@ -65,7 +64,7 @@ pub fn verify<W: Write>(
         _ => Err(unexpected(&row, "verify")),
     })?;
     lists.sort_unstable();
-    let components = rules.options().cluster == Cluster::Components;
+    let components = recipe.connects();
     let mut comparing = Comparing::new(context, &given);
     let mut union = Union::default();
     let mut links = Records::new("link", 1);
@@ -128,7 +127,7 @@ pub fn relate<W: Write>(
         let [own, theirs] =
             [comparing.of(pos.cast_unsigned())?, comparing.of(original.cast_unsigned())?];
         let similarity = context.recipe.rules().relation(&own, &theirs);
-        output.row(Row { kind: "mark".into(), part: 0, similarity, blob: None, ..row })?;
+        output.row(Row { kind: "mark".into(), part: 0, similarity, ..row })?;
     }
     Ok(())
 }

@@ -2,7 +2,11 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 #![allow(dead_code, reason = "each test binary uses its part")]
 
-use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
+use arrow_array::cast::AsArray;
+use arrow_array::{
+    ArrayRef, BinaryArray, Float64Array, Int32Array, Int64Array, RecordBatch, StringArray,
+};
+use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{DataType, Field, Schema};
 use simhash_worker::rows::{Input, Output, Row};
@@ -29,8 +33,56 @@ pub(crate) struct Chain<'a> {
     pub(crate) tasks: usize,
 }
 
-/// A duplicate, its original, their similarity.
-pub(crate) type Mark = (i64, i64, Option<f64>);
+/// A duplicate, its original, their similarity, and their distance in a byte.
+pub(crate) type Mark = (i64, i64, Option<f64>, Option<Vec<u8>>);
+
+/// What a line is made of: whom it is about, the place in it, the own id, that of another one, similarity and distance.
+pub(crate) struct Found {
+    pub(crate) at: i64,
+    pub(crate) part: Option<i32>,
+    pub(crate) id: String,
+    pub(crate) other: Option<String>,
+    pub(crate) similarity: Option<f64>,
+    pub(crate) blob: Option<Vec<u8>>,
+}
+
+/// The lines that the worker makes of these, sorted.
+pub(crate) fn lines_of(stage: &str, recipe: &str, found: &[Found]) -> String {
+    let field = |name: &str, kind: DataType| Field::new(name, kind, true);
+    let schema = Arc::new(Schema::new(vec![
+        field("at", DataType::Int64),
+        field("part", DataType::Int32),
+        field("id", DataType::Utf8),
+        field("other", DataType::Utf8),
+        field("similarity", DataType::Float64),
+        field("blob", DataType::Binary),
+    ]));
+    let columns: Vec<ArrayRef> = vec![
+        Arc::new(found.iter().map(|one| Some(one.at)).collect::<Int64Array>()),
+        Arc::new(found.iter().map(|one| one.part).collect::<Int32Array>()),
+        Arc::new(found.iter().map(|one| Some(&one.id)).collect::<StringArray>()),
+        Arc::new(found.iter().map(|one| one.other.as_ref()).collect::<StringArray>()),
+        Arc::new(found.iter().map(|one| one.similarity).collect::<Float64Array>()),
+        Arc::new(found.iter().map(|one| one.blob.as_ref()).collect::<BinaryArray>()),
+    ];
+    let batch = RecordBatch::try_new(Arc::clone(&schema), columns).unwrap();
+    let mut writer = StreamWriter::try_new(Vec::new(), &schema).unwrap();
+    // Lines go over the bounds of batches.
+    for from in (0..found.len()).step_by(7) {
+        writer.write(&batch.slice(from, 7.min(found.len() - from))).unwrap();
+    }
+    let ended = worker(stage, recipe, 1, &writer.into_inner().unwrap());
+    assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
+    let mut lines = String::new();
+    for batch in StreamReader::try_new(ended.stdout.as_slice(), None).unwrap() {
+        let batch = batch.unwrap();
+        for line in batch.column(0).as_string::<i32>() {
+            lines += line.unwrap();
+            lines.push('\n');
+        }
+    }
+    lines
+}
 
 pub(crate) fn worker(stage: &str, recipe: &str, parts: u32, input: &[u8]) -> Ended {
     let (parts, program) = (parts.to_string(), env!("CARGO_BIN_EXE_simhash-native-worker"));
@@ -134,8 +186,8 @@ impl Chain<'_> {
             .collect()
     }
 
-    /// All stages: the duplicates by place, what was counted, and how often the crowd was asked.
-    pub(crate) fn settle(&self) -> (Vec<Mark>, BTreeMap<String, i64>, usize) {
+    /// The stages up to comparisons: all rows that are left, and how often the crowd was asked.
+    fn links(&self) -> (Vec<Row>, usize) {
         let size = self.documents.len().div_ceil(self.tasks).max(1);
         let mut all = Vec::new();
         for task in self.documents.chunks(size) {
@@ -175,22 +227,40 @@ impl Chain<'_> {
         let lists = self.stage("lists", &pick(&seen, &["sight"]), &[]);
         let compared = [pick(&lists, &["list"]), self.texts(&lists)].concat();
         let links = self.stage("verify", &compared, &[]);
-        let decided = self.one("decide", &[pick(&links, &["link"]), copies].concat());
+        ([all, exact, lists, links].concat(), rounds)
+    }
+
+    /// All stages: the duplicates by place, what was counted, and how often the crowd was asked.
+    pub(crate) fn settle(&self) -> (Vec<Mark>, BTreeMap<String, i64>, usize) {
+        let (all, rounds) = self.links();
+        let decided = self.one("decide", &pick(&all, &["link", "copy"]));
         let pairs = [pick(&decided, &["pair"]), self.texts(&decided)].concat();
         let related = self.stage("relate", &pairs, &[]);
         let marks = [pick(&decided, &["mark"]), pick(&related, &["mark"])].concat();
         let mut marks: Vec<Mark> = marks
             .iter()
-            .map(|row| (row.pos.unwrap(), row.original.unwrap(), row.similarity))
+            .map(|row| (row.pos.unwrap(), row.original.unwrap(), row.similarity, row.blob.clone()))
             .collect();
         marks.sort_by_key(|mark| mark.0);
-        let mut counts = BTreeMap::new();
-        for row in [all, exact, lists, links, decided].concat() {
-            if row.kind == "count" {
-                let name = String::from_utf8(row.blob.unwrap()).unwrap();
-                *counts.entry(name).or_default() += row.pos.unwrap();
-            }
-        }
-        (marks, counts, rounds)
+        (marks, counted(&[all, decided].concat()), rounds)
     }
+
+    /// All stages of a recipe with another side: the rows of matches by document, and what was counted.
+    pub(crate) fn matches(&self) -> (Vec<Row>, BTreeMap<String, i64>) {
+        let (all, _) = self.links();
+        let matched = self.one("matches", &pick(&all, &["link", "copy", "cut"]));
+        let mut rows = pick(&matched, &["match"]);
+        rows.sort_by_key(|row| (row.pos, row.part));
+        (rows, counted(&[all, matched].concat()))
+    }
+}
+
+/// What stages counted, by name.
+fn counted(rows: &[Row]) -> BTreeMap<String, i64> {
+    let mut counts = BTreeMap::new();
+    for row in rows.iter().filter(|row| row.kind == "count") {
+        let name = String::from_utf8(row.blob.clone().unwrap()).unwrap();
+        *counts.entry(name).or_default() += row.pos.unwrap();
+    }
+    counts
 }

@@ -1,0 +1,194 @@
+// `dedup` on Spark beside the command line with one thread: processor time for each further document, of the whole tree of processes (Spark
+// itself, Python, workers), between a fifth of the documents and all (`--size N`, 300,000 without it; generated, or `--file PATH`), so that
+// what Spark takes to start counts for nothing; by stage, as the driver tells it; bytes shuffled for each document; and what 5 TB of such
+// text would take, by arithmetic. One core (local[1]). Linux, and what docs/scale.md says that Spark needs.
+import { spawn, spawnSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { lines } from './corpora.mjs';
+import { measured, root } from './dedup.mjs';
+import { generate } from './generate.mjs';
+
+const SIZE = 300_000;
+/** Below that a bench only proves that it runs: once, and from no documents on. */
+const SMALL = 10_000;
+const TEXTS = 5e12;
+/** Core-hours of others for 5 TB: 1,280 cores for 168 minutes (data-juicer), 160 for 40 minutes and 319 GB (bigcode). */
+const OTHERS = { 'data-juicer': 3584, bigcode: 1670 };
+/** Of the system's clock by which processor time is told; 100 on every Linux of today. */
+const TICKS = 100;
+
+export async function bench(options) {
+  const given = (name) => {
+    const at = options.indexOf(name);
+    return at >= 0 ? options[at + 1] : undefined;
+  };
+  const size = Number((given('--size') ?? String(SIZE)).replaceAll('_', ''));
+  const sizes = size < SMALL ? [size] : [Math.floor(size / 5), size];
+  const lack = missing();
+  if (lack !== undefined) {
+    return { bench: 'spark', setup: `not measured, for want of ${lack}`, rows: [] };
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'simhash-spark-'));
+  const from = given('--file');
+  try {
+    let before = { documents: 0, bytes: 0, one: 0, spark: 0, stages: {} };
+    let rows = [];
+    for (const count of sizes) {
+      const file = join(folder, `in${count}.jsonl`);
+      if (from === undefined) await generate(count, file);
+      else writeFileSync(file, `${lines(from).slice(0, count).join('\n')}\n`);
+      const out = join(folder, `out${count}`);
+      const args = ['dedup', file, '-o', `${out}.jsonl`, '--quiet', '--threads', '1'];
+      const one = await measured(root, [...args, '--clusters', `${out}.clusters`]);
+      const run = await spark(file, out);
+      const found = parts(join(out, 'clusters'));
+      if (found !== readFileSync(`${out}.clusters`, 'utf8')) throw new Error('other clusters');
+      const now = {
+        documents: run.counted.documents,
+        bytes: statSync(file).size,
+        one: one.cpu,
+        spark: run.cpu,
+        stages: run.counted.stages,
+      };
+      rows = between(before, now, run.counted);
+      before = now;
+    }
+    const what = from ?? 'generated documents';
+    const counts = sizes.map((count) => count.toLocaleString('en-US')).join(' and ');
+    return { bench: 'spark', setup: `${what}, ${counts}, local[1]`, rows };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** What every further document takes from one run to the next. */
+function between(before, now, counted) {
+  const documents = now.documents - before.documents;
+  const each = (figure) => ((now[figure] - before[figure]) / documents) * 1e6;
+  const [one, spark] = [each('one'), each('spark')];
+  const length = (now.bytes - before.bytes) / documents;
+  const hours = ((TEXTS / length) * spark) / 1e6 / 3600;
+  const shuffled = counted.shuffledBytesPerDocument;
+  const stages = Object.entries(now.stages).map(([name, { cpuSeconds }]) => {
+    const first = before.stages[name]?.cpuSeconds ?? 0;
+    return {
+      what: `tasks of ${name}`,
+      value: ((cpuSeconds - first) / documents) * 1e6,
+      unit: 'us',
+    };
+  });
+  const against = (what, value, measured, goal) => ({ what, value, ratio: measured / value, goal });
+  return [
+    { what: 'dedup, one thread, each document', value: one, unit: 'us' },
+    {
+      what: 'Spark, each document',
+      value: spark,
+      unit: 'us',
+      against: against('dedup, one thread', one, spark, '<= 5'),
+    },
+    ...stages,
+    { what: 'Spark, the whole of the last run', value: now.spark, unit: 's' },
+    {
+      what: 'shuffled for each document',
+      value: shuffled,
+      unit: 'bytes',
+      against: against('350 bytes', 350, shuffled, '<= 1'),
+    },
+    { what: 'bytes of a document', value: length, unit: 'bytes' },
+    ...Object.entries(OTHERS).map(([name, value], at) => ({
+      what: '5 TB of such text, by arithmetic',
+      value: hours,
+      unit: 'core-hours',
+      against: against(`${name}, ${value}`, value, hours, at === 0 ? '<= 0.1' : undefined),
+    })),
+  ];
+}
+
+/** What Spark needs and this machine lacks. Of our own is only the worker: whatever else does not run is an error. */
+function missing() {
+  const {
+    SIMHASH_SPARK_PYTHON: python = 'python3',
+    SIMHASH_WORKER: worker,
+    JAVA_HOME,
+    PATH = '',
+  } = process.env;
+  const runs = (program, ...args) => spawnSync(program, args, { stdio: 'ignore' }).status === 0;
+  if (!runs(python, '-c', 'import pyspark, pandas, pyarrow')) {
+    return 'pyspark, pandas and pyarrow (SIMHASH_SPARK_PYTHON names a Python that has them)';
+  }
+  if (!runs(JAVA_HOME ? join(JAVA_HOME, 'bin', 'java') : 'java', '-version')) return 'Java';
+  const there = PATH.split(delimiter).some((one) => existsSync(join(one, 'simhash-native-worker')));
+  return worker || there ? undefined : 'simhash-native-worker (SIMHASH_WORKER names it)';
+}
+
+/** One run: what it counted, and the processor seconds of all processes. */
+async function spark(file, out) {
+  const args = ['spark', 'dedup', file, '-o', out, '--master', 'local[1]', '--json', '--quiet'];
+  const conf = ['spark.driver.memory=2g', 'spark.sql.shuffle.partitions=4'];
+  const child = spawn(
+    process.execPath,
+    [join(root, 'dist/cli/bin.js'), ...args, ...conf.flatMap((one) => ['--conf', one])],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  );
+  let ticks = 0;
+  // A process that has ended counts for whom has waited for it, so that the sum of those that live has all that was used so far.
+  const timer = setInterval(() => {
+    ticks = Math.max(ticks, used(child.pid));
+  }, 50);
+  let told = '';
+  child.stdout.setEncoding('utf8').on('data', (text) => {
+    told += text;
+  });
+  const status = await new Promise((done, failed) => {
+    child.on('error', failed);
+    child.on('close', done);
+  });
+  clearInterval(timer);
+  if (status !== 0) throw new Error(`spark dedup ended with ${status}`);
+  return { counted: JSON.parse(told), cpu: ticks / TICKS };
+}
+
+/** Ticks of a process and all below it, those included that they have waited for. */
+function used(top) {
+  const below = new Map();
+  const own = new Map();
+  for (const name of readdirSync('/proc')) {
+    if (!/^\d+$/.test(name)) continue;
+    let stat;
+    try {
+      stat = readFileSync(`/proc/${name}/stat`, 'latin1');
+    } catch {
+      continue;
+    }
+    // The name, in brackets, may have spaces.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    const parent = Number(fields[1]);
+    below.set(parent, [...(below.get(parent) ?? []), Number(name)]);
+    own.set(
+      Number(name),
+      fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0),
+    );
+  }
+  const sum = (pid) =>
+    (below.get(pid) ?? []).reduce((all, one) => all + sum(one), own.get(pid) ?? 0);
+  return sum(top);
+}
+
+/** The parts of a folder that Spark wrote, together. */
+function parts(folder) {
+  const names = readdirSync(folder).filter((name) => name.startsWith('part-'));
+  return names
+    .sort()
+    .map((name) => readFileSync(join(folder, name), 'utf8'))
+    .join('');
+}
