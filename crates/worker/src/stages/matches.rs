@@ -125,7 +125,7 @@ fn sift(
         })?,
         _ => return Err(unexpected(&row, "matches")),
     }
-    Ok((blob.len() > nothing).then(|| Row { blob: Some(blob), ..row }))
+    Ok((blob.len() > nothing).then_some(Row { blob: Some(blob), ..row }))
 }
 
 fn read(input: Input, recipe: &Recipe, against: u64) -> Result<Known, Failure> {
