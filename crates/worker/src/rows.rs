@@ -37,6 +37,8 @@ pub const FOR_ALL: i32 = -1;
 pub const LAST: i32 = i32::MAX;
 /// Rows of a batch that is written.
 const BATCH_ROWS: usize = 4096;
+/// What is made of packed entries takes some so many times their bytes.
+const MADE: u64 = 4;
 /// Bytes of cells from which on a batch is written.
 const BATCH_BYTES: usize = 8 << 20;
 
@@ -55,6 +57,13 @@ pub struct Row {
     pub similarity: Option<f64>,
     /// Packed entries, or a text.
     pub blob: Option<Vec<u8>>,
+}
+
+impl Row {
+    /// Bytes that it takes, about.
+    pub(crate) fn bytes(&self) -> u64 {
+        64 + self.blob.as_ref().map_or(0, Vec::len) as u64
+    }
 }
 
 /// A document.
@@ -160,6 +169,10 @@ pub struct Input {
     from: From,
     context: Arc<Context>,
     bytes: u64,
+    /// The stage, where it is one task.
+    alone: Option<&'static str>,
+    /// Not all that is read is kept.
+    sifted: bool,
 }
 
 enum From {
@@ -195,7 +208,13 @@ impl Input {
     }
 
     fn of(from: From, context: &Arc<Context>) -> Self {
-        Self { from, context: Arc::clone(context), bytes: 0 }
+        Self { from, context: Arc::clone(context), bytes: 0, alone: None, sifted: false }
+    }
+
+    /// What a stage reads that is one task, however many parts there are: too much of it is refused with advice that helps.
+    #[must_use]
+    pub fn alone(self, stage: &'static str) -> Self {
+        Self { alone: Some(stage), ..self }
     }
 
     /// Calls `each` with every document.
@@ -233,7 +252,22 @@ impl Input {
     ///
     /// # Errors
     /// A broken stream, other columns, more than the memory that a stage may take, or one of `each`.
-    pub fn rows(mut self, mut each: impl FnMut(Row) -> Result<(), Failure>) -> Result<(), Failure> {
+    pub fn rows(self, mut each: impl FnMut(Row) -> Result<(), Failure>) -> Result<(), Failure> {
+        self.read(|row| {
+            let bytes = row.bytes();
+            each(row).map(|()| bytes)
+        })
+    }
+
+    /// Calls `each` with every row, for stages that need some of what they read: it answers with the bytes that it keeps of a row.
+    ///
+    /// # Errors
+    /// Those of [`rows`](Self::rows).
+    pub fn sifted(self, each: impl FnMut(Row) -> Result<u64, Failure>) -> Result<(), Failure> {
+        Self { sifted: true, ..self }.read(each)
+    }
+
+    fn read(mut self, mut each: impl FnMut(Row) -> Result<u64, Failure>) -> Result<(), Failure> {
         let all = |_: &str, _: i32| true;
         match std::mem::replace(&mut self.from, From::Stream(Box::new(std::io::empty()))) {
             From::Stream(from) => self.stream(from, "standard input".into(), all, &mut each),
@@ -260,7 +294,7 @@ impl Input {
         from: Box<dyn Read>,
         name: String,
         is_wanted: impl Fn(&str, i32) -> bool,
-        each: &mut impl FnMut(Row) -> Result<(), Failure>,
+        each: &mut impl FnMut(Row) -> Result<u64, Failure>,
     ) -> Result<(), Failure> {
         let mut stream = Stream::open(from, name, &self.context)?;
         let all = ["kind", "part", "pos", "original", "similarity", "blob"];
@@ -278,25 +312,37 @@ impl Input {
                 (0..batch.num_rows()).filter(|&row| is_wanted(kinds.value(row), parts.value(row)))
             {
                 let blob = blobs.is_valid(row).then(|| blobs.value(row).to_vec());
-                self.bytes += 64 + blob.as_ref().map_or(0, Vec::len) as u64;
-                // What is made of packed entries takes some four times their bytes.
-                if self.bytes * 4 > self.context.memory {
-                    return Err(Failure(format!(
-                        "one part has more than a quarter of --memory {}: spread it over more than {} parts (--parts), or give more memory",
-                        self.context.memory, self.context.parts
-                    )));
-                }
-                each(Row {
+                let row = Row {
                     kind: kinds.value(row).to_owned(),
                     part: parts.value(row),
                     pos: pos.is_valid(row).then(|| pos.value(row)),
                     original: originals.is_valid(row).then(|| originals.value(row)),
                     similarity: similar.is_valid(row).then(|| similar.value(row)),
                     blob,
-                })?;
+                };
+                // Of a row that is sifted there is the row itself, and what is kept.
+                self.check(if self.sifted { row.bytes() } else { row.bytes() * MADE })?;
+                self.bytes += each(row)?;
             }
         }
-        Ok(())
+        self.check(0)
+    }
+
+    /// Whether what is kept, and these bytes, have room.
+    fn check(&self, bytes: u64) -> Result<(), Failure> {
+        let memory = self.context.memory;
+        if self.bytes * MADE + bytes <= memory {
+            return Ok(());
+        }
+        Err(Failure(match self.alone {
+            Some(stage) => format!(
+                "stage {stage} is one task, and has more than a quarter of --memory {memory}: give it more memory; more parts do not make it smaller"
+            ),
+            None => format!(
+                "one part has more than a quarter of --memory {memory}: spread it over more than {} parts (--parts), or give more memory",
+                self.context.parts
+            ),
+        }))
     }
 }
 

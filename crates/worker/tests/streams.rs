@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use simhash_sketch::minhash::band_keys;
 use simhash_worker::Recipe;
-use simhash_worker::blob::{Blob, entries, put};
+use simhash_worker::blob::{Blob, entries, pack_entries, put};
 use simhash_worker::rows::Row;
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -148,24 +148,135 @@ fn damaged_cells_end_in_a_line_and_never_in_a_panic() {
     }
 }
 
+/// A stage that holds so much at most: its exit code, its rows, its line.
+fn within(stage: &str, recipe: &str, memory: &str, input: &[u8]) -> (Option<i32>, Vec<u8>, String) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_simhash-native-worker"))
+        .args([stage, "--recipe", recipe, "--memory", memory])
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let (mut stdin, input) = (child.stdin.take().unwrap(), input.to_vec());
+    let feed = std::thread::spawn(move || drop(stdin.write_all(&input)));
+    let ended = child.wait_with_output().unwrap();
+    feed.join().unwrap();
+    (ended.status.code(), ended.stdout, String::from_utf8(ended.stderr).unwrap())
+}
+
 #[test]
 fn a_part_beyond_the_memory_is_refused() {
     let row = Row { kind: "exact".into(), blob: Some(vec![0; 1 << 20]), ..Row::default() };
-    let input = rows_stream(&[row], "{}");
-    let mut child = Command::new(env!("CARGO_BIN_EXE_simhash-native-worker"))
-        .args(["exact", "--memory", "2M"])
-        .stdin(Stdio::piped())
-        .stderr(Stdio::piped())
-        .stdout(Stdio::null())
-        .spawn()
-        .unwrap();
-    let mut stdin = child.stdin.take().unwrap();
-    let _ = stdin.write_all(&input);
-    drop(stdin);
-    let ended = child.wait_with_output().unwrap();
-    let line = String::from_utf8(ended.stderr).unwrap();
-    assert_eq!(ended.status.code(), Some(3));
-    assert!(line.contains("more than a quarter of --memory 2097152"), "{line}");
+    let (code, _, line) = within("exact", "{}", "2M", &rows_stream(&[row], "{}"));
+    assert_eq!(code, Some(3));
+    assert!(line.contains("more than a quarter of --memory 2097152: spread it over"), "{line}");
+    for (stage, kind) in [("decide", "link"), ("crowd", "full")] {
+        let row = Row { kind: kind.into(), blob: Some(vec![0; 1 << 20]), ..Row::default() };
+        let (code, _, line) = within(stage, "{}", "2M", &rows_stream(&[row], "{}"));
+        assert_eq!(code, Some(3));
+        let words = format!("stage {stage} is one task, and has more than a quarter of --memory");
+        assert!(line.contains(&words) && !line.contains("--parts"), "{line}");
+    }
+}
+
+/// A row with packed records.
+fn packed(kind: &str, recipe: &str, records: &[&[&[u8]]]) -> Row {
+    let mut blob = Recipe::new(recipe).unwrap().digest().to_vec();
+    records.iter().flat_map(|record| record.iter()).for_each(|field| put(field, &mut blob));
+    Row { kind: kind.into(), blob: Some(blob), ..Row::default() }
+}
+
+/// The place of a document that has a fingerprint, where the recipe has them.
+fn place(recipe: &str) -> Vec<u8> {
+    let text = "一二三四五六七八九十甲乙丙丁戊己庚辛壬癸";
+    let ended = worker("sketch", recipe, 1, &documents_stream(&documents(&[text])));
+    let rows = rows_of(&ended.stdout, recipe);
+    let exact = rows.iter().find(|row| row.kind == "exact").unwrap().blob.clone().unwrap();
+    let own = Recipe::new(recipe).unwrap();
+    let mut blob = Blob::new(&exact, &own).unwrap();
+    blob.field().unwrap();
+    blob.field().unwrap().to_vec()
+}
+
+#[test]
+fn matches_takes_more_old_copies_and_cuts_than_it_may_hold() {
+    const OLD: u64 = 1 << 32;
+    let recipe = json!({ "against": OLD, "method": "simhash", "maxDistance": 3 }).to_string();
+    let template = place(&recipe);
+    let at = |pos: u64| [&pos.to_be_bytes()[..], &template[8..]].concat();
+    assert_eq!(Recipe::new(&recipe).unwrap().rules().position(&at(9)), Some(9));
+    let mut rows = Vec::new();
+    for block in 0..400u64 {
+        let pairs: Vec<[Vec<u8>; 2]> =
+            (0..500).map(|one| [at(block * 1_000 + one + 10), at(5)]).collect();
+        let copies: Vec<[&[u8]; 2]> = pairs.iter().map(|[a, b]| [&a[..], &b[..]]).collect();
+        let copies: Vec<&[&[u8]]> = copies.iter().map(|copy| &copy[..]).collect();
+        rows.push(packed("copy", &recipe, &copies));
+    }
+    // Cuts of old texts come before a copy says that one of them is of use, and a new text has one of its own.
+    let old: Vec<Vec<u8>> = (3..60_000).map(at).collect();
+    let cuts: Vec<[&[u8]; 1]> = old.iter().map(|text| [&text[..]]).collect();
+    let cuts: Vec<&[&[u8]]> = cuts.iter().map(|cut| &cut[..]).collect();
+    rows.push(packed("cut", &recipe, &cuts));
+    rows.push(packed("cut", &recipe, &[&[&at(OLD + 8)]]));
+    rows.push(packed("copy", &recipe, &[&[&at(OLD + 7), &at(5)], &[&at(OLD + 9), &at(2)]]));
+    rows.push(packed(
+        "link",
+        &recipe,
+        &[&[&at(OLD + 8), &at(6), &1u32.to_le_bytes(), &0.9f64.to_le_bytes()]],
+    ));
+    let input = rows_stream(&rows, &recipe);
+    assert!(input.len() > 6 << 20, "{}", input.len());
+    let (code, answer, line) = within("matches", &recipe, "2M", &input);
+    assert_eq!(code, Some(0), "{line}");
+    let rows = rows_of(&answer, &recipe).into_iter().filter(|row| row.kind == "match");
+    let mut found: Vec<(i64, i32, Option<i64>, Option<f64>)> = rows
+        .map(|row| (row.pos.unwrap() - OLD.cast_signed(), row.part, row.original, row.similarity))
+        .collect();
+    found.sort_by_key(|one| (one.0, one.1));
+    let expected = [
+        (7, 0, Some(5), Some(1.0)),
+        (7, i32::MAX, None, None),
+        (8, 0, Some(6), Some(0.9)),
+        (8, i32::MAX, None, None),
+        (9, 0, Some(2), Some(1.0)),
+    ];
+    assert_eq!(found, expected);
+
+    let pairs: Vec<[Vec<u8>; 2]> = (0..40_000).map(|one| [at(OLD + one), at(5)]).collect();
+    let new: Vec<[&[u8]; 2]> = pairs.iter().map(|[a, b]| [&a[..], &b[..]]).collect();
+    let new: Vec<&[&[u8]]> = new.iter().map(|copy| &copy[..]).collect();
+    let input = rows_stream(&[packed("copy", &recipe, &new)], &recipe);
+    let (code, _, line) = within("matches", &recipe, "2M", &input);
+    assert_eq!(code, Some(3));
+    assert!(line.contains("stage matches is one task") && line.contains("give it more"), "{line}");
+}
+
+#[test]
+fn a_place_whose_mark_of_a_fingerprint_is_none_is_refused() {
+    let recipe = r#"{"method":"simhash","maxDistance":3,"verify":"off"}"#;
+    let own = Recipe::new(recipe).unwrap();
+    let good = place(recipe);
+    let mut bad = good.clone();
+    let mark = bad.len() - 9;
+    assert_eq!(bad[mark], 1);
+    bad[mark] = 2;
+    for (place, is_good) in [(&good, true), (&bad, false)] {
+        let blob = pack_entries(&mut [(1 << 40, &good[..]), (1 << 40, &place[..])], &own);
+        let bucket = Row { kind: "bucket".into(), blob: Some(blob), ..Row::default() };
+        let mut list = Vec::new();
+        put(place, &mut list);
+        let sights: [&[&[u8]]; 2] = [&[&good, &[0], &list], &[place, &[0], &[]]];
+        let [seen, sees] = sights.map(|sight| packed("sight", recipe, &[sight]));
+        for (stage, row) in [("pairs", bucket), ("lists", seen), ("lists", sees)] {
+            let input = rows_stream(&[row], recipe);
+            if is_good {
+                assert!(worker(stage, recipe, 1, &input).status.success());
+            } else {
+                refused(stage, recipe, &input, "a place that is none: the stream is damaged");
+            }
+        }
+    }
 }
 
 #[test]

@@ -1,5 +1,8 @@
 //! The stages one by one, for [`stages`](crate::stages).
 
+mod blocks;
+
+use self::blocks::{Blocks, MAX_DISTANCE, ZEROS};
 use super::buckets::{Buckets, sights};
 use super::climb::{Crowded, climb};
 use crate::decide::{Comparer, Edge, Texts};
@@ -20,12 +23,8 @@ use std::sync::atomic::AtomicBool;
 /// Nobody cancels a stage: its process is ended.
 static NEVER: AtomicBool = AtomicBool::new(false);
 
-/// Largest Hamming distance that can be spread: of a larger one texts would be in too many buckets, or buckets too large.
-const MAX_DISTANCE: u32 = 4;
 /// Bytes behind a place that have the fingerprint of its document: 1 and the fingerprint, or zeros.
 const PRINT: usize = 9;
-/// Lowest bits of a bucket that are 0, where it is a key that need not be whole.
-const ZEROS: u32 = 21;
 
 /// By whom a text may be near another one.
 enum By {
@@ -188,7 +187,7 @@ impl Rules {
             }
             MethodSketch::Sentences(hashes) => hashes.to_vec(),
             MethodSketch::Fingerprint(own) => match self.by {
-                By::Distance(most) => blocks(*own, most),
+                By::Distance(most) => Blocks::new(most).buckets(*own),
                 _ => Vec::new(),
             },
             _ => Vec::new(),
@@ -222,12 +221,14 @@ impl Rules {
         }
     }
 
-    /// A place without the fingerprint behind it, and that.
+    /// A place without the fingerprint behind it, and that; `None`: it is no place.
     fn parted<'p>(&self, place: &'p [u8]) -> Option<(&'p [u8], Option<u64>)> {
         let By::Distance(_) = self.by else { return Some((place, None)) };
         let (place, print) = place.split_last_chunk::<PRINT>()?;
         let [has, fingerprint @ ..] = *print;
-        Some((place, (has == 1).then(|| u64::from_le_bytes(fingerprint))))
+        let fingerprint = u64::from_le_bytes(fingerprint);
+        // Any other byte is damage; taken for no fingerprint it would be an answer that is wrong.
+        matches!(has, 0 | 1).then_some((place, (has == 1).then_some(fingerprint)))
     }
 
     /// The Hamming distance of the documents at two places, where the method has one and both have fingerprints.
@@ -274,9 +275,10 @@ impl Rules {
     }
 
     /// Calls `each` with every text of a bucket that was not full and sees others there, these, and whether there are more than count.
-    /// `place` has the places of texts.
+    /// `place` has the places of texts. Of fingerprints those that the list of a text from all its buckets can have are enough.
     pub fn sights<'p>(
         &self,
+        bucket: u64,
         texts: &[u32],
         place: impl Fn(u32) -> &'p [u8],
         mut each: impl FnMut(u32, &[u32], bool),
@@ -293,28 +295,11 @@ impl Rules {
                 }
             }
             By::Distance(most) => {
-                let prints: Vec<Option<u64>> = texts
-                    .iter()
-                    .map(|&text| self.parted(place(text)).and_then(|parted| parted.1))
-                    .collect();
-                for (at, &text) in texts.iter().enumerate() {
-                    let Some(own) = prints[at] else { continue };
-                    let before = texts.iter().zip(&prints).take_while(|&(&other, _)| other < text);
-                    let mut near: Vec<Candidate> = before
-                        .filter_map(|(&number, print)| {
-                            let rank = hamming::distance(own, (*print)?);
-                            (rank <= most).then_some(Candidate { number, rank })
-                        })
-                        .collect();
-                    near.dedup();
-                    // The list of all buckets takes none that is in none of these lists; one more tells that it is cut.
-                    let limit = self.options.max_verifications.saturating_add(1);
-                    let few = if near.len() > limit { first_of(near, limit) } else { near };
-                    let others: Vec<u32> = few.iter().map(|near| near.number).collect();
-                    if !others.is_empty() {
-                        each(text, &others, false);
-                    }
-                }
+                let print = |text| Some((self.parted(place(text))?.1?, text));
+                let entries = texts.iter().filter_map(|&text| print(text)).collect();
+                let limit = self.options.max_verifications;
+                let each = |text, others: &[u32]| each(text, others, false);
+                Blocks::new(most).sights(bucket, entries, limit, each);
             }
         }
     }
@@ -429,48 +414,6 @@ impl Rules {
         decided.sort_unstable_by_key(|one| one.document);
         decided
     }
-}
-
-/// Of more than so many the oldest and the nearest of each distance, so many of each at most: whatever of these the best of several lists
-/// together take.
-fn first_of(near: Vec<Candidate>, limit: usize) -> Vec<Candidate> {
-    let (mut taken, mut of) = (Vec::new(), [0usize; MAX_DISTANCE as usize + 1]);
-    for (place, one) in near.into_iter().enumerate() {
-        let own = &mut of[one.rank as usize];
-        *own += 1;
-        if place < limit || *own <= limit {
-            taken.push(one);
-        }
-    }
-    taken
-}
-
-/// The buckets of a fingerprint: its bits are cut into so many blocks more than differing bits that any two fingerprints within the
-/// distance have two blocks in common, and there is a bucket for any two of its blocks.
-fn blocks(fingerprint: u64, max_distance: u32) -> Vec<u64> {
-    let count = max_distance + 2;
-    let (mut buckets, mut number) = (Vec::new(), 0u64);
-    // From a bit, rounded down, to the next; of all together every bit is in one.
-    let block = |at: u32| -> u64 {
-        let [from, to] = [at, at + 1].map(|at| u64::BITS * at / count);
-        let wide = u64::MAX >> (u64::BITS - (to - from));
-        fingerprint & wide << from
-    };
-    for first in 0..count {
-        for second in first + 1..count {
-            number += 1;
-            buckets.push(mixed(block(first) | block(second), number) >> ZEROS << ZEROS);
-        }
-    }
-    buckets
-}
-
-/// Spreads what is in few bits over all of them: the finalizer of splitmix64. Two that fall together cost a comparison, no answer.
-fn mixed(bits: u64, number: u64) -> u64 {
-    let mut state = bits ^ number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    state = (state ^ state >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    state = (state ^ state >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-    state ^ state >> 31
 }
 
 /// Buckets and texts that are at hand.
@@ -622,38 +565,23 @@ fn representatives(
 mod tests {
     use super::*;
 
-    #[test]
-    fn fingerprints_within_the_distance_share_a_bucket() {
-        let mut state = 9u64;
-        let mut next = || {
-            state = mixed(state, 1);
-            state
-        };
-        for most in 0..=MAX_DISTANCE {
-            let count = (most + 1) * (most + 2) / 2;
-            for _ in 0..2_000 {
-                let own = next();
-                let mut other = own;
-                for _ in 0..most {
-                    other ^= 1 << (next() % 64);
-                }
-                let [a, b] = [own, other].map(|print| blocks(print, most));
-                assert_eq!(a.len(), count as usize);
-                assert!(a.iter().any(|bucket| b.contains(bucket)), "{own:x} {other:x}, {most}");
-            }
-        }
+    fn rules(method: Method) -> Rules {
+        Rules::new(&DedupOptions { method, ..DedupOptions::default() }).unwrap()
     }
 
     #[test]
-    fn what_is_left_of_a_crowd_has_what_the_best_of_all_have() {
-        let all: Vec<Candidate> = (0..500u32)
-            .map(|number| Candidate { number, rank: mixed(number.into(), 7) as u32 % 5 })
-            .collect();
-        for limit in [1, 3, 4, 20, 100] {
-            let few = first_of(all.clone(), limit + 1);
-            let [of_all, of_few] = [all.clone(), few].map(|list| method::best(list, limit, false));
-            assert_eq!(of_all.candidates, of_few.candidates);
-            assert!(of_all.cut && of_few.cut);
+    fn a_place_says_whether_there_is_a_fingerprint_or_it_is_none() {
+        let rules = rules(Method::SimHash { max_distance: 3 });
+        let (mut scratch, mut place) = (Scratch::default(), Vec::new());
+        let text = "一二三四五六七八九十甲乙丙丁戊己庚辛壬癸";
+        let sketched = rules.sketch(text, &mut scratch);
+        assert!(sketched.fingerprint.is_some());
+        rules.place(text, &Key::Missing, 7, &sketched, &mut place);
+        let mark = place.len() - PRINT;
+        for byte in 0..=u8::MAX {
+            place[mark] = byte;
+            assert_eq!(rules.position(&place), (byte <= 1).then_some(7), "{byte}");
+            assert_eq!(rules.distance(&place, &place), (byte == 1).then_some(0), "{byte}");
         }
     }
 }

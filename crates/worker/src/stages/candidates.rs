@@ -74,6 +74,9 @@ pub fn pairs<W: Write>(
         _ => Err(unexpected(&row, "pairs")),
     })?;
     let (places, buckets) = numbered(all);
+    for place in &places.0 {
+        position(recipe, place)?;
+    }
     let mut sights = Sights::new(context);
     let mut full = Records::new("full", 1);
     for (bucket, texts) in buckets {
@@ -84,6 +87,7 @@ pub fn pairs<W: Write>(
         } else if !taken.contains(&bucket) {
             let mut put = Ok(());
             rules.sights(
+                bucket,
                 &texts,
                 |text| places.get(text),
                 |text, others, full| {
@@ -138,6 +142,9 @@ pub fn lists<W: Write>(
     let [mut truncated, mut candidates] = [0u64; 2];
     for (text, seen) in texts {
         let places = Places::of(seen.others.iter().map(|(place, _)| place.clone()).collect());
+        for place in std::iter::once(&text).chain(&places.0) {
+            position(recipe, place)?;
+        }
         let numbers: Vec<(u32, bool)> =
             seen.others.iter().map(|(place, room)| (places.number(place), *room)).collect();
         let (mut list, cut) = rules.list(&text, &numbers, seen.cut, |number| places.get(number));

@@ -25,7 +25,7 @@ pub fn crowd<W: Write>(
     let (recipe, rules) = (&context.recipe, context.recipe.rules());
     let (mut all, mut given) = (Vec::new(), Given::default());
     let (mut full, mut asked) = (AHashSet::new(), AHashSet::new());
-    input.rows(|row| match row.kind.as_str() {
+    input.alone("crowd").rows(|row| match row.kind.as_str() {
         "full" => each_record(&row, recipe, |[bucket, place]| {
             let bucket = super::number(bucket)?;
             full.insert(bucket);

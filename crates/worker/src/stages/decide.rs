@@ -19,7 +19,7 @@ pub fn decide<W: Write>(
     output: &mut Output<W>,
 ) -> Result<(), Failure> {
     let (recipe, rules) = (&context.recipe, context.recipe.rules());
-    let rows = all(input)?;
+    let rows = all(input.alone("decide"))?;
     let mut places = Vec::new();
     for row in &rows {
         match row.kind.as_str() {

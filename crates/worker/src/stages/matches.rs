@@ -1,6 +1,8 @@
-//! The matches of new documents among old ones, in one task: what it holds are the matches and the copies.
+//! The matches of new documents among old ones, in one task: what it holds are the matches and the new copies. Copies among the old ones,
+//! which may be most of what it reads, go by.
 
-use super::{Places, all, each_record, number, position, unexpected};
+use super::{Places, each_record, number, position, unexpected};
+use crate::blob::put;
 use crate::rows::{Input, LAST, Output, Row};
 use crate::{Context, Failure, Recipe};
 use ahash::{AHashMap, AHashSet};
@@ -15,9 +17,9 @@ struct Known {
     places: Places,
     /// Of new texts: what they match.
     edges: AHashMap<u32, Vec<Edge>>,
-    /// Of copies: the first document of their text.
+    /// Of new copies: the first document of their text.
     firsts: AHashMap<u32, u32>,
-    /// Texts whose list a limit cut.
+    /// Texts of these or of new documents whose list a limit cut.
     cut: AHashSet<u32>,
 }
 
@@ -34,7 +36,8 @@ pub fn matches<W: Write>(
     let against = recipe.against().ok_or_else(|| {
         Failure("stage matches needs a recipe with against, as all stages before it".into())
     })?;
-    let Known { places, mut edges, firsts, mut cut } = read(all(input)?, recipe)?;
+    let Known { places, mut edges, firsts, mut cut } =
+        read(input.alone("matches"), recipe, against)?;
     let rank = |rank: u32| if rules.verifies() { 0 } else { rank };
     let most = recipe.limit().unwrap_or(usize::MAX);
     for (&text, found) in &mut edges {
@@ -93,7 +96,50 @@ pub fn matches<W: Write>(
     output.count("cut", truncated)
 }
 
-fn read(rows: Vec<Row>, recipe: &Recipe) -> Result<Known, Failure> {
+/// What there is of use in a row. Cuts of old texts are noted by position: a few of these are the text of a new document, and which ones
+/// its copies tell, perhaps later.
+fn sift(
+    row: Row,
+    recipe: &Recipe,
+    against: u64,
+    old_cut: &mut Vec<u64>,
+) -> Result<Option<Row>, Failure> {
+    let mut blob = recipe.digest().to_vec();
+    let nothing = blob.len();
+    match row.kind.as_str() {
+        // Those of old texts were never looked for.
+        "link" => return Ok(Some(row)),
+        "copy" => each_record(&row, recipe, |[place, first]| {
+            if position(recipe, place)? >= against {
+                put(place, &mut blob);
+                put(first, &mut blob);
+            }
+            Ok(())
+        })?,
+        "cut" => each_record(&row, recipe, |[text]| {
+            match position(recipe, text)? {
+                pos if pos < against => old_cut.push(pos),
+                _ => put(text, &mut blob),
+            }
+            Ok(())
+        })?,
+        _ => return Err(unexpected(&row, "matches")),
+    }
+    Ok((blob.len() > nothing).then_some(Row { blob: Some(blob), ..row }))
+}
+
+fn read(input: Input, recipe: &Recipe, against: u64) -> Result<Known, Failure> {
+    let (mut rows, mut old_cut) = (Vec::new(), Vec::new());
+    input.sifted(|row| {
+        let before = old_cut.len();
+        let row = sift(row, recipe, against, &mut old_cut)?;
+        // A number in a vector that grows takes twice its bytes, where four times is counted for those of a cell.
+        let noted = (old_cut.len() - before) * size_of::<u64>() / 2;
+        let kept = row.as_ref().map_or(0, Row::bytes);
+        rows.extend(row);
+        Ok(noted as u64 + kept)
+    })?;
+    old_cut.sort_unstable();
     let mut places = Vec::new();
     for row in &rows {
         match row.kind.as_str() {
@@ -105,11 +151,10 @@ fn read(rows: Vec<Row>, recipe: &Recipe) -> Result<Known, Failure> {
                 places.extend([place.to_vec(), first.to_vec()]);
                 Ok(())
             })?,
-            "cut" => each_record(row, recipe, |[text]| {
+            _ => each_record(row, recipe, |[text]| {
                 places.push(text.to_vec());
                 Ok(())
             })?,
-            _ => return Err(unexpected(row, "matches")),
         }
     }
     let places = Places::of(places);
@@ -125,7 +170,11 @@ fn read(rows: Vec<Row>, recipe: &Recipe) -> Result<Known, Failure> {
                 Ok(())
             })?,
             "copy" => each_record(&row, recipe, |[place, first]| {
-                firsts.insert(places.number(place), places.number(first));
+                let number = places.number(first);
+                firsts.insert(places.number(place), number);
+                if old_cut.binary_search(&position(recipe, first)?).is_ok() {
+                    cut.insert(number);
+                }
                 Ok(())
             })?,
             _ => each_record(&row, recipe, |[text]| {
