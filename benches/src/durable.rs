@@ -24,6 +24,7 @@ const TEXTS: [(&str, &str, usize); 2] =
     [("news", "zh-news-eventmonitor", 2_934), ("titles", "zh-hotsearch-titles", 200_000)];
 
 /// What the rows of a comparison are held against.
+#[derive(Clone, Copy)]
 struct Goals {
     /// The time under `interval` by that in memory.
     interval: &'static str,
