@@ -13,7 +13,7 @@
 //! | [`verify`] | `list`, `text` | `link` |
 //! | [`decide`] | `link`, `copy` | `mark`: a duplicate, its original, their similarity; `pair` and `want` where that is not known |
 //! | [`relate`] | `pair`, `text` | `mark` |
-//! | [`matches`] | `link`, `copy`, `cut`, in place of `decide` where the recipe says `against` | `match`: a new document, an old one, their similarity, its place among them (`part`) |
+//! | [`matches()`] | `link`, `copy`, `cut`, in place of `decide` where the recipe says `against` | `match`: a new document, an old one, their similarity, its place among them (`part`) |
 //!
 //! Beside them [`records`] takes lines apart, [`answer`] finds texts in files, and [`lines`] writes what was found as lines.
 //!
