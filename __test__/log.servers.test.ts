@@ -210,6 +210,8 @@ test.each([
   ['redis://user:secret@127.0.0.1:1', [], '--log must not have the password in it'],
   ['nats://user:secret@127.0.0.1:1', [], '--log must not have the password in it'],
   ['nats://127.0.0.1:1,nats://secret@127.0.0.1:2', [], '--log must not have the password in it'],
+  ['nats://me@127.0.0.1:1,nats://me:secret@127.0.0.1:2', [], '--log must not have the password'],
+  ['nats://me:sec,secret@127.0.0.1:1', [], '--log must be nats://HOST:PORT'],
   ["nats://user:sec'secret@127.0.0.1:1", [], '--log must not have the password in it'],
   ['nats://127.0.0.1:1,kafka://127.0.0.1:2', [], '--log must be nats://HOST:PORT or tls://'],
   ['kafka://x', [], '--log must be redis://HOST:PORT'],

@@ -122,3 +122,18 @@ test.each([
   while (a.state !== 'broken') await new Promise((done) => setTimeout(done, 5));
   expect(a.error).toMatchObject({ code: 'ERR_SIMHASH_LOG_ENTRY' });
 });
+
+test('texts that are sketched wait too: what finds no room is refused before it is sketched', async () => {
+  const shared = await service(new MemoryLog(), { texts: false, maxWaiting: 2 });
+  await shared.ready();
+  const answers = [1, 2].map((seed) => shared.check(long(seed, 60)));
+  let refused: unknown;
+  shared.check(long(3, 60)).catch((error) => {
+    refused = error.code;
+  });
+  // No thread can have made a sketch as long as nothing but promises goes on.
+  for (let turn = 0; turn < 20; turn++) await null;
+  expect(refused).toBe('ERR_SIMHASH_BUSY');
+  await Promise.all(answers);
+  expect((await shared.check(long(3, 60))).duplicateOf).toBe(undefined);
+});

@@ -1,7 +1,8 @@
 /** `dedup` of a collection of MongoDB: the same command, by addresses in place of files. */
 import type { Document } from 'mongodb';
 import type { CollectionPlan, CollectionSummary } from '../connect/mongodb';
-import { isAddress, redacted } from '../connect/mongodb/address';
+import { isAddress } from '../connect/mongodb/address';
+import { redacted } from '../connect/url';
 import { SimHashError } from '../errors';
 import { given } from '../given';
 import type { Values } from './command';

@@ -1,4 +1,5 @@
-import { isAddress, redacted } from '../../connect/mongodb/address';
+import { isAddress } from '../../connect/mongodb/address';
+import { redacted } from '../../connect/url';
 import { given } from '../../given';
 import { asOfInput } from '../collections';
 import { defineCommand } from '../command';

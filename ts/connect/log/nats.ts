@@ -16,7 +16,8 @@ import { SimHashError } from '../../errors';
 import { given } from '../../given';
 import * as check from '../../options';
 import type { LogEntry, LogPart, NatsLogOptions, OrderedLog, ReadOptions } from '../log';
-import { redacted, unnamed } from '../mongodb/address';
+import { decoded, redacted, unnamed } from '../url';
+import { CLIENT } from './client';
 
 const CHECKS: check.Checks<NatsLogOptions> = {
   stream: (value, name) => {
@@ -26,14 +27,7 @@ const CHECKS: check.Checks<NatsLogOptions> = {
   },
   storage: check.choice('file', 'memory'),
   replicas: check.integer(1, 5),
-  client: (value, name) => {
-    if (typeof value === 'object' && value !== null) return value;
-    throw check.wrongType(name, 'an object of options', value);
-  },
-  signal: (value, name) => {
-    if (value instanceof AbortSignal) return value;
-    throw check.wrongType(name, 'an AbortSignal', value);
-  },
+  ...CLIENT,
 };
 
 /** Milliseconds that the server may take to answer: less than a read may be silent. */
@@ -83,9 +77,11 @@ export function partsOf(url: string): {
   const servers = parts.map((part) => part?.[3]);
   if (servers.some((server) => server === undefined)) {
     const form = 'nats://HOST:PORT or tls://HOST:PORT, of several servers with commas between';
-    throw check.wrongType('url', form, url.split(',').map(unnamed).join(','));
+    // As a whole: of one with commas in the password the parts are not those of servers.
+    throw check.wrongType('url', form, unnamed(url));
   }
-  const who = parts.find((part) => part?.[2] !== undefined)?.[2];
+  const asking = parts.flatMap((part) => part?.[2] ?? []);
+  const who = asking.find((one) => one.includes(':')) ?? asking[0];
   const [, name, pass] = /^([^:]*)(?::(.*))?$/.exec(who ?? '') ?? [];
   const named = name ? decoded(name) : undefined;
   return {
@@ -93,14 +89,6 @@ export function partsOf(url: string): {
     isSecure: parts.some((part) => part?.[1] === 'tls'),
     ...(pass === undefined ? given({ token: named }) : given({ user: named, pass: decoded(pass) })),
   };
-}
-
-function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part;
-  }
 }
 
 /** See `natsLog`. */

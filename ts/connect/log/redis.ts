@@ -3,20 +3,14 @@ import type { createClient, RedisClientOptions } from 'redis';
 import { SimHashError } from '../../errors';
 import * as check from '../../options';
 import type { LogEntry, LogPart, OrderedLog, ReadOptions, RedisLogOptions } from '../log';
-import { redacted, unnamed } from '../mongodb/address';
+import { redacted, unnamed } from '../url';
+import { CLIENT } from './client';
 
 const CHECKS: check.Checks<RedisLogOptions> = {
   stream: check.string,
   replicas: check.integer(0, 1000),
   replicaTimeout: check.integer(1, 2 ** 31 - 1),
-  client: (value, name) => {
-    if (typeof value === 'object' && value !== null) return value;
-    throw check.wrongType(name, 'an object of options', value);
-  },
-  signal: (value, name) => {
-    if (value instanceof AbortSignal) return value;
-    throw check.wrongType(name, 'an AbortSignal', value);
-  },
+  ...CLIENT,
 };
 
 /**

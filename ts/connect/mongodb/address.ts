@@ -1,6 +1,7 @@
 /** Where a collection is, and texts that say it without saying who may read it. */
 import { readFileSync } from 'node:fs';
 import { typeError } from '../../errors';
+import { decoded, unnamed } from '../url';
 
 /** A collection on a server. */
 export interface Address {
@@ -46,28 +47,10 @@ export function addressOf(text: string, name: string, env = process.env): Addres
   return { uri, database, collection };
 }
 
-function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part;
-  }
-}
-
 function firstLine(file: string): string {
   return readFileSync(file, 'utf8').split('\n', 1)[0]?.trim() ?? '';
 }
 
 function invalid(message: string): TypeError {
   return typeError(message, 'ERR_INVALID_ARG_VALUE');
-}
-
-/** A URL without user and password, whatever characters these have. */
-export const unnamed = (url: string): string =>
-  url.replace(/^([a-z][a-z0-9+.-]*:\/\/)?.*@/is, '$1');
-
-/** A text in which no URL names a user or a password. */
-export function redacted(text: string): string {
-  // As far as the last @: who forgot to escape a password has other characters in it.
-  return text.replace(/([a-z][a-z0-9+.-]*:\/\/)[^\s'"]*@/gi, '$1');
 }

@@ -2,7 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Collection, Db, MongoClient } from 'mongodb';
 import { SimHashError, typeError } from '../../errors';
-import { addressOf, redacted } from './address';
+import { redacted } from '../url';
+import { addressOf } from './address';
 import { orAborted } from './overlap';
 
 export type Driver = typeof import('mongodb');

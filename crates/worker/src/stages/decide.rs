@@ -1,6 +1,6 @@
 //! Who is kept, in one task: what it holds are the edges and the copies, not the documents.
 
-use super::{Places, all, each_record, part_of_place, position, unexpected};
+use super::{Places, all, each_link, each_record, part_of_place, position, put_places, unexpected};
 use crate::rows::{Input, Output, Row};
 use crate::{Context, Failure};
 use ahash::{AHashMap, AHashSet};
@@ -23,14 +23,7 @@ pub fn decide<W: Write>(
     let mut places = Vec::new();
     for row in &rows {
         match row.kind.as_str() {
-            "link" => each_record(row, recipe, |[text, other, _, _]| {
-                places.extend([text.to_vec(), other.to_vec()]);
-                Ok(())
-            })?,
-            "copy" => each_record(row, recipe, |[place, first]| {
-                places.extend([place.to_vec(), first.to_vec()]);
-                Ok(())
-            })?,
+            "link" | "copy" => put_places(row, recipe, &mut places)?,
             _ => return Err(unexpected(row, "decide")),
         }
     }
@@ -43,15 +36,9 @@ pub fn decide<W: Write>(
                 Ok(())
             })?;
         } else {
-            each_record(&row, recipe, |[text, other, rank, similarity]| {
-                let wrong = |_| Failure("a row of kind link is damaged".into());
-                links.push(Link {
-                    later: places.number(text),
-                    earlier: places.number(other),
-                    rank: u32::from_le_bytes(rank.try_into().map_err(wrong)?),
-                    similarity: f64::from_bits(super::number(similarity)?),
-                });
-                Ok(())
+            each_link(&row, recipe, |[text, other], rank, similarity| {
+                let (later, earlier) = (places.number(text), places.number(other));
+                links.push(Link { later, earlier, rank, similarity });
             })?;
         }
     }

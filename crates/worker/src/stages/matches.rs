@@ -1,7 +1,7 @@
 //! The matches of new documents among old ones, in one task: what it holds are the matches and the new copies. Copies among the old ones,
 //! which may be most of what it reads, go by.
 
-use super::{Places, each_record, number, position, unexpected};
+use super::{Places, each_link, each_record, position, put_places, unexpected};
 use crate::blob::put;
 use crate::rows::{Input, LAST, Output, Row};
 use crate::{Context, Failure, Recipe};
@@ -143,14 +143,7 @@ fn read(input: Input, recipe: &Recipe, against: u64) -> Result<Known, Failure> {
     let mut places = Vec::new();
     for row in &rows {
         match row.kind.as_str() {
-            "link" => each_record(row, recipe, |[text, other, _, _]| {
-                places.extend([text.to_vec(), other.to_vec()]);
-                Ok(())
-            })?,
-            "copy" => each_record(row, recipe, |[place, first]| {
-                places.extend([place.to_vec(), first.to_vec()]);
-                Ok(())
-            })?,
+            "link" | "copy" => put_places(row, recipe, &mut places)?,
             _ => each_record(row, recipe, |[text]| {
                 places.push(text.to_vec());
                 Ok(())
@@ -162,12 +155,9 @@ fn read(input: Input, recipe: &Recipe, against: u64) -> Result<Known, Failure> {
     let (mut firsts, mut cut) = (AHashMap::new(), AHashSet::new());
     for row in rows {
         match row.kind.as_str() {
-            "link" => each_record(&row, recipe, |[text, other, rank, similarity]| {
-                let wrong = |_| Failure("a row of kind link is damaged".into());
-                let rank = u32::from_le_bytes(rank.try_into().map_err(wrong)?);
-                let edge = (places.number(other), rank, f64::from_bits(number(similarity)?));
+            "link" => each_link(&row, recipe, |[text, other], rank, similarity| {
+                let edge = (places.number(other), rank, similarity);
                 edges.entry(places.number(text)).or_default().push(edge);
-                Ok(())
             })?,
             "copy" => each_record(&row, recipe, |[place, first]| {
                 let number = places.number(first);

@@ -223,6 +223,34 @@ fn each_record<const N: usize>(
     Ok(())
 }
 
+/// Appends the places that a row of kind `link` or `copy` names.
+fn put_places(row: &Row, recipe: &Recipe, places: &mut Vec<Vec<u8>>) -> Result<(), Failure> {
+    if row.kind == "link" {
+        return each_record(row, recipe, |[text, other, _, _]| {
+            places.extend([text.to_vec(), other.to_vec()]);
+            Ok(())
+        });
+    }
+    each_record(row, recipe, |[place, first]| {
+        places.extend([place.to_vec(), first.to_vec()]);
+        Ok(())
+    })
+}
+
+/// Calls `each` with the places of a row of kind `link`, their rank and similarity.
+fn each_link(
+    row: &Row,
+    recipe: &Recipe,
+    mut each: impl FnMut([&[u8]; 2], u32, f64),
+) -> Result<(), Failure> {
+    each_record(row, recipe, |[text, other, rank, similarity]| {
+        let wrong = |_| Failure("a row of kind link is damaged".into());
+        let rank = u32::from_le_bytes(rank.try_into().map_err(wrong)?);
+        each([text, other], rank, f64::from_bits(number(similarity)?));
+        Ok(())
+    })
+}
+
 fn number(bytes: &[u8]) -> Result<u64, Failure> {
     let wrong = |_| Failure("a packed row has no number where there should be one".into());
     bytes.try_into().map(u64::from_le_bytes).map_err(wrong)
