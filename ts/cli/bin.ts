@@ -7,8 +7,10 @@ import module from 'node:module';
 /** Above it an exit status names the signal that ended a command. */
 const SIGNALLED = 128;
 
-import('./main.js').then(async ({ main }) => {
-  const status = await main(process.argv.slice(2));
+// Required, not imported: Node's loader of ES modules would parse it first.
+const { main } = require('./main') as typeof import('./main');
+
+main(process.argv.slice(2)).then((status) => {
   // Interrupted: nothing waits for a reader any more.
   if (status > SIGNALLED) process.exit(status);
   // Not process.exit: what is still on its way to a pipe has to arrive.

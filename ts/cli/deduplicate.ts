@@ -24,7 +24,7 @@ export async function deduplicate(
   told: Told,
   terminal: Terminal,
 ): Promise<number> {
-  const { dedupFiles } = await import('../index.js');
+  const { dedupFiles } = await import('../dedup-files.js');
   const { tmp, index, known = [], copy, dryRun = false } = options;
   let predicted: FilesPlan | undefined;
   const reads = [...inputs, ...(known as readonly string[])];

@@ -39,7 +39,7 @@ export function planOfFiles(
   terminal: Terminal,
 ): Promise<number> {
   return interruptible(terminal, '-', async (signal) => {
-    const { planFiles } = await import('../index.js');
+    const { planFiles } = await import('../plan-files.js');
     const { json, threads, known, ...decided } = values;
     const all = { ...decided, threads, memory: undefined, resume: false, quiet: false, json };
     const options = { ...decidingOptions(all), ...given({ known }) };
@@ -61,7 +61,7 @@ export async function foretell(
   const { mark, list, dryRun, copy, clusters, rejects, outputEncoding, ...rest } = options;
   const { index, resume, onProgress, ...planned } = rest;
   const { report, reportTexts, dateField, ...own } = planned;
-  const { planFiles } = await import('../index.js');
+  const { planFiles } = await import('../plan-files.js');
   const known = (own.known ?? []) as readonly string[];
   const once = [...inputs, ...known].some((input) => !canBeReadAgain(input));
   return once ? undefined : planFiles(inputs, { ...own, signal });

@@ -103,7 +103,7 @@ async function amongFiles(
     ...fieldsOf(values),
     ...reportingOf(values),
   };
-  const { matchFiles } = await import('../../index.js');
+  const { matchFiles } = await import('../../edge-files.js');
   return run(
     {
       output,

@@ -73,7 +73,7 @@ export const reporting = defineCommand({
     return run(
       {
         start: async ({ signal, onProgress }) => {
-          const { reportFiles } = await import('../../index.js');
+          const { reportFiles } = await import('../../report-files.js');
           return reportFiles(result, docs, output, { ...options, signal, onProgress });
         },
         figures: (summary) => summary,

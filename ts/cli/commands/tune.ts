@@ -51,7 +51,7 @@ export const tuning = defineCommand({
       terminal,
       '-',
       async (signal) => {
-        const { sweep } = await import('../../index.js');
+        const { sweep } = await import('../../tune.js');
         const { tuneFiles } = await import('../../evaluate-files.js');
         const { sample, seed, labels, goal, threads, quiet, 'min-similarity': least } = values;
         if (least === 0) throw new UsageError('--min-similarity must be above 0, got 0');
