@@ -110,15 +110,20 @@ pub(crate) fn for_each_ngram(
         }
         return;
     }
+    // All words once, so that each n-gram is a slice of it.
+    joined.clear();
+    for &(start, end) in &*spans {
+        joined.push_str(&text[start..end]);
+        joined.push(' ');
+    }
+    let length = |&(start, end): &(usize, usize)| end - start;
+    let mut from = 0;
+    let mut to = spans[..n - 1].iter().map(|word| length(word) + 1).sum::<usize>();
     for window in spans.windows(n) {
-        joined.clear();
-        for (index, &(start, end)) in window.iter().enumerate() {
-            if index > 0 {
-                joined.push(' ');
-            }
-            joined.push_str(&text[start..end]);
-        }
-        each(joined);
+        to += length(&window[n - 1]);
+        each(&joined[from..to]);
+        from += length(&window[0]) + 1;
+        to += 1;
     }
 }
 
