@@ -79,7 +79,7 @@ afterAll(async () => {
   await browser?.close();
 });
 
-/** Text that is cut off, that lies on other text, or that is wider than the page. */
+/** Text that is cut off, that lies on other text, that is wider than the page, or that leaves its drawing. */
 function flaws(): string[] {
   const found: string[] = [];
   const root = document.documentElement;
@@ -120,6 +120,9 @@ function flaws(): string[] {
     if (clamped) continue;
     for (const rect of seen) {
       if (rect.left < -1 || rect.right > root.clientWidth + 1) found.push(`outside: ${name}`);
+      const drawing = element.closest('.plot svg')?.getBoundingClientRect();
+      if (drawing && (rect.left < drawing.left - 1 || rect.right > drawing.right + 1))
+        found.push(`outside its drawing: ${name}`);
     }
     boxes.push({ name, rects: seen, element });
   }
@@ -190,6 +193,7 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     ['wide', '.lead { width: 3000px }'],
     ['clipped', '.lead { width: 40px; overflow: hidden; white-space: nowrap }'],
     ['overlap', '.lead { margin-top: -40px }'],
+    ['outside its drawing', '.tick { font-size: 30px }'],
   ])('the check by script sees what is %s', async (flaw, rule) => {
     const { page } = await open(browser, url('report.html'));
     await page.evaluate((rule) => {
@@ -199,6 +203,44 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     }, rule);
     expect((await page.evaluate(flaws)).join()).toContain(flaw);
     await page.close();
+  });
+
+  test.each([
+    ['day', '2026-01-01', '2026-04-02'],
+    ['month', '2019-01-01', '2026-08-31'],
+    ['year', '1935-01-01', '2025-12-31'],
+    ['decade', '1900-01-01', '2025-12-31'],
+    ['century', '1000-01-01', '9999-12-31'],
+  ])('dates by %s, and a rate that is low: all names have their room', async (unit, from, to) => {
+    const [first, last] = [Date.parse(from), Date.parse(to)];
+    const many = 1_500;
+    // Texts of their own, by a generator of numbers (Lehmer's); the last one is a copy.
+    const text = (of: number) => {
+      let state = of + 1;
+      const next = () => {
+        state = (state * 48_271) % 2_147_483_647;
+        return String.fromCodePoint(0x4e00 + (state % 8000));
+      };
+      return Array.from({ length: 40 }, next).join('');
+    };
+    const records = Array.from({ length: many }, (_, at) => ({
+      id: at,
+      text: text(at === many - 1 ? 0 : at),
+      time: new Date(first + ((last - first) * at) / (many - 1)).toISOString().slice(0, 10),
+    }));
+    folder.write('dates.jsonl', records.map((one) => `${JSON.stringify(one)}\n`).join(''));
+    await dedupFiles(folder.join('dates.jsonl'), folder.join('dates.out'), {
+      report: folder.join('dates.html'),
+      dateField: 'time',
+    });
+    for (const look of looks) {
+      const { page, complaints } = await open(browser, url('dates.html'), look);
+      const titles = await page.$$eval('figure h2', (all) => all.map((one) => one.textContent));
+      expect(titles).toContain(`Duplicate rate by ${unit}`);
+      expect(await page.evaluate(flaws)).toEqual([]);
+      expect(complaints).toEqual([]);
+      await page.close();
+    }
   });
 
   test('a theme is chosen by its button', async () => {

@@ -336,6 +336,100 @@ describe('refused', () => {
       expect(readdirSync(at('')).sort()).toEqual(before);
     });
 
+    describe('what a later run would read as a document', () => {
+      const texts = (name: string) => at(`texts/${name}`);
+      mkdirSync(texts('sub'));
+      mkdirSync(texts('.hidden'));
+      folder.write('same/texts/b.html', `<p>${LONG}</p>`);
+      const patterned = (pattern: string, report: string) => ran(report, {}, texts(pattern));
+      const refused = (input: string) => ({
+        code: 'ERR_INVALID_ARG_VALUE',
+        message: expect.stringMatching(
+          new RegExp(`^report must be a file of its own, got .*${input}.*the next run would read`),
+        ),
+      });
+
+      test.each([
+        ['*.html', 'report.html'],
+        ['*', 'report.html'],
+        ['../*/[a-c].*ml', 'c.html'],
+        ['**/*.html', 'report.html'],
+        ['**/*.html', 'sub/report.html'],
+      ])('a page that %s stands for, before the first run', async (pattern, name) => {
+        await expect(patterned(pattern, texts(name))).rejects.toMatchObject(refused('pattern'));
+        expect(existsSync(output)).toBe(false);
+        expect(existsSync(texts(name))).toBe(false);
+      });
+
+      test('a page that was there before, by pattern and by folder, before the run', async () => {
+        const there = texts('b.html');
+        await expect(patterned('*.html', there)).rejects.toMatchObject(refused('pattern'));
+        await expect(ran(there, {}, texts('.'))).rejects.toMatchObject(refused('all texts'));
+        expect(existsSync(output)).toBe(false);
+        expect(folder.read('same/texts/b.html')).toContain(LONG);
+      });
+
+      test('patterns of known documents and of those to look among', async () => {
+        const report = texts('report.html');
+        const run = ran(report, { known: texts('*.html') }, SAMPLE);
+        await expect(run).rejects.toMatchObject(refused('pattern'));
+        const match = matchFiles(SAMPLE, output, { against: texts('*.html'), report });
+        await expect(match).rejects.toMatchObject(refused('pattern'));
+        expect(existsSync(output)).toBe(false);
+      });
+
+      test('by the command report too', async () => {
+        for (const [docs, said] of [
+          [texts('*.html'), 'pattern'],
+          [texts('.'), 'all texts'],
+        ] as const) {
+          await expect(
+            reportFiles(folder.join('c.jsonl'), docs, texts('report.html')),
+          ).rejects.toMatchObject(refused(said));
+        }
+      });
+
+      test.each([
+        ['*.htm', 'report.html'],
+        ['*.html', 'sub/report.html'],
+        ['*.html', '.report.html'],
+        ['**/*.html', '.hidden/report.html'],
+      ])('of %s a page named %s is none', async (pattern, name) => {
+        const { report } = await patterned(pattern === '*.htm' ? 'a.*' : pattern, texts(name));
+        expect(report).toMatchObject({ documents: 1 });
+        rmSync(texts(name));
+        rmSync(output);
+      });
+
+      test('of a folder, what lies in a hidden one is none', async () => {
+        const { report } = await ran(texts('.hidden/report.html'), {}, texts('.'));
+        expect(report).toMatchObject({ documents: 2 });
+        rmSync(texts('.hidden/report.html'));
+        rmSync(output);
+      });
+
+      test('other outputs of the run before: the second run says so, before it writes', async () => {
+        const within = texts('sub/z.jsonl');
+        folder.write('same/texts/sub/a.jsonl', lines([{ id: 1, text: LONG }]));
+        const pattern = texts('sub/*.jsonl');
+        for (const [output, options] of [
+          [within, {}],
+          [at('x.jsonl'), { clusters: within }],
+          [at('x.jsonl'), { rejects: within }],
+        ] as const) {
+          await dedupFiles(pattern, output, options);
+          const before = readFileSync(within, 'utf8');
+          await expect(dedupFiles(pattern, output, options)).rejects.toMatchObject({
+            code: 'ERR_SIMHASH_SAME_FILE',
+            message: expect.stringContaining('z.jsonl'),
+          });
+          expect(readFileSync(within, 'utf8')).toBe(before);
+          rmSync(within);
+        }
+        rmSync(at('x.jsonl'));
+      });
+    });
+
     test('a folder, before the run', async () => {
       await expect(ran(at('r.html'))).rejects.toMatchObject({
         code: 'ERR_SIMHASH_OUTPUT',

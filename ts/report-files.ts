@@ -6,7 +6,14 @@ import { FORM, type FormOptions } from './form';
 import * as check from './options';
 import { type Path, path } from './path';
 import { REPORT, type ReportOptions } from './report/options';
-import { type ComparedBy, type ReportProgress, type ReportSummary, write } from './report/write';
+import { refuseAmong } from './report/refused';
+import {
+  type ComparedBy,
+  type ReportProgress,
+  type ReportSummary,
+  refuseStreams,
+  write,
+} from './report/write';
 
 /** A report about a file. */
 export interface ReportFilesOptions extends ReportOptions, JobOptions, FormOptions, ComparedBy {
@@ -38,7 +45,7 @@ const OPTIONS: check.Checks<Checked> = {
  * Figures are of all documents; texts are a choice, the same for the same files, in 3 MiB at most. Options about the method (`method`, `bands`, …) are what the result
  * was made with: the page draws the threshold and the curve by them, and nothing is compared again. Files are read once; standard input is refused.
  *
- * @throws TypeError, RangeError with the codes of Node.js for options; the errors of {@link dedupFiles} for files.
+ * @throws TypeError, RangeError with the codes of Node.js for options, also where `output` is a file that a folder or a pattern of the inputs stands for; the errors of {@link dedupFiles} for files.
  */
 export async function reportFiles(
   result: Path,
@@ -53,5 +60,7 @@ export async function reportFiles(
     others: checked.others ?? [],
     output: path(output, 'output'),
   };
+  refuseStreams(written);
+  refuseAmong(written.output, [...written.inputs, ...written.others]);
   return write(written, { ...checked, command: 'report' });
 }

@@ -2,11 +2,13 @@
 import { type BigIntStats, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { SimHashError, typeError } from '../errors';
+import { isPattern, partsOf, standsFor } from './pattern';
 
 /** Links that are followed, as many as Linux does. */
 const LINKS = 40;
 /** Endings of the files that a folder of texts is read for. */
 const TEXTS = /\.(txt|text|md|html?)$/i;
+const NEXT = 'the next run would read the page as a document. Write it elsewhere';
 
 /** What a run reads, and what it writes beside its report: files, and folders. */
 interface Others {
@@ -23,19 +25,38 @@ export function refuseReport(report: string, { inputs, outputs }: Others): void 
     const is = placeOf(other) === own || isSame(said, statOf(other));
     if (is) throw notItsOwn(report, `the run reads or writes as ${other}`);
   }
-  for (const input of inputs) {
-    // A folder is read with all that is below it: the page would be a document of the next run.
-    const folder = statOf(input)?.isDirectory() ? placeOf(input) : undefined;
-    const inside = folder?.endsWith(sep) ? folder : `${folder}${sep}`;
-    if (folder !== undefined && own.startsWith(inside) && TEXTS.test(own)) {
-      throw notItsOwn(report, `lies in ${input}, all texts of which the run reads`);
-    }
-  }
+  refuseAmong(report, inputs);
   const cannot = (why: string) =>
     new SimHashError('ERR_SIMHASH_OUTPUT', `cannot write ${report}: ${why}`);
   if (said?.isDirectory()) throw cannot('it is a folder');
   const folder = dirname(own);
   if (!statOf(folder)?.isDirectory()) throw cannot(`there is no folder ${folder}`);
+}
+
+/** Refuses a report that a folder or a pattern of the inputs stands for: the page would be a document of the next run. */
+export function refuseAmong(report: string, inputs: readonly string[]): void {
+  const own = placeOf(report);
+  for (const input of inputs) {
+    if (isPattern(input)) {
+      const { folder, parts } = partsOf(input);
+      const path = below(realFolder(folder), own);
+      if (path !== undefined && standsFor(parts, path)) {
+        throw notItsOwn(report, `the pattern ${input} of the inputs stands for: ${NEXT}`);
+      }
+      continue;
+    }
+    if (!statOf(input)?.isDirectory()) continue;
+    const path = below(placeOf(input), own);
+    const isRead = path?.every((name) => !name.startsWith('.')) && TEXTS.test(own);
+    if (isRead)
+      throw notItsOwn(report, `lies in ${input}, all texts of which the run reads: ${NEXT}`);
+  }
+}
+
+/** The parts of a path below a folder; `undefined` where it is elsewhere. */
+function below(folder: string, path: string): string[] | undefined {
+  const inside = folder.endsWith(sep) ? folder : `${folder}${sep}`;
+  return path.startsWith(inside) ? path.slice(inside.length).split(sep) : undefined;
 }
 
 /** Whether this is a file, or nothing yet: what can be read when it has been written, unlike a pipe or a device. */

@@ -15,7 +15,9 @@ import {
   powers,
   rules,
   steps,
+  widthOf,
 } from './plot';
+import { ticks as named, type Unit } from './ticks';
 
 /** Height of the bars that say how many documents there are, below those of their rate. */
 const VOLUME = 26;
@@ -89,6 +91,7 @@ function byDate(dates: NonNullable<Figures['dates']>, what: string): HTMLElement
     `Above, the share in each ${dates.unit}; below, how many documents it has.${without}`,
     dates.bars,
     true,
+    dates.unit,
   );
 }
 
@@ -118,7 +121,9 @@ function rates(
   note: string,
   bars: readonly (Bar<string> & { readonly full?: string })[],
   wide: boolean,
+  unit?: Unit,
 ): HTMLElement {
+  const names = bars.map(({ name }) => name);
   const most = Math.max(...bars.map(rate));
   const largest = Math.max(...bars.map(({ documents }) => documents), 1);
   const height = 232 + GAP;
@@ -129,8 +134,7 @@ function rates(
     const step = (area.right - area.left) / bars.length;
     const width = Math.max(1, Math.min(step - Math.min(6, step / 4), 44));
     const volume = linear([0, largest], [0, VOLUME]);
-    const widest = Math.max(...bars.map(({ name }) => name.length)) * 6.6 + 14;
-    const every = Math.max(1, Math.ceil(widest / step));
+    const { left } = area;
     const items = bars.flatMap((one, at) => {
       const middle = area.left + step * (at + 0.5);
       const x = middle - width / 2;
@@ -144,7 +148,6 @@ function rates(
         );
       if (size > 0)
         own.push(bar({ x, y: area.bottom - size, width, height: size }, 'volume', text));
-      if (at % every === 0) own.push(below(area, middle, one.name));
       return own;
     });
     return [
@@ -163,6 +166,9 @@ function rates(
         compact(largest),
       ),
       ...items,
+      ...named(names, unit, { left, step, width: area.width }, widthOf).map(({ at, name }) =>
+        below(area, left + step * (at + 0.5), name),
+      ),
     ];
   };
   const words = bars.map((one) => says(one.full ?? one.name, one)).join('; ');
@@ -226,8 +232,7 @@ function similarities({ found }: Figures, run: Run): HTMLElement {
     const between = size > 50 ? 20 : size > 20 ? 10 : 5;
     const names: SVGElement[] = [];
     for (let place = start; place <= 100; place++) {
-      if (place % between === 0)
-        names.push(below(area, Math.min(x(place), area.right - 6), (place / 100).toString()));
+      if (place % between === 0) names.push(below(area, x(place), (place / 100).toString()));
     }
     return [
       ...rules(area, ticks, y, compact),
@@ -307,7 +312,7 @@ function curve(run: Run, bands: number, rows: number): HTMLElement {
     const names = [0, 0.2, 0.4, 0.6, 0.8, 1];
     return [
       ...rules(area, [0, 25, 50, 75, 100], y, (tick) => `${tick} %`),
-      ...names.map((name) => below(area, Math.min(x(name), area.right - 4), `${name}`)),
+      ...names.map((name) => below(area, x(name), `${name}`)),
       caption(area, 'Jaccard similarity'),
       svg('path', {
         class: 'area',

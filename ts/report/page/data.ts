@@ -1,5 +1,6 @@
 /** What a report is made of: JSON in the page, written by the addon (`figures`) and by the library (`run`). */
 import type { RunAbout } from '../about';
+import type { Unit } from './ticks';
 
 export interface Share {
   readonly documents: number;
@@ -50,7 +51,7 @@ export interface Figures {
   };
   readonly lengths: readonly Bar<number>[];
   readonly dates?: {
-    readonly unit: 'day' | 'month' | 'year' | 'decade' | 'century';
+    readonly unit: Unit;
     readonly bars: readonly Bar<string>[];
     readonly undated: Share;
   };

@@ -1,8 +1,9 @@
 /** What the charts share: a frame that is drawn again when its width changes, axes, and scales. */
 import { h, svg } from './dom';
+import { within } from './ticks';
 
-/** Space around what is drawn: numbers to the left, names below. */
-export const MARGIN = { top: 18, right: 10, bottom: 34, left: 46 } as const;
+/** Space around what is drawn: numbers to the left (`123.4M` and `0.25 %` are the widest), names below. */
+export const MARGIN = { top: 18, right: 10, bottom: 34, left: 54 } as const;
 
 /** Where a chart draws. */
 export interface Area {
@@ -113,12 +114,34 @@ export function rules(
 }
 
 /** A name below the axis, in line with what it is of; the ends stay within the drawing. */
-export function below(area: Area, x: number, name: string, line = 0): SVGElement {
+export function below(area: Area, x: number, name: string): SVGElement {
   return svg(
     'text',
-    { class: 'tick', x, y: area.bottom + 17 + 14 * line, 'text-anchor': 'middle' },
+    {
+      class: 'tick',
+      x: within(x, widthOf(name), area.width),
+      y: area.bottom + 17,
+      'text-anchor': 'middle',
+    },
     name,
   );
+}
+
+const probe = svg('text', { class: 'tick' });
+const widths = new Map<string, number>();
+
+/** The width of a name below an axis, in the font that the reader has. */
+export function widthOf(name: string): number {
+  const known = widths.get(name);
+  if (known !== undefined) return known;
+  // Only what is in the page has a width.
+  const stand = svg('svg', { class: 'probe', 'aria-hidden': 'true' }, probe);
+  probe.textContent = name;
+  document.body.append(stand);
+  const width = probe.getComputedTextLength();
+  stand.remove();
+  widths.set(name, width);
+  return width;
 }
 
 /** What the axis across is of. */
