@@ -22,8 +22,11 @@ const STEPS = {
   damage: () => test([...crates('dedup'), ...ofDedup(['index_damage'])]),
   /** 3 million documents, killed with -9 many times in every stage and gone on with: some 3 GB of disk. */
   resume: () => run('npx', ['vitest', 'run', '__test__/cli.resume.test.ts'], long),
-  /** Chains, buckets, copies, empty texts, one cluster and one length in their full sizes, by every method, killed in every stage. */
-  corpora: () => test([...crates('dedup'), ...ofDedup(['hard_corpora'])]),
+  /**
+   * Chains, buckets, copies, empty texts, one cluster and one length in their full sizes, by every method, killed in every stage. One
+   * after the other: a bound is that of the whole process.
+   */
+  corpora: () => test([...crates('dedup'), ...ofDedup(['hard_corpora'])], '--test-threads=1'),
   /** A run over a collection of MongoDB, killed before and behind each of its commands. */
   mongodb: () => run('npx', ['vitest', 'run', '__test__/mongodb.kill.test.ts'], long),
   /** 100,000 pairs that come to five processes at once, and 100 rounds of kill -9, over Redis and over NATS. */
