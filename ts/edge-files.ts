@@ -58,7 +58,7 @@ export interface MatchFilesOptions extends PairsFilesOptions, RecordsOptions, Re
    * `output` is a file of matches: not beside `remove`, `mark`, `list`, `copy` and `dryRun`.
    */
   report?: Path | undefined;
-  /** Files of the documents to look among. */
+  /** Files of the documents to search. */
   against: Path | readonly Path[];
   /** Most matches of one document, the most similar first, 1 to 2^53 - 1. Default: all. */
   limit?: number | undefined;

@@ -30,21 +30,21 @@ export const ofCollections = {
     value: 'N',
     min: 1,
     max: 2 ** 31 - 1,
-    help: 'most documents of a collection that are read',
+    help: 'how many documents of a collection are read at most',
   },
   'no-texts': {
     kind: 'flag',
-    help: 'compare the SimHash fingerprints of a collection alone, within 3 bits if not said otherwise, in one pass without files; nothing is verified',
+    help: 'compare only the SimHash fingerprints of a collection, within 3 bits unless --max-distance is given, in one pass without files; nothing is verified',
   },
   fingerprint: {
     kind: 'choice',
     value: 'FORM',
     choices: ['string', 'long', 'none'],
-    help: 'how documents that are kept in a collection get their SimHash: as 16 hexadecimal digits, as a 64-bit integer, or not at all; without it string',
+    help: 'how the SimHash of documents kept in a collection is written: as 16 hexadecimal digits (string), as a 64-bit integer, or not at all; without it string',
   },
   append: {
     kind: 'flag',
-    help: 'write beside the documents that OUT, a collection, holds already; those stay as they are',
+    help: 'add to the documents that the collection OUT already holds; those are not changed',
   },
   'mark-field': {
     kind: 'text',

@@ -116,21 +116,21 @@ export const fields = {
     value: 'FORMAT',
     choices: ['auto', 'jsonl', 'json', 'csv', 'tsv', 'lines', 'files', 'parquet', 'arrow'],
     default: 'auto',
-    help: 'what records are; auto: by the names of the files, then by their first character; files: one text in each',
+    help: 'format of the records; auto: by file name, then by the first character; files: one text in each file',
   },
   encoding: {
     kind: 'text',
     value: 'NAME',
-    help: 'how characters are written: utf-8, utf-16le, gb18030, big5 …; without it found, once for each file',
+    help: 'encoding of the inputs: utf-8, utf-16le, gb18030, big5 …; without it detected, once for each file',
   },
   'no-header': {
     kind: 'flag',
-    help: 'the first row of CSV or TSV is a record; columns have numbers: --text-field 3',
+    help: 'the first row of CSV or TSV is a record; columns are named by number: --text-field 3',
   },
   delimiter: {
     kind: 'text',
     value: 'SIGN',
-    help: 'between the fields of CSV: one sign of ASCII, such as ; or |, or tab; without it a comma',
+    help: 'separator of CSV fields: one ASCII character, such as ; or |, or tab; without it a comma',
   },
   'max-record': {
     kind: 'text',
@@ -140,7 +140,7 @@ export const fields = {
   'cut-after': {
     kind: 'texts',
     value: 'TEXT',
-    help: 'a text ends where this begins, for all that is looked at',
+    help: 'cut texts where this string begins, before they are compared',
   },
 } as const;
 
@@ -154,7 +154,7 @@ export const execution = {
 const memory = {
   kind: 'text',
   value: 'SIZE',
-  help: 'most memory of the process, as 512M or 2G (of 1,024), at least 200M; the rest lies in temporary files',
+  help: 'memory limit of the process, as 512M or 2G (of 1,024), at least 200M; the rest goes to temporary files',
 } as const;
 
 /** What a run over files may take that does not go on where another one stopped. */
@@ -163,7 +163,7 @@ export const bounds = {
   tmp: {
     kind: 'text',
     value: 'DIR',
-    help: 'folder of temporary files, on a disk; without it that of the system',
+    help: 'folder for temporary files, on a disk; without it that of the system',
   },
 } as const;
 
@@ -178,11 +178,11 @@ export const resources = {
   tmp: {
     kind: 'text',
     value: 'DIR',
-    help: 'folder of temporary files, on a disk, where the run also keeps what it has done; without it that of the system, and nothing is kept',
+    help: 'folder for temporary files, on a disk, where the run also stores its progress; without it that of the system, and no progress is stored',
   },
   resume: {
     kind: 'flag',
-    help: 'go on where this command stopped that was given the same --tmp; from the beginning where it did not',
+    help: 'continue this command, given the same --tmp, where it was stopped; if it was not, start from the beginning',
   },
 } as const;
 
@@ -323,7 +323,7 @@ export const output = {
 export const separating = {
   remove: {
     kind: 'flag',
-    help: 'write the new documents that have no match, in their format, instead of matches',
+    help: 'write the new documents without a match, in their format, instead of matches',
   },
   mark: {
     kind: 'flag',
@@ -331,17 +331,17 @@ export const separating = {
   },
   list: {
     kind: 'flag',
-    help: 'of texts in files: write the paths of those that have no match, a line each',
+    help: 'for texts in files: write the paths of those without a match, one per line',
   },
   copy: {
     kind: 'text',
     value: 'DIR',
-    help: 'of texts in files, instead of -o: copy those that have no match into this folder; nothing that is there is replaced',
+    help: 'for texts in files, instead of -o: copy those without a match into this folder; existing files are not replaced',
   },
   'output-encoding': {
     kind: 'text',
     value: 'NAME',
-    help: 'for new documents: how characters are written; without it as in the inputs',
+    help: 'for new documents: encoding of the output; without it that of the inputs',
   },
 } as const;
 
@@ -400,7 +400,7 @@ export const reporting = {
   report: {
     kind: 'text',
     value: 'FILE',
-    help: 'also write a page about what was found: figures, and clusters to look at and to label; docs/report.md',
+    help: 'also write a report as an HTML page: figures, and clusters to look at and to label; docs/report.md',
   },
   ...looks,
 } as const;

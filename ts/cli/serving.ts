@@ -14,7 +14,7 @@ export const listening = {
     kind: 'text',
     value: 'HOST',
     default: '127.0.0.1',
-    help: 'address to listen on; any but that of this machine needs a token of your own',
+    help: 'address to listen on; any except a loopback address needs a token of your own',
   },
   port: {
     kind: 'integer',
@@ -32,7 +32,7 @@ export const listening = {
   'token-file': {
     kind: 'text',
     value: 'FILE',
-    help: 'file whose first line is the token of the clients; without it SIMHASH_TOKEN, SIMHASH_TOKEN_FILE, or one that is made and printed',
+    help: 'file whose first line is the token of the clients; without it SIMHASH_TOKEN, SIMHASH_TOKEN_FILE, or one that is generated and printed',
   },
 } as const;
 
@@ -43,7 +43,7 @@ export const keeping = {
     value: 'WHEN',
     choices: ['commit', 'interval', 'none'],
     default: 'interval',
-    help: 'when a document is answered: when the disk has it, or the system, which writes within --flush-interval, or when it likes',
+    help: 'when a check is answered: commit: when it is on the disk; interval: when the system has it, which writes it to the disk within --flush-interval; none: when the system has it',
   },
   'flush-interval': {
     kind: 'text',
@@ -53,25 +53,28 @@ export const keeping = {
   'max-age': {
     kind: 'text',
     value: 'TIME',
-    help: 'documents leave at this age, as 2d or 36h; without it they stay',
+    help: 'documents are removed at this age, as 2d or 36h; without it they stay',
   },
   'max-count': {
     kind: 'integer',
     value: 'N',
     min: 1,
     max: 2 ** 32 - 2,
-    help: 'most live documents, the oldest leave first',
+    help: 'how many documents the index holds at most; the oldest are removed first',
   },
-  'no-keys': { kind: 'flag', help: 'a new index keeps no keys' },
+  'no-keys': { kind: 'flag', help: 'a new index stores no keys' },
   'on-same-key': {
     ...OPTIONS.onSameKey,
-    help: 'what a document does whose key came before; of a new index without it repeat',
+    help: 'what happens to a document whose key is already known; a new index has repeat without it',
   },
-  'no-texts': { kind: 'flag', help: 'a new index stores no texts: small, and not verified' },
+  'no-texts': {
+    kind: 'flag',
+    help: 'a new index stores no texts: it is smaller, and answers are not verified',
+  },
   memory: {
     kind: 'text',
     value: 'SIZE',
-    help: 'most memory that the index may take, as 2G; documents beyond it are refused',
+    help: 'memory limit of the index, as 2G; documents beyond it are refused',
   },
 } as const;
 
@@ -90,7 +93,7 @@ export const limiting = {
     min: 1,
     max: 10_000_000,
     default: LIMITS.queue,
-    help: 'documents that may wait; beyond it requests get status 429',
+    help: 'how many documents may wait; beyond it requests get status 429',
   },
   'max-connections': {
     kind: 'integer',
@@ -106,19 +109,19 @@ export const limiting = {
     min: 1,
     max: 100_000,
     default: LIMITS.results,
-    help: 'most matches of a search',
+    help: 'how many matches a search returns at most',
   },
   'request-time': {
     kind: 'text',
     value: 'TIME',
     default: '60s',
-    help: 'a request must be there whole by then; its head in a sixth of that',
+    help: 'time in which a request must arrive whole; its header in a sixth of that',
   },
   'drain-time': {
     kind: 'text',
     value: 'TIME',
     default: '30s',
-    help: 'what is under way may take so long when the server is asked to end',
+    help: 'time for requests in progress when the server is asked to stop',
   },
 } as const;
 

@@ -12,7 +12,7 @@ export const sharing = {
   log: {
     kind: 'text',
     value: 'URL',
-    help: 'share the window with other services through a stream of Redis, as redis://HOST:6379, or of NATS JetStream, as nats://HOST:4222; a password, or a token of NATS, comes from SIMHASH_LOG_PASSWORD',
+    help: 'share the window with other services through a Redis stream, as redis://HOST:6379, or NATS JetStream, as nats://HOST:4222; a password, or a token of NATS, comes from SIMHASH_LOG_PASSWORD',
   },
   'log-stream': { kind: 'text', value: 'NAME', help: 'name of the stream; without it simhash' },
   'log-replicas': {
@@ -20,17 +20,17 @@ export const sharing = {
     value: 'N',
     min: 1,
     max: 1000,
-    help: 'replicas that must have an entry before a check is answered: of Redis beside the server itself, of NATS all that keep the stream, 5 at most',
+    help: 'how many replicas must have an entry before a check is answered: for Redis without the server itself, for NATS all replicas of the stream, at most 5',
   },
   snapshots: {
     kind: 'text',
     value: 'FOLDER',
-    help: 'a folder that all services reach, for services that begin',
+    help: 'a folder that all services can reach, for snapshots from which new services start',
   },
   'snapshot-every': {
     kind: 'text',
     value: 'TIME',
-    help: 'write one there so often, and let go of older entries of the log; without it never',
+    help: 'time between snapshots written there, after which older entries of the log are trimmed; without it none is written',
   },
   recipe: {
     kind: 'text',

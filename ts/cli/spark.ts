@@ -26,12 +26,12 @@ export const sparking = {
     kind: 'text',
     short: 'o',
     value: 'OUT',
-    help: 'a new folder, or the address of one, for what is kept and what was found',
+    help: 'a new folder, or the address of one, for the outputs',
   },
   master: {
     kind: 'text',
     value: 'URL',
-    help: 'where Spark runs: spark://HOST:PORT, yarn, k8s://…, local[N]; without it what PYSPARK_SUBMIT_ARGS says, else here',
+    help: 'where Spark runs: spark://HOST:PORT, yarn, k8s://…, local[N]; without it as PYSPARK_SUBMIT_ARGS says, else on this machine',
   },
   conf: {
     kind: 'texts',
@@ -40,12 +40,12 @@ export const sparking = {
   },
   'emit-command': {
     kind: 'flag',
-    help: 'print the command that would be run, for another machine, and end',
+    help: 'print the command to run on another machine, and end',
   },
   'order-by': {
     kind: 'text',
     value: 'COLUMN',
-    help: 'the order of documents where the format has none of its own: a column of whole numbers, each of them once',
+    help: 'the order of documents, for formats that have none: a column of distinct whole numbers',
   },
   parts: {
     kind: 'integer',
@@ -58,14 +58,14 @@ export const sparking = {
     kind: 'text',
     value: 'SIZE',
     default: '1G',
-    help: 'most memory of one worker, of which each core has one, beside that of Spark',
+    help: 'memory limit of one worker, of which each core has one, beside the memory of Spark',
   },
   ...candidates,
   method: { ...candidates.method, choices: INDEX_METHODS },
   'max-distance': {
     ...OPTIONS.maxDistance,
     max: MAX_DISTANCE,
-    help: 'for simhash: largest Hamming distance of two fingerprints, inclusive; must be given, but where nothing is verified: 3 then',
+    help: 'for simhash: largest Hamming distance of two fingerprints, inclusive; required, except if nothing is verified: 3 then',
   },
   ...verification,
   ...{ features: unit, ngram, weighting, 'top-k': topK, 'no-hmm': noHmm },
@@ -79,17 +79,17 @@ export const sparking = {
   'id-field': {
     kind: 'text',
     value: 'NAME',
-    help: 'field or column that holds the id; without it id, which need not be there: the position is the id then',
+    help: 'field or column that holds the id; without it id; if there is no such field, the position is the id',
   },
   format: {
     kind: 'text',
     value: 'FORMAT',
     default: 'auto',
-    help: 'jsonl, parquet, or with --order-by any other that Spark reads, such as orc; auto: parquet, orc or avro where all names end so, else jsonl',
+    help: 'jsonl, parquet, or with --order-by any other that Spark reads, such as orc; auto: parquet, orc or avro if all names end so, else jsonl',
   },
   json: {
     kind: 'flag',
-    help: 'print what was counted as JSON, with options, versions, and what each stage took',
+    help: 'print the counts as JSON, with options, versions, and the time of each stage',
   },
   quiet: { kind: 'flag', short: 'q', help: 'no progress and no summary, only errors' },
 } as const;

@@ -12,7 +12,7 @@ export const completion = defineCommand({
   options: {},
   examples: ['completions bash >> ~/.bashrc', 'completions zsh > _simhash-native'],
   notes: [
-    'bash reads the script from ~/.bashrc, zsh as _simhash-native in a folder of its fpath, fish as simhash-native.fish in ~/.config/fish/completions. It is for the command simhash-native, as an installed package has it. Print it anew after an upgrade: it is made of the options of this release.',
+    'bash reads the script from ~/.bashrc, zsh as _simhash-native in a folder of its fpath, fish as simhash-native.fish in ~/.config/fish/completions. It completes the command simhash-native of an installed package. Print it again after an upgrade, because it lists the options of this release.',
   ],
   async run([name = ''], _values, terminal) {
     const shell = SHELLS.find((shell) => shell === name);

@@ -15,7 +15,7 @@ export const doctor = defineCommand({
   options: { json: { kind: 'flag', help: 'print everything as JSON' } },
   examples: ['doctor', 'doctor --json'],
   notes: [
-    'Loads the native part, and cuts a sentence as a check of its dictionary: exit status 3 where the one or the other fails, with what was tried. The environment variable SIMHASH_SIMD names another instruction set, which changes no result; one that this machine does not have is said.',
+    'Loads the native part, and segments a sentence to check its dictionary; if either fails, the exit status is 3, and the output says what was tried. The environment variable SIMHASH_SIMD selects another instruction set, which changes no result; if this machine does not have it, the output says so.',
   ],
   async run(_args, values, terminal) {
     const all = versions();

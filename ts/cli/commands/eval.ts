@@ -27,7 +27,7 @@ export const evaluation = defineCommand({
     labels: {
       kind: 'texts',
       value: 'FILE',
-      help: 'what is true: clusters, pairs with a similarity or a label, or arrays of ids',
+      help: 'the correct answers: clusters, pairs with a similarity or a label, or arrays of ids',
     },
     docs: {
       kind: 'texts',
@@ -37,7 +37,7 @@ export const evaluation = defineCommand({
     'min-similarity': {
       ...OPTIONS.minSimilarity,
       default: 0.8,
-      help: 'similarity of the texts from which a pair is one of duplicates',
+      help: 'similarity from which a pair counts as duplicates',
     },
     ...features,
     ...fields,
@@ -47,8 +47,8 @@ export const evaluation = defineCommand({
   examples: ['eval clusters.jsonl --labels labels.jsonl --docs news.jsonl'],
   notes: [
     'Result and labels are JSON lines, plain or gzip, of the same forms: {"representative", "members": [{"id"}]} or an array of ids is a cluster; {"a", "b"} is a pair, of duplicates unless its similarity is below --min-similarity or its label is 0; {"id", "duplicateOf"} is a decision. A pair of labels links the clusters of its two documents.',
-    'Document recall is the share of redundant documents that are linked to a true mate. Pair precision is the share of reported links whose similarity, computed again from --docs, reaches --min-similarity; a cluster is judged by its best reading. Pair recall counts each labelled cluster as 50 pairs at most. Kept precision compares each duplicate with the document that was kept.',
-    'Without --docs the documents are those that result and labels name. Where the labels name no duplicates there is nothing to be recalled: recall is - (with --json, absent), and labels that say nothing at all are an error. A malformed line is reported as file:line and counted, and the run goes on (exit status 1).',
+    'Document recall is the share of redundant documents that are linked to a true duplicate of theirs. Pair precision is the share of reported links whose similarity, computed again from --docs, reaches --min-similarity; a cluster is scored by the links that connect its members with the highest similarities (the maximum spanning tree). Pair recall counts each labelled cluster as 50 pairs at most. Kept precision compares each duplicate with the document that was kept.',
+    'Without --docs the documents are those that result and labels name. If the labels name no duplicates, recall is - (with --json, absent); labels without any usable line are an error. A malformed line is reported as file:line and counted, and the run goes on (exit status 1).',
   ],
   run([result = ''], values, terminal) {
     const { labels, docs, threads, 'min-similarity': minSimilarity } = values;

@@ -19,7 +19,7 @@ const { threads: _threads, json: _json, quiet: _quiet, ...compared } = comparing
 
 export const explain = defineCommand({
   name: 'explain',
-  summary: 'say why two texts are near-duplicates, or are not',
+  summary: 'explain why two texts are near-duplicates, or are not',
   arguments: {
     usage: '[A B]',
     min: 0,
@@ -36,7 +36,7 @@ export const explain = defineCommand({
     json: { kind: 'flag', help: 'print everything as JSON' },
     open: {
       kind: 'flag',
-      help: 'compare in a page of the browser, where texts can be pasted; ends when it is closed',
+      help: 'compare on a page in the browser, where texts can be pasted; ends when the page is closed',
     },
   },
   examples: [
@@ -45,9 +45,9 @@ export const explain = defineCommand({
     'explain --open --method simhash',
   ],
   notes: [
-    'Prints the verdict, which is that of dedup with the same options, the characters in which the texts differ ([-only in A-], {+only in B+}), the similarity and the distance, the tokens that only one of the texts has, and the bits that differ with the margin by which each text decided them (from -100 % to 100 %; near 0 a small edit turns a bit).',
+    'Prints the decision that dedup makes with the same options, the characters in which the texts differ ([-only in A-], {+only in B+}), the similarity and the distance, the tokens that only one of the texts has, and the bits that differ with the margin by which each text decided them (from -100 % to 100 %; near 0 a small edit turns a bit).',
     'A file is read until both ids are found.',
-    'With --open the command serves one page to this machine alone, at a free port of loopback and behind a random token, prints its address, and opens the browser: the program that the environment variable BROWSER names, none where that is none or there is no screen. It ends when the page is closed, or by Ctrl-C.',
+    'With --open the command serves one page to this machine only, on a free loopback port and behind a random token. It prints the address and opens the browser: the program that the environment variable BROWSER names, or none if that is none or there is no screen. It ends when the page is closed, or with Ctrl-C.',
   ],
   run(args, values, terminal) {
     const [a = '', b = ''] = args;

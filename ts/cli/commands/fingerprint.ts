@@ -32,8 +32,8 @@ export const fingerprint = defineCommand({
   },
   examples: ['fingerprint news.jsonl', 'fingerprint titles.txt --method minhash --json'],
   notes: [
-    'Prints id, fingerprint in hexadecimal and the beginning of the text, separated by tabs. The fingerprint is - (with --json, absent) where the text has too little of what the method looks at, too few features to be compared by Hamming distance for instance.',
-    'What does not say that it is JSON, CSV or TSV is read as lines. The id of a line is its number; with several inputs, file:line. Ids of records are printed as they are written. Malformed JSON lines are reported as file:line (exit status 1).',
+    'Prints id, fingerprint in hexadecimal and the beginning of the text, separated by tabs. The fingerprint is - (with --json, absent) if the text is too short for the method, for example if it has too few features to be compared by Hamming distance.',
+    'An input whose name or first character does not show that it is JSON, CSV or TSV is read as lines. The id of a line is its number; with several inputs, file:line. Ids of records are printed as they are written. Malformed JSON lines are reported as file:line (exit status 1).',
   ],
   async run(args, values, terminal) {
     const { method, json } = values;

@@ -9,8 +9,8 @@ export const indexAdd = defineCommand({
   options: { ...rejects, ...words, ...fields, ...execution },
   examples: ['index add news.index today.jsonl'],
   notes: [
-    'The index says how documents are compared; a dictionary, stop words and idf that it was built with are given again. The run is one commit: the index has all of its documents when it has ended, or none, wherever it is killed. One process writes to an index at a time; others may query it meanwhile.',
-    'A record without an id has its line number as id, as everywhere; after several runs such ids name several documents.',
+    'Documents are compared with the options of the index; give the dictionary, stop words and idf that it was built with again. The run is one commit: at the end the index has all of its documents; if it is killed, it has all or none. One process writes to an index at a time; others may query it meanwhile.',
+    'A record without an id gets its line number as id, as with other commands; after several runs such an id names several documents.',
   ],
   async run([path = '', ...inputs], values, terminal) {
     const read = readOf(inputs, values);

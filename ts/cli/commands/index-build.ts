@@ -24,7 +24,7 @@ export const indexBuild = defineCommand({
     capacity: OPTIONS.capacity,
     'no-texts': {
       kind: 'flag',
-      help: 'store no texts: a small index, whose answers are not verified',
+      help: 'store no texts: the index is smaller, and its answers are not verified',
     },
     ...others,
   },
@@ -33,8 +33,8 @@ export const indexBuild = defineCommand({
     'index build small.index news.jsonl --method simhash --no-texts',
   ],
   notes: [
-    'Makes a folder, which must not be there or be empty: what finds neighbours, the ids of the documents, and their normalised texts, by which index query verifies. It says itself what it was made with; of a dictionary, stop words and idf it knows whether they are the same. It appears when the run has ended, or not at all; what a killed run leaves there is taken over by the next, which names it.',
-    'Copies are not looked for: every document gets its place in the index. A malformed line is reported as file:line and counted, and the run goes on (exit status 1).',
+    'Creates a folder, which must not exist or be empty, with the tables that find neighbours, the ids of the documents, and their normalised texts, by which index query verifies. The index records its options, and checks that a dictionary, stop words and idf are the same later. It appears when the run has ended, or not at all; the next run removes what a killed run has left there, and reports it.',
+    'Duplicates are not removed: every document is added to the index. A malformed line is reported as file:line and counted, and the run goes on (exit status 1).',
   ],
   async run([path = '', ...inputs], values, terminal) {
     if (path === '-') {

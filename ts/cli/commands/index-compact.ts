@@ -8,13 +8,13 @@ import { versions } from '../version';
 
 export const indexCompact = defineCommand({
   name: 'index compact',
-  summary: 'make an index as small as it can be',
+  summary: 'reclaim space in an index',
   arguments: { usage: 'DIR', min: 1, max: 1, help: 'the folder of an index' },
   options: { ...words, json: { kind: 'flag', help: 'print the result as JSON' } },
   examples: ['index compact news.index'],
   notes: [
-    'Gives back the space of documents that have left, and writes a checkpoint that takes the place of the logs: nothing is answered otherwise, and the next opening has less to read. Killed on the way, it leaves the index as it was.',
-    'A dictionary, stop words and idf that it was built with are given again.',
+    'Frees the space of removed documents, and writes a checkpoint that replaces the logs: answers stay the same, and the next opening has less to read. If it is killed, the index stays as it was.',
+    'Give the dictionary, stop words and idf that the index was built with again.',
   ],
   run([path = ''], values, terminal) {
     return watched(terminal, undefined, async (signal) => {

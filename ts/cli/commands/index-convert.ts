@@ -7,7 +7,7 @@ import { versions } from '../version';
 
 export const indexConvert = defineCommand({
   name: 'index convert',
-  summary: 'make a folder of an index that an earlier release saved',
+  summary: 'convert an index that an earlier release saved into a folder',
   arguments: {
     usage: 'OLD DIR',
     min: 2,
@@ -17,8 +17,8 @@ export const indexConvert = defineCommand({
   options: { ...words, json: { kind: 'flag', help: 'print everything as JSON' } },
   examples: ['index convert old.index news.index'],
   notes: [
-    'OLD is a file that release 0.1 saved, with OLD.ids.jsonl where the command line made it, or one of this release. It stays as it is. DIR appears when the run has ended, or not at all. A dictionary, stop words and idf that OLD was made with are given again.',
-    'What release 0.1 saved stores no texts that could be compared: answers say "verified": false.',
+    'OLD is a file that release 0.1 saved (with OLD.ids.jsonl if the command line made it), or a file of this release. OLD is not changed. DIR appears when the run has ended, or not at all. Give the dictionary, stop words and idf that OLD was made with again.',
+    'Indexes of release 0.1 store no texts to compare: answers say "verified": false.',
   ],
   run([old = '', folder = ''], values, terminal) {
     return watched(terminal, '-', async (signal) => {

@@ -8,7 +8,7 @@ import { versions } from '../version';
 
 export const indexExport = defineCommand({
   name: 'index export',
-  summary: 'write down the documents of an index',
+  summary: 'export the documents of an index',
   arguments: READ_INDEX,
   options: {
     ...output,
@@ -16,7 +16,7 @@ export const indexExport = defineCommand({
       kind: 'choice',
       value: 'FORMAT',
       choices: ['jsonl', 'csv', 'arrow'],
-      help: 'JSON lines, CSV with a line of names, or a file of Arrow. Default: what the name of FILE ends with (.csv, .arrow, .feather), else jsonl',
+      help: 'JSON lines, CSV with a header line, or an Arrow file. Default: by the name of FILE (.csv, .arrow, .feather), else jsonl',
     },
     ...words,
     json: { kind: 'flag', help: 'print a summary as JSON' },
@@ -27,9 +27,9 @@ export const indexExport = defineCommand({
     'index export news.index --format arrow -o news.feather',
   ],
   notes: [
-    'A line per document, in the order in which they were added: id, number in the index, and in hexadecimal what the index knows it by: fingerprint (simhash), signature (minhash, where signatures are kept: index build --no-texts), sentences, their hashes, or hash (exact), = and the hash of the normalised text, which also stands for a document that is compared as a whole. It is left out of an empty text, and where nothing is kept. A document without an id has its number as id.',
-    'A file of Arrow (Feather) has these columns: id (text), number (u64), fingerprint (u64), signature (list of u32) or sentences (list of u64), and hash (16 bytes) of what is known by its normalised text.',
-    'A writer may go on meanwhile. A dictionary, stop words and idf that it was built with are given again. The JSON summary goes to standard error where the documents go to standard output.',
+    'Writes a line per document, in the order in which they were added: id, number in the index, and, in hexadecimal, its fingerprint (simhash), signature (minhash, if signatures are stored: index build --no-texts), the hashes of its sentences (sentences), or hash (exact): = and the hash of the normalised text. The hash is also written for a document that is compared as a whole. The value is absent for an empty text, and if the index stores none. A document without an id has its number as id.',
+    'An Arrow file (Feather) has these columns: id (text), number (u64), fingerprint (u64), signature (list of u32) or sentences (list of u64), and hash (16 bytes) for documents compared by their normalised text.',
+    'Another process may write to the index meanwhile. Give the dictionary, stop words and idf that the index was built with again. The JSON summary goes to standard error where the documents go to standard output.',
   ],
   run([path = ''], values, terminal) {
     const { output, format, json, quiet } = values;

@@ -18,8 +18,8 @@ export const indexSnapshot = defineCommand({
   options: { ...words, json: { kind: 'flag', help: 'print the result as JSON' } },
   examples: ['index snapshot news.index backup.index'],
   notes: [
-    'The copy is an index of its own: a backup, or one to go on with. It appears whole or not at all; a writer may go on meanwhile. Instead of DIR a file that Index.save has written may be given: the copy is then the folder that index add and dedup --index write to.',
-    'A dictionary, stop words and idf that it was built with are given again.',
+    'The copy is an index of its own: a backup, or a second index to add to. It appears whole or not at all; another process may write to the index meanwhile. Instead of DIR a file that Index.save has written may be given: the copy is then the folder that index add and dedup --index write to.',
+    'Give the dictionary, stop words and idf that the index was built with again.',
   ],
   run([path = '', to = ''], values, terminal) {
     return watched(terminal, undefined, async (signal) => {

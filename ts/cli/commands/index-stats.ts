@@ -14,7 +14,7 @@ export const indexStats = defineCommand({
   options: { ...words, json: { kind: 'flag', help: 'print everything as JSON' } },
   examples: ['index stats news.index'],
   notes: [
-    'Reads the whole index (exit status 4 where it is damaged); a writer may go on meanwhile. A dictionary, stop words and idf that it was built with are given again.',
+    'Reads the whole index (exit status 4 if it is damaged); another process may write to the index meanwhile. Give the dictionary, stop words and idf that the index was built with again.',
   ],
   run([path = ''], values, terminal) {
     return watched(terminal, '-', async (signal) => {

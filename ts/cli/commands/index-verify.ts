@@ -13,8 +13,8 @@ export const indexVerify = defineCommand({
   options: { ...words, json: { kind: 'flag', help: 'print the result as JSON' } },
   examples: ['index verify news.index'],
   notes: [
-    'Reads every file with all of its checksums, and checks what belongs together: files and manifest, one log and the next, ids, keys and texts, fingerprints and the texts that they are of, what runs of dedup --index have left. The first damage is named, with file and byte (exit status 4). Nothing is changed; a writer may go on meanwhile.',
-    'A dictionary, stop words and idf that it was built with are given again.',
+    'Reads every file, checks all checksums, and checks that everything is consistent: files and manifest, consecutive logs, ids, keys and texts, fingerprints and their texts, and the records of dedup --index runs. The first damage is reported with file and byte (exit status 4). Nothing is changed; another process may write to the index meanwhile.',
+    'Give the dictionary, stop words and idf that the index was built with again.',
   ],
   run([path = ''], values, terminal) {
     return watched(terminal, '-', async (signal) => {

@@ -45,7 +45,7 @@ export const sections: readonly Section[] = [
     ],
   },
   { title: 'A server', commands: [serving] },
-  { title: 'Past one machine', commands: [sparkDedup, sparkMatch] },
+  { title: 'More than one machine', commands: [sparkDedup, sparkMatch] },
   { title: 'One text at a time', commands: [fingerprint, segment] },
   { title: 'Choosing options', commands: [plan, tuning, evaluation, reporting] },
   { title: 'This program', commands: [completion, doctor, help, version] },

@@ -27,8 +27,8 @@ import { named, pace, readings, run } from '../run';
 import type { Terminal } from '../terminal';
 
 const options = {
-  against: { kind: 'texts', value: 'FILE', help: 'the documents to look among' },
-  index: { kind: 'text', value: 'INDEX', help: 'a saved index to look in, in place of files' },
+  against: { kind: 'texts', value: 'FILE', help: 'the documents to search' },
+  index: { kind: 'text', value: 'INDEX', help: 'a saved index to search, in place of files' },
   ...output,
   ...separating,
   ...rejects,
@@ -63,11 +63,11 @@ export const match = defineCommand({
     'match new.jsonl --index seen.index --limit 3',
   ],
   notes: [
-    'Writes a JSON line per new document: id and matches, each with id and, where they are known, similarity and distance, the most similar first; those equally similar in the order of the files of --against. Where a limit left something out, truncated is true.',
+    'Writes a JSON line per new document: id and matches, each with id and, where they are known, similarity and distance, the most similar first; those equally similar in the order of the files of --against. If a limit left something out, truncated is true.',
     'Matches are the pairs that the command pairs finds between the two, in the files of --against followed by the new ones. New documents are not compared with each other. Of documents of --against with equal texts the first stands for all, and a new document whose text is among them has that one match.',
-    'With --remove the new documents that have no match are written, as dedup writes them: in their format, byte for byte. That takes out of a training set what a test set has. With --mark all are written, and those that have matches name the best one; --list and --copy are for texts in files.',
-    'With --memory what is known of documents of both sides lies in temporary files, as with dedup; the matches are the same. Linux only, and not with --index, which is held in memory.',
-    'With --index this is index query: the index says how documents are compared, and each copy that it holds is a match of its own.',
+    'With --remove the new documents without a match are written, as dedup writes them: in their format, byte for byte. This removes from a training set what a test set contains. With --mark all are written, and those with matches name the best one; --list and --copy are for texts in files.',
+    'With --memory the data about documents of both sides is kept in temporary files, as with dedup; the matches are the same. Linux only, and not with --index, which is held in memory.',
+    'With --index the command does the same as index query: documents are compared with the options of the index, and each copy that it holds is a match of its own.',
     'The JSON summary goes to standard error where the matches go to standard output.',
   ],
   async run(inputs, values, terminal) {

@@ -29,10 +29,10 @@ export const pairs = defineCommand({
     'pairs titles.txt --method simhash --max-distance 3',
   ],
   notes: [
-    'Writes a JSON line per pair: a and b, the ids of two documents in the order of the input, and similarity and distance where they are known. These are the pairs by which dedup decides: what they connect are the clusters of --cluster components.',
+    'Writes a JSON line per pair: a and b, the ids of two documents in the order of the input, and similarity and distance where they are known. These are the pairs by which dedup decides: their connected components are the clusters of --cluster components.',
     'Of documents with equal texts the first stands for all: each later one is paired with it, at similarity 1. A thousand copies are 999 pairs, not half a million.',
     'Where a limit cut the candidates of b, the pair says "truncated": true; the summary counts such texts.',
-    'With --memory what is known of documents lies in temporary files, as with dedup; the pairs are the same. Linux only.',
+    'With --memory the data about documents is kept in temporary files, as with dedup; the pairs are the same. Linux only.',
     'A malformed line is reported as file:line and counted, and the run goes on (exit status 1). The JSON summary goes to standard error where the pairs go to standard output.',
   ],
   async run(inputs, values, terminal) {

@@ -29,7 +29,7 @@ const OF_INDEX = {
     min: 1,
     max: Number.MAX_SAFE_INTEGER,
     default: 1_000_000,
-    help: 'of an index: documents, all different',
+    help: 'for an index: number of documents, all different',
   },
   'average-length': {
     kind: 'integer',
@@ -37,7 +37,7 @@ const OF_INDEX = {
     min: 0,
     max: Number.MAX_SAFE_INTEGER,
     default: 3000,
-    help: 'of an index: bytes of a text on average; a Chinese character has three',
+    help: 'for an index: average bytes of a text; a Chinese character has three',
   },
   plan: {
     kind: 'text',
@@ -51,19 +51,19 @@ const OF_INPUTS = {
   known: {
     kind: 'texts',
     value: 'FILE',
-    help: 'documents that are there already, as dedup --known takes them',
+    help: 'documents that you have already, as for dedup --known',
   },
   ...choosing,
 } as const;
 
 export const plan = defineCommand({
   name: 'plan',
-  summary: 'show what a run over files or a collection, or an index, will take',
+  summary: 'predict what a run over files or a collection, or an index, will take',
   arguments: {
     usage: '[IN...]',
     min: 0,
     max: Number.POSITIVE_INFINITY,
-    help: 'files, folders or a collection that dedup is to be given; without them an index is planned',
+    help: 'the inputs of dedup: files, folders or a collection; without them an index is planned',
   },
   options: {
     ...OF_INDEX,
@@ -85,10 +85,10 @@ export const plan = defineCommand({
     'plan --count 1000000 --method minhash',
   ],
   notes: [
-    'Of files some 32 MB are read and decided, pieces from all over them where they are lines, else their beginnings: documents, memory, temporary files and processor time of dedup of all. Memory and files are right within a fifth; time is a range.',
-    'Of a collection of MongoDB 24 MB of texts are read, from both ends, and both ways of dedup are told of: verified, by way of files in --tmp, and --no-texts, by fingerprints alone. An arrow marks verified where that fits into what is free here, else --no-texts where that does. Bytes are upper estimates, of disk less than twice what a run takes.',
-    'Without a method every method is shown, with and without stored texts: bytes of the index and of a text per document, and the memory of all. For minhash also what its bands find: the probability that two texts of a similarity share one.',
-    'For simhash the plans are shown, of an index without texts. A plan says which tables an index keeps: sorted copies of the fingerprints, each by other bits. Every plan finds everything within the distance; they differ in cost. An arrow marks the one that auto chooses. Plans that another one beats in memory and time are left out, classic aside; and so are those of more than 16 tables, which --plan shows.',
+    'For files, about 32 MB are read and deduplicated: pieces from all over files of lines, the beginnings of others. From this the command predicts documents, memory, temporary files and processor time of dedup. Memory and files are right within a fifth; time is a range.',
+    'For a MongoDB collection, 24 MB of texts are read, from both ends, and both ways of dedup are shown: verified, with files in --tmp, and --no-texts, by fingerprints only. An arrow marks verified if it fits into the free memory and disk, else --no-texts if that fits. Bytes are upper estimates; those of disk are less than twice what a run takes.',
+    'Without a method every method is shown, with and without stored texts: bytes of the index and of a text per document, and the memory of all. For minhash the command also shows the probability that two texts of a given similarity share a band.',
+    'For simhash the plans of an index without texts are shown. A plan defines the tables of an index: copies of the fingerprints, each sorted by other bits. Every plan finds everything within the distance; they differ in cost. An arrow marks the plan that auto chooses. Plans that another one beats in memory and time are left out, except classic, and so are plans of more than 16 tables, which --plan shows.',
     'A search looks each bucket up and reads the fingerprints in it. Columns: bits of a prefix on average, bytes per fingerprint, memory of tables and id map in the running index, look-ups and fingerprints read per search. The time is 60 ns for a look-up that misses the cache and 1 ns for a fingerprint, on one core: right in order of magnitude. Figures are expectations for uniform fingerprints; similar texts make some buckets larger.',
   ],
   async run(inputs, values, terminal) {

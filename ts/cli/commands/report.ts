@@ -21,12 +21,12 @@ const { sentences: _sentences, ...method } = candidates;
 
 export const reporting = defineCommand({
   name: 'report',
-  summary: 'make a page about a file of clusters or matches: figures, and pairs to label',
+  summary: 'make a report about a file of clusters or matches: figures, and pairs to label',
   arguments: {
     usage: 'RESULT',
     min: 1,
     max: 1,
-    help: 'what clusters, dedup --clusters or match wrote: JSON lines',
+    help: 'output of clusters, dedup --clusters or match: JSON lines',
   },
   options: {
     output: {
@@ -40,7 +40,7 @@ export const reporting = defineCommand({
     others: {
       kind: 'texts',
       value: 'FILE',
-      help: 'documents that are shown and not counted: those of --known, or of --against',
+      help: 'documents that are shown but not counted: those of --known or --against',
     },
     ...looks,
     ...method,
@@ -53,8 +53,8 @@ export const reporting = defineCommand({
     'report seen.jsonl --docs new.jsonl --others old.jsonl',
   ],
   notes: [
-    'One file that loads nothing: totals, duplicate rates by file, length and date, sizes, similarities, distances, the curve of the bands, and some hundred clusters with their texts, to look at and to label. Figures are of all documents, clusters with texts a choice. --method and what follows is what the result was made with; nothing is compared again.',
-    'Labels leave the page as a file that eval --labels and tune --labels read. docs/report.md tells more.',
+    'The report is one HTML file that loads nothing: totals, duplicate rates by file, length and date, sizes, similarities, distances, the curve of the bands, and a few hundred clusters with their texts, to look at and to label. Figures cover all documents; texts are shown for a selection of clusters. Give --method and the options after it as the result was made; nothing is compared again.',
+    'Labels are downloaded from the page as a file for eval --labels and tune --labels. See docs/report.md.',
     'The JSON summary goes to standard output.',
   ],
   run([result = ''], values, terminal) {

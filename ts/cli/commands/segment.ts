@@ -24,8 +24,8 @@ export const segment = defineCommand({
   },
   examples: ['segment titles.txt -o words.txt', 'segment news.jsonl --json --dictionary own.txt'],
   notes: [
-    'Words are those of Python jieba, in accurate mode: a line of them for each record, with a space between them, without those that are white space. With --json none is left out. Nothing is normalised.',
-    'What does not say that it is JSON, CSV or TSV is read as lines. A malformed record has no line: it is reported as file:line and counted, and the run goes on (exit status 1).',
+    'Writes the words of Python jieba in accurate mode: one line per record, separated by spaces, without words that are white space. With --json none is left out. Texts are not normalised.',
+    'An input whose name or first character does not show that it is JSON, CSV or TSV is read as lines. A malformed record has no line: it is reported as file:line and counted, and the run goes on (exit status 1).',
   ],
   async run(args, values, terminal) {
     const { output, rejects, json, dictionary, threads } = values;

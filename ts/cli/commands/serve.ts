@@ -14,7 +14,7 @@ export const serving = defineCommand({
     usage: 'DIR',
     min: 1,
     max: 1,
-    help: 'the folder of an index, which is made where it is not there',
+    help: 'the folder of an index; created if it does not exist',
   },
   options: {
     ...listening,
@@ -24,17 +24,17 @@ export const serving = defineCommand({
     ...judged,
     threads: { ...OPTIONS.threads, default: 0 },
     json: { kind: 'flag', help: 'print where it listens as JSON, on standard output' },
-    quiet: { kind: 'flag', short: 'q', help: 'no messages, only errors and a token that was made' },
+    quiet: { kind: 'flag', short: 'q', help: 'no messages, only errors and a generated token' },
   },
   examples: [
     'serve seen.index --max-age 2d --durability commit',
     'serve seen.index --host 0.0.0.0 --token-file token.txt',
   ],
   notes: [
-    'One process writes to the folder. Routes: POST /v1/check, /v1/check-many (a line of JSON for each document), /v1/search, /v1/delete; GET /v1/stats, /metrics, /ready, /health, and /openapi.json, which describes them all. All but /health want the header Authorization: Bearer TOKEN.',
-    'Checks that come at the same time are decided as one batch; with --durability commit they share the flushes of the disk, and what was answered survives the end of the process and a power cut.',
-    'With --log it is one of several services that keep one of two together; each has a folder of its own: see docs/shared-window.md.',
-    'Requests of web pages are refused. There is no TLS: put a proxy in front of it. On SIGTERM and Ctrl-C it takes no more requests, answers those under way, writes everything to the disk and ends with status 0.',
+    'One process writes to the folder. Routes: POST /v1/check, /v1/check-many (a line of JSON for each document), /v1/search, /v1/delete; GET /v1/stats, /metrics, /ready, /health, and /openapi.json, which describes them all. All except /health require the header Authorization: Bearer TOKEN.',
+    'Checks that arrive at the same time are decided as one batch; with --durability commit they share the flushes of the disk, and answered checks survive the end of the process and a power cut.',
+    'With --log the server is one of several services that together keep exactly one of two near-duplicates; each has a folder of its own: see docs/shared-window.md.',
+    'Requests from web pages are refused. There is no TLS: put a proxy in front. On SIGTERM and Ctrl-C the server accepts no more requests, answers those in progress, writes everything to the disk and ends with status 0.',
   ],
   async run([path = ''], values, terminal) {
     const { host, port, quiet, json, 'allow-host': hosts = [], 'token-file': tokenFile } = values;

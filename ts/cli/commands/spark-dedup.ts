@@ -7,7 +7,7 @@ const { cluster, keep, 'keep-by': keepBy } = deciding;
 
 export const sparkDedup = defineCommand({
   name: 'spark dedup',
-  summary: 'dedup on Spark, for what does not fit one machine',
+  summary: 'dedup on Spark, for data that does not fit on one machine',
   arguments: {
     usage: 'IN...',
     min: 1,
@@ -21,10 +21,10 @@ export const sparkDedup = defineCommand({
     'spark dedup /data/in.parquet -o /data/out --emit-command',
   ],
   notes: [
-    'Decides what dedup decides, byte for byte. OUT gets records (kept lines as they were, or kept rows with all columns), clusters (the clusters file), and rejects where lines are none, each as a folder of parts in order, complete where it has a file _SUCCESS.',
-    'Needs Java 17, a Python with simhash_spark, pyspark, pandas and pyarrow (python3, or the one that SIMHASH_SPARK_PYTHON names), and the program simhash-native-worker (on the PATH, or named by SIMHASH_WORKER), which goes to the executors by itself. What is missing is said.',
-    'The order of documents decides who is kept: files as they are named, those of a folder by name, then lines; of Parquet all files by name, then rows. Other formats need --order-by. A document without an id has its position as id, where dedup counts lines.',
-    'Methods are minhash, simhash to a distance of 4, sentences and exact. brute-force compares all with all, and larger distances would put texts into too many buckets: neither can be spread. Files must not be compressed, but for Parquet. docs/scale.md tells when Spark is the right choice, and what it costs.',
+    'Gives the result of dedup, byte for byte. OUT gets records (kept lines unchanged, or kept rows with all columns), clusters (the clusters file), and rejects if lines were rejected, each as a folder of parts in order, complete if it has a file _SUCCESS.',
+    'Needs Java 17, a Python with simhash_spark, pyspark, pandas and pyarrow (python3, or the one that SIMHASH_SPARK_PYTHON names), and the program simhash-native-worker (on the PATH, or named by SIMHASH_WORKER), which is sent to the executors. The command says what is missing.',
+    'The order of documents decides which one is kept: files in the given order, those of a folder by name, then lines; for Parquet all files by name, then rows. Other formats need --order-by. A document without an id gets its position as id, where dedup uses the line number.',
+    'Methods are minhash, simhash to a distance of 4, sentences and exact. brute-force compares all pairs, and larger distances would put texts into too many buckets: neither can be distributed. Files must not be compressed, except Parquet. docs/scale.md says when to use Spark, and what it costs.',
   ],
   async run(inputs, values, terminal) {
     const { cluster, keep } = values;

@@ -15,7 +15,7 @@ export const sparkMatch = defineCommand({
     help: 'files or folders of new documents, as spark dedup takes them',
   },
   options: {
-    against: { kind: 'texts', value: 'FILE', help: 'the documents to look among' },
+    against: { kind: 'texts', value: 'FILE', help: 'the documents to search' },
     ...sparking,
     limit: OPTIONS.limit,
   },
@@ -24,7 +24,7 @@ export const sparkMatch = defineCommand({
     'spark match train.parquet --against test.parquet -o clean',
   ],
   notes: [
-    'Finds what match finds, byte for byte. OUT gets matches (a JSON line for each new document: id and matches), records (the new documents that have none: a training set without what the test set has), and rejects where lines are none.',
+    'Finds what match finds, byte for byte. OUT gets matches (a JSON line for each new document: id and matches), records (the new documents without a match: a training set without what the test set contains), and rejects if lines were rejected.',
     'Everything else is as with spark dedup: what is needed, the order of documents, methods, formats.',
   ],
   async run(inputs, values, terminal) {

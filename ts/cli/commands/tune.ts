@@ -10,7 +10,7 @@ import { versions } from '../version';
 
 export const tuning = defineCommand({
   name: 'tune',
-  summary: 'choose method and threshold on a sample of files',
+  summary: 'choose a method and threshold on a sample of files',
   arguments: {
     usage: 'IN...',
     min: 1,
@@ -23,12 +23,12 @@ export const tuning = defineCommand({
     labels: {
       kind: 'texts',
       value: 'FILE',
-      help: 'what is true, as for eval, in place of similarity',
+      help: 'the correct answers, as for eval, in place of similarity',
     },
     'min-similarity': {
       ...OPTIONS.minSimilarity,
       default: 0.8,
-      help: 'similarity of the texts from which two documents are duplicates',
+      help: 'similarity from which two documents count as duplicates',
     },
     goal: { ...OPTIONS.goal, default: 0.99 },
     ...features,
@@ -37,8 +37,8 @@ export const tuning = defineCommand({
   },
   examples: ['tune news.jsonl', 'tune news.jsonl --labels labels.jsonl --goal 0.95'],
   notes: [
-    'Compares all pairs of the sample exactly, then deduplicates it in each way, from cheap to dear, and shows recall (of redundant documents), precision (of links), bytes per document beside the texts, and documents per second. The arrow marks the first way that reaches the goal; where none does, the best one. The last line is the command with its options.',
-    'The sample is random documents and those near them, so that there is something to find: shares of duplicates are not those of the files. The files are read twice. With --labels the documents that these name are added instead.',
+    'Compares all pairs of the sample exactly, then deduplicates it with each method, from cheap to expensive, and shows recall (of redundant documents), precision (of links), bytes per document without the texts, and documents per second. The arrow marks the first method that reaches the goal, or else the best one. The last line is the command with its options.',
+    'The sample consists of random documents and of documents near them, so that there are duplicates to find: the share of duplicates is not that of the files. The files are read twice. With --labels the labelled documents are added instead of near ones.',
     'The sample is held in memory. An index of few documents holds more bytes for each than one of millions.',
   ],
   run(inputs, values, terminal) {

@@ -8,18 +8,18 @@ import { plural } from '../format';
 
 export const unmarking = defineCommand({
   name: 'unmark',
-  summary: 'take the marks of dedup --mark out of a collection',
+  summary: 'remove the marks of dedup --mark from a collection',
   arguments: { usage: 'COLLECTION', min: 1, max: 1, help: 'mongodb://HOST/DATABASE.COLLECTION' },
   options: {
     'mark-field': { kind: 'text', value: 'NAME', help: 'field of the marks; without it dedup' },
     run: {
       kind: 'text',
       value: 'ID',
-      help: 'of this run alone; without it of all that have marked',
+      help: 'only marks of this run; without it those of all runs',
     },
   },
   examples: ['unmark mongodb://127.0.0.1/news.raw'],
-  notes: ['Only marks that carry the id of a run of dedup are taken out.'],
+  notes: ['Only marks that carry the id of a dedup run are removed.'],
   async run([source = ''], values, terminal) {
     if (!isAddress(source)) {
       throw new UsageError(
