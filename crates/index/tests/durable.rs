@@ -361,3 +361,56 @@ fn sentences_opened_again_are_what_they_would_be() {
 fn equal_texts_opened_again_are_what_they_would_be() {
     windows().into_iter().for_each(twins::<Equal>);
 }
+
+/// Waits until the keeper has made it so; fails after a minute.
+fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    for _ in 0..6000 {
+        if is_so() {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    panic!("{what}: not within a minute");
+}
+
+/// Bytes of all files of a folder.
+fn taken(path: &Path) -> u64 {
+    fs::read_dir(path).unwrap().map(|entry| entry.unwrap().metadata().unwrap().len()).sum()
+}
+
+#[test]
+fn the_space_of_documents_that_have_left_returns_by_itself() {
+    const ALL: u64 = 100_000;
+    let window = Some(Window { max_age: Some(10), max_count: None });
+    // By the length of its logs no checkpoint would ever be due.
+    let how = (options(Durability::None, 1 << 40), false);
+    let folder = tempfile::tempdir().unwrap();
+    for reopened in [false, true] {
+        let path = folder.path().join(format!("reopened {reopened}"));
+        let mut held = open::<Hamming>(&path, window, how).unwrap();
+        let items: Vec<_> =
+            (0..ALL).map(|n| n.wrapping_mul(0x9e37_79b9_7f4a_7c15).into_item()).collect();
+        let times: Vec<_> = (0..ALL).map(|n| if n < ALL / 3 { 100 } else { 105 }).collect();
+        held.live.add_many(&items, &times, &NEVER).unwrap();
+        held.kept.checkpoint(&NEVER).unwrap();
+        let full = taken(&path);
+        assert!(full > 1 << 20, "{full}");
+
+        // A third of them is gone: what is on the disk stays as it is.
+        assert_eq!(held.live.expire(104).unwrap(), ALL / 3);
+        if reopened {
+            held.kept.close().unwrap();
+            assert!(taken(&path) >= full);
+            drop(held);
+            held = open(&path, window, how).unwrap();
+        }
+        for id in ALL / 3..ALL / 2 + 1 {
+            held.live.delete(id).unwrap();
+        }
+        until("half of it returns", || taken(&path) < full * 6 / 10);
+        assert_eq!(held.live.expire(106).unwrap(), ALL - ALL / 2 - 1);
+        until("all of it returns", || taken(&path) < full / 10);
+        drop(held);
+        assert!(open::<Hamming>(&path, window, how).unwrap().live.is_empty());
+    }
+}

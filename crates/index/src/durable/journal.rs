@@ -15,6 +15,9 @@ use crate::IndexError;
 /// Changes beyond which a checkpoint is written however short they are: each takes up to a microsecond when it is made again.
 const MOST_CHANGES: u64 = 4_000_000;
 
+/// Bytes of a checkpoint that is written again when most of its documents have left; what a smaller one takes is not worth it.
+const WORTH: u64 = 1 << 20;
+
 /// The log of a directory.
 #[derive(Debug)]
 pub(crate) struct Journal {
@@ -34,9 +37,11 @@ pub(crate) struct Journal {
     pub(super) called: AtomicBool,
     pub(super) checkpoint_bytes: AtomicU64,
     /// Live documents at the last checkpoint.
-    pub(super) documents: AtomicU64,
+    documents: AtomicU64,
     /// Bytes of logs at which the next checkpoint is written.
     limit: AtomicU64,
+    /// The next checkpoint is due when fewer documents are alive, however short the logs: the others take space in the last one.
+    fewest: AtomicU64,
     pub(super) torn_bytes: u64,
     pub(super) checkpoint_error: Mutex<Option<String>>,
     pub(super) wake: Wake,
@@ -64,6 +69,8 @@ pub(super) struct Asked {
 /// The logs of a directory as they were read.
 #[derive(Debug)]
 pub(super) struct Read {
+    /// Live documents of the checkpoint, before the logs.
+    pub(super) documents: u64,
     pub(super) logs: Vec<Arc<Log>>,
     pub(super) changes: u64,
     pub(super) torn_bytes: u64,
@@ -93,9 +100,9 @@ impl Journal {
         manifest: Manifest,
         options: DurableOptions,
         read: Read,
-        (checkpoint_bytes, documents): (u64, u64),
+        checkpoint_bytes: u64,
     ) -> Option<Self> {
-        let mut older = read.logs;
+        let (mut older, documents) = (read.logs, read.documents);
         let current = older.pop()?;
         let journal = Self {
             directory,
@@ -110,11 +117,13 @@ impl Journal {
             checkpoint_bytes: AtomicU64::new(checkpoint_bytes),
             documents: AtomicU64::new(documents),
             limit: AtomicU64::new(0),
+            fewest: AtomicU64::new(0),
             torn_bytes: read.torn_bytes,
             checkpoint_error: Mutex::default(),
             wake: Wake::default(),
         };
         journal.set_limit(0);
+        journal.set_fewest(documents);
         Some(journal)
     }
 
@@ -159,10 +168,24 @@ impl Journal {
         self.check_own()?;
         self.noted(self.current.read().append(changes))?;
         self.changes.fetch_add(count, Ordering::Relaxed);
-        if self.is_due() && !self.called.swap(true, Ordering::Relaxed) {
-            self.ask(|asked| asked.wanted += 1);
+        if self.is_due() {
+            self.call();
         }
         Ok(())
+    }
+
+    /// So many documents are alive after a change.
+    pub(crate) fn has_left(&self, live: u64) {
+        if live < self.fewest.load(Ordering::Relaxed) {
+            self.call();
+        }
+    }
+
+    /// Calls the keeper, once until it is done.
+    fn call(&self) {
+        if !self.called.swap(true, Ordering::Relaxed) {
+            self.ask(|asked| asked.wanted += 1);
+        }
     }
 
     /// Another log takes the place of the current one, by the one whose turn it is.
@@ -234,20 +257,31 @@ impl Journal {
         self.limit.store(limit, Ordering::Relaxed);
     }
 
-    /// A checkpoint could not be written: the next is tried when the logs have grown by as much again.
+    /// A checkpoint of so many documents counts: the next one that few documents call for is as costly as half of this at most.
+    fn set_fewest(&self, documents: u64) {
+        let is_worth = self.checkpoint_bytes.load(Ordering::Relaxed) >= WORTH;
+        let half = if is_worth { documents.div_ceil(2) } else { 0 };
+        self.fewest.store(half, Ordering::Relaxed);
+    }
+
+    /// A checkpoint could not be written: the next is tried when the logs have grown by as much again, or half as many documents
+    /// are left.
     pub(super) fn postpone(&self, error: &IndexError) {
         *self.checkpoint_error.lock() = Some(error.to_string());
         self.set_limit(self.log_bytes());
+        self.fewest.store(self.fewest.load(Ordering::Relaxed) / 2, Ordering::Relaxed);
         self.changes.store(0, Ordering::Relaxed);
     }
 
-    /// The logs before the current one are in a checkpoint of so many bytes.
-    pub(super) fn forget_older(&self, checkpoint_bytes: u64) {
+    /// The logs before the current one are in a checkpoint of so many documents and bytes.
+    pub(super) fn forget_older(&self, documents: u64, checkpoint_bytes: u64) {
+        self.documents.store(documents, Ordering::Relaxed);
         self.older.lock().clear();
         self.older_bytes.store(0, Ordering::Relaxed);
         self.checkpoint_bytes.store(checkpoint_bytes, Ordering::Relaxed);
         *self.checkpoint_error.lock() = None;
         self.set_limit(0);
+        self.set_fewest(documents);
     }
 
     pub(super) fn ask(&self, ask: impl FnOnce(&mut Asked)) {

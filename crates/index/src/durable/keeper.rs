@@ -270,9 +270,8 @@ impl<K: Whole> Keeper<K> {
         let after = Manifest { checkpoint: number, logs: vec![number], ..before };
         directory.publish(&after)?;
         *journal.manifest.lock() = after.clone();
-        journal.documents.store(documents, Ordering::Relaxed);
         let bytes = fs::metadata(&path).map_or(0, |about| about.len());
-        journal.forget_older(bytes);
+        journal.forget_older(documents, bytes);
         // What cannot be removed now is removed by the next opener.
         let _ = directory.sweep(&after);
         Ok(())

@@ -35,7 +35,8 @@ pub fn create<K: Whole>(
     let snapshot = live.snapshot_between(move || asked(), |_| Ok(()));
     let never = AtomicBool::new(false);
     let log = write(&directory, &manifest, snapshot, recipe, &never)?;
-    let read = Read { logs: vec![Arc::new(log)], changes: 0, torn_bytes: 0 };
+    let (documents, logs) = (live.len(), vec![Arc::new(log)]);
+    let read = Read { documents, logs, changes: 0, torn_bytes: 0 };
     start_with(live, directory, manifest, read, recipe, kept, options)
 }
 
@@ -159,7 +160,8 @@ pub fn replay<K: Whole>(
     manifest: &Manifest,
     kept: &mut dyn FnMut(live::Kept<'_>) -> Result<(), FileError>,
 ) -> Result<Logs, IndexError> {
-    let mut read = Read { logs: Vec::new(), changes: 0, torn_bytes: 0 };
+    let documents = live.len();
+    let mut read = Read { documents, logs: Vec::new(), changes: 0, torn_bytes: 0 };
     let mut before = None;
     for (at, &number) in (1..).zip(&manifest.logs) {
         let path = directory.log(number);
@@ -280,8 +282,7 @@ pub(super) fn start_with<K: Whole>(
 ) -> Result<Kept, IndexError> {
     let checkpoint = directory.checkpoint(manifest.checkpoint);
     let bytes = fs::metadata(&checkpoint).map_or(0, |about| about.len());
-    let sizes = (bytes, live.len());
-    let Some(journal) = Journal::new(directory, manifest, options, read, sizes) else {
+    let Some(journal) = Journal::new(directory, manifest, options, read, bytes) else {
         return Err(FileError::damaged(0, "the manifest names no log").into());
     };
     // Frames that were read are behind the mark; what a crash left unflushed is flushed now.

@@ -113,6 +113,14 @@ impl Log {
         if self.changes.len() < PIECE || self.whole { Ok(()) } else { self.keep() }
     }
 
+    /// Tells the directory how many documents are alive: space returns when many have left.
+    #[inline]
+    pub(super) fn has_left(&self, live: impl FnOnce() -> u64) {
+        if let Keeping::Journal(journal) = &self.keeping {
+            journal.has_left(live());
+        }
+    }
+
     /// After a write that failed: the first document of which the log knows nothing.
     #[inline]
     pub(super) fn take_unkept(&mut self) -> Option<u64> {

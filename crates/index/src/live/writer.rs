@@ -531,6 +531,7 @@ impl<K: Kind> Writer<'_, K> {
     pub fn keep(&mut self) -> Result<(), IndexError> {
         let kept = self.turn.keep();
         self.undo_unkept();
+        self.turn.has_left(|| self.live.len());
         kept
     }
 
