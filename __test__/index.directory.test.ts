@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { type DirectoryOptions, Index } from '..';
+import { Dictionary, type DirectoryOptions, Index } from '..';
 import { METHODS } from './indexes';
 import { passage, passages } from './passages';
 import { posix } from './posix';
@@ -247,9 +247,10 @@ test('other options, another index, files and missing folders are refused by nam
     for (const part of [path, ...parts]) expect((error as Error).message).toContain(part);
   };
   await refused({ method: 'minhash' }, 'method');
-  await refused({ ...made, hash: 'xxh3' }, 'hash md5', 'hash xxh3');
-  await refused({ ...made, minLength: 10 }, 'minLength 12', 'minLength 10');
-  await refused({ ...made, normalize: false }, 'nfkc', 'nothing');
+  await refused({ ...made, hash: 'xxh3' }, 'hash (md5)', '(xxh3)');
+  await refused({ ...made, minLength: 10 }, 'minLength (12)', '(10)');
+  await refused({ ...made, normalize: false }, 'normalize (nfkc', 'nothing');
+  await refused({ groups: true }, 'groups (false)', '(true)');
   await refused({ ...made, sentences: 5 }, '4', '5');
   await refused({ ...made, window: {} }, 'maxAge 9', 'maxAge any');
   await refused({ ...made, keys: true }, 'keys');
@@ -275,6 +276,55 @@ test('other options, another index, files and missing folders are refused by nam
     code: 'ERR_INVALID_ARG_VALUE',
     message: expect.stringContaining('durability is for the folder of an index'),
   });
+});
+
+test("what is not given is the index's own, in a folder and in a file", async () => {
+  const text =
+    '今天的天气非常好，我们一起去公园散步，孩子们都很开心。下午回家的时候下起了雨，没有人带伞。';
+  const other =
+    '昨天股市大涨，成交量创下今年以来的新高。专家提醒投资者注意风险，不要盲目追高买入。';
+  const chars = { features: 'chars', ngram: 3, normalize: { case: false } } as const;
+  for (const [name, made] of Object.entries({
+    minhash: { ...chars, method: 'minhash', seed: 7, scheme: 'permutations', signatures: true },
+    simhash: { ...chars, method: 'simhash', maxDistance: 5 },
+    sentences: { ...chars, method: 'sentences', minLength: 6, hash: 'md5', sentences: 3 },
+    exact: { ...chars, method: 'exact' },
+    groups: { ...chars, groups: true, minLength: 6 },
+  } as Record<string, object>)) {
+    const kept = at(`own ${name}`);
+    const written = await Index.open(kept, made);
+    const twin = new Index(made);
+    const saved = at(`own ${name}.saved`);
+    for (const index of [written, twin]) index.addMany([text, other]);
+    await twin.save(saved);
+    await written.close();
+    for (const opened of [await Index.open(kept), await Index.open(saved), Index.openSync(saved)]) {
+      const index = opened as Index<'sentences'>;
+      expect(index.method).toBe(twin.method);
+      expect(index.search(text)).toEqual(twin.search(text));
+      if (name === 'groups') expect(index.similarId(text)).toBe(0);
+      await index.close();
+    }
+    // What is given and the same is taken too.
+    await (await Index.open(kept, made)).close();
+  }
+});
+
+test('words that an index was made with are given again', async () => {
+  const path = at('words');
+  const dictionary = new Dictionary();
+  dictionary.add('天气预报员');
+  const made = { features: 'jieba', dictionary } as const;
+  await (await Index.open(path, made)).close();
+  await expect(Index.open(path)).rejects.toMatchObject({
+    code: 'ERR_SIMHASH_INDEX_MISMATCH',
+    message: expect.stringMatching(
+      /saved with dictionary \(.+\) and is opened with \(none\); give the dictionary that it was made with/,
+    ),
+  });
+  const opened = await Index.open(path, { dictionary });
+  opened.add('天气预报员说明天有雨');
+  await opened.close();
 });
 
 test('options of a folder are for opening, and go together', async () => {

@@ -155,16 +155,20 @@ test('other options than the saved ones are refused, with both', async () => {
       expect((error as Error).message).toContain(part);
     }
   };
-  await refused({}, 'features chars, ngram 3', 'features auto');
-  await refused({ ...made, minFeatures: 3 }, 'minFeatures 12', 'minFeatures 3');
-  await refused({ ...made, normalize: false }, 'nfkc', 'normalize nothing');
+  await refused({ features: 'words' }, 'features (chars)', '(words)');
+  await refused({ ngram: 2 }, 'ngram (3)', '(2)');
+  await refused({ ...made, minFeatures: 3 }, 'minFeatures (12)', '(3)');
+  await refused({ ...made, normalize: false }, 'normalize (nfkc', '(nothing)');
+  await refused({ normalize: { case: false } }, 'nfkc + case', '(nfkc + whitespace auto)');
+  await refused({ preset: 'jieba-tfidf' }, 'features (chars)', '(jieba)');
   await refused({ ...made, maxDistance: 3 }, '2', '3');
   await refused({ ...made, plan: 'k3-t14' }, index.stats().plan, 'k3-t14');
   await refused({ ...made, window: { maxAge: 6 } }, 'maxAge 5', 'maxAge 6');
   await refused({ ...made, window: {} }, 'maxAge 5', 'maxAge any');
   await refused({ ...made, texts: true }, 'none', 'maxLength 65536');
-  await refused({ ...made, minSimilarity: 0.9 }, 'auto 0.8', 'auto 0.9');
-  await refused({ ...made, verify: false }, 'auto 0.8', 'nothing');
+  await refused({ ...made, minSimilarity: 0.9 }, 'minSimilarity (0.8)', '(0.9)');
+  await refused({ ...made, verify: false }, 'verify (auto)', '(false)');
+  await refused({ ...made, verify: 'edit' }, 'verify (auto)', '(edit)');
   await refused({ ...made, maxVerifications: 5 }, '1000', '5');
   const same = { ...made, maxDistance: 2, plan: 'auto', minSimilarity: 0.8 };
   const opened = await Index.open(at('made'), { ...same, window: { maxAge: 5 }, threads: 1 });
@@ -262,13 +266,16 @@ test('a file that is not opened says what to do', async () => {
   await index.save(path);
   const told = async (file: string, options?: object) =>
     ((await refusal(file, options as SimHashIndexOptions)) as Error).message;
-  const nowhere = /nowhere: .*; save\(\) of an index writes such a file/;
+  const nowhere =
+    /nowhere: .*; save\(\) of an index writes such a file; Index\.open without create: false makes a folder/;
   await expect(Index.open(at('nowhere'), { create: false })).rejects.toThrowError(nowhere);
   expect(() => Index.openSync(at('nowhere'))).toThrowError(nowhere);
-  expect(await told(path, { method: 'exact' })).toContain('; leave method out: the file has it');
-  expect(await told(path, { keys: true })).toContain('; leave keys out: the file has it');
-  expect(await told(path, { maxDistance: 5 })).toContain('; open it with what it was saved with');
-  expect(await told(path, { ngram: 3 })).toContain('; open it with what it was saved with');
+  expect(await told(path, { method: 'exact' })).toContain('; leave method out: the index has it');
+  expect(await told(path, { keys: true })).toContain('; leave keys out: the index has it');
+  expect(await told(path, { maxDistance: 5 })).toContain('; leave maxDistance out: the index has');
+  expect(await told(path, { ngram: 3 })).toContain('; leave ngram out: the index has it');
+  const readOnly = /nowhere: .*; readOnly reads an index that is there; leave it out/;
+  await expect(Index.open(at('nowhere'), { readOnly: true })).rejects.toThrowError(readOnly);
   const bytes = readFileSync(path);
   bytes[bytes.length - 40] = (bytes.at(-40) ?? 0) ^ 1;
   writeFileSync(at('flipped'), bytes);

@@ -27,8 +27,10 @@ export interface IndexConstructor extends Make {
   /**
    * Opens the index of a folder, or makes both: every change goes there, as `durability` says. Or reads a file that `save` wrote, once, into memory.
    * The result is as the index was, its next id too. Takes up to as long as adding the documents without making their sketches. Without `method`, or an
-   * option that only one method has, the method is that of the folder or file, and `method` of the index says which. What makes features of texts must
-   * be as it was; the other options come from the folder or file, and must agree where they are given.
+   * option that only one method has, the method is that of the folder or file, and `method` of the index says which. Every option that is not given is
+   * the index's own, and one that is given must be what the index was made with: an error names the first that is not. `dictionary`, `stopWords` and `idf`
+   * are not stored, only what identifies them: who made the index with some gives the same again. Of `normalize` and `window` what is given is compared
+   * as a whole: steps that `normalize` does not name are the index's own, limits that `window` does not name are none.
    *
    * One process writes to a folder, which its lock names; others open it with `readOnly`. A folder on a network file system is as safe as
    * that file system's locks and flushes.

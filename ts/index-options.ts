@@ -469,7 +469,7 @@ function nativeOptionsOf(options: CheckedOptions): NativeIndexOptions {
   const { maxVerifications, keys, onSameKey, window, memory, threads = 0 } = options;
   const { maxDistance, plan, capacity, bands, rows, recall, weights, hashes } = options;
   const { scheme, seed, signatures, bucketLimit, sentences, minLength, hash } = options;
-  const { common, groups = false } = options;
+  const { common, groups } = options;
   // A share of 1 lets every sentence count.
   const { share: commonShare, count: commonCount } =
     common === false ? { share: 1 } : (common ?? {});
@@ -480,8 +480,7 @@ function nativeOptionsOf(options: CheckedOptions): NativeIndexOptions {
     ...given({ maxVerifications, keys, onSameKey, memory, window: nativeWindow(window) }),
     ...given({ maxDistance, plan, capacity }),
     ...given({ bands, rows, recall, weights, hashes, scheme, signatures, bucketLimit }),
-    groups,
-    ...given({ seed: seed as bigint | undefined, sentences, minLength, hash }),
+    ...given({ groups, seed: seed as bigint | undefined, sentences, minLength, hash }),
     ...given({ commonShare, commonCount }),
   };
 }

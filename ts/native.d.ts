@@ -694,6 +694,7 @@ export interface NativeIndexOptions {
   hash?: string
   commonShare?: number
   commonCount?: number
+  /** Of one that is there already: that it answers with groups. */
   groups?: boolean
   /** Of a directory, as what follows. */
   durability?: 'commit' | 'interval' | 'none'

@@ -14,6 +14,7 @@ use simhash_index::Item;
 use simhash_sketch::{
     ExtractorOptions, FingerprinterOptions, OptionsError, Segmenter, Token, TopK, Unit, Weighting,
 };
+use simhash_text::Normalizer;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -38,11 +39,11 @@ pub struct NativeFingerprinterOptions<'env> {
 
 impl NativeFingerprinterOptions<'_> {
     pub(crate) fn core(&self) -> Result<FingerprinterOptions, Failure> {
-        let preset = match &self.preset {
-            None => FingerprinterOptions::default(),
-            Some(name) => FingerprinterOptions::preset(name)?,
-        };
-        let base = preset.extract;
+        self.given()?.over(FingerprinterOptions::default())
+    }
+
+    /// The options that were given.
+    pub(crate) fn given(&self) -> Result<GivenOptions, Failure> {
         if let (Some("auto"), Some(ngram)) = (self.features.as_deref(), self.ngram) {
             return Err(OptionsError::Invalid {
                 argument: "ngram",
@@ -51,24 +52,68 @@ impl NativeFingerprinterOptions<'_> {
             }
             .into());
         }
-        let normalize = match &self.normalize {
-            None => preset.normalize,
-            Some(steps) => steps.core(preset.normalize)?,
-        };
-        Ok(FingerprinterOptions {
+        let preset = self.preset.as_deref().map(FingerprinterOptions::preset).transpose()?;
+        let normalize = self.normalize.clone().unwrap_or_default();
+        // A name that nothing has is an error here, whatever it stands beside.
+        normalize.core(Normalizer::default())?;
+        Ok(GivenOptions {
+            preset,
             normalize,
+            unit: unit(self.features.as_deref())?,
+            segmenter: segmenter(self.segmenter.as_deref())?,
+            min_features: self.min_features.map(|least| least as usize),
             extract: ExtractorOptions {
-                unit: unit(self.features.as_deref())?.unwrap_or(base.unit),
-                ngram: self.ngram.map(|n| n as usize).or(base.ngram),
-                weighting: weighting(self.weighting.as_deref())?.or(base.weighting),
-                top_k: top_k(self.top_k.as_ref())?.or(base.top_k),
-                segmenter: segmenter(self.segmenter.as_deref())?.unwrap_or(base.segmenter),
-                hmm: self.hmm.or(base.hmm),
+                ngram: self.ngram.map(|n| n as usize),
+                weighting: weighting(self.weighting.as_deref())?,
+                top_k: top_k(self.top_k.as_ref())?,
+                hmm: self.hmm,
                 dictionary: self.dictionary.as_ref().map(|words| words.now()),
                 stop_words: self.stop_words.as_ref().map(|given| Arc::clone(&given.words)),
                 idf: self.idf.as_ref().map(|given| Arc::clone(&given.table)),
+                ..ExtractorOptions::default()
             },
-            min_features: self.min_features.map(|least| least as usize).or(preset.min_features),
+        })
+    }
+}
+
+/// Options of a fingerprinter that were given, to be sent to other threads.
+pub(crate) struct GivenOptions {
+    preset: Option<FingerprinterOptions>,
+    normalize: NativeNormalizer,
+    unit: Option<Unit>,
+    segmenter: Option<Segmenter>,
+    /// The others: each of them may be absent by itself.
+    extract: ExtractorOptions,
+    min_features: Option<usize>,
+}
+
+impl GivenOptions {
+    /// An n-gram that was given without features, where those of `base` have none.
+    pub(crate) fn ngram_alone(&self, base: &FingerprinterOptions) -> Option<usize> {
+        let is_alone = self.unit.is_none() && self.preset.is_none();
+        let has_none = base.extract.unit == Unit::Auto && base.extract.ngram.is_none();
+        self.extract.ngram.filter(|_| is_alone && has_none)
+    }
+
+    /// What was not given is the preset's, and without one as in `base`.
+    pub(crate) fn over(&self, base: FingerprinterOptions) -> Result<FingerprinterOptions, Failure> {
+        let base = self.preset.clone().unwrap_or(base);
+        let (given, rest) = (self.extract.clone(), base.extract);
+        Ok(FingerprinterOptions {
+            normalize: self.normalize.core(base.normalize)?,
+            extract: ExtractorOptions {
+                unit: self.unit.unwrap_or(rest.unit),
+                // `auto` is given alone.
+                ngram: given.ngram.or(rest.ngram.filter(|_| self.unit != Some(Unit::Auto))),
+                weighting: given.weighting.or(rest.weighting),
+                top_k: given.top_k.or(rest.top_k),
+                segmenter: self.segmenter.unwrap_or(rest.segmenter),
+                hmm: given.hmm.or(rest.hmm),
+                dictionary: given.dictionary,
+                stop_words: given.stop_words,
+                idf: given.idf,
+            },
+            min_features: self.min_features.or(base.min_features),
         })
     }
 }

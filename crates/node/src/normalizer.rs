@@ -6,7 +6,7 @@ use simhash_text::{Normalizer, Punctuation, Whitespace};
 
 /// Steps of normalisation; absent means as in `base`.
 #[napi(object, object_to_js = false)]
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct NativeNormalizer {
     /// `default`, `web`, `microblog` or `off`; absent means the steps of the preset.
     pub base: Option<String>,

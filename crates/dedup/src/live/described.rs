@@ -15,6 +15,25 @@ use super::{LiveIndex, LiveMethod, LiveOptions, OpenOptions};
 use crate::SPECIFICATION;
 use crate::error::DedupError;
 
+/// Options by the words that recipes begin them with, and what their absence there means.
+const WORDS: [(&str, &str, &str); 15] = [
+    ("minhash", "scheme", ""),
+    ("seed", "seed", ""),
+    ("minLength", "minLength", ""),
+    ("hash", "hash", ""),
+    ("features", "features", ""),
+    ("ngram", "ngram", "that of the features"),
+    ("weighting", "weighting", ""),
+    ("topK", "topK", "all"),
+    ("segmenter", "segmenter", "own"),
+    ("no", "hmm", "true"),
+    ("dictionary", "dictionary", "none"),
+    ("stopWords", "stopWords", "none"),
+    ("idf", "idf", "none"),
+    ("minFeatures", "minFeatures", ""),
+    ("normalize", "normalize", ""),
+];
+
 /// What to say of a file that is something else.
 const ADVICE: &str = "name a file that holds one";
 
@@ -144,6 +163,29 @@ impl LiveOptions {
     }
 }
 
+/// A refusal of a whole recipe, by the first option that differs.
+pub(super) fn by_option(error: FileError) -> FileError {
+    let FileError::Mismatch { path, option, saved, given } = error else { return error };
+    let differing = WORDS.iter().find_map(|&(word, option, absent)| {
+        let [was, is] = [&saved, &given].map(|recipe| value(recipe, word));
+        (was != is).then(|| {
+            let said = |value: Option<&str>| match value {
+                None => absent.to_owned(),
+                Some("hmm") => "false".to_owned(),
+                Some(value) => value.to_owned(),
+            };
+            FileError::mismatch(option, said(was), said(is)).in_file(&path)
+        })
+    });
+    differing.unwrap_or(FileError::Mismatch { path, option, saved, given })
+}
+
+/// What a recipe says behind a word.
+fn value<'a>(recipe: &'a str, word: &str) -> Option<&'a str> {
+    let mut parts = recipe.split("; ").flat_map(|part| part.split(", "));
+    parts.find_map(|part| part.strip_prefix(word)?.strip_prefix(' '))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -207,6 +249,30 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn what_differs_is_named_with_both_values() {
+        let named =
+            |saved: &str, given: &str| match by_option(FileError::mismatch("all", saved, given)) {
+                FileError::Mismatch { option, saved, given, .. } => (option, saved, given),
+                other => panic!("{other}"),
+            };
+        let both = |option, saved: &str, given: &str| (option, saved.to_owned(), given.to_owned());
+        let chars = "minhash fast-similarity, seed 0; features chars, ngram 3, minFeatures 12, normalize nfkc";
+        for (given, expected) in [
+            (chars.replace("seed 0", "seed 1"), both("seed", "0", "1")),
+            (chars.replace("chars, ngram 3", "auto"), both("features", "chars", "auto")),
+            (chars.replace(", ngram 3", ""), both("ngram", "3", "that of the features")),
+            (chars.replace("nfkc", "nfkc + case"), both("normalize", "nfkc", "nfkc + case")),
+            (chars.replace(", minF", ", no hmm, minF"), both("hmm", "true", "false")),
+            (chars.replace(", minF", ", dictionary 9a, minF"), both("dictionary", "none", "9a")),
+            ("other".to_owned(), both("scheme", "fast-similarity", "")),
+        ] {
+            assert_eq!(named(chars, &given), expected);
+        }
+        // Two whole recipes where no word of them is known.
+        assert_eq!(named("a", "b"), both("all", "a", "b"));
     }
 
     #[test]

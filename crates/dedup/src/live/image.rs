@@ -22,6 +22,7 @@ use simhash_store::{Access, Fields, FileError, Input, Section, saved};
 use simhash_text::feature;
 
 use super::answers::Answers;
+use super::described::by_option;
 use super::engine::{Around, Engine};
 use super::kind::Method;
 use super::options::{OnSameKey, Stored, Verify};
@@ -136,7 +137,8 @@ impl<K: Method> Engine<K> {
         };
         let named = |error: IndexError| {
             let error = match error {
-                error @ (IndexError::File(_) | IndexError::Cancelled) => error,
+                IndexError::File(error) => by_option(error).into(),
+                IndexError::Cancelled => error,
                 // Options that no index is made with.
                 other => FileError::damaged(0, other.to_string()).into(),
             };

@@ -100,7 +100,7 @@ pub struct NativeDescribed {
 impl From<LiveIndex> for NativeDescribed {
     fn from(live: LiveIndex) -> Self {
         Self {
-            about: NativeAbout::of(&live, false),
+            about: NativeAbout::of(&live),
             made_by: live.made_by(),
             stats: NativeStats::of(live.stats(), live.bytes()),
             settled: live.settled().map(NativeSettled::from),

@@ -1,6 +1,7 @@
 //! What an index is, and its counts and bytes.
 
 use super::NativeIndex;
+use super::options::answers_groups;
 use crate::check::number;
 use crate::error::js;
 use crate::files::index::NativeSettled;
@@ -30,8 +31,8 @@ pub struct NativeAbout {
 }
 
 impl NativeAbout {
-    /// Of an index that answers with groups, or does not.
-    pub(crate) fn of(live: &LiveIndex, groups: bool) -> Self {
+    /// Of an index.
+    pub(crate) fn of(live: &LiveIndex) -> Self {
         let options = live.options();
         let verify = options.verify;
         Self {
@@ -44,7 +45,7 @@ impl NativeAbout {
             ),
             texts: options.stored.longest_text.is_some(),
             keys: options.stored.keys,
-            groups,
+            groups: answers_groups(live.options()),
             memory: options.memory.map(number),
             durable: live.is_durable(),
             waits: live.waits(),
@@ -184,7 +185,7 @@ impl NativeIndex {
     /// What it was made with.
     #[napi(catch_unwind)]
     pub fn about(&self) -> js::Result<NativeAbout> {
-        self.held.look(|shared| Ok(NativeAbout::of(&shared.live, shared.groups)))
+        self.held.look(|shared| Ok(NativeAbout::of(&shared.live)))
     }
 
     /// What makes sentences of texts, in words.

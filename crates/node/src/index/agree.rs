@@ -1,18 +1,22 @@
-//! Whether a saved index is what was asked for: what was given must be what it was made with.
+//! Whether a saved index is what was asked for: what was given must be what it was made with, and what was not given is its own.
 
-use super::options::{NativeIndexOptions, NativeWindow, named};
+use super::options::{Banding, NativeIndexOptions, NativeWindow, answers_groups};
 use super::refusal::refusal;
 use crate::error::Failure;
+use crate::fingerprinter::GivenOptions;
 use crate::measure;
 use simhash_dedup::live::{LiveMethod, LiveOptions};
+use simhash_index::bands::BandPlan;
 use simhash_index::{Plan, PlanChoice, Window};
+use simhash_sketch::minhash::MinHashOptions;
 use simhash_store::FileError;
-use simhash_store::head::kind_of;
 use std::path::Path;
 
 /// The options that were given, as the core has them, and the names of those whose defaults look the same there.
 pub(super) struct Given {
     core: LiveOptions,
+    text: GivenOptions,
+    banding: Banding,
     /// Whether the method is that of the file.
     any_method: bool,
     /// Longest text of an index that is made; 0: none are stored.
@@ -25,34 +29,70 @@ type Differing = (&'static str, Option<(String, String)>);
 
 impl Given {
     pub(super) fn of(options: &NativeIndexOptions<'_>) -> Result<Self, Failure> {
-        let verify = options.verify.is_some() || options.min_similarity.is_some();
-        let bands =
-            options.bands.is_some() || options.recall.is_some() || options.weights.is_some();
+        let groups = options.groups == Some(true);
+        // 0 is how nothing is compared, which groups say too.
+        let least = options.min_similarity.filter(|_| !groups);
         let names = [
             ("keys", options.keys.is_some()),
             ("onSameKey", options.on_same_key.is_some()),
             ("texts", options.longest_text.is_some()),
-            ("verify", verify),
+            ("groups", groups),
+            ("verify", options.verify.is_some() || least == Some(0.0)),
+            ("minSimilarity", least > Some(0.0)),
             ("window", options.window.is_some_and(NativeWindow::has_limits)),
             ("maxVerifications", options.max_verifications.is_some()),
-            ("the plan", bands),
+            ("hashes", options.hashes.is_some()),
+            ("scheme", options.scheme.is_some()),
+            ("seed", options.seed.is_some()),
             ("bucketLimit", options.bucket_limit.is_some()),
             ("sentences", options.sentences.is_some()),
+            ("minLength", options.min_length.is_some()),
+            ("hash", options.hash.is_some()),
         ];
         let names = names.into_iter().filter_map(|(name, given)| given.then_some(name));
-        let any_method = options.method.is_none();
-        let longest_text = options.longest_text_of_new;
-        Ok(Self { core: options.core()?, any_method, longest_text, names: names.collect() })
+        Ok(Self {
+            core: options.core()?,
+            text: options.fingerprinter.given()?,
+            banding: options.banding(),
+            any_method: options.method.is_none(),
+            longest_text: options.longest_text_of_new,
+            names: names.collect(),
+        })
     }
 
-    /// Takes the method of the file where none was given, none of whose options was given then either.
-    pub(super) fn find_method(&mut self, path: &Path) -> Result<(), Failure> {
-        if self.any_method
-            && let Some(kind) = kind_of(path).map_err(refusal)?
-        {
-            // Of another kind: what reads it says so.
-            self.core.method = named(&kind).unwrap_or_default();
+    /// Takes what was not given from what is saved: the method, and what its sketches are made with.
+    pub(super) fn complete(&mut self, path: &Path, saved: LiveOptions) -> Result<(), Failure> {
+        let Self { core, names, .. } = self;
+        let is_own = |name| !names.contains(&name);
+        if self.any_method {
+            core.method = saved.method;
+        } else {
+            match (&mut core.method, saved.method) {
+                (
+                    LiveMethod::MinHash { minhash, .. },
+                    LiveMethod::MinHash { minhash: MinHashOptions { scheme, seed, .. }, .. },
+                ) => {
+                    minhash.scheme = if is_own("scheme") { scheme } else { minhash.scheme };
+                    minhash.seed = if is_own("seed") { seed } else { minhash.seed };
+                }
+                (
+                    LiveMethod::Sentences { min_length, hash, .. },
+                    LiveMethod::Sentences { min_length: shortest, hash: own, .. },
+                ) => {
+                    *min_length = if is_own("minLength") { shortest } else { *min_length };
+                    *hash = if is_own("hash") { own } else { *hash };
+                }
+                (LiveMethod::SimHash { .. }, LiveMethod::SimHash { .. })
+                | (LiveMethod::Exact, LiveMethod::Exact) => {}
+                // Of another kind: what reads it says so.
+                _ => return Ok(()),
+            }
         }
+        if let Some(ngram) = self.text.ngram_alone(&saved.fingerprinter) {
+            let mismatch = FileError::mismatch("ngram", "none: features auto", ngram.to_string());
+            return Err(refusal(mismatch.in_file(path)));
+        }
+        core.fingerprinter = self.text.over(saved.fingerprinter)?;
         Ok(())
     }
 
@@ -74,7 +114,7 @@ impl Given {
 
     /// Refuses a saved index that was made with something else.
     pub(super) fn agree(&self, path: &Path, saved: &LiveOptions) -> Result<(), Failure> {
-        let own = self.of_method(&saved.method)?;
+        let own = self.of_method(saved)?;
         for (option, differing) in self.of_all(saved).into_iter().chain(own) {
             if let Some((saved, given)) = differing
                 && saved != given
@@ -94,14 +134,20 @@ impl Given {
             both("keys", |options| options.stored.keys.to_string()),
             both("onSameKey", |options| options.on_same_key.name().to_owned()),
             both("texts", texts),
-            both("verify", verify),
+            both("groups", |options| answers_groups(options).to_string()),
+            both("verify", |options| {
+                options.verify.map_or("false", |verify| measure::name(verify.measure)).to_owned()
+            }),
+            both("minSimilarity", |options| {
+                options.verify.map_or(0.0, |verify| verify.least).to_string()
+            }),
             both("window", |options| window(options.window)),
             both("maxVerifications", |options| options.max_verifications.to_string()),
         ]
     }
 
-    fn of_method(&self, saved: &LiveMethod) -> Result<Vec<Differing>, Failure> {
-        Ok(match (saved, &self.core.method) {
+    fn of_method(&self, saved: &LiveOptions) -> Result<Vec<Differing>, Failure> {
+        Ok(match (&saved.method, &self.core.method) {
             (
                 LiveMethod::SimHash { max_distance: found, plan: has, .. },
                 LiveMethod::SimHash { max_distance, plan, .. },
@@ -118,16 +164,26 @@ impl Given {
                 ]
             }
             (
-                LiveMethod::MinHash { plan: found, signatures: kept, bucket_limit: read, .. },
-                LiveMethod::MinHash { plan, signatures, bucket_limit, .. },
+                LiveMethod::MinHash {
+                    plan: found,
+                    signatures: kept,
+                    bucket_limit: read,
+                    minhash: own,
+                },
+                LiveMethod::MinHash { signatures, bucket_limit, minhash, .. },
             ) => {
-                let words = |plan: simhash_index::bands::BandPlan| {
-                    format!("bands {}, rows {}", plan.bands, plan.rows)
-                };
-                let plan = plan.filter(|_| self.has("the plan"));
+                let words = |plan: BandPlan| format!("bands {}, rows {}", plan.bands, plan.rows);
+                let (by, hashes) = (self.core.verify, self.has("hashes").then_some(minhash.hashes));
+                let verify = if self.has("minSimilarity") { by } else { saved.verify };
+                let least = verify.unwrap_or_default().least;
+                let most = hashes.unwrap_or(own.hashes.max(MinHashOptions::default().hashes));
+                let plan = self.banding.plan(least, most)?;
                 let limit = self.has("bucketLimit").then_some(*bucket_limit);
+                // Where no signatures are kept, positions beyond the bands are not made.
+                let hashes = hashes.filter(|&given| *kept == Some(true) || given < own.hashes);
                 vec![
-                    ("the plan", found.zip(plan).map(|(a, b)| (words(a), words(b)))),
+                    (self.banding.option(), found.zip(plan).map(|(a, b)| (words(a), words(b)))),
+                    ("hashes", both(Some(own.hashes), hashes)),
                     ("signatures", both(*kept, *signatures)),
                     ("bucketLimit", both(Some(*read), limit)),
                 ]
@@ -164,13 +220,6 @@ fn texts(options: &LiveOptions) -> String {
     match options.stored.longest_text {
         None => "none".to_owned(),
         Some(longest) => format!("maxLength {longest}"),
-    }
-}
-
-fn verify(options: &LiveOptions) -> String {
-    match options.verify {
-        None => "nothing".to_owned(),
-        Some(verify) => format!("{} {}", measure::name(verify.measure), verify.least),
     }
 }
 

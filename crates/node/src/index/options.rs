@@ -94,6 +94,7 @@ pub struct NativeIndexOptions<'env> {
     pub hash: Option<String>,
     pub common_share: Option<f64>,
     pub common_count: Option<u32>,
+    /// Of one that is there already: that it answers with groups.
     pub groups: Option<bool>,
     /// Of a directory, as what follows.
     #[napi(ts_type = "'commit' | 'interval' | 'none'")]
@@ -105,6 +106,42 @@ pub struct NativeIndexOptions<'env> {
     pub mmap: Option<bool>,
     /// `longest_text` of an index that is made there.
     pub longest_text_of_new: Option<u32>,
+}
+
+/// What is said about bands and rows.
+#[derive(Clone, Copy)]
+pub(super) struct Banding {
+    own: Option<(u32, u32)>,
+    weights: Option<NativeWeights>,
+    recall: Option<f64>,
+}
+
+impl Banding {
+    /// The option that says it.
+    pub(super) fn option(&self) -> &'static str {
+        match self {
+            Self { own: Some(_), .. } => "bands",
+            Self { weights: Some(_), .. } => "weights",
+            _ => "recall",
+        }
+    }
+
+    /// Bands and rows for pairs from this similarity on, of so many positions at most; `None`: nothing is said.
+    pub(super) fn plan(&self, least: f64, hashes: usize) -> Result<Option<BandPlan>, Failure> {
+        Ok(Some(match (self.own, self.weights, self.recall) {
+            (Some((bands, rows)), ..) => BandPlan::new(bands as usize, rows as usize)?,
+            (None, Some(NativeWeights { false_positive, false_negative }), _) => {
+                BandPlan::for_weights(least, false_positive, false_negative, hashes)?
+            }
+            (None, None, Some(recall)) => BandPlan::for_recall(least, recall, hashes)?,
+            (None, None, None) => return Ok(None),
+        }))
+    }
+}
+
+/// Whether an index answers with groups: sentences that nothing is compared with.
+pub(super) fn answers_groups(options: &LiveOptions) -> bool {
+    matches!(options.method, LiveMethod::Sentences { .. }) && options.verify.is_none()
 }
 
 pub(super) fn choice(plan: Option<&str>) -> PlanChoice {
@@ -188,6 +225,11 @@ impl NativeIndexOptions<'_> {
         given.into_iter().find_map(|(name, is_given)| is_given.then_some(name))
     }
 
+    pub(super) fn banding(&self) -> Banding {
+        let Self { weights, recall, .. } = *self;
+        Banding { own: self.bands.zip(self.rows), weights, recall }
+    }
+
     /// How far ahead of the clock times may be, if that was given.
     pub(super) fn skew(&self) -> Result<Option<Skew>, Failure> {
         let Some(most) = self.window.and_then(|window| window.max_skew) else { return Ok(None) };
@@ -214,7 +256,7 @@ impl NativeIndexOptions<'_> {
                 let (scheme, hashes) = (self.scheme.clone(), self.hashes);
                 let given = NativeMinHashOptions { scheme, hashes, seed: self.seed.clone() };
                 *minhash = given.core()?;
-                *plan = self.bands(minhash.hashes)?;
+                *plan = self.plan_of_bands(minhash.hashes)?;
                 *signatures = self.signatures;
                 if let Some(limit) = self.bucket_limit {
                     *bucket_limit = size(limit, "bucketLimit")?;
@@ -232,17 +274,10 @@ impl NativeIndexOptions<'_> {
     }
 
     /// Bands and rows, where anything is said about them.
-    fn bands(&self, hashes: usize) -> Result<Option<BandPlan>, Failure> {
+    fn plan_of_bands(&self, hashes: usize) -> Result<Option<BandPlan>, Failure> {
         let threshold = self.min_similarity.filter(|&least| least > 0.0);
         let threshold = threshold.unwrap_or(Verify::default().least);
-        let plan = match (self.bands.zip(self.rows), self.weights, self.recall) {
-            (Some((bands, rows)), ..) => BandPlan::new(bands as usize, rows as usize)?,
-            (None, Some(NativeWeights { false_positive, false_negative }), _) => {
-                BandPlan::for_weights(threshold, false_positive, false_negative, hashes)?
-            }
-            (None, None, Some(recall)) => BandPlan::for_recall(threshold, recall, hashes)?,
-            (None, None, None) => return Ok(None),
-        };
+        let Some(plan) = self.banding().plan(threshold, hashes)? else { return Ok(None) };
         if self.hashes.is_some() && plan.hashes() > hashes {
             return Err(Failure::out_of_range("hashes", "at least bands * rows"));
         }

@@ -13,8 +13,6 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 pub(crate) struct Shared {
     pub(crate) live: LiveIndex,
     pub(super) threads: u32,
-    /// Whether it answers with groups.
-    pub(super) groups: bool,
     guard: Guard,
     /// Handles, of this worker and others, that have not been closed.
     owners: AtomicU32,
@@ -36,9 +34,9 @@ impl Shared {
         if let Some(Skew(most)) = options.skew {
             live.set_max_skew(most);
         }
-        let Settings { threads, groups, .. } = *options;
+        let threads = options.threads;
         let (guard, owners, batches) = Default::default();
-        Self { live, threads, groups, guard, owners, batches }
+        Self { live, threads, guard, owners, batches }
     }
 
     /// A batch is called; and whether others are under way.
@@ -115,14 +113,12 @@ impl Shared {
 #[derive(Clone, Copy, Default)]
 pub(super) struct Settings {
     threads: u32,
-    groups: bool,
     skew: Option<Skew>,
 }
 
 impl Settings {
     pub(super) fn of(options: &NativeIndexOptions<'_>) -> Result<Self, Failure> {
-        let groups = options.groups.unwrap_or(false);
-        Ok(Self { threads: options.threads, groups, skew: options.skew()? })
+        Ok(Self { threads: options.threads, skew: options.skew()? })
     }
 }
 

@@ -3,7 +3,7 @@
 use super::NativeIndex;
 use super::agree::Given;
 use super::options::NativeIndexOptions;
-use super::refusal::opening;
+use super::refusal::{opening, opening_at};
 use super::shared::{Settings, Shared};
 use crate::check::{number, whole};
 use crate::columns::Column;
@@ -13,7 +13,7 @@ use crate::task::Cancel;
 use napi::Env;
 use napi::bindgen_prelude::{Object, Uint8Array};
 use napi_derive::napi;
-use simhash_dedup::live::{LiveIndex, OpenOptions};
+use simhash_dedup::live::{LiveIndex, LiveOptions, OpenOptions};
 use simhash_index::sentences::SentenceIndex;
 use simhash_store::directory::Directory;
 use std::path::{Path, PathBuf};
@@ -58,18 +58,22 @@ impl Opening {
                     let message = format!("{option} {why}: {}", path.display());
                     return Err(Failure::new("ERR_INVALID_ARG_VALUE", message));
                 }
-                self.given.find_method(&path)?;
+                let saved = saved(&path, &self.given, flag)?;
+                self.given.complete(&path, saved)?;
                 let live = LiveIndex::open_file(&path, self.given.core(), flag).map_err(opening)?;
                 self.given.agree(&path, live.options())?;
                 live
             }
             Source::Path { path, how, .. } => {
-                match checkpoint_of(&path) {
-                    Some(checkpoint) => self.given.find_method(&checkpoint)?,
-                    None => self.given.make(),
+                if Directory::look(&path).is_ok() {
+                    let saved = saved(&path, &self.given, flag)?;
+                    self.given.complete(&path, saved)?;
+                } else {
+                    // What is wrong with a folder that is there is told by who opens it.
+                    self.given.make();
                 }
                 let live = LiveIndex::open_directory(&path, self.given.core(), how, flag);
-                let live = live.map_err(opening)?;
+                let live = live.map_err(|error| opening_at(&path, how, error))?;
                 self.given.agree(&path, live.options())?;
                 live
             }
@@ -94,10 +98,10 @@ impl Opening {
     }
 }
 
-/// The checkpoint of a directory, if it has one. What is wrong with it is told by who opens it.
-fn checkpoint_of(path: &Path) -> Option<PathBuf> {
-    let (directory, manifest) = Directory::look(path).ok()?;
-    Some(directory.checkpoint(manifest.checkpoint))
+/// What a saved index says of itself.
+fn saved(path: &Path, given: &Given, flag: &AtomicBool) -> Result<LiveOptions, Failure> {
+    let words = &given.core().fingerprinter.extract;
+    LiveOptions::of_saved(path, words, flag).map_err(opening)
 }
 
 /// The index of sentences whose changes are kept.
