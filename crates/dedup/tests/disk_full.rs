@@ -1,6 +1,6 @@
 //! A disk that is full, or read only: what is there is answered, what cannot be kept is refused by its reason, and things go on when
 //! there is room again, without opening anew. On a small file system in memory, mounted in a name space of its own; where that is not
-//! allowed the test says so and proves nothing.
+//! allowed the tests say so; what can be proved of an index without one is, by the layer that records what is asked of the system.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 #![allow(clippy::print_stderr, reason = "whether the test could run")]
@@ -14,7 +14,7 @@ use simhash_dedup::live::{LiveIndex, LiveOptions, OpenOptions, Stored};
 use simhash_dedup::{DedupError, FileOptions, Input, LEAST_MEMORY, Outputs, Target, dedup_files};
 use simhash_index::durable::{Durability, DurableOptions};
 use simhash_index::{IndexError, Window};
-use simhash_store::FileError;
+use simhash_store::{FileError, record};
 
 mod model;
 
@@ -148,6 +148,44 @@ fn a_full_disk_refuses_and_things_go_on_when_there_is_room() {
     if !in_small_file_system(name, folder.path(), "16m") {
         eprintln!("SKIPPED: no file system can be mounted here, nothing was proved of a full disk");
     }
+}
+
+/// The same of an index by the layer that tests can have refuse, wherever this runs.
+#[cfg(debug_assertions)]
+#[test]
+fn where_no_file_gets_more_room_additions_are_refused_until_there_is_some() {
+    const NAME: &str = "where_no_file_gets_more_room_additions_are_refused_until_there_is_some";
+    // All files of the process have none.
+    let Some(folder) = std::env::var_os("SIMHASH_CHILD") else {
+        let folder = tempfile::tempdir().unwrap();
+        let mut child = Command::new(std::env::current_exe().unwrap());
+        child.args(["--exact", NAME, "--nocapture"]).env("SIMHASH_CHILD", folder.path());
+        let ended = child.output().unwrap();
+        assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
+        return;
+    };
+    let path = Path::new(&folder).join("index");
+    let index = open(&path, false).unwrap();
+    assert_eq!(fill(&index, 1, 100), (100, None));
+    record::fill(true);
+    let (more, refused) = fill(&index, 2, 1_000_000);
+    assert_eq!(refused, Some(ErrorKind::StorageFull));
+    assert_eq!((index.len(), index.id_of("1/20")), (100 + more, Some(20)));
+    assert!(index.checkpoint(&NEVER).is_err());
+    assert!(index.durable_stats().unwrap().checkpoint_error.is_some());
+    assert_eq!(fill(&index, 2, 1), (0, Some(ErrorKind::StorageFull)));
+    assert_eq!(
+        why(open(&Path::new(&folder).join("other"), false).unwrap_err()),
+        ErrorKind::StorageFull
+    );
+    record::fill(false);
+    assert_eq!(fill(&index, 3, 100), (100, None));
+    index.checkpoint(&NEVER).unwrap();
+    assert!(index.durable_stats().unwrap().checkpoint_error.is_none());
+    let there = live(&index);
+    assert_eq!(there.len() as u64, 200 + more);
+    drop(index);
+    assert_eq!(live(&open(&path, false).unwrap()), there);
 }
 
 /// Makes the file system of this test larger.

@@ -172,10 +172,11 @@ fn what_was_answered_is_there_after_kill_9() {
         };
         run(path, method, durability, window == "true");
     }
-    for (number, method) in methods().into_iter().enumerate() {
+    for (method, window) in
+        methods().into_iter().flat_map(|method| [(method, false), (method, true)])
+    {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("index");
-        let window = number % 2 == 0;
         let (options, mut told) = (given(method, window), 0);
         for round in 0..rounds() {
             let durability = ["none", "interval", "commit"][round as usize % 3];

@@ -3,8 +3,9 @@
 //! Files are known by the number that the file system has for them: they are written before they have a name.
 
 use std::fs::File;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// What was asked of the system, and done.
@@ -44,6 +45,21 @@ static LEFT: AtomicU64 = AtomicU64::new(0);
 /// Ends the process, as a kill does, when this many calls have been made from now on.
 pub fn end_after(calls: u64) {
     LEFT.store(calls, Ordering::SeqCst);
+}
+
+/// Whether the disk is said to be full.
+static FULL: AtomicBool = AtomicBool::new(false);
+
+/// Has the disk be full, or not: no file is made and no log gets more room, for all threads of the process. What a log has reserved it
+/// can write all the same, as on a real one.
+pub fn fill(is_full: bool) {
+    FULL.store(is_full, Ordering::SeqCst);
+}
+
+/// That the disk is not said to be full.
+pub(crate) fn room() -> io::Result<()> {
+    let is_full = cfg!(debug_assertions) && FULL.load(Ordering::SeqCst);
+    if is_full { Err(ErrorKind::StorageFull.into()) } else { Ok(()) }
 }
 
 fn note(call: impl FnOnce() -> Option<Call>) {

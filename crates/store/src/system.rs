@@ -31,6 +31,8 @@ pub(crate) struct Os;
 
 impl System for Os {
     fn unnamed(&self, folder: &Path, mode: u32) -> Option<File> {
+        // Where there is no room the error is that of the file with a name.
+        record::room().ok()?;
         unnamed(folder, mode)
     }
 
@@ -41,6 +43,7 @@ impl System for Os {
     }
 
     fn create(&self, name: &Path, mode: u32) -> io::Result<File> {
+        record::room()?;
         let mut options = OpenOptions::new();
         options.read(true).write(true).create_new(true);
         #[cfg(unix)]

@@ -59,6 +59,7 @@ impl Medium for File {
     }
 
     fn reserve(&self, from: u64, length: u64) -> io::Result<bool> {
+        crate::record::room()?;
         reserve(self, from, length)
     }
 }
