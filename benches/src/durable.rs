@@ -1,5 +1,8 @@
-//! An index in a directory beside one in memory: check-and-add in batches of 1,000, by durability, then opening what was written.
+//! An index in a directory beside one in memory: check-and-add in batches of 1,000 and one by one, by durability, the sketches made
+//! within the time; how often the disk flushes; then opening what was written.
 
+use std::io::Write;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -42,14 +45,14 @@ pub(crate) fn run(settings: &Settings) -> Result<Report, String> {
     for (name, corpus, most) in TEXTS {
         let mut corpus = Corpus::load(corpus)?;
         corpus.texts.truncate(settings.size.unwrap_or(most));
-        let documents = |index: &LiveIndex| {
+        let documents = |index: &LiveIndex, rows: Range<usize>| {
             let mut scratch = Scratch::default();
-            corpus.texts.iter().map(|text| index.document(text, &mut scratch)).collect()
+            corpus.texts[rows].iter().map(|text| index.document(text, &mut scratch)).collect()
         };
         let what = format!("{name}, minhash, with their texts");
         let options = LiveOptions::default();
         let goals = Goals { interval: "<= 1.3", commit: name == "titles" };
-        compare(&what, &options, goals, rounds, documents, &mut rows)?;
+        compare(&what, &options, goals, (rounds, corpus.texts.len()), documents, &mut rows)?;
         setup.push(format!("{} {name} of {}", corpus.texts.len(), corpus.name));
     }
     let count = settings.size.map_or(1_000_000, |size| size * 10);
@@ -57,12 +60,13 @@ pub(crate) fn run(settings: &Settings) -> Result<Report, String> {
         LiveMethod::SimHash { max_distance: Some(3), plan: PlanChoice::default(), capacity: None };
     let bare =
         LiveOptions { method, stored: Stored::NOTHING, verify: None, ..LiveOptions::default() };
-    let documents = |_: &LiveIndex| {
-        let mut random = Random(3);
-        (0..count).map(|_| Document::fingerprint(random.next())).collect()
+    let documents = |_: &LiveIndex, rows: Range<usize>| {
+        let mut random = Random(3 + rows.start as u64);
+        rows.map(|_| Document::fingerprint(random.next())).collect()
     };
     let goals = Goals { interval: "<= 2", commit: true };
-    compare("fingerprints", &bare, goals, rounds, documents, &mut rows)?;
+    compare("fingerprints", &bare, goals, (rounds, count), documents, &mut rows)?;
+    rows.push(Row::new("a file: 4 KiB appended and flushed", flushes()?, "/s"));
     setup.push(format!("{count} fingerprints"));
     Ok(Report { bench: "durable", setup: setup.join("; "), rows })
 }
@@ -96,8 +100,8 @@ fn compare(
     name: &str,
     options: &LiveOptions,
     goals: Goals,
-    rounds: usize,
-    documents: impl Fn(&LiveIndex) -> Vec<Document>,
+    (rounds, count): (usize, usize),
+    documents: impl Fn(&LiveIndex, Range<usize>) -> Vec<Document>,
     rows: &mut Vec<Row>,
 ) -> Result<(), String> {
     let wrong = |error: simhash_dedup::DedupError| error.to_string();
@@ -114,10 +118,11 @@ fn compare(
     ] {
         let mut ratios = Vec::new();
         for _ in 0..rounds {
-            let (memory, _, _) = check(&LiveIndex::new(options).map_err(wrong)?, &documents)?;
+            let in_memory = LiveIndex::new(options).map_err(wrong)?;
+            let (memory, _) = check(&in_memory, 0..count, BATCH, &documents)?;
             let folder = Folder::new();
             let index = open(&folder, durability)?;
-            let (own, wall, count) = check(&index, &documents)?;
+            let (own, wall) = check(&index, 0..count, BATCH, &documents)?;
             ratios.push((own / memory, own, memory, count as f64 / wall));
         }
         ratios.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -129,10 +134,17 @@ fn compare(
         let least = 50_000.0;
         let held = words == "commit" && goals.commit;
         rows.push(if held { row.against("50,000", least, Some(">= 1")) } else { row });
+        let folder = Folder::new();
+        let index = open(&folder, durability)?;
+        // Where each waits for the disk a few thousand say enough.
+        let some = count.min(if words == "commit" { 2_000 } else { 50_000 });
+        let (_, wall) = check(&index, 0..some, 1, &documents)?;
+        let what = format!("{name}: {words}, one by one, acknowledged");
+        rows.push(Row::new(what, some as f64 / wall, "documents/s"));
     }
     let folder = Folder::new();
     let index = open(&folder, Durability::None)?;
-    let (_, _, count) = check(&index, &documents)?;
+    check(&index, 0..count, BATCH, &documents)?;
     let stats = index.durable_stats();
     let log = stats.map_or(0, |stats| stats.log_bytes + stats.checkpoint_bytes);
     rows.push(Row::new(format!("{name}: log"), log as f64 / count as f64, "bytes/document"));
@@ -148,17 +160,36 @@ fn compare(
     Ok(())
 }
 
-/// CPU seconds and seconds of checking and adding all, their sketches made before; and how many they are.
+/// CPU seconds and seconds of sketching, checking and adding some documents, in batches of so many.
 fn check(
     index: &LiveIndex,
-    documents: &impl Fn(&LiveIndex) -> Vec<Document>,
-) -> Result<(f64, f64, usize), String> {
-    let documents = documents(index);
+    rows: Range<usize>,
+    batch: usize,
+    documents: &impl Fn(&LiveIndex, Range<usize>) -> Vec<Document>,
+) -> Result<(f64, f64), String> {
     let (start, wall) = (cpu_seconds(), Instant::now());
-    for batch in documents.chunks(BATCH) {
+    for from in rows.clone().step_by(batch) {
+        let documents = documents(index, from..(from + batch).min(rows.end));
         index
-            .check_and_add_many(batch, &[], &[], OnDuplicate::Skip, 1, &NEVER)
+            .check_and_add_many(&documents, &[], &[], OnDuplicate::Skip, 1, &NEVER)
             .map_err(|error| error.to_string())?;
     }
-    Ok((cpu_seconds() - start, wall.elapsed().as_secs_f64(), documents.len()))
+    Ok((cpu_seconds() - start, wall.elapsed().as_secs_f64()))
+}
+
+/// How often a second the disk takes a page that is appended to a file.
+fn flushes() -> Result<f64, String> {
+    let folder = Folder::new();
+    let run = || -> std::io::Result<f64> {
+        std::fs::create_dir(folder.path())?;
+        let mut file = std::fs::File::create(folder.path().join("file"))?;
+        let (start, mut count) = (Instant::now(), 0);
+        while count < 10 || start.elapsed() < Duration::from_secs(1) {
+            file.write_all(&[7; 4096])?;
+            file.sync_data()?;
+            count += 1;
+        }
+        Ok(f64::from(count) / start.elapsed().as_secs_f64())
+    };
+    run().map_err(|error| error.to_string())
 }

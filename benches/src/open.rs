@@ -1,7 +1,7 @@
-//! Opening a saved Hamming index: mapped, by the first answer, with the file in the system's memory and without; and read as a
-//! whole. Then what answers cost from a mapped file beside memory.
+//! Opening the folder of an index of fingerprints, as `Index.open` does: mapped, by the first answer, with its files in the system's
+//! memory and without; and read as a whole. Then what answers cost from a mapped file beside memory.
 //!
-//! With `--file PATH` the file stays, and one that is there is opened instead of being made: so that the memory of the process
+//! With `--file PATH` the folder stays, and one that is there is opened instead of being made: so that the memory of the process
 //! is that of an index which was only opened.
 
 use std::hint::black_box;
@@ -9,11 +9,18 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use simhash_index::{Index, IndexOptions, Item, SearchOptions};
+use simhash_dedup::live::{
+    Document, LiveIndex, LiveMethod, LiveOptions, OpenOptions, Search, Stored, Texts,
+};
+use simhash_dedup::{DedupError, SavedIndex};
+use simhash_index::{AddOptions, PlanChoice};
+use simhash_sketch::ExtractorOptions;
 
 use crate::clock::cpu_seconds;
 use crate::memory::own;
 use crate::report::{Random, Report, Row, Settings};
+
+static NEVER: AtomicBool = AtomicBool::new(false);
 
 /// Fingerprints added at once.
 const BATCH: usize = 2_500_000;
@@ -30,34 +37,36 @@ pub(crate) fn run(settings: &Settings) -> Result<Report, String> {
     let report = measure(size, &path);
     if file.is_none() {
         // It may not be there.
-        let _ = std::fs::remove_file(&path);
+        let _ = std::fs::remove_dir_all(&path);
     }
     report
 }
 
 fn measure(size: usize, path: &Path) -> Result<Report, String> {
-    let said = |error: simhash_index::IndexError| error.to_string();
+    let said = |error: DedupError| error.to_string();
     let mut rows = Vec::new();
     if !path.exists() {
         let start = Instant::now();
         let seconds = make(size, path).map_err(said)?;
         rows.push(Row::new("add", start.elapsed().as_secs_f64() - seconds, "s"));
-        rows.push(Row::new("save", seconds, "s"));
+        rows.push(Row::new("snapshot", seconds, "s"));
     }
-    let bytes = std::fs::metadata(path).map_err(|error| error.to_string())?.len();
-    rows.push(Row::new("file", bytes as f64 / size as f64, "bytes/fingerprint"));
+    let bytes =
+        files(path)?.into_iter().filter_map(|file| file.metadata().ok()).map(|about| about.len());
+    let bytes: u64 = bytes.sum();
+    rows.push(Row::new("folder", bytes as f64 / size as f64, "bytes/fingerprint"));
 
     for (name, cold) in [("file not in memory", true), ("file in memory", false)] {
         if cold {
-            forget(path);
+            files(path)?.iter().for_each(|file| forget(file));
         } else {
-            warm(path)?;
+            files(path)?.iter().try_for_each(|file| warm(file))?;
         }
         let (start, before) = (Instant::now(), own());
-        let (index, _) = Index::open_mapped(path, Some("")).map_err(said)?;
+        let index = open(path, size, true).map_err(said)?;
         let opened = start.elapsed().as_secs_f64();
         let mut random = Random(7);
-        find(&index, random.next(), 3)?;
+        find(&index, random.next())?;
         let first = start.elapsed().as_secs_f64();
         rows.push(Row::new(format!("mapped, {name}: open"), opened, "s"));
         let goal = Row::new(format!("mapped, {name}: open and first answer"), first, "s");
@@ -67,7 +76,7 @@ fn measure(size: usize, path: &Path) -> Result<Report, String> {
             let mut times: Vec<f64> = Vec::new();
             for _ in 0..2000 {
                 let start = Instant::now();
-                find(&index, random.next(), 3)?;
+                find(&index, random.next())?;
                 times.push(start.elapsed().as_secs_f64() * 1e6);
             }
             times.sort_by(f64::total_cmp);
@@ -79,14 +88,12 @@ fn measure(size: usize, path: &Path) -> Result<Report, String> {
             let mapped = answers(&index, size, &mut Random(8))?;
             let again = answers(&index, size, &mut Random(8))?;
             drop(index);
-            let (index, _) = Index::open_mapped(path, Some("")).map_err(said)?;
+            let saved = SavedIndex { path: path.to_owned(), words: ExtractorOptions::default() };
             let start = Instant::now();
-            index.verify(&AtomicBool::new(false)).map_err(said)?;
-            rows.push(Row::new("mapped: all checked", start.elapsed().as_secs_f64(), "s"));
-            drop(index);
+            saved.verify(&NEVER).map_err(said)?;
+            rows.push(Row::new("verified", start.elapsed().as_secs_f64(), "s"));
             let (start, before) = (Instant::now(), own());
-            let never = AtomicBool::new(false);
-            let index = Index::open_file(path, "", &never).map_err(said)?;
+            let index = open(path, size, false).map_err(said)?;
             let read = Row::new("read: open, all checked", start.elapsed().as_secs_f64(), "s");
             rows.push(read.against("20 s", 20.0, Some("<= 1 at 50 M")));
             rows.push(Row::new("read: memory of its own", own() - before, "MB"));
@@ -110,51 +117,70 @@ fn measure(size: usize, path: &Path) -> Result<Report, String> {
     Ok(Report { bench: "open", setup: format!("{size} uniform fingerprints"), rows })
 }
 
-/// Makes and saves an index; the seconds that saving took.
-fn make(size: usize, path: &Path) -> Result<f64, simhash_index::IndexError> {
-    let mut options = IndexOptions::default();
-    options.capacity = Some(size as u64);
-    let index = Index::new(&options)?;
-    let (mut random, never) = (Random(3), AtomicBool::new(false));
+/// Fingerprints within 3 bits, and nothing beside them.
+fn options(size: usize) -> LiveOptions {
+    let capacity = Some(size as u64);
+    let method =
+        LiveMethod::SimHash { max_distance: Some(3), plan: PlanChoice::default(), capacity };
+    LiveOptions { method, stored: Stored::NOTHING, verify: None, ..LiveOptions::default() }
+}
+
+/// Opened as its owner has it, who flushes every second.
+fn open(path: &Path, size: usize, mmap: bool) -> Result<LiveIndex, DedupError> {
+    let how = OpenOptions { mmap, ..OpenOptions::default() };
+    LiveIndex::open_directory(path, &options(size), how, &NEVER)
+}
+
+/// The files of a folder.
+fn files(path: &Path) -> Result<Vec<PathBuf>, String> {
+    let entries = std::fs::read_dir(path).map_err(|error| error.to_string())?;
+    Ok(entries.flatten().map(|entry| entry.path()).collect())
+}
+
+/// Makes a folder of an index; the seconds that the snapshot took.
+fn make(size: usize, path: &Path) -> Result<f64, DedupError> {
+    let index = LiveIndex::new(&options(size))?;
+    let mut random = Random(3);
     for from in (0..size).step_by(BATCH) {
-        let items = (from..(from + BATCH).min(size)).map(|_| Item::Fingerprint(random.next()));
-        index.add_many(&items.collect::<Vec<_>>(), &[], &never)?;
+        let count = from..(from + BATCH).min(size);
+        let all: Vec<_> = count.map(|_| Document::fingerprint(random.next())).collect();
+        index.add_many(&all, &[], &[], &NEVER)?;
     }
-    index.compact();
+    index.compact(&NEVER)?;
     let start = Instant::now();
-    index.snapshot().write_file((path, simhash_store::Access::Private), "", &never)?;
+    index.snapshot().write_directory(path, &NEVER)?;
     Ok(start.elapsed().as_secs_f64())
 }
 
-fn find(index: &Index, value: u64, distance: u32) -> Result<usize, String> {
-    let search = SearchOptions { max_distance: Some(distance), limit: None };
-    let found =
-        index.search(Item::Fingerprint(value), search).map_err(|error| error.to_string())?;
-    Ok(found.matches.len())
+fn find(index: &LiveIndex, value: u64) -> Result<usize, String> {
+    let found = index.search(&Document::fingerprint(value), &Search::default());
+    Ok(found.map_err(|error| error.to_string())?.matches.len())
 }
 
 /// Nanoseconds of a search that finds nothing, of one that finds a document, and of a check-and-add.
-fn answers(index: &Index, size: usize, random: &mut Random) -> Result<[f64; 3], String> {
+fn answers(index: &LiveIndex, size: usize, random: &mut Random) -> Result<[f64; 3], String> {
     let searches = SEARCHES.min(size);
     let count = searches as f64 / 1e9;
     let start = cpu_seconds();
     for _ in 0..searches {
-        black_box(find(index, random.next(), 3)?);
+        black_box(find(index, random.next())?);
     }
     let nothing = cpu_seconds() - start;
     // The first that were added.
     let mut added = Random(3);
     let start = cpu_seconds();
     for _ in 0..searches {
-        if find(index, added.next() ^ 5, 3)? == 0 {
+        if find(index, added.next() ^ 5)? == 0 {
             return Err("a fingerprint that was added is not found".to_owned());
         }
     }
     let one = cpu_seconds() - start;
     let start = cpu_seconds();
     for _ in 0..searches {
-        let item = Item::Fingerprint(random.next());
-        black_box(index.check_and_add(item).map_err(|error| error.to_string())?);
+        let item = Document::fingerprint(random.next());
+        let texts = |_| Texts::None;
+        let added = index.check_and_add(&item, None, AddOptions::default(), texts);
+        black_box(added.map_err(|error| error.to_string())?);
     }
     let add = cpu_seconds() - start;
     Ok([nothing, one, add].map(|seconds| seconds / count))

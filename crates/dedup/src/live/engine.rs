@@ -43,6 +43,9 @@ pub(super) struct Engine<K: Method> {
     memory: Option<u64>,
     /// Searches and checks for which a limit cut the candidates.
     pub(super) truncated: AtomicU64,
+    /// What a test does between the addition of a document and that of its key and text.
+    #[cfg(test)]
+    between: tests::Between,
 }
 
 /// How an [`Engine`] is made around an index.
@@ -71,6 +74,8 @@ impl<K: Method> Engine<K> {
             store: Arc::new(RwLock::new(Store::new(stored, K::MISSES_EQUAL))),
             memory,
             truncated: AtomicU64::new(0),
+            #[cfg(test)]
+            between: tests::Between::default(),
         }
     }
 
@@ -262,6 +267,8 @@ impl<K: Method> Engine<K> {
         // Held over the addition: who finds the document finds its key and text.
         let mut store = self.store.write();
         let id = writer.add_beside(Self::item(document)?, || store.written(document, key))?;
+        #[cfg(test)]
+        self.between.run();
         let is_alive = |id| self.index.has(id);
         store.add(id, document, key, is_alive);
         store.tend(1, is_alive);
@@ -307,4 +314,63 @@ pub(super) fn end<K: Method>(
         writer.position(position)?;
     }
     Ok(writer.keep()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt;
+    use std::sync::mpsc;
+    use std::thread;
+    use std::time::Duration;
+
+    use parking_lot::Mutex;
+    use simhash_sketch::Scratch;
+
+    use crate::live::{Any, LiveIndex, LiveMethod, LiveOptions, Stored};
+
+    /// What is done at a place of the engine, if anything is.
+    #[derive(Default)]
+    pub(super) struct Between(Mutex<Option<Box<dyn FnMut() + Send>>>);
+
+    impl fmt::Debug for Between {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.debug_struct("Between").finish_non_exhaustive()
+        }
+    }
+
+    impl Between {
+        pub(super) fn run(&self) {
+            if let Some(work) = &mut *self.0.lock() {
+                work();
+            }
+        }
+    }
+
+    /// Somebody looks exactly when the document is there, and its key and text are about to be.
+    #[test]
+    fn who_sees_a_document_before_its_key_is_there_waits_for_it() {
+        let stored = Stored { keys: true, ..Stored::default() };
+        let method = LiveMethod::simhash();
+        let options = LiveOptions { method, stored, ..LiveOptions::default() };
+        let index = LiveIndex::new(&options).unwrap();
+        let document = index.document("今天下午有雨，出门请带伞", &mut Scratch::default());
+        let (added, is_added) = mpsc::channel();
+        let (looked, has_looked) = mpsc::channel::<()>();
+        let Any::SimHash(engine) = &index.any else { panic!("of another method") };
+        *engine.between.0.lock() = Some(Box::new(move || {
+            added.send(()).unwrap();
+            // Who waits for this addition has not looked, however long that is.
+            let _ = has_looked.recv_timeout(Duration::from_millis(300));
+        }));
+        thread::scope(|scope| {
+            scope.spawn(|| index.add(&document, Some("key"), None).unwrap());
+            is_added.recv().unwrap();
+            assert!(index.has(0));
+            let found = (index.key_of(0), index.text_of(0));
+            // The other thread has ended where nobody waits for it.
+            let _ = looked.send(());
+            assert_eq!(found.0.as_deref(), Some("key"));
+            assert_eq!(found.1.as_deref(), Some("今天下午有雨,出门请带伞"));
+        });
+    }
 }
