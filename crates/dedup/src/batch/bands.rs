@@ -26,7 +26,6 @@ pub(super) struct Bands {
     buckets: Buckets,
     /// Lists that were asked for.
     listed: usize,
-    bytes: usize,
     room: Room,
 }
 
@@ -34,7 +33,7 @@ impl Bands {
     pub(super) fn new(rule: Banding, room: &Room) -> Result<Self, DedupError> {
         let (entries, buckets) = (Entries::new(room)?, Buckets::new(room)?);
         let room = room.clone();
-        Ok(Self { rule, entries, documents: 0, buckets, listed: 0, bytes: 0, room })
+        Ok(Self { rule, entries, documents: 0, buckets, listed: 0, room })
     }
 
     /// The entries of texts that are in these buckets by whole bands.
@@ -119,7 +118,7 @@ impl Candidates for Bands {
         }
         let below = Below { bands: self, groups, texts, threads, cancel };
         let levels = climb(&below, full, &self.rule, &room, threads, cancel)?;
-        self.bytes = self.entries.bytes();
+        let taken = self.entries.bytes();
         self.entries = Entries::new(&Room::default())?;
         let longer: Vec<u64> = levels.buckets().collect();
         let mut longer = &longer[..];
@@ -135,11 +134,10 @@ impl Candidates for Bands {
                 buckets.add(run.iter().map(|&entry| number_of(entry)))?;
             }
         }
-        self.bytes += together.bytes();
+        buckets.made_of(taken + together.bytes());
         drop(together);
         levels.fill(&self.rule, &mut buckets, cancel)?;
         buckets.seal(groups.len(), &room, cancel)?;
-        self.bytes += buckets.bytes();
         self.buckets = buckets;
         Ok(())
     }
@@ -162,7 +160,7 @@ impl Candidates for Bands {
     }
 
     fn bytes(&self) -> usize {
-        self.bytes
+        self.buckets.bytes()
     }
 
     fn can_be_kept(&self) -> bool {
@@ -170,13 +168,10 @@ impl Candidates for Bands {
     }
 
     fn save(&self, to: &mut Saving<'_>) -> Result<(), DedupError> {
-        to.numbers(&[self.bytes as u64])?;
         self.buckets.save(to)
     }
 
     fn restore(&mut self, from: &mut Restoring, groups: &Groups) -> Result<(), DedupError> {
-        let [bytes] = from.numbers()?;
-        self.bytes = bytes as usize;
         self.buckets = Buckets::restore(from, groups.len(), &self.room)?;
         Ok(())
     }

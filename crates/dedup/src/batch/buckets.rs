@@ -62,6 +62,8 @@ pub(super) struct Buckets {
     sights: Column<Sight>,
     /// By text that sees others: where its sights begin; one more for the end.
     starts: Column<u64>,
+    /// Bytes of what they were made of.
+    beside: usize,
 }
 
 impl Buckets {
@@ -70,7 +72,13 @@ impl Buckets {
             members: Column::new(room)?,
             sights: Column::new(room)?,
             starts: Column::new(room)?,
+            beside: 0,
         })
+    }
+
+    /// So many bytes were held for what they are made of.
+    pub(super) fn made_of(&mut self, bytes: usize) {
+        self.beside += bytes;
     }
 
     /// How many members there are.
@@ -191,6 +199,7 @@ impl Buckets {
     }
 
     pub(super) fn save(&self, to: &mut Saving<'_>) -> Result<(), DedupError> {
+        to.numbers(&[self.beside as u64])?;
         to.column(self.members.len(), self.members.iter().copied())?;
         to.column(self.sights.len(), self.sights.iter().copied())?;
         to.column(self.starts.len(), self.starts.iter().copied())
@@ -202,6 +211,7 @@ impl Buckets {
         texts: u32,
         room: &Room,
     ) -> Result<Self, DedupError> {
+        let [beside] = from.numbers()?;
         // By place: how often a member before is a later text than the one behind it. Between two places with one number they ascend.
         let (mut members, mut falls) = (Column::new(room)?, Column::new(room)?);
         let (mut before, mut fallen) = (0, 0u32);
@@ -239,11 +249,11 @@ impl Buckets {
         if starts.last() != Some(&end) || starts.len() != lists + 1 {
             return Err(from.wrong("lists of another number of texts"));
         }
-        Ok(Self { members, sights, starts })
+        Ok(Self { members, sights, starts, beside: beside as usize })
     }
 
-    /// Bytes held.
+    /// Bytes held, for what they were made of too.
     pub(super) fn bytes(&self) -> usize {
-        self.members.bytes() + self.sights.bytes() + self.starts.bytes()
+        self.beside + self.members.bytes() + self.sights.bytes() + self.starts.bytes()
     }
 }

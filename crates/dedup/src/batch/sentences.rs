@@ -48,7 +48,6 @@ pub(super) struct Sentences {
     buckets: Buckets,
     /// Lists that were asked for.
     listed: usize,
-    bytes: usize,
     room: Room,
 }
 
@@ -75,7 +74,6 @@ impl Sentences {
             documents: 0,
             buckets: Buckets::new(room)?,
             listed: 0,
-            bytes: 0,
             room: room.clone(),
         })
     }
@@ -229,10 +227,9 @@ impl Candidates for Sentences {
                 };
             }
         }
-        self.bytes = self.parts.bytes() + held * size_of::<Entry>();
+        buckets.made_of(self.parts.bytes() + held * size_of::<Entry>());
         self.parts = Parts::new(&Room::default(), 0)?;
         buckets.seal(groups.len(), &room, cancel)?;
-        self.bytes += buckets.bytes();
         self.buckets = buckets;
         Ok(())
     }
@@ -255,7 +252,7 @@ impl Candidates for Sentences {
     }
 
     fn bytes(&self) -> usize {
-        self.bytes
+        self.buckets.bytes()
     }
 
     fn can_be_kept(&self) -> bool {
@@ -263,13 +260,10 @@ impl Candidates for Sentences {
     }
 
     fn save(&self, to: &mut Saving<'_>) -> Result<(), DedupError> {
-        to.numbers(&[self.bytes as u64])?;
         self.buckets.save(to)
     }
 
     fn restore(&mut self, from: &mut Restoring, groups: &Groups) -> Result<(), DedupError> {
-        let [bytes] = from.numbers()?;
-        self.bytes = bytes as usize;
         self.buckets = Buckets::restore(from, groups.len(), &self.room)?;
         Ok(())
     }
