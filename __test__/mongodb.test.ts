@@ -52,6 +52,26 @@ describe('addresses', () => {
     },
   );
 
+  test.each([
+    'mongodb://me:pa/secret@h.x/a.b',
+    'mongodb://me:pa/a.b?secret@h/a.b',
+    'mongodb://h/a.b?ret@h=secret',
+    'mongodb://h/a.secret@b',
+  ])('%s has to be escaped', (text) => {
+    expect(() => addressOf(text, 'target')).toThrow(/target must be .* must be escaped/);
+    expect(() => addressOf(text, 'target')).not.toThrow(/secret/);
+    const escaped = addressOf('mongodb://me:pa%2Fse%40cret@h/a%40.b?x=%40', 'target');
+    expect(escaped).toMatchObject({ database: 'a@', collection: 'b' });
+  });
+
+  test('options of an address are in no message: a password may be among them', () => {
+    const query = '?tlsCertificateKeyFilePassword=secret';
+    for (const text of [`mongodb:///a.b${query}`, `mongodb://h/ab${query}`]) {
+      expect(() => addressOf(text, 'source', {} as never)).toThrow(/^source /);
+      expect(() => addressOf(text, 'source', {} as never)).not.toThrow(/secret/);
+    }
+  });
+
   test('users and passwords are left out of texts', () => {
     const text = 'cannot reach redis://me:pw@h/0, mongodb+srv://a:b%40c@h/d or postgres://x@y/z';
     expect(redacted(text)).toBe('cannot reach redis://h/0, mongodb+srv://h/d or postgres://y/z');
