@@ -1,5 +1,5 @@
-/** What a run refuses before it writes anything. */
-import { mkdtempSync, rmSync } from 'node:fs';
+/** What a run refuses before it writes anything, and a run that was made before, which writes nothing. */
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Db, MongoClient, ObjectId } from 'mongodb';
@@ -119,4 +119,29 @@ describe.skipIf(missing !== undefined)(missing ?? 'MongoDB', () => {
       }
     });
   });
+
+  test.each([{}, { texts: false }, { append: true }, { mark: true }])(
+    'a run that is done writes nothing when it is started again with %j',
+    async (options) => {
+      const target = 'mark' in options ? undefined : db.collection(`done${Object.keys(options)}`);
+      const how = within(options);
+      const first = await dedupCollection(db.collection('a'), target, how);
+      expect(first).toMatchObject({ read: 300, repeated: false });
+      const before = await everything();
+      const again = await dedupCollection(db.collection('a'), target, how);
+      expect(again).toEqual({ ...first, repeated: true });
+      const page = { ...how, report: join(folder, 'page.html') };
+      if (!('texts' in options)) {
+        const reported = dedupCollection(db.collection('a'), target, page);
+        await expect(reported).rejects.toMatchObject({ code: 'ERR_SIMHASH_TARGET' });
+      }
+      expect(await everything()).toEqual(before);
+      expect(readdirSync(folder)).toEqual([]);
+      // The id of a run becomes the name of a folder that is removed: it is looked at here too.
+      const runs = db.collection(`${target?.collectionName ?? 'a'}.runs`);
+      await runs.updateMany({}, { $set: { run: '../..' } });
+      const foreign = dedupCollection(db.collection('a'), target, how);
+      await expect(foreign).rejects.toMatchObject({ code: 'ERR_SIMHASH_TARGET' });
+    },
+  );
 });

@@ -68,7 +68,17 @@ async function begun(
   const duplicates = beside(target, 'duplicates');
   const name = nameOf(recipe);
   await refuseOthers(runs);
-  if (!mark && !append && (await Run.find(runs, name)) === null) {
+  const before = await Run.find(runs, name);
+  const workOf = ({ run }: RunDocument) =>
+    new Work(resolve((settings.tmp as string | undefined) ?? tmpdir(), folderOf(run)));
+  const again = async (document: RunDocument) => {
+    refuseOfDone(settings, document);
+    await workOf(document).remove();
+    return summaryOf(document, true);
+  };
+  // Without a lease, which would be written.
+  if (before?.phase === 'done') return again(before);
+  if (!mark && !append && before === null) {
     await refuseHeld(target);
     await refuseHeld(duplicates);
   }
@@ -86,13 +96,9 @@ async function begun(
   if (settings.signal?.aborted) leave();
   try {
     const { document } = taken;
-    const folder = (settings.tmp as string | undefined) ?? tmpdir();
-    const work = new Work(resolve(folder, folderOf(document.run)));
-    if (document.phase === 'done') {
-      refuseOfDone(settings, document);
-      await work.remove();
-      return summaryOf(document, true);
-    }
+    // By another process, meanwhile.
+    if (document.phase === 'done') return await again(document);
+    const work = workOf(document);
     const hold = () => taken.hold();
     const isHashed = settings.texts === false || (!mark && fingerprint !== false);
     const made = isHashed ? await prints(settings, fingerprint || 'string') : undefined;
