@@ -78,7 +78,10 @@ export interface StreamOptions<D = Doc> extends ComparisonOptions, JobOptions {
    * documents of this loop. Default none: the stream begins here.
    */
   state?: DedupState | undefined;
-  /** For `'simhash'`, which it chooses as `maxDistance` does: whether decisions carry the fingerprint of the text. Default false. */
+  /**
+   * Whether decisions carry the fingerprint of the text. Default false. Only `'simhash'` makes fingerprints: without a method, and without an option of one, `true` chooses it in place of the
+   * default `'minhash'`, with its own `maxDistance`, and other documents may be found. An error beside another method.
+   */
   fingerprint?: boolean | undefined;
   /**
    * Documents per batch, 1 to 65536. Default 2048. Larger is a little faster and holds more documents in memory. A batch is not waited for: what a
