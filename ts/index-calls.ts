@@ -6,7 +6,7 @@ import { given } from './given';
 import type { IndexMethod } from './method';
 import type { NativeAbout, NativeSearch } from './native';
 import * as check from './options';
-import { type Time, type Times, time, times } from './time';
+import { type BatchTimes, type Time, type Times, time, times } from './time';
 import { singleOnly } from './verify';
 
 /** How to add one item. */
@@ -25,7 +25,7 @@ export interface AddOptions {
 
 /** How to add many items. */
 export interface AddManyOptions {
-  /** One time for all items, or one for each, in order; as in {@link AddOptions}. Default now. */
+  /** One time for all items, or a list of one for each, in order; a list of another length is a RangeError. As in {@link AddOptions}. Default now. */
   at?: Times | undefined;
   /** A key for each item, `undefined` for none; as in {@link AddOptions}. Default none at all. */
   keys?: readonly (string | undefined)[] | undefined;
@@ -90,7 +90,7 @@ const DUPLICATE: check.Checks<DuplicateOptions> = {
 
 /** Times come out of the check in milliseconds. */
 export const ADD: check.Checks<{ at?: number; key?: string }> = { at: time, key: check.string };
-export const ADD_MANY: check.Checks<{ at?: Float64Array; keys?: (string | undefined)[] }> = {
+export const ADD_MANY: check.Checks<{ at?: BatchTimes; keys?: (string | undefined)[] }> = {
   at: times,
   keys,
 };
