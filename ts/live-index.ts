@@ -343,10 +343,10 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
   /**
    * The latest live document with a key.
    *
-   * @throws TypeError `ERR_INVALID_ARG_VALUE`: the index keeps no keys.
+   * @throws TypeError `ERR_INVALID_ARG_VALUE`: the index keeps no keys, or no document can have this one, which is not well-formed Unicode.
    */
   idOf(key: string): number | undefined {
-    return native(() => this.#core.native.idOf(check.string(key, 'key'))) ?? undefined;
+    return native(() => this.#core.native.idOf(check.wellFormed(key, 'key'))) ?? undefined;
   }
 
   /** Whether an id is alive. */
