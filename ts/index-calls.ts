@@ -17,8 +17,8 @@ export interface AddOptions {
    */
   at?: Time | undefined;
   /**
-   * The item's key: 1 to 65,536 bytes of UTF-8. A string with half of a surrogate pair is a TypeError, as UTF-8 cannot hold it. Default none. Needs an index with `keys`. What one does that comes
-   * again is said by `onSameKey` of the index; by default each document keeps its own, and the key names the latest of them that is alive.
+   * The item's key: 1 to 65,536 bytes of UTF-8. A string with half of a surrogate pair is a TypeError, as UTF-8 cannot hold it.
+   * Default none. Needs an index with `keys`. What one does that comes again is said by `onSameKey` of the index; by default each document keeps its own, and the key names the latest of them that is alive.
    */
   key?: string | undefined;
 }

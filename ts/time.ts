@@ -23,6 +23,7 @@ export interface BatchTimes {
   readonly isEach: boolean;
 }
 
+/** Times of a batch: a single one stands for all, a list has one for each. */
 export const times: check.Check<BatchTimes> = (value, name) => {
   if (!Array.isArray(value) && !types.isFloat64Array(value)) {
     return { milliseconds: Float64Array.of(time(value, name)), isEach: false };

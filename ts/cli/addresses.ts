@@ -38,7 +38,7 @@ export function refuseAddresses(
 }
 
 function refuse(value: string, subject: string, isCollected: boolean): void {
-  const [scheme] = /^[a-z][a-z0-9+.-]*:\/\//i.exec(value) ?? [];
+  const [scheme] = /^(?:[a-z][a-z0-9+.-]*:)+\/\//i.exec(value) ?? [];
   if (scheme === undefined) return;
   const also = isCollected ? ' or collections, mongodb://HOST/DATABASE.COLLECTION' : '';
   throw new UsageError(

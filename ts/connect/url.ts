@@ -15,11 +15,15 @@ export const unnamed = (url: string): string =>
 
 /** A text in which no URL names a user or a password, or has a query with values. */
 export function redacted(text: string): string {
+  // Schemes are short: a word of any length is looked at once.
   return (
     text
       // As far as the last @: who forgot to escape a password has other characters in it.
-      .replace(/([a-z][a-z0-9+.-]*:\/\/)[^\s'"]*@/gi, '$1')
+      .replace(/([a-z][a-z0-9+.-]{0,30}:\/\/)[^\s'"]*@/gi, '$1')
       // Not the backslash before a quote: the text may be JSON.
-      .replace(/([a-z][a-z0-9+.-]*:\/\/[^\s'"?]*)\?[^\s'"=]*=(?:[^\s'"\\]|\\[^\s"'])*/gi, '$1?…')
+      .replace(
+        /([a-z][a-z0-9+.-]{0,30}:\/\/[^\s'"?]*)\?[^\s'"=]*=(?:[^\s'"\\]|\\[^\s"'])*/gi,
+        '$1?…',
+      )
   );
 }
