@@ -1,16 +1,7 @@
 /** What Redis alone has: replicas that are waited for. */
-import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { redisLog } from '../dist/connect/log.js';
 import { missing, RedisServer } from './redis-server';
-
-test.each(['redis://user:secret@h:bad', 'user:secret@h'])('%s is no address', async (url) => {
-  const error = await redisLog(url).catch((error) => error);
-  expect(error).toBeInstanceOf(TypeError);
-  expect(error.message).toContain('url must be redis://HOST:PORT or rediss://HOST:PORT, got "');
-  // In no property either.
-  expect(inspect(error, { depth: 9 })).not.toContain('secret');
-});
 
 describe.skipIf(missing !== undefined)('a server', () => {
   let server: RedisServer;

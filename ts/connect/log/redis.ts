@@ -51,7 +51,7 @@ export async function connected(url: string, options?: RedisLogOptions): Promise
   }
   const { createClient } = await driver();
   // What was sent when a connection ended is not sent again: it may have arrived.
-  const how = { ...client, url, disableOfflineQueue: true };
+  const how = { ...client, url: check.string(url, 'url'), disableOfflineQueue: true };
   const [writer, reader] = [how, how].map((how) => createClient(how as RedisClientOptions)) as [
     Client,
     Client,
