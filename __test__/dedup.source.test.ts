@@ -1,4 +1,4 @@
-/** Sources of documents: `dedup` takes from them what `for await` takes, in the same order of calls. */
+/** Sources of documents: `dedup` and `checkAndAddAll` take from them what `for await` takes, in the same order of calls. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import vm from 'node:vm';
 import { describe, expect, test } from 'vitest';
@@ -37,6 +37,27 @@ async function run(source: unknown, leave = Infinity): Promise<unknown> {
   };
   return loop(decisions(), leave);
 }
+
+/** What `checkAndAddAll` makes of it: what it answers is for the texts in their order. */
+async function check(source: unknown, leave = Infinity): Promise<unknown> {
+  const index = new Index();
+  const texts = async function* () {
+    let row = 0;
+    for await (const checked of index.checkAndAddAll(source as AsyncIterable<string>, {
+      batch: 1,
+    })) {
+      expect(checked).toMatchObject(row === 2 ? { duplicateOf: 0 } : { id: row });
+      yield TEXTS[row++];
+    }
+  };
+  return loop(texts(), leave);
+}
+
+/** Both doors. */
+const DOORS = [
+  ['dedup', run],
+  ['checkAndAddAll', check],
+] as const;
 
 const thenable = (value: unknown) => ({
   // biome-ignore lint/suspicious/noThenProperty: it is what is tested
@@ -130,19 +151,40 @@ const shown = (outcome: unknown) => {
   return { seen, error: error === reason ? 'mine' : (error as Error | undefined)?.name };
 };
 
-describe.each(Object.entries(sources))('%s', (_name, make) => {
-  test.each([
-    ['read to the end', Infinity],
-    ['left after the first', 1],
-  ])('%s', async (_how, leave) => {
+const ENDS = [
+  ['read to the end', Infinity],
+  ['left after the first', 1],
+] as const;
+
+describe.each(Object.entries(sources))('%s', (name, make) => {
+  const cases = DOORS.flatMap(([door, take]) => ENDS.map((end) => [door, ...end, take] as const));
+  // Bytes are no text of the list.
+  const asTexts = (outcome: ReturnType<typeof shown>) =>
+    name.includes('bytes') ? { ...outcome, seen: outcome.seen.length } : outcome;
+  test.each(cases)('%s, %s', async (_door, _how, leave, take) => {
     const [theirs, ours]: [Calls, Calls] = [[], []];
-    const expected = shown(await loop(make(theirs), leave));
-    expect(shown(await run(make(ours), leave))).toEqual(expected);
+    const expected = asTexts(shown(await loop(make(theirs), leave)));
+    expect(asTexts(shown(await take(make(ours), leave)))).toEqual(expected);
     // Reading ahead is allowed, everything else is not.
     const only = (calls: Calls) => calls.filter((call) => call !== 'next');
     expect(only(ours)).toEqual(only(theirs));
     if (leave === Infinity) expect(ours).toEqual(theirs);
   });
+});
+
+test('what is no source is refused with what could be one', async () => {
+  for (const wrong of ['a text', 5, null, { getReader: 1 }]) {
+    const outcome = (await check(wrong)) as { error: Error };
+    expect(outcome.error.message).toMatch(
+      /^source must be an iterable, async iterable or web stream of documents, got /,
+    );
+  }
+  const answer = asynchronous(() => 5);
+  const [ours, theirs] = (await Promise.all([check(answer([])), run(answer([]))])) as {
+    error: Error;
+  }[];
+  expect(ours?.error.message).toBe('the iterator of source must give an object, got 5');
+  expect(theirs?.error.message).toBe('the iterator of docs must give an object, got 5');
 });
 
 test('a failure is what comes out, whatever return() says to it', async () => {
@@ -224,20 +266,24 @@ const streamed = (fails = false) =>
 let texts: string[] = [];
 
 describe('a web stream without an iterator', () => {
-  test.each([
+  const cases = [
     ['read to the end', Infinity, false, ['reader', 'release']],
     ['left after the first', 1, false, ['reader', 'cancel', 'release']],
     ['that fails', Infinity, true, ['reader', 'release']],
-  ])('%s is as one with it', async (_how, leave, fails, expected) => {
-    texts = [...TEXTS];
-    const theirs = shown(await run(streamed(fails), leave));
-    texts = [...TEXTS];
-    const calls: Calls = [];
-    const stream = streamed(fails);
-    expect(shown(await run(withoutIterator(stream, calls), leave))).toEqual(theirs);
-    expect(calls).toEqual(expected);
-    expect(stream.locked).toBe(false);
-  });
+  ] as const;
+  test.each(DOORS.flatMap(([door, take]) => cases.map((one) => [door, ...one, take] as const)))(
+    'by %s, %s is as one with it',
+    async (_door, _how, leave, fails, expected, take) => {
+      texts = [...TEXTS];
+      const theirs = shown(await take(streamed(fails), leave));
+      texts = [...TEXTS];
+      const calls: Calls = [];
+      const stream = streamed(fails);
+      expect(shown(await take(withoutIterator(stream, calls), leave))).toEqual(theirs);
+      expect(calls).toEqual(expected);
+      expect(stream.locked).toBe(false);
+    },
+  );
 
   test('is taken by Idf.train and as known documents too', async () => {
     texts = [...TEXTS];
@@ -249,7 +295,10 @@ describe('a web stream without an iterator', () => {
     await stream.return({} as never);
   });
 
-  test('is closed while it is silent', async () => {
+  test.each([
+    ['dedup', (docs: never) => dedup(docs)],
+    ['checkAndAddAll', (docs: never) => new Index().checkAndAddAll(docs)],
+  ])('is closed by %s while it is silent', async (_door, take) => {
     let cancelled = false;
     const silent = new ReadableStream<string>({
       start: (stream) => stream.enqueue('text'),
@@ -257,7 +306,7 @@ describe('a web stream without an iterator', () => {
         cancelled = true;
       },
     });
-    for await (const _ of dedup(withoutIterator(silent, []))) break;
+    for await (const _ of take(withoutIterator(silent, []) as never)) break;
     expect([cancelled, silent.locked]).toEqual([true, false]);
   });
 });

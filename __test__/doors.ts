@@ -241,7 +241,15 @@ function byRule({ about, cut }: Told<readonly Edge[]>): Told<Decided> {
   return deciding(decided, cut);
 }
 
-/** What has the edges, of each document those to earlier ones. */
+/** What has the edges, of each document those to earlier ones, and takes every method. */
+export const EDGES: Record<string, Door<readonly Edge[], Method>> = {
+  async 'the command pairs'(texts, method) {
+    await command('pairs', written(texts), '-o', 'p.jsonl', '--method', method);
+    return edges(folder.records<Line>('p.jsonl'), texts.length);
+  },
+};
+
+/** What has them of a live index. */
 export const JOINS: Record<string, Door<readonly Edge[]>> = {
   async 'the pairs of an index'(texts, method) {
     using index = of(method, { texts: TEXTS });
@@ -309,6 +317,11 @@ export const MATCHES: Record<string, Door<readonly Edge[], Method>> = {
     const { old, fresh } = parted(texts);
     await matchFiles(fresh, folder.join('m.jsonl'), { method, against: old });
     return matched(folder.records('m.jsonl'), texts.length);
+  },
+  async 'the command match --against'(texts, method) {
+    const { old, fresh } = parted(texts);
+    await command('match', fresh, '--against', old, '-o', 'ma.jsonl', '--method', method);
+    return matched(folder.records('ma.jsonl'), texts.length);
   },
 };
 
@@ -402,6 +415,7 @@ export async function compareDoors(
   const graph = await pairs(texts, method);
   // A text without a pair is in no line of pairs.
   const all = { ...graph, cut: new Set([...graph.cut, ...decided.cut]) };
+  await check(EDGES, method, all);
   const matches = between(all);
   await check(MATCHES, method, matches);
   if (isLive(method)) {

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
-import { Index } from '..';
+import { afterAll, describe, expect, test } from 'vitest';
+import { dedup, Index, openState } from '..';
 import { bare, copy, near } from './indexes';
 
 const folder = mkdtempSync(join(tmpdir(), 'keys-'));
@@ -121,4 +121,73 @@ test('keys are refused where none are kept, and where they are no keys', () => {
   expect(code(() => index.addMany([1n, 2n], { keys: ['a'] }))).toBe('ERR_OUT_OF_RANGE');
   expect(code(() => index.addMany([1n], { keys: [null] } as never))).toBe('ERR_INVALID_ARG_TYPE');
   expect([without.size, index.size]).toEqual([0, 0]);
+});
+
+describe('half of a surrogate pair is no key', () => {
+  // As UTF-8 they would be the same key.
+  const ILL = ['a\ud800', 'a\udc00', '\udc00\ud800', `${'x'.repeat(30_000)}\ud83d`];
+  const told = (name: string, key: string) => ({
+    name: 'TypeError',
+    code: 'ERR_INVALID_ARG_VALUE',
+    message: expect.stringContaining(
+      `${name} must be well-formed Unicode, got half of a surrogate pair at ${key.search(/\p{Surrogate}/u)} in "`,
+    ),
+  });
+  const thrown = async (call: () => unknown): Promise<unknown> => {
+    try {
+      await call();
+    } catch (error) {
+      return error;
+    }
+  };
+
+  test.each(ILL.map((key) => [JSON.stringify(key).slice(-20), key]))('%s', async (_, key) => {
+    const index = new Index({ keys: true });
+    const groups = new Index({
+      method: 'sentences',
+      ...{ texts: false, verify: false, groups: true, keys: true },
+    });
+    const keys = ['good', undefined, key];
+    const texts = ['一', '二', '三'];
+    const all = async (source: unknown[]) => {
+      for await (const _ of index.checkAndAddAll(source as string[]));
+    };
+    for (const [name, call] of [
+      ['key', () => index.add('一', { key })],
+      ['key', () => index.checkAndAdd('一', { key })],
+      ['key', () => index.idOf(key)],
+      ['key', () => groups.similarId('一', { key })],
+      ['keys[2]', () => index.addMany(texts, { keys })],
+      ['keys[2]', () => index.addManyAsync(texts, { keys })],
+      ['keys[2]', () => index.checkAndAddMany(texts, { keys })],
+      ['keys[2]', () => index.checkAndAddManyAsync(texts, { keys })],
+      ['keys[2]', () => groups.similarIdMany(texts, { keys })],
+      ['keys[2]', () => groups.similarIdManyAsync(texts, { keys })],
+      ['source[1].key', () => all(['一', { text: '二', key }])],
+    ] as const) {
+      expect(await thrown(call)).toMatchObject(told(name, key));
+    }
+    // What stands before it in the same batch is not added either.
+    expect([index.size, groups.size]).toEqual([0, 0]);
+  });
+
+  test('in a state of dedup, and nowhere else there', async () => {
+    const docs = ['a', 'a\ud800'].map((id) => ({ id, text: `第${id.length}篇各不相同的文章` }));
+    const run = async (options: object) => {
+      const keys: unknown[] = [];
+      for await (const { key } of dedup(docs, { key: 'id', ...options })) keys.push(key);
+      return keys;
+    };
+    // Where nothing is stored they are what they are.
+    expect(await run({})).toEqual(['a', 'a\ud800']);
+    const state = await openState(join(folder, 'ill.state'), {});
+    expect(await thrown(() => run({ state }))).toMatchObject(told('key of docs[1]', 'a\ud800'));
+    await state.close();
+  });
+
+  test('pairs are one character, whole', () => {
+    const index = new Index({ keys: true });
+    index.add('一', { key: '😀' });
+    expect([index.idOf('😀'), index.keyOf(0)]).toEqual([0, '😀']);
+  });
 });

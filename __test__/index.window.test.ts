@@ -236,7 +236,7 @@ test('the skew belongs to an open index: any may be given for a file', async () 
   ).toThrowError(/window/);
 });
 
-test('times and windows that make no sense are refused', () => {
+test('times and windows that make no sense are refused', async () => {
   const index = bare({ window: {} });
   const range = { name: 'RangeError', code: 'ERR_OUT_OF_RANGE' };
   const type = { name: 'TypeError', code: 'ERR_INVALID_ARG_TYPE' };
@@ -254,6 +254,28 @@ test('times and windows that make no sense are refused', () => {
   }
   expect(thrown(() => index.addMany([1n, 2n, 3n], { at: [1, 2] }))).toMatchObject(range);
   expect(thrown(() => index.addMany([1n], { at: [] }))).toMatchObject(range);
+  // A list has one for each, also where it has one: that one is not everybody's.
+  for (const at of [[1], [new Date(1)], Float64Array.of(1)]) {
+    for (const items of [[1n, 2n, 3n], BigUint64Array.of(1n, 2n), []] as bigint[][]) {
+      const told = { ...range, message: expect.stringMatching(/^at must be one time, or one for/) };
+      expect(thrown(() => index.addMany(items, { at }))).toMatchObject(told);
+      expect(thrown(() => index.checkAndAddMany(items, { at }))).toMatchObject(told);
+      await expect(index.addManyAsync(items, { at })).rejects.toMatchObject(told);
+      await expect(index.checkAndAddManyAsync(items, { at })).rejects.toMatchObject(told);
+    }
+    const groups = new Index({
+      method: 'sentences',
+      texts: false,
+      verify: false,
+      groups: true,
+      window: {},
+    });
+    expect(thrown(() => groups.similarIdMany(['x', 'y'], { at }))).toMatchObject(range);
+    await expect(groups.similarIdManyAsync(['x', 'y'], { at })).rejects.toMatchObject(range);
+    expect(groups.similarIdMany(['x'], { at }).length).toBe(1);
+  }
+  expect(index.size).toBe(0);
+  expect(bare({ window: {} }).addMany([1n], { at: [1] }).count).toBe(1);
   expect(thrown(() => index.add(1n, { at: '2020' as never }))).toMatchObject(type);
   expect(thrown(() => index.checkAndAdd(1n, { onDuplicate: 'keep' as never }))).toMatchObject({
     name: 'TypeError',

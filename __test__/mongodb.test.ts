@@ -8,10 +8,8 @@ import { BSON, type Db, Double, Long, MongoClient, ObjectId } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { dedup } from '..';
 import { dedupCollection, unmark } from '../dist/connect/mongodb.js';
-import { addressOf } from '../ts/connect/mongodb/address';
 import { after } from '../ts/connect/mongodb/order';
 import { LineFile, linesFrom } from '../ts/connect/mongodb/work';
-import { redacted } from '../ts/connect/url';
 import { BIN, Folder, ROOT } from './cli-run';
 import { content, ENTRY, filled, started } from './mongo-runs';
 import { MongoServer, missing } from './mongo-server';
@@ -28,35 +26,6 @@ const MODULES: Readonly<Record<string, string>> = {
 
 const folder = mkdtempSync(join(tmpdir(), 'simhash-mongodb-test-'));
 afterAll(() => rmSync(folder, { recursive: true }));
-
-describe('addresses', () => {
-  test('name a server, a database and a collection', () => {
-    expect(addressOf('mongodb://u:p@a:1,b:2/news.raw.2024?replicaSet=x', 'source')).toEqual({
-      uri: 'mongodb://u:p@a:1,b:2/news?replicaSet=x',
-      database: 'news',
-      collection: 'raw.2024',
-    });
-    const file = join(folder, 'uri');
-    writeFileSync(file, 'mongodb://of-file\nsecond line\n');
-    const from = (env: object) => addressOf('mongodb:///a.b', 'source', env as never).uri;
-    expect(from({ MONGODB_URI: 'mongodb://of-env' })).toBe('mongodb://of-env');
-    expect(from({ MONGODB_URI_FILE: file })).toBe('mongodb://of-file');
-    expect(() => from({})).toThrow('neither MONGODB_URI nor MONGODB_URI_FILE is set');
-  });
-
-  test.each(['mongodb://u:secret@h/db', 'mongodb://u:secret@h/.c', 'mongodb://u:secret@h'])(
-    '%s is refused without its password',
-    (text) => {
-      expect(() => addressOf(text, 'target')).toThrow(/target must be mongodb:\/\/HOST/);
-      expect(() => addressOf(text, 'target')).not.toThrow(/secret/);
-    },
-  );
-
-  test('users and passwords are left out of texts', () => {
-    const text = 'cannot reach redis://me:pw@h/0, mongodb+srv://a:b%40c@h/d or postgres://x@y/z';
-    expect(redacted(text)).toBe('cannot reach redis://h/0, mongodb+srv://h/d or postgres://y/z');
-  });
-});
 
 test.each([
   [['--copy', 'kept'], 2, '--copy is for files, not for a collection'],

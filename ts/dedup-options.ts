@@ -53,7 +53,7 @@ export interface StreamOptions<D = Doc> extends ComparisonOptions, JobOptions {
   onMissing?: 'throw' | 'reject' | undefined;
   /**
    * Where a document's own id is. Decisions then have `key`, and those of duplicates `duplicateKey`. Called once per document; keys
-   * of kept documents stay in memory, 16 bytes each beside the key. `undefined` and `null` are no key. Default none.
+   * of kept documents stay in memory, 16 bytes each beside the key. `undefined` and `null` are no key. Beside `state`, which stores them, strings must be well-formed Unicode. Default none.
    */
   key?: KeySelector<D> | undefined;
   /**
@@ -78,7 +78,10 @@ export interface StreamOptions<D = Doc> extends ComparisonOptions, JobOptions {
    * documents of this loop. Default none: the stream begins here.
    */
   state?: DedupState | undefined;
-  /** For `'simhash'`, which it chooses as `maxDistance` does: whether decisions carry the fingerprint of the text. Default false. */
+  /**
+   * Whether decisions carry the fingerprint of the text. Default false. Only `'simhash'` makes fingerprints: without a method, and without an option of one, `true` chooses it in place of the
+   * default `'minhash'`, with its own `maxDistance`, and other documents may be found. An error beside another method.
+   */
   fingerprint?: boolean | undefined;
   /**
    * Documents per batch, 1 to 65536. Default 2048. Larger is a little faster and holds more documents in memory. A batch is not waited for: what a
@@ -175,7 +178,7 @@ export function settings<D>(options: StreamOptions<D> | undefined): Settings<D> 
     signal,
     text: textBy(text),
     rejects: onMissing === 'reject',
-    keyOf: key === undefined ? undefined : (name) => keyBy(key, name),
+    keyOf: key === undefined ? undefined : (name) => keyBy(key, name, state !== undefined),
     choose,
     known: known as Documents<D> | LiveIndex | undefined,
     state,
@@ -195,10 +198,13 @@ function refuseBeside(checked: object): void {
   throw about(typeError(message, 'ERR_INVALID_ARG_VALUE'), option);
 }
 
-function keyBy<D>(selector: KeySelector<D>, name: string): KeyOf<D> {
+function keyBy<D>(selector: KeySelector<D>, name: string, isStored: boolean): KeyOf<D> {
   const select: (doc: D) => unknown = typeof selector === 'string' ? fieldOf(selector) : selector;
   return (doc, index) => {
     const key = select(doc);
+    // In a state they become UTF-8.
+    if (isStored && typeof key === 'string')
+      return check.wellFormed(key, `key of ${name}[${index}]`);
     if (typeof key === 'string' || typeof key === 'number') return key;
     if (key === undefined || key === null) return undefined;
     const expected = 'must have a string or a number for a key';

@@ -122,30 +122,32 @@ export interface Docs<D> {
 export function iteratorOf<D>(docs: Documents<D>, name = 'docs'): Docs<D> {
   const given = iterable(docs, name) as Partial<AsyncIterable<D> & Iterable<D>>;
   const begun = given[Symbol.asyncIterator]?.();
-  return begun === undefined ? ofSync((given as Iterable<D>)[Symbol.iterator]()) : ofAsync(begun);
+  return begun === undefined
+    ? ofSync((given as Iterable<D>)[Symbol.iterator](), name)
+    : ofAsync(begun, name);
 }
 
-function ofAsync<D>(iterator: AsyncIterator<D>): Docs<D> {
+function ofAsync<D>(iterator: AsyncIterator<D>, name: string): Docs<D> {
   const { next } = iterator;
   return {
     // What is no promise of this realm, any object with a method `then` and a plain result count too.
-    next: () => Promise.resolve(next.call(iterator)).then(result<D>),
+    next: () => Promise.resolve(next.call(iterator)).then((answer) => result<D>(answer, name)),
     return: async () => {
       const closed = iterator.return?.();
-      if (closed !== undefined) object(await closed);
+      if (closed !== undefined) object(await closed, name);
     },
   };
 }
 
-function ofSync<D>(iterator: Iterator<D>): Docs<D> {
+function ofSync<D>(iterator: Iterator<D>, name: string): Docs<D> {
   const { next } = iterator;
   const close = async () => {
     const closed = iterator.return?.();
-    if (closed !== undefined) await object(closed).value;
+    if (closed !== undefined) await object(closed, name).value;
   };
   return {
     next: () => {
-      const { done, value } = result<D>(next.call(iterator));
+      const { done, value } = result<D>(next.call(iterator), name);
       if (done === true || !isThenable(value))
         return { done, value } as IteratorResult<D, undefined>;
       return Promise.resolve(value as PromiseLike<D>).then(
@@ -162,15 +164,15 @@ function ofSync<D>(iterator: Iterator<D>): Docs<D> {
 }
 
 /** What an iterator has answered; nothing is read of it twice. */
-function result<D>(answer: unknown): IteratorResult<D, undefined> {
-  const given = object(answer);
+function result<D>(answer: unknown, name: string): IteratorResult<D, undefined> {
+  const given = object(answer, name);
   return given.done ? { done: true, value: undefined } : { done: false, value: given.value as D };
 }
 
-function object(answer: unknown): { done?: unknown; value?: unknown } {
+function object(answer: unknown, name: string): { done?: unknown; value?: unknown } {
   if ((typeof answer === 'object' && answer !== null) || typeof answer === 'function')
     return answer;
-  throw typeError(`the iterator of docs must give an object, got ${check.show(answer)}`);
+  throw typeError(`the iterator of ${name} must give an object, got ${check.show(answer)}`);
 }
 
 function isThenable(value: unknown): boolean {

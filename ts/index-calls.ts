@@ -6,7 +6,7 @@ import { given } from './given';
 import type { IndexMethod } from './method';
 import type { NativeAbout, NativeSearch } from './native';
 import * as check from './options';
-import { type Time, type Times, time, times } from './time';
+import { type BatchTimes, type Time, type Times, time, times } from './time';
 import { singleOnly } from './verify';
 
 /** How to add one item. */
@@ -17,15 +17,15 @@ export interface AddOptions {
    */
   at?: Time | undefined;
   /**
-   * The item's key: 1 to 65,536 bytes of UTF-8. Default none. Needs an index with `keys`. What one does that comes
-   * again is said by `onSameKey` of the index; by default each document keeps its own, and the key names the latest of them that is alive.
+   * The item's key: 1 to 65,536 bytes of UTF-8. A string with half of a surrogate pair is a TypeError, as UTF-8 cannot hold it.
+   * Default none. Needs an index with `keys`. What one does that comes again is said by `onSameKey` of the index; by default each document keeps its own, and the key names the latest of them that is alive.
    */
   key?: string | undefined;
 }
 
 /** How to add many items. */
 export interface AddManyOptions {
-  /** One time for all items, or one for each, in order; as in {@link AddOptions}. Default now. */
+  /** One time for all items, or a list of one for each, in order; a list of another length is a RangeError. As in {@link AddOptions}. Default now. */
   at?: Times | undefined;
   /** A key for each item, `undefined` for none; as in {@link AddOptions}. Default none at all. */
   keys?: readonly (string | undefined)[] | undefined;
@@ -66,7 +66,7 @@ const LONGEST_KEY = 65_536;
 
 /** A key. */
 export const keyString: check.Check<string> = (value, name) => {
-  const key = check.string(value, name);
+  const key = check.wellFormed(value, name);
   // No character has more than three bytes per code unit.
   const bytes = key.length * 3 <= LONGEST_KEY ? key.length : Buffer.byteLength(key);
   if (bytes > 0 && bytes <= LONGEST_KEY) return key;
@@ -89,8 +89,8 @@ const DUPLICATE: check.Checks<DuplicateOptions> = {
 };
 
 /** Times come out of the check in milliseconds. */
-export const ADD: check.Checks<{ at?: number; key?: string }> = { at: time, key: check.string };
-export const ADD_MANY: check.Checks<{ at?: Float64Array; keys?: (string | undefined)[] }> = {
+export const ADD: check.Checks<{ at?: number; key?: string }> = { at: time, key: check.wellFormed };
+export const ADD_MANY: check.Checks<{ at?: BatchTimes; keys?: (string | undefined)[] }> = {
   at: times,
   keys,
 };

@@ -45,7 +45,7 @@ import {
 } from './pairs';
 import { type Path, path as pathOf } from './path';
 import type { Part } from './staging';
-import { type Time, time } from './time';
+import { type Time, time, timesFor } from './time';
 import type { TextOfOptions } from './verify';
 
 export type { Item, Items } from './items';
@@ -148,8 +148,9 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
   addMany(items: Items<M, T>, options?: AddManyOptions & PositionOptions): Added {
     const { at, keys, position } = check.checked(options, ADD_TO);
     const batch = this.#core.items(items);
+    const each = timesFor(items, at);
     return this.#core.added(
-      native(() => this.#core.now('addManyAsync').addMany(batch, at, keys, position)),
+      native(() => this.#core.now('addManyAsync').addMany(batch, each, keys, position)),
     );
   }
 
@@ -159,8 +160,9 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
     options?: AddManyOptions & PositionOptions & JobOptions,
   ): Promise<Added> {
     const { at, keys, position, signal } = check.checked(options, ADD_TO_JOB);
+    const each = timesFor(items, at);
     const batch = await this.#core.batch(items, signal, (index, batch, cancel) =>
-      index.addManyAsync(batch, at, keys, position, cancel),
+      index.addManyAsync(batch, each, keys, position, cancel),
     );
     return this.#core.added(batch);
   }
@@ -220,10 +222,11 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
   ): CheckedItems<M> {
     const { at, onDuplicate, keys, position } = check.checked(options, CHECK_MANY);
     const batch = this.#core.items(items);
+    const each = timesFor(items, at);
     const checked = native(() =>
       this.#core
         .now('checkAndAddManyAsync')
-        .checkAndAddMany(batch, at, onDuplicate, keys, position),
+        .checkAndAddMany(batch, each, onDuplicate, keys, position),
     );
     return this.#core.checked(checked);
   }
@@ -281,7 +284,8 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
   ): Float64Array {
     const { at, keys } = check.checked(options, ADD_MANY);
     check.array(texts, 'texts');
-    return this.#core.grown(native(() => this.#core.groupedNow.similarIdMany(texts, at, keys)));
+    const each = timesFor(texts, at);
+    return this.#core.grown(native(() => this.#core.groupedNow.similarIdMany(texts, each, keys)));
   }
 
   /** {@link similarIdMany} off the JavaScript thread. */
@@ -293,8 +297,9 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
     const { at, keys, signal } = check.checked(options, ADD_JOB);
     check.array(texts, 'texts');
     void this.#core.grouped;
+    const each = timesFor(texts, at);
     const groups = await this.#core.handle.batch(texts, 'texts', signal, (index, batch, cancel) =>
-      index.similarIdManyAsync(batch, at, keys, cancel),
+      index.similarIdManyAsync(batch, each, keys, cancel),
     );
     return this.#core.grown(groups);
   }
@@ -338,10 +343,10 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
   /**
    * The latest live document with a key.
    *
-   * @throws TypeError `ERR_INVALID_ARG_VALUE`: the index keeps no keys.
+   * @throws TypeError `ERR_INVALID_ARG_VALUE`: the index keeps no keys, or no document can have this one, which is not well-formed Unicode.
    */
   idOf(key: string): number | undefined {
-    return native(() => this.#core.native.idOf(check.string(key, 'key'))) ?? undefined;
+    return native(() => this.#core.native.idOf(check.wellFormed(key, 'key'))) ?? undefined;
   }
 
   /** Whether an id is alive. */
@@ -499,11 +504,12 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
     part?: Part,
   ): Promise<CheckedItems<M>> {
     const { at, onDuplicate, keys, position, signal } = check.checked(options, CHECK_JOB);
+    const each = timesFor(items, at);
     const checked = await this.#core.batch(
       items,
       signal,
       (index, batch, cancel) =>
-        index.checkAndAddManyAsync(batch, at, onDuplicate, keys, position, cancel),
+        index.checkAndAddManyAsync(batch, each, onDuplicate, keys, position, cancel),
       part,
     );
     return this.#core.checked(checked);

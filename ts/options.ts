@@ -147,6 +147,17 @@ export const string: Check<string> = (value, name) => {
   return value;
 };
 
+/** A string that UTF-8 can hold: of others several would become the same bytes. */
+export const wellFormed: Check<string> = (value, name) => {
+  const text = string(value, name);
+  if (text.isWellFormed()) return text;
+  const at = text.search(/\p{Surrogate}/u);
+  throw typeError(
+    `${name} must be well-formed Unicode, got half of a surrogate pair at ${at} in ${show(text.slice(Math.max(0, at - 10)))}`,
+    'ERR_INVALID_ARG_VALUE',
+  );
+};
+
 /** A field of an object, `a.b` for nested ones. */
 export const field: Check<string> = (value, name) => {
   const path = string(value, name);

@@ -17,10 +17,30 @@ export const time: check.Check<number> = (value, name) => {
   return at;
 };
 
-/** Milliseconds of a batch: a single one stands for all. */
-export const times: check.Check<Float64Array> = (value, name) => {
+/** Milliseconds of a batch, once for all items or for each of them. */
+export interface BatchTimes {
+  readonly milliseconds: Float64Array;
+  readonly isEach: boolean;
+}
+
+/** Times of a batch: a single one stands for all, a list has one for each. */
+export const times: check.Check<BatchTimes> = (value, name) => {
   if (!Array.isArray(value) && !types.isFloat64Array(value)) {
-    return Float64Array.of(time(value, name));
+    return { milliseconds: Float64Array.of(time(value, name)), isEach: false };
   }
-  return Float64Array.from(value, (at: unknown, row) => time(at, `${name}[${row}]`));
+  const milliseconds = Float64Array.from(value, (at: unknown, row) => time(at, `${name}[${row}]`));
+  return { milliseconds, isEach: true };
 };
+
+/**
+ * Times as the addon takes them, for which one is everybody's.
+ *
+ * @throws RangeError for a list of one time beside several items, or none: it stands for one.
+ */
+export function timesFor(items: unknown, at: BatchTimes | undefined): Float64Array | undefined {
+  if (at === undefined) return undefined;
+  const { milliseconds, isEach } = at;
+  const count = (items as { readonly length?: unknown } | undefined | null)?.length;
+  if (!isEach || milliseconds.length !== 1 || count === 1) return milliseconds;
+  throw rangeError(`at must be one time, or one for each item, got an array of 1 for ${count}`);
+}

@@ -2,7 +2,7 @@
 import type { Document } from 'mongodb';
 import type { CollectionPlan, CollectionSummary } from '../connect/mongodb';
 import { isAddress } from '../connect/mongodb/address';
-import { redacted } from '../connect/url';
+import { unnamed } from '../connect/url';
 import { SimHashError } from '../errors';
 import { given } from '../given';
 import type { Values } from './command';
@@ -180,7 +180,7 @@ function refuseFiles(others: readonly string[], known: readonly string[] | undef
   for (const address of others) {
     if (isAddress(address)) continue;
     throw new UsageError(
-      `'${redacted(address)}' must be mongodb://HOST/DATABASE.COLLECTION, as the input is`,
+      `'${unnamed(address)}' must be mongodb://HOST/DATABASE.COLLECTION, as the input is`,
     );
   }
   if (known !== undefined && known.length > 1) {

@@ -30,6 +30,14 @@ export type Values<T extends OptionTable> = {
   readonly [K in keyof T]: ValueOf<T[K]> | Missing<T[K]>;
 };
 
+/** Whether the value of an option is the name of a file or a folder. */
+export function isOfPath(spec: OptionSpec): boolean {
+  return spec.kind !== 'flag' && PATHS.includes(spec.value);
+}
+
+/** What help calls them. */
+const PATHS: readonly string[] = ['FILE', 'DIR', 'FOLDER', 'IN', 'OUT', 'INDEX'];
+
 /** The positional arguments of a command. */
 export interface ArgumentSpec {
   /** As usage shows them, for example `IN...`. */
@@ -46,6 +54,8 @@ export interface Command {
   /** One line for the list of commands. */
   readonly summary: string;
   readonly arguments: ArgumentSpec;
+  /** Which addresses may stand where others take files: those of collections, or any, which it looks at itself; without it none. */
+  readonly addresses?: 'collections' | 'any';
   readonly options: OptionTable;
   /** Command lines that do something useful, without the name of the program: the first thing that help shows. */
   readonly examples: readonly string[];

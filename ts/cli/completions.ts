@@ -1,13 +1,10 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: scripts of shells are full of them
 /** Completions of shells, made from the commands and their options. */
-import type { Command, OptionSpec } from './command';
+import { type Command, isOfPath, type OptionSpec } from './command';
 import { common } from './parse';
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof SHELLS)[number];
-
-/** Values that are names of files or folders, as help calls them. */
-const FILES: readonly string[] = ['FILE', 'DIR', 'OUT', 'INDEX'];
 
 /** An option of a command. */
 interface Option {
@@ -172,7 +169,7 @@ function zshOption(option: Option): string {
 
 function zshValue(spec: Exclude<OptionSpec, { kind: 'flag' }>): string {
   if (spec.kind === 'choice') return `(${spec.choices.join(' ').replaceAll(/[;,]/g, '\\$&')})`;
-  return FILES.includes(spec.value) ? '_files' : ' ';
+  return isOfPath(spec) ? '_files' : ' ';
 }
 
 function fish(commands: readonly Command[]): string {
@@ -213,7 +210,7 @@ function fishValue(spec: OptionSpec): string {
     const words = spec.choices.filter((word) => /\w/.test(word));
     return ` -x -a ${quoted(words.join(' '))}`;
   }
-  return FILES.includes(spec.value) ? ' -r -F' : ' -x';
+  return isOfPath(spec) ? ' -r -F' : ' -x';
 }
 
 /** A word of a shell in which nothing has a meaning; for fish, where no backslash stands before a quote or another one. */

@@ -1,4 +1,5 @@
 /** From arguments to an exit status. */
+import { refuseAddresses } from './addresses';
 import type { Command } from './command';
 import { commands, sections } from './commands';
 import { printed } from './config';
@@ -40,6 +41,7 @@ async function dispatch(argv: readonly string[], terminal: Terminal): Promise<nu
     await terminal.write(help ? commandHelp(found.command) : printed(found.command, values));
     return EXIT.done;
   }
+  refuseAddresses(found.command, args, values, typed);
   try {
     return await found.command.run(args, values, terminal);
   } catch (error) {

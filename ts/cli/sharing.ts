@@ -1,10 +1,11 @@
 /** The options of the command `serve` as one of several services that share a window. */
 import type { OrderedLog } from '../connect/log';
 import { partsOf } from '../connect/log/nats';
+import { unnamed } from '../connect/url';
 import { given } from '../given';
 import type { Values } from './command';
 import { timerOf } from './duration';
-import { UsageError } from './exit';
+import { codeOf, UsageError } from './exit';
 import type { keeping } from './serving';
 
 /** One of several services that share a window. */
@@ -110,6 +111,8 @@ function natsParts(url: string): ReturnType<typeof partsOf> {
   try {
     return partsOf(url);
   } catch (error) {
-    throw new UsageError((error as Error).message.replace(/^url/, '--log'));
+    if (codeOf(error) !== 'ERR_INVALID_ARG_TYPE') throw error;
+    const form = 'nats://HOST:PORT or tls://HOST:PORT, of several servers with commas between';
+    throw new UsageError(`--log must be ${form}, got '${unnamed(url)}'`);
   }
 }

@@ -1,6 +1,7 @@
 /** The two streams of a command: data on standard output, everything for people on standard error. */
 import { once } from 'node:events';
 import { isatty } from 'node:tty';
+import { redacted } from '../connect/url';
 import { EXIT } from './exit';
 
 const { NO_COLOR } = process.env;
@@ -50,7 +51,8 @@ export class Terminal {
   #tell(text: string): void {
     // Where standard error is closed, nobody is left to tell that.
     this.#stderr ??= process.stderr.on('error', () => {});
-    this.#stderr.write(text);
+    // All that people are told passes here, errors of any origin too: none shows a password of an address.
+    this.#stderr.write(redacted(text));
   }
 
   /** A reader that closes early, such as `head`, has what it wants: end quietly, as if everything had been read. */

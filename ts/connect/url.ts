@@ -9,12 +9,21 @@ export function decoded(part: string): string {
   }
 }
 
-/** A URL without user and password, whatever characters these have. */
+/** A URL without user, password and query, which may hold another password, whatever characters these have. */
 export const unnamed = (url: string): string =>
-  url.replace(/^([a-z][a-z0-9+.-]*:\/\/)?.*@/is, '$1');
+  url.replace(/^([a-z][a-z0-9+.-]*:\/\/)?.*@/is, '$1').replace(/\?.*$/s, '');
 
-/** A text in which no URL names a user or a password. */
+/** A text in which no URL names a user or a password, or has a query with values. */
 export function redacted(text: string): string {
-  // As far as the last @: who forgot to escape a password has other characters in it.
-  return text.replace(/([a-z][a-z0-9+.-]*:\/\/)[^\s'"]*@/gi, '$1');
+  // Schemes are short: a word of any length is looked at once.
+  return (
+    text
+      // As far as the last @: who forgot to escape a password has other characters in it.
+      .replace(/([a-z][a-z0-9+.-]{0,30}:\/\/)[^\s'"]*@/gi, '$1')
+      // Not the backslash before a quote: the text may be JSON.
+      .replace(
+        /([a-z][a-z0-9+.-]{0,30}:\/\/[^\s'"?]*)\?[^\s'"=]*=(?:[^\s'"\\]|\\[^\s"'])*/gi,
+        '$1?…',
+      )
+  );
 }

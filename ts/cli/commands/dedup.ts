@@ -10,6 +10,7 @@ export const dedup = defineCommand({
   name: 'dedup',
   summary: 'write the documents of files without their near-duplicates',
   arguments: DOCUMENTS,
+  addresses: 'collections',
   options: {
     output: {
       kind: 'text',

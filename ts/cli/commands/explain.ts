@@ -26,6 +26,7 @@ export const explain = defineCommand({
     max: 2,
     help: 'two texts, or with --in two ids; may be left out with --open',
   },
+  addresses: 'any',
   options: {
     in: {
       kind: 'text',

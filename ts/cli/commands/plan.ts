@@ -65,6 +65,7 @@ export const plan = defineCommand({
     max: Number.POSITIVE_INFINITY,
     help: 'the inputs of dedup: files, folders or a collection; without them an index is planned',
   },
+  addresses: 'collections',
   options: {
     ...OF_INDEX,
     method: {

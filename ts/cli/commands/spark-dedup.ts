@@ -14,6 +14,7 @@ export const sparkDedup = defineCommand({
     max: Number.POSITIVE_INFINITY,
     help: 'files or folders of JSON lines or Parquet, or addresses of them, which every executor can read; with --order-by what --format reads',
   },
+  addresses: 'any',
   options: { ...sparking, cluster, keep, 'keep-by': keepBy },
   examples: [
     'spark dedup news.jsonl -o out',

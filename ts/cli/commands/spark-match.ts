@@ -14,6 +14,7 @@ export const sparkMatch = defineCommand({
     max: Number.POSITIVE_INFINITY,
     help: 'files or folders of new documents, as spark dedup takes them',
   },
+  addresses: 'any',
   options: {
     against: { kind: 'texts', value: 'FILE', help: 'the documents to search' },
     ...sparking,

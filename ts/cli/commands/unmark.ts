@@ -1,5 +1,5 @@
 import { isAddress } from '../../connect/mongodb/address';
-import { redacted } from '../../connect/url';
+import { unnamed } from '../../connect/url';
 import { given } from '../../given';
 import { asOfInput } from '../collections';
 import { defineCommand } from '../command';
@@ -10,6 +10,7 @@ export const unmarking = defineCommand({
   name: 'unmark',
   summary: 'remove the marks of dedup --mark from a collection',
   arguments: { usage: 'COLLECTION', min: 1, max: 1, help: 'mongodb://HOST/DATABASE.COLLECTION' },
+  addresses: 'any',
   options: {
     'mark-field': { kind: 'text', value: 'NAME', help: 'field of the marks; without it dedup' },
     run: {
@@ -23,7 +24,7 @@ export const unmarking = defineCommand({
   async run([source = ''], values, terminal) {
     if (!isAddress(source)) {
       throw new UsageError(
-        `unmark reads a collection, mongodb://HOST/DATABASE.COLLECTION, not '${redacted(source)}'`,
+        `unmark reads a collection, mongodb://HOST/DATABASE.COLLECTION, not '${unnamed(source)}'`,
       );
     }
     const { unmark } = await import('../../connect/mongodb.js');

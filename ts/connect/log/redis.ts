@@ -45,6 +45,10 @@ async function driver(): Promise<typeof import('redis')> {
 export async function connected(url: string, options?: RedisLogOptions): Promise<OrderedLog> {
   const own = check.checked<RedisLogOptions>(options, CHECKS);
   const { stream = 'simhash', replicas = 0, replicaTimeout = 1000, client = {}, signal } = own;
+  if (!/^rediss?:/i.test(check.string(url, 'url')) || !URL.canParse(url)) {
+    // The error of the client has it whole.
+    throw check.wrongType('url', 'redis://HOST:PORT or rediss://HOST:PORT', unnamed(url));
+  }
   const { createClient } = await driver();
   // What was sent when a connection ended is not sent again: it may have arrived.
   const how = { ...client, url: check.string(url, 'url'), disableOfflineQueue: true };

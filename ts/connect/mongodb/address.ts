@@ -26,6 +26,10 @@ export const isAddress = (text: string): boolean => /^mongodb(\+srv)?:\/\//i.tes
 export function addressOf(text: string, name: string, env = process.env): Address {
   const parts = /^(mongodb(?:\+srv)?:\/\/)([^/?]*)\/([^?]*)(\?.*)?$/i.exec(text);
   const [, scheme, host, path = '', query = ''] = parts ?? [];
+  if (`${path}${query}`.includes('@')) {
+    const escaped = 'in user and password, and @ anywhere, must be escaped, as %2F, %3F and %40';
+    throw invalid(`${name} must be ${FORM}: / and ? ${escaped}`);
+  }
   const dot = path.indexOf('.');
   if (parts === null || dot <= 0 || dot === path.length - 1) {
     throw invalid(`${name} must be ${FORM}, got ${unnamed(text)}`);
@@ -38,7 +42,7 @@ export function addressOf(text: string, name: string, env = process.env): Addres
     const uri = `${scheme}${host}/${encodeURIComponent(database)}${query}`;
     return { uri, database, collection };
   }
-  if (query !== '') throw invalid(`${name} names no host, and so takes no options, got ${query}`);
+  if (query !== '') throw invalid(`${name} names no host, and so takes no options`);
   const { MONGODB_URI, MONGODB_URI_FILE } = env;
   const uri = MONGODB_URI ?? (MONGODB_URI_FILE && firstLine(MONGODB_URI_FILE));
   if (!uri) {

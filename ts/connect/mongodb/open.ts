@@ -5,6 +5,7 @@ import { SimHashError, typeError } from '../../errors';
 import { redacted } from '../url';
 import { addressOf } from './address';
 import { orAborted } from './overlap';
+import { serverOf } from './server';
 
 export type Driver = typeof import('mongodb');
 
@@ -103,11 +104,13 @@ export function dbOf(collection: Collection): Db {
   return collection.db ?? (collection as unknown as { s: { db: Db } }).s.db;
 }
 
-/** Whether both are one collection of one server. */
-export function isSame(a: Collection, b: Collection): boolean {
+/** Whether both are one collection of one server, which may have several names: then it is known by what it says of itself. */
+export async function isSame(a: Collection, b: Collection): Promise<boolean> {
   if (a.namespace !== b.namespace) return false;
   const [ours, theirs] = [hostsOf(a), hostsOf(b)];
-  return ours.some((host) => theirs.includes(host));
+  if (ours.some((host) => theirs.includes(host))) return true;
+  const [one, other] = await Promise.all([serverOf(a), serverOf(b)]);
+  return one.process !== undefined && one.process === other.process;
 }
 
 function hostsOf(collection: Collection): string[] {

@@ -5,15 +5,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Collection } from 'mongodb';
 import { binding } from '../../binding';
 import type { Summary } from '../../comparison';
-import { SimHashError, typeError } from '../../errors';
+import { typeError } from '../../errors';
 import { given } from '../../given';
 import type { ReportSummary } from '../../report/write';
 import type { CollectionProgress, CollectionSummary } from '../mongodb';
 import { read } from './copy';
 import { decide } from './decide';
-import { beside, connected, driver, isSame, placeOf, surely, UNHELD } from './open';
+import { beside, connected, driver, placeOf, surely, UNHELD } from './open';
 import { pass } from './pass';
 import { type Prints, prints } from './prints';
+import { refuseHeld, refuseOthers, refuseWritten } from './refuse';
 import { refuseOfDone, refusePage, reported } from './report';
 import { nameOf, Run, type RunDocument } from './run';
 import { collatedOf, serverOf } from './server';
@@ -43,14 +44,11 @@ export async function run(
     }
     const from = await connections.collection(source, 'source');
     const to = target === undefined ? from : await connections.collection(target, 'target');
-    if (!mark && isSame(from, to)) {
-      const message = 'target must not be the source: give mark to mark duplicates where they are';
-      throw typeError(message, 'ERR_INVALID_ARG_VALUE');
-    }
     const known =
       settings.known === undefined
         ? undefined
         : await connections.collection(settings.known, 'known');
+    await refuseWritten(from, to, known, mark);
     return begun(from, to, known, settings);
   });
 }
@@ -69,7 +67,18 @@ async function begun(
   const runs = beside(target, 'runs') as unknown as Collection<RunDocument>;
   const duplicates = beside(target, 'duplicates');
   const name = nameOf(recipe);
-  if (!mark && !append && (await Run.find(runs, name)) === null) {
+  await refuseOthers(runs);
+  const before = await Run.find(runs, name);
+  const workOf = ({ run }: RunDocument) =>
+    new Work(resolve((settings.tmp as string | undefined) ?? tmpdir(), folderOf(run)));
+  const again = async (document: RunDocument) => {
+    refuseOfDone(settings, document);
+    await workOf(document).remove();
+    return summaryOf(document, true);
+  };
+  // Without a lease, which would be written.
+  if (before?.phase === 'done') return again(before);
+  if (!mark && !append && before === null) {
     await refuseHeld(target);
     await refuseHeld(duplicates);
   }
@@ -87,13 +96,9 @@ async function begun(
   if (settings.signal?.aborted) leave();
   try {
     const { document } = taken;
-    const folder = (settings.tmp as string | undefined) ?? tmpdir();
-    const work = new Work(resolve(folder, folderOf(document.run)));
-    if (document.phase === 'done') {
-      refuseOfDone(settings, document);
-      await work.remove();
-      return summaryOf(document, true);
-    }
+    // By another process, meanwhile.
+    if (document.phase === 'done') return await again(document);
+    const work = workOf(document);
     const hold = () => taken.hold();
     const isHashed = settings.texts === false || (!mark && fingerprint !== false);
     const made = isHashed ? await prints(settings, fingerprint || 'string') : undefined;
@@ -122,14 +127,6 @@ async function begun(
     leaving.delete(name);
     left();
   }
-}
-
-/** Refuses a collection that holds documents, but for those of a run. */
-async function refuseHeld(collection: Collection, run?: string): Promise<void> {
-  const query = run === undefined ? {} : { run: { $ne: run } };
-  if ((await collection.findOne(query, { projection: { _id: 1 } })) === null) return;
-  const message = `${collection.namespace} holds documents that are not of this run (this source, these options, this version): empty it, name another target, or give append`;
-  throw new SimHashError('ERR_SIMHASH_TARGET', message);
 }
 
 async function goOn(stage: Stage, made: Prints | undefined): Promise<ReportSummary | undefined> {

@@ -97,9 +97,17 @@ export class Run {
     this.#timer.unref();
   }
 
-  /** The run under this name, if there is one. */
-  static find(runs: Collection<RunDocument>, name: string): Promise<RunDocument | null> {
-    return runs.findOne({ _id: name });
+  /**
+   * The run under this name, if there is one.
+   *
+   * @throws SimHashError ERR_SIMHASH_TARGET: its id is none that is made here.
+   */
+  static async find(runs: Collection<RunDocument>, name: string): Promise<RunDocument | null> {
+    const found = await runs.findOne({ _id: name });
+    // It becomes the name of a folder, which is removed in the end.
+    if (found === null || isRun(found.run)) return found;
+    const message = `${runs.namespace} holds a run of another program under the name ${name}: its id is none that is made here`;
+    throw new SimHashError('ERR_SIMHASH_TARGET', message);
   }
 
   /**
@@ -131,13 +139,8 @@ export class Run {
     await runs.insertOne(made).catch((error: MongoServerError) => {
       if (error.code !== 11_000) throw error;
     });
-    const found = await runs.findOne({ _id: name });
+    const found = await Run.find(runs, name);
     if (found === null) throw lost(name);
-    // It becomes the name of a folder, which is removed in the end.
-    if (!isRun(found.run)) {
-      const message = `${runs.namespace} holds a run of another program under the name ${name}: its id is none that is made here`;
-      throw new SimHashError('ERR_SIMHASH_TARGET', message);
-    }
     const { ahead } = await serverOf(runs as unknown as Collection);
     const held = found.lease;
     if (held.until !== null && held.until.getTime() > Date.now() + ahead && mayBeAlive(held)) {

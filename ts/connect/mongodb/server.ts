@@ -8,6 +8,8 @@ export interface Server {
   readonly room: number;
   /** Milliseconds that its clock is ahead of the one here, about: leases of several machines are by one clock. */
   readonly ahead: number;
+  /** Of one process, whatever it is called; `undefined`: it does not say, as servers before version 4.4 and others of its protocol. */
+  readonly process: string | undefined;
 }
 
 /** Bytes of a document, where a server does not say. */
@@ -18,9 +20,10 @@ export async function serverOf(collection: Collection): Promise<Server> {
   const before = Date.now();
   const said = await dbOf(collection).command({ hello: 1 });
   const here = (before + Date.now()) / 2;
-  const { maxBsonObjectSize: room, localTime } = said;
+  const { maxBsonObjectSize: room, localTime, topologyVersion } = said;
   return {
     room: typeof room === 'number' && room > 0 ? room : ROOM,
+    process: topologyVersion?.processId?.toString(),
     ahead: localTime instanceof Date ? localTime.getTime() - here : 0,
   };
 }
