@@ -259,6 +259,21 @@ test('while an index takes the place of another its counts are left out', async 
   });
 });
 
+test.each([
+  ['full', undefined, undefined, ['disk-full']],
+  ['broken', 'ERR_SIMHASH_LOG_GAP', undefined, ['log-broken']],
+  ['broken', 'ERR_SIMHASH_OUTPUT', undefined, ['cannot-write']],
+  ['broken', 'ERR_SIMHASH_MERGE', undefined, ['merge-failed']],
+  ['ready', undefined, 'merging failed', ['checkpoint-failed']],
+  ['ready', undefined, undefined, []],
+])('a shared index that is %s (%s, %s) says %j', async (state, code, checkpointError, reasons) => {
+  const error = code && failure(code as SimHashErrorCode);
+  const durable = { path: '/', ...(checkpointError && { checkpointError }) };
+  const shared = { state, error, stats: () => ({ live: 0, bytes: 0, durable }) };
+  const engine = new SharedEngine(shared as never, undefined, () => {});
+  expect(await engine.reasons()).toEqual(reasons);
+});
+
 test('one snapshot is not begun beside another', async () => {
   let [begun, end] = [0, () => {}];
   const shared = {

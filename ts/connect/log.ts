@@ -88,7 +88,7 @@ export interface SnapshotStore {
 }
 
 /** What a shared index is doing. */
-export type SharedState = 'catching-up' | 'ready' | 'lost' | 'broken' | 'closed';
+export type SharedState = 'catching-up' | 'ready' | 'lost' | 'full' | 'broken' | 'closed';
 
 /** What is the service's own, and need not be as that of the others. */
 export interface ServiceOptions extends Pick<DirectoryOptions, 'durability' | 'flushInterval'> {
@@ -165,7 +165,7 @@ export class SharedIndex<M extends IndexMethod = 'minhash'> {
     return new SharedIndex(await Shared.open<M>(folder, log, options));
   }
 
-  /** What it is doing; `error` says why it is `'lost'` or `'broken'`. */
+  /** What it is doing; `error` says why it is `'lost'`, `'full'` or `'broken'`. */
   get state(): SharedState {
     return this.#shared.state;
   }

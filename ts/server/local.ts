@@ -35,7 +35,7 @@ const SHORT = 4096;
 const FREED = 1 << 20;
 
 /** Errors after which nothing more is taken until somebody has looked: readiness stays false. */
-const FOR_GOOD: Readonly<Record<string, string>> = {
+export const FOR_GOOD: Readonly<Record<string, string>> = {
   ERR_SIMHASH_OUTPUT: 'cannot-write',
   ERR_SIMHASH_MERGE: 'merge-failed',
   ERR_SIMHASH_INTERNAL: 'defect',

@@ -3,6 +3,7 @@ import type { Found, IndexMethod, Match, Stats } from '..';
 import type { SharedIndex } from '../connect/log';
 import { SimHashError } from '../errors';
 import type { Asked, Decided, Engine, Item, Named } from './engine';
+import { FOR_GOOD } from './local';
 import { isMisuse } from './problem';
 
 /** What readiness says of a state. */
@@ -10,6 +11,7 @@ const REASONS = {
   ready: [],
   'catching-up': ['catching-up'],
   lost: ['log-lost'],
+  full: ['disk-full'],
   broken: ['log-broken'],
   closed: ['draining'],
 } as const;
@@ -95,7 +97,15 @@ export class SharedEngine implements Engine {
   }
 
   async reasons(): Promise<readonly string[]> {
-    return REASONS[this.#shared.state];
+    const { state, error } = this.#shared;
+    // It is not always the log that is to blame.
+    const { code = '' } = (error ?? {}) as { code?: string };
+    const own = state === 'broken' ? FOR_GOOD[code] : undefined;
+    const isStuck = this.#counts()?.durable?.checkpointError !== undefined;
+    return [
+      ...(own === undefined ? REASONS[state] : [own]),
+      ...(isStuck ? ['checkpoint-failed'] : []),
+    ];
   }
 
   async close(): Promise<void> {

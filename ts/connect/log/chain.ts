@@ -9,6 +9,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -34,7 +35,9 @@ export class Chain {
   #head: Link = BEGINNING;
   /** Links that are not in the file yet. */
   #unwritten: Link[] = [];
-  #bytes = 0;
+  /** Bytes of the file that are links; `undefined`: it has to be written anew. */
+  #bytes: number | undefined;
+  #isForgotten = false;
 
   constructor(file: string) {
     this.#file = file;
@@ -64,14 +67,19 @@ export class Chain {
     this.#unwritten.push(link);
   }
 
-  /** Writes down what was added: the next batch ends there. `sync`: resolves when the disk has it. */
+  /** Whether {@link forget} was called, and nothing was written since. */
+  get isForgotten(): boolean {
+    return this.#isForgotten;
+  }
+
+  /**
+   * Writes down what was added: the next batch ends there. `sync`: resolves when the disk has it. Where it fails nothing has changed, and it can
+   * be called again.
+   */
   async write(sync: boolean): Promise<void> {
     const lines = this.#unwritten.map(lineOf).join('');
-    if (this.#bytes + lines.length > LONGEST) this.#rewrite();
-    else {
-      appendFileSync(this.#file, lines);
-      this.#bytes += lines.length;
-    }
+    if (this.#bytes === undefined || this.#bytes + lines.length > LONGEST) this.#rewrite();
+    else this.#append(lines, this.#bytes);
     this.#unwritten = [];
     if (!sync) return;
     const file = await open(this.#file, 'r+');
@@ -88,23 +96,42 @@ export class Chain {
   open(position: number): boolean {
     const links = linksOf(this.#file, position);
     if (links === undefined) return false;
-    this.begin(links);
+    this.#take(links);
     return true;
   }
 
   /** The folder is not to go on from where it is: who opens it begins again. */
   forget(): void {
     rmSync(this.#file, { force: true });
+    this.#bytes = undefined;
+    this.#isForgotten = true;
   }
 
   /** Begins at the last of some links, or before the first entry, and forgets what was before. */
   begin(links: readonly Link[]): void {
+    this.#take(links);
+    mkdirSync(dirname(this.#file), { recursive: true, mode: 0o700 });
+    this.#rewrite();
+  }
+
+  /** Goes on from some links; the file has others, and is written anew before the next batch. */
+  #take(links: readonly Link[]): void {
     this.#recent.clear();
     for (const link of links) this.#recent.set(link.position, link);
     this.#head = links.at(-1) ?? BEGINNING;
     this.#unwritten = [];
-    mkdirSync(dirname(this.#file), { recursive: true, mode: 0o700 });
-    this.#rewrite();
+    this.#bytes = undefined;
+  }
+
+  #append(lines: string, bytes: number): void {
+    try {
+      appendFileSync(this.#file, lines);
+    } catch (error) {
+      // A part of a line would spoil the next one.
+      truncateSync(this.#file, bytes);
+      throw error;
+    }
+    this.#bytes = bytes + lines.length;
   }
 
   #rewrite(): void {
@@ -112,6 +139,7 @@ export class Chain {
     writeFileSync(`${this.#file}.new`, lines, { mode: 0o600 });
     renameSync(`${this.#file}.new`, this.#file);
     this.#bytes = lines.length;
+    this.#isForgotten = false;
   }
 }
 

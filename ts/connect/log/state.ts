@@ -68,6 +68,11 @@ export class State {
     throw new SimHashError('ERR_SIMHASH_CLOSED', why);
   }
 
+  /** Where it is. */
+  get path(): string {
+    return this.#folder;
+  }
+
   /** Identity of the log; `undefined`: no log has been read yet. */
   get identity(): string | undefined {
     return this.#identity;
@@ -118,7 +123,8 @@ export class State {
       await this.close();
       // Where the process ends in between, the next finds no history that belongs to the index, and begins again.
       this.chain.forget();
-      await rename(own, old);
+      // It is not there where an attempt before this one found no room.
+      if (existsSync(own)) await rename(own, old);
       if (fetched !== undefined) await rename(join(fetched.folder, INDEX), own);
       this.#index = await this.#opened(own);
     } finally {
