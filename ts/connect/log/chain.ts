@@ -2,18 +2,10 @@
  * How far a service has come in a log, and which history that was. The hashes of the last entries are in memory and in a file, written before
  * each batch is applied, so that for whatever position the index has after a crash its history is known; a snapshot has them, too.
  */
-import {
-  appendFileSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
-import { open } from 'node:fs/promises';
+import { appendFileSync, existsSync, readFileSync, rmSync, truncateSync } from 'node:fs';
+import { mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { putFile } from './durable';
 import { HISTORY, hashOf, type Mark, START } from './entry';
 
 /** A mark, and the hash before it: by both the entry itself can be checked. */
@@ -78,8 +70,9 @@ export class Chain {
    */
   async write(sync: boolean): Promise<void> {
     const lines = this.#unwritten.map(lineOf).join('');
-    if (this.#bytes === undefined || this.#bytes + lines.length > LONGEST) this.#rewrite();
-    else this.#append(lines, this.#bytes);
+    if (this.#bytes === undefined || this.#bytes + lines.length > LONGEST) {
+      await this.#rewrite();
+    } else this.#append(lines, this.#bytes);
     this.#unwritten = [];
     if (!sync) return;
     const file = await open(this.#file, 'r+');
@@ -108,10 +101,10 @@ export class Chain {
   }
 
   /** Begins at the last of some links, or before the first entry, and forgets what was before. */
-  begin(links: readonly Link[]): void {
+  async begin(links: readonly Link[]): Promise<void> {
     this.#take(links);
-    mkdirSync(dirname(this.#file), { recursive: true, mode: 0o700 });
-    this.#rewrite();
+    await mkdir(dirname(this.#file), { recursive: true, mode: 0o700 });
+    await this.#rewrite();
   }
 
   /** Goes on from some links; the file has others, and is written anew before the next batch. */
@@ -134,10 +127,9 @@ export class Chain {
     this.#bytes = bytes + lines.length;
   }
 
-  #rewrite(): void {
+  async #rewrite(): Promise<void> {
     const lines = [...this.#recent.values()].map(lineOf).join('');
-    writeFileSync(`${this.#file}.new`, lines, { mode: 0o600 });
-    renameSync(`${this.#file}.new`, this.#file);
+    await putFile(this.#file, lines);
     this.#bytes = lines.length;
     this.#isForgotten = false;
   }

@@ -77,6 +77,8 @@ async function listed(snapshots: SnapshotStore): Promise<SnapshotAbout[]> {
   try {
     return [...(await snapshots.list())].sort((a, b) => b.position - a.position);
   } catch (cause) {
+    // That does not go away by itself.
+    if ((cause as { code?: string }).code === 'ERR_SIMHASH_INDEX_DAMAGED') throw cause;
     throw lost('the list of snapshots', cause);
   }
 }

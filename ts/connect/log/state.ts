@@ -9,12 +9,13 @@
  */
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SimHashError } from '../../errors';
 import { Index } from '../../index';
 import type { SnapshotAbout } from '../log';
 import { Chain, type Link, linksOf } from './chain';
+import { parsed, putFile, syncAll } from './durable';
 import type { Service } from './options';
 
 /** An `Index` of any method, as far as it is used. */
@@ -31,6 +32,8 @@ export interface Fetched {
 
 /** Files of a snapshot. */
 const [INDEX, CHAIN] = ['index', 'chain'] as const;
+/** What is known of the log. */
+const ABOUT = 'shared.json';
 
 export class State {
   readonly chain: Chain;
@@ -81,9 +84,7 @@ export class State {
   /** Keeps the identity of the log. */
   async identify(log: string): Promise<void> {
     const about = { log, recipe: this.#service.recipe };
-    const file = join(this.#folder, 'shared.json');
-    await writeFile(`${file}.new`, `${JSON.stringify(about)}\n`, { mode: 0o600 });
-    await rename(`${file}.new`, file);
+    await putFile(join(this.#folder, ABOUT), `${JSON.stringify(about)}\n`);
     this.#identity = log;
   }
 
@@ -125,12 +126,15 @@ export class State {
       this.chain.forget();
       // It is not there where an attempt before this one found no room.
       if (existsSync(own)) await rename(own, old);
-      if (fetched !== undefined) await rename(join(fetched.folder, INDEX), own);
+      if (fetched !== undefined) {
+        await syncAll(fetched.folder);
+        await rename(join(fetched.folder, INDEX), own);
+      }
       this.#index = await this.#opened(own);
     } finally {
       this.#isReplacing = false;
     }
-    this.chain.begin(fetched?.links ?? []);
+    await this.chain.begin(fetched?.links ?? []);
     if (fetched !== undefined) await this.identify(fetched.about.log);
     await rm(old, { recursive: true, force: true });
     if (fetched !== undefined) await rm(fetched.folder, { recursive: true, force: true });
@@ -148,9 +152,14 @@ export class State {
   }
 
   async #identify(): Promise<void> {
-    const file = join(this.#folder, 'shared.json');
+    const file = join(this.#folder, ABOUT);
     if (!existsSync(file)) return;
-    const { log, recipe } = JSON.parse(await readFile(file, 'utf8'));
+    const { log, recipe } = parsed(await readFile(file, 'utf8'));
+    if (typeof log !== 'string' || typeof recipe !== 'string') {
+      const then = `remove the folder ${this.#folder}: the service starts over from a snapshot, or from the first entry of the log`;
+      const why = `${file} is not whole, and does not say of which log the folder is; ${then}`;
+      throw new SimHashError('ERR_SIMHASH_INDEX_DAMAGED', why);
+    }
     if (recipe !== this.#service.recipe) {
       const why = 'was filled by another recipe: other options of the index, or another release';
       throw new SimHashError('ERR_SIMHASH_LOG_RECIPE', `${this.#folder} ${why}`);
