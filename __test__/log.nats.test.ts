@@ -2,10 +2,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { natsLog, SharedIndex } from '../dist/connect/log.js';
 import { partsOf } from '../ts/connect/log/nats';
-import { Folder } from './cli-run';
+import { certified, missing as noOpenssl } from './certificate';
+import { ended, Folder } from './cli-run';
 import { natsStreams } from './log-servers';
 import { missing, NatsServer } from './nats-server';
-import { Served, textOf } from './served';
+import { Served, TOKEN, textOf } from './served';
 
 const folder = new Folder();
 const started: NatsServer[] = [];
@@ -149,6 +150,39 @@ describe.skipIf(missing !== undefined)('who asks', () => {
     const args = [folder.join('token'), '--log', server.url];
     const served = await Served.open(args, { SIMHASH_LOG_PASSWORD: 't0ken' });
     expect((await served.stop()).status).toBe(0);
+  });
+});
+
+describe.skipIf(missing !== undefined || noOpenssl !== undefined)('TLS', () => {
+  test('a certificate that is not trusted is refused at once; with the file of its authority it is', async () => {
+    const { cert, key } = certified(folder);
+    const server = await own(['--tls', '--tlscert', cert, '--tlskey', key]);
+    const url = server.url.replace('nats:', 'tls:');
+    const refused = await natsLog(url).catch((error) => error);
+    expect(refused).toMatchObject({ code: 'ERR_SIMHASH_LOG_LOST' });
+    expect(refused.message).toMatch(
+      /certificate of the server is not trusted .*NODE_EXTRA_CA_CERTS/,
+    );
+    const log = await natsLog(url, { client: { tls: { caFile: cert } } });
+    await log.append('x');
+    await log.close?.();
+    const args = [folder.join('trusts'), '--log', url, '--log-stream', 'served'];
+    const said = await ended(
+      folder.start(['serve', ...args, '--port', '0'], { SIMHASH_TOKEN: TOKEN }),
+    );
+    expect([said.status, said.stderr]).toEqual([3, expect.stringContaining('NODE_EXTRA_CA_CERTS')]);
+    const served = await Served.open(args, { NODE_EXTRA_CA_CERTS: cert });
+    expect((await served.post('/v1/check', { text: 'x', key: '1' })).status).toBe(200);
+    expect((await served.stop()).status).toBe(0);
+  });
+
+  test('a server without it is refused at once', async () => {
+    const server = await own([]);
+    const error = await natsLog(server.url.replace('nats:', 'tls:')).catch((error) => error);
+    expect(error).toMatchObject({
+      code: 'ERR_SIMHASH_LOG_LOST',
+      message: expect.stringContaining("server does not support 'tls'"),
+    });
   });
 });
 

@@ -17,7 +17,7 @@ import { given } from '../../given';
 import * as check from '../../options';
 import type { LogEntry, LogPart, NatsLogOptions, OrderedLog, ReadOptions } from '../log';
 import { decoded, redacted, unnamed } from '../url';
-import { CLIENT } from './client';
+import { CLIENT, untrusted } from './client';
 
 const CHECKS: check.Checks<NatsLogOptions> = {
   stream: (value, name) => {
@@ -40,6 +40,10 @@ const PING = 10_000;
 const [AT_ONCE, PART] = [16, 8 << 20] as const;
 /** What a retry does not cure. */
 const FINAL = ['AuthorizationError', 'InvalidArgumentError', 'UserAuthenticationExpiredError'];
+const isFinal = (error: Error) =>
+  FINAL.includes(error.name) ||
+  untrusted(error) !== undefined ||
+  error.message === "server does not support 'tls'";
 /** Codes of the server: there is no such stream; there is one of this name that is made in another way. */
 const [NO_STREAM, OTHER_STREAM] = [10_059, 10_058] as const;
 
@@ -98,7 +102,8 @@ export async function connected(url: string, options?: NatsLogOptions): Promise<
   const { isSecure, ...where } = partsOf(check.string(url, 'url'));
   const { connect, jetstream, jetstreamManager } = await drivers();
   const failed = (cause: unknown) => {
-    const message = `cannot reach the log at ${url.split(',').map(unnamed).join(',')}: ${redacted(String((cause as Error).message))}`;
+    const why = untrusted(cause) ?? redacted(String((cause as Error).message));
+    const message = `cannot reach the log at ${url.split(',').map(unnamed).join(',')}: ${why}`;
     return new SimHashError('ERR_SIMHASH_LOG_LOST', message, { cause });
   };
   const how = {
@@ -121,7 +126,7 @@ export async function connected(url: string, options?: NatsLogOptions): Promise<
     } catch (cause) {
       void attempt.then((late) => late.close()).catch(() => {});
       signal?.throwIfAborted();
-      if (!isPatient || FINAL.includes((cause as Error).name)) throw failed(cause);
+      if (!isPatient || isFinal(cause as Error)) throw failed(cause);
       await sleep(AGAIN, undefined, signal && { signal }).catch(() => {});
     }
   }
