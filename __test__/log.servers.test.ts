@@ -190,7 +190,17 @@ const over = (kind: LogKind) => {
     await own.start();
     await Promise.all(both.map((one) => one.ready()));
     expect((await x.post('/v1/check', { text: 'x', key: 'late' })).status).toBe(200);
-    for (const one of both) expect((await one.stop()).status).toBe(0);
+    for (const one of both) {
+      const { status, stderr } = await one.stop();
+      expect(status).toBe(0);
+      // What changed is said, and of what was asked nothing.
+      const said = stderr.split('\n').filter((line) => line.includes('shared window: '));
+      const lines = said.join('\n');
+      expect(lines).toMatch(
+        /: ready: .*: lost the log; checks are not answered until it is back \(ERR_SIMHASH_LOG_LOST: .*: ready: /s,
+      );
+      for (const text of texts) expect(stderr).not.toContain(text);
+    }
     await own.close();
   });
 

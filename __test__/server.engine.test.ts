@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { type Checked, Index, SimHashError, type SimHashErrorCode } from '..';
 import { Batcher } from '../ts/batcher';
 import { timerOf } from '../ts/cli/duration';
+import { sharedStateLine } from '../ts/cli/shared-state';
 import { SimHashError as Inner } from '../ts/errors';
 import { LocalEngine, type ServedIndex } from '../ts/server/local';
 import { Problem, problemOf } from '../ts/server/problem';
@@ -272,6 +273,33 @@ test.each([
   const shared = { state, error, stats: () => ({ live: 0, bytes: 0, durable }) };
   const engine = new SharedEngine(shared as never, undefined, () => {});
   expect(await engine.reasons()).toEqual(reasons);
+});
+
+test.each([
+  ['ready', undefined, /^shared window: ready: all entries/],
+  ['catching-up', undefined, /^shared window: catching up with the log; checks are answered late$/],
+  [
+    'catching-up',
+    new Inner('ERR_SIMHASH_LOG_GAP', 'entries 2 to 3 are missing'),
+    /starting over from a snapshot .*\(ERR_SIMHASH_LOG_GAP: entries 2 to 3 are missing\)$/,
+  ],
+  [
+    'lost',
+    new Inner('ERR_SIMHASH_LOG_LOST', 'no redis://me:secret@h:1'),
+    /lost the log; .*\(ERR_SIMHASH_LOG_LOST: no redis:\/\/h:1\)$/,
+  ],
+  ['full', new Inner('ERR_SIMHASH_DISK_FULL', 'no'), /the disk is full; checks are refused/],
+  // What another error says may be a text.
+  [
+    'broken',
+    new Error('一条消息'),
+    /^shared window: stopped; checks are refused until this is [ a-z]*$/,
+  ],
+  ['closed', undefined, undefined],
+] as const)('a shared window that is %s (%s) is told in a sentence', (state, error, line) => {
+  const said = sharedStateLine(state, error);
+  if (line === undefined) expect(said).toBe(undefined);
+  else expect(said).toMatch(line);
 });
 
 test('one snapshot is not begun beside another', async () => {
