@@ -29,6 +29,29 @@ local now = redis.call('TIME')
 local time = string.format('%d', now[1] * 1000 + math.floor(now[2] / 1000))
 return redis.call('XADD', KEYS[1], string.format('%d-0', last + 1), 't', time, 'e', ARGV[1])`;
 
+/** Bytes after which a part is long enough, as over NATS. */
+const PART = 8 << 20;
+
+/**
+ * Entries from an id on, at most so many, until they have so many bytes. At least two are read: the first one may be known. How many are asked for at once
+ * depends on their sizes so far, so that the server does not hold many more bytes for it either.
+ */
+const READ = `
+local start, limit, most = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+local entries, bytes = {}, 0
+while #entries < limit and (bytes < most or #entries < 2) do
+  local count = 2
+  if #entries > 0 then count = math.max(1, math.min(16, math.floor((most - bytes) * #entries / (bytes + 1)))) end
+  local part = redis.call('XRANGE', KEYS[1], start, '+', 'COUNT', math.min(count, limit - #entries))
+  if #part == 0 then break end
+  for _, one in ipairs(part) do
+    entries[#entries + 1] = one
+    for _, field in ipairs(one[2]) do bytes = bytes + #field end
+  end
+  start = string.format('%d-0', tonumber(string.match(entries[#entries][1], '^%d+')) + 1)
+end
+return entries`;
+
 /** Answers of the server that a further attempt does not change. */
 const FINAL = /^(WRONGPASS|NOAUTH|NOPERM|WRONGTYPE)\b|\bAUTH\b|invalid password/;
 
@@ -145,11 +168,8 @@ class RedisLog implements OrderedLog {
     const { stream } = this.#how;
     const start = from === 0 ? '-' : `${from}-0`;
     // What is known is asked for again, to see that it is what it was.
-    const ask = () =>
-      Promise.all([
-        this.#reader.sendCommand(['XRANGE', stream, start, '+', 'COUNT', String(limit)]),
-        this.#last(),
-      ]);
+    const what = { keys: [stream], arguments: [start, String(limit), String(PART)] };
+    const ask = () => Promise.all([this.#reader.eval(READ, what), this.#last()]);
     let [range, last] = await ask();
     if (last <= from && wait > 0 && last === from && !signal.aborted) {
       // 0 would wait for ever.
