@@ -204,6 +204,30 @@ const over = (kind: LogKind) => {
     await own.close();
   });
 
+  test('a document that is too long for an entry is status 413; an option makes room for it', async () => {
+    const common = ['--log', server.url, '--log-stream', `${kind.name}-long`];
+    const served = await Served.open([folder.join(`${kind.name}-long`), ...common]);
+    const text = '长'.repeat(270_000);
+    const long = await served.post('/v1/check', { text, key: 'long' });
+    expect([long.status, long.json.error]).toEqual([
+      413,
+      {
+        code: 'too-large',
+        message: expect.stringMatching(/^the document must be of at most 785920 bytes as JSON/),
+      },
+    ]);
+    const many = await served.many([{ text: textOf(1) }, { text }, { text: textOf(2) }]);
+    expect(many.map(({ error }) => error?.code)).toEqual([undefined, 'too-large', undefined]);
+    expect((await served.stop()).status).toBe(0);
+    const more = await Served.open([
+      folder.join(`${kind.name}-long`),
+      ...common,
+      ...['--log-max-entry', '900K'],
+    ]);
+    expect((await more.post('/v1/check', { text, key: 'long' })).status).toBe(200);
+    expect((await more.stop()).status).toBe(0);
+  });
+
   test('a server that waits for the log ends when it is asked to', async () => {
     const log = kind.nowhere.replace('user:secret@', '');
     const served = await Served.start([folder.join(`${kind.name}-waits`), '--log', log]);
@@ -227,6 +251,8 @@ test.each([
   ['kafka://x', [], '--log must be redis://HOST:PORT'],
   ['redis://x', ['--memory', '1G'], '--memory must be left out beside --log'],
   ['nats://x', ['--log-replicas', '6'], '--log-replicas must be from 1 to 5 for NATS, got 6'],
+  ['redis://x', ['--log-max-entry', '1'], '--log-max-entry must be a size from 1K to 512M'],
+  [undefined, ['--log-max-entry', '1M'], '--log-max-entry is for a shared window'],
   [undefined, ['--snapshots', 'x'], '--snapshots is for a shared window'],
   [undefined, ['--log-replicas', '2'], '--log-replicas is for a shared window'],
 ])('serve --log %s %j is refused', async (log, args, reason) => {

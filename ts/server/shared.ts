@@ -1,10 +1,11 @@
 /** An index that several services share through a log, as the routes ask it. */
 import type { Found, IndexMethod, Match, Stats } from '..';
 import type { SharedIndex } from '../connect/log';
+import { isTooLong } from '../connect/log/items';
 import { SimHashError } from '../errors';
 import type { Asked, Decided, Engine, Item, Named } from './engine';
 import { FOR_GOOD } from './local';
-import { isMisuse } from './problem';
+import { isMisuse, tooLarge } from './problem';
 
 /** What readiness says of a state. */
 const REASONS = {
@@ -58,7 +59,7 @@ export class SharedEngine implements Engine {
         const before = await this.check(items.slice(0, middle));
         return [...before, ...(await this.check(items.slice(middle)))];
       }
-      return items.map(() => (error instanceof Error ? error : new Error(String(error))));
+      return items.map(() => sayable(error));
     }
   }
 
@@ -112,4 +113,11 @@ export class SharedEngine implements Engine {
     clearInterval(this.#snapshots);
     await this.#shared.close();
   }
+}
+
+/** Why an item has no outcome. */
+function sayable(error: unknown): Error {
+  // It is named by the request that it came in.
+  if (isTooLong(error)) return tooLarge(error.message.replace(/^texts\[\d+\]/, 'the document'));
+  return error instanceof Error ? error : new Error(String(error));
 }
