@@ -139,6 +139,28 @@ test('batches hold no more than they may, and a group that does not fit is refus
   expect(batcher.items).toBe(0);
 });
 
+test('deletions take the room of documents, and are waited for', async () => {
+  const index = new Failing();
+  let end: (deleted: boolean) => void = () => {};
+  const held = new Promise<boolean>((done) => {
+    end = done;
+  });
+  index.deleteAsync = () => held;
+  const engine = new LocalEngine(index, { ...HOW, room: 5 });
+  const all = Array.from({ length: 5 }, (_, id) => engine.delete({ id }));
+  await expect(engine.delete({ id: 9 })).rejects.toMatchObject({ code: 'ERR_SIMHASH_BUSY' });
+  await expect(engine.check([{ text: 'x' }])).rejects.toMatchObject({ code: 'ERR_SIMHASH_BUSY' });
+  let isClosed = false;
+  const closed = engine.close().then(() => {
+    isClosed = true;
+  });
+  await new Promise((done) => setImmediate(done));
+  expect(isClosed).toBe(false);
+  end(true);
+  expect(await Promise.all(all)).toEqual([true, true, true, true, true]);
+  await closed;
+});
+
 test('a token is compared whole', () => {
   const hasToken = comparing({ value: 'x'.repeat(20), isGenerated: false });
   expect(hasToken(`Bearer ${'x'.repeat(20)}`)).toBe(true);

@@ -71,7 +71,7 @@ export class LocalEngine implements Engine {
     const id = 'id' in named ? named.id : this.#index.idOf(named.key);
     if (id === undefined) return false;
     try {
-      return await this.#index.deleteAsync(id);
+      return await this.#batcher.beside(() => this.#index.deleteAsync(id));
     } catch (error) {
       await this.#noted(error);
       throw error;

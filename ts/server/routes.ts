@@ -327,7 +327,7 @@ export const ROUTES: readonly Route[] = [
         required: ['deleted'],
       },
     },
-    fails: [503, 504, 507],
+    fails: [429, 503, 504, 507],
     run: async ({ engine }, body) => json({ deleted: await engine.delete(body as Named) }),
   },
 ];

@@ -200,7 +200,7 @@ export class Shared<M extends IndexMethod> {
     const isKey = 'key' in named;
     const own = isKey ? { key: keyString(named.key, 'key') } : { id: check.id(named.id, 'id') };
     this.#mustTake();
-    const [deleted] = await this.#append({ delete: own });
+    const [deleted] = await this.#batcher.beside(() => this.#append({ delete: own }));
     return deleted === true;
   }
 
