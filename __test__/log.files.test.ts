@@ -1,7 +1,7 @@
 /** Files of a shared index: they are on the disk before anything depends on them, and one that is torn is named. */
-import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import fs from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
 import { folderSnapshots, MemoryLog, type OrderedLog, SharedIndex } from '../dist/connect/log.js';
 import { Folder } from './cli-run';
@@ -74,6 +74,44 @@ test('a snapshot is on the disk, whole, before the log is trimmed behind it', as
   expect(before).toContain(making);
   const rest = done.slice(renamed + 1).filter((one) => !one.includes('chain'));
   expect(rest).toEqual([snapshots, `trim ${position}`]);
+});
+
+test('what a service has left that was killed while it published is gone at its next start, and of no other', async () => {
+  const log = new MemoryLog();
+  const snapshots = folder.join('left-snapshots');
+  const open = (name: string) => service(log, name, { snapshots });
+  const [a, b] = [await open('left-a'), await open('left-b')];
+  await filled(a, 3);
+  const copies: string[] = [];
+  const { cp } = fs;
+  vi.spyOn(fs, 'cp').mockImplementation(async (from, to, how) => {
+    copies.push(String(from), String(to));
+    await cp(from, to, how);
+  });
+  await a.snapshot();
+  while (b.position < a.position) await new Promise((done) => setTimeout(done, 5));
+  await b.check(textOf(9));
+  await b.snapshot();
+  // The copy beside the index, and the one that was to be published, as they are when they are written.
+  const [ofA, madeA, ofB, madeB] = copies as [string, string, string, string];
+  expect([dirname(ofA), dirname(ofB)]).toEqual([folder.join('left-a'), folder.join('left-b')]);
+  for (const path of copies) {
+    expect(existsSync(path)).toBe(false);
+    cpSync(folder.join('left-a/chain'), join(path, 'chain'));
+  }
+  await a.close();
+  const again = await open('left-a');
+  await again.snapshot();
+  expect([ofA, madeA, ofB, madeB].map((path) => existsSync(path))).toEqual([
+    ...[false, false, true, true],
+  ]);
+  // While another process has it open nothing is removed from a folder.
+  await expect(open('left-b')).rejects.toMatchObject({ code: 'ERR_SIMHASH_INDEX_LOCKED' });
+  expect(existsSync(ofB)).toBe(true);
+  await b.close();
+  await (await open('left-b')).snapshot();
+  expect([ofB, madeB].map((path) => existsSync(path))).toEqual([false, false]);
+  expect((await fs.readdir(snapshots)).filter((name) => name.startsWith('.'))).toEqual([]);
 });
 
 test('the files of a service are written beside, flushed, and put in their places', async () => {

@@ -6,8 +6,7 @@
  * copies that arrive at two of them all agree which came first.
  */
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Batcher } from '../../batcher';
 import { rangeError, SimHashError, typeError } from '../../errors';
@@ -79,7 +78,7 @@ export class Shared<M extends IndexMethod> {
   /** Why the log takes nothing, and why nothing comes from it. */
   #unappended: Error | undefined;
   #unread: Error | undefined;
-  #snapshot: Promise<unknown> = Promise.resolve();
+  #snapshot: Promise<unknown>;
   #waitsForReady: (() => void)[] = [];
   #isApplying = false;
   #applied: number;
@@ -103,6 +102,9 @@ export class Shared<M extends IndexMethod> {
       weight: MOST_WAITING,
     });
     this.#awaited = new Awaited(service.timeout);
+    // What was left of the last snapshot goes before there is another; where it cannot be reached it stays.
+    const tidied = Promise.resolve().then(() => service.snapshots?.tidy?.(state.owner));
+    this.#snapshot = tidied.catch(() => {});
     this.#running = this.#run(isKnown).catch((error) => this.#break(error));
   }
 
@@ -248,7 +250,8 @@ export class Shared<M extends IndexMethod> {
   }
 
   async #publish(snapshots: SnapshotStore): Promise<SnapshotAbout> {
-    const folder = await mkdtemp(join(tmpdir(), 'simhash-snapshot-'));
+    // Beside the index, for elsewhere there may be less room, and there it is removed at the next start if it stays.
+    const folder = await this.#held.copying();
     try {
       const { link, log, history, written } = await this.#atRest(() => this.#copied(folder));
       await written;
@@ -257,7 +260,7 @@ export class Shared<M extends IndexMethod> {
       const about = { name, ...link, log, recipe: this.#service.recipe };
       await mustFollow(about, this.#read);
       this.#mustTake();
-      await snapshots.publish(about, folder);
+      await snapshots.publish(about, folder, this.#held.owner);
       const before = await tidied(about, this.#service, this.#read);
       await this.#log.trim(before);
       return about;

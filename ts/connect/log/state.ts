@@ -4,7 +4,7 @@
  * ```text
  * FOLDER/index/        the index, with the position of the last entry that was applied
  * FOLDER/chain         hashes of the last entries
- * FOLDER/shared.json   identity of the log, recipe
+ * FOLDER/shared.json   identity of the log, recipe, name of the folder
  * ```
  */
 import { randomUUID } from 'node:crypto';
@@ -41,6 +41,7 @@ export class State {
   readonly #service: Service;
   #index: AnyIndex | undefined;
   #identity: string | undefined;
+  #owner: string = randomUUID();
   #isReplacing = false;
 
   private constructor(folder: string, service: Service) {
@@ -53,11 +54,11 @@ export class State {
   static async open(folder: string, service: Service): Promise<{ state: State; isKnown: boolean }> {
     const state = new State(folder, service);
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    // What a process that was killed while it fetched a snapshot has left.
-    const left = (await readdir(folder)).filter((name) => /^(fetched|old)-/.test(name));
-    for (const name of left) await rm(join(folder, name), { recursive: true, force: true });
     await state.#identify();
     state.#index = await state.#opened(join(folder, INDEX));
+    // The index is open in no other process, so these are what a process has left that was killed while it fetched or copied a snapshot.
+    const left = (await readdir(folder)).filter((name) => /^(fetched|old|copied)-/.test(name));
+    for (const name of left) await rm(join(folder, name), { recursive: true, force: true });
     const isKnown = state.chain.open(state.index.position ?? 0);
     return { state, isKnown };
   }
@@ -81,9 +82,21 @@ export class State {
     return this.#identity;
   }
 
+  /** Names this folder, also after a restart, as soon as there is a log. */
+  get owner(): string {
+    return this.#owner;
+  }
+
+  /** A new folder for the copy of the index. */
+  async copying(): Promise<string> {
+    const folder = join(this.#folder, `copied-${randomUUID()}`);
+    await mkdir(folder, { mode: 0o700 });
+    return folder;
+  }
+
   /** Keeps the identity of the log. */
   async identify(log: string): Promise<void> {
-    const about = { log, recipe: this.#service.recipe };
+    const about = { log, recipe: this.#service.recipe, owner: this.#owner };
     await putFile(join(this.#folder, ABOUT), `${JSON.stringify(about)}\n`);
     this.#identity = log;
   }
@@ -154,7 +167,7 @@ export class State {
   async #identify(): Promise<void> {
     const file = join(this.#folder, ABOUT);
     if (!existsSync(file)) return;
-    const { log, recipe } = parsed(await readFile(file, 'utf8'));
+    const { log, recipe, owner } = parsed(await readFile(file, 'utf8'));
     if (typeof log !== 'string' || typeof recipe !== 'string') {
       const then = `remove the folder ${this.#folder}: the service starts over from a snapshot, or from the first entry of the log`;
       const why = `${file} is not whole, and does not say of which log the folder is; ${then}`;
@@ -165,6 +178,7 @@ export class State {
       throw new SimHashError('ERR_SIMHASH_LOG_RECIPE', `${this.#folder} ${why}`);
     }
     this.#identity = log;
+    if (typeof owner === 'string' && /^[\w-]+$/.test(owner)) this.#owner = owner;
   }
 }
 
