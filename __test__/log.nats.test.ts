@@ -187,20 +187,42 @@ describe.skipIf(missing !== undefined || noOpenssl !== undefined)('TLS', () => {
 });
 
 describe.skipIf(missing !== undefined)('a cluster', () => {
+  test('that has no leader yet is waited for', async () => {
+    const servers = await NatsServer.cluster(3, 1);
+    started.push(...servers);
+    const [first, ...others] = servers as [NatsServer, ...NatsServer[]];
+    const stream = 'leaderless';
+    const once = natsLog(first.url, { stream, client: { reconnect: false } });
+    await expect(once).rejects.toMatchObject({ code: 'ERR_SIMHASH_LOG_LOST' });
+    const ending = natsLog(first.url, { stream, signal: AbortSignal.timeout(200) });
+    await expect(ending).rejects.toThrow('timeout');
+    let isOver = false;
+    const waiting = natsLog(first.url, { stream, replicas: 3 }).finally(() => {
+      isOver = true;
+    });
+    waiting.catch(() => {});
+    await new Promise((done) => setTimeout(done, 1000));
+    expect(isOver).toBe(false);
+    await Promise.all(others.map((server) => server.start()));
+    const log = await waiting;
+    await log.append('x');
+    await log.close?.();
+  });
+
+  test('of fewer servers than a stream asks for is an error', async () => {
+    const servers = await NatsServer.cluster(3);
+    started.push(...servers);
+    const [first] = servers as [NatsServer];
+    const error = await natsLog(first.url, { stream: 'five', replicas: 5 }).catch((error) => error);
+    expect(error).toMatchObject({ code: 'ERR_SIMHASH_LOG_LOST' });
+    expect(error.message).toMatch(/peers/);
+  });
+
   test('of which the leader of the stream is killed loses nothing that was answered, and goes on', async () => {
     const servers = await NatsServer.cluster(3);
     started.push(...servers);
     const all = servers.map(({ url }) => url).join(',');
-    const connected = async () => {
-      for (;;) {
-        try {
-          return await natsLog(all, { stream: 'three', replicas: 3 });
-        } catch (error) {
-          // It has not chosen its own leader yet.
-          expect(error).toMatchObject({ code: 'ERR_SIMHASH_LOG_LOST' });
-        }
-      }
-    };
+    const connected = () => natsLog(all, { stream: 'three', replicas: 3 });
     const [a, b] = [
       await SharedIndex.open(folder.join('three-a'), await connected()),
       await SharedIndex.open(folder.join('three-b'), await connected()),

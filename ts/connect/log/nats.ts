@@ -47,6 +47,11 @@ const isFinal = (error: Error) =>
 /** Codes of the server: there is no such stream; there is one of this name that is made in another way. */
 const [NO_STREAM, OTHER_STREAM] = [10_059, 10_058] as const;
 
+/** Codes of a cluster that has no leader yet, or does not know all of its servers yet. */
+const [LEADERLESS, UNPLACED] = [[10_004, 10_008, 10_009], 10_005] as const;
+/** Milliseconds for servers of a cluster to find each other: then those that a stream asks for are not there. */
+const FOUND = 10_000;
+
 /** How a stream is to keep what it has taken. */
 interface Kept {
   readonly stream: string;
@@ -132,13 +137,34 @@ export async function connected(url: string, options?: NatsLogOptions): Promise<
   }
   try {
     const manager = await jetstreamManager(connection, { checkAPI: false, timeout: ANSWER });
-    await begun(manager, { stream, storage, replicas });
+    const start = performance.now();
+    for (;;) {
+      try {
+        await untilAborted(begun(manager, { stream, storage, replicas }), signal);
+        break;
+      } catch (cause) {
+        signal?.throwIfAborted();
+        if (!isPatient || !isLeaderless(cause, performance.now() - start)) throw cause;
+        await sleep(AGAIN, undefined, signal && { signal }).catch(() => {});
+      }
+    }
     const publisher = jetstream(connection, { timeout: ANSWER });
     return new NatsLog(connection, publisher, manager, { stream, storage, replicas });
   } catch (cause) {
     await connection.close();
+    signal?.throwIfAborted();
     throw cause instanceof SimHashError ? cause : failed(cause);
   }
+}
+
+/** Whether a cluster may answer otherwise a little later. */
+function isLeaderless(error: unknown, waited: number): boolean {
+  const code = codeOf(error) as number;
+  if (code === UNPLACED) return waited < FOUND;
+  // Where nobody leads nobody answers.
+  return (
+    (LEADERLESS as readonly number[]).includes(code) || (error as Error).name === 'TimeoutError'
+  );
 }
 
 function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
