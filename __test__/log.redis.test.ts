@@ -42,6 +42,53 @@ describe.skipIf(missing !== undefined)('a server', () => {
     await log.close?.();
   });
 
+  test('a replica that has an entry before it is answered goes on in the place of the server', async () => {
+    const main = await own([]);
+    const replica = await own(['--replicaof', '127.0.0.1', String(main.port)]);
+    const options = { stream: 'promoted', replicas: 1, replicaTimeout: 5000 };
+    // Until it is a replica, nothing is confirmed.
+    const log = await redisLog(main.url, options);
+    const first = await redisLog(main.url, { ...options, stream: 'first' });
+    const isReplicated = () =>
+      first.append('x').then(
+        () => true,
+        (error) => {
+          expect(String(error)).toContain('0 of 1 replicas have the entry');
+          return false;
+        },
+      );
+    while (!(await isReplicated()));
+    await first.close?.();
+    const shared = await SharedIndex.open(folder.join('before'), log);
+    const keys = Array.from({ length: 50 }, (_, n) => `k${n}`);
+    const answers = await shared.checkMany(
+      keys.map((_, n) => textOf(n)),
+      { keys },
+    );
+    await main.kill();
+    await shared.close();
+    const { createClient } = await import('redis');
+    const client = await createClient({ url: replica.url }).connect();
+    await client.sendCommand(['REPLICAOF', 'NO', 'ONE']);
+    client.destroy();
+    // The folder goes on from where it was, and a new service has all that was answered.
+    for (const name of ['before', 'after']) {
+      const states: unknown[] = [];
+      const again = await SharedIndex.open(
+        folder.join(name),
+        await redisLog(replica.url, { stream: 'promoted' }),
+        { onState: (_: string, error?: Error) => states.push(error) },
+      );
+      const told = await again.checkMany(
+        keys.map((_, n) => textOf(n)),
+        { keys },
+      );
+      expect(told).toEqual(answers.map((one) => ({ ...one, repeated: true })));
+      expect(states.filter((error) => error !== undefined)).toEqual([]);
+      await again.close();
+    }
+  });
+
   test('a key that holds something else is refused at once', async () => {
     const { createClient } = await import('redis');
     const client = await createClient({ url: server.url }).connect();
