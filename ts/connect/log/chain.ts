@@ -2,8 +2,8 @@
  * How far a service has come in a log, and which history that was. The hashes of the last entries are in memory and in a file, written before
  * each batch is applied, so that for whatever position the index has after a crash its history is known; a snapshot has them, too.
  */
-import { appendFileSync, existsSync, readFileSync, rmSync, truncateSync } from 'node:fs';
-import { mkdir, open } from 'node:fs/promises';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { mkdir, open, truncate } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { putFile } from './durable';
 import { HISTORY, hashOf, type Mark, START } from './entry';
@@ -72,11 +72,8 @@ export class Chain {
     const lines = this.#unwritten.map(lineOf).join('');
     if (this.#bytes === undefined || this.#bytes + lines.length > LONGEST) {
       await this.#rewrite();
-    } else this.#append(lines, this.#bytes);
+    } else await this.#append(lines, this.#bytes, sync);
     this.#unwritten = [];
-    if (!sync) return;
-    const file = await open(this.#file, 'r+');
-    await file.datasync().finally(() => file.close());
   }
 
   /** The history at the head, as the file of a snapshot. */
@@ -116,13 +113,18 @@ export class Chain {
     this.#bytes = undefined;
   }
 
-  #append(lines: string, bytes: number): void {
+  /** Not on the event loop: where another file of the disk is being flushed, it may wait for that. */
+  async #append(lines: string, bytes: number, sync: boolean): Promise<void> {
+    const file = await open(this.#file, 'a');
     try {
-      appendFileSync(this.#file, lines);
+      await file.writeFile(lines);
+      if (sync) await file.datasync();
     } catch (error) {
       // A part of a line would spoil the next one.
-      truncateSync(this.#file, bytes);
+      await truncate(this.#file, bytes);
       throw error;
+    } finally {
+      await file.close();
     }
     this.#bytes = bytes + lines.length;
   }
