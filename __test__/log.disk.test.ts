@@ -30,7 +30,7 @@ const REFUSED = {
   // What is refused is not appended.
   appended: 0,
   after: { again: 'done', same: true, chain: true, ready: [] },
-  reopened: { same: true, states: ['ready'] },
+  reopened: { same: true, states: [] },
   closed: { same: true },
 };
 

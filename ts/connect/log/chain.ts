@@ -3,7 +3,7 @@
  * each batch is applied, so that for whatever position the index has after a crash its history is known; a snapshot has them, too.
  */
 import { existsSync, readFileSync, rmSync } from 'node:fs';
-import { mkdir, open, truncate } from 'node:fs/promises';
+import { mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { putFile } from './durable';
 import { HISTORY, hashOf, type Mark, START } from './entry';
@@ -115,14 +115,12 @@ export class Chain {
 
   /** Not on the event loop: where another file of the disk is being flushed, it may wait for that. */
   async #append(lines: string, bytes: number, sync: boolean): Promise<void> {
+    // Where it fails a part of a line may be there, behind which nothing is to come.
+    this.#bytes = undefined;
     const file = await open(this.#file, 'a');
     try {
       await file.writeFile(lines);
       if (sync) await file.datasync();
-    } catch (error) {
-      // A part of a line would spoil the next one.
-      await truncate(this.#file, bytes);
-      throw error;
     } finally {
       await file.close();
     }
