@@ -91,6 +91,28 @@ const over = (kind: LogKind) => {
     await log.close?.();
   });
 
+  test('a part of long entries is short, and all of them come', async () => {
+    const log = await kind.connect(server.url, { stream: 'long' });
+    const sizes = [10, 20, ...Array.from({ length: 40 }, (_, n) => 700_000 + n), 30];
+    for (const size of sizes) await log.append('x'.repeat(size));
+    const { signal } = new AbortController();
+    const found: number[] = [];
+    let parts = 0;
+    while (found.length < sizes.length) {
+      const from = found.length;
+      const { entries, last } = await log.read(from, { limit: 256, wait: 0, signal });
+      const bytes = entries.reduce((sum, { entry }) => sum + entry.length, 0);
+      // 8 MiB, and the few that were asked for at once.
+      expect(bytes).toBeLessThan(20 << 20);
+      const news = entries.filter(({ position }) => position > from);
+      expect([last, news[0]?.position]).toEqual([sizes.length, from + 1]);
+      found.push(...news.map(({ entry }) => entry.length));
+      parts += 1;
+    }
+    expect([found, parts > 2]).toEqual([sizes, true]);
+    await log.close?.();
+  });
+
   test('a read that waits has what another connection appends, and ends when it is told to', async () => {
     const [one, other] = [
       await kind.connect(server.url, { stream: 'waits' }),

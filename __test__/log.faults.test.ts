@@ -279,6 +279,22 @@ describe('what is refused', () => {
     expect(decided).toEqual([0, 1, 2]);
   });
 
+  test('deletions wait as checks do, and beyond the most are refused', async () => {
+    const log = new MemoryLog();
+    const a = await service(log, { maxWaiting: 5, timeout: 400 });
+    await a.ready();
+    const append = log.append.bind(log);
+    log.append = () => new Promise(() => {});
+    const all = Array.from({ length: 5 }, (_, id) => a.delete({ id }).catch(({ code }) => code));
+    expect(a.waiting).toBe(5);
+    await expect(a.delete({ id: 9 })).rejects.toMatchObject({ code: 'ERR_SIMHASH_BUSY' });
+    await expect(a.check('x')).rejects.toMatchObject({ code: 'ERR_SIMHASH_BUSY' });
+    expect(new Set(await Promise.all(all))).toEqual(new Set(['ERR_SIMHASH_LOG_TIMEOUT']));
+    log.append = append;
+    await a.ready();
+    expect([a.waiting, await a.delete({ id: 9 })]).toEqual([0, false]);
+  });
+
   test('of a large checkMany nothing is appended where not all of it may wait', async () => {
     const log = new MemoryLog();
     const a = await service(log, { timeout: 300, maxEntry: 16 << 20 });

@@ -2,10 +2,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { natsLog, SharedIndex } from '../dist/connect/log.js';
 import { partsOf } from '../ts/connect/log/nats';
-import { Folder } from './cli-run';
+import { certified, missing as noOpenssl } from './certificate';
+import { ended, Folder } from './cli-run';
 import { natsStreams } from './log-servers';
 import { missing, NatsServer } from './nats-server';
-import { Served, textOf } from './served';
+import { Served, TOKEN, textOf } from './served';
 
 const folder = new Folder();
 const started: NatsServer[] = [];
@@ -152,21 +153,76 @@ describe.skipIf(missing !== undefined)('who asks', () => {
   });
 });
 
+describe.skipIf(missing !== undefined || noOpenssl !== undefined)('TLS', () => {
+  test('a certificate that is not trusted is refused at once; with the file of its authority it is', async () => {
+    const { cert, key } = certified(folder);
+    const server = await own(['--tls', '--tlscert', cert, '--tlskey', key]);
+    const url = server.url.replace('nats:', 'tls:');
+    const refused = await natsLog(url).catch((error) => error);
+    expect(refused).toMatchObject({ code: 'ERR_SIMHASH_LOG_LOST' });
+    expect(refused.message).toMatch(
+      /certificate of the server is not trusted .*NODE_EXTRA_CA_CERTS/,
+    );
+    const log = await natsLog(url, { client: { tls: { caFile: cert } } });
+    await log.append('x');
+    await log.close?.();
+    const args = [folder.join('trusts'), '--log', url, '--log-stream', 'served'];
+    const said = await ended(
+      folder.start(['serve', ...args, '--port', '0'], { SIMHASH_TOKEN: TOKEN }),
+    );
+    expect([said.status, said.stderr]).toEqual([3, expect.stringContaining('NODE_EXTRA_CA_CERTS')]);
+    const served = await Served.open(args, { NODE_EXTRA_CA_CERTS: cert });
+    expect((await served.post('/v1/check', { text: 'x', key: '1' })).status).toBe(200);
+    expect((await served.stop()).status).toBe(0);
+  });
+
+  test('a server without it is refused at once', async () => {
+    const server = await own([]);
+    const error = await natsLog(server.url.replace('nats:', 'tls:')).catch((error) => error);
+    expect(error).toMatchObject({
+      code: 'ERR_SIMHASH_LOG_LOST',
+      message: expect.stringContaining("server does not support 'tls'"),
+    });
+  });
+});
+
 describe.skipIf(missing !== undefined)('a cluster', () => {
+  test('that has no leader yet is waited for', async () => {
+    const servers = await NatsServer.cluster(3, 1);
+    started.push(...servers);
+    const [first, ...others] = servers as [NatsServer, ...NatsServer[]];
+    const stream = 'leaderless';
+    const once = natsLog(first.url, { stream, client: { reconnect: false } });
+    await expect(once).rejects.toMatchObject({ code: 'ERR_SIMHASH_LOG_LOST' });
+    const ending = natsLog(first.url, { stream, signal: AbortSignal.timeout(200) });
+    await expect(ending).rejects.toThrow('timeout');
+    let isOver = false;
+    const waiting = natsLog(first.url, { stream, replicas: 3 }).finally(() => {
+      isOver = true;
+    });
+    waiting.catch(() => {});
+    await new Promise((done) => setTimeout(done, 1000));
+    expect(isOver).toBe(false);
+    await Promise.all(others.map((server) => server.start()));
+    const log = await waiting;
+    await log.append('x');
+    await log.close?.();
+  });
+
+  test('of fewer servers than a stream asks for is an error', async () => {
+    const servers = await NatsServer.cluster(3);
+    started.push(...servers);
+    const [first] = servers as [NatsServer];
+    const error = await natsLog(first.url, { stream: 'five', replicas: 5 }).catch((error) => error);
+    expect(error).toMatchObject({ code: 'ERR_SIMHASH_LOG_LOST' });
+    expect(error.message).toMatch(/peers/);
+  });
+
   test('of which the leader of the stream is killed loses nothing that was answered, and goes on', async () => {
     const servers = await NatsServer.cluster(3);
     started.push(...servers);
     const all = servers.map(({ url }) => url).join(',');
-    const connected = async () => {
-      for (;;) {
-        try {
-          return await natsLog(all, { stream: 'three', replicas: 3 });
-        } catch (error) {
-          // It has not chosen its own leader yet.
-          expect(error).toMatchObject({ code: 'ERR_SIMHASH_LOG_LOST' });
-        }
-      }
-    };
+    const connected = () => natsLog(all, { stream: 'three', replicas: 3 });
     const [a, b] = [
       await SharedIndex.open(folder.join('three-a'), await connected()),
       await SharedIndex.open(folder.join('three-b'), await connected()),

@@ -29,37 +29,42 @@ const over = (kind: LogKind) => {
     return { kind, url: server.url, stream: `${kind.name}-${stream}`, folder };
   };
 
-  test(`of ${PAIRS} pairs that come to five processes at once one of each is kept, and all decide alike`, async () => {
-    const names = ['a', 'b', 'c', 'd', 'e'];
-    const services = names.map((name) => new Service(place('five'), name));
-    await Promise.all(services.map(({ ready }) => ready));
-    // The two copies of a text come to two services, whichever.
-    const numbers: number[][] = names.map(() => []);
-    for (let n = 0; n < PAIRS; n++) {
-      const first = n % names.length;
-      const second =
-        (first + 1 + (Math.floor(n / names.length) % (names.length - 1))) % names.length;
-      for (const at of [first, second]) numbers[at]?.push(n);
-    }
-    const of = names.map((name, at) => ({ name, numbers: numbers[at] }));
-    const kept = await Promise.all(services.map((one, at) => one.told<number[]>('keep', of[at])));
-    const counts = new Uint8Array(PAIRS);
-    for (const n of kept.flat()) counts[n] = (counts[n] ?? 0) + 1;
-    expect(counts.filter((count) => count > 1)).toHaveLength(0);
-    expect(counts.filter((count) => count === 0)).toHaveLength(0);
-    // Each writes down all decisions, its own and those of the others.
-    const hashes = new Set<string>();
-    for (const [at, one] of services.entries()) {
-      const file = folder.join(`${kind.name}-decisions-${at}`);
-      const told = await one.told<object>('decisions', { of, file });
-      expect(told).toEqual({ repeated: 2 * PAIRS, size: PAIRS });
-      hashes.add(createHash('sha256').update(readFileSync(file)).digest('hex'));
-      rmSync(file);
-    }
-    expect([...hashes]).toHaveLength(1);
-    if (LONG) console.log(`${kind.name}: ${PAIRS} pairs, decisions ${[...hashes]}`);
-    for (const one of services) await one.kill();
-  }, 3_600_000);
+  test.each([2, 5])(
+    `of ${PAIRS} pairs that come to %i processes at once one of each is kept, and all decide alike`,
+    async (count) => {
+      const names = ['a', 'b', 'c', 'd', 'e'].slice(0, count);
+      const services = names.map((name) => new Service(place(`of-${count}`), name));
+      await Promise.all(services.map(({ ready }) => ready));
+      // The two copies of a text come to two services, whichever.
+      const numbers: number[][] = names.map(() => []);
+      for (let n = 0; n < PAIRS; n++) {
+        const first = n % names.length;
+        const second =
+          (first + 1 + (Math.floor(n / names.length) % (names.length - 1))) % names.length;
+        for (const at of [first, second]) numbers[at]?.push(n);
+      }
+      const of = names.map((name, at) => ({ name, numbers: numbers[at] }));
+      const kept = await Promise.all(services.map((one, at) => one.told<number[]>('keep', of[at])));
+      const counts = new Uint8Array(PAIRS);
+      for (const n of kept.flat()) counts[n] = (counts[n] ?? 0) + 1;
+      expect(counts.filter((count) => count > 1)).toHaveLength(0);
+      expect(counts.filter((count) => count === 0)).toHaveLength(0);
+      // Each writes down all decisions, its own and those of the others.
+      const hashes = new Set<string>();
+      for (const [at, one] of services.entries()) {
+        const file = folder.join(`${kind.name}-decisions-${count}-${at}`);
+        const told = await one.told<object>('decisions', { of, file });
+        expect(told).toEqual({ repeated: 2 * PAIRS, size: PAIRS });
+        hashes.add(createHash('sha256').update(readFileSync(file)).digest('hex'));
+        rmSync(file);
+      }
+      expect([...hashes]).toHaveLength(1);
+      if (LONG)
+        console.log(`${kind.name}: ${PAIRS} pairs, ${count} processes, decisions ${[...hashes]}`);
+      for (const one of services) await one.kill();
+    },
+    3_600_000,
+  );
 
   test(`nothing that was answered is decided otherwise in ${ROUNDS} rounds of kill -9`, async () => {
     const answers = new Map<string, { text: string; checked: Checked }>();
@@ -190,8 +195,42 @@ const over = (kind: LogKind) => {
     await own.start();
     await Promise.all(both.map((one) => one.ready()));
     expect((await x.post('/v1/check', { text: 'x', key: 'late' })).status).toBe(200);
-    for (const one of both) expect((await one.stop()).status).toBe(0);
+    for (const one of both) {
+      const { status, stderr } = await one.stop();
+      expect(status).toBe(0);
+      // What changed is said, and of what was asked nothing.
+      const said = stderr.split('\n').filter((line) => line.includes('shared window: '));
+      const lines = said.join('\n');
+      expect(lines).toMatch(
+        /: ready: .*: lost the log; checks are not answered until it is back \(ERR_SIMHASH_LOG_LOST: .*: ready: /s,
+      );
+      for (const text of texts) expect(stderr).not.toContain(text);
+    }
     await own.close();
+  });
+
+  test('a document that is too long for an entry is status 413; an option makes room for it', async () => {
+    const common = ['--log', server.url, '--log-stream', `${kind.name}-long`];
+    const served = await Served.open([folder.join(`${kind.name}-long`), ...common]);
+    const text = '长'.repeat(270_000);
+    const long = await served.post('/v1/check', { text, key: 'long' });
+    expect([long.status, long.json.error]).toEqual([
+      413,
+      {
+        code: 'too-large',
+        message: expect.stringMatching(/^the document must be of at most 785920 bytes as JSON/),
+      },
+    ]);
+    const many = await served.many([{ text: textOf(1) }, { text }, { text: textOf(2) }]);
+    expect(many.map(({ error }) => error?.code)).toEqual([undefined, 'too-large', undefined]);
+    expect((await served.stop()).status).toBe(0);
+    const more = await Served.open([
+      folder.join(`${kind.name}-long`),
+      ...common,
+      ...['--log-max-entry', '900K'],
+    ]);
+    expect((await more.post('/v1/check', { text, key: 'long' })).status).toBe(200);
+    expect((await more.stop()).status).toBe(0);
   });
 
   test('a server that waits for the log ends when it is asked to', async () => {
@@ -217,6 +256,8 @@ test.each([
   ['kafka://x', [], '--log must be redis://HOST:PORT'],
   ['redis://x', ['--memory', '1G'], '--memory must be left out beside --log'],
   ['nats://x', ['--log-replicas', '6'], '--log-replicas must be from 1 to 5 for NATS, got 6'],
+  ['redis://x', ['--log-max-entry', '1'], '--log-max-entry must be a size from 1K to 512M'],
+  [undefined, ['--log-max-entry', '1M'], '--log-max-entry is for a shared window'],
   [undefined, ['--snapshots', 'x'], '--snapshots is for a shared window'],
   [undefined, ['--log-replicas', '2'], '--log-replicas is for a shared window'],
 ])('serve --log %s %j is refused', async (log, args, reason) => {

@@ -43,14 +43,19 @@ export class NatsServer extends ServerProcess {
     while (!(await this.#answers())) await sleep(20);
   }
 
-  /** Servers of one cluster. */
-  static async cluster(count: number): Promise<NatsServer[]> {
+  /** Servers of one cluster, of which the first ones are started. */
+  static async cluster(count: number, started = count): Promise<NatsServer[]> {
     const ports = await Promise.all(Array.from({ length: count }, freePort));
     const routes = ports.map((port) => `nats://127.0.0.1:${port}`);
     const options = ['--cluster_name', 'tests', '--routes', routes.join(',')];
-    return Promise.all(
-      routes.map((route, at) => NatsServer.open([...options, '--cluster', route, '-n', `n${at}`])),
+    const servers = await Promise.all(
+      routes.map(async (route, at) => {
+        const own = [...options, '--cluster', route, '-n', `n${at}`];
+        return new NatsServer(await freePort(), own);
+      }),
     );
+    await Promise.all(servers.slice(0, started).map((server) => server.start()));
+    return servers;
   }
 
   /** Whether it has read what it kept: it takes connections then. */

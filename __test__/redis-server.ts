@@ -14,8 +14,16 @@ export const missing =
 if (missing !== undefined) console.warn(missing);
 
 export class RedisServer extends ServerProcess {
-  static async open(): Promise<RedisServer> {
-    const server = new RedisServer('redis-server', await freePort());
+  readonly #options: readonly string[];
+
+  private constructor(port: number, options: readonly string[]) {
+    super('redis-server', port);
+    this.#options = options;
+  }
+
+  /** `options` of the program, for example `--requirepass`. */
+  static async open(options: readonly string[] = []): Promise<RedisServer> {
+    const server = new RedisServer(await freePort(), options);
     await server.start();
     return server;
   }
@@ -26,7 +34,7 @@ export class RedisServer extends ServerProcess {
 
   async start(): Promise<void> {
     const options = `--port ${this.port} --bind 127.0.0.1 --appendonly yes --appendfsync always`;
-    const args = [...options.split(' '), '--save', '', '--dir', this.folder];
+    const args = [...options.split(' '), '--save', '', '--dir', this.folder, ...this.#options];
     this.child = spawn('redis-server', args, { stdio: 'ignore' });
     while (!(await this.#answers())) await sleep(20);
   }
@@ -39,7 +47,7 @@ export class RedisServer extends ServerProcess {
       socket.on('connect', () => socket.write('PING\r\n'));
       socket.on('data', (data) => {
         socket.destroy();
-        done(String(data).startsWith('+PONG'));
+        done(String(data).startsWith('+PONG') || String(data).startsWith('-NOAUTH'));
       });
     });
   }

@@ -4,7 +4,7 @@ import { Index } from '..';
 import { page } from '../ts/server/openapi';
 import { ROUTES } from '../ts/server/routes';
 import { Folder } from './cli-run';
-import { Served, TOKEN, textOf } from './served';
+import { type Reply, Served, TOKEN, textOf } from './served';
 
 const folder = new Folder();
 const NEWS = '望海港本月开通了一条直达南美西海岸的集装箱航线，单程二十三天。';
@@ -206,6 +206,77 @@ describe('a served index', () => {
       json.paths['/v1/check'].post.requestBody.content['application/json'].schema,
     ).toMatchObject({ required: ['text'], additionalProperties: false });
     expect(json.paths['/health'].get.security).toEqual([]);
+  });
+
+  test('every answer is one that the page has, of the types that it says', async () => {
+    const { json } = await served.get('/openapi.json');
+    const at = json.components.schemas;
+    // biome-ignore lint/suspicious/noExplicitAny: a page
+    const wrong = (value: any, schema: any, name: string): string[] => {
+      if (schema.$ref) return wrong(value, at[schema.$ref.split('/').at(-1)], name);
+      const { type, properties = {}, required = [], items } = schema;
+      const is = Array.isArray(value) ? 'array' : typeof value;
+      if (is !== (type === 'integer' ? 'number' : type)) return [`${name} is no ${type}`];
+      if (type === 'integer' && !Number.isInteger(value)) return [`${name} is no integer`];
+      const missing = required.filter((key: string) => !(key in value));
+      return [
+        ...missing.map((key: string) => `${name}.${key} is missing`),
+        ...Object.keys(properties)
+          .filter((key) => key in value)
+          .flatMap((key) => wrong(value[key], properties[key], `${name}.${key}`)),
+        ...(items ? value.flatMap((one: unknown) => wrong(one, items, `${name}[]`)) : []),
+      ];
+    };
+    const check = (method: string, path: string, { status, headers, text }: Reply) => {
+      const said = json.paths[path][method].responses[status];
+      expect(said, `${path} ${status}`).toBeDefined();
+      const [type = ''] = (headers.get('content-type') ?? '').split(';');
+      const [schema] = Object.entries(said.content).flatMap(([name, one]) =>
+        name.startsWith(type) ? [(one as { schema: object }).schema] : [],
+      );
+      const values = type === 'application/json' ? [text] : text.trimEnd().split('\n');
+      for (const one of type.startsWith('text/') ? [] : values) {
+        expect(wrong(JSON.parse(one), schema, path)).toEqual([]);
+      }
+      expect(said.headers?.['Retry-After'] !== undefined).toBe(headers.has('retry-after'));
+      return `${path} ${status}`;
+    };
+    const seen = new Set<string>();
+    for (const path of ['/health', '/ready', '/metrics', '/openapi.json', '/v1/stats']) {
+      seen.add(check('get', path, await served.get(path)));
+      seen.add(check('get', path, await served.ask(path, { headers: { Origin: 'http://x' } })));
+      if (path === '/health') continue;
+      seen.add(check('get', path, await served.ask(path, { headers: { Authorization: '' } })));
+    }
+    const long = { text: 'x'.repeat(2 << 20) };
+    for (const [path, ...bodies] of [
+      ['/v1/check', { text: NEWS, key: 'page' }, { text: COPY, key: 'other' }, {}, long],
+      ['/v1/search', { text: NEWS }, {}, long],
+      ['/v1/delete', { key: 'page' }, {}, long],
+    ] as const) {
+      for (const body of bodies) seen.add(check('post', path, await served.post(path, body)));
+    }
+    for (const lines of ['{"text":"a"}\n{}', 'x', '{"text":"a"}\n'.repeat(20_001)]) {
+      seen.add(check('post', '/v1/check-many', await served.lines(lines)));
+    }
+    expect([...seen].filter((one) => / (200|400|401|403|413)$/.test(one))).toHaveLength(26);
+    // Every route may fail, and but for health every one is refused while there is no index or at the end.
+    for (const [path, methods] of Object.entries(json.paths)) {
+      for (const { responses } of Object.values(methods as never) as { responses: object }[]) {
+        expect(Object.keys(responses)).toContain('500');
+        expect(Object.keys(responses).includes('503')).toBe(path !== '/health');
+        if (path.startsWith('/v1/') && path !== '/v1/stats') {
+          expect(Object.keys(responses)).toContain('429');
+        }
+      }
+    }
+    const opening = await Served.start([folder.join('opens'), '--log', 'redis://127.0.0.1:1']);
+    for (const path of ['/ready', '/v1/stats']) {
+      const reply = await opening.get(path);
+      expect([path, reply.status]).toEqual([path, 503]);
+      check('get', path, reply);
+    }
+    expect((await opening.stop()).status).toBe(0);
   });
 
   test('SIGTERM ends it with status 0, and the folder can be opened', async () => {

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { type Checked, Index, SimHashError, type SimHashErrorCode } from '..';
 import { Batcher } from '../ts/batcher';
 import { timerOf } from '../ts/cli/duration';
+import { sharedStateLine } from '../ts/cli/shared-state';
 import { SimHashError as Inner } from '../ts/errors';
 import { LocalEngine, type ServedIndex } from '../ts/server/local';
 import { Problem, problemOf } from '../ts/server/problem';
@@ -138,6 +139,28 @@ test('batches hold no more than they may, and a group that does not fit is refus
   expect(batcher.items).toBe(0);
 });
 
+test('deletions take the room of documents, and are waited for', async () => {
+  const index = new Failing();
+  let end: (deleted: boolean) => void = () => {};
+  const held = new Promise<boolean>((done) => {
+    end = done;
+  });
+  index.deleteAsync = () => held;
+  const engine = new LocalEngine(index, { ...HOW, room: 5 });
+  const all = Array.from({ length: 5 }, (_, id) => engine.delete({ id }));
+  await expect(engine.delete({ id: 9 })).rejects.toMatchObject({ code: 'ERR_SIMHASH_BUSY' });
+  await expect(engine.check([{ text: 'x' }])).rejects.toMatchObject({ code: 'ERR_SIMHASH_BUSY' });
+  let isClosed = false;
+  const closed = engine.close().then(() => {
+    isClosed = true;
+  });
+  await new Promise((done) => setImmediate(done));
+  expect(isClosed).toBe(false);
+  end(true);
+  expect(await Promise.all(all)).toEqual([true, true, true, true, true]);
+  await closed;
+});
+
 test('a token is compared whole', () => {
   const hasToken = comparing({ value: 'x'.repeat(20), isGenerated: false });
   expect(hasToken(`Bearer ${'x'.repeat(20)}`)).toBe(true);
@@ -257,6 +280,48 @@ test('while an index takes the place of another its counts are left out', async 
     simhash_shared_position: 7,
     simhash_shared_behind: 3,
   });
+});
+
+test.each([
+  ['full', undefined, undefined, ['disk-full']],
+  ['broken', 'ERR_SIMHASH_LOG_GAP', undefined, ['log-broken']],
+  ['broken', 'ERR_SIMHASH_OUTPUT', undefined, ['cannot-write']],
+  ['broken', 'ERR_SIMHASH_MERGE', undefined, ['merge-failed']],
+  ['ready', undefined, 'merging failed', ['checkpoint-failed']],
+  ['ready', undefined, undefined, []],
+])('a shared index that is %s (%s, %s) says %j', async (state, code, checkpointError, reasons) => {
+  const error = code && failure(code as SimHashErrorCode);
+  const durable = { path: '/', ...(checkpointError && { checkpointError }) };
+  const shared = { state, error, stats: () => ({ live: 0, bytes: 0, durable }) };
+  const engine = new SharedEngine(shared as never, undefined, () => {});
+  expect(await engine.reasons()).toEqual(reasons);
+});
+
+test.each([
+  ['ready', undefined, /^shared window: ready: all entries/],
+  ['catching-up', undefined, /^shared window: catching up with the log; checks are answered late$/],
+  [
+    'catching-up',
+    new Inner('ERR_SIMHASH_LOG_GAP', 'entries 2 to 3 are missing'),
+    /starting over from a snapshot .*\(ERR_SIMHASH_LOG_GAP: entries 2 to 3 are missing\)$/,
+  ],
+  [
+    'lost',
+    new Inner('ERR_SIMHASH_LOG_LOST', 'no redis://me:secret@h:1'),
+    /lost the log; .*\(ERR_SIMHASH_LOG_LOST: no redis:\/\/h:1\)$/,
+  ],
+  ['full', new Inner('ERR_SIMHASH_DISK_FULL', 'no'), /the disk is full; checks are refused/],
+  // What another error says may be a text.
+  [
+    'broken',
+    new Error('一条消息'),
+    /^shared window: stopped; checks are refused until this is [ a-z]*$/,
+  ],
+  ['closed', undefined, undefined],
+] as const)('a shared window that is %s (%s) is told in a sentence', (state, error, line) => {
+  const said = sharedStateLine(state, error);
+  if (line === undefined) expect(said).toBe(undefined);
+  else expect(said).toMatch(line);
 });
 
 test('one snapshot is not begun beside another', async () => {

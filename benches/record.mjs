@@ -96,6 +96,13 @@ const PARTS = [
   { title: 'A folder: three readers', bench: 'readers' },
   { title: 'A folder beside SQLite', bench: 'stores' },
   { title: 'The longest sentences', bench: 'sentences' },
+  { title: 'A server', bench: 'serve' },
+  { title: 'One window for several services', bench: 'log' },
+  {
+    title: 'One window for several services: a snapshot meanwhile',
+    bench: 'silence',
+    sizes: [5_000_000],
+  },
 ];
 
 /** The rows of the summary: what it says, the report, and the row there, by name and by what it is held against. */

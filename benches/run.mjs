@@ -50,6 +50,7 @@ const javascript = [
   'mongodb',
   'serve',
   'log',
+  'silence',
   'spark',
 ];
 const names = [...rust, ...javascript];
@@ -86,6 +87,7 @@ const smoke = {
   mongodb: ['--size', '2000'],
   serve: ['--size', '500'],
   log: ['--size', '500'],
+  silence: ['--size', '500'],
   spark: ['--size', '1000'],
 };
 

@@ -1,7 +1,7 @@
-// The command serve: single checks over 64 connections, and check-many of 256, with the client in this process.
-import { spawn } from 'node:child_process';
+// The command serve: single checks over 64 connections, and check-many of 256, with the client in this process; and single checks by wrk, where it is installed.
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,6 +12,11 @@ import { load } from './texts.mjs';
 const BIN = fileURLToPath(new URL('../dist/cli/bin.js', import.meta.url));
 const TOKEN = 'a-token-for-benches';
 const [CONNECTIONS, LINES] = [64, 256];
+/** Rates that are to be reached under `interval`. */
+const GOALS = { 'checks/s': 3000, 'documents/s': 20_000 };
+/** A client that others have written, in C. */
+const WRK = spawnSync('wrk', ['-v'], { stdio: 'ignore' }).error === undefined;
+const SCRIPT = fileURLToPath(new URL('serve.lua', import.meta.url));
 
 const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
 
@@ -36,6 +41,36 @@ function post(url, type, body) {
   });
 }
 
+/** What a rate is held against. */
+function against(value, unit, durability) {
+  const goal = GOALS[unit];
+  if (durability !== 'interval') return {};
+  return { against: { what: `${goal} ${unit}`, value: goal, ratio: value / goal, goal: '>= 1' } };
+}
+
+/** Single checks by wrk for some seconds, each of a key of its own. */
+async function byWrk(url, texts, { seconds, folder, durability }, rows) {
+  const bodies = join(folder, 'bodies');
+  const lines = texts.map((text) => `{"text":${JSON.stringify(text)},"key":"w\n`);
+  writeFileSync(bodies, lines.join(''));
+  const args = ['-t1', `-c${CONNECTIONS}`, `-d${seconds}s`, '-s', SCRIPT, `${url}/v1/check`];
+  const wrk = spawn('wrk', args, { env: { ...process.env, BODIES: bodies, TOKEN } });
+  let said = '';
+  wrk.stdout.on('data', (text) => {
+    said += text;
+  });
+  await once(wrk, 'close');
+  const [, requests, duration, failed, p99] = /RESULT (\d+) (\d+) (\d+) (\d+)/.exec(said) ?? [];
+  if (failed !== '0') throw new Error(`wrk: ${failed ?? 'no'} answers failed: ${said}`);
+  const [what, unit] = [
+    `single checks by wrk, ${CONNECTIONS} connections, ${durability}`,
+    'checks/s',
+  ];
+  const value = (Number(requests) * 1e6) / Number(duration);
+  rows.push({ what, value, unit, ...against(value, unit, durability) });
+  rows.push({ what: `${what}: p99`, value: Number(p99) / 1000, unit: 'ms' });
+}
+
 /** CPU seconds of a process and what it has waited for so far. */
 function cpuOf(pid) {
   const [, rest] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ');
@@ -58,7 +93,7 @@ async function callers(count, number, call) {
   return times.sort();
 }
 
-async function measure(texts, durability, rows) {
+async function measure(texts, durability, seconds, rows) {
   const folder = mkdtempSync(join(tmpdir(), 'simhash-bench-serve-'));
   const args = [
     'serve',
@@ -87,7 +122,8 @@ async function measure(texts, durability, rows) {
       const times = await work();
       const seconds = (performance.now() - start) / 1000;
       const name = `${what}, ${durability}`;
-      rows.push({ what: name, value: count / seconds, unit });
+      const value = count / seconds;
+      rows.push({ what: name, value, unit, ...against(value, unit, durability) });
       rows.push({
         what: `${name}: CPU of the server`,
         value: ((cpuOf(child.pid) - cpu) * 1e6) / count,
@@ -117,6 +153,7 @@ async function measure(texts, durability, rows) {
         ),
       ),
     );
+    if (WRK) await byWrk(url, texts, { seconds, folder, durability }, rows);
     const ended = once(child, 'exit');
     child.kill('SIGTERM');
     await ended;
@@ -133,9 +170,14 @@ export async function bench(options) {
   const texts = Array.from({ length: size }, (_, n) => all[n % all.length]);
   const rows = [];
   const start = performance.now();
-  for (const durability of ['interval', 'commit']) await measure(texts, durability, rows);
+  const given = options.indexOf('--seconds');
+  const seconds = given >= 0 ? Math.max(1, Math.round(Number(options[given + 1]))) : 10;
+  for (const durability of ['interval', 'commit']) {
+    await measure(texts, durability, seconds, rows);
+  }
   agent.destroy();
   const { user, system } = process.cpuUsage();
   const busy = `client: ${((user + system) / 1e6).toFixed(1)} CPU s in ${((performance.now() - start) / 1000).toFixed(1)} s of wall time`;
-  return { bench: 'serve', setup: `${name}, ${size} texts, verified, with keys; ${busy}`, rows };
+  const setup = `${name}, ${size} texts, verified, with keys; ${busy}${WRK ? '' : '; wrk is not installed'}`;
+  return { bench: 'serve', setup, rows };
 }

@@ -31,6 +31,9 @@ const STEPS = {
   mongodb: () => run('npx', ['vitest', 'run', '__test__/mongodb.kill.test.ts'], long),
   /** 100,000 pairs that come to five processes at once, and 100 rounds of kill -9, over Redis and over NATS. */
   log: () => run('npx', ['vitest', 'run', '__test__/log.servers.test.ts'], long),
+  /** 50 rounds of kill -9 of the server under load: what was answered is there. */
+  serve: () =>
+    run('npx', ['vitest', 'run', '__test__/serve.killed.test.ts'], { SIMHASH_KILLS: '50' }),
   /** Spark with the bytes of the command line on 60,000 documents: both modes, three keep rules, 1 and 64 parts, a killed executor. */
   spark: () =>
     run('npx', ['vitest', 'run', '__test__/spark.test.ts'], { SIMHASH_SPARK_MATRIX: 'all' }),

@@ -43,7 +43,7 @@ export class Batcher<I, O> {
     this.#how = how;
   }
 
-  /** Items that wait or are under way. */
+  /** Items that wait or are under way, and what is done beside them. */
   get items(): number {
     return this.#items;
   }
@@ -70,10 +70,25 @@ export class Batcher<I, O> {
     const weight = groups.reduce((sum, group) => sum + group.weight, 0);
     const { room, weight: most } = this.#how;
     if (this.#items + count > room || (this.#items > 0 && this.#weight + weight > most)) {
-      const why = 'too many documents are waiting; ask again a little later';
-      return Promise.reject(new SimHashError('ERR_SIMHASH_BUSY', why));
+      return Promise.reject(busy());
     }
     return Promise.all(groups.map(({ items, weight }) => this.#queued(items, weight)));
+  }
+
+  /**
+   * Does something that is no part of a batch, and takes the room of one item as long as it is under way.
+   *
+   * @throws SimHashError ERR_SIMHASH_BUSY where there is none
+   */
+  async beside<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#items >= this.#how.room) throw busy();
+    this.#items += 1;
+    try {
+      return await work();
+    } finally {
+      this.#items -= 1;
+      this.#rest();
+    }
   }
 
   #queued(items: readonly I[], weight: number): Promise<readonly O[]> {
@@ -120,8 +135,12 @@ export class Batcher<I, O> {
       this.#items -= items.length;
       this.#weight -= groups.reduce((sum, { weight }) => sum + weight, 0);
       if (this.#waiting.length > 0) this.#soon();
-      else if (this.#items === 0) for (const done of this.#idle.splice(0)) done();
+      else this.#rest();
     }
+  }
+
+  #rest(): void {
+    if (this.#items === 0) for (const done of this.#idle.splice(0)) done();
   }
 
   #take(): Group<I, O>[] {
@@ -135,4 +154,9 @@ export class Batcher<I, O> {
     }
     return this.#waiting.splice(0, end);
   }
+}
+
+function busy(): SimHashError {
+  const why = 'too many documents are waiting; ask again a little later';
+  return new SimHashError('ERR_SIMHASH_BUSY', why);
 }

@@ -6,6 +6,7 @@ import { given } from '../given';
 import type { Values } from './command';
 import { timerOf } from './duration';
 import { codeOf, UsageError } from './exit';
+import { sizeOf } from './options';
 import type { keeping } from './serving';
 
 /** One of several services that share a window. */
@@ -22,6 +23,11 @@ export const sharing = {
     min: 1,
     max: 1000,
     help: 'how many replicas must have an entry before a check is answered: for Redis without the server itself, for NATS all replicas of the stream, at most 5',
+  },
+  'log-max-entry': {
+    kind: 'text',
+    value: 'SIZE',
+    help: 'longest entry of the log, without it 768K: longer documents get status 413; NATS takes it only below its max_payload, 1M without a setting of its own',
   },
   snapshots: {
     kind: 'text',
@@ -40,9 +46,18 @@ export const sharing = {
   },
 } as const;
 
+/** Redis takes values of half a gibibyte. */
+const MAX_ENTRY = {
+  flag: '--log-max-entry',
+  least: 1024,
+  most: 512 << 20,
+  must: 'a size from 1K to 512M, as 768K or 4M',
+};
+
 /** How the log is reached, and the service opened; `undefined`: the index is of this process alone. */
 export function sharingOf(values: Values<typeof sharing & typeof keeping>) {
   const { log: url, snapshots, 'snapshot-every': every, recipe } = values;
+  const { 'log-max-entry': longest } = values;
   if (url === undefined) {
     const own = Object.keys(sharing).find((name) => values[name as keyof typeof sharing]);
     if (own !== undefined) throw new UsageError(`--${own} is for a shared window: see --log`);
@@ -57,7 +72,11 @@ export function sharingOf(values: Values<typeof sharing & typeof keeping>) {
   }
   return {
     connect,
-    service: given({ snapshots, recipe }),
+    service: given({
+      snapshots,
+      recipe,
+      maxEntry: longest === undefined ? undefined : sizeOf(longest, MAX_ENTRY),
+    }),
     every: every === undefined ? undefined : timerOf(every, '--snapshot-every'),
   };
 }

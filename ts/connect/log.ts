@@ -79,16 +79,21 @@ export interface SnapshotAbout {
 export interface SnapshotStore {
   /** All that are whole, in any order. */
   list(): Promise<readonly SnapshotAbout[]>;
-  /** Keeps the files of a folder under the name of the snapshot. One that has the name already stays as it is. */
-  publish(about: SnapshotAbout, folder: string): Promise<void>;
+  /**
+   * Keeps the files of a folder under the name of the snapshot, and resolves when a loss of power does not take them away any more: the log is
+   * trimmed then. One that has the name already stays as it is. `owner` names the service that publishes, and is the same after a restart.
+   */
+  publish(about: SnapshotAbout, folder: string, owner?: string): Promise<void>;
   /** Writes the files of a snapshot into a folder, which is not there yet. */
   fetch(name: string, folder: string): Promise<void>;
   /** Removes a snapshot; nothing where there is none. */
   remove(name: string): Promise<void>;
+  /** Removes what a service has left that ended while it published; called when that service starts. */
+  tidy?(owner: string): Promise<void>;
 }
 
 /** What a shared index is doing. */
-export type SharedState = 'catching-up' | 'ready' | 'lost' | 'broken' | 'closed';
+export type SharedState = 'catching-up' | 'ready' | 'lost' | 'full' | 'broken' | 'closed';
 
 /** What is the service's own, and need not be as that of the others. */
 export interface ServiceOptions extends Pick<DirectoryOptions, 'durability' | 'flushInterval'> {
@@ -165,7 +170,7 @@ export class SharedIndex<M extends IndexMethod = 'minhash'> {
     return new SharedIndex(await Shared.open<M>(folder, log, options));
   }
 
-  /** What it is doing; `error` says why it is `'lost'` or `'broken'`. */
+  /** What it is doing; `error` says why it is `'lost'`, `'full'` or `'broken'`. */
   get state(): SharedState {
     return this.#shared.state;
   }

@@ -35,7 +35,7 @@ const SHORT = 4096;
 const FREED = 1 << 20;
 
 /** Errors after which nothing more is taken until somebody has looked: readiness stays false. */
-const FOR_GOOD: Readonly<Record<string, string>> = {
+export const FOR_GOOD: Readonly<Record<string, string>> = {
   ERR_SIMHASH_OUTPUT: 'cannot-write',
   ERR_SIMHASH_MERGE: 'merge-failed',
   ERR_SIMHASH_INTERNAL: 'defect',
@@ -71,7 +71,7 @@ export class LocalEngine implements Engine {
     const id = 'id' in named ? named.id : this.#index.idOf(named.key);
     if (id === undefined) return false;
     try {
-      return await this.#index.deleteAsync(id);
+      return await this.#batcher.beside(() => this.#index.deleteAsync(id));
     } catch (error) {
       await this.#noted(error);
       throw error;

@@ -29,7 +29,8 @@ const SAID: Readonly<Record<number, string>> = {
   415: 'the body is no JSON',
   421: 'the Host is not one of this server',
   429: 'there is no room now; Retry-After says when to ask again',
-  503: 'nothing can be answered now',
+  500: 'the server failed; its log names the error',
+  503: 'nothing can be answered now; Retry-After says when to ask again',
   504: 'the log did not answer in time: the outcome is unknown; ask again with the same key',
   507: 'there is no room for another document',
 };
@@ -37,17 +38,38 @@ const SAID: Readonly<Record<number, string>> = {
 /** Bodies are said to be of these types. */
 const typeOf = (many: boolean) => (many ? LINES_TYPE : JSON_TYPE);
 
-function operation({ summary, description, open, takes, gives, fails }: Route): object {
+/** Answers that say when to ask again. */
+const LATER: readonly number[] = [429, 503];
+const retryAfter = {
+  'Retry-After': { description: 'seconds', schema: { type: 'integer', minimum: 1 } },
+};
+
+/** Statuses that are no success. Too many bodies at once are refused, and a server that is about to end says only that. */
+function failuresOf({ open, takes, gives, fails }: Route): number[] {
+  const all = [
+    ...[403, 421, 500],
+    ...(open ? [] : [401, 503]),
+    ...(takes ? [400, 408, 413, 415, 429] : []),
+    ...fails,
+  ];
+  return [...new Set(all)].filter((status) => status !== gives.also).sort();
+}
+
+function operation(route: Route): object {
+  const { summary, description, open, takes, gives } = route;
   const content = { [gives.type]: { schema: gives.schema } };
   const lines = gives.many ? 'a line for each line of the request' : 'the answer';
-  const all = [...(open ? [] : [401]), 403, 421, ...(takes ? [400, 408, 413, 415] : []), ...fails];
-  const failures = [...new Set(all)].sort().map((status) => [
+  const failures: [string, object][] = failuresOf(route).map((status) => [
     String(status),
     {
       description: SAID[status] ?? 'an error',
+      ...(LATER.includes(status) && { headers: retryAfter }),
       content: { [JSON_TYPE]: { schema: { $ref: '#/components/schemas/Problem' } } },
     },
   ]);
+  const { also } = gives;
+  if (also !== undefined)
+    failures.push([String(also), { description: 'no; the reasons say why', content }]);
   return {
     summary,
     description,

@@ -38,7 +38,13 @@ export interface Route {
   readonly early?: true;
   /** The body: one value, or one for each line. */
   readonly takes?: { readonly many: boolean; readonly schema: ObjectSchema };
-  readonly gives: { readonly type: string; readonly many?: boolean; readonly schema: Schema };
+  readonly gives: {
+    readonly type: string;
+    readonly many?: boolean;
+    readonly schema: Schema;
+    /** A status that is no success, and is answered with the same schema. */
+    readonly also?: number;
+  };
   /** Statuses that are no success, beside those that every route has. */
   readonly fails: readonly number[];
   /** `body` has been checked by the schema. Of a route of many lines it has a value, or the reason why there is none, for each. */
@@ -167,11 +173,56 @@ const named: ObjectSchema = {
   additionalProperties: false,
 };
 
-const anything = (description: string): ObjectSchema => ({
+const count = (description: string): Schema => ({ type: 'integer', minimum: 0, description });
+
+const readiness: ObjectSchema = {
   type: 'object',
-  description,
-  properties: {},
-});
+  description: 'whether documents are taken',
+  properties: {
+    ready: { type: 'boolean', description: 'true: they are' },
+    reasons: {
+      type: 'array',
+      description: 'why they are not; empty where they are',
+      items: { type: 'string', description: 'a word that is stable' },
+    },
+  },
+  required: ['ready', 'reasons'],
+};
+
+/** Names are those of the library; there are more, by method. */
+const stats: ObjectSchema = {
+  type: 'object',
+  description: 'counts, bytes, and how the index compares',
+  properties: {
+    method: { type: 'string', description: 'how documents are compared' },
+    live: count('documents'),
+    bytes: count('bytes of memory'),
+    durable: {
+      type: 'object',
+      description: 'what is on the disk, of an index of this server alone',
+      properties: {
+        checkpointBytes: count('bytes of the checkpoint'),
+        logBytes: count('bytes of the changes since'),
+        logBytesLimit: count('bytes of changes for which the next checkpoint is written'),
+        tornBytes: count('bytes of an incomplete last change that opening cut off'),
+        checkpointFailed: {
+          type: 'boolean',
+          description: 'true: the last checkpoint was not written',
+        },
+      },
+    },
+    shared: {
+      type: 'object',
+      description: 'how far the log of a shared window was applied',
+      properties: {
+        state: { type: 'string', description: 'what the service is doing' },
+        position: count('entries that were applied'),
+        behind: count('entries that were not applied yet'),
+      },
+      required: ['state', 'position', 'behind'],
+    },
+  },
+};
 
 /** What a check answers of one item. */
 export const sayable = (decided: Decided): object =>
@@ -211,7 +262,15 @@ export const ROUTES: readonly Route[] = [
     description: 'Needs no token and says nothing else.',
     open: true,
     early: true,
-    gives: { type: JSON_TYPE, schema: anything('{"status":"ok"}') },
+    gives: {
+      type: JSON_TYPE,
+      schema: {
+        type: 'object',
+        description: 'the process answers',
+        properties: { status: { type: 'string', description: 'ok' } },
+        required: ['status'],
+      },
+    },
     fails: [],
     run: async () => json({ status: 'ok' }),
   },
@@ -222,8 +281,8 @@ export const ROUTES: readonly Route[] = [
     description:
       'Status 200: they are. Status 503: not now, and reasons says why: opening, draining, disk-full (searches go on), checkpoint-failed, merge-failed, cannot-write; where the window is shared also catching-up, log-lost, log-broken.',
     early: true,
-    gives: { type: JSON_TYPE, schema: anything('ready, and the reasons where it is false') },
-    fails: [503],
+    gives: { type: JSON_TYPE, schema: readiness, also: 503 },
+    fails: [],
     run: async ({ reasons }) => {
       const all = await reasons();
       return json({ ready: all.length === 0, reasons: all }, all.length === 0 ? 200 : 503);
@@ -245,7 +304,19 @@ export const ROUTES: readonly Route[] = [
     summary: 'This page',
     description: 'Made of the table by which requests are checked.',
     early: true,
-    gives: { type: JSON_TYPE, schema: anything('OpenAPI 3.1') },
+    gives: {
+      type: JSON_TYPE,
+      schema: {
+        type: 'object',
+        description: 'OpenAPI 3.1',
+        properties: {
+          openapi: { type: 'string', description: 'its version' },
+          info: { type: 'object', description: 'title and version', properties: {} },
+          paths: { type: 'object', description: 'the routes', properties: {} },
+        },
+        required: ['openapi', 'info', 'paths'],
+      },
+    },
     fails: [],
     run: async ({ page }) => json(page()),
   },
@@ -254,7 +325,7 @@ export const ROUTES: readonly Route[] = [
     path: '/v1/stats',
     summary: 'Counts and bytes of the index',
     description: 'As stats() of the library says them.',
-    gives: { type: JSON_TYPE, schema: anything('counts, bytes, and how the index compares') },
+    gives: { type: JSON_TYPE, schema: stats },
     fails: [],
     run: async ({ engine }) => json(engine.stats()),
   },
@@ -327,7 +398,7 @@ export const ROUTES: readonly Route[] = [
         required: ['deleted'],
       },
     },
-    fails: [503, 504, 507],
+    fails: [429, 503, 504, 507],
     run: async ({ engine }, body) => json({ deleted: await engine.delete(body as Named) }),
   },
 ];

@@ -1,15 +1,18 @@
 /** An index that several services share through a log, as the routes ask it. */
 import type { Found, IndexMethod, Match, Stats } from '..';
 import type { SharedIndex } from '../connect/log';
+import { isTooLong } from '../connect/log/items';
 import { SimHashError } from '../errors';
 import type { Asked, Decided, Engine, Item, Named } from './engine';
-import { isMisuse } from './problem';
+import { FOR_GOOD } from './local';
+import { isMisuse, tooLarge } from './problem';
 
 /** What readiness says of a state. */
 const REASONS = {
   ready: [],
   'catching-up': ['catching-up'],
   lost: ['log-lost'],
+  full: ['disk-full'],
   broken: ['log-broken'],
   closed: ['draining'],
 } as const;
@@ -56,7 +59,7 @@ export class SharedEngine implements Engine {
         const before = await this.check(items.slice(0, middle));
         return [...before, ...(await this.check(items.slice(middle)))];
       }
-      return items.map(() => (error instanceof Error ? error : new Error(String(error))));
+      return items.map(() => sayable(error));
     }
   }
 
@@ -95,11 +98,26 @@ export class SharedEngine implements Engine {
   }
 
   async reasons(): Promise<readonly string[]> {
-    return REASONS[this.#shared.state];
+    const { state, error } = this.#shared;
+    // It is not always the log that is to blame.
+    const { code = '' } = (error ?? {}) as { code?: string };
+    const own = state === 'broken' ? FOR_GOOD[code] : undefined;
+    const isStuck = this.#counts()?.durable?.checkpointError !== undefined;
+    return [
+      ...(own === undefined ? REASONS[state] : [own]),
+      ...(isStuck ? ['checkpoint-failed'] : []),
+    ];
   }
 
   async close(): Promise<void> {
     clearInterval(this.#snapshots);
     await this.#shared.close();
   }
+}
+
+/** Why an item has no outcome. */
+function sayable(error: unknown): Error {
+  // It is named by the request that it came in.
+  if (isTooLong(error)) return tooLarge(error.message.replace(/^texts\[\d+\]/, 'the document'));
+  return error instanceof Error ? error : new Error(String(error));
 }

@@ -1,9 +1,11 @@
+import type { SharedState } from '../../connect/log';
 import { OPTIONS } from '../../option-table';
 import type { Engine } from '../../server/engine';
 import { defineCommand } from '../command';
 import { codeOf, EXIT, UsageError } from '../exit';
 import { Interrupt } from '../interrupt';
 import { indexOptionsOf, judged, keeping, limiting, limitsOf, listening } from '../serving';
+import { sharedStateLine } from '../shared-state';
 import { sharing, sharingOf } from '../sharing';
 import { versions } from '../version';
 
@@ -62,9 +64,15 @@ export const serving = defineCommand({
         signal: interrupt.signal,
         open: async (signal) => {
           if (share !== undefined) {
-            return sharedEngine(path, options, share, limits.queue, signal, (error) =>
-              terminal.say(`no snapshot was written: ${codeOf(error) ?? 'unknown error'}`),
-            );
+            return sharedEngine(path, options, share, limits.queue, signal, {
+              onFailure: (error) =>
+                terminal.say(`no snapshot was written: ${codeOf(error) ?? 'unknown error'}`),
+              onState: (state, error) => {
+                const line = sharedStateLine(state, error);
+                const isTrouble = error !== undefined;
+                if (line !== undefined && (isTrouble || !quiet)) terminal.say(line);
+              },
+            });
           }
           const index = await Index.open(path, { ...options, signal });
           return new LocalEngine(index, {
@@ -92,6 +100,13 @@ export const serving = defineCommand({
   },
 });
 
+/** Told what happens to a shared index. */
+interface Listening {
+  /** No snapshot was written. */
+  readonly onFailure: (error: unknown) => void;
+  readonly onState: (state: SharedState, error: Error | undefined) => void;
+}
+
 /** The engine of one of several services. */
 async function sharedEngine(
   path: string,
@@ -99,13 +114,13 @@ async function sharedEngine(
   { connect, service, every }: NonNullable<ReturnType<typeof sharingOf>>,
   maxWaiting: number,
   signal: AbortSignal,
-  onFailure: (error: unknown) => void,
+  { onFailure, onState }: Listening,
 ): Promise<Engine> {
   const { SharedIndex } = await import('../../connect/log.js');
   const { SharedEngine } = await import('../../server/shared.js');
   // Of a shared index they are as they must be.
   const { keys: _, onSameKey: __, ...deciding } = options as Record<string, unknown>;
-  const all = { ...deciding, ...service, maxWaiting };
+  const all = { ...deciding, ...service, maxWaiting, onState };
   const log = await connect(signal);
   try {
     return new SharedEngine(await SharedIndex.open(path, log, all as never), every, onFailure);

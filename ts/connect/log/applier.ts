@@ -3,6 +3,7 @@ import { SimHashError } from '../../errors';
 import type { LogEntry, LogPart, SnapshotAbout } from '../log';
 import { type Checking, decoded, type Entry, HISTORY, hashOf } from './entry';
 import type { Service } from './options';
+import { type Full, isFull, mustHaveRoom, whenRoom } from './room';
 import { itemOf } from './sketch';
 import type { State } from './state';
 
@@ -16,6 +17,7 @@ export class Applier {
   readonly #state: State;
   readonly #service: Service;
   readonly #told: Told;
+  readonly #full: Full;
   #items: Checking[] = [];
   #times: number[] = [];
   #entries: {
@@ -24,10 +26,11 @@ export class Applier {
     readonly isVoid: SimHashError | undefined;
   }[] = [];
 
-  constructor(state: State, service: Service, told: Told) {
+  constructor(state: State, service: Service, told: Told, full: Full) {
     this.#state = state;
     this.#service = service;
     this.#told = told;
+    this.#full = full;
   }
 
   /**
@@ -151,10 +154,11 @@ export class Applier {
     const { index, chain } = this.#state;
     const { id, key } = entry.delete;
     const own = key === undefined ? id : index.idOf(key);
-    await chain.write(this.#service.sync);
+    await this.#written();
     // Done twice after a crash in between it changes nothing.
-    const isDone = own !== undefined && (await index.deleteAsync(own));
-    await index.checkAndAddManyAsync([], { position: chain.head.position });
+    const isDone = own !== undefined && (await whenRoom(() => index.deleteAsync(own), this.#full));
+    const at = { position: chain.head.position };
+    await whenRoom(() => index.checkAndAddManyAsync([], at), this.#full);
     this.#told(entry.id, [isDone]);
   }
 
@@ -163,19 +167,52 @@ export class Applier {
     const [items, times, entries] = [this.#items, this.#times, this.#entries];
     if (entries.length === 0) return;
     [this.#items, this.#times, this.#entries] = [[], [], []];
-    const { index, chain } = this.#state;
-    await chain.write(this.#service.sync);
-    const texts = items.map(([text]) => itemOf(text));
-    const keys = items.map(([, key]) => key);
-    const position = chain.head.position;
-    const at = this.#service.keepsTimes && times.length > 0 ? { at: times } : {};
-    const outcomes = [...(await index.checkAndAddManyAsync(texts, { keys, position, ...at }))];
+    await this.#written();
+    const outcomes = await this.#decided(items, times);
     let from = 0;
     for (const { id, count, isVoid } of entries) {
       this.#told(id, isVoid ?? outcomes.slice(from, from + count));
       from += count;
     }
   }
+
+  /** Writes down the history of what is applied next. */
+  #written(): Promise<void> {
+    return whenRoom(() => this.#state.chain.write(this.#service.sync), this.#full);
+  }
+
+  /** What becomes of items, where the disk has room for all of them. */
+  async #decided(items: readonly Checking[], times: readonly number[]): Promise<unknown[]> {
+    const { index, chain } = this.#state;
+    const texts = items.map(([text]) => itemOf(text));
+    const keys = items.map(([, key]) => key);
+    const { position } = chain.head;
+    const at = this.#service.keepsTimes && items.length > 0 ? { at: times } : {};
+    const folder = this.#state.path;
+    await whenRoom(() => mustHaveRoom(folder, roomFor(items)), this.#full);
+    for (;;) {
+      try {
+        return [...(await index.checkAndAddManyAsync(texts, { keys, position, ...at }))];
+      } catch (error) {
+        if (!isFull(error)) throw error;
+        if (items.length > 1) {
+          // The items before the one that found no room are there, without their position, and how many they are nobody says.
+          chain.forget();
+          throw error;
+        }
+        await this.#full(error);
+      }
+    }
+  }
+}
+
+/** Bytes that a batch takes at most, in the log of the index. */
+function roomFor(items: readonly Checking[]): number {
+  const units = items.reduce((sum, [text, key = '']) => {
+    return sum + (typeof text === 'string' ? text.length : 0) + key.length;
+  }, 0);
+  // Three bytes of UTF-8 each; and what is made of a text, a signature of 128 numbers for example.
+  return 3 * units + 2048 * items.length;
 }
 
 /** The log ends before what was applied. */

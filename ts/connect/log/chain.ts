@@ -2,17 +2,10 @@
  * How far a service has come in a log, and which history that was. The hashes of the last entries are in memory and in a file, written before
  * each batch is applied, so that for whatever position the index has after a crash its history is known; a snapshot has them, too.
  */
-import {
-  appendFileSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { open } from 'node:fs/promises';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { putFile } from './durable';
 import { HISTORY, hashOf, type Mark, START } from './entry';
 
 /** A mark, and the hash before it: by both the entry itself can be checked. */
@@ -34,7 +27,9 @@ export class Chain {
   #head: Link = BEGINNING;
   /** Links that are not in the file yet. */
   #unwritten: Link[] = [];
-  #bytes = 0;
+  /** Bytes of the file that are links; `undefined`: it has to be written anew. */
+  #bytes: number | undefined;
+  #isForgotten = false;
 
   constructor(file: string) {
     this.#file = file;
@@ -64,18 +59,21 @@ export class Chain {
     this.#unwritten.push(link);
   }
 
-  /** Writes down what was added: the next batch ends there. `sync`: resolves when the disk has it. */
+  /** Whether {@link forget} was called, and nothing was written since. */
+  get isForgotten(): boolean {
+    return this.#isForgotten;
+  }
+
+  /**
+   * Writes down what was added: the next batch ends there. `sync`: resolves when the disk has it. Where it fails nothing has changed, and it can
+   * be called again.
+   */
   async write(sync: boolean): Promise<void> {
     const lines = this.#unwritten.map(lineOf).join('');
-    if (this.#bytes + lines.length > LONGEST) this.#rewrite();
-    else {
-      appendFileSync(this.#file, lines);
-      this.#bytes += lines.length;
-    }
+    if (this.#bytes === undefined || this.#bytes + lines.length > LONGEST) {
+      await this.#rewrite();
+    } else await this.#append(lines, this.#bytes, sync);
     this.#unwritten = [];
-    if (!sync) return;
-    const file = await open(this.#file, 'r+');
-    await file.datasync().finally(() => file.close());
   }
 
   /** The history at the head, as the file of a snapshot. */
@@ -88,30 +86,52 @@ export class Chain {
   open(position: number): boolean {
     const links = linksOf(this.#file, position);
     if (links === undefined) return false;
-    this.begin(links);
+    this.#take(links);
     return true;
   }
 
   /** The folder is not to go on from where it is: who opens it begins again. */
   forget(): void {
     rmSync(this.#file, { force: true });
+    this.#bytes = undefined;
+    this.#isForgotten = true;
   }
 
   /** Begins at the last of some links, or before the first entry, and forgets what was before. */
-  begin(links: readonly Link[]): void {
+  async begin(links: readonly Link[]): Promise<void> {
+    this.#take(links);
+    await mkdir(dirname(this.#file), { recursive: true, mode: 0o700 });
+    await this.#rewrite();
+  }
+
+  /** Goes on from some links; the file has others, and is written anew before the next batch. */
+  #take(links: readonly Link[]): void {
     this.#recent.clear();
     for (const link of links) this.#recent.set(link.position, link);
     this.#head = links.at(-1) ?? BEGINNING;
     this.#unwritten = [];
-    mkdirSync(dirname(this.#file), { recursive: true, mode: 0o700 });
-    this.#rewrite();
+    this.#bytes = undefined;
   }
 
-  #rewrite(): void {
+  /** Not on the event loop: where another file of the disk is being flushed, it may wait for that. */
+  async #append(lines: string, bytes: number, sync: boolean): Promise<void> {
+    // Where it fails a part of a line may be there, behind which nothing is to come.
+    this.#bytes = undefined;
+    const file = await open(this.#file, 'a');
+    try {
+      await file.writeFile(lines);
+      if (sync) await file.datasync();
+    } finally {
+      await file.close();
+    }
+    this.#bytes = bytes + lines.length;
+  }
+
+  async #rewrite(): Promise<void> {
     const lines = [...this.#recent.values()].map(lineOf).join('');
-    writeFileSync(`${this.#file}.new`, lines, { mode: 0o600 });
-    renameSync(`${this.#file}.new`, this.#file);
+    await putFile(this.#file, lines);
     this.#bytes = lines.length;
+    this.#isForgotten = false;
   }
 }
 

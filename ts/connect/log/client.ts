@@ -11,3 +11,16 @@ export const CLIENT = {
     throw check.wrongType(name, 'an AbortSignal', value);
   },
 };
+
+/** Codes of Node for a certificate that is not to be trusted. */
+const UNTRUSTED =
+  /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_\w+|CERT_\w+|ERR_TLS_CERT_\w+|HOSTNAME_MISMATCH)$/;
+
+/** What to do about a certificate that is not trusted, which a further attempt does not change; `undefined`: it is another error. */
+export function untrusted(error: unknown): string | undefined {
+  const { code, message } = Object(error) as { code?: unknown; message?: unknown };
+  if (!UNTRUSTED.test(String(code))) return undefined;
+  const how =
+    'name the file of its authority in the environment variable NODE_EXTRA_CA_CERTS, or in the options of the client';
+  return `the certificate of the server is not trusted (${message}); ${how}`;
+}

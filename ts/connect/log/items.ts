@@ -14,6 +14,13 @@ export interface Weighed {
   readonly weight: number;
 }
 
+/** Documents that are longer than an entry may be. */
+const TOO_LONG = new WeakSet<object>();
+
+/** Whether an error says that a document is longer than an entry may be. */
+export const isTooLong = (error: unknown): error is RangeError =>
+  typeof error === 'object' && error !== null && TOO_LONG.has(error);
+
 /** @throws TypeError for what is no text or no key */
 export function given(
   texts: readonly string[],
@@ -48,7 +55,9 @@ export async function weighed(
   for (const [row, { weight }] of items.entries()) {
     if (weight <= most) continue;
     const must = `must be of at most ${most} bytes as JSON with its key`;
-    throw rangeError(`texts[${row}] ${must}, got ${weight}`);
+    const error = rangeError(`texts[${row}] ${must}, got ${weight}`);
+    TOO_LONG.add(error);
+    throw error;
   }
   return items;
 }

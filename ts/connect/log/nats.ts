@@ -17,7 +17,7 @@ import { given } from '../../given';
 import * as check from '../../options';
 import type { LogEntry, LogPart, NatsLogOptions, OrderedLog, ReadOptions } from '../log';
 import { decoded, redacted, unnamed } from '../url';
-import { CLIENT } from './client';
+import { CLIENT, untrusted } from './client';
 
 const CHECKS: check.Checks<NatsLogOptions> = {
   stream: (value, name) => {
@@ -40,8 +40,17 @@ const PING = 10_000;
 const [AT_ONCE, PART] = [16, 8 << 20] as const;
 /** What a retry does not cure. */
 const FINAL = ['AuthorizationError', 'InvalidArgumentError', 'UserAuthenticationExpiredError'];
+const isFinal = (error: Error) =>
+  FINAL.includes(error.name) ||
+  untrusted(error) !== undefined ||
+  error.message === "server does not support 'tls'";
 /** Codes of the server: there is no such stream; there is one of this name that is made in another way. */
 const [NO_STREAM, OTHER_STREAM] = [10_059, 10_058] as const;
+
+/** Codes of a cluster that has no leader yet, or does not know all of its servers yet. */
+const [LEADERLESS, UNPLACED] = [[10_004, 10_008, 10_009], 10_005] as const;
+/** Milliseconds for servers of a cluster to find each other: then those that a stream asks for are not there. */
+const FOUND = 10_000;
 
 /** How a stream is to keep what it has taken. */
 interface Kept {
@@ -98,7 +107,8 @@ export async function connected(url: string, options?: NatsLogOptions): Promise<
   const { isSecure, ...where } = partsOf(check.string(url, 'url'));
   const { connect, jetstream, jetstreamManager } = await drivers();
   const failed = (cause: unknown) => {
-    const message = `cannot reach the log at ${url.split(',').map(unnamed).join(',')}: ${redacted(String((cause as Error).message))}`;
+    const why = untrusted(cause) ?? redacted(String((cause as Error).message));
+    const message = `cannot reach the log at ${url.split(',').map(unnamed).join(',')}: ${why}`;
     return new SimHashError('ERR_SIMHASH_LOG_LOST', message, { cause });
   };
   const how = {
@@ -121,19 +131,40 @@ export async function connected(url: string, options?: NatsLogOptions): Promise<
     } catch (cause) {
       void attempt.then((late) => late.close()).catch(() => {});
       signal?.throwIfAborted();
-      if (!isPatient || FINAL.includes((cause as Error).name)) throw failed(cause);
+      if (!isPatient || isFinal(cause as Error)) throw failed(cause);
       await sleep(AGAIN, undefined, signal && { signal }).catch(() => {});
     }
   }
   try {
     const manager = await jetstreamManager(connection, { checkAPI: false, timeout: ANSWER });
-    await begun(manager, { stream, storage, replicas });
+    const start = performance.now();
+    for (;;) {
+      try {
+        await untilAborted(begun(manager, { stream, storage, replicas }), signal);
+        break;
+      } catch (cause) {
+        signal?.throwIfAborted();
+        if (!isPatient || !isLeaderless(cause, performance.now() - start)) throw cause;
+        await sleep(AGAIN, undefined, signal && { signal }).catch(() => {});
+      }
+    }
     const publisher = jetstream(connection, { timeout: ANSWER });
     return new NatsLog(connection, publisher, manager, { stream, storage, replicas });
   } catch (cause) {
     await connection.close();
+    signal?.throwIfAborted();
     throw cause instanceof SimHashError ? cause : failed(cause);
   }
+}
+
+/** Whether a cluster may answer otherwise a little later. */
+function isLeaderless(error: unknown, waited: number): boolean {
+  const code = codeOf(error) as number;
+  if (code === UNPLACED) return waited < FOUND;
+  // Where nobody leads nobody answers.
+  return (
+    (LEADERLESS as readonly number[]).includes(code) || (error as Error).name === 'TimeoutError'
+  );
 }
 
 function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {

@@ -3,13 +3,14 @@ import type { SnapshotAbout, SnapshotStore } from '../log';
 import { Applier, forked } from './applier';
 import type { Service } from './options';
 import { lost, type Read } from './reach';
+import { isFull } from './room';
 import type { Fetched, State } from './state';
 
 /**
  * Fetches the newest snapshot from which the log goes on. One that cannot be fetched, because it was removed meanwhile or for any other reason,
  * is passed by.
  *
- * @throws SimHashError `ERR_SIMHASH_LOG_LOST`: there are some, and none could be fetched; try again
+ * @throws SimHashError `ERR_SIMHASH_LOG_LOST`: there are some, and none could be fetched; try again. Error: the disk of this service is full
  */
 export async function newest(
   state: State,
@@ -25,6 +26,7 @@ export async function newest(
     try {
       return await state.fetch(about);
     } catch (error) {
+      if (isFull(error)) throw error;
       // What was fetched and is no such index will not be one the next time.
       const { code } = error as { code?: string };
       if (code?.startsWith('ERR_SIMHASH_INDEX_') !== true) unfetched = error;
@@ -75,6 +77,8 @@ async function listed(snapshots: SnapshotStore): Promise<SnapshotAbout[]> {
   try {
     return [...(await snapshots.list())].sort((a, b) => b.position - a.position);
   } catch (cause) {
+    // That does not go away by itself.
+    if ((cause as { code?: string }).code === 'ERR_SIMHASH_INDEX_DAMAGED') throw cause;
     throw lost('the list of snapshots', cause);
   }
 }

@@ -4,7 +4,7 @@ import { SimHashError } from '../../errors';
 import * as check from '../../options';
 import type { LogEntry, LogPart, OrderedLog, ReadOptions, RedisLogOptions } from '../log';
 import { redacted, unnamed } from '../url';
-import { CLIENT } from './client';
+import { CLIENT, untrusted } from './client';
 
 const CHECKS: check.Checks<RedisLogOptions> = {
   stream: check.string,
@@ -29,6 +29,50 @@ local now = redis.call('TIME')
 local time = string.format('%d', now[1] * 1000 + math.floor(now[2] / 1000))
 return redis.call('XADD', KEYS[1], string.format('%d-0', last + 1), 't', time, 'e', ARGV[1])`;
 
+/** Bytes after which a part is long enough, as over NATS. */
+const PART = 8 << 20;
+
+/**
+ * Entries from an id on, at most so many, until they have so many bytes. At least two are read: the first one may be known. How many are asked for at once
+ * depends on their sizes so far, so that the server does not hold many more bytes for it either.
+ */
+const READ = `
+local start, limit, most = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+local entries, bytes = {}, 0
+while #entries < limit and (bytes < most or #entries < 2) do
+  local count = 2
+  if #entries > 0 then count = math.max(1, math.min(16, math.floor((most - bytes) * #entries / (bytes + 1)))) end
+  local part = redis.call('XRANGE', KEYS[1], start, '+', 'COUNT', math.min(count, limit - #entries))
+  if #part == 0 then break end
+  for _, one in ipairs(part) do
+    entries[#entries + 1] = one
+    for _, field in ipairs(one[2]) do bytes = bytes + #field end
+  end
+  start = string.format('%d-0', tonumber(string.match(entries[#entries][1], '^%d+')) + 1)
+end
+return entries`;
+
+/** Answers of the server that a further attempt does not change. */
+const FINAL = /^(WRONGPASS|NOAUTH|NOPERM|WRONGTYPE)\b|\bAUTH\b|invalid password/;
+
+const isFinal = (error: unknown) =>
+  untrusted(error) !== undefined || FINAL.test(String((error as Error | undefined)?.message));
+
+/** Milliseconds until the next attempt to connect, as the client has it where nothing else is said. */
+const again = (retries: number) => Math.min(50 * 2 ** retries, 2000) + Math.random() * 200;
+
+/** How the client goes on trying. Until it was connected once it ends where a further attempt changes nothing; later a password may be changed back. */
+function socketOf({ socket = {} }: { socket?: Socket }, isBegun: () => boolean): Socket {
+  const { reconnectStrategy: own = again } = socket;
+  const reconnectStrategy: Strategy = (retries, cause) => {
+    if (!isBegun() && isFinal(cause)) return false;
+    return typeof own === 'function' ? own(retries, cause) : own;
+  };
+  return { ...socket, reconnectStrategy };
+}
+type Strategy = (retries: number, cause: Error) => false | Error | number;
+type Socket = { readonly reconnectStrategy?: Strategy | false | number };
+
 type Client = ReturnType<typeof createClient>;
 
 /** The client. @throws SimHashError ERR_SIMHASH_NOT_BUILT where it is not installed. */
@@ -52,10 +96,10 @@ export async function connected(url: string, options?: RedisLogOptions): Promise
   const { createClient } = await driver();
   // What was sent when a connection ended is not sent again: it may have arrived.
   const how = { ...client, url: check.string(url, 'url'), disableOfflineQueue: true };
-  const [writer, reader] = [how, how].map((how) => createClient(how as RedisClientOptions)) as [
-    Client,
-    Client,
-  ];
+  let isBegun = false;
+  const made = () =>
+    createClient({ ...how, socket: socketOf(client, () => isBegun) } as RedisClientOptions);
+  const [writer, reader] = [made() as Client, made() as Client];
   // Each call says what failed; without a listener the process would end.
   for (const one of [writer, reader]) one.on('error', () => {});
   // A client that is destroyed while it connects may never settle.
@@ -67,16 +111,20 @@ export async function connected(url: string, options?: RedisLogOptions): Promise
   if (signal?.aborted) end();
   try {
     const both = Promise.all([writer.connect(), reader.connect()]);
-    await (signal === undefined ? both : Promise.race([both, ended]));
+    const log = new RedisLog(writer, reader, { stream, replicas, replicaTimeout });
+    const answered = both.then(() => log.begin());
+    await (signal === undefined ? answered : Promise.race([answered, ended]));
+    isBegun = true;
+    return log;
   } catch (cause) {
     for (const one of [writer, reader]) one.destroy();
     if (signal?.aborted) throw signal.reason;
-    const message = `cannot reach the log at ${unnamed(url)}: ${redacted((cause as Error).message)}`;
+    const why = untrusted(cause) ?? redacted((cause as Error).message);
+    const message = `cannot reach the log at ${unnamed(url)}: ${why}`;
     throw new SimHashError('ERR_SIMHASH_LOG_LOST', message, { cause });
   } finally {
     signal?.removeEventListener('abort', end);
   }
-  return new RedisLog(writer, reader, { stream, replicas, replicaTimeout });
 }
 
 class RedisLog implements OrderedLog {
@@ -92,6 +140,15 @@ class RedisLog implements OrderedLog {
     this.#writer = writer;
     this.#reader = reader;
     this.#how = how;
+  }
+
+  /** @throws Error where the server refuses for good: without a password it answers only what is asked first */
+  async begin(): Promise<void> {
+    try {
+      await this.#last();
+    } catch (error) {
+      if (isFinal(error)) throw error;
+    }
   }
 
   async append(entry: string): Promise<void> {
@@ -115,11 +172,8 @@ class RedisLog implements OrderedLog {
     const { stream } = this.#how;
     const start = from === 0 ? '-' : `${from}-0`;
     // What is known is asked for again, to see that it is what it was.
-    const ask = () =>
-      Promise.all([
-        this.#reader.sendCommand(['XRANGE', stream, start, '+', 'COUNT', String(limit)]),
-        this.#last(),
-      ]);
+    const what = { keys: [stream], arguments: [start, String(limit), String(PART)] };
+    const ask = () => Promise.all([this.#reader.eval(READ, what), this.#last()]);
     let [range, last] = await ask();
     if (last <= from && wait > 0 && last === from && !signal.aborted) {
       // 0 would wait for ever.

@@ -6,8 +6,7 @@
  * copies that arrive at two of them all agree which came first.
  */
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Batcher } from '../../batcher';
 import { rangeError, SimHashError, typeError } from '../../errors';
@@ -23,11 +22,13 @@ import type {
   SnapshotStore,
 } from '../log';
 import { Applier, behind, forked } from './applier';
+import { Awaited } from './awaited';
 import { type Checking, type Deed, type Entry, HISTORY, START } from './entry';
 import { given, grouped, weighed } from './items';
 import { type Service, serviceOf } from './options';
 import { isLate, late, lost, type Read, reading, rested } from './reach';
 import { mustFollow, newest, tidied } from './recent';
+import { full, isFull, mustHaveRoom, partly } from './room';
 import { State } from './state';
 
 /** Entries of one read. */
@@ -44,6 +45,8 @@ const HEAD = 512;
 const MOST_WAITING = 64 << 20;
 /** Milliseconds between two attempts to reach a log, the least and the most. */
 const [SOON, LATE] = [50, 2000] as const;
+/** Milliseconds between two attempts to write to a disk that is full. */
+const FULL = 250;
 /** Milliseconds between two entries that only ask whether the log takes any, the most. */
 const PROBE = 30_000;
 
@@ -57,13 +60,6 @@ const BEGINS_AGAIN: readonly string[] = [
 /** Attempts to get beyond one entry. */
 const ATTEMPTS = 3;
 
-/** An entry of this service that has not come back. */
-interface Awaited {
-  readonly done: (outcomes: readonly unknown[]) => void;
-  readonly failed: (error: unknown) => void;
-  readonly until: number;
-}
-
 /** What is behind a `SharedIndex`. */
 export class Shared<M extends IndexMethod> {
   readonly #log: OrderedLog;
@@ -72,10 +68,9 @@ export class Shared<M extends IndexMethod> {
   readonly #batcher: Batcher<Checking, unknown>;
   /** Of documents that are not yet in the batcher: how many, and their characters. */
   readonly #beingSketched = { items: 0, units: 0 };
-  readonly #awaited = new Map<string, Awaited>();
+  readonly #awaited: Awaited;
   readonly #ending = new AbortController();
   readonly #read: Read;
-  readonly #sweep: NodeJS.Timeout;
   /** What has to come between two batches. */
   #between: (() => void)[] = [];
   /** Whether the log was read, and found to be the one that was applied. */
@@ -83,7 +78,7 @@ export class Shared<M extends IndexMethod> {
   /** Why the log takes nothing, and why nothing comes from it. */
   #unappended: Error | undefined;
   #unread: Error | undefined;
-  #snapshot: Promise<unknown> = Promise.resolve();
+  #snapshot: Promise<unknown>;
   #waitsForReady: (() => void)[] = [];
   #isApplying = false;
   #applied: number;
@@ -106,9 +101,10 @@ export class Shared<M extends IndexMethod> {
       room: service.maxWaiting,
       weight: MOST_WAITING,
     });
-    const every = Math.max(10, Math.min(1000, service.timeout / 4));
-    this.#sweep = setInterval(() => this.#expire(), every);
-    this.#sweep.unref();
+    this.#awaited = new Awaited(service.timeout);
+    // What was left of the last snapshot goes before there is another; where it cannot be reached it stays.
+    const tidied = Promise.resolve().then(() => service.snapshots?.tidy?.(state.owner));
+    this.#snapshot = tidied.catch(() => {});
     this.#running = this.#run(isKnown).catch((error) => this.#break(error));
   }
 
@@ -133,7 +129,7 @@ export class Shared<M extends IndexMethod> {
     return new Shared<M>(log, service, state, isKnown);
   }
 
-  /** What it is doing; `error` says why it is `'lost'` or `'broken'`. */
+  /** What it is doing; `error` says why it is `'lost'`, `'full'` or `'broken'`. */
   get state(): SharedState {
     return this.#state;
   }
@@ -161,7 +157,8 @@ export class Shared<M extends IndexMethod> {
   /** Settles when it is ready; rejects where it never will be. */
   async ready(): Promise<void> {
     while (this.#state !== 'ready') {
-      this.#mustTake();
+      // A full disk is waited for.
+      if (this.#state !== 'full') this.#mustTake();
       await new Promise<void>((done) => this.#waitsForReady.push(done));
     }
   }
@@ -205,7 +202,7 @@ export class Shared<M extends IndexMethod> {
     const isKey = 'key' in named;
     const own = isKey ? { key: keyString(named.key, 'key') } : { id: check.id(named.id, 'id') };
     this.#mustTake();
-    const [deleted] = await this.#append({ delete: own });
+    const [deleted] = await this.#batcher.beside(() => this.#append({ delete: own }));
     return deleted === true;
   }
 
@@ -253,7 +250,8 @@ export class Shared<M extends IndexMethod> {
   }
 
   async #publish(snapshots: SnapshotStore): Promise<SnapshotAbout> {
-    const folder = await mkdtemp(join(tmpdir(), 'simhash-snapshot-'));
+    // Beside the index, for elsewhere there may be less room, and there it is removed at the next start if it stays.
+    const folder = await this.#held.copying();
     try {
       const { link, log, history, written } = await this.#atRest(() => this.#copied(folder));
       await written;
@@ -262,7 +260,7 @@ export class Shared<M extends IndexMethod> {
       const about = { name, ...link, log, recipe: this.#service.recipe };
       await mustFollow(about, this.#read);
       this.#mustTake();
-      await snapshots.publish(about, folder);
+      await snapshots.publish(about, folder, this.#held.owner);
       const before = await tidied(about, this.#service, this.#read);
       await this.#log.trim(before);
       return about;
@@ -298,9 +296,9 @@ export class Shared<M extends IndexMethod> {
     this.#ending.abort();
     await this.#running;
     await this.#snapshot;
-    clearInterval(this.#sweep);
+    this.#awaited.end();
     this.#become('closed', undefined);
-    this.#giveUp(this.#refusal());
+    this.#awaited.giveUp(this.#refusal());
     await this.#held.close();
     await this.#log.close?.();
   }
@@ -308,13 +306,8 @@ export class Shared<M extends IndexMethod> {
   /** Appends an entry, and waits until it has been applied here. */
   async #append(deed: Deed): Promise<readonly unknown[]> {
     await this.#verified();
-    const { timeout } = this.#service;
     const { id, entry } = this.#entry(deed);
-    const outcomes = new Promise<readonly unknown[]>((done, failed) => {
-      this.#awaited.set(id, { done, failed, until: performance.now() + timeout });
-    });
-    // It may fail before anybody waits for it.
-    outcomes.catch(() => {});
+    const outcomes = this.#awaited.add(id);
     let isAppended = false;
     const appended = this.#put(entry).then(() => {
       isAppended = true;
@@ -329,7 +322,7 @@ export class Shared<M extends IndexMethod> {
       if (!isAppended && isLate(error)) this.#noted(error as Error);
       throw error;
     } finally {
-      this.#awaited.delete(id);
+      this.#awaited.remove(id);
     }
   }
 
@@ -388,22 +381,6 @@ export class Shared<M extends IndexMethod> {
     }
   }
 
-  /** Fails what has waited too long. */
-  #expire(): void {
-    const now = performance.now();
-    for (const [id, { until, failed }] of this.#awaited) {
-      // In the order of their beginnings.
-      if (until > now) return;
-      this.#awaited.delete(id);
-      failed(late());
-    }
-  }
-
-  #giveUp(error: unknown): void {
-    for (const { failed } of this.#awaited.values()) failed(error);
-    this.#awaited.clear();
-  }
-
   /**
    * Counts texts as long as work on them is under way: they are in memory, and wait as those do that the log is given.
    *
@@ -427,14 +404,13 @@ export class Shared<M extends IndexMethod> {
     }
   }
 
-  /** @throws Error where nothing is taken any more */
+  /** @throws Error where nothing is taken, for good or for want of room on the disk */
   #mustTake(): void {
-    if (this.#state === 'broken' || this.#state === 'closed') throw this.#refusal();
+    if (['full', 'broken', 'closed'].includes(this.#state)) throw this.#refusal();
   }
 
-  /** Why nothing is taken any more. */
   #refusal(): Error {
-    if (this.#state === 'broken' && this.#error !== undefined) return this.#error;
+    if (this.#state !== 'closed' && this.#error !== undefined) return this.#error;
     return new SimHashError('ERR_SIMHASH_CLOSED', 'this SharedIndex is closed; open it again');
   }
 
@@ -460,9 +436,23 @@ export class Shared<M extends IndexMethod> {
           failed(error);
         }
       };
-      if (this.#isApplying) this.#between.push(run);
+      // While the disk is full it may be a long time until a batch ends: `work` refuses.
+      if (this.#isApplying && this.#state !== 'full') this.#between.push(run);
       else run();
     });
+  }
+
+  /** The disk takes nothing: nothing is taken here until it does. @throws the error where the service is about to end */
+  async #whileFull(error: Error): Promise<void> {
+    if (this.#state !== 'full') {
+      const why = full(error);
+      this.#become('full', why);
+      // They were appended, and the others decide them meanwhile.
+      this.#awaited.giveUp(why);
+      for (const run of this.#between.splice(0)) run();
+    }
+    await rested(FULL, this.#ending.signal);
+    if (this.#ending.signal.aborted) throw error;
   }
 
   /** Applies the log until it is closed, or broken for good. */
@@ -500,6 +490,9 @@ export class Shared<M extends IndexMethod> {
           this.#become('lost', this.#unread);
           await rested(pause, signal);
           pause = Math.min(LATE, pause * 2);
+        } else if (isFull(error)) {
+          if (this.#held.chain.isForgotten) failure = partly(error);
+          await this.#whileFull(error).catch(() => {});
         } else if (code !== undefined && BEGINS_AGAIN.includes(code) && attempts < ATTEMPTS) {
           attempts += 1;
           failedAt = Math.min(this.#held.chain.head.position + 1, this.#last);
@@ -513,7 +506,7 @@ export class Shared<M extends IndexMethod> {
   #break(error: unknown): void {
     this.#isVerified = false;
     this.#become('broken', error as Error);
-    this.#giveUp(error);
+    this.#awaited.giveUp(error);
     const { code } = error as { code?: string };
     if (code?.startsWith('ERR_SIMHASH_LOG_') === true) return;
     try {
@@ -539,14 +532,12 @@ export class Shared<M extends IndexMethod> {
       return;
     }
     let refused: SimHashError | undefined;
-    const applier = new Applier(this.#held, this.#service, (id, outcomes) => {
-      const awaited = this.#awaited.get(id);
-      if (!(outcomes instanceof SimHashError)) awaited?.done(outcomes);
-      else if (awaited !== undefined) {
-        awaited.failed(outcomes);
-        if (BEGINS_AGAIN.includes(outcomes.code)) refused ??= outcomes;
-      }
-    });
+    const told = (id: string, outcomes: readonly unknown[] | SimHashError) => {
+      const isAwaited = this.#awaited.told(id, outcomes);
+      if (!(outcomes instanceof SimHashError) || !isAwaited) return;
+      if (BEGINS_AGAIN.includes(outcomes.code)) refused ??= outcomes;
+    };
+    const applier = new Applier(this.#held, this.#service, told, (error) => this.#whileFull(error));
     this.#isApplying = true;
     try {
       await applier.apply(entries, last);
@@ -576,8 +567,9 @@ export class Shared<M extends IndexMethod> {
   /** Begins again from a snapshot that belongs to the log as it is now, or from its first entry; whether that could be done. */
   async #beginAgain(failure: Error): Promise<boolean> {
     this.#isVerified = false;
+    if (this.#state === 'full') await mustHaveRoom(this.#held.path);
     this.#become('catching-up', failure);
-    this.#giveUp(failure);
+    this.#awaited.giveUp(failure);
     if (await this.#fromNewest()) return true;
     const { entries } = await this.#read(0, 0, 2);
     const [first] = entries;

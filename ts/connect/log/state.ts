@@ -4,17 +4,18 @@
  * ```text
  * FOLDER/index/        the index, with the position of the last entry that was applied
  * FOLDER/chain         hashes of the last entries
- * FOLDER/shared.json   identity of the log, recipe
+ * FOLDER/shared.json   identity of the log, recipe, name of the folder
  * ```
  */
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SimHashError } from '../../errors';
 import { Index } from '../../index';
 import type { SnapshotAbout } from '../log';
 import { Chain, type Link, linksOf } from './chain';
+import { parsed, putFile, syncAll } from './durable';
 import type { Service } from './options';
 
 /** An `Index` of any method, as far as it is used. */
@@ -31,6 +32,8 @@ export interface Fetched {
 
 /** Files of a snapshot. */
 const [INDEX, CHAIN] = ['index', 'chain'] as const;
+/** What is known of the log. */
+const ABOUT = 'shared.json';
 
 export class State {
   readonly chain: Chain;
@@ -38,6 +41,7 @@ export class State {
   readonly #service: Service;
   #index: AnyIndex | undefined;
   #identity: string | undefined;
+  #owner: string = randomUUID();
   #isReplacing = false;
 
   private constructor(folder: string, service: Service) {
@@ -50,11 +54,11 @@ export class State {
   static async open(folder: string, service: Service): Promise<{ state: State; isKnown: boolean }> {
     const state = new State(folder, service);
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    // What a process that was killed while it fetched a snapshot has left.
-    const left = (await readdir(folder)).filter((name) => /^(fetched|old)-/.test(name));
-    for (const name of left) await rm(join(folder, name), { recursive: true, force: true });
     await state.#identify();
     state.#index = await state.#opened(join(folder, INDEX));
+    // The index is open in no other process, so these are what a process has left that was killed while it fetched or copied a snapshot.
+    const left = (await readdir(folder)).filter((name) => /^(fetched|old|copied)-/.test(name));
+    for (const name of left) await rm(join(folder, name), { recursive: true, force: true });
     const isKnown = state.chain.open(state.index.position ?? 0);
     return { state, isKnown };
   }
@@ -68,17 +72,32 @@ export class State {
     throw new SimHashError('ERR_SIMHASH_CLOSED', why);
   }
 
+  /** Where it is. */
+  get path(): string {
+    return this.#folder;
+  }
+
   /** Identity of the log; `undefined`: no log has been read yet. */
   get identity(): string | undefined {
     return this.#identity;
   }
 
+  /** Names this folder, also after a restart, as soon as there is a log. */
+  get owner(): string {
+    return this.#owner;
+  }
+
+  /** A new folder for the copy of the index. */
+  async copying(): Promise<string> {
+    const folder = join(this.#folder, `copied-${randomUUID()}`);
+    await mkdir(folder, { mode: 0o700 });
+    return folder;
+  }
+
   /** Keeps the identity of the log. */
   async identify(log: string): Promise<void> {
-    const about = { log, recipe: this.#service.recipe };
-    const file = join(this.#folder, 'shared.json');
-    await writeFile(`${file}.new`, `${JSON.stringify(about)}\n`, { mode: 0o600 });
-    await rename(`${file}.new`, file);
+    const about = { log, recipe: this.#service.recipe, owner: this.#owner };
+    await putFile(join(this.#folder, ABOUT), `${JSON.stringify(about)}\n`);
     this.#identity = log;
   }
 
@@ -118,13 +137,17 @@ export class State {
       await this.close();
       // Where the process ends in between, the next finds no history that belongs to the index, and begins again.
       this.chain.forget();
-      await rename(own, old);
-      if (fetched !== undefined) await rename(join(fetched.folder, INDEX), own);
+      // It is not there where an attempt before this one found no room.
+      if (existsSync(own)) await rename(own, old);
+      if (fetched !== undefined) {
+        await syncAll(fetched.folder);
+        await rename(join(fetched.folder, INDEX), own);
+      }
       this.#index = await this.#opened(own);
     } finally {
       this.#isReplacing = false;
     }
-    this.chain.begin(fetched?.links ?? []);
+    await this.chain.begin(fetched?.links ?? []);
     if (fetched !== undefined) await this.identify(fetched.about.log);
     await rm(old, { recursive: true, force: true });
     if (fetched !== undefined) await rm(fetched.folder, { recursive: true, force: true });
@@ -142,14 +165,20 @@ export class State {
   }
 
   async #identify(): Promise<void> {
-    const file = join(this.#folder, 'shared.json');
+    const file = join(this.#folder, ABOUT);
     if (!existsSync(file)) return;
-    const { log, recipe } = JSON.parse(await readFile(file, 'utf8'));
+    const { log, recipe, owner } = parsed(await readFile(file, 'utf8'));
+    if (typeof log !== 'string' || typeof recipe !== 'string') {
+      const then = `remove the folder ${this.#folder}: the service starts over from a snapshot, or from the first entry of the log`;
+      const why = `${file} is not whole, and does not say of which log the folder is; ${then}`;
+      throw new SimHashError('ERR_SIMHASH_INDEX_DAMAGED', why);
+    }
     if (recipe !== this.#service.recipe) {
       const why = 'was filled by another recipe: other options of the index, or another release';
       throw new SimHashError('ERR_SIMHASH_LOG_RECIPE', `${this.#folder} ${why}`);
     }
     this.#identity = log;
+    if (typeof owner === 'string' && /^[\w-]+$/.test(owner)) this.#owner = owner;
   }
 }
 
