@@ -14,7 +14,9 @@ use simhash_dedup::live::{LiveIndex, LiveOptions, OpenOptions, Stored};
 use simhash_dedup::{DedupError, FileOptions, Input, LEAST_MEMORY, Outputs, Target, dedup_files};
 use simhash_index::durable::{Durability, DurableOptions};
 use simhash_index::{IndexError, Window};
-use simhash_store::{FileError, record};
+use simhash_store::FileError;
+#[cfg(debug_assertions)]
+use simhash_store::record;
 
 mod model;
 

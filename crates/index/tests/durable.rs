@@ -404,7 +404,7 @@ fn the_space_of_documents_that_have_left_returns_by_itself() {
             drop(held);
             held = open(&path, window, how).unwrap();
         }
-        for id in ALL / 3..ALL / 2 + 1 {
+        for id in ALL / 3..=ALL / 2 {
             held.live.delete(id).unwrap();
         }
         until("half of it returns", || taken(&path) < full * 6 / 10);
