@@ -172,7 +172,9 @@ describe('build and query', () => {
     for (const other of [[], own]) {
       const refused = await folder.run([...args, ...other]);
       expect(refused).toMatchObject({ status: 4, stdout: '' });
-      expect(refused.stderr).toMatch(/^error: i\/checkpoint-0000000001: .*dictionary \([0-9a-f]{16}\)/);
+      expect(refused.stderr).toMatch(
+        /^error: i\/checkpoint-0000000001: .*dictionary \([0-9a-f]{16}\)/,
+      );
     }
   });
 
