@@ -15,6 +15,7 @@ use simhash_index::durable::{Durability, DurableOptions};
 use simhash_index::{AddOptions, IndexError, Window};
 use simhash_sketch::ExtractorOptions;
 use simhash_store::FileError;
+use simhash_store::directory::{Directory, Manifest};
 
 mod daily;
 mod model;
@@ -252,6 +253,69 @@ fn files_that_are_missing_foreign_or_of_another_place_are_named() {
                 assert!(open(&made.path(), &made.options, read_only).is_err(), "{name}");
             }
         }
+    }
+}
+
+/// Of an index whose process was killed while it wrote checkpoint 2: logs 1 and 2 count.
+#[test]
+fn a_manifest_of_other_numbers_is_refused_and_no_file_goes() {
+    for method in methods() {
+        let (made, twin) = (Made::new(method), Made::new(method));
+        let [own, foreign] = [&made, &twin].map(|made| Directory::look(&made.path()).unwrap().1);
+        let options = LiveOptions { window: None, ..given(method) };
+        let (folder, how) = (tempfile::tempdir().unwrap(), OpenOptions::default());
+        let path = folder.path().join("index");
+        let index = LiveIndex::open_directory(&path, &options, how, &NEVER).unwrap();
+        fill(&index, 0..9);
+        index.flush().unwrap();
+        let mut files = tree(&path, &["LOCK"]);
+        index.checkpoint(&NEVER).unwrap();
+        fill(&index, 9..15);
+        index.flush().unwrap();
+        let (whole, own) =
+            (index.len(), Manifest { identity: Directory::look(&path).unwrap().1.identity, ..own });
+        let log = "log-0000000002";
+        files.insert(log.to_owned(), fs::read(path.join(log)).unwrap());
+        drop(index);
+        // No manifest names these, and they may be all that is left of something.
+        for name in ["checkpoint-0000000009", "log-0000000009", "run-0123456789abcdef", "COMMIT"] {
+            files.insert(name.to_owned(), b"left".to_vec());
+        }
+        let put = |manifest: &Manifest| {
+            let _ = fs::remove_dir_all(&path);
+            fs::create_dir(&path).unwrap();
+            for (name, bytes) in &files {
+                fs::write(path.join(name), bytes).unwrap();
+            }
+            let (held, _) = Directory::look(&path).unwrap();
+            held.publish(manifest).unwrap();
+        };
+        let numbers: [(u64, &[u64]); 6] =
+            [(1, &[1]), (1, &[1, 2]), (1, &[1, 2, 3]), (2, &[2]), (7, &[7, 8]), (0, &[])];
+        for (checkpoint, logs) in numbers {
+            for from in [&foreign, &own] {
+                if from == &own && checkpoint == 1 && logs.len() < 3 {
+                    continue;
+                }
+                let what = format!("{method}, checkpoint {checkpoint}, logs {logs:?}");
+                put(&Manifest { checkpoint, logs: logs.to_vec(), ..from.clone() });
+                let before = tree(&path, &["LOCK"]);
+                let error = open(&path, &options, false).unwrap_err().to_string();
+                let is_foreign = from == &foreign && checkpoint == 1;
+                assert_eq!(error.contains("another index"), is_foreign, "{what}: {error}");
+                let saved = SavedIndex { path: path.clone(), words: ExtractorOptions::default() };
+                saved.compact(&NEVER).unwrap_err();
+                let after = tree(&path, &["LOCK"]);
+                assert!(before.keys().eq(after.keys()), "{what}: {:?} is left", after.keys());
+                assert!(!is_foreign || before == after, "{what}");
+            }
+        }
+        // Its own is put back, and what runs have left of it is none of this test's.
+        put(&Manifest { checkpoint: 1, logs: vec![1, 2], ..own });
+        fs::remove_file(path.join("COMMIT")).unwrap();
+        assert_eq!(open(&path, &options, false).unwrap().len(), whole, "{method}");
+        let left = tree(&path, &["LOCK"]);
+        assert!(left.contains_key(log) && !left.contains_key("log-0000000009"), "{left:?}");
     }
 }
 

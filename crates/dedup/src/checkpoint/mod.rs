@@ -179,7 +179,7 @@ impl Claim {
             return Ok(Checkpoint { journal: Journal::read(reader), stages });
         }
         self.is_new = true;
-        let manifest = directory.restart().map_err(failed)?;
+        let manifest = directory.begin().map_err(failed)?;
         let log = Log::create(&directory.log(LOG), &manifest.mark(LOG)).map_err(failed)?;
         let (described, saved) = (described.bytes(), None);
         let mut stages = Stages { directory, manifest, described, saved, room };

@@ -256,7 +256,8 @@ pub fn start<K: Whole>(
     start_with(live, directory, own, logs.read, recipe, Arc::new(beside), options)
 }
 
-/// The manifest without the logs that do not count.
+/// The manifest without the logs that do not count. What it does not name was left by a process that was killed, and goes: all that it
+/// names has been read by now, so it is the manifest of these files.
 pub(super) fn trim(
     directory: &Directory,
     manifest: &Manifest,
@@ -265,9 +266,9 @@ pub(super) fn trim(
     let own = Manifest { logs: manifest.logs[..logs.count].to_vec(), ..*manifest };
     if logs.count < manifest.logs.len() {
         directory.publish(&own)?;
-        let swept = directory.sweep(&own);
-        swept.map_err(|error| FileError::unwritable(error).in_file(directory.path()))?;
     }
+    let swept = directory.sweep(&own);
+    swept.map_err(|error| FileError::unwritable(error).in_file(directory.path()))?;
     Ok(own)
 }
 

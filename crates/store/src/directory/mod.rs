@@ -9,7 +9,8 @@
 //! ```
 //! A file with a number is never changed once it has its name, but for a log's end. So whoever has read the manifest finds what
 //! it names, or, where it has been replaced meanwhile, a newer manifest. What is not named and has such a name was left by a
-//! process that was killed, and is removed by the next writer. Files of other names are nobody's business here and stay.
+//! process that was killed, and is removed by the next writer: once it has read all that is named, so that a manifest that is not of
+//! these files removes none of them. Files of other names are nobody's business here and stay.
 //!
 //! Every file says in its head or at its end whose it is, so that files of two directories, or two files of one, cannot be
 //! mistaken for each other.
@@ -56,7 +57,8 @@ impl Directory {
     }
 
     /// Takes a directory for writing, and makes it if it is not there and `create` says so; and its manifest. No manifest: it is
-    /// a new one, empty but for the lock.
+    /// a new one, to be [begun](Directory::begin). No file is removed: whoever has read what the manifest names
+    /// [sweeps](Directory::sweep).
     ///
     /// # Errors
     /// [`FileError::Locked`] with the process that has it; [`FileError::Read`] where it is not there, or is no directory of an
@@ -90,7 +92,9 @@ impl Directory {
             held.check_empty()?;
             return Ok((held, None));
         };
-        held.sweep(&manifest).map_err(unnamed)?;
+        if manifest.is_begun() && !create {
+            return Err(not_one(path, "it holds an index that was never finished"));
+        }
         Ok((held, Some(manifest).filter(|manifest| !manifest.is_begun())))
     }
 
@@ -127,26 +131,16 @@ impl Directory {
     }
 
     /// A new index: the manifest to be published once its files are there. Until then the directory says that it is being made,
-    /// so that files without a manifest are never taken for the leavings of that.
+    /// so that files without a manifest are never taken for the leavings of that. What was there before goes.
     ///
     /// # Errors
     /// [`FileError::Write`].
     pub fn begin(&self) -> Result<Manifest, FileError> {
         let identity = Identity::random();
-        self.publish(&Manifest { identity, checkpoint: 0, logs: Vec::new() })?;
+        let begun = Manifest { identity, checkpoint: 0, logs: Vec::new() };
+        self.publish(&begun)?;
+        self.sweep(&begun).map_err(|error| FileError::unwritable(error).in_file(&self.path))?;
         Ok(Manifest { identity, checkpoint: 1, logs: vec![1] })
-    }
-
-    /// As [`Directory::begin`], in a directory that may hold something: that goes.
-    ///
-    /// # Errors
-    /// [`FileError::Write`].
-    pub fn restart(&self) -> Result<Manifest, FileError> {
-        let manifest = self.begin()?;
-        let begun = Manifest { checkpoint: 0, logs: Vec::new(), ..manifest.clone() };
-        let swept = self.sweep(&begun);
-        swept.map_err(|error| FileError::unwritable(error).in_file(&self.path))?;
-        Ok(manifest)
     }
 
     /// Removes all files of this directory and, if nothing else is in it, the folder. A process that is killed meanwhile leaves one that is
@@ -155,7 +149,7 @@ impl Directory {
     /// # Errors
     /// [`FileError::Write`].
     pub fn discard(&self) -> Result<(), FileError> {
-        self.restart()?;
+        self.begin()?;
         let removed = || {
             for entry in fs::read_dir(&self.path)? {
                 let entry = entry?;
@@ -305,7 +299,7 @@ impl Directory {
         Ok(())
     }
 
-    /// Removes files that no manifest names any more.
+    /// Removes files that the manifest does not name. Only for who has read those that it names, or has written them.
     ///
     /// # Errors
     /// Those of the system.

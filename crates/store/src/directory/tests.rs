@@ -57,7 +57,9 @@ fn what_no_manifest_names_is_removed_and_what_is_not_ours_stays() {
     drop(held);
     Directory::look(&path).unwrap();
     assert_eq!(names(&path).len(), 14, "who only looks removes nothing");
-    drop(Directory::claim(&path, false).unwrap());
+    let (held, found) = Directory::claim(&path, false).unwrap();
+    assert_eq!(names(&path).len(), 14, "nobody has read yet what the manifest names");
+    held.sweep(&found.unwrap()).unwrap();
     let kept = ["LOCK", "MANIFEST", "checkpoint-0000000003", "log-0000000003", "log-0000000004"];
     assert_eq!(names(&path), [&kept[..], &["log-12", "log-notes.txt"]].concat());
 }
@@ -85,8 +87,12 @@ fn what_is_no_index_is_refused_and_left_as_it_is() {
         fs::write(left.join(name), "").unwrap();
     }
     drop(held);
-    drop(Directory::claim(&left, true).unwrap());
+    refused(&left, false, "never finished");
+    let (held, found) = Directory::claim(&left, true).unwrap();
+    assert_eq!((names(&left).len(), found), (4, None), "nothing is made there yet");
+    held.begin().unwrap();
     assert_eq!(names(&left), ["LOCK", "MANIFEST"]);
+    drop(held);
     fs::write(left.join("log-0000000001"), "").unwrap();
     fs::remove_file(left.join(MANIFEST)).unwrap();
     refused(&left, true, "MANIFEST: it is not there");
@@ -158,7 +164,7 @@ fn what_is_discarded_is_gone_and_what_is_left_is_told() {
     assert!(Directory::is_left(&path));
     let (held, found) = Directory::claim(&path, true).unwrap();
     assert_eq!(found, Some(manifest));
-    let anew = held.restart().unwrap();
+    let anew = held.begin().unwrap();
     assert!(!log.exists());
     held.publish(&anew).unwrap();
     held.discard().unwrap();
