@@ -3,7 +3,7 @@
 
 mod daily;
 
-use daily::{Days, FINISHED, NEVER, all, outputs, tree};
+use daily::{Days, FINISHED, NEVER, Twin, all, outputs, tree, whole_or_nothing};
 use serde_json::Value;
 use simhash_dedup::live::{LiveIndex, LiveOptions, OpenOptions};
 use simhash_dedup::{
@@ -245,57 +245,13 @@ fn child() -> bool {
     true
 }
 
-/// What a run of two days leaves that nobody interrupts: the outputs, and what the index holds.
-fn uninterrupted(method: usize) -> (Vec<BTreeMap<String, Vec<u8>>>, Vec<String>) {
-    let days = Days::new(3);
-    let mut written = Vec::new();
-    let mut held = Vec::new();
-    for day in 0..3 {
-        days.run_with(day, &given(methods()[method]), &|_| {}).unwrap();
-        written.push(outputs(&days, day));
-        held.push(all(&days.index()));
-    }
-    (written, held)
+/// What runs of three days leave that nobody interrupts.
+fn uninterrupted(method: usize) -> Twin {
+    Twin::new(&given(methods()[method]))
 }
 
-/// After a kill on the second day: what is there is all of that day or nothing, and everything goes on as if nothing had happened.
-fn check(days: &Days, method: usize, twin: &(Vec<BTreeMap<String, Vec<u8>>>, Vec<String>)) {
-    let (written, held) = twin;
-    let options = given(methods()[method]);
-    let saved = days.saved();
-    // A reader sees a whole state, before anybody has settled what the run left, and after that.
-    let seen = all(&days.index());
-    assert!(held[..2].contains(&seen));
-    let made = LiveOptions::of_saved(&days.index(), &saved.words, &NEVER).unwrap();
-    let how = OpenOptions { create: false, ..OpenOptions::default() };
-    let live = LiveIndex::open_directory(&days.index(), &made, how, &NEVER).unwrap();
-    let settled = live.settled().cloned();
-    live.close().unwrap();
-    drop(live);
-    assert!(!days.index().join("COMMIT").exists());
-    let now = all(&days.index());
-    let stand = outputs(days, 1);
-    let counts = now == held[1];
-    if counts {
-        assert!(stand == written[1]);
-    } else {
-        assert!(now == held[0]);
-        assert!(stand.is_empty(), "{:?}", stand.keys());
-    }
-    if let Some(Settled { counts: said, outputs }) = settled {
-        assert_eq!((said, outputs.len()), (counts, 3));
-    } else {
-        assert!(seen == now);
-    }
-    let again = days.run_with(1, &options, &|_| {}).unwrap();
-    assert_eq!(again.repeated, counts);
-    assert!((&outputs(days, 1), &all(&days.index())) == (&written[1], &held[1]));
-    let next = days.run_with(2, &options, &|_| {}).unwrap();
-    assert!(!next.repeated);
-    assert!((&outputs(days, 2), &all(&days.index())) == (&written[2], &held[2]));
-    let strange = |name: &String| name.contains(".tmp") || name.contains("COMMIT");
-    assert_eq!(tree(&days.folder(), &[]).keys().find(|name| strange(name)), None);
-    saved.verify(&NEVER).unwrap();
+fn check(days: &Days, method: usize, twin: &Twin) {
+    whole_or_nothing(days, &given(methods()[method]), twin, "killed");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Folders of files.
 
 use crate::record;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
@@ -33,6 +33,16 @@ pub fn sync(folder: &Path) -> io::Result<()> {
         synced => synced?,
     }
     record::flush_folder(folder);
+    Ok(())
+}
+
+/// Removes a file; a power cut may bring it back until its folder is [flushed](sync).
+///
+/// # Errors
+/// Those of the system.
+pub fn remove(file: &Path) -> io::Result<()> {
+    fs::remove_file(file)?;
+    record::remove(file);
     Ok(())
 }
 

@@ -23,20 +23,39 @@ pub enum Call {
     Remove(PathBuf),
 }
 
-static CALLS: Mutex<Option<Vec<Call>>> = Mutex::new(None);
+/// What is told of each call once it is done, by the thread that made it. It must not ask this crate for anything that is recorded.
+pub type Watch = Box<dyn FnMut(&Call) + Send>;
 
-fn calls() -> MutexGuard<'static, Option<Vec<Call>>> {
-    CALLS.lock().unwrap_or_else(PoisonError::into_inner)
+#[derive(Default)]
+struct Recording {
+    calls: Vec<Call>,
+    watch: Option<Watch>,
+}
+
+static RECORDING: Mutex<Option<Recording>> = Mutex::new(None);
+
+fn recording() -> MutexGuard<'static, Option<Recording>> {
+    RECORDING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Begins; what was recorded before is forgotten. All threads of the process are recorded.
 pub fn start() {
-    *calls() = Some(Vec::new());
+    *recording() = Some(Recording::default());
+}
+
+/// As [`start`], and has `watch` look at the files after each call.
+pub fn watched(watch: Watch) {
+    *recording() = Some(Recording { calls: Vec::new(), watch: Some(watch) });
+}
+
+/// Ends; what was recorded is forgotten.
+pub fn stop() {
+    *recording() = None;
 }
 
 /// What was recorded so far.
 pub fn so_far() -> Vec<Call> {
-    calls().clone().unwrap_or_default()
+    recording().as_ref().map_or_else(Vec::new, |recording| recording.calls.clone())
 }
 
 /// Calls until the process ends; 0: it does not.
@@ -66,8 +85,13 @@ fn note(call: impl FnOnce() -> Option<Call>) {
     if !cfg!(debug_assertions) {
         return;
     }
-    if let Some(calls) = &mut *calls() {
-        calls.extend(call());
+    if let Some(recording) = &mut *recording()
+        && let Some(call) = call()
+    {
+        if let Some(watch) = &mut recording.watch {
+            watch(&call);
+        }
+        recording.calls.push(call);
     }
     let is_last = |left: u64| left.checked_sub(1);
     if LEFT.fetch_update(Ordering::SeqCst, Ordering::SeqCst, is_last) == Ok(1) {

@@ -115,8 +115,7 @@ impl Staged {
         if !self.waits() {
             return Ok(());
         }
-        fs::remove_file(&self.name)
-            .map_err(|error| FileError::unwritable(error).in_file(&self.name))
+        folder::remove(&self.name).map_err(|error| FileError::unwritable(error).in_file(&self.name))
     }
 
     /// Writes the description down.

@@ -3,10 +3,12 @@
 #![allow(dead_code, reason = "each test binary uses its part")]
 
 use serde_json::json;
+use simhash_dedup::live::{LiveIndex, LiveOptions, OpenOptions};
 use simhash_dedup::{
     DedupError, Duplicates, ExportFormat, FileOptions, IndexRun, Input, Outputs, Progress,
     SavedIndex, Target, dedup_into_index,
 };
+use simhash_index::durable::Settled;
 use simhash_sketch::ExtractorOptions;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -159,4 +161,66 @@ pub(crate) fn all(path: &Path) -> String {
     let to = folder.path().join("all");
     saved.export(&Target::File(to.clone()), ExportFormat::Csv, &NEVER).unwrap();
     text + &fs::read_to_string(to).unwrap()
+}
+
+/// What runs of three days leave that nobody interrupts: the outputs, and what the index holds after each.
+pub(crate) struct Twin(pub(crate) Vec<BTreeMap<String, Vec<u8>>>, pub(crate) Vec<String>);
+
+impl Twin {
+    pub(crate) fn new(options: &FileOptions) -> Self {
+        let days = Days::new(3);
+        let (mut written, mut held) = (Vec::new(), Vec::new());
+        for day in 0..3 {
+            days.run_with(day, options, &|_| {}).unwrap();
+            written.push(outputs(&days, day));
+            held.push(all(&days.index()));
+        }
+        Self(written, held)
+    }
+}
+
+/// After an end on the second day: what is there is all of that day or nothing, and everything goes on as if nothing had happened.
+/// Whether the day counts.
+pub(crate) fn whole_or_nothing(
+    days: &Days,
+    options: &FileOptions,
+    twin: &Twin,
+    after: &str,
+) -> bool {
+    let Twin(written, held) = twin;
+    let saved = days.saved();
+    // A reader sees a whole state, before anybody has settled what the run left, and after that.
+    let seen = all(&days.index());
+    assert!(held[..2].contains(&seen), "{after}");
+    let made = LiveOptions::of_saved(&days.index(), &saved.words, &NEVER).unwrap();
+    let how = OpenOptions { create: false, ..OpenOptions::default() };
+    let live = LiveIndex::open_directory(&days.index(), &made, how, &NEVER).unwrap();
+    let settled = live.settled().cloned();
+    live.close().unwrap();
+    drop(live);
+    assert!(!days.index().join("COMMIT").exists(), "{after}");
+    let now = all(&days.index());
+    let stand = outputs(days, 1);
+    let counts = now == held[1];
+    if counts {
+        assert!(stand == written[1], "{after}: the outputs are not there");
+    } else {
+        assert!(now == held[0], "{after}");
+        assert!(stand.is_empty(), "{after}: {:?}", stand.keys());
+    }
+    if let Some(Settled { counts: said, outputs }) = settled {
+        assert_eq!((said, outputs.len()), (counts, 3), "{after}");
+    } else {
+        assert!(seen == now, "{after}");
+    }
+    let again = days.run_with(1, options, &|_| {}).unwrap();
+    assert_eq!(again.repeated, counts, "{after}");
+    assert!((&outputs(days, 1), &all(&days.index())) == (&written[1], &held[1]), "{after}");
+    let next = days.run_with(2, options, &|_| {}).unwrap();
+    assert!(!next.repeated, "{after}");
+    assert!((&outputs(days, 2), &all(&days.index())) == (&written[2], &held[2]), "{after}");
+    let strange = |name: &String| name.contains(".tmp") || name.contains("COMMIT");
+    assert_eq!(tree(&days.folder(), &[]).keys().find(|name| strange(name)), None, "{after}");
+    saved.verify(&NEVER).unwrap();
+    counts
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use simhash_store::directory::{Directory, Manifest};
-use simhash_store::{FileError, Section};
+use simhash_store::{FileError, Section, folder};
 
 use super::run::{read, write};
 use crate::IndexError;
@@ -128,7 +128,7 @@ pub(super) fn forget(
             break;
         }
         let path = directory.file(&name);
-        fs::remove_file(&path).map_err(|error| FileError::unwritable(error).in_file(&path))?;
+        folder::remove(&path).map_err(|error| FileError::unwritable(error).in_file(&path))?;
         count -= 1;
         bytes -= length;
     }

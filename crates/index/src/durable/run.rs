@@ -8,7 +8,6 @@
 //! opens the directory for writing after a crash finds COMMIT and finishes the run: forward where every output stands or can get
 //! its name, else back. Before COMMIT has its name nothing has happened.
 
-use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -313,6 +312,6 @@ pub(super) fn read<T>(
 
 fn remove(path: &Path) -> Result<(), IndexError> {
     // What comes after must not be read beside it, should the machine lose power.
-    let removed = fs::remove_file(path).and_then(|()| folder::sync(folder::of(path)));
+    let removed = folder::remove(path).and_then(|()| folder::sync(folder::of(path)));
     removed.map_err(|error| FileError::unwritable(error).in_file(path).into())
 }
