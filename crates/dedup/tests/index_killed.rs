@@ -4,7 +4,7 @@
 mod daily;
 
 use daily::{Days, NEVER, all, tree};
-use simhash_dedup::live::{LiveMethod, LiveOptions, Stored};
+use simhash_dedup::live::{LiveMethod, LiveOptions, OnSameKey, Stored};
 use simhash_dedup::{FileOptions, Input, ReadOptions, SavedIndex, Summary};
 use simhash_index::Window;
 use std::fmt::Write as _;
@@ -13,13 +13,14 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Documents of a day, many times over with other ids and texts of their own.
+/// Documents of a day, many times over with texts of their own. Of three ids one came before, with another text.
 fn write_many(path: &Path, from: usize) {
     let mut lines = String::new();
     for row in from..from + 6_000 {
         let text =
             format!("第{row}号通知：{}", "关于做好今年防汛抗旱工作的安排".repeat(row % 5 + 1));
-        let _ = writeln!(lines, "{{\"id\":{row},\"text\":\"{text}\"}}");
+        let id = if row % 3 == 0 { row % 900 } else { row };
+        let _ = writeln!(lines, "{{\"id\":{id},\"text\":\"{text}\"}}");
     }
     fs::write(path, lines).unwrap();
 }
@@ -29,16 +30,22 @@ fn saved(folder: &Path, name: &str) -> SavedIndex {
     SavedIndex { path: days.path(name), ..days.saved() }
 }
 
-/// Indexes of every method: with and without keys, with texts and without, and one that documents leave.
+/// Indexes of every method: with and without keys, with texts and without, one that documents leave, and ones that repeat what a key
+/// was answered, or replace its document.
 fn kinds() -> [LiveOptions; 4] {
     let keyed = Stored { keys: true, ..Stored::default() };
     let window = Some(Window { max_age: None, max_count: Some(5_000) });
     let of = |method| LiveOptions { method, ..LiveOptions::default() };
     [
         LiveOptions::default(),
-        LiveOptions { window, stored: keyed, ..of(LiveMethod::simhash()) },
+        LiveOptions {
+            window,
+            stored: keyed,
+            on_same_key: OnSameKey::Repeat,
+            ..of(LiveMethod::simhash())
+        },
         LiveOptions { stored: Stored::NOTHING, verify: None, ..of(LiveMethod::sentences()) },
-        LiveOptions { stored: keyed, ..of(LiveMethod::Exact) },
+        LiveOptions { stored: keyed, on_same_key: OnSameKey::Replace, ..of(LiveMethod::Exact) },
     ]
 }
 
@@ -131,6 +138,10 @@ fn what_a_command_leaves_that_is_killed_is_whole_or_nothing() {
     let rounds: u32 = if std::env::var_os("SIMHASH_LONG").is_some() { 200 } else { 12 };
     let made = kinds();
     let kinds = made.each_ref().map(Kind::new);
+    // Of 2,000 documents 300 had new ids.
+    let [_, repeat, _, replace] = &kinds;
+    let (begin, expected) = (["4300 4300\n", "4300 6000\n"], [repeat, replace]);
+    assert!(begin.iter().zip(expected).all(|(begin, kind)| kind.first.starts_with(begin)));
     for command in ["build", "add", "snapshot", "compact"] {
         let mut caught = 0;
         // How long each takes: rounds are spread over that.

@@ -13,7 +13,9 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use simhash_dedup::DedupError;
-use simhash_dedup::live::{Document, LiveIndex, LiveOptions, OpenOptions, Search, Stored};
+use simhash_dedup::live::{
+    Document, LiveIndex, LiveOptions, OnSameKey, OpenOptions, Search, Stored,
+};
 use simhash_index::durable::{Durability, DurableOptions};
 use simhash_index::{IndexError, OnDuplicate, Window};
 use simhash_store::directory::{Directory, Manifest};
@@ -98,6 +100,24 @@ fn all(index: &LiveIndex) -> String {
     found
 }
 
+/// What keys are answered that come again: of an index that nobody needs any more, for they change it.
+fn again(index: &LiveIndex) -> String {
+    let position = index.position();
+    let mut told = String::new();
+    for number in 0..50 {
+        // Of half of them the text is another one than before.
+        let text = code(number % 40 + number % 2 * 100, 14);
+        let documents = [document(index, &text)];
+        let keys = [Some(format!("键{number}"))];
+        let times: Vec<u64> = index.window().iter().filter_map(|_| position).collect();
+        let (on_duplicate, run) = (OnDuplicate::Skip, (1, &NEVER));
+        let answers =
+            index.check_and_add_many_to(position, &documents, &keys, &times, on_duplicate, run);
+        let _ = writeln!(told, "{:?}", answers.unwrap());
+    }
+    told
+}
+
 /// What an index is after so many steps, and the first part of the next if `begun`.
 fn twin(options: &LiveOptions, steps: u64, begun: bool) -> LiveIndex {
     let twin = LiveIndex::new(options).unwrap();
@@ -115,14 +135,17 @@ fn rounds() -> u64 {
     if std::env::var_os("SIMHASH_LONG").is_some() { 200 } else { 10 }
 }
 
+/// What an index does with keys that come again, by its number.
+const RULES: [OnSameKey; 3] = [OnSameKey::Add, OnSameKey::Repeat, OnSameKey::Replace];
+
 /// What the child process does until it is killed: steps, each told when it was answered.
-fn run(path: &str, method: &str, durability: &str, window: bool) -> ! {
+fn run(path: &str, options: &LiveOptions, durability: &str) -> ! {
     let durability = match durability {
         "commit" => Durability::Commit,
         "interval" => Durability::Interval(Duration::from_millis(2)),
         _ => Durability::None,
     };
-    let index = open(Path::new(path), &given(method, window), how(durability, 2000)).unwrap();
+    let index = open(Path::new(path), options, how(durability, 2000)).unwrap();
     let mut out = std::io::stdout();
     for step in index.position().unwrap_or(0) + 1.. {
         delete(&index, step);
@@ -166,29 +189,54 @@ fn killed(test: &str, arguments: &str, after: Duration) -> u64 {
 fn what_was_answered_is_there_after_kill_9() {
     const NAME: &str = "what_was_answered_is_there_after_kill_9";
     if let Ok(arguments) = std::env::var("SIMHASH_CHILD") {
-        let [path, method, durability, window] = arguments.split('|').collect::<Vec<_>>()[..]
+        let [path, method, durability, window, rule] = arguments.split('|').collect::<Vec<_>>()[..]
         else {
             panic!("{arguments}")
         };
-        run(path, method, durability, window == "true");
+        let on_same_key = RULES[rule.parse::<usize>().unwrap()];
+        run(path, &LiveOptions { on_same_key, ..given(method, window == "true") }, durability);
     }
     for (method, window) in
         methods().into_iter().flat_map(|method| [(method, false), (method, true)])
     {
+        // An index for each rule, which goes on from round to round.
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("index");
-        let (options, mut told) = (given(method, window), 0);
+        let mut told = [0; RULES.len()];
+        let mut repeated = 0;
         for round in 0..rounds() {
-            let durability = ["none", "interval", "commit"][round as usize % 3];
-            let arguments = format!("{}|{method}|{durability}|{window}", path.display());
-            told = told.max(killed(NAME, &arguments, Duration::from_millis(3 + 17 * (round % 5))));
+            let (rule, durability) = (round as usize / 3 % 3, round as usize % 3);
+            let path = folder.path().join(format!("index-{rule}"));
+            let options = LiveOptions { on_same_key: RULES[rule], ..given(method, window) };
+            let durability = ["none", "interval", "commit"][durability];
+            let arguments = format!("{}|{method}|{durability}|{window}|{rule}", path.display());
+            let after = Duration::from_millis(3 + 17 * (round % 5));
+            told[rule] = told[rule].max(killed(NAME, &arguments, after));
             let index = open(&path, &options, how(Durability::None, 2000)).unwrap();
             let position = index.position().unwrap_or(0);
-            assert!(position >= told, "{method}: {told} steps were answered, {position} are there");
+            let answered = told[rule];
+            assert!(position >= answered, "{method}: {answered} steps answered, {position} there");
             let found = all(&index);
-            let is = |begun| all(&twin(&options, position, begun)) == found;
-            assert!(is(false) || is(true), "{method} after {position} steps");
+            let is = |begun| {
+                let twin = twin(&options, position, begun);
+                (all(&twin) == found).then_some(twin)
+            };
+            let twin = is(false).or_else(|| is(true));
+            let twin = twin.unwrap_or_else(|| panic!("{method}, {rule}, after {position} steps"));
+            drop(index);
+            // On a copy: the next round goes on.
+            let copy = folder.path().join("copy");
+            let _ = fs::remove_dir_all(&copy);
+            fs::create_dir(&copy).unwrap();
+            for entry in fs::read_dir(&path).unwrap().map(Result::unwrap) {
+                if entry.file_name() != "LOCK" {
+                    fs::copy(entry.path(), copy.join(entry.file_name())).unwrap();
+                }
+            }
+            let told = again(&open(&copy, &options, how(Durability::None, 2000)).unwrap());
+            assert_eq!(told, again(&twin), "{method}, {rule}, after {position} steps");
+            repeated += told.matches("repeated: true").count();
         }
+        assert!(repeated > 20, "{method}, window {window}: {repeated} answers were repeated");
     }
 }
 
