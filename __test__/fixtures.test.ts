@@ -176,6 +176,28 @@ describe.each(PRESENT)('a file of %s opens and answers as it did', (release, isS
   });
 });
 
+test('an index of 0.2.0 repeats what keys were answered, from its checkpoint and its log', async () => {
+  const release = '0.2.0-runs';
+  const { texts, told } = JSON.parse(
+    readFileSync(join(folderOf(release), 'expected.json'), 'utf8'),
+  );
+  const index = await Index.open(copied(release, 'answers'), { create: false });
+  expect(index.size).toBe(2);
+  for (const [row, answer] of told.entries()) {
+    // The document of this key was deleted: the key is new. Its duplicates are answered as before, less the key.
+    if (row === 2) continue;
+    const again = index.checkAndAdd(`与${texts.length}篇都不同的第${row}篇`, {
+      key: `key-${row}`,
+      at: 1_010,
+    });
+    const key = answer.key === 'key-2' ? undefined : answer.key;
+    expect(plain(again)).toEqual({ ...answer, key, repeated: true });
+  }
+  expect(index.checkAndAdd('又一篇', { key: 'key-2', at: 1_010 }).repeated).toBeUndefined();
+  expect(index.size).toBe(3);
+  await index.close();
+});
+
 describe('a file of 0.1.0 is converted, answers as it did, and stays as it was', () => {
   const release = '0.1.0';
   const expected = expectedOf(release);

@@ -1,0 +1,151 @@
+//! What runs into an index left with release 0.2.0: a run that is done, and one that was killed when its outputs were on the disk and
+//! had not got their names. Made by `__test__/fixtures/make-runs.mjs`; later releases must answer the first again, and finish or undo
+//! the second.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use simhash_dedup::{
+    DedupOptions, Duplicates, FileOptions, IndexRun, Input, Method, Outputs, SavedIndex, Target,
+    dedup_into_index,
+};
+use simhash_sketch::ExtractorOptions;
+
+mod sealed;
+
+use sealed::{frames, seal};
+
+static NEVER: AtomicBool = AtomicBool::new(false);
+
+/// Bytes of the path of the folder in which the runs were made: COMMIT names its outputs by their whole paths.
+const LENGTH: usize = 120;
+const STAGED: &str = ".out-2.jsonl.simhash-0.tmp";
+
+struct Runs {
+    _folder: tempfile::TempDir,
+    path: PathBuf,
+}
+
+impl Runs {
+    /// A copy in a folder whose path is as long, which COMMIT names.
+    fn new() -> Self {
+        let made = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../__test__/fixtures/0.2.0-runs");
+        let folder = tempfile::tempdir().unwrap();
+        let above = folder.path().to_str().unwrap().to_owned();
+        let path = folder.path().join("x".repeat(LENGTH - 1 - above.len()));
+        copy(&made.join("runs"), &path);
+        fs::rename(path.join("staged-2.jsonl"), path.join(STAGED)).unwrap();
+        let runs = Self { _folder: folder, path };
+        let mut commit = fs::read(runs.commit()).unwrap();
+        let plan = frames(&commit).into_iter().find(|frame| frame.name == "PLAN").unwrap();
+        let content = &mut commit[plan.content.clone()];
+        let named = format!("/{STAGED}");
+        let at = content.windows(named.len()).position(|part| part == named.as_bytes()).unwrap();
+        let old = content[at - LENGTH..at].to_vec();
+        let mut count = 0;
+        for at in 0..=content.len() - LENGTH {
+            if content[at..at + LENGTH] == old[..] {
+                content[at..at + LENGTH].copy_from_slice(runs.path.to_str().unwrap().as_bytes());
+                count += 1;
+            }
+        }
+        assert_eq!(count, 2, "the path of the staged file, and of the output");
+        seal(&mut commit, &plan);
+        fs::write(runs.commit(), commit).unwrap();
+        runs
+    }
+
+    fn commit(&self) -> PathBuf {
+        self.path.join("index/COMMIT")
+    }
+
+    fn saved(&self) -> SavedIndex {
+        SavedIndex { path: self.path.join("index"), words: ExtractorOptions::default() }
+    }
+
+    fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path.join(name)).unwrap()
+    }
+
+    fn run(&self, day: usize) -> IndexRun {
+        let method = Method::SimHash { max_distance: Method::MAX_DISTANCE };
+        let dedup = DedupOptions { method, ..DedupOptions::default() };
+        let options = FileOptions { dedup, ..FileOptions::default() };
+        let outputs = Outputs {
+            records: Some(Target::File(self.path.join(format!("out-{day}.jsonl")))),
+            duplicates: Duplicates::Mark,
+            ..Outputs::default()
+        };
+        let inputs = [Input::File(self.path.join(format!("in-{day}.jsonl")))];
+        let index = self.saved().path;
+        dedup_into_index(&index, &inputs, &outputs, &options, &|_| {}, &NEVER).unwrap()
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let to = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy(&entry.path(), &to);
+        } else {
+            fs::copy(entry.path(), to).unwrap();
+        }
+    }
+}
+
+fn keys(runs: &Runs) -> Vec<Option<String>> {
+    let live = runs.saved().open(&NEVER).unwrap();
+    (0..live.next_id()).map(|id| live.key_of(id)).collect()
+}
+
+fn some(keys: &[&str]) -> Vec<Option<String>> {
+    keys.iter().map(|&key| Some(key.to_owned())).collect()
+}
+
+/// The same runs again are answered as they were, the second one by its record of now.
+fn are_repeated(runs: &Runs, outputs: &[String; 2]) {
+    for (day, expected) in (1..).zip(outputs) {
+        fs::remove_file(runs.path.join(format!("out-{day}.jsonl"))).unwrap();
+        let again = runs.run(day);
+        assert!(again.repeated, "run {day}");
+        assert_eq!(
+            (again.summary.read, runs.read(&format!("out-{day}.jsonl"))),
+            (4, expected.clone())
+        );
+    }
+    assert_eq!(keys(runs), some(&["1-0", "1-2", "2-1", "2-3"]));
+    runs.saved().verify(&NEVER).unwrap();
+}
+
+#[test]
+fn a_run_that_was_about_to_count_is_finished_and_both_are_answered_again() {
+    let runs = Runs::new();
+    let outputs = [runs.read("out-1.jsonl"), runs.read(STAGED)];
+    // Who only reads sees what counts.
+    assert_eq!(keys(&runs), some(&["1-0", "1-2"]));
+    let unsettled = runs.saved().verify(&NEVER).unwrap().unsettled.unwrap();
+    assert_eq!(unsettled, [runs.path.join("out-2.jsonl")]);
+    let live = runs.saved().compact(&NEVER).unwrap();
+    assert!(live.settled().unwrap().counts);
+    live.close().unwrap();
+    drop(live);
+    assert!(!runs.commit().exists() && !runs.path.join(STAGED).exists());
+    assert_eq!(runs.read("out-2.jsonl"), outputs[1]);
+    are_repeated(&runs, &outputs);
+}
+
+#[test]
+fn one_whose_outputs_are_gone_is_undone_and_made_again() {
+    let runs = Runs::new();
+    let outputs = [runs.read("out-1.jsonl"), runs.read(STAGED)];
+    fs::remove_file(runs.path.join(STAGED)).unwrap();
+    let done = runs.run(2);
+    assert!(!done.repeated);
+    assert!(!runs.commit().exists());
+    assert_eq!(runs.read("out-2.jsonl"), outputs[1]);
+    are_repeated(&runs, &outputs);
+}
