@@ -1,6 +1,6 @@
 //! What runs into an index left with release 0.2.0: a run that is done, and one that was killed when its outputs were on the disk and
-//! had not got their names. Made by `__test__/fixtures/make-runs.mjs`; later releases must answer the first again, and finish or undo
-//! the second.
+//! had not got their names; and an index that repeats what keys were answered. Made by `__test__/fixtures/make-runs.mjs`; later releases
+//! must answer the first run again, finish or undo the second, and repeat the answers.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -8,11 +8,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
+use simhash_dedup::live::{LiveIndex, LiveOptions, OpenOptions, Step, Texts};
 use simhash_dedup::{
     DedupOptions, Duplicates, FileOptions, IndexRun, Input, Method, Outputs, SavedIndex, Target,
     dedup_into_index,
 };
-use simhash_sketch::ExtractorOptions;
+use simhash_index::AddOptions;
+use simhash_sketch::{ExtractorOptions, Scratch};
 
 mod sealed;
 
@@ -24,6 +26,10 @@ static NEVER: AtomicBool = AtomicBool::new(false);
 const LENGTH: usize = 120;
 const STAGED: &str = ".out-2.jsonl.simhash-0.tmp";
 
+fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../__test__/fixtures/0.2.0-runs").join(name)
+}
+
 struct Runs {
     _folder: tempfile::TempDir,
     path: PathBuf,
@@ -32,11 +38,10 @@ struct Runs {
 impl Runs {
     /// A copy in a folder whose path is as long, which COMMIT names.
     fn new() -> Self {
-        let made = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../__test__/fixtures/0.2.0-runs");
         let folder = tempfile::tempdir().unwrap();
         let above = folder.path().to_str().unwrap().to_owned();
         let path = folder.path().join("x".repeat(LENGTH - 1 - above.len()));
-        copy(&made.join("runs"), &path);
+        copy(&fixture("runs"), &path);
         fs::rename(path.join("staged-2.jsonl"), path.join(STAGED)).unwrap();
         let runs = Self { _folder: folder, path };
         let mut commit = fs::read(runs.commit()).unwrap();
@@ -148,4 +153,35 @@ fn one_whose_outputs_are_gone_is_undone_and_made_again() {
     assert!(!runs.commit().exists());
     assert_eq!(runs.read("out-2.jsonl"), outputs[1]);
     are_repeated(&runs, &outputs);
+}
+
+#[test]
+fn what_keys_were_answered_is_repeated_from_the_checkpoint_and_the_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("answers");
+    copy(&fixture("answers"), &path);
+    let expected = fs::read_to_string(fixture("expected.json")).unwrap();
+    let expected: serde_json::Value = serde_json::from_str(&expected).unwrap();
+    let options = LiveOptions::of_saved(&path, &ExtractorOptions::default(), &NEVER).unwrap();
+    let how = OpenOptions { create: false, ..OpenOptions::default() };
+    let live = LiveIndex::open_directory(&path, &options, how, &NEVER).unwrap();
+    let told = expected["told"].as_array().unwrap();
+    assert_eq!(told.len(), 7);
+    for (row, told) in told.iter().enumerate() {
+        let text = format!("与以前的都不同的第{row}篇");
+        let document = live.document(&text, &mut Scratch::default());
+        let how = AddOptions { at: Some(1_010), ..AddOptions::default() };
+        let key = format!("key-{row}");
+        let step = live.check_and_add(&document, Some(&key), how, |_| Texts::None).unwrap();
+        let Step::Done(again) = step else { panic!("{step:?}") };
+        // The document of this key was deleted: the key is new.
+        assert_eq!(again.repeated, row != 2, "{key}");
+        if again.repeated {
+            let near = again.duplicate_of.map(|near| (near.id, near.similarity, near.measure));
+            let before = told["duplicateOf"].as_u64().map(|id| {
+                (id, told["similarity"].as_f64(), told["distance"].as_u64().unwrap() as u32)
+            });
+            assert_eq!((again.id, near), (told["id"].as_u64(), before), "{key}");
+        }
+    }
 }
