@@ -86,6 +86,23 @@ describe.each(METHODS)('%s', (method) => {
     await index.close();
   });
 
+  test('a snapshot has all of a batch with a position that is under way, and the position', async () => {
+    const index = await open(at(`under-way-${method}`), { durability: 'none' });
+    const many = Array.from({ length: 3000 }, (_, row) => passage(1000 + row));
+    const how = { keys: many.map((_, row) => `under way ${row}`), position: 1 };
+    const batch = index.checkAndAddManyAsync(many, how);
+    while (index.size === 0) await new Promise((done) => setImmediate(done));
+    const path = at(`under-way-backup-${method}`);
+    await index.snapshot(path);
+    const checked = [...(await batch)];
+    const copy = await open(path);
+    expect(copy.position).toBe(1);
+    expect(checked.map(({ id }) => id !== undefined && copy.has(id))).toEqual(
+      checked.map(({ id }) => id !== undefined && index.has(id)),
+    );
+    for (const one of [index, copy]) await one.close();
+  });
+
   test('one writes, others follow', async () => {
     const path = at(`followed-${method}`);
     const writer = await open(path);

@@ -41,7 +41,7 @@ export interface DurableStats {
   logBytes: number;
   /** Bytes of changes for which the next checkpoint is written. */
   logBytesLimit: number;
-  /** Bytes of an incomplete last change that opening cut off: what a crash had interrupted. */
+  /** Bytes that opening cut off: an incomplete last change, which a crash had interrupted, and changes behind it, which do not count without it. */
   tornBytes: number;
   /** Why the last checkpoint could not be written; changes go on into the log. */
   checkpointError?: string;

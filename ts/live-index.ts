@@ -425,7 +425,8 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
 
   /**
    * Writes the whole index as it is at this call to a folder of its own, off the JavaScript thread: an index that {@link Index.open} opens, for a
-   * backup or another machine. The folder must not exist, or be empty. As {@link save} otherwise.
+   * backup or another machine. The folder must not exist, or be empty. If a batch with `position` is being added at this call, it is the index of
+   * the moment when that ends: the batch and its position are in it. As {@link save} otherwise.
    */
   async snapshot(folder: Path, options?: JobOptions): Promise<void> {
     const { signal } = check.checked(options, JOB);

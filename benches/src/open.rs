@@ -1,5 +1,6 @@
 //! Opening the folder of an index of fingerprints, as `Index.open` does: mapped, by the first answer, with its files in the system's
-//! memory and without; and read as a whole. Then what answers cost from a mapped file beside memory.
+//! memory and without; and read as a whole. Then what answers cost from a mapped file beside memory, and how long opening takes
+//! where changes were made since the checkpoint.
 //!
 //! With `--file PATH` the folder stays, and one that is there is opened instead of being made: so that the memory of the process
 //! is that of an index which was only opened.
@@ -25,6 +26,9 @@ static NEVER: AtomicBool = AtomicBool::new(false);
 /// Fingerprints added at once.
 const BATCH: usize = 2_500_000;
 
+/// Changes in the log that is made again at last, a quarter of what calls for a checkpoint.
+const CHANGES: usize = 1_000_000;
+
 /// Searches that are measured: of a mapped file most touch blocks that none before has touched.
 const SEARCHES: usize = 100_000;
 
@@ -34,8 +38,11 @@ pub(crate) fn run(settings: &Settings) -> Result<Report, String> {
     let path = file.clone().unwrap_or_else(|| {
         std::env::temp_dir().join(format!("simhash-bench-{}.index", std::process::id()))
     });
-    let report = measure(size, &path);
+    let mut report = measure(size, &path);
     if file.is_none() {
+        if let Ok(report) = &mut report {
+            report.rows.push(changed(size, &path)?);
+        }
         // It may not be there.
         let _ = std::fs::remove_dir_all(&path);
     }
@@ -115,6 +122,26 @@ fn measure(size: usize, path: &Path) -> Result<Report, String> {
         }
     }
     Ok(Report { bench: "open", setup: format!("{size} uniform fingerprints"), rows })
+}
+
+/// The first answer of the folder, mapped, where a million of changes has come since its checkpoint.
+fn changed(size: usize, path: &Path) -> Result<Row, String> {
+    let said = |error: DedupError| error.to_string();
+    let (index, mut random) = (open(path, size, true).map_err(said)?, Random(9));
+    for _ in 0..CHANGES / 1000 {
+        let all: Vec<_> = (0..1000).map(|_| Document::fingerprint(random.next())).collect();
+        index.add_many(&all, &[], &[], &NEVER).map_err(said)?;
+    }
+    drop(index);
+    let start = Instant::now();
+    let index = open(path, size, true).map_err(said)?;
+    find(&index, random.next())?;
+    let seconds = start.elapsed().as_secs_f64();
+    let stats = index.durable_stats().ok_or("it is not in a folder")?;
+    if stats.log_bytes < 8 * CHANGES as u64 {
+        return Err(format!("only {} bytes of changes are there", stats.log_bytes));
+    }
+    Ok(Row::new("mapped, 1 M additions in the log: open and first answer", seconds, "s"))
 }
 
 /// Fingerprints within 3 bits, and nothing beside them.

@@ -3,7 +3,7 @@
 //! A malformed *record* is not an error: it is counted as rejected and the run goes on
 //! ([`Rejected`](crate::Rejected)). An error ends the run, and no output file appears.
 
-use crate::live::Checked;
+use crate::live::CheckedMany;
 use crate::report::Rejected;
 use simhash_corpus::{NoColumn, grouped};
 use simhash_index::{Added, IndexError};
@@ -139,7 +139,7 @@ pub enum Done {
     /// These ids were added.
     Added(Added),
     /// These items were checked, and added where they were new.
-    Checked(Vec<Checked>),
+    Checked(CheckedMany),
 }
 
 impl DedupError {

@@ -99,11 +99,20 @@ fn run(folder: &Path) {
     index.delete(7).unwrap();
     let spare = folder.join("spare");
     fs::write(&spare, vec![7; 160 << 10]).unwrap();
+    let crumb = folder.join("crumb");
+    fs::write(&crumb, vec![7; 96 << 10]).unwrap();
     crowd(folder);
     // The log may have some room left, which it took before.
     let (_, refused) = fill(&index, 2, 100_000);
     assert_eq!(refused, Some(ErrorKind::StorageFull));
     assert_eq!(index.id_of("1/20"), Some(20));
+    // A deletion that the log has no room for is not done either.
+    fs::remove_file(crumb).unwrap();
+    let mut ids = 1000..index.next_id();
+    let refused = ids.find_map(|id| index.delete(id).err().map(|error| (id, why(error))));
+    let (id, kind) = refused.unwrap();
+    assert_eq!((kind, index.has(id), id > 1000), (ErrorKind::StorageFull, true, true));
+    assert!(!index.has(id - 1));
     assert!(index.checkpoint(&NEVER).is_err());
     assert!(index.durable_stats().unwrap().checkpoint_error.is_some());
     assert_eq!(why(index.expire(2).unwrap_err()), ErrorKind::StorageFull);

@@ -10,7 +10,6 @@ use simhash_dedup::{
     Cluster, DedupError, DedupOptions, Duplicates, FileOptions, Input, Keep, Method, Outputs,
     SavedIndex, Target, dedup_files, dedup_into_index,
 };
-use simhash_index::durable::Settled;
 use simhash_sketch::ExtractorOptions;
 use std::collections::BTreeMap;
 use std::fs;

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use simhash_index::{AddOptions, OnDuplicate, Outcome, Writer};
 
 use super::compare::Best;
-use super::document::{Checked, Document, Near, Step, Texts};
+use super::document::{Checked, CheckedMany, Document, Near, Step, Texts};
 use super::engine::{Engine, begin, end};
 use super::kind::Method;
 use super::options::Verify;
@@ -49,25 +49,26 @@ impl<K: Method> Engine<K> {
         on_duplicate: OnDuplicate,
         position: Option<u64>,
         (threads, cancel): (usize, &AtomicBool),
-    ) -> Result<Vec<Checked>, DedupError> {
+    ) -> Result<CheckedMany, DedupError> {
         let items = Self::items(documents)?;
         let is_alone = |document| self.checks_alone(document);
         if position.is_none() && documents.iter().all(is_alone) {
             let (index, each) = (&self.index, documents.iter());
             let all = index.check_and_add_many(&items, times, on_duplicate, threads, cancel)?;
-            return Ok(each.zip(all).map(|(document, one)| alone::<K>(document, one)).collect());
+            let checked = each.zip(all).map(|(document, one)| alone::<K>(document, one)).collect();
+            return Ok(CheckedMany { checked, keys: None });
         }
         self.index.admit(times)?;
         let mut writer = self.index.batch(documents.len(), cancel)?;
         begin(&self.index, &mut writer, position)?;
-        let mut all = Vec::with_capacity(documents.len());
+        let mut all = CheckedMany::with_capacity(documents.len(), self.stored.keys);
         for (row, document) in documents.iter().enumerate() {
             writer.next(1)?;
             let key = keys.get(row).and_then(Option::as_deref);
             let how = AddOptions { at: times.get(row).copied(), on_duplicate };
             let none = |_| Texts::None;
             match self.check_locked(&mut writer, document, key, how, &none) {
-                Ok(Step::Done(checked)) => all.push(checked),
+                Ok(Step::Done(checked)) => all.push(checked, |id| self.key_of(id)),
                 Ok(Step::Texts(_)) => {}
                 Err(error) => {
                     writer.keep()?;
@@ -136,6 +137,20 @@ impl<K: Method> Engine<K> {
         let checked = Checked { id, duplicate_of: near, truncated, repeated: false };
         self.remember(writer, key, &checked);
         Ok(Step::Done(checked))
+    }
+}
+
+impl CheckedMany {
+    fn with_capacity(len: usize, has_keys: bool) -> Self {
+        let keys = has_keys.then(|| Vec::with_capacity(len));
+        Self { checked: Vec::with_capacity(len), keys }
+    }
+
+    fn push(&mut self, checked: Checked, key_of: impl FnOnce(u64) -> Option<String>) {
+        self.checked.push(checked);
+        if let Some(keys) = &mut self.keys {
+            keys.push(checked.duplicate_of.and_then(|near| key_of(near.id)));
+        }
     }
 }
 

@@ -136,13 +136,30 @@ impl LiveIndex {
         how: OpenOptions,
         cancel: &AtomicBool,
     ) -> Result<Self, DedupError> {
+        let opened = Self::open_directory_if(path, options, how, cancel, |_| true)?;
+        opened.ok_or(DedupError::Stopped)
+    }
+
+    /// [`LiveIndex::open_directory`] of an index whose options `accepts` takes; none of another, of which nothing has changed: a run
+    /// that was about to count is settled by the next opening.
+    ///
+    /// # Errors
+    /// As [`LiveIndex::open_directory`].
+    pub fn open_directory_if(
+        path: &Path,
+        options: &LiveOptions,
+        how: OpenOptions,
+        cancel: &AtomicBool,
+        accepts: impl FnOnce(&LiveOptions) -> bool,
+    ) -> Result<Option<Self>, DedupError> {
         if how.mmap && !matches!(options.method, LiveMethod::SimHash { .. }) {
             let (argument, value) = ("mmap", "true".to_owned());
             let expected = "left out of an index of another method than simhash: nothing of it is looked up in a file";
             return Err(DedupError::Option { argument, value, expected });
         }
         if how.read_only {
-            return Self::follow_directory(path, options, how.mmap, cancel);
+            let live = Self::follow_directory(path, options, how.mmap, cancel)?;
+            return Ok(Some(live).filter(|live| accepts(&live.options)));
         }
         let claimed = Directory::claim(path, how.create).map_err(IndexError::from)?;
         let mut live = match &claimed {
@@ -151,6 +168,9 @@ impl LiveIndex {
                 Self::read(Source::Directory(directory, manifest, how.mmap, cancel), options)?
             }
         };
+        if !accepts(&live.options) {
+            return Ok(None);
+        }
         let (recipe, hashes) = (live.options.recipe(live.fingerprinter()), live.options.hashes());
         let made = (recipe.as_str(), hashes);
         let held = match claimed {
@@ -165,7 +185,7 @@ impl LiveIndex {
         let (held, settled) = held?;
         (live.directory, live.settled) = (Some(held), settled);
         live.path = Some(path.to_owned());
-        Ok(live)
+        Ok(Some(live))
     }
 
     fn follow_directory(

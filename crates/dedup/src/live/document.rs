@@ -121,6 +121,16 @@ pub struct Checked {
     pub repeated: bool,
 }
 
+/// What a batch of checks found and did.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct CheckedMany {
+    /// One for each document, in order.
+    pub checked: Vec<Checked>,
+    /// For each document the key of the one that was there already, if that has one, as it was when the document was checked: a
+    /// document that came later in the batch may have taken it out of the window. None where the index has no keys.
+    pub keys: Option<Vec<Option<String>>>,
+}
+
 /// The end of a check.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Step {

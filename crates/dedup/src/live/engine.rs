@@ -172,7 +172,7 @@ impl<K: Method> Engine<K> {
     pub(super) fn delete(&self, id: u64) -> Result<bool, DedupError> {
         let deleted = self.index.delete(id)?;
         if deleted && !self.is_bare() {
-            self.tend(1)?;
+            self.tend(1);
         }
         Ok(deleted)
     }
@@ -181,20 +181,19 @@ impl<K: Method> Engine<K> {
         self.expire_answers(before)?;
         let gone = self.index.expire(before)?;
         if !self.is_bare() {
-            self.tend(usize::try_from(gone).unwrap_or(usize::MAX))?;
+            self.tend(usize::try_from(gone).unwrap_or(usize::MAX));
         }
         Ok(gone)
     }
 
     /// Looks after the memory of keys and texts after so many changes; others come in between.
-    fn tend(&self, changes: usize) -> Result<(), DedupError> {
+    fn tend(&self, changes: usize) {
         let mut left = changes.min(self.store.read().span());
         while left > 0 {
-            let _writer = self.index.writer()?;
+            let _turn = self.index.turn();
             self.tend_now(left.min(TENDED));
             left = left.saturating_sub(TENDED);
         }
-        Ok(())
     }
 
     /// Looks after the memory of keys, their answers and texts after so many changes. To be called by a writer.

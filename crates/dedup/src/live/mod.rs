@@ -65,7 +65,7 @@ use simhash_index::{AddOptions, Added, Answer, Hamming, Hurry, Index, OnDuplicat
 use simhash_sketch::{Fingerprinter, Scratch};
 
 pub use self::directory::OpenOptions;
-pub use self::document::{Checked, Document, Near, Room, Search, Step, Texts};
+pub use self::document::{Checked, CheckedMany, Document, Near, Room, Search, Step, Texts};
 use self::engine::Engine;
 pub(crate) use self::export::Exported;
 pub(crate) use self::image::Made;
@@ -258,7 +258,8 @@ impl LiveIndex {
         cancel: &AtomicBool,
     ) -> Result<Vec<Checked>, DedupError> {
         let run = (threads, cancel);
-        self.check_and_add_many_to(None, documents, keys, times, on_duplicate, run)
+        let all = self.check_and_add_many_to(None, documents, keys, times, on_duplicate, run)?;
+        Ok(all.checked)
     }
 
     /// [`LiveIndex::check_and_add_many`], and how far the caller has come with it, as [`LiveIndex::add_many_to`]; `run` is the most
@@ -274,7 +275,7 @@ impl LiveIndex {
         times: &[u64],
         on_duplicate: OnDuplicate,
         run: (usize, &AtomicBool),
-    ) -> Result<Vec<Checked>, DedupError> {
+    ) -> Result<CheckedMany, DedupError> {
         let checked = each!(&self.any, engine => {
             engine.check_and_add_many(documents, keys, times, on_duplicate, position, run)
         });

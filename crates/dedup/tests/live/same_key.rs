@@ -257,7 +257,7 @@ impl Own {
                 match done {
                     Ok(all) => all.into_iter().map(Ok).collect(),
                     Err(DedupError::SameKey { id, done: Done::Checked(all), .. }) => {
-                        all.into_iter().map(Ok).chain([Err(id)]).collect()
+                        all.checked.into_iter().map(Ok).chain([Err(id)]).collect()
                     }
                     Err(other) => panic!("{other}"),
                 }

@@ -190,7 +190,9 @@ impl Disk {
             let (flushed, left) = std::mem::take(&mut self.renamed).into_iter().partition(is_in);
             self.renamed = left;
             let flushed: Vec<Renamed> = flushed;
-            flushed.iter().for_each(|change| change.make(&mut self.flushed));
+            for change in &flushed {
+                change.make(&mut self.flushed);
+            }
         }
     }
 

@@ -241,26 +241,16 @@ impl<K: Whole> Keeper<K> {
         *journal.manifest.lock() = both;
 
         let (beside, rotating) = (Arc::clone(&self.beside), Arc::clone(journal));
-        let snapshot = {
-            // A batch up to a position is in one log, and in one checkpoint.
-            let is_whole = live.shared.turns.turn().whole;
-            let _batches = is_whole.then(|| live.shared.turns.between_batches());
-            let snapshot = live.snapshot_between(
-                move || beside(),
-                move |own| {
-                    if own.whole {
-                        // It has begun this very moment: the next attempt waits for it.
-                        return Err(IndexError::Cancelled);
-                    }
-                    // What was changed so far belongs to the log before.
-                    own.keep()?;
-                    own.check()?;
-                    rotating.rotate(log)
-                },
-            );
-            snapshot.copy_now();
-            snapshot
-        };
+        let snapshot = live.snapshot_between(
+            move || beside(),
+            move |own| {
+                // What was changed so far belongs to the log before.
+                own.keep()?;
+                own.check()?;
+                rotating.rotate(log)
+            },
+        );
+        snapshot.copy_now();
         let documents = live.len();
         drop(live);
         let path = directory.checkpoint(number);

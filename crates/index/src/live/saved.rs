@@ -129,9 +129,9 @@ impl<K: Whole> Snapshot<K> {
         Ok(out.end()?)
     }
 
-    /// Makes the copy now, if nobody has.
+    /// Makes the copy now, if nobody has; of a batch up to a position it waits for the end.
     pub(crate) fn copy_now(&self) {
-        drop(self.shared.turns.turn());
+        self.asked.wait(&self.shared.turns);
     }
 
     /// As a file of a directory, which says whose it is.
@@ -156,7 +156,8 @@ impl<K: Whole> Snapshot<K> {
 
 impl<K: Whole> Live<K> {
     /// The index as it is now, for saving: what is added or deleted after this call is not in it. Of a batch under way it has
-    /// the items that came before. O(1): what the kind copies is copied before the next change, by the thread of that change
+    /// the items that came before; of one up to a position ([`Writer::hold`](super::Writer::hold)) it has all, and what was changed
+    /// beside it until its end. O(1): what the kind copies is copied before the next change, by the thread of that change
     /// or by the one that writes, whichever comes first.
     pub fn snapshot(&self) -> Snapshot<K> {
         self.snapshot_with(|| |_: &Alive| Fields::default())
@@ -179,16 +180,22 @@ impl<K: Whole> Live<K> {
     ) -> Snapshot<K> {
         // Weak: a copy that is never made must not keep the index.
         let weak = Arc::downgrade(&self.shared);
+        let mut own = Some((beside, between));
         let asked = self.shared.turns.ask(move |log: &mut Log| {
-            let shared = weak.upgrade()?;
-            Some(between(log).map(|()| {
+            // Half a batch would stand beside the position of the one before.
+            if log.whole {
+                return None;
+            }
+            let (beside, between) = own.take()?;
+            let Some(shared) = weak.upgrade() else { return Some(None) };
+            Some(Some(between(log).map(|()| {
                 let state = shared.state.read();
                 let copy = K::copied(&shared.options, &state);
                 let alive = state.kind.ids().alive();
                 drop(state);
                 let position = shared.position.load(Ordering::Acquire);
                 Made { copy, alive, beside: beside(), position }
-            }))
+            })))
         });
         let awaited = K::awaited(&self.shared);
         Snapshot { shared: Arc::clone(&self.shared), asked, awaited, mark: None }

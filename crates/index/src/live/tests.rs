@@ -129,6 +129,7 @@ every_kind! {
     a_neighbour_that_left_before_the_item_came_is_none;
     a_neighbour_that_a_later_time_took_away_is_none;
     a_snapshot_between_two_items_has_those_before;
+    a_snapshot_has_all_of_a_batch_up_to_a_position_or_nothing;
     others_have_their_turns_while_a_window_is_emptied;
     others_have_their_turns_while_documents_expire;
     what_leaves_between_two_slices_is_counted_once;
@@ -262,6 +263,54 @@ mod each_kind {
         }
         let alive: Vec<u8> = (0..200).map(|id| expected(id).into()).collect();
         assert_eq!(kept.left(), alive);
+    }
+
+    /// Whether the snapshot is asked for and written by the batch's own thread afterwards, or by another one meanwhile.
+    pub(super) fn a_snapshot_has_all_of_a_batch_up_to_a_position_or_nothing<K: Steered>() {
+        for meanwhile in [false, true] {
+            let index = K::index(OPEN);
+            let taken = Arc::new(Mutex::new(Vec::new()));
+            let slot = Arc::clone(&taken);
+            between(&index, move |index, number| {
+                if number != 0 && number != 70 {
+                    return;
+                }
+                let snapshot = index.snapshot();
+                let write = move || {
+                    let mut bytes = Vec::new();
+                    snapshot.write(&mut bytes, "", &NEVER).unwrap();
+                    bytes
+                };
+                let written: Box<dyn FnOnce() -> Vec<u8> + Send> = if meanwhile {
+                    let writing = std::thread::spawn(write);
+                    Box::new(move || writing.join().unwrap())
+                } else {
+                    Box::new(write)
+                };
+                slot.lock().push(written);
+            });
+            let mut writer = index.batch(100, &NEVER).unwrap();
+            writer.hold();
+            for number in 0..100 {
+                writer.next(1).unwrap();
+                writer.add(&K::item(number)).unwrap();
+                // A single change beside the batch neither waits for it nor has the copy made.
+                if number == 80 {
+                    writer.unlocked(|_| assert!(index.delete(3).unwrap()));
+                }
+            }
+            writer.position(7).unwrap();
+            writer.keep().unwrap();
+            drop(writer);
+            index.add(K::item(200)).unwrap();
+            for written in std::mem::take(&mut *taken.lock()) {
+                let bytes = written();
+                let input = Input::new(bytes.as_slice(), None);
+                let (opened, _) = Live::<K>::open_with(input, None).unwrap();
+                // One that was asked for before the first item waits too: the batch has begun.
+                assert_eq!((opened.next_id(), opened.len()), (100, 99));
+            }
+        }
     }
 
     /// Three thousand documents of the first moment.

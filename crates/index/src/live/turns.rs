@@ -6,7 +6,7 @@
 //!
 //! A copy of the index for a file belongs to the moment of the call that asked for it. The call only notes that
 //! ([`Turns::ask`], O(1)); the copy is made before the next change, by whoever comes first: the thread of that change, or
-//! the one that writes the file.
+//! the one that writes the file. Where a batch is under way that counts as a whole, it is made when the batch has ended.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -15,7 +15,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::{Mutex, MutexGuard};
 
-type Copying<T> = Box<dyn FnOnce(&mut T) + Send>;
+/// Makes a copy, unless this is no moment for it; whether it is done with.
+type Copying<T> = Box<dyn FnMut(&mut T) -> bool + Send>;
 
 /// The lock of those who change an index, with what only they look at.
 pub(crate) struct Turns<T> {
@@ -79,19 +80,20 @@ impl<T> Turns<T> {
         self.seat.is_locked()
     }
 
-    /// Has `copy` made before the next change, of what only those who change the index look at too.
+    /// Has `copy` made before the next change, of what only those who change the index look at too. Where it makes none (`None`), it
+    /// is asked again before each change that follows, and at the end of the batch under way.
     pub(crate) fn ask<C: Send + 'static>(
         &self,
-        copy: impl FnOnce(&mut T) -> C + Send + 'static,
+        mut copy: impl FnMut(&mut T) -> Option<C> + Send + 'static,
     ) -> Asked<C> {
         let slot = Arc::new(Mutex::new(None));
         let wanted = Arc::downgrade(&slot);
         let copying = move |value: &mut T| {
             // Who asked may have gone.
-            if let Some(slot) = wanted.upgrade() {
-                let made = copy(value);
-                *slot.lock() = Some(made);
-            }
+            let Some(slot) = wanted.upgrade() else { return true };
+            let Some(made) = copy(value) else { return false };
+            *slot.lock() = Some(made);
+            true
         };
         self.seat.lock().asked.push(Box::new(copying));
         Asked(slot)
@@ -108,10 +110,22 @@ impl<C> fmt::Debug for Asked<C> {
 }
 
 impl<C> Asked<C> {
-    /// The copy, made now if nobody has made it. None: making it has panicked on the thread of another change.
+    /// The copy, made now if nobody has made it, after [`Asked::wait`]. None: making it has panicked on the thread of another change.
     pub(crate) fn made<T>(self, turns: &Turns<T>) -> Option<C> {
-        drop(turns.turn());
+        self.wait(turns);
         self.0.lock().take()
+    }
+
+    /// Makes the copy if nobody has, once the batch under way has ended if that counts as a whole.
+    pub(crate) fn wait<T>(&self, turns: &Turns<T>) {
+        loop {
+            drop(turns.turn());
+            let is_given_up = Arc::weak_count(&self.0) == 0;
+            if is_given_up || self.0.lock().is_some() {
+                return;
+            }
+            drop(turns.between_batches());
+        }
     }
 }
 
@@ -145,9 +159,10 @@ impl<'a, T> Turn<'a, T> {
 
     #[cold]
     fn copy_all(&mut self) {
-        for copying in std::mem::take(&mut self.seat.asked) {
-            copying(&mut self.seat.value);
-        }
+        let Seat { value, asked } = &mut *self.seat;
+        let mut all = std::mem::take(asked);
+        all.retain_mut(|copying| !copying(value));
+        *asked = all;
     }
 
     /// Room for so many ids is the batch's from now on.
@@ -224,9 +239,9 @@ mod tests {
         for helped in [false, true] {
             let (turns, value) = (Turns::new(()), Arc::new(AtomicU64::new(1)));
             let seen = Arc::clone(&value);
-            let asked = turns.ask(move |(): &mut ()| seen.load(Ordering::SeqCst));
+            let asked = turns.ask(move |(): &mut ()| Some(seen.load(Ordering::SeqCst)));
             // Asking once more, or no longer wanting it, copies nothing.
-            drop(turns.ask(|(): &mut ()| panic!("nobody wants this copy")));
+            drop(turns.ask(|(): &mut ()| -> Option<()> { panic!("nobody wants this copy") }));
             if helped {
                 let _change = turns.turn();
                 value.store(2, Ordering::SeqCst);

@@ -49,6 +49,12 @@ impl<K: Kind> Live<K> {
         self.enter(self.shared.turns.turn())
     }
 
+    /// Keeps other writers out for a moment, for who looks after what is kept beside the index: nothing is changed that a log must
+    /// have, so it needs no room on the disk, as a [`Live::writer`] does.
+    pub fn turn(&self) -> impl Sized + '_ {
+        self.shared.turns.turn()
+    }
+
     /// A writer for a batch of so many items, each of which begins with [`Writer::next`], until `cancel` is up; waits for
     /// other batches. Must not be held while the thread waits for tasks of its pool.
     ///

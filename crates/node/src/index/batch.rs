@@ -183,10 +183,9 @@ impl Shared {
         let part = checked.as_mut().err().map(done);
         match (part, checked) {
             (Some(Done::Checked(checked)), Err(error)) => {
-                let all = NativeChecked::of(&checked, &self.live);
-                Ok(NativeChecked { stopped: Some(error.into()), ..all })
+                Ok(NativeChecked { stopped: Some(error.into()), ..checked.into() })
             }
-            (_, checked) => Ok(NativeChecked::of(&checked?, &self.live)),
+            (_, checked) => Ok(checked?.into()),
         }
     }
 

@@ -5,7 +5,7 @@ use crate::columns::{Column, bitmap};
 use crate::error::Failure;
 use napi_derive::napi;
 use simhash_dedup::DedupError;
-use simhash_dedup::live::{Checked, LiveIndex, Near};
+use simhash_dedup::live::{CheckedMany, LiveIndex, Near};
 use simhash_index::{Added, Answer};
 
 /// Ids of a batch that was added.
@@ -127,10 +127,9 @@ pub struct NativeChecked {
     pub stopped: Option<NativeStopped>,
 }
 
-impl NativeChecked {
-    pub(super) fn of(all: &[Checked], live: &LiveIndex) -> Self {
+impl From<CheckedMany> for NativeChecked {
+    fn from(CheckedMany { checked: all, keys }: CheckedMany) -> Self {
         let near = || all.iter().map(|checked| checked.duplicate_of);
-        let key = |near: Option<Near>| near.and_then(|near| live.key_of(near.id));
         Self {
             ids: Column(all.iter().map(|checked| id(checked.id)).collect()),
             duplicate_of: Column(near().map(|near| id(near.map(|near| near.id))).collect()),
@@ -140,7 +139,7 @@ impl NativeChecked {
             measures: Column(near().map(|near| near.map_or(0, |near| near.measure)).collect()),
             verified: bitmap(near().map(|near| near.is_some_and(|near| near.verified))),
             truncated: bitmap(all.iter().map(|checked| checked.truncated)),
-            keys: live.options().stored.keys.then(|| near().map(key).collect()),
+            keys,
             repeated: bitmap(all.iter().map(|checked| checked.repeated)),
             stopped: None,
         }

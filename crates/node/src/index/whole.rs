@@ -72,10 +72,16 @@ impl Opening {
                     // What is wrong with a folder that is there is told by who opens it.
                     self.given.make();
                 }
-                let live = LiveIndex::open_directory(&path, self.given.core(), how, flag);
+                let mut agreed = Ok(());
+                let accepts = |saved: &LiveOptions| {
+                    agreed = self.given.agree(&path, saved);
+                    agreed.is_ok()
+                };
+                let live =
+                    LiveIndex::open_directory_if(&path, self.given.core(), how, flag, accepts);
                 let live = live.map_err(|error| opening_at(&path, how, error))?;
-                self.given.agree(&path, live.options())?;
-                live
+                agreed?;
+                live.ok_or_else(|| Failure::internal("an index was refused for no reason"))?
             }
             Source::Kept(whole, changes) => {
                 LiveIndex::kept_elsewhere(self.given.core(), whole, changes)?
