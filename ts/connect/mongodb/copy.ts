@@ -4,6 +4,7 @@ import type { Collection, Document } from 'mongodb';
 import type { Summary } from '../../comparison';
 import { SimHashError } from '../../errors';
 import { given } from '../../given';
+import { isIdExact } from './decoded';
 import { fieldOf, jsonOf, keepFields, projectionOf, reasonOf, textOf } from './document';
 import { isOrdered, typeOf } from './order';
 import { ahead } from './overlap';
@@ -51,11 +52,14 @@ export async function read(stage: Stage): Promise<void> {
 
 const ignore = () => {};
 
+/** A count is found in the answer of the server, whatever the client has been told of documents. */
+const COUNTED = { raw: false, promoteValues: true, useBigInt64: false } as const;
+
 /** Documents of a collection, or those that a filter leaves, now. */
 export function countOf(collection: Collection, filter: Document | undefined): Promise<number> {
   return filter === undefined
-    ? collection.estimatedDocumentCount()
-    : collection.countDocuments(filter);
+    ? collection.estimatedDocumentCount(COUNTED)
+    : collection.countDocuments(filter, COUNTED);
 }
 
 /**
@@ -63,11 +67,16 @@ export function countOf(collection: Collection, filter: Document | undefined): P
  * @throws SimHashError ERR_SIMHASH_INPUT for an `_id` behind which nobody could go on.
  */
 export function refuseUnordered(
-  _id: unknown,
+  document: Document,
   id: string,
   collection: Collection,
   collated: string | undefined,
 ): void {
+  const { _id } = document;
+  if (!isIdExact(document)) {
+    const message = `${collection.namespace}: a document with _id ${id}, which has bytes that are not UTF-8, so that nothing can be asked for behind it: leave it out by filter`;
+    throw new SimHashError('ERR_SIMHASH_INPUT', message);
+  }
   if (isOrdered(_id)) {
     const type = typeOf(_id);
     if (collated === undefined || (type !== 'string' && type !== 'object')) return;
@@ -106,7 +115,7 @@ async function copy(
     without = (await LineFile.open(others)).file;
     // For people: it is not waited for.
     let total: number | undefined;
-    collection.estimatedDocumentCount().then((documents) => {
+    countOf(collection, undefined).then((documents) => {
       total = documents;
     }, ignore);
     const from =
@@ -121,9 +130,8 @@ async function copy(
     if (count < most) {
       for await (const documents of ahead(inOrder(collection, reading, from))) {
         for (const document of documents.slice(0, most - count)) {
-          const { _id } = document;
-          lastId = bson.EJSON.stringify(_id, { relaxed: false });
-          refuseUnordered(_id, lastId, collection, stage.collated);
+          lastId = bson.EJSON.stringify(document['_id'], { relaxed: false });
+          refuseUnordered(document, lastId, collection, stage.collated);
           count += 1;
           const reason = reasonOf(document, lastId, stage, isWritten);
           const id = prefix + lastId;
