@@ -250,12 +250,12 @@ function ways(plan: CollectionPlan): string {
   ].join('\n');
 }
 
-/** What the driver throws as an error of an input: of the driver's own kinds none is a defect of this program. */
+/** What the driver throws as an error of an input: of the driver's own kinds, and of those of its reader of BSON, none is a defect of this program. */
 export async function asOfInput<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    if (!(error instanceof Error) || !error.name.startsWith('Mongo')) throw error;
+    if (!(error instanceof Error) || !/^(Mongo|BSON)/.test(error.name)) throw error;
     const said = new SimHashError('ERR_SIMHASH_INPUT', `MongoDB: ${error.message}`);
     throw Object.assign(said, { cause: error });
   }
