@@ -143,7 +143,7 @@ export async function collections(
       sentences: (summary) => {
         const { read, kept, duplicates, rejected, repeated, clusters, truncated } = summary;
         return [
-          ...(repeated ? ['this run was made before: nothing was written'] : []),
+          ...(repeated ? [madeBefore(summary.run, mark)] : []),
           readings(read, { kept, duplicates, rejected }),
           `${plural(clusters, 'cluster')}, ${rate(summary)}`,
           ...cut(truncated),
@@ -269,6 +269,15 @@ function bare(values: Given): Given {
     'max-distance': values['max-distance'] ?? 3,
     verify: values.verify === 'auto' ? 'off' : values.verify,
   };
+}
+
+/** Why nothing was written, and how it would be. */
+function madeBefore(run: string, mark: boolean): string {
+  const anew = mark
+    ? 'unmark takes its marks out, and then it can be made again'
+    : 'to make it again, empty the target and its .duplicates, and remove the record';
+  const runs = mark ? 'SOURCE.runs' : 'TARGET.runs';
+  return `run ${run} was made before, as ${runs} says: nothing was written; ${anew}`;
 }
 
 /** Which duplicates have no mark. */
