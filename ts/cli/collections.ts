@@ -135,7 +135,8 @@ export async function collections(
           dedupCollection(source, output, {
             ...options,
             signal,
-            onProgress: ({ stage, documents }) => onProgress({ documents, done: DONE[stage] }),
+            onProgress: ({ stage, documents, total }) =>
+              onProgress({ documents, total, done: DONE[stage] }),
           }),
         ),
       figures: (summary) => summary,

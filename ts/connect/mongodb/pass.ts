@@ -89,7 +89,11 @@ export async function pass(stage: Stage, prints: Prints): Promise<void> {
             firstRejected: [...counts.firstRejected, ...batch.rejected].slice(0, FIRST),
           };
           await run.note({ phase: 'pass', counts, lastId: batch.lastId, seconds: seconds() });
-          report({ stage: 'write', documents: counts.read, total });
+          report({
+            stage: 'write',
+            documents: counts.read,
+            ...(filter === undefined && { total }),
+          });
         },
       );
     }

@@ -171,8 +171,7 @@ async function readAndDecide(stage: Stage): Promise<void> {
   if (run.document.phase === 'write') await sink.forgetBehind();
   const begun = { phase: 'read', position: 0, offset: 0, unmarked: 0, firstUnmarked: [] } as const;
   if (run.document.phase !== 'read') await run.note(begun);
-  await read(stage);
-  await decide(stage);
+  await decide(stage, await read(stage));
 }
 
 function reporting(
