@@ -198,10 +198,15 @@ describe.skipIf(missing !== undefined)(missing ?? 'MongoDB', () => {
       await content(target),
       await db.collection('a.unique.runs').find().toArray(),
     ];
-    await target.deleteOne({ _id: 'id 108' as never });
     const summary = await dedupCollection(source, target, { tmp: folder, batch: 100 });
     expect(summary).toMatchObject({ repeated: true, read: 800 });
+    expect(await content(target)).toEqual(before);
+    // Nor is what was removed from its target written again: that is said.
+    const one = await target.findOneAndDelete({ _id: 'id 108' as never });
+    const again = dedupCollection(source, target, { tmp: folder, batch: 100 });
+    await expect(again).rejects.toMatchObject({ code: 'ERR_SIMHASH_TARGET' });
     expect((await content(target)).length).toBe(before.length - 1);
+    await target.insertOne(one as never);
     const [run] = await db.collection('a.unique.runs').find().toArray();
     expect(run?.finished).toEqual(runs[0]?.finished);
   });
