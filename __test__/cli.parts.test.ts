@@ -111,6 +111,34 @@ describe('progress', () => {
     },
   );
 
+  test.each([
+    [
+      { documents: 3_000, total: 12_000, before: 1_000, done: 'read' },
+      '[#####---------------]   25%  3,000 documents read  1,000/s  0:09 left',
+    ],
+    [{ documents: 3_000, before: 1_000, done: 'read' }, '3,000 documents read  1,000/s'],
+    [
+      { documents: 1_000, total: 12_000, before: 1_000, done: 'read' },
+      '[##------------------]    8%  1,000 documents read',
+    ],
+    [
+      { documents: 15, total: 12, before: 5, done: 'written' },
+      '[####################]  100%  15 documents written  5/s  0:00 left',
+    ],
+    [{ documents: 0, total: 0, before: 0, done: 'read' }, '0 documents read'],
+  ])('of documents of a collection: %j', (position, line) => {
+    expect(describePosition(position, 2)).toBe(line);
+  });
+
+  test.each([40, 60, 80])('of fifty million documents fits in %i columns', (columns) => {
+    const many = { documents: 49_900_000, total: 50_000_000, before: 1, done: 'written' };
+    for (const seconds of [5, 59, 400_000]) {
+      const line = describePosition(many, seconds, columns);
+      expect(line.length).toBeLessThanOrEqual(columns);
+      expect(line).toMatch(/99%.* [\d:]+ left$/);
+    }
+  });
+
   describe('on a clock', () => {
     beforeEach(() => vi.useFakeTimers({ toFake: ['performance', 'setInterval', 'clearInterval'] }));
     afterEach(() => vi.useRealTimers());
@@ -145,6 +173,25 @@ describe('progress', () => {
       expect(drawn).toEqual(['working  0:01', ' 25%  3,000 documents  0:03 left', '']);
       vi.advanceTimersByTime(60_000);
       expect(drawn).toHaveLength(3);
+    });
+
+    test('each step of a run has a clock of its own, and what was done before it does not count', () => {
+      const { drawn, report } = fake(true);
+      const at = (documents: number, done: string) =>
+        report.update({ documents, done, total: 10_000 });
+      at(6_000, 'read');
+      vi.advanceTimersByTime(10_000);
+      at(7_000, 'read');
+      expect(drawn.at(-1)).toBe(' 70%  7,000 documents read  0:30 left');
+      at(10, 'read');
+      vi.advanceTimersByTime(1_000);
+      at(1_010, 'read');
+      expect(drawn.at(-1)).toBe(' 10%  1,010 documents read  0:09 left');
+      at(1_000, 'written');
+      vi.advanceTimersByTime(1_000);
+      at(3_000, 'written');
+      expect(drawn.at(-1)).toBe(' 30%  2,000/s  0:04 left');
+      report.end();
     });
 
     test('a step that tells nothing is shown by its time', () => {

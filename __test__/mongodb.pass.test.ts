@@ -11,6 +11,7 @@ import { ahead, Overlap } from '../ts/connect/mongodb/overlap';
 import { Folder } from './cli-run';
 import { content, filled } from './mongo-runs';
 import { MongoServer, missing } from './mongo-server';
+import { stoppedAtEachBatch } from './mongo-stopped';
 import { passage } from './passages';
 import { posix } from './posix';
 import { Stall } from './stall';
@@ -305,6 +306,12 @@ describe.skipIf(missing !== undefined)(missing ?? 'MongoDB', () => {
     expect(noted?.['phase']).toBe('pass');
     return String(noted?.['run']);
   }
+
+  test('stopped at any batch it takes back what is behind, of any type', async () => {
+    // Ids of each type that there is here, and copies.
+    const source = await filled(db.collection('stopped'), 40);
+    expect(await stoppedAtEachBatch(client, source, 3)).toBe(10);
+  });
 
   test('what comes late of a killed process is taken back', async () => {
     const [source, whole] = [db.collection('a'), db.collection('late.whole')];

@@ -11,6 +11,7 @@ import {
   BSONSymbol,
   Code,
   type Collection,
+  type CommandSucceededEvent,
   type Db,
   Decimal128,
   Double,
@@ -25,6 +26,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { dedupCollection, unmark } from '../dist/connect/mongodb.js';
 import { inOrder } from '../ts/connect/mongodb/read';
 import { content, filled } from './mongo-runs';
+import { stoppedAtEachBatch } from './mongo-stopped';
 import { passage } from './passages';
 
 const { MONGODB_URI } = process.env;
@@ -66,7 +68,9 @@ describe.skipIf(MONGODB_URI === undefined)(MONGODB_URI ? 'MongoDB itself' : skip
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'simhash-mongodb-real-'));
-    client = new MongoClient(MONGODB_URI as string, { forceServerObjectId: true });
+    client = new MongoClient(MONGODB_URI as string, {
+      ...{ forceServerObjectId: true, monitorCommands: true },
+    });
     db = client.db(`simhash_test_${process.pid}`);
   });
   afterAll(async () => {
@@ -107,22 +111,9 @@ describe.skipIf(MONGODB_URI === undefined)(MONGODB_URI ? 'MongoDB itself' : skip
     }
   });
 
+  // The same on the server of the tests, with the types that it has: mongodb.pass.test.ts
   test('a run by fingerprints that is stopped at any batch takes back what is behind, of any type', async () => {
-    const source = db.collection('ids');
-    const whole = db.collection('stopped.whole');
-    await dedupCollection(source, whole, { texts: false, batch: 2 });
-    for (let at = 2; at < IDS.length; at += 4) {
-      const target = db.collection(`stopped.${at}`);
-      const stopped = new AbortController();
-      const options = { texts: false, batch: 2 } as const;
-      const run = dedupCollection(source, target, {
-        ...{ ...options, signal: stopped.signal },
-        onProgress: ({ documents }) => documents >= at && stopped.abort(new Error('enough')),
-      }).catch(() => {});
-      await run;
-      await dedupCollection(source, target, options);
-      expect(await content(target)).toEqual(await content(whole));
-    }
+    expect(await stoppedAtEachBatch(client, db.collection('ids'))).toBe(IDS.length - 4);
   });
 
   test('texts of other types, and those in decimals, are rejected', async () => {
@@ -169,19 +160,36 @@ describe.skipIf(MONGODB_URI === undefined)(MONGODB_URI ? 'MongoDB itself' : skip
     expect(await content(source)).toEqual(before);
   });
 
-  test('what a transaction has not committed is not seen', async ({ skip }) => {
+  test('what a transaction commits behind the cursor is not read, and is counted at the end', async ({
+    skip,
+  }) => {
     const { setName, msg } = await db.command({ hello: 1 });
     if (setName === undefined && msg !== 'isdbgrid') skip('the server has no transactions');
-    const source = await filled(db.collection('transaction'), 100);
+    const source = await filled(db.collection('transaction'), 2000);
     const session = client.startSession();
     session.startTransaction();
-    await source.insertOne({ _id: 'z late' as never, text: passage(9) }, { session });
-    const summary = await dedupCollection(source, db.collection('transaction.unique'), {
-      tmp: folder,
-    });
-    expect(summary.read).toBe(100);
-    await session.commitTransaction();
-    await session.endSession();
-    expect(await source.countDocuments()).toBe(101);
+    // Behind the null that comes first, and so soon behind the cursor.
+    await source.insertOne({ _id: -5 as never, text: passage(9) }, { session });
+    let [answers, committed] = [0, undefined as Promise<void> | undefined];
+    const commit = ({ commandName, reply }: CommandSucceededEvent) => {
+      const { ns } = (reply as { cursor?: { ns: string } }).cursor ?? {};
+      if (ns !== source.namespace || !/^(find|getMore)$/.test(commandName)) return;
+      answers += 1;
+      if (answers === 2) committed = session.commitTransaction();
+    };
+    client.on('commandSucceeded', commit);
+    try {
+      // Answers of ten: the most of them come when it has been committed.
+      const summary = await dedupCollection(source, db.collection('transaction.unique'), {
+        ...{ tmp: folder, batch: 10 },
+      });
+      expect(answers).toBeGreaterThan(100);
+      expect(summary).toMatchObject({ read: 2000, countAtEnd: 2001 });
+    } finally {
+      client.off('commandSucceeded', commit);
+      await committed;
+      await session.endSession();
+    }
+    expect(await source.countDocuments()).toBe(2001);
   });
 });

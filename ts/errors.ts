@@ -26,7 +26,7 @@ export type SimHashErrorCode =
   | 'ERR_SIMHASH_INDEX_LOCKED'
   /** A saved index was made with other options. */
   | 'ERR_SIMHASH_INDEX_MISMATCH'
-  /** An input file cannot be read. */
+  /** An input cannot be read: a file, or a collection whose server cannot be reached. */
   | 'ERR_SIMHASH_INPUT'
   /** An input file changed while it was read. */
   | 'ERR_SIMHASH_INPUT_CHANGED'
@@ -75,7 +75,7 @@ export type SimHashErrorCode =
   | 'ERR_SIMHASH_SAME_FILE'
   /** A document came with the key of a live one, in an index with `onSameKey: 'error'`. */
   | 'ERR_SIMHASH_SAME_KEY'
-  /** The collection that a run writes into holds what is not of this run. */
+  /** The collection that a run writes into holds what is not of this run, or no longer what a run that is done has written. */
   | 'ERR_SIMHASH_TARGET'
   /** The system refused threads. */
   | 'ERR_SIMHASH_THREADS'

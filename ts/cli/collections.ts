@@ -135,7 +135,8 @@ export async function collections(
           dedupCollection(source, output, {
             ...options,
             signal,
-            onProgress: ({ stage, documents }) => onProgress({ documents, done: DONE[stage] }),
+            onProgress: ({ stage, documents, total }) =>
+              onProgress({ documents, total, done: DONE[stage] }),
           }),
         ),
       figures: (summary) => summary,
@@ -143,7 +144,7 @@ export async function collections(
       sentences: (summary) => {
         const { read, kept, duplicates, rejected, repeated, clusters, truncated } = summary;
         return [
-          ...(repeated ? ['this run was made before: nothing was written'] : []),
+          ...(repeated ? [madeBefore(summary.run, mark)] : []),
           readings(read, { kept, duplicates, rejected }),
           `${plural(clusters, 'cluster')}, ${rate(summary)}`,
           ...cut(truncated),
@@ -250,12 +251,12 @@ function ways(plan: CollectionPlan): string {
   ].join('\n');
 }
 
-/** What the driver throws as an error of an input: of the driver's own kinds none is a defect of this program. */
+/** What the driver throws as an error of an input: of the driver's own kinds, and of those of its reader of BSON, none is a defect of this program. */
 export async function asOfInput<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    if (!(error instanceof Error) || !error.name.startsWith('Mongo')) throw error;
+    if (!(error instanceof Error) || !/^(Mongo|BSON)/.test(error.name)) throw error;
     const said = new SimHashError('ERR_SIMHASH_INPUT', `MongoDB: ${error.message}`);
     throw Object.assign(said, { cause: error });
   }
@@ -269,6 +270,15 @@ function bare(values: Given): Given {
     'max-distance': values['max-distance'] ?? 3,
     verify: values.verify === 'auto' ? 'off' : values.verify,
   };
+}
+
+/** Why nothing was written, and how it would be. */
+function madeBefore(run: string, mark: boolean): string {
+  const anew = mark
+    ? 'unmark takes its marks out, and then it can be made again'
+    : 'to make it again, empty the target and its .duplicates, and remove the record';
+  const runs = mark ? 'SOURCE.runs' : 'TARGET.runs';
+  return `run ${run} was made before, as ${runs} says: nothing was written; ${anew}`;
 }
 
 /** Which duplicates have no mark. */

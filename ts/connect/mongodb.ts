@@ -22,7 +22,7 @@ export interface CollectionProgress {
   stage: 'read' | 'decide' | 'write';
   /** Documents read, decided or written in this stage, those of an earlier process included. */
   documents: number;
-  /** All of them, as far as it is known. */
+  /** All of them, as far as it is known: how many a `filter` leaves is not, before all are read. */
   total?: number;
 }
 
@@ -91,7 +91,7 @@ export interface DedupCollectionOptions
   batch?: number | undefined;
   /** Milliseconds that a process which is silent still holds the run for itself, from 1,000. Default 30,000. */
   lease?: number | undefined;
-  /** A folder for the documents and the decisions until the run is done: some twice the bytes of the texts. Default in that of the system. */
+  /** A folder for the documents and the decisions until the run is done: twice the bytes of the texts, and some 300 to 500 for each document; {@link planCollection} says how much. Default in that of the system. */
   tmp?: DedupFilesOptions['tmp'];
   /**
    * File for one page of HTML about what the run found, as `dedupFiles` writes it; documents are named by their `_id` as extended JSON. It is made when everything is in the target, and
@@ -176,9 +176,10 @@ export interface Unmarked {
  * be of any types, also of several in a collection. A document without a text is rejected and counted.
  *
  * Nobody else's documents are changed: a target that holds documents and is not that of this very run (source, options, version) is refused,
- * unless `append` is given. A run that was done is not done again.
+ * unless `append` is given. A run that was done is not done again; where fewer of its documents are in the target than it wrote, that is an error.
  *
- * @throws SimHashError ERR_SIMHASH_TARGET: the target holds what is not of this run; ERR_SIMHASH_RUN_LOCKED: another process is at work on it, or has
+ * @throws SimHashError ERR_SIMHASH_TARGET: the target holds what is not of this run, or no longer what it wrote, or a document to be marked has the field;
+ *   ERR_SIMHASH_INPUT: a server cannot be reached, or an `_id` has no place in an order; ERR_SIMHASH_RUN_LOCKED: another process is at work on it, or has
  *   taken it over. What the driver throws passes through, without user and password.
  */
 export async function dedupCollection(
@@ -193,7 +194,7 @@ export async function dedupCollection(
  * Says what {@link dedupCollection} will take by each of its two ways: memory, disk, processor time, and which of them fits here. Reads some 24 MB of texts, at most 100,000 documents, and
  * writes nothing but a temporary file.
  *
- * @throws TypeError, RangeError for options. What the driver throws passes through, without user and password.
+ * @throws TypeError, RangeError for options; SimHashError ERR_SIMHASH_INPUT: a server cannot be reached. What the driver throws passes through, without user and password.
  */
 export async function planCollection(
   source: string | Collection,

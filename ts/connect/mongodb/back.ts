@@ -1,6 +1,6 @@
 /** Taking marks out of a collection. */
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import type { Collection } from 'mongodb';
 import { JOB } from '../../fingerprinter';
 import { given } from '../../given';
@@ -9,7 +9,7 @@ import type { Unmarked, UnmarkOptions } from '../mongodb';
 import { beside, connected, surely } from './open';
 import { Run, type RunDocument } from './run';
 import { FIELD, folderOf, LEASE } from './stage';
-import { Work } from './work';
+import { removeNoted, Work } from './work';
 
 const OPTIONS: check.Checks<UnmarkOptions> = {
   ...JOB,
@@ -53,12 +53,8 @@ async function takeOut(
     // What is done once can be done again.
     await runs.deleteMany({ run: { $in: ids } });
     for (const { document } of taken) {
-      const { run: id, folder } = document;
-      // The database may say anything: only what has the name of a run is its folder.
-      await new Work(join(tmpdir(), folderOf(id))).remove();
-      if (typeof folder === 'string' && basename(folder) === folderOf(id)) {
-        await new Work(folder).remove();
-      }
+      await new Work(join(tmpdir(), folderOf(document.run))).remove();
+      await removeNoted(document);
     }
     return { documents };
   } finally {

@@ -4,6 +4,7 @@ import type { Collection, Document } from 'mongodb';
 import type { Summary } from '../../comparison';
 import { SimHashError } from '../../errors';
 import { given } from '../../given';
+import { isIdExact } from './decoded';
 import { fieldOf, jsonOf, keepFields, projectionOf, reasonOf, textOf } from './document';
 import { isOrdered, typeOf } from './order';
 import { ahead } from './overlap';
@@ -34,28 +35,32 @@ interface Without {
 /** The fields of a line that the keep rule looks at, and a report. */
 export const [KEEP, DATE] = ['keep', 'date'] as const;
 
-/** Reads the collections into files, from where an earlier process came to. */
-export async function read(stage: Stage): Promise<void> {
+/** Reads the collections into files, from where an earlier process came to; gives how many documents of the source that are, those that cannot be used too. */
+export async function read(stage: Stage): Promise<number> {
   const { settings, source, known, run, work } = stage;
   if (known !== undefined) {
     await copy(stage, known, [work.path('known'), work.path('unknown')], KNOWN, {});
   }
   const files = [work.path('source'), work.path('rejected')] as const;
-  const lastId = await copy(stage, source, files, '', settings.filter ?? {});
+  const { lastId, count } = await copy(stage, source, files, '', settings.filter ?? {});
   await run.note({
     phase: 'decide',
     countAtEnd: await countOf(source, settings.filter),
     ...given({ lastId }),
   });
+  return count;
 }
 
 const ignore = () => {};
 
+/** A count is found in the answer of the server, whatever the client has been told of documents. */
+const COUNTED = { raw: false, promoteValues: true, useBigInt64: false } as const;
+
 /** Documents of a collection, or those that a filter leaves, now. */
 export function countOf(collection: Collection, filter: Document | undefined): Promise<number> {
   return filter === undefined
-    ? collection.estimatedDocumentCount()
-    : collection.countDocuments(filter);
+    ? collection.estimatedDocumentCount(COUNTED)
+    : collection.countDocuments(filter, COUNTED);
 }
 
 /**
@@ -63,11 +68,16 @@ export function countOf(collection: Collection, filter: Document | undefined): P
  * @throws SimHashError ERR_SIMHASH_INPUT for an `_id` behind which nobody could go on.
  */
 export function refuseUnordered(
-  _id: unknown,
+  document: Document,
   id: string,
   collection: Collection,
   collated: string | undefined,
 ): void {
+  const { _id } = document;
+  if (!isIdExact(document)) {
+    const message = `${collection.namespace}: a document with _id ${id}, which has bytes that are not UTF-8, so that nothing can be asked for behind it: leave it out by filter`;
+    throw new SimHashError('ERR_SIMHASH_INPUT', message);
+  }
   if (isOrdered(_id)) {
     const type = typeOf(_id);
     if (collated === undefined || (type !== 'string' && type !== 'object')) return;
@@ -79,7 +89,7 @@ export function refuseUnordered(
 }
 
 /**
- * Appends the documents of a collection to a file, and those that cannot be used to another one; gives the last id. Numbers go on through both.
+ * Appends the documents of a collection to a file, and those that cannot be used to another one; gives the last id and its number. Numbers go on through both.
  * What is behind the last text in the file of the others is read once more: which of them was written last nobody knows. While lines are
  * made of one answer of the server, the next one is under way.
  */
@@ -89,7 +99,7 @@ async function copy(
   [path, others]: readonly [string, string],
   prefix: string,
   filter: Document,
-): Promise<string | undefined> {
+): Promise<{ lastId: string | undefined; count: number }> {
   const { settings, run, report, bson } = stage;
   const { signal, batch = BATCH, limit = Number.POSITIVE_INFINITY } = settings;
   const { file, last } = await LineFile.open(path);
@@ -104,11 +114,13 @@ async function copy(
     }
     await cutBehind(others, count);
     without = (await LineFile.open(others)).file;
-    // For people: it is not waited for.
+    // For people: it is not waited for. How many a filter leaves nobody knows who has not read them all.
     let total: number | undefined;
-    collection.estimatedDocumentCount().then((documents) => {
-      total = documents;
-    }, ignore);
+    if (Object.keys(filter).length === 0) {
+      countOf(collection, undefined).then((documents) => {
+        total = Math.min(most, documents);
+      }, ignore);
+    }
     const from =
       lastId === undefined ? undefined : { id: bson.EJSON.parse(lastId, { relaxed: false }) };
     const flush = async () => {
@@ -121,9 +133,8 @@ async function copy(
     if (count < most) {
       for await (const documents of ahead(inOrder(collection, reading, from))) {
         for (const document of documents.slice(0, most - count)) {
-          const { _id } = document;
-          lastId = bson.EJSON.stringify(_id, { relaxed: false });
-          refuseUnordered(_id, lastId, collection, stage.collated);
+          lastId = bson.EJSON.stringify(document['_id'], { relaxed: false });
+          refuseUnordered(document, lastId, collection, stage.collated);
           count += 1;
           const reason = reasonOf(document, lastId, stage, isWritten);
           const id = prefix + lastId;
@@ -140,12 +151,12 @@ async function copy(
     await flush();
     await without.sync();
     await file.sync();
-    report({ stage: 'read', documents: count });
+    report({ stage: 'read', documents: count, total: count });
   } finally {
     await file.close();
     await without?.close();
   }
-  return lastId;
+  return { lastId, count };
 }
 
 /** A document as a line of the files of a run. */

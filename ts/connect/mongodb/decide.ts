@@ -9,9 +9,11 @@ import type { Settings } from './settings';
 import { FIRST, type Stage } from './stage';
 import { fileMark } from './work';
 
-/** Decides all documents. */
-export async function decide(stage: Stage): Promise<void> {
+/** Decides all documents, of which `count` were read. */
+export async function decide(stage: Stage, count: number): Promise<void> {
   const { settings, source, known, run, work, report } = stage;
+  const { rejected, first } = await without(work, source.namespace);
+  const total = count - rejected;
   const options = {
     ...ofLines(settings),
     mark: true,
@@ -19,7 +21,8 @@ export async function decide(stage: Stage): Promise<void> {
     // A report is made of them.
     ...(settings.report === undefined ? {} : { clusters: work.path('clusters') }),
     ...(known === undefined ? {} : { known: work.path('known') }),
-    onProgress: ({ documents }: { documents: number }) => report({ stage: 'decide', documents }),
+    onProgress: ({ documents }: { documents: number }) =>
+      report({ stage: 'decide', documents, total }),
   } as const;
   const [from, to] = [work.path('source'), work.path('decided')];
   // Of another process, that had read other documents perhaps.
@@ -30,7 +33,6 @@ export async function decide(stage: Stage): Promise<void> {
     return dedupFiles(from, to, options);
   };
   const summary = await dedupFiles(from, to, { ...options, resume: true }).catch(anew);
-  const { rejected, first } = await without(work, source.namespace);
   await run.note({
     phase: 'write',
     summary: {

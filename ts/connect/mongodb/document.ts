@@ -1,11 +1,14 @@
 /** What a run takes from a document: its text, what the keep rule looks at, or why it cannot be used. */
 import type { Document } from 'mongodb';
 import * as check from '../../options';
+import { isUndecodable } from './decoded';
 import type { Settings } from './settings';
 import type { Stage } from './stage';
 
 /** Bytes that the fields of our own take beside ids and text, at most. */
 const OWN = 256;
+/** What stands in a text for bytes that are not UTF-8. */
+const REPLACED = '\u{fffd}';
 
 /** The fields of documents that are read. */
 export function projectionOf(settings: Settings): Document {
@@ -38,6 +41,11 @@ export function reasonOf(
     if (value === undefined) return `no field ${field}`;
     if (typeof value !== 'string') return `field ${field} is ${check.show(value)}, not a string`;
     units += value.length + 1;
+  }
+  if (isUndecodable(document)) {
+    const fields = Object.keys(projectionOf(settings));
+    const isReplaced = (field: string) => String(fieldOf(document, field)).includes(REPLACED);
+    return `field ${fields.filter(isReplaced).join(' or ')} has bytes that are not UTF-8`;
   }
   // A unit of UTF-16 is at most three bytes of UTF-8, in the extended JSON of an id too.
   if (3 * (units + 2 * id.length) + OWN < room) return undefined;

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Collection, Db, MongoClient } from 'mongodb';
 import { SimHashError, typeError } from '../../errors';
-import { redacted } from '../url';
+import { redacted, unnamed } from '../url';
 import { addressOf } from './address';
 import { orAborted } from './overlap';
 import { serverOf } from './server';
@@ -35,9 +35,9 @@ export class Connections {
     const { uri, database, collection } = addressOf(given, name);
     let client = this.#clients.get(uri);
     if (client === undefined) {
-      client = new (await driver()).MongoClient(uri);
+      client = made(await driver(), uri, name);
       this.#clients.set(uri, client);
-      await client.connect();
+      await reached(client, uri, name);
     }
     return client.db(database).collection(collection);
   }
@@ -45,6 +45,31 @@ export class Connections {
   async close(): Promise<void> {
     await Promise.all([...this.#clients.values()].map((client) => client.close().catch(() => {})));
   }
+}
+
+/** @throws SimHashError ERR_SIMHASH_INPUT: what the driver says, without its error, which may have the address whole. */
+function made({ MongoClient }: Driver, uri: string, name: string): MongoClient {
+  try {
+    return new MongoClient(uri);
+  } catch (error) {
+    throw new SimHashError('ERR_SIMHASH_INPUT', saying(error, uri, name));
+  }
+}
+
+/** @throws SimHashError ERR_SIMHASH_INPUT: the server cannot be reached, or DNS does not know it. */
+async function reached(client: MongoClient, uri: string, name: string): Promise<void> {
+  try {
+    await client.connect();
+  } catch (error) {
+    const message = saying(error, uri, name);
+    throw new SimHashError('ERR_SIMHASH_INPUT', message, { cause: withoutUser(error) });
+  }
+}
+
+/** What the driver says of an address, without user and password. */
+function saying(error: unknown, uri: string, name: string): string {
+  const said = error instanceof Error ? error.message : String(error);
+  return `${name}: MongoDB: ${redacted(said.replaceAll(uri, () => unnamed(uri)))}`;
 }
 
 /** A timer that keeps no process alive. */

@@ -52,7 +52,7 @@ export async function pass(stage: Stage, prints: Prints): Promise<void> {
   const from = lastId === undefined ? undefined : { id: bson.EJSON.parse(lastId, EXACTLY) };
   const begun = performance.now();
   let counts = run.document.counts ?? NONE;
-  const total = Math.min(limit, await source.estimatedDocumentCount());
+  const total = Math.min(limit, await countOf(source, undefined));
   const seen = await restored(stage, prints, total, counts, from);
   const seconds = () => before + (performance.now() - begun) / 1000;
   const overlap = new Overlap(IN_FLIGHT);
@@ -89,7 +89,11 @@ export async function pass(stage: Stage, prints: Prints): Promise<void> {
             firstRejected: [...counts.firstRejected, ...batch.rejected].slice(0, FIRST),
           };
           await run.note({ phase: 'pass', counts, lastId: batch.lastId, seconds: seconds() });
-          report({ stage: 'write', documents: counts.read, total });
+          report({
+            stage: 'write',
+            documents: counts.read,
+            ...(filter === undefined && { total }),
+          });
         },
       );
     }
@@ -159,7 +163,7 @@ async function* batches(
     for (const document of documents) {
       const { _id: id } = document;
       lastId = bson.EJSON.stringify(id, EXACTLY);
-      refuseUnordered(id, lastId, source, stage.collated);
+      refuseUnordered(document, lastId, source, stage.collated);
       count += 1;
       const reason = reasonOf(document, lastId, stage, true);
       if (reason === undefined) {

@@ -14,14 +14,14 @@ import { decide } from './decide';
 import { beside, connected, driver, placeOf, surely, UNHELD } from './open';
 import { pass } from './pass';
 import { type Prints, prints } from './prints';
-import { refuseHeld, refuseOthers, refuseWritten } from './refuse';
+import { refuseHeld, refuseLost, refuseMarked, refuseOthers, refuseWritten } from './refuse';
 import { refuseOfDone, refusePage, reported } from './report';
 import { nameOf, Run, type RunDocument } from './run';
 import { collatedOf, serverOf } from './server';
 import { recipeOf, type Settings } from './settings';
 import { Collections, Marks } from './sink';
 import { FIELD, folderOf, LEASE, type Stage } from './stage';
-import { fileMark, Work } from './work';
+import { fileMark, removeNoted, Work } from './work';
 import { write } from './write';
 
 /** Runs of this process that were aborted and have not let go yet, by their names: a server need not have answered. */
@@ -73,6 +73,7 @@ async function begun(
     new Work(resolve((settings.tmp as string | undefined) ?? tmpdir(), folderOf(run)));
   const again = async (document: RunDocument) => {
     refuseOfDone(settings, document);
+    if (!mark) await refuseLost([surely(target), duplicates], runs, document, append);
     await workOf(document).remove();
     return summaryOf(document, true);
   };
@@ -83,6 +84,7 @@ async function begun(
     await refuseHeld(duplicates);
   }
   const field = mark ? (settings.markField ?? FIELD) : undefined;
+  if (field !== undefined && before === null) await refuseMarked(source, field, settings, bson);
   // Not beyond the lease, after which the run is free anyway.
   await Promise.race([leaving.get(name), sleep(lease, undefined, UNHELD)]);
   const taken = await Run.take(runs, name, recipe, lease, field);
@@ -155,7 +157,12 @@ async function goOn(stage: Stage, made: Prints | undefined): Promise<ReportSumma
 async function readAndDecide(stage: Stage): Promise<void> {
   const { run, work, sink } = stage;
   // Who takes the marks of a run out that did not end removes its folder too.
-  if (run.document.folder !== work.folder) await run.note({ folder: work.folder });
+  const { folder } = run.document;
+  if (folder !== work.folder) {
+    // With another `tmp` it has read into another one, which nobody will look for again.
+    await removeNoted(run.document);
+    await run.note({ folder: work.folder });
+  }
   await work.open();
   const decided = run.document.phase === 'write' && (await fileMark(work.path('decided')));
   const { bytes, changed } = run.document.decided ?? {};
@@ -164,8 +171,7 @@ async function readAndDecide(stage: Stage): Promise<void> {
   if (run.document.phase === 'write') await sink.forgetBehind();
   const begun = { phase: 'read', position: 0, offset: 0, unmarked: 0, firstUnmarked: [] } as const;
   if (run.document.phase !== 'read') await run.note(begun);
-  await read(stage);
-  await decide(stage);
+  await decide(stage, await read(stage));
 }
 
 function reporting(

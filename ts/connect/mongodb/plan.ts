@@ -9,11 +9,12 @@ import { predicted } from '../../plan-files';
 import type { CollectionPlan, PlanCollectionOptions, WayPlan } from '../mongodb';
 import { countOf, lineOf } from './copy';
 import { ofLines } from './decide';
+import { reader } from './decoded';
 import { projectionOf, reasonOf, textOf } from './document';
 import { connected, driver } from './open';
 import { DISTANCE } from './pass';
 import { fingerprinterOptions, prints } from './prints';
-import { AS_THEY_ARE } from './read';
+import { answers } from './read';
 import { serverOf } from './server';
 import { planSettingsOf, type Settings } from './settings';
 import { BATCH } from './stage';
@@ -152,7 +153,7 @@ async function sampled(
     ] as const) {
       const enough = bytes + SAMPLE_BYTES / 2;
       let [left, since] = [share, performance.now()];
-      for await (const documents of answers(source, settings, order, share)) {
+      for await (const documents of fromEnd(source, settings, order, share)) {
         seconds += (performance.now() - since) / 1000;
         settings.signal?.throwIfAborted();
         for (const document of documents.slice(0, left)) {
@@ -178,7 +179,7 @@ async function sampled(
 }
 
 /** Documents from one end of a collection, as the answers of the server have them. */
-async function* answers(
+async function* fromEnd(
   source: Collection,
   settings: Settings,
   order: 1 | -1,
@@ -187,12 +188,7 @@ async function* answers(
   if (most === 0) return;
   const { filter = {}, batch = BATCH } = settings;
   const how = { projection: projectionOf(settings), sort: { _id: order }, limit: most } as const;
-  const cursor = source.find(filter, { ...how, batchSize: batch, ...AS_THEY_ARE });
-  try {
-    while (await cursor.hasNext()) yield cursor.readBufferedDocuments();
-  } finally {
-    await cursor.close().catch(() => {});
-  }
+  yield* answers(source, filter, { ...how, batchSize: batch }, reader((await driver()).BSON));
 }
 
 /** Seconds of processor time, of all threads, that fingerprints of texts take. */

@@ -1,13 +1,18 @@
 /** The documents of a collection in the order of their ids, by one cursor, which is opened anew behind the last id where it breaks. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Collection, Document, MongoError } from 'mongodb';
+import type { Collection, Document, FindCursor, FindOptions, MongoError } from 'mongodb';
+import { type Read, reader } from './decoded';
+import { driver } from './open';
 import { after, isOrdered, typeOf } from './order';
 
 /** Milliseconds before a cursor is opened again: the first time at once, and no more often than this without a document between. */
 const PAUSES = [0, 1000, 2000, 4000, 8000];
 
-/** How values are read, whatever the client has been told: with their types. */
-export const AS_THEY_ARE = { promoteValues: false, useBigInt64: false, raw: false } as const;
+/**
+ * How documents are asked for, whatever the client has been told: as bytes, of which {@link Read} makes values with their types. The driver makes its own
+ * errors by the options of a cursor: with `promoteValues: false` their codes would be objects, and it would not know which to try again.
+ */
+const RAW = { raw: true, promoteValues: true, useBigInt64: false } as const;
 
 /** The server has forgotten the cursor, or another one of a replica set has taken over. */
 const GONE: readonly unknown[] = [43, 91, 189, 237, 10_107, 11_600, 11_602, 13_435, 13_436];
@@ -30,6 +35,7 @@ export async function* inOrder(
   { filter, projection, batch, signal }: Reading,
   last?: { readonly id: unknown },
 ): AsyncGenerator<Document[], void, undefined> {
+  const read = reader((await driver()).BSON);
   let tries = 0;
   for (;;) {
     try {
@@ -37,25 +43,18 @@ export async function* inOrder(
       const isWhole = last === undefined;
       for (const behind of last === undefined ? [{}] : after(last.id)) {
         const both = [filter, behind].filter((query) => Object.keys(query).length > 0);
-        const cursor = collection.find(both.length > 1 ? { $and: both } : (both[0] ?? {}), {
-          projection,
-          batchSize: batch,
-          sort: { _id: 1 },
-          ...AS_THEY_ARE,
-        });
-        try {
-          while (await cursor.hasNext()) {
-            signal?.throwIfAborted();
-            const documents: Document[] = cursor.readBufferedDocuments();
-            last = { id: documents.at(-1)?.['_id'] };
-            tries = 0;
-            yield documents;
-          }
-        } finally {
-          await cursor.close().catch(() => {});
+        const query = both.length > 1 ? { $and: both } : (both[0] ?? {});
+        const how = { projection, batchSize: batch, sort: { _id: 1 } } as const;
+        for await (const documents of answers(collection, query, how, read)) {
+          signal?.throwIfAborted();
+          last = { id: documents.at(-1)?.['_id'] };
+          tries = 0;
+          yield documents;
         }
       }
-      if (last !== undefined && !isWhole) yield* greatest(collection, filter, projection, last.id);
+      if (last !== undefined && !isWhole) {
+        yield* greatest(collection, filter, projection, last.id, read);
+      }
       return;
     } catch (error) {
       const pause = PAUSES[tries];
@@ -64,6 +63,21 @@ export async function* inOrder(
       await sleep(pause, undefined, signal && { signal });
       signal?.throwIfAborted();
     }
+  }
+}
+
+/** The documents that a query finds, as the answers of the server have them. */
+export async function* answers(
+  collection: Collection,
+  query: Document,
+  how: FindOptions,
+  read: Read,
+): AsyncGenerator<Document[], void, undefined> {
+  const cursor = collection.find(query, { ...how, ...RAW }) as unknown as FindCursor<Uint8Array>;
+  try {
+    while (await cursor.hasNext()) yield cursor.readBufferedDocuments().map(read);
+  } finally {
+    await cursor.close().catch(() => {});
   }
 }
 
@@ -76,9 +90,11 @@ async function* greatest(
   filter: Document,
   projection: Document,
   last: unknown,
+  read: Read,
 ) {
-  const options = { projection, sort: { _id: -1 }, limit: 2, ...AS_THEY_ARE } as const;
-  const greatest = await collection.find(filter, options).toArray();
+  const greatest: Document[] = [];
+  const how = { projection, sort: { _id: -1 }, limit: 2 } as const;
+  for await (const some of answers(collection, filter, how, read)) greatest.push(...some);
   const missed = greatest.reverse().filter(({ _id: id }) => {
     return typeOf(id) === 'MaxKey' ? typeOf(last) !== 'MaxKey' : !isOrdered(id);
   });
@@ -91,6 +107,6 @@ function isBroken(error: unknown): boolean {
   const { name, code } = error as MongoError;
   return (
     /^MongoNetwork|^MongoServerSelection|^PoolCleared|^MongoPoolCleared/.test(name) ||
-    GONE.includes(code)
+    GONE.includes(Number(code))
   );
 }

@@ -5,6 +5,7 @@ import { fieldOf } from './document';
 import type { Driver } from './open';
 import { after, typeOf } from './order';
 import type { Prints } from './prints';
+import { ofOthers } from './refuse';
 
 /** A document and what was decided. */
 export interface Decided {
@@ -233,8 +234,7 @@ export class Marks implements Sink {
       const gone = ids.filter((id) => !marked.has(this.#name(id)));
       return gone.map((id) => ({ id, reason: 'gone from the collection' }));
     }
-    const message = `${this.#collection.namespace}: the document with _id ${this.#name(other._id)} has a field '${this.#field}' that is not of this run; unmark the earlier run, or name another field`;
-    throw new SimHashError('ERR_SIMHASH_TARGET', message);
+    throw ofOthers(this.#collection, this.#field, this.#name(other._id));
   }
 
   /** An id as text. */

@@ -11,7 +11,8 @@
  */
 import { createReadStream } from 'node:fs';
 import { chmod, type FileHandle, mkdir, open, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
+import { folderOf } from './stage';
 
 /** Characters that are held before they are written, and bytes of lines that are given together, about. */
 const FULL = 8 << 20;
@@ -39,6 +40,20 @@ export class Work {
 
   async remove(): Promise<void> {
     await rm(this.folder, { recursive: true, force: true });
+  }
+}
+
+/** Removes the folder that a run has noted. */
+export async function removeNoted({
+  run,
+  folder,
+}: {
+  run: string;
+  folder?: string;
+}): Promise<void> {
+  // The database may say anything: only what has the name of a run is its folder.
+  if (typeof folder === 'string' && basename(folder) === folderOf(run)) {
+    await new Work(folder).remove();
   }
 }
 
