@@ -155,21 +155,21 @@ export async function bench(options) {
           },
         },
         {
-          what: '  of it the database is asked',
+          what: `${what}: time in which the database is asked`,
           value: (100 * one.asked) / one.seconds,
           unit: '%',
         },
         ...(how.texts === false
           ? [
               {
-                what: '  held for each kept document',
+                what: `${what}: held for each kept document`,
                 value: one.result.indexBytes / one.result.kept,
                 unit: 'bytes',
               },
             ]
           : []),
         ...one.stages.map(({ stage, at }, place) => ({
-          what: `  stage ${stage}`,
+          what: `${what}: stage ${stage}`,
           value: ((one.stages[place + 1]?.at ?? one.end) - at) / 1000,
           unit: 's',
         })),
