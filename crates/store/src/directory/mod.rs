@@ -237,7 +237,13 @@ impl Directory {
     /// there takes their place.
     pub fn unfinished(path: &Path) -> Vec<PathBuf> {
         let looked = Self::of(path);
-        if !matches!(looked.manifest(), Ok(Some(manifest)) if manifest.is_begun()) {
+        let is_left = match looked.manifest() {
+            Ok(Some(manifest)) => manifest.is_begun(),
+            // It may have come no further than a draft of its first manifest.
+            Ok(None) => looked.check_empty().is_ok(),
+            Err(_) => false,
+        };
+        if !is_left {
             return Vec::new();
         }
         let entries = fs::read_dir(path).into_iter().flatten().flatten();

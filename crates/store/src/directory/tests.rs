@@ -88,6 +88,7 @@ fn what_is_no_index_is_refused_and_left_as_it_is() {
     }
     drop(held);
     refused(&left, false, "never finished");
+    assert_eq!(Directory::unfinished(&left).len(), names(&left).len() - 1, "all but the lock");
     let (held, found) = Directory::claim(&left, true).unwrap();
     assert_eq!((names(&left).len(), found), (4, None), "nothing is made there yet");
     held.begin().unwrap();
@@ -97,6 +98,13 @@ fn what_is_no_index_is_refused_and_left_as_it_is() {
     fs::remove_file(left.join(MANIFEST)).unwrap();
     refused(&left, true, "MANIFEST: it is not there");
     assert_eq!(names(&left), ["LOCK", "log-0000000001"]);
+    assert!(Directory::unfinished(&left).is_empty(), "it is no leaving of one that was begun");
+    // Its maker may have come no further than a draft of its first manifest.
+    fs::rename(left.join("log-0000000001"), left.join(".MANIFEST.simhash-0.tmp")).unwrap();
+    assert_eq!(Directory::unfinished(&left), [left.join(".MANIFEST.simhash-0.tmp")]);
+    let (held, _) = Directory::claim(&left, true).unwrap();
+    held.begin().unwrap();
+    assert_eq!(names(&left), ["LOCK", "MANIFEST"]);
 }
 
 #[test]
