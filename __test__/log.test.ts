@@ -451,10 +451,16 @@ describe('a log that forgets', () => {
     for (const [text, reason] of [
       ['hello', 'entry 12 of the log is not of this package'],
       ['{"v":2}', 'entry 12 of the log is of version 2'],
-      ['{"v":1,"items":[[1]]}', 'entry 12 of the log is of version 1'],
+      ['{"v":1,"items":[[1]]}', 'entry 12 of the log is not of this package'],
+      // Whole but for a key that no index takes.
+      [{ items: [['文字', '']] }, 'entry 12 of the log is not of this package'],
+      [{ items: [['文字', '\ud800']] }, 'entry 12 of the log is not of this package'],
+      [{ delete: { key: 'a\udc00' } }, 'entry 12 of the log is not of this package'],
+      [{ delete: { id: -1 } }, 'entry 12 of the log is not of this package'],
     ] as const) {
       const { log, a } = await begun();
-      await log.append(text);
+      const { items: _, ...head } = deedOf(log, 11) as { items?: unknown };
+      await log.append(typeof text === 'string' ? text : JSON.stringify({ ...head, ...text }));
       expect(await became(a, 'broken')).toBe('ERR_SIMHASH_LOG_ENTRY');
       expect(a.error?.message).toContain(reason);
     }

@@ -9,6 +9,7 @@
  */
 import { createHash } from 'node:crypto';
 import { SimHashError } from '../../errors';
+import { keyString } from '../../index-calls';
 import { isSketch, type Sketch } from './sketch';
 
 /** A place in a log, and the history up to it. */
@@ -62,7 +63,8 @@ export function decoded(position: number, text: string): Entry {
   if (typeof entry === 'object' && entry !== null && entry.v === 1 && isWhole(entry)) {
     return entry as Entry;
   }
-  const version = typeof entry?.v === 'number' ? `of version ${entry.v}` : 'not of this package';
+  const isOther = typeof entry?.v === 'number' && entry.v !== 1;
+  const version = isOther ? `of version ${entry?.v}` : 'not of this package';
   throw new SimHashError(
     'ERR_SIMHASH_LOG_ENTRY',
     `entry ${position} of the log is ${version}, and this release reads version 1`,
@@ -73,12 +75,28 @@ function isWhole({ log, recipe, id, after, ...deed }: Partial<Entry>): boolean {
   const named = [log, recipe, id, after?.hash].every((part) => typeof part === 'string');
   if (!named || !Number.isSafeInteger(after?.position)) return false;
   if ('items' in deed) return Array.isArray(deed.items) && deed.items.every(isChecking);
-  return 'begin' in deed || ('delete' in deed && typeof deed.delete === 'object');
+  return 'begin' in deed || ('delete' in deed && isNamed(deed.delete));
+}
+
+function isNamed(named: unknown): boolean {
+  if (typeof named !== 'object' || named === null) return false;
+  const { id, key } = named as { id?: unknown; key?: unknown };
+  return key === undefined ? Number.isSafeInteger(id) && (id as number) >= 0 : isKey(key);
 }
 
 function isChecking(item: unknown): boolean {
   if (!Array.isArray(item)) return false;
   const [text, key] = item;
   if (typeof text !== 'string' && !isSketch(text)) return false;
-  return key === undefined || typeof key === 'string';
+  return key === undefined || isKey(key);
+}
+
+/** Whether an index takes it: who wrote the entry may not have asked one. */
+function isKey(key: unknown): boolean {
+  try {
+    keyString(key, 'key');
+    return true;
+  } catch {
+    return false;
+  }
 }
