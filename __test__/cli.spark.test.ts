@@ -67,7 +67,7 @@ describe.skipIf(windows)('spark', () => {
     ],
     [
       ['match', 'new.parquet', '--against', 'a.parquet', '--against', 's3://b/t/?x=y', '-o', 'out'],
-      'new.parquet and s3://b/t/?x=y are not of one format',
+      'new.parquet and s3://b/t/?… are not of one format',
     ],
     [['dedup', 'a.jsonl', 'b.orc', '-o', 'out', '--order-by', 'n'], 'are not of one format'],
     [

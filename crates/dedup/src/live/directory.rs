@@ -136,7 +136,7 @@ impl LiveIndex {
         how: OpenOptions,
         cancel: &AtomicBool,
     ) -> Result<Self, DedupError> {
-        let opened = Self::open_directory_if(path, options, how, cancel, |_| true)?;
+        let opened = Self::open_directory_if(path, options, how, cancel, &mut |_| true)?;
         opened.ok_or(DedupError::Stopped)
     }
 
@@ -150,7 +150,7 @@ impl LiveIndex {
         options: &LiveOptions,
         how: OpenOptions,
         cancel: &AtomicBool,
-        accepts: impl FnOnce(&LiveOptions) -> bool,
+        accepts: &mut dyn FnMut(&LiveOptions) -> bool,
     ) -> Result<Option<Self>, DedupError> {
         if how.mmap && !matches!(options.method, LiveMethod::SimHash { .. }) {
             let (argument, value) = ("mmap", "true".to_owned());

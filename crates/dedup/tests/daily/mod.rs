@@ -196,7 +196,7 @@ pub(crate) fn whole_or_nothing(
     let how = OpenOptions { create: false, ..OpenOptions::default() };
     // Who is refused settles nothing: it would not be told what came of the run.
     let is_left = days.index().join("COMMIT").exists();
-    let refused = LiveIndex::open_directory_if(&days.index(), &made, how, &NEVER, |_| false);
+    let refused = LiveIndex::open_directory_if(&days.index(), &made, how, &NEVER, &mut |_| false);
     assert!(refused.unwrap().is_none(), "{after}");
     assert_eq!(days.index().join("COMMIT").exists(), is_left, "{after}");
     let live = LiveIndex::open_directory(&days.index(), &made, how, &NEVER).unwrap();

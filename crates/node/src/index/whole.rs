@@ -73,12 +73,12 @@ impl Opening {
                     self.given.make();
                 }
                 let mut agreed = Ok(());
-                let accepts = |saved: &LiveOptions| {
+                let mut accepts = |saved: &LiveOptions| {
                     agreed = self.given.agree(&path, saved);
                     agreed.is_ok()
                 };
-                let live =
-                    LiveIndex::open_directory_if(&path, self.given.core(), how, flag, accepts);
+                let core = self.given.core();
+                let live = LiveIndex::open_directory_if(&path, core, how, flag, &mut accepts);
                 let live = live.map_err(|error| opening_at(&path, how, error))?;
                 agreed?;
                 live.ok_or_else(|| Failure::internal("an index was refused for no reason"))?
