@@ -137,6 +137,8 @@ export default defineConfig({
     search: { provider: 'local' },
     socialLinks: [{ icon: 'github', link: source }],
     outline: [2, 3],
+    // Not every page has a twin of the same path: the switch leads to the first page of the other language.
+    i18nRouting: false,
   },
   locales: {
     root: { label: 'English', lang: 'en', themeConfig: { sidebar: english } },

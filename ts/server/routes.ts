@@ -279,7 +279,7 @@ export const ROUTES: readonly Route[] = [
     path: '/ready',
     summary: 'Whether documents are taken',
     description:
-      'Status 200: they are. Status 503: not now, and reasons says why: opening, draining, disk-full (searches go on), checkpoint-failed, merge-failed, cannot-write; where the window is shared also catching-up, log-lost, log-broken.',
+      'Status 200: they are. Status 503: not now, and reasons says why: opening, draining, disk-full (searches go on), checkpoint-failed, merge-failed, cannot-write, defect; where the window is shared also catching-up, log-lost, log-broken.',
     early: true,
     gives: { type: JSON_TYPE, schema: readiness, also: 503 },
     fails: [],
