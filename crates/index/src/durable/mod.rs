@@ -13,8 +13,8 @@
 //!
 //! A **checkpoint** is the whole index in the form in which it is saved, sorted tables as they lie in memory. It is written in the
 //! background when the log is half as long as the last one, so that a document is written about four times in all; changes go on.
-//! What has left is in no checkpoint: that is how its space returns. Where more than half of a checkpoint's documents have left, and
-//! it takes a megabyte or more, the next one is written at once, however short the log.
+//! What has left is in no checkpoint: that is how its space returns. Where fewer than half as many documents are alive as in the last
+//! one, and it takes a mebibyte or more, the next one is written at once, however short the log.
 //!
 //! The files and their rules are those of [`simhash_store::directory`] and [`simhash_store::log`].
 
