@@ -131,7 +131,7 @@ fn files_are_seen_by_nobody_else() {
 #[test]
 fn pages_are_let_go_of_near_the_bound() {
     let folder = tempfile::tempdir().unwrap();
-    let before = super::space::resident();
+    let before = super::Resident::new().bytes();
     let most = before + (64 << 20);
     let room = Room::bounded(most, folder.path()).unwrap();
     let mut column = Column::new(&room).unwrap();
@@ -142,7 +142,7 @@ fn pages_are_let_go_of_near_the_bound() {
             room.relieve().unwrap();
         }
         if number % (1 << 16) == 0 {
-            highest = highest.max(super::space::resident());
+            highest = highest.max(super::Resident::new().bytes());
         }
     }
     assert!(highest <= most + (8 << 20), "{highest} of {most}");
@@ -158,9 +158,9 @@ fn a_touch_brings_no_huge_page() {
     let mut column = Column::new(&room).unwrap();
     column.extend(0..16u64 << 20).unwrap();
     room.0.as_ref().unwrap().regions.release();
-    let before = super::space::resident();
+    let before = super::Resident::new().bytes();
     let sum: u64 = (0..64).map(|number| column[number << 18]).sum();
-    let more = super::space::resident() - before;
+    let more = super::Resident::new().bytes() - before;
     assert_eq!(sum, (0..64u64).map(|number| number << 18).sum());
     assert!(more <= 64 * (64 << 10) + (1 << 20), "{more}");
 }

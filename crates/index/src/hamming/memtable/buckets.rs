@@ -16,6 +16,9 @@ const ROOM: usize = LINE - 1;
 /// Overflow lines allocated at a time: 16 KB, so that growing never copies.
 const SPARE: usize = 256;
 
+/// Words of a huge page.
+const PAGE: usize = (2 << 20) / 8;
+
 #[derive(Debug)]
 pub(super) struct Buckets {
     /// Key bits below those that name a line.
@@ -45,6 +48,16 @@ impl Buckets {
         let bits = bits.min(prefix.bits());
         let home = Words::zeroed(LINE << bits);
         Self { rest: prefix.bits() - bits, home, overflow: Vec::new(), linked: 0 }
+    }
+
+    /// Pages of the system that its lines take, if they are huge.
+    pub(super) fn pages(&self) -> usize {
+        self.home.len().div_ceil(PAGE)
+    }
+
+    /// Has the system clear a page, before anything is in it.
+    pub(super) fn touch(&mut self, page: usize) {
+        self.home[page * PAGE] = 0;
     }
 
     /// Line of a key.
