@@ -11,9 +11,9 @@ use std::sync::atomic::AtomicBool;
 
 use ahash::AHashMap;
 
-use super::{Hamming, Item, Match, Stage, stored, stored_all};
+use super::{Hamming, Item, Match, Stage, Unsealed, stored, stored_all};
 use crate::IndexError;
-use crate::hamming::scan::Hit;
+use crate::hamming::scan::{self, Hit};
 use crate::hamming::tables::Tables;
 use crate::ids::Ids;
 use crate::live::{Added, Kind, Live, Outcome, SLICE, Writer, each};
@@ -103,6 +103,16 @@ impl Hamming {
             });
             queries.extend(fingerprints);
             self.tables.find_each(&queries, distance, |query, hit| hits.push((query, hit)));
+            if let Some(Unsealed { values, given_up: true, .. }) = &self.unsealed {
+                for (query, &value) in queries.iter().enumerate() {
+                    scan::within(values, value, distance, |at, distance| {
+                        hits.push((query, Hit { distance, value: values[at] }));
+                    });
+                }
+                // Some may be in tables by now.
+                hits.sort_unstable();
+                hits.dedup();
+            }
             let hit_values = |hits: &[(usize, Hit)], touch: &dyn Fn(u64)| {
                 for (_, hit) in hits {
                     touch(hit.value);

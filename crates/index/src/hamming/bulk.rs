@@ -2,7 +2,7 @@
 //!
 //! Every item gets its id first, a slice per turn, in a map that has room for all; then one merge takes the new fingerprints,
 //! unsorted as they came, with all cores, while nobody waits for a turn. Searches of many at a time find the batch when it is
-//! done. Single searches and checks find it at once, by reading its fingerprints one by one ([`Hamming::unsealed`]); who looks
+//! done or cancelled. Single searches and checks find it at once, by reading its fingerprints one by one ([`Hamming::unsealed`]); who looks
 //! for near documents before it has the turn must know that they are in no table.
 //!
 //! [`Hamming::unsealed`]: super::Hamming
@@ -63,7 +63,7 @@ impl Writer<'_, Hamming> {
             let mut state = shared.state.write();
             let from = state.kind.ids.ids().next();
             let values = Arc::new(Vec::with_capacity(items.len()));
-            state.kind.unsealed = Some(Unsealed { from, values });
+            state.kind.unsealed = Some(Unsealed { from, values, given_up: false });
             Added::from(from)
         };
         let mut refused = Ok(());
@@ -97,6 +97,9 @@ impl Writer<'_, Hamming> {
             let sealed = Arc::new(Mutex::new(sealed));
             if !shared.sealed_bulk(&sealed, &values, cancel) {
                 // Who has cancelled does not wait: another thread does.
+                if let Some(unsealed) = &mut shared.state.write().kind.unsealed {
+                    unsealed.given_up = true;
+                }
                 let shared_too = Arc::clone(shared);
                 let (sealed_too, values_too) = (Arc::clone(&sealed), Arc::clone(&values));
                 let behind = move || {

@@ -73,6 +73,8 @@ struct Unsealed {
     from: u64,
     /// Fingerprints that have an id and are in no table.
     values: Arc<Vec<u64>>,
+    /// The batch has ended without them, cancelled: what was added must be found.
+    given_up: bool,
 }
 
 /// The item as it is stored.

@@ -107,6 +107,32 @@ fn single_calls_are_done_while_a_batch_is_under_way_and_the_order_is_kept() {
 }
 
 #[test]
+fn what_a_cancelled_batch_has_added_is_found_by_searches_of_many() {
+    const MANY: u64 = 70_000;
+    let index = index(None);
+    // No merge begins, so that what follows comes before the batch is sealed.
+    index.hold_merges(true);
+    let cancel = Arc::new(AtomicBool::new(false));
+    let raised = Arc::clone(&cancel);
+    at(&index, move |stage| {
+        raised.fetch_or(stage == Stage::Assigned, Ordering::SeqCst);
+    });
+    let items: Vec<Item> = (0..MANY).map(item).collect();
+    let added = index.add_many(&items, &[], &cancel);
+    assert!(index.has(MANY - 1), "{added:?}");
+    let near = Item::Fingerprint(value(77) ^ 2);
+    let found =
+        |index: &Index| -> Vec<_> { index.search_many(&[near, item(78)], ALL, 1, &NEVER).unwrap() };
+    for sealed in [false, true] {
+        let found = found(&index);
+        assert_eq!(found[0].matches, [Match { id: 77, distance: 1 }], "sealed: {sealed}");
+        assert_eq!(found[1].matches, [Match { id: 78, distance: 0 }], "sealed: {sealed}");
+        index.hold_merges(false);
+        index.compact();
+    }
+}
+
+#[test]
 fn nobody_waits_for_the_merge_of_a_batch_that_is_sealed_at_once_and_checks_see_it() {
     const MANY: u64 = 70_000;
     let index = index(None);
