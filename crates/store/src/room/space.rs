@@ -115,6 +115,12 @@ mod linux {
             };
             let start = NonNull::new(mapped.cast()).filter(|_| mapped != libc::MAP_FAILED);
             let start = start.ok_or_else(io::Error::last_os_error)?;
+            // Where the page cache has huge pages (ext4 since Linux 6.16) one touch would map 2 MB in a fifth of a microsecond, faster than
+            // anybody can look at the memory. A system that does not know them refuses the advice and needs none.
+            // SAFETY: the range is the new mapping, and the advice changes nothing in it.
+            unsafe {
+                libc::madvise(mapped, length, libc::MADV_NOHUGEPAGE);
+            }
             self.unmap();
             (self.start, self.mapped) = (start, length);
             self.bound.regions.set(self.place, start.as_ptr() as usize, length);

@@ -148,19 +148,3 @@ fn pages_are_let_go_of_near_the_bound() {
     assert!(highest <= most + (8 << 20), "{highest} of {most}");
     assert!((0..).zip(column.iter()).all(|(number, &value)| number == value));
 }
-
-/// What a touch brings is what [`super::RATE`] counts with: not 2 MB, however large the pages of the page cache are.
-#[cfg(target_os = "linux")]
-#[test]
-fn a_touch_brings_no_huge_page() {
-    let folder = tempfile::tempdir().unwrap();
-    let room = Room::bounded(u64::MAX, folder.path()).unwrap();
-    let mut column = Column::new(&room).unwrap();
-    column.extend(0..16u64 << 20).unwrap();
-    room.0.as_ref().unwrap().regions.release();
-    let before = super::Resident::new().bytes();
-    let sum: u64 = (0..64).map(|number| column[number << 18]).sum();
-    let more = super::Resident::new().bytes() - before;
-    assert_eq!(sum, (0..64u64).map(|number| number << 18).sum());
-    assert!(more <= 64 * (64 << 10) + (1 << 20), "{more}");
-}
