@@ -1,18 +1,11 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parquetReadObjects } from 'hyparquet';
 import { beforeAll, describe, expect } from 'vitest';
 import { BIN, Folder, ROOT } from './cli-run';
 import { posix } from './posix';
+import { project as install } from './project';
 import { parquet, sample, sheet, texts } from './shapes';
 
 /** All of them. */
@@ -71,15 +64,7 @@ test('README has fewer than 250 lines', () => {
 /** A project that has installed this package, beside a copy of the sample. */
 const project = new Folder();
 beforeAll(() => {
-  project.write('package.json', '{ "private": true }\n');
-  const modules = join(project.path, 'node_modules');
-  for (const folder of ['@x', '@types', '.bin'])
-    mkdirSync(join(modules, folder), { recursive: true });
-  symlinkSync(ROOT, join(modules, '@x', 'simhash-native'));
-  symlinkSync(join(ROOT, 'node_modules', '@types', 'node'), join(modules, '@types', 'node'));
-  writeFileSync(join(modules, '.bin', 'simhash-native'), `#!/bin/sh\nexec node '${BIN}' "$@"\n`, {
-    mode: 0o755,
-  });
+  install(project);
   cpSync(join(ROOT, 'examples'), project.join('examples'), { recursive: true });
   // The files of "Your files, in two minutes": the sample in each shape.
   for (const name of ['news.jsonl', 'today.jsonl'])

@@ -113,7 +113,7 @@ const chinese = [
     page('逐条判断', '/zh/guide/live'),
     page('磁盘上的索引、配对与比对', '/zh/guide/index-folder'),
     page('选择方法和阈值', '/zh/guide/choose'),
-    page('MongoDB', '/mongodb.zh'),
+    page('MongoDB', '/zh/mongodb'),
     page('几个服务共用一个窗口', '/zh/shared-window'),
   ),
   part(
