@@ -96,6 +96,7 @@ const PARTS = [
   { title: 'A folder: three readers', bench: 'readers' },
   { title: 'A folder beside SQLite', bench: 'stores' },
   { title: 'The longest sentences', bench: 'sentences' },
+  { title: 'A report', bench: 'report', sizes: [1_000_000] },
   { title: 'A server', bench: 'serve' },
   { title: 'One window for several services', bench: 'log' },
   {

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, posix, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type DefaultTheme, defineConfig, type MarkdownOptions } from 'vitepress';
+import { tokenize } from './search';
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..', '..');
 const { description, repository } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
@@ -134,7 +135,7 @@ export default defineConfig({
   srcExclude: ['public/**'],
   markdown: { config: links },
   themeConfig: {
-    search: { provider: 'local' },
+    search: { provider: 'local', options: { miniSearch: { options: { tokenize } } } },
     socialLinks: [{ icon: 'github', link: source }],
     outline: [2, 3],
     // Not every page has a twin of the same path: the switch leads to the first page of the other language.
