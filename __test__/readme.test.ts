@@ -70,6 +70,8 @@ beforeAll(() => {
   for (const name of ['news.jsonl', 'today.jsonl'])
     cpSync(join(ROOT, 'examples', 'sample.jsonl'), project.join(name));
   texts(project.join('texts'), sample);
+  for (const { comment, code } of all)
+    if (comment?.startsWith('file ')) project.write(comment.split(' ')[1] ?? '', code);
   project.write('export.csv', sheet(sample));
   project.write('train.parquet', parquet(sample));
 });
@@ -198,6 +200,20 @@ describe('shell', () => {
   });
 });
 
+test.each(['README.md', 'docs/zh/index.md'])('the records of %s come to what it shows', (page) => {
+  const own = new Folder();
+  install(own);
+  const shown = blocks(page);
+  const file = shown.find(({ comment }) => comment?.startsWith('file '));
+  const result = shown.find(({ comment }) => comment?.startsWith('is '));
+  const command = shown.find(({ line, language }) => language === 'sh' && line > (file?.line ?? 0));
+  own.write(file?.comment?.split(' ')[1] ?? '', file?.code ?? '');
+  const { status } = spawnSync('bash', ['-c', command?.code ?? ''], { cwd: own.path });
+  expect(status).toBe(0);
+  expect(own.read(result?.comment?.split(' ')[1] ?? '')).toBe(result?.code);
+  expect(own.read('unique.jsonl')).toBe(file?.code.split('\n').slice(0, 2).join('\n').concat('\n'));
+});
+
 describe('reference', () => {
   const helps = all.filter(({ comment }) => /^(help|plan)\b/.test(comment ?? ''));
 
@@ -286,43 +302,4 @@ test('every test that docs/architecture.md names exists', () => {
     return !existsSync(path) || !readFileSync(path, 'utf8').includes(name);
   });
   expect(missing.map(([match]) => match)).toEqual([]);
-});
-
-test.each([
-  ['of methods', 'README.md', /^\| method \| recall, long.*\n(?:\|.*\n)+/m],
-  ['of methods', 'docs/zh/index.md', /^\| method \| recall, long.*\n(?:\|.*\n)+/m],
-  ['of methods', 'docs/guide/choose.md', /^\| method \| recall, long.*\n(?:\|.*\n)+/m],
-  ['of what the default finds', 'docs/guide/choose.md', /^\| shingle not given \|.*\n(?:\|.*\n)+/m],
-])('the table %s in %s is that of the quality page', (_, page, table) => {
-  const measured = table.exec(read('docs/quality.md'))?.[0];
-  expect(measured?.split('\n').length).toBeGreaterThan(7);
-  expect(table.exec(read(page))?.[0]).toBe(measured);
-});
-
-describe('figures', () => {
-  const results = read('benches/RESULTS.md');
-  const summary = /<!-- measured -->[\s\S]*<!-- \/measured -->/;
-  const missed = /<!-- missed -->[\s\S]*<!-- \/missed -->/;
-  const measured = summary.exec(results)?.[0] ?? '';
-
-  test('the table of figures is that of the results page', () => {
-    expect(measured.split('\n').length).toBeGreaterThan(15);
-    expect(summary.exec(read('docs/performance.md'))?.[0]).toBe(measured);
-  });
-
-  const front = ['README.md', 'docs/zh/index.md'];
-  test.each(front)('%s has rows of it, and each whose goal is missed', (page) => {
-    const rows = (text: string) => text.split('\n').filter((line) => line.startsWith('| '));
-    const shown = rows(summary.exec(read(page))?.[0] ?? '');
-    expect(shown.length).toBeGreaterThan(7);
-    expect(rows(measured)).toEqual(expect.arrayContaining(shown));
-    expect(shown).toEqual(
-      expect.arrayContaining(rows(measured).filter((row) => row.includes('**'))),
-    );
-  });
-
-  test.each([...front, 'docs/performance.md'])('%s has every goal that is missed', (page) => {
-    expect(missed.exec(results)?.[0]).toContain('\n- ');
-    expect(missed.exec(read(page))?.[0]).toBe(missed.exec(results)?.[0]);
-  });
 });
