@@ -3,6 +3,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:f
 import { dirname, join } from 'node:path';
 import { parquetReadObjects } from 'hyparquet';
 import { beforeAll, describe, expect } from 'vitest';
+import { type Block, blocks } from './blocks';
 import { BIN, Folder, ROOT } from './cli-run';
 import { posix } from './posix';
 import { project as install } from './project';
@@ -26,6 +27,9 @@ const PAGES = [
   'docs/guide/choose.md',
   'docs/words.md',
   'docs/cli.md',
+  'docs/report.md',
+  'docs/durable.md',
+  'docs/sentences.md',
   'docs/zh/index.md',
   'docs/zh/guide/files.md',
   'docs/zh/guide/streams.md',
@@ -33,26 +37,6 @@ const PAGES = [
   'docs/zh/guide/index-folder.md',
   'docs/zh/guide/choose.md',
 ];
-
-interface Block {
-  readonly page: string;
-  readonly language: string;
-  readonly code: string;
-  /** The comment on the line above, as in `<!-- help dedup -->`. */
-  readonly comment: string | undefined;
-  readonly line: number;
-}
-
-function blocks(page: string): Block[] {
-  const markdown = read(page);
-  const found: Block[] = [];
-  for (const match of markdown.matchAll(/(?:^<!-- (.*) -->\n)?^```(\w+)\n([\s\S]*?)^```$/gm)) {
-    const line = markdown.slice(0, match.index).split('\n').length;
-    const [, comment, language = '', code = ''] = match;
-    found.push({ page, comment, language, code, line });
-  }
-  return found;
-}
 
 const all = PAGES.flatMap(blocks);
 const named = ({ page, line }: Block) => `${page}:${line}`;
