@@ -148,7 +148,23 @@ describe('sentences', () => {
   const seconds = news.value.toPrecision(3);
   const author = `${news.against?.value}`;
 
+  const REPORT = 'report --size 1000000';
+  const page = two(row(REPORT, 'size of the page').value);
+  const drawn = two(row(REPORT, 'opened and drawn').value);
+
+  const sample = read('examples/sample.jsonl').trim().split('\n').length;
+  const labelled = read('examples/sample.labels.jsonl').trim().split('\n');
+  const members = labelled.map((line) => (JSON.parse(line) as { members: [] }).members.length - 1);
+  const repeated = members.reduce((sum, one) => sum + one, 0);
+  const guides = ['guide/files', 'guide/index-folder', 'guide/choose'];
+
   test.each([
+    ['docs/report.md', `has ${page} MB, and Chromium has drawn it ${drawn} s after it was opened`],
+    ...['words', ...guides].map((name) => [
+      `docs/${name}.md`,
+      `${sample} short documents, of which ${repeated} are duplicates`,
+    ]),
+    ...guides.map((name) => [`docs/zh/${name}.md`, `${sample} 篇短文，其中 ${repeated} 篇是重复`]),
     [
       'README.md',
       `the default found ${found} of the redundant documents, with a precision of ${precision}`,
