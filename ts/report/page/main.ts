@@ -119,10 +119,10 @@ function after(): void {
   const notes = [
     more > 0 ? `The commands leave out ${plural(more, 'more file')}: add their names.` : undefined,
     unsaid.length > 0
-      ? `The commands leave out ${unsaid.join(' and ')}, which the run was given as values: write them into a file.`
+      ? `The commands lack ${unsaid.join(' and ')}, which the run had from a program: a command takes files of words.`
       : undefined,
   ];
-  for (const note of notes) {
+  for (const note of notes.reverse()) {
     if (note !== undefined) at('steps').after(h('p', { class: 'note' }, note));
   }
 }
