@@ -96,6 +96,14 @@ describe('tables', () => {
   });
 });
 
+/** How a collection was deduplicated. */
+interface Way {
+  readonly rate: string;
+  /** Per cent of the time. */
+  readonly asked: number;
+  readonly hours: string;
+}
+
 describe('sentences', () => {
   const two = (value: number) => value.toFixed(2);
   const whole = (value: number) => value.toFixed(0);
@@ -148,6 +156,18 @@ describe('sentences', () => {
   const seconds = news.value.toPrecision(3);
   const author = `${news.against?.value}`;
 
+  const MONGO = 'mongodb --size 1000000';
+  const rate = (what: string) => Math.round(row(MONGO, what).value).toLocaleString('en-US');
+  const [verified, alone1] = ['verified', 'by fingerprints alone'].map((way) => ({
+    rate: rate(way),
+    asked: row(MONGO, `${way}: time in which the database is asked`).value,
+    hours: (50e6 / row(MONGO, way).value / 3600).toFixed(1),
+  })) as [Way, Way];
+  const stages = ['read', 'decide', 'write'].map((stage) =>
+    whole(row(MONGO, `verified: stage ${stage}`).value),
+  );
+  const client = whole(row(MONGO, 'memory of the client, at most').value);
+
   const REPORT = 'report --size 1000000';
   const page = two(row(REPORT, 'size of the page').value);
   const drawn = two(row(REPORT, 'opened and drawn').value);
@@ -159,6 +179,23 @@ describe('sentences', () => {
   const guides = ['guide/files', 'guide/index-folder', 'guide/choose'];
 
   test.each([
+    [
+      'docs/mongodb.md',
+      `verified ${verified.rate} documents per second, with the\ndatabase busy in ${whole(verified.asked)} % of the time (reading took ${stages[0]} s, deciding ${stages[1]} s, writing ${stages[2]} s); fingerprints only ${alone1.rate}, with the database busy in ${alone1.asked.toFixed(1)} %`,
+    ],
+    [
+      'docs/mongodb.md',
+      `50 million documents would take ${verified.hours} and ${alone1.hours} hours`,
+    ],
+    ['docs/mongodb.md', `The client used at most ${client} MB`],
+    ['docs/mongodb.md', `collection gave ${rate('read alone, one cursor')}`],
+    [
+      'docs/zh/mongodb.md',
+      `核实文本每秒 ${verified.rate} 条，${whole(verified.asked)} % 的时间数据库在忙（读 ${stages[0]} 秒，判断 ${stages[1]} 秒，写 ${stages[2]} 秒）；只比指纹每秒 ${alone1.rate} 条，${alone1.asked.toFixed(1)} % 的时间数据库在忙`,
+    ],
+    ['docs/zh/mongodb.md', `五千万条要 ${verified.hours} 和 ${alone1.hours} 小时`],
+    ['docs/zh/mongodb.md', `客户端最多用了 ${client} MB`],
+    ['docs/zh/mongodb.md', `单单读这个集合是每秒 ${rate('read alone, one cursor')} 条`],
     ['docs/report.md', `has ${page} MB, and Chromium has drawn it ${drawn} s after it was opened`],
     ...['words', ...guides].map((name) => [
       `docs/${name}.md`,
