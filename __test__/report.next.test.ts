@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { expect } from 'vitest';
-import { dedupFiles, matchFiles } from '..';
+import { dedupFiles, matchFiles, reportFiles } from '..';
 import { Folder, jsonLines, SAMPLE } from './cli-run';
 import { posix } from './posix';
 import { project } from './project';
@@ -81,6 +81,10 @@ test('of dedup, with what says how files are read and cut', async () => {
   });
   label('d.html');
   const next = nextOf('d.html');
+  // From the clusters it is the same.
+  const how = { ...form, ...features, minSimilarity: 0.7 };
+  await reportFiles(folder.join('d.jsonl'), inputs, folder.join('again.html'), how);
+  expect(nextOf('again.html')).toEqual(next);
   const scored = pasted(next.eval ?? '');
   expect(scored.stderr).toBe('');
   expect(scored.status).toBe(0);
