@@ -241,20 +241,20 @@ const whole = (value) => value.toLocaleString('en-US');
 const SAID = {
   en: `| with default options, on a machine with {where} | |
 |---|--:|
-| a file without its near-duplicates (\`dedup\`): {texts} Chinese texts, most of them headlines, one thread | {rate} texts/s: {seconds} s, {memory} MB of memory |
-| each text as it arrives, index and texts on disk (\`checkAndAdd\`, in Rust): headlines | {titles} texts/s |
+| \`dedup\`, from file to file: {texts} Chinese texts, most of them headlines; one thread | {rate} texts/s: {seconds} s, {memory} MB of memory |
+| \`checkAndAdd\`, each text as it arrives, index and texts on disk, measured in Rust: headlines | {titles} texts/s |
 | the same: news, {long} characters on average | {news} texts/s |
-| the same over HTTP (\`serve\`), one headline a request, client on the same machine | {checks} texts/s |
-| words as Python jieba cuts them, one thread | {words} MB/s |
+| \`serve\`, the same over HTTP: one headline a request, client on the same machine | {checks} texts/s |
+| \`cut\`, Chinese words as Python jieba cuts them; one thread | {words} MB/s |
 
 [Performance](docs/performance.md) has all figures, the tools that they were held against, and the {missed} of our own goals that were missed.`,
   zh: `| 默认选项，机器为 {where} | |
 |---|--:|
-| 文件去重（\`dedup\`）：{texts} 条中文，多数是标题，一个线程 | 每秒 {rate} 条：{seconds} 秒，内存 {memory} MB |
-| 逐条判断，索引和正文存在磁盘上（\`checkAndAdd\`，在 Rust 里测）：标题 | 每秒 {titles} 条 |
+| \`dedup\`，文件去重：{texts} 条中文，多数是标题；一个线程 | 每秒 {rate} 条：{seconds} 秒，内存 {memory} MB |
+| \`checkAndAdd\`，逐条判断，索引和正文存在磁盘上，在 Rust 里测：标题 | 每秒 {titles} 条 |
 | 同上：新闻，平均 {long} 字 | 每秒 {news} 条 |
-| 同上，用 HTTP（\`serve\`），每个请求一条标题，客户端在同一台机器上 | 每秒 {checks} 条 |
-| 按 Python jieba 分词，一个线程 | 每秒 {words} MB |
+| \`serve\`，同上，用 HTTP：每个请求一条标题，客户端在同一台机器上 | 每秒 {checks} 条 |
+| \`cut\`，按 Python jieba 分词；一个线程 | 每秒 {words} MB |
 
 全部数字、对照的工具，以及没有达到的 {missed} 个自定目标，见[性能](../performance.md)（英文）。`,
 };
