@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { extname } from 'node:path';
 import type { ComparisonOptions, Trial } from '../..';
 import { OPTIONS } from '../../option-table';
-import { file, flags, PROGRAM } from '../../shell';
+import { file, flags, PROGRAM, word } from '../../shell';
 import { defineCommand } from '../command';
 import { EXIT, InputError, UsageError } from '../exit';
 import { count } from '../format';
@@ -78,8 +78,8 @@ export const tuning = defineCommand({
         }
         // What is kept is written in the format of the inputs, as its name has to say.
         const output = outputOf(inputs[0] ?? '', values.format);
-        const given = { output, ...by, ...form, minSimilarity: least };
-        const command = recommended && commandOf(inputs, recommended.options, given);
+        const given = { ...by, ...form, minSimilarity: least };
+        const command = recommended && commandOf(inputs, output, recommended.options, given);
         if (values.json) {
           const options = { ...by, sample, seed, goal, minSimilarity: least };
           const figures = { ...tuning, recommended: recommended?.options, command };
@@ -122,10 +122,15 @@ function progress({ options, recall }: Trial): string {
 }
 
 /** The command that deduplicates the whole by the options of a trial, and by those that were given here. */
-function commandOf(inputs: readonly string[], trial: ComparisonOptions, given: object): string {
+function commandOf(
+  inputs: readonly string[],
+  output: string,
+  trial: ComparisonOptions,
+  given: object,
+): string {
   const files = inputs.map(file).join(' ');
-  const options = [...flags(given), ...flags(trial)].join(' ');
-  return `${PROGRAM} dedup ${files} ${options}`;
+  const options = [...flags(trial), ...flags(given)].join(' ');
+  return `${PROGRAM} dedup ${files} -o ${word(output)} ${options}`;
 }
 
 /** A name for what is kept of files like this one. */
