@@ -17,8 +17,8 @@ test.each([
     recommended: object;
     redundant: number;
   };
-  const [name, ...args] = command.split(' ');
-  expect(name).toBe('simhash-native');
+  const [npx, name, ...args] = command.split(' ');
+  expect(`${npx} ${name}`).toBe('npx @x/simhash-native');
   const { status, stdout, stderr } = await folder.run([...args, '--json', '-q']);
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   const {

@@ -506,7 +506,7 @@ describe.skipIf(missing !== undefined)(missing ?? 'MongoDB', () => {
   const block = (page: string, comment: string, language: string) =>
     page.split(`<!-- ${comment} -->\n\`\`\`${language}\n`)[1]?.split('```')[0];
 
-  describe.each(['docs/mongodb.md', 'docs/mongodb.zh.md'])('%s', (name) => {
+  describe.each(['docs/mongodb.md', 'docs/zh/mongodb.md'])('%s', (name) => {
     const page = readFileSync(join(ROOT, name), 'utf8');
 
     test('shows the example, what it prints, and what the commands say', () => {

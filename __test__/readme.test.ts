@@ -1,18 +1,12 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parquetReadObjects } from 'hyparquet';
 import { beforeAll, describe, expect } from 'vitest';
+import { type Block, blocks } from './blocks';
 import { BIN, Folder, ROOT } from './cli-run';
 import { posix } from './posix';
+import { project as install } from './project';
 import { parquet, sample, sheet, texts } from './shapes';
 
 /** All of them. */
@@ -33,6 +27,9 @@ const PAGES = [
   'docs/guide/choose.md',
   'docs/words.md',
   'docs/cli.md',
+  'docs/report.md',
+  'docs/durable.md',
+  'docs/sentences.md',
   'docs/zh/index.md',
   'docs/zh/guide/files.md',
   'docs/zh/guide/streams.md',
@@ -40,26 +37,6 @@ const PAGES = [
   'docs/zh/guide/index-folder.md',
   'docs/zh/guide/choose.md',
 ];
-
-interface Block {
-  readonly page: string;
-  readonly language: string;
-  readonly code: string;
-  /** The comment on the line above, as in `<!-- help dedup -->`. */
-  readonly comment: string | undefined;
-  readonly line: number;
-}
-
-function blocks(page: string): Block[] {
-  const markdown = read(page);
-  const found: Block[] = [];
-  for (const match of markdown.matchAll(/(?:^<!-- (.*) -->\n)?^```(\w+)\n([\s\S]*?)^```$/gm)) {
-    const line = markdown.slice(0, match.index).split('\n').length;
-    const [, comment, language = '', code = ''] = match;
-    found.push({ page, comment, language, code, line });
-  }
-  return found;
-}
 
 const all = PAGES.flatMap(blocks);
 const named = ({ page, line }: Block) => `${page}:${line}`;
@@ -71,20 +48,14 @@ test('README has fewer than 250 lines', () => {
 /** A project that has installed this package, beside a copy of the sample. */
 const project = new Folder();
 beforeAll(() => {
-  project.write('package.json', '{ "private": true }\n');
-  const modules = join(project.path, 'node_modules');
-  for (const folder of ['@x', '@types', '.bin'])
-    mkdirSync(join(modules, folder), { recursive: true });
-  symlinkSync(ROOT, join(modules, '@x', 'simhash-native'));
-  symlinkSync(join(ROOT, 'node_modules', '@types', 'node'), join(modules, '@types', 'node'));
-  writeFileSync(join(modules, '.bin', 'simhash-native'), `#!/bin/sh\nexec node '${BIN}' "$@"\n`, {
-    mode: 0o755,
-  });
+  install(project);
   cpSync(join(ROOT, 'examples'), project.join('examples'), { recursive: true });
   // The files of "Your files, in two minutes": the sample in each shape.
   for (const name of ['news.jsonl', 'today.jsonl'])
     cpSync(join(ROOT, 'examples', 'sample.jsonl'), project.join(name));
   texts(project.join('texts'), sample);
+  for (const { comment, code } of all)
+    if (comment?.startsWith('file ')) project.write(comment.split(' ')[1] ?? '', code);
   project.write('export.csv', sheet(sample));
   project.write('train.parquet', parquet(sample));
 });
@@ -213,6 +184,20 @@ describe('shell', () => {
   });
 });
 
+test.each(['README.md', 'docs/zh/index.md'])('the records of %s come to what it shows', (page) => {
+  const own = new Folder();
+  install(own);
+  const shown = blocks(page);
+  const file = shown.find(({ comment }) => comment?.startsWith('file '));
+  const result = shown.find(({ comment }) => comment?.startsWith('is '));
+  const command = shown.find(({ line, language }) => language === 'sh' && line > (file?.line ?? 0));
+  own.write(file?.comment?.split(' ')[1] ?? '', file?.code ?? '');
+  const { status } = spawnSync('bash', ['-c', command?.code ?? ''], { cwd: own.path });
+  expect(status).toBe(0);
+  expect(own.read(result?.comment?.split(' ')[1] ?? '')).toBe(result?.code);
+  expect(own.read('unique.jsonl')).toBe(file?.code.split('\n').slice(0, 2).join('\n').concat('\n'));
+});
+
 describe('reference', () => {
   const helps = all.filter(({ comment }) => /^(help|plan)\b/.test(comment ?? ''));
 
@@ -301,43 +286,4 @@ test('every test that docs/architecture.md names exists', () => {
     return !existsSync(path) || !readFileSync(path, 'utf8').includes(name);
   });
   expect(missing.map(([match]) => match)).toEqual([]);
-});
-
-test.each([
-  ['of methods', 'README.md', /^\| method \| recall, long.*\n(?:\|.*\n)+/m],
-  ['of methods', 'docs/zh/index.md', /^\| method \| recall, long.*\n(?:\|.*\n)+/m],
-  ['of methods', 'docs/guide/choose.md', /^\| method \| recall, long.*\n(?:\|.*\n)+/m],
-  ['of what the default finds', 'docs/guide/choose.md', /^\| shingle not given \|.*\n(?:\|.*\n)+/m],
-])('the table %s in %s is that of the quality page', (_, page, table) => {
-  const measured = table.exec(read('docs/quality.md'))?.[0];
-  expect(measured?.split('\n').length).toBeGreaterThan(7);
-  expect(table.exec(read(page))?.[0]).toBe(measured);
-});
-
-describe('figures', () => {
-  const results = read('benches/RESULTS.md');
-  const summary = /<!-- measured -->[\s\S]*<!-- \/measured -->/;
-  const missed = /<!-- missed -->[\s\S]*<!-- \/missed -->/;
-  const measured = summary.exec(results)?.[0] ?? '';
-
-  test('the table of figures is that of the results page', () => {
-    expect(measured.split('\n').length).toBeGreaterThan(15);
-    expect(summary.exec(read('docs/performance.md'))?.[0]).toBe(measured);
-  });
-
-  const front = ['README.md', 'docs/zh/index.md'];
-  test.each(front)('%s has rows of it, and each whose goal is missed', (page) => {
-    const rows = (text: string) => text.split('\n').filter((line) => line.startsWith('| '));
-    const shown = rows(summary.exec(read(page))?.[0] ?? '');
-    expect(shown.length).toBeGreaterThan(7);
-    expect(rows(measured)).toEqual(expect.arrayContaining(shown));
-    expect(shown).toEqual(
-      expect.arrayContaining(rows(measured).filter((row) => row.includes('**'))),
-    );
-  });
-
-  test.each([...front, 'docs/performance.md'])('%s has every goal that is missed', (page) => {
-    expect(missed.exec(results)?.[0]).toContain('\n- ');
-    expect(missed.exec(read(page))?.[0]).toBe(missed.exec(results)?.[0]);
-  });
 });

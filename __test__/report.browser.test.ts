@@ -1,4 +1,5 @@
 /** The page of a report in a browser: how it looks by script, what it says to a screen reader, what hostile texts do, and where labels go. */
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
@@ -7,10 +8,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { dedupFiles } from '..';
 import { CHROMIUM, launch, NO_CHROMIUM, open } from './chromium';
 import { Folder, SAMPLE } from './cli-run';
+import { contrasts } from './contrast';
+import { project } from './project';
 
 if (CHROMIUM === undefined) console.warn(`report.browser.test.ts ${NO_CHROMIUM}`);
 
 const folder = new Folder();
+project(folder);
 const url = (name: string) => pathToFileURL(folder.join(name)).href;
 const AXE = readFileSync(createRequire(__filename).resolve('axe-core/axe.min.js'), 'utf8');
 
@@ -243,6 +247,27 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     }
   });
 
+  test.each(
+    (['light', 'dark'] as const).flatMap((theme) =>
+      ['report.html', 'simhash.html'].map((name) => ({ name, theme })),
+    ),
+  )('$name, $theme: names in drawings stand out from what is behind them', async (look) => {
+    const { page } = await open(browser, url(look.name), look);
+    const all = await page.evaluate(contrasts);
+    expect(all.length).toBeGreaterThan(20);
+    expect(all.filter(({ ratio }) => ratio < 4.5)).toEqual([]);
+    await page.evaluate(
+      (grey) => {
+        const sheet = new CSSStyleSheet();
+        sheet.replaceSync(`.plot svg text { fill: ${grey} }`);
+        document.adoptedStyleSheets.push(sheet);
+      },
+      look.theme === 'light' ? '#888' : '#666',
+    );
+    expect((await page.evaluate(contrasts)).filter(({ ratio }) => ratio < 4.5)).not.toEqual([]);
+    await page.close();
+  });
+
   test('a theme is chosen by its button', async () => {
     const { page } = await open(browser, url('report.html'), { theme: 'light' });
     const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
@@ -346,6 +371,54 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     await page.close();
   });
 
+  test('a member is named by what is known of it', async () => {
+    const names = async (of: string) => {
+      const { page } = await open(browser, url(of));
+      const found = await page.evaluate(() =>
+        [...document.querySelectorAll<HTMLElement>('.item')].flatMap((_, at) => {
+          document.querySelectorAll<HTMLElement>('.item')[at]?.click();
+          const chips = [...document.querySelectorAll('.chip')];
+          return chips.map((chip) => chip.getAttribute('aria-label') ?? '');
+        }),
+      );
+      await page.close();
+      return found;
+    };
+    for (const name of await names('report.html'))
+      expect(name).toMatch(/^Member \d+, similarity (1|0\.\d\d)$/);
+    // Of equal texts the similarity is known, of others the distance.
+    const unverified = await names('unverified.html');
+    for (const name of unverified)
+      expect(name).toMatch(/^Member \d+, (similarity 1, )?distance \d+$/);
+    expect(unverified.some((name) => !name.includes('similarity'))).toBe(true);
+  });
+
+  test('two windows of one report have the labels of both', async () => {
+    const [one, other] = [
+      await open(browser, url('simhash.html')),
+      await open(browser, url('simhash.html')),
+    ];
+    const said = (page: Page) => page.$eval('#labelled', ({ textContent }) => textContent);
+    await one.page.bringToFront();
+    await one.page.keyboard.press('s');
+    await other.page.waitForFunction(
+      () => document.querySelector('#labelled')?.textContent === '1 label',
+    );
+    expect(await other.page.$$eval('.item .done', (all) => all.length)).toBe(1);
+    await other.page.bringToFront();
+    await other.page.keyboard.press('j');
+    await other.page.keyboard.press('d');
+    await one.page.waitForFunction(
+      () => document.querySelector('#labelled')?.textContent === '2 labels',
+    );
+    await one.page.reload();
+    expect(await said(one.page)).toBe('2 labels');
+    for (const { page, complaints } of [one, other]) {
+      expect(complaints).toEqual([]);
+      await page.close();
+    }
+  });
+
   test('search and filter find, and say when nothing is found', async () => {
     const { page, complaints } = await open(browser, url('report.html'));
     const all = (await page.$$('.item')).length;
@@ -377,18 +450,11 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
       new Promise<void>((done) => {
         session.on('Browser.downloadProgress', ({ state }) => state === 'completed' && done());
       });
-    const figures = async (labels: string) => {
-      const { stdout } = await folder.run([
-        'eval',
-        'clusters.jsonl',
-        '--labels',
-        labels,
-        '--docs',
-        SAMPLE,
-        '--docs',
-        NAME,
-        '--json',
-      ]);
+    // As a reader pastes it, where the labels are.
+    const command = await page.$eval('#steps code', ({ textContent }) => textContent ?? '');
+    const figures = () => {
+      const options = { cwd: downloads, encoding: 'utf8' } as const;
+      const { stdout } = spawnSync('bash', ['-c', `${command} --json`], options);
       return JSON.parse(stdout) as { apart: number; merged: number };
     };
     // The first is the same as what is kept, the second is not.
@@ -398,7 +464,7 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     await download;
     const first = folder.records<{ label: number }>('downloads/labels.jsonl');
     expect(first.map(({ label }) => label)).toEqual([1]);
-    const before = await figures('downloads/labels.jsonl');
+    const before = figures();
     expect(before).toMatchObject({ apart: 0, merged: 0 });
 
     await page.reload();
@@ -411,8 +477,7 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     // The driver gives the second file the name of the first.
     const second = readFileSync(folder.join('downloads/labels.jsonl'), 'utf8');
     expect(second.trim().split('\n')).toHaveLength(2);
-    folder.write('labels2.jsonl', second);
-    const after = await figures('labels2.jsonl');
+    const after = figures();
     expect(after).toMatchObject({ apart: 1, merged: 1 });
     expect(complaints).toEqual([]);
     await page.close();

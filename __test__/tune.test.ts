@@ -152,8 +152,8 @@ describe('on the command line', () => {
     const rows = stdout.split('\n');
     expect(rows.filter((row) => row.startsWith('→'))).toHaveLength(1);
     const command = rows.at(-2)?.split(' ') ?? [];
-    expect(command[0]).toBe('simhash-native');
-    expect((await folder.run([...command.slice(1), '--clusters', 'found'])).status).toBe(0);
+    expect(command.slice(0, 2)).toEqual(['npx', '@x/simhash-native']);
+    expect((await folder.run([...command.slice(2), '--clusters', 'found'])).status).toBe(0);
     const scored = await folder.run(['eval', 'found', '--labels', LABELS, '--json']);
     const { documentRecall } = JSON.parse(scored.stdout) as { documentRecall: number };
     expect(documentRecall).toBeGreaterThanOrEqual(0.99);
@@ -167,7 +167,7 @@ describe('on the command line', () => {
     const told = JSON.parse(stdout) as { trials: unknown; command: unknown };
     expect(told).toMatchObject({ rejected: 1, options: { ngram: 3, sample: 100 } });
     expect(told.trials).toHaveLength(sweep().length);
-    expect(told.command).toMatch(/^simhash-native dedup docs -o unique.jsonl .*--ngram 3/);
+    expect(told.command).toMatch(/^npx @x\/simhash-native dedup docs -o unique .*--ngram 3/);
   });
 
   test('the command has a switch that was given, and none that was not', async () => {

@@ -1,7 +1,7 @@
 /** A page about what a run over files found. */
 import { COMPARISON } from './comparison';
 import { inputNames } from './dedup-files';
-import { JOB, type JobOptions } from './fingerprinter';
+import { FINGERPRINTER, type FingerprinterOptions, JOB, type JobOptions } from './fingerprinter';
 import { FORM, type FormOptions } from './form';
 import * as check from './options';
 import { type Path, path } from './path';
@@ -16,7 +16,12 @@ import {
 } from './report/write';
 
 /** A report about a file. */
-export interface ReportFilesOptions extends ReportOptions, JobOptions, FormOptions, ComparedBy {
+export interface ReportFilesOptions
+  extends ReportOptions,
+    JobOptions,
+    FormOptions,
+    ComparedBy,
+    FingerprinterOptions {
   /** Files whose documents the result names and that are not counted: those of `known`, or of `against`. */
   others?: Path | readonly Path[] | undefined;
   /** Called at most 20 times a second. What it throws ends the run, and the promise rejects with it. */
@@ -26,10 +31,11 @@ export interface ReportFilesOptions extends ReportOptions, JobOptions, FormOptio
 /** What comes out of the check. */
 type Checked = Omit<ReportFilesOptions, 'others'> & { others?: string[] };
 
-const { method, maxDistance, bands, rows, verify, minSimilarity, threads } = COMPARISON;
+const { method, maxDistance, bands, rows, verify, minSimilarity } = COMPARISON;
 
 const OPTIONS: check.Checks<Checked> = {
-  ...{ method, maxDistance, bands, rows, verify, minSimilarity, threads },
+  ...{ method, maxDistance, bands, rows, verify, minSimilarity },
+  ...FINGERPRINTER,
   ...REPORT,
   ...JOB,
   ...FORM,
@@ -42,8 +48,8 @@ const OPTIONS: check.Checks<Checked> = {
  * are of: totals, duplicate rates by file, length and date, sizes, similarities, distances, the curve of the bands, and some hundred clusters with their texts,
  * which can be labelled. The page loads nothing and runs nothing but its own script. Texts never enter JavaScript: the addon reads and writes.
  *
- * Figures are of all documents; texts are a choice, the same for the same files, in 3 MiB at most. Options about the method (`method`, `bands`, …) are what the result
- * was made with: the page draws the threshold and the curve by them, and nothing is compared again. Files are read once; standard input is refused.
+ * Figures are of all documents; texts are a choice, the same for the same files, in 3 MiB at most. Options about the method (`method`, `bands`, …) and the features are what the result
+ * was made with: the page draws the threshold and the curve by them and repeats them in the commands that it shows, and nothing is compared again. Files are read once; standard input is refused.
  *
  * @throws TypeError, RangeError with the codes of Node.js for options, also where `output` is a file that a folder or a pattern of the inputs stands for; the errors of {@link dedupFiles} for files.
  */

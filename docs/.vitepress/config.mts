@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, posix, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type DefaultTheme, defineConfig, type MarkdownOptions } from 'vitepress';
+import { tokenize } from './search';
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..', '..');
 const { description, repository } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
@@ -113,7 +114,7 @@ const chinese = [
     page('逐条判断', '/zh/guide/live'),
     page('磁盘上的索引、配对与比对', '/zh/guide/index-folder'),
     page('选择方法和阈值', '/zh/guide/choose'),
-    page('MongoDB', '/mongodb.zh'),
+    page('MongoDB', '/zh/mongodb'),
     page('几个服务共用一个窗口', '/zh/shared-window'),
   ),
   part(
@@ -125,8 +126,39 @@ const chinese = [
     page('三种方法并排', '/zh/python/three-ways'),
     page('两天的窗口', '/zh/python/window'),
   ),
-  part('英文页面', page('Reference', '/cli'), page('Specification', '/specification')),
+  part(
+    '英文页面',
+    page('命令行', '/cli'),
+    page('报告与标注', '/report'),
+    page('服务器', '/serve'),
+    page('多台机器', '/scale'),
+    page('质量', '/quality'),
+    page('性能', '/performance'),
+    page('规范', '/specification'),
+  ),
 ];
+
+/** What the theme says around Chinese pages. */
+const interfaceInChinese: DefaultTheme.Config = {
+  outline: { level: [2, 3], label: '本页内容' },
+  docFooter: { prev: '上一页', next: '下一页' },
+  darkModeSwitchLabel: '外观',
+  lightModeSwitchTitle: '切换到浅色',
+  darkModeSwitchTitle: '切换到深色',
+  sidebarMenuLabel: '目录',
+  returnToTopLabel: '回到顶部',
+  langMenuLabel: '切换语言',
+};
+const searching = {
+  button: { buttonText: '搜索', buttonAriaLabel: '搜索' },
+  modal: {
+    displayDetails: '显示详细列表',
+    resetButtonTitle: '清除',
+    backButtonTitle: '关闭',
+    noResultsText: '没有找到',
+    footer: { selectText: '打开', navigateText: '切换', closeText: '关闭' },
+  },
+};
 
 export default defineConfig({
   title: 'simhash-native',
@@ -134,7 +166,7 @@ export default defineConfig({
   srcExclude: ['public/**'],
   markdown: { config: links },
   themeConfig: {
-    search: { provider: 'local' },
+    search: { provider: 'local', options: { miniSearch: { options: { tokenize } }, locales: { zh: { translations: searching } } } },
     socialLinks: [{ icon: 'github', link: source }],
     outline: [2, 3],
     // Not every page has a twin of the same path: the switch leads to the first page of the other language.
@@ -146,7 +178,7 @@ export default defineConfig({
       label: '中文',
       lang: 'zh-CN',
       link: '/zh/',
-      themeConfig: { sidebar: { '/zh/': chinese, '/': english } },
+      themeConfig: { ...interfaceInChinese, sidebar: { '/zh/': chinese, '/': english } },
     },
   },
 });

@@ -4,7 +4,7 @@ import { binding } from '../binding';
 import { telling } from '../callback';
 import { type ComparisonOptions, nativeComparison, type Rejected } from '../comparison';
 import { typeError } from '../errors';
-import type { JobOptions } from '../fingerprinter';
+import type { FingerprinterOptions, JobOptions } from '../fingerprinter';
 import { type FormOptions, nativeForm } from '../form';
 import { given } from '../given';
 import { defaultDistance, methodOf } from '../method';
@@ -13,6 +13,7 @@ import { type BandPlan, plan } from '../plan';
 import { canBeReadAgain } from '../read-again';
 import type { RunAbout } from './about';
 import { around } from './document';
+import { next } from './next';
 import type { ReportOptions } from './options';
 
 /** How far a report is. */
@@ -61,15 +62,22 @@ export type ComparedBy = Pick<
   'method' | 'maxDistance' | 'bands' | 'rows' | 'verify' | 'minSimilarity' | 'threads'
 >;
 
-/** How a report is made. */
-export interface Made extends ReportOptions, ComparedBy, JobOptions, FormOptions {
+/** How a report is made; what makes features is for the commands that the page shows. */
+export interface Made
+  extends ReportOptions,
+    ComparedBy,
+    JobOptions,
+    FormOptions,
+    FingerprinterOptions {
   readonly onProgress?: ((progress: ReportProgress) => void) | undefined;
   readonly command: RunAbout['command'];
   readonly truncated?: number | undefined;
   /** Whether the result is a file that goes away. */
   readonly temporary?: boolean | undefined;
-  /** Of documents of a database, which were in files that go away. */
-  readonly database?: Pick<RunAbout, 'inputs' | 'names' | 'rejected'> | undefined;
+  /** Of documents of a database, which were in files that go away; `form` is how they would be read from a file of them. */
+  readonly database?:
+    | (Pick<RunAbout, 'inputs' | 'names' | 'rejected'> & { readonly form: FormOptions })
+    | undefined;
 }
 
 /** Writes a page. */
@@ -81,7 +89,8 @@ export async function write(files: Written, made: Made): Promise<ReportSummary> 
     ...{ command: made.command, version: binding.version(), texts },
     ...comparedBy(made),
     ...given({ truncated: made.truncated, result: made.temporary ? undefined : result }),
-    ...(made.database ?? { inputs }),
+    ...of(inputs, made.database),
+    next: next(files, made),
   };
   const native = {
     ...{ result, inputs: [...inputs], others: [...others], output, texts, threads },
@@ -94,6 +103,16 @@ export async function write(files: Written, made: Made): Promise<ReportSummary> 
   return telling(report, made.signal, (report, cancel) =>
     binding.reportFiles(native, report, cancel),
   );
+}
+
+/** The documents, in words: not of what file each is, which may be many. */
+function of(
+  inputs: readonly string[],
+  database: Made['database'],
+): Pick<RunAbout, 'inputs' | 'moreInputs' | 'names' | 'rejected'> {
+  const { form: _form, ...named } = database ?? { inputs };
+  const [first = '', ...more] = named.inputs;
+  return { ...named, inputs: [first], ...(more.length === 0 ? {} : { moreInputs: more.length }) };
 }
 
 /** Refuses what a report cannot be made of or written to, before a run begins. */

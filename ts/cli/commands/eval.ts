@@ -108,12 +108,15 @@ function table(of: Evaluation): string {
 
 /** What makes the figures doubtful. */
 function doubts({ unknownDecisions, unknownLabels, redundant, removed }: Evaluation): string[] {
-  const doubt = (ids: number, where: string) =>
-    ids > 0 ? [`${count(ids)} ids in the ${where} are of no document, and were left out`] : [];
   return [
     ...(redundant === 0 ? ['the labels name no duplicates: is --labels the right file?'] : []),
     ...(removed === 0 ? ['the result names no duplicates: is RESULT the right file?'] : []),
-    ...doubt(unknownDecisions, 'result'),
-    ...doubt(unknownLabels, 'labels'),
+    ...unknownIds(unknownDecisions, 'result'),
+    ...unknownIds(unknownLabels, 'labels'),
   ];
+}
+
+/** What is said of ids that no document has. */
+export function unknownIds(ids: number, where: 'result' | 'labels'): string[] {
+  return ids > 0 ? [`${count(ids)} ids in the ${where} are of no document, and were left out`] : [];
 }

@@ -1,12 +1,16 @@
+import { statSync } from 'node:fs';
+import { extname } from 'node:path';
 import type { ComparisonOptions, Trial } from '../..';
 import { OPTIONS } from '../../option-table';
-import { defineCommand, type OptionTable } from '../command';
+import { file, flags, PROGRAM, word } from '../../shell';
+import { defineCommand } from '../command';
 import { EXIT, InputError, UsageError } from '../exit';
 import { count } from '../format';
 import { execution, features, fields, fieldsOf, fingerprinterOptions } from '../options';
 import { rejections, watched } from '../run';
 import { table } from '../table';
 import { versions } from '../version';
+import { unknownIds } from './eval';
 
 export const tuning = defineCommand({
   name: 'tune',
@@ -57,7 +61,8 @@ export const tuning = defineCommand({
         if (least === 0) throw new UsageError('--min-similarity must be above 0, got 0');
         const by = fingerprinterOptions(values);
         const compared = { by, minSimilarity: least, threads };
-        const files = { labels, documents: inputs, form: fieldsOf(values), ...compared };
+        const form = fieldsOf(values);
+        const files = { labels, documents: inputs, form, ...compared };
         const onTrial = quiet ? undefined : (trial: Trial) => terminal.say(progress(trial));
         const how = { sample, seed, goal, trials: sweep(), onTrial };
         const { rejected, firstRejected, recommended, ...tuning } = await tuneFiles(
@@ -71,7 +76,10 @@ export const tuning = defineCommand({
           const what = `no record with a ${field}; name its field by --text-field`;
           throw new InputError(inputs.join(', '), new Error(what));
         }
-        const command = recommended && commandOf(inputs, recommended.options, values);
+        // What is kept is written in the format of the inputs, as its name has to say.
+        const output = outputOf(inputs[0] ?? '', values.format);
+        const given = { ...by, ...form, minSimilarity: least };
+        const command = recommended && commandOf(inputs, output, recommended.options, given);
         if (values.json) {
           const options = { ...by, sample, seed, goal, minSimilarity: least };
           const figures = { ...tuning, recommended: recommended?.options, command };
@@ -83,6 +91,8 @@ export const tuning = defineCommand({
           terminal.say(
             `${count(tuning.documents)} documents, ${count(tuning.redundant)} of them redundant`,
           );
+          const unknown = tuning.trials[0]?.evaluation.unknownLabels ?? 0;
+          for (const line of unknownIds(unknown, 'labels')) terminal.say(line);
           if (command !== undefined) await terminal.write(`${command}\n`);
           else terminal.say('nothing to find in this sample: try a larger one');
         }
@@ -111,34 +121,23 @@ function progress({ options, recall }: Trial): string {
   return `${flags(options).join(' ')}: recall ${recall.toFixed(4)}`;
 }
 
-/** Options of the library as those of the command line: `maxDistance: 8` as `--max-distance 8`. */
-function flags(options: object): string[] {
-  return Object.entries(options).map(([name, value]) => {
-    const flag = `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-    return `${flag} ${value === false ? 'off' : word(String(value))}`;
-  });
-}
-
 /** The command that deduplicates the whole by the options of a trial, and by those that were given here. */
 function commandOf(
   inputs: readonly string[],
-  options: ComparisonOptions,
-  values: Readonly<Record<string, unknown>>,
+  output: string,
+  trial: ComparisonOptions,
+  given: object,
 ): string {
-  const shared = [...Object.keys(features), ...Object.keys(fields), 'min-similarity'];
-  const table: OptionTable = { ...features, ...fields };
-  const own = shared.flatMap((name) => {
-    const value = values[name];
-    const spec = table[name];
-    if (spec?.kind === 'flag') return value === true ? [`--${name}`] : [];
-    return value === undefined || value === spec?.default ? [] : flags({ [name]: value });
-  });
-  const all = [...flags(options), ...own];
-  const files = inputs.map(word).join(' ');
-  return `simhash-native dedup ${files} -o unique.jsonl ${all.join(' ')}`;
+  const files = inputs.map(file).join(' ');
+  const options = [...flags(trial), ...flags(given)].join(' ');
+  return `${PROGRAM} dedup ${files} -o ${word(output)} ${options}`;
 }
 
-/** A word as a shell reads it back. */
-function word(text: string): string {
-  return /^[\w./:=,@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+/** A name for what is kept of files like this one. */
+function outputOf(input: string, format: string): string {
+  const texts = /[*?[]/.test(input) || statSync(input, { throwIfNoEntry: false })?.isDirectory();
+  if (format === 'files' || (format === 'auto' && texts)) return 'unique.jsonl';
+  const name = input.replace(/\.(gz|zst|bz2|xz)$/i, '');
+  if (format === 'auto') return `unique${extname(name)}`;
+  return `unique.${format === 'lines' ? 'txt' : format}`;
 }

@@ -41,19 +41,19 @@ export async function reported(stage: Stage): Promise<ReportSummary | undefined>
   await run.hold();
   const names = [...(known === undefined ? [] : [known.namespace]), source.namespace];
   const { rejected } = await without(work, source.namespace);
-  const { method, maxDistance, bands, rows, verify, minSimilarity, threads } = how;
-  const compared = { method, maxDistance, bands, rows, verify, minSimilarity, threads };
   const files = {
     ...{ result, inputs: [read], output: output as string },
     others: known === undefined ? [] : [work.path('known')],
   };
-  const { format, encoding, maxRecord } = how;
+  // In a file that is made of the collection records are as they are in it.
+  const asLines = { format: undefined, encoding: undefined, maxRecord: undefined };
+  const form = { ...asLines, textField: settings.textField };
   return write(files, {
-    ...given(compared),
-    ...{ format, encoding, maxRecord, command: 'dedup', temporary: true },
+    ...how,
+    ...{ command: 'dedup', temporary: true, onProgress: undefined },
     ...given({ reportTexts, signal, truncated: run.document.summary?.truncated }),
     ...(dateField === undefined ? {} : { dateField: DATE }),
-    database: { inputs: [source.namespace], names, rejected },
+    database: { inputs: [source.namespace], names, rejected, form },
   }).catch((error: unknown) => {
     if (!signal?.aborted && error instanceof Error) {
       // The field of dates belongs to what was read, and so to the run: a command without it is another one.

@@ -73,6 +73,12 @@ export class Browser {
     this.#search();
   }
 
+  /** Shows labels that another window has changed. */
+  refresh(): void {
+    this.#list();
+    this.#look();
+  }
+
   #search(): void {
     const words = at<HTMLInputElement>('search').value.normalize('NFKC').toLowerCase().trim();
     const filter = at<HTMLSelectElement>('filter').value;
@@ -190,17 +196,25 @@ export class Browser {
   /** The members, to choose which one is compared with the first. */
   #members(example: Example): HTMLElement {
     const { members, size } = example;
+    const { areMatches } = this.#figures;
     const chips = members.slice(1).map((member, at) => {
       const pair = pairOf(example, member);
       const label = pair && this.#labels.of(pair);
-      const name = member.similarity === undefined ? `${at + 1}` : similar(member.similarity);
+      const { similarity, distance } = member;
+      const name = similarity === undefined ? `${at + 1}` : similar(similarity);
+      const said = [
+        `${areMatches ? 'Match' : 'Member'} ${at + 1}`,
+        similarity === undefined ? undefined : `similarity ${name}`,
+        distance === undefined ? undefined : `distance ${distance}`,
+        label === undefined ? undefined : `labelled ${label}`,
+      ];
       const chip = h(
         'button',
         {
           type: 'button',
           class: `chip ${label ?? ''}`,
           'aria-pressed': at + 1 === this.#member ? 'true' : 'false',
-          'aria-label': `Member ${at + 1}, similarity ${name}${label === undefined ? '' : `, labelled ${label}`}`,
+          'aria-label': said.filter((part) => part !== undefined).join(', '),
         },
         name,
       );
@@ -208,11 +222,10 @@ export class Browser {
       return chip;
     });
     const hidden = size - members.length;
-    const what = this.#figures.areMatches ? 'Matches' : 'Members';
     return h(
       'div',
       { class: 'members' },
-      h('span', { class: 'what' }, `${what}, least similar first`),
+      h('span', { class: 'what' }, `${areMatches ? 'Matches' : 'Members'}, least similar first`),
       h('div', { class: 'chips' }, ...chips),
       hidden > 0
         ? h('span', { class: 'note' }, `${count(hidden)} more, nearer to it, are not in this page`)

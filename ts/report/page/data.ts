@@ -55,7 +55,8 @@ export interface Figures {
     readonly bars: readonly Bar<string>[];
     readonly undated: Share;
   };
-  readonly names: readonly string[];
+  /** Of the inputs that examples are from, by number. */
+  readonly names: Readonly<Record<number, string>>;
   readonly examples: readonly Example[];
 }
 

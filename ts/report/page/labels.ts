@@ -10,24 +10,20 @@ interface Pair {
 export class Labels {
   readonly #byPair = new Map<string, Label>();
   readonly #key: string;
-  readonly #changed: () => void;
+  readonly #changed: (byOther: boolean) => void;
   /** Labels that no file has. */
   #unsaved = 0;
 
-  /** `name` tells the labels of one report from those of another in the same browser. */
-  constructor(name: string, changed: () => void) {
+  /** `name` tells the labels of one report from those of another in the same browser. `changed` is told whether another window of the report has made the change. */
+  constructor(name: string, changed: (byOther: boolean) => void) {
     this.#key = `simhash-labels:${name}`;
     this.#changed = changed;
-    try {
-      const kept: unknown = JSON.parse(localStorage.getItem(this.#key) ?? '[]');
-      if (Array.isArray(kept)) {
-        for (const [pair, label] of kept) {
-          if (label === 'same' || label === 'different') this.#byPair.set(String(pair), label);
-        }
-      }
-    } catch {
-      // Pages of files may have no storage: then labels last as long as the page.
-    }
+    this.#read();
+    addEventListener('storage', ({ key }) => {
+      if (key !== this.#key) return;
+      this.#read();
+      this.#changed(true);
+    });
     addEventListener('beforeunload', (event) => {
       if (this.#unsaved > 0 && !this.#isKept()) event.preventDefault();
     });
@@ -42,15 +38,17 @@ export class Labels {
   }
 
   set(pair: Pair, label: Label | undefined): void {
+    // Another window may have written meanwhile.
+    this.#read();
     if (label === undefined) this.#byPair.delete(keyOf(pair));
     else this.#byPair.set(keyOf(pair), label);
     this.#unsaved++;
     try {
       localStorage.setItem(this.#key, JSON.stringify([...this.#byPair]));
     } catch {
-      // As above.
+      // There is none, or no room in it.
     }
-    this.#changed();
+    this.#changed(false);
   }
 
   /** JSON lines, in the order of labelling. */
@@ -71,6 +69,20 @@ export class Labels {
     // The browser has taken the address by then.
     setTimeout(() => URL.revokeObjectURL(url), 10_000);
     this.#unsaved = 0;
+  }
+
+  /** Takes what the browser has kept, if anything, in place of what is here. */
+  #read(): void {
+    try {
+      const kept: unknown = JSON.parse(localStorage.getItem(this.#key) ?? 'null');
+      if (!Array.isArray(kept)) return;
+      this.#byPair.clear();
+      for (const [pair, label] of kept) {
+        if (label === 'same' || label === 'different') this.#byPair.set(String(pair), label);
+      }
+    } catch {
+      // Pages of files may have no storage: then labels last as long as the page.
+    }
   }
 
   #isKept(): boolean {

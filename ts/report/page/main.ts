@@ -66,8 +66,9 @@ function summary(): void {
 }
 
 function lead(): Node[] {
-  const [first = '', ...more] = run.inputs;
-  const files = more.length === 0 ? '' : ` and ${plural(more.length, 'more input')}`;
+  const [first = ''] = run.inputs;
+  const { moreInputs = 0 } = run;
+  const files = moreInputs === 0 ? '' : ` and ${plural(moreInputs, 'more input')}`;
   const how = [
     run.method === undefined ? undefined : `method ${run.method}`,
     run.threshold === undefined ? undefined : `similarity from ${run.threshold}`,
@@ -96,44 +97,34 @@ function total(name: string, value: string, share = '', kind = ''): HTMLElement 
 }
 
 function after(): void {
-  const labelled =
+  at('after-text').textContent =
     'Pairs that you label leave this page as a file of JSON lines, by the button above; nothing is sent anywhere.';
-  at('after-text').textContent = labelled;
-  const docs = run.inputs.map(word).join(' --docs ');
-  const inputs = run.inputs.map(word).join(' ');
+  const { tune, more = 0, unsaid = [] } = run.next;
   const step = (what: string, command: string) =>
     h('li', {}, h('p', {}, what), h('pre', { tabindex: '0' }, h('code', {}, command)));
-  const evaluated =
-    run.result === undefined
-      ? step(
-          'Run it again with its clusters in a file, and see how many of the pairs that you call different they have merged.',
-          `simhash-native ${run.command} … --clusters clusters.jsonl\nsimhash-native eval clusters.jsonl --labels labels.jsonl --docs ${docs}`,
-        )
-      : step(
-          'See how many of the pairs that you call different this result has merged, and of those you call the same how many another result finds.',
-          `simhash-native eval ${word(run.result)} --labels labels.jsonl --docs ${docs}`,
-        );
-  if (run.names !== undefined) {
-    at('steps').append(
-      step(
-        'Labels name documents by their _id, as extended JSON. Write the collection into a file whose ids are these texts, and choose method and threshold by your labels.',
-        'simhash-native tune documents.jsonl --labels labels.jsonl',
-      ),
-    );
-    return;
+  if (run.next.eval !== undefined) {
+    const why =
+      'see how many of the pairs that you call different this result has merged, and of those you call the same how many another result finds.';
+    const what =
+      run.result === undefined
+        ? `Run it again with --clusters clusters.jsonl, and ${why}`
+        : `${why[0]?.toUpperCase()}${why.slice(1)}`;
+    at('steps').append(step(what, run.next.eval));
   }
-  at('steps').append(
-    ...(areMatches ? [] : [evaluated]),
-    step(
-      'Choose method and threshold by your labels.',
-      `simhash-native tune ${inputs} --labels labels.jsonl`,
-    ),
-  );
-}
-
-/** A word as a shell reads it back. */
-function word(text: string): string {
-  return /^[\w./:=,@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+  const collected =
+    run.names === undefined
+      ? ''
+      : 'Labels name documents by their _id, as extended JSON. Write the collection into a file whose ids are these texts. ';
+  at('steps').append(step(`${collected}Choose method and threshold by your labels.`, tune));
+  const notes = [
+    more > 0 ? `The commands leave out ${plural(more, 'more file')}: add their names.` : undefined,
+    unsaid.length > 0
+      ? `The commands lack ${unsaid.join(' and ')}, which the run had from a program: a command takes files of words.`
+      : undefined,
+  ];
+  for (const note of notes.reverse()) {
+    if (note !== undefined) at('steps').after(h('p', { class: 'note' }, note));
+  }
 }
 
 themes();
@@ -141,7 +132,10 @@ summary();
 at('charts').append(...charts(figures, run));
 const labels = new Labels(
   `${run.result ?? run.command}:${all.documents}:${found.groups}:${found.duplicates}`,
-  () => labelled(),
+  (byOther) => {
+    labelled();
+    if (byOther) browser.refresh();
+  },
 );
 function labelled(): void {
   at('labelled').textContent = labels.size === 0 ? 'No labels yet' : plural(labels.size, 'label');
@@ -156,5 +150,6 @@ at('shown').textContent =
   found.groups === 0
     ? 'There are none.'
     : `${count(shown)} of ${plural(found.groups, areMatches ? 'document' : 'cluster')}${areMatches ? ' with matches' : ''}${which}. Figures above are of all.`;
-new Browser(figures, labels).start();
+const browser = new Browser(figures, labels);
+browser.start();
 after();

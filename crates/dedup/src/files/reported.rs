@@ -19,9 +19,10 @@ use crate::read::{Input, id_json, name_of_id};
 use crate::report::{Progress, Rejected, Stage, Summary, Throttle};
 use crate::write::{Output, Rejects, Target, check_distinct};
 use day::day_of;
-use examples::{Choice, Document, Example};
+use examples::{Choice, Document, Example, inputs_of};
 use groups::Groups;
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use tallies::{Bar, Dates, Found, Inputs, Share, Tallies};
@@ -72,8 +73,8 @@ struct Figures {
     lengths: Vec<Bar<u32>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     dates: Option<Dates>,
-    /// Of the inputs, by their number in `examples`.
-    names: Vec<String>,
+    /// Of the inputs that `examples` are from, by number: most of a hundred thousand are not in the page.
+    names: BTreeMap<u32, String>,
     examples: Vec<Example>,
 }
 
@@ -163,6 +164,7 @@ pub fn report_files(
         intake.records.names().iter().map(|name| name.display().to_string()).collect();
     let unknown = named.iter().map(|&times| u64::from(times)).sum();
     let found = Found::of(&groups);
+    let examples = choice.into_examples(&groups);
     let figures = Figures {
         are_matches: groups.are_matches,
         all: tallies.all,
@@ -173,8 +175,8 @@ pub fn report_files(
         inputs: tallies.inputs(&names[others.len()..]),
         lengths: tallies.lengths(),
         dates: options.date.as_ref().map(|_| tallies.dates()),
-        names,
-        examples: choice.into_examples(&groups),
+        names: inputs_of(&examples).map(|at| (at, names[at as usize].clone())).collect(),
+        examples,
     };
     output.write(page.before.as_bytes())?;
     output.write(json(&figures).as_bytes())?;

@@ -171,6 +171,12 @@ impl Choice {
     }
 }
 
+/// The inputs that documents of examples are from.
+pub(super) fn inputs_of(examples: &[Example]) -> impl Iterator<Item = u32> {
+    let members = examples.iter().flat_map(|example| &example.members);
+    members.filter_map(|member| member.document.as_ref()).map(|document| document.input)
+}
+
 impl Document {
     /// Bytes that it is held in, about.
     fn bytes(&self) -> usize {
