@@ -148,7 +148,7 @@ impl Room {
     }
 
     /// Lets go of pages of columns where the process holds nearly as much as it may. Cheap: to be called within every loop over many
-    /// documents, and after a hundred values at random places. It looks at the memory when it may have come near, not before.
+    /// documents, and after some ten values at random places, each of which may bring in 2 MB. It looks at the memory when it may have come near, not before.
     ///
     /// # Errors
     /// [`RoomError::Memory`] where the process held a tenth more than it may, several times, without a page of columns.

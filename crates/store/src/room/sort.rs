@@ -6,8 +6,8 @@ use super::{Column, Room, RoomError};
 const DIGIT: u32 = 11;
 /// Values between two looks at the memory, and at whether to go on: read one behind the other.
 const LOOK: usize = 1024;
-/// And written in as many places: each may bring in what the file system keeps as one, up to some hundred kilobytes.
-const LOOK_AT_WRITING: usize = 64;
+/// And written in as many places: each may bring in what the page cache keeps as one, up to 2 MB.
+const LOOK_AT_WRITING: usize = 8;
 
 impl<T: Copy> Column<T> {
     /// Sorts by a number below `numbers`; what has one number stays in order. By its digits, the lowest first, so that whatever the numbers
