@@ -90,11 +90,7 @@ export class Applier {
   async #follow({ position, time, entry: text }: LogEntry): Promise<void> {
     const { chain } = this.#state;
     const { head } = chain;
-    if (position !== head.position + 1) {
-      const missing = `entries ${head.position + 1} to ${position - 1} of the log are missing`;
-      const why = `${missing}: it was trimmed, or they were removed`;
-      throw new SimHashError('ERR_SIMHASH_LOG_GAP', why);
-    }
+    if (position !== head.position + 1) throw gap(head.position + 1, position - 1);
     const entry = decoded(position, text);
     const isFirst = position === 1 && 'begin' in entry;
     const isVoid = isFirst ? undefined : this.#isVoid(entry, position);
@@ -220,6 +216,13 @@ export function behind(last: number, position: number): SimHashError {
   const why = 'it was restored from an older copy, or has lost entries';
   const message = `the log ends at entry ${last}, and ${position} were applied: ${why}`;
   return new SimHashError('ERR_SIMHASH_LOG_BEHIND', message);
+}
+
+/** Entries that are not there any more. */
+export function gap(first: number, last: number): SimHashError {
+  const why = 'it was trimmed, or they were removed';
+  const message = `entries ${first} to ${last} of the log are missing: ${why}`;
+  return new SimHashError('ERR_SIMHASH_LOG_GAP', message);
 }
 
 /** A history that is not the one that was applied. */
