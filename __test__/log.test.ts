@@ -88,6 +88,8 @@ describe('services of one log', () => {
       expect(again).toEqual({ ...ofA[n], repeated: true });
     }
     expect(a.search(texts[7] ?? '')).toMatchObject([{ verified: true }]);
+    const found = await b.searchManyAsync(texts, { limit: 1 });
+    for (const n of [7, 299]) expect([...found.get(n)]).toEqual([...a.search(texts[n] ?? '')]);
     // Checks of one moment share entries.
     expect(log.entries.length).toBeLessThan(100);
   });
