@@ -163,7 +163,8 @@ export class Applier {
     const [items, times, entries] = [this.#items, this.#times, this.#entries];
     if (entries.length === 0) return;
     [this.#items, this.#times, this.#entries] = [[], [], []];
-    await this.#written();
+    // Both are short, and each waits for the disk.
+    await Promise.all([this.#written(), this.#hasRoom(items)]);
     const outcomes = await this.#decided(items, times);
     let from = 0;
     for (const { id, count, isVoid } of entries) {
@@ -177,15 +178,18 @@ export class Applier {
     return whenRoom(() => this.#state.chain.write(this.#service.sync), this.#full);
   }
 
-  /** What becomes of items, where the disk has room for all of them. */
+  /** Waits until the disk has room for items. */
+  #hasRoom(items: readonly Checking[]): Promise<void> {
+    return whenRoom(() => mustHaveRoom(this.#state.path, roomFor(items)), this.#full);
+  }
+
+  /** What becomes of items. */
   async #decided(items: readonly Checking[], times: readonly number[]): Promise<unknown[]> {
     const { index, chain } = this.#state;
     const texts = items.map(([text]) => itemOf(text));
     const keys = items.map(([, key]) => key);
     const { position } = chain.head;
     const at = this.#service.keepsTimes && items.length > 0 ? { at: times } : {};
-    const folder = this.#state.path;
-    await whenRoom(() => mustHaveRoom(folder, roomFor(items)), this.#full);
     for (;;) {
       try {
         return [...(await index.checkAndAddManyAsync(texts, { keys, position, ...at }))];
