@@ -100,7 +100,7 @@ export type SharedState = 'catching-up' | 'ready' | 'lost' | 'full' | 'broken' |
 
 /** What is the service's own, and need not be as that of the others. */
 export interface ServiceOptions extends Pick<DirectoryOptions, 'durability' | 'flushInterval'> {
-  /** Milliseconds after which a check that has not come back through the log is given up, from when it was asked, from 1. Default 10,000. */
+  /** Milliseconds after which a check, or a call of `checkMany`, that has not come back through the log is given up, from when it was asked, from 1. Default 10,000. */
   timeout?: number | undefined;
   /** Documents that may wait for the log, from 1. Default 10,000; beyond them checks fail with `ERR_SIMHASH_BUSY`. */
   maxWaiting?: number | undefined;
