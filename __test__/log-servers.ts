@@ -19,6 +19,8 @@ export interface LogKind {
   readonly once: object;
   /** Takes entries away, one by one. */
   remove(url: string, stream: string, positions: readonly number[]): Promise<void>;
+  /** Takes all entries away; the stream stays, and goes on from where it was. */
+  empty(url: string, stream: string): Promise<void>;
   /** Takes the whole stream away. */
   drop(url: string, stream: string): Promise<void>;
 }
@@ -52,6 +54,7 @@ export const KINDS: readonly LogKind[] = [
     once: { socket: { reconnectStrategy: false } },
     remove: (url, stream, positions) =>
       redisCommand(url, ['XDEL', stream, ...positions.map((position) => `${position}-0`)]),
+    empty: (url, stream) => redisCommand(url, ['XTRIM', stream, 'MAXLEN', '0']),
     drop: (url, stream) => redisCommand(url, ['DEL', stream]),
   },
   {
@@ -65,6 +68,9 @@ export const KINDS: readonly LogKind[] = [
       natsStreams(url, async (streams) => {
         for (const position of positions) await streams.deleteMessage(stream, position);
       }),
+    empty: async (url, stream) => {
+      await natsStreams(url, (streams) => streams.purge(stream));
+    },
     drop: async (url, stream) => {
       await natsStreams(url, (streams) => streams.delete(stream));
     },

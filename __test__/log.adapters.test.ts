@@ -83,10 +83,15 @@ const over = (kind: LogKind) => {
     for (const from of [0, 2, 3, 4]) await same(from);
     await Promise.all([log.trim(5), memory.trim(5)]);
     await same(4);
+    // The newest are gone: where the log ends is told all the same.
+    await Promise.all([log.append('gone'), memory.append('gone')]);
+    memory.entries.length = 0;
+    await kind.empty(server.url, 'adapter');
+    for (const from of [0, 3, 4, 5]) await same(from);
     await log.trim(90);
     await log.append('later');
-    const { entries } = await log.read(4, { limit: 5, wait: 0, signal });
-    expect(entries).toEqual([{ position: 5, time: expect.any(Number), entry: 'later' }]);
+    const { entries } = await log.read(5, { limit: 5, wait: 0, signal });
+    expect(entries).toEqual([{ position: 6, time: expect.any(Number), entry: 'later' }]);
     expect(Math.abs((entries[0]?.time ?? 0) - Date.now())).toBeLessThan(60_000);
     await log.close?.();
   });
@@ -187,6 +192,26 @@ const over = (kind: LogKind) => {
     const d = await service('long-gap');
     await until(() => d.state === 'broken');
     expect(d.error?.message).toContain('entries 3 to 303 of the log are missing');
+  });
+
+  test('the newest entries that are missing are noticed, by one that was stopped and by one that is new', async () => {
+    const a = await service('newest');
+    await filled(a, 0, 4);
+    const b = await service('newest', {}, { name: 'newest' });
+    await until(() => b.position === a.position);
+    await b.close();
+    await filled(a, 4, 3);
+    await kind.empty(server.url, 'newest');
+    const first = { newest: 6, 'newest-fresh': 1 };
+    for (const [name, from] of Object.entries(first)) {
+      const one = await service('newest', {}, { name });
+      await until(() => one.state === 'broken');
+      expect(codeOf(one)).toBe('ERR_SIMHASH_LOG_GAP');
+      expect(one.error?.message).toContain(`entries ${from} to 8 of the log are missing`);
+    }
+    // Who has them goes on.
+    expect((await asked(a, 20)).duplicateOf).toBe(undefined);
+    expect(a.state).toBe('ready');
   });
 
   test('a log that was trimmed past a stopped service is noticed; with a snapshot it goes on', async () => {

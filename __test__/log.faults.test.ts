@@ -259,6 +259,129 @@ describe('a service', () => {
   });
 });
 
+/** What never comes. */
+const never = () => new Promise<never>(() => {});
+
+describe('a log that never answers', () => {
+  test('though it has taken the entry does not hold up who has asked, nor the end', async () => {
+    const log = new MemoryLog();
+    const a = await service(log, { timeout: 300 });
+    await a.ready();
+    const append = log.append.bind(log);
+    log.append = (entry) => append(entry).then(never);
+    const late = { code: 'ERR_SIMHASH_LOG_TIMEOUT' };
+    await expect(a.check(textOf(1), { key: 'k1' })).rejects.toMatchObject(late);
+    await expect(a.delete({ key: 'other' })).rejects.toMatchObject(late);
+    // It was applied, and cannot be said to be safe.
+    expect(a.idOf('k1')).toBe(0);
+    await until(() => a.state === 'lost');
+    const last = a.check(textOf(2)).catch(({ code }) => code);
+    await a.close();
+    expect(await last).toMatch(/^ERR_SIMHASH_(CLOSED|LOG_LOST|LOG_TIMEOUT)$/);
+    log.append = append;
+    const b = await service(log);
+    expect(await b.check(textOf(1), { key: 'k1' })).toEqual({ id: 0, repeated: true });
+  });
+
+  test('is the log again where it answers after all', async () => {
+    const log = new MemoryLog();
+    const a = await service(log, { timeout: 300 });
+    await a.ready();
+    const append = log.append.bind(log);
+    let answer = () => {};
+    log.append = async (entry) => {
+      await append(entry);
+      await new Promise<void>((done) => {
+        answer = done;
+      });
+    };
+    await expect(a.check(textOf(1))).rejects.toMatchObject({ code: 'ERR_SIMHASH_LOG_TIMEOUT' });
+    await until(() => a.state === 'lost');
+    answer();
+    await until(() => a.state === 'ready');
+  });
+
+  test('cannot be begun, and the service can be closed', async () => {
+    const log = new MemoryLog();
+    log.append = never;
+    const a = await service(log, { timeout: 300 });
+    await until(() => a.state === 'lost');
+    expect(a.error).toMatchObject({ code: 'ERR_SIMHASH_LOG_LOST' });
+    await a.close();
+    const b = await service(log, { timeout: 100_000 });
+    await turn();
+    await b.close();
+    expect(b.state).toBe('closed');
+  });
+
+  test('when it is to be trimmed fails the snapshot; nor do a store and a log hold up the end', async () => {
+    const log = new MemoryLog();
+    log.trim = never;
+    const a = await service(log, { timeout: 300, snapshots: folder.join('untrimmed') });
+    await a.ready();
+    await filled(a, 0, 3);
+    await expect(a.snapshot()).rejects.toMatchObject({ code: 'ERR_SIMHASH_LOG_LOST' });
+    await a.close();
+    const { folderSnapshots } = await import('../dist/connect/log.js');
+    const store = folderSnapshots(folder.join('untrimmed'));
+    let isPublishing = false;
+    const publish = () => {
+      isPublishing = true;
+      return never();
+    };
+    const b = await service(log, { timeout: 300, snapshots: { ...store, publish } });
+    await b.ready();
+    void b.snapshot();
+    await until(() => isPublishing);
+    Object.assign(log, { close: never });
+    await b.close();
+    // One that waits for its first snapshot.
+    const c = await service(log, { timeout: 300, snapshots: { ...store, list: never } });
+    await c.close();
+    expect([b.state, c.state]).toEqual(['closed', 'closed']);
+  });
+});
+
+describe('a service that is closed', () => {
+  test('takes nothing more, and answers what was asked before, however many ask', async () => {
+    const log = new MemoryLog();
+    const a = await service(log, { snapshots: folder.join('under-load') });
+    await a.ready();
+    const append = log.append.bind(log);
+    // Longer than it takes until the next is asked.
+    log.append = async (entry) => {
+      for (let n = 0; n < 4; n++) await turn();
+      await append(entry);
+    };
+    let [isOver, next] = [false, 0];
+    const answers: Promise<string>[] = [];
+    const client = async () => {
+      while (!isOver) {
+        const told = a.check(textOf(next++)).then(
+          () => 'answered',
+          ({ code }) => code,
+        );
+        answers.push(told);
+        await turn();
+      }
+    };
+    const clients = client();
+    await until(() => next > 100);
+    const before = answers.length;
+    const closing = a.close();
+    const refused = { code: 'ERR_SIMHASH_CLOSED' };
+    await expect(a.check(textOf(1))).rejects.toMatchObject(refused);
+    await expect(a.delete({ id: 0 })).rejects.toMatchObject(refused);
+    await expect(a.snapshot()).rejects.toMatchObject(refused);
+    await closing;
+    isOver = true;
+    await clients;
+    const told = await Promise.all(answers);
+    expect(new Set(told.slice(0, before))).toEqual(new Set(['answered']));
+    expect(new Set(told.slice(before))).toEqual(new Set(['ERR_SIMHASH_CLOSED']));
+  });
+});
+
 describe('what is refused', () => {
   test('was not done: of several groups all are taken, or none', async () => {
     const decided: number[] = [];
@@ -291,8 +414,37 @@ describe('what is refused', () => {
     await expect(a.check('x')).rejects.toMatchObject({ code: 'ERR_SIMHASH_BUSY' });
     expect(new Set(await Promise.all(all))).toEqual(new Set(['ERR_SIMHASH_LOG_TIMEOUT']));
     log.append = append;
+    await until(() => a.waiting === 0);
     await a.ready();
-    expect([a.waiting, await a.delete({ id: 9 })]).toEqual([0, false]);
+    expect(await a.delete({ id: 9 })).toBe(false);
+  });
+
+  test('for its time is a check from when it was asked, and of what waits for its turn then nothing is appended', async () => {
+    const log = new MemoryLog();
+    const a = await service(log, { timeout: 500 });
+    await a.ready();
+    const append = log.append.bind(log);
+    const appended: string[] = [];
+    log.append = (entry) => {
+      appended.push(entry);
+      return never();
+    };
+    const late = ({ code }: { code: string }): unknown => code;
+    // As many entries as may be on their way.
+    const texts = (n: number) => Array.from({ length: 256 }, (_, at) => `${n} ${at}`);
+    const asked = Array.from({ length: 8 }, (_, n) => a.checkMany(texts(n)));
+    const behind = [a.check('behind'), a.check('further behind')];
+    const codes = await Promise.all(
+      [...asked, ...behind].map((one) => (one as Promise<unknown>).catch(late)),
+    );
+    expect(appended).toHaveLength(8);
+    expect(new Set(codes)).toEqual(new Set(['ERR_SIMHASH_LOG_TIMEOUT']));
+    log.append = append;
+    await until(() => a.waiting === 0);
+    await a.ready();
+    await a.check('later');
+    const all = [...appended, ...log.entries.map(({ entry }) => entry)];
+    expect(all.filter((entry) => entry.includes('behind'))).toEqual([]);
   });
 
   test('of a large checkMany nothing is appended where not all of it may wait', async () => {

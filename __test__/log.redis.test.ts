@@ -8,10 +8,13 @@ import { ended, Folder } from './cli-run';
 import { missing, RedisServer } from './redis-server';
 import { Served, textOf } from './served';
 import { freePort } from './server-process';
+import { TcpProxy } from './tcp-proxy';
 
 const folder = new Folder();
 const started: RedisServer[] = [];
+const proxies: TcpProxy[] = [];
 afterEach(async () => {
+  for (const proxy of proxies.splice(0)) proxy.close();
   for (const server of started.splice(0)) await server.close();
 });
 
@@ -20,6 +23,24 @@ async function own(options: readonly string[]): Promise<RedisServer> {
   const server = await RedisServer.open(options);
   started.push(server);
   return server;
+}
+
+/** What stands before a server, and its address. */
+async function before(server: RedisServer): Promise<{ proxy: TcpProxy; url: string }> {
+  const proxy = await TcpProxy.open(server.port);
+  proxies.push(proxy);
+  return { proxy, url: `redis://127.0.0.1:${proxy.port}` };
+}
+
+/** One command, on a connection of its own. */
+async function told(server: RedisServer, ...command: string[]): Promise<unknown> {
+  const { createClient } = await import('redis');
+  const client = await createClient({ url: server.url }).connect();
+  try {
+    return await client.sendCommand(command);
+  } finally {
+    client.destroy();
+  }
 }
 
 /** Why there is no connection. It says so at once, or this test hangs. */
@@ -87,6 +108,116 @@ describe.skipIf(missing !== undefined)('a server', () => {
       expect(states.filter((error) => error !== undefined)).toEqual([]);
       await again.close();
     }
+  });
+
+  test('a replica that lacks what the server has said is noticed when it takes its place', async () => {
+    const [main, replica] = [await own([]), await own([])];
+    await told(replica, 'REPLICAOF', '127.0.0.1', String(main.port));
+    const { proxy, url } = await before(main);
+    const log = (to = url) => redisLog(to, { stream: 'behind' });
+    const errors: (string | undefined)[] = [];
+    const onState = (_: string, error?: Error) =>
+      errors.push((error as { code?: string } | undefined)?.code);
+    const a = await SharedIndex.open(folder.join('behind-a'), await log(), { onState });
+    // Two that are stopped when they have applied what the replica lacks.
+    const stopped = ['behind-b', 'behind-c'];
+    const others = await Promise.all(
+      stopped.map(async (name) => SharedIndex.open(folder.join(name), await log())),
+    );
+    const asked = async (n: number, key: string) => {
+      for (;;) {
+        try {
+          return await a.check(textOf(n), { key });
+        } catch (error) {
+          // Refused, with the reason; nothing is guessed.
+          expect((error as { code?: string }).code).toMatch(
+            /^ERR_SIMHASH_LOG_(LOST|BEHIND|CHAIN|TIMEOUT)$/,
+          );
+          await sleep(5);
+        }
+      }
+    };
+    for (let n = 0; n < 10; n++) await asked(n, `k${n}`);
+    const length = async (server: RedisServer) => told(server, 'XLEN', 'behind');
+    while ((await length(replica)) !== (await length(main))) await sleep(5);
+    // The link is gone, and what comes now is answered without it.
+    await told(replica, 'REPLICAOF', '127.0.0.1', '1');
+    for (let n = 10; n < 15; n++) {
+      expect((await asked(n, `k${n}`)).duplicateOf).toBe(undefined);
+    }
+    for (const one of others) {
+      while (one.position !== a.position) await sleep(5);
+      await one.close();
+    }
+    expect(errors.filter((code) => code !== undefined)).toEqual([]);
+    await main.kill();
+    await told(replica, 'REPLICAOF', 'NO', 'ONE');
+    proxy.target = replica.port;
+    while (!errors.includes('ERR_SIMHASH_LOG_BEHIND')) await sleep(5);
+    await a.ready();
+    expect(a.size).toBe(10);
+    // What was answered and is lost is new again; what is there has its first answer.
+    expect(await asked(14, 'k14')).toEqual({ id: 10 });
+    expect(await asked(3, 'k3')).toEqual({ id: 3, repeated: true });
+    for (let n = 20; n < 30; n++) await asked(n, `k${n}`);
+    // The new log is longer than what the other two know.
+    const codes: unknown[] = [];
+    const b = await SharedIndex.open(folder.join('behind-b'), await log(), {
+      onState: (_: string, error?: Error) => codes.push(error),
+    });
+    while (b.position !== a.position || b.state !== 'ready') await sleep(5);
+    expect(codes).toContainEqual(expect.objectContaining({ code: 'ERR_SIMHASH_LOG_CHAIN' }));
+    expect([b.size, a.size]).toEqual([21, 21]);
+    // Without the entries that it would begin again from it takes nothing.
+    await told(replica, 'XTRIM', 'behind', 'MINID', '5-0');
+    const c = await SharedIndex.open(folder.join('behind-c'), await log());
+    await expect(c.check(textOf(90))).rejects.toMatchObject({ code: 'ERR_SIMHASH_LOG_CHAIN' });
+    expect(c.state).toBe('broken');
+    await Promise.all([a, b, c].map((one) => one.close()));
+  });
+
+  test('a connection that has gone without a word is given up and made anew', async () => {
+    const { proxy, url } = await before(server);
+    const shared = await SharedIndex.open(
+      folder.join('gone'),
+      await redisLog(url, { stream: 'gone' }),
+    );
+    await shared.ready();
+    proxy.isSilent = true;
+    proxy.silence();
+    await expect(shared.check(textOf(1), { key: 'k' })).rejects.toMatchObject({
+      code: 'ERR_SIMHASH_LOG_LOST',
+    });
+    // The new ones are taken, and say nothing either.
+    while (proxy.silent < 2) await sleep(5);
+    proxy.isSilent = false;
+    await shared.ready();
+    expect((await shared.check(textOf(2))).duplicateOf).toBe(undefined);
+    await shared.close();
+  });
+
+  test('on a connection that brings no answers no more than some commands wait', async () => {
+    const { proxy, url } = await before(server);
+    const log = await redisLog(url, { stream: 'full' });
+    proxy.silence();
+    const all = await Promise.all(
+      Array.from({ length: 1200 }, () =>
+        log.append('x').then(
+          () => 'appended',
+          ({ message }) => message,
+        ),
+      ),
+    );
+    expect(all.filter((message) => message === 'The queue is full')).toHaveLength(200);
+    expect(all).not.toContain('appended');
+    await log.close?.();
+  });
+
+  test('TLS is refused where the server speaks none', async () => {
+    const url = server.url.replace('redis:', 'rediss:');
+    expect(await refused(url, { client: { socket: { connectTimeout: 500 } } })).toMatch(
+      /^ERR_SIMHASH_LOG_LOST: cannot reach the log at rediss:.*: the server answers without TLS there: its address is redis:\/\/$/,
+    );
   });
 
   test('a key that holds something else is refused at once', async () => {

@@ -266,6 +266,72 @@ test('a batch that is refused is halved until the item is found that is to blame
   expect(asked).toHaveLength(13);
 });
 
+test('of a request of which no line was decided the status is that of what goes away by itself, if there is any', async () => {
+  const route = ROUTES.find(({ path }) => path === '/v1/check-many');
+  const asked = async (lines: readonly unknown[], answer: (text: string) => unknown) => {
+    const check = async (items: readonly { text: string }[]) =>
+      items.map(({ text }) => answer(text));
+    const call = { engine: { takes: { keys: true, times: false }, check }, counted: () => {} };
+    const { body } = (await route?.run(call as never, lines)) ?? { body: '' };
+    return body
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line));
+  };
+  const bad = new Problem(400, 'invalid', 'a line');
+  const late = { text: 'x', at: 1 };
+  for (const [code, status] of [
+    ['ERR_SIMHASH_LOG_LOST', 503],
+    ['ERR_SIMHASH_LOG_TIMEOUT', 504],
+    ['ERR_SIMHASH_DISK_FULL', 507],
+    ['ERR_SIMHASH_BUSY', 429],
+  ] as const) {
+    const answer = () => failure(code);
+    const refused = await asked([bad, late, { text: 'a' }, { text: 'b' }], answer).catch(problemOf);
+    expect(refused).toMatchObject({ status });
+    // Where one is decided each has its own.
+    const some = await asked([bad, { text: 'a' }, { text: 'b' }], (text) =>
+      text === 'a' ? { id: 1 } : failure(code),
+    );
+    expect(some.map(({ id, error }) => id ?? error.code)).toEqual([
+      'invalid',
+      1,
+      code === 'ERR_SIMHASH_BUSY' ? 'too-many' : code,
+    ]);
+  }
+  const both = await asked([bad, late], () => ({ id: 1 })).catch(problemOf);
+  expect(both).toMatchObject({ status: 400, message: 'a line' });
+  const taken = () => failure('ERR_SIMHASH_SAME_KEY');
+  const first = await asked([{ text: 'a' }, bad], taken).catch(problemOf);
+  expect(first).toMatchObject({ status: 409 });
+});
+
+test('long texts are looked for beside the event loop, in a shared index, too', async () => {
+  const asked: string[] = [];
+  const index = {
+    search: (text: string) => {
+      asked.push(`here ${text.length}`);
+      return [{ id: 1 }];
+    },
+    searchManyAsync: async ([text]: readonly string[]) => {
+      asked.push(`beside ${text?.length}`);
+      return { get: () => [{ id: 1 }] };
+    },
+    toJSON: () => ({ keys: true }),
+  };
+  const engines = [
+    new LocalEngine(index as never, HOW),
+    new SharedEngine(index as never, undefined, () => {}),
+  ];
+  for (const engine of engines) {
+    for (const length of [10, 4096, 4097]) {
+      expect(await engine.search('x'.repeat(length), { limit: 1 })).toEqual([{ id: 1 }]);
+    }
+  }
+  const each = ['here 10', 'here 4096', 'beside 4097'];
+  expect(asked).toEqual([...each, ...each]);
+});
+
 test('while an index takes the place of another its counts are left out', async () => {
   const shared = {
     ...{ state: 'catching-up', position: 7, behind: 3, waiting: 2 },

@@ -21,6 +21,7 @@ export interface Batching {
 interface Group<I, O> {
   readonly items: readonly I[];
   readonly weight: number;
+  readonly over: () => Error | undefined;
   readonly done: (outcomes: readonly O[]) => void;
   readonly failed: (error: unknown) => void;
 }
@@ -59,12 +60,14 @@ export class Batcher<I, O> {
   }
 
   /**
-   * Decides several groups with others: there is room for all of them, or none is taken.
+   * Decides several groups with others: there is room for all of them, or none is taken. A group whose turn comes when `over` says why nobody
+   * waits for it any more is not decided, and fails with that.
    *
    * @throws SimHashError ERR_SIMHASH_BUSY where there is no room for them
    */
   addAll(
     groups: readonly { readonly items: readonly I[]; readonly weight: number }[],
+    over: () => Error | undefined = () => undefined,
   ): Promise<(readonly O[])[]> {
     const count = groups.reduce((sum, { items }) => sum + items.length, 0);
     const weight = groups.reduce((sum, group) => sum + group.weight, 0);
@@ -72,7 +75,7 @@ export class Batcher<I, O> {
     if (this.#items + count > room || (this.#items > 0 && this.#weight + weight > most)) {
       return Promise.reject(busy());
     }
-    return Promise.all(groups.map(({ items, weight }) => this.#queued(items, weight)));
+    return Promise.all(groups.map(({ items, weight }) => this.#queued(items, weight, over)));
   }
 
   /**
@@ -91,12 +94,16 @@ export class Batcher<I, O> {
     }
   }
 
-  #queued(items: readonly I[], weight: number): Promise<readonly O[]> {
+  #queued(
+    items: readonly I[],
+    weight: number,
+    over: () => Error | undefined,
+  ): Promise<readonly O[]> {
     if (items.length === 0) return Promise.resolve([]);
     this.#items += items.length;
     this.#weight += weight;
     return new Promise((done, failed) => {
-      this.#waiting.push({ items, weight, done, failed });
+      this.#waiting.push({ items, weight, over, done, failed });
       this.#soon();
     });
   }
@@ -118,6 +125,7 @@ export class Batcher<I, O> {
 
   async #run(): Promise<void> {
     const groups = this.#take();
+    if (groups.length === 0) return this.#rest();
     const items = groups.length === 1 ? (groups[0]?.items ?? []) : groups.flatMap((g) => g.items);
     this.#underWay += 1;
     this.batches += 1;
@@ -132,8 +140,7 @@ export class Batcher<I, O> {
       for (const { failed } of groups) failed(error);
     } finally {
       this.#underWay -= 1;
-      this.#items -= items.length;
-      this.#weight -= groups.reduce((sum, { weight }) => sum + weight, 0);
+      for (const group of groups) this.#leave(group);
       if (this.#waiting.length > 0) this.#soon();
       else this.#rest();
     }
@@ -145,14 +152,28 @@ export class Batcher<I, O> {
 
   #take(): Group<I, O>[] {
     const { most, heaviest = Number.POSITIVE_INFINITY } = this.#how;
+    const taken: Group<I, O>[] = [];
     let [count, weight, end] = [0, 0, 0];
     for (const group of this.#waiting) {
-      count += group.items.length;
-      weight += group.weight;
-      if (end > 0 && (count > most || weight > heaviest)) break;
+      const over = group.over();
+      if (over !== undefined) {
+        this.#leave(group);
+        group.failed(over);
+      } else {
+        count += group.items.length;
+        weight += group.weight;
+        if (taken.length > 0 && (count > most || weight > heaviest)) break;
+        taken.push(group);
+      }
       end += 1;
     }
-    return this.#waiting.splice(0, end);
+    this.#waiting.splice(0, end);
+    return taken;
+  }
+
+  #leave({ items, weight }: Group<I, O>): void {
+    this.#items -= items.length;
+    this.#weight -= weight;
   }
 }
 

@@ -9,7 +9,9 @@ import type {
   Found,
   IndexMethod,
   IndexOptions,
+  JobOptions,
   Match,
+  Matches,
   SearchOptions,
   Stats,
 } from '../index';
@@ -52,7 +54,8 @@ export interface OrderedLog {
   append(entry: string): Promise<void>;
   /**
    * Entries from position `from` on, that one included where it is still there; from the first where `from` is 0. Where there is nothing
-   * behind `from` it waits, and answers with what it has then. An entry may come twice, but none is left out silently: positions say so.
+   * behind `from` it waits, and answers with what it has then. An entry may come twice, but none is left out silently: positions say so, and
+   * what `last` names is there for the next read.
    */
   read(from: number, options: ReadOptions): Promise<LogPart>;
   /** Lets go of the entries before position `before`. */
@@ -97,7 +100,7 @@ export type SharedState = 'catching-up' | 'ready' | 'lost' | 'full' | 'broken' |
 
 /** What is the service's own, and need not be as that of the others. */
 export interface ServiceOptions extends Pick<DirectoryOptions, 'durability' | 'flushInterval'> {
-  /** Milliseconds after which a check that has not come back through the log is given up, from 1. Default 10,000. */
+  /** Milliseconds after which a check, or a call of `checkMany`, that has not come back through the log is given up, from when it was asked, from 1. Default 10,000. */
   timeout?: number | undefined;
   /** Documents that may wait for the log, from 1. Default 10,000; beyond them checks fail with `ERR_SIMHASH_BUSY`. */
   maxWaiting?: number | undefined;
@@ -229,6 +232,14 @@ export class SharedIndex<M extends IndexMethod = 'minhash'> {
     return this.#shared.search(text, options);
   }
 
+  /** {@link search} for many texts, off the JavaScript thread: a long text takes its time. */
+  searchManyAsync(
+    texts: readonly string[],
+    options?: SearchOptions<M> & JobOptions,
+  ): Promise<Matches<M>> {
+    return this.#shared.searchManyAsync(texts, options);
+  }
+
   /** Id of the latest live document with a key. */
   idOf(key: string): number | undefined {
     return this.#shared.idOf(key);
@@ -254,7 +265,10 @@ export class SharedIndex<M extends IndexMethod = 'minhash'> {
     return this.#shared.snapshot();
   }
 
-  /** Waits for what is on its way, and closes index and log. */
+  /**
+   * Takes nothing more (`ERR_SIMHASH_CLOSED`), waits for what is on its way, and closes index and log. A log or a store that does not answer is
+   * waited for as long as for a check.
+   */
   close(): Promise<void> {
     return this.#shared.close();
   }

@@ -5,19 +5,15 @@ import { Batcher, type Batching } from '../batcher';
 import { SimHashError } from '../errors';
 import type { Asked, Decided, Engine, Item, Named } from './engine';
 import { invalid, isMisuse } from './problem';
+import { type Searched, searched } from './search';
 
 /** As much of an `Index` as is used, whatever its method. */
-export interface ServedIndex {
+export interface ServedIndex extends Searched {
   readonly size: number;
   checkAndAddManyAsync(
     texts: readonly string[],
     options: { keys?: readonly (string | undefined)[]; at?: readonly number[] },
   ): Promise<Iterable<Checked>>;
-  search(text: string, options: Asked): Found<Match>;
-  searchManyAsync(
-    texts: readonly string[],
-    options: Asked,
-  ): Promise<{ get(row: number): Found<Match> }>;
   idOf(key: string): number | undefined;
   deleteAsync(id: number): Promise<boolean>;
   stats(): {
@@ -29,8 +25,6 @@ export interface ServedIndex {
   close(): Promise<void>;
 }
 
-/** Code units of the longest text that is searched for on the event loop: below it takes less than a millisecond or two. */
-const SHORT = 4096;
 /** Bytes that must have become free before documents are taken again after the disk was full. */
 const FREED = 1 << 20;
 
@@ -61,9 +55,8 @@ export class LocalEngine implements Engine {
     return this.#batcher.add(items, weight);
   }
 
-  async search(text: string, asked: Asked): Promise<Found<Match>> {
-    if (text.length <= SHORT) return this.#index.search(text, asked);
-    return (await this.#index.searchManyAsync([text], asked)).get(0);
+  search(text: string, asked: Asked): Promise<Found<Match>> {
+    return searched(this.#index, text, asked);
   }
 
   async delete(named: Named): Promise<boolean> {

@@ -230,6 +230,12 @@ export const sayable = (decided: Decided): object =>
 
 const json = (value: unknown, status = 200): Answer => ({ status, body: JSON.stringify(value) });
 
+/** Whether an error is none of a document: the same one may be decided later. */
+function isOfServer(error: Error): boolean {
+  const { status } = problemOf(error);
+  return status === 429 || status >= 500;
+}
+
 /** What an index cannot take of an item, before anything is asked. */
 function refused(item: Item, { takes }: Engine): Error | undefined {
   if (item.key !== undefined && !takes.keys) return invalid('this index keeps no keys');
@@ -349,14 +355,16 @@ export const ROUTES: readonly Route[] = [
     path: '/v1/check-many',
     summary: 'Check many documents, a line for each',
     description:
-      'As if check were called for every line in order. A line for each comes back, in the same order; one that cannot be used has an error in its place, and the others are decided. Where no line could be decided the status says why.',
+      'As if check were called for every line in order. A line for each comes back, in the same order; one that cannot be used has an error in its place, and the others are decided. Where no line could be decided the status says why: first for what has a line refused now and not later (429, 503, 504, 507), so that all of them are sent again, and only then what is wrong with the first line.',
     takes: { many: true, schema: item },
     gives: { type: LINES_TYPE, many: true, schema: outcome },
     fails: [409, 429, 503, 504, 507],
     run: async (call, body) => {
       const outcomes = await checked(call, body as readonly (Item | Error)[]);
-      const [first] = outcomes;
-      if (first instanceof Error && outcomes.every((one) => one instanceof Error)) throw first;
+      const errors = outcomes.filter((one) => one instanceof Error);
+      if (errors.length > 0 && errors.length === outcomes.length) {
+        throw errors.find(isOfServer) ?? errors[0];
+      }
       const lines = outcomes.map((one) => `${JSON.stringify(sayable(one))}\n`);
       return { type: LINES_TYPE, body: lines.join('') };
     },

@@ -6,6 +6,7 @@ import { SimHashError } from '../errors';
 import type { Asked, Decided, Engine, Item, Named } from './engine';
 import { FOR_GOOD } from './local';
 import { isMisuse, tooLarge } from './problem';
+import { type Searched, searched } from './search';
 
 /** What readiness says of a state. */
 const REASONS = {
@@ -63,8 +64,8 @@ export class SharedEngine implements Engine {
     }
   }
 
-  async search(text: string, asked: Asked): Promise<Found<Match>> {
-    return this.#shared.search(text, asked) as Found<Match>;
+  search(text: string, asked: Asked): Promise<Found<Match>> {
+    return searched(this.#shared as Searched, text, asked);
   }
 
   delete(named: Named): Promise<boolean> {

@@ -90,11 +90,7 @@ export class Applier {
   async #follow({ position, time, entry: text }: LogEntry): Promise<void> {
     const { chain } = this.#state;
     const { head } = chain;
-    if (position !== head.position + 1) {
-      const missing = `entries ${head.position + 1} to ${position - 1} of the log are missing`;
-      const why = `${missing}: it was trimmed, or they were removed`;
-      throw new SimHashError('ERR_SIMHASH_LOG_GAP', why);
-    }
+    if (position !== head.position + 1) throw gap(head.position + 1, position - 1);
     const entry = decoded(position, text);
     const isFirst = position === 1 && 'begin' in entry;
     const isVoid = isFirst ? undefined : this.#isVoid(entry, position);
@@ -167,7 +163,8 @@ export class Applier {
     const [items, times, entries] = [this.#items, this.#times, this.#entries];
     if (entries.length === 0) return;
     [this.#items, this.#times, this.#entries] = [[], [], []];
-    await this.#written();
+    // Both are short, and each waits for the disk.
+    await Promise.all([this.#written(), this.#hasRoom(items)]);
     const outcomes = await this.#decided(items, times);
     let from = 0;
     for (const { id, count, isVoid } of entries) {
@@ -181,15 +178,18 @@ export class Applier {
     return whenRoom(() => this.#state.chain.write(this.#service.sync), this.#full);
   }
 
-  /** What becomes of items, where the disk has room for all of them. */
+  /** Waits until the disk has room for items. */
+  #hasRoom(items: readonly Checking[]): Promise<void> {
+    return whenRoom(() => mustHaveRoom(this.#state.path, roomFor(items)), this.#full);
+  }
+
+  /** What becomes of items. */
   async #decided(items: readonly Checking[], times: readonly number[]): Promise<unknown[]> {
     const { index, chain } = this.#state;
     const texts = items.map(([text]) => itemOf(text));
     const keys = items.map(([, key]) => key);
     const { position } = chain.head;
     const at = this.#service.keepsTimes && items.length > 0 ? { at: times } : {};
-    const folder = this.#state.path;
-    await whenRoom(() => mustHaveRoom(folder, roomFor(items)), this.#full);
     for (;;) {
       try {
         return [...(await index.checkAndAddManyAsync(texts, { keys, position, ...at }))];
@@ -220,6 +220,13 @@ export function behind(last: number, position: number): SimHashError {
   const why = 'it was restored from an older copy, or has lost entries';
   const message = `the log ends at entry ${last}, and ${position} were applied: ${why}`;
   return new SimHashError('ERR_SIMHASH_LOG_BEHIND', message);
+}
+
+/** Entries that are not there any more. */
+export function gap(first: number, last: number): SimHashError {
+  const why = 'it was trimmed, or they were removed';
+  const message = `entries ${first} to ${last} of the log are missing: ${why}`;
+  return new SimHashError('ERR_SIMHASH_LOG_GAP', message);
 }
 
 /** A history that is not the one that was applied. */

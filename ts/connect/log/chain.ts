@@ -3,7 +3,7 @@
  * each batch is applied, so that for whatever position the index has after a crash its history is known; a snapshot has them, too.
  */
 import { existsSync, readFileSync, rmSync } from 'node:fs';
-import { mkdir, open } from 'node:fs/promises';
+import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { putFile } from './durable';
 import { HISTORY, hashOf, type Mark, START } from './entry';
@@ -29,6 +29,8 @@ export class Chain {
   #unwritten: Link[] = [];
   /** Bytes of the file that are links; `undefined`: it has to be written anew. */
   #bytes: number | undefined;
+  /** The file, while links are added to it: to open it for each batch would take longer than to write. */
+  #handle: FileHandle | undefined;
   #isForgotten = false;
 
   constructor(file: string) {
@@ -104,6 +106,13 @@ export class Chain {
     await this.#rewrite();
   }
 
+  /** Lets go of the file. */
+  async close(): Promise<void> {
+    const handle = this.#handle;
+    this.#handle = undefined;
+    await handle?.close();
+  }
+
   /** Goes on from some links; the file has others, and is written anew before the next batch. */
   #take(links: readonly Link[]): void {
     this.#recent.clear();
@@ -117,17 +126,14 @@ export class Chain {
   async #append(lines: string, bytes: number, sync: boolean): Promise<void> {
     // Where it fails a part of a line may be there, behind which nothing is to come.
     this.#bytes = undefined;
-    const file = await open(this.#file, 'a');
-    try {
-      await file.writeFile(lines);
-      if (sync) await file.datasync();
-    } finally {
-      await file.close();
-    }
+    this.#handle ??= await open(this.#file, 'a');
+    await this.#handle.writeFile(lines);
+    if (sync) await this.#handle.datasync();
     this.#bytes = bytes + lines.length;
   }
 
   async #rewrite(): Promise<void> {
+    await this.close();
     const lines = [...this.#recent.values()].map(lineOf).join('');
     await putFile(this.#file, lines);
     this.#bytes = lines.length;

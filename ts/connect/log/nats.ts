@@ -18,6 +18,7 @@ import * as check from '../../options';
 import type { LogEntry, LogPart, NatsLogOptions, OrderedLog, ReadOptions } from '../log';
 import { decoded, redacted, unnamed } from '../url';
 import { CLIENT, untrusted } from './client';
+import { within } from './reach';
 
 const CHECKS: check.Checks<NatsLogOptions> = {
   stream: (value, name) => {
@@ -167,14 +168,8 @@ function isLeaderless(error: unknown, waited: number): boolean {
   );
 }
 
-function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return work;
-  return new Promise((done, failed) => {
-    const end = () => failed(signal.reason);
-    signal.addEventListener('abort', end, { once: true });
-    work.then(done, failed).finally(() => signal.removeEventListener('abort', end));
-  });
-}
+const untilAborted = <T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> =>
+  within(work, { signal, late: () => signal?.reason });
 
 /** Makes the stream where it is not there; the one that is there must keep entries as was asked for. */
 async function begun(manager: JetStreamManager, kept: Kept): Promise<void> {

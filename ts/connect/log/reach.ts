@@ -13,26 +13,59 @@ export type Read = (from: number, wait: number, limit: number) => Promise<LogPar
 export function reading(log: OrderedLog, signal: AbortSignal): Read {
   return async (from, wait, limit) => {
     const own = new AbortController();
-    const over = new AbortController();
-    const end = () => {
-      own.abort();
-      over.abort();
-    };
+    const end = () => own.abort();
     if (signal.aborted) end();
     signal.addEventListener('abort', end, { once: true });
-    const silence = rested(wait + GRACE, over.signal).then((): never => {
-      throw new Error(`it has not answered within ${wait + GRACE} ms`);
-    });
     try {
-      return await Promise.race([log.read(from, { limit, wait, signal: own.signal }), silence]);
+      const read = log.read(from, { limit, wait, signal: own.signal });
+      return await answered(read, wait + GRACE, signal);
     } catch (cause) {
       throw lost('the log', cause);
     } finally {
       signal.removeEventListener('abort', end);
-      silence.catch(() => {});
       end();
     }
   };
+}
+
+/** What a log answers. @throws Error where it does not within some milliseconds, or before the signal */
+export function answered<T>(
+  work: Promise<T>,
+  milliseconds: number,
+  signal: AbortSignal,
+): Promise<T> {
+  const late = () => new Error(`it has not answered within ${milliseconds} ms`);
+  return within(work, { milliseconds, signal, late });
+}
+
+/**
+ * What comes of `work`, as long as somebody waits for it: not beyond some milliseconds, and not beyond the signal.
+ *
+ * @throws what `late` makes; what comes of `work` after that concerns nobody
+ */
+export function within<T>(
+  work: Promise<T>,
+  how: {
+    readonly milliseconds?: number;
+    readonly signal?: AbortSignal | undefined;
+    readonly late: () => unknown;
+  },
+): Promise<T> {
+  const { milliseconds, signal, late } = how;
+  return new Promise((done, failed) => {
+    const over = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
+    };
+    const end = () => {
+      over();
+      failed(late());
+    };
+    const timer = milliseconds === undefined ? undefined : setTimeout(end, milliseconds);
+    signal?.addEventListener('abort', end, { once: true });
+    Promise.resolve(work).finally(over).then(done, failed);
+    if (signal?.aborted) end();
+  });
 }
 
 /** A check that has not come back. */
@@ -43,9 +76,6 @@ export function late(): SimHashError {
     `the log has not brought a check back in time; ${why}`,
   );
 }
-
-export const isLate = (error: unknown) =>
-  (error as { code?: string }).code === 'ERR_SIMHASH_LOG_TIMEOUT';
 
 /** What a service goes on trying to reach. */
 export function lost(what: string, cause: unknown): SimHashError {

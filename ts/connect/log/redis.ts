@@ -1,10 +1,12 @@
 /** A stream of Redis (5 or later) or Valkey as an ordered log, with the client `redis` (5 or later). */
-import type { createClient, RedisClientOptions } from 'redis';
+import type { RedisClientOptions } from 'redis';
 import { SimHashError } from '../../errors';
 import * as check from '../../options';
 import type { LogEntry, LogPart, OrderedLog, ReadOptions, RedisLogOptions } from '../log';
 import { redacted, unnamed } from '../url';
-import { CLIENT, untrusted } from './client';
+import { answersPlainly, CLIENT, untrusted } from './client';
+import { within } from './reach';
+import { ANSWER, type Client, Connection } from './redis-connection';
 
 const CHECKS: check.Checks<RedisLogOptions> = {
   stream: check.string,
@@ -58,6 +60,9 @@ const FINAL = /^(WRONGPASS|NOAUTH|NOPERM|WRONGTYPE)\b|\bAUTH\b|invalid password/
 const isFinal = (error: unknown) =>
   untrusted(error) !== undefined || FINAL.test(String((error as Error | undefined)?.message));
 
+/** Commands that wait for an answer on one connection, the most: those of entries that were given up are among them. */
+const COMMANDS = 1000;
+
 /** Milliseconds until the next attempt to connect, as the client has it where nothing else is said. */
 const again = (retries: number) => Math.min(50 * 2 ** retries, 2000) + Math.random() * 200;
 
@@ -73,8 +78,6 @@ function socketOf({ socket = {} }: { socket?: Socket }, isBegun: () => boolean):
 type Strategy = (retries: number, cause: Error) => false | Error | number;
 type Socket = { readonly reconnectStrategy?: Strategy | false | number };
 
-type Client = ReturnType<typeof createClient>;
-
 /** The client. @throws SimHashError ERR_SIMHASH_NOT_BUILT where it is not installed. */
 async function driver(): Promise<typeof import('redis')> {
   try {
@@ -85,6 +88,9 @@ async function driver(): Promise<typeof import('redis')> {
   }
 }
 
+/** An address of IPv6 without its brackets. */
+const bare = (hostname: string) => hostname.replace(/^\[|\]$/g, '');
+
 /** See `redisLog`. */
 export async function connected(url: string, options?: RedisLogOptions): Promise<OrderedLog> {
   const own = check.checked<RedisLogOptions>(options, CHECKS);
@@ -93,48 +99,53 @@ export async function connected(url: string, options?: RedisLogOptions): Promise
     // The error of the client has it whole.
     throw check.wrongType('url', 'redis://HOST:PORT or rediss://HOST:PORT', unnamed(url));
   }
-  const { createClient } = await driver();
+  const { protocol, hostname, port } = new URL(url);
+  const isSecure = protocol === 'rediss:';
+  const { createClient, ConnectionTimeoutError } = await driver();
   // What was sent when a connection ended is not sent again: it may have arrived.
-  const how = { ...client, url: check.string(url, 'url'), disableOfflineQueue: true };
+  const fixed = { url, disableOfflineQueue: true };
+  const how = { commandsQueueMaxLength: COMMANDS, ...client, ...fixed };
   let isBegun = false;
-  const made = () =>
-    createClient({ ...how, socket: socketOf(client, () => isBegun) } as RedisClientOptions);
-  const [writer, reader] = [made() as Client, made() as Client];
-  // Each call says what failed; without a listener the process would end.
-  for (const one of [writer, reader]) one.on('error', () => {});
-  // A client that is destroyed while it connects may never settle.
-  let end = () => {};
-  const ended = new Promise<never>((_, failed) => {
-    end = () => failed(signal?.reason);
+  let withoutTls = (_: Error) => {};
+  const plain = new Promise<never>((_, failed) => {
+    withoutTls = failed;
   });
-  signal?.addEventListener('abort', end, { once: true });
-  if (signal?.aborted) end();
+  const made = () => {
+    const socket = socketOf(client, () => isBegun);
+    const one = createClient({ ...how, socket } as RedisClientOptions) as Client;
+    one.on('error', async (error) => {
+      // Redis waits for the end of a line, which TLS does not send.
+      if (isBegun || !isSecure || !(error instanceof ConnectionTimeoutError)) return;
+      if (await answersPlainly(bare(hostname), Number(port) || 6379, 'PING\r\n')) {
+        withoutTls(new Error('the server answers without TLS there: its address is redis://'));
+      }
+    });
+    return one;
+  };
+  signal?.throwIfAborted();
+  const both = [0, 1].map(() => new Connection(made));
+  const log = new RedisLog(both as [Connection, Connection], { stream, replicas, replicaTimeout });
   try {
-    const both = Promise.all([writer.connect(), reader.connect()]);
-    const log = new RedisLog(writer, reader, { stream, replicas, replicaTimeout });
-    const answered = both.then(() => log.begin());
-    await (signal === undefined ? answered : Promise.race([answered, ended]));
+    const answered = Promise.all(both.map(({ begun }) => begun)).then(() => log.begin());
+    await within(Promise.race([answered, plain]), { signal, late: () => signal?.reason });
     isBegun = true;
     return log;
   } catch (cause) {
-    for (const one of [writer, reader]) one.destroy();
-    if (signal?.aborted) throw signal.reason;
+    await log.close();
+    signal?.throwIfAborted();
     const why = untrusted(cause) ?? redacted((cause as Error).message);
     const message = `cannot reach the log at ${unnamed(url)}: ${why}`;
     throw new SimHashError('ERR_SIMHASH_LOG_LOST', message, { cause });
-  } finally {
-    signal?.removeEventListener('abort', end);
   }
 }
 
 class RedisLog implements OrderedLog {
-  readonly #writer: Client;
-  readonly #reader: Client;
+  readonly #writer: Connection;
+  readonly #reader: Connection;
   readonly #how: { stream: string; replicas: number; replicaTimeout: number };
 
   constructor(
-    writer: Client,
-    reader: Client,
+    [writer, reader]: readonly [Connection, Connection],
     how: { stream: string; replicas: number; replicaTimeout: number },
   ) {
     this.#writer = writer;
@@ -145,7 +156,7 @@ class RedisLog implements OrderedLog {
   /** @throws Error where the server refuses for good: without a password it answers only what is asked first */
   async begin(): Promise<void> {
     try {
-      await this.#last();
+      await this.#reader.ask((client) => this.#last(client));
     } catch (error) {
       if (isFinal(error)) throw error;
     }
@@ -153,49 +164,51 @@ class RedisLog implements OrderedLog {
 
   async append(entry: string): Promise<void> {
     const { stream, replicas, replicaTimeout } = this.#how;
-    const added = this.#writer.eval(APPEND, { keys: [stream], arguments: [entry] });
+    const add = (client: Client) => client.eval(APPEND, { keys: [stream], arguments: [entry] });
     if (replicas === 0) {
-      await added;
+      await this.#writer.ask(add);
       return;
     }
     // On one connection, so that it waits for what was added before it.
-    const [, reached] = await Promise.all([
-      added,
-      this.#writer.sendCommand(['WAIT', String(replicas), String(replicaTimeout)]),
-    ]);
+    const wait = ['WAIT', String(replicas), String(replicaTimeout)];
+    const both = (client: Client) => Promise.all([add(client), client.sendCommand(wait)]);
+    const [, reached] = await this.#writer.ask(both, ANSWER + replicaTimeout);
     if (Number(reached) < replicas) {
       throw new Error(`${reached} of ${replicas} replicas have the entry`);
     }
   }
 
-  async read(from: number, { limit, wait, signal }: ReadOptions): Promise<LogPart> {
+  read(from: number, { limit, wait, signal }: ReadOptions): Promise<LogPart> {
     const { stream } = this.#how;
     const start = from === 0 ? '-' : `${from}-0`;
     // What is known is asked for again, to see that it is what it was.
     const what = { keys: [stream], arguments: [start, String(limit), String(PART)] };
-    const ask = () => Promise.all([this.#reader.eval(READ, what), this.#last()]);
-    let [range, last] = await ask();
-    if (last <= from && wait > 0 && last === from && !signal.aborted) {
-      // 0 would wait for ever.
-      const block = ['XREAD', 'COUNT', '1', 'BLOCK', String(wait), 'STREAMS', stream];
-      await this.#reader.sendCommand([...block, `${from}-0`]);
-      [range, last] = await ask();
-    }
-    return { entries: (range as unknown as Row[]).map(entryOf), last };
+    const ask = (client: Client) => Promise.all([client.eval(READ, what), this.#last(client)]);
+    return this.#reader.ask(async (client) => {
+      let [range, last] = await ask(client);
+      if (last === from && wait > 0 && !signal.aborted) {
+        // 0 would wait for ever.
+        const block = ['XREAD', 'COUNT', '1', 'BLOCK', String(wait), 'STREAMS', stream];
+        await client.sendCommand([...block, `${from}-0`]);
+        [range, last] = await ask(client);
+      }
+      return { entries: (range as unknown as Row[]).map(entryOf), last };
+    }, wait + ANSWER);
   }
 
   async trim(before: number): Promise<void> {
-    await this.#writer.sendCommand(['XTRIM', this.#how.stream, 'MINID', '=', `${before}-0`]);
+    const how = ['XTRIM', this.#how.stream, 'MINID', '=', `${before}-0`];
+    await this.#writer.ask((client) => client.sendCommand(how));
   }
 
   async close(): Promise<void> {
-    for (const one of [this.#writer, this.#reader]) if (one.isOpen) one.destroy();
+    for (const one of [this.#writer, this.#reader]) one.close();
   }
 
   /** The last position that was given, also where its entry is gone. */
-  async #last(): Promise<number> {
+  async #last(client: Client): Promise<number> {
     try {
-      const about = await this.#reader.sendCommand(['XINFO', 'STREAM', this.#how.stream]);
+      const about = await client.sendCommand(['XINFO', 'STREAM', this.#how.stream]);
       const id = fieldOf(about, 'last-generated-id');
       return Number(/^\d+/.exec(String(id))?.[0] ?? 0);
     } catch (error) {

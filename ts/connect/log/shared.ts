@@ -5,29 +5,30 @@
  * decided, at the time that the log has given it. All services see the same entries in the same order and decide by the same rules, so of two
  * copies that arrive at two of them all agree which came first.
  */
-import { randomUUID } from 'node:crypto';
-import { rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { setMaxListeners } from 'node:events';
 import { Batcher } from '../../batcher';
 import { rangeError, SimHashError, typeError } from '../../errors';
-import type { Checked, Found, IndexMethod, Match, SearchOptions, Stats } from '../../index';
+import type {
+  Checked,
+  Found,
+  IndexMethod,
+  JobOptions,
+  Match,
+  Matches,
+  SearchOptions,
+  Stats,
+} from '../../index';
 import { keyString } from '../../index-calls';
 import * as check from '../../options';
-import type {
-  LogPart,
-  OrderedLog,
-  SharedOptions,
-  SharedState,
-  SnapshotAbout,
-  SnapshotStore,
-} from '../log';
-import { Applier, behind, forked } from './applier';
-import { Awaited } from './awaited';
-import { type Checking, type Deed, type Entry, HISTORY, START } from './entry';
+import type { LogPart, OrderedLog, SharedOptions, SharedState, SnapshotAbout } from '../log';
+import { Appender } from './appender';
+import { Applier, behind, forked, gap } from './applier';
+import { type Checking, type Deed, HISTORY } from './entry';
 import { given, grouped, weighed } from './items';
 import { type Service, serviceOf } from './options';
-import { isLate, late, lost, type Read, reading, rested } from './reach';
-import { mustFollow, newest, tidied } from './recent';
+import { published } from './published';
+import { late, type Read, reading, rested, within } from './reach';
+import { newest } from './recent';
 import { full, isFull, mustHaveRoom, partly } from './room';
 import { State } from './state';
 
@@ -68,7 +69,7 @@ export class Shared<M extends IndexMethod> {
   readonly #batcher: Batcher<Checking, unknown>;
   /** Of documents that are not yet in the batcher: how many, and their characters. */
   readonly #beingSketched = { items: 0, units: 0 };
-  readonly #awaited: Awaited;
+  readonly #appender: Appender;
   readonly #ending = new AbortController();
   readonly #read: Read;
   /** What has to come between two batches. */
@@ -83,6 +84,8 @@ export class Shared<M extends IndexMethod> {
   #isApplying = false;
   #applied: number;
   #last = 0;
+  /** The last entry that the read before this one has named, since the log was reached. */
+  #named = 0;
   #state: SharedState = 'catching-up';
   #error: Error | undefined;
   #running: Promise<void>;
@@ -92,7 +95,11 @@ export class Shared<M extends IndexMethod> {
     this.#log = log;
     this.#service = service;
     this.#held = state;
-    this.#read = reading(log, this.#ending.signal);
+    const { signal } = this.#ending;
+    // One for each entry that is under way.
+    setMaxListeners(0, signal);
+    this.#read = reading(log, signal);
+    this.#appender = new Appender(log, service, state, signal, (error) => this.#noted(error));
     this.#applied = state.chain.head.position;
     this.#batcher = new Batcher((items) => this.#append({ items }) as Promise<unknown[]>, {
       most: MOST,
@@ -101,7 +108,6 @@ export class Shared<M extends IndexMethod> {
       room: service.maxWaiting,
       weight: MOST_WAITING,
     });
-    this.#awaited = new Awaited(service.timeout);
     // What was left of the last snapshot goes before there is another; where it cannot be reached it stays.
     const tidied = Promise.resolve().then(() => service.snapshots?.tidy?.(state.owner));
     this.#snapshot = tidied.catch(() => {});
@@ -189,20 +195,23 @@ export class Shared<M extends IndexMethod> {
       throw rangeError(`keys must be as many as texts, ${texts.length}, got ${keys.length}`);
     }
     const own = given(texts, keys);
-    this.#mustTake();
+    this.#mustAccept();
     const { sketch, maxEntry } = this.#service;
-    const items = await this.#whileHeld(texts, () => weighed(own, sketch, maxEntry - HEAD));
-    this.#mustTake();
-    const groups = grouped(items, { most: MOST, heaviest: maxEntry - HEAD });
-    return (await this.#batcher.addAll(groups)).flat() as Checked<M>[];
+    return this.#inTime(async (over) => {
+      const items = await this.#whileHeld(texts, () => weighed(own, sketch, maxEntry - HEAD));
+      this.#mustTake();
+      const groups = grouped(items, { most: MOST, heaviest: maxEntry - HEAD });
+      return (await this.#batcher.addAll(groups, over)).flat() as Checked<M>[];
+    });
   }
 
   /** Takes a document away in all services, by its id or by its key; whether it was there when the entry came. */
   async delete(named: { readonly id: number } | { readonly key: string }): Promise<boolean> {
     const isKey = 'key' in named;
     const own = isKey ? { key: keyString(named.key, 'key') } : { id: check.id(named.id, 'id') };
-    this.#mustTake();
-    const [deleted] = await this.#batcher.beside(() => this.#append({ delete: own }));
+    this.#mustAccept();
+    const append = () => this.#append({ delete: own });
+    const [deleted] = await this.#inTime(() => this.#batcher.beside(append));
     return deleted === true;
   }
 
@@ -212,6 +221,14 @@ export class Shared<M extends IndexMethod> {
       search(text: string, options?: object): Found<Match<M>>;
     };
     return index.search(text, options);
+  }
+
+  /** {@link search} for many texts, off the JavaScript thread. */
+  async searchManyAsync(
+    texts: readonly string[],
+    options?: SearchOptions<M> & JobOptions,
+  ): Promise<Matches<M>> {
+    return this.#held.index.searchManyAsync(texts as never, options as never) as never;
   }
 
   /** Id of the latest live document with a key. */
@@ -243,109 +260,55 @@ export class Shared<M extends IndexMethod> {
         'ERR_INVALID_ARG_VALUE',
       );
     }
+    this.#mustAccept();
+    const publish = () =>
+      published(snapshots, {
+        ...{ state: this.#held, service: this.#service, read: this.#read },
+        mustTake: () => this.#mustTake(),
+        atRest: (work) => this.#atRest(work),
+        trim: (before) => this.#appender.trim(before),
+      });
     // One after the other: two at once would take each other's away.
-    const next = this.#snapshot.then(() => this.#publish(snapshots));
+    const next = this.#snapshot.then(publish);
     this.#snapshot = next.catch(() => {});
     return next;
   }
 
-  async #publish(snapshots: SnapshotStore): Promise<SnapshotAbout> {
-    // Beside the index, for elsewhere there may be less room, and there it is removed at the next start if it stays.
-    const folder = await this.#held.copying();
-    try {
-      const { link, log, history, written } = await this.#atRest(() => this.#copied(folder));
-      await written;
-      await writeFile(join(folder, 'chain'), history, { mode: 0o600 });
-      const name = `${String(link.position).padStart(16, '0')}-${link.hash.slice(0, 8)}`;
-      const about = { name, ...link, log, recipe: this.#service.recipe };
-      await mustFollow(about, this.#read);
-      this.#mustTake();
-      await snapshots.publish(about, folder, this.#held.owner);
-      const before = await tidied(about, this.#service, this.#read);
-      await this.#log.trim(before);
-      return about;
-    } finally {
-      await rm(folder, { recursive: true, force: true });
-    }
-  }
-
-  /** Begins to copy the index, and says of which history it is. */
-  #copied(folder: string) {
-    this.#mustTake();
-    const { chain, index, identity } = this.#held;
-    const { position } = chain.head;
-    if (identity === undefined || position === 0) {
-      throw new SimHashError('ERR_SIMHASH_LOG_LOST', 'nothing of the log was read yet');
-    }
-    if (index.position !== position) {
-      // A batch that failed between the chain and the index.
-      throw forked(`the index is at position ${index.position}, and its history at ${position}`);
-    }
-    const written = index.snapshot(join(folder, 'index'));
-    return { link: chain.head, log: identity, history: chain.text(), written };
-  }
-
-  /** Waits for what is on its way, and closes index and log. */
+  /** Takes nothing more, waits for what is on its way, each time for `timeout` at most, and closes index and log. */
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
   }
 
   async #close(): Promise<void> {
-    if (this.#state === 'ready' || this.#state === 'catching-up') await this.#batcher.idle();
+    const { timeout: milliseconds } = this.#service;
+    const ended = (work: Promise<unknown>) =>
+      within(work, { milliseconds, late: () => undefined }).catch(() => {});
+    if (this.#state === 'ready' || this.#state === 'catching-up') await ended(this.#batcher.idle());
     this.#ending.abort();
     await this.#running;
-    await this.#snapshot;
-    this.#awaited.end();
+    await ended(this.#snapshot);
     this.#become('closed', undefined);
-    this.#awaited.giveUp(this.#refusal());
+    this.#appender.giveUp(this.#refusal());
     await this.#held.close();
-    await this.#log.close?.();
+    if (this.#log.close !== undefined) await ended(this.#log.close());
+  }
+
+  /** Who asks waits no longer than `timeout`: of what has not had its turn by then nothing is appended. */
+  #inTime<T>(work: (over: () => Error | undefined) => Promise<T>): Promise<T> {
+    let error: Error | undefined;
+    const asked = work(() => error);
+    const giveUp = () => {
+      error = late();
+      return error;
+    };
+    return within(asked, { milliseconds: this.#service.timeout, late: giveUp });
   }
 
   /** Appends an entry, and waits until it has been applied here. */
   async #append(deed: Deed): Promise<readonly unknown[]> {
     await this.#verified();
-    const { id, entry } = this.#entry(deed);
-    const outcomes = this.#awaited.add(id);
-    let isAppended = false;
-    const appended = this.#put(entry).then(() => {
-      isAppended = true;
-    });
-    appended.catch(() => {});
-    try {
-      // Answered when the log has it as safely as was asked for, and it was applied.
-      const both = Promise.all([outcomes, appended]);
-      return (await Promise.race([both, outcomes.then(() => both)]))[0];
-    } catch (error) {
-      // A log that does not answer is as good as none.
-      if (!isAppended && isLate(error)) this.#noted(error as Error);
-      throw error;
-    } finally {
-      this.#awaited.remove(id);
-    }
-  }
-
-  #entry(deed: Deed): { id: string; entry: string } {
-    const { position, hash } = this.#held.chain.head;
-    const [id, log] = [randomUUID(), this.#held.identity as string];
-    const { recipe } = this.#service;
-    const entry: Entry = { v: 1, log, recipe, id, after: { position, hash }, ...deed };
-    return { id, entry: JSON.stringify(entry) };
-  }
-
-  /** Gives an entry to the log, and remembers whether it took it. */
-  async #put(entry: string): Promise<void> {
-    try {
-      await this.#log.append(entry);
-      this.#noted(undefined);
-    } catch (cause) {
-      const why =
-        'the log has not taken an entry, or has and could not say so; ask again with the same key';
-      const error = new SimHashError('ERR_SIMHASH_LOG_LOST', why, { cause });
-      this.#noted(error);
-      throw error;
-    }
+    return this.#appender.append(deed);
   }
 
   /** The log takes entries, or why it does not. */
@@ -364,8 +327,7 @@ export class Shared<M extends IndexMethod> {
       if (this.#unappended === undefined || !this.#isVerified) pause = LATE;
       else {
         pause = Math.min(PROBE, pause * 2);
-        const put = this.#put(this.#entry({ items: [] }).entry).catch(() => {});
-        await Promise.race([put, rested(this.#service.timeout, signal, false)]);
+        await this.#appender.put({ items: [] }).catch(() => {});
       }
     }
   }
@@ -404,6 +366,12 @@ export class Shared<M extends IndexMethod> {
     }
   }
 
+  /** @throws Error where nothing more is taken; what was taken before it was closed goes on */
+  #mustAccept(): void {
+    if (this.#closed !== undefined) throw closed();
+    this.#mustTake();
+  }
+
   /** @throws Error where nothing is taken, for good or for want of room on the disk */
   #mustTake(): void {
     if (['full', 'broken', 'closed'].includes(this.#state)) throw this.#refusal();
@@ -411,7 +379,7 @@ export class Shared<M extends IndexMethod> {
 
   #refusal(): Error {
     if (this.#state !== 'closed' && this.#error !== undefined) return this.#error;
-    return new SimHashError('ERR_SIMHASH_CLOSED', 'this SharedIndex is closed; open it again');
+    return closed();
   }
 
   #become(state: SharedState, error: Error | undefined): void {
@@ -448,7 +416,7 @@ export class Shared<M extends IndexMethod> {
       const why = full(error);
       this.#become('full', why);
       // They were appended, and the others decide them meanwhile.
-      this.#awaited.giveUp(why);
+      this.#appender.giveUp(why);
       for (const run of this.#between.splice(0)) run();
     }
     await rested(FULL, this.#ending.signal);
@@ -485,6 +453,7 @@ export class Shared<M extends IndexMethod> {
       } catch (error) {
         if (signal.aborted) return;
         const { code } = error as { code?: string };
+        this.#named = 0;
         if (code === 'ERR_SIMHASH_LOG_LOST') {
           this.#unread = error as Error;
           this.#become('lost', this.#unread);
@@ -506,7 +475,7 @@ export class Shared<M extends IndexMethod> {
   #break(error: unknown): void {
     this.#isVerified = false;
     this.#become('broken', error as Error);
-    this.#awaited.giveUp(error);
+    this.#appender.giveUp(error);
     const { code } = error as { code?: string };
     if (code?.startsWith('ERR_SIMHASH_LOG_') === true) return;
     try {
@@ -524,20 +493,17 @@ export class Shared<M extends IndexMethod> {
       // Nobody has begun this log. Of several who do the first counts.
       const { position } = this.#held.chain.head;
       if (position > 0) throw behind(0, position);
-      const begin = { v: 1, log: randomUUID(), recipe: this.#service.recipe, id: randomUUID() };
-      const entry = JSON.stringify({ ...begin, after: START, begin: true });
-      await this.#log.append(entry).catch((cause: unknown) => {
-        throw lost('the log', cause);
-      });
+      await this.#appender.begin();
       return;
     }
     let refused: SimHashError | undefined;
     const told = (id: string, outcomes: readonly unknown[] | SimHashError) => {
-      const isAwaited = this.#awaited.told(id, outcomes);
+      const isAwaited = this.#appender.told(id, outcomes);
       if (!(outcomes instanceof SimHashError) || !isAwaited) return;
       if (BEGINS_AGAIN.includes(outcomes.code)) refused ??= outcomes;
     };
     const applier = new Applier(this.#held, this.#service, told, (error) => this.#whileFull(error));
+    const { position: before } = this.#held.chain.head;
     this.#isApplying = true;
     try {
       await applier.apply(entries, last);
@@ -548,6 +514,13 @@ export class Shared<M extends IndexMethod> {
     }
     // The others make nothing of an entry of this service: its history is another.
     if (refused !== undefined) throw refused;
+    const named = this.#named;
+    this.#named = last;
+    if (this.#applied === before && last > before) {
+      // Appended while this was read, they come with the next read; those that the last one has named are gone.
+      if (named > before) throw gap(before + 1, Math.min(named, last));
+      return;
+    }
     this.#isVerified = true;
     this.#unread = undefined;
     this.#settle();
@@ -569,7 +542,7 @@ export class Shared<M extends IndexMethod> {
     this.#isVerified = false;
     if (this.#state === 'full') await mustHaveRoom(this.#held.path);
     this.#become('catching-up', failure);
-    this.#awaited.giveUp(failure);
+    this.#appender.giveUp(failure);
     if (await this.#fromNewest()) return true;
     const { entries } = await this.#read(0, 0, 2);
     const [first] = entries;
@@ -580,8 +553,13 @@ export class Shared<M extends IndexMethod> {
 
   /** Takes the newest snapshot from which the log goes on; whether there is one. */
   async #fromNewest(): Promise<boolean> {
-    const fetched = await newest(this.#held, this.#service, this.#read);
+    const { signal } = this.#ending;
+    const found = newest(this.#held, this.#service, this.#read);
+    const fetched = await within(found, { signal, late: closed });
     if (fetched !== undefined) await this.#held.replace(fetched);
     return fetched !== undefined;
   }
 }
+
+const closed = () =>
+  new SimHashError('ERR_SIMHASH_CLOSED', 'this SharedIndex is closed; open it again');

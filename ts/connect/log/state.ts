@@ -156,6 +156,7 @@ export class State {
   async close(): Promise<void> {
     const index = this.#index;
     this.#index = undefined;
+    await this.chain.close();
     await index?.close();
   }
 
