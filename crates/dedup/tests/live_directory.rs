@@ -448,6 +448,27 @@ fn who_follows_passes_over_a_log_that_was_made_and_never_begun() {
     assert_eq!(all(&follower), all(&writer));
 }
 
+/// After a power cut: the second log lacks what it goes on from, and the third says by chance that it goes on from the first.
+#[test]
+fn behind_a_log_that_does_not_go_on_none_counts_and_none_is_written_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("index");
+    let options = given("exact", false);
+    let writer = open(&path, &options, how(Durability::None, 1 << 20)).unwrap();
+    add(&writer, 5);
+    let mut before = all(&writer);
+    drop(writer);
+    let end = fs::metadata(path.join("log-0000000001")).unwrap().len();
+    begin_log(&path, 2, Some(end + 1));
+    begin_log(&path, 3, Some(end));
+    for step in [6, 7, 9] {
+        let writer = open(&path, &options, how(Durability::None, 1 << 20)).unwrap();
+        assert_eq!(all(&writer), before, "{step}");
+        add(&writer, step);
+        before = all(&writer);
+    }
+}
+
 #[test]
 fn a_search_sees_a_frame_whole_or_not_at_all() {
     const BATCH: u64 = 700;

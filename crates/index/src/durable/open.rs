@@ -162,15 +162,17 @@ pub fn replay<K: Whole>(
 ) -> Result<Logs, IndexError> {
     let documents = live.len();
     let mut read = Read { documents, logs: Vec::new(), changes: 0, torn_bytes: 0 };
-    let mut before = None;
+    let (mut before, mut is_cut) = (None, false);
     for (at, &number) in (1..).zip(&manifest.logs) {
         let path = directory.log(number);
         let (mut reader, mut said) = Reader::open(&path, true)?;
         manifest.check(&mut said, number).map_err(|error| error.in_file(&path))?;
         if let Some((torn, end)) = before
-            && !follows(&mut reader, torn, end)?
+            && !follows(&mut reader, torn || is_cut, end)?
         {
-            // What the disk had not been told to keep: nothing of it was promised.
+            // What the disk had not been told to keep: nothing of it was promised, nor of what comes behind it, wherever that says that it
+            // goes on.
+            is_cut = true;
             read.torn_bytes += reader.length();
             continue;
         }

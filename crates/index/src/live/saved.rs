@@ -117,7 +117,10 @@ impl<K: Whole> Snapshot<K> {
         cancel: &AtomicBool,
     ) -> Result<(), IndexError> {
         let Self { shared, asked, awaited, mark } = self;
-        let made = asked.made(&shared.turns).flatten();
+        if !asked.wait(&shared.turns, cancel) {
+            return Err(IndexError::Cancelled);
+        }
+        let made = asked.made().flatten();
         let Made { copy, alive, beside, position } = made.ok_or(IndexError::Copy)??;
         let mut out = Output::begin(out, K::FILE, recipe, &K::written(&shared.options))?;
         K::write_frames(&shared, copy, awaited, &mut out, cancel)?;
@@ -131,7 +134,7 @@ impl<K: Whole> Snapshot<K> {
 
     /// Makes the copy now, if nobody has; of a batch up to a position it waits for the end.
     pub(crate) fn copy_now(&self) {
-        self.asked.wait(&self.shared.turns);
+        self.asked.wait(&self.shared.turns, &AtomicBool::new(false));
     }
 
     /// As a file of a directory, which says whose it is.

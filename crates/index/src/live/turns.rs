@@ -11,9 +11,13 @@
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 
 use parking_lot::{Mutex, MutexGuard};
+
+/// Between two looks at whether a copy that waits for a batch is still wanted.
+const MOMENT: Duration = Duration::from_millis(5);
 
 /// Makes a copy, unless this is no moment for it; whether it is done with.
 type Copying<T> = Box<dyn FnMut(&mut T) -> bool + Send>;
@@ -69,11 +73,6 @@ impl<T> Turns<T> {
         Turn::of(self, Some(batch))
     }
 
-    /// Waits for the batches before, and keeps others from beginning; single changes go on.
-    pub(crate) fn between_batches(&self) -> MutexGuard<'_, ()> {
-        self.batches.lock()
-    }
-
     /// Whether somebody has the turn.
     #[cfg(test)]
     pub(crate) fn is_taken(&self) -> bool {
@@ -111,20 +110,27 @@ impl<C> fmt::Debug for Asked<C> {
 
 impl<C> Asked<C> {
     /// The copy, made now if nobody has made it, after [`Asked::wait`]. None: making it has panicked on the thread of another change.
-    pub(crate) fn made<T>(self, turns: &Turns<T>) -> Option<C> {
-        self.wait(turns);
+    pub(crate) fn made(self) -> Option<C> {
         self.0.lock().take()
     }
 
-    /// Makes the copy if nobody has, once the batch under way has ended if that counts as a whole.
-    pub(crate) fn wait<T>(&self, turns: &Turns<T>) {
+    /// Makes the copy if nobody has, once the batch under way has ended if that counts as a whole; false: `cancel` was raised before.
+    pub(crate) fn wait<T>(&self, turns: &Turns<T>, cancel: &AtomicBool) -> bool {
+        let is_over = || Arc::weak_count(&self.0) == 0 || self.0.lock().is_some();
         loop {
             drop(turns.turn());
-            let is_given_up = Arc::weak_count(&self.0) == 0;
-            if is_given_up || self.0.lock().is_some() {
-                return;
+            if is_over() {
+                return true;
             }
-            drop(turns.between_batches());
+            // Other batches may follow, of which the first makes the copy.
+            while turns.batches.try_lock_for(MOMENT).is_none() {
+                if cancel.load(Ordering::Relaxed) {
+                    return false;
+                }
+                if is_over() {
+                    return true;
+                }
+            }
         }
     }
 }
@@ -232,7 +238,7 @@ impl<T> Drop for Turn<'_, T> {
 mod tests {
     use super::Turns;
     use std::sync::Arc;
-    use std::sync::atomic::{AtomicU64, Ordering};
+    use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
     #[test]
     fn a_copy_is_of_the_moment_it_was_asked_for_whoever_makes_it() {
@@ -246,8 +252,28 @@ mod tests {
                 let _change = turns.turn();
                 value.store(2, Ordering::SeqCst);
             }
-            assert_eq!(asked.made(&turns), Some(1));
+            assert!(asked.wait(&turns, &AtomicBool::new(true)));
+            assert_eq!(asked.made(), Some(1));
         }
+    }
+
+    #[test]
+    fn a_copy_that_waits_for_a_batch_is_given_up_when_it_is_cancelled() {
+        let turns = Turns::new(true);
+        let asked = turns.ask(|is_whole: &mut bool| (!*is_whole).then_some(7));
+        let mut batch = turns.batch();
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| {
+                let cancel = AtomicBool::new(true);
+                asked.wait(&turns, &cancel)
+            });
+            batch.unlocked(|_| assert!(!waiting.join().unwrap()));
+            let waiting = scope.spawn(|| asked.wait(&turns, &AtomicBool::new(false)));
+            *batch = false;
+            drop(batch);
+            assert!(waiting.join().unwrap());
+        });
+        assert_eq!(asked.made(), Some(7));
     }
 
     #[test]
