@@ -411,7 +411,7 @@ export class Index<M extends IndexMethod = IndexMethod, T extends boolean = bool
 
   /**
    * Writes the whole index as it is at this call to a file, off the JavaScript thread, for {@link Index.open}. What is added,
-   * deleted or renewed after the call is not in it; of a batch under way it has the items that came before. Additions go on: what is
+   * deleted or renewed after the call is not in it; of a batch under way it has the items that came before, but of one with `position` all, for which it waits. Additions go on: what is
    * written is shared with the index until it changes, piece by piece, so a changed piece is there twice until the file is written. The file is written beside its
    * name and then takes it: it appears whole or not at all, and what had the name before stays until then.
    *

@@ -200,6 +200,26 @@ impl Handle {
         cancel: &Cancel,
         work: impl FnOnce(&Shared, &AtomicBool) -> Result<T, Failure> + Send + 'static,
     ) -> js::Result<Object<'env>> {
+        self.start_in(Place::Shared, env, cancel, work)
+    }
+
+    /// Runs work on a thread of its own: it may wait for a batch of another call, and there is one pool for all indexes.
+    pub(crate) fn start_beside<'env, T: ToNapiValue + Send + 'static>(
+        &self,
+        env: &'env Env,
+        cancel: &Cancel,
+        work: impl FnOnce(&Shared, &AtomicBool) -> Result<T, Failure> + Send + 'static,
+    ) -> js::Result<Object<'env>> {
+        self.start_in(Place::Own(1), env, cancel, work)
+    }
+
+    fn start_in<'env, T: ToNapiValue + Send + 'static>(
+        &self,
+        place: Place,
+        env: &'env Env,
+        cancel: &Cancel,
+        work: impl FnOnce(&Shared, &AtomicBool) -> Result<T, Failure> + Send + 'static,
+    ) -> js::Result<Object<'env>> {
         let shared = self.open()?;
         let (job, memory) = (Arc::clone(&shared), Arc::clone(&self.memory));
         // Weak: a closed index must not be counted again, nor held by its last job's report.
@@ -210,7 +230,7 @@ impl Handle {
             }
         };
         let work = move |flag: &AtomicBool| job.guarded(|shared| work(shared, flag));
-        task::start(env, Place::Shared, cancel, work, settled)
+        task::start(env, place, cancel, work, settled)
     }
 
     /// Nobody has the index any more.

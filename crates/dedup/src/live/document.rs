@@ -126,8 +126,9 @@ pub struct Checked {
 pub struct CheckedMany {
     /// One for each document, in order.
     pub checked: Vec<Checked>,
-    /// For each document the key of the one that was there already, if that has one, as it was when the document was checked: a
-    /// document that came later in the batch may have taken it out of the window. None where the index has no keys.
+    /// For each document the key of the one that was there already, if that has one, as it was right after the document was checked: one
+    /// that came later in the batch may have taken it out of the window. One that left for the document itself has none. None
+    /// where the index has no keys.
     pub keys: Option<Vec<Option<String>>>,
 }
 

@@ -178,8 +178,9 @@ impl<K: Method> Engine<K> {
     }
 
     pub(super) fn expire(&self, before: u64) -> Result<u64, DedupError> {
-        self.expire_answers(before)?;
         let gone = self.index.expire(before)?;
+        // After the documents: an answer that stays too long repeats what was said, one that goes too early makes a copy new.
+        self.expire_answers(before)?;
         if !self.is_bare() {
             self.tend(usize::try_from(gone).unwrap_or(usize::MAX));
         }
@@ -214,10 +215,10 @@ impl<K: Method> Engine<K> {
         let chunks = self.store.read().chunks();
         for _ in (0..chunks).step_by(SWEPT) {
             parallel::check(cancel)?;
-            let _writer = self.index.writer()?;
+            let _turn = self.index.turn();
             self.store.write().sweep(SWEPT, self.moment(), is_alive);
         }
-        let _writer = self.index.writer()?;
+        let _turn = self.index.turn();
         self.store.write().shrink(is_alive);
         Ok(())
     }

@@ -104,10 +104,13 @@ impl Hamming {
             queries.extend(fingerprints);
             self.tables.find_each(&queries, distance, |query, hit| hits.push((query, hit)));
             if let Some(Unsealed { values, given_up: true, .. }) = &self.unsealed {
-                for (query, &value) in queries.iter().enumerate() {
-                    scan::within(values, value, distance, |at, distance| {
-                        hits.push((query, Hit { distance, value: values[at] }));
-                    });
+                // A block at a time, so that all queries read it from the cache.
+                for block in values.chunks(scan::BLOCK) {
+                    for (query, &value) in queries.iter().enumerate() {
+                        scan::within(block, value, distance, |at, distance| {
+                            hits.push((query, Hit { distance, value: block[at] }));
+                        });
+                    }
                 }
                 // Some may be in tables by now.
                 hits.sort_unstable();

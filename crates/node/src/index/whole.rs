@@ -127,7 +127,7 @@ impl NativeIndex {
         })
     }
 
-    /// Writes the index as it is at this call to a file, on the pool.
+    /// Writes the index as it is at this call to a file, beside the pool.
     #[napi(catch_unwind, ts_return_type = "Promise<void>")]
     pub fn save<'env>(
         &self,
@@ -137,10 +137,10 @@ impl NativeIndex {
     ) -> js::Result<Object<'env>> {
         let path = PathBuf::from(path);
         let snapshot = self.held.look(|shared| Ok(shared.live.snapshot()))?;
-        self.held.start(env, cancel, move |_, flag| Ok(snapshot.write_file(&path, flag)?))
+        self.held.start_beside(env, cancel, move |_, flag| Ok(snapshot.write_file(&path, flag)?))
     }
 
-    /// Writes the index as it is at this call to a directory, on the pool.
+    /// Writes the index as it is at this call to a directory, beside the pool.
     #[napi(catch_unwind, ts_return_type = "Promise<void>")]
     pub fn snapshot<'env>(
         &self,
@@ -150,7 +150,8 @@ impl NativeIndex {
     ) -> js::Result<Object<'env>> {
         let path = PathBuf::from(path);
         let snapshot = self.held.look(|shared| Ok(shared.live.snapshot()))?;
-        self.held.start(env, cancel, move |_, flag| Ok(snapshot.write_directory(&path, flag)?))
+        self.held
+            .start_beside(env, cancel, move |_, flag| Ok(snapshot.write_directory(&path, flag)?))
     }
 
     /// Waits until the disk has all changes, on the pool.
