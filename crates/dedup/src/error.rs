@@ -6,6 +6,7 @@
 use crate::live::CheckedMany;
 use crate::report::Rejected;
 use simhash_corpus::{NoColumn, grouped};
+use simhash_index::durable::Settled;
 use simhash_index::{Added, IndexError};
 use simhash_sketch::OptionsError;
 use simhash_store::{FileError, RoomError};
@@ -128,6 +129,13 @@ pub enum DedupError {
         /// That of the run.
         given: String,
     },
+    /// What `source` says, after an earlier run that was killed had been finished or undone, which is said nowhere else.
+    AfterSettling {
+        /// What became of the earlier run.
+        settled: Settled,
+        /// Why this one stopped.
+        source: Box<DedupError>,
+    },
 }
 
 /// What a batch on a live index had done when memory ended, or a key was refused.
@@ -151,6 +159,7 @@ impl DedupError {
             | Self::SameFile { path }
             | Self::Output { path, .. } => Some(path),
             Self::NoRecords { first, .. } => Some(Path::new(&first.file)),
+            Self::AfterSettling { source, .. } => source.path(),
             _ => None,
         }
     }
@@ -160,6 +169,7 @@ impl DedupError {
         match self {
             Self::InputChanged { line, .. } => *line,
             Self::NoRecords { first, .. } => Some(first.line),
+            Self::AfterSettling { source, .. } => source.line(),
             _ => None,
         }
     }
@@ -170,6 +180,16 @@ impl DedupError {
             Self::Memory { held, most, .. } => Self::Memory { held, most, done },
             Self::SameKey { key, id, .. } => Self::SameKey { key, id, done },
             other => other,
+        }
+    }
+
+    /// The same error, of what began with settling an earlier run.
+    pub(crate) fn after_settling(self, settled: Option<&Settled>) -> Self {
+        match settled {
+            Some(settled) => {
+                Self::AfterSettling { settled: settled.clone(), source: Box::new(self) }
+            }
+            None => self,
         }
     }
 
@@ -302,6 +322,18 @@ impl DedupError {
                     spell("memory")
                 )
             }
+            Self::AfterSettling { settled: Settled { counts, outputs }, source } => {
+                source.write_as(f, spell)?;
+                f.write_str("; an earlier run was killed while it was about to count: ")?;
+                f.write_str(if *counts {
+                    "it counts now, and its outputs stand"
+                } else {
+                    "it was undone, because its outputs are gone or changed"
+                })?;
+                let names: Vec<_> =
+                    outputs.iter().map(|output| output.display().to_string()).collect();
+                if names.is_empty() { Ok(()) } else { write!(f, " ({})", names.join(", ")) }
+            }
             Self::Memory { held, most, .. } => write!(
                 f,
                 "the index holds {held} bytes and may hold {most}; delete or expire documents, or raise {}",
@@ -392,6 +424,7 @@ impl std::error::Error for DedupError {
             Self::Index(error) => Some(error),
             Self::Checkpoint(error) => Some(error),
             Self::Input { source, .. } | Self::Output { source, .. } => Some(source),
+            Self::AfterSettling { source, .. } => Some(source),
             _ => None,
         }
     }

@@ -5,11 +5,12 @@ mod daily;
 
 use daily::{Days, FINISHED, NEVER, Twin, all, outputs, tree, whole_or_nothing};
 use serde_json::Value;
-use simhash_dedup::live::{LiveIndex, LiveOptions, OpenOptions};
+use simhash_dedup::live::{LiveIndex, LiveMethod, LiveOptions, OpenOptions, Stored};
 use simhash_dedup::{
     Cluster, DedupError, DedupOptions, Duplicates, FileOptions, Input, Keep, Method, Outputs,
     SavedIndex, Target, dedup_files, dedup_into_index,
 };
+use simhash_index::Window;
 use simhash_sketch::ExtractorOptions;
 use std::collections::BTreeMap;
 use std::fs;
@@ -129,6 +130,41 @@ fn the_same_run_again_is_answered_as_the_first_time_and_adds_nothing() {
         let done = days.run_into("backup", 1, &options, &|_| {}).unwrap();
         assert!(done.repeated);
         assert_eq!(outputs(&days, 1), kept);
+    }
+}
+
+#[test]
+fn an_original_that_has_left_a_window_keeps_its_id() {
+    let _turn = turn();
+    let days = Days::new(0);
+    let window = Window { max_age: None, max_count: Some(2) };
+    let made = LiveOptions {
+        method: LiveMethod::Exact,
+        stored: Stored { keys: true, longest_text: None },
+        window: Some(window),
+        ..LiveOptions::default()
+    };
+    let how = OpenOptions::default();
+    LiveIndex::open_directory(&days.index(), &made, how, &NEVER).unwrap().close().unwrap();
+    // The document "a" leaves in the block in which it has a duplicate.
+    let lines = [("a", "甲"), ("a2", "甲"), ("b", "乙"), ("c", "丙"), ("d", "丁"), ("a3", "甲")];
+    let lines = lines.map(|(id, text)| format!("{{\"id\":\"{id}\",\"text\":\"{text}\"}}\n"));
+    fs::write(days.input(0), lines.concat()).unwrap();
+    for repeated in [false, true] {
+        let done = days.run_with(0, &given(Method::Exact), &|_| {}).unwrap();
+        assert_eq!((done.repeated, done.summary.kept), (repeated, 5));
+        let marks: Vec<_> = read(&days.output(0, "out"))
+            .into_iter()
+            .map(|record| record["duplicateOf"].clone())
+            .filter(|of| !of.is_null())
+            .collect();
+        assert_eq!(marks, ["a"]);
+        let clusters = read(&days.output(0, "clusters"));
+        assert_eq!(clusters.len(), 1);
+        assert_eq!(clusters[0]["representative"], "a");
+        let members = clusters[0]["members"].as_array().unwrap();
+        let members: Vec<_> = members.iter().map(|member| &member["id"]).collect();
+        assert_eq!(members, ["a", "a2"]);
     }
 }
 

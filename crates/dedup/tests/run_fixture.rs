@@ -4,14 +4,15 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use simhash_dedup::live::{LiveIndex, LiveOptions, OpenOptions, Step, Texts};
 use simhash_dedup::{
-    DedupOptions, Duplicates, FileOptions, IndexRun, Input, Method, Outputs, SavedIndex, Target,
-    dedup_into_index,
+    DedupError, DedupOptions, Duplicates, FileOptions, IndexRun, Input, Method, Outputs,
+    ReadOptions, SavedIndex, Target, dedup_into_index,
 };
 use simhash_index::AddOptions;
 use simhash_sketch::{ExtractorOptions, Scratch};
@@ -77,6 +78,10 @@ impl Runs {
 
     fn run(&self, day: usize) -> IndexRun {
         let method = Method::SimHash { max_distance: Method::MAX_DISTANCE };
+        self.try_run(day, method).unwrap()
+    }
+
+    fn try_run(&self, day: usize, method: Method) -> Result<IndexRun, DedupError> {
         let dedup = DedupOptions { method, ..DedupOptions::default() };
         let options = FileOptions { dedup, ..FileOptions::default() };
         let outputs = Outputs {
@@ -86,8 +91,27 @@ impl Runs {
         };
         let inputs = [Input::File(self.path.join(format!("in-{day}.jsonl")))];
         let index = self.saved().path;
-        dedup_into_index(&index, &inputs, &outputs, &options, &|_| {}, &NEVER).unwrap()
+        dedup_into_index(&index, &inputs, &outputs, &options, &|_| {}, &NEVER)
     }
+
+    fn try_add(&self, day: usize) -> Result<(), DedupError> {
+        let inputs = [Input::File(self.path.join(format!("in-{day}.jsonl")))];
+        let options = ReadOptions::default();
+        self.saved().add(&inputs, None, &options, &|_| {}, &NEVER).map(|_| ())
+    }
+}
+
+/// The files of a folder, but the lock.
+fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+        if path.is_dir() {
+            files.append(&mut self::files(&path));
+        } else if path.file_name().unwrap() != "LOCK" {
+            files.insert(path.clone(), fs::read(path).unwrap());
+        }
+    }
+    files
 }
 
 fn copy(from: &Path, to: &Path) {
@@ -141,6 +165,47 @@ fn a_run_that_was_about_to_count_is_finished_and_both_are_answered_again() {
     assert!(!runs.commit().exists() && !runs.path.join(STAGED).exists());
     assert_eq!(runs.read("out-2.jsonl"), outputs[1]);
     are_repeated(&runs, &outputs);
+}
+
+#[test]
+fn who_is_refused_leaves_it_as_it_is() {
+    let runs = Runs::new();
+    // What a writer that opens the index would remove.
+    fs::write(runs.path.join("index/log-0000000099"), "left").unwrap();
+    let before = files(&runs.path);
+    let error = runs.try_run(2, Method::Exact).unwrap_err();
+    assert!(matches!(error, DedupError::Differs { option: "method", .. }), "{error}");
+    assert!(files(&runs.path) == before, "a file has changed");
+    let error = runs.try_add(9).unwrap_err();
+    assert!(matches!(error, DedupError::Input { .. }), "{error}");
+    assert!(files(&runs.path) == before, "a file has changed");
+    assert!(runs.run(2).live.settled().unwrap().counts);
+}
+
+#[test]
+fn who_fails_after_settling_it_says_what_came_of_it() {
+    for counts in [true, false] {
+        for adds in [true, false] {
+            let runs = Runs::new();
+            if !counts {
+                fs::remove_file(runs.path.join(STAGED)).unwrap();
+            }
+            fs::write(runs.path.join("in-9.jsonl"), "x\n").unwrap();
+            let method = Method::SimHash { max_distance: Method::MAX_DISTANCE };
+            let done = if adds { runs.try_add(9) } else { runs.try_run(9, method).map(|_| ()) };
+            let error = done.unwrap_err();
+            assert!(!runs.commit().exists());
+            let came = if counts { "it counts now" } else { "it was undone" };
+            let message = error.to_string();
+            assert!(message.contains(came) && message.contains("out-2.jsonl"), "{message}");
+            let DedupError::AfterSettling { settled, source } = error else { panic!("{message}") };
+            assert_eq!(
+                (settled.counts, settled.outputs),
+                (counts, vec![runs.path.join("out-2.jsonl")])
+            );
+            assert!(matches!(*source, DedupError::NoRecords { .. }), "{source}");
+        }
+    }
 }
 
 #[test]

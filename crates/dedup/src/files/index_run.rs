@@ -8,7 +8,7 @@
 //! ```
 //! The name of the run stands for the inputs alone, because every option that decides is one of the index, or is refused.
 
-use super::indexed::{check_keys, id_of};
+use super::indexed::{check_keys, named};
 use super::intake::{Intake, QUEUE};
 use super::run_record::{Decision, Recorded, Recording};
 use super::saved_index::SavedIndex;
@@ -91,7 +91,7 @@ pub fn dedup_into_index(
     if done.is_err() && is_new {
         live.discard(!was_there);
     }
-    let (summary, repeated) = done?;
+    let (summary, repeated) = live.with_settled(done)?;
     live.let_go();
     let summary = Summary { seconds: started.elapsed().as_secs_f64(), ..summary };
     Ok(IndexRun { summary, name, repeated, live })
@@ -175,10 +175,13 @@ impl Opened {
             refuse_pending(path)?;
         }
         let words = &options.dedup.fingerprinter.extract;
-        let live = LiveIndex::open_run(path, &LiveOptions::of_saved(path, words, cancel)?, cancel)?;
-        live.agree(&options.dedup, "index")?;
-        check_keys(&live)?;
-        live.check_run("index")?;
+        let accepts = |live: &LiveIndex| {
+            live.agree(&options.dedup, "index")?;
+            check_keys(live)?;
+            live.check_run("index")
+        };
+        let made = LiveOptions::of_saved(path, words, cancel)?;
+        let live = LiveIndex::open_run(path, &made, accepts, cancel)?;
         Ok(Self { live, is_new })
     }
 }
@@ -397,10 +400,13 @@ impl Stream<'_> {
         };
         let keys: Vec<_> = ids.iter().map(|id| Some(key_of_id(id).into_owned())).collect();
         let skip = OnDuplicate::Skip;
-        let all = live.check_and_add_many(documents, &keys, &[], skip, self.threads, cancel)?;
+        let run = (self.threads, cancel);
+        let all = live.check_and_add_many_to(None, documents, &keys, &[], skip, run)?;
+        // As they were at each check: with a window an original may have left before the block ends.
+        let mut originals = all.keys.unwrap_or_default().into_iter();
         let has_distance = matches!(live.options().method, LiveMethod::SimHash { .. });
-        let mut decisions = Vec::with_capacity(all.len());
-        for (checked, document) in all.into_iter().zip(documents) {
+        let mut decisions = Vec::with_capacity(documents.len());
+        for (checked, document) in all.checked.into_iter().zip(documents) {
             let (is_short, is_empty) = document.shape();
             let counted = &mut recording.counted;
             counted.truncated += u64::from(checked.truncated);
@@ -409,7 +415,8 @@ impl Stream<'_> {
             let decision = checked.duplicate_of.map(|Near { id, similarity, measure, .. }| {
                 (id, Relation { similarity, distance: has_distance.then_some(measure) })
             });
-            recording.push(&decision, |of| id_of(live, of));
+            let original = originals.next().flatten();
+            recording.push(&decision, |of| named(original, of));
             decisions.push(decision);
         }
         Ok(decisions)

@@ -24,24 +24,39 @@ pub(super) struct Filled<'a> {
     pub(super) rejects: Option<Output<'a>>,
 }
 
-/// Adds every document of `inputs` to an index, in order, copies too; their ids are its keys. Of the summary `kept` are the documents
+/// What is read into an index, open.
+pub(super) struct Filling<'a> {
+    intake: Intake<'a>,
+    rejects: Rejects<'a>,
+    started: Instant,
+}
+
+/// Opens `inputs`, and the output for what of them is no record.
+pub(super) fn open<'a>(
+    inputs: &[Input],
+    rejects: Option<&'a Target>,
+    options: &'a ReadOptions,
+    cancel: &'a AtomicBool,
+) -> Result<Filling<'a>, DedupError> {
+    let started = Instant::now();
+    let inputs = &*expanded(inputs, "inputs", &options.form)?;
+    check_distinct(inputs.iter(), rejects.into_iter())?;
+    let ReadOptions { fields, form, threads } = options;
+    let intake = Intake::open(&[inputs], fields, form, *threads, cancel)?;
+    let rejects = Rejects::open(rejects, intake.records.names(), cancel)?;
+    Ok(Filling { intake, rejects, started })
+}
+
+/// Adds every document to an index, in order, copies too; their ids are its keys. Of the summary `kept` are the documents
 /// that were added. After an error the index holds a part of them. Memory: that of the index, and a few blocks of 1 MiB or of the
 /// longest line.
 pub(super) fn fill<'a>(
-    inputs: &[Input],
-    rejects: Option<&'a Target>,
+    filling: Filling<'a>,
     live: &LiveIndex,
-    options: &ReadOptions,
     progress: &dyn Fn(&Progress),
-    cancel: &'a AtomicBool,
 ) -> Result<Filled<'a>, DedupError> {
-    let started = Instant::now();
-    let inputs = &*expanded(inputs, "inputs", &options.form)?;
-    check_keys(live)?;
-    check_distinct(inputs.iter(), rejects.into_iter())?;
-    let ReadOptions { fields, form, threads } = options;
-    let mut intake = Intake::open(&[inputs], fields, form, *threads, cancel)?;
-    let mut rejects = Rejects::open(rejects, intake.records.names(), cancel)?;
+    let Filling { mut intake, mut rejects, started } = filling;
+    let cancel = intake.cancel;
     let mut throttle = Throttle::new(progress);
     let mut summary = Summary::default();
     while let Some(block) = intake.next_block()? {
@@ -75,7 +90,12 @@ pub(super) fn check_keys(live: &LiveIndex) -> Result<(), DedupError> {
 
 /// The id of the record that a document of an index had: its key; without one its number.
 pub(super) fn id_of(live: &LiveIndex, id: u64) -> Id {
-    live.key_of(id).map_or_else(|| id.to_string().into(), |key| id_of_key(&key))
+    named(live.key_of(id), id)
+}
+
+/// The same, of a document that had this key.
+pub(super) fn named(key: Option<String>, id: u64) -> Id {
+    key.map_or_else(|| id.to_string().into(), |key| id_of_key(&key))
 }
 
 /// Writes a JSON line for each document of `inputs`, in order, with the documents of an index that are near it, as

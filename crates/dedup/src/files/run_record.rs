@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! end u64: the id that the next addition got   documents u64  truncated u64  empty u64  short u64
-//! originals u64, each that has duplicates, by number: number u64  id: length u32, text
-//! decisions u64 (bytes): for each duplicate how many are kept before it, its original (place in the list), and how it relates to it:
+//! originals u64, each that has duplicates, by number: number u64  id in JSON: length u32, text
+//! decisions u64 (bytes): for each duplicate how many are kept before it, the number of its original, and how it relates to it:
 //!   LEB128  LEB128  flags u8 (1: similarity, 2: distance)  similarity f64  distance LEB128
 //! ```
 

@@ -1,7 +1,7 @@
 //! A saved index: a folder, or a file that is only read. What is done with its documents is in `indexed`; here it is made, opened,
 //! checked and handed on.
 
-use super::indexed::{Filled, fill, search_files};
+use super::indexed::{self, Filled, Filling, check_keys, fill, search_files};
 use crate::error::DedupError;
 use crate::live::run::LONGEST_TEXT;
 use crate::live::{LiveIndex, LiveOptions, OpenOptions, Search};
@@ -60,8 +60,8 @@ impl SavedIndex {
         // As much as runs compare, see `dedup_into_index`.
         made.stored.longest_text = made.stored.longest_text.map(|_| LONGEST_TEXT);
         let live = LiveIndex::new(&made)?;
-        let Filled { mut summary, rejects } =
-            fill(inputs, rejects, &live, options, progress, cancel)?;
+        let filling = indexed::open(inputs, rejects, options, cancel)?;
+        let Filled { mut summary, rejects } = fill(filling, &live, progress)?;
         let unfinished = Directory::unfinished(&self.path);
         live.snapshot().write_directory(&self.path, cancel)?;
         summary.leftovers = Output::commit(rejects)?;
@@ -83,17 +83,10 @@ impl SavedIndex {
     ) -> Result<(Summary, LiveIndex), DedupError> {
         self.check_outside(rejects)?;
         let how = LiveOptions::of_saved(&self.path, &self.words, cancel)?;
-        let mut live = LiveIndex::open_run(&self.path, &how, cancel)?;
-        let Filled { mut summary, mut rejects } =
-            fill(inputs, rejects, &live, options, progress, cancel)?;
-        let staged = rejects.as_mut().map(Output::staged).transpose()?.flatten();
-        let leftovers = &mut summary.leftovers;
-        let publish = || {
-            *leftovers = Output::commit(rejects)?;
-            Ok(())
-        };
-        live.commit(staged.into_iter().collect(), None, publish, &|| {}, cancel)?;
-        Ok((summary, live))
+        let filling = indexed::open(inputs, rejects, options, cancel)?;
+        let mut live = LiveIndex::open_run(&self.path, &how, check_keys, cancel)?;
+        let added = add(&mut live, filling, progress, cancel);
+        Ok((live.with_settled(added)?, live))
     }
 
     /// Writes a JSON line for each document of `inputs`, in order, with the documents of the index that are near it, as
@@ -184,9 +177,12 @@ impl SavedIndex {
         let options = LiveOptions::of_saved(&self.path, &self.words, cancel)?;
         let how = OpenOptions { create: false, ..OpenOptions::default() };
         let live = LiveIndex::open_directory(&self.path, &options, how, cancel)?;
-        live.compact(cancel)?;
-        live.checkpoint(cancel)?;
-        live.close()?;
+        let compacted = || {
+            live.compact(cancel)?;
+            live.checkpoint(cancel)?;
+            live.close()
+        };
+        live.with_settled(compacted())?;
         Ok(live)
     }
 
@@ -233,4 +229,22 @@ impl SavedIndex {
         }
         Ok(())
     }
+}
+
+/// Adds what is read, in one commit with the rejects.
+fn add(
+    live: &mut LiveIndex,
+    filling: Filling<'_>,
+    progress: &dyn Fn(&Progress),
+    cancel: &AtomicBool,
+) -> Result<Summary, DedupError> {
+    let Filled { mut summary, mut rejects } = fill(filling, live, progress)?;
+    let staged = rejects.as_mut().map(Output::staged).transpose()?.flatten();
+    let leftovers = &mut summary.leftovers;
+    let publish = || {
+        *leftovers = Output::commit(rejects)?;
+        Ok(())
+    };
+    live.commit(staged.into_iter().collect(), None, publish, &|| {}, cancel)?;
+    Ok(summary)
 }

@@ -90,11 +90,13 @@ impl<K: Method> Engine<K> {
         (directory, manifest): (Directory, Manifest),
         (recipe, hashes): (&str, usize),
         how: DurableOptions,
-    ) -> Result<(Held, Option<Settled>), IndexError> {
+    ) -> Result<(Held, Option<Settled>), DedupError> {
         let (logs, settled) = self.replay(&directory, &manifest)?;
         let beside = self.beside(hashes);
-        let kept = durable::start(&self.index, directory, &manifest, logs, recipe, beside, how)?;
-        Ok((Held::Kept(kept), settled))
+        match durable::start(&self.index, directory, &manifest, logs, recipe, beside, how) {
+            Ok(kept) => Ok((Held::Kept(kept), settled)),
+            Err(error) => Err(DedupError::from(error).after_settling(settled.as_ref())),
+        }
     }
 
     /// Makes the changes of the logs again, and finishes a run that was about to count.
@@ -173,16 +175,15 @@ impl LiveIndex {
         }
         let (recipe, hashes) = (live.options.recipe(live.fingerprinter()), live.options.hashes());
         let made = (recipe.as_str(), hashes);
-        let held = match claimed {
+        let (held, settled) = match claimed {
             (directory, None) => {
-                each!(&live.any, engine => engine.create(directory, made, how.durable))
-                    .map(|held| (held, None))
+                let held = each!(&live.any, engine => engine.create(directory, made, how.durable));
+                (held?, None)
             }
             (directory, Some(manifest)) => {
-                each!(&live.any, engine => engine.go_on((directory, manifest), made, how.durable))
+                each!(&live.any, engine => engine.go_on((directory, manifest), made, how.durable))?
             }
         };
-        let (held, settled) = held?;
         (live.directory, live.settled) = (Some(held), settled);
         live.path = Some(path.to_owned());
         Ok(Some(live))

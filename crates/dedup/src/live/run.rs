@@ -56,13 +56,15 @@ impl LiveOptions {
 }
 
 impl LiveIndex {
-    /// Opens the index of a directory for one run: its changes are in memory alone until [`LiveIndex::commit`].
+    /// Opens the index of a directory for one run: its changes are in memory alone until [`LiveIndex::commit`]. Of one that `accepts`
+    /// refuses nothing has changed, as with [`LiveIndex::open_directory_if`].
     ///
     /// # Errors
-    /// As [`LiveIndex::open_directory`] without `create`.
+    /// As [`LiveIndex::open_directory`] without `create`; those of `accepts`.
     pub(crate) fn open_run(
         path: &Path,
         options: &LiveOptions,
+        accepts: impl FnOnce(&Self) -> Result<(), DedupError>,
         cancel: &AtomicBool,
     ) -> Result<Self, DedupError> {
         let claimed = Directory::claim(path, false).map_err(IndexError::from)?;
@@ -72,11 +74,13 @@ impl LiveIndex {
         };
         let mut live =
             Self::read(Source::Directory(&directory, &manifest, false, cancel), options)?;
-        let (run, settled) = each!(&live.any, engine => {
+        accepts(&live)?;
+        let run = each!(&live.any, engine => {
             let (logs, settled) = engine.replay(&directory, &manifest)?;
-            (durable::Run::begin(&engine.index, directory, &manifest, logs)?, settled)
+            live.settled = settled;
+            durable::Run::begin(&engine.index, directory, &manifest, logs)
         });
-        (live.directory, live.settled) = (Some(Held::Aside(run)), settled);
+        live.directory = Some(Held::Aside(live.with_settled(run)?));
         live.path = Some(path.to_owned());
         Ok(live)
     }
@@ -101,6 +105,14 @@ impl LiveIndex {
     /// What opening it has found of a run that was killed while it was about to count.
     pub fn settled(&self) -> Option<&Settled> {
         self.settled.as_ref()
+    }
+
+    /// An error of what comes after opening names a run that this has settled: it is said nowhere else.
+    pub(crate) fn with_settled<T, E: Into<DedupError>>(
+        &self,
+        done: Result<T, E>,
+    ) -> Result<T, DedupError> {
+        done.map_err(|error| error.into().after_settling(self.settled()))
     }
 
     /// Refuses an index that decides otherwise than a run does, whatever its options: by keys, or without whole texts.

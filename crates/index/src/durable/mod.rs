@@ -40,7 +40,7 @@ pub use self::run::{Run, Settled, check_runs, settle};
 pub enum Durability {
     /// When the disk has it: it survives `kill -9` and a power cut. Threads that wait at the same time share two flushes.
     Commit,
-    /// When the operating system has it: it survives `kill -9`; the disk has it at most so much later.
+    /// When the operating system has it: it survives `kill -9`; so long after a flush has ended the next one begins.
     Interval(Duration),
     /// When the operating system has it: it survives `kill -9`; of a power cut it survives as much as the system had written out.
     None,

@@ -12,7 +12,7 @@
 //! TABL  a table as it lies in memory: directory, two u32 to a word, then the entries u64 …; one frame for each table
 //! HOLD  for each entry of the first table the first id that holds it, counted from the first id of all, two u32 to a word;
 //!       all ones: none does
-//! COPY  place in the first table << 32 | id u64 …, ascending, of all ids of each fingerprint with several
+//! COPY  place in the first table << 32 | id counted from the first u64 …, ascending, of all ids of each fingerprint with several
 //! ```
 //! The last four are [`simhash_store::Blocks`], each with its sums: when the file is mapped they stay where they are, see
 //! [`base`](super::base). When it is read the tables are read straight to where they stay, the map from fingerprints to ids is

@@ -155,9 +155,12 @@ impl From<DedupError> for Failure {
         let mut message = Settable::default();
         let _ = error.write_as(&mut message, camel);
         let Settable { text: message, settings } = message;
-        let code = match &error {
-            DedupError::Fingerprinter(inner) => return inner.clone().into(),
-            DedupError::Index(inner) => return inner.clone().into(),
+        let code = match error {
+            DedupError::Fingerprinter(inner) => return inner.into(),
+            DedupError::Index(inner) => return inner.into(),
+            DedupError::AfterSettling { source, .. } => {
+                return Self { message, settings, ..Self::from(*source) };
+            }
             DedupError::Option { argument, .. } | DedupError::Differs { argument, .. } => {
                 return Self::mistake(VALUE, argument, message);
             }
@@ -167,7 +170,7 @@ impl From<DedupError> for Failure {
             DedupError::SameFile { .. } => "ERR_SIMHASH_SAME_FILE",
             DedupError::Input { .. } => INPUT,
             DedupError::NoRecords { .. } => "ERR_SIMHASH_NO_RECORDS",
-            DedupError::Checkpoint(inner) => Self::from(inner.clone()).code,
+            DedupError::Checkpoint(inner) => Self::from(inner).code,
             DedupError::InputChanged { .. } => "ERR_SIMHASH_INPUT_CHANGED",
             // The reader of a pipe went away: no fault of the output, and for a command line no fault at all.
             DedupError::Output { source, .. } if source.kind() == ErrorKind::BrokenPipe => PIPE,
