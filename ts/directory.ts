@@ -10,11 +10,11 @@ export interface DirectoryOptions {
   /**
    * When a change counts as kept. `'commit'`: when the disk has it; it survives the end of the process and a power cut, a call waits for two
    * flushes, which calls at the same time share, and has to be one that returns a promise. `'interval'` (default): when the operating system has it; it survives the
-   * end of the process, `kill -9` too, and the disk has it at most `flushInterval` later. `'none'`: the same, and the disk has it when the
+   * end of the process, `kill -9` too, and the disk has it at the end of the next flush, which begins `flushInterval` after the last one has ended. `'none'`: the same, and the disk has it when the
    * system likes. After a crash what is left is always a prefix of the changes, in order.
    */
   durability?: 'commit' | 'interval' | 'none' | undefined;
-  /** Milliseconds between two flushes, 1 to 3,600,000. Default 1,000. Only with `durability: 'interval'`. */
+  /** Milliseconds from the end of a flush to the next one, 1 to 3,600,000. Default 1,000. Only with `durability: 'interval'`. */
   flushInterval?: number | undefined;
   /** Whether an index is made where there is none. Default true. */
   create?: boolean | undefined;
