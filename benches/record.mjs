@@ -90,6 +90,7 @@ const PARTS = [
     title: 'A folder: opened',
     bench: 'open',
     sizes: [1_000_000, 10_000_000, 50_000_000],
+    note: `Memory of its own is by how much the anonymous memory of the process grew when the folder was opened. The same process has closed other indexes of the folder before: memory of theirs that it still held and used again is not counted, and what it gave back meanwhile is subtracted, so the figure of the index that is read may be too low.`,
   },
   { title: 'A folder: check-and-add by durability', bench: 'durable' },
   { title: 'A folder: checkpoints meanwhile', bench: 'merges' },
