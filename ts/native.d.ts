@@ -134,9 +134,9 @@ export declare class NativeIndex {
   checker(): (item: unknown, out: Float64Array, at: number | undefined, duplicate: string | undefined, key: string | undefined, textOf: ((id: number) => unknown) | undefined) => void
   /** Makes everything as small as it can be, on the pool. */
   compact(cancel: Cancel): Promise<void>
-  /** Writes the index as it is at this call to a file, on the pool. */
+  /** Writes the index as it is at this call to a file, beside the pool. */
   save(path: string, cancel: Cancel): Promise<void>
-  /** Writes the index as it is at this call to a directory, on the pool. */
+  /** Writes the index as it is at this call to a directory, beside the pool. */
   snapshot(path: string, cancel: Cancel): Promise<void>
   /** Waits until the disk has all changes, on the pool. */
   flush(cancel: Cancel): Promise<void>
