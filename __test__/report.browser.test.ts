@@ -419,6 +419,46 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     }
   });
 
+  test('labels for which the browser has no room stay, and leaving the page warns', async () => {
+    const { page, complaints } = await open(browser, url('unverified.html'));
+    const other = await open(browser, url('unverified.html'));
+    const said = () => page.$eval('#labelled', ({ textContent }) => textContent);
+    const leaves = () =>
+      page.evaluate(() => dispatchEvent(new Event('beforeunload', { cancelable: true })));
+    await page.bringToFront();
+    await page.keyboard.press('s');
+    expect(await leaves()).toBe(true);
+    await page.evaluate(() => {
+      const { prototype } = Storage;
+      const { setItem } = prototype;
+      prototype.setItem = () => {
+        throw new DOMException('no room', 'QuotaExceededError');
+      };
+      Object.assign(window, { makeRoom: () => Object.assign(prototype, { setItem }) });
+    });
+    for (const labels of [2, 3]) {
+      await page.keyboard.press('d');
+      expect(await said()).toBe(`${labels} labels`);
+      expect(await leaves()).toBe(false);
+    }
+    // Another window, which knows nothing of these, has room.
+    await other.page.bringToFront();
+    for (const key of 'jjjjjjs') await other.page.keyboard.press(key as 'j');
+    await page.bringToFront();
+    await page.waitForFunction(
+      () => document.querySelector('#labelled')?.textContent === '4 labels',
+    );
+    // With room again, all are kept.
+    await page.evaluate(() => void (window as unknown as { makeRoom(): void }).makeRoom());
+    await page.keyboard.press('s');
+    expect(await leaves()).toBe(true);
+    await page.reload();
+    expect(await said()).toBe('5 labels');
+    expect([...complaints, ...other.complaints]).toEqual([]);
+    await other.page.close();
+    await page.close();
+  });
+
   test('search and filter find, and say when nothing is found', async () => {
     const { page, complaints } = await open(browser, url('report.html'));
     const all = (await page.$$('.item')).length;

@@ -11,6 +11,8 @@ export class Labels {
   readonly #byPair = new Map<string, Label>();
   readonly #key: string;
   readonly #changed: (byOther: boolean) => void;
+  /** Changes that the browser could not keep: they are made again to whatever it has. */
+  readonly #unkept = new Map<string, Label | undefined>();
   /** Labels that no file has. */
   #unsaved = 0;
 
@@ -25,7 +27,7 @@ export class Labels {
       this.#changed(true);
     });
     addEventListener('beforeunload', (event) => {
-      if (this.#unsaved > 0 && !this.#isKept()) event.preventDefault();
+      if (this.#unsaved > 0 && this.#unkept.size > 0) event.preventDefault();
     });
   }
 
@@ -38,13 +40,13 @@ export class Labels {
   }
 
   set(pair: Pair, label: Label | undefined): void {
+    this.#unkept.set(keyOf(pair), label);
     // Another window may have written meanwhile.
     this.#read();
-    if (label === undefined) this.#byPair.delete(keyOf(pair));
-    else this.#byPair.set(keyOf(pair), label);
     this.#unsaved++;
     try {
       localStorage.setItem(this.#key, JSON.stringify([...this.#byPair]));
+      this.#unkept.clear();
     } catch {
       // There is none, or no room in it.
     }
@@ -71,25 +73,22 @@ export class Labels {
     this.#unsaved = 0;
   }
 
-  /** Takes what the browser has kept, if anything, in place of what is here. */
+  /** Takes what the browser has kept, if anything, in place of what is here, except for what it could not keep. */
   #read(): void {
     try {
       const kept: unknown = JSON.parse(localStorage.getItem(this.#key) ?? 'null');
-      if (!Array.isArray(kept)) return;
-      this.#byPair.clear();
-      for (const [pair, label] of kept) {
-        if (label === 'same' || label === 'different') this.#byPair.set(String(pair), label);
+      if (Array.isArray(kept)) {
+        this.#byPair.clear();
+        for (const [pair, label] of kept) {
+          if (label === 'same' || label === 'different') this.#byPair.set(String(pair), label);
+        }
       }
     } catch {
       // Pages of files may have no storage: then labels last as long as the page.
     }
-  }
-
-  #isKept(): boolean {
-    try {
-      return localStorage.getItem(this.#key) !== null;
-    } catch {
-      return false;
+    for (const [pair, label] of this.#unkept) {
+      if (label === undefined) this.#byPair.delete(pair);
+      else this.#byPair.set(pair, label);
     }
   }
 }
