@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { explain } from '..';
 import { fast } from '../benches/record.mjs';
 import { ROOT } from './cli-run';
 
@@ -110,9 +111,38 @@ describe('sentences', () => {
   const threads = ['simhash', 'sentences', 'minhash'].map((method) =>
     two(row('dedup', `${method}: two threads`).against?.ratio ?? 0),
   );
+  const percent = (share: string | number) =>
+    (Number(share) * 100).toFixed(1).replace(/^100\.0$/, '100');
+  const cells = (line: string) => line.split('|').map((cell) => cell.trim());
   const [all = ''] = /^\| \*\*all\*\* \| representative .*$/m.exec(quality) ?? [];
-  const [, , , , , recall = '', precision = ''] = all.split('|').map((cell) => cell.trim());
-  const found = `${(Number(recall) * 100).toFixed(1)} %`;
+  const [, , , , , recall = '', precision = ''] = cells(all);
+  const found = `${percent(recall)} %`;
+  /** What the default finds where nothing is said, by corpus: recall and precision. */
+  const [unsaid = ''] = /^\| shingle not given .*\n(?:\|.*\n)+/m.exec(quality) ?? [];
+  const unsaidRows = unsaid
+    .trim()
+    .split('\n')
+    .slice(2)
+    .map((line) => {
+      const [, name = '', figures = ''] = cells(line);
+      const [recall = 0, precision = 0] = figures.split(/[/,]/).map(Number);
+      return { name, recall, precision };
+    });
+  const range = (shares: number[], to: string) =>
+    `${percent(Math.min(...shares))} ${to} ${percent(Math.max(...shares))} %`;
+  const isTitles = ({ name }: { name: string }) => name.includes('titles');
+  const titlesFound = `${percent(unsaidRows.find(isTitles)?.recall ?? 0)} %`;
+  const othersFound = (to: string) =>
+    range(
+      unsaidRows.filter((row) => !isTitles(row)).map(({ recall }) => recall),
+      to,
+    );
+  const right = (to: string) =>
+    range(
+      unsaidRows.map(({ precision }) => precision),
+      to,
+    );
+  const sets = new Set(unsaidRows.map(({ name }) => name.split(',')[0])).size;
   const recallOf = (method: string) => {
     const [line = ''] =
       new RegExp(`^\\| ${method.replaceAll(/[()]/g, '\\$&')} \\|.*$`, 'm').exec(quality) ?? [];
@@ -174,6 +204,14 @@ describe('sentences', () => {
     ).toLocaleString('en-US'),
   );
 
+  /** The two duplicates of the first page. */
+  const [a = '', , b = ''] = [...read('README.md').matchAll(/"id": "a\d", "text": "([^"]+)"/g)].map(
+    ([, text]) => text,
+  );
+  const explained = explain(a, b);
+  const shared = explained.shared.length;
+  const features = shared + explained.onlyA.length + explained.onlyB.length;
+
   const MONGO = 'mongodb --size 1000000';
   const rate = (what: string) => Math.round(row(MONGO, what).value).toLocaleString('en-US');
   const [verified, alone1] = ['verified', 'by fingerprints alone'].map((way) => ({
@@ -222,7 +260,20 @@ describe('sentences', () => {
     ...guides.map((name) => [`docs/zh/${name}.md`, `${sample} 篇短文，其中 ${repeated} 篇是重复`]),
     [
       'README.md',
-      `the default found ${found} of the redundant documents, with a precision of ${precision}`,
+      `the default found ${titlesFound} of the redundant headlines, and ${othersFound('to')} of the redundant documents of the other sets. Of the links that it made, ${right('to')} also reach`,
+    ],
+    ['README.md', `(\`representative\`) ${found}, with a precision of ${precision}`],
+    [
+      'README.md',
+      `Of ${['none', 'one', 'two', 'three', 'four', 'five', 'six'][sets]} sets of texts`,
+    ],
+    [
+      'README.md',
+      `have ${features} features together, and ${shared} of them are in both: ${whole((100 * shared) / features)} %`,
+    ],
+    [
+      'docs/zh/index.md',
+      `有 ${features} 个特征，${shared} 个两篇都有，即 ${whole((100 * shared) / features)} %`,
     ],
     [
       'README.md',
@@ -238,7 +289,11 @@ describe('sentences', () => {
       'README.md',
       `two threads reach ${threads[0]} and ${threads[1]} of the speed of two processes (${threads[2]} with the default)`,
     ],
-    ['docs/zh/index.md', `默认方法找到了重复文档的 ${found}，准确率 ${precision}`],
+    [
+      'docs/zh/index.md',
+      `默认方法找到了重复标题的 ${titlesFound}，其他语料重复文档的 ${othersFound('到')}；它连起来的配对里，${right('到')} 按`,
+    ],
+    ['docs/zh/index.md', `找到 ${found}，准确率 ${precision}`],
     [
       'docs/zh/index.md',
       `一千字的文本连正文每篇约 ${kilobytes} KB，不存正文 ${least} 到 ${most} 字节`,
