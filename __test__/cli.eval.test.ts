@@ -112,7 +112,7 @@ test('malformed lines are named and counted, ids of no document are told', async
   expect(stderr).toContain('broken:3: ');
   expect(JSON.parse(stdout)).toMatchObject({ rejected: 2, unknownDecisions: 1, removed: 1 });
   const told = await folder.run(['eval', 'broken', '--labels', LABELS, '--docs', SAMPLE]);
-  expect(told.stderr).toContain('1 ids in the result are of no document');
+  expect(told.stderr).toContain('1 id in the result is of no document');
 });
 
 test.each([

@@ -1,11 +1,11 @@
 /** The page of a report in a browser: how it looks by script, what it says to a screen reader, what hostile texts do, and where labels go. */
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import type { Browser, Page } from 'puppeteer-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { dedupFiles } from '..';
+import { dedupFiles, matchFiles, reportFiles } from '..';
 import { CHROMIUM, launch, NO_CHROMIUM, open } from './chromium';
 import { Folder, SAMPLE } from './cli-run';
 import { contrasts } from './contrast';
@@ -459,6 +459,71 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     await page.close();
   });
 
+  test('a button that is drawn again keeps the keyboard focus', async () => {
+    const { page, complaints } = await open(browser, url('report.html'));
+    const focused = () =>
+      page.evaluate(() => {
+        const { activeElement: one } = document;
+        return `${one?.className} ${one?.getAttribute('aria-pressed') ?? one?.getAttribute('aria-current')}`;
+      });
+    await page.focus('.verdict.same');
+    await page.keyboard.press('Enter');
+    expect(await focused()).toBe('verdict same true');
+    await page.keyboard.press('Enter');
+    expect(await focused()).toBe('verdict same false');
+    // By its key, a label goes on to another pair.
+    await page.keyboard.press('d');
+    expect(await focused()).toBe('verdict same false');
+    await page.focus('.chip');
+    await page.keyboard.press('Enter');
+    expect(await focused()).toMatch(/^chip .*true$/);
+    await page.focus('.item');
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('u');
+    expect(await focused()).toBe('item true');
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
+
+  test.each(looks)('the name of the threshold keeps clear of the curve: %j', async (look) => {
+    const { page } = await open(browser, url('report.html'), look);
+    const inside = await page.evaluate(() => {
+      const line = document.querySelector<SVGPathElement>('.plot .line');
+      const name = line?.closest('svg')?.querySelector<SVGTextElement>('.mark-name');
+      if (!line || !name) return undefined;
+      const { x, y, width, height } = name.getBBox();
+      const points = Array.from({ length: 1001 }, (_, at) =>
+        line.getPointAtLength((line.getTotalLength() * at) / 1000),
+      );
+      return points.filter(
+        (point) =>
+          point.x > x - 2 && point.x < x + width + 2 && point.y > y && point.y < y + height,
+      ).length;
+    });
+    expect(inside).toBe(0);
+    await page.close();
+  });
+
+  test('of matches no evaluation is offered, also where only their file is known', async () => {
+    const [one, other] = ['one.csv', 'other.csv'].map((name, at) => {
+      const rows = [0, 1, 2].map(
+        (row) => `${at}${row},${TEXT}第${row}期${'甲乙丙'[row]?.repeat(20)}`,
+      );
+      folder.write(name, `id,text\n${rows.join('\n')}\n`);
+      return folder.join(name);
+    }) as [string, string];
+    await matchFiles(one, folder.join('m.jsonl'), { against: other });
+
+    await reportFiles(folder.join('m.jsonl'), one, folder.join('matches.html'), { others: other });
+    const { page, complaints } = await open(browser, url('matches.html'));
+    expect(await page.$eval('#browser-title', (title) => title.textContent)).toContain('Matches');
+    const commands = await page.$$eval('#steps code', (all) => all.map((one) => one.textContent));
+    expect(commands).toEqual([expect.stringMatching(/^npx @x\/simhash-native tune /)]);
+    expect(await page.evaluate(flaws)).toEqual([]);
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
+
   test('search and filter find, and say when nothing is found', async () => {
     const { page, complaints } = await open(browser, url('report.html'));
     const all = (await page.$$('.item')).length;
@@ -477,7 +542,10 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
   });
 
   test('labels made by keys are kept, downloaded, and change what eval prints', async () => {
-    const { page, complaints } = await open(browser, url('report.html'));
+    // By relative names, as most runs are started.
+    const names = ['-o', 'r.out', '--clusters', 'r.jsonl', '--report', 'r.html'];
+    expect(await folder.run(['dedup', SAMPLE, NAME, ...names])).toMatchObject({ status: 0 });
+    const { page, complaints } = await open(browser, url('r.html'));
     const session = await browser.target().createCDPSession();
     const downloads = folder.join('downloads');
     mkdirSync(downloads);
@@ -490,10 +558,14 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
       new Promise<void>((done) => {
         session.on('Browser.downloadProgress', ({ state }) => state === 'completed' && done());
       });
-    // As a reader pastes it, where the labels are.
+    // As the page says: the labels are moved to where the run was started, and the command is pasted there.
+    expect(await page.$eval('#after-text', ({ textContent }) => textContent)).toContain(
+      'Move labels.jsonl into the folder in which the run was started',
+    );
     const command = await page.$eval('#steps code', ({ textContent }) => textContent ?? '');
     const figures = () => {
-      const options = { cwd: downloads, encoding: 'utf8' } as const;
+      renameSync(folder.join('downloads/labels.jsonl'), folder.join('labels.jsonl'));
+      const options = { cwd: folder.path, encoding: 'utf8' } as const;
       const { stdout } = spawnSync('bash', ['-c', `${command} --json`], options);
       return JSON.parse(stdout) as { apart: number; merged: number };
     };
@@ -515,9 +587,9 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     await page.click('#download');
     await download;
     // The driver gives the second file the name of the first.
-    const second = readFileSync(folder.join('downloads/labels.jsonl'), 'utf8');
-    expect(second.trim().split('\n')).toHaveLength(2);
     const after = figures();
+    const second = folder.read('labels.jsonl');
+    expect(second.trim().split('\n')).toHaveLength(2);
     expect(after).toMatchObject({ apart: 1, merged: 1 });
     expect(complaints).toEqual([]);
     await page.close();

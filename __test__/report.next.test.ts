@@ -130,7 +130,7 @@ test('labels of other documents are said to be that', async () => {
   folder.write('labels.jsonl', '{"a":"nobody","b":"d005","label":1}\n');
   const { status, stderr } = await folder.run(['tune', SAMPLE, '--labels', 'labels.jsonl']);
   expect(status).toBe(0);
-  expect(stderr).toContain('1 ids in the labels are of no document, and were left out');
+  expect(stderr).toContain('1 id in the labels is of no document, and was left out');
 });
 
 test('of many files some are named, and of words that are no file it is said that they are missing', async () => {

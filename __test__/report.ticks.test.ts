@@ -1,6 +1,13 @@
 /** Names below the axis of a chart: whatever the dates, the width and the font, they fit, are round, and are as many as there is room for. */
 import { describe, expect, test } from 'vitest';
-import { type Axis, type Tick, ticks, type Unit, within } from '../ts/report/page/ticks';
+import {
+  type Axis,
+  magnitudes,
+  type Tick,
+  ticks,
+  type Unit,
+  within,
+} from '../ts/report/page/ticks';
 
 const two = (value: number) => String(value).padStart(2, '0');
 /** Names of bars as the addon writes them, from a date on. */
@@ -102,3 +109,14 @@ function flawOf(
   const room = axis.step * (names.length - 1) >= 2 * widthOf(names[0] ?? '');
   return all.length < (room ? 2 : 1) ? 'too few' : undefined;
 }
+
+test.each([
+  [1, [1, 2]],
+  [4, [1, 2, 3, 5]],
+  [10, [1, 2, 3, 5, 10]],
+  [11, [1, 2, 5, 10, 20]],
+  [1000, [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]],
+  [20_000, [1, 10, 100, 1000, 10_000, 100_000]],
+])('a logarithmic axis to %d has round numbers, more of them in few powers of ten', (top, all) => {
+  expect(magnitudes(top)).toEqual(all);
+});

@@ -2,7 +2,7 @@ import type { Evaluation } from '../..';
 import { OPTIONS } from '../../option-table';
 import { defineCommand } from '../command';
 import { EXIT, UsageError } from '../exit';
-import { count } from '../format';
+import { count, plural } from '../format';
 import {
   checkStreams,
   execution,
@@ -118,5 +118,7 @@ function doubts({ unknownDecisions, unknownLabels, redundant, removed }: Evaluat
 
 /** What is said of ids that no document has. */
 export function unknownIds(ids: number, where: 'result' | 'labels'): string[] {
-  return ids > 0 ? [`${count(ids)} ids in the ${where} are of no document, and were left out`] : [];
+  if (ids === 0) return [];
+  const are = ids === 1 ? 'is of no document, and was' : 'are of no document, and were';
+  return [`${plural(ids, 'id')} in the ${where} ${are} left out`];
 }

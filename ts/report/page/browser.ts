@@ -2,7 +2,7 @@
 import { byAlike, howAlike } from './alike';
 import { compared, plain } from './compare';
 import type { Example, Figures, Member } from './data';
-import { at, h } from './dom';
+import { at, h, replace } from './dom';
 import { count, plural, similar } from './format';
 import type { Label, Labels } from './labels';
 
@@ -149,7 +149,7 @@ export class Browser {
       button.addEventListener('click', () => this.#go(place, 1, false));
       return h('li', {}, button);
     });
-    at('list').replaceChildren(...items);
+    replace(at('list'), ...items);
     at('more').hidden = this.#found.length <= this.#drawn;
   }
 
@@ -176,7 +176,8 @@ export class Browser {
   #look(): void {
     const cluster = this.#found[this.#cluster];
     if (cluster === undefined) {
-      at('look').replaceChildren(
+      replace(
+        at('look'),
         h(
           'p',
           { class: 'empty' },
@@ -190,7 +191,7 @@ export class Browser {
     const { example } = cluster;
     const [first, second] = [example.members[0], example.members[this.#member]];
     if (first === undefined || second === undefined) return;
-    at('look').replaceChildren(this.#members(example), this.#pair(example, first, second));
+    replace(at('look'), this.#members(example), this.#pair(example, first, second));
   }
 
   /** The members, to choose which one is compared with the first. */

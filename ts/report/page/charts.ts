@@ -12,12 +12,11 @@ import {
   linear,
   logarithmic,
   mark,
-  powers,
   rules,
   steps,
   widthOf,
 } from './plot';
-import { ticks as named, type Unit } from './ticks';
+import { magnitudes, ticks as named, type Unit } from './ticks';
 
 /** Height of the bars that say how many documents there are, below those of their rate. */
 const VOLUME = 26;
@@ -181,7 +180,7 @@ function sizes({ found, areMatches }: Figures): HTMLElement {
   const top = Math.max(...found.sizes.map(([size]) => size));
   const many = Math.max(...found.sizes.map(([, groups]) => groups));
   const draw = (area: Area) => {
-    const [across, up] = [powers(top), powers(many)];
+    const [across, up] = [magnitudes(top), magnitudes(many)];
     const x = logarithmic([1, across.at(-1) ?? 10], [area.left + 6, area.right - 6]);
     const y = logarithmic([1, up.at(-1) ?? 10], [area.bottom - 8, area.top + 6]);
     const dots = found.sizes.map(([size, groups]) =>
@@ -194,7 +193,7 @@ function sizes({ found, areMatches }: Figures): HTMLElement {
     return [
       ...rules(area, up, y, compact),
       ...across.map((tick) => below(area, x(tick), compact(tick))),
-      caption(area, 'documents, powers of ten'),
+      caption(area, areMatches ? 'a document and its matches' : 'documents per cluster'),
       head(`${group}s`),
       ...dots,
     ];
@@ -321,7 +320,8 @@ function curve(run: Run, bands: number, rows: number): HTMLElement {
       svg('path', { class: 'line', d: `M${points.join('L')}` }),
       ...(threshold === undefined
         ? []
-        : mark({ ...area, top: area.top + 22 }, x(threshold), `threshold ${threshold}`)),
+        : // Its name stands above 100 %, where the curve is not.
+          mark({ ...area, top: area.top - 16 }, x(threshold), `threshold ${threshold}`)),
       ...dot,
     ];
   };

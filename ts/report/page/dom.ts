@@ -34,6 +34,18 @@ function filled<E extends Element>(
   return element;
 }
 
+/** Gives an element other children. If a button in it had the keyboard focus, the button with the same first class and number gets it. */
+export function replace(parent: HTMLElement, ...children: readonly Node[]): void {
+  const focused = document.activeElement;
+  const role = parent.contains(focused) ? focused?.classList[0] : undefined;
+  const buttons = () => [...parent.querySelectorAll<HTMLElement>(`button.${role}`)];
+  const number = buttons().indexOf(focused as HTMLElement);
+  parent.replaceChildren(...children);
+  if (number < 0) return;
+  const all = buttons();
+  (all[number] ?? all.at(-1))?.focus({ preventScroll: true });
+}
+
 /** An element of the page. */
 export function at<E extends HTMLElement = HTMLElement>(id: string): E {
   return document.getElementById(id) as E;

@@ -98,13 +98,14 @@ function total(name: string, value: string, share = '', kind = ''): HTMLElement 
 
 function after(): void {
   at('after-text').textContent =
-    'Pairs that you label leave this page as a file of JSON lines, by the button above; nothing is sent anywhere.';
+    'Pairs that you label leave this page as a file of JSON lines, by the button above; nothing is sent anywhere. Move labels.jsonl into the folder in which the run was started, and run there:';
   const { tune, more = 0, unsaid = [] } = run.next;
   const step = (what: string, command: string) =>
     h('li', {}, h('p', {}, what), h('pre', { tabindex: '0' }, h('code', {}, command)));
-  if (run.next.eval !== undefined) {
+  // Matches are no clusters.
+  if (run.next.eval !== undefined && !areMatches) {
     const why =
-      'see how many of the pairs that you call different this result has merged, and of those you call the same how many another result finds.';
+      'see how many of the pairs labelled different are in one cluster of this result. For another result, see how many of the pairs labelled same it finds.';
     const what =
       run.result === undefined
         ? `Run it again with --clusters clusters.jsonl, and ${why}`
@@ -119,7 +120,7 @@ function after(): void {
   const notes = [
     more > 0 ? `The commands leave out ${plural(more, 'more file')}: add their names.` : undefined,
     unsaid.length > 0
-      ? `The commands lack ${unsaid.join(' and ')}, which the run had from a program: a command takes files of words.`
+      ? `The commands lack ${unsaid.join(' and ')}, which the run did not take from a file: a command takes words from files only.`
       : undefined,
   ];
   for (const note of notes.reverse()) {

@@ -84,12 +84,6 @@ export function steps(top: number, most = 4): number[] {
   return Array.from({ length: last + 1 }, (_, at) => Number((at * step).toPrecision(12)));
 }
 
-/** Powers of ten from 1 to the first that is not below `top`. */
-export function powers(top: number): number[] {
-  const last = Math.max(1, Math.ceil(Math.log10(Math.max(top, 1)) - 1e-9));
-  return Array.from({ length: last + 1 }, (_, at) => 10 ** at);
-}
-
 /** Lines across, with their numbers. */
 export function rules(
   area: Area,

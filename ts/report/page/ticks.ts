@@ -56,6 +56,19 @@ const CHOICES: Readonly<Record<Unit, readonly Choice[]>> = {
   century: ROUND.map(counted(2)),
 };
 
+/** Round numbers for a logarithmic axis from 1 to the first that is not below `top`: closer together where there are few powers of ten. */
+export function magnitudes(top: number): number[] {
+  const steps = top <= 10 ? [1, 2, 3, 5] : top <= 1000 ? [1, 2, 5] : [1];
+  const all = [1];
+  for (let power = 1; all.length < 2 || (all.at(-1) ?? 1) < top; power *= 10) {
+    for (const step of steps) {
+      const last = all.at(-1) ?? 1;
+      if (step * power > last && (all.length < 2 || last < top)) all.push(step * power);
+    }
+  }
+  return all;
+}
+
 /** Where the middle of a name comes to lie so that all of it is between 0 and `width`. */
 export function within(middle: number, nameWidth: number, width: number): number {
   return Math.max(nameWidth / 2, Math.min(middle, width - nameWidth / 2));
