@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { Folder, SAMPLE } from './cli-run';
+import { Folder, jsonLines, SAMPLE } from './cli-run';
 
 const folder = new Folder();
+const sample = jsonLines<{ id: string; text: string }>(readFileSync(SAMPLE, 'utf8'));
 
 test.each([
   ['by default', []],
@@ -34,6 +36,27 @@ test.each([
   expect(own).toMatchObject(recommended);
   // The goal is a recall of 0.99: of the sample, which is the whole file here, at most one is missed.
   expect(duplicates).toBeGreaterThanOrEqual(redundant - 1);
+});
+
+test.each([
+  ['the name of an output', ['unique.jsonl'], 'kept.jsonl'],
+  ['both names', ['unique.jsonl', './kept.jsonl'], 'deduplicated.jsonl'],
+  ['a bracket in it', ['news[1].csv'], 'unique.csv'],
+])('the command that is printed runs where an input has %s', async (_name, inputs, output) => {
+  const records = sample.map((record, at) => ({ ...record, at: at % inputs.length }));
+  for (const [at, input] of inputs.entries()) {
+    const own = records.filter((record) => record.at === at);
+    const lines = input.endsWith('.csv')
+      ? ['id,text', ...own.map(({ id, text }) => `${id},"${text.replaceAll('"', '""')}"`)]
+      : own.map((record) => JSON.stringify(record));
+    folder.write(input, `${lines.join('\n')}\n`);
+  }
+  const tuned = await folder.run(['tune', ...inputs, '-q', '--json']);
+  const { command } = JSON.parse(tuned.stdout) as { command: string };
+  expect(command).toContain(` -o ${output} `);
+  const args = command.split(' ').slice(2);
+  const { status, stderr } = await folder.run(args.map((word) => word.replaceAll("'", '')));
+  expect({ status, stderr: stderr.includes('error') }).toEqual({ status: 0, stderr: false });
 });
 
 test('files without a document are named, and nothing is tried', async () => {

@@ -2,6 +2,8 @@ import { statSync } from 'node:fs';
 import { extname } from 'node:path';
 import type { ComparisonOptions, Trial } from '../..';
 import { OPTIONS } from '../../option-table';
+import { isPattern } from '../../report/pattern';
+import { refuseReport } from '../../report/refused';
 import { file, flags, PROGRAM, word } from '../../shell';
 import { defineCommand } from '../command';
 import { EXIT, InputError, UsageError } from '../exit';
@@ -77,7 +79,7 @@ export const tuning = defineCommand({
           throw new InputError(inputs.join(', '), new Error(what));
         }
         // What is kept is written in the format of the inputs, as its name has to say.
-        const output = outputOf(inputs[0] ?? '', values.format);
+        const output = outputOf(inputs, values.format);
         const given = { ...by, ...form, minSimilarity: least };
         const command = recommended && commandOf(inputs, output, recommended.options, given);
         if (values.json) {
@@ -133,11 +135,27 @@ function commandOf(
   return `${PROGRAM} dedup ${files} -o ${word(output)} ${options}`;
 }
 
-/** A name for what is kept of files like this one. */
-function outputOf(input: string, format: string): string {
-  const texts = /[*?[]/.test(input) || statSync(input, { throwIfNoEntry: false })?.isDirectory();
-  if (format === 'files' || (format === 'auto' && texts)) return 'unique.jsonl';
-  const name = input.replace(/\.(gz|zst|bz2|xz)$/i, '');
-  if (format === 'auto') return `unique${extname(name)}`;
-  return `unique.${format === 'lines' ? 'txt' : format}`;
+/** Names for what is kept: the first that is not a file of the run. */
+const NAMES = ['unique', 'kept', 'deduplicated'];
+
+function outputOf(inputs: readonly string[], format: string): string {
+  const ending = endingOf(inputs[0] ?? '', format);
+  const isFree = (name: string) => {
+    try {
+      refuseReport(name, { inputs, outputs: [] });
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  const names = NAMES.map((name) => `${name}${ending}`);
+  return names.find(isFree) ?? `unique${ending}`;
+}
+
+/** Of what is kept of files like this one: the format of the output follows it. */
+function endingOf(input: string, format: string): string {
+  const texts = isPattern(input) || statSync(input, { throwIfNoEntry: false })?.isDirectory();
+  if (format === 'files' || (format === 'auto' && texts)) return '.jsonl';
+  if (format === 'auto') return extname(input.replace(/\.(gz|zst|bz2|xz)$/i, ''));
+  return `.${format === 'lines' ? 'txt' : format}`;
 }
