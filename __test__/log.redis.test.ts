@@ -213,6 +213,51 @@ describe.skipIf(missing !== undefined)('a server', () => {
     await log.close?.();
   });
 
+  test('a slow connection is read in parts that come in time, and is not given up', async () => {
+    const { proxy, url } = await before(server);
+    const fast = await redisLog(server.url, { stream: 'slow' });
+    for (let n = 0; n < 16; n++) await fast.append('x'.repeat(500_000));
+    await fast.close?.();
+    proxy.rate = 1_600_000;
+    const log = await redisLog(url, { stream: 'slow' });
+    const how = { limit: 256, wait: 0, signal: new AbortController().signal };
+    let position = 0;
+    while (position < 16) position = (await log.read(position, how)).entries.at(-1)?.position ?? 0;
+    // One to read, and one to append.
+    expect(proxy.made).toBe(2);
+    await log.close?.();
+  });
+
+  test('entries that wait for replicas one after the other do not make a connection one that is gone', async () => {
+    const { proxy, url } = await before(server);
+    const log = await redisLog(url, { stream: 'queued', replicas: 1, replicaTimeout: 600 });
+    const why = () =>
+      log.append('x').then(
+        () => 'appended',
+        ({ message }) => message,
+      );
+    // Together they wait longer than for one, and its answer.
+    const all = await Promise.all(Array.from({ length: 10 }, why));
+    expect(new Set(all)).toEqual(new Set(['0 of 1 replicas have the entry']));
+    expect(proxy.made).toBe(2);
+    await log.close?.();
+  });
+
+  test('a client whose own strategy makes no further attempt is made anew', async () => {
+    const { proxy, url } = await before(server);
+    const client = { socket: { reconnectStrategy: () => false } };
+    const log = await redisLog(url, { stream: 'given-up', client });
+    const shared = await SharedIndex.open(folder.join('given-up'), log);
+    await shared.ready();
+    proxy.cut();
+    while (shared.state !== 'lost') await sleep(5);
+    await shared.ready();
+    while ((await shared.check(textOf(1), { key: '1' }).catch(() => undefined)) === undefined) {
+      await sleep(20);
+    }
+    await shared.close();
+  });
+
   test('TLS is refused where the server speaks none', async () => {
     const url = server.url.replace('redis:', 'rediss:');
     expect(await refused(url, { client: { socket: { connectTimeout: 500 } } })).toMatch(

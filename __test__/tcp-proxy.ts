@@ -10,6 +10,10 @@ export class TcpProxy {
   target: number;
   /** Whether connections that are made from now on bring anything. */
   isSilent = false;
+  /** Bytes of a second that come back through a connection that is made from now on. Default any. */
+  rate = Number.POSITIVE_INFINITY;
+  /** Connections that were made. */
+  made = 0;
   /** Connections that were silent when they were made. */
   silent = 0;
 
@@ -51,6 +55,7 @@ export class TcpProxy {
 
   #forward(near: Socket): void {
     near.on('error', () => {});
+    this.made += 1;
     if (this.isSilent) {
       this.silent += 1;
       near.resume();
@@ -62,7 +67,15 @@ export class TcpProxy {
     const pair = [near, far] as const;
     this.#pairs.add(pair);
     near.pipe(far);
-    far.pipe(near);
+    const { rate } = this;
+    if (rate === Number.POSITIVE_INFINITY) far.pipe(near);
+    else {
+      far.on('data', (data) => {
+        near.write(data);
+        far.pause();
+        setTimeout(() => far.resume(), (1000 * data.length) / rate);
+      });
+    }
     for (const one of pair) {
       one.on('close', () => {
         this.#pairs.delete(pair);

@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { SimHashError } from '../../errors';
 import type { LogPart, OrderedLog } from '../log';
 
-/** Milliseconds that a log may take beyond those that a read waits. */
-const GRACE = 5000;
+/** Milliseconds that a log may take beyond those that a read waits: one that is over a connection finds out sooner that nothing comes on it. */
+const GRACE = 15_000;
 
 /** Entries from a position on. @throws SimHashError `ERR_SIMHASH_LOG_LOST` where the log fails, or does not answer */
 export type Read = (from: number, wait: number, limit: number) => Promise<LogPart>;

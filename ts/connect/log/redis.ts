@@ -31,8 +31,13 @@ local now = redis.call('TIME')
 local time = string.format('%d', now[1] * 1000 + math.floor(now[2] / 1000))
 return redis.call('XADD', KEYS[1], string.format('%d-0', last + 1), 't', time, 'e', ARGV[1])`;
 
-/** Bytes after which a part is long enough, as over NATS. */
-const PART = 8 << 20;
+/**
+ * Bytes after which a part is long enough: at first, the least, and the most, as over NATS. A part is one answer, and has to come in time: over a slow
+ * connection it becomes shorter, and longer where it comes fast.
+ */
+const [FIRST, LEAST, MOST] = [1 << 20, 1 << 16, 8 << 20] as const;
+/** Milliseconds in which a part has come fast: one of twice the bytes will be in time. */
+const FAST = ANSWER / 4;
 
 /**
  * Entries from an id on, at most so many, until they have so many bytes. At least two are read: the first one may be known. How many are asked for at once
@@ -123,8 +128,11 @@ export async function connected(url: string, options?: RedisLogOptions): Promise
     return one;
   };
   signal?.throwIfAborted();
-  const both = [0, 1].map(() => new Connection(made));
-  const log = new RedisLog(both as [Connection, Connection], { stream, replicas, replicaTimeout });
+  const both = [
+    new Connection(made, ANSWER + (replicas > 0 ? replicaTimeout : 0)),
+    new Connection(made),
+  ] as const;
+  const log = new RedisLog(both, { stream, replicas, replicaTimeout });
   try {
     const answered = Promise.all(both.map(({ begun }) => begun)).then(() => log.begin());
     await within(Promise.race([answered, plain]), { signal, late: () => signal?.reason });
@@ -143,6 +151,8 @@ class RedisLog implements OrderedLog {
   readonly #writer: Connection;
   readonly #reader: Connection;
   readonly #how: { stream: string; replicas: number; replicaTimeout: number };
+  /** Bytes of the next part. */
+  #bytes: number = FIRST;
 
   constructor(
     [writer, reader]: readonly [Connection, Connection],
@@ -172,28 +182,19 @@ class RedisLog implements OrderedLog {
     // On one connection, so that it waits for what was added before it.
     const wait = ['WAIT', String(replicas), String(replicaTimeout)];
     const both = (client: Client) => Promise.all([add(client), client.sendCommand(wait)]);
-    const [, reached] = await this.#writer.ask(both, ANSWER + replicaTimeout);
+    const [, reached] = await this.#writer.ask(both);
     if (Number(reached) < replicas) {
       throw new Error(`${reached} of ${replicas} replicas have the entry`);
     }
   }
 
-  read(from: number, { limit, wait, signal }: ReadOptions): Promise<LogPart> {
-    const { stream } = this.#how;
-    const start = from === 0 ? '-' : `${from}-0`;
-    // What is known is asked for again, to see that it is what it was.
-    const what = { keys: [stream], arguments: [start, String(limit), String(PART)] };
-    const ask = (client: Client) => Promise.all([client.eval(READ, what), this.#last(client)]);
-    return this.#reader.ask(async (client) => {
-      let [range, last] = await ask(client);
-      if (last === from && wait > 0 && !signal.aborted) {
-        // 0 would wait for ever.
-        const block = ['XREAD', 'COUNT', '1', 'BLOCK', String(wait), 'STREAMS', stream];
-        await client.sendCommand([...block, `${from}-0`]);
-        [range, last] = await ask(client);
-      }
-      return { entries: (range as unknown as Row[]).map(entryOf), last };
-    }, wait + ANSWER);
+  async read(from: number, { limit, wait, signal }: ReadOptions): Promise<LogPart> {
+    const part = await this.#part(from, limit);
+    if (part.last !== from || wait === 0 || signal.aborted) return part;
+    // 0 would wait for ever.
+    const block = ['XREAD', 'COUNT', '1', 'BLOCK', String(wait), 'STREAMS', this.#how.stream];
+    await this.#reader.ask((client) => client.sendCommand([...block, `${from}-0`]), wait);
+    return this.#part(from, limit);
   }
 
   async trim(before: number): Promise<void> {
@@ -203,6 +204,28 @@ class RedisLog implements OrderedLog {
 
   async close(): Promise<void> {
     for (const one of [this.#writer, this.#reader]) one.close();
+  }
+
+  /** What is there from a position on. */
+  async #part(from: number, limit: number): Promise<LogPart> {
+    const start = from === 0 ? '-' : `${from}-0`;
+    // What is known is asked for again, to see that it is what it was.
+    const how = [start, String(limit), String(this.#bytes)];
+    const what = { keys: [this.#how.stream], arguments: how };
+    const begun = performance.now();
+    try {
+      const [range, last] = await this.#reader.ask((client) =>
+        Promise.all([client.eval(READ, what), this.#last(client)]),
+      );
+      const entries = (range as unknown as Row[]).map(entryOf);
+      const bytes = entries.reduce((sum, { entry }) => sum + Buffer.byteLength(entry), 0);
+      const isFast = performance.now() - begun < FAST;
+      if (isFast && bytes >= this.#bytes) this.#bytes = Math.min(MOST, this.#bytes * 2);
+      return { entries, last };
+    } catch (error) {
+      this.#bytes = Math.max(LEAST, this.#bytes / 2);
+      throw error;
+    }
   }
 
   /** The last position that was given, also where its entry is gone. */
