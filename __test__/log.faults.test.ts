@@ -1,5 +1,6 @@
 /** A shared index where its log, its snapshots or its disk fail: what was refused was not done, and nobody stops for the fault of another. */
-import { afterEach, describe, expect, test } from 'vitest';
+import fs from 'node:fs/promises';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { MemoryLog, type OrderedLog, SharedIndex } from '../dist/connect/log.js';
 import { Batcher } from '../ts/batcher';
 import { Folder } from './cli-run';
@@ -10,6 +11,7 @@ type Service = SharedIndex<never>;
 const folder = new Folder();
 const open: Service[] = [];
 afterEach(async () => {
+  vi.restoreAllMocks();
   for (const one of open.splice(0)) await one.close().catch(() => {});
 });
 
@@ -247,6 +249,81 @@ describe('a service', () => {
     expect((await a.check(textOf(1))).duplicateOf).toBe(undefined);
   });
 
+  test('reads without a wait until it knows that the log is as it should be', async () => {
+    const log = new MemoryLog();
+    await filled(await service(log), 0, 3);
+    const read = log.read.bind(log);
+    const waits: number[] = [];
+    const recorded: OrderedLog['read'] = (from, options) => {
+      waits.push(options.wait);
+      return read(from, options);
+    };
+    log.read = recorded;
+    const a = await service(log, {}, 'sure');
+    await a.ready();
+    await until(() => waits.length > 1);
+    expect([waits[0], waits.at(-1)]).toEqual([0, expect.toSatisfy((wait) => wait > 0)]);
+    await a.close();
+    // What it has is all that there is, so that nothing comes that a read could bring.
+    waits.length = 0;
+    const again = await service(log, {}, 'sure');
+    await again.ready();
+    expect(waits[0]).toBe(0);
+    log.read = async () => {
+      throw new Error('down');
+    };
+    await until(() => again.state === 'lost');
+    waits.length = 0;
+    log.read = recorded;
+    await again.ready();
+    expect(waits[0]).toBe(0);
+  });
+
+  test('asks at once whether the log takes entries where it can be read again', async () => {
+    const log = new MemoryLog();
+    const a = await service(log, { timeout: 300 });
+    await a.ready();
+    const { read, append } = log;
+    let attempts = 0;
+    log.append = async () => {
+      attempts += 1;
+      throw new Error('down');
+    };
+    log.read = async () => {
+      throw new Error('down');
+    };
+    await a.check(textOf(1)).catch(() => {});
+    // The next attempt would be 8 s after these.
+    await until(() => attempts === 3);
+    Object.assign(log, { read, append });
+    const over = new Promise((done) => setTimeout(done, 5000, 'late'));
+    expect(await Promise.race([a.ready(), over])).toBe(undefined);
+  });
+
+  test('that has failed for good is not taken for one whose disk is full, though it is', async () => {
+    const log = new MemoryLog();
+    const a = await service(log);
+    await a.ready();
+    let isFull = true;
+    const { open, statfs } = fs;
+    vi.spyOn(fs, 'statfs').mockImplementation(async (path) => {
+      const stats = await statfs(path);
+      return (isFull ? { ...stats, bavail: 0 } : stats) as never;
+    });
+    vi.spyOn(fs, 'open').mockImplementation(async (path, ...how) => {
+      if (String(path).includes('chain')) throw Object.assign(new Error('bad'), { code: 'EIO' });
+      return open(path as string, ...(how as [string]));
+    });
+    const codes: unknown[] = [];
+    const checked = a.check(textOf(1)).catch(({ code }) => codes.push(code));
+    await until(() => a.state === 'full');
+    isFull = false;
+    await until(() => a.state === 'broken');
+    await checked;
+    vi.restoreAllMocks();
+    expect(codes).toEqual(['ERR_SIMHASH_DISK_FULL']);
+  });
+
   test('has lost a log that does not answer', async () => {
     const log = new MemoryLog();
     const a = await service(log);
@@ -445,6 +522,25 @@ describe('what is refused', () => {
     await a.check('later');
     const all = [...appended, ...log.entries.map(({ entry }) => entry)];
     expect(all.filter((entry) => entry.includes('behind'))).toEqual([]);
+  });
+
+  test('of a checkMany of which a part has failed nothing more is appended', async () => {
+    const log = new MemoryLog();
+    const a = await service(log);
+    await a.ready();
+    const append = log.append.bind(log);
+    let entries = 0;
+    log.append = async (entry) => {
+      entries += 1;
+      if (entries === 1) throw new Error('refused');
+      await turn();
+      await append(entry);
+    };
+    const texts = Array.from({ length: 5000 }, (_, n) => textOf(n));
+    await expect(a.checkMany(texts)).rejects.toMatchObject({ code: 'ERR_SIMHASH_LOG_LOST' });
+    await until(() => a.waiting === 0);
+    // As many as may be on their way.
+    expect(entries).toBe(8);
   });
 
   test('of a large checkMany nothing is appended where not all of it may wait', async () => {

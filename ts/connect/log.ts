@@ -266,8 +266,8 @@ export class SharedIndex<M extends IndexMethod = 'minhash'> {
   }
 
   /**
-   * Takes nothing more (`ERR_SIMHASH_CLOSED`), waits for what is on its way, and closes index and log. A log or a store that does not answer is
-   * waited for as long as for a check.
+   * Takes nothing more (`ERR_SIMHASH_CLOSED`), waits for what was asked before and for a snapshot that is being published, and closes index and log. A
+   * log or a store that does not answer is waited for as long as for a check.
    */
   close(): Promise<void> {
     return this.#shared.close();
