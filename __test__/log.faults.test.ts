@@ -279,6 +279,33 @@ describe('a service', () => {
     expect(waits[0]).toBe(0);
   });
 
+  test('says once why the log is lost, without a password, however many attempts fail', async () => {
+    const log = new MemoryLog();
+    const said: string[] = [];
+    const onState = (state: string, error?: Error) => {
+      if (error !== undefined) said.push(`${state}: ${error.message}`);
+    };
+    const a = await service(log, { onState });
+    await a.ready();
+    const { read } = log;
+    let [attempts, why] = [0, new Error('refused by redis://me:s3cret@host:1')];
+    log.read = async () => {
+      attempts += 1;
+      throw why;
+    };
+    await until(() => attempts > 3);
+    expect(said).toEqual([
+      'lost: the log cannot be reached: refused by redis://host:1; the attempt is repeated',
+    ]);
+    // Another reason is told, and one that says it all as it is.
+    const code = 'ERR_SIMHASH_LOG_LOST';
+    why = Object.assign(new Error('the stream drops entries'), { code });
+    await until(() => said.length > 1);
+    expect(said.slice(1)).toEqual(['lost: the stream drops entries']);
+    log.read = read;
+    await a.ready();
+  });
+
   test('asks at once whether the log takes entries where it can be read again', async () => {
     const log = new MemoryLog();
     const a = await service(log, { timeout: 300 });

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SimHashError } from '../../errors';
 import type { LogPart, OrderedLog } from '../log';
+import { redacted } from '../url';
 
 /** Milliseconds that a log may take beyond those that a read waits: one that is over a connection finds out sooner that nothing comes on it. */
 const GRACE = 15_000;
@@ -77,9 +78,13 @@ export function late(): SimHashError {
   );
 }
 
-/** What a service goes on trying to reach. */
+/** What a service goes on trying to reach, and why it cannot; an error that says that already is the one. */
 export function lost(what: string, cause: unknown): SimHashError {
-  const message = `${what} cannot be reached; the attempt is repeated`;
+  const { code, message: said = '' } = Object(cause) as { code?: unknown; message?: string };
+  if (code === 'ERR_SIMHASH_LOG_LOST') return cause as SimHashError;
+  // Of an address that was tried twice the error has no message.
+  const why = redacted(said || String(code ?? 'no reason was given'));
+  const message = `${what} cannot be reached: ${why}; the attempt is repeated`;
   return new SimHashError('ERR_SIMHASH_LOG_LOST', message, { cause });
 }
 

@@ -383,7 +383,7 @@ export class Shared<M extends IndexMethod> {
   }
 
   #become(state: SharedState, error: Error | undefined): void {
-    if (this.#state === state && this.#error === error) return;
+    if (this.#state === state && isSame(this.#error, error)) return;
     this.#state = state;
     this.#error = error;
     for (const wake of this.#waitsForReady.splice(0)) wake();
@@ -559,6 +559,13 @@ export class Shared<M extends IndexMethod> {
     if (fetched !== undefined) await this.#held.replace(fetched);
     return fetched !== undefined;
   }
+}
+
+/** Whether two errors say the same: a log that is lost for long has a new one with each attempt. */
+function isSame(one: Error | undefined, other: Error | undefined): boolean {
+  const { code, message } = Object(one) as { code?: unknown; message?: string };
+  const next = Object(other) as { code?: unknown; message?: string };
+  return code === next.code && message === next.message;
 }
 
 const closed = () =>
