@@ -163,8 +163,9 @@ export class Applier {
     const [items, times, entries] = [this.#items, this.#times, this.#entries];
     if (entries.length === 0) return;
     [this.#items, this.#times, this.#entries] = [[], [], []];
-    // Both are short, and each waits for the disk.
-    await Promise.all([this.#written(), this.#hasRoom(items)]);
+    // Not both at once: where one fails for good the other would go on.
+    await this.#hasRoom(items);
+    await this.#written();
     const outcomes = await this.#decided(items, times);
     let from = 0;
     for (const { id, count, isVoid } of entries) {

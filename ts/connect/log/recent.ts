@@ -7,7 +7,7 @@ import { isFull } from './room';
 import type { Fetched, State } from './state';
 
 /**
- * Fetches the newest snapshot from which the log goes on. One that cannot be fetched, because it was removed meanwhile or for any other reason,
+ * Fetches the newest snapshot from which the log goes on; nothing of it stays where the signal comes before it is whole. One that cannot be fetched, because it was removed meanwhile or for any other reason,
  * is passed by.
  *
  * @throws SimHashError `ERR_SIMHASH_LOG_LOST`: there are some, and none could be fetched; try again. Error: the disk of this service is full
@@ -16,6 +16,7 @@ export async function newest(
   state: State,
   { snapshots, recipe }: Service,
   read: Read,
+  signal: AbortSignal,
 ): Promise<Fetched | undefined> {
   if (snapshots === undefined) return undefined;
   const { identity } = state;
@@ -24,9 +25,9 @@ export async function newest(
     const isOurs = about.recipe === recipe && (about.log === identity || identity === undefined);
     if (!isOurs || !(await follows(about, read))) continue;
     try {
-      return await state.fetch(about);
+      return await state.fetch(about, signal);
     } catch (error) {
-      if (isFull(error)) throw error;
+      if (isFull(error) || signal.aborted) throw error;
       // What was fetched and is no such index will not be one the next time.
       const { code } = error as { code?: string };
       if (code?.startsWith('ERR_SIMHASH_INDEX_') !== true) unfetched = error;

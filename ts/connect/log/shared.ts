@@ -23,9 +23,11 @@ import * as check from '../../options';
 import type { LogPart, OrderedLog, SharedOptions, SharedState, SnapshotAbout } from '../log';
 import { Appender } from './appender';
 import { Applier, behind, forked, gap } from './applier';
+import { Asked } from './asked';
 import { type Checking, type Deed, HISTORY } from './entry';
 import { given, grouped, weighed } from './items';
 import { type Service, serviceOf } from './options';
+import { Probe } from './probe';
 import { published } from './published';
 import { late, type Read, reading, rested, within } from './reach';
 import { newest } from './recent';
@@ -42,14 +44,12 @@ const MOST = 256;
 const UNDER_WAY = 8;
 /** Bytes of an entry beside its documents. */
 const HEAD = 512;
-/** Bytes of documents that wait, and characters of those that are being made ready for it. */
+/** Bytes of documents that wait. */
 const MOST_WAITING = 64 << 20;
 /** Milliseconds between two attempts to reach a log, the least and the most. */
 const [SOON, LATE] = [50, 2000] as const;
 /** Milliseconds between two attempts to write to a disk that is full. */
 const FULL = 250;
-/** Milliseconds between two entries that only ask whether the log takes any, the most. */
-const PROBE = 30_000;
 
 /** Errors after which a service may begin again, from a snapshot of the same log. */
 const BEGINS_AGAIN: readonly string[] = [
@@ -67,8 +67,8 @@ export class Shared<M extends IndexMethod> {
   readonly #service: Service;
   readonly #held: State;
   readonly #batcher: Batcher<Checking, unknown>;
-  /** Of documents that are not yet in the batcher: how many, and their characters. */
-  readonly #beingSketched = { items: 0, units: 0 };
+  readonly #asked: Asked;
+  readonly #probe = new Probe();
   readonly #appender: Appender;
   readonly #ending = new AbortController();
   readonly #read: Read;
@@ -80,6 +80,8 @@ export class Shared<M extends IndexMethod> {
   #unappended: Error | undefined;
   #unread: Error | undefined;
   #snapshot: Promise<unknown>;
+  /** What is fetched for this service to begin from. */
+  #fetching: Promise<unknown> = Promise.resolve();
   #waitsForReady: (() => void)[] = [];
   #isApplying = false;
   #applied: number;
@@ -98,6 +100,7 @@ export class Shared<M extends IndexMethod> {
     const { signal } = this.#ending;
     // One for each entry that is under way.
     setMaxListeners(0, signal);
+    this.#asked = new Asked(service.timeout);
     this.#read = reading(log, signal);
     this.#appender = new Appender(log, service, state, signal, (error) => this.#noted(error));
     this.#applied = state.chain.head.position;
@@ -197,8 +200,10 @@ export class Shared<M extends IndexMethod> {
     const own = given(texts, keys);
     this.#mustAccept();
     const { sketch, maxEntry } = this.#service;
-    return this.#inTime(async (over) => {
-      const items = await this.#whileHeld(texts, () => weighed(own, sketch, maxEntry - HEAD));
+    return this.#asked.inTime(async (over) => {
+      const room = this.#service.maxWaiting - this.#batcher.items;
+      const weigh = () => weighed(own, sketch, maxEntry - HEAD);
+      const items = await this.#asked.whileHeld(texts, room, weigh);
       this.#mustTake();
       const groups = grouped(items, { most: MOST, heaviest: maxEntry - HEAD });
       return (await this.#batcher.addAll(groups, over)).flat() as Checked<M>[];
@@ -211,7 +216,7 @@ export class Shared<M extends IndexMethod> {
     const own = isKey ? { key: keyString(named.key, 'key') } : { id: check.id(named.id, 'id') };
     this.#mustAccept();
     const append = () => this.#append({ delete: own });
-    const [deleted] = await this.#inTime(() => this.#batcher.beside(append));
+    const [deleted] = await this.#asked.inTime(() => this.#batcher.beside(append));
     return deleted === true;
   }
 
@@ -268,8 +273,12 @@ export class Shared<M extends IndexMethod> {
         atRest: (work) => this.#atRest(work),
         trim: (before) => this.#appender.trim(before),
       });
+    const ended = (error: unknown) => {
+      // What it says then of the log is only that nobody reads it any more.
+      throw this.#ending.signal.aborted ? closed() : error;
+    };
     // One after the other: two at once would take each other's away.
-    const next = this.#snapshot.then(publish);
+    const next = this.#snapshot.then(publish).catch(ended);
     this.#snapshot = next.catch(() => {});
     return next;
   }
@@ -284,25 +293,18 @@ export class Shared<M extends IndexMethod> {
     const { timeout: milliseconds } = this.#service;
     const ended = (work: Promise<unknown>) =>
       within(work, { milliseconds, late: () => undefined }).catch(() => {});
-    if (this.#state === 'ready' || this.#state === 'catching-up') await ended(this.#batcher.idle());
+    if (this.#state === 'ready' || this.#state === 'catching-up') {
+      const answered = this.#asked.answered().then(() => this.#batcher.idle());
+      await ended(Promise.all([answered, this.#snapshot]));
+    }
     this.#ending.abort();
     await this.#running;
-    await ended(this.#snapshot);
+    // What nobody can stop is waited for: it writes into the folder.
+    await ended(Promise.allSettled([this.#snapshot, this.#fetching]));
     this.#become('closed', undefined);
     this.#appender.giveUp(this.#refusal());
     await this.#held.close();
     if (this.#log.close !== undefined) await ended(this.#log.close());
-  }
-
-  /** Who asks waits no longer than `timeout`: of what has not had its turn by then nothing is appended. */
-  #inTime<T>(work: (over: () => Error | undefined) => Promise<T>): Promise<T> {
-    let error: Error | undefined;
-    const asked = work(() => error);
-    const giveUp = () => {
-      error = late();
-      return error;
-    };
-    return within(asked, { milliseconds: this.#service.timeout, late: giveUp });
   }
 
   /** Appends an entry, and waits until it has been applied here. */
@@ -319,17 +321,11 @@ export class Shared<M extends IndexMethod> {
     } else if (this.#state === 'lost' && error === undefined && this.#isVerified) this.#settle();
   }
 
-  /** Where the log took nothing: appends an entry that does nothing now and then, for it may be that nobody asks until it is ready. */
-  async #probe(signal: AbortSignal): Promise<void> {
-    let pause: number = LATE;
-    while (!signal.aborted) {
-      await rested(pause, signal, false);
-      if (this.#unappended === undefined || !this.#isVerified) pause = LATE;
-      else {
-        pause = Math.min(PROBE, pause * 2);
-        await this.#appender.put({ items: [] }).catch(() => {});
-      }
-    }
+  /** Where the log took nothing: appends an entry that does nothing; whether that was so. */
+  async #attempt(): Promise<boolean> {
+    if (this.#unappended === undefined || !this.#isVerified) return false;
+    await this.#appender.put({ items: [] }).catch(() => {});
+    return true;
   }
 
   /** Waits until the log was found to be the one that was applied, and so much of it was applied that others accept what is appended here. */
@@ -340,29 +336,6 @@ export class Shared<M extends IndexMethod> {
       if (this.#isVerified && this.#last - this.#held.chain.head.position < HISTORY / 2) return;
       if (performance.now() > until) throw late();
       await new Promise((done) => setTimeout(done, 5));
-    }
-  }
-
-  /**
-   * Counts texts as long as work on them is under way: they are in memory, and wait as those do that the log is given.
-   *
-   * @throws SimHashError ERR_SIMHASH_BUSY where there is no room for them
-   */
-  async #whileHeld<T>(texts: readonly string[], work: () => Promise<T>): Promise<T> {
-    const units = texts.reduce((sum, { length }) => sum + length, 0);
-    const held = this.#beingSketched;
-    const room = this.#service.maxWaiting - this.#batcher.items - held.items;
-    if (texts.length > room || (held.items > 0 && held.units + units > MOST_WAITING)) {
-      const why = `of ${texts.length} documents ${Math.max(0, room)} may wait; ask again a little later`;
-      throw new SimHashError('ERR_SIMHASH_BUSY', why);
-    }
-    held.items += texts.length;
-    held.units += units;
-    try {
-      return await work();
-    } finally {
-      held.items -= texts.length;
-      held.units -= units;
     }
   }
 
@@ -427,7 +400,7 @@ export class Shared<M extends IndexMethod> {
   async #run(isKnown: boolean): Promise<void> {
     const { signal } = this.#ending;
     const { position } = this.#held.chain.head;
-    void this.#probe(signal);
+    void this.#probe.run(() => this.#attempt(), signal);
     let [pause, attempts, failedAt]: [number, number, number] = [SOON, 0, 0];
     // A service that has nothing begins from the newest snapshot, if there is one.
     let isNew = position === 0;
@@ -443,7 +416,9 @@ export class Shared<M extends IndexMethod> {
         failure = undefined;
         const before = this.#held.chain.head.position;
         this.#applied = before;
-        const part = await this.#read(before, WAIT, PART);
+        // Until the log is known to be as it should be nobody is answered.
+        const isSure = this.#isVerified && this.#unread === undefined;
+        const part = await this.#read(before, isSure ? WAIT : 0, PART);
         pause = SOON;
         await this.#apply(part);
         const { position } = this.#held.chain.head;
@@ -522,6 +497,7 @@ export class Shared<M extends IndexMethod> {
       return;
     }
     this.#isVerified = true;
+    if (this.#unread !== undefined) this.#probe.now();
     this.#unread = undefined;
     this.#settle();
   }
@@ -554,7 +530,8 @@ export class Shared<M extends IndexMethod> {
   /** Takes the newest snapshot from which the log goes on; whether there is one. */
   async #fromNewest(): Promise<boolean> {
     const { signal } = this.#ending;
-    const found = newest(this.#held, this.#service, this.#read);
+    const found = newest(this.#held, this.#service, this.#read, signal);
+    this.#fetching = found.catch(() => {});
     const fetched = await within(found, { signal, late: closed });
     if (fetched !== undefined) await this.#held.replace(fetched);
     return fetched !== undefined;

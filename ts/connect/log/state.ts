@@ -104,12 +104,13 @@ export class State {
   /**
    * Fetches a snapshot, opens it and looks whether it is what it is said to be. Nothing that is there changes.
    *
-   * @throws SimHashError `ERR_SIMHASH_INDEX_…`: it is not; what the store throws
+   * @throws SimHashError `ERR_SIMHASH_INDEX_…`: it is not; what the store throws; the reason of the signal, when what has arrived is removed
    */
-  async fetch(about: SnapshotAbout): Promise<Fetched> {
+  async fetch(about: SnapshotAbout, signal: AbortSignal): Promise<Fetched> {
     const folder = join(this.#folder, `fetched-${randomUUID()}`);
     try {
       await this.#service.snapshots?.fetch(about.name, folder);
+      signal.throwIfAborted();
       const links = linksOf(join(folder, CHAIN), about.position);
       const last = links?.at(-1);
       if (links === undefined || last?.hash !== about.hash || last.previous !== about.previous) {
@@ -122,6 +123,7 @@ export class State {
         const why = `has position ${position}, and its description says ${about.position}`;
         throw damaged(about, why);
       }
+      signal.throwIfAborted();
       return { about, folder, links };
     } catch (error) {
       await rm(folder, { recursive: true, force: true });
