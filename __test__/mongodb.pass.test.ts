@@ -14,7 +14,7 @@ import { MongoServer, missing } from './mongo-server';
 import { stoppedAtEachBatch } from './mongo-stopped';
 import { passage } from './passages';
 import { posix } from './posix';
-import { Stall } from './stall';
+import { TcpProxy } from './tcp-proxy';
 
 const posixTest = posix('signals that a process can handle');
 
@@ -211,8 +211,8 @@ describe.skipIf(missing !== undefined)(missing ?? 'MongoDB', () => {
   test.each([{ texts: false }, { tmp: folder }])(
     'while a target does not answer some batches are read and no more, and an abort does not wait for it: %j',
     async (options) => {
-      const stall = await Stall.before(server.port);
-      const slow = new MongoClient(`mongodb://127.0.0.1:${stall.port}`, { monitorCommands: true });
+      const proxy = await TcpProxy.open(server.port);
+      const slow = new MongoClient(`mongodb://127.0.0.1:${proxy.port}`, { monitorCommands: true });
       let [reads, inserts] = [0, 0];
       const count = ({ commandName }: { commandName: string }) => {
         if (commandName === 'getMore') reads += 1;
@@ -221,7 +221,7 @@ describe.skipIf(missing !== undefined)(missing ?? 'MongoDB', () => {
       // The first answer to what is written is the last.
       slow.on('commandStarted', ({ commandName }) => {
         if (commandName === 'insert') inserts += 1;
-        if (inserts === 2) stall.stop();
+        if (inserts === 2) proxy.silenceAll();
       });
       try {
         const stopped = new AbortController();
@@ -244,7 +244,7 @@ describe.skipIf(missing !== undefined)(missing ?? 'MongoDB', () => {
         await expect(run).rejects.toThrow('enough');
       } finally {
         client.off('commandStarted', count);
-        stall.close();
+        proxy.close();
         await slow.close();
       }
     },
@@ -253,8 +253,8 @@ describe.skipIf(missing !== undefined)(missing ?? 'MongoDB', () => {
   test.each([{ texts: false }, { tmp: folder }])(
     'an abort does not wait for a source that does not answer: %j',
     async (options) => {
-      const stall = await Stall.before(server.port);
-      const address = `mongodb://127.0.0.1:${stall.port}/news.a`;
+      const proxy = await TcpProxy.open(server.port);
+      const address = `mongodb://127.0.0.1:${proxy.port}/news.a`;
       try {
         const stopped = new AbortController();
         let seen = 0;
@@ -263,7 +263,7 @@ describe.skipIf(missing !== undefined)(missing ?? 'MongoDB', () => {
           ...{ ...options, batch: 50, signal: stopped.signal },
           onProgress: () => {
             seen += 1;
-            stall.stop();
+            proxy.silenceAll();
           },
         });
         run.catch(() => {});
@@ -271,26 +271,26 @@ describe.skipIf(missing !== undefined)(missing ?? 'MongoDB', () => {
         stopped.abort(new Error('enough'));
         await expect(run).rejects.toThrow('enough');
       } finally {
-        stall.close();
+        proxy.close();
       }
     },
   );
 
   posixTest('Ctrl-C ends the command before a server that does not answer', async () => {
-    const stall = await Stall.before(server.port);
+    const proxy = await TcpProxy.open(server.port);
     try {
       const [from, to] = ['news.a', 'news.ctrl'].map(
-        (name) => `mongodb://127.0.0.1:${stall.port}/${name}`,
+        (name) => `mongodb://127.0.0.1:${proxy.port}/${name}`,
       ) as [string, string];
       const child = new Folder().start(['dedup', from, '-o', to, '--no-texts']);
       const runs = db.collection('ctrl.runs');
       while ((await runs.countDocuments()) === 0 && child.exitCode === null) await sleep(5);
-      stall.stop();
+      proxy.silenceAll();
       const ended = once(child, 'exit');
       child.kill('SIGINT');
       expect((await ended)[0]).toBe(130);
     } finally {
-      stall.close();
+      proxy.close();
     }
   });
 

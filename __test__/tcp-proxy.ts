@@ -43,6 +43,12 @@ export class TcpProxy {
     }
   }
 
+  /** Nor do those that are made from now on. */
+  silenceAll(): void {
+    this.isSilent = true;
+    this.silence();
+  }
+
   /** All connections end. */
   cut(): void {
     for (const pair of this.#pairs) for (const one of pair) one.destroy();
