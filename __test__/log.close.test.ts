@@ -1,25 +1,14 @@
 /** The end of a shared index: what was asked before is answered, a snapshot is finished, and nothing is left that nobody removes. */
 import { existsSync, readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, expect, test } from 'vitest';
-import { folderSnapshots, MemoryLog, type OrderedLog, SharedIndex } from '../dist/connect/log.js';
+import { expect, test } from 'vitest';
+import { folderSnapshots, MemoryLog } from '../dist/connect/log.js';
 import { Folder } from './cli-run';
 import { textOf } from './served';
-
-type Service = SharedIndex<never>;
+import { services } from './services';
 
 const folder = new Folder();
-const open: Service[] = [];
-afterEach(async () => {
-  for (const one of open.splice(0)) await one.close().catch(() => {});
-});
-
-async function service(log: OrderedLog, name: string, options: object = {}): Promise<Service> {
-  const all = { durability: 'none', ...options };
-  const shared = await SharedIndex.open<never>(folder.join(name), log, all as never);
-  open.push(shared);
-  return shared;
-}
+const service = services(folder);
 
 /** A promise, and what settles it. */
 function held() {

@@ -1,28 +1,23 @@
 /** A shared index where its log, its snapshots or its disk fail: what was refused was not done, and nobody stops for the fault of another. */
 import fs from 'node:fs/promises';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { MemoryLog, type OrderedLog, SharedIndex } from '../dist/connect/log.js';
+import { MemoryLog, type OrderedLog } from '../dist/connect/log.js';
 import { Batcher } from '../ts/batcher';
 import { Folder } from './cli-run';
 import { textOf } from './served';
-
-type Service = SharedIndex<never>;
+import { type Service, services } from './services';
 
 const folder = new Folder();
-const open: Service[] = [];
-afterEach(async () => {
+const named = services(folder);
+// Before they are closed.
+afterEach(() => {
   vi.restoreAllMocks();
-  for (const one of open.splice(0)) await one.close().catch(() => {});
 });
 
 let made = 0;
 /** A service of a log, in a folder of its own if no other is named. */
-async function service(log: OrderedLog, options: object = {}, name = `f${++made}`) {
-  const all = { durability: 'none', ...options };
-  const shared = await SharedIndex.open<never>(folder.join(name), log, all as never);
-  open.push(shared);
-  return shared;
-}
+const service = (log: OrderedLog, options: object = {}, name = `f${++made}`) =>
+  named(log, name, options);
 
 const turn = () => new Promise((done) => setTimeout(done, 5));
 

@@ -3,25 +3,17 @@ import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs
 import fs from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
-import { folderSnapshots, MemoryLog, type OrderedLog, SharedIndex } from '../dist/connect/log.js';
+import { folderSnapshots, MemoryLog } from '../dist/connect/log.js';
 import { Folder } from './cli-run';
 import { textOf } from './served';
-
-type Service = SharedIndex<never>;
+import { type Service, services } from './services';
 
 const folder = new Folder();
-const open: Service[] = [];
-afterEach(async () => {
+const service = services(folder);
+// Before they are closed.
+afterEach(() => {
   vi.restoreAllMocks();
-  for (const one of open.splice(0)) await one.close().catch(() => {});
 });
-
-async function service(log: OrderedLog, name: string, options: object = {}): Promise<Service> {
-  const all = { durability: 'none', ...options };
-  const shared = await SharedIndex.open<never>(folder.join(name), log, all as never);
-  open.push(shared);
-  return shared;
-}
 
 async function filled(one: Service, count: number): Promise<void> {
   for (let n = 0; n < count; n++) await one.check(textOf(n), { key: `k${n}` });

@@ -1,23 +1,16 @@
 /** Long texts of an index without texts travel as sketches, and are decided as an index alone decides on the texts. */
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type Checked, Index } from '..';
-import { MemoryLog, SharedIndex } from '../dist/connect/log.js';
+import { MemoryLog } from '../dist/connect/log.js';
 import { Folder } from './cli-run';
 import { textOf } from './served';
+import { services } from './services';
 
 const folder = new Folder();
-const open: SharedIndex<never>[] = [];
-afterEach(async () => {
-  for (const one of open.splice(0)) await one.close().catch(() => {});
-});
+const named = services(folder);
 
 let made = 0;
-async function service(log: MemoryLog, options: object): Promise<SharedIndex<never>> {
-  const all = { durability: 'none', ...options };
-  const shared = await SharedIndex.open<never>(folder.join(`s${++made}`), log, all as never);
-  open.push(shared);
-  return shared;
-}
+const service = (log: MemoryLog, options: object) => named(log, `s${++made}`, options);
 
 /** A text of so many times 40 signs, of which some are others where there is a second number. */
 function long(seed: number, times: number, other = 0): string {
