@@ -10,7 +10,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { Dictionary, type DirectoryOptions, Index } from '..';
@@ -150,6 +150,28 @@ test('with commit a call that would wait for the disk names the one that returns
   expect(() => Index.openSync(at('commit'))).toThrow(
     expect.objectContaining({ code: 'ERR_SIMHASH_ASYNC_ONLY' }),
   );
+});
+
+test('what waits for the end of a batch takes no thread of the pool from other indexes', async () => {
+  const index = await Index.open(at('waiting'), { durability: 'none' });
+  const other = new Index();
+  other.add(passage(1));
+  let isOver = false;
+  const many = Array.from({ length: 20_000 }, (_, row) => passage(row));
+  const batch = index.checkAndAddManyAsync(many, { position: 1 }).finally(() => {
+    isOver = true;
+  });
+  while (index.size === 0) await new Promise((done) => setImmediate(done));
+  // As many of each as the pool has threads.
+  const waiting = Array.from({ length: availableParallelism() }, (_, n) => [
+    index.compact(),
+    index.snapshot(at(`waiting-${n}`)),
+  ]);
+  const found = await other.searchManyAsync([passage(1)]);
+  expect(found.get(0)).toMatchObject([{ id: 0 }]);
+  expect(isOver).toBe(false);
+  await Promise.all([batch, ...waiting.flat()]);
+  await index.close();
 });
 
 test('a position is kept with its batch, and never falls', async () => {

@@ -233,7 +233,10 @@ describe('a service', () => {
     log.append = async () => {
       throw new Error('full');
     };
-    await expect(a.check(textOf(1))).rejects.toMatchObject({ code: 'ERR_SIMHASH_LOG_LOST' });
+    await expect(a.check(textOf(1))).rejects.toMatchObject({
+      code: 'ERR_SIMHASH_LOG_LOST',
+      message: expect.stringContaining('(full)'),
+    });
     await a.check(textOf(2)).catch(() => {});
     expect([a.state, (a.error as { code?: string }).code]).toEqual([
       'lost',

@@ -452,6 +452,33 @@ describe('a log that forgets', () => {
     expect(b.size).toBe(17);
   });
 
+  test('a log that lost its end, grew again and was trimmed to just behind what a service had applied is noticed', async () => {
+    const snapshots = folder.join('grown-snapshots');
+    const { log, a } = await begun();
+    await stopped(a);
+    const b = await service(log, { snapshots } as never, 'grown');
+    await caughtUp(b, log);
+    const head = b.position;
+    await stopped(b);
+    log.rewind(head - 1);
+    const c = await service(log, { snapshots, keepSnapshots: 1 } as never);
+    await caughtUp(c, log);
+    await Promise.all([c.check(textOf(40)), c.check(textOf(41))]);
+    while (c.position < head + 1) await c.check(textOf(42 + c.position));
+    await c.snapshot();
+    await log.trim(head + 1);
+    expect(log.entries[0]?.position).toBe(head + 1);
+    const states: unknown[] = [];
+    const onState = (_: string, error?: Error) => states.push((error as { code?: string })?.code);
+    const late = await service(log, { snapshots, onState } as never, 'grown');
+    await late.ready();
+    await caughtUp(late, log);
+    expect(states.some((code) => /_(CHAIN|GAP)$/.test(String(code)))).toBe(true);
+    expect(late.size).toBe(c.size);
+    const [one, other] = await Promise.all([late.check(textOf(90)), c.check(textOf(90))]);
+    expect([one.duplicateOf, other.duplicateOf].filter((of) => of !== undefined)).toHaveLength(1);
+  });
+
   test('an entry of a writer that has seen another history is not applied', async () => {
     const { log, a } = await begun();
     const size = a.size;

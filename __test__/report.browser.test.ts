@@ -312,8 +312,8 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
 
   test('a difference is one of characters as people read them, and numbers are marked', async () => {
     const texts = [
-      '全家👩‍👩‍👧‍👦出门，票价100元，第十二站下车，一路上风景很好，大家都很高兴。',
-      '全家👩‍👩‍👧出门，票价1000元，第十二站下车，一路上风景很好，大家都很高兴。',
+      '全家👩‍👩‍👧‍👦出门，票价100元，第十二站下车，万一下雨千万不要一一等，一路上风景很好，花了两千万。',
+      '全家👩‍👩‍👧出门，票价1000元，第十二站下车，万一下雨千万不要一一等，一路上风景很好，花了两千万。',
     ];
     folder.write('d.jsonl', texts.map((text, id) => `${JSON.stringify({ id, text })}\n`).join(''));
     await dedupFiles(folder.join('d.jsonl'), folder.join('d.out'), {
@@ -340,6 +340,7 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     ).toEqual([
       ['100', 'number other'],
       ['第十二', 'number'],
+      ['两千万', 'number'],
     ]);
     await page.close();
   });
@@ -393,72 +394,6 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     expect(unverified.some((name) => !name.includes('similarity'))).toBe(true);
   });
 
-  test('two windows of one report have the labels of both', async () => {
-    const [one, other] = [
-      await open(browser, url('simhash.html')),
-      await open(browser, url('simhash.html')),
-    ];
-    const said = (page: Page) => page.$eval('#labelled', ({ textContent }) => textContent);
-    await one.page.bringToFront();
-    await one.page.keyboard.press('s');
-    await other.page.waitForFunction(
-      () => document.querySelector('#labelled')?.textContent === '1 label',
-    );
-    expect(await other.page.$$eval('.item .done', (all) => all.length)).toBe(1);
-    await other.page.bringToFront();
-    await other.page.keyboard.press('j');
-    await other.page.keyboard.press('d');
-    await one.page.waitForFunction(
-      () => document.querySelector('#labelled')?.textContent === '2 labels',
-    );
-    await one.page.reload();
-    expect(await said(one.page)).toBe('2 labels');
-    for (const { page, complaints } of [one, other]) {
-      expect(complaints).toEqual([]);
-      await page.close();
-    }
-  });
-
-  test('labels for which the browser has no room stay, and leaving the page warns', async () => {
-    const { page, complaints } = await open(browser, url('unverified.html'));
-    const other = await open(browser, url('unverified.html'));
-    const said = () => page.$eval('#labelled', ({ textContent }) => textContent);
-    const leaves = () =>
-      page.evaluate(() => dispatchEvent(new Event('beforeunload', { cancelable: true })));
-    await page.bringToFront();
-    await page.keyboard.press('s');
-    expect(await leaves()).toBe(true);
-    await page.evaluate(() => {
-      const { prototype } = Storage;
-      const { setItem } = prototype;
-      prototype.setItem = () => {
-        throw new DOMException('no room', 'QuotaExceededError');
-      };
-      Object.assign(window, { makeRoom: () => Object.assign(prototype, { setItem }) });
-    });
-    for (const labels of [2, 3]) {
-      await page.keyboard.press('d');
-      expect(await said()).toBe(`${labels} labels`);
-      expect(await leaves()).toBe(false);
-    }
-    // Another window, which knows nothing of these, has room.
-    await other.page.bringToFront();
-    for (const key of 'jjjjjjs') await other.page.keyboard.press(key as 'j');
-    await page.bringToFront();
-    await page.waitForFunction(
-      () => document.querySelector('#labelled')?.textContent === '4 labels',
-    );
-    // With room again, all are kept.
-    await page.evaluate(() => void (window as unknown as { makeRoom(): void }).makeRoom());
-    await page.keyboard.press('s');
-    expect(await leaves()).toBe(true);
-    await page.reload();
-    expect(await said()).toBe('5 labels');
-    expect([...complaints, ...other.complaints]).toEqual([]);
-    await other.page.close();
-    await page.close();
-  });
-
   test('a button that is drawn again keeps the keyboard focus', async () => {
     const { page, complaints } = await open(browser, url('report.html'));
     const focused = () =>
@@ -502,6 +437,20 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     });
     expect(inside).toBe(0);
     await page.close();
+  });
+
+  test('a threshold of another measure is not on the axis of the bands', async () => {
+    const said: (string | null)[] = [];
+    for (const verify of ['jaccard', 'containment'] as const) {
+      const report = folder.join(`${verify}.html`);
+      await dedupFiles(SAMPLE, folder.join('v.jsonl'), { report, verify });
+      const { page } = await open(browser, url(`${verify}.html`));
+      const curve = page.locator('figure ::-p-text(What the bands find)');
+      said.push(await curve.map((one) => one.closest('figure')?.textContent ?? null).wait());
+      await page.close();
+    }
+    expect(said[0]).toContain('just at the threshold');
+    expect(said[1]).not.toContain('threshold');
   });
 
   test('of matches no evaluation is offered, also where only their file is known', async () => {

@@ -532,6 +532,14 @@ describe('the command line', () => {
     expect(dataOf('k2.html')).toEqual(dataOf('k.html'));
   });
 
+  test('an input of any name leaves the page whole', async () => {
+    folder.write('{{figures}}', lines([{ id: 1, text: LONG }]));
+    const args = ['dedup', '{{figures}}', '-o', 'o.jsonl', '--report', 'odd.html'];
+    expect(await folder.run(args)).toMatchObject({ status: 0 });
+    expect(dataOf('odd.html').all.documents).toBe(1);
+    expect(dataOf('odd.html', 'run')).toMatchObject({ inputs: ['{{figures}}'] });
+  });
+
   test.each([
     [['clusters', SAMPLE, '--report', 'x.html'], 'needs -o FILE'],
     [['report', 'k.jsonl'], '--docs'],

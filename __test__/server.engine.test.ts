@@ -413,12 +413,13 @@ test('one snapshot is not begun beside another', async () => {
   await engine.close();
 });
 
-test('a key that is too long is refused without its value', () => {
+test('a key that is too long, or half of a pair, is refused without its value', () => {
   const { takes } = ROUTES.find(({ path }) => path === '/v1/check') ?? {};
   const body = (key: string) => () =>
     conform({ text: 'x', key }, takes?.schema as never, 'the body');
   body('文'.repeat(21_845))();
   expect(body('文'.repeat(21_846))).toThrow(/^key must be of at most 65536 bytes of UTF-8$/);
+  expect(body('secret\ud800')).toThrow(/^key must be well-formed Unicode$/);
 });
 
 test('a length of time that becomes a timer is refused where no timer is so long', () => {

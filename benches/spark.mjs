@@ -1,5 +1,5 @@
 // `dedup` on Spark beside the command line with one thread: processor time for each further document, of the whole tree of processes (Spark
-// itself, Python, workers), between a fifth of the documents and all (`--size N`, 300,000 without it; generated, or `--file PATH`), so that
+// itself, Python, workers), between a fifth of the documents and all (`--size N`, 3,000,000 without it; generated, or `--file PATH`), so that
 // what Spark takes to start counts for nothing; by stage, as the driver tells it; bytes shuffled for each document; and what 5 TB of such
 // text would take, by arithmetic. One core (local[1]). Linux, and what docs/scale.md says that Spark needs.
 import { spawn, spawnSync } from 'node:child_process';
@@ -18,7 +18,9 @@ import { lines } from './corpora.mjs';
 import { measured, root } from './dedup.mjs';
 import { generate } from './generate.mjs';
 
-const SIZE = 300_000;
+const SIZE = 3_000_000;
+/** Of a task, of which there is one at a time. */
+const MEMORY = '4G';
 /** Below that a bench only proves that it runs: once, and from no documents on. */
 const SMALL = 10_000;
 const TEXTS = 5e12;
@@ -134,6 +136,7 @@ function missing() {
 /** One run: what it counted, and the processor seconds of all processes. */
 async function spark(file, out) {
   const args = ['spark', 'dedup', file, '-o', out, '--master', 'local[1]', '--json', '--quiet'];
+  args.push('--memory', MEMORY);
   const conf = ['spark.driver.memory=2g', 'spark.sql.shuffle.partitions=4'];
   const child = spawn(
     process.execPath,

@@ -31,7 +31,7 @@ case $stage in
   crowd-want) run crowd full pairs ;;
   crowd-find) run answer want crowd-want "${file[@]}" ;;
   crowd-ask) run crowd full,text "pairs crowd-find" ;;
-  ask-bands) run asked key,ask "sketch crowd-ask" "${part[@]}" ;;
+  ask-bands) run asked ask,key "crowd-ask sketch" "${part[@]}" ;;
   ask-texts) run texts shared,copy "ask-bands exact" "${part[@]}" ;;
   more-want) run crowd full,text,ask,bucket "pairs crowd-find crowd-ask ask-texts" ;;
   more-find) run answer want more-want "${file[@]}" ;;

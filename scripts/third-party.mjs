@@ -125,20 +125,30 @@ function generated() {
   const crates = linked().map((crate) => ({ ...crate, ...notices(crate) }));
   const byText = new Map();
   for (const { name, version, texts } of crates) {
-    for (const text of texts) {
+    for (const whole of texts) {
+      const at = Math.max(whole.search(LICENCES.MIT), 0);
+      const [holders, text] = [whole.slice(0, at).trim(), whole.slice(at)];
       // A text is the same text however its lines are broken.
       const words = text.replace(/\s+/g, ' ');
-      const held = byText.get(words) ?? { text, of: [] };
-      held.of.push(`${name} ${version}`);
+      const held = byText.get(words) ?? { text, of: new Map() };
+      held.of.set(holders, [...(held.of.get(holders) ?? []), `${name} ${version}`]);
       byText.set(words, held);
     }
   }
   const rows = crates.map(
     ({ name, version, ids }) => `| ${name} | ${version} | ${ids.join(' and ')} |`,
   );
-  const texts = [...byText.values()].map(
-    ({ text, of }) => `## ${of.join(', ')}\n\n\`\`\`text\n${text}\n\`\`\`\n`,
-  );
+  const block = (text) => `\`\`\`text\n${text}\n\`\`\`\n`;
+  const texts = [...byText.values()].map(({ text, of }) => {
+    // Who holds the rights is said of each; the permission, which is the same, once below all of them.
+    if (of.size === 1) {
+      const [[holders, names]] = of;
+      return `## ${names.join(', ')}\n\n${block([holders, text].filter(Boolean).join('\n\n'))}`;
+    }
+    const each = [...of].map(([holders, names]) => `${names.join(', ')}:\n\n${block(holders)}`);
+    const all = new Set([...of.values()].flat());
+    return `## ${all.size} crates\n\n${each.join('\n')}\nand for each of them:\n\n${block(text)}`;
+  });
   return `${HEADING}
 Written by \`node scripts/third-party.mjs\`. These ${crates.length} crates are linked into the native part of at least one platform, under the
 licence that is named; of a choice of licences it is the one that we take. The standard library of Rust is linked too; its own

@@ -75,6 +75,8 @@ export type SimHashErrorCode =
   | 'ERR_SIMHASH_SAME_FILE'
   /** A document came with the key of a live one, in an index with `onSameKey: 'error'`. */
   | 'ERR_SIMHASH_SAME_KEY'
+  /** A call was cancelled after it had settled an earlier run, which was killed: the message says what became of that. */
+  | 'ERR_SIMHASH_SETTLED'
   /** The collection that a run writes into holds what is not of this run, or no longer what a run that is done has written. */
   | 'ERR_SIMHASH_TARGET'
   /** The system refused threads. */

@@ -132,7 +132,7 @@ export declare class NativeIndex {
    * before. Arguments are positional, so that no options object is read here.
    */
   checker(): (item: unknown, out: Float64Array, at: number | undefined, duplicate: string | undefined, key: string | undefined, textOf: ((id: number) => unknown) | undefined) => void
-  /** Makes everything as small as it can be, on the pool. */
+  /** Makes everything as small as it can be, beside the pool. */
   compact(cancel: Cancel): Promise<void>
   /** Writes the index as it is at this call to a file, beside the pool. */
   save(path: string, cancel: Cancel): Promise<void>

@@ -33,7 +33,7 @@ class Chain:
         recipe = json.dumps(recipe or {})
         self.words = pipe.recipe_words(worker, recipe)
         spark.sparkContext.addFile(worker)
-        self.parts = parts or max(spark.sparkContext.defaultParallelism * 2, 2)
+        self.parts = parts or max(spark.sparkContext.defaultParallelism * 2, sum(one.frame.rdd.getNumPartitions() for one in sources))
         self.options = ["--recipe", recipe, "--parts", str(self.parts), "--memory", memory]
         self.counts, self.stages, self.held, self.sent, self.page = {}, {}, [], [], []
         self.spent = spark.sparkContext.accumulator(0.0)
@@ -113,16 +113,15 @@ class Chain:
         found = found.join(F.broadcast(wanted) if wanted.count() < source.FEW / 10 else wanted, "pos")
         return found.selectExpr("'text' kind", "part", "pos", "cast(null as long) original", "cast(null as double) similarity", "cast(text as binary) blob")
 
-    def buckets(self, keys, copies, name="bands", beside=()):
-        shared = pick(self.stage(name, keys, beside), "shared")
-        return pick(self.stage("texts", shared.unionByName(copies)), "bucket")
+    def buckets(self, found, copies):
+        return pick(self.stage("texts", pick(found, "shared").unionByName(copies)), "bucket")
 
     def links(self):
         """Copies, and documents that match: what decisions rest on."""
         sketched = self.done("sketch", self.every(lambda one: one.map(self.function("sketch"), ["pos", "text", "key", "number"], pipe.ROWS, rejected=True)))
         keys = pick(sketched, "key")
         copies = pick(self.stage("exact", pick(sketched, "exact")), "copy")
-        buckets = self.buckets(keys, copies)
+        buckets = self.buckets(self.stage("bands", keys), copies)
         seen = self.stage("pairs", buckets)
         state, sights = pick(seen, "full"), pick(seen, "sight")
         again = crowded = not state.isEmpty()
@@ -133,7 +132,8 @@ class Chain:
             again = asks or not pick(answer, "want").isEmpty()
             state = state.unionByName(self.texts(answer))
             if asks:
-                state = state.unionByName(self.buckets(keys, copies, "asked", asks)).unionByName(pick(answer, "ask"))
+                found = self.done("asked", self.mapped(keys, "asked", beside=asks))
+                state = state.unionByName(self.buckets(found, copies)).unionByName(pick(answer, "ask"))
         if crowded:
             taken = collected(pick(answer, "taken"))
             if taken:

@@ -1,5 +1,6 @@
 /** Ctrl-C, termination, a terminal that hangs up: the first asks the work to stop cleanly, the second stops the process. */
 import { constants } from 'node:os';
+import { SimHashError } from '../errors';
 import type { Terminal } from './terminal';
 
 /** What to do about a run that stopped and has kept what it did. */
@@ -32,6 +33,9 @@ export async function interruptible(
     const anew = 'to resume, run the same command again: it starts from the beginning';
     const { left = files, next = anew } = stopped ?? {};
     terminal.say(`interrupted; ${left}`);
+    if (error instanceof SimHashError && error.code === 'ERR_SIMHASH_SETTLED') {
+      terminal.say(error.message);
+    }
     terminal.say(next);
     return interrupt.status;
   } finally {

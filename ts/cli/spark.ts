@@ -52,7 +52,7 @@ export const sparking = {
     value: 'N',
     min: 1,
     max: 65_536,
-    help: 'parts of each shuffle; without it twice the cores',
+    help: 'parts of each shuffle; without it as many as the input is read in, and at least twice the cores',
   },
   memory: {
     kind: 'text',

@@ -1,5 +1,5 @@
 /** Pages, those of reports around their figures: markup, style and script in one file, and a policy by which nothing else runs or loads. */
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RunAbout } from './about';
@@ -12,7 +12,9 @@ export interface Around {
 
 /** The page of a run. */
 export function around(run: RunAbout): Around {
-  const [before = '', behind = ''] = document('main', { run }).split('"{{figures}}"');
+  // No value of the run can hold it.
+  const figures = randomUUID();
+  const [before = '', behind = ''] = document('main', { run, figures }).split(`"${figures}"`);
   return { before, behind };
 }
 

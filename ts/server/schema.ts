@@ -42,6 +42,10 @@ export function conform(value: unknown, schema: Schema, name: string): void {
       const { minLength = 0 } = schema;
       if (value.length < minLength) throw wrong(name, 'must not be empty');
       const { 'x-maxBytes': most = Number.POSITIVE_INFINITY } = schema;
+      // What is stored as UTF-8 has to be what UTF-8 can hold.
+      if (schema['x-maxBytes'] !== undefined && !value.isWellFormed()) {
+        throw wrong(name, 'must be well-formed Unicode');
+      }
       if (Buffer.byteLength(value) > most) {
         throw wrong(name, `must be of at most ${most} bytes of UTF-8`);
       }

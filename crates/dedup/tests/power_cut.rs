@@ -1,5 +1,6 @@
-//! A run into an index, and a conversion, with the power cut after every call that is made of the file system: what the disk may hold
-//! then is all of it or nothing, and it goes on from there as if nothing had happened. In a process of its own: all calls are recorded.
+//! All that changes a folder as a whole (a run into an index, additions from files, a checkpoint, a compaction, a snapshot, a conversion)
+//! with the power cut after every call that is made of the file system: what the disk may hold then is all of it or nothing, and it goes on
+//! from there as if nothing had happened. In a process of its own: all calls are recorded.
 #![cfg(all(unix, debug_assertions))]
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -14,7 +15,7 @@ use daily::{Days, NEVER, Twin, all, outputs, whole_or_nothing};
 use power::{Cut, cuts, put};
 use simhash_dedup::convert::convert;
 use simhash_dedup::live::{LiveIndex, LiveOptions, OpenOptions};
-use simhash_dedup::{DedupOptions, FileOptions, Method};
+use simhash_dedup::{DedupOptions, FileOptions, Input, Method, ReadOptions, Target};
 use simhash_index::durable::{Durability, DurableOptions};
 use simhash_sketch::{ExtractorOptions, Scratch};
 use simhash_store::directory::Directory;
@@ -43,6 +44,19 @@ fn open(days: &Days) -> LiveIndex {
     durable.durability = Durability::Commit;
     let how = OpenOptions { create: false, durable, ..OpenOptions::default() };
     LiveIndex::open_directory(&days.index(), &made, how, &NEVER).unwrap()
+}
+
+/// Deletes some, and adds one; what there is then.
+fn changed(days: &Days) -> String {
+    let live = open(days);
+    for id in (0..live.next_id()).step_by(3) {
+        live.delete(id).unwrap();
+    }
+    let text = format!("第{}篇与此无关的文章，谈的是今年的收成", live.next_id());
+    let document = live.document(&text, &mut Scratch::default());
+    live.add(&document, None, None).unwrap();
+    live.close().unwrap();
+    all(&days.index())
 }
 
 /// After a cut at any time all of the second day is there, or nothing; after the end, all.
@@ -127,6 +141,111 @@ fn a_run_that_was_undone_stays_so_after_a_power_cut() {
             let again = days.run_with(1, &options, &|_| {}).unwrap();
             assert!(!again.repeated, "{}: it never counted", cut.after);
             assert_eq!(outputs(&days, 1).len(), 3, "{}", cut.after);
+        }
+    }
+}
+
+#[test]
+fn documents_that_are_added_from_files_count_all_or_none_after_a_power_cut() {
+    let _turn = turn();
+    for method in methods() {
+        let days = Days::new(2);
+        days.run_with(0, &given(method), &|_| {}).unwrap();
+        let before = all(&days.index());
+        let add = || {
+            let (inputs, rejects) = ([Input::File(days.input(1))], days.output(1, "rejects"));
+            let (rejects, read) = (Target::File(rejects), ReadOptions::default());
+            drop(days.saved().add(&inputs, Some(&rejects), &read, &|_| {}, &NEVER).unwrap());
+        };
+        let (meanwhile, end) = cuts(&days.folder(), add);
+        let (after, rejects) = (all(&days.index()), outputs(&days, 1));
+        assert_eq!(rejects.len(), 1);
+        let (mut done, mut undone) = (0, 0);
+        for (cut, is_over) in
+            meanwhile.iter().map(|cut| (cut, false)).chain(end.iter().map(|cut| (cut, true)))
+        {
+            cut.put(&days.folder());
+            open(&days).close().unwrap();
+            let now = all(&days.index());
+            if now == after {
+                done += 1;
+            } else {
+                assert!(now == before && !is_over, "{}", cut.after);
+                assert!(outputs(&days, 1).is_empty(), "{}", cut.after);
+                undone += 1;
+                add();
+                assert!(all(&days.index()) == after, "{}", cut.after);
+            }
+            assert!(outputs(&days, 1) == rejects, "{}", cut.after);
+            days.saved().verify(&NEVER).unwrap();
+            // So it is for who adds at once, with the same output: it settles before it removes what was left beside that.
+            cut.put(&days.folder());
+            add();
+            let twice = all(&days.index());
+            assert_eq!(twice.len() > after.len(), now == after, "{}", cut.after);
+            assert!(outputs(&days, 1) == rejects, "{}", cut.after);
+        }
+        assert!(done > 3 && undone > 1, "{done} and {undone}");
+    }
+}
+
+#[test]
+fn nothing_is_lost_by_a_power_cut_while_a_checkpoint_replaces_the_logs_or_the_folder_is_compacted()
+{
+    let _turn = turn();
+    let checkpoint = |days: &Days| {
+        let live = open(days);
+        live.checkpoint(&NEVER).unwrap();
+        live.close().unwrap();
+    };
+    let compact = |days: &Days| drop(days.saved().compact(&NEVER).unwrap());
+    for method in methods() {
+        let days = Days::new(1);
+        days.run_with(0, &given(method), &|_| {}).unwrap();
+        for work in [&checkpoint as &dyn Fn(&Days), &compact] {
+            let kept = changed(&days);
+            let (meanwhile, end) = cuts(&days.folder(), || work(&days));
+            assert!(meanwhile.len() > 8, "{} cuts", meanwhile.len());
+            for cut in meanwhile.iter().chain(&end) {
+                cut.put(&days.folder());
+                // A reader sees it, and a writer, which removes what was left, leaves it as it is.
+                assert!(all(&days.index()) == kept, "{}", cut.after);
+                open(&days).close().unwrap();
+                assert!(all(&days.index()) == kept, "{}", cut.after);
+                days.saved().verify(&NEVER).unwrap();
+            }
+            // A writer goes on wherever that was.
+            for cut in [&meanwhile[meanwhile.len() / 2], &end[end.len() - 1]] {
+                cut.put(&days.folder());
+                assert!(changed(&days) != kept, "{}", cut.after);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_snapshot_is_whole_or_can_be_made_again_after_a_power_cut() {
+    let _turn = turn();
+    for method in methods() {
+        let days = Days::new(1);
+        days.run_with(0, &given(method), &|_| {}).unwrap();
+        let (kept, backup) = (changed(&days), days.path("backup"));
+        let snapshot = || drop(days.saved().snapshot(&backup, &NEVER).unwrap());
+        let (meanwhile, end) = cuts(&days.folder(), snapshot);
+        let mut unfinished = 0;
+        for cut in &meanwhile {
+            cut.put(&days.folder());
+            assert!(all(&days.index()) == kept, "{}", cut.after);
+            if !Directory::is_there(&backup).unwrap() {
+                unfinished += 1;
+                snapshot();
+            }
+            assert!(all(&backup) == kept, "{}", cut.after);
+        }
+        assert!(unfinished > 3 && meanwhile.len() > unfinished, "{unfinished} unfinished");
+        for cut in &end {
+            cut.put(&days.folder());
+            assert!(all(&backup) == kept, "{}", cut.after);
         }
     }
 }

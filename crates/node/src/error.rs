@@ -146,6 +146,8 @@ impl From<Error<Status>> for Failure {
 #[cfg(test)]
 mod tests {
     use super::{Failure, INTERNAL, caught};
+    use simhash_dedup::DedupError;
+    use simhash_index::durable::Settled;
 
     #[test]
     fn a_panic_becomes_an_internal_error_with_its_message() {
@@ -164,6 +166,20 @@ mod tests {
             ["out of luck", "plain", "no message"]
                 .map(|reason| format!("internal error, please report it: {reason}"))
         );
+    }
+
+    #[test]
+    fn who_cancels_is_told_what_was_settled_before() {
+        let told = |source: DedupError| {
+            let settled = Settled { counts: true, outputs: vec!["rejects.jsonl".into()] };
+            let error = DedupError::AfterSettling { settled, source: Box::new(source) };
+            let Failure { code, message, .. } = error.into();
+            assert!(message.contains("it counts now") && message.contains("rejects.jsonl"));
+            code
+        };
+        // The code of a cancelled call ends as the reason of the signal alone.
+        assert_eq!(told(DedupError::Cancelled), "ERR_SIMHASH_SETTLED");
+        assert_eq!(told(DedupError::TooMany), "ERR_SIMHASH_TOO_MANY");
     }
 
     #[test]

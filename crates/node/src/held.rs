@@ -203,14 +203,15 @@ impl Handle {
         self.start_in(Place::Shared, env, cancel, work)
     }
 
-    /// Runs work on a thread of its own: it may wait for a batch of another call, and there is one pool for all indexes.
+    /// Runs work on threads of its own (0: one per core): it may wait for a batch of another call, and there is one pool for all indexes.
     pub(crate) fn start_beside<'env, T: ToNapiValue + Send + 'static>(
         &self,
+        threads: u32,
         env: &'env Env,
         cancel: &Cancel,
         work: impl FnOnce(&Shared, &AtomicBool) -> Result<T, Failure> + Send + 'static,
     ) -> js::Result<Object<'env>> {
-        self.start_in(Place::Own(1), env, cancel, work)
+        self.start_in(Place::Own(threads), env, cancel, work)
     }
 
     fn start_in<'env, T: ToNapiValue + Send + 'static>(

@@ -49,6 +49,11 @@ pub(crate) enum Place {
     Own(u32),
 }
 
+enum Pool {
+    Shared(&'static rayon::ThreadPool),
+    Own(rayon::ThreadPool),
+}
+
 type Resolver<T> = Box<dyn FnOnce(Env) -> napi::Result<T>>;
 
 /// Starts `work` and returns its promise. `settled` runs on the JavaScript thread just before the promise settles.
@@ -59,25 +64,30 @@ pub(crate) fn start<'env, T: ToNapiValue + Send + 'static>(
     work: impl FnOnce(&AtomicBool) -> Result<T, Failure> + Send + 'static,
     settled: impl FnOnce(Env) + Send + 'static,
 ) -> js::Result<Object<'env>> {
+    // Before there is a promise: one that nobody is given and that rejects would end the process.
+    let pool = match place {
+        Place::Shared => Pool::Shared(pool::shared()?),
+        Place::Own(threads) => Pool::Own(pool::own(threads)?),
+    };
     let flag = Arc::clone(&cancel.flag);
     cancel_with(env, &flag);
     let (deferred, promise) = env.create_deferred::<T, Resolver<T>>().map_err(Failure::from)?;
-    let settle = Settle { deferred: Some(deferred) };
+    let none = Failure::new("ERR_SIMHASH_THREADS", "no thread could be started".to_owned());
+    let mut settle = Settle { deferred: Some(deferred), lost: Some(none) };
     let job = move || {
+        settle.lost = None;
         let result = caught(|| {
             if flag.load(Ordering::Relaxed) { Err(Failure::cancelled()) } else { work(&flag) }
         });
         settle.with(result, settled);
     };
-    match place {
-        Place::Shared => pool::shared()?.spawn(job),
-        Place::Own(threads) => {
-            let pool = pool::own(threads)?;
-            // The thread that waits for the pool, and drops it, is not one of its own.
-            std::thread::Builder::new()
-                .name("simhash-job".into())
-                .spawn(move || pool.install(job))
-                .map_err(|error| Failure::new("ERR_SIMHASH_THREADS", error.to_string()))?;
+    match pool {
+        Pool::Shared(pool) => pool.spawn(job),
+        Pool::Own(pool) => {
+            // The thread that waits for the pool, and drops it, is not one of its own. Where it cannot be started the job goes, and its
+            // promise says so.
+            let thread = std::thread::Builder::new().name("simhash-job".into());
+            drop(thread.spawn(move || pool.install(job)));
         }
     }
     Ok(promise)
@@ -86,6 +96,8 @@ pub(crate) fn start<'env, T: ToNapiValue + Send + 'static>(
 /// The promise's other end.
 struct Settle<T: ToNapiValue> {
     deferred: Option<JsDeferred<T, Resolver<T>>>,
+    /// What is said where the job goes without a result, while it has not begun.
+    lost: Option<Failure>,
 }
 
 impl<T: ToNapiValue + Send + 'static> Settle<T> {
@@ -102,7 +114,8 @@ impl<T: ToNapiValue + Send + 'static> Settle<T> {
 impl<T: ToNapiValue> Drop for Settle<T> {
     fn drop(&mut self) {
         if let Some(deferred) = self.deferred.take() {
-            let lost = Failure::internal("the job ended without a result");
+            let ended = || Failure::internal("the job ended without a result");
+            let lost = self.lost.take().unwrap_or_else(ended);
             deferred.resolve(Box::new(move |env| Err(lost.rejection(env))));
         }
     }

@@ -4,7 +4,7 @@ import { SimHashError } from '../../errors';
 import type { OrderedLog } from '../log';
 import { type Deed, type Entry, START } from './entry';
 import type { Service } from './options';
-import { answered, late, lost, within } from './reach';
+import { answered, late, lost, reasonOf, within } from './reach';
 import type { State } from './state';
 
 interface One {
@@ -65,9 +65,9 @@ export class Appender {
     try {
       await answered(append(), this.#service.timeout, this.#signal);
     } catch (cause) {
-      const why =
-        'the log has not taken an entry, or has and could not say so; ask again with the same key';
-      const error = new SimHashError('ERR_SIMHASH_LOG_LOST', why, { cause });
+      const what = 'the log has not taken an entry, or has and could not say so';
+      const message = `${what} (${reasonOf(cause)}); ask again with the same key`;
+      const error = new SimHashError('ERR_SIMHASH_LOG_LOST', message, { cause });
       // Where it is closed nobody need know.
       if (!this.#signal.aborted) this.#noted(error);
       throw error;

@@ -41,6 +41,7 @@ export class Applier {
   async apply(entries: readonly LogEntry[], last: number): Promise<void> {
     const { chain } = this.#state;
     if (last < chain.head.position) throw behind(last, chain.head.position);
+    this.#goesOn(entries[0]);
     try {
       for (const one of entries) {
         if (one.position > chain.head.position) await this.#follow(one);
@@ -62,7 +63,7 @@ export class Applier {
     if (first.position !== position + 1) return false;
     // Its own entry was let go of: what the next one says has to do.
     const { log, after } = decoded(first.position, first.entry);
-    return log === about.log && (after.position !== position || after.hash === hash);
+    return log === about.log && after.position === position && after.hash === hash;
   }
 
   /** Whether an entry is the first of a log. */
@@ -70,6 +71,21 @@ export class Applier {
     if (position !== 1) return false;
     const first = decoded(1, entry);
     return 'begin' in first && (identity === undefined || first.log === identity);
+  }
+
+  /**
+   * Where the entry that was applied last is not there any more, that what comes next was written by one who had applied the same. A writer
+   * that was behind says nothing of that entry: the log may have lost it and have grown again.
+   */
+  #goesOn(next: LogEntry | undefined): void {
+    const { position, hash } = this.#state.chain.head;
+    if (next === undefined || position === 0 || next.position !== position + 1) return;
+    const { log, after } = decoded(next.position, next.entry);
+    if (log !== this.#state.identity) throw another(next.position, log, this.#state.identity);
+    if (after.position !== position) throw gap(position, position);
+    if (after.hash !== hash) {
+      throw forked(`entry ${next.position} of the log does not follow the one that was applied`);
+    }
   }
 
   /** An entry that was applied already. */
@@ -163,9 +179,7 @@ export class Applier {
     const [items, times, entries] = [this.#items, this.#times, this.#entries];
     if (entries.length === 0) return;
     [this.#items, this.#times, this.#entries] = [[], [], []];
-    // Not both at once: where one fails for good the other would go on.
-    await this.#hasRoom(items);
-    await this.#written();
+    await both(this.#hasRoom(items), this.#written());
     const outcomes = await this.#decided(items, times);
     let from = 0;
     for (const { id, count, isVoid } of entries) {
@@ -205,6 +219,13 @@ export class Applier {
       }
     }
   }
+}
+
+/** Waits until both have ended, also where one fails: what writes is never left behind. */
+async function both(one: Promise<void>, other: Promise<void>): Promise<void> {
+  const ends = await Promise.allSettled([one, other]);
+  const failed = ends.find((end) => end.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
 }
 
 /** Bytes that a batch takes at most, in the log of the index. */

@@ -80,12 +80,18 @@ export function late(): SimHashError {
 
 /** What a service goes on trying to reach, and why it cannot; an error that says that already is the one. */
 export function lost(what: string, cause: unknown): SimHashError {
-  const { code, message: said = '' } = Object(cause) as { code?: unknown; message?: string };
-  if (code === 'ERR_SIMHASH_LOG_LOST') return cause as SimHashError;
-  // Of an address that was tried twice the error has no message.
-  const why = redacted(said || String(code ?? 'no reason was given'));
-  const message = `${what} cannot be reached: ${why}; the attempt is repeated`;
+  if ((cause as { code?: unknown } | undefined)?.code === 'ERR_SIMHASH_LOG_LOST') {
+    return cause as SimHashError;
+  }
+  const message = `${what} cannot be reached: ${reasonOf(cause)}; the attempt is repeated`;
   return new SimHashError('ERR_SIMHASH_LOG_LOST', message, { cause });
+}
+
+/** What an error says, without addresses. */
+export function reasonOf(error: unknown): string {
+  const { code, message = '' } = Object(error) as { code?: unknown; message?: string };
+  // Of an address that was tried twice the error has no message.
+  return redacted(message || String(code ?? 'no reason was given'));
 }
 
 /** Waits, but not beyond the signal. `ref`: whether the process goes on for it, as it does for what else a service is doing. */

@@ -109,7 +109,10 @@ export async function connected(url: string, options?: RedisLogOptions): Promise
   const { createClient, ConnectionTimeoutError } = await driver();
   // What was sent when a connection ended is not sent again: it may have arrived.
   const fixed = { url, disableOfflineQueue: true };
-  const how = { commandsQueueMaxLength: COMMANDS, ...client, ...fixed };
+  // How long a command may wait the connection knows. The client would make a signal for each, which lives for seconds: garbage that stops the
+  // process for a tenth of a second.
+  const commandOptions = { timeout: 0, ...(client as RedisClientOptions).commandOptions };
+  const how = { commandsQueueMaxLength: COMMANDS, ...client, ...fixed, commandOptions };
   let isBegun = false;
   let withoutTls = (_: Error) => {};
   const plain = new Promise<never>((_, failed) => {

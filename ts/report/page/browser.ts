@@ -354,6 +354,8 @@ export class Browser {
       if (key === 'Escape') target.blur();
       return;
     }
+    // A key that is held goes through the pairs, but labels only one.
+    if (event.repeat && (key === 's' || key === 'd')) return;
     const action = {
       j: () => this.#go(this.#cluster + 1, 1, true),
       k: () => this.#go(this.#cluster - 1, 1, true),

@@ -295,7 +295,8 @@ function distances({ found }: Figures, run: Run): HTMLElement {
 /** The chance that a pair of some similarity shares a band, and so is compared at all. */
 function curve(run: Run, bands: number, rows: number): HTMLElement {
   const chance = (share: number) => 1 - (1 - share ** rows) ** bands;
-  const { threshold } = run;
+  // A threshold of another measure has no place on this axis.
+  const threshold = (run.measure ?? 'jaccard') === 'jaccard' ? run.threshold : undefined;
   const missed = threshold === undefined ? undefined : 1 - chance(threshold);
   const draw = (area: Area) => {
     const y = linear([0, 100], [area.bottom, area.top]);
@@ -329,6 +330,6 @@ function curve(run: Run, bands: number, rows: number): HTMLElement {
     threshold === undefined || missed === undefined
       ? ''
       : ` Of pairs just at the threshold ${missed < 1e-4 ? 'fewer than one in ten thousand is' : `${percent(missed, 1)} are`} missed.`;
-  const note = `The chance that a pair is compared, by its similarity: ${plural(bands, 'band')} of ${plural(rows, 'row')}.${at}`;
+  const note = `The chance that a pair is compared, by its Jaccard similarity: ${plural(bands, 'band')} of ${plural(rows, 'row')}.${at}`;
   return figure({ title: 'What the bands find', note, says: `What the bands find. ${note}`, draw });
 }

@@ -11,9 +11,12 @@ function graphemes(text: string): string[] {
   return Array.from(segmenter.segment(text), ({ segment }) => segment);
 }
 
-/** Digits with what stands between them, and numbers written in ideographs: those of one sign are often no numbers (一般, 万一). */
+/**
+ * Digits with what stands between them, and numbers written in ideographs. Those of one sign are often no numbers (一般), and some of two
+ * signs are words (万一, 千万, 一一).
+ */
 const NUMBER =
-  /[0-9０-９]+(?:[.,:：．，/-][0-9０-９]+)*[%％‰]?|第?[零〇一二三四五六七八九十百千万亿两]{2,}|第[一二三四五六七八九十]/gu;
+  /[0-9０-９]+(?:[.,:：．，/-][0-9０-９]+)*[%％‰]?|第?(?!(?<![0-9０-９])(?:万一|千万|一一)(?![零〇一二三四五六七八九十百千万亿两]))[零〇一二三四五六七八九十百千万亿两]{2,}|第[一二三四五六七八九十]/gu;
 
 /** A sign of a number. */
 const DIGIT = /[0-9０-９零〇一二三四五六七八九十百千万亿两]/u;

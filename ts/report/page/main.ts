@@ -1,7 +1,7 @@
 /** The page of a report: its head, its charts, and the clusters to look at. */
 import { Browser } from './browser';
 import { charts } from './charts';
-import { type Figures, type Run, read } from './data';
+import { digest, type Figures, type Run, read } from './data';
 import { at, h } from './dom';
 import { count, percent, plural } from './format';
 import { Labels } from './labels';
@@ -29,7 +29,7 @@ function summary(): void {
   at('whole').setAttribute('role', 'img');
   at('whole').setAttribute(
     'aria-label',
-    `${percent(all.duplicates, all.documents)} of the documents`,
+    `${percent(all.duplicates, all.documents)} of the documents ${areMatches ? 'have a match' : 'are duplicates'}`,
   );
   at('totals').append(
     total('Documents', count(all.documents)),
@@ -98,7 +98,7 @@ function total(name: string, value: string, share = '', kind = ''): HTMLElement 
 
 function after(): void {
   at('after-text').textContent =
-    'Pairs that you label leave this page as a file of JSON lines, by the button above; nothing is sent anywhere. Move labels.jsonl into the folder in which the run was started, and run there:';
+    'Pairs that you label leave this page as a file of JSON lines, by the button above; nothing is sent anywhere. Move labels.jsonl into the folder in which the run was started (a browser may call a second download labels (1).jsonl: rename it), and run there:';
   const { tune, more = 0, unsaid = [] } = run.next;
   const step = (what: string, command: string) =>
     h('li', {}, h('p', {}, what), h('pre', { tabindex: '0' }, h('code', {}, command)));
@@ -132,7 +132,7 @@ themes();
 summary();
 at('charts').append(...charts(figures, run));
 const labels = new Labels(
-  `${run.result ?? run.command}:${all.documents}:${found.groups}:${found.duplicates}`,
+  `${run.result ?? run.command}:${all.documents}:${found.groups}:${found.duplicates}:${digest('figures')}`,
   (byOther) => {
     labelled();
     if (byOther) browser.refresh();

@@ -24,14 +24,14 @@ pub(super) struct Filled<'a> {
     pub(super) rejects: Option<Output<'a>>,
 }
 
-/// What is read into an index, open.
+/// What is read into an index, open, and where what is no record goes.
 pub(super) struct Filling<'a> {
     intake: Intake<'a>,
-    rejects: Rejects<'a>,
+    rejects: Option<&'a Target>,
     started: Instant,
 }
 
-/// Opens `inputs`, and the output for what of them is no record.
+/// Opens `inputs`. The output is not opened yet: beside it may lie what a run that was killed is about to name, see [`fill`].
 pub(super) fn open<'a>(
     inputs: &[Input],
     rejects: Option<&'a Target>,
@@ -43,20 +43,20 @@ pub(super) fn open<'a>(
     check_distinct(inputs.iter(), rejects.into_iter())?;
     let ReadOptions { fields, form, threads } = options;
     let intake = Intake::open(&[inputs], fields, form, *threads, cancel)?;
-    let rejects = Rejects::open(rejects, intake.records.names(), cancel)?;
     Ok(Filling { intake, rejects, started })
 }
 
 /// Adds every document to an index, in order, copies too; their ids are its keys. Of the summary `kept` are the documents
 /// that were added. After an error the index holds a part of them. Memory: that of the index, and a few blocks of 1 MiB or of the
-/// longest line.
+/// longest line. A run that was killed over this index was settled before: an output removes what such ones left beside its name.
 pub(super) fn fill<'a>(
     filling: Filling<'a>,
     live: &LiveIndex,
     progress: &dyn Fn(&Progress),
 ) -> Result<Filled<'a>, DedupError> {
-    let Filling { mut intake, mut rejects, started } = filling;
+    let Filling { mut intake, rejects, started } = filling;
     let cancel = intake.cancel;
+    let mut rejects = Rejects::open(rejects, intake.records.names(), cancel)?;
     let mut throttle = Throttle::new(progress);
     let mut summary = Summary::default();
     while let Some(block) = intake.next_block()? {

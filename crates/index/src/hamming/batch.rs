@@ -197,7 +197,8 @@ impl Live<Hamming> {
                 seen: unsealed.unwrap_or(kind.ids.ids().next()),
             }
         };
-        let before = each(items, threads, cancel, |slice| {
+        let length = || self.shared.state.read().kind.at_once();
+        let before = each(items, threads, cancel, length, |slice| {
             self.shared.state.read().kind.nearest_each(&stored_all(slice), most)
         })?;
         Hamming::sound(&self.shared.options)?;

@@ -67,6 +67,9 @@ pub struct Hamming {
     unsealed: Option<Unsealed>,
 }
 
+/// Fingerprints that are compared in one hold of the lock: some 5 ms.
+const COMPARED: usize = 1 << 25;
+
 #[derive(Debug)]
 struct Unsealed {
     /// The first id that may be one of its.
@@ -198,6 +201,15 @@ impl Kind for Hamming {
     fn near(&self, &stored: &Item, search: SearchOptions) -> Matches {
         let (distance, limit) = search.resolved();
         self.matches(stored, &mut self.hits(stored, distance), limit)
+    }
+
+    fn at_once(&self) -> usize {
+        match &self.unsealed {
+            Some(Unsealed { values, given_up: true, .. }) => {
+                (COMPARED / values.len().max(1)).clamp(1, SLICE)
+            }
+            _ => SLICE,
+        }
     }
 
     fn near_each(&self, stored: &[Item], search: SearchOptions) -> Vec<Matches> {

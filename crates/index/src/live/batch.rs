@@ -27,39 +27,47 @@ pub(crate) fn compact_in_steps(
     }
 }
 
-/// `decide` for every item on the current pool, in slices, on at most `threads` tasks (0: as many as the pool has).
+/// `decide` for every item on the current pool, in slices of `length` or less, on at most `threads` tasks (0: as many as the pool has).
 pub(crate) fn each<I: Sync, T: Send>(
     items: &[I],
     threads: usize,
     cancel: &AtomicBool,
+    length: impl Fn() -> usize + Sync,
     decide: impl Fn(&[I]) -> Vec<T> + Sync,
 ) -> Result<Vec<T>, IndexError> {
-    let live = || if cancel.load(Ordering::Relaxed) { Err(IndexError::Cancelled) } else { Ok(()) };
+    let decide_all = |part: &[I]| in_slices(part, cancel, &length, &decide);
     let tasks = if threads == 0 { rayon::current_num_threads() } else { threads };
     if tasks == 1 || items.len() <= SLICE {
-        let mut all = Vec::with_capacity(items.len());
-        for slice in items.chunks(SLICE) {
-            live()?;
-            all.extend(decide(slice));
-        }
-        live()?;
-        return Ok(all);
+        return decide_all(items);
     }
     // One contiguous share per task keeps the number of tasks at the cap; slices inside poll the flag.
     let share = items.len().div_ceil(tasks * 4).max(SLICE);
     let parts: Result<Vec<Vec<T>>, IndexError> = items
         .par_chunks(share)
         .with_min_len(items.len().div_ceil(share).div_ceil(tasks))
-        .map(|part| {
-            let mut all = Vec::with_capacity(part.len());
-            for slice in part.chunks(SLICE) {
-                live()?;
-                all.extend(decide(slice));
-            }
-            Ok(all)
-        })
+        .map(decide_all)
         .collect();
     Ok(parts?.into_iter().flatten().collect())
+}
+
+/// Not inlined, for it would be there twice for each kind.
+#[inline(never)]
+fn in_slices<I, T>(
+    mut left: &[I],
+    cancel: &AtomicBool,
+    length: &dyn Fn() -> usize,
+    decide: &dyn Fn(&[I]) -> Vec<T>,
+) -> Result<Vec<T>, IndexError> {
+    let live = || if cancel.load(Ordering::Relaxed) { Err(IndexError::Cancelled) } else { Ok(()) };
+    let mut all = Vec::with_capacity(left.len());
+    while !left.is_empty() {
+        live()?;
+        let (slice, rest) = left.split_at(length().clamp(1, left.len()));
+        all.extend(decide(slice));
+        left = rest;
+    }
+    live()?;
+    Ok(all)
 }
 
 impl<K: Kind> Live<K> {
@@ -133,7 +141,8 @@ impl<K: Kind> Live<K> {
         let options = &self.shared.options;
         let search = K::search_options(options, search)?;
         self.check_items(items)?;
-        let found = each(items, threads, cancel, |slice| {
+        let length = || self.shared.state.read().kind.at_once();
+        let found = each(items, threads, cancel, length, |slice| {
             let forms: Vec<_> = slice.iter().map(|item| K::form(options, item.as_ref())).collect();
             let state = self.shared.state.read();
             if let Some(first) = forms.first() {

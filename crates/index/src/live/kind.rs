@@ -83,6 +83,11 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
     /// All live documents that are near, in the order of the kind, as many as the options allow.
     fn near(&self, form: &Self::Form<'_>, search: Self::Search) -> Answer<Self::Match>;
 
+    /// How many items are looked for in one hold of the lock at most.
+    fn at_once(&self) -> usize {
+        super::SLICE
+    }
+
     /// [`Kind::near`] for each item, their reads overlapping.
     fn near_each(
         &self,

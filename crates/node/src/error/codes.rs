@@ -159,7 +159,10 @@ impl From<DedupError> for Failure {
             DedupError::Fingerprinter(inner) => return inner.into(),
             DedupError::Index(inner) => return inner.into(),
             DedupError::AfterSettling { source, .. } => {
-                return Self { message, settings, ..Self::from(*source) };
+                let inner = Self::from(*source);
+                // Who cancels is told nothing but that, and of this nothing is told elsewhere.
+                let code = if inner.code == CANCELLED { "ERR_SIMHASH_SETTLED" } else { inner.code };
+                return Self { code, message, settings, ..inner };
             }
             DedupError::Option { argument, .. } | DedupError::Differs { argument, .. } => {
                 return Self::mistake(VALUE, argument, message);

@@ -118,10 +118,10 @@ fn logged(shared: &Shared) -> Result<&SentenceIndex, Failure> {
 
 #[napi]
 impl NativeIndex {
-    /// Makes everything as small as it can be, on the pool.
+    /// Makes everything as small as it can be, beside the pool.
     #[napi(catch_unwind, ts_return_type = "Promise<void>")]
     pub fn compact<'env>(&self, env: &'env Env, cancel: &Cancel) -> js::Result<Object<'env>> {
-        self.held.start(env, cancel, |shared, flag| {
+        self.held.start_beside(0, env, cancel, |shared, flag| {
             shared.live.compact(flag)?;
             Ok(shared.live.checkpoint(flag)?)
         })
@@ -137,7 +137,7 @@ impl NativeIndex {
     ) -> js::Result<Object<'env>> {
         let path = PathBuf::from(path);
         let snapshot = self.held.look(|shared| Ok(shared.live.snapshot()))?;
-        self.held.start_beside(env, cancel, move |_, flag| Ok(snapshot.write_file(&path, flag)?))
+        self.held.start_beside(1, env, cancel, move |_, flag| Ok(snapshot.write_file(&path, flag)?))
     }
 
     /// Writes the index as it is at this call to a directory, beside the pool.
@@ -151,7 +151,7 @@ impl NativeIndex {
         let path = PathBuf::from(path);
         let snapshot = self.held.look(|shared| Ok(shared.live.snapshot()))?;
         self.held
-            .start_beside(env, cancel, move |_, flag| Ok(snapshot.write_directory(&path, flag)?))
+            .start_beside(1, env, cancel, move |_, flag| Ok(snapshot.write_directory(&path, flag)?))
     }
 
     /// Waits until the disk has all changes, on the pool.

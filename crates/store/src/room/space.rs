@@ -46,7 +46,7 @@ mod linux {
 
         /// Lets go of all pages. Each comes back when it is touched.
         pub(in crate::room) fn release(&self) {
-            // Resident until the end, so that no mapping goes away meanwhile.
+            // Held until the end, so that no mapping goes away meanwhile.
             let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             for &(start, length) in all.iter().filter(|(_, length)| *length > 0) {
                 // SAFETY: the range is a mapping of a `Space`, which stays while the lock is held. It is shared with its file, so pages that

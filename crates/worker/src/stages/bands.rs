@@ -1,5 +1,6 @@
 //! Band keys to what is shared: of most corpora more than nine in ten keys stand alone, and go no further.
 
+use super::entries::{Entries, Entry};
 use super::{Records, each_record, packed, part_of, part_of_place, unexpected};
 use crate::blob::{entries, pack_entries};
 use crate::rows::{Input, Output};
@@ -8,61 +9,24 @@ use ahash::{AHashMap, AHashSet};
 use std::io::Write;
 use std::sync::Arc;
 
-/// Entries of buckets, sorted.
-struct Entries {
-    places: Vec<u8>,
-    /// A bucket, and where a place begins and how long it is.
-    all: Vec<(u64, usize, usize)>,
-    asked: AHashSet<u64>,
-}
-
-impl Entries {
-    fn read(context: &Context, input: Input, stage: &str) -> Result<Self, Failure> {
-        let recipe = &context.recipe;
-        let (mut places, mut all) = (Vec::new(), Vec::new());
-        let mut asked = AHashSet::new();
-        input.rows(|row| match row.kind.as_str() {
-            "key" => entries(packed(&row)?, recipe, |bucket, place| {
-                all.push((bucket, places.len(), place.len()));
-                places.extend_from_slice(place);
-            }),
-            "ask" if stage == "asked" => each_record(&row, recipe, |[bucket]| {
-                asked.insert(super::number(bucket)?);
-                Ok(())
-            }),
-            _ => Err(unexpected(&row, stage)),
-        })?;
-        let mut own = Self { places, all: Vec::new(), asked };
-        all.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| own.place(a).cmp(own.place(b))));
-        own.all = all;
-        Ok(own)
+/// Writes some of the entries, those of a text together.
+fn write_shared<'a, W: Write>(
+    own: &'a Entries,
+    wanted: impl Iterator<Item = &'a Entry>,
+    context: &Context,
+    output: &mut Output<W>,
+) -> Result<(), Failure> {
+    let mut shared: Vec<(&[u8], u64)> =
+        wanted.map(|entry| (own.place(entry), entry.bucket)).collect();
+    shared.sort_unstable();
+    let mut out = Records::new("shared", context.parts);
+    for run in shared.chunk_by(|a, b| a.0 == b.0) {
+        let buckets: Vec<u8> = run.iter().flat_map(|entry| entry.1.to_le_bytes()).collect();
+        let part = part_of_place(run[0].0, context.parts);
+        out.put(part, &[run[0].0, &buckets], &context.recipe, output)?;
     }
-
-    fn place(&self, &(_, start, len): &(u64, usize, usize)) -> &[u8] {
-        &self.places[start..start + len]
-    }
-
-    /// Writes the entries of some of the buckets.
-    fn write<W: Write>(
-        &self,
-        context: &Context,
-        is_wanted: impl Fn(&[(u64, usize, usize)]) -> bool,
-        output: &mut Output<W>,
-    ) -> Result<(), Failure> {
-        let runs = self.all.chunk_by(|a, b| a.0 == b.0).filter(|run| is_wanted(run));
-        let mut shared: Vec<(&[u8], u64)> =
-            runs.flatten().map(|entry| (self.place(entry), entry.0)).collect();
-        shared.sort_unstable();
-        let mut out = Records::new("shared", context.parts);
-        for run in shared.chunk_by(|a, b| a.0 == b.0) {
-            let buckets: Vec<u8> = run.iter().flat_map(|entry| entry.1.to_le_bytes()).collect();
-            let part = part_of_place(run[0].0, context.parts);
-            out.put(part, &[run[0].0, &buckets], &context.recipe, output)?;
-        }
-        out.flush(output)?;
-        output.count("entries", self.all.len() as u64)?;
-        output.count("shared", shared.len() as u64)
-    }
+    out.flush(output)?;
+    output.count("shared", shared.len() as u64)
 }
 
 /// See the [table](super).
@@ -74,21 +38,48 @@ pub fn bands<W: Write>(
     input: Input,
     output: &mut Output<W>,
 ) -> Result<(), Failure> {
-    let own = Entries::read(context, input, "bands")?;
-    own.write(context, |run| own.place(&run[0]) != own.place(&run[run.len() - 1]), output)
+    let mut own = Entries::default();
+    input.rows(|row| match row.kind.as_str() {
+        "key" => entries(packed(&row)?, &context.recipe, |bucket, place| own.push(bucket, place)),
+        _ => Err(unexpected(&row, "bands")),
+    })?;
+    own.sort();
+    output.count("entries", own.all().len() as u64)?;
+    let runs = own.all().chunk_by(|a, b| a.bucket == b.bucket);
+    let shared = runs.filter(|run| own.place(&run[0]) != own.place(&run[run.len() - 1]));
+    write_shared(&own, shared.flatten(), context, output)
 }
 
-/// See the [table](super).
+/// See the [table](super). It finds what was asked for wherever the keys are, so they need not come together again.
 ///
 /// # Errors
-/// Those of the streams.
+/// Those of the streams; keys that come before what was asked for.
 pub fn asked<W: Write>(
     context: &Arc<Context>,
     input: Input,
     output: &mut Output<W>,
 ) -> Result<(), Failure> {
-    let own = Entries::read(context, input, "asked")?;
-    own.write(context, |run| own.asked.contains(&run[0].0), output)
+    let recipe = &context.recipe;
+    let (mut own, mut asked, mut has_keys) = (Entries::default(), AHashSet::new(), false);
+    input.rows(|row| match row.kind.as_str() {
+        "key" => {
+            has_keys = true;
+            entries(packed(&row)?, recipe, |bucket, place| {
+                if asked.contains(&bucket) {
+                    own.push(bucket, place);
+                }
+            })
+        }
+        "ask" if has_keys => {
+            Err(Failure("stage asked needs the rows of kind ask before those of kind key".into()))
+        }
+        "ask" => each_record(&row, recipe, |[bucket]| {
+            asked.insert(super::number(bucket)?);
+            Ok(())
+        }),
+        _ => Err(unexpected(&row, "asked")),
+    })?;
+    write_shared(&own, own.all().iter(), context, output)
 }
 
 /// See the [table](super). A copy has the keys of the first document of its text, which is in the same buckets: it goes.

@@ -1,27 +1,13 @@
 //! Buckets to lists of candidates.
 
+use super::entries::Entries;
 use super::{Places, Records, each_record, packed, part_of_place, position, unexpected};
 use crate::blob::{Blob, entries, put};
 use crate::rows::{Input, Output};
 use crate::{Context, Failure};
 use ahash::{AHashMap, AHashSet};
-use std::collections::BTreeMap;
 use std::io::Write;
 use std::sync::Arc;
-
-/// Buckets with their entries, by number.
-pub(super) type Buckets = BTreeMap<u64, Vec<u32>>;
-
-/// Entries of buckets with the places that they are numbered by.
-pub(super) fn numbered(mut all: Vec<(u64, Vec<u8>)>) -> (Places, Buckets) {
-    all.sort_unstable();
-    let places = Places::of(all.iter().map(|(_, place)| place.clone()).collect());
-    let mut buckets = Buckets::new();
-    for (bucket, place) in all {
-        buckets.entry(bucket).or_default().push(places.number(&place));
-    }
-    (places, buckets)
-}
 
 /// Who sees whom, on its way to the part of the later text.
 pub(super) struct Sights(Records);
@@ -62,18 +48,16 @@ pub fn pairs<W: Write>(
     output: &mut Output<W>,
 ) -> Result<(), Failure> {
     let (recipe, rules) = (&context.recipe, context.recipe.rules());
-    let (mut all, mut taken) = (Vec::new(), AHashSet::new());
+    let (mut own, mut taken) = (Entries::default(), AHashSet::new());
     input.rows(|row| match row.kind.as_str() {
-        "bucket" => entries(packed(&row)?, recipe, |bucket, place| {
-            all.push((bucket, place.to_vec()));
-        }),
+        "bucket" => entries(packed(&row)?, recipe, |bucket, place| own.push(bucket, place)),
         "taken" => each_record(&row, recipe, |[bucket]| {
             taken.insert(super::number(bucket)?);
             Ok(())
         }),
         _ => Err(unexpected(&row, "pairs")),
     })?;
-    let (places, buckets) = numbered(all);
+    let (places, buckets) = own.numbered();
     for place in &places.0 {
         position(recipe, place)?;
     }

@@ -3,7 +3,8 @@
 //! It is run until it asks for nothing more: for texts first, then once for the buckets that these may go on to. Everything that was
 //! answered so far comes in again each time, so that a run depends on none before it.
 
-use super::candidates::{Sights, numbered};
+use super::candidates::Sights;
+use super::entries::Entries;
 use super::{Given, Records, each_record, packed, position, unexpected};
 use crate::blob::entries;
 use crate::rows::{Input, Output};
@@ -23,28 +24,24 @@ pub fn crowd<W: Write>(
     output: &mut Output<W>,
 ) -> Result<(), Failure> {
     let (recipe, rules) = (&context.recipe, context.recipe.rules());
-    let (mut all, mut given) = (Vec::new(), Given::default());
+    let (mut own, mut given) = (Entries::default(), Given::default());
     let (mut full, mut asked) = (AHashSet::new(), AHashSet::new());
     input.alone("crowd").rows(|row| match row.kind.as_str() {
         "full" => each_record(&row, recipe, |[bucket, place]| {
             let bucket = super::number(bucket)?;
             full.insert(bucket);
-            all.push((bucket, place.to_vec()));
+            own.push(bucket, place);
             Ok(())
         }),
         "ask" => each_record(&row, recipe, |[bucket]| {
             asked.insert(super::number(bucket)?);
             Ok(())
         }),
-        "bucket" => entries(packed(&row)?, recipe, |bucket, place| {
-            all.push((bucket, place.to_vec()));
-        }),
+        "bucket" => entries(packed(&row)?, recipe, |bucket, place| own.push(bucket, place)),
         "text" => given.take(row),
         _ => Err(unexpected(&row, "crowd")),
     })?;
-    // What was asked for and is full as well is there already.
-    all.sort_unstable();
-    let (places, buckets) = numbered(all);
+    let (places, buckets) = own.numbered();
     let mut missing = false;
     for place in &places.0 {
         let pos = position(recipe, place)?;

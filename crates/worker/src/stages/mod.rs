@@ -5,7 +5,7 @@
 //! | [`sketch`] | documents: `pos`, `text`, and `key` or `number` | `exact` by hash, `key` by bucket |
 //! | [`exact`] | `exact` | `copy` by place: documents whose text an earlier one has |
 //! | [`bands`] | `key` | `shared` by place: entries of buckets of several documents |
-//! | [`asked`] | `key`, and `ask` | `shared` by place: entries of buckets that were asked for |
+//! | [`asked`] | `ask`, then `key` in any parts | `shared` by place: entries of buckets that were asked for |
 //! | [`texts`] | `shared`, `copy` | `bucket` by bucket: entries of first documents |
 //! | [`pairs`] | `bucket`, and `taken` | `sight` by later text: who sees whom; `full`: buckets with too many |
 //! | [`crowd`] | `full`, `ask`, `bucket`, `text` | `want`, or `ask`, or `sight` and `taken` |
@@ -28,6 +28,7 @@ mod bands;
 mod candidates;
 mod crowd;
 mod decide;
+mod entries;
 mod exact;
 mod lines;
 mod matches;

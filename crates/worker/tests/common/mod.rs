@@ -211,7 +211,8 @@ impl Chain<'_> {
                 again = !texts.is_empty() || !asks.is_empty();
                 state.extend(texts);
                 if !asks.is_empty() {
-                    let shared = self.stage("asked", &keys, &asks);
+                    let found = [asks.clone(), keys.clone()].concat();
+                    let shared = self.one("asked", &found);
                     state.extend(pick(&self.stage("texts", &both(&shared), &[]), &["bucket"]));
                     state.extend(asks);
                 }
