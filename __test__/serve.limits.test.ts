@@ -63,6 +63,39 @@ test('a head and a body that do not come are ended, and others are answered mean
   slow[2]?.socket.destroy();
 });
 
+test('a client that does not take its answer is ended, one that is slow to ask is not', async () => {
+  const common = served;
+  const own = new Folder();
+  const limits = '--request-time 2s --max-queue 100000 --method exact';
+  served = await Served.open([own.join('i'), ...limits.split(' ')]);
+  const connections = async () => {
+    const { text } = await served.get('/metrics');
+    return Number(/^simhash_connections (\d+)$/m.exec(text)?.[1]);
+  };
+  const others = await connections();
+  const { socket, all } = await connected();
+  socket.pause();
+  // Its answer, an error for each line but one, is more than the buffers of both ends hold.
+  const body = `${'x\n'.repeat(99_999)}{"text":"x"}`;
+  const head = `${HEAD.replace('json', 'x-ndjson')}Content-Length: ${body.length}\r\n`;
+  socket.write(`POST /v1/check-many HTTP/1.1\r\n${head}\r\n${body}`);
+  while ((await served.get('/v1/stats')).json.live < 1) await sleep(10);
+  expect(await connections()).toBe(others + 1);
+  const idle = await connected();
+  idle.socket.write(`GET /health HTTP/1.1\r\n${HEAD}\r\n`);
+  while ((await connections()) > others + 1) await sleep(50);
+  socket.resume();
+  const text = await all;
+  expect(text).toMatch(/^HTTP\/1\.1 200 /);
+  const said = Number(/Content-Length: (\d+)/.exec(text)?.[1]);
+  expect(text.length).toBeLessThan(said);
+  // It has taken its answer, and asks again later than that.
+  idle.socket.write(`GET /health HTTP/1.1\r\nConnection: close\r\n${HEAD}\r\n`);
+  expect((await idle.all).match(/HTTP\/1\.1 200 /g)).toHaveLength(2);
+  await served.stop();
+  served = common;
+});
+
 test('what is no HTTP is refused, and the server lives', async () => {
   const { socket, all } = await connected();
   socket.write('\u0016\u0003\u0001 hello\r\n\r\n');

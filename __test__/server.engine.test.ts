@@ -22,6 +22,7 @@ class Failing implements ServedIndex {
   size = 0;
   fail: (texts: readonly string[]) => unknown = () => undefined;
   checkpointError: string | undefined;
+  mergeFailed = false;
 
   async checkAndAddManyAsync(texts: readonly string[]): Promise<Checked[]> {
     this.batches.push(texts.length);
@@ -42,9 +43,9 @@ class Failing implements ServedIndex {
     return false;
   }
   stats() {
-    const { checkpointError } = this;
+    const { checkpointError, mergeFailed } = this;
     const durable = { path: '/', logBytes: 0, ...(checkpointError && { checkpointError }) };
-    return { live: 0, bytes: 0, durable };
+    return { live: 0, bytes: 0, mergeFailed, durable };
   }
   toJSON() {
     return { keys: true };
@@ -113,6 +114,19 @@ test('a checkpoint that failed makes it unready', async () => {
   expect(await engine.reasons()).toEqual(['checkpoint-failed']);
   // The reason may name files.
   expect(JSON.stringify(engine.stats())).not.toContain('merging failed');
+});
+
+test('a merge that failed makes it unready, though additions go on', async () => {
+  const index = new Failing();
+  const engine = new LocalEngine(index, HOW);
+  expect(await engine.reasons()).toEqual([]);
+  index.mergeFailed = true;
+  expect(await engine.check([{ text: 'a' }])).toEqual([{ id: 1 }]);
+  expect(await engine.reasons()).toEqual(['merge-failed']);
+  // Who asked for a segment was told too; that is one reason.
+  index.fail = () => failure('ERR_SIMHASH_MERGE');
+  await engine.check([{ text: 'a' }]);
+  expect(await engine.reasons()).toEqual(['merge-failed']);
 });
 
 test('batches hold no more than they may, and a group that does not fit is refused whole', async () => {
@@ -358,9 +372,14 @@ test.each([
 ])('a shared index that is %s (%s, %s) says %j', async (state, code, checkpointError, reasons) => {
   const error = code && failure(code as SimHashErrorCode);
   const durable = { path: '/', ...(checkpointError && { checkpointError }) };
-  const shared = { state, error, stats: () => ({ live: 0, bytes: 0, durable }) };
+  let mergeFailed = false;
+  const shared = { state, error, stats: () => ({ live: 0, bytes: 0, mergeFailed, durable }) };
   const engine = new SharedEngine(shared as never, undefined, () => {});
   expect(await engine.reasons()).toEqual(reasons);
+  mergeFailed = true;
+  expect([...(await engine.reasons())].sort()).toEqual(
+    [...new Set([...reasons, 'merge-failed'])].sort(),
+  );
 });
 
 test.each([

@@ -43,6 +43,11 @@ interface OwnStats {
     hugePages: boolean;
     /** Whether a merge is running. */
     merging: boolean;
+    /**
+     * Whether a merge has failed, which is a defect of this package. Answers stay right and additions go on, in memtables that
+     * grow from then on; `compact` and `save` end with `ERR_SIMHASH_MERGE`.
+     */
+    mergeFailed: boolean;
   };
   minhash: {
     /** Documents that have left and are still in buckets, waiting to be purged. */

@@ -1014,6 +1014,7 @@ export interface NativeStats {
   tables?: number
   hugePages?: boolean
   merging?: boolean
+  mergeFailed?: boolean
   entries?: number
   crowded?: number
   bands?: number

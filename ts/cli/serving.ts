@@ -115,7 +115,7 @@ export const limiting = {
     kind: 'text',
     value: 'TIME',
     default: '60s',
-    help: 'time in which a request must arrive whole; its header in a sixth of that',
+    help: 'time in which a request must arrive whole, its header in a sixth of that; then in which its answer must be taken',
   },
   'drain-time': {
     kind: 'text',

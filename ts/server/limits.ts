@@ -15,7 +15,7 @@ export interface Limits {
   readonly connections: number;
   /** Milliseconds until the head of a request must be there. */
   readonly headerTime: number;
-  /** Milliseconds until a whole request must be there. */
+  /** Milliseconds until a whole request must be there, and then until the client must have taken its answer. */
   readonly requestTime: number;
   /** Milliseconds for what is under way when the server is asked to end. */
   readonly drainTime: number;

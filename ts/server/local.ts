@@ -19,6 +19,8 @@ export interface ServedIndex extends Searched {
   stats(): {
     live: number;
     bytes: number;
+    /** Of method `simhash`. */
+    mergeFailed?: boolean;
     durable?: { path: string; logBytes: number; checkpointError?: string };
   };
   toJSON(): object;
@@ -34,6 +36,16 @@ export const FOR_GOOD: Readonly<Record<string, string>> = {
   ERR_SIMHASH_MERGE: 'merge-failed',
   ERR_SIMHASH_INTERNAL: 'defect',
 };
+
+/** What has failed behind the additions, which go on: what is answered is right, and memory or the log grow until somebody has looked. */
+export function stuck(
+  stats: Pick<ReturnType<ServedIndex['stats']>, 'mergeFailed' | 'durable'>,
+): readonly string[] {
+  return [
+    ...(stats.mergeFailed === true ? ['merge-failed'] : []),
+    ...(stats.durable?.checkpointError === undefined ? [] : ['checkpoint-failed']),
+  ];
+}
 
 export class LocalEngine implements Engine {
   readonly takes: { readonly keys: boolean; readonly times: boolean };
@@ -96,12 +108,12 @@ export class LocalEngine implements Engine {
 
   async reasons(): Promise<readonly string[]> {
     if (this.#full !== undefined) await this.#hasRoom();
-    const isStuck = this.#index.stats().durable?.checkpointError !== undefined;
-    return [
+    const all = [
       ...(this.#full === undefined ? [] : ['disk-full']),
       ...(this.#broken === undefined ? [] : [this.#broken]),
-      ...(isStuck ? ['checkpoint-failed'] : []),
+      ...stuck(this.#index.stats()),
     ];
+    return [...new Set(all)];
   }
 
   async close(): Promise<void> {

@@ -112,6 +112,7 @@ export class HttpServer {
         ...(this.#isDraining && { Connection: 'close' }),
         ...headers,
       });
+      this.#ends(response);
       response.end(body);
       if (!request.complete) this.#discard(request);
     }
@@ -152,6 +153,19 @@ export class HttpServer {
       simhash_connections_refused_total: this.#refused,
       ...this.#engine?.gauges(),
     });
+  }
+
+  /** Ends the connection of a client that does not take an answer: it holds memory, and its connection, for as long as it likes. */
+  #ends(response: ServerResponse): void {
+    const { requestTime } = this.#options.limits;
+    const ended = () => {
+      // Behind the answer to a request before it, it has no connection yet.
+      if (response.socket === null) late = setTimeout(ended, requestTime).unref();
+      else response.socket.destroy();
+    };
+    let late = setTimeout(ended, requestTime).unref();
+    // `finish`: the system has all of it.
+    for (const event of ['finish', 'close']) response.on(event, () => clearTimeout(late));
   }
 
   /** Reads on for a while what is answered already, so that the client sees the answer; beyond a limit the connection ends. */

@@ -4,7 +4,7 @@ import type { SharedIndex } from '../connect/log';
 import { isTooLong } from '../connect/log/items';
 import { SimHashError } from '../errors';
 import type { Asked, Decided, Engine, Item, Named } from './engine';
-import { FOR_GOOD } from './local';
+import { FOR_GOOD, stuck } from './local';
 import { isMisuse, tooLarge } from './problem';
 import { type Searched, searched } from './search';
 
@@ -103,11 +103,8 @@ export class SharedEngine implements Engine {
     // It is not always the log that is to blame.
     const { code = '' } = (error ?? {}) as { code?: string };
     const own = state === 'broken' ? FOR_GOOD[code] : undefined;
-    const isStuck = this.#counts()?.durable?.checkpointError !== undefined;
-    return [
-      ...(own === undefined ? REASONS[state] : [own]),
-      ...(isStuck ? ['checkpoint-failed'] : []),
-    ];
+    const all = [...(own === undefined ? REASONS[state] : [own]), ...stuck(this.#counts() ?? {})];
+    return [...new Set(all)];
   }
 
   async close(): Promise<void> {

@@ -4,6 +4,7 @@
 mod common;
 
 mod corpora;
+mod crowds;
 mod deduper;
 mod doors;
 mod evaluate;

@@ -459,6 +459,7 @@ impl Live<Hamming> {
             mapped_bytes: state.kind.tables.mapped_bytes(),
             huge_pages: state.kind.tables.is_huge(),
             merging: self.shared.background.worker.is_busy(),
+            merge_failed: self.shared.background.worker.has_failed(),
             truncated: self.shared.truncated(),
         }
     }

@@ -47,6 +47,8 @@ pub struct Stats {
     pub huge_pages: bool,
     /// Whether a merge is running.
     pub merging: bool,
+    /// Whether one has failed: it was the last, and memtables grow from then on. See [`IndexError::Merge`](crate::IndexError::Merge).
+    pub merge_failed: bool,
     /// Searches whose answer a limit cut, so far.
     pub truncated: u64,
 }

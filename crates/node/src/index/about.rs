@@ -73,6 +73,7 @@ pub struct NativeStats {
     pub tables: Option<u32>,
     pub huge_pages: Option<bool>,
     pub merging: Option<bool>,
+    pub merge_failed: Option<bool>,
     pub entries: Option<f64>,
     pub crowded: Option<f64>,
     pub bands: Option<u32>,
@@ -144,6 +145,7 @@ impl From<KindStats> for NativeStats {
                 tables: Some(stats.tables as u32),
                 huge_pages: Some(stats.huge_pages),
                 merging: Some(stats.merging),
+                merge_failed: Some(stats.merge_failed),
                 ..Self::default()
             },
             KindStats::MinHash(stats) => Self {

@@ -45,10 +45,11 @@ fn panics_when(add: impl Fn(&Index, &[Item])) {
     index.shared.state.write().kind.tables = crate::hamming::tables::Tables::new(Arc::clone(&plan));
     run.break_table(3);
     index.shared.state.write().kind.tables.put(run);
+    assert!(!index.stats().merge_failed);
     values.extend((0..70_000).map(|_| next()));
     let items: Vec<Item> = values[20_000..].iter().copied().map(Item::Fingerprint).collect();
     add(&index, &items);
-    assert!(index.shared.background.worker.has_failed());
+    assert!(index.stats().merge_failed);
     // Some dead, some of them revived.
     for id in 3000..30_000 {
         assert!(index.delete(id).unwrap());
