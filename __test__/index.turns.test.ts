@@ -96,7 +96,7 @@ test.each(Object.keys(CASES))('%s: single calls are done while it is under way',
   let between = false;
   // Whether this thread is awake while the batch runs is up to the system. Once is enough: a call that waited for the batch
   // would come after its last id every time.
-  for (let attempt = 0; attempt < 20 && !between; attempt++) {
+  for (let attempt = 0; attempt < 200 && !between; attempt++) {
     const { index, batch, single } = (CASES[name] as () => Case)();
     const { ids, singles } = await together(index, batch, single);
     expect(ids.every((id, row) => row === 0 || id > (ids[row - 1] as number))).toBe(true);
