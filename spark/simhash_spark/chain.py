@@ -106,11 +106,14 @@ class Chain:
         return self.done(name, self.mapped(rows.repartition(1), name))
 
     def texts(self, rows):
-        """The texts that are asked for."""
+        """The texts that are asked for, in every part that asks for them."""
         wanted = pick(rows, "want").select("pos", "part")
-        positions = wanted.select("pos").distinct()
-        found = self.every(lambda one: one.chosen(positions, ["pos", "text"], "pos long, text string"))
-        found = found.join(F.broadcast(wanted) if wanted.count() < source.FEW / 10 else wanted, "pos")
+        if wanted.count() > source.FEW // 2:
+            found = self.every(lambda one: one.chosen(wanted.select("pos").distinct(), ["pos", "text"], "pos long, text string")).join(wanted, "pos")
+        else:  # Nothing is joined: a text goes to each part once, and nowhere else.
+            few = wanted.toArrow().sort_by("pos")
+            self.sent.append(self.spark.sparkContext.broadcast((few["pos"].to_numpy(), few["part"].to_numpy())))
+            found = self.every(lambda one, few=self.sent[-1]: one.map(source.repeated(few), ["pos", "text"], "part int, pos long, text string"))
         return found.selectExpr("'text' kind", "part", "pos", "cast(null as long) original", "cast(null as double) similarity", "cast(text as binary) blob")
 
     def buckets(self, found, copies):

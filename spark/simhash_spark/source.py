@@ -17,7 +17,7 @@ from . import worker as pipe
 
 SPLIT = 32 << 20
 NEW = 1 << 62  # Positions of new documents have this bit, so that those of old ones are before them.
-FEW = 50_000_000  # Positions that every executor is given at most, 8 bytes each; more are joined.
+FEW = 50_000_000  # Positions that every executor is given at most, 8 bytes each, half as many where each has a part; more are joined.
 TABLES = (".parquet", ".orc", ".avro", ".arrow")
 # How the command line writes a string of a table: all else stays as it is.
 ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
@@ -64,6 +64,22 @@ class Source:
                 yield batch.filter(pa.array(found == inside))
 
         return self.map(choose, columns, schema)
+
+
+def repeated(wanted):
+    """Documents once for each part that wants their position: a broadcast of positions, ascending, and of parts."""
+
+    def run(batches):
+        positions, parts = wanted.value
+        for batch in batches:
+            pos = batch.column("pos").to_numpy()
+            first, end = (np.searchsorted(positions, pos, side) for side in ("left", "right"))
+            rows = np.repeat(np.arange(len(pos)), end - first)
+            # From the first that is wanted of each on.
+            at = np.arange(len(rows)) + np.repeat(end - np.cumsum(end - first), end - first)
+            yield pa.record_batch([pa.array(parts[at]), pa.array(pos[rows]), batch.column("text").take(pa.array(rows))], ["part", "pos", "text"])
+
+    return run
 
 
 def located(path):

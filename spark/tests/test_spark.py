@@ -62,7 +62,7 @@ def node(*words):
 
 def on_spark(session, *words):
     """What `simhash-native spark` would run, in the session of the tests."""
-    from simhash_spark import run
+    from simhash_spark import run, source
 
     job = json.loads(shlex.split(node("spark", *words, "--emit-command"))[-1])
     context, sent = session.sparkContext, []
@@ -74,7 +74,7 @@ def on_spark(session, *words):
         del context.broadcast
     # What was kept for the run is freed.
     assert session._jsparkSession.sharedState().cacheManager().isEmpty()
-    assert sent and not any(os.path.exists(one._path) for one in sent)
+    assert (sent or not source.FEW) and not any(os.path.exists(one._path) for one in sent)
     figures = {name: value for name, value in counts.items() if name != "stages"}
     print(" ".join(map(str, words[:1] + words[4:])), json.dumps(figures))
     # Every stage says what it took.
@@ -137,6 +137,13 @@ if LONG:
 @pytest.mark.parametrize("name,words", ROWS, ids=[row[0] for row in ROWS])
 def test_methods_have_the_bytes_of_the_command_line(session, folder, name, words):
     same_lines(folder, name, words, lambda *all: on_spark(session, *all))
+
+
+def test_what_is_too_much_for_every_executor_is_joined(session, folder, monkeypatch):
+    from simhash_spark import source
+
+    monkeypatch.setattr(source, "FEW", 0)
+    same_lines(folder, "joined", [], lambda *all: on_spark(session, *all))
 
 
 @pytest.mark.parametrize("name,words", MATCHES, ids=[row[0] for row in MATCHES])
