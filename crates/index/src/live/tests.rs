@@ -348,10 +348,17 @@ mod each_kind {
 
     pub(super) fn others_have_their_turns_while_documents_expire<K: Steered>() {
         let index = filled::<K>();
-        between(&index, |index, number| {
+        let turns = Arc::new(AtomicUsize::new(0));
+        let seen = Arc::clone(&turns);
+        between(&index, move |index, number| {
+            seen.fetch_add(1, Ordering::SeqCst);
+            // Who searches waits for a slice at most, as who adds does.
+            assert_eq!(index.len(), 3000 - (number as u64 + 1) * 512 + number as u64);
+            assert_eq!(K::found(index, &K::neighbour(2900)), [2900]);
             index.add_at(K::item(5000 + number as u64), Some(500)).unwrap();
         });
         assert_eq!(index.expire(100).unwrap(), 3000);
+        assert_eq!(turns.load(Ordering::SeqCst), 5);
         assert_eq!(index.len(), 5);
     }
 

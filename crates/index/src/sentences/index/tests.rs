@@ -6,35 +6,6 @@ fn item(sentence: u64) -> SentenceItem {
 }
 
 #[test]
-fn searches_come_in_while_many_documents_leave() {
-    let window = Some(Window { max_age: Some(1 << 40), max_count: None });
-    let options = SentenceOptions { window, ..SentenceOptions::default() };
-    let most = 40_000;
-    let items: Vec<_> = (0..most).map(item).collect();
-    let between = |by: &(dyn Fn(&SentenceIndex) + Sync)| {
-        let index = SentenceIndex::new(&options).unwrap();
-        index.set_max_skew(None);
-        index.add_many(&items, &vec![1; items.len()], &false.into()).unwrap();
-        std::thread::scope(|scope| {
-            scope.spawn(|| by(&index));
-            let mut seen = false;
-            loop {
-                match index.len() {
-                    left if left < 2 => return seen,
-                    left => seen |= left < most,
-                }
-            }
-        })
-    };
-    let expire = |index: &SentenceIndex| assert_eq!(index.expire(2).unwrap(), most);
-    let add =
-        |index: &SentenceIndex| assert_eq!(index.add_at(item(0), Some(1 << 41)).unwrap(), most);
-    // Whether the reader is awake just then is up to the system; once is enough, and in one hold it can never be.
-    assert!((0..100).any(|_| between(&expire)));
-    assert!((0..100).any(|_| between(&add)));
-}
-
-#[test]
 fn a_snapshot_is_the_index_at_the_call_whatever_changes_before_it_is_saved() {
     let index = SentenceIndex::new(&SentenceOptions::default()).unwrap();
     index.add_at(item(1), None).unwrap();
