@@ -108,12 +108,7 @@ class Chain:
     def texts(self, rows):
         """The texts that are asked for, in every part that asks for them."""
         wanted = pick(rows, "want").select("pos", "part")
-        if wanted.count() > source.FEW // 2:
-            found = self.every(lambda one: one.chosen(wanted.select("pos").distinct(), ["pos", "text"], "pos long, text string")).join(wanted, "pos")
-        else:  # Nothing is joined: a text goes to each part once, and nowhere else.
-            few = wanted.toArrow().sort_by("pos")
-            self.sent.append(self.spark.sparkContext.broadcast((few["pos"].to_numpy(), few["part"].to_numpy())))
-            found = self.every(lambda one, few=self.sent[-1]: one.map(source.repeated(few), ["pos", "text"], "part int, pos long, text string"))
+        found = self.every(lambda one: one.asked(wanted))
         return found.selectExpr("'text' kind", "part", "pos", "cast(null as long) original", "cast(null as double) similarity", "cast(text as binary) blob")
 
     def buckets(self, found, copies):
@@ -133,7 +128,7 @@ class Chain:
             answer = self.one("crowd", state)
             asks = collected(pick(answer, "ask"))
             again = asks or not pick(answer, "want").isEmpty()
-            state = state.unionByName(self.texts(answer))
+            state = state.unionByName(self.kept(self.texts(answer)))
             if asks:
                 found = self.done("asked", self.mapped(keys, "asked", beside=asks))
                 state = state.unionByName(self.buckets(found, copies)).unionByName(pick(answer, "ask"))

@@ -26,48 +26,64 @@ ESCAPES.update({sign: f"\\u{ord(sign):04x}" for sign in map(chr, range(32)) if s
 
 @dataclass
 class Source:
-    """A frame, and what makes Arrow batches of documents of its rows; without it they are its rows. Of what is rejected the text is null."""
+    """A frame, and what makes Arrow batches of documents of its rows and of what is to be kept of them; without it they are its rows. Of what
+    is rejected the text is null."""
 
     frame: Any
     read: Any = None
     spent: Any = None
     sent: list = field(default_factory=list)  # Broadcasts, which rows that are made again need again.
 
-    def map(self, function, columns, schema, rejected=False):
-        """What a function makes of the batches of these columns, as far as there are such."""
-        read, frame = self.read or iter, self.frame
+    def map(self, function, columns, schema, rejected=False, keep=None):
+        """What a function makes of the batches of these columns, as far as there are such. `keep`: what is left of a batch with `pos`."""
+        read, frame = self.read or (lambda batches, keep: map(keep, batches) if keep else batches), self.frame
         if not self.read:
             columns = [name for name in columns if name in frame.columns]
             frame = frame.select(columns if rejected else [*columns, *({"text"} - set(columns))])
 
         def documents(batches):
-            for batch in read(batches):
+            for batch in read(batches, keep):
                 if not rejected and batch.column("text").null_count:
                     batch = batch.filter(batch.column("text").is_valid())
                 yield batch.select(columns)
 
         return frame.mapInArrow(pipe.counted(lambda batches: function(documents(batches)), self.spent), schema)
 
+    def send(self, rows):
+        """Gives every executor the columns of a frame, by `pos`."""
+        columns = [column.to_numpy() for column in rows.toArrow().sort_by("pos").columns]
+        self.sent.append(rows.sparkSession.sparkContext.broadcast(columns))
+        return self.sent[-1]
+
     def chosen(self, positions, columns, schema, inside=True):
         """The documents at these positions, or all others, which stay in order."""
         if positions.count() > FEW:
-            frame = self.map(lambda batches: batches, columns, schema)
+            frame = self.map(iter, columns, schema)
             return frame.join(positions, "pos", "left_semi") if inside else frame.join(positions, "pos", "left_anti").orderBy("pos")
-        few = positions.sparkSession.sparkContext.broadcast(np.sort(positions.toArrow()["pos"].to_numpy()))
-        self.sent.append(few)
+        return self.map(iter, columns, schema, keep=among(self.send(positions), inside))
 
-        def choose(batches):
-            for batch in batches:
-                pos = batch.column("pos").to_numpy()
-                at = np.searchsorted(few.value, pos).clip(max=max(len(few.value) - 1, 0))
-                found = few.value[at] == pos if len(few.value) else np.zeros(len(pos), bool)
-                yield batch.filter(pa.array(found == inside))
+    def asked(self, wanted):
+        """The texts at these positions, in the parts that ask for them."""
+        if wanted.count() > FEW // 2:
+            return self.chosen(wanted.select("pos").distinct(), ["pos", "text"], "pos long, text string").join(wanted, "pos")
+        few = self.send(wanted)  # Nothing is joined: a text goes to each part once, and nowhere else.
+        return self.map(repeated(few), ["pos", "text"], "part int, pos long, text string", keep=among(few))
 
-        return self.map(choose, columns, schema)
+
+def among(few, inside=True):
+    """Keeps the documents at positions that were sent, or all others."""
+
+    def keep(batch):
+        pos, known = batch.column("pos").to_numpy(), few.value[0]
+        at = np.searchsorted(known, pos).clip(max=max(len(known) - 1, 0))
+        found = known[at] == pos if len(known) else np.zeros(len(pos), bool)
+        return batch.filter(pa.array(found == inside))
+
+    return keep
 
 
 def repeated(wanted):
-    """Documents once for each part that wants their position: a broadcast of positions, ascending, and of parts."""
+    """Documents once for each part that was sent with their position."""
 
     def run(batches):
         positions, parts = wanted.value
@@ -125,8 +141,9 @@ def json_lines(spark, paths, worker, text="text", id=None, key=None, split=SPLIT
     rows = spark.sparkContext.parallelize(splits, max(len(splits), 1))
     records = pipe.stage(worker, "records", ["--text-field", text, "--id-field", id or "id", *(["--keep-by", key] if key else [])])
 
-    def read(batches):
-        return records(lines for batch in batches for one in batch.to_pylist() for lines in lines_of(**one))
+    def read(batches, keep):
+        lines = (lines for batch in batches for one in batch.to_pylist() for lines in lines_of(**one))
+        return records(map(keep, lines) if keep else lines)
 
     return Source(spark.createDataFrame(rows, "base long, path string, start long, end long"), read)
 

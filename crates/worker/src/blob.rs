@@ -1,7 +1,7 @@
 //! Many entries in one cell: eight bytes of the recipe, then records.
 //!
-//! A record is a number of fields, each with its length before it (LEB128). Entries of bands are smaller: sorted by bucket, as differences,
-//! and places without what they begin with alike.
+//! A record is a number of fields, each with its length before it (LEB128). Places of a list are smaller: without what they begin with
+//! alike, and without their lengths where these are the same. So are entries of bands: sorted by bucket, as differences.
 
 use crate::{Failure, Recipe};
 
@@ -70,8 +70,7 @@ impl<'a> Blob<'a> {
         }
     }
 
-    fn bytes(&mut self, count: u64) -> Result<&'a [u8], Failure> {
-        let count = usize::try_from(count).map_err(|_| torn())?;
+    fn bytes(&mut self, count: usize) -> Result<&'a [u8], Failure> {
         let (bytes, rest) = self.0.split_at_checked(count).ok_or_else(torn)?;
         self.0 = rest;
         Ok(bytes)
@@ -82,7 +81,7 @@ impl<'a> Blob<'a> {
     /// # Errors
     /// The blob ends within it.
     pub fn field(&mut self) -> Result<&'a [u8], Failure> {
-        let count = self.number()?;
+        let count = usize::try_from(self.number()?).map_err(|_| torn())?;
         self.bytes(count)
     }
 
@@ -95,30 +94,81 @@ impl<'a> Blob<'a> {
     }
 }
 
+/// How places are packed: what they begin with alike, and of how many bytes each of them then is; 0 where they differ in that.
+struct Alike<'a> {
+    common: &'a [u8],
+    width: usize,
+}
+
+impl<'a> Alike<'a> {
+    fn of<'p: 'a>(mut places: impl Iterator<Item = &'p [u8]>) -> Self {
+        let first = places.next().unwrap_or_default();
+        let (mut common, mut same) = (first.len(), true);
+        for place in places {
+            common = place.iter().zip(&first[..common]).take_while(|(a, b)| a == b).count();
+            same &= place.len() == first.len();
+        }
+        let width = if same { first.len() - common } else { 0 };
+        Self { common: &first[..common], width }
+    }
+
+    fn put_head(&self, to: &mut Vec<u8>) {
+        put_number(self.width as u64, to);
+        put(self.common, to);
+    }
+
+    fn put(&self, place: &[u8], to: &mut Vec<u8>) {
+        let rest = &place[self.common.len()..];
+        if self.width == 0 { put(rest, to) } else { to.extend(rest) }
+    }
+
+    fn head(blob: &mut Blob<'a>) -> Result<Self, Failure> {
+        let width = usize::try_from(blob.number()?).map_err(|_| torn())?;
+        Ok(Self { common: blob.field()?, width })
+    }
+
+    /// Reads the next place behind what all begin with, which is in `place`.
+    fn next(&self, blob: &mut Blob<'a>, place: &mut Vec<u8>) -> Result<(), Failure> {
+        place.truncate(self.common.len());
+        place.extend(if self.width == 0 { blob.field()? } else { blob.bytes(self.width)? });
+        Ok(())
+    }
+}
+
+/// Appends a list of places.
+pub fn put_list<'a>(places: impl Iterator<Item = &'a [u8]> + Clone, to: &mut Vec<u8>) {
+    let alike = Alike::of(places.clone());
+    alike.put_head(to);
+    places.for_each(|place| alike.put(place, to));
+}
+
+/// Calls `each` with the places of a list.
+///
+/// # Errors
+/// It is damaged.
+pub fn list(bytes: &[u8], mut each: impl FnMut(&[u8])) -> Result<(), Failure> {
+    let mut blob = Blob::inner(bytes);
+    let alike = Alike::head(&mut blob)?;
+    let mut place = alike.common.to_vec();
+    while !blob.is_empty() {
+        alike.next(&mut blob, &mut place)?;
+        each(&place);
+    }
+    Ok(())
+}
+
 /// Packs entries of buckets, which are sorted here.
 pub fn pack_entries(entries: &mut [(u64, &[u8])], recipe: &Recipe) -> Vec<u8> {
     entries.sort_unstable();
     let mut blob = recipe.digest().to_vec();
-    let first = entries.first().map_or(&[][..], |entry| entry.1);
-    let mut common = first.len();
-    let mut width = Some(first.len());
-    for (_, place) in entries.iter() {
-        common = place.iter().zip(&first[..common]).take_while(|(a, b)| a == b).count();
-        width = width.filter(|&width| width == place.len());
-    }
-    let width = width.map_or(0, |width| width - common);
-    put_number(width as u64, &mut blob);
-    put(&first[..common], &mut blob);
+    let alike = Alike::of(entries.iter().map(|entry| entry.1));
+    alike.put_head(&mut blob);
     let (mut last, zeros) = (0, recipe.rules().zeros());
     for &(bucket, place) in entries.iter() {
         let bucket = bucket >> zeros;
         put_number(bucket - last, &mut blob);
         last = bucket;
-        if width == 0 {
-            put(&place[common..], &mut blob);
-        } else {
-            blob.extend(&place[common..]);
-        }
+        alike.put(place, &mut blob);
     }
     blob
 }
@@ -133,13 +183,12 @@ pub fn entries(
     mut each: impl FnMut(u64, &[u8]),
 ) -> Result<(), Failure> {
     let mut blob = Blob::new(bytes, recipe)?;
-    let (width, common) = (blob.number()?, blob.field()?);
-    let (mut bucket, mut place) = (0u64, common.to_vec());
+    let alike = Alike::head(&mut blob)?;
+    let (mut bucket, mut place) = (0u64, alike.common.to_vec());
     let zeros = recipe.rules().zeros();
     while !blob.is_empty() {
         bucket = bucket.checked_add(blob.number()?).ok_or_else(torn)?;
-        place.truncate(common.len());
-        place.extend(if width == 0 { blob.field()? } else { blob.bytes(width)? });
+        alike.next(&mut blob, &mut place)?;
         each(bucket << zeros, &place);
     }
     Ok(())

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use simhash_sketch::minhash::band_keys;
 use simhash_worker::Recipe;
-use simhash_worker::blob::{Blob, entries, pack_entries, put};
+use simhash_worker::blob::{Blob, entries, pack_entries, put, put_list};
 use simhash_worker::rows::Row;
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -146,6 +146,30 @@ fn damaged_cells_end_in_a_line_and_never_in_a_panic() {
         let line = String::from_utf8(ended.stderr).unwrap();
         assert!(!line.contains("panicked"), "{at}: {line}");
     }
+    let [text, first, second] = [9u64, 2, 5].map(u64::to_be_bytes);
+    let mut list = Vec::new();
+    put_list([&first[..], &second[..]].into_iter(), &mut list);
+    let cells: [(&str, &str, &[&[u8]]); 2] =
+        [("lists", "sight", &[&text, &[0], &list]), ("verify", "list", &[&text, &list, &[1, 1]])];
+    for (stage, kind, fields) in cells {
+        let row = packed(kind, "{}", &[fields]);
+        let blob = row.blob.clone().unwrap();
+        let cut = (0..blob.len()).map(|end| blob[..end].to_vec());
+        let flipped = (8..blob.len()).flat_map(|at| [0xFF, 0x80, 1].map(|bits| (at, bits))).map(
+            |(at, bits)| {
+                let mut blob = blob.clone();
+                blob[at] ^= bits;
+                blob
+            },
+        );
+        for blob in cut.chain(flipped) {
+            let row = Row { blob: Some(blob.clone()), ..row.clone() };
+            let ended = worker(stage, "{}", 1, &rows_stream(&[row], "{}"));
+            let line = String::from_utf8(ended.stderr).unwrap();
+            assert!(ended.status.success() || line.lines().count() == 1, "{blob:?}: {line}");
+            assert!(!line.contains("panicked"), "{blob:?}: {line}");
+        }
+    }
 }
 
 /// A stage that holds so much at most: its exit code, its rows, its line.
@@ -264,9 +288,10 @@ fn a_place_whose_mark_of_a_fingerprint_is_none_is_refused() {
     for (place, is_good) in [(&good, true), (&bad, false)] {
         let blob = pack_entries(&mut [(1 << 40, &good[..]), (1 << 40, &place[..])], &own);
         let bucket = Row { kind: "bucket".into(), blob: Some(blob), ..Row::default() };
-        let mut list = Vec::new();
-        put(place, &mut list);
-        let sights: [&[&[u8]]; 2] = [&[&good, &[0], &list], &[place, &[0], &[]]];
+        let [mut list, mut none] = [vec![], vec![]];
+        put_list([&place[..]].into_iter(), &mut list);
+        put_list([].into_iter(), &mut none);
+        let sights: [&[&[u8]]; 2] = [&[&good, &[0], &list], &[place, &[0], &none]];
         let [seen, sees] = sights.map(|sight| packed("sight", recipe, &[sight]));
         for (stage, row) in [("pairs", bucket), ("lists", seen), ("lists", sees)] {
             let input = rows_stream(&[row], recipe);
@@ -365,10 +390,10 @@ fn golden_similarities_come_out_of_the_program() {
                 });
             }
             let (mut list, mut blob) = (Vec::new(), words.digest().to_vec());
-            put(&pos.to_be_bytes(), &mut list);
-            put(&0u32.to_le_bytes(), &mut list);
+            put_list([&pos.to_be_bytes()[..]].into_iter(), &mut list);
             put(&(pos + 1).to_be_bytes(), &mut blob);
             put(&list, &mut blob);
+            put(&[0], &mut blob);
             rows.push(Row { kind: "list".into(), blob: Some(blob), ..Row::default() });
             expected.push((pos + 1, similarity));
         }

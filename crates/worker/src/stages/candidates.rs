@@ -1,8 +1,8 @@
 //! Buckets to lists of candidates.
 
 use super::entries::Entries;
-use super::{Places, Records, each_record, packed, part_of_place, position, unexpected};
-use crate::blob::{Blob, entries, put};
+use super::{Numbers, Places, Records, each_record, packed, part_of_place, unexpected};
+use crate::blob::{entries, list, put_list, put_number};
 use crate::rows::{Input, Output};
 use crate::{Context, Failure};
 use ahash::{AHashMap, AHashSet};
@@ -25,9 +25,7 @@ impl Sights {
         output: &mut Output<W>,
     ) -> Result<(), Failure> {
         let mut list = Vec::new();
-        for &other in others {
-            put(places.get(other), &mut list);
-        }
+        put_list(others.iter().map(|&other| places.get(other)), &mut list);
         let place = places.get(text);
         let part = part_of_place(place, context.parts);
         self.0.put(part, &[place, &[u8::from(full)], &list], &context.recipe, output)
@@ -58,9 +56,7 @@ pub fn pairs<W: Write>(
         _ => Err(unexpected(&row, "pairs")),
     })?;
     let (places, buckets) = own.numbered();
-    for place in &places.0 {
-        position(recipe, place)?;
-    }
+    places.positions(recipe)?;
     let mut sights = Sights::new(context);
     let mut full = Records::new("full", 1);
     for (bucket, texts) in buckets {
@@ -87,10 +83,14 @@ pub fn pairs<W: Write>(
     sights.flush(output)
 }
 
+/// Lists that begin with the same text, of those that one part makes: the texts of these are sent to one part together. More are
+/// spread, so that a crowd that begins with one text is not all in one part.
+const TOGETHER: u32 = 256;
+
 /// What a text sees.
 #[derive(Default)]
 struct Seen {
-    others: Vec<(Vec<u8>, bool)>,
+    others: Vec<(u32, bool)>,
     cut: bool,
 }
 
@@ -104,68 +104,55 @@ pub fn lists<W: Write>(
     output: &mut Output<W>,
 ) -> Result<(), Failure> {
     let (recipe, rules) = (&context.recipe, context.recipe.rules());
-    let mut all: AHashMap<Vec<u8>, Seen> = AHashMap::new();
+    let (mut numbers, mut all) = (Numbers::default(), AHashMap::<u32, Seen>::new());
     input.rows(|row| match row.kind.as_str() {
-        "sight" => each_record(&row, recipe, |[text, full, list]| {
-            let seen = all.entry(text.to_vec()).or_default();
+        "sight" => each_record(&row, recipe, |[text, full, others]| {
+            let seen = all.entry(numbers.of(text)).or_default();
             let is_full = full == [1];
             seen.cut |= is_full;
-            let mut list = Blob::inner(list);
-            while !list.is_empty() {
-                seen.others.push((list.field()?.to_vec(), !is_full));
-            }
-            Ok(())
+            list(others, |place| seen.others.push((numbers.of(place), !is_full)))
         }),
         _ => Err(unexpected(&row, "lists")),
     })?;
-    let mut texts: Vec<(Vec<u8>, Seen)> = all.into_iter().collect();
-    texts.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+    let (places, sorted) = numbers.sorted();
+    let positions = places.positions(recipe)?;
+    let is_old = |number: u32| recipe.against().is_some_and(|new| positions[number as usize] < new);
+    let mut texts: Vec<(u32, Seen)> =
+        all.into_iter().map(|(text, seen)| (sorted[text as usize], seen)).collect();
+    texts.sort_unstable_by_key(|one| one.0);
     let mut lists = Records::new("list", context.parts);
     let mut cuts = Records::new("cut", 1);
-    let mut wanted = AHashSet::new();
+    let (mut wanted, mut begun) = (AHashSet::new(), AHashMap::<u32, u32>::new());
     let [mut truncated, mut candidates] = [0u64; 2];
-    for (text, seen) in texts {
-        let places = Places::of(seen.others.iter().map(|(place, _)| place.clone()).collect());
-        for place in std::iter::once(&text).chain(&places.0) {
-            position(recipe, place)?;
-        }
-        let numbers: Vec<(u32, bool)> =
-            seen.others.iter().map(|(place, room)| (places.number(place), *room)).collect();
-        let (mut list, cut) = rules.list(&text, &numbers, seen.cut, |number| places.get(number));
+    for (text, mut seen) in texts {
+        let place = places.get(text);
+        seen.others.iter_mut().for_each(|one| one.0 = sorted[one.0 as usize]);
+        let (mut found, cut) =
+            rules.list(place, &seen.others, seen.cut, |number| places.get(number));
         truncated += u64::from(cut);
-        if let Some(against) = recipe.against() {
+        if recipe.against().is_some() {
             if cut {
-                cuts.put(0, &[&text], recipe, output)?;
+                cuts.put(0, &[place], recipe, output)?;
             }
-            let is_old = |place: &[u8]| position(recipe, place).map(|pos| pos < against);
-            let own_side = is_old(&text)?;
-            let mut kept = Vec::new();
-            for one in list {
-                if !own_side && is_old(places.get(one.0))? {
-                    kept.push(one);
+            found.retain(|one| !is_old(text) && is_old(one.0));
+        }
+        let Some(first) = found.iter().map(|one| one.0).min() else { continue };
+        candidates += found.len() as u64;
+        let begin = begun.entry(first).or_default();
+        *begin += 1;
+        let meeting = if *begin > TOGETHER { place } else { places.get(first) };
+        let part = part_of_place(meeting, context.parts);
+        if rules.verifies() {
+            for number in std::iter::once(text).chain(found.iter().map(|one| one.0)) {
+                if wanted.insert((part, number)) {
+                    output.want(part.cast_signed(), positions[number as usize])?;
                 }
             }
-            list = kept;
-            if list.is_empty() {
-                continue;
-            }
         }
-        candidates += list.len() as u64;
-        let part = part_of_place(&text, context.parts);
-        let mut packed = Vec::new();
-        let mut want = |place: &[u8], output: &mut Output<W>| {
-            let pos = position(recipe, place)?;
-            let is_new = rules.verifies() && wanted.insert((part, pos));
-            if is_new { output.want(part.cast_signed(), pos) } else { Ok(()) }
-        };
-        want(&text, output)?;
-        for (number, rank) in list {
-            let place = places.get(number);
-            want(place, output)?;
-            put(place, &mut packed);
-            put(&rank.to_le_bytes(), &mut packed);
-        }
-        lists.put(part, &[&text, &packed], recipe, output)?;
+        let (mut others, mut ranks) = (Vec::new(), Vec::new());
+        put_list(found.iter().map(|one| places.get(one.0)), &mut others);
+        found.iter().for_each(|one| put_number(u64::from(one.1), &mut ranks));
+        lists.put(part, &[place, &others, &ranks], recipe, output)?;
     }
     lists.flush(output)?;
     cuts.flush(output)?;

@@ -45,7 +45,7 @@ pub fn crowd<W: Write>(
     let mut missing = false;
     for place in &places.0 {
         let pos = position(recipe, place)?;
-        if !given.0.contains_key(&pos) {
+        if !given.has(pos) {
             missing = true;
             output.want(0, pos)?;
         }
@@ -64,7 +64,7 @@ pub fn crowd<W: Write>(
     }
     let text = |number: u32, read: &mut dyn FnMut(&str)| {
         let pos = rules.position(places.get(number));
-        pos.and_then(|pos| given.get(pos).ok()).map(read).is_some()
+        pos.and_then(|pos| given.get(pos).ok()).map(|(_, text)| read(text)).is_some()
     };
     match rules.crowd(&crowded, &known, &text)? {
         Crowd::Asks(buckets) => {

@@ -9,7 +9,7 @@
 //! | [`texts`] | `shared`, `copy` | `bucket` by bucket: entries of first documents |
 //! | [`pairs`] | `bucket`, and `taken` | `sight` by later text: who sees whom; `full`: buckets with too many |
 //! | [`crowd`] | `full`, `ask`, `bucket`, `text` | `want`, or `ask`, or `sight` and `taken` |
-//! | [`lists`] | `sight` | `list` by later text, `want` |
+//! | [`lists`] | `sight` | `list` by the first text that the later one sees, `want` |
 //! | [`verify`] | `list`, `text` | `link` |
 //! | [`decide`] | `link`, `copy` | `mark`: a duplicate, its original, their similarity; `pair` and `want` where that is not known |
 //! | [`relate`] | `pair`, `text` | `mark` |
@@ -174,6 +174,10 @@ impl Places {
     fn len(&self) -> u32 {
         self.0.len() as u32
     }
+
+    fn positions(&self, recipe: &Recipe) -> Result<Vec<u64>, Failure> {
+        self.0.iter().map(|place| position(recipe, place)).collect()
+    }
 }
 
 /// The position of a place.
@@ -182,28 +186,59 @@ fn position(recipe: &Recipe, place: &[u8]) -> Result<u64, Failure> {
     recipe.rules().position(place).ok_or_else(none)
 }
 
-/// Texts by position.
+/// Places as they come, each once, by number.
 #[derive(Default)]
-struct Given(AHashMap<u64, Vec<u8>>);
+struct Numbers(AHashMap<Vec<u8>, u32>);
+
+impl Numbers {
+    fn of(&mut self, place: &[u8]) -> u32 {
+        if let Some(&number) = self.0.get(place) {
+            return number;
+        }
+        let number = self.0.len() as u32;
+        self.0.insert(place.to_vec(), number);
+        number
+    }
+
+    /// All in their order, and for each number that which it has there.
+    fn sorted(self) -> (Places, Vec<u32>) {
+        let mut all: Vec<(Vec<u8>, u32)> = self.0.into_iter().collect();
+        all.sort_unstable();
+        let mut sorted = vec![0; all.len()];
+        for (at, (_, number)) in (0..).zip(&all) {
+            sorted[*number as usize] = at;
+        }
+        (Places(all.into_iter().map(|(place, _)| place).collect()), sorted)
+    }
+}
+
+/// Texts by position, each with a number.
+#[derive(Default)]
+struct Given(AHashMap<u64, (u32, Vec<u8>)>);
 
 impl Given {
     fn take(&mut self, row: Row) -> Result<(), Failure> {
         let (Some(pos), Some(text)) = (row.pos, row.blob) else {
             return Err(Failure("a row of kind text has no pos or no blob".into()));
         };
-        self.0.insert(pos.cast_unsigned(), text);
+        let number = self.0.len() as u32;
+        self.0.entry(pos.cast_unsigned()).or_insert((number, text));
         Ok(())
     }
 
-    fn get(&self, pos: u64) -> Result<&str, Failure> {
+    fn has(&self, pos: u64) -> bool {
+        self.0.contains_key(&pos)
+    }
+
+    fn get(&self, pos: u64) -> Result<(u32, &str), Failure> {
         let missing = || {
             Failure(format!(
                 "the text of the document at pos {pos} was asked for, but is not there: is pos the same each time the source is read?"
             ))
         };
-        let text = self.0.get(&pos).ok_or_else(missing)?;
+        let (number, text) = self.0.get(&pos).ok_or_else(missing)?;
         let bad = |_| Failure(format!("the text of the document at pos {pos} is no UTF-8"));
-        std::str::from_utf8(text).map_err(bad)
+        Ok((*number, std::str::from_utf8(text).map_err(bad)?))
     }
 }
 

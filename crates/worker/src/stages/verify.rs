@@ -1,10 +1,9 @@
 //! Texts compared.
 
-use super::{Given, Records, all, each_record, position, unexpected};
-use crate::blob::Blob;
+use super::{Given, Numbers, Records, all, each_record, unexpected};
+use crate::blob::{Blob, list};
 use crate::rows::{Input, Output, Row};
 use crate::{Context, Failure};
-use ahash::AHashMap;
 use simhash_dedup::stages::Compared;
 use simhash_index::Union;
 use simhash_sketch::Scratch;
@@ -15,18 +14,12 @@ use std::sync::Arc;
 struct Comparing<'a> {
     context: &'a Context,
     given: &'a Given,
-    numbers: AHashMap<u64, u32>,
     scratch: Scratch,
 }
 
 impl<'a> Comparing<'a> {
     fn new(context: &'a Context, given: &'a Given) -> Self {
-        Self { context, given, numbers: AHashMap::new(), scratch: Scratch::default() }
-    }
-
-    fn number(&mut self, pos: u64) -> u32 {
-        let next = self.numbers.len() as u32;
-        *self.numbers.entry(pos).or_insert(next)
+        Self { context, given, scratch: Scratch::default() }
     }
 
     fn of(&mut self, pos: u64) -> Result<Compared, Failure> {
@@ -34,9 +27,15 @@ impl<'a> Comparing<'a> {
         if !rules.verifies() {
             return Ok(Compared::default());
         }
-        let number = self.number(pos);
-        Ok(rules.evidence(number, self.given.get(pos)?, &mut self.scratch)?)
+        let (number, text) = self.given.get(pos)?;
+        Ok(rules.evidence(number, text, &mut self.scratch)?)
     }
+}
+
+/// A text and its candidates, with their ranks, by the numbers of their places.
+struct List {
+    text: u32,
+    candidates: Vec<(u32, u32)>,
 }
 
 /// See the [table](super). For components the oldest of a list first, and what is connected by then is not compared.
@@ -49,52 +48,57 @@ pub fn verify<W: Write>(
     output: &mut Output<W>,
 ) -> Result<(), Failure> {
     let (recipe, rules) = (&context.recipe, context.recipe.rules());
-    let (mut lists, mut given) = (Vec::new(), Given::default());
+    let (mut numbers, mut given) = (Numbers::default(), Given::default());
+    let mut lists: Vec<List> = Vec::new();
     input.rows(|row| match row.kind.as_str() {
-        "list" => each_record(&row, recipe, |[text, list]| {
-            let mut candidates = Vec::new();
-            let mut list = Blob::inner(list);
-            while !list.is_empty() {
-                candidates.push((list.field()?.to_vec(), u32::from_le_bytes(list.array()?)));
+        "list" => each_record(&row, recipe, |[text, others, ranks]| {
+            let (mut candidates, mut ranks) = (Vec::new(), Blob::inner(ranks));
+            list(others, |place| candidates.push((numbers.of(place), 0)))?;
+            for (_, rank) in &mut candidates {
+                *rank = ranks.number()? as u32;
             }
-            lists.push((text.to_vec(), candidates));
+            lists.push(List { text: numbers.of(text), candidates });
             Ok(())
         }),
         "text" => given.take(row),
         _ => Err(unexpected(&row, "verify")),
     })?;
-    lists.sort_unstable();
+    let (places, sorted) = numbers.sorted();
+    let positions = places.positions(recipe)?;
+    for one in &mut lists {
+        one.text = sorted[one.text as usize];
+        one.candidates.iter_mut().for_each(|other| other.0 = sorted[other.0 as usize]);
+        one.candidates.sort_unstable();
+    }
+    // Lists that begin with the same text have others in common, too: what is compared of these is still at hand.
+    lists.sort_unstable_by_key(|one| (one.candidates.first().copied(), one.text));
     let components = recipe.connects();
     let mut comparing = Comparing::new(context, &given);
     let mut union = Union::default();
+    union.grow(places.len());
     let mut links = Records::new("link", 1);
     let [mut compared, mut edges] = [0u64; 2];
-    let mut compare = |text: &[u8], other: &[u8], rank: u32| {
-        let [own, theirs] = [position(recipe, text)?, position(recipe, other)?];
-        let [a, b] = [own, theirs].map(|pos| comparing.number(pos));
-        union.grow(a.max(b) + 1);
-        if components && union.connected(a, b) {
+    let mut compare = |text: u32, (other, rank): (u32, u32)| {
+        if components && union.connected(text, other) {
             return Ok(());
         }
         compared += 1;
-        let [own, theirs] = [comparing.of(own)?, comparing.of(theirs)?];
-        let Some(similarity) = rules.similarity(&own, &theirs) else { return Ok(()) };
+        let [own, theirs] = [text, other].map(|one| comparing.of(positions[one as usize]));
+        let Some(similarity) = rules.similarity(&own?, &theirs?) else { return Ok(()) };
         edges += 1;
-        union.join(a, b);
+        union.join(text, other);
         let (rank, similarity) = (rank.to_le_bytes(), similarity.to_le_bytes());
-        links.put(0, &[text, other, &rank, &similarity], recipe, output)
+        let fields = [places.get(text), places.get(other), &rank, &similarity];
+        links.put(0, &fields, recipe, output)
     };
     if components {
-        for (text, candidates) in &mut lists {
-            candidates.sort_unstable();
-            if let Some((other, rank)) = candidates.first() {
-                compare(text, other, *rank)?;
-            }
+        for one in &lists {
+            one.candidates.first().map_or(Ok(()), |&oldest| compare(one.text, oldest))?;
         }
     }
-    for (text, candidates) in &lists {
-        for (other, rank) in candidates {
-            compare(text, other, *rank)?;
+    for one in &lists {
+        for &other in &one.candidates {
+            compare(one.text, other)?;
         }
     }
     links.flush(output)?;
