@@ -157,18 +157,22 @@ pub fn list(bytes: &[u8], mut each: impl FnMut(&[u8])) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Packs entries of buckets, which are sorted here.
-pub fn pack_entries(entries: &mut [(u64, &[u8])], recipe: &Recipe) -> Vec<u8> {
+/// Packs entries of buckets, which are sorted here: each a bucket and the number of a place.
+pub fn pack_entries<'p>(
+    entries: &mut [(u64, u32)],
+    place: impl Fn(u32) -> &'p [u8],
+    recipe: &Recipe,
+) -> Vec<u8> {
     entries.sort_unstable();
     let mut blob = recipe.digest().to_vec();
-    let alike = Alike::of(entries.iter().map(|entry| entry.1));
+    let alike = Alike::of(entries.iter().map(|entry| place(entry.1)));
     alike.put_head(&mut blob);
     let (mut last, zeros) = (0, recipe.rules().zeros());
-    for &(bucket, place) in entries.iter() {
+    for &(bucket, number) in entries.iter() {
         let bucket = bucket >> zeros;
         put_number(bucket - last, &mut blob);
         last = bucket;
-        alike.put(place, &mut blob);
+        alike.put(place(number), &mut blob);
     }
     blob
 }

@@ -286,7 +286,8 @@ fn a_place_whose_mark_of_a_fingerprint_is_none_is_refused() {
     assert_eq!(bad[mark], 1);
     bad[mark] = 2;
     for (place, is_good) in [(&good, true), (&bad, false)] {
-        let blob = pack_entries(&mut [(1 << 40, &good[..]), (1 << 40, &place[..])], &own);
+        let get = |number: u32| [&good[..], &place[..]][number as usize];
+        let blob = pack_entries(&mut [(1 << 40, 0), (1 << 40, 1)], get, &own);
         let bucket = Row { kind: "bucket".into(), blob: Some(blob), ..Row::default() };
         let [mut list, mut none] = [vec![], vec![]];
         put_list([&place[..]].into_iter(), &mut list);

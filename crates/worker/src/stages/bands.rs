@@ -1,35 +1,34 @@
 //! Band keys to what is shared: of most corpora more than nine in ten keys stand alone, and go no further.
 
-use super::entries::{Entries, Entry};
-use super::{Records, each_record, packed, part_of, part_of_place, unexpected};
+use super::entries::{Entries, Filter};
+use super::{Numbers, Records, each_record, packed, part_of, part_of_place, unexpected};
 use crate::blob::{entries, pack_entries};
 use crate::rows::{Input, Output};
 use crate::{Context, Failure};
-use ahash::{AHashMap, AHashSet};
+use ahash::AHashSet;
 use std::io::Write;
 use std::sync::Arc;
 
 /// Writes some of the entries, those of a text together.
-fn write_shared<'a, W: Write>(
-    own: &'a Entries,
-    wanted: impl Iterator<Item = &'a Entry>,
+fn write_shared<W: Write>(
+    mut shared: Vec<(u64, u32)>,
+    places: &Numbers,
     context: &Context,
     output: &mut Output<W>,
 ) -> Result<(), Failure> {
-    let mut shared: Vec<(&[u8], u64)> =
-        wanted.map(|entry| (own.place(entry), entry.bucket)).collect();
-    shared.sort_unstable();
+    shared.sort_unstable_by_key(|&(bucket, text)| (text, bucket));
     let mut out = Records::new("shared", context.parts);
-    for run in shared.chunk_by(|a, b| a.0 == b.0) {
-        let buckets: Vec<u8> = run.iter().flat_map(|entry| entry.1.to_le_bytes()).collect();
-        let part = part_of_place(run[0].0, context.parts);
-        out.put(part, &[run[0].0, &buckets], &context.recipe, output)?;
+    for run in shared.chunk_by(|a, b| a.1 == b.1) {
+        let buckets: Vec<u8> = run.iter().flat_map(|entry| entry.0.to_le_bytes()).collect();
+        let place = places.get(run[0].1);
+        let part = part_of_place(place, context.parts);
+        out.put(part, &[place, &buckets], &context.recipe, output)?;
     }
     out.flush(output)?;
     output.count("shared", shared.len() as u64)
 }
 
-/// See the [table](super).
+/// See the [table](super). Of keys that stand alone nothing is sorted.
 ///
 /// # Errors
 /// Those of the streams.
@@ -38,16 +37,32 @@ pub fn bands<W: Write>(
     input: Input,
     output: &mut Output<W>,
 ) -> Result<(), Failure> {
-    let mut own = Entries::default();
-    input.rows(|row| match row.kind.as_str() {
-        "key" => entries(packed(&row)?, &context.recipe, |bucket, place| own.push(bucket, place)),
-        _ => Err(unexpected(&row, "bands")),
+    let recipe = &context.recipe;
+    let (mut cells, mut count) = (Vec::new(), 0);
+    input.rows(|row| {
+        if row.kind != "key" {
+            return Err(unexpected(&row, "bands"));
+        }
+        entries(packed(&row)?, recipe, |_, _| count += 1)?;
+        cells.extend(row.blob);
+        Ok(())
     })?;
-    own.sort();
-    output.count("entries", own.all().len() as u64)?;
-    let runs = own.all().chunk_by(|a, b| a.bucket == b.bucket);
-    let shared = runs.filter(|run| own.place(&run[0]) != own.place(&run[run.len() - 1]));
-    write_shared(&own, shared.flatten(), context, output)
+    output.count("entries", count as u64)?;
+    let mut filter = Filter::new(count);
+    for cell in &cells {
+        entries(cell, recipe, |bucket, _| filter.see(bucket))?;
+    }
+    let mut own = Entries::default();
+    for cell in cells {
+        entries(&cell, recipe, |bucket, place| {
+            if filter.has_several(bucket) {
+                own.push(bucket, place);
+            }
+        })?;
+    }
+    let runs = own.by_bucket().chunk_by(|a, b| a.0 == b.0);
+    let shared = runs.filter(|run| run[0].1 != run[run.len() - 1].1).flatten().copied().collect();
+    write_shared(shared, &own.places, context, output)
 }
 
 /// See the [table](super). It finds what was asked for wherever the keys are, so they need not come together again.
@@ -79,7 +94,7 @@ pub fn asked<W: Write>(
         }),
         _ => Err(unexpected(&row, "asked")),
     })?;
-    write_shared(&own, own.all().iter(), context, output)
+    write_shared(own.by_bucket().to_vec(), &own.places, context, output)
 }
 
 /// See the [table](super). A copy has the keys of the first document of its text, which is in the same buckets: it goes.
@@ -93,28 +108,29 @@ pub fn texts<W: Write>(
 ) -> Result<(), Failure> {
     let recipe = &context.recipe;
     let mut copies = AHashSet::new();
-    let mut shared: AHashMap<Vec<u8>, Vec<u8>> = AHashMap::new();
+    let (mut places, mut shared) = (Numbers::default(), Vec::new());
     input.rows(|row| match row.kind.as_str() {
         "copy" => each_record(&row, recipe, |[place, _]| {
-            copies.insert(place.to_vec());
+            copies.insert(places.of(place));
             Ok(())
         }),
         "shared" => each_record(&row, recipe, |[place, buckets]| {
-            shared.entry(place.to_vec()).or_default().extend_from_slice(buckets);
-            Ok(())
+            let number = places.of(place);
+            buckets.chunks(8).try_for_each(|bucket| {
+                shared.push((super::number(bucket)?, number));
+                Ok(())
+            })
         }),
         _ => Err(unexpected(&row, "texts")),
     })?;
-    let mut parts: Vec<Vec<(u64, &[u8])>> = vec![Vec::new(); context.parts as usize];
-    for (place, buckets) in shared.iter().filter(|(place, _)| !copies.contains(*place)) {
-        for bucket in buckets.chunks(8) {
-            let bucket = super::number(bucket)?;
-            parts[part_of(bucket, context.parts) as usize].push((bucket, place));
-        }
+    let mut parts: Vec<Vec<(u64, u32)>> = vec![Vec::new(); context.parts as usize];
+    for (bucket, number) in shared.into_iter().filter(|one| !copies.contains(&one.1)) {
+        parts[part_of(bucket, context.parts) as usize].push((bucket, number));
     }
     for (part, entries) in (0..).zip(&mut parts) {
         if !entries.is_empty() {
-            output.blob("bucket", part, pack_entries(entries, recipe))?;
+            let packed = pack_entries(entries, |number| places.get(number), recipe);
+            output.blob("bucket", part, packed)?;
         }
     }
     Ok(())

@@ -1,38 +1,41 @@
 //! Buckets to lists of candidates.
 
-use super::entries::Entries;
-use super::{Numbers, Places, Records, each_record, packed, part_of_place, unexpected};
+use super::entries::{Entries, buckets};
+use super::{Numbers, Places, Records, each_record, packed, unexpected};
 use crate::blob::{entries, list, put_list, put_number};
 use crate::rows::{Input, Output};
-use crate::{Context, Failure};
+use crate::{Context, Failure, Recipe};
 use ahash::{AHashMap, AHashSet};
 use std::io::Write;
 use std::sync::Arc;
 
 /// Who sees whom, on its way to the part of the later text.
-pub(super) struct Sights(Records);
+pub(super) struct Sights<'p> {
+    places: &'p Places,
+    parts: Vec<u32>,
+    records: Records,
+}
 
-impl Sights {
-    pub(super) fn new(context: &Context) -> Self {
-        Self(Records::new("sight", context.parts))
+impl<'p> Sights<'p> {
+    pub(super) fn new(places: &'p Places, context: &Context) -> Self {
+        let records = Records::new("sight", context.parts);
+        Self { places, parts: places.parts(context.parts), records }
     }
 
     pub(super) fn put<W: Write>(
         &mut self,
         (text, others, full): (u32, &[u32], bool),
-        places: &Places,
-        context: &Context,
+        recipe: &Recipe,
         output: &mut Output<W>,
     ) -> Result<(), Failure> {
-        let mut list = Vec::new();
+        let (mut list, places) = (Vec::new(), self.places);
         put_list(others.iter().map(|&other| places.get(other)), &mut list);
-        let place = places.get(text);
-        let part = part_of_place(place, context.parts);
-        self.0.put(part, &[place, &[u8::from(full)], &list], &context.recipe, output)
+        let fields = [places.get(text), &[u8::from(full)], &list];
+        self.records.put(self.parts[text as usize], &fields, recipe, output)
     }
 
     pub(super) fn flush<W: Write>(&mut self, output: &mut Output<W>) -> Result<(), Failure> {
-        self.0.flush(output)
+        self.records.flush(output)
     }
 }
 
@@ -55,11 +58,11 @@ pub fn pairs<W: Write>(
         }),
         _ => Err(unexpected(&row, "pairs")),
     })?;
-    let (places, buckets) = own.numbered();
+    let (places, entries) = own.sorted();
     places.positions(recipe)?;
-    let mut sights = Sights::new(context);
+    let mut sights = Sights::new(&places, context);
     let mut full = Records::new("full", 1);
-    for (bucket, texts) in buckets {
+    for (bucket, texts) in buckets(&entries) {
         if rules.is_full(texts.len()) {
             for &text in &texts {
                 full.put(0, &[&bucket.to_le_bytes(), places.get(text)], recipe, output)?;
@@ -72,7 +75,7 @@ pub fn pairs<W: Write>(
                 |text| places.get(text),
                 |text, others, full| {
                     if put.is_ok() {
-                        put = sights.put((text, others, full), &places, context, output);
+                        put = sights.put((text, others, full), recipe, output);
                     }
                 },
             );
@@ -87,12 +90,8 @@ pub fn pairs<W: Write>(
 /// spread, so that a crowd that begins with one text is not all in one part.
 const TOGETHER: u32 = 256;
 
-/// What a text sees.
-#[derive(Default)]
-struct Seen {
-    others: Vec<(u32, bool)>,
-    cut: bool,
-}
+/// That a text sees another one: their numbers, and whether the bucket had room.
+type Seen = (u32, u32, bool);
 
 /// See the [table](super).
 ///
@@ -104,31 +103,40 @@ pub fn lists<W: Write>(
     output: &mut Output<W>,
 ) -> Result<(), Failure> {
     let (recipe, rules) = (&context.recipe, context.recipe.rules());
-    let (mut numbers, mut all) = (Numbers::default(), AHashMap::<u32, Seen>::new());
+    let (mut numbers, mut all, mut full) =
+        (Numbers::default(), Vec::<Seen>::new(), AHashSet::<u32>::new());
     input.rows(|row| match row.kind.as_str() {
-        "sight" => each_record(&row, recipe, |[text, full, others]| {
-            let seen = all.entry(numbers.of(text)).or_default();
-            let is_full = full == [1];
-            seen.cut |= is_full;
-            list(others, |place| seen.others.push((numbers.of(place), !is_full)))
+        "sight" => each_record(&row, recipe, |[text, is_full, others]| {
+            let (text, is_full) = (numbers.of(text), is_full == [1]);
+            full.extend(is_full.then_some(text));
+            list(others, |place| all.push((text, numbers.of(place), !is_full)))
         }),
         _ => Err(unexpected(&row, "lists")),
     })?;
     let (places, sorted) = numbers.sorted();
     let positions = places.positions(recipe)?;
     let is_old = |number: u32| recipe.against().is_some_and(|new| positions[number as usize] < new);
-    let mut texts: Vec<(u32, Seen)> =
-        all.into_iter().map(|(text, seen)| (sorted[text as usize], seen)).collect();
-    texts.sort_unstable_by_key(|one| one.0);
+    let number = |number: u32| sorted[number as usize];
+    all.iter_mut().for_each(|seen| (seen.0, seen.1) = (number(seen.0), number(seen.1)));
+    all.sort_unstable();
+    let full: AHashSet<u32> = full.into_iter().map(number).collect();
+    // Where a bucket was full, a text that sees nobody has a list, too.
+    let mut texts: Vec<u32> = all.iter().map(|seen| seen.0).chain(full.iter().copied()).collect();
+    texts.sort_unstable();
+    texts.dedup();
     let mut lists = Records::new("list", context.parts);
     let mut cuts = Records::new("cut", 1);
     let (mut wanted, mut begun) = (AHashSet::new(), AHashMap::<u32, u32>::new());
     let [mut truncated, mut candidates] = [0u64; 2];
-    for (text, mut seen) in texts {
+    let (mut rest, parts) = (all.as_slice(), places.parts(context.parts));
+    for text in texts {
         let place = places.get(text);
-        seen.others.iter_mut().for_each(|one| one.0 = sorted[one.0 as usize]);
-        let (mut found, cut) =
-            rules.list(place, &seen.others, seen.cut, |number| places.get(number));
+        let own = rest.iter().take_while(|seen| seen.0 == text).count();
+        let (seen, others) = rest.split_at(own);
+        rest = others;
+        let seen: Vec<(u32, bool)> = seen.iter().map(|&(_, other, room)| (other, room)).collect();
+        let is_full = full.contains(&text);
+        let (mut found, cut) = rules.list(place, &seen, is_full, |number| places.get(number));
         truncated += u64::from(cut);
         if recipe.against().is_some() {
             if cut {
@@ -140,8 +148,7 @@ pub fn lists<W: Write>(
         candidates += found.len() as u64;
         let begin = begun.entry(first).or_default();
         *begin += 1;
-        let meeting = if *begin > TOGETHER { place } else { places.get(first) };
-        let part = part_of_place(meeting, context.parts);
+        let part = parts[if *begin > TOGETHER { text } else { first } as usize];
         if rules.verifies() {
             for number in std::iter::once(text).chain(found.iter().map(|one| one.0)) {
                 if wanted.insert((part, number)) {

@@ -4,9 +4,9 @@
 //! answered so far comes in again each time, so that a run depends on none before it.
 
 use super::candidates::Sights;
-use super::entries::Entries;
-use super::{Given, Records, each_record, packed, position, unexpected};
-use crate::blob::entries;
+use super::entries::{Entries, buckets};
+use super::{Given, Records, each_record, packed, unexpected};
+use crate::blob;
 use crate::rows::{Input, Output};
 use crate::{Context, Failure};
 use ahash::{AHashMap, AHashSet};
@@ -37,14 +37,14 @@ pub fn crowd<W: Write>(
             asked.insert(super::number(bucket)?);
             Ok(())
         }),
-        "bucket" => entries(packed(&row)?, recipe, |bucket, place| own.push(bucket, place)),
+        "bucket" => blob::entries(packed(&row)?, recipe, |bucket, place| own.push(bucket, place)),
         "text" => given.take(row),
         _ => Err(unexpected(&row, "crowd")),
     })?;
-    let (places, buckets) = own.numbered();
+    let (places, entries) = own.sorted();
+    let positions = places.positions(recipe)?;
     let mut missing = false;
-    for place in &places.0 {
-        let pos = position(recipe, place)?;
+    for &pos in &positions {
         if !given.has(pos) {
             missing = true;
             output.want(0, pos)?;
@@ -56,15 +56,14 @@ pub fn crowd<W: Write>(
     let mut known: AHashMap<u64, Vec<u32>> =
         asked.iter().map(|&bucket| (bucket, Vec::new())).collect();
     let mut crowded = Vec::new();
-    for (bucket, texts) in buckets {
+    for (bucket, texts) in buckets(&entries) {
         if full.contains(&bucket) {
             crowded.push((bucket, texts.clone()));
         }
         known.insert(bucket, texts);
     }
     let text = |number: u32, read: &mut dyn FnMut(&str)| {
-        let pos = rules.position(places.get(number));
-        pos.and_then(|pos| given.get(pos).ok()).map(|(_, text)| read(text)).is_some()
+        given.get(positions[number as usize]).map(read).is_ok()
     };
     match rules.crowd(&crowded, &known, &text)? {
         Crowd::Asks(buckets) => {
@@ -83,9 +82,9 @@ pub fn crowd<W: Write>(
                 }
             }
             out.flush(output)?;
-            let mut out = Sights::new(context);
+            let mut out = Sights::new(&places, context);
             for (text, others, full) in &sights {
-                out.put((*text, others, *full), &places, context, output)?;
+                out.put((*text, others, *full), recipe, output)?;
             }
             out.flush(output)
         }

@@ -27,7 +27,7 @@ pub fn decide<W: Write>(
             _ => return Err(unexpected(row, "decide")),
         }
     }
-    let places = Places::of(places);
+    let places = Places::of(&places);
     let (mut links, mut copies) = (Vec::new(), Vec::new());
     for row in rows {
         if row.kind == "copy" {

@@ -1,61 +1,73 @@
 //! Entries of buckets, without an allocation for each.
 
-use super::Places;
-use ahash::{AHashMap, AHashSet};
-use std::collections::BTreeMap;
+use super::places::{Numbers, Places};
 
-/// Texts by bucket, in order of the buckets; in each they ascend.
-pub(super) type Buckets = BTreeMap<u64, Vec<u32>>;
-
-/// A bucket, and where among all places the place of the text begins and ends.
-pub(super) struct Entry {
-    pub(super) bucket: u64,
-    start: usize,
-    end: usize,
-}
-
+/// Buckets of texts, by the numbers of their places.
 #[derive(Default)]
 pub(super) struct Entries {
-    places: Vec<u8>,
-    all: Vec<Entry>,
+    pub(super) places: Numbers,
+    all: Vec<(u64, u32)>,
 }
 
 impl Entries {
     pub(super) fn push(&mut self, bucket: u64, place: &[u8]) {
-        let start = self.places.len();
-        self.places.extend_from_slice(place);
-        self.all.push(Entry { bucket, start, end: self.places.len() });
+        self.all.push((bucket, self.places.of(place)));
     }
 
-    pub(super) fn all(&self) -> &[Entry] {
+    /// By bucket. The numbers are those in which the places came.
+    pub(super) fn by_bucket(&mut self) -> &[(u64, u32)] {
+        self.all.sort_unstable();
         &self.all
     }
 
-    pub(super) fn place(&self, entry: &Entry) -> &[u8] {
-        &self.places[entry.start..entry.end]
-    }
-
-    /// By bucket, then by place.
-    pub(super) fn sort(&mut self) {
-        let place = |entry: &Entry| &self.places[entry.start..entry.end];
-        self.all
-            .sort_unstable_by(|a, b| a.bucket.cmp(&b.bucket).then_with(|| place(a).cmp(place(b))));
-    }
-
-    /// All places, and the buckets by their numbers. A text that is in a bucket twice stays there twice.
-    pub(super) fn numbered(&self) -> (Places, Buckets) {
-        // Few places of many entries: only these are compared.
-        let distinct: AHashSet<&[u8]> = self.all.iter().map(|entry| self.place(entry)).collect();
-        let places = Places::of(distinct.into_iter().map(<[u8]>::to_vec).collect());
-        let numbers: AHashMap<&[u8], u32> = places.0.iter().map(Vec::as_slice).zip(0..).collect();
-        let mut all: Vec<(u64, u32)> =
-            self.all.iter().map(|entry| (entry.bucket, numbers[self.place(entry)])).collect();
-        drop(numbers);
+    /// All places, and the entries by their numbers: by bucket, in which texts ascend. A text that is in a bucket twice stays there twice.
+    pub(super) fn sorted(self) -> (Places, Vec<(u64, u32)>) {
+        let (places, sorted) = self.places.sorted();
+        let mut all = self.all;
+        all.iter_mut().for_each(|entry| entry.1 = sorted[entry.1 as usize]);
         all.sort_unstable();
-        let buckets = all
-            .chunk_by(|a, b| a.0 == b.0)
-            .map(|run| (run[0].0, run.iter().map(|entry| entry.1).collect()))
-            .collect();
-        (places, buckets)
+        (places, all)
+    }
+}
+
+/// The buckets of entries that are sorted, with the texts of each.
+pub(super) fn buckets(sorted: &[(u64, u32)]) -> impl Iterator<Item = (u64, Vec<u32>)> {
+    let runs = sorted.chunk_by(|a, b| a.0 == b.0);
+    runs.map(|run| (run[0].0, run.iter().map(|entry| entry.1).collect()))
+}
+
+/// Which buckets have come more than once, or share a slot with another.
+pub(super) struct Filter {
+    once: Vec<u64>,
+    again: Vec<u64>,
+    shift: u32,
+}
+
+impl Filter {
+    /// Slots for each entry: one key in sixteen that stands alone is taken for one that does not.
+    const SLOTS: usize = 16;
+
+    /// For so many entries, about.
+    pub(super) fn new(entries: usize) -> Self {
+        let slots = (entries * Self::SLOTS).next_power_of_two().max(64);
+        let bits = vec![0; slots / 64];
+        Self { once: bits.clone(), again: bits, shift: 64 - slots.trailing_zeros() }
+    }
+
+    /// The lowest bits of a bucket may be zeros, and the highest are alike in a part.
+    fn slot(&self, bucket: u64) -> (usize, u64) {
+        let slot = bucket.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> self.shift;
+        ((slot / 64) as usize, 1 << (slot % 64))
+    }
+
+    pub(super) fn see(&mut self, bucket: u64) {
+        let (word, bit) = self.slot(bucket);
+        self.again[word] |= self.once[word] & bit;
+        self.once[word] |= bit;
+    }
+
+    pub(super) fn has_several(&self, bucket: u64) -> bool {
+        let (word, bit) = self.slot(bucket);
+        self.again[word] & bit != 0
     }
 }

@@ -150,7 +150,7 @@ fn read(input: Input, recipe: &Recipe, against: u64) -> Result<Known, Failure> {
             })?,
         }
     }
-    let places = Places::of(places);
+    let places = Places::of(&places);
     let mut edges: AHashMap<u32, Vec<Edge>> = AHashMap::new();
     let (mut firsts, mut cut) = (AHashMap::new(), AHashSet::new());
     for row in rows {

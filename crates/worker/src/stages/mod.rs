@@ -32,6 +32,7 @@ mod entries;
 mod exact;
 mod lines;
 mod matches;
+mod places;
 mod records;
 mod sketch;
 mod verify;
@@ -48,6 +49,7 @@ pub use decide::decide;
 pub use exact::exact;
 pub use lines::{Kind, lines};
 pub use matches::matches;
+use places::{Numbers, Places};
 pub use records::records;
 pub use sketch::sketch;
 use std::io::Write;
@@ -152,77 +154,23 @@ fn unexpected(row: &Row, stage: &str) -> Failure {
     Failure(format!("stage {stage} knows no rows of kind {}", row.kind))
 }
 
-/// Places, each once, by number in their order.
-#[derive(Default)]
-struct Places(Vec<Vec<u8>>);
-
-impl Places {
-    fn of(mut places: Vec<Vec<u8>>) -> Self {
-        places.sort_unstable();
-        places.dedup();
-        Self(places)
-    }
-
-    fn number(&self, place: &[u8]) -> u32 {
-        self.0.partition_point(|other| other.as_slice() < place) as u32
-    }
-
-    fn get(&self, number: u32) -> &[u8] {
-        &self.0[number as usize]
-    }
-
-    fn len(&self) -> u32 {
-        self.0.len() as u32
-    }
-
-    fn positions(&self, recipe: &Recipe) -> Result<Vec<u64>, Failure> {
-        self.0.iter().map(|place| position(recipe, place)).collect()
-    }
-}
-
 /// The position of a place.
 fn position(recipe: &Recipe, place: &[u8]) -> Result<u64, Failure> {
     let none = || Failure("a packed row has a place that is none: the stream is damaged".into());
     recipe.rules().position(place).ok_or_else(none)
 }
 
-/// Places as they come, each once, by number.
+/// Texts by position.
 #[derive(Default)]
-struct Numbers(AHashMap<Vec<u8>, u32>);
-
-impl Numbers {
-    fn of(&mut self, place: &[u8]) -> u32 {
-        if let Some(&number) = self.0.get(place) {
-            return number;
-        }
-        let number = self.0.len() as u32;
-        self.0.insert(place.to_vec(), number);
-        number
-    }
-
-    /// All in their order, and for each number that which it has there.
-    fn sorted(self) -> (Places, Vec<u32>) {
-        let mut all: Vec<(Vec<u8>, u32)> = self.0.into_iter().collect();
-        all.sort_unstable();
-        let mut sorted = vec![0; all.len()];
-        for (at, (_, number)) in (0..).zip(&all) {
-            sorted[*number as usize] = at;
-        }
-        (Places(all.into_iter().map(|(place, _)| place).collect()), sorted)
-    }
-}
-
-/// Texts by position, each with a number.
-#[derive(Default)]
-struct Given(AHashMap<u64, (u32, Vec<u8>)>);
+struct Given(AHashMap<u64, String>);
 
 impl Given {
     fn take(&mut self, row: Row) -> Result<(), Failure> {
         let (Some(pos), Some(text)) = (row.pos, row.blob) else {
             return Err(Failure("a row of kind text has no pos or no blob".into()));
         };
-        let number = self.0.len() as u32;
-        self.0.entry(pos.cast_unsigned()).or_insert((number, text));
+        let bad = |_| Failure(format!("the text of the document at pos {pos} is no UTF-8"));
+        self.0.insert(pos.cast_unsigned(), String::from_utf8(text).map_err(bad)?);
         Ok(())
     }
 
@@ -230,15 +178,13 @@ impl Given {
         self.0.contains_key(&pos)
     }
 
-    fn get(&self, pos: u64) -> Result<(u32, &str), Failure> {
+    fn get(&self, pos: u64) -> Result<&str, Failure> {
         let missing = || {
             Failure(format!(
                 "the text of the document at pos {pos} was asked for, but is not there: is pos the same each time the source is read?"
             ))
         };
-        let (number, text) = self.0.get(&pos).ok_or_else(missing)?;
-        let bad = |_| Failure(format!("the text of the document at pos {pos} is no UTF-8"));
-        Ok((*number, std::str::from_utf8(text).map_err(bad)?))
+        self.0.get(&pos).map(String::as_str).ok_or_else(missing)
     }
 }
 

@@ -25,13 +25,11 @@ impl Keys {
         context: &Context,
         output: &mut Output<W>,
     ) -> Result<(), Failure> {
+        let place = |number: u32| self.places[number as usize].as_slice();
         for (part, entries) in (0..).zip(&mut self.parts) {
-            let entries = entries.drain(..);
-            let place = |number: u32| self.places[number as usize].as_slice();
-            let mut entries: Vec<(u64, &[u8])> =
-                entries.map(|(bucket, number)| (bucket, place(number))).collect();
             if !entries.is_empty() {
-                output.blob("key", part, pack_entries(&mut entries, &context.recipe))?;
+                output.blob("key", part, pack_entries(entries, place, &context.recipe))?;
+                entries.clear();
             }
         }
         self.places.clear();

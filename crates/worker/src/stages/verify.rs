@@ -4,6 +4,7 @@ use super::{Given, Numbers, Records, all, each_record, unexpected};
 use crate::blob::{Blob, list};
 use crate::rows::{Input, Output, Row};
 use crate::{Context, Failure};
+use ahash::AHashMap;
 use simhash_dedup::stages::Compared;
 use simhash_index::Union;
 use simhash_sketch::Scratch;
@@ -22,12 +23,10 @@ impl<'a> Comparing<'a> {
         Self { context, given, scratch: Scratch::default() }
     }
 
-    fn of(&mut self, pos: u64) -> Result<Compared, Failure> {
+    /// Of a text, by a number of its own.
+    fn of(&mut self, number: u32, pos: u64) -> Result<Compared, Failure> {
         let rules = self.context.recipe.rules();
-        if !rules.verifies() {
-            return Ok(Compared::default());
-        }
-        let (number, text) = self.given.get(pos)?;
+        let text = if rules.verifies() { self.given.get(pos)? } else { "" };
         Ok(rules.evidence(number, text, &mut self.scratch)?)
     }
 }
@@ -83,7 +82,7 @@ pub fn verify<W: Write>(
             return Ok(());
         }
         compared += 1;
-        let [own, theirs] = [text, other].map(|one| comparing.of(positions[one as usize]));
+        let [own, theirs] = [text, other].map(|one| comparing.of(one, positions[one as usize]));
         let Some(similarity) = rules.similarity(&own?, &theirs?) else { return Ok(()) };
         edges += 1;
         union.join(text, other);
@@ -124,12 +123,16 @@ pub fn relate<W: Write>(
         }
     }
     let mut comparing = Comparing::new(context, &given);
+    let mut numbers: AHashMap<u64, u32> = AHashMap::new();
     for row in pairs {
         let (Some(pos), Some(original)) = (row.pos, row.original) else {
             return Err(Failure("a row of kind pair has no pos or no original".into()));
         };
-        let [own, theirs] =
-            [comparing.of(pos.cast_unsigned())?, comparing.of(original.cast_unsigned())?];
+        let [own, theirs] = [pos, original].map(|pos| {
+            let (pos, next) = (pos.cast_unsigned(), numbers.len() as u32);
+            comparing.of(*numbers.entry(pos).or_insert(next), pos)
+        });
+        let (own, theirs) = (own?, theirs?);
         let similarity = context.recipe.rules().relation(&own, &theirs);
         output.row(Row { kind: "mark".into(), part: 0, similarity, ..row })?;
     }
