@@ -1,7 +1,5 @@
 """Documents of any source, with their places."""
 
-import io
-import itertools
 import re
 from dataclasses import dataclass, field
 from functools import reduce
@@ -16,6 +14,8 @@ from pyspark.sql import functions as F
 from . import worker as pipe
 
 SPLIT = 32 << 20
+BLOCK = 1 << 20  # Bytes that are read at once.
+MOST = (1 << 31) - 1  # Bytes that a column of Arrow takes.
 NEW = 1 << 62  # Positions of new documents have this bit, so that those of old ones are before them.
 FEW = 50_000_000  # Positions that every executor is given at most, 8 bytes each, half as many where each has a part; more are joined.
 TABLES = (".parquet", ".orc", ".avro", ".arrow")
@@ -149,20 +149,26 @@ def json_lines(spark, paths, worker, text="text", id=None, key=None, split=SPLIT
 
 
 def lines_of(base, path, start, end):
-    """The lines that begin within these bytes, each with its position."""
+    """The lines that begin within these bytes, each with its position and the line feed at its end."""
     system, at = located(path)
-    with system.open_input_file(at) as file, io.BufferedReader(file, 1 << 20) as stream:
+    with system.open_input_file(at) as file:
         # A line that began before belongs to the split before.
-        stream.seek(max(start - 1, 0))
-        offset = start - 1 + len(stream.readline()) if start else 0
-        # Lines until they have more bytes than that, or one where that is 0: the last one begins before the end.
-        while offset < end:
-            most = min(end - offset, 1 << 20) - 1
-            if not (lines := stream.readlines(most) if most else list(itertools.islice(stream, 1))):
-                break
-            *starts, offset = itertools.accumulate(map(len, lines), initial=offset)
-            lines = pa.array([line.removesuffix(b"\n") for line in lines], pa.binary())
-            yield pa.record_batch([pa.array([base | at for at in starts], pa.int64()), lines], names=["pos", "line"])
+        offset, held, block = max(start - 1, 0), b"", True
+        file.seek(offset)
+        while offset < end and block:
+            block = file.read(max(BLOCK, len(held)))
+            held += block
+            if len(held) > MOST:
+                raise ValueError(f"{path}: a line of more than 2 GiB begins at byte {offset}")
+            last = held.rfind(b"\n") + 1 if block else len(held)
+            feeds = np.flatnonzero(np.frombuffer(held, np.uint8) == 10) + 1
+            bounds = np.unique(np.concatenate(([0], feeds, [last])))
+            own = bounds[np.searchsorted(bounds[:-1], start - offset) : np.searchsorted(bounds[:-1], end - offset) + 1]
+            if len(own) > 1:
+                buffers = [None, pa.py_buffer(own.astype(np.int32)), pa.py_buffer(held)]
+                lines = pa.Array.from_buffers(pa.binary(), len(own) - 1, buffers)
+                yield pa.record_batch([pa.array(base | (own[:-1] + offset)), lines], names=["pos", "line"])
+            offset, held = offset + last, held[last:]
 
 
 def parquet(spark, paths, text="text", id=None, key=None, side=0):

@@ -13,14 +13,17 @@ import pytest
 pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 
+from simhash_spark import source
 from simhash_spark.chain import Chain
 from simhash_spark.source import below, check_lines, files, id_json, lines_of
 
 OWN = pathlib.Path(__file__).resolve().parents[1] / "simhash_spark"
 
 
+@pytest.mark.parametrize("block", [1, 3, 1 << 20])
 @pytest.mark.parametrize("split", [1, 2, 7, 50, 10_000])
-def test_splits_have_each_line_once(tmp_path, split):
+def test_splits_have_each_line_once(tmp_path, monkeypatch, split, block):
+    monkeypatch.setattr(source, "BLOCK", block)
     path = tmp_path / "in.jsonl"
     lines = [json.dumps({"text": "长" * (number % 9), "id": number}, ensure_ascii=False) for number in range(40)]
     path.write_text("\ufeff" + "\n\n".join(lines), "utf-8")
@@ -28,7 +31,7 @@ def test_splits_have_each_line_once(tmp_path, split):
     for start in range(0, len(raw), split):
         for batch in lines_of(3 << 40, str(path), start, min(start + split, len(raw))):
             found += batch.to_pylist()
-    assert b"\n".join(row["line"] for row in found) == raw
+    assert b"".join(row["line"] for row in found) == raw
     for row in found:
         assert raw[row["pos"] - (3 << 40) :].startswith(row["line"])
 
@@ -44,6 +47,14 @@ def test_splits_have_each_line_once(tmp_path, split):
 ])
 def test_a_file_below_an_address_has_its_own_address(path, rest, whole):
     assert below(path, rest) == whole
+
+
+def test_a_line_beyond_a_column_is_refused_by_its_place(tmp_path, monkeypatch):
+    monkeypatch.setattr(source, "BLOCK", 4)
+    monkeypatch.setattr(source, "MOST", 40)
+    (tmp_path / "in.jsonl").write_bytes(b"short\n" + b"x" * 60 + b"\n")
+    with pytest.raises(ValueError, match="in.jsonl: a line of more than 2 GiB begins at byte 6"):
+        list(lines_of(0, str(tmp_path / "in.jsonl"), 0, 67))
 
 
 def test_files_of_an_address_are_those_that_are_read(tmp_path):

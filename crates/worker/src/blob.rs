@@ -127,11 +127,9 @@ impl<'a> Alike<'a> {
         Ok(Self { common: blob.field()?, width })
     }
 
-    /// Reads the next place behind what all begin with, which is in `place`.
-    fn next(&self, blob: &mut Blob<'a>, place: &mut Vec<u8>) -> Result<(), Failure> {
-        place.truncate(self.common.len());
-        place.extend(if self.width == 0 { blob.field()? } else { blob.bytes(self.width)? });
-        Ok(())
+    /// What comes behind it in the next place.
+    fn rest(&self, blob: &mut Blob<'a>) -> Result<&'a [u8], Failure> {
+        if self.width == 0 { blob.field() } else { blob.bytes(self.width) }
     }
 }
 
@@ -151,7 +149,8 @@ pub fn list(bytes: &[u8], mut each: impl FnMut(&[u8])) -> Result<(), Failure> {
     let alike = Alike::head(&mut blob)?;
     let mut place = alike.common.to_vec();
     while !blob.is_empty() {
-        alike.next(&mut blob, &mut place)?;
+        place.truncate(alike.common.len());
+        place.extend_from_slice(alike.rest(&mut blob)?);
         each(&place);
     }
     Ok(())
@@ -186,14 +185,35 @@ pub fn entries(
     recipe: &Recipe,
     mut each: impl FnMut(u64, &[u8]),
 ) -> Result<(), Failure> {
+    let mut place = Vec::new();
+    each_entry(bytes, recipe, |bucket, common, rest| {
+        place.clear();
+        place.extend_from_slice(common);
+        place.extend_from_slice(rest);
+        each(bucket, &place);
+    })
+}
+
+/// Calls `each` with the bucket of each entry of a blob.
+///
+/// # Errors
+/// Those of [`entries`].
+pub fn buckets(bytes: &[u8], recipe: &Recipe, mut each: impl FnMut(u64)) -> Result<(), Failure> {
+    each_entry(bytes, recipe, |bucket, _, _| each(bucket))
+}
+
+/// A place is what all begin with and the rest.
+fn each_entry(
+    bytes: &[u8],
+    recipe: &Recipe,
+    mut each: impl FnMut(u64, &[u8], &[u8]),
+) -> Result<(), Failure> {
     let mut blob = Blob::new(bytes, recipe)?;
     let alike = Alike::head(&mut blob)?;
-    let (mut bucket, mut place) = (0u64, alike.common.to_vec());
-    let zeros = recipe.rules().zeros();
+    let (mut bucket, zeros) = (0u64, recipe.rules().zeros());
     while !blob.is_empty() {
         bucket = bucket.checked_add(blob.number()?).ok_or_else(torn)?;
-        alike.next(&mut blob, &mut place)?;
-        each(bucket << zeros, &place);
+        each(bucket << zeros, alike.common, alike.rest(&mut blob)?);
     }
     Ok(())
 }

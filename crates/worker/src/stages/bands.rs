@@ -2,12 +2,15 @@
 
 use super::entries::{Entries, Filter};
 use super::{Numbers, Records, each_record, packed, part_of, part_of_place, unexpected};
-use crate::blob::{entries, pack_entries};
+use crate::blob::{buckets, entries, pack_entries};
 use crate::rows::{Input, Output};
 use crate::{Context, Failure};
 use ahash::AHashSet;
 use std::io::Write;
 use std::sync::Arc;
+
+/// Bytes of a packed entry, about: a difference, and a place without what all begin with.
+const ENTRY: usize = 6;
 
 /// Writes some of the entries, those of a text together.
 fn write_shared<W: Write>(
@@ -43,15 +46,18 @@ pub fn bands<W: Write>(
         if row.kind != "key" {
             return Err(unexpected(&row, "bands"));
         }
-        entries(packed(&row)?, recipe, |_, _| count += 1)?;
+        count += packed(&row)?.len() / ENTRY;
         cells.extend(row.blob);
         Ok(())
     })?;
-    output.count("entries", count as u64)?;
-    let mut filter = Filter::new(count);
+    let (mut filter, mut count) = (Filter::new(count, context.parts), 0);
     for cell in &cells {
-        entries(cell, recipe, |bucket, _| filter.see(bucket))?;
+        buckets(cell, recipe, |bucket| {
+            count += 1;
+            filter.see(bucket);
+        })?;
     }
+    output.count("entries", count)?;
     let mut own = Entries::default();
     for cell in cells {
         entries(&cell, recipe, |bucket, place| {

@@ -36,10 +36,12 @@ pub(super) fn buckets(sorted: &[(u64, u32)]) -> impl Iterator<Item = (u64, Vec<u
     runs.map(|run| (run[0].0, run.iter().map(|entry| entry.1).collect()))
 }
 
-/// Which buckets have come more than once, or share a slot with another.
+/// Which buckets of a part have come more than once, or share a slot with another. Slots are in the order of buckets: of a cell, in which
+/// buckets ascend, they are gone through from one end to the other.
 pub(super) struct Filter {
     once: Vec<u64>,
     again: Vec<u64>,
+    parts: u64,
     shift: u32,
 }
 
@@ -47,16 +49,17 @@ impl Filter {
     /// Slots for each entry: one key in sixteen that stands alone is taken for one that does not.
     const SLOTS: usize = 16;
 
-    /// For so many entries, about.
-    pub(super) fn new(entries: usize) -> Self {
+    /// For so many entries, about, of one of so many parts.
+    pub(super) fn new(entries: usize, parts: u32) -> Self {
         let slots = (entries * Self::SLOTS).next_power_of_two().max(64);
         let bits = vec![0; slots / 64];
-        Self { once: bits.clone(), again: bits, shift: 64 - slots.trailing_zeros() }
+        let shift = 64 - slots.trailing_zeros();
+        Self { once: bits.clone(), again: bits, parts: u64::from(parts), shift }
     }
 
-    /// The lowest bits of a bucket may be zeros, and the highest are alike in a part.
+    /// What is left of the product that says the part ([`part_of`](super::part_of)) says where in the part.
     fn slot(&self, bucket: u64) -> (usize, u64) {
-        let slot = bucket.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> self.shift;
+        let slot = bucket.wrapping_mul(self.parts) >> self.shift;
         ((slot / 64) as usize, 1 << (slot % 64))
     }
 

@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// The columns that come out; `id` is JSON, `key` a text and `number` a number by which a keep rule orders, `rejected` why a line is no record.
 const COLUMNS: [&str; 6] = ["line", "text", "id", "key", "number", "rejected"];
 
-/// `pos` and `line`, its bytes, to documents. Blank lines are none.
+/// `pos` and `line`, its bytes, to documents: with the line feed at its end or without. Blank lines are none.
 ///
 /// # Errors
 /// Those of the streams.
@@ -41,6 +41,7 @@ pub fn records(
         let rows = 0..batch.num_rows();
         for row in rows.filter(|&row| lines.is_valid(row) && !is_blank(lines.value(row))) {
             let (pos, line) = (positions.value(row), lines.value(row));
+            let line = line.strip_suffix(b"\n").unwrap_or(line);
             out.append_value(pos);
             let given = String::from_utf8_lossy(line);
             let mut cells = [Some(&*given), None, None, None, None, None];

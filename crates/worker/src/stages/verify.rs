@@ -4,7 +4,6 @@ use super::{Given, Numbers, Records, all, each_record, unexpected};
 use crate::blob::{Blob, list};
 use crate::rows::{Input, Output, Row};
 use crate::{Context, Failure};
-use ahash::AHashMap;
 use simhash_dedup::stages::Compared;
 use simhash_index::Union;
 use simhash_sketch::Scratch;
@@ -14,20 +13,23 @@ use std::sync::Arc;
 /// What is compared of texts, each made once while there is room for it.
 struct Comparing<'a> {
     context: &'a Context,
-    given: &'a Given,
+    /// By number; without verification empty ones.
+    texts: Vec<&'a str>,
     scratch: Scratch,
 }
 
 impl<'a> Comparing<'a> {
-    fn new(context: &'a Context, given: &'a Given) -> Self {
-        Self { context, given, scratch: Scratch::default() }
+    /// Of texts at these positions.
+    fn new(context: &'a Context, given: &'a Given, positions: &[u64]) -> Result<Self, Failure> {
+        let verifies = context.recipe.rules().verifies();
+        let text = |&pos: &u64| if verifies { given.get(pos) } else { Ok("") };
+        let texts = positions.iter().map(text).collect::<Result<Vec<&str>, Failure>>()?;
+        Ok(Self { context, texts, scratch: Scratch::default() })
     }
 
-    /// Of a text, by a number of its own.
-    fn of(&mut self, number: u32, pos: u64) -> Result<Compared, Failure> {
-        let rules = self.context.recipe.rules();
-        let text = if rules.verifies() { self.given.get(pos)? } else { "" };
-        Ok(rules.evidence(number, text, &mut self.scratch)?)
+    fn of(&mut self, number: u32) -> Result<Compared, Failure> {
+        let text = self.texts[number as usize];
+        Ok(self.context.recipe.rules().evidence(number, text, &mut self.scratch)?)
     }
 }
 
@@ -63,7 +65,6 @@ pub fn verify<W: Write>(
         _ => Err(unexpected(&row, "verify")),
     })?;
     let (places, sorted) = numbers.sorted();
-    let positions = places.positions(recipe)?;
     for one in &mut lists {
         one.text = sorted[one.text as usize];
         one.candidates.iter_mut().for_each(|other| other.0 = sorted[other.0 as usize]);
@@ -72,7 +73,7 @@ pub fn verify<W: Write>(
     // Lists that begin with the same text have others in common, too: what is compared of these is still at hand.
     lists.sort_unstable_by_key(|one| (one.candidates.first().copied(), one.text));
     let components = recipe.connects();
-    let mut comparing = Comparing::new(context, &given);
+    let mut comparing = Comparing::new(context, &given, &places.positions(recipe)?)?;
     let mut union = Union::default();
     union.grow(places.len());
     let mut links = Records::new("link", 1);
@@ -82,8 +83,8 @@ pub fn verify<W: Write>(
             return Ok(());
         }
         compared += 1;
-        let [own, theirs] = [text, other].map(|one| comparing.of(one, positions[one as usize]));
-        let Some(similarity) = rules.similarity(&own?, &theirs?) else { return Ok(()) };
+        let (own, theirs) = (comparing.of(text)?, comparing.of(other)?);
+        let Some(similarity) = rules.similarity(&own, &theirs) else { return Ok(()) };
         edges += 1;
         union.join(text, other);
         let (rank, similarity) = (rank.to_le_bytes(), similarity.to_le_bytes());
@@ -122,17 +123,17 @@ pub fn relate<W: Write>(
             _ => return Err(unexpected(&row, "relate")),
         }
     }
-    let mut comparing = Comparing::new(context, &given);
-    let mut numbers: AHashMap<u64, u32> = AHashMap::new();
-    for row in pairs {
-        let (Some(pos), Some(original)) = (row.pos, row.original) else {
-            return Err(Failure("a row of kind pair has no pos or no original".into()));
-        };
-        let [own, theirs] = [pos, original].map(|pos| {
-            let (pos, next) = (pos.cast_unsigned(), numbers.len() as u32);
-            comparing.of(*numbers.entry(pos).or_insert(next), pos)
-        });
-        let (own, theirs) = (own?, theirs?);
+    let both = |row: &Row| Some([row.pos?.cast_unsigned(), row.original?.cast_unsigned()]);
+    let ends = pairs.iter().map(both).collect::<Option<Vec<[u64; 2]>>>();
+    let ends =
+        ends.ok_or_else(|| Failure("a row of kind pair has no pos or no original".into()))?;
+    let mut positions = ends.concat();
+    positions.sort_unstable();
+    positions.dedup();
+    let number = |pos: u64| positions.partition_point(|&other| other < pos) as u32;
+    let mut comparing = Comparing::new(context, &given, &positions)?;
+    for (row, [pos, original]) in pairs.into_iter().zip(ends) {
+        let (own, theirs) = (comparing.of(number(pos))?, comparing.of(number(original))?);
         let similarity = context.recipe.rules().relation(&own, &theirs);
         output.row(Row { kind: "mark".into(), part: 0, similarity, ..row })?;
     }
