@@ -8,9 +8,9 @@ from functools import reduce
 from pyspark import StorageLevel, cloudpickle
 from pyspark.sql import DataFrame, functions as F
 
-from . import source, worker as pipe
+from . import source, texts, worker as pipe
 
-for module in (source, pipe):
+for module in (source, texts, pipe):
     cloudpickle.register_pickle_by_value(module)
 
 
@@ -41,11 +41,11 @@ class Chain:
             one.spent, one.sent = self.spent, self.sent
         self.before = self.totals()
 
-    def function(self, name, beside=()):
-        return pipe.stage(self.worker, name, self.options, self.words, beside)
+    def function(self, name, fields=(), beside=()):
+        return pipe.stage(self.worker, name, [*self.options, *fields], self.words, beside)
 
     def mapped(self, rows, name, schema=pipe.ROWS, beside=()):
-        return rows.mapInArrow(pipe.counted(self.function(name, beside), self.spent), schema)
+        return rows.mapInArrow(pipe.counted(self.function(name, beside=beside), self.spent), schema)
 
     def every(self, make):
         return reduce(DataFrame.unionByName, map(make, self.sources))
@@ -107,16 +107,14 @@ class Chain:
 
     def texts(self, rows):
         """The texts that are asked for, in every part that asks for them."""
-        wanted = pick(rows, "want").select("pos", "part")
-        found = self.every(lambda one: one.asked(wanted))
-        return found.selectExpr("'text' kind", "part", "pos", "cast(null as long) original", "cast(null as double) similarity", "cast(text as binary) blob")
+        return self.every(lambda one: one.asked(pick(rows, "want")))
 
     def buckets(self, found, copies):
         return pick(self.stage("texts", pick(found, "shared").unionByName(copies)), "bucket")
 
     def links(self):
         """Copies, and documents that match: what decisions rest on."""
-        sketched = self.done("sketch", self.every(lambda one: one.map(self.function("sketch"), ["pos", "text", "key", "number"], pipe.ROWS, rejected=True)))
+        sketched = self.done("sketch", self.every(lambda one: one.sketched(self.function)))
         keys = pick(sketched, "key")
         copies = pick(self.stage("exact", pick(sketched, "exact")), "copy")
         buckets = self.buckets(self.stage("bands", keys), copies)

@@ -11,10 +11,10 @@ import pyarrow as pa
 import pyarrow.fs as pfs
 from pyspark.sql import functions as F
 
-from . import worker as pipe
+from . import texts, worker as pipe
 
 SPLIT = 32 << 20
-BLOCK = 1 << 20  # Bytes that are read at once.
+BLOCK = 4 << 20  # Bytes that are read at once.
 MOST = (1 << 31) - 1  # Bytes that a column of Arrow takes.
 NEW = 1 << 62  # Positions of new documents have this bit, so that those of old ones are before them.
 FEW = 50_000_000  # Positions that every executor is given at most, 8 bytes each, half as many where each has a part; more are joined.
@@ -27,10 +27,12 @@ ESCAPES.update({sign: f"\\u{ord(sign):04x}" for sign in map(chr, range(32)) if s
 @dataclass
 class Source:
     """A frame, and what makes Arrow batches of documents of its rows and of what is to be kept of them; without it they are its rows. Of what
-    is rejected the text is null."""
+    is rejected the text is null. `lines` makes lines of its rows, where they are lines, `fields` says what is in them."""
 
     frame: Any
     read: Any = None
+    lines: Any = None
+    fields: tuple = ()
     spent: Any = None
     sent: list = field(default_factory=list)  # Broadcasts, which rows that are made again need again.
 
@@ -49,10 +51,17 @@ class Source:
 
         return frame.mapInArrow(pipe.counted(lambda batches: function(documents(batches)), self.spent), schema)
 
+    def sketched(self, stage):
+        """What the stage that sees all documents makes of them; it takes lines apart by itself."""
+        function, lines = stage("sketch", self.fields), self.lines
+        if not lines:
+            return self.map(function, ["pos", "text", "key", "number"], pipe.ROWS, rejected=True)
+        return self.frame.mapInArrow(pipe.counted(lambda batches: function(lines(batches)), self.spent), pipe.ROWS)
+
     def send(self, rows):
-        """Gives every executor the columns of a frame, by `pos`."""
-        columns = [column.to_numpy() for column in rows.toArrow().sort_by("pos").columns]
-        self.sent.append(rows.sparkSession.sparkContext.broadcast(columns))
+        """Gives every executor columns of numbers, in the order of `pos`."""
+        columns = [column.to_numpy() for column in rows.sort_by("pos").columns]
+        self.sent.append(self.frame.sparkSession.sparkContext.broadcast(columns))
         return self.sent[-1]
 
     def chosen(self, positions, columns, schema, inside=True):
@@ -60,42 +69,21 @@ class Source:
         if positions.count() > FEW:
             frame = self.map(iter, columns, schema)
             return frame.join(positions, "pos", "left_semi") if inside else frame.join(positions, "pos", "left_anti").orderBy("pos")
-        return self.map(iter, columns, schema, keep=among(self.send(positions), inside))
+        return self.map(iter, columns, schema, keep=texts.among(self.send(positions.toArrow()), inside))
 
-    def asked(self, wanted):
-        """The texts at these positions, in the parts that ask for them."""
-        if wanted.count() > FEW // 2:
-            return self.chosen(wanted.select("pos").distinct(), ["pos", "text"], "pos long, text string").join(wanted, "pos")
-        few = self.send(wanted)  # Nothing is joined: a text goes to each part once, and nowhere else.
-        return self.map(repeated(few), ["pos", "text"], "part int, pos long, text string", keep=among(few))
-
-
-def among(few, inside=True):
-    """Keeps the documents at positions that were sent, or all others."""
-
-    def keep(batch):
-        pos, known = batch.column("pos").to_numpy(), few.value[0]
-        at = np.searchsorted(known, pos).clip(max=max(len(known) - 1, 0))
-        found = known[at] == pos if len(known) else np.zeros(len(pos), bool)
-        return batch.filter(pa.array(found == inside))
-
-    return keep
-
-
-def repeated(wanted):
-    """Documents once for each part that was sent with their position."""
-
-    def run(batches):
-        positions, parts = wanted.value
-        for batch in batches:
-            pos = batch.column("pos").to_numpy()
-            first, end = (np.searchsorted(positions, pos, side) for side in ("left", "right"))
-            rows = np.repeat(np.arange(len(pos)), end - first)
-            # From the first that is wanted of each on.
-            at = np.arange(len(rows)) + np.repeat(end - np.cumsum(end - first), end - first)
-            yield pa.record_batch([pa.array(parts[at]), pa.array(pos[rows]), batch.column("text").take(pa.array(rows))], ["part", "pos", "text"])
-
-    return run
+    def asked(self, wants):
+        """The texts that are asked for, in the parts that ask for them."""
+        size, first = wants.agg(F.sum(F.length("blob")), F.first("blob")).first()
+        if not size:
+            return wants
+        recipe = bytes(first[:8])
+        if size > FEW // 2 * 8:
+            wanted = wants.mapInArrow(lambda batches: map(texts.wanted, batches), "pos long, part int")
+            found = self.chosen(wanted.select("pos").distinct(), ["pos", "text"], "pos long, text string").join(wanted, "pos")
+            return found.select("part", "pos", "text").mapInArrow(lambda batches: (texts.packed(recipe, *one.columns) for one in batches), pipe.ROWS)
+        few = self.send(pa.table(texts.wanted(wants.toArrow())))  # Nothing is joined: a text goes to each part once, and nowhere else.
+        function = lambda batches: (texts.packed(recipe, *texts.repeated(few.value, one)) for one in batches)
+        return self.map(function, ["pos", "text"], pipe.ROWS, keep=texts.among(few))
 
 
 def located(path):
@@ -139,13 +127,16 @@ def json_lines(spark, paths, worker, text="text", id=None, key=None, split=SPLIT
         splits += [(side | number << 40, path, at, min(at + split, size)) for at in range(0, size, split)]
     # One split to a partition, in order.
     rows = spark.sparkContext.parallelize(splits, max(len(splits), 1))
-    records = pipe.stage(worker, "records", ["--text-field", text, "--id-field", id or "id", *(["--keep-by", key] if key else [])])
+    fields = ("--text-field", text, "--id-field", id or "id", *(("--keep-by", key) if key else ()))
+    records = pipe.stage(worker, "records", fields)
+
+    def lines(batches):
+        return (found for batch in batches for one in batch.to_pylist() for found in lines_of(**one))
 
     def read(batches, keep):
-        lines = (lines for batch in batches for one in batch.to_pylist() for lines in lines_of(**one))
-        return records(map(keep, lines) if keep else lines)
+        return records(map(keep, lines(batches)) if keep else lines(batches))
 
-    return Source(spark.createDataFrame(rows, "base long, path string, start long, end long"), read)
+    return Source(spark.createDataFrame(rows, "base long, path string, start long, end long"), read, lines, fields)
 
 
 def lines_of(base, path, start, end):

@@ -2,6 +2,10 @@
 //!
 //! A record is a number of fields, each with its length before it (LEB128). Places of a list are smaller: without what they begin with
 //! alike, and without their lengths where these are the same. So are entries of bands: sorted by bucket, as differences.
+//!
+//! What programs that have arrays of numbers read and write is little-endian numbers of a fixed width: positions that are wanted, of eight
+//! bytes each, and texts: how many they are, in eight bytes, their positions, in four bytes each where they begin, and where the last one
+//! ends, then their bytes.
 
 use crate::{Failure, Recipe};
 
@@ -214,6 +218,64 @@ fn each_entry(
     while !blob.is_empty() {
         bucket = bucket.checked_add(blob.number()?).ok_or_else(torn)?;
         each(bucket << zeros, alike.common, alike.rest(&mut blob)?);
+    }
+    Ok(())
+}
+
+/// Packs positions.
+pub fn pack_positions(positions: &[u64], recipe: &Recipe) -> Vec<u8> {
+    let numbers = positions.iter().flat_map(|pos| pos.to_le_bytes());
+    recipe.digest().into_iter().chain(numbers).collect()
+}
+
+/// Calls `each` with the positions of a blob.
+///
+/// # Errors
+/// It is damaged, or one of another recipe.
+pub fn positions(bytes: &[u8], recipe: &Recipe, mut each: impl FnMut(u64)) -> Result<(), Failure> {
+    let (positions, rest) = Blob::new(bytes, recipe)?.0.as_chunks();
+    positions.iter().for_each(|pos| each(u64::from_le_bytes(*pos)));
+    if rest.is_empty() { Ok(()) } else { Err(torn()) }
+}
+
+/// Packs texts with their positions: of less than 4 GiB together.
+pub fn pack_texts(texts: &[(u64, String)], recipe: &Recipe) -> Vec<u8> {
+    let mut blob = recipe.digest().to_vec();
+    blob.extend((texts.len() as u64).to_le_bytes());
+    blob.extend(texts.iter().flat_map(|text| text.0.to_le_bytes()));
+    let mut end = 0;
+    blob.extend(u32::to_le_bytes(end));
+    for (_, text) in texts {
+        end += text.len() as u32;
+        blob.extend(end.to_le_bytes());
+    }
+    texts.iter().for_each(|(_, text)| blob.extend(text.as_bytes()));
+    blob
+}
+
+/// Calls `each` with the texts of a blob and their positions.
+///
+/// # Errors
+/// It is damaged, or one of another recipe; one of `each`.
+pub fn texts(
+    bytes: &[u8],
+    recipe: &Recipe,
+    mut each: impl FnMut(u64, &[u8]) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let blob = Blob::new(bytes, recipe)?;
+    let (count, rest) = blob.0.split_first_chunk().ok_or_else(torn)?;
+    let count = usize::try_from(u64::from_le_bytes(*count)).map_err(|_| torn())?;
+    // Each has twelve bytes beside its own.
+    if count > rest.len() / 12 {
+        return Err(torn());
+    }
+    let (positions, rest) = rest.split_at(count * 8);
+    let (ends, texts) = rest.split_at_checked(count * 4 + 4).ok_or_else(torn)?;
+    let (positions, ends) = (positions.as_chunks().0, ends.as_chunks().0);
+    let end = |at: usize| u32::from_le_bytes(ends[at]) as usize;
+    for (at, pos) in positions.iter().enumerate() {
+        let text = texts.get(end(at)..end(at + 1)).ok_or_else(torn)?;
+        each(u64::from_le_bytes(*pos), text)?;
     }
     Ok(())
 }

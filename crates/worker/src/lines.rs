@@ -77,19 +77,29 @@ impl Lines {
             }
             let pos = self.number << OFFSET_BITS | offset;
             offset += read as u64;
-            if is_blank(&line) {
-                continue;
-            }
-            let line = line.strip_suffix(b"\n").unwrap_or(&line);
-            let parsed = parse(&layout, line, pos).ok();
-            let (text, rank) = parsed.map(|parsed| (parsed.text, parsed.rank)).unzip();
-            let key = match rank.unwrap_or_default() {
-                Rank::Missing => Key::Missing,
-                Rank::Number(number) => Key::number(&number),
-                Rank::Text(text) => Key::Text(text.into()),
-            };
-            each(Document { pos: pos.cast_signed(), text: text.as_deref(), key })?;
+            document(&layout, &line, pos.cast_signed(), &mut each)?;
         }
         Ok(())
     }
+}
+
+/// Calls `each` with the document of a line, if it is not blank; a rejected one has no text.
+pub(crate) fn document(
+    layout: &Layout,
+    line: &[u8],
+    pos: i64,
+    each: &mut impl FnMut(Document<'_>) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    if is_blank(line) {
+        return Ok(());
+    }
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    let parsed = parse(layout, line, pos.cast_unsigned()).ok();
+    let (text, rank) = parsed.map(|parsed| (parsed.text, parsed.rank)).unzip();
+    let key = match rank.unwrap_or_default() {
+        Rank::Missing => Key::Missing,
+        Rank::Number(number) => Key::number(&number),
+        Rank::Text(text) => Key::Text(text.into()),
+    };
+    each(Document { pos, text: text.as_deref(), key })
 }

@@ -206,11 +206,12 @@ fn run() -> Result<(), (u8, Failure)> {
         return place.map_or(Ok(()), |(from, to)| take_name(from, to).map_err(failed));
     }
     let [number, start, end] = arguments.range;
-    let lines = arguments.file.map(|path| Lines { path, number, start, end, fields });
+    let own = fields.clone();
+    let lines = arguments.file.map(|path| Lines { path, number, start, end, fields: own });
     let files = Files { paths: arguments.paths, kinds: arguments.kinds, part: arguments.part };
     let rows = || {
         if files.kinds.is_empty() {
-            Input::new(stdin(), &context)
+            Input::new(stdin(), &context).with_fields(fields.clone())
         } else {
             Input::files(files, &context)
         }

@@ -11,7 +11,7 @@
 //!
 //! The metadata of the schema have the recipe in words, where the engine keeps them; packed cells have its digest in any case.
 
-use crate::lines::Lines;
+use crate::lines::{Lines, document};
 use crate::{Context, Failure};
 use arrow_array::builder::{
     BinaryBuilder, Float64Builder, Int32Builder, Int64Builder, StringBuilder,
@@ -22,6 +22,7 @@ use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use simhash_corpus::{Fields, Layout};
 use simhash_dedup::Key;
 use std::collections::HashMap;
 use std::fs::File;
@@ -168,6 +169,7 @@ impl Stream {
 pub struct Input {
     from: From,
     context: Arc<Context>,
+    fields: Fields,
     bytes: u64,
     /// The stage, where it is one task.
     alone: Option<&'static str>,
@@ -208,7 +210,8 @@ impl Input {
     }
 
     fn of(from: From, context: &Arc<Context>) -> Self {
-        Self { from, context: Arc::clone(context), bytes: 0, alone: None, sifted: false }
+        let context = Arc::clone(context);
+        Self { from, context, fields: Fields::default(), bytes: 0, alone: None, sifted: false }
     }
 
     /// What a stage reads that is one task, however many parts there are: too much of it is refused with advice that helps.
@@ -217,7 +220,13 @@ impl Input {
         Self { alone: Some(stage), ..self }
     }
 
-    /// Calls `each` with every document.
+    /// Where text and key are in the lines of documents.
+    #[must_use]
+    pub fn with_fields(self, fields: Fields) -> Self {
+        Self { fields, ..self }
+    }
+
+    /// Calls `each` with every document. A stream of them has `pos` and `text`, or `pos` and a `line` of JSON.
     ///
     /// # Errors
     /// A broken stream, other columns, a text that is no UTF-8, a position below 0, or one of `each`.
@@ -233,16 +242,29 @@ impl Input {
             }
         };
         let mut stream = Stream::open(from, "standard input".into(), &self.context)?;
-        stream.check(&["pos", "text"], &["pos", "text", "key", "number"])?;
+        let are_lines = stream.reader.schema().column_with_name("line").is_some();
+        let own: &[&str] = if are_lines { &["pos", "line"] } else { &["pos", "text"] };
+        stream.check(own, &[own, if are_lines { &[] } else { &["key", "number"] }].concat())?;
+        let layout = Layout::json_lines(&self.fields);
         while let Some(batch) = stream.next()? {
             let positions = column(&batch, "pos", &DataType::Int64)?.as_primitive::<Int64Type>();
+            let position = |row: usize| {
+                let pos = positions.is_valid(row).then(|| positions.value(row));
+                pos.filter(|&pos| pos >= 0).ok_or_else(|| {
+                    Failure("pos must be a whole number from 0 to 2^63 - 1 in every row".into())
+                })
+            };
+            if are_lines {
+                let lines = column(&batch, "line", &DataType::Binary)?.as_binary::<i32>();
+                for row in (0..batch.num_rows()).filter(|&row| lines.is_valid(row)) {
+                    document(&layout, lines.value(row), position(row)?, &mut each)?;
+                }
+                continue;
+            }
             let texts = Texts::new(&batch)?;
             for row in 0..batch.num_rows() {
-                let pos = positions.is_valid(row).then(|| positions.value(row));
-                let pos = pos.filter(|&pos| pos >= 0).ok_or_else(|| {
-                    Failure("pos must be a whole number from 0 to 2^63 - 1 in every row".into())
-                })?;
-                each(Document { pos, text: texts.get(row), key: key(&batch, row)? })?;
+                let (pos, key) = (position(row)?, key(&batch, row)?);
+                each(Document { pos, text: texts.get(row), key })?;
             }
         }
         Ok(())
@@ -443,14 +465,6 @@ impl<W: Write> Output<W> {
     pub fn blob(&mut self, kind: &str, part: i32, blob: Vec<u8>) -> Result<(), Failure> {
         let row = Row { kind: kind.into(), part, blob: Some(blob), ..Row::default() };
         self.row(row)
-    }
-
-    /// Writes that somebody needs the text of a document.
-    ///
-    /// # Errors
-    /// It cannot be written.
-    pub fn want(&mut self, part: i32, pos: u64) -> Result<(), Failure> {
-        self.row(Row { kind: "want".into(), part, pos: Some(pos.cast_signed()), ..Row::default() })
     }
 
     /// Writes what a stage counted.

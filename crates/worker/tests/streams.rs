@@ -3,7 +3,7 @@
 
 mod common;
 
-use arrow_array::{ArrayRef, Int32Array, Int64Array, RecordBatch, StringArray};
+use arrow_array::{ArrayRef, BinaryArray, Int32Array, Int64Array, RecordBatch, StringArray};
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{DataType, Field, Schema};
 use common::{Document, documents_stream, rows_of, rows_stream, worker};
@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use simhash_sketch::minhash::band_keys;
 use simhash_worker::Recipe;
-use simhash_worker::blob::{Blob, entries, pack_entries, put, put_list};
+use simhash_worker::blob::{Blob, entries, pack_entries, pack_texts, put, put_list};
 use simhash_worker::rows::Row;
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -68,21 +68,43 @@ fn rows_of_another_recipe_are_refused_by_schema_and_by_cell() {
     assert!(worker("exact", "{}", 1, &rows_stream(&exact, "{}")).status.success());
 }
 
+/// A stream of documents: `pos`, and a column of what they are.
+fn column_stream(name: &str, column: ArrayRef, positions: Vec<i64>) -> Vec<u8> {
+    let fields = vec![
+        Field::new("pos", DataType::Int64, true),
+        Field::new(name, column.data_type().clone(), true),
+    ];
+    let schema = Arc::new(Schema::new(fields));
+    let columns: Vec<ArrayRef> = vec![Arc::new(Int64Array::from(positions)), column];
+    let batch = RecordBatch::try_new(Arc::clone(&schema), columns).unwrap();
+    let mut writer = StreamWriter::try_new(Vec::new(), &schema).unwrap();
+    writer.write(&batch).unwrap();
+    writer.finish().unwrap();
+    writer.into_inner().unwrap()
+}
+
+#[test]
+fn lines_are_sketched_as_their_texts_are() {
+    let texts = ["某地今日发布新规", "", "又一条 \"引\" 新闻"];
+    let mut lines: Vec<String> =
+        texts.iter().map(|text| json!({ "text": text }).to_string() + "\n").collect();
+    // Without a line feed, rejected, blank.
+    lines[1].pop();
+    lines.extend(["{\"text\":1}\n".into(), " \r\n".into()]);
+    let bytes: Vec<&[u8]> = lines.iter().map(String::as_bytes).collect();
+    let lines = column_stream("line", Arc::new(BinaryArray::from(bytes)), (0..5).collect());
+    let texts = texts.map(Some).into_iter().chain([None]);
+    let texts = StringArray::from(texts.collect::<Vec<Option<&str>>>());
+    let texts = column_stream("text", Arc::new(texts), (0..4).collect());
+    let [own, other] = [lines, texts].map(|input| worker("sketch", "{}", 3, &input));
+    assert!(own.status.success() && other.status.success());
+    assert_eq!(rows_of(&own.stdout, "{}"), rows_of(&other.stdout, "{}"));
+    assert!(rows_of(&own.stdout, "{}").iter().any(|row| row.kind == "key"));
+}
+
 #[test]
 fn unknown_columns_kinds_options_and_stages_are_refused() {
-    let stream = |name: &str, column: ArrayRef, pos: i64| {
-        let fields = vec![
-            Field::new("pos", DataType::Int64, true),
-            Field::new(name, column.data_type().clone(), true),
-        ];
-        let schema = Arc::new(Schema::new(fields));
-        let columns: Vec<ArrayRef> = vec![Arc::new(Int64Array::from(vec![pos])), column];
-        let batch = RecordBatch::try_new(Arc::clone(&schema), columns).unwrap();
-        let mut writer = StreamWriter::try_new(Vec::new(), &schema).unwrap();
-        writer.write(&batch).unwrap();
-        writer.finish().unwrap();
-        writer.into_inner().unwrap()
-    };
+    let stream = |name: &str, column: ArrayRef, pos: i64| column_stream(name, column, vec![pos]);
     let text = || Arc::new(StringArray::from(vec!["一"])) as ArrayRef;
     refused("sketch", "{}", &stream("body", text(), 0), "column body is not known here");
     let number = Arc::new(Int32Array::from(vec![1]));
@@ -149,10 +171,14 @@ fn damaged_cells_end_in_a_line_and_never_in_a_panic() {
     let [text, first, second] = [9u64, 2, 5].map(u64::to_be_bytes);
     let mut list = Vec::new();
     put_list([&first[..], &second[..]].into_iter(), &mut list);
-    let cells: [(&str, &str, &[&[u8]]); 2] =
-        [("lists", "sight", &[&text, &[0], &list]), ("verify", "list", &[&text, &list, &[1, 1]])];
-    for (stage, kind, fields) in cells {
-        let row = packed(kind, "{}", &[fields]);
+    let own = Recipe::new("{}").unwrap();
+    let texts = pack_texts(&[(2, "一".into()), (9, String::new()), (5, "短的".into())], &own);
+    let cells = [
+        ("lists", packed("sight", "{}", &[&[&text, &[0], &list]])),
+        ("verify", packed("list", "{}", &[&[&text, &list, &[1, 1]]])),
+        ("verify", Row { kind: "text".into(), blob: Some(texts), ..Row::default() }),
+    ];
+    for (stage, row) in cells {
         let blob = row.blob.clone().unwrap();
         let cut = (0..blob.len()).map(|end| blob[..end].to_vec());
         let flipped = (8..blob.len()).flat_map(|at| [0xFF, 0x80, 1].map(|bits| (at, bits))).map(
@@ -381,15 +407,10 @@ fn golden_similarities_come_out_of_the_program() {
                 continue;
             }
             let vector: Value = serde_json::from_str(line).unwrap();
-            for (pos, side) in [(pos, "a"), (pos + 1, "b")] {
-                let blob = vector[side].as_str().unwrap().as_bytes().to_vec();
-                rows.push(Row {
-                    kind: "text".into(),
-                    pos: Some(pos),
-                    blob: Some(blob),
-                    ..Row::default()
-                });
-            }
+            let text = |side: &str| vector[side].as_str().unwrap().to_owned();
+            let both = [(pos.cast_unsigned(), text("a")), (pos.cast_unsigned() + 1, text("b"))];
+            let blob = Some(pack_texts(&both, &words));
+            rows.push(Row { kind: "text".into(), blob, ..Row::default() });
             let (mut list, mut blob) = (Vec::new(), words.digest().to_vec());
             put_list([&pos.to_be_bytes()[..]].into_iter(), &mut list);
             put(&(pos + 1).to_be_bytes(), &mut blob);

@@ -1,7 +1,7 @@
 //! Buckets to lists of candidates.
 
 use super::entries::{Entries, buckets};
-use super::{Numbers, Places, Records, each_record, packed, unexpected};
+use super::{Numbers, Places, Records, Wants, each_record, packed, unexpected};
 use crate::blob::{entries, list, put_list, put_number};
 use crate::rows::{Input, Output};
 use crate::{Context, Failure, Recipe};
@@ -126,7 +126,7 @@ pub fn lists<W: Write>(
     texts.dedup();
     let mut lists = Records::new("list", context.parts);
     let mut cuts = Records::new("cut", 1);
-    let (mut wanted, mut begun) = (AHashSet::new(), AHashMap::<u32, u32>::new());
+    let (mut wants, mut begun) = (Wants::default(), AHashMap::<u32, u32>::new());
     let [mut truncated, mut candidates] = [0u64; 2];
     let (mut rest, parts) = (all.as_slice(), places.parts(context.parts));
     for text in texts {
@@ -151,9 +151,7 @@ pub fn lists<W: Write>(
         let part = parts[if *begin > TOGETHER { text } else { first } as usize];
         if rules.verifies() {
             for number in std::iter::once(text).chain(found.iter().map(|one| one.0)) {
-                if wanted.insert((part, number)) {
-                    output.want(part.cast_signed(), positions[number as usize])?;
-                }
+                wants.ask(part, positions[number as usize]);
             }
         }
         let (mut others, mut ranks) = (Vec::new(), Vec::new());
@@ -161,6 +159,7 @@ pub fn lists<W: Write>(
         found.iter().for_each(|one| put_number(u64::from(one.1), &mut ranks));
         lists.put(part, &[place, &others, &ranks], recipe, output)?;
     }
+    wants.write(recipe, output)?;
     lists.flush(output)?;
     cuts.flush(output)?;
     output.count("truncated", truncated)?;

@@ -5,7 +5,7 @@
 
 use super::candidates::Sights;
 use super::entries::{Entries, buckets};
-use super::{Given, Records, each_record, packed, unexpected};
+use super::{Given, Records, Wants, each_record, packed, unexpected};
 use crate::blob;
 use crate::rows::{Input, Output};
 use crate::{Context, Failure};
@@ -38,20 +38,15 @@ pub fn crowd<W: Write>(
             Ok(())
         }),
         "bucket" => blob::entries(packed(&row)?, recipe, |bucket, place| own.push(bucket, place)),
-        "text" => given.take(row),
+        "text" => given.take(&row, recipe),
         _ => Err(unexpected(&row, "crowd")),
     })?;
     let (places, entries) = own.sorted();
     let positions = places.positions(recipe)?;
-    let mut missing = false;
-    for &pos in &positions {
-        if !given.has(pos) {
-            missing = true;
-            output.want(0, pos)?;
-        }
-    }
-    if missing {
-        return Ok(());
+    let mut wants = Wants::default();
+    positions.iter().filter(|&&pos| !given.has(pos)).for_each(|&pos| wants.ask(0, pos));
+    if !wants.0.is_empty() {
+        return wants.write(recipe, output);
     }
     let mut known: AHashMap<u64, Vec<u32>> =
         asked.iter().map(|&bucket| (bucket, Vec::new())).collect();

@@ -1,6 +1,8 @@
 //! Who is kept, in one task: what it holds are the edges and the copies, not the documents.
 
-use super::{Places, all, each_link, each_record, part_of_place, position, put_places, unexpected};
+use super::{
+    Places, Wants, all, each_link, each_record, part_of_place, position, put_places, unexpected,
+};
 use crate::rows::{Input, Output, Row};
 use crate::{Context, Failure};
 use ahash::{AHashMap, AHashSet};
@@ -51,7 +53,7 @@ pub fn decide<W: Write>(
         copies.iter().map(|copy| (copy.document, copy.first)).collect();
     let first = |document: u32| firsts.get(&document).copied().unwrap_or(document);
     let [mut duplicates, mut clusters] = [0u64, 0];
-    let (mut seen, mut wanted) = (AHashSet::new(), AHashSet::new());
+    let (mut seen, mut wants) = (AHashSet::new(), Wants::default());
     for one in decided {
         duplicates += 1;
         clusters += u64::from(seen.insert(one.original));
@@ -75,12 +77,11 @@ pub fn decide<W: Write>(
             similarity: one.similarity,
             blob: distance.map(|distance| vec![distance as u8]),
         })?;
-        for pos in [pos, original] {
-            if asks && wanted.insert((part, pos)) {
-                output.want(part, pos)?;
-            }
+        if asks {
+            [pos, original].into_iter().for_each(|pos| wants.ask(part.cast_unsigned(), pos));
         }
     }
+    wants.write(recipe, output)?;
     output.count("duplicates", duplicates)?;
     output.count("clusters", clusters)
 }

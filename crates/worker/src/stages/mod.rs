@@ -2,7 +2,7 @@
 //!
 //! | stage | reads | writes |
 //! |---|---|---|
-//! | [`sketch`] | documents: `pos`, `text`, and `key` or `number` | `exact` by hash, `key` by bucket |
+//! | [`sketch`] | documents: `pos`, `text`, and `key` or `number`; or `pos` and `line` | `exact` by hash, `key` by bucket |
 //! | [`exact`] | `exact` | `copy` by place: documents whose text an earlier one has |
 //! | [`bands`] | `key` | `shared` by place: entries of buckets of several documents |
 //! | [`asked`] | `ask`, then `key` in any parts | `shared` by place: entries of buckets that were asked for |
@@ -20,8 +20,8 @@
 //! [`lists`] writes `cut`, too, with `against`: texts whose list a limit cut. The blob of a `mark` and a `match` is a byte, the Hamming
 //! distance, where the method has one.
 //!
-//! `want` asks for the text of a document (`pos`) in a part: whoever has the documents answers with a row of kind `text`. `count` says
-//! what a stage counted. `ask` and `taken` are for all parts.
+//! `want` asks for the texts of documents in a part: whoever has the documents answers with rows of kind `text`, which have many. `count`
+//! says what a stage counted. `ask` and `taken` are for all parts.
 
 mod answer;
 mod bands;
@@ -37,7 +37,7 @@ mod records;
 mod sketch;
 mod verify;
 
-use crate::blob::{Blob, put};
+use crate::blob::{Blob, pack_positions, put, texts as texts_of};
 use crate::rows::{FOR_ALL, Input, Output, Row};
 use crate::{Context, Failure, Recipe};
 use ahash::AHashMap;
@@ -160,18 +160,43 @@ fn position(recipe: &Recipe, place: &[u8]) -> Result<u64, Failure> {
     recipe.rules().position(place).ok_or_else(none)
 }
 
+/// Texts that somebody needs, by part and position.
+#[derive(Default)]
+struct Wants(Vec<(u32, u64)>);
+
+impl Wants {
+    /// Positions of a cell.
+    const MOST: usize = 1 << 20;
+
+    fn ask(&mut self, part: u32, pos: u64) {
+        self.0.push((part, pos));
+    }
+
+    fn write<W: Write>(mut self, recipe: &Recipe, output: &mut Output<W>) -> Result<(), Failure> {
+        self.0.sort_unstable();
+        self.0.dedup();
+        for part in self.0.chunk_by(|a, b| a.0 == b.0) {
+            let number = part[0].0.cast_signed();
+            for wanted in part.chunks(Self::MOST) {
+                let positions: Vec<u64> = wanted.iter().map(|one| one.1).collect();
+                output.blob("want", number, pack_positions(&positions, recipe))?;
+            }
+        }
+        Ok(())
+    }
+}
+
 /// Texts by position.
 #[derive(Default)]
 struct Given(AHashMap<u64, String>);
 
 impl Given {
-    fn take(&mut self, row: Row) -> Result<(), Failure> {
-        let (Some(pos), Some(text)) = (row.pos, row.blob) else {
-            return Err(Failure("a row of kind text has no pos or no blob".into()));
-        };
-        let bad = |_| Failure(format!("the text of the document at pos {pos} is no UTF-8"));
-        self.0.insert(pos.cast_unsigned(), String::from_utf8(text).map_err(bad)?);
-        Ok(())
+    fn take(&mut self, row: &Row, recipe: &Recipe) -> Result<(), Failure> {
+        texts_of(packed(row)?, recipe, |pos, text| {
+            let bad = |_| Failure(format!("the text of the document at pos {pos} is no UTF-8"));
+            self.0.insert(pos, std::str::from_utf8(text).map_err(bad)?.to_owned());
+            Ok(())
+        })
     }
 
     fn has(&self, pos: u64) -> bool {

@@ -61,7 +61,7 @@ pub fn verify<W: Write>(
             lists.push(List { text: numbers.of(text), candidates });
             Ok(())
         }),
-        "text" => given.take(row),
+        "text" => given.take(&row, recipe),
         _ => Err(unexpected(&row, "verify")),
     })?;
     let (places, sorted) = numbers.sorted();
@@ -119,7 +119,7 @@ pub fn relate<W: Write>(
     for row in all(input)? {
         match row.kind.as_str() {
             "pair" => pairs.push(row),
-            "text" => given.take(row)?,
+            "text" => given.take(&row, &context.recipe)?,
             _ => return Err(unexpected(&row, "relate")),
         }
     }

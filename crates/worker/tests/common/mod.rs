@@ -9,6 +9,7 @@ use arrow_array::{
 use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{DataType, Field, Schema};
+use simhash_worker::blob::{pack_texts, positions};
 use simhash_worker::rows::{Input, Output, Row};
 use simhash_worker::{Context, Recipe};
 use std::collections::{BTreeMap, BTreeSet};
@@ -176,14 +177,14 @@ impl Chain<'_> {
     fn texts(&self, rows: &[Row]) -> Vec<Row> {
         let by_pos: BTreeMap<i64, &str> =
             self.documents.iter().map(|one| (one.pos, one.text.as_str())).collect();
-        let wanted = pick(rows, &["want"]).into_iter();
-        wanted
-            .map(|row| Row {
-                kind: "text".into(),
-                blob: Some(by_pos[&row.pos.unwrap()].as_bytes().to_vec()),
-                ..row
-            })
-            .collect()
+        let recipe = Recipe::new(self.recipe).unwrap();
+        let texts = |row: Row| {
+            let mut texts = Vec::new();
+            let text = |pos: u64| (pos, by_pos[&pos.cast_signed()].to_owned());
+            positions(row.blob.as_ref().unwrap(), &recipe, |pos| texts.push(text(pos))).unwrap();
+            Row { kind: "text".into(), blob: Some(pack_texts(&texts, &recipe)), ..row }
+        };
+        pick(rows, &["want"]).into_iter().map(texts).collect()
     }
 
     /// The stages up to comparisons: all rows that are left, and how often the crowd was asked.
