@@ -2,7 +2,6 @@
 
 import json
 import time
-import urllib.request
 from functools import reduce
 
 from pyspark import StorageLevel, cloudpickle
@@ -35,7 +34,7 @@ class Chain:
         spark.sparkContext.addFile(worker)
         self.parts = parts or max(spark.sparkContext.defaultParallelism * 2, sum(one.frame.rdd.getNumPartitions() for one in sources))
         self.options = ["--recipe", recipe, "--parts", str(self.parts), "--memory", memory]
-        self.counts, self.stages, self.held, self.sent, self.page = {}, {}, [], [], []
+        self.counts, self.stages, self.held, self.sent = {}, {}, [], []
         self.spent = spark.sparkContext.accumulator(0.0)
         for one in sources:
             one.spent, one.sent = self.spent, self.sent
@@ -61,9 +60,8 @@ class Chain:
 
     def kept(self, frame):
         """The rows of a frame, which stay on disk until they are released."""
-        out = self.leaf(frame).persist(StorageLevel.DISK_ONLY)
-        self.held.append(out)
-        return out
+        self.held.append(self.leaf(frame).persist(StorageLevel.DISK_ONLY))
+        return self.held[-1]
 
     def release(self, but=None):
         """Frees the disks and memory of executors of all that is held, one frame excepted."""
@@ -86,35 +84,28 @@ class Chain:
         self.before = now
 
     def totals(self):
-        """Seconds, processor seconds of tasks and workers, and bytes shuffled, so far; of Spark itself only where it has its page."""
+        """Seconds, processor seconds of tasks and workers, and bytes shuffled, so far, from where Spark's own page has them."""
         context = self.spark.sparkContext
-        if context.uiWebUrl:
-            url = f"{context.uiWebUrl}/api/v1/applications/{context.applicationId}/stages"
-            # The page is on this machine: no proxy knows it.
-            try:
-                with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(url, timeout=60) as answer:
-                    self.page = json.load(answer)
-            except (OSError, ValueError):
-                pass  # It only tells what was taken: no run ends for that.
-        return {"seconds": time.monotonic(), "cpuSeconds": self.spent.value + sum(one["executorCpuTime"] for one in self.page) / 1e9,
-                "shuffledBytes": sum(one["shuffleWriteBytes"] for one in self.page)}
+        none = context._gateway.new_array(context._jvm.double, 0), context._jvm.java.util.ArrayList()
+        stages = context._jsc.sc().statusStore().stageList(None, False, False, *none)
+        stages = [stages.apply(at) for at in range(stages.size())]
+        return {"seconds": time.monotonic(), "cpuSeconds": self.spent.value + sum(one.executorCpuTime() for one in stages) / 1e9,
+                "shuffledBytes": sum(one.shuffleWriteBytes() for one in stages)}
 
-    def stage(self, name, rows, beside=()):
-        return self.done(name, self.mapped(rows.repartition(self.parts, "part"), name, beside=beside))
-
-    def one(self, name, rows):
-        return self.done(name, self.mapped(rows.repartition(1), name))
+    def stage(self, name, rows, beside=(), parts=None):
+        return self.done(name, self.mapped(rows.repartition(parts or self.parts, "part"), name, beside=beside))
 
     def texts(self, rows):
         """The texts that are asked for, in every part that asks for them."""
-        return self.every(lambda one: one.asked(pick(rows, "want")))
+        return self.every(lambda one: one.asked(pick(rows, "want"), self.function))
 
     def buckets(self, found, copies):
         return pick(self.stage("texts", pick(found, "shared").unionByName(copies)), "bucket")
 
     def links(self):
         """Copies, and documents that match: what decisions rest on."""
-        sketched = self.done("sketch", self.every(lambda one: one.sketched(self.function)))
+        sketched = self.done("sketch", self.every(lambda one: one.map(
+            self.function("sketch", one.fields), ["pos", "text", "key", "number"], pipe.ROWS, rejected=True, parsed=False)))
         keys = pick(sketched, "key")
         copies = pick(self.stage("exact", pick(sketched, "exact")), "copy")
         buckets = self.buckets(self.stage("bands", keys), copies)
@@ -123,7 +114,7 @@ class Chain:
         again = crowded = not state.isEmpty()
         while again:
             self.counts["rounds"] = self.counts.get("rounds", 0) + 1
-            answer = self.one("crowd", state)
+            answer = self.stage("crowd", state, parts=1)
             asks = collected(pick(answer, "ask"))
             again = asks or not pick(answer, "want").isEmpty()
             state = state.unionByName(self.kept(self.texts(answer)))
@@ -141,13 +132,13 @@ class Chain:
 
     def dedup(self):
         """A row for each duplicate."""
-        decided = self.one("decide", self.links())
+        decided = self.stage("decide", self.links(), parts=1)
         related = self.stage("relate", pick(decided, "pair").unionByName(self.texts(decided)))
         return self.settled(pick(decided, "mark").unionByName(pick(related, "mark")))
 
     def matches(self):
         """A row for each match of a new document, and one for each of which a limit left something out."""
-        return self.settled(pick(self.one("matches", self.links()), "match"))
+        return self.settled(pick(self.stage("matches", self.links(), parts=1), "match"))
 
     def settled(self, rows):
         rows = self.kept(rows.select("pos", "part", "original", "similarity", "blob"))

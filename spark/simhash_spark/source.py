@@ -1,9 +1,7 @@
 """Documents of any source, with their places."""
 
-import re
 from dataclasses import dataclass, field
 from functools import reduce
-from typing import Any
 from urllib.parse import quote, urlsplit
 
 import numpy as np
@@ -14,7 +12,7 @@ from pyspark.sql import functions as F
 from . import texts, worker as pipe
 
 SPLIT = 32 << 20
-BLOCK = 4 << 20  # Bytes that are read at once.
+BLOCK = 1 << 20  # Bytes that are read at once.
 MOST = (1 << 31) - 1  # Bytes that a column of Arrow takes.
 NEW = 1 << 62  # Positions of new documents have this bit, so that those of old ones are before them.
 FEW = 50_000_000  # Positions that every executor is given at most, 8 bytes each, half as many where each has a part; more are joined.
@@ -26,41 +24,37 @@ ESCAPES.update({sign: f"\\u{ord(sign):04x}" for sign in map(chr, range(32)) if s
 
 @dataclass
 class Source:
-    """A frame, and what makes Arrow batches of documents of its rows and of what is to be kept of them; without it they are its rows. Of what
-    is rejected the text is null. `lines` makes lines of its rows, where they are lines, `fields` says what is in them."""
+    """A frame whose rows are documents, or `lines` makes Arrow batches of lines of them, `records` documents of these, and `fields` are the
+    options that say what is in a line. Of what is rejected the text is null."""
 
-    frame: Any
-    read: Any = None
-    lines: Any = None
+    frame: object
+    lines: object = None
+    records: object = None
     fields: tuple = ()
-    spent: Any = None
+    spent: object = None
     sent: list = field(default_factory=list)  # Broadcasts, which rows that are made again need again.
 
-    def map(self, function, columns, schema, rejected=False, keep=None):
-        """What a function makes of the batches of these columns, as far as there are such. `keep`: what is left of a batch with `pos`."""
-        read, frame = self.read or (lambda batches, keep: map(keep, batches) if keep else batches), self.frame
-        if not self.read:
+    def map(self, function, columns, schema, rejected=False, keep=None, parsed=True):
+        """What a function makes of the batches of these columns, as far as there are such. `keep`: what is left of a batch with `pos`; not
+        `parsed`: the function takes lines apart by itself."""
+        frame, lines, records = self.frame, self.lines, self.records if parsed else None
+        if not lines:
             columns = [name for name in columns if name in frame.columns]
             frame = frame.select(columns if rejected else [*columns, *({"text"} - set(columns))])
+        elif not parsed:
+            columns, rejected = ["pos", "line"], True
 
         def documents(batches):
-            for batch in read(batches, keep):
-                if not rejected and batch.column("text").null_count:
-                    batch = batch.filter(batch.column("text").is_valid())
-                yield batch.select(columns)
+            batches = lines(batches) if lines else batches
+            batches = map(keep, batches) if keep else batches
+            for batch in records(batches) if records else batches:
+                yield (batch if rejected else batch.filter(batch.column("text").is_valid())).select(columns)
 
         return frame.mapInArrow(pipe.counted(lambda batches: function(documents(batches)), self.spent), schema)
 
-    def sketched(self, stage):
-        """What the stage that sees all documents makes of them; it takes lines apart by itself."""
-        function, lines = stage("sketch", self.fields), self.lines
-        if not lines:
-            return self.map(function, ["pos", "text", "key", "number"], pipe.ROWS, rejected=True)
-        return self.frame.mapInArrow(pipe.counted(lambda batches: function(lines(batches)), self.spent), pipe.ROWS)
-
     def send(self, rows):
-        """Gives every executor columns of numbers, in the order of `pos`."""
-        columns = [column.to_numpy() for column in rows.sort_by("pos").columns]
+        """Gives every executor columns of numbers, in the order of `pos`, and a last row behind all others."""
+        columns = [np.append(column.to_numpy(), np.int64((1 << 63) - 1)) for column in rows.sort_by("pos").columns]
         self.sent.append(self.frame.sparkSession.sparkContext.broadcast(columns))
         return self.sent[-1]
 
@@ -71,19 +65,18 @@ class Source:
             return frame.join(positions, "pos", "left_semi") if inside else frame.join(positions, "pos", "left_anti").orderBy("pos")
         return self.map(iter, columns, schema, keep=texts.among(self.send(positions.toArrow()), inside))
 
-    def asked(self, wants):
+    def asked(self, wants, stage):
         """The texts that are asked for, in the parts that ask for them."""
-        size, first = wants.agg(F.sum(F.length("blob")), F.first("blob")).first()
-        if not size:
+        function, columns = stage("answer", self.fields), ["pos", "text"]
+        if not (size := wants.agg(F.sum(F.length("blob"))).first()[0]):
             return wants
-        recipe = bytes(first[:8])
         if size > FEW // 2 * 8:
             wanted = wants.mapInArrow(lambda batches: map(texts.wanted, batches), "pos long, part int")
-            found = self.chosen(wanted.select("pos").distinct(), ["pos", "text"], "pos long, text string").join(wanted, "pos")
-            return found.select("part", "pos", "text").mapInArrow(lambda batches: (texts.packed(recipe, *one.columns) for one in batches), pipe.ROWS)
-        few = self.send(pa.table(texts.wanted(wants.toArrow())))  # Nothing is joined: a text goes to each part once, and nowhere else.
-        function = lambda batches: (texts.packed(recipe, *texts.repeated(few.value, one)) for one in batches)
-        return self.map(function, ["pos", "text"], pipe.ROWS, keep=texts.among(few))
+            found = self.chosen(wanted.select("pos").distinct(), columns, "pos long, text string").join(wanted, "pos")
+            return found.mapInArrow(pipe.counted(function, self.spent), pipe.ROWS)
+        few = self.send(texts.wanted(wants.toArrow()))  # Nothing is joined: a text goes to each part once, and nowhere else.
+        repeat = texts.repeated(few)
+        return self.map(lambda batches: function(repeat(batches)), columns, pipe.ROWS, parsed=False)
 
 
 def located(path):
@@ -133,10 +126,7 @@ def json_lines(spark, paths, worker, text="text", id=None, key=None, split=SPLIT
     def lines(batches):
         return (found for batch in batches for one in batch.to_pylist() for found in lines_of(**one))
 
-    def read(batches, keep):
-        return records(map(keep, lines(batches)) if keep else lines(batches))
-
-    return Source(spark.createDataFrame(rows, "base long, path string, start long, end long"), read, lines, fields)
+    return Source(spark.createDataFrame(rows, "base long, path string, start long, end long"), lines, records, fields)
 
 
 def lines_of(base, path, start, end):
@@ -152,12 +142,12 @@ def lines_of(base, path, start, end):
             if len(held) > MOST:
                 raise ValueError(f"{path}: a line of more than 2 GiB begins at byte {offset}")
             last = held.rfind(b"\n") + 1 if block else len(held)
-            feeds = np.flatnonzero(np.frombuffer(held, np.uint8) == 10) + 1
-            bounds = np.unique(np.concatenate(([0], feeds, [last])))
+            begins = np.append(True, np.frombuffer(held, np.uint8) == 10)
+            begins[last] = True
+            bounds = np.flatnonzero(begins)
             own = bounds[np.searchsorted(bounds[:-1], start - offset) : np.searchsorted(bounds[:-1], end - offset) + 1]
             if len(own) > 1:
-                buffers = [None, pa.py_buffer(own.astype(np.int32)), pa.py_buffer(held)]
-                lines = pa.Array.from_buffers(pa.binary(), len(own) - 1, buffers)
+                lines = pa.Array.from_buffers(pa.binary(), len(own) - 1, [None, pa.py_buffer(own.astype(np.int32)), pa.py_buffer(held)])
                 yield pa.record_batch([pa.array(base | (own[:-1] + offset)), lines], names=["pos", "line"])
             offset, held = offset + last, held[last:]
 
@@ -193,8 +183,7 @@ def with_columns(frame, pos, text, id, key):
     if key and kinds[key] not in ("string", "tinyint", "smallint", "int", "bigint", "float", "double"):
         raise ValueError(f"column {key} must have strings or numbers to be kept by, got {kinds[key]}: cast it")
     if key:
-        value = F.col(key).cast("double" if kinds[key] == "float" else kinds[key]).cast("string")
-        own.append(value.alias("key" if kinds[key] == "string" else "number"))
+        own.append(F.col(key).cast("double" if kinds[key] == "float" else kinds[key]).cast("string").alias("key" if kinds[key] == "string" else "number"))
     return frame.select(own)
 
 
@@ -204,7 +193,7 @@ def id_json(name, kinds):
     if kind is None:
         return F.lit(None).cast("string")
     # Parquet's unsigned numbers of 64 bits are decimals without a fraction.
-    if kind in ("tinyint", "smallint", "int", "bigint") or re.fullmatch(r"decimal\(\d+,0\)", kind):
+    if kind in ("tinyint", "smallint", "int", "bigint") or kind.startswith("decimal(") and kind.endswith(",0)"):
         return F.col(name).cast("string")
     if kind != "string":
         raise ValueError(f"column {name} must be a string or a whole number to be an id, got {kind}: cast it, or name another one")

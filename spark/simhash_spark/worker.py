@@ -10,7 +10,6 @@ import threading
 import pyarrow as pa
 from pyspark import SparkFiles
 
-NAME = "simhash-native-worker"
 ROWS = "kind string, part int, pos long, original long, similarity double, blob binary"
 
 
@@ -24,8 +23,7 @@ def recipe_words(worker, recipe):
 
 def cpu_seconds():
     """Of this process and of the children that have ended."""
-    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(one.ru_utime + one.ru_stime for one in used)
+    return sum(sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
 
 
 def counted(function, spent):
@@ -34,8 +32,7 @@ def counted(function, spent):
     def run(batches):
         began = cpu_seconds()
         yield from function(batches)
-        if spent is not None:
-            spent.add(cpu_seconds() - began)
+        spent.add(cpu_seconds() - began)
 
     return run
 
@@ -43,7 +40,6 @@ def counted(function, spent):
 def stage(worker, name, options, words=None, beside=()):
     """The stage of a worker, whose file Spark has sent to the executors, over the batches of a partition, after those that all
     partitions are given."""
-    program = os.path.basename(worker)
     metadata = {"simhash.recipe": words} if words else None
 
     def run(batches):
@@ -52,7 +48,7 @@ def stage(worker, name, options, words=None, beside=()):
             return
         schema, failed = first.schema.with_metadata(metadata), []
         with tempfile.TemporaryFile() as errors:
-            child = subprocess.Popen([SparkFiles.get(program), name, *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors)
+            child = subprocess.Popen([SparkFiles.get(os.path.basename(worker)), name, *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors)
 
             def feed():
                 # The end of the stream is written only where all of it was: a worker refuses one that is cut.

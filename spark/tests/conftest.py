@@ -78,7 +78,7 @@ def master(tmp_path_factory):
 
 SETTINGS = {"spark.driver.memory": "700m", "spark.executor.memory": "480m", "spark.executor.cores": "1", "spark.driver.host": "127.0.0.1",
             "spark.driver.bindAddress": "127.0.0.1", "spark.sql.shuffle.partitions": "4", "spark.speculation": "true",
-            "spark.ui.showConsoleProgress": "false"}
+            "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
 
 
 @pytest.fixture(scope="session")

@@ -1,12 +1,9 @@
 """What needs no Spark."""
 
-import http.server
 import io
 import json
 import pathlib
-import threading
 import tokenize
-import types
 
 import pytest
 
@@ -14,7 +11,6 @@ pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 
 from simhash_spark import source
-from simhash_spark.chain import Chain
 from simhash_spark.source import below, check_lines, files, id_json, lines_of
 
 OWN = pathlib.Path(__file__).resolve().parents[1] / "simhash_spark"
@@ -81,37 +77,6 @@ def test_a_table_is_not_read_as_lines(path):
 def test_an_id_is_a_string_or_a_whole_number(kind):
     with pytest.raises(ValueError, match="column id must be a string or a whole number to be an id, got"):
         id_json("id", {"id": kind})
-
-
-class Page(http.server.BaseHTTPRequestHandler):
-    def do_GET(self):
-        self.send_response(200 if "fine" in self.path or "none" in self.path else 503)
-        self.end_headers()
-        self.wfile.write(b'[{"executorCpuTime": 2000000000, "shuffleWriteBytes": 7}]' if "fine" in self.path else b"<html>")
-
-    def log_message(self, *_):
-        pass
-
-
-def test_no_run_ends_for_want_of_the_page_of_spark():
-    server = http.server.HTTPServer(("127.0.0.1", 0), Page)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    address = f"http://127.0.0.1:{server.server_port}"
-    chain = Chain.__new__(Chain)
-    chain.page, chain.spent = [], types.SimpleNamespace(value=1.0)
-
-    def totals(url):
-        chain.spark = types.SimpleNamespace(sparkContext=types.SimpleNamespace(uiWebUrl=url, applicationId="one"))
-        figures = chain.totals()
-        return figures["cpuSeconds"], figures["shuffledBytes"]
-
-    # No page, one that fails, one that is none; then it is there, and what it said is not forgotten.
-    for url in (None, f"{address}/busy", f"{address}/none", "http://127.0.0.1:9"):
-        assert totals(url) == (1.0, 0)
-    assert totals(f"{address}/fine") == (3.0, 7)
-    server.shutdown()
-    server.server_close()
-    assert totals(f"{address}/fine") == (3.0, 7)
 
 
 def test_the_driver_is_thin():

@@ -101,5 +101,5 @@ pub(crate) fn document(
         Rank::Number(number) => Key::number(&number),
         Rank::Text(text) => Key::Text(text.into()),
     };
-    each(Document { pos, text: text.as_deref(), key })
+    each(Document { pos, text: text.as_deref(), key, part: None })
 }

@@ -18,6 +18,7 @@ usage: simhash-native-worker STAGE [--recipe JSON] [--parts N] [--memory BYTES] 
        simhash-native-worker STAGE [...] --kinds KIND,... [--part N] -o FILE FILE...
        simhash-native-worker sketch [...] --file JSONL --number N [--start BYTE --end BYTE] -o FILE
        simhash-native-worker answer [...] --file JSONL --number N [...] --kinds want -o FILE FILE...
+       simhash-native-worker answer [...] <DOCUMENTS that parts ask for >ROWS
        simhash-native-worker records [--text-field PATH --id-field PATH --keep-by PATH] <LINES >DOCUMENTS
        simhash-native-worker clusters|answers [--recipe JSON] <FOUND >LINES
        simhash-native-worker recipe [--recipe JSON]    the recipe in words
@@ -209,21 +210,19 @@ fn run() -> Result<(), (u8, Failure)> {
     let own = fields.clone();
     let lines = arguments.file.map(|path| Lines { path, number, start, end, fields: own });
     let files = Files { paths: arguments.paths, kinds: arguments.kinds, part: arguments.part };
-    let rows = || {
-        if files.kinds.is_empty() {
-            Input::new(stdin(), &context).with_fields(fields.clone())
-        } else {
-            Input::files(files, &context)
-        }
-    };
+    let of_files = !files.kinds.is_empty();
+    let stream = || Input::new(stdin(), &context).with_fields(fields.clone());
+    let rows = || if of_files { Input::files(files, &context) } else { stream() };
     let mut output = Output::new(to, context.recipe.words()).map_err(failed)?;
     match (known, lines) {
         (Some(stage), Some(lines)) => stage(&context, Input::lines(lines, &context), &mut output),
         (Some(stage), None) => stage(&context, rows(), &mut output),
         (None, Some(lines)) => {
-            stages::answer(&context, rows(), Input::lines(lines, &context), &mut output)
+            let lines = Input::lines(lines, &context);
+            stages::answer(&context, Some(rows()), lines, &mut output)
         }
-        (None, None) => return Err(usage("answer needs the documents: --file".into())),
+        (None, None) if of_files => stages::answer(&context, Some(rows()), stream(), &mut output),
+        (None, None) => stages::answer(&context, None, stream(), &mut output),
     }
     .map_err(failed)?;
     drop(output.finish().map_err(failed)?);

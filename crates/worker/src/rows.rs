@@ -75,6 +75,8 @@ pub struct Document<'a> {
     pub text: Option<&'a str>,
     /// What the keep rule compares.
     pub key: Key,
+    /// The part that asks for it, where the stream says so.
+    pub part: Option<i32>,
 }
 
 /// The schema of rows.
@@ -226,7 +228,7 @@ impl Input {
         Self { fields, ..self }
     }
 
-    /// Calls `each` with every document. A stream of them has `pos` and `text`, or `pos` and a `line` of JSON.
+    /// Calls `each` with every document. A stream of them has `pos` and `text`, or `pos` and a `line` of JSON; `part`, where each is asked for.
     ///
     /// # Errors
     /// A broken stream, other columns, a text that is no UTF-8, a position below 0, or one of `each`.
@@ -243,8 +245,9 @@ impl Input {
         };
         let mut stream = Stream::open(from, "standard input".into(), &self.context)?;
         let are_lines = stream.reader.schema().column_with_name("line").is_some();
-        let own: &[&str] = if are_lines { &["pos", "line"] } else { &["pos", "text"] };
-        stream.check(own, &[own, if are_lines { &[] } else { &["key", "number"] }].concat())?;
+        let own = ["pos", if are_lines { "line" } else { "text" }];
+        let beside: &[&str] = if are_lines { &["part"] } else { &["part", "key", "number"] };
+        stream.check(&own, &[&own, beside].concat())?;
         let layout = Layout::json_lines(&self.fields);
         while let Some(batch) = stream.next()? {
             let positions = column(&batch, "pos", &DataType::Int64)?.as_primitive::<Int64Type>();
@@ -254,9 +257,14 @@ impl Input {
                     Failure("pos must be a whole number from 0 to 2^63 - 1 in every row".into())
                 })
             };
+            let parts =
+                batch.column_by_name("part").map(|_| column(&batch, "part", &DataType::Int32));
+            let parts = parts.transpose()?.map(|parts| parts.as_primitive::<Int32Type>());
+            let part = |row: usize| parts.map(|parts| parts.value(row));
             if are_lines {
                 let lines = column(&batch, "line", &DataType::Binary)?.as_binary::<i32>();
                 for row in (0..batch.num_rows()).filter(|&row| lines.is_valid(row)) {
+                    let mut each = |own: Document<'_>| each(Document { part: part(row), ..own });
                     document(&layout, lines.value(row), position(row)?, &mut each)?;
                 }
                 continue;
@@ -264,7 +272,7 @@ impl Input {
             let texts = Texts::new(&batch)?;
             for row in 0..batch.num_rows() {
                 let (pos, key) = (position(row)?, key(&batch, row)?);
-                each(Document { pos, text: texts.get(row), key })?;
+                each(Document { pos, text: texts.get(row), key, part: part(row) })?;
             }
         }
         Ok(())

@@ -12,40 +12,39 @@ use std::sync::Arc;
 /// Bytes of texts that are gathered before they are written.
 const GATHERED: usize = 8 << 20;
 
-/// Answers rows of kind `want`; those of other documents are for others to answer.
+/// Answers rows of kind `want`; those of other documents are for others to answer. Without them, documents come with the parts that ask.
 ///
 /// # Errors
 /// Those of the streams.
 pub fn answer<W: Write>(
     context: &Arc<Context>,
-    wants: Input,
+    wants: Option<Input>,
     documents: Input,
     output: &mut Output<W>,
 ) -> Result<(), Failure> {
     let recipe = &context.recipe;
-    let mut parts: AHashMap<u64, Vec<u32>> = AHashMap::new();
-    wants.rows(|row| match row.kind.as_str() {
-        "want" => {
-            let part = row.part.cast_unsigned();
-            positions(packed(&row)?, recipe, |pos| parts.entry(pos).or_default().push(part))
+    let (mut asking, is_asked) = (AHashMap::<u64, Vec<i32>>::new(), wants.is_some());
+    if let Some(wants) = wants {
+        wants.rows(|row| match row.kind.as_str() {
+            "want" => positions(packed(&row)?, recipe, |pos| {
+                asking.entry(pos).or_default().push(row.part);
+            }),
+            _ => Err(unexpected(&row, "answer")),
+        })?;
+        if asking.is_empty() {
+            return Ok(());
         }
-        _ => Err(unexpected(&row, "answer")),
-    })?;
-    if parts.is_empty() {
-        return Ok(());
     }
-    let (mut found, mut bytes) = (BTreeMap::<u32, Vec<(u64, String)>>::new(), 0);
-    let mut write = |found: &mut BTreeMap<u32, Vec<(u64, String)>>| {
+    let (mut found, mut bytes) = (BTreeMap::<i32, Vec<(u64, String)>>::new(), 0);
+    let mut write = |found: &mut BTreeMap<i32, Vec<(u64, String)>>| {
         let mut found = std::mem::take(found).into_iter();
-        found.try_for_each(|(part, texts)| {
-            output.blob("text", part.cast_signed(), pack_texts(&texts, recipe))
-        })
+        found.try_for_each(|(part, texts)| output.blob("text", part, pack_texts(&texts, recipe)))
     };
     documents.documents(|document| {
+        let Some(text) = document.text else { return Ok(()) };
         let pos = document.pos.cast_unsigned();
-        let (Some(parts), Some(text)) = (parts.get(&pos), document.text) else {
-            return Ok(());
-        };
+        let own = document.part.as_slice();
+        let parts = if is_asked { asking.get(&pos).map_or(&[][..], Vec::as_slice) } else { own };
         for &part in parts {
             found.entry(part).or_default().push((pos, text.to_owned()));
             bytes += text.len();

@@ -15,7 +15,7 @@
 //! | [`relate`] | `pair`, `text` | `mark` |
 //! | [`matches()`] | `link`, `copy`, `cut`, in place of `decide` where the recipe says `against` | `match`: a new document, an old one, their similarity, its place among them (`part`) |
 //!
-//! Beside them [`records`] takes lines apart, [`answer`] finds texts in files, and [`lines`] writes what was found as lines.
+//! Beside them [`records`] takes lines apart, [`answer`] packs the texts that were asked for, and [`lines`] writes what was found as lines.
 //!
 //! [`lists`] writes `cut`, too, with `against`: texts whose list a limit cut. The blob of a `mark` and a `match` is a byte, the Hamming
 //! distance, where the method has one.
