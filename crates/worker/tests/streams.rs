@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use simhash_sketch::minhash::band_keys;
 use simhash_worker::Recipe;
-use simhash_worker::blob::{Blob, entries, pack_entries, pack_texts, put, put_list};
+use simhash_worker::blob::{Blob, entries, pack_entries, pack_texts, positions, put, put_list};
 use simhash_worker::rows::Row;
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -329,6 +329,42 @@ fn a_place_whose_mark_of_a_fingerprint_is_none_is_refused() {
             }
         }
     }
+}
+
+/// Lists by part, of so many texts that all see the text at position 0 alone.
+fn lists_of_a_crowd(texts: u64) -> BTreeMap<i32, u64> {
+    let mut list = Vec::new();
+    put_list([&0u64.to_be_bytes()[..]].into_iter(), &mut list);
+    let texts: Vec<[u8; 8]> = (1..=texts).map(u64::to_be_bytes).collect();
+    let fields: Vec<[&[u8]; 3]> = texts.iter().map(|text| [&text[..], &[0], &list]).collect();
+    let records: Vec<&[&[u8]]> = fields.iter().map(|fields| &fields[..]).collect();
+    let ended = worker("lists", "{}", 64, &rows_stream(&[packed("sight", "{}", &records)], "{}"));
+    let (own, rows) = (Recipe::new("{}").unwrap(), rows_of(&ended.stdout, "{}"));
+    let (mut lists, mut wanted) = (BTreeMap::new(), BTreeMap::new());
+    for row in &rows {
+        let blob = row.blob.as_ref().unwrap();
+        if row.kind == "list" {
+            let mut blob = Blob::new(blob, &own).unwrap();
+            while !blob.is_empty() {
+                [(); 3].map(|()| blob.field().unwrap());
+                *lists.entry(row.part).or_default() += 1;
+            }
+        } else if row.kind == "want" {
+            positions(blob, &own, |_| *wanted.entry(row.part).or_default() += 1).unwrap();
+        }
+    }
+    // Each part asks for the texts of its lists, and for the one that all of them see.
+    assert_eq!(wanted, lists.iter().map(|(&part, count)| (part, count + 1)).collect());
+    lists
+}
+
+#[test]
+fn lists_that_begin_with_one_text_go_together_and_those_of_a_crowd_do_not() {
+    assert_eq!(lists_of_a_crowd(256).into_values().collect::<Vec<u64>>(), [256]);
+    let crowd = lists_of_a_crowd(4_000);
+    assert_eq!(crowd.values().sum::<u64>(), 4_000);
+    // 256, and its share of all others.
+    assert!(crowd.len() == 64 && crowd.values().all(|&count| count < 256 + 120), "{crowd:?}");
 }
 
 #[test]
