@@ -234,7 +234,9 @@ pub fn pack_positions(positions: &[u64], recipe: &Recipe) -> Vec<u8> {
 /// It is damaged, or one of another recipe.
 pub fn positions(bytes: &[u8], recipe: &Recipe, mut each: impl FnMut(u64)) -> Result<(), Failure> {
     let (positions, rest) = Blob::new(bytes, recipe)?.0.as_chunks();
-    positions.iter().for_each(|pos| each(u64::from_le_bytes(*pos)));
+    for pos in positions {
+        each(u64::from_le_bytes(*pos));
+    }
     if rest.is_empty() { Ok(()) } else { Err(torn()) }
 }
 
@@ -249,7 +251,9 @@ pub fn pack_texts(texts: &[(u64, String)], recipe: &Recipe) -> Vec<u8> {
         end += text.len() as u32;
         blob.extend(end.to_le_bytes());
     }
-    texts.iter().for_each(|(_, text)| blob.extend(text.as_bytes()));
+    for (_, text) in texts {
+        blob.extend(text.as_bytes());
+    }
     blob
 }
 

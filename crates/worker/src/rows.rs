@@ -259,7 +259,7 @@ impl Input {
             };
             let parts =
                 batch.column_by_name("part").map(|_| column(&batch, "part", &DataType::Int32));
-            let parts = parts.transpose()?.map(|parts| parts.as_primitive::<Int32Type>());
+            let parts = parts.transpose()?.map(AsArray::as_primitive::<Int32Type>);
             let part = |row: usize| parts.map(|parts| parts.value(row));
             if are_lines {
                 let lines = column(&batch, "line", &DataType::Binary)?.as_binary::<i32>();

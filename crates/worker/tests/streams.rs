@@ -346,7 +346,7 @@ fn lists_of_a_crowd(texts: u64) -> BTreeMap<i32, u64> {
         if row.kind == "list" {
             let mut blob = Blob::new(blob, &own).unwrap();
             while !blob.is_empty() {
-                [(); 3].map(|()| blob.field().unwrap());
+                let [_, _, _] = [(); 3].map(|()| blob.field().unwrap());
                 *lists.entry(row.part).or_default() += 1;
             }
         } else if row.kind == "want" {

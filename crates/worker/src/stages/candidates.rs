@@ -117,7 +117,9 @@ pub fn lists<W: Write>(
     let positions = places.positions(recipe)?;
     let is_old = |number: u32| recipe.against().is_some_and(|new| positions[number as usize] < new);
     let number = |number: u32| sorted[number as usize];
-    all.iter_mut().for_each(|seen| (seen.0, seen.1) = (number(seen.0), number(seen.1)));
+    for seen in &mut all {
+        (seen.0, seen.1) = (number(seen.0), number(seen.1));
+    }
     all.sort_unstable();
     let full: AHashSet<u32> = full.into_iter().map(number).collect();
     // Where a bucket was full, a text that sees nobody has a list, too.
@@ -156,7 +158,9 @@ pub fn lists<W: Write>(
         }
         let (mut others, mut ranks) = (Vec::new(), Vec::new());
         put_list(found.iter().map(|one| places.get(one.0)), &mut others);
-        found.iter().for_each(|one| put_number(u64::from(one.1), &mut ranks));
+        for one in &found {
+            put_number(u64::from(one.1), &mut ranks);
+        }
         lists.put(part, &[place, &others, &ranks], recipe, output)?;
     }
     wants.write(recipe, output)?;

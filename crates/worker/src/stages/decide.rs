@@ -78,7 +78,8 @@ pub fn decide<W: Write>(
             blob: distance.map(|distance| vec![distance as u8]),
         })?;
         if asks {
-            [pos, original].into_iter().for_each(|pos| wants.ask(part.cast_unsigned(), pos));
+            wants.ask(part.cast_unsigned(), pos);
+            wants.ask(part.cast_unsigned(), original);
         }
     }
     wants.write(recipe, output)?;

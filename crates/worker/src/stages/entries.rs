@@ -24,7 +24,9 @@ impl Entries {
     pub(super) fn sorted(self) -> (Places, Vec<(u64, u32)>) {
         let (places, sorted) = self.places.sorted();
         let mut all = self.all;
-        all.iter_mut().for_each(|entry| entry.1 = sorted[entry.1 as usize]);
+        for entry in &mut all {
+            entry.1 = sorted[entry.1 as usize];
+        }
         all.sort_unstable();
         (places, all)
     }

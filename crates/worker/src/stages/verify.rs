@@ -67,7 +67,9 @@ pub fn verify<W: Write>(
     let (places, sorted) = numbers.sorted();
     for one in &mut lists {
         one.text = sorted[one.text as usize];
-        one.candidates.iter_mut().for_each(|other| other.0 = sorted[other.0 as usize]);
+        for other in &mut one.candidates {
+            other.0 = sorted[other.0 as usize];
+        }
         one.candidates.sort_unstable();
     }
     // Lists that begin with the same text have others in common, too: what is compared of these is still at hand.
