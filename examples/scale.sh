@@ -30,12 +30,12 @@ case $stage in
   pairs) run pairs bucket texts "${part[@]}" ;;
   crowd-want) run crowd full pairs ;;
   crowd-find) run answer want crowd-want "${file[@]}" ;;
-  crowd-ask) run crowd full,text "pairs crowd-find" ;;
+  crowd-ask) run crowd full,text,want "pairs crowd-want crowd-find" ;;
   ask-bands) run asked ask,key "crowd-ask sketch" "${part[@]}" ;;
   ask-texts) run texts shared,copy "ask-bands exact" "${part[@]}" ;;
-  more-want) run crowd full,text,ask,bucket "pairs crowd-find crowd-ask ask-texts" ;;
+  more-want) run crowd full,text,ask,bucket,want "pairs crowd-want crowd-find crowd-ask ask-texts" ;;
   more-find) run answer want more-want "${file[@]}" ;;
-  crowd) run crowd full,text,ask,bucket "pairs crowd-find crowd-ask ask-texts more-find" ;;
+  crowd) run crowd full,text,ask,bucket,want "pairs crowd-want crowd-find crowd-ask ask-texts more-want more-find" ;;
   again) run pairs bucket,taken "texts crowd" "${part[@]}" ;;
   lists) run lists sight,ask,want "again crowd" "${part[@]}" ;;
   find) run answer want lists "${file[@]}" ;;

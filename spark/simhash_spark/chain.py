@@ -34,7 +34,7 @@ class Chain:
         spark.sparkContext.addFile(worker)
         self.parts = parts or max(spark.sparkContext.defaultParallelism * 2, sum(one.frame.rdd.getNumPartitions() for one in sources))
         self.options = ["--recipe", recipe, "--parts", str(self.parts), "--memory", memory]
-        self.counts, self.stages, self.held, self.sent = {}, {}, [], []
+        self.counts, self.stages, self.held, self.sent, self.figures = {}, {}, [], [], {}
         self.spent = spark.sparkContext.accumulator(0.0)
         for one in sources:
             one.spent, one.sent = self.spent, self.sent
@@ -86,11 +86,12 @@ class Chain:
     def totals(self):
         """Seconds, processor seconds of tasks and workers, and bytes shuffled, so far, from where Spark's own page has them."""
         context = self.spark.sparkContext
-        none = context._gateway.new_array(context._jvm.double, 0), context._jvm.java.util.ArrayList()
-        stages = context._jsc.sc().statusStore().stageList(None, False, False, *none)
-        stages = [stages.apply(at) for at in range(stages.size())]
-        return {"seconds": time.monotonic(), "cpuSeconds": self.spent.value + sum(one.executorCpuTime() for one in stages) / 1e9,
-                "shuffledBytes": sum(one.shuffleWriteBytes() for one in stages)}
+        none = context._jvm.java.util.ArrayList()
+        stages = context._jsc.sc().statusStore().stageList(None, False, False, context._gateway.new_array(context._jvm.double, 0), none)
+        for one in map(stages.apply, range(stages.size())):  # Of those that Spark drops later the last figures stay.
+            self.figures[one.stageId(), one.attemptId()] = one.executorCpuTime() / 1e9, one.shuffleWriteBytes()
+        cpu, shuffled = map(sum, zip(*self.figures.values(), (0, 0)))
+        return {"seconds": time.monotonic(), "cpuSeconds": self.spent.value + cpu, "shuffledBytes": shuffled}
 
     def stage(self, name, rows, beside=(), parts=None):
         return self.done(name, self.mapped(rows.repartition(parts or self.parts, "part"), name, beside=beside))
@@ -117,7 +118,7 @@ class Chain:
             answer = self.stage("crowd", state, parts=1)
             asks = collected(pick(answer, "ask"))
             again = asks or not pick(answer, "want").isEmpty()
-            state = state.unionByName(self.kept(self.texts(answer)))
+            state = state.unionByName(self.kept(self.texts(answer))).unionByName(pick(answer, "want"))
             if asks:
                 found = self.done("asked", self.mapped(keys, "asked", beside=asks))
                 state = state.unionByName(self.buckets(found, copies)).unionByName(pick(answer, "ask"))

@@ -18,8 +18,7 @@ NEW = 1 << 62  # Positions of new documents have this bit, so that those of old 
 FEW = 50_000_000  # Positions that every executor is given at most, 8 bytes each, half as many where each has a part; more are joined.
 TABLES = (".parquet", ".orc", ".avro", ".arrow")
 # How the command line writes a string of a table: all else stays as it is.
-ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
-ESCAPES.update({sign: f"\\u{ord(sign):04x}" for sign in map(chr, range(32)) if sign not in ESCAPES})
+ESCAPES = {"\\": "\\\\", **{sign: f"\\u{ord(sign):04x}" for sign in map(chr, range(32))}, '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 @dataclass
@@ -71,11 +70,10 @@ class Source:
         if not (size := wants.agg(F.sum(F.length("blob"))).first()[0]):
             return wants
         if size > FEW // 2 * 8:
-            wanted = wants.mapInArrow(lambda batches: map(texts.wanted, batches), "pos long, part int")
+            wanted = wants.mapInArrow(lambda batches: (one for batch in batches for one in texts.wanted(batch).to_batches()), "pos long, part int").distinct()
             found = self.chosen(wanted.select("pos").distinct(), columns, "pos long, text string").join(wanted, "pos")
             return found.mapInArrow(pipe.counted(function, self.spent), pipe.ROWS)
-        few = self.send(texts.wanted(wants.toArrow()))  # Nothing is joined: a text goes to each part once, and nowhere else.
-        repeat = texts.repeated(few)
+        repeat = texts.repeated(self.send(texts.wanted(wants.toArrow())))  # Nothing is joined: a text goes to each part once, and nowhere else.
         return self.map(lambda batches: function(repeat(batches)), columns, pipe.ROWS, parsed=False)
 
 
@@ -121,12 +119,11 @@ def json_lines(spark, paths, worker, text="text", id=None, key=None, split=SPLIT
     # One split to a partition, in order.
     rows = spark.sparkContext.parallelize(splits, max(len(splits), 1))
     fields = ("--text-field", text, "--id-field", id or "id", *(("--keep-by", key) if key else ()))
-    records = pipe.stage(worker, "records", fields)
 
     def lines(batches):
         return (found for batch in batches for one in batch.to_pylist() for found in lines_of(**one))
 
-    return Source(spark.createDataFrame(rows, "base long, path string, start long, end long"), lines, records, fields)
+    return Source(spark.createDataFrame(rows, "base long, path string, start long, end long"), lines, pipe.stage(worker, "records", fields), fields)
 
 
 def lines_of(base, path, start, end):
@@ -137,14 +134,12 @@ def lines_of(base, path, start, end):
         offset, held, block = max(start - 1, 0), b"", True
         file.seek(offset)
         while offset < end and block:
-            block = file.read(max(BLOCK, len(held)))
+            if len(held) >= MOST:
+                raise ValueError(f"{path}: byte {offset} is in a line of 2 GiB or more, which no column takes")
+            block = file.read(min(max(BLOCK, len(held)), MOST - len(held)))
             held += block
-            if len(held) > MOST:
-                raise ValueError(f"{path}: a line of more than 2 GiB begins at byte {offset}")
             last = held.rfind(b"\n") + 1 if block else len(held)
-            begins = np.append(True, np.frombuffer(held, np.uint8) == 10)
-            begins[last] = True
-            bounds = np.flatnonzero(begins)
+            bounds = np.union1d(np.flatnonzero(np.frombuffer(held, np.uint8) == 10) + 1, [0, last])
             own = bounds[np.searchsorted(bounds[:-1], start - offset) : np.searchsorted(bounds[:-1], end - offset) + 1]
             if len(own) > 1:
                 lines = pa.Array.from_buffers(pa.binary(), len(own) - 1, [None, pa.py_buffer(own.astype(np.int32)), pa.py_buffer(held)])

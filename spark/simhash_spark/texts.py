@@ -3,13 +3,17 @@ they are packed."""
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
+
+SLICE = 256 << 20  # Bytes of texts of a batch, about: many parts may ask for the same ones.
 
 
 def wanted(rows):
-    """Rows of kind `want` as positions and parts."""
+    """Rows of kind `want` as positions and parts, each once."""
     cells = [np.frombuffer(cell.as_buffer(), np.int64)[1:] for cell in rows.column("blob")]
     parts = np.repeat(rows.column("part").to_numpy(), [len(cell) for cell in cells])
-    return pa.record_batch([pa.array(np.concatenate([np.zeros(0, np.int64), *cells])), pa.array(parts)], ["pos", "part"])
+    # Several tasks may ask for a text in the same part.
+    return pa.table([pa.array(np.concatenate([np.zeros(0, np.int64), *cells])), pa.array(parts)], ["pos", "part"]).group_by(["pos", "part"]).aggregate([])
 
 
 def among(few, inside=True):
@@ -33,6 +37,8 @@ def repeated(few):
             rows = np.repeat(np.arange(len(pos)), end - first)
             # From the first that is wanted of each on.
             at = np.arange(len(rows)) + np.repeat(end - np.cumsum(end - first), end - first)
-            yield pa.record_batch([*batch.take(pa.array(rows)).columns, pa.array(parts[at].astype(np.int32))], [*batch.schema.names, "part"])
+            bytes = np.cumsum(pc.binary_length(batch.column(1)).to_numpy().astype(np.int64)[rows])
+            for row, part in np.split(np.stack([rows, parts[at]]), np.flatnonzero(np.diff(bytes // SLICE)) + 1, axis=1):
+                yield pa.record_batch([*batch.take(pa.array(row)).columns, pa.array(part.astype(np.int32))], [*batch.schema.names, "part"])
 
     return run

@@ -10,8 +10,11 @@ import pytest
 pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 
-from simhash_spark import source
+import numpy as np
+import pyarrow as pa
+from simhash_spark import source, texts
 from simhash_spark.source import below, check_lines, files, id_json, lines_of
+from simhash_spark.texts import repeated, wanted
 
 OWN = pathlib.Path(__file__).resolve().parents[1] / "simhash_spark"
 
@@ -48,9 +51,37 @@ def test_a_file_below_an_address_has_its_own_address(path, rest, whole):
 def test_a_line_beyond_a_column_is_refused_by_its_place(tmp_path, monkeypatch):
     monkeypatch.setattr(source, "BLOCK", 4)
     monkeypatch.setattr(source, "MOST", 40)
-    (tmp_path / "in.jsonl").write_bytes(b"short\n" + b"x" * 60 + b"\n")
-    with pytest.raises(ValueError, match="in.jsonl: a line of more than 2 GiB begins at byte 6"):
-        list(lines_of(0, str(tmp_path / "in.jsonl"), 0, 67))
+    path = tmp_path / "in.jsonl"
+    path.write_bytes(b"short\n" + b"x" * 60 + b"\n")
+    for start, byte in ((0, 6), (7, 6), (20, 19)):
+        with pytest.raises(ValueError, match=f"in.jsonl: byte {byte} is in a line of 2 GiB or more"):
+            list(lines_of(0, str(path), start, 67))
+    for length in range(40):  # With its line feed no more than a column takes, wherever the blocks of the file end.
+        path.write_bytes(b"short\n" + b"x" * length + b"\nnext\n")
+        lines = [line for batch in lines_of(0, str(path), 0, 100) for line in batch.column("line").to_pylist()]
+        assert lines == [b"short\n", b"x" * length + b"\n", b"next\n"]
+
+
+class Sent:
+    def __init__(self, *columns):
+        self.value = [np.append(column, np.int64((1 << 63) - 1)) for column in columns]
+
+
+def test_a_text_goes_once_to_each_part_that_asks_for_it(monkeypatch):
+    wants = [(2, [5, 9]), (1, [9]), (2, [9, 7, 5])]
+    cells = [np.array([0, *positions], np.int64).tobytes() for _, positions in wants]
+    rows = pa.table({"part": pa.array([part for part, _ in wants], pa.int32()), "blob": pa.array(cells, pa.binary())})
+    asked = wanted(rows).sort_by([("pos", "ascending"), ("part", "ascending")])
+    assert asked.to_pylist() == [{"pos": pos, "part": part} for pos, part in ((5, 2), (7, 2), (9, 1), (9, 2))]
+    assert wanted(rows.slice(0, 0)).num_rows == 0
+    sent = Sent(*(column.to_numpy() for column in asked.columns))
+    batch = pa.record_batch([pa.array([3, 5, 9]), pa.array([b"three", b"five", b"nine"])], ["pos", "line"])
+    expected = [(5, b"five", 2), (9, b"nine", 1), (9, b"nine", 2)]
+    for size, batches in ((1 << 20, 1), (12, 2), (1, 3)):
+        monkeypatch.setattr(texts, "SLICE", size)
+        found = list(repeated(sent)([batch]))
+        assert len(found) == batches
+        assert [tuple(row.values()) for one in found for row in one.to_pylist()] == expected
 
 
 def test_files_of_an_address_are_those_that_are_read(tmp_path):

@@ -33,6 +33,8 @@ One stage of dedup over Arrow streams, for engines and schedulers; docs/scale.md
   --memory BYTES   most bytes that the stage holds, with K, M or G. Default 2G
   --kinds, --part  which rows of the files are read. Default of --part: all
   -o FILE          is written as a whole or not at all; where it is there already nothing is done
+  --text-field, --id-field, --keep-by PATH
+                   where text, id and key are in lines, of a file or of a stream with columns pos and line: sketch, answer, records
   --file JSONL     documents: the lines that begin in bytes START to END of this file, which is the Nth of the inputs, from 0
 ";
 

@@ -7,7 +7,7 @@
 //! | `pos` | a document: its place in the input |
 //! | `original` | another one |
 //! | `similarity` | of the two |
-//! | `blob` | many packed entries, or a text |
+//! | `blob` | many packed entries, or what the [stages](crate::stages) say |
 //!
 //! The metadata of the schema have the recipe in words, where the engine keeps them; packed cells have its digest in any case.
 
@@ -42,6 +42,8 @@ const BATCH_ROWS: usize = 4096;
 const MADE: u64 = 4;
 /// Bytes of cells from which on a batch is written.
 const BATCH_BYTES: usize = 8 << 20;
+/// Bytes that a column takes, whose offsets have 31 bits.
+pub(crate) const COLUMN: usize = i32::MAX as usize;
 
 /// A row.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -56,7 +58,7 @@ pub struct Row {
     pub original: Option<i64>,
     /// Their similarity.
     pub similarity: Option<f64>,
-    /// Packed entries, or a text.
+    /// Packed entries, or what the stages say.
     pub blob: Option<Vec<u8>>,
 }
 
@@ -260,6 +262,9 @@ impl Input {
             let parts =
                 batch.column_by_name("part").map(|_| column(&batch, "part", &DataType::Int32));
             let parts = parts.transpose()?.map(AsArray::as_primitive::<Int32Type>);
+            if parts.is_some_and(|parts| parts.null_count() > 0) {
+                return Err(Failure("part must be a whole number in every row".into()));
+            }
             let part = |row: usize| parts.map(|parts| parts.value(row));
             if are_lines {
                 let lines = column(&batch, "line", &DataType::Binary)?.as_binary::<i32>();
@@ -436,6 +441,8 @@ pub struct Output<W: Write> {
     schema: SchemaRef,
     rows: Vec<Row>,
     bytes: usize,
+    /// Bytes that the cells of a batch have at most.
+    most: usize,
 }
 
 fn unwritten(error: &ArrowError) -> Failure {
@@ -450,15 +457,25 @@ impl<W: Write> Output<W> {
     pub fn new(to: W, recipe: &str) -> Result<Self, Failure> {
         let schema = schema(recipe);
         let writer = StreamWriter::try_new(to, &schema).map_err(|error| unwritten(&error))?;
-        Ok(Self { writer, schema, rows: Vec::new(), bytes: 0 })
+        Ok(Self { writer, schema, rows: Vec::new(), bytes: 0, most: COLUMN })
     }
 
     /// Writes a row.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// It cannot be written, or its cell has more bytes than a column takes.
     pub fn row(&mut self, row: Row) -> Result<(), Failure> {
-        self.bytes += row.blob.as_ref().map_or(0, Vec::len);
+        let bytes = row.blob.as_ref().map_or(0, Vec::len);
+        if bytes > self.most {
+            let (kind, most) = (&row.kind, self.most);
+            return Err(Failure(format!(
+                "a cell of kind {kind} has {bytes} bytes, and a column of Arrow takes {most}: spread it over more parts (--parts)"
+            )));
+        }
+        if self.bytes + bytes > self.most {
+            self.flush()?;
+        }
+        self.bytes += bytes;
         self.rows.push(row);
         if self.rows.len() >= BATCH_ROWS || self.bytes >= BATCH_BYTES {
             self.flush()?;
@@ -545,5 +562,25 @@ impl Batches {
     /// The next one.
     pub(crate) fn next(&mut self) -> Result<Option<RecordBatch>, Failure> {
         self.0.next()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_beyond_a_column_go_into_batches_of_their_own_or_are_refused() {
+        let mut output = Output::new(Vec::new(), "").unwrap();
+        output.most = 10;
+        for bytes in [4, 6, 1, 10, 0, 9] {
+            output.blob("key", 0, vec![7; bytes]).unwrap();
+        }
+        let failure = output.blob("key", 0, vec![7; 11]).unwrap_err().to_string();
+        assert!(failure.contains("a cell of kind key has 11 bytes"), "{failure}");
+        let stream = output.finish().unwrap();
+        let batches = StreamReader::try_new(stream.as_slice(), None).unwrap();
+        let rows: Vec<usize> = batches.map(|batch| batch.unwrap().num_rows()).collect();
+        assert_eq!(rows, [2, 1, 2, 1]);
     }
 }

@@ -13,7 +13,7 @@ use simhash_sketch::minhash::band_keys;
 use simhash_worker::Recipe;
 use simhash_worker::blob::{Blob, entries, pack_entries, pack_texts, positions, put, put_list};
 use simhash_worker::rows::Row;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read, Write};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -331,16 +331,19 @@ fn a_place_whose_mark_of_a_fingerprint_is_none_is_refused() {
     }
 }
 
-/// Lists by part, of so many texts that all see the text at position 0 alone.
-fn lists_of_a_crowd(texts: u64) -> BTreeMap<i32, u64> {
+/// Lists by part, of so many texts that all see the text at position 0 alone, from so many parts of them.
+fn lists_of_a_crowd(texts: u64, parts: usize) -> BTreeMap<i32, u64> {
     let mut list = Vec::new();
     put_list([&0u64.to_be_bytes()[..]].into_iter(), &mut list);
     let texts: Vec<[u8; 8]> = (1..=texts).map(u64::to_be_bytes).collect();
     let fields: Vec<[&[u8]; 3]> = texts.iter().map(|text| [&text[..], &[0], &list]).collect();
     let records: Vec<&[&[u8]]> = fields.iter().map(|fields| &fields[..]).collect();
-    let ended = worker("lists", "{}", 64, &rows_stream(&[packed("sight", "{}", &records)], "{}"));
-    let (own, rows) = (Recipe::new("{}").unwrap(), rows_of(&ended.stdout, "{}"));
-    let (mut lists, mut wanted) = (BTreeMap::new(), BTreeMap::new());
+    let (own, mut rows) = (Recipe::new("{}").unwrap(), Vec::new());
+    for part in records.chunks(records.len().div_ceil(parts)) {
+        let input = rows_stream(&[packed("sight", "{}", part)], "{}");
+        rows.extend(rows_of(&worker("lists", "{}", 64, &input).stdout, "{}"));
+    }
+    let (mut lists, mut wanted) = (BTreeMap::new(), BTreeMap::<i32, BTreeSet<u64>>::new());
     for row in &rows {
         let blob = row.blob.as_ref().unwrap();
         if row.kind == "list" {
@@ -350,21 +353,44 @@ fn lists_of_a_crowd(texts: u64) -> BTreeMap<i32, u64> {
                 *lists.entry(row.part).or_default() += 1;
             }
         } else if row.kind == "want" {
-            positions(blob, &own, |_| *wanted.entry(row.part).or_default() += 1).unwrap();
+            let wanted = wanted.entry(row.part).or_default();
+            positions(blob, &own, |pos| assert!(wanted.insert(pos) || pos == 0)).unwrap();
         }
     }
     // Each part asks for the texts of its lists, and for the one that all of them see.
+    let wanted: BTreeMap<i32, u64> =
+        wanted.into_iter().map(|(part, wanted)| (part, wanted.len() as u64)).collect();
     assert_eq!(wanted, lists.iter().map(|(&part, count)| (part, count + 1)).collect());
     lists
 }
 
 #[test]
 fn lists_that_begin_with_one_text_go_together_and_those_of_a_crowd_do_not() {
-    assert_eq!(lists_of_a_crowd(256).into_values().collect::<Vec<u64>>(), [256]);
-    let crowd = lists_of_a_crowd(4_000);
-    assert_eq!(crowd.values().sum::<u64>(), 4_000);
-    // 256, and its share of all others.
-    assert!(crowd.len() == 64 && crowd.values().all(|&count| count < 256 + 120), "{crowd:?}");
+    // 4096 of 64 parts are 64 of each.
+    for (texts, parts) in [(64, 1), (640, 10), (4_096, 64)] {
+        assert_eq!(lists_of_a_crowd(texts, parts).into_values().collect::<Vec<u64>>(), [texts]);
+    }
+    for (texts, parts, most) in [(4_000, 1, 64 + 120), (12_000, 64, 4_096 + 240)] {
+        let crowd = lists_of_a_crowd(texts, parts);
+        assert_eq!(crowd.values().sum::<u64>(), texts);
+        // Those that go together, and the share of all others.
+        assert!(crowd.len() == 64 && crowd.values().all(|&count| count < most), "{crowd:?}");
+    }
+}
+
+#[test]
+fn a_text_that_a_crowd_asked_for_and_did_not_get_is_refused() {
+    let [bucket, place] = [1u64 << 40, 7].map(u64::to_be_bytes);
+    let full = packed("full", "{}", &[&[&bucket, &place]]);
+    let asked = worker("crowd", "{}", 1, &rows_stream(std::slice::from_ref(&full), "{}"));
+    let want = of_kind(&asked.stdout, "want");
+    assert_eq!(want.len(), 1);
+    let input = rows_stream(&[vec![full.clone()], want.clone()].concat(), "{}");
+    refused("crowd", "{}", &input, "at pos 7 was asked for, but is not there");
+    let texts = pack_texts(&[(7, "一二三四".into())], &Recipe::new("{}").unwrap());
+    let text = Row { kind: "text".into(), blob: Some(texts), ..Row::default() };
+    let input = rows_stream(&[vec![full, text], want].concat(), "{}");
+    assert!(worker("crowd", "{}", 1, &input).status.success());
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Buckets to lists of candidates.
 
 use super::entries::{Entries, buckets};
-use super::{Numbers, Places, Records, Wants, each_record, packed, unexpected};
+use super::{Numbers, Places, Records, Wants, each_record, grown, packed, unexpected};
 use crate::blob::{entries, list, put_list, put_number};
 use crate::rows::{Input, Output};
 use crate::{Context, Failure, Recipe};
@@ -86,9 +86,9 @@ pub fn pairs<W: Write>(
     sights.flush(output)
 }
 
-/// Lists that begin with the same text, of those that one part makes: the texts of these are sent to one part together. More are
-/// spread, so that a crowd that begins with one text is not all in one part.
-const TOGETHER: u32 = 256;
+/// Lists that begin with the same text, of all parts together: the texts of these are sent to one part. More are spread, so that a crowd
+/// that begins with one text is not all in one part. Each part has its share of the number, and one at least.
+const TOGETHER: u32 = 4096;
 
 /// That a text sees another one: their numbers, and whether the bucket had room.
 type Seen = (u32, u32, bool);
@@ -105,13 +105,19 @@ pub fn lists<W: Write>(
     let (recipe, rules) = (&context.recipe, context.recipe.rules());
     let (mut numbers, mut all, mut full) =
         (Numbers::default(), Vec::<Seen>::new(), AHashSet::<u32>::new());
-    input.rows(|row| match row.kind.as_str() {
-        "sight" => each_record(&row, recipe, |[text, is_full, others]| {
+    input.sifted(|row| {
+        if row.kind != "sight" {
+            return Err(unexpected(&row, "lists"));
+        }
+        let before = (all.len(), numbers.bytes());
+        each_record(&row, recipe, |[text, is_full, others]| {
             let (text, is_full) = (numbers.of(text), is_full == [1]);
             full.extend(is_full.then_some(text));
             list(others, |place| all.push((text, numbers.of(place), !is_full)))
-        }),
-        _ => Err(unexpected(&row, "lists")),
+        })?;
+        // A cell has a few bytes for what is a number and the place that it asks for here.
+        let seen = (all.len() - before.0) * (size_of::<Seen>() + Wants::EACH);
+        Ok(grown(seen + numbers.bytes() - before.1))
     })?;
     let (places, sorted) = numbers.sorted();
     let positions = places.positions(recipe)?;
@@ -130,6 +136,7 @@ pub fn lists<W: Write>(
     let mut cuts = Records::new("cut", 1);
     let (mut wants, mut begun) = (Wants::default(), AHashMap::<u32, u32>::new());
     let [mut truncated, mut candidates] = [0u64; 2];
+    let together = (TOGETHER / context.parts).max(1);
     let (mut rest, parts) = (all.as_slice(), places.parts(context.parts));
     for text in texts {
         let place = places.get(text);
@@ -150,7 +157,7 @@ pub fn lists<W: Write>(
         candidates += found.len() as u64;
         let begin = begun.entry(first).or_default();
         *begin += 1;
-        let part = parts[if *begin > TOGETHER { text } else { first } as usize];
+        let part = parts[if *begin > together { text } else { first } as usize];
         if rules.verifies() {
             for number in std::iter::once(text).chain(found.iter().map(|one| one.0)) {
                 wants.ask(part, positions[number as usize]);

@@ -1,7 +1,8 @@
 //! Full buckets: their texts go on to longer keys, all together, in one task.
 //!
 //! It is run until it asks for nothing more: for texts first, then once for the buckets that these may go on to. Everything that was
-//! answered so far comes in again each time, so that a run depends on none before it.
+//! answered so far comes in again each time, so that a run depends on none before it. What it asked for comes in again, too: a text that
+//! does not come is refused then, and not asked for again without end.
 
 use super::candidates::Sights;
 use super::entries::{Entries, buckets};
@@ -25,7 +26,7 @@ pub fn crowd<W: Write>(
 ) -> Result<(), Failure> {
     let (recipe, rules) = (&context.recipe, context.recipe.rules());
     let (mut own, mut given) = (Entries::default(), Given::default());
-    let (mut full, mut asked) = (AHashSet::new(), AHashSet::new());
+    let (mut full, mut asked, mut wanted) = (AHashSet::new(), AHashSet::new(), Vec::new());
     input.alone("crowd").rows(|row| match row.kind.as_str() {
         "full" => each_record(&row, recipe, |[bucket, place]| {
             let bucket = super::number(bucket)?;
@@ -39,13 +40,15 @@ pub fn crowd<W: Write>(
         }),
         "bucket" => blob::entries(packed(&row)?, recipe, |bucket, place| own.push(bucket, place)),
         "text" => given.take(&row, recipe),
+        "want" => blob::positions(packed(&row)?, recipe, |pos| wanted.push(pos)),
         _ => Err(unexpected(&row, "crowd")),
     })?;
+    wanted.into_iter().try_for_each(|pos| given.get(pos).map(|_| ()))?;
     let (places, entries) = own.sorted();
     let positions = places.positions(recipe)?;
     let mut wants = Wants::default();
     positions.iter().filter(|&&pos| !given.has(pos)).for_each(|&pos| wants.ask(0, pos));
-    if !wants.0.is_empty() {
+    if !wants.is_empty() {
         return wants.write(recipe, output);
     }
     let mut known: AHashMap<u64, Vec<u32>> =

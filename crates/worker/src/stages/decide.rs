@@ -1,8 +1,6 @@
 //! Who is kept, in one task: what it holds are the edges and the copies, not the documents.
 
-use super::{
-    Places, Wants, all, each_link, each_record, part_of_place, position, put_places, unexpected,
-};
+use super::{Numbers, Places, Wants, each_link, each_record, part_of_place, position, unexpected};
 use crate::rows::{Input, Output, Row};
 use crate::{Context, Failure};
 use ahash::{AHashMap, AHashSet};
@@ -21,28 +19,25 @@ pub fn decide<W: Write>(
     output: &mut Output<W>,
 ) -> Result<(), Failure> {
     let (recipe, rules) = (&context.recipe, context.recipe.rules());
-    let rows = all(input.alone("decide"))?;
-    let mut places = Vec::new();
-    for row in &rows {
-        match row.kind.as_str() {
-            "link" | "copy" => put_places(row, recipe, &mut places)?,
-            _ => return Err(unexpected(row, "decide")),
-        }
+    let (mut numbers, mut links, mut copies) = (Numbers::default(), Vec::new(), Vec::new());
+    input.alone("decide").rows(|row| match row.kind.as_str() {
+        "copy" => each_record(&row, recipe, |[place, first]| {
+            copies.push(Copy { document: numbers.of(place), first: numbers.of(first) });
+            Ok(())
+        }),
+        "link" => each_link(&row, recipe, |[text, other], rank, similarity| {
+            let (later, earlier) = (numbers.of(text), numbers.of(other));
+            links.push(Link { later, earlier, rank, similarity });
+        }),
+        _ => Err(unexpected(&row, "decide")),
+    })?;
+    let (places, sorted) = numbers.sorted();
+    let number = |number: u32| sorted[number as usize];
+    for copy in &mut copies {
+        *copy = Copy { document: number(copy.document), first: number(copy.first) };
     }
-    let places = Places::of(&places);
-    let (mut links, mut copies) = (Vec::new(), Vec::new());
-    for row in rows {
-        if row.kind == "copy" {
-            each_record(&row, recipe, |[place, first]| {
-                copies.push(Copy { document: places.number(place), first: places.number(first) });
-                Ok(())
-            })?;
-        } else {
-            each_link(&row, recipe, |[text, other], rank, similarity| {
-                let (later, earlier) = (places.number(text), places.number(other));
-                links.push(Link { later, earlier, rank, similarity });
-            })?;
-        }
+    for link in &mut links {
+        (link.later, link.earlier) = (number(link.later), number(link.earlier));
     }
     links.sort_unstable_by_key(|link| (link.later, link.earlier));
     let keeping =

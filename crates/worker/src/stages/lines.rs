@@ -1,6 +1,6 @@
 //! What was found, as the lines of files that the command line writes.
 
-use crate::rows::{Batches, LAST, column};
+use crate::rows::{Batches, COLUMN, LAST, column};
 use crate::{Context, Failure};
 use arrow_array::builder::StringBuilder;
 use arrow_array::cast::AsArray;
@@ -28,7 +28,7 @@ struct Sizes {
 }
 
 /// A batch of texts counts its bytes by 31 bits, and so does a string of who reads it.
-const SIZES: Sizes = Sizes { lines: 4096, batch: 8 << 20, line: i32::MAX as usize };
+const SIZES: Sizes = Sizes { lines: 4096, batch: 8 << 20, line: COLUMN };
 
 /// What a line is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,7 @@
 //! The matches of new documents among old ones, in one task: what it holds are the matches and the new copies. Copies among the old ones,
 //! which may be most of what it reads, go by.
 
-use super::{Places, each_link, each_record, position, put_places, unexpected};
-use crate::blob::put;
+use super::{Numbers, Places, each_link, each_record, grown, position, unexpected};
 use crate::rows::{Input, LAST, Output, Row};
 use crate::{Context, Failure, Recipe};
 use ahash::{AHashMap, AHashSet};
@@ -11,6 +10,9 @@ use std::sync::Arc;
 
 /// What one matches: the place of an old document by number, rank and similarity.
 type Edge = (u32, u32, f64);
+
+/// Bytes of a copy as it comes in, and by its document.
+const COPY: usize = 2 * size_of::<(u32, u32)>();
 
 /// What came in, by number of a place.
 struct Known {
@@ -96,81 +98,54 @@ pub fn matches<W: Write>(
     output.count("cut", truncated)
 }
 
-/// What there is of use in a row. Cuts of old texts are noted by position: a few of these are the text of a new document, and which ones
-/// its copies tell, perhaps later.
-fn sift(
-    row: Row,
-    recipe: &Recipe,
-    against: u64,
-    old_cut: &mut Vec<u64>,
-) -> Result<Option<Row>, Failure> {
-    let mut blob = recipe.digest().to_vec();
-    let nothing = blob.len();
-    match row.kind.as_str() {
-        // Those of old texts were never looked for.
-        "link" => return Ok(Some(row)),
-        "copy" => each_record(&row, recipe, |[place, first]| {
-            if position(recipe, place)? >= against {
-                put(place, &mut blob);
-                put(first, &mut blob);
-            }
-            Ok(())
-        })?,
-        "cut" => each_record(&row, recipe, |[text]| {
-            match position(recipe, text)? {
-                pos if pos < against => old_cut.push(pos),
-                _ => put(text, &mut blob),
-            }
-            Ok(())
-        })?,
-        _ => return Err(unexpected(&row, "matches")),
-    }
-    Ok((blob.len() > nothing).then_some(Row { blob: Some(blob), ..row }))
-}
-
+/// Reads what is of use. Cuts of old texts are noted by position: a few of these are the text of a new document, and which ones its copies
+/// tell, perhaps later.
 fn read(input: Input, recipe: &Recipe, against: u64) -> Result<Known, Failure> {
-    let (mut rows, mut old_cut) = (Vec::new(), Vec::new());
+    let (mut numbers, mut old_cut) = (Numbers::default(), Vec::new());
+    let (mut links, mut copies, mut cuts) = (Vec::new(), Vec::new(), Vec::new());
     input.sifted(|row| {
-        let before = old_cut.len();
-        let row = sift(row, recipe, against, &mut old_cut)?;
-        // A number in a vector that grows takes twice its bytes, where four times is counted for those of a cell.
-        let noted = (old_cut.len() - before) * size_of::<u64>() / 2;
-        let kept = row.as_ref().map_or(0, Row::bytes);
-        rows.extend(row);
-        Ok(noted as u64 + kept)
-    })?;
-    old_cut.sort_unstable();
-    let mut places = Vec::new();
-    for row in &rows {
+        let before = (numbers.bytes(), old_cut.len(), copies.len());
+        let mut kept = 0;
         match row.kind.as_str() {
-            "link" | "copy" => put_places(row, recipe, &mut places)?,
-            _ => each_record(row, recipe, |[text]| {
-                places.push(text.to_vec());
-                Ok(())
-            })?,
-        }
-    }
-    let places = Places::of(&places);
-    let mut edges: AHashMap<u32, Vec<Edge>> = AHashMap::new();
-    let (mut firsts, mut cut) = (AHashMap::new(), AHashSet::new());
-    for row in rows {
-        match row.kind.as_str() {
-            "link" => each_link(&row, recipe, |[text, other], rank, similarity| {
-                let edge = (places.number(other), rank, similarity);
-                edges.entry(places.number(text)).or_default().push(edge);
-            })?,
+            // Those of old texts were never looked for.
+            "link" => {
+                kept = row.bytes();
+                each_link(&row, recipe, |[text, other], rank, similarity| {
+                    links.push((numbers.of(text), (numbers.of(other), rank, similarity)));
+                })?;
+            }
             "copy" => each_record(&row, recipe, |[place, first]| {
-                let number = places.number(first);
-                firsts.insert(places.number(place), number);
-                if old_cut.binary_search(&position(recipe, first)?).is_ok() {
-                    cut.insert(number);
+                if position(recipe, place)? >= against {
+                    copies.push((numbers.of(place), numbers.of(first)));
                 }
                 Ok(())
             })?,
-            _ => each_record(&row, recipe, |[text]| {
-                cut.insert(places.number(text));
+            "cut" => each_record(&row, recipe, |[text]| {
+                match position(recipe, text)? {
+                    pos if pos < against => old_cut.push(pos),
+                    _ => cuts.push(numbers.of(text)),
+                }
                 Ok(())
             })?,
+            _ => return Err(unexpected(&row, "matches")),
+        }
+        let (noted, copied) = (old_cut.len() - before.1, copies.len() - before.2);
+        let bytes = noted * size_of::<u64>() + copied * COPY + numbers.bytes() - before.0;
+        Ok(kept + grown(bytes))
+    })?;
+    old_cut.sort_unstable();
+    let (places, sorted) = numbers.sorted();
+    let number = |number: u32| sorted[number as usize];
+    let mut edges: AHashMap<u32, Vec<Edge>> = AHashMap::new();
+    for (text, (other, rank, similarity)) in links {
+        edges.entry(number(text)).or_default().push((number(other), rank, similarity));
+    }
+    let firsts: AHashMap<u32, u32> =
+        copies.into_iter().map(|(document, first)| (number(document), number(first))).collect();
+    let mut cut: AHashSet<u32> = cuts.into_iter().map(number).collect();
+    for &first in firsts.values() {
+        if old_cut.binary_search(&position(recipe, places.get(first))?).is_ok() {
+            cut.insert(first);
         }
     }
     Ok(Known { places, edges, firsts, cut })

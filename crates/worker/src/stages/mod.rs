@@ -8,7 +8,7 @@
 //! | [`asked`] | `ask`, then `key` in any parts | `shared` by place: entries of buckets that were asked for |
 //! | [`texts`] | `shared`, `copy` | `bucket` by bucket: entries of first documents |
 //! | [`pairs`] | `bucket`, and `taken` | `sight` by later text: who sees whom; `full`: buckets with too many |
-//! | [`crowd`] | `full`, `ask`, `bucket`, `text` | `want`, or `ask`, or `sight` and `taken` |
+//! | [`crowd`] | `full`, `ask`, `bucket`, `text`, `want` | `want`, or `ask`, or `sight` and `taken` |
 //! | [`lists`] | `sight` | `list` by the first text that the later one sees, `want` |
 //! | [`verify`] | `list`, `text` | `link` |
 //! | [`decide`] | `link`, `copy` | `mark`: a duplicate, its original, their similarity; `pair` and `want` where that is not known |
@@ -144,6 +144,11 @@ impl Records {
     }
 }
 
+/// Bytes of what is kept, as [`Input::sifted`] wants them: what grows takes twice its bytes, where four times is counted.
+fn grown(bytes: usize) -> u64 {
+    bytes as u64 / 2
+}
+
 /// The packed cell of a row.
 fn packed(row: &Row) -> Result<&[u8], Failure> {
     let missing = || Failure(format!("a row of kind {} has no blob", row.kind));
@@ -162,20 +167,39 @@ fn position(recipe: &Recipe, place: &[u8]) -> Result<u64, Failure> {
 
 /// Texts that somebody needs, by part and position.
 #[derive(Default)]
-struct Wants(Vec<(u32, u64)>);
+struct Wants {
+    all: Vec<(u32, u64)>,
+    /// How many there were when they were last made each to be there once.
+    once: usize,
+}
 
 impl Wants {
     /// Positions of a cell.
     const MOST: usize = 1 << 20;
+    /// Bytes that one takes.
+    const EACH: usize = size_of::<(u32, u64)>();
 
+    /// Asks for a text, which may have been asked for before: what comes often does not grow without end.
     fn ask(&mut self, part: u32, pos: u64) {
-        self.0.push((part, pos));
+        if self.all.len() == (2 * self.once).max(Self::MOST) {
+            self.settle();
+        }
+        self.all.push((part, pos));
+    }
+
+    fn settle(&mut self) {
+        self.all.sort_unstable();
+        self.all.dedup();
+        self.once = self.all.len();
+    }
+
+    fn is_empty(&self) -> bool {
+        self.all.is_empty()
     }
 
     fn write<W: Write>(mut self, recipe: &Recipe, output: &mut Output<W>) -> Result<(), Failure> {
-        self.0.sort_unstable();
-        self.0.dedup();
-        for part in self.0.chunk_by(|a, b| a.0 == b.0) {
+        self.settle();
+        for part in self.all.chunk_by(|a, b| a.0 == b.0) {
             let number = part[0].0.cast_signed();
             for wanted in part.chunks(Self::MOST) {
                 let positions: Vec<u64> = wanted.iter().map(|one| one.1).collect();
@@ -230,20 +254,6 @@ fn each_record<const N: usize>(
     Ok(())
 }
 
-/// Appends the places that a row of kind `link` or `copy` names.
-fn put_places(row: &Row, recipe: &Recipe, places: &mut Vec<Vec<u8>>) -> Result<(), Failure> {
-    if row.kind == "link" {
-        return each_record(row, recipe, |[text, other, _, _]| {
-            places.extend([text.to_vec(), other.to_vec()]);
-            Ok(())
-        });
-    }
-    each_record(row, recipe, |[place, first]| {
-        places.extend([place.to_vec(), first.to_vec()]);
-        Ok(())
-    })
-}
-
 /// Calls `each` with the places of a row of kind `link`, their rank and similarity.
 fn each_link(
     row: &Row,
@@ -271,4 +281,20 @@ fn all(input: Input) -> Result<Vec<Row>, Failure> {
         Ok(())
     })?;
     Ok(rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_wanted_often_is_held_once() {
+        let mut wants = Wants::default();
+        for at in 0..5 * Wants::MOST as u64 {
+            wants.ask(3, at % 10);
+            assert!(wants.all.len() <= Wants::MOST);
+        }
+        wants.settle();
+        assert_eq!(wants.all, (0..10).map(|pos| (3, pos)).collect::<Vec<(u32, u64)>>());
+    }
 }

@@ -44,6 +44,11 @@ impl Numbers {
         &self.bytes[range(&self.ends, number)]
     }
 
+    /// Bytes that they take, sorted too, about.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes.len() + self.ends.len() * 3 * size_of::<usize>()
+    }
+
     /// All in their order, and for each number that which it has there.
     pub(super) fn sorted(self) -> (Places, Vec<u32>) {
         let mut ranges: Vec<(Range<usize>, u32)> =
@@ -66,18 +71,6 @@ pub(super) struct Places {
 }
 
 impl Places {
-    pub(super) fn of(places: &[Vec<u8>]) -> Self {
-        let mut numbers = Numbers::default();
-        for place in places {
-            numbers.of(place);
-        }
-        numbers.sorted().0
-    }
-
-    pub(super) fn number(&self, place: &[u8]) -> u32 {
-        self.ranges.partition_point(|range| &self.bytes[range.clone()] < place) as u32
-    }
-
     pub(super) fn get(&self, number: u32) -> &[u8] {
         &self.bytes[self.ranges[number as usize].clone()]
     }

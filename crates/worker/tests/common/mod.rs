@@ -211,6 +211,7 @@ impl Chain<'_> {
                 let (texts, asks) = (self.texts(&answer), pick(&answer, &["ask"]));
                 again = !texts.is_empty() || !asks.is_empty();
                 state.extend(texts);
+                state.extend(pick(&answer, &["want"]));
                 if !asks.is_empty() {
                     let found = [asks.clone(), keys.clone()].concat();
                     let shared = self.one("asked", &found);
