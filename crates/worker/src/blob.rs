@@ -222,6 +222,35 @@ fn each_entry(
     Ok(())
 }
 
+/// Bytes of a bucket without those that are always 0.
+fn bucket_bytes(recipe: &Recipe) -> usize {
+    (u64::BITS - recipe.rules().zeros()).div_ceil(8) as usize
+}
+
+/// The buckets of a text, as a field.
+pub fn pack_buckets(buckets: impl Iterator<Item = u64>, recipe: &Recipe) -> Vec<u8> {
+    let (zeros, width) = (recipe.rules().zeros(), bucket_bytes(recipe));
+    buckets.flat_map(|bucket| (bucket >> zeros).to_le_bytes().into_iter().take(width)).collect()
+}
+
+/// Calls `each` with the buckets of a text.
+///
+/// # Errors
+/// The field ends within one, or one has bits that none has.
+pub fn buckets_of(field: &[u8], recipe: &Recipe, mut each: impl FnMut(u64)) -> Result<(), Failure> {
+    let (zeros, width) = (recipe.rules().zeros(), bucket_bytes(recipe));
+    for own in field.chunks(width) {
+        let mut bytes = [0; 8];
+        bytes.get_mut(..own.len()).ok_or_else(torn)?.copy_from_slice(own);
+        let bucket = u64::from_le_bytes(bytes);
+        if own.len() < width || bucket > u64::MAX >> zeros {
+            return Err(torn());
+        }
+        each(bucket << zeros);
+    }
+    Ok(())
+}
+
 /// Packs positions.
 pub fn pack_positions(positions: &[u64], recipe: &Recipe) -> Vec<u8> {
     let numbers = positions.iter().flat_map(|pos| pos.to_le_bytes());
@@ -282,4 +311,28 @@ pub fn texts(
         each(u64::from_le_bytes(*pos), text)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buckets_of_a_text_come_back_and_damaged_ones_do_not() {
+        for (options, width) in [("{}", 6), (r#"{"method":"sentences"}"#, 8)] {
+            let recipe = Recipe::new(options).unwrap();
+            let zeros = recipe.rules().zeros();
+            let given = [0, 1, 9 << 30, u64::MAX >> zeros].map(|bucket| bucket << zeros);
+            let field = pack_buckets(given.into_iter(), &recipe);
+            assert_eq!(field.len(), 4 * width);
+            for end in 0..=field.len() {
+                let mut found = Vec::new();
+                let read = buckets_of(&field[..end], &recipe, |bucket| found.push(bucket));
+                assert_eq!(read.is_ok(), end % width == 0, "{end}");
+                assert_eq!(found, given[..end / width]);
+            }
+        }
+        let recipe = Recipe::new("{}").unwrap();
+        assert!(buckets_of(&[0xFF; 6], &recipe, |_| ()).is_err());
+    }
 }

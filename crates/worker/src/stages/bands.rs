@@ -2,7 +2,7 @@
 
 use super::entries::{Entries, Filter};
 use super::{Numbers, Records, each_record, packed, part_of, part_of_place, unexpected};
-use crate::blob::{buckets, entries, pack_entries};
+use crate::blob::{buckets, buckets_of, entries, pack_buckets, pack_entries};
 use crate::rows::{Input, Output};
 use crate::{Context, Failure};
 use ahash::AHashSet;
@@ -22,7 +22,7 @@ fn write_shared<W: Write>(
     shared.sort_unstable_by_key(|&(bucket, text)| (text, bucket));
     let mut out = Records::new("shared", context.parts);
     for run in shared.chunk_by(|a, b| a.1 == b.1) {
-        let buckets: Vec<u8> = run.iter().flat_map(|entry| entry.0.to_le_bytes()).collect();
+        let buckets = pack_buckets(run.iter().map(|entry| entry.0), &context.recipe);
         let place = places.get(run[0].1);
         let part = part_of_place(place, context.parts);
         out.put(part, &[place, &buckets], &context.recipe, output)?;
@@ -122,10 +122,7 @@ pub fn texts<W: Write>(
         }),
         "shared" => each_record(&row, recipe, |[place, buckets]| {
             let number = places.of(place);
-            buckets.chunks(8).try_for_each(|bucket| {
-                shared.push((super::number(bucket)?, number));
-                Ok(())
-            })
+            buckets_of(buckets, recipe, |bucket| shared.push((bucket, number)))
         }),
         _ => Err(unexpected(&row, "texts")),
     })?;
