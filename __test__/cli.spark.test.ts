@@ -155,13 +155,26 @@ describe.skipIf(windows)('spark', () => {
       key: 'date',
       worker,
     });
-    const submitted = "--master spark://h:7077 --conf 'spark.a=x y' pyspark-shell";
+    const codec = '--conf spark.io.compression.codec=zstd';
+    const submitted = `${codec} --master spark://h:7077 --conf 'spark.a=x y' pyspark-shell`;
     expect(folder.read('args')).toBe(submitted);
     // What is run here is the same.
     folder.write('job.json', '');
     expect((await run(args)).status).toBe(0);
     expect(JSON.parse(folder.read('job.json'))).toEqual(job);
     expect(folder.read('args')).toBe(submitted);
+  });
+
+  test('what the environment and --conf say of Spark comes behind our own', async () => {
+    const codec = (name: string) => `--conf spark.io.compression.codec=${name}`;
+    const args = ['dedup', 'in', '-o', 'out'];
+    expect((await run(args)).status).toBe(0);
+    expect(folder.read('args')).toBe(`${codec('zstd')} pyspark-shell`);
+    const PYSPARK_SUBMIT_ARGS = `${codec('lz4')} pyspark-shell`;
+    const given = [...args, '--conf', 'spark.io.compression.codec=snappy'];
+    expect((await run(given, { PYSPARK_SUBMIT_ARGS })).status).toBe(0);
+    const all = ['zstd', 'lz4', 'snappy'].map(codec).join(' ');
+    expect(folder.read('args')).toBe(`${all} pyspark-shell`);
   });
 
   test('what was counted is told, to people or as JSON', async () => {

@@ -1,11 +1,12 @@
 #!/usr/bin/env node
 import { once } from 'node:events';
-// node benches/generate.mjs COUNT FILE [--seed N]
+// node benches/generate.mjs COUNT FILE [--seed N | --bytes N]
 //
 // JSON lines of so many documents, the same for the same seed, however many there are: the first million of ten is the million. Lengths
 // and scripts are those of the corpora with exact truth: of 1,000 documents 880 titles, 96 poems of four lines, 5 Chinese news of some
 // hundred to thousands of characters, 13 long pages of mixed script, 6 English news. Of all 5 % are exact copies of an earlier one, and
 // 20 % are near ones, in clusters of 2 to 50, small ones more often: a character changed, words left out, a source added, a number changed.
+// With --bytes all are Chinese texts of about so many bytes, from half to half as much again.
 import { createWriteStream } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 
@@ -66,8 +67,12 @@ function english(dice, words) {
 const lines = (count, line) => Array.from({ length: count }, line).join('\n');
 
 /** A text of its own. */
-function original(seed, number) {
+function original(seed, number, bytes) {
   const dice = random(seed, number);
+  if (bytes !== undefined) {
+    const signs = Math.floor(bytes / 3);
+    return chinese(dice, dice.between(Math.ceil(signs / 2), Math.floor(signs * 1.5)));
+  }
   const kind = dice.below(1_000);
   if (kind < 880) return chinese(dice, dice.between(6, 18));
   if (kind < 976) {
@@ -104,13 +109,13 @@ function edited(text, dice) {
 const SIDE_BY_SIDE = 64;
 
 /** The documents, in order. */
-export function* documents(count, seed = 1) {
+export function* documents(count, seed = 1, bytes) {
   const clusters = Array.from({ length: SIDE_BY_SIDE }, () => ({ left: 0, base: 0 }));
   for (let number = 0; number < count; number++) {
     const dice = random(seed ^ 0x5bd1e995, number);
     const share = number === 0 ? 100 : dice.below(100);
     let text;
-    if (share < 5) text = original(seed, dice.below(number));
+    if (share < 5) text = original(seed, dice.below(number), bytes);
     else if (share < 25) {
       const cluster = clusters[dice.below(SIDE_BY_SIDE)];
       // A base and 1 to 49 copies.
@@ -119,14 +124,14 @@ export function* documents(count, seed = 1) {
         cluster.left = Math.floor(49 ** (dice.below(1 << 20) / (1 << 20)));
       }
       cluster.left -= 1;
-      text = edited(original(seed, cluster.base), dice);
-    } else text = original(seed, number);
+      text = edited(original(seed, cluster.base, bytes), dice);
+    } else text = original(seed, number, bytes);
     yield { id: `g${number}`, text };
   }
 }
 
-/** Writes them; bytes. */
-export async function generate(count, file, seed = 1) {
+/** Writes them; the bytes of the file. */
+export async function generate(count, file, seed = 1, length) {
   const out = createWriteStream(file);
   let [piece, bytes] = ['', 0];
   const flush = async () => {
@@ -134,7 +139,7 @@ export async function generate(count, file, seed = 1) {
     if (!out.write(piece)) await once(out, 'drain');
     piece = '';
   };
-  for (const document of documents(count, seed)) {
+  for (const document of documents(count, seed, length)) {
     piece += `${JSON.stringify(document)}\n`;
     if (piece.length > 1 << 16) await flush();
   }
@@ -145,15 +150,16 @@ export async function generate(count, file, seed = 1) {
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  const [given, file, flag, seed = '1'] = process.argv.slice(2);
+  const [given, file, flag, value = '1'] = process.argv.slice(2);
   const count = Number((given ?? '').replaceAll('_', ''));
   if (
     !Number.isSafeInteger(count) ||
     file === undefined ||
-    (flag !== undefined && flag !== '--seed')
+    (flag !== undefined && flag !== '--seed' && flag !== '--bytes')
   ) {
-    console.error('usage: node benches/generate.mjs COUNT FILE [--seed N]');
+    console.error('usage: node benches/generate.mjs COUNT FILE [--seed N | --bytes N]');
     process.exit(2);
   }
-  console.log(`${file}: ${count} documents, ${await generate(count, file, Number(seed))} bytes`);
+  const how = flag === '--bytes' ? [1, Number(value)] : [Number(value)];
+  console.log(`${file}: ${count} documents, ${await generate(count, file, ...how)} bytes`);
 }

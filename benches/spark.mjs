@@ -1,7 +1,8 @@
 // `dedup` on Spark beside the command line with one thread: processor time for each further document, of the whole tree of processes (Spark
 // itself, Python, workers), between a fifth of the documents and all (`--size N`, 3,000,000 without it; generated, or `--file PATH`), so that
 // what Spark takes to start counts for nothing; by stage, as the driver tells it; bytes shuffled for each document; and what 5 TB of such
-// text would take, by arithmetic. One core (local[1]). Linux, and what docs/scale.md says that Spark needs.
+// text would take, by arithmetic: the last of generated documents of 500 bytes, a fifth as many. One core (local[1]). Linux, and what
+// docs/scale.md says that Spark needs.
 import { spawn, spawnSync } from 'node:child_process';
 import {
   existsSync,
@@ -19,6 +20,8 @@ import { measured, root } from './dedup.mjs';
 import { generate } from './generate.mjs';
 
 const SIZE = 3_000_000;
+/** Bytes of the documents of which hours are told. */
+const LENGTH = 500;
 /** Of a task, of which there is one at a time. */
 const MEMORY = '4G';
 /** Below that a bench only proves that it runs: once, and from no documents on. */
@@ -29,13 +32,15 @@ const OTHERS = { 'data-juicer': 3584, bigcode: 1670 };
 /** Of the system's clock by which processor time is told; 100 on every Linux of today. */
 const TICKS = 100;
 
+/** How many documents are measured for a slope. */
+const sizes = (size) => (size < SMALL ? [size] : [Math.floor(size / 5), size]);
+
 export async function bench(options) {
   const given = (name) => {
     const at = options.indexOf(name);
     return at >= 0 ? options[at + 1] : undefined;
   };
   const size = Number((given('--size') ?? String(SIZE)).replaceAll('_', ''));
-  const sizes = size < SMALL ? [size] : [Math.floor(size / 5), size];
   const lack = missing();
   if (lack !== undefined) {
     return { bench: 'spark', setup: `not measured, for want of ${lack}`, rows: [] };
@@ -43,44 +48,61 @@ export async function bench(options) {
   const folder = mkdtempSync(join(tmpdir(), 'simhash-spark-'));
   const from = given('--file');
   try {
-    let before = { documents: 0, bytes: 0, one: 0, spark: 0, stages: {} };
-    let rows = [];
-    for (const count of sizes) {
-      const file = join(folder, `in${count}.jsonl`);
-      if (from === undefined) await generate(count, file);
+    const slope = async (size, length) => {
+      let before = { documents: 0, bytes: 0, one: 0, spark: 0, stages: {} };
+      let rows;
+      for (const count of sizes(size)) {
+        const now = await measure(count, length);
+        rows = between(before, now);
+        before = now;
+      }
+      return rows;
+    };
+    const measure = async (count, length) => {
+      const file = join(folder, `in${length ?? ''}-${count}.jsonl`);
+      if (from === undefined) await generate(count, file, 1, length);
       else writeFileSync(file, `${lines(from).slice(0, count).join('\n')}\n`);
-      const out = join(folder, `out${count}`);
-      const args = ['dedup', file, '-o', `${out}.jsonl`, '--quiet', '--threads', '1'];
+      const out = file.replace(/\.jsonl$/, '');
+      const args = ['dedup', file, '-o', `${out}.kept`, '--quiet', '--threads', '1'];
       const one = await measured(root, [...args, '--clusters', `${out}.clusters`]);
       const run = await spark(file, out);
       const found = parts(join(out, 'clusters'));
       if (found !== readFileSync(`${out}.clusters`, 'utf8')) throw new Error('other clusters');
-      const now = {
+      return {
         documents: run.counted.documents,
         bytes: statSync(file).size,
         one: one.cpu,
         spark: run.cpu,
         stages: run.counted.stages,
+        shuffled: run.counted.shuffledBytesPerDocument,
       };
-      rows = between(before, now, run.counted);
-      before = now;
-    }
+    };
+    const [rows, hours] = await slope(size);
+    const longer = size < SMALL || from ? undefined : await slope(Math.floor(size / 5), LENGTH);
     const what = from ?? 'generated documents';
-    const counts = sizes.map((count) => count.toLocaleString('en-US')).join(' and ');
-    return { bench: 'spark', setup: `${what}, ${counts}, local[1]`, rows };
+    const counts = sizes(size).map((count) => count.toLocaleString('en-US'));
+    const setup = `${what}, ${counts.join(' and ')}, local[1]`;
+    if (longer === undefined) return { bench: 'spark', setup, rows: [...rows, ...hours] };
+    const named = longer[0].filter(({ what }) => !what.startsWith('tasks of'));
+    const of = `of ${LENGTH} bytes: `;
+    const all = [...rows, ...named.map((row) => ({ ...row, what: of + row.what })), ...longer[1]];
+    return {
+      bench: 'spark',
+      setup: `${setup}; a fifth as many of about ${LENGTH} bytes`,
+      rows: all,
+    };
   } finally {
     rmSync(folder, { recursive: true });
   }
 }
 
-/** What every further document takes from one run to the next. */
-function between(before, now, counted) {
+/** What every further document takes from one run to the next, and what 5 TB of them then would. */
+function between(before, now) {
   const documents = now.documents - before.documents;
   const each = (figure) => ((now[figure] - before[figure]) / documents) * 1e6;
   const [one, spark] = [each('one'), each('spark')];
   const length = (now.bytes - before.bytes) / documents;
   const hours = ((TEXTS / length) * spark) / 1e6 / 3600;
-  const shuffled = counted.shuffledBytesPerDocument;
   const stages = Object.entries(now.stages).map(([name, { cpuSeconds }]) => {
     const first = before.stages[name]?.cpuSeconds ?? 0;
     return {
@@ -90,7 +112,7 @@ function between(before, now, counted) {
     };
   });
   const against = (what, value, measured, goal) => ({ what, value, ratio: measured / value, goal });
-  return [
+  const rows = [
     { what: 'dedup, one thread, each document', value: one, unit: 'us' },
     {
       what: 'Spark, each document',
@@ -102,18 +124,19 @@ function between(before, now, counted) {
     { what: 'Spark, the whole of the last run', value: now.spark, unit: 's' },
     {
       what: 'shuffled for each document',
-      value: shuffled,
+      value: now.shuffled,
       unit: 'bytes',
-      against: against('350 bytes', 350, shuffled, '<= 1'),
+      against: against('350 bytes', 350, now.shuffled, '<= 1'),
     },
     { what: 'bytes of a document', value: length, unit: 'bytes' },
-    ...Object.entries(OTHERS).map(([name, value], at) => ({
-      what: '5 TB of such text, by arithmetic',
-      value: hours,
-      unit: 'core-hours',
-      against: against(`${name}, ${value}`, value, hours, at === 0 ? '<= 0.1' : undefined),
-    })),
   ];
+  const others = Object.entries(OTHERS).map(([name, value], at) => ({
+    what: '5 TB of such text, by arithmetic',
+    value: hours,
+    unit: 'core-hours',
+    against: against(`${name}, ${value}`, value, hours, at === 0 ? '<= 0.1' : undefined),
+  }));
+  return [rows, others];
 }
 
 /** What Spark needs and this machine lacks. Of our own is only the worker: whatever else does not run is an error. */

@@ -36,7 +36,7 @@ export const sparking = {
   conf: {
     kind: 'texts',
     value: 'NAME=VALUE',
-    help: 'a setting of Spark, such as spark.executor.memory=8g',
+    help: 'a setting of Spark, such as spark.executor.memory=8g. spark.io.compression.codec is zstd unless it is given here or in PYSPARK_SUBMIT_ARGS',
   },
   'emit-command': {
     kind: 'flag',
@@ -307,20 +307,24 @@ function taken(counted: Counted): string[] {
   ];
 }
 
+/** Packed cells have few bytes that come again, but all bytes are not equally frequent: zstd leaves 15 % less of them to send than Spark's
+ * own lz4, in no more processor time that could be measured (docs/scale.md). */
+const CODEC = 'spark.io.compression.codec=zstd';
+
 /** What Spark is told by the environment. */
 function submitted({ master, conf = [] }: Sparking): Record<string, string> {
   for (const one of conf) {
     if (!/^[^=\s]+=/.test(one)) throw new UsageError(`--conf must be NAME=VALUE, got '${one}'`);
   }
   const { PYSPARK_SUBMIT_ARGS: before = 'pyspark-shell' } = process.env;
-  if (master === undefined && conf.length === 0) return {};
   const own = [
     ...(master === undefined ? [] : ['--master', quoted(master)]),
     ...conf.flatMap((one) => ['--conf', quoted(one)]),
   ];
   // Of an option that is there twice Spark takes the last.
   const rest = before.replace(/\s*pyspark-shell\s*$/, '');
-  return { PYSPARK_SUBMIT_ARGS: [rest, ...own, 'pyspark-shell'].filter(Boolean).join(' ') };
+  const words = ['--conf', CODEC, rest, ...own, 'pyspark-shell'];
+  return { PYSPARK_SUBMIT_ARGS: words.filter(Boolean).join(' ') };
 }
 
 /** The program that executors run: SIMHASH_WORKER, else that of the PATH. */
