@@ -8,14 +8,12 @@ use arrow_array::{
 };
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{Field, Schema};
-use common::{rows_of, rows_stream};
+use common::{program, rows_of, rows_stream};
 use simhash_worker::Recipe;
 use simhash_worker::blob::{pack_positions, texts};
 use simhash_worker::rows::Row;
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
 use std::sync::Arc;
 
 /// A stream of these columns.
@@ -41,24 +39,9 @@ fn lines(of: &[&str]) -> (&'static str, ArrayRef) {
     ("line", Arc::new(of.iter().map(|line| Some(line.as_bytes())).collect::<BinaryArray>()))
 }
 
-fn ended(arguments: &[&str], input: &[u8]) -> Output {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_simhash-native-worker"))
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let (mut stdin, input) = (child.stdin.take().unwrap(), input.to_vec());
-    let feed = std::thread::spawn(move || drop(stdin.write_all(&input)));
-    let ended = child.wait_with_output().unwrap();
-    feed.join().unwrap();
-    ended
-}
-
 /// Texts by part, in the order in which they come.
 fn answered(arguments: &[&str], input: &[u8]) -> BTreeMap<i32, Vec<(u64, String)>> {
-    let ended = ended(arguments, input);
+    let ended = program(arguments, input);
     assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
     let (own, mut found) = (Recipe::new("{}").unwrap(), BTreeMap::<i32, Vec<_>>::new());
     for row in rows_of(&ended.stdout, "{}") {
@@ -74,7 +57,7 @@ fn answered(arguments: &[&str], input: &[u8]) -> BTreeMap<i32, Vec<(u64, String)
 }
 
 fn refused(arguments: &[&str], input: &[u8], words: &str) {
-    let ended = ended(arguments, input);
+    let ended = program(arguments, input);
     let line = String::from_utf8(ended.stderr).unwrap();
     assert!(ended.status.code() == Some(3) && line.lines().count() == 1, "{line}");
     assert!(line.contains(words), "{line}");
@@ -160,10 +143,10 @@ fn what_a_text_is_kept_by_is_read_from_lines_too() {
     let numbers: ArrayRef = Arc::new(StringArray::from(vec![Some("7"), None, None]));
     let as_columns =
         stream(vec![positions(&[0, 1, 2]), ("text", texts), ("key", keys), ("number", numbers)]);
-    let own = ended(&["sketch", "--recipe", recipe, "--keep-by", "at"], &as_lines);
-    let other = ended(&["sketch", "--recipe", recipe], &as_columns);
+    let own = program(&["sketch", "--recipe", recipe, "--keep-by", "at"], &as_lines);
+    let other = program(&["sketch", "--recipe", recipe], &as_columns);
     assert!(own.status.success() && other.status.success());
     assert_eq!(rows_of(&own.stdout, recipe), rows_of(&other.stdout, recipe));
-    let without = ended(&["sketch", "--recipe", recipe], &as_lines);
+    let without = program(&["sketch", "--recipe", recipe], &as_lines);
     assert_ne!(rows_of(&own.stdout, recipe), rows_of(&without.stdout, recipe));
 }

@@ -6,7 +6,7 @@ mod common;
 use arrow_array::{ArrayRef, BinaryArray, Int32Array, Int64Array, RecordBatch, StringArray};
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{DataType, Field, Schema};
-use common::{Document, documents_stream, rows_of, rows_stream, worker};
+use common::{Document, documents_stream, program, rows_of, rows_stream, worker};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use simhash_sketch::minhash::band_keys;
@@ -200,17 +200,7 @@ fn damaged_cells_end_in_a_line_and_never_in_a_panic() {
 
 /// A stage that holds so much at most: its exit code, its rows, its line.
 fn within(stage: &str, recipe: &str, memory: &str, input: &[u8]) -> (Option<i32>, Vec<u8>, String) {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_simhash-native-worker"))
-        .args([stage, "--recipe", recipe, "--memory", memory])
-        .stdin(Stdio::piped())
-        .stderr(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let (mut stdin, input) = (child.stdin.take().unwrap(), input.to_vec());
-    let feed = std::thread::spawn(move || drop(stdin.write_all(&input)));
-    let ended = child.wait_with_output().unwrap();
-    feed.join().unwrap();
+    let ended = program(&[stage, "--recipe", recipe, "--memory", memory], input);
     (ended.status.code(), ended.stdout, String::from_utf8(ended.stderr).unwrap())
 }
 

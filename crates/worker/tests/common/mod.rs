@@ -86,9 +86,13 @@ pub(crate) fn lines_of(stage: &str, recipe: &str, found: &[Found]) -> String {
 }
 
 pub(crate) fn worker(stage: &str, recipe: &str, parts: u32, input: &[u8]) -> Ended {
-    let (parts, program) = (parts.to_string(), env!("CARGO_BIN_EXE_simhash-native-worker"));
-    let mut child = Command::new(program)
-        .args([stage, "--recipe", recipe, "--parts", &parts])
+    program(&[stage, "--recipe", recipe, "--parts", &parts.to_string()], input)
+}
+
+/// The worker with these arguments.
+pub(crate) fn program(arguments: &[&str], input: &[u8]) -> Ended {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_simhash-native-worker"))
+        .args(arguments)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
