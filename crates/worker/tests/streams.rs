@@ -219,6 +219,21 @@ fn a_part_beyond_the_memory_is_refused() {
     }
 }
 
+#[test]
+fn lists_count_what_they_hold_and_not_the_few_bytes_of_their_cells() {
+    let mut list = Vec::new();
+    let others: Vec<[u8; 8]> = (0..100).map(u64::to_be_bytes).collect();
+    put_list(others.iter().map(|place| &place[..]), &mut list);
+    let texts: Vec<[u8; 8]> = (1_000u64..2_000).map(u64::to_be_bytes).collect();
+    let fields: Vec<[&[u8]; 3]> = texts.iter().map(|text| [&text[..], &[0], &list]).collect();
+    let records: Vec<&[&[u8]]> = fields.iter().map(|fields| &fields[..]).collect();
+    let input = rows_stream(&[packed("sight", "{}", &records)], "{}");
+    assert!(input.len() < 1 << 18, "{}", input.len());
+    let (code, _, line) = within("lists", "{}", "2M", &input);
+    assert!(code == Some(3) && line.contains("more than a quarter of --memory"), "{line}");
+    assert_eq!(within("lists", "{}", "64M", &input).0, Some(0));
+}
+
 /// A row with packed records.
 fn packed(kind: &str, recipe: &str, records: &[&[&[u8]]]) -> Row {
     let mut blob = Recipe::new(recipe).unwrap().digest().to_vec();
