@@ -59,6 +59,7 @@ const PARTS = [
     bench: 'single',
     note: `What a call costs beyond Rust is an object for each match and the way across, some 0.3 to 0.7 us.`,
   },
+  { title: 'One text after another, by method', bench: 'methods' },
   {
     title: 'Batches from TypeScript',
     bench: 'batch',

@@ -1,7 +1,7 @@
 /** An index that several services share through a log, as the routes ask it. */
 import type { Found, IndexMethod, Match, Stats } from '..';
 import type { SharedIndex } from '../connect/log';
-import { isTooLong } from '../connect/log/items';
+import { tooLong } from '../connect/log/items';
 import { SimHashError } from '../errors';
 import type { Asked, Decided, Engine, Item, Named } from './engine';
 import { FOR_GOOD, stuck } from './local';
@@ -116,6 +116,7 @@ export class SharedEngine implements Engine {
 /** Why an item has no outcome. */
 function sayable(error: unknown): Error {
   // It is named by the request that it came in.
-  if (isTooLong(error)) return tooLarge(error.message.replace(/^texts\[\d+\]/, 'the document'));
+  const must = tooLong(error);
+  if (must !== undefined) return tooLarge(`the document ${must}`);
   return error instanceof Error ? error : new Error(String(error));
 }

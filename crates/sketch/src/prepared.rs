@@ -2,7 +2,8 @@
 //! texts are compared later, the normalised text and its features.
 //!
 //! A text is normalised once and cut into features once. Sets and vectors are made of the features that the sketch was made of,
-//! and only of texts that are compared; so is what needs another cut, the long shingles ([`Shingles`](crate::Shingles)).
+//! and only of texts that are compared; so is what needs another cut, the long shingles ([`Shingles`](crate::Shingles)). Sentences are
+//! split from the text as it was given, and normalised by themselves.
 
 use crate::minhash::{MinHasher, band_keys};
 use crate::sentences::SentenceSketcher;

@@ -14,12 +14,12 @@ export interface Weighed {
   readonly weight: number;
 }
 
-/** Documents that are longer than an entry may be. */
-const TOO_LONG = new WeakSet<object>();
+/** Errors of documents that are longer than an entry may be: what they say, without the name of the document. */
+const TOO_LONG = new WeakMap<object, string>();
 
-/** Whether an error says that a document is longer than an entry may be. */
-export const isTooLong = (error: unknown): error is RangeError =>
-  typeof error === 'object' && error !== null && TOO_LONG.has(error);
+/** What an error says of a document that is longer than an entry may be; none of others. */
+export const tooLong = (error: unknown): string | undefined =>
+  typeof error === 'object' && error !== null ? TOO_LONG.get(error) : undefined;
 
 /** @throws TypeError for what is no text or no key */
 export function given(
@@ -54,9 +54,9 @@ export async function weighed(
   }
   for (const [row, { weight }] of items.entries()) {
     if (weight <= most) continue;
-    const must = `must be of at most ${most} bytes as JSON with its key`;
-    const error = rangeError(`texts[${row}] ${must}, got ${weight}`);
-    TOO_LONG.add(error);
+    const must = `must be of at most ${most} bytes as JSON with its key, got ${weight}`;
+    const error = rangeError(`texts[${row}] ${must}`);
+    TOO_LONG.set(error, must);
     throw error;
   }
   return items;

@@ -78,13 +78,13 @@ impl Kind for SentenceMap {
 
     fn near(&self, form: &Canonical, search: SentenceSearch) -> SharedMatches {
         let [bucket, limit] = [search.bucket, search.limit].map(|most| most.unwrap_or(usize::MAX));
-        self.near_canonical(form, bucket, limit)
+        self.shared(form, bucket, limit)
     }
 
     /// The live document that shares most sentences, ties to the lowest id; of each sentence the oldest holders are looked
     /// at.
     fn nearest(&self, _: &SentenceOptions, form: &Canonical) -> Nearest<Self> {
-        Nearest { best: self.best_canonical(form, EXAMINED), truncated: false, hint: () }
+        Nearest { best: self.best(form, EXAMINED), truncated: false, hint: () }
     }
 
     fn check_room(&self, more: u64) -> Result<(), IndexError> {
@@ -92,7 +92,7 @@ impl Kind for SentenceMap {
     }
 
     fn insert(&mut self, form: &Canonical, (): ()) -> (u64, bool) {
-        (self.add_canonical(form), false)
+        (self.append(form), false)
     }
 
     fn remove(&mut self, id: u64) {
@@ -104,7 +104,7 @@ impl Kind for SentenceMap {
     }
 
     fn overlook(&mut self, form: &Canonical, near: &Shared) -> bool {
-        self.overlook_canonical(form, *near)
+        self.pass_over(form, *near)
     }
 
     fn write_item(options: &SentenceOptions, item: &SentenceItem, out: &mut Vec<u8>) {

@@ -131,25 +131,8 @@ impl SentenceMap {
         })
     }
 
-    /// Adds a document with these sentences, the most important first, and returns its id. Amortised O(sentences).
-    ///
-    /// # Errors
-    /// [`IndexError::Full`].
-    pub fn add(&mut self, sentences: &[u64]) -> Result<u64, IndexError> {
-        self.add_item(&SentenceItem::Sentences(sentences.to_vec()))
-    }
-
-    /// [`SentenceMap::add`] for any item.
-    ///
-    /// # Errors
-    /// [`IndexError::Full`].
-    pub fn add_item(&mut self, item: &SentenceItem) -> Result<u64, IndexError> {
-        self.fits(1)?;
-        Ok(self.add_canonical(&self.canonical(item)))
-    }
-
     /// Adds an item for which there is room.
-    pub(super) fn add_canonical(&mut self, item: &Canonical) -> u64 {
+    pub(super) fn append(&mut self, item: &Canonical) -> u64 {
         let id = self.records.next();
         let links = self.links(item);
         let entry = if let Some(entry) = self.entry(item) {
@@ -204,10 +187,6 @@ impl SentenceMap {
         entry
     }
 
-    pub(super) fn canonical(&self, item: &SentenceItem) -> Canonical {
-        Canonical::of(item, self.sketches.most())
-    }
-
     /// The sketch that is exactly this one.
     pub(super) fn entry(&self, item: &Canonical) -> Option<u32> {
         match item {
@@ -241,17 +220,9 @@ impl SentenceMap {
     }
 
     /// Every live document that shares a sentence that counts, or whose sentences are all the same: the most shared
-    /// first, then by id; at most `limit`. Cost: the holders of the sentences asked for, and a sort of the answer.
-    pub fn search(&self, sentences: &[u64], limit: usize) -> SharedMatches {
-        self.search_item(&SentenceItem::Sentences(sentences.to_vec()), limit)
-    }
-
-    /// [`SentenceMap::search`] for any item.
-    pub fn search_item(&self, item: &SentenceItem, limit: usize) -> SharedMatches {
-        self.near_canonical(&self.canonical(item), usize::MAX, limit)
-    }
-
-    pub(super) fn near_canonical(
+    /// first, then by id; at most `limit`. Of each sentence at most `bucket` sketches. Cost: the holders of the sentences
+    /// asked for, and a sort of the answer.
+    pub(super) fn shared(
         &self,
         item: &Canonical,
         bucket: usize,
@@ -269,11 +240,7 @@ impl SentenceMap {
     /// sentences: it is a copy. True: something was counted.
     ///
     /// What was counted is forgotten when a holder of the sentence leaves.
-    pub fn overlook(&mut self, item: &SentenceItem, near: Shared) -> bool {
-        self.overlook_canonical(&self.canonical(item), near)
-    }
-
-    pub(super) fn overlook_canonical(&mut self, item: &Canonical, near: Shared) -> bool {
+    pub(super) fn pass_over(&mut self, item: &Canonical, near: Shared) -> bool {
         let Canonical::Sketch(sentences) = item else { return false };
         let copy = 2 * near.shared as usize > sentences.len();
         let mut counted = false;
@@ -284,11 +251,7 @@ impl SentenceMap {
     }
 
     /// The best match, the oldest of equals, among the equal sketch and the `most` first sketches of each sentence.
-    pub fn best(&self, item: &SentenceItem, most: usize) -> Option<Shared> {
-        self.best_canonical(&self.canonical(item), most)
-    }
-
-    pub(super) fn best_canonical(&self, item: &Canonical, most: usize) -> Option<Shared> {
+    pub(super) fn best(&self, item: &Canonical, most: usize) -> Option<Shared> {
         self.ranked(self.candidates(item, most).0, 1).matches.first().copied()
     }
 

@@ -14,7 +14,7 @@ use ahash::{AHashMap, AHashSet};
 use simhash_store::{Fields, FileError, Section};
 
 use super::groups::Names;
-use super::map::SentenceMap;
+use super::map::{Canonical, SentenceMap};
 use super::sketches::Sketches;
 use super::written::{read_item, write_item};
 use super::{SentenceItem, SentenceOptions, State};
@@ -154,7 +154,7 @@ impl SentenceMap {
                 return Err(input.damaged(what));
             }
             before = Some(since);
-            let item = self.canonical(&read_item(input, self.sketches.most())?);
+            let item = Canonical::of(&read_item(input, self.sketches.most())?, self.sketches.most());
             if self.entry(&item).is_some() {
                 return Err(input.damaged(format!("sketch {number} is there twice")));
             }

@@ -247,6 +247,11 @@ mod tests {
             value: "x".into(),
             expected: "a word",
         };
+        let not_built = OptionsError::NotBuilt {
+            argument: "segmenter",
+            value: "jieba-rs".into(),
+            expected: "own in a build without the cargo feature jieba-rs",
+        };
         let first = Rejected { file: "in".into(), line: 3, reason: "no field text".into() };
         let unusable = DedupError::NoRecords {
             rejected: 1,
@@ -272,6 +277,11 @@ mod tests {
             ),
             (told(skew()), "ERR_OUT_OF_RANGE", late),
             (told(DedupError::Index(skew())), "ERR_OUT_OF_RANGE", late),
+            (
+                told(not_built),
+                "ERR_SIMHASH_NOT_BUILT",
+                "segmenter must be own in a build without the cargo feature jieba-rs, got jieba-rs",
+            ),
             (told(line), "ERR_SIMHASH_LINE", "stopWords line 2 must be a word, got x"),
             (told(refused()), "ERR_OUT_OF_RANGE", "maxBucket must be at least 1, got 0"),
             (
