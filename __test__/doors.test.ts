@@ -180,8 +180,8 @@ describe.runIf(sets.length > 0)('real corpora', () => {
   /** What pages show first: README, the page on live indexes; and texts by their fingerprints. */
   const FIRST: Record<string, (texts: string[]) => Repeats | Promise<Repeats>> = {
     'dedup(texts)': async (texts) =>
-      (await collected(dedup(texts))).map(({ duplicateOf: of, verified = false }) =>
-        of === undefined ? undefined : { of, verified },
+      (await collected(dedup(texts))).map(({ duplicateOf: of, similarity = 0 }) =>
+        of === undefined ? undefined : { of, verified: similarity >= 0.8 },
       ),
     'new Index()': (texts) => live(new Index(), texts),
     'new Index({ maxDistance: 10 })': (texts) => live(new Index({ maxDistance: 10 }), texts),

@@ -219,7 +219,8 @@ mod tests {
         let Failure { code, message, option, .. } = error.into();
         let option = option.unwrap_or_default();
         assert!(message.starts_with(&*option), "{option}: {message}");
-        let mistake = matches!(code, RANGE | VALUE) && message.contains(" must be ");
+        let is_option = matches!(code, RANGE | VALUE | "ERR_SIMHASH_NOT_BUILT");
+        let mistake = is_option && message.contains(" must be ");
         assert_eq!(
             mistake && !message.starts_with("a fingerprint"),
             !option.is_empty(),
