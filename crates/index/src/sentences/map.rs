@@ -222,12 +222,7 @@ impl SentenceMap {
     /// Every live document that shares a sentence that counts, or whose sentences are all the same: the most shared
     /// first, then by id; at most `limit`. Of each sentence at most `bucket` sketches. Cost: the holders of the sentences
     /// asked for, and a sort of the answer.
-    pub(super) fn shared(
-        &self,
-        item: &Canonical,
-        bucket: usize,
-        limit: usize,
-    ) -> SharedMatches {
+    pub(super) fn shared(&self, item: &Canonical, bucket: usize, limit: usize) -> SharedMatches {
         let (found, cut) = self.candidates(item, bucket);
         let mut answer = self.ranked(found, limit);
         answer.truncated |= cut;

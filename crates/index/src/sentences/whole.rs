@@ -154,7 +154,8 @@ impl SentenceMap {
                 return Err(input.damaged(what));
             }
             before = Some(since);
-            let item = Canonical::of(&read_item(input, self.sketches.most())?, self.sketches.most());
+            let item =
+                Canonical::of(&read_item(input, self.sketches.most())?, self.sketches.most());
             if self.entry(&item).is_some() {
                 return Err(input.damaged(format!("sketch {number} is there twice")));
             }

@@ -85,10 +85,7 @@ fn random_operations_agree_with_the_model() {
             let query = self::item(&mut random, 40);
             let limit = [usize::MAX, 1, 3, 0][step as usize % 4];
             assert_eq!(map.search_item(&query, limit), model.search(&query, limit));
-            assert_eq!(
-                map.nearest(&query),
-                model.search(&query, 1).matches.first().copied()
-            );
+            assert_eq!(map.nearest(&query), model.search(&query, 1).matches.first().copied());
             if let Some(near) = map.nearest(&query).filter(|_| step % 3 == 0) {
                 map.overlook(&query, near);
                 model.overlook(&query, near.shared);
@@ -177,7 +174,11 @@ fn memory_follows_the_formula_and_is_used_again() {
             assert!(map.kind.delete(id));
             map.add(&fresh(&mut random));
         }
-        assert!(map.kind.bytes() < full + full / 4, "{} after four turns, {full} before", map.kind.bytes());
+        assert!(
+            map.kind.bytes() < full + full / 4,
+            "{} after four turns, {full} before",
+            map.kind.bytes()
+        );
     }
 }
 
