@@ -45,6 +45,12 @@ function run(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
   return ended(folder.start(['spark', ...args], { ...own, ...env }));
 }
 
+/** What is said before all else. */
+const OURS = [
+  '--conf spark.io.compression.codec=zstd',
+  '--conf spark.driver.defaultJavaOptions=-XX:TieredStopAtLevel=1',
+].join(' ');
+
 const windows = process.platform === 'win32';
 if (windows)
   console.log('not tested: the commands on Spark, which Windows has no programs for here');
@@ -155,8 +161,7 @@ describe.skipIf(windows)('spark', () => {
       key: 'date',
       worker,
     });
-    const codec = '--conf spark.io.compression.codec=zstd';
-    const submitted = `${codec} --master spark://h:7077 --conf 'spark.a=x y' pyspark-shell`;
+    const submitted = `${OURS} --master spark://h:7077 --conf 'spark.a=x y' pyspark-shell`;
     expect(folder.read('args')).toBe(submitted);
     // What is run here is the same.
     folder.write('job.json', '');
@@ -169,12 +174,11 @@ describe.skipIf(windows)('spark', () => {
     const codec = (name: string) => `--conf spark.io.compression.codec=${name}`;
     const args = ['dedup', 'in', '-o', 'out'];
     expect((await run(args)).status).toBe(0);
-    expect(folder.read('args')).toBe(`${codec('zstd')} pyspark-shell`);
+    expect(folder.read('args')).toBe(`${OURS} pyspark-shell`);
     const PYSPARK_SUBMIT_ARGS = `${codec('lz4')} pyspark-shell`;
     const given = [...args, '--conf', 'spark.io.compression.codec=snappy'];
     expect((await run(given, { PYSPARK_SUBMIT_ARGS })).status).toBe(0);
-    const all = ['zstd', 'lz4', 'snappy'].map(codec).join(' ');
-    expect(folder.read('args')).toBe(`${all} pyspark-shell`);
+    expect(folder.read('args')).toBe(`${OURS} ${codec('lz4')} ${codec('snappy')} pyspark-shell`);
   });
 
   test('what was counted is told, to people or as JSON', async () => {

@@ -6,12 +6,14 @@
 
 mod blocks;
 mod chunked;
+mod cow;
 mod sparse;
 
 use std::ops::{Deref, DerefMut};
 
 pub(crate) use blocks::Blocks;
 pub(crate) use chunked::Chunked;
+pub(crate) use cow::CowArc;
 pub(crate) use simhash_sketch::prefetch;
 pub(crate) use sparse::Sparse;
 

@@ -69,6 +69,8 @@ pub enum Sketcher {
 /// What is kept of a text beside its sketch, to be compared with others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kept {
+    /// Nothing, and nobody asks for more than the sketch where there is one: `exact` and `is_empty` may then be those of no text.
+    Sketch,
     /// Nothing.
     Nothing,
     /// The normalised text.
@@ -171,9 +173,21 @@ impl Preparer {
     /// for what comes back.
     pub fn prepare(&self, text: &str, kept: Kept, scratch: &mut Scratch) -> Prepared {
         let Scratch { normalize, extract, hashes, positions, sentences } = scratch;
+        let by_sentences = match &self.sketcher {
+            Sketcher::Sentences(sketcher) => {
+                let found = sketcher.sentences(text, sentences);
+                let hashes = || found.iter().map(|sentence| sentence.hash).collect();
+                (!found.is_empty()).then(|| MethodSketch::Sentences(hashes()))
+            }
+            _ => None,
+        };
+        if kept == Kept::Sketch && by_sentences.is_some() {
+            // Sentences are normalised by themselves: nothing of the whole text is needed.
+            return Prepared { sketch: by_sentences.unwrap_or_default(), ..Prepared::default() };
+        }
         let normal = self.by.normalizer().apply(text, normalize);
         let own = match kept {
-            Kept::Nothing | Kept::Outline => Normalized::NotKept,
+            Kept::Sketch | Kept::Nothing | Kept::Outline => Normalized::NotKept,
             _ if std::ptr::eq(normal, text) => Normalized::Given,
             _ => Normalized::Other(normal.into()),
         };
@@ -210,11 +224,7 @@ impl Preparer {
                 let (positions, keys) = (positions.into(), hashes.as_slice().into());
                 (!hashes.is_empty()).then_some(MethodSketch::Signature { positions, keys })
             }
-            Sketcher::Sentences(sketcher) => {
-                let found = sketcher.sentences(text, sentences);
-                let hashes = || found.iter().map(|sentence| sentence.hash).collect();
-                (!found.is_empty()).then(|| MethodSketch::Sentences(hashes()))
-            }
+            Sketcher::Sentences(_) => by_sentences,
             Sketcher::Set => {
                 let set = Features::from(self.cut(normal, extract, features)).into_set();
                 if outlines {

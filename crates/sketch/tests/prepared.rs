@@ -106,9 +106,16 @@ proptest! {
                     prop_assert_eq!(some.material.text(text), Some(by.normalize(text, &mut other)));
                     prop_assert!(some.material.features.is_none());
                     let none = preparer.prepare(text, Kept::Nothing, &mut scratch);
-                    prop_assert_eq!((none.sketch, none.exact), (expected, sketch.exact));
+                    prop_assert_eq!((&none.sketch, none.exact), (&expected, sketch.exact));
                     prop_assert!(none.material.text(text).is_none());
                     prop_assert!(none.material.features.is_none());
+
+                    let alone = preparer.prepare(text, Kept::Sketch, &mut scratch);
+                    prop_assert_eq!(&alone.sketch, &expected);
+                    if expected.is_none() {
+                        let of_text = (alone.exact, alone.is_empty, alone.is_short);
+                        prop_assert_eq!(of_text, (all.exact, all.is_empty, all.is_short));
+                    }
                 }
             }
         }

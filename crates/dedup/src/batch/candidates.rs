@@ -147,7 +147,7 @@ impl Sketches<'_> {
     ) -> Result<MethodSketch, DedupError> {
         let mut sketch = MethodSketch::None;
         self.texts.with_text(document, &mut |text| {
-            sketch = self.preparer.prepare(text, Kept::Nothing, scratch).sketch;
+            sketch = self.preparer.prepare(text, Kept::Sketch, scratch).sketch;
         })?;
         Ok(sketch)
     }

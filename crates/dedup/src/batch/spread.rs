@@ -430,7 +430,7 @@ impl Crowded for Below<'_> {
         for (text, sketch) in texts {
             let preparer = self.rules.comparer.preparer();
             let is_there = (self.text)(*text, &mut |given| {
-                *sketch = preparer.prepare(given, Kept::Nothing, &mut scratch).sketch;
+                *sketch = preparer.prepare(given, Kept::Sketch, &mut scratch).sketch;
             });
             if !is_there {
                 return Err(DedupError::Option {

@@ -97,7 +97,7 @@ impl<K: Method> Engine<K> {
         let kept = match (self.verify, self.stored.longest_text) {
             (Some(_), _) => Kept::Features,
             (None, Some(_)) => Kept::Text,
-            (None, None) => Kept::Nothing,
+            (None, None) => Kept::Sketch,
         };
         let Prepared { exact, is_empty, sketch, mut material, .. } =
             self.preparer.prepare(text, kept, scratch);

@@ -1,7 +1,8 @@
 //! Ids with their times, first in, first out, in blocks that clones share until they change.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
+
+use crate::memory::CowArc;
 
 /// Entries of a block: 48 KiB.
 const BLOCK: usize = 4096;
@@ -15,7 +16,7 @@ struct Block {
 /// Entries in order. A clone costs a pointer for every 4,096 of them; the first entry after that copies the last block.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Queue {
-    blocks: VecDeque<Arc<Block>>,
+    blocks: VecDeque<CowArc<Block>>,
     /// Entries of the first block that are gone.
     gone: usize,
 }
@@ -28,10 +29,10 @@ impl Queue {
 
     pub(super) fn push(&mut self, id: u32, time: u64) {
         if self.blocks.back().is_none_or(|block| block.ids.len() == BLOCK) {
-            self.blocks.push_back(Arc::default());
+            self.blocks.push_back(CowArc::default());
         }
         if let Some(block) = self.blocks.back_mut() {
-            let block = Arc::make_mut(block);
+            let block = block.make_mut();
             block.ids.push(id);
             block.times.push(time);
         }
@@ -69,7 +70,7 @@ impl Queue {
             .map_or(0, |block| block.ids.capacity() * 4 + block.times.capacity() * 8);
         self.blocks.len().saturating_sub(1) * BLOCK * 12
             + last
-            + self.blocks.capacity() * size_of::<Arc<Block>>()
+            + self.blocks.capacity() * size_of::<CowArc<Block>>()
     }
 }
 

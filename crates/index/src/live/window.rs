@@ -48,27 +48,39 @@ pub(crate) fn clock() -> u64 {
 
 /// The limit on times ahead of the clock. It belongs to an index while it is open and is in no file.
 #[derive(Debug)]
-pub(crate) struct Skew(AtomicU64);
+pub(crate) struct Skew {
+    most: AtomicU64,
+    /// What the clock said when it was last asked.
+    seen: AtomicU64,
+}
 
 impl Default for Skew {
     fn default() -> Self {
-        Self(AtomicU64::new(MAX_SKEW))
+        Self { most: AtomicU64::new(MAX_SKEW), seen: AtomicU64::new(0) }
     }
 }
 
 impl Skew {
     /// Milliseconds; none: any time is taken.
     pub(crate) fn set(&self, most: Option<u64>) {
-        self.0.store(most.unwrap_or(u64::MAX), Ordering::Relaxed);
+        self.most.store(most.unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 
-    /// Whether all of these times may be taken. An index without a window looks at none.
+    /// Whether all of these times may be taken. An index without a window looks at none. The clock takes as long as a line from
+    /// memory, so it is asked only about times that were too far ahead when it was last asked: it runs forward (one that is set back
+    /// counts from where it was).
     pub(crate) fn admit(&self, window: Option<Window>, times: &[u64]) -> Result<(), IndexError> {
-        let most = self.0.load(Ordering::Relaxed);
-        if window.is_none() || times.is_empty() || most == u64::MAX {
+        let most = self.most.load(Ordering::Relaxed);
+        if window.is_none() || most == u64::MAX {
             return Ok(());
         }
-        let last = clock().saturating_add(most);
+        let seen = self.seen.load(Ordering::Relaxed).saturating_add(most);
+        if times.iter().all(|&at| at <= seen) {
+            return Ok(());
+        }
+        let now = clock();
+        self.seen.store(now, Ordering::Relaxed);
+        let last = now.saturating_add(most);
         match times.iter().find(|&&at| at > last) {
             Some(&at) => Err(IndexError::Skew { at, ahead: at - (last - most), most }),
             None => Ok(()),

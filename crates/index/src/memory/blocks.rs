@@ -4,9 +4,7 @@
 //! for one each. The first blocks come in small pieces, until they would fill a huge page; from then on a piece is as
 //! many blocks as fit one. Clones share a piece until it changes.
 
-use std::sync::Arc;
-
-use super::Words;
+use super::{CowArc, Words};
 
 /// Blocks of `SIZE` words: `SMALL` in each of the first pieces, `LARGE`, a multiple of it, in the others.
 #[derive(Debug, Clone, Default)]
@@ -20,7 +18,7 @@ pub(crate) struct Blocks<const SIZE: usize, const SMALL: usize, const LARGE: usi
 
 #[derive(Debug, Clone)]
 struct Piece {
-    words: Arc<Words>,
+    words: CowArc<Words>,
     /// Place after the one last given back, 0 for none: the first word of a block that nobody has says the next.
     given: u32,
     /// First place that was never taken.
@@ -30,7 +28,7 @@ struct Piece {
 
 impl Piece {
     fn empty() -> Self {
-        Self { words: Arc::new(Words::zeroed(0)), given: 0, fresh: 0, used: 0 }
+        Self { words: CowArc::new(Words::zeroed(0)), given: 0, fresh: 0, used: 0 }
     }
 }
 
@@ -65,12 +63,12 @@ impl<const SIZE: usize, const SMALL: usize, const LARGE: usize> Blocks<SIZE, SMA
             }
             let piece = &mut self.pieces[self.roomy];
             if piece.words.is_empty() {
-                piece.words = Arc::new(Words::zeroed(count * SIZE));
+                piece.words = CowArc::new(Words::zeroed(count * SIZE));
                 self.words += count * SIZE;
             }
             if let Some(at) = piece.given.checked_sub(1) {
                 let at = at as usize;
-                let block = &mut Arc::make_mut(&mut piece.words)[at * SIZE..(at + 1) * SIZE];
+                let block = &mut piece.words.make_mut()[at * SIZE..(at + 1) * SIZE];
                 piece.given = block[0] as u32;
                 piece.used += 1;
                 block.fill(0);
@@ -94,7 +92,7 @@ impl<const SIZE: usize, const SMALL: usize, const LARGE: usize> Blocks<SIZE, SMA
             self.words -= piece.words.len();
             *piece = Piece::empty();
         } else {
-            Arc::make_mut(&mut piece.words)[at * SIZE] = u64::from(piece.given);
+            piece.words.make_mut()[at * SIZE] = u64::from(piece.given);
             piece.given = at as u32 + 1;
         }
         self.roomy = self.roomy.min(number);
@@ -109,7 +107,7 @@ impl<const SIZE: usize, const SMALL: usize, const LARGE: usize> Blocks<SIZE, SMA
     #[inline]
     pub(crate) fn block_mut(&mut self, block: usize) -> &mut [u64] {
         let (piece, at) = Self::place(block);
-        &mut Arc::make_mut(&mut self.pieces[piece].words)[at * SIZE..(at + 1) * SIZE]
+        &mut self.pieces[piece].words.make_mut()[at * SIZE..(at + 1) * SIZE]
     }
 
     /// Bytes reserved: at most a piece more than is in use, and pieces that some block keeps.
