@@ -40,11 +40,11 @@ export async function bench(options) {
         if (Math.abs(kept - expected) > texts.length / 100)
           throw new Error(`${name}, ${set}: ${kept} kept, ${expected} by dedup`);
       }
-      const characters = texts.reduce((sum, text) => sum + text.length, 0);
+      const length = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
       const { bytesPerDocument } = Index.plan({
         ...choice,
         count: kept,
-        averageLength: characters / texts.length,
+        averageLength: Math.round(length / texts.length),
       });
       rows.push(
         { what: `${name}, ${set}: checkAndAdd`, value: (seconds * 1e6) / texts.length, unit: 'us' },
