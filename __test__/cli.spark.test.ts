@@ -32,7 +32,7 @@ const COUNTED = {
 const python = (counted: object) =>
   program(
     'python',
-    `[ "$1" = -c ] && exit 0\nprintf '%s' "$3" >'${folder.join('job.json')}'\nprintf '%s' "$PYSPARK_SUBMIT_ARGS" >'${folder.join('args')}'\necho 'words of Spark'\necho '${JSON.stringify(counted)}'`,
+    `[ "$1" = -c ] && exit 0\nprintf '%s' "$3" >'${folder.join('job.json')}'\nprintf '%s' "$PYSPARK_SUBMIT_ARGS" >'${folder.join('args')}'\nprintf '%s' "$SPARK_SUBMIT_OPTS" >'${folder.join('java')}'\necho 'words of Spark'\necho '${JSON.stringify(counted)}'`,
   );
 
 function run(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
@@ -41,15 +41,14 @@ function run(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
     SIMHASH_SPARK_PYTHON: python(COUNTED),
     JAVA_HOME: folder.join('jdk'),
     PYSPARK_SUBMIT_ARGS: '',
+    SPARK_SUBMIT_OPTS: '',
   };
   return ended(folder.start(['spark', ...args], { ...own, ...env }));
 }
 
-/** What is said before all else. */
-const OURS = [
-  '--conf spark.io.compression.codec=zstd',
-  '--conf spark.driver.defaultJavaOptions=-XX:TieredStopAtLevel=1',
-].join(' ');
+/** What is said to Spark and to its Java before all else. */
+const OURS = '--conf spark.io.compression.codec=zstd';
+const COMPILER = '-XX:TieredStopAtLevel=1';
 
 const windows = process.platform === 'win32';
 if (windows)
@@ -163,6 +162,7 @@ describe.skipIf(windows)('spark', () => {
     });
     const submitted = `${OURS} --master spark://h:7077 --conf 'spark.a=x y' pyspark-shell`;
     expect(folder.read('args')).toBe(submitted);
+    expect(folder.read('java')).toBe(COMPILER);
     // What is run here is the same.
     folder.write('job.json', '');
     expect((await run(args)).status).toBe(0);
@@ -175,9 +175,12 @@ describe.skipIf(windows)('spark', () => {
     const args = ['dedup', 'in', '-o', 'out'];
     expect((await run(args)).status).toBe(0);
     expect(folder.read('args')).toBe(`${OURS} pyspark-shell`);
+    expect(folder.read('java')).toBe(COMPILER);
     const PYSPARK_SUBMIT_ARGS = `${codec('lz4')} pyspark-shell`;
     const given = [...args, '--conf', 'spark.io.compression.codec=snappy'];
-    expect((await run(given, { PYSPARK_SUBMIT_ARGS })).status).toBe(0);
+    const SPARK_SUBMIT_OPTS = '-XX:TieredStopAtLevel=4';
+    expect((await run(given, { PYSPARK_SUBMIT_ARGS, SPARK_SUBMIT_OPTS })).status).toBe(0);
+    expect(folder.read('java')).toBe(`${COMPILER} ${SPARK_SUBMIT_OPTS}`);
     expect(folder.read('args')).toBe(`${OURS} ${codec('lz4')} ${codec('snappy')} pyspark-shell`);
   });
 

@@ -68,9 +68,12 @@ const STEPS = {
     if (!has('cargo', '+nightly', 'miri', '--version')) {
       return lacks('miri', 'Miri (rustup component add miri --toolchain nightly)');
     }
-    return run('cargo', ['+nightly', 'miri', 'test', ...crates('store', 'sketch'), '--lib'], {
-      MIRIFLAGS: '-Zmiri-disable-isolation',
-    });
+    const miri = (...of) =>
+      run('cargo', ['+nightly', 'miri', 'test', ...of], { MIRIFLAGS: '-Zmiri-disable-isolation' });
+    return (
+      miri(...crates('store', 'sketch'), '--lib') &&
+      miri(...crates('index'), '--lib', '--', 'memory::', 'live::queue')
+    );
   },
 };
 

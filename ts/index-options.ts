@@ -20,7 +20,7 @@ export interface Window {
   /** Most live documents, 1 to 2^32 - 2. Default any number. */
   maxCount?: number | undefined;
   /**
-   * How many milliseconds `at` may be ahead of the system's clock, 0 to 2^53 - 1 or `Infinity`; beyond that a call throws
+   * How many milliseconds `at` may be ahead of the system's clock (of one that was set back: of where it was), 0 to 2^53 - 1 or `Infinity`; beyond that a call throws
    * `ERR_OUT_OF_RANGE` and changes nothing, because one time far in the future would stop the window. Where `at` is no Unix
    * time in milliseconds, set `Infinity`. Not saved: it belongs to the open index. Default 86,400,000, a day.
    */

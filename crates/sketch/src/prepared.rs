@@ -84,7 +84,7 @@ pub enum Kept {
 /// A text that was gone over.
 #[derive(Clone, Debug, Default)]
 pub struct Prepared {
-    /// XXH3-128 of the normalised text: equal for equal texts.
+    /// XXH3-128 of the normalised text: equal for equal texts. Not where only the sketch was asked for ([`Kept::Sketch`]).
     pub exact: u128,
     /// The normalised text is empty: it matches nothing, not even another empty text.
     pub is_empty: bool,

@@ -52,8 +52,10 @@ impl<T: Clone> CowArc<T> {
 
     #[cold]
     fn alone(&mut self) -> &mut T {
+        let value = Arc::make_mut(&mut self.value);
+        // Not before: a copy may have failed.
         *self.is_shared.get_mut() = false;
-        Arc::make_mut(&mut self.value)
+        value
     }
 }
 
@@ -92,8 +94,9 @@ mod tests {
         let place = value.as_ptr();
         let clone = value.clone();
         drop(clone);
+        assert!(*value.is_shared.get_mut());
         value.make_mut()[0] = 2;
-        assert_eq!(value.as_ptr(), place);
+        assert_eq!((value.as_ptr(), *value.is_shared.get_mut()), (place, false));
         let clone = value.clone();
         value.make_mut()[0] = 3;
         assert_ne!(value.as_ptr(), place);
@@ -101,7 +104,7 @@ mod tests {
         assert_eq!(value[0], 3);
     }
 
-    /// Clones are made and read elsewhere while the value is borrowed, and outlive that.
+    /// Clones are made elsewhere while the value is borrowed, and read there while it is written.
     #[test]
     fn clones_of_other_threads_are_not_written() {
         let mut value = CowArc::new(vec![0; 64]);
@@ -110,13 +113,31 @@ mod tests {
                 let two = [0, 1].map(|_| scope.spawn(|| value.clone()));
                 two.map(|one| one.join().unwrap())
             });
-            value.make_mut().fill(round);
-            for clone in clones {
-                thread::spawn(move || assert!(clone.iter().all(|&one| one == round - 1)))
-                    .join()
-                    .unwrap();
-            }
+            thread::scope(|scope| {
+                for clone in clones {
+                    scope.spawn(move || assert!(clone.iter().all(|&one| one == round - 1)));
+                }
+                value.make_mut().fill(round);
+            });
             assert!(value.iter().all(|&one| one == round));
+        }
+    }
+
+    #[test]
+    fn who_could_not_be_copied_is_still_shared() {
+        #[derive(Debug)]
+        struct Fails(u32);
+        impl Clone for Fails {
+            fn clone(&self) -> Self {
+                panic!("no copy of {}", self.0)
+            }
+        }
+        let mut value = CowArc::new(Fails(7));
+        let clone = value.clone();
+        for _ in 0..2 {
+            let write = std::panic::AssertUnwindSafe(|| value.make_mut().0 = 8);
+            assert!(std::panic::catch_unwind(write).is_err());
+            assert_eq!(clone.0, 7);
         }
     }
 }
