@@ -253,6 +253,7 @@ describe('sentences', () => {
     ['docs/zh/mongodb.md', `客户端最多用了 ${client} MB`],
     ['docs/zh/mongodb.md', `单单读这个集合是每秒 ${rate('read alone, one cursor')} 条`],
     ['docs/report.md', `has ${page} MB, and Chromium has drawn it ${drawn} s after it was opened`],
+    ['docs/zh/report.md', `的报告是 ${page} MB，Chromium 打开后 ${drawn} 秒画完`],
     ...['words', ...guides].map((name) => [
       `docs/${name}.md`,
       `${sample} short documents, of which ${repeated} are duplicates`,

@@ -28,6 +28,7 @@ const PAGES = [
   'docs/words.md',
   'docs/cli.md',
   'docs/report.md',
+  'docs/zh/report.md',
   'docs/durable.md',
   'docs/sentences.md',
   'docs/zh/index.md',

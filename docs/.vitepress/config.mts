@@ -115,6 +115,8 @@ const chinese = [
     page('磁盘上的索引、配对与比对', '/zh/guide/index-folder'),
     page('选择方法和阈值', '/zh/guide/choose'),
     page('MongoDB', '/zh/mongodb'),
+    page('示例', '/zh/recipes'),
+    page('报告：看结果，做标注', '/zh/report'),
     page('几个服务共用一个窗口', '/zh/shared-window'),
   ),
   part(
@@ -128,9 +130,7 @@ const chinese = [
   ),
   part(
     '英文页面',
-    page('示例', '/recipes'),
     page('词和关键词', '/words'),
-    page('报告与标注', '/report'),
     page('服务器', '/serve'),
     page('多台机器', '/scale'),
     page('命令行', '/cli'),
