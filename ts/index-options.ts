@@ -3,7 +3,7 @@ import { bothOrNeither, COMPARISON, mustBe, verification } from './comparison';
 import { about, rangeError, typeError } from './errors';
 import { FINGERPRINTER, type FingerprinterOptions, nativeOptions } from './fingerprinter';
 import { given } from './given';
-import { INDEX_OWN, type IndexMethod, methodOf } from './method';
+import { INDEX_METHODS, INDEX_OWN, type IndexMethod, methodOf } from './method';
 import { MIN_HASH } from './min-hasher';
 import type { NativeIndexOptions, NativeWindow } from './native';
 import { checksOf } from './option-table';
@@ -307,7 +307,7 @@ const weight: check.Check<number> = (value, name) => {
   return value;
 };
 const WEIGHTS: check.Checks<BandWeights> = { falsePositive: weight, falseNegative: weight };
-const method = check.choice('minhash', 'simhash', 'sentences', 'exact');
+const method = check.choice(...INDEX_METHODS);
 
 /** What comes out of the check: every option of every method, texts by their longest length. */
 export interface CheckedOptions

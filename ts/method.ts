@@ -16,6 +16,14 @@ export type Method =
 /** The methods of an `Index`: those that find a neighbour without comparing with everything. */
 export type IndexMethod = Exclude<Method, 'brute-force'>;
 
+/** Their names, the default first. */
+export const INDEX_METHODS = [
+  'minhash',
+  'simhash',
+  'sentences',
+  'exact',
+] as const satisfies readonly IndexMethod[];
+
 /** `maxDistance` where none is given: 8 where texts are verified, 3 where the fingerprints alone decide. */
 export const defaultDistance = (isVerified: boolean): number => (isVerified ? 8 : 3);
 

@@ -15,7 +15,7 @@ import {
   type SentencesIndexOptions,
   type SimHashIndexOptions,
 } from './index-options';
-import { defaultDistance, type IndexMethod } from './method';
+import { defaultDistance, INDEX_METHODS, type IndexMethod } from './method';
 import * as check from './options';
 import { LONGEST_TEXT } from './verify';
 
@@ -146,7 +146,7 @@ export function plan(options?: PlanOptions): IndexPlan {
   const { bytes, own } = one(given, method, count, averageLength);
   let made: PlanBytes[] | undefined;
   const choices = () =>
-    (['minhash', 'simhash', 'sentences', 'exact'] as const).flatMap((other) =>
+    INDEX_METHODS.flatMap((other) =>
       (other === 'exact' ? [0] : [LONGEST_TEXT, 0]).map((texts) => {
         const same = other === method ? given : shared(given);
         const chosen = { ...same, method: other, texts: texts && (given.texts || texts) };

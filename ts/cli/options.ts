@@ -9,9 +9,6 @@ import { UsageError } from './exit';
 import { count, plural } from './format';
 import { LIST_HELP, normalizeOf } from './normalize';
 
-/** Those of an index: the others compare everything. */
-export const INDEX_METHODS = ['minhash', 'simhash', 'sentences', 'exact'] as const;
-
 /** Who is compared with whom. */
 export const candidates = {
   method: OPTIONS.method,

@@ -1,12 +1,14 @@
 /** The options of the command `serve` as the library and the server take them. */
+
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { given } from '../given';
+import { INDEX_METHODS } from '../method';
 import { OPTIONS } from '../option-table';
 import { LIMITS, type Limits } from '../server/limits';
 import type { Values } from './command';
 import { durationOf, timerOf } from './duration';
 import { UsageError } from './exit';
-import { fingerprinterOptions, INDEX_METHODS, judging, sizeOf } from './options';
+import { fingerprinterOptions, judging, sizeOf } from './options';
 
 /** Where it listens, and who may ask. */
 export const listening = {

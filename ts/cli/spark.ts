@@ -1,14 +1,16 @@
 /** What the commands `spark dedup` and `spark match` share: their options, the job they make of them, and how it is run. */
+
 import { type SpawnSyncReturns, spawn, spawnSync } from 'node:child_process';
 import { accessSync, constants, existsSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
 import { given } from '../given';
+import { INDEX_METHODS } from '../method';
 import { OPTIONS } from '../option-table';
 import type { Values } from './command';
 import { EXIT, UsageError } from './exit';
 import { bytes, count, duration } from './format';
 import { interruptible } from './interrupt';
-import { candidates, features, INDEX_METHODS, methodOptions, verification } from './options';
+import { candidates, features, methodOptions, verification } from './options';
 import { readings } from './run';
 import type { Terminal } from './terminal';
 import { versions } from './version';

@@ -1,15 +1,10 @@
 import { given } from '../../given';
+import { INDEX_METHODS } from '../../method';
 import { OPTIONS } from '../../option-table';
 import { defineCommand } from '../command';
 import { UsageError } from '../exit';
 import { fillIndex, readOf } from '../indexed';
-import {
-  comparing,
-  comparingOptions,
-  INDEX_AND_DOCUMENTS,
-  INDEX_METHODS,
-  rejects,
-} from '../options';
+import { comparing, comparingOptions, INDEX_AND_DOCUMENTS, rejects } from '../options';
 
 const { method, ...others } = comparing;
 

@@ -1,12 +1,13 @@
 import type { BandPlan, PlanEstimate, PlanOptions } from '../..';
 import { given } from '../../given';
 import type { IndexConstructor } from '../../index-constructor';
+import { INDEX_METHODS } from '../../method';
 import { choosing, isAddress, planOfCollection } from '../collections';
 import { defineCommand } from '../command';
 import { EXIT, UsageError } from '../exit';
 import { OF_FILES, planOfFiles, refuseOfFiles } from '../foretold';
 import { bytes, count } from '../format';
-import { comparing, INDEX_METHODS, methodOptions } from '../options';
+import { comparing, methodOptions } from '../options';
 import { table } from '../table';
 import type { Terminal } from '../terminal';
 import { versions } from '../version';
