@@ -40,12 +40,12 @@ impl Told {
         if let Some(id) = self.answer.id {
             return is_alive(id);
         }
-        let Some(Window { max_age, max_count }) = now.window else {
+        let Some(window) = now.window else {
             return self.answer.duplicate_of.is_some_and(|near| is_alive(near.id));
         };
         let (before, turn) = expired;
-        let too_old = max_age.is_some_and(|age| self.at < now.latest.saturating_sub(age));
-        let too_many = max_count.is_some_and(|most| now.next - self.next >= most);
+        let too_old = self.at < window.since(now.latest);
+        let too_many = window.max_count.is_some_and(|most| now.next - self.next >= most);
         let has_expired = self.at < before && self.turn < turn;
         !(too_old || too_many || has_expired)
     }

@@ -32,7 +32,7 @@ impl<K: Kind> State<K> {
     /// What is before the answer is too old when time moves on to `at`. `None`: time does not move.
     fn due(&self, at: u64) -> Option<u64> {
         let window = self.window.filter(|_| at > self.ages.latest())?;
-        Some(window.max_age.map_or(0, |age| at.saturating_sub(age)))
+        Some(window.since(at))
     }
 
     /// Takes away what is too old at `at`, [`SLICE`] at most, and moves time on when nothing of it is left; how many went.

@@ -24,6 +24,11 @@ pub struct Window {
 }
 
 impl Window {
+    /// What is before this time is too old when `latest` is the latest.
+    pub fn since(&self, latest: u64) -> u64 {
+        self.max_age.map_or(0, |age| latest.saturating_sub(age))
+    }
+
     pub(crate) fn check(&self) -> Result<(), IndexError> {
         for (name, limit, most) in [
             ("window.max_age", self.max_age, u64::MAX),

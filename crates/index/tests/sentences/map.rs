@@ -137,6 +137,24 @@ fn a_common_sentence_stops_counting_and_counts_again_when_it_is_rare() {
     assert_eq!(map.search(&[footer], usize::MAX).matches.len(), 4);
 }
 
+/// An addition is judged by the 256 oldest holders of each sentence, a search by all.
+#[test]
+fn the_nearest_is_among_the_oldest_holders_of_a_sentence() {
+    for (holders, nearest) in [(255, 510), (256, 0)] {
+        let mut map = Map::new(&options(5, 1.0, 0));
+        for sentence in [1, 2] {
+            for own in 0..holders {
+                map.add(&[sentence, 1000 * sentence + own]);
+            }
+        }
+        let both = map.add(&[1, 2, 3]);
+        let query = SentenceItem::Sentences(vec![1, 2]);
+        assert_eq!(map.search_item(&query, 1).matches, [Shared { id: both, shared: 2 }]);
+        let shared = if nearest == both { 2 } else { 1 };
+        assert_eq!(map.nearest(&query), Some(Shared { id: nearest, shared }));
+    }
+}
+
 #[test]
 fn forty_thousand_equal_documents_are_one_sketch_and_one_group() {
     let mut map = Map::new(&SentenceOptions::default());
