@@ -16,7 +16,7 @@ struct Map {
 
 impl Map {
     fn new(options: &SentenceOptions) -> Self {
-        Self { kind: SentenceMap::new(options).unwrap(), options: options.clone() }
+        Self { kind: SentenceMap::new(options).unwrap(), options: *options }
     }
 
     fn add(&mut self, sentences: &[u64]) -> u64 {
