@@ -1,9 +1,10 @@
 //! Candidates to matches: each is compared on the texts, where they are at hand.
 
+use std::cell::OnceCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use simhash_index::{Answer, Writer};
-use simhash_sketch::Fingerprinter;
+use simhash_sketch::{Features, Fingerprinter};
 
 use super::document::{Document, Near, Search, Sketch, Texts};
 use super::engine::Engine;
@@ -18,7 +19,10 @@ use crate::verify::Evidence;
 /// A text that is compared with others.
 struct Compared<'a> {
     text: &'a str,
-    evidence: Evidence,
+    /// Its features, where they are at hand.
+    features: Option<&'a Features>,
+    /// Made for the first text that is another one: most duplicates are copies, and many candidates have no text.
+    evidence: OnceCell<Evidence>,
     verify: Verify,
     by: &'a Fingerprinter,
 }
@@ -26,9 +30,8 @@ struct Compared<'a> {
 impl<'a> Compared<'a> {
     /// Of a document; `None` if it has no text.
     fn new(document: &'a Document, verify: Verify, by: &'a Fingerprinter) -> Option<Self> {
-        let text = document.text.as_deref()?;
-        let evidence = Evidence::new(text, document.features.clone(), verify.measure, by);
-        Some(Self { text, evidence, verify, by })
+        let (text, features) = (document.text.as_deref()?, document.features.as_ref());
+        Some(Self { text, features, evidence: OnceCell::new(), verify, by })
     }
 
     /// The similarity to another normalised text where it is at least `least`. Texts that are equal have 1.
@@ -36,7 +39,9 @@ impl<'a> Compared<'a> {
         if self.text == other {
             return (!other.is_empty()).then_some(1.0);
         }
-        self.evidence.similarity_to(other, self.verify.measure, least, self.by)
+        let measure = self.verify.measure;
+        let made = || Evidence::new(self.text, self.features.cloned(), measure, self.by);
+        self.evidence.get_or_init(made).similarity_to(other, measure, least, self.by)
     }
 }
 
