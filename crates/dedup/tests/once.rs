@@ -237,6 +237,31 @@ fn an_older_document_is_gone_over_once_more_when_it_is_compared() {
     }
 }
 
+/// More of them than there is room for, all near each other by their fingerprints: what each is made of is known by then.
+#[test]
+fn texts_on_one_subject_are_cut_a_few_times_each_however_many_are_compared() {
+    const TEXTS: u32 = 900;
+    let _alone = alone();
+    let subject = text(0, 60).repeat(100);
+    let texts: Vec<String> =
+        (1..=TEXTS).map(|number| format!("{subject}{}", text(number, 3_000))).collect();
+    let method = Method::SimHash { max_distance: 16 };
+    let decide = |min_similarity| {
+        let options = DedupOptions { method, min_similarity, ..DedupOptions::default() };
+        let mut deduper = Deduper::new(&options).unwrap();
+        Work::done();
+        let found: usize = texts.chunks(30).map(|some| duplicates(&push(&mut deduper, some))).sum();
+        (found, Work::done())
+    };
+    // Nearly every one has most others as candidates.
+    assert!(decide(None).0 > TEXTS as usize * 9 / 10);
+    let (found, work) = decide(Some(0.8));
+    assert_eq!(found, 0);
+    // Once for the sketch, and once or twice when they are first compared.
+    assert!(work.cut <= 3 * u64::from(TEXTS), "{}", work.cut);
+    assert!(work.cut_long <= 3 * u64::from(TEXTS), "{}", work.cut_long);
+}
+
 #[test]
 fn keys_of_more_positions_are_hashed_once_too() {
     let _alone = alone();

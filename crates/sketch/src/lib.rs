@@ -17,6 +17,7 @@ pub mod minhash;
 pub mod sentences;
 pub mod simd;
 
+mod bitmap;
 mod distinct;
 mod fingerprinter;
 mod numbers;
@@ -25,6 +26,7 @@ mod prepared;
 mod shingles;
 mod simhash;
 
+pub use bitmap::Bitmap;
 pub use fingerprinter::{Fingerprinter, FingerprinterOptions, Scratch, Sketch};
 pub use numbers::Numbers;
 pub use outline::Outline;

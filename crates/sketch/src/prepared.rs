@@ -140,6 +140,10 @@ impl Material {
 /// its bytes; the fingerprint alone is made a block at a time, and what compares the text cuts it again.
 const LONG: usize = 1 << 20;
 
+/// Bytes of a normalised text that is cut for an outline beside its fingerprint. Nearly every longer one has more features than an
+/// outline holds.
+const OUTLINED: usize = 16 << 10;
+
 /// Features from which on a signature is made of distinct ones only: sorting so many costs less than hashing what a text of this
 /// length may repeat.
 const MANY: usize = 1 << 16;
@@ -198,8 +202,17 @@ impl Preparer {
         let sketch = match &self.sketcher {
             Sketcher::None => None,
             Sketcher::Fingerprint => {
-                let sums = if features.is_some() && normal.len() <= LONG {
-                    self.by.sums_of(self.cut(normal, extract, features))
+                let is_cut = match kept {
+                    Kept::Features => normal.len() <= LONG,
+                    Kept::Outline => normal.len() <= OUTLINED,
+                    _ => false,
+                };
+                let sums = if is_cut {
+                    let cut = self.cut(normal, extract, features);
+                    if outlines {
+                        outline = Outline::of(cut.hashes(hashes));
+                    }
+                    self.by.sums_of(cut)
                 } else {
                     self.by.sums(normal, extract)
                 };

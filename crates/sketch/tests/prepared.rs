@@ -6,8 +6,8 @@ use proptest::prelude::*;
 use simhash_sketch::minhash::{MinHashOptions, MinHasher, band_keys};
 use simhash_sketch::sentences::{SentenceSketch, SentenceSketcher, SketchScratch};
 use simhash_sketch::{
-    Fingerprinter, FingerprinterOptions, Kept, MethodSketch, Normalizer, Preparer, Scratch,
-    Sketcher, TopK, Unit, Weighting,
+    Fingerprinter, FingerprinterOptions, Kept, MethodSketch, Normalizer, Outline, Preparer,
+    Scratch, Sketcher, TopK, Unit, Weighting,
 };
 use simhash_text::sentence::SentenceOptions;
 
@@ -35,10 +35,15 @@ fn sketchers() -> Vec<Sketcher> {
     ]
 }
 
+fn set_of(by: &Fingerprinter, text: &str) -> Vec<u64> {
+    let mut set = Vec::new();
+    by.shingles(text, &mut Scratch::default(), &mut set);
+    set
+}
+
 /// What the method remembers, made by itself.
 fn by_itself(by: &Fingerprinter, sketcher: &Sketcher, text: &str) -> MethodSketch {
-    let (mut scratch, mut set) = (Scratch::default(), Vec::new());
-    by.shingles(text, &mut scratch, &mut set);
+    let (mut scratch, set) = (Scratch::default(), set_of(by, text));
     match sketcher {
         Sketcher::None => MethodSketch::None,
         Sketcher::Fingerprint => by
@@ -94,10 +99,9 @@ proptest! {
                     );
                     prop_assert_eq!(all.material.features.is_some(), of_features);
                     if let Some(features) = all.material.features {
-                        let (mut set, mut vector) = (Vec::new(), Vec::new());
-                        by.shingles(text, &mut Scratch::default(), &mut set);
+                        let mut vector = Vec::new();
                         by.vector(text, &mut Scratch::default(), &mut vector);
-                        prop_assert_eq!(features.clone().into_set(), set);
+                        prop_assert_eq!(features.clone().into_set(), set_of(&by, text));
                         prop_assert_eq!(features.into_vector(), vector);
                     }
 
@@ -109,6 +113,28 @@ proptest! {
                     prop_assert_eq!((&none.sketch, none.exact), (&expected, sketch.exact));
                     prop_assert!(none.material.text(text).is_none());
                     prop_assert!(none.material.features.is_none());
+
+                    let outlined = preparer.prepare(text, Kept::Outline, &mut scratch);
+                    prop_assert_eq!((outlined.exact, outlined.is_short), (all.exact, all.is_short));
+                    match (&outlined.sketch, &expected) {
+                        // Of a signature its keys alone.
+                        (
+                            MethodSketch::Signature { keys: own, .. },
+                            MethodSketch::Signature { keys, .. },
+                        ) => prop_assert_eq!(own, keys),
+                        (own, expected) => prop_assert_eq!(own, expected),
+                    }
+                    // Repeated features are counted, and set their bits once.
+                    let set = set_of(&by, text);
+                    if outlined.outline == Outline::default() {
+                        prop_assert!(!of_features || set.is_empty() || set.len() > 200);
+                    } else {
+                        prop_assert!(of_features);
+                        let [own, bits] = [outlined.outline, Outline::of(&set)].map(|outline| {
+                            outline.to_bytes()[..32].to_vec()
+                        });
+                        prop_assert_eq!(own, bits);
+                    }
 
                     let alone = preparer.prepare(text, Kept::Sketch, &mut scratch);
                     prop_assert_eq!(&alone.sketch, &expected);

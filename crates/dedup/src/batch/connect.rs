@@ -25,7 +25,7 @@ pub(super) fn connect(
             return Ok(());
         }
         let own = stage.evidence(text, scratch)?;
-        let theirs = stage.evidence(other, scratch)?;
+        let Some(theirs) = stage.candidate(&own, other, None, scratch)? else { return Ok(()) };
         if stage.similarity((text, &own), (other, &theirs), None).is_some() {
             joined.fetch_add(u64::from(components.join(text, other)), Ordering::Relaxed);
         }

@@ -190,7 +190,9 @@ impl Graph {
             }
             let own = stage.evidence(*text, scratch)?;
             for other in list {
-                let theirs = stage.evidence(other.number, scratch)?;
+                let Some(theirs) = stage.candidate(&own, other.number, None, scratch)? else {
+                    continue;
+                };
                 let similarity = stage.comparer.similarity(&own, &theirs, None);
                 near.edges.extend(similarity.map(|similarity| Edge { text: other, similarity }));
             }

@@ -372,4 +372,16 @@ impl Stage<'_> {
         self.room.relieve()?;
         self.comparer.evidence(text, &self.texts, scratch)
     }
+
+    /// [`Comparer::candidate`].
+    fn candidate(
+        &self,
+        own: &Evidence,
+        text: u32,
+        least: Option<f64>,
+        scratch: &mut Scratch,
+    ) -> Result<Option<Arc<Evidence>>, DedupError> {
+        self.room.relieve()?;
+        self.comparer.candidate(own, text, least, &self.texts, scratch)
+    }
 }

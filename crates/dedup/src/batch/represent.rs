@@ -269,7 +269,11 @@ impl Representatives {
             case.is_held = true;
             for &near in older {
                 // Nothing below the best so far can replace it.
-                let theirs = stage.evidence(near.number, scratch)?;
+                let least = case.original.map(|best| best.similarity);
+                let own = &case.evidence;
+                let Some(theirs) = stage.candidate(own, near.number, least, scratch)? else {
+                    continue;
+                };
                 consider(stage, &mut case.original, near, (case.text, &case.evidence), &theirs);
             }
             Ok(())
@@ -348,8 +352,10 @@ impl Representatives {
         parallel::for_each(&mut slots, stage.threads, stage.cancel, new, |scratch, slot| {
             slot.2 = self.of(slot.0).copied();
             let own = stage.evidence(slot.0, scratch)?;
-            let theirs = stage.evidence(slot.1.number, scratch)?;
-            consider(stage, &mut slot.2, slot.1, (slot.0, &own), &theirs);
+            let least = slot.2.map(|best| best.similarity);
+            if let Some(theirs) = stage.candidate(&own, slot.1.number, least, scratch)? {
+                consider(stage, &mut slot.2, slot.1, (slot.0, &own), &theirs);
+            }
             // Only what is better than the first's.
             slot.2 = slot.2.filter(|edge| edge.text.number == slot.1.number);
             Ok(())

@@ -112,9 +112,11 @@ impl Decider {
         let Some(verifier) = &self.comparer.verifier else { return Ok(Some(0.0)) };
         let measure =
             |theirs: &Evidence| verifier.similarity(&new.evidence, theirs, verifier.least);
-        match candidate.checked_sub(arrived.first) {
-            Some(place) => Ok(measure(&arrived.texts[place as usize].evidence)),
-            None => Ok(measure(&*self.comparer.evidence(candidate, before, scratch)?)),
+        if let Some(place) = candidate.checked_sub(arrived.first) {
+            return Ok(measure(&arrived.texts[place as usize].evidence));
         }
+        let own = &new.evidence;
+        let theirs = self.comparer.candidate(own, candidate, None, before, scratch)?;
+        Ok(theirs.and_then(|theirs| measure(&theirs)))
     }
 }

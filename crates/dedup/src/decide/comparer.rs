@@ -8,7 +8,7 @@ use crate::options::DedupOptions;
 use crate::parallel;
 use crate::verify::Evidence;
 use simhash_sketch::{
-    Fingerprinter, Kept, Outline, Prepared, Preparer, Scratch, Sketcher, hamming,
+    Bitmap, Fingerprinter, Kept, Outline, Prepared, Preparer, Scratch, Sketcher, hamming,
 };
 use simhash_store::Room;
 use std::sync::Arc;
@@ -22,7 +22,9 @@ pub(crate) struct Comparer {
     /// What is kept of a document of a batch.
     kept: Kept,
     pub(super) verifier: Option<Verifier>,
-    cache: Cache,
+    cache: Cache<Arc<Evidence>>,
+    /// Of many more texts than there is evidence of: it is a hundredth of its size.
+    bitmaps: Cache<Arc<Bitmap>>,
     /// Ranks are distances that mean something to people.
     has_distance: bool,
     threads: usize,
@@ -46,7 +48,8 @@ impl Comparer {
             verifier: Verifier::new(options, &by),
             preparer: Preparer::new(by.clone(), sketcher),
             plain: Preparer::new(by, Sketcher::None),
-            cache: Cache::within(room),
+            cache: Cache::within(room, 1),
+            bitmaps: Cache::within(room, 3),
             has_distance: matches!(options.method, Method::SimHash { .. }),
             threads: options.threads,
         })
@@ -184,7 +187,33 @@ impl Comparer {
             let material = self.plain.prepare(text, Kept::Text, scratch).material;
             evidence = verifier.evidence(text, material);
         })?;
-        Ok(self.cache.put(number, evidence))
+        let evidence = Arc::new(evidence);
+        self.cache.put(number, Arc::clone(&evidence));
+        if let Some(bitmap) = evidence.bitmap() {
+            self.bitmaps.put(number, Arc::clone(bitmap));
+        }
+        Ok(evidence)
+    }
+
+    /// [`Comparer::evidence`] of a candidate of a text. `None`: their bitmaps exclude that they are as similar as the threshold,
+    /// and as `least` where that is given, so its text need not be looked at. Texts on one subject, of which method simhash makes crowds of
+    /// candidates, are cut again and again otherwise.
+    pub(crate) fn candidate(
+        &self,
+        own: &Evidence,
+        number: u32,
+        least: Option<f64>,
+        texts: &dyn Texts,
+        scratch: &mut Scratch,
+    ) -> Result<Option<Arc<Evidence>>, DedupError> {
+        if let Some(verifier) = &self.verifier
+            && own.bitmap().is_some()
+            && let Some(theirs) = self.bitmaps.get(number)
+            && !verifier.may_be(own, &theirs, least.unwrap_or(verifier.least))
+        {
+            return Ok(None);
+        }
+        self.evidence(number, texts, scratch).map(Some)
     }
 
     /// The similarity of two texts where it reaches the threshold, and `least` where that is given; 0 without verification.

@@ -211,7 +211,9 @@ impl Decider {
                 // Nothing below the best so far can replace it.
                 let least = case.original.map_or(verifier.least, |best| best.similarity);
                 let Some(number) = self.representatives.kept(text.number) else { continue };
-                let theirs = self.comparer.evidence(number, kept, scratch)?;
+                let own = &case.evidence;
+                let found = self.comparer.candidate(own, number, Some(least), kept, scratch)?;
+                let Some(theirs) = found else { continue };
                 if let Some(similarity) = verifier.similarity(&case.evidence, &theirs, least) {
                     self.consider(&mut case.original, Edge { text, similarity });
                 }

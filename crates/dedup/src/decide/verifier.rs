@@ -7,7 +7,7 @@ use crate::options::{DedupOptions, Measure};
 use crate::verify::Evidence;
 use ahash::AHashMap;
 use parking_lot::Mutex;
-use simhash_sketch::{ALMOST_ONE, Fingerprinter, Material, Outline};
+use simhash_sketch::{ALMOST_ONE, Bitmap, Fingerprinter, Material, Outline};
 use simhash_store::Room;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -31,15 +31,26 @@ impl Verifier {
     pub(crate) fn evidence(&self, given: &str, mut material: Material) -> Evidence {
         let features = material.features.take();
         let text = material.text(given);
-        text.map_or(Evidence::None, |text| Evidence::new(text, features, self.measure, &self.by))
+        let made = |text| Evidence::new(text, features, self.measure, &self.by);
+        text.map_or(Evidence::None, |text| made(text).with_bitmap(self.measure))
     }
 
     /// Whether two texts with these outlines can reach the threshold.
     pub(crate) fn may_match(&self, a: &Outline, b: &Outline) -> bool {
+        self.may_reach(a.jaccard_at_most(b), self.least)
+    }
+
+    /// Whether two texts of which one has this evidence and the other this bitmap can have a similarity of `least`.
+    pub(crate) fn may_be(&self, own: &Evidence, other: &Bitmap, least: f64) -> bool {
+        own.bitmap().is_none_or(|own| self.may_reach(own.jaccard_at_most(other), least))
+    }
+
+    /// Whether texts whose features are at most so similar can have a similarity of `least`.
+    fn may_reach(&self, features: f64, least: f64) -> bool {
         match self.measure {
             // No factor and no long shingle raises it.
-            Measure::Auto => a.jaccard_at_most(b) >= self.least.min(ALMOST_ONE),
-            Measure::Jaccard => a.jaccard_at_most(b) >= self.least,
+            Measure::Auto => features >= least.min(ALMOST_ONE),
+            Measure::Jaccard => features >= least,
             Measure::Containment | Measure::Edit | Measure::Cosine => true,
         }
     }
@@ -58,79 +69,90 @@ const CAPACITY: usize = 4 << 20;
 /// What a text takes in the cache beside its evidence, in numbers, where memory is bounded: of titles that is the most.
 const BESIDE: usize = 16;
 
-#[derive(Default)]
-struct Shard {
-    known: AHashMap<u32, Held>,
+/// What a cache holds: cheap to clone.
+pub(crate) trait Cached: Clone {
+    /// Its size in numbers of 8 bytes.
+    fn numbers(&self) -> usize;
+}
+
+impl Cached for Arc<Evidence> {
+    fn numbers(&self) -> usize {
+        self.len()
+    }
+}
+
+impl Cached for Arc<Bitmap> {
+    fn numbers(&self) -> usize {
+        self.len()
+    }
+}
+
+struct Shard<V> {
+    known: AHashMap<u32, Held<V>>,
     /// Those that are known, in the order in which they go.
     order: VecDeque<u32>,
     size: usize,
 }
 
-struct Held {
-    evidence: Arc<Evidence>,
+struct Held<V> {
+    value: V,
     /// It was asked for since it came, or since it would have gone.
     is_used: bool,
 }
 
-pub(crate) struct Cache {
-    shards: Vec<Mutex<Shard>>,
+pub(crate) struct Cache<V> {
+    shards: Vec<Mutex<Shard<V>>>,
     /// Most numbers of each.
     most: usize,
     /// Numbers that one known text counts beside its own.
     beside: usize,
 }
 
-impl Default for Cache {
-    fn default() -> Self {
-        Self::of(CAPACITY, 0)
-    }
-}
-
-impl Cache {
+impl<V: Cached> Cache<V> {
     fn of(capacity: usize, beside: usize) -> Self {
-        let shards = (0..SHARDS).map(|_| Mutex::default()).collect();
+        let empty = || Shard { known: AHashMap::default(), order: VecDeque::default(), size: 0 };
+        let shards = (0..SHARDS).map(|_| Mutex::new(empty())).collect();
         Self { shards, most: capacity / SHARDS, beside }
     }
 
-    /// One that takes a sixth of the memory at most.
-    pub(crate) fn within(room: &Room) -> Self {
-        let most = room.most().map_or(CAPACITY, |most| most as usize / 6 / size_of::<u64>());
-        Self::of(most.min(CAPACITY), if room.most().is_some() { BESIDE } else { 0 })
+    /// One of `1 / share` of the usual size, that takes as much of an eighth of the memory at most.
+    pub(crate) fn within(room: &Room, share: usize) -> Self {
+        let most = room.most().map_or(CAPACITY, |most| most as usize / 8 / size_of::<u64>());
+        let beside = if room.most().is_some() { BESIDE } else { 0 };
+        Self::of(most.min(CAPACITY) / share, beside)
     }
 
-    pub(crate) fn get(&self, number: u32) -> Option<Arc<Evidence>> {
+    pub(crate) fn get(&self, number: u32) -> Option<V> {
         let mut shard = self.shards[number as usize % SHARDS].lock();
         let held = shard.known.get_mut(&number)?;
         held.is_used = true;
-        Some(Arc::clone(&held.evidence))
+        Some(held.value.clone())
     }
 
-    /// Keeps evidence. Where the shard would grow beyond its share, what came first goes, but for what was asked for meanwhile: that has
-    /// another turn (a clock). So a few texts that many are compared with stay, however many others pass.
-    pub(crate) fn put(&self, number: u32, evidence: Evidence) -> Arc<Evidence> {
-        let evidence = Arc::new(evidence);
-        let size = |evidence: &Evidence| evidence.len() + self.beside;
-        if size(&evidence) > self.most {
-            return evidence;
+    /// Keeps what is known of a text. Where the shard would grow beyond its share, what came first goes, but for what was asked for
+    /// meanwhile: that has another turn (a clock). So a few texts that many are compared with stay, however many others pass.
+    pub(crate) fn put(&self, number: u32, value: V) {
+        let size = |value: &V| value.numbers() + self.beside;
+        if size(&value) > self.most {
+            return;
         }
         let mut shard = self.shards[number as usize % SHARDS].lock();
         if shard.known.contains_key(&number) {
-            return evidence;
+            return;
         }
-        while shard.size + size(&evidence) > self.most {
+        while shard.size + size(&value) > self.most {
             let Some(first) = shard.order.pop_front() else { break };
             let is_used =
                 shard.known.get_mut(&first).is_some_and(|held| std::mem::take(&mut held.is_used));
             if is_used {
                 shard.order.push_back(first);
             } else if let Some(gone) = shard.known.remove(&first) {
-                shard.size -= size(&gone.evidence);
+                shard.size -= size(&gone.value);
             }
         }
-        shard.size += size(&evidence);
+        shard.size += size(&value);
         shard.order.push_back(number);
-        shard.known.insert(number, Held { evidence: Arc::clone(&evidence), is_used: false });
-        evidence
+        shard.known.insert(number, Held { value, is_used: false });
     }
 }
 
@@ -141,8 +163,11 @@ mod tests {
 
     #[test]
     fn stays_within_its_bound() {
-        let cache = Cache::default();
-        let set = |len| Evidence::Sets(Shingles { features: vec![7; len], ..Shingles::default() });
+        let cache = Cache::of(CAPACITY, 0);
+        let set = |len| {
+            let features = vec![7; len];
+            Arc::new(Evidence::Sets(Shingles { features, ..Shingles::default() }, None))
+        };
         for number in 0..10_000 {
             cache.put(number, set(2_000));
             assert_eq!(cache.get(number).map(|known| known.len()), Some(2_000));
@@ -154,7 +179,7 @@ mod tests {
             .flat_map(|shard| {
                 let shard = shard.lock();
                 assert_eq!(shard.known.len(), shard.order.len());
-                shard.known.values().map(|held| held.evidence.len()).collect::<Vec<_>>()
+                shard.known.values().map(|held| held.value.len()).collect::<Vec<_>>()
             })
             .sum();
         assert!(held <= CAPACITY && held > CAPACITY / 2, "{held}");
@@ -163,10 +188,12 @@ mod tests {
     /// Fewer than there is room for, each asked for now and then, while many others pass.
     #[test]
     fn what_is_asked_for_again_stays() {
-        let cache = Cache::default();
-        let set = || Evidence::Sets(Shingles { features: vec![7; 2_000], ..Shingles::default() });
+        let cache = Cache::of(CAPACITY, 0);
+        let features = vec![7; 2_000];
+        let set = Arc::new(Evidence::Sets(Shingles { features, ..Shingles::default() }, None));
+        let set = || Arc::clone(&set);
         let hot = 0..640u32;
-        hot.clone().for_each(|number| drop(cache.put(number, set())));
+        hot.clone().for_each(|number| cache.put(number, set()));
         for number in 640..20_000 {
             if number % 640 == 0 {
                 assert!(hot.clone().all(|number| cache.get(number).is_some()), "before {number}");

@@ -12,7 +12,10 @@ use crate::options::Measure;
 use simhash_sketch::measure::{
     containment, cosine_at_least, edit_similarity_at_least, jaccard, jaccard_at_least,
 };
-use simhash_sketch::{ALMOST_ONE, Feature, Features, Fingerprinter, Scratch, Shingles};
+use simhash_sketch::{
+    ALMOST_ONE, Bitmap, Feature, Features, Fingerprinter, Outline, Scratch, Shingles,
+};
+use std::sync::Arc;
 
 /// The similarity of two texts by [`Measure::Auto`]: 1 where they are equal after normalisation and not empty, else
 /// [`Shingles::verified`].
@@ -32,8 +35,8 @@ pub(crate) enum Evidence {
     /// Not looked at.
     #[default]
     None,
-    /// Sets of hashes.
-    Sets(Shingles),
+    /// Sets of hashes; of large ones, where it was asked for, what excludes most of those that they are not similar to.
+    Sets(Shingles, Option<Arc<Bitmap>>),
     /// The normalised text.
     Text(Box<str>),
     /// Weighted features by ascending hash.
@@ -50,7 +53,7 @@ impl Evidence {
     ) -> Self {
         match measure {
             Measure::Auto | Measure::Jaccard | Measure::Containment => {
-                Self::Sets(Shingles::of_normalized(by, text, features))
+                Self::Sets(Shingles::of_normalized(by, text, features), None)
             }
             Measure::Edit => Self::Text(text.into()),
             Measure::Cosine => Self::Vector(match features {
@@ -60,20 +63,37 @@ impl Evidence {
         }
     }
 
+    /// With the bitmap of a set that is too large for an outline, and for its measure.
+    pub(crate) fn with_bitmap(mut self, measure: Measure) -> Self {
+        if let (Self::Sets(sets, bitmap), Measure::Auto | Measure::Jaccard) = (&mut self, measure)
+            && sets.features.len() > Outline::MOST
+        {
+            *bitmap = Some(Arc::new(Bitmap::of(&sets.features)));
+        }
+        self
+    }
+
+    /// Its bitmap, where it has one.
+    pub(crate) fn bitmap(&self) -> Option<&Arc<Bitmap>> {
+        if let Self::Sets(_, bitmap) = self { bitmap.as_ref() } else { None }
+    }
+
     /// The similarity of two texts by the measure that both were made for, where it is at least `least`.
     pub(crate) fn similarity(&self, other: &Self, measure: Measure, least: f64) -> Option<f64> {
         match (self, other) {
-            (Self::Sets(a), Self::Sets(b)) if measure == Measure::Containment => {
+            (Self::Sets(a, _), Self::Sets(b, _)) if measure == Measure::Containment => {
                 a.similarity(b, |a, b| Some(containment(a, b)).filter(|found| *found >= least))
             }
-            (Self::Sets(a), Self::Sets(b)) if measure == Measure::Auto => {
+            (Self::Sets(a, _), Self::Sets(b, _)) if measure == Measure::Auto => {
                 // No similarity is above its factor: titles that differ in a number are told apart without a look at their
                 // features. What reaches a threshold of 1 reaches it though it is called almost 1.
                 let reaches = |found: &f64| *found >= least.min(ALMOST_ONE);
                 Some(a.numbers.factor(b.numbers)).filter(reaches)?;
                 a.verified(b, |a, b| jaccard_at_least(a, b, least)).filter(reaches)
             }
-            (Self::Sets(a), Self::Sets(b)) => a.similarity(b, |a, b| jaccard_at_least(a, b, least)),
+            (Self::Sets(a, _), Self::Sets(b, _)) => {
+                a.similarity(b, |a, b| jaccard_at_least(a, b, least))
+            }
             (Self::Text(a), Self::Text(b)) => edit_similarity_at_least(a, b, least),
             (Self::Vector(a), Self::Vector(b)) => cosine_at_least(a, b, least),
             _ => None,
@@ -89,7 +109,7 @@ impl Evidence {
         least: f64,
         by: &Fingerprinter,
     ) -> Option<f64> {
-        let Self::Sets(own) = self else {
+        let Self::Sets(own, _) = self else {
             return self.similarity(&Self::new(other, None, measure, by), measure, least);
         };
         // No similarity is above the factor of the numbers, nor above that of the features.
@@ -101,7 +121,7 @@ impl Evidence {
             Measure::Containment => containment(&own.features, &features) >= least,
             _ => jaccard_at_least(&own.features, &features, least).is_some(),
         };
-        let other = || Self::Sets(Shingles::with_features(by, other, features));
+        let other = || Self::Sets(Shingles::with_features(by, other, features), None);
         if reaches { self.similarity(&other(), measure, least) } else { None }
     }
 
@@ -109,7 +129,7 @@ impl Evidence {
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::None => 0,
-            Self::Sets(sets) => sets.len(),
+            Self::Sets(sets, bitmap) => sets.len() + bitmap.as_ref().map_or(0, |map| map.len()),
             Self::Text(text) => text.len() / 8 + 1,
             Self::Vector(vector) => vector.len() * size_of::<Feature>() / 8,
         }

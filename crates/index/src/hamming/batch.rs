@@ -18,8 +18,8 @@ use crate::hamming::tables::Tables;
 use crate::ids::Ids;
 use crate::live::{Added, Kind, Live, Outcome, SLICE, Writer, each};
 
-/// Items decided on in one turn: a tenth of a millisecond, and as long a single change waits.
-const TURN: usize = 64;
+/// Items decided on, or added at times of their own, in one turn: a tenth of a millisecond, and as long a single change waits.
+pub(super) const TURN: usize = 64;
 
 /// What has been added since the parallel look began, by others and by the batch itself.
 struct Late {

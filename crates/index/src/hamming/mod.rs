@@ -148,6 +148,8 @@ impl Kind for Hamming {
     type Hint = Option<Item>;
     type Background = Beside;
 
+    const TOGETHER: usize = batch::TURN;
+
     fn window(options: &Settings) -> Option<Window> {
         options.window
     }

@@ -80,10 +80,15 @@ fn single_calls_are_done_while_a_batch_is_under_way_and_the_order_is_kept() {
         let outcomes = index.check_and_add_many(items, &[], skip, 1, &NEVER).unwrap();
         outcomes.into_iter().map(|outcome| outcome.id).collect()
     };
-    let windows = [None, Some(Window { max_age: None, max_count: Some(600) })];
+    let windows = [
+        None,
+        Some(Window { max_age: None, max_count: Some(600) }),
+        Some(Window { max_age: Some(u64::MAX), max_count: None }),
+    ];
     for (window, slice, batch, one) in [
         (windows[0], SLICE, add, add),
         (windows[1], 1, add, add),
+        (windows[2], TURN, add, add),
         (windows[0], TURN, check, check),
         (windows[1], 1, check, check),
         (windows[0], TURN, touch, touch),

@@ -96,11 +96,20 @@ impl<K: Kind> Live<K> {
                 return added;
             }
             let (mut added, now) = (Added::from(writer.next_id()), clock());
-            for (number, item) in items.iter().enumerate() {
-                writer.next(1)?;
-                writer.advance(Some(times.get(number).copied().unwrap_or(now)))?;
-                let id = writer.add(item.as_ref())?;
-                added.push(id..id + 1);
+            let at = |number: usize| times.get(number).copied().unwrap_or(now);
+            let is_crowded = self.shared.window().is_some_and(|window| window.max_count.is_some());
+            let together = if is_crowded { 1 } else { K::TOGETHER };
+            for (turn, few) in items.chunks(together).enumerate() {
+                let first = turn * together;
+                writer.next(few.len())?;
+                let ids = writer.add_together(few, |number| at(first + number))?;
+                let done = (ids.end - ids.start) as usize;
+                added.push(ids);
+                for (number, item) in few.iter().enumerate().skip(done) {
+                    writer.advance(Some(at(first + number)))?;
+                    let id = writer.add(item.as_ref())?;
+                    added.push(id..id + 1);
+                }
             }
             Ok(added)
         };

@@ -118,8 +118,8 @@ fn between<K: Kind>(index: &Arc<Live<K>>, step: impl Fn(&Live<K>, usize) + Send 
     *index.shared.turns.between.lock() = Some(Box::new(hook));
 }
 
-/// A window that takes nothing away: batches go item by item.
-const OPEN: Option<Window> = Some(Window { max_age: None, max_count: None });
+/// A window that takes nothing away and always might: batches go item by item.
+const OPEN: Option<Window> = Some(Window { max_age: None, max_count: Some(1 << 20) });
 
 const AGED: Option<Window> = Some(Window { max_age: Some(1000), max_count: None });
 

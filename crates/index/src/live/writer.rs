@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::fmt;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::change::Change;
@@ -271,6 +272,57 @@ impl<K: Kind> Writer<'_, K> {
         Ok(self.shared().state.write().add(form, hint))
     }
 
+    /// Adds items of a batch, each at its time, under one exclusive hold of the state, and returns their ids. It ends early where
+    /// more has to be done between two of them, and adds none where each change is written down or somebody may have to make room:
+    /// what is left is added one by one.
+    ///
+    /// Each item writes to memory that is not in the cache, and a lock waits for all writes before it.
+    pub(super) fn add_together<B: AsRef<K::Item>>(
+        &mut self,
+        items: &[B],
+        at: impl Fn(usize) -> u64,
+    ) -> Result<Range<u64>, IndexError> {
+        let (shared, window) = (&self.live.shared, self.live.window());
+        let mut state = shared.state.write();
+        let first = state.kind.ids().next();
+        let more = self.turn.promised() + items.len() as u64;
+        let is_crowded = window.is_some_and(|window| window.max_count.is_some());
+        self.turn.refuse_closed()?;
+        if self.turn.writes() || is_crowded || state.kind.check_room(more).is_err() {
+            return Ok(first..first);
+        }
+        let (mut left, mut due) = (false, false);
+        for (number, item) in items.iter().enumerate() {
+            if window.is_some() {
+                let gone = state.move_on(at(number), |_| {}).unwrap_or_default();
+                left |= gone > 0;
+                if gone == SLICE {
+                    break;
+                }
+            }
+            due = state.add(&K::form(&shared.options, item.as_ref()), K::Hint::default()).1;
+            if due {
+                break;
+            }
+        }
+        let ids = first..state.kind.ids().next();
+        let sound = K::sound(&shared.options);
+        if sound.is_err() {
+            // No further change is made, so that nobody misses their ids.
+            for id in ids.clone() {
+                state.delete(id);
+            }
+        }
+        drop(state);
+        if left {
+            self.pressed |= K::left(shared);
+        }
+        if due {
+            self.overdue();
+        }
+        sound.map(|()| ids)
+    }
+
     /// Adds an item at the latest time ([`Writer::advance`]), and returns its id. In an index with a window that is full the
     /// oldest documents leave first.
     ///
@@ -316,7 +368,7 @@ impl<K: Kind> Writer<'_, K> {
     ) -> Result<u64, IndexError> {
         self.write_add(item, beside)?;
         let mut left = Vec::new();
-        if self.shared().window().is_some() {
+        if self.shared().window().is_some_and(|window| window.max_count.is_some()) {
             let kept = self.turn.writes();
             let gone = self.shared().state.write().expire(0, 1, |id| {
                 if kept {
