@@ -74,7 +74,7 @@ const PARTS = [
     bench: 'dedup',
     note: `Processor seconds are the medians of three rounds, and so are the wall times by which threads and processes are compared. Stages are told apart from outside, by the checkpoints of a run with --tmp, which writes these too.`,
   },
-  { title: 'Growth of dedup', bench: 'growth', sizes: [10_000_000] },
+  { title: 'Growth of dedup', bench: 'growth', sizes: [3_000_000] },
   {
     title: 'On Spark',
     bench: 'spark',

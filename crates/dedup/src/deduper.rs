@@ -57,7 +57,7 @@ impl Decision {
 /// Decided as they come: per different text the method's bytes and 32 to 48 more, 16 to 32 where it is a duplicate; per kept
 /// document 8 bytes, 8 more for each duplicate among its candidates, and with verification its text plus 16 bytes; nothing per copy. Decided at the end: the text of every
 /// document and 16 bytes, 16 more, the key of the keep rule, and per different text the method's bytes and 36 to 64 more. At
-/// most 32 MiB of cached shingles.
+/// most 32 MiB of cached shingles, and 256 MiB of bitmaps of long texts.
 pub struct Deduper {
     state: State,
     keep: Keep,

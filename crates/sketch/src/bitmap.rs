@@ -13,7 +13,7 @@ const WORDS: [usize; 2] = [8, 1 << 10];
 pub struct Bitmap {
     /// A power of two.
     words: Box<[u64]>,
-    count: u32,
+    count: u64,
 }
 
 impl Bitmap {
@@ -25,7 +25,7 @@ impl Bitmap {
             // Halves of a longer one lie over each other.
             words[*hash as usize & (length - 1)] |= 1 << (hash >> 58);
         }
-        Self { words, count: set.len() as u32 }
+        Self { words, count: set.len() as u64 }
     }
 
     /// Its size in numbers of 8 bytes.
@@ -54,13 +54,13 @@ impl Bitmap {
         };
         let both = self.count + other.count;
         let common = (both.saturating_sub(differ) / 2).min(self.count).min(other.count);
-        if both == 0 { 1.0 } else { f64::from(common) / f64::from(both - common) }
+        if both == 0 { 1.0 } else { common as f64 / (both - common) as f64 }
     }
 }
 
 /// Bits in which two bitmaps of one length differ.
-fn differ(a: &[u64], b: &[u64]) -> u32 {
-    a.iter().zip(b).map(|(a, b)| (a ^ b).count_ones()).sum()
+fn differ(a: &[u64], b: &[u64]) -> u64 {
+    a.iter().zip(b).map(|(a, b)| u64::from((a ^ b).count_ones())).sum()
 }
 
 #[cfg(test)]
@@ -95,6 +95,26 @@ mod tests {
                 prop_assert!(x.jaccard_at_most(&x) >= 1.0);
             }
         }
+    }
+
+    /// Of sets that are too large for the longest bitmap too, and of such a one and a small one.
+    #[test]
+    fn no_set_is_too_large() {
+        let set = |from: u64, count: u64| -> Vec<u64> {
+            let mut set: Vec<u64> =
+                (from..from + count).map(|n| n.wrapping_mul(0x9E37_79B9_7F4A_7C15)).collect();
+            set.sort_unstable();
+            set
+        };
+        let sets =
+            [set(0, 200_000), set(20_000, 200_000), set(500_000, 150_000), set(0, 90), vec![]];
+        for a in &sets {
+            for b in &sets {
+                let bound = Bitmap::of(a).jaccard_at_most(&Bitmap::of(b));
+                assert!(jaccard(a, b) <= bound, "{} {}: {bound}", a.len(), b.len());
+            }
+        }
+        assert_eq!(Bitmap::of(&sets[0]).len(), WORDS[1]);
     }
 
     /// What it is for: of two texts on one subject most of the difference is seen.

@@ -2,6 +2,7 @@
 
 /// Bits of an outline.
 const BITS: usize = 256;
+
 /// A bit for each feature of a text, by the highest bits of its hash, and how many features there are.
 ///
 /// Two sets differ in at least as many members as their outlines differ in bits. So the outlines bound the Jaccard similarity from
@@ -16,7 +17,7 @@ pub struct Outline {
 
 impl Outline {
     /// Features, repeated ones counted, from which on nearly all bits are set and tell nothing.
-    pub const MOST: usize = 512;
+    const MOST: usize = 512;
 
     /// Of the hashes of all features, which may be there more than once. Of more than 512 nothing is known.
     pub fn of(hashes: &[u64]) -> Self {

@@ -93,6 +93,7 @@ proptest! {
                     let mut other = Scratch::default();
                     let normalized = by.normalize(text, &mut other);
                     prop_assert_eq!(all.material.text(text), Some(normalized));
+                    let characters = normalized.chars().count();
                     let of_features = matches!(
                         sketcher,
                         Sketcher::Fingerprint | Sketcher::Signature { .. } | Sketcher::Set
@@ -127,13 +128,18 @@ proptest! {
                     // Repeated features are counted, and set their bits once.
                     let set = set_of(&by, text);
                     if outlined.outline == Outline::default() {
-                        prop_assert!(!of_features || set.is_empty() || set.len() > 200);
+                        let few = set.len() <= 200 || characters <= 500;
+                        prop_assert!(!of_features || set.is_empty() || !few);
                     } else {
                         prop_assert!(of_features);
                         let [own, bits] = [outlined.outline, Outline::of(&set)].map(|outline| {
                             outline.to_bytes()[..32].to_vec()
                         });
                         prop_assert_eq!(own, bits);
+                        // A count that is too small would exclude what is similar.
+                        let count = &outlined.outline.to_bytes()[32..];
+                        let count = u32::from_le_bytes(count.try_into().unwrap());
+                        prop_assert!(count as usize >= set.len());
                     }
 
                     let alone = preparer.prepare(text, Kept::Sketch, &mut scratch);
@@ -166,5 +172,20 @@ fn long_texts_have_the_same_sketches_and_keep_no_more_than_their_text() {
                 assert_eq!(prepared.material.features.is_some(), is_kept, "{}", text.len());
             }
         }
+    }
+}
+
+/// What has too many features for an outline has none, and the same fingerprint.
+#[test]
+fn long_texts_have_no_outline_and_the_same_fingerprint() {
+    let by = Fingerprinter::new(&FingerprinterOptions::default()).unwrap();
+    let preparer = Preparer::new(by.clone(), Sketcher::Fingerprint);
+    for (length, has_outline) in [(400, true), (900, false), (10_000, false)] {
+        let text: String = (0..length)
+            .filter_map(|number: u32| char::from_u32(0x4e00 + number.wrapping_mul(7919) % 20_000))
+            .collect();
+        let prepared = preparer.prepare(&text, Kept::Outline, &mut Scratch::default());
+        assert_eq!(prepared.sketch, by_itself(&by, &Sketcher::Fingerprint, &text));
+        assert_eq!(prepared.outline != Outline::default(), has_outline, "{length}");
     }
 }

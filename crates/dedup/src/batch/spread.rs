@@ -180,7 +180,7 @@ impl Rules {
 
     /// The first stage: all that is needed of a text.
     pub fn sketch(&self, text: &str, scratch: &mut Scratch) -> Sketched {
-        let prepared = self.comparer.outline(text, scratch);
+        let prepared = self.comparer.sketch(text, scratch);
         let buckets = match &prepared.sketch {
             MethodSketch::Signature { keys, .. } => {
                 keys.iter().map(|&key| Table::bucket(key)).collect()

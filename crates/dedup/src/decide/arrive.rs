@@ -92,7 +92,8 @@ impl Decider {
                 let list = self.taken.lists.get(new.text);
                 if new.is_wanted || list.iter().any(|near| near.number < below) {
                     let material = std::mem::take(&mut new.material);
-                    new.evidence = verifier.evidence(documents[new.document].text, material);
+                    let text = documents[new.document].text;
+                    new.evidence = verifier.evidence_with_bitmap(text, material);
                 }
                 Ok(())
             },

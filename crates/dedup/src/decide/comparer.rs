@@ -23,7 +23,7 @@ pub(crate) struct Comparer {
     kept: Kept,
     pub(super) verifier: Option<Verifier>,
     cache: Cache<Arc<Evidence>>,
-    /// Of many more texts than there is evidence of: it is a hundredth of its size.
+    /// Of many more texts than there is evidence of: a bitmap has a thirtieth of its size or less.
     bitmaps: Cache<Arc<Bitmap>>,
     /// Ranks are distances that mean something to people.
     has_distance: bool,
@@ -48,8 +48,8 @@ impl Comparer {
             verifier: Verifier::new(options, &by),
             preparer: Preparer::new(by.clone(), sketcher),
             plain: Preparer::new(by, Sketcher::None),
-            cache: Cache::within(room, 1),
-            bitmaps: Cache::within(room, 3),
+            cache: Cache::of_evidence(room),
+            bitmaps: Cache::of_bitmaps(room),
             has_distance: matches!(options.method, Method::SimHash { .. }),
             threads: options.threads,
         })
@@ -66,7 +66,16 @@ impl Comparer {
 
     /// Goes over a text whose sketch alone is kept, and an outline.
     pub(crate) fn outline(&self, text: &str, scratch: &mut Scratch) -> Prepared {
-        self.preparer.prepare(text, Kept::Outline, scratch)
+        let has_bound = self.verifier.as_ref().is_some_and(Verifier::has_bound);
+        // A fingerprint alone is made without keeping a cut.
+        let kept = if has_bound || !self.has_distance { Kept::Outline } else { Kept::Nothing };
+        self.preparer.prepare(text, kept, scratch)
+    }
+
+    /// Goes over a text whose sketch alone is kept.
+    pub(crate) fn sketch(&self, text: &str, scratch: &mut Scratch) -> Prepared {
+        let kept = if self.has_distance { Kept::Nothing } else { Kept::Outline };
+        self.preparer.prepare(text, kept, scratch)
     }
 
     /// Documents of these texts, in parallel.
@@ -185,7 +194,7 @@ impl Comparer {
         let mut evidence = Evidence::default();
         texts.with_text(number, &mut |text| {
             let material = self.plain.prepare(text, Kept::Text, scratch).material;
-            evidence = verifier.evidence(text, material);
+            evidence = verifier.evidence_with_bitmap(text, material);
         })?;
         let evidence = Arc::new(evidence);
         self.cache.put(number, Arc::clone(&evidence));

@@ -206,7 +206,8 @@ impl Decider {
                 return Ok(());
             }
             let material = std::mem::take(&mut case.material);
-            case.evidence = verifier.evidence(documents[case.document].text, material);
+            let text = documents[case.document].text;
+            case.evidence = verifier.evidence_with_bitmap(text, material);
             for text in std::mem::take(&mut case.older) {
                 // Nothing below the best so far can replace it.
                 let least = case.original.map_or(verifier.least, |best| best.similarity);

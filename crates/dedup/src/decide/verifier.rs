@@ -31,8 +31,17 @@ impl Verifier {
     pub(crate) fn evidence(&self, given: &str, mut material: Material) -> Evidence {
         let features = material.features.take();
         let text = material.text(given);
-        let made = |text| Evidence::new(text, features, self.measure, &self.by);
-        text.map_or(Evidence::None, |text| made(text).with_bitmap(self.measure))
+        text.map_or(Evidence::None, |text| Evidence::new(text, features, self.measure, &self.by))
+    }
+
+    /// The same of a text that may be compared with many.
+    pub(crate) fn evidence_with_bitmap(&self, given: &str, material: Material) -> Evidence {
+        self.evidence(given, material).with_bitmap(self.measure)
+    }
+
+    /// Whether outlines and bitmaps exclude anything.
+    pub(crate) fn has_bound(&self) -> bool {
+        matches!(self.measure, Measure::Auto | Measure::Jaccard)
     }
 
     /// Whether two texts with these outlines can reach the threshold.
@@ -50,7 +59,8 @@ impl Verifier {
         match self.measure {
             // No factor and no long shingle raises it.
             Measure::Auto => features >= least.min(ALMOST_ONE),
-            Measure::Jaccard => features >= least,
+            // Of equal texts it is 1, whatever is asked for.
+            Measure::Jaccard => features >= least.min(1.0),
             Measure::Containment | Measure::Edit | Measure::Cosine => true,
         }
     }
@@ -66,7 +76,7 @@ impl Verifier {
 const SHARDS: usize = 64;
 /// Numbers in all: 4 Mi of 8 bytes are 32 MiB, the sets of about 4,000 long articles.
 const CAPACITY: usize = 4 << 20;
-/// What a text takes in the cache beside its evidence, in numbers, where memory is bounded: of titles that is the most.
+/// What a text takes in a cache beside what is held of it, in numbers: of titles and bitmaps that is the most.
 const BESIDE: usize = 16;
 
 /// What a cache holds: cheap to clone.
@@ -115,11 +125,18 @@ impl<V: Cached> Cache<V> {
         Self { shards, most: capacity / SHARDS, beside }
     }
 
-    /// One of `1 / share` of the usual size, that takes as much of an eighth of the memory at most.
-    pub(crate) fn within(room: &Room, share: usize) -> Self {
+    /// One for evidence: 32 MiB, or where memory is bounded an eighth of it if that is less.
+    pub(crate) fn of_evidence(room: &Room) -> Self {
         let most = room.most().map_or(CAPACITY, |most| most as usize / 8 / size_of::<u64>());
-        let beside = if room.most().is_some() { BESIDE } else { 0 };
-        Self::of(most.min(CAPACITY) / share, beside)
+        Self::of(most.min(CAPACITY), if room.most().is_some() { BESIDE } else { 0 })
+    }
+
+    /// One for bitmaps: 256 MiB, which those of some 500,000 long articles take, or where memory is bounded a twenty-fourth of it if
+    /// that is less.
+    pub(crate) fn of_bitmaps(room: &Room) -> Self {
+        let capacity = 8 * CAPACITY;
+        let most = room.most().map_or(capacity, |most| most as usize / 24 / size_of::<u64>());
+        Self::of(most.min(capacity), BESIDE)
     }
 
     pub(crate) fn get(&self, number: u32) -> Option<V> {

@@ -50,7 +50,7 @@ use std::time::Instant;
 /// # Memory
 /// Of files what [`dedup_files`](crate::dedup_files) holds until it has verified. Where a stream is among the inputs edges are found and
 /// written as documents come: per different text the method's bytes, 28 to 44 more and 24 for its record. Of edges those of some thousands
-/// of texts, 24 bytes each, and the ids of their earlier documents. Always 32 MiB of cached shingles at most, and a few blocks of 1 MiB
+/// of texts, 24 bytes each, and the ids of their earlier documents. Always 32 MiB of cached shingles and 256 MiB of bitmaps of long texts at most, and a few blocks of 1 MiB
 /// or of the longest line. Records of gzip files and first records of texts of streams also take a temporary file on disk. Per record that
 /// has an id 24 bytes, twice as much at the end, to tell which ids come again.
 ///

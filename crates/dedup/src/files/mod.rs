@@ -99,7 +99,7 @@ use within::Within;
 /// method's bytes and 32 to 48 more, 16 to 32 where it is a duplicate; per kept
 /// record 5 more, and 8 for each duplicate among its candidates; per copy nothing; per duplicate its id with a clusters file. At the
 /// bound of the memory such a run stops with [`DedupError::Bound`]; the lines that were written until then are whole.
-/// Always 32 MiB of cached shingles at most, a sixth of the bound where there is one, and a few blocks of 1 MiB or of the longest
+/// Always 32 MiB of cached shingles and 256 MiB of bitmaps of long texts at most, together a sixth of the bound where there is one, and a few blocks of 1 MiB or of the longest
 /// line, up to three for each thread with what was made of them. Records of gzip files and streams (of streams that are decided as they
 /// come: kept ones) also take a temporary file on disk.
 ///

@@ -12,9 +12,7 @@ use crate::options::Measure;
 use simhash_sketch::measure::{
     containment, cosine_at_least, edit_similarity_at_least, jaccard, jaccard_at_least,
 };
-use simhash_sketch::{
-    ALMOST_ONE, Bitmap, Feature, Features, Fingerprinter, Outline, Scratch, Shingles,
-};
+use simhash_sketch::{ALMOST_ONE, Bitmap, Feature, Features, Fingerprinter, Scratch, Shingles};
 use std::sync::Arc;
 
 /// The similarity of two texts by [`Measure::Auto`]: 1 where they are equal after normalisation and not empty, else
@@ -28,6 +26,10 @@ pub fn similarity(by: &Fingerprinter, a: &str, b: &str) -> f64 {
     let [a, b] = [a, b].map(|text| Shingles::of_normalized(by, text, None));
     a.verified(&b, |a, b| Some(jaccard(a, b))).unwrap_or_default()
 }
+
+/// Features of a text from which on it has a bitmap. Most texts of fewer have an [`Outline`](simhash_sketch::Outline), and others are soon
+/// cut again.
+const LARGE: usize = 128;
 
 /// What a measure compares.
 #[derive(Debug, Default)]
@@ -63,10 +65,10 @@ impl Evidence {
         }
     }
 
-    /// With the bitmap of a set that is too large for an outline, and for its measure.
+    /// With a bitmap, where the set is so large that cutting it again costs more than a look at that, and the measure has a bound.
     pub(crate) fn with_bitmap(mut self, measure: Measure) -> Self {
         if let (Self::Sets(sets, bitmap), Measure::Auto | Measure::Jaccard) = (&mut self, measure)
-            && sets.features.len() > Outline::MOST
+            && sets.features.len() >= LARGE
         {
             *bitmap = Some(Arc::new(Bitmap::of(&sets.features)));
         }

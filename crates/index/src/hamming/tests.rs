@@ -3,6 +3,7 @@
 use super::*;
 use crate::ids::holders::walking;
 use crate::{AddOptions, Alive, OnDuplicate, Snapshot};
+use proptest::prelude::*;
 use simhash_store::{Fields, Input};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
@@ -525,4 +526,35 @@ fn what_came_between_a_look_and_its_addition_is_not_entered_twice() {
     assert_eq!(ids(&index, item(7)), [0, 1]);
     assert_eq!(index.stats().fingerprints, 1);
     assert_eq!(index.stats().memtable, 1);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Several at a time, while others leave: more than may leave in one turn, and times that run backwards.
+    #[test]
+    fn a_batch_with_times_is_what_single_additions_are(
+        steps in prop::collection::vec((1..700usize, -20..80i64), 1..12),
+    ) {
+        let window = Some(Window { max_age: Some(100), max_count: None });
+        let (batched, singly) = (index(window), index(window));
+        let (mut times, mut at) = (Vec::new(), 1000u64);
+        for (count, step) in steps {
+            at = at.saturating_add_signed(step);
+            times.extend(std::iter::repeat_n(at, count));
+        }
+        let items: Vec<Item> = (0..times.len() as u64).map(|number| item(number % 2000)).collect();
+        let added = batched.add_many(&items, &times, &NEVER).unwrap();
+        prop_assert_eq!(added, 0..items.len() as u64);
+        for (&item, &at) in items.iter().zip(&times) {
+            singly.add_at(item, Some(at)).unwrap();
+        }
+        prop_assert_eq!(batched.len(), singly.len());
+        for id in 0..items.len() as u64 {
+            prop_assert_eq!(batched.has(id), singly.has(id), "{}", id);
+        }
+        for &item in items.iter().step_by(37) {
+            prop_assert_eq!(ids(&batched, item), ids(&singly, item));
+        }
+    }
 }

@@ -75,7 +75,8 @@ impl<K: Kind> Live<K> {
         items.iter().try_for_each(|item| K::check(&self.shared.options, item.as_ref()))
     }
 
-    /// Adds all items in order, without looking for near ones; other calls may come between two items, other batches do not.
+    /// Adds all items in order, without looking for near ones; other calls may come between two items, or where an addition costs
+    /// little between two turns of 64 or 512 of them; other batches do not.
     /// `times` has one for each item, or is empty for the clock; only an index with a window looks at them.
     ///
     /// # Errors
@@ -97,19 +98,20 @@ impl<K: Kind> Live<K> {
             }
             let (mut added, now) = (Added::from(writer.next_id()), clock());
             let at = |number: usize| times.get(number).copied().unwrap_or(now);
-            let is_crowded = self.shared.window().is_some_and(|window| window.max_count.is_some());
-            let together = if is_crowded { 1 } else { K::TOGETHER };
-            for (turn, few) in items.chunks(together).enumerate() {
-                let first = turn * together;
-                writer.next(few.len())?;
-                let ids = writer.add_together(few, |number| at(first + number))?;
-                let done = (ids.end - ids.start) as usize;
+            let mut number = 0;
+            while number < items.len() {
+                let few = &items[number..items.len().min(number + writer.together())];
+                let ids = match few {
+                    [item] => {
+                        writer.next(1)?;
+                        writer.advance(Some(at(number)))?;
+                        let id = writer.add(item.as_ref())?;
+                        id..id + 1
+                    }
+                    few => writer.add_together(few, |place| at(number + place))?,
+                };
+                number += (ids.end - ids.start) as usize;
                 added.push(ids);
-                for (number, item) in few.iter().enumerate().skip(done) {
-                    writer.advance(Some(at(first + number)))?;
-                    let id = writer.add(item.as_ref())?;
-                    added.push(id..id + 1);
-                }
             }
             Ok(added)
         };

@@ -35,8 +35,8 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
     /// Whether [`Kind::overlook`] may learn something.
     const OVERLOOKS: bool = false;
 
-    /// Items of a batch that are added in one turn, where a window has only an age: more than one where an addition costs less than
-    /// the locks around it.
+    /// Items of a batch that are added in one turn, where a window has only an age and nothing is written down: more than one where an
+    /// addition costs less than the locks around it.
     const TOGETHER: usize = 1;
 
     /// The window among the options.

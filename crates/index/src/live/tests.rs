@@ -121,6 +121,9 @@ fn between<K: Kind>(index: &Arc<Live<K>>, step: impl Fn(&Live<K>, usize) + Send 
 /// A window that takes nothing away and always might: batches go item by item.
 const OPEN: Option<Window> = Some(Window { max_age: None, max_count: Some(1 << 20) });
 
+/// A window out of which nothing leaves: batches go as many items at a time as the kind takes.
+const LASTING: Option<Window> = Some(Window { max_age: Some(u64::MAX), max_count: None });
+
 const AGED: Option<Window> = Some(Window { max_age: Some(1000), max_count: None });
 
 every_kind! {
@@ -140,7 +143,8 @@ mod each_kind {
 
     pub(super) fn a_batch_that_is_cancelled_on_its_way_says_how_far_it_came<K: Steered>() {
         let items: Vec<K::Item> = (0..2000).map(K::item).collect();
-        for (window, checks) in [(None, false), (OPEN, false), (None, true), (OPEN, true)] {
+        let windows = [None, OPEN, LASTING].into_iter();
+        for (window, checks) in windows.flat_map(|window| [(window, false), (window, true)]) {
             let run = |index: &Live<K>, flag: &AtomicBool| {
                 if checks {
                     let skip = OnDuplicate::Skip;
