@@ -1,12 +1,13 @@
 /** Completions: what a shell answers, where it is there, and that nothing is missing from the scripts. */
 import { spawnSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
-import { commands } from '../ts/cli/commands';
+import { loaded } from '../ts/cli/commands';
 import { common } from '../ts/cli/parse';
 import { Folder } from './cli-run';
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 const folder = new Folder();
+const commands = (await loaded()).flatMap(({ commands }) => commands);
 const scripts = new Map<string, string>();
 for (const shell of SHELLS) {
   const { status, stdout, stderr } = await folder.run(['completions', shell]);

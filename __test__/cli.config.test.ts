@@ -1,10 +1,11 @@
 /** `--config FILE`, `--print-config`, and the names by which errors call an option. */
 import { expect, test } from 'vitest';
-import { commands } from '../ts/cli/commands';
+import { loaded } from '../ts/cli/commands';
 import { isConfigurable } from '../ts/cli/config';
 import { Folder } from './cli-run';
 
 const folder = new Folder();
+const commands = (await loaded()).flatMap(({ commands }) => commands);
 folder.write(
   'in.jsonl',
   [

@@ -1,13 +1,16 @@
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { commands, sections } from '../ts/cli/commands';
+import { entries, loaded } from '../ts/cli/commands';
 import { find } from '../ts/cli/find';
 import { commandHelp, overview } from '../ts/cli/help';
 import { parse } from '../ts/cli/parse';
 import { Folder, ROOT } from './cli-run';
 
 const folder = new Folder();
+const sections = await loaded();
+const commands = sections.flatMap(({ commands }) => commands);
 const COMMANDS = commands.map(({ name }) => name);
 const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
   version: string;
@@ -115,6 +118,30 @@ test('help of a command and its --help are the same text, within 80 columns', as
     expect(byName.status).toBe(0);
     expect(Math.max(...byName.stdout.split('\n').map((line) => line.length))).toBeLessThan(81);
   }
+});
+
+test('a command is found by its name before it is loaded', async () => {
+  expect(entries.map(({ name }) => name)).toEqual(COMMANDS);
+  for (const { name, load } of entries) expect((await load()).name).toBe(name);
+});
+
+test('a start loads the command that it runs and no other', async () => {
+  const script = [
+    'const { main } = require(process.argv[1]);',
+    "main(['version']).then(() => {",
+    "  const loaded = Object.keys(require.cache).map((path) => path.replace(/\\\\/g, '/'));",
+    '  console.error(JSON.stringify(loaded.flatMap((path) => /cli\\/commands\\/(.*)\\.js$/.exec(path)?.[1] ?? [])));',
+    '});',
+  ].join('\n');
+  const main = join(ROOT, 'dist', 'cli', 'main.js');
+  const { stdout, stderr, status } = spawnSync(process.execPath, ['-e', script, main], {
+    encoding: 'utf8',
+  });
+  expect({ status, stdout: stdout.trim() }).toEqual({
+    status: 0,
+    stdout: expect.stringContaining(version),
+  });
+  expect(JSON.parse(stderr)).toEqual(['index', 'version']);
 });
 
 test('help begins with examples, each of which is a command line that parses', () => {

@@ -12,7 +12,7 @@ const WIDTH = 80;
 const MANY = 12;
 
 /** Overview: what the program does and its commands. */
-export function overview(sections: readonly Section[]): string {
+export function overview(sections: readonly Section<Command>[]): string {
   return [
     'Usage: simhash-native <command> [options]',
     '',

@@ -1,10 +1,9 @@
 /** From arguments to an exit status. */
 import { refuseAddresses } from './addresses';
-import type { Command } from './command';
-import { commands, sections } from './commands';
+import { entries, loaded } from './commands';
 import { printed } from './config';
 import { codeOf, EXIT, statusOf, UsageError } from './exit';
-import { find, ownNames } from './find';
+import { find, type Named, ownNames } from './find';
 import { asTyped } from './flags';
 import { commandHelp, familyHelp, overview } from './help';
 import { list, parse } from './parse';
@@ -27,29 +26,31 @@ export async function main(argv: readonly string[]): Promise<number> {
 async function dispatch(argv: readonly string[], terminal: Terminal): Promise<number> {
   const [first, ...others] = argv;
   if (first === undefined) {
-    terminal.say(overview(sections).trimEnd());
+    terminal.say(overview(await loaded()).trimEnd());
     return EXIT.usage;
   }
-  const found = find([ALIASES[first] ?? first, ...others], commands);
+  const found = find([ALIASES[first] ?? first, ...others], entries);
   if ('group' in found) {
     if (!HELP_OPTIONS.includes(found.rest[0] ?? '')) throw incomplete(found.name, found.group);
-    await terminal.write(familyHelp(found.name, found.group));
+    const group = await Promise.all(found.group.map(({ load }) => load()));
+    await terminal.write(familyHelp(found.name, group));
     return EXIT.done;
   }
-  const { help, printConfig, typed, args, values } = parse(found.command, found.rest);
+  const command = await found.command.load();
+  const { help, printConfig, typed, args, values } = parse(command, found.rest);
   if (help || printConfig) {
-    await terminal.write(help ? commandHelp(found.command) : printed(found.command, values));
+    await terminal.write(help ? commandHelp(command) : printed(command, values));
     return EXIT.done;
   }
-  refuseAddresses(found.command, args, values, typed);
+  refuseAddresses(command, args, values, typed);
   try {
-    return await found.command.run(args, values, terminal);
+    return await command.run(args, values, terminal);
   } catch (error) {
-    throw asTyped(error, found.command.options, typed);
+    throw asTyped(error, command.options, typed);
   }
 }
 
-function incomplete(name: string, group: readonly Command[]): UsageError {
+function incomplete(name: string, group: readonly Named[]): UsageError {
   return new UsageError(
     `${name} needs a command: ${list(ownNames(group))}`,
     `see: simhash-native help ${name}`,

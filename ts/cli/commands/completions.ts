@@ -3,7 +3,7 @@ import { defineCommand } from '../command';
 import { completions, SHELLS } from '../completions';
 import { EXIT, UsageError } from '../exit';
 import { didYouMean, list } from '../parse';
-import { commands } from '.';
+import { loaded } from '.';
 
 export const completion = defineCommand({
   name: 'completions',
@@ -20,6 +20,7 @@ export const completion = defineCommand({
       const hint = didYouMean(suggest(name, SHELLS));
       throw new UsageError(`SHELL must be ${list(SHELLS)}, got '${name}'`, hint);
     }
+    const commands = (await loaded()).flatMap(({ commands }) => commands);
     await terminal.write(completions(shell, commands));
     return EXIT.done;
   },

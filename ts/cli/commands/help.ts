@@ -2,7 +2,7 @@ import { defineCommand } from '../command';
 import { EXIT, UsageError } from '../exit';
 import { find } from '../find';
 import { commandHelp, familyHelp, overview } from '../help';
-import { commands, sections } from '.';
+import { entries, loaded } from '.';
 
 export const help = defineCommand({
   name: 'help',
@@ -12,14 +12,15 @@ export const help = defineCommand({
   examples: ['help dedup', 'help index build'],
   notes: [],
   async run(words, _values, terminal) {
-    await terminal.write(words.length === 0 ? overview(sections) : helpOf(words));
+    await terminal.write(words.length === 0 ? overview(await loaded()) : await helpOf(words));
     return EXIT.done;
   },
 });
 
-function helpOf(words: readonly string[]): string {
-  const found = find(words, commands);
+async function helpOf(words: readonly string[]): Promise<string> {
+  const found = find(words, entries);
   const extra = found.rest[0];
   if (extra !== undefined) throw new UsageError(`help does not take '${extra}' here`);
-  return 'group' in found ? familyHelp(found.name, found.group) : commandHelp(found.command);
+  if (!('group' in found)) return commandHelp(await found.command.load());
+  return familyHelp(found.name, await Promise.all(found.group.map(({ load }) => load())));
 }
