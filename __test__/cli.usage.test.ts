@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { entries, loaded } from '../ts/cli/commands';
 import { find } from '../ts/cli/find';
 import { commandHelp, overview } from '../ts/cli/help';
-import { parse } from '../ts/cli/parse';
+import { common, parse } from '../ts/cli/parse';
 import { Folder, ROOT } from './cli-run';
 
 const folder = new Folder();
@@ -123,6 +123,19 @@ test('help of a command and its --help are the same text, within 80 columns', as
 test('a command is found by its name before it is loaded', async () => {
   expect(entries.map(({ name }) => name)).toEqual(COMMANDS);
   for (const { name, load } of entries) expect((await load()).name).toBe(name);
+});
+
+test('the Chinese page has every command, and no option that no command has', () => {
+  const page = readFileSync(join(ROOT, 'docs', 'zh', 'cli.md'), 'utf8');
+  const rows = page.split('## 命令\n')[1]?.split('\n## ')[0] ?? '';
+  const named = [...rows.matchAll(/`([a-z ]+)`/g)].map(([, name]) => name);
+  expect([...named].sort()).toEqual([...COMMANDS].sort());
+  const known = new Set(
+    commands.flatMap((command) => Object.keys({ ...command.options, ...common(command) })),
+  );
+  const options = [...page.matchAll(/--([a-z][a-z-]*)/g)].map(([, name = '']) => name);
+  expect(options.length).toBeGreaterThan(20);
+  expect(options.filter((name) => !known.has(name))).toEqual([]);
 });
 
 test('a start loads the command that it runs and no other', async () => {

@@ -29,6 +29,7 @@ const PAGES = [
   'docs/cli.md',
   'docs/report.md',
   'docs/zh/report.md',
+  'docs/zh/cli.md',
   'docs/durable.md',
   'docs/sentences.md',
   'docs/zh/index.md',

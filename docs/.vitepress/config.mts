@@ -117,6 +117,7 @@ const chinese = [
     page('MongoDB', '/zh/mongodb'),
     page('示例', '/zh/recipes'),
     page('报告：看结果，做标注', '/zh/report'),
+    page('命令行', '/zh/cli'),
     page('几个服务共用一个窗口', '/zh/shared-window'),
   ),
   part(
