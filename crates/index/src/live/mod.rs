@@ -22,6 +22,7 @@ mod log;
 mod queue;
 pub(crate) mod saved;
 mod state;
+mod together;
 mod turns;
 mod window;
 mod writer;

@@ -2,7 +2,6 @@
 
 use std::cell::Cell;
 use std::fmt;
-use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::change::Change;
@@ -26,13 +25,13 @@ pub struct Writer<'a, K: Kind> {
     /// What the last look has learnt.
     hint: Cell<K::Hint>,
     /// Whether changes are ahead of the background, so that this thread must wait before its next one.
-    pressed: bool,
+    pub(super) pressed: bool,
     /// Of a batch: what ends it, and the items that it has come to so far.
     pub(crate) cancel: &'a AtomicBool,
-    items: u64,
+    pub(super) items: u64,
     /// An addition as it is written down, before it is made.
     written: Vec<u8>,
-    turn: Turn<'a, Log>,
+    pub(super) turn: Turn<'a, Log>,
 }
 
 impl<K: Kind> fmt::Debug for Writer<'_, K> {
@@ -97,7 +96,7 @@ impl<K: Kind> Live<K> {
 }
 
 impl<K: Kind> Writer<'_, K> {
-    fn shared(&self) -> &Arc<Shared<K>> {
+    pub(super) fn shared(&self) -> &Arc<Shared<K>> {
         &self.live.shared
     }
 
@@ -270,73 +269,6 @@ impl<K: Kind> Writer<'_, K> {
         }
         self.make_room(1)?;
         Ok(self.shared().state.write().add(form, hint))
-    }
-
-    /// How many items of a batch can be added in one turn, see [`Writer::add_together`]: one where each change is written down, or
-    /// room may have to be made for it.
-    pub(super) fn together(&self) -> usize {
-        let is_crowded = || self.live.window().is_some_and(|window| window.max_count.is_some());
-        let has_room = || self.shared().state.read().kind.check_room(self.turn.promised()).is_ok();
-        if K::TOGETHER > 1 && !self.turn.writes() && !is_crowded() && has_room() {
-            K::TOGETHER
-        } else {
-            1
-        }
-    }
-
-    /// Comes to the next items of a batch and adds them, each at its time, under one exclusive hold of the state. Each item writes to
-    /// memory that is not in the cache, and a lock waits for all writes before it. Returns the ids, of fewer items where others must have
-    /// their turn meanwhile, but of one at least.
-    ///
-    /// # Errors
-    /// As [`Writer::next`], [`Writer::advance`] and [`Writer::add`]. Where damage is found, all items of the turn are taken away again.
-    pub(super) fn add_together<B: AsRef<K::Item>>(
-        &mut self,
-        items: &[B],
-        at: impl Fn(usize) -> u64,
-    ) -> Result<Range<u64>, IndexError> {
-        self.next(items.len())?;
-        self.turn.refuse_closed()?;
-        // Any number may leave for the first one, in turns between which others do not get the room of this one.
-        let promised = self.turn.promised();
-        self.turn.promise(promised + items.len() as u64);
-        self.advance(Some(at(0)))?;
-        self.turn.promise(promised);
-        let (live, is_aged) = (self.live, self.live.window().is_some());
-        let mut state = live.shared.state.write();
-        let first = state.kind.ids().next();
-        let (mut gone, mut due) = (0, false);
-        for (number, item) in items.iter().enumerate() {
-            if is_aged && number > 0 {
-                gone += state.move_on(at(number), |_| {}).unwrap_or_default();
-                if gone >= SLICE {
-                    break;
-                }
-            }
-            due = state.add(&K::form(&live.shared.options, item.as_ref()), K::Hint::default()).1;
-            if due {
-                break;
-            }
-        }
-        let ids = first..state.kind.ids().next();
-        let sound = K::sound(&live.shared.options);
-        if sound.is_err() {
-            // No further change is made, so that nobody misses their ids.
-            for id in ids.clone() {
-                state.delete(id);
-            }
-        }
-        drop(state);
-        let left = items.len() as u64 - (ids.end - ids.start);
-        self.items -= left;
-        self.turn.promise(self.turn.promised() + left);
-        if gone > 0 {
-            self.pressed |= K::left(&live.shared);
-        }
-        if due {
-            self.overdue();
-        }
-        sound.map(|()| ids)
     }
 
     /// Adds an item at the latest time ([`Writer::advance`]), and returns its id. In an index with a window that is full the
