@@ -2,6 +2,8 @@
 
 /// Bits of an outline.
 const BITS: usize = 256;
+/// Features, repeated ones counted, from which on nearly all bits are set and tell nothing.
+const MOST: usize = 512;
 
 /// A bit for each feature of a text, by the highest bits of its hash, and how many features there are.
 ///
@@ -16,12 +18,9 @@ pub struct Outline {
 }
 
 impl Outline {
-    /// Features, repeated ones counted, from which on nearly all bits are set and tell nothing.
-    const MOST: usize = 512;
-
     /// Of the hashes of all features, which may be there more than once. Of more than 512 nothing is known.
     pub fn of(hashes: &[u64]) -> Self {
-        if hashes.len() > Self::MOST {
+        if hashes.len() > MOST {
             return Self::default();
         }
         let mut bits = [0; BITS / 64];
@@ -52,7 +51,7 @@ impl Outline {
             *bits = u64::from_le_bytes(*word);
         }
         let count = u32::from_le_bytes(rest.try_into().ok()?);
-        (count as usize <= Self::MOST).then_some(Self { bits, count })
+        (count as usize <= MOST).then_some(Self { bits, count })
     }
 
     /// The largest Jaccard similarity that the two sets can have, as the division of two integers.

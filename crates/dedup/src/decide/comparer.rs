@@ -66,14 +66,15 @@ impl Comparer {
 
     /// Goes over a text whose sketch alone is kept, and an outline.
     pub(crate) fn outline(&self, text: &str, scratch: &mut Scratch) -> Prepared {
-        let has_bound = self.verifier.as_ref().is_some_and(Verifier::has_bound);
-        // A fingerprint alone is made without keeping a cut.
-        let kept = if has_bound || !self.has_distance { Kept::Outline } else { Kept::Nothing };
-        self.preparer.prepare(text, kept, scratch)
+        if self.verifier.as_ref().is_some_and(Verifier::has_bound) {
+            return self.preparer.prepare(text, Kept::Outline, scratch);
+        }
+        self.sketch(text, scratch)
     }
 
     /// Goes over a text whose sketch alone is kept.
     pub(crate) fn sketch(&self, text: &str, scratch: &mut Scratch) -> Prepared {
+        // A fingerprint alone is made without keeping a cut; of a signature its keys are.
         let kept = if self.has_distance { Kept::Nothing } else { Kept::Outline };
         self.preparer.prepare(text, kept, scratch)
     }
