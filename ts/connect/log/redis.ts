@@ -178,6 +178,8 @@ class RedisLog implements OrderedLog {
   async append(entry: string): Promise<void> {
     const { stream, replicas, replicaTimeout } = this.#how;
     const add = (client: Client) => client.eval(APPEND, { keys: [stream], arguments: [entry] });
+    // Nothing was sent yet, so that nothing can be done twice.
+    await this.#writer.connected();
     if (replicas === 0) {
       await this.#writer.ask(add);
       return;
