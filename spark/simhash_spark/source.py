@@ -139,7 +139,9 @@ def lines_of(base, path, start, end):
             block = file.read(min(max(BLOCK, len(held)), MOST - len(held)))
             held += block
             last = held.rfind(b"\n") + 1 if block else len(held)
-            bounds = np.union1d(np.flatnonzero(np.frombuffer(held, np.uint8) == 10) + 1, [0, last])
+            bounds = np.concatenate(([0], np.flatnonzero(np.frombuffer(held, np.uint8) == 10) + 1))
+            if last > bounds[-1]:  # The last line of a file may have no end.
+                bounds = np.append(bounds, last)
             own = bounds[np.searchsorted(bounds[:-1], start - offset) : np.searchsorted(bounds[:-1], end - offset) + 1]
             if len(own) > 1:
                 lines = pa.Array.from_buffers(pa.binary(), len(own) - 1, [None, pa.py_buffer(own.astype(np.int32)), pa.py_buffer(held)])

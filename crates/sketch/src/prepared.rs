@@ -140,6 +140,9 @@ impl Material {
 /// its bytes; the fingerprint alone is made a block at a time, and what compares the text cuts it again.
 const LONG: usize = 1 << 20;
 
+/// Bytes of a normalised text that is cut for an outline alone: those of 512 ideographs, of which an outline holds the features.
+const BOUNDED: usize = 3 * 512;
+
 /// Bytes of a normalised text that is cut for an outline beside its fingerprint. Nearly every longer one has more features than an
 /// outline holds.
 const OUTLINED: usize = 16 << 10;
@@ -200,7 +203,12 @@ impl Preparer {
         let outlines = kept == Kept::Outline;
         let mut outline = Outline::default();
         let sketch = match &self.sketcher {
-            Sketcher::None => None,
+            Sketcher::None => {
+                if outlines && normal.len() <= BOUNDED {
+                    outline = Outline::of(self.cut(normal, extract, None).hashes(hashes));
+                }
+                None
+            }
             Sketcher::Fingerprint => {
                 let is_cut = match kept {
                     Kept::Features => normal.len() <= LONG,

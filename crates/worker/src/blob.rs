@@ -52,6 +52,11 @@ impl<'a> Blob<'a> {
         Self(bytes)
     }
 
+    /// Bytes that are left.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
     /// There is nothing left.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -158,6 +163,24 @@ pub fn list(bytes: &[u8], mut each: impl FnMut(&[u8])) -> Result<(), Failure> {
         each(&place);
     }
     Ok(())
+}
+
+/// How many places a list has.
+///
+/// # Errors
+/// Those of [`list`], but for one in a place itself.
+pub fn list_len(bytes: &[u8]) -> Result<usize, Failure> {
+    let mut blob = Blob::inner(bytes);
+    let alike = Alike::head(&mut blob)?;
+    if alike.width > 0 {
+        return Ok(blob.len() / alike.width);
+    }
+    let mut count = 0;
+    while !blob.is_empty() {
+        blob.field()?;
+        count += 1;
+    }
+    Ok(count)
 }
 
 /// Packs entries of buckets, which are sorted here: each a bucket and the number of a place.

@@ -15,7 +15,7 @@ use ahash::{AHashMap, AHashSet};
 use parking_lot::Mutex;
 use simhash_index::Union;
 use simhash_index::bands::Table;
-use simhash_sketch::{Kept, MethodSketch, Scratch, Sketcher, hamming};
+use simhash_sketch::{Kept, MethodSketch, Outline, Scratch, Sketcher, hamming};
 use simhash_store::Room;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -373,6 +373,16 @@ impl Rules {
         self.comparer.verifies()
     }
 
+    /// What tells of most pairs of short texts that they are not similar, at less than it takes to compare them.
+    pub fn outline(&self, text: &str, scratch: &mut Scratch) -> Outline {
+        self.comparer.bound(text, scratch)
+    }
+
+    /// Whether texts with these outlines can match.
+    pub fn may_match(&self, a: &Outline, b: &Outline) -> bool {
+        self.comparer.may_match(a, b)
+    }
+
     /// What is compared of a text. What was made of a number once is given again for a while.
     ///
     /// # Errors
@@ -384,6 +394,21 @@ impl Rules {
         scratch: &mut Scratch,
     ) -> Result<Compared, DedupError> {
         self.comparer.evidence(number, &One(text), scratch).map(Compared)
+    }
+
+    /// [`Rules::evidence`] of what a text is compared with. `None`: it is known to be too different, and was not looked at.
+    ///
+    /// # Errors
+    /// None that the text is the reason of.
+    pub fn candidate(
+        &self,
+        own: &Compared,
+        number: u32,
+        text: &str,
+        scratch: &mut Scratch,
+    ) -> Result<Option<Compared>, DedupError> {
+        let found = self.comparer.candidate(&own.0, number, None, &One(text), scratch)?;
+        Ok(found.map(Compared))
     }
 
     /// The similarity of two texts that match, 0 without verification.

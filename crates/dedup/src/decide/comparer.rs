@@ -72,6 +72,14 @@ impl Comparer {
         self.sketch(text, scratch)
     }
 
+    /// The outline of a text, if it bounds anything.
+    pub(crate) fn bound(&self, text: &str, scratch: &mut Scratch) -> Outline {
+        if self.verifier.as_ref().is_some_and(Verifier::has_bound) {
+            return self.plain.prepare(text, Kept::Outline, scratch).outline;
+        }
+        Outline::default()
+    }
+
     /// Goes over a text whose sketch alone is kept.
     pub(crate) fn sketch(&self, text: &str, scratch: &mut Scratch) -> Prepared {
         // A fingerprint alone is made without keeping a cut; of a signature its keys are.

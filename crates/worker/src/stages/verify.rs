@@ -6,7 +6,7 @@ use crate::rows::{Input, Output, Row};
 use crate::{Context, Failure};
 use simhash_dedup::stages::Compared;
 use simhash_index::Union;
-use simhash_sketch::Scratch;
+use simhash_sketch::{Outline, Scratch};
 use std::io::Write;
 use std::sync::Arc;
 
@@ -30,6 +30,19 @@ impl<'a> Comparing<'a> {
     fn of(&mut self, number: u32) -> Result<Compared, Failure> {
         let text = self.texts[number as usize];
         Ok(self.context.recipe.rules().evidence(number, text, &mut self.scratch)?)
+    }
+
+    /// By number: what tells of most pairs that they need not be compared.
+    fn outlines(&mut self) -> Vec<Outline> {
+        let (rules, scratch) = (self.context.recipe.rules(), &mut self.scratch);
+        self.texts.iter().map(|text| rules.outline(text, scratch)).collect()
+    }
+
+    /// The similarity of a text and another one that match.
+    fn similarity(&mut self, own: &Compared, other: u32) -> Result<Option<f64>, Failure> {
+        let (rules, text) = (self.context.recipe.rules(), self.texts[other as usize]);
+        let theirs = rules.candidate(own, other, text, &mut self.scratch)?;
+        Ok(theirs.and_then(|theirs| rules.similarity(own, &theirs)))
     }
 }
 
@@ -76,6 +89,9 @@ pub fn verify<W: Write>(
     lists.sort_unstable_by_key(|one| (one.candidates.first().copied(), one.text));
     let components = recipe.connects();
     let mut comparing = Comparing::new(context, &given, &places.positions(recipe)?)?;
+    let outlines = comparing.outlines();
+    // That of the last list: a text has many candidates.
+    let mut own: Option<(u32, Compared)> = None;
     let mut union = Union::default();
     union.grow(places.len());
     let mut links = Records::new("link", 1);
@@ -85,8 +101,15 @@ pub fn verify<W: Write>(
             return Ok(());
         }
         compared += 1;
-        let (own, theirs) = (comparing.of(text)?, comparing.of(other)?);
-        let Some(similarity) = rules.similarity(&own, &theirs) else { return Ok(()) };
+        if !rules.may_match(&outlines[text as usize], &outlines[other as usize]) {
+            return Ok(());
+        }
+        own = own.take().filter(|own| own.0 == text);
+        let (_, own) = match &own {
+            Some(own) => own,
+            None => own.insert((text, comparing.of(text)?)),
+        };
+        let Some(similarity) = comparing.similarity(own, other)? else { return Ok(()) };
         edges += 1;
         union.join(text, other);
         let (rank, similarity) = (rank.to_le_bytes(), similarity.to_le_bytes());
