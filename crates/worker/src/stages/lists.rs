@@ -1,5 +1,6 @@
 //! Who sees whom to lists of candidates. A text is gone through by itself, with what it sees at hand: nothing is numbered across texts.
 
+use super::places::prefix;
 use super::{Numbers, Records, Wants, grown, packed, part_of_place, position, unexpected};
 use crate::blob::{Blob, list, list_len, put_list, put_number};
 use crate::rows::{Input, Output};
@@ -11,14 +12,6 @@ use std::sync::Arc;
 /// Lists that begin with the same text, of all parts together: the texts of these are sent to one part. More are spread, so that a crowd
 /// that begins with one text is not all in one part. Each part has its share of the number, and one at least.
 const TOGETHER: u32 = 4096;
-
-/// The first bytes of a place, which sort as places do where these differ.
-fn prefix(place: &[u8]) -> u64 {
-    let mut first = [0; 8];
-    let count = place.len().min(8);
-    first[..count].copy_from_slice(&place[..count]);
-    u64::from_be_bytes(first)
-}
 
 /// A record of a text that sees others in a bucket: where it begins.
 struct Sight {

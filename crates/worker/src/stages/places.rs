@@ -7,59 +7,91 @@ use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use std::ops::Range;
 
-/// Places as they come, each once, by number.
+/// The first bytes of a place, which sort as places do where these differ.
+pub(super) fn prefix(place: &[u8]) -> u64 {
+    let mut first = [0; 8];
+    let count = place.len().min(8);
+    first[..count].copy_from_slice(&place[..count]);
+    u64::from_be_bytes(first)
+}
+
+/// Places one behind the other, by number.
 #[derive(Default)]
-pub(super) struct Numbers {
+pub(super) struct Arena {
     bytes: Vec<u8>,
     /// Where the place of each number ends.
     ends: Vec<usize>,
+}
+
+impl Arena {
+    fn range(&self, number: u32) -> Range<usize> {
+        let number = number as usize;
+        number.checked_sub(1).map_or(0, |before| self.ends[before])..self.ends[number]
+    }
+
+    /// Appends a place; its number.
+    pub(super) fn push(&mut self, place: &[u8]) -> u32 {
+        self.bytes.extend_from_slice(place);
+        self.ends.push(self.bytes.len());
+        self.len() - 1
+    }
+
+    pub(super) fn get(&self, number: u32) -> &[u8] {
+        &self.bytes[self.range(number)]
+    }
+
+    pub(super) fn len(&self) -> u32 {
+        self.ends.len() as u32
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.bytes.clear();
+        self.ends.clear();
+    }
+}
+
+/// Places as they come, each once, by number.
+#[derive(Default)]
+pub(super) struct Numbers {
+    arena: Arena,
     known: HashTable<u32>,
     state: RandomState,
 }
 
-/// Where the place of a number is.
-fn range(ends: &[usize], number: u32) -> Range<usize> {
-    let number = number as usize;
-    number.checked_sub(1).map_or(0, |before| ends[before])..ends[number]
-}
-
 impl Numbers {
     pub(super) fn of(&mut self, place: &[u8]) -> u32 {
-        let Self { bytes, ends, known, state } = self;
-        let get = |number: u32| &bytes[range(ends, number)];
-        let (hash, next) = (state.hash_one(place), ends.len() as u32);
-        let rehash = |&number: &u32| state.hash_one(get(number));
-        match known.entry(hash, |&number| get(number) == place, rehash) {
+        let Self { arena, known, state } = self;
+        let rehash = |&number: &u32| state.hash_one(arena.get(number));
+        match known.entry(state.hash_one(place), |&number| arena.get(number) == place, rehash) {
             Entry::Occupied(entry) => *entry.get(),
-            Entry::Vacant(entry) => {
-                entry.insert(next);
-                bytes.extend_from_slice(place);
-                ends.push(bytes.len());
-                next
-            }
+            Entry::Vacant(entry) => *entry.insert(arena.push(place)).get(),
         }
     }
 
     pub(super) fn get(&self, number: u32) -> &[u8] {
-        &self.bytes[range(&self.ends, number)]
+        self.arena.get(number)
     }
 
     /// Bytes that they take, sorted too, about.
     pub(super) fn bytes(&self) -> usize {
-        self.bytes.len() + self.ends.len() * 3 * size_of::<usize>()
+        self.arena.bytes.len() + self.arena.ends.len() * 3 * size_of::<usize>()
     }
 
     /// All in their order, and for each number that which it has there.
     pub(super) fn sorted(self) -> (Places, Vec<u32>) {
-        let mut ranges: Vec<(Range<usize>, u32)> =
-            (0..self.ends.len() as u32).map(|number| (range(&self.ends, number), number)).collect();
-        ranges.sort_unstable_by(|a, b| self.bytes[a.0.clone()].cmp(&self.bytes[b.0.clone()]));
-        let mut sorted = vec![0; ranges.len()];
-        for (at, (_, number)) in (0..).zip(&ranges) {
-            sorted[*number as usize] = at;
+        let arena = &self.arena;
+        let numbers = 0..arena.len();
+        let mut order: Vec<(u64, u32)> =
+            numbers.map(|number| (prefix(arena.get(number)), number)).collect();
+        order.sort_unstable_by(|a, b| {
+            a.0.cmp(&b.0).then_with(|| arena.get(a.1).cmp(arena.get(b.1)))
+        });
+        let mut sorted = vec![0; order.len()];
+        for (at, &(_, number)) in (0..).zip(&order) {
+            sorted[number as usize] = at;
         }
-        let ranges = ranges.into_iter().map(|(range, _)| range).collect();
-        (Places { bytes: self.bytes, ranges }, sorted)
+        let ranges = order.into_iter().map(|(_, number)| arena.range(number)).collect();
+        (Places { bytes: self.arena.bytes, ranges }, sorted)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Documents to their hashes and band keys: the only stage that sees every text.
 
+use super::places::Arena;
 use super::{Records, part_of};
 use crate::blob::pack_entries;
 use crate::rows::{Input, Output};
@@ -15,7 +16,7 @@ const ENTRIES: usize = 2 << 20;
 struct Keys {
     /// A bucket, and the number of a place.
     parts: Vec<Vec<(u64, u32)>>,
-    places: Vec<Vec<u8>>,
+    places: Arena,
     entries: usize,
 }
 
@@ -25,7 +26,7 @@ impl Keys {
         context: &Context,
         output: &mut Output<W>,
     ) -> Result<(), Failure> {
-        let place = |number: u32| self.places[number as usize].as_slice();
+        let place = |number: u32| self.places.get(number);
         for (part, entries) in (0..).zip(&mut self.parts) {
             if !entries.is_empty() {
                 output.blob("key", part, pack_entries(entries, place, &context.recipe))?;
@@ -48,9 +49,10 @@ pub fn sketch<W: Write>(
     output: &mut Output<W>,
 ) -> Result<(), Failure> {
     let (recipe, parts) = (&context.recipe, context.parts);
-    let mut scratch = Scratch::default();
+    let (mut scratch, mut place) = (Scratch::default(), Vec::new());
     let mut exact = Records::new("exact", parts);
-    let mut keys = Keys { parts: vec![Vec::new(); parts as usize], places: Vec::new(), entries: 0 };
+    let mut keys =
+        Keys { parts: vec![Vec::new(); parts as usize], places: Arena::default(), entries: 0 };
     let [mut documents, mut rejected, mut empty, mut short] = [0u64; 4];
     let most = ENTRIES.min((context.memory / 64) as usize);
     input.documents(|document| {
@@ -65,17 +67,16 @@ pub fn sketch<W: Write>(
             empty += 1;
             return Ok(());
         };
-        let mut place = Vec::new();
+        place.clear();
         let pos = document.pos.cast_unsigned();
         recipe.rules().place(text, &document.key, pos, &sketched, &mut place);
         let part = part_of((hash >> 64) as u64, parts);
         exact.put(part, &[&hash.to_be_bytes(), &place], recipe, output)?;
-        let number = keys.places.len() as u32;
+        let number = keys.places.push(&place);
         for &bucket in &sketched.buckets {
             keys.parts[part_of(bucket, parts) as usize].push((bucket, number));
         }
         keys.entries += sketched.buckets.len();
-        keys.places.push(place);
         if keys.entries >= most { keys.flush(context, output) } else { Ok(()) }
     })?;
     keys.flush(context, output)?;
