@@ -65,9 +65,8 @@ class Chain:
 
     def release(self, but=None):
         """Frees the disks and memory of executors of all that is held, one frame excepted."""
-        for one in [*self.held, *self.sent]:
-            if one is not but:
-                one.unpersist()
+        for one in [one for one in [*self.held, *self.sent] if one is not but]:
+            one.unpersist()
         self.held = [one for one in self.held if one is but]
 
     def leaf(self, frame):
@@ -86,8 +85,8 @@ class Chain:
     def totals(self):
         """Seconds, processor seconds of tasks and workers, and bytes shuffled, so far, from where Spark's own page has them."""
         context = self.spark.sparkContext
-        none = context._jvm.java.util.ArrayList()
-        stages = context._jsc.sc().statusStore().stageList(None, False, False, context._gateway.new_array(context._jvm.double, 0), none)
+        none = context._gateway.new_array(context._jvm.double, 0), context._jvm.java.util.ArrayList()
+        stages = context._jsc.sc().statusStore().stageList(None, False, False, *none)
         for one in map(stages.apply, range(stages.size())):  # Of those that Spark drops later the last figures stay.
             self.figures[one.stageId(), one.attemptId()] = one.executorCpuTime() / 1e9, one.shuffleWriteBytes()
         cpu, shuffled = map(sum, zip(*self.figures.values(), (0, 0)))

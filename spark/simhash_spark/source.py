@@ -119,11 +119,8 @@ def json_lines(spark, paths, worker, text="text", id=None, key=None, split=SPLIT
     # One split to a partition, in order.
     rows = spark.sparkContext.parallelize(splits, max(len(splits), 1))
     fields = ("--text-field", text, "--id-field", id or "id", *(("--keep-by", key) if key else ()))
-
-    def lines(batches):
-        return (found for batch in batches for one in batch.to_pylist() for found in lines_of(**one))
-
-    return Source(spark.createDataFrame(rows, "base long, path string, start long, end long"), lines, pipe.stage(worker, "records", fields), fields)
+    frame = spark.createDataFrame(rows, "base long, path string, start long, end long")
+    return Source(frame, lambda batches: (found for batch in batches for one in batch.to_pylist() for found in lines_of(**one)), pipe.stage(worker, "records", fields), fields)
 
 
 def lines_of(base, path, start, end):
@@ -139,9 +136,8 @@ def lines_of(base, path, start, end):
             block = file.read(min(max(BLOCK, len(held)), MOST - len(held)))
             held += block
             last = held.rfind(b"\n") + 1 if block else len(held)
-            bounds = np.concatenate(([0], np.flatnonzero(np.frombuffer(held, np.uint8) == 10) + 1))
-            if last > bounds[-1]:  # The last line of a file may have no end.
-                bounds = np.append(bounds, last)
+            bounds = np.append(0, np.flatnonzero(np.frombuffer(held, np.uint8) == 10) + 1)
+            bounds = bounds if last == bounds[-1] else np.append(bounds, last)  # The last line of a file may have no end.
             own = bounds[np.searchsorted(bounds[:-1], start - offset) : np.searchsorted(bounds[:-1], end - offset) + 1]
             if len(own) > 1:
                 lines = pa.Array.from_buffers(pa.binary(), len(own) - 1, [None, pa.py_buffer(own.astype(np.int32)), pa.py_buffer(held)])
@@ -154,8 +150,7 @@ def parquet(spark, paths, text="text", id=None, key=None, side=0):
     frame = spark.read.parquet(*paths)
     paths = sorted(row[0] for row in frame.select("_metadata.file_path").distinct().collect())
     numbers = F.create_map(*[F.lit(cell) for number, path in enumerate(paths) for cell in (path, side | number << 40)])
-    pos = numbers[F.col("_metadata.file_path")].cast("long").bitwiseOR(F.col("_metadata.row_index"))
-    return Source(with_columns(frame, pos, text, id, key))
+    return Source(with_columns(frame, numbers[F.col("_metadata.file_path")].cast("long").bitwiseOR(F.col("_metadata.row_index")), text, id, key))
 
 
 def ordered(frame, by, text="text", id=None, key=None, side=0):
