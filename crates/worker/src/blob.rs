@@ -25,6 +25,7 @@ pub fn put(field: &[u8], to: &mut Vec<u8>) {
 }
 
 /// What is left to read of a blob.
+#[derive(Clone)]
 pub struct Blob<'a>(&'a [u8]);
 
 fn torn() -> Failure {
@@ -104,6 +105,7 @@ impl<'a> Blob<'a> {
 }
 
 /// How places are packed: what they begin with alike, and of how many bytes each of them then is; 0 where they differ in that.
+#[derive(Clone)]
 struct Alike<'a> {
     common: &'a [u8],
     width: usize,
@@ -236,37 +238,60 @@ pub fn entries(
     recipe: &Recipe,
     mut each: impl FnMut(u64, &[u8]),
 ) -> Result<(), Failure> {
-    let mut place = Vec::new();
-    each_entry(bytes, recipe, |bucket, common, rest| {
+    let (mut cursor, mut place) = (Cursor::new(bytes, recipe)?, Vec::new());
+    while let Some(bucket) = cursor.bucket() {
         place.clear();
-        place.extend_from_slice(common);
-        place.extend_from_slice(rest);
+        cursor.take()?.iter().for_each(|part| place.extend_from_slice(part));
         each(bucket, &place);
-    })
-}
-
-/// Calls `each` with the bucket of each entry of a blob.
-///
-/// # Errors
-/// Those of [`entries`].
-pub fn buckets(bytes: &[u8], recipe: &Recipe, mut each: impl FnMut(u64)) -> Result<(), Failure> {
-    each_entry(bytes, recipe, |bucket, _, _| each(bucket))
-}
-
-/// A place is what all begin with and the rest.
-fn each_entry(
-    bytes: &[u8],
-    recipe: &Recipe,
-    mut each: impl FnMut(u64, &[u8], &[u8]),
-) -> Result<(), Failure> {
-    let mut blob = Blob::new(bytes, recipe)?;
-    let alike = Alike::head(&mut blob)?;
-    let (mut bucket, zeros) = (0u64, recipe.rules().zeros());
-    while !blob.is_empty() {
-        bucket = bucket.checked_add(blob.number()?).ok_or_else(torn)?;
-        each(bucket << zeros, alike.common, alike.rest(&mut blob)?);
     }
     Ok(())
+}
+
+/// A place in a blob of entries: the next one, and all behind it.
+#[derive(Clone)]
+pub struct Cursor<'a> {
+    blob: Blob<'a>,
+    alike: Alike<'a>,
+    next: Option<u64>,
+    zeros: u32,
+}
+
+impl<'a> Cursor<'a> {
+    /// At the first entry of a blob.
+    ///
+    /// # Errors
+    /// It is damaged, or one of another recipe.
+    pub fn new(bytes: &'a [u8], recipe: &Recipe) -> Result<Self, Failure> {
+        let mut blob = Blob::new(bytes, recipe)?;
+        let alike = Alike::head(&mut blob)?;
+        let mut cursor = Self { blob, alike, next: None, zeros: recipe.rules().zeros() };
+        cursor.advance(0)?;
+        Ok(cursor)
+    }
+
+    fn advance(&mut self, from: u64) -> Result<(), Failure> {
+        self.next = if self.blob.is_empty() {
+            None
+        } else {
+            Some(from.checked_add(self.blob.number()?).ok_or_else(torn)?)
+        };
+        Ok(())
+    }
+
+    /// The bucket of the next entry; no bucket is below one before it.
+    pub fn bucket(&self) -> Option<u64> {
+        self.next.map(|bucket| bucket << self.zeros)
+    }
+
+    /// Goes on to the entry behind the next one, whose place is what all begin with and the rest.
+    ///
+    /// # Errors
+    /// There is none, or the blob is damaged.
+    pub fn take(&mut self) -> Result<[&'a [u8]; 2], Failure> {
+        let rest = self.alike.rest(&mut self.blob)?;
+        self.advance(self.next.ok_or_else(torn)?)?;
+        Ok([self.alike.common, rest])
+    }
 }
 
 /// Bytes of a bucket without those that are always 0.

@@ -503,13 +503,14 @@ impl<W: Write> Output<W> {
 
     fn flush(&mut self) -> Result<(), Failure> {
         let rows = std::mem::take(&mut self.rows);
-        self.bytes = 0;
+        let bytes = std::mem::take(&mut self.bytes);
         if rows.is_empty() {
             return Ok(());
         }
         let (mut kinds, mut parts) = (StringBuilder::new(), Int32Builder::new());
         let (mut positions, mut originals) = (Int64Builder::new(), Int64Builder::new());
-        let (mut similarities, mut blobs) = (Float64Builder::new(), BinaryBuilder::new());
+        let mut similarities = Float64Builder::new();
+        let mut blobs = BinaryBuilder::with_capacity(rows.len(), bytes);
         for row in &rows {
             kinds.append_value(&row.kind);
             parts.append_value(row.part);

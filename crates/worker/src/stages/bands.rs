@@ -2,10 +2,11 @@
 
 use super::entries::{Entries, Filter};
 use super::{Numbers, Records, each_record, packed, part_of, part_of_place, unexpected};
-use crate::blob::{buckets, buckets_of, entries, pack_buckets, pack_entries};
+use crate::blob::{Cursor, buckets_of, entries, pack_buckets, pack_entries};
 use crate::rows::{Input, Output};
 use crate::{Context, Failure};
 use ahash::AHashSet;
+use std::cmp::Ordering;
 use std::io::Write;
 use std::sync::Arc;
 
@@ -31,6 +32,18 @@ fn write_shared<W: Write>(
     output.count("shared", shared.len() as u64)
 }
 
+/// The bucket of the next entry, if it is in this region.
+fn next(cursor: &Cursor<'_>, filter: &Filter, region: u64) -> Result<Option<u64>, Failure> {
+    let Some(bucket) = cursor.bucket() else { return Ok(None) };
+    match filter.region(bucket).cmp(&region) {
+        Ordering::Less => Err(Failure(
+            "a row of kind key has buckets of several parts: the stream is damaged".into(),
+        )),
+        Ordering::Equal => Ok(Some(bucket)),
+        Ordering::Greater => Ok(None),
+    }
+}
+
 /// See the [table](super). Of keys that stand alone nothing is sorted.
 ///
 /// # Errors
@@ -41,7 +54,7 @@ pub fn bands<W: Write>(
     output: &mut Output<W>,
 ) -> Result<(), Failure> {
     let recipe = &context.recipe;
-    let (mut cells, mut count) = (Vec::new(), 0);
+    let (mut cells, mut count) = (Vec::<Vec<u8>>::new(), 0);
     input.rows(|row| {
         if row.kind != "key" {
             return Err(unexpected(&row, "bands"));
@@ -50,24 +63,37 @@ pub fn bands<W: Write>(
         cells.extend(row.blob);
         Ok(())
     })?;
-    let (mut filter, mut count) = (Filter::new(count, context.parts), 0);
-    for cell in &cells {
-        buckets(cell, recipe, |bucket| {
-            count += 1;
-            filter.see(bucket);
-        })?;
-    }
-    output.count("entries", count)?;
-    let mut own = Entries::default();
-    for cell in cells {
-        entries(&cell, recipe, |bucket, place| {
-            if filter.has_several(bucket) {
-                own.push(bucket, place);
+    let (mut filter, mut entries) = (Filter::new(count, context.parts), 0);
+    let cursors = cells.iter().map(|cell| Cursor::new(cell, recipe));
+    let mut cursors = cursors.collect::<Result<Vec<Cursor<'_>>, Failure>>()?;
+    let (mut own, mut shared, mut place) = (Entries::default(), Vec::new(), Vec::new());
+    for region in 0..filter.regions() {
+        filter.clear();
+        for cursor in &cursors {
+            let mut ahead = cursor.clone();
+            while let Some(bucket) = next(&ahead, &filter, region)? {
+                filter.see(bucket);
+                ahead.take()?;
+                entries += 1;
             }
-        })?;
+        }
+        for cursor in &mut cursors {
+            while let Some(bucket) = next(cursor, &filter, region)? {
+                let parts = cursor.take()?;
+                if filter.has_several(bucket) {
+                    place.clear();
+                    parts.iter().for_each(|part| place.extend_from_slice(part));
+                    own.push(bucket, &place);
+                }
+            }
+        }
+        own.drain(|run| {
+            if run[0].1 != run[run.len() - 1].1 {
+                shared.extend_from_slice(run);
+            }
+        });
     }
-    let runs = own.by_bucket().chunk_by(|a, b| a.0 == b.0);
-    let shared = runs.filter(|run| run[0].1 != run[run.len() - 1].1).flatten().copied().collect();
+    output.count("entries", entries)?;
     write_shared(shared, &own.places, context, output)
 }
 
@@ -100,7 +126,9 @@ pub fn asked<W: Write>(
         }),
         _ => Err(unexpected(&row, "asked")),
     })?;
-    write_shared(own.by_bucket().to_vec(), &own.places, context, output)
+    let mut shared = Vec::new();
+    own.drain(|run| shared.extend_from_slice(run));
+    write_shared(shared, &own.places, context, output)
 }
 
 /// See the [table](super). A copy has the keys of the first document of its text, which is in the same buckets: it goes.
@@ -137,4 +165,80 @@ pub fn texts<W: Write>(
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Recipe;
+    use crate::rows::Row;
+    use proptest::prelude::*;
+    use std::io::Cursor as Bytes;
+
+    /// What the stage makes of cells: each bucket and place that it writes.
+    fn shared(cells: &[Vec<u8>], parts: u32) -> Result<Vec<(u64, Vec<u8>)>, Failure> {
+        let recipe = Recipe::new("{}")?;
+        let words = recipe.words().to_owned();
+        let context = Arc::new(Context { recipe, parts, memory: 1 << 30 });
+        let mut input = Output::new(Vec::new(), &words)?;
+        cells.iter().try_for_each(|cell| input.blob("key", 0, cell.clone()))?;
+        let input = Input::new(Bytes::new(input.finish()?), &context);
+        let mut output = Output::new(Vec::new(), &words)?;
+        bands(&context, input, &mut output)?;
+        let mut found = Vec::new();
+        let rows = Input::new(Bytes::new(output.finish()?), &context);
+        rows.rows(|row: Row| {
+            if row.kind != "shared" {
+                return Ok(());
+            }
+            each_record(&row, &context.recipe, |[place, buckets]| {
+                buckets_of(buckets, &context.recipe, |bucket| found.push((bucket, place.to_vec())))
+            })
+        })?;
+        found.sort_unstable();
+        Ok(found)
+    }
+
+    fn packed_cell(given: &[(u64, u64)]) -> Vec<u8> {
+        let places: Vec<[u8; 8]> = given.iter().map(|one| one.1.to_be_bytes()).collect();
+        let mut entries: Vec<(u64, u32)> = given.iter().map(|one| one.0).zip(0..).collect();
+        let recipe = Recipe::new("{}").unwrap();
+        pack_entries(&mut entries, |number| &places[number as usize], &recipe)
+    }
+
+    proptest! {
+        /// Few buckets, so that many are shared, all over the part, so that there are many regions.
+        #[test]
+        fn what_several_texts_have_goes_on_and_nothing_else(
+            cells in proptest::collection::vec(proptest::collection::vec((0u64..60, 0u64..40), 0..80), 1..5),
+            parts in 1u32..4,
+        ) {
+            // Buckets of the first part, whose lowest bits are 0.
+            let bucket = |one: u64| (u64::MAX / 60 * one / u64::from(parts)) >> 21 << 21;
+            let cells: Vec<Vec<(u64, u64)>> = cells
+                .into_iter()
+                .map(|cell| cell.into_iter().map(|(one, text)| (bucket(one), text)).collect())
+                .collect();
+            let all: Vec<(u64, u64)> = cells.concat();
+            let is_shared = |own: &(u64, u64)| all.iter().any(|one| one.0 == own.0 && one.1 != own.1);
+            let mut expected: Vec<(u64, Vec<u8>)> = all
+                .iter()
+                .filter(|own| is_shared(own))
+                .map(|own| (own.0, own.1.to_be_bytes().to_vec()))
+                .collect();
+            expected.sort_unstable();
+            let packed: Vec<Vec<u8>> = cells.iter().map(|cell| packed_cell(cell)).collect();
+            prop_assert_eq!(shared(&packed, parts).unwrap(), expected);
+        }
+    }
+
+    #[test]
+    fn buckets_of_another_part_are_refused() {
+        // Of two parts; of the second one the slots begin again.
+        let many: Vec<(u64, u64)> = (0..64).map(|one| (one << 58, one)).collect();
+        let cells = [packed_cell(&many[..32]), packed_cell(&many[32..]), packed_cell(&many)];
+        assert!(shared(&cells[..1], 2).is_ok() && shared(&cells[1..2], 2).is_ok());
+        let failure = shared(&cells[2..], 2).unwrap_err().to_string();
+        assert!(failure.contains("has buckets of several parts"), "{failure}");
+    }
 }

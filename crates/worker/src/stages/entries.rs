@@ -14,10 +14,11 @@ impl Entries {
         self.all.push((bucket, self.places.of(place)));
     }
 
-    /// By bucket. The numbers are those in which the places came.
-    pub(super) fn by_bucket(&mut self) -> &[(u64, u32)] {
+    /// Calls `each` with the entries of each bucket, and drops all. The numbers are those in which the places came.
+    pub(super) fn drain(&mut self, each: impl FnMut(&[(u64, u32)])) {
         self.all.sort_unstable();
-        &self.all
+        self.all.chunk_by(|a, b| a.0 == b.0).for_each(each);
+        self.all.clear();
     }
 
     /// All places, and the entries by their numbers: by bucket, in which texts ascend. A text that is in a bucket twice stays there twice.
@@ -38,41 +39,67 @@ pub(super) fn buckets(sorted: &[(u64, u32)]) -> impl Iterator<Item = (u64, Vec<u
     runs.map(|run| (run[0].0, run.iter().map(|entry| entry.1).collect()))
 }
 
-/// Which buckets of a part have come more than once, or share a slot with another. Slots are in the order of buckets: of a cell, in which
-/// buckets ascend, they are gone through from one end to the other.
+/// Which buckets of a region of a part have come more than once, or share a slot with another. Slots are in the order of buckets, and a
+/// region has so few that they stay in a core's cache: cells, in which buckets ascend, are gone through side by side.
 pub(super) struct Filter {
-    once: Vec<u64>,
-    again: Vec<u64>,
+    /// Of 64 slots each: those that were seen, and those that were seen again.
+    words: Vec<[u64; 2]>,
     parts: u64,
     shift: u32,
+    /// Bits of a slot within its region.
+    bits: u32,
+    regions: u64,
 }
 
 impl Filter {
     /// Slots for each entry: one key in sixteen that stands alone is taken for one that does not.
     const SLOTS: usize = 16;
+    /// Slots of a region: 512 KiB, half of the second cache of most cores.
+    const REGION: usize = if cfg!(test) { 1 << 7 } else { 1 << 21 };
 
     /// For so many entries, about, of one of so many parts.
     pub(super) fn new(entries: usize, parts: u32) -> Self {
         let slots = (entries * Self::SLOTS).next_power_of_two().max(64);
-        let bits = vec![0; slots / 64];
+        let own = slots.min(Self::REGION);
         let shift = 64 - slots.trailing_zeros();
-        Self { once: bits.clone(), again: bits, parts: u64::from(parts), shift }
+        let (words, bits) = (vec![[0; 2]; own / 64], own.trailing_zeros());
+        Self { words, parts: u64::from(parts), shift, bits, regions: (slots / own) as u64 }
+    }
+
+    /// How many regions there are.
+    pub(super) fn regions(&self) -> u64 {
+        self.regions
     }
 
     /// What is left of the product that says the part ([`part_of`](super::part_of)) says where in the part.
-    fn slot(&self, bucket: u64) -> (usize, u64) {
-        let slot = bucket.wrapping_mul(self.parts) >> self.shift;
-        ((slot / 64) as usize, 1 << (slot % 64))
+    fn slot(&self, bucket: u64) -> u64 {
+        bucket.wrapping_mul(self.parts) >> self.shift
+    }
+
+    /// The region of a bucket; of the buckets of a part it ascends with them.
+    pub(super) fn region(&self, bucket: u64) -> u64 {
+        self.slot(bucket) >> self.bits
+    }
+
+    /// Forgets what was seen, before another region.
+    pub(super) fn clear(&mut self) {
+        self.words.fill([0; 2]);
+    }
+
+    fn place(&self, bucket: u64) -> (usize, u64) {
+        let slot = self.slot(bucket);
+        ((slot / 64) as usize & (self.words.len() - 1), 1 << (slot % 64))
     }
 
     pub(super) fn see(&mut self, bucket: u64) {
-        let (word, bit) = self.slot(bucket);
-        self.again[word] |= self.once[word] & bit;
-        self.once[word] |= bit;
+        let (word, bit) = self.place(bucket);
+        let [once, again] = &mut self.words[word];
+        *again |= *once & bit;
+        *once |= bit;
     }
 
     pub(super) fn has_several(&self, bucket: u64) -> bool {
-        let (word, bit) = self.slot(bucket);
-        self.again[word] & bit != 0
+        let (word, bit) = self.place(bucket);
+        self.words[word][1] & bit != 0
     }
 }

@@ -5,6 +5,7 @@ use super::{Numbers, Records, Wants, grown, packed, part_of_place, position, une
 use crate::blob::{Blob, list, list_len, put_list, put_number};
 use crate::rows::{Input, Output};
 use crate::{Context, Failure, Recipe};
+use std::cmp::Ordering;
 use std::io::Write;
 use std::ops::Range;
 use std::sync::Arc;
@@ -18,6 +19,8 @@ struct Sight {
     prefix: u64,
     cell: u32,
     at: u32,
+    /// The prefix is all of the place, as of most.
+    is_whole: bool,
 }
 
 /// The records of all texts.
@@ -38,7 +41,8 @@ impl All {
             let at = (cell.len() - blob.len()) as u32;
             let [text, _, list] = fields(&mut blob)?;
             others += list_len(list)?;
-            self.sights.push(Sight { prefix: prefix(text), cell: self.cells.len() as u32, at });
+            let (prefix, is_whole) = (prefix(text), text.len() == 8);
+            self.sights.push(Sight { prefix, cell: self.cells.len() as u32, at, is_whole });
         }
         let sights = (self.sights.len() - before) * Self::EACH;
         // The cell stays as it is.
@@ -53,19 +57,25 @@ impl All {
         fields(&mut blob).unwrap_or_default()
     }
 
+    /// By the places of their texts.
+    fn order(&self, a: &Sight, b: &Sight) -> Ordering {
+        a.prefix.cmp(&b.prefix).then_with(|| {
+            if a.is_whole && b.is_whole {
+                return Ordering::Equal;
+            }
+            self.fields(a)[0].cmp(self.fields(b)[0])
+        })
+    }
+
     /// The records of each text together, by its place.
     fn sort(&mut self) {
         let mut sights = std::mem::take(&mut self.sights);
-        sights.sort_unstable_by(|a, b| {
-            a.prefix.cmp(&b.prefix).then_with(|| self.fields(a)[0].cmp(self.fields(b)[0]))
-        });
+        sights.sort_unstable_by(|a, b| self.order(a, b));
         self.sights = sights;
     }
 
     fn by_text(&self) -> impl Iterator<Item = &[Sight]> {
-        let same =
-            |a: &Sight, b: &Sight| a.prefix == b.prefix && self.fields(a)[0] == self.fields(b)[0];
-        self.sights.chunk_by(same)
+        self.sights.chunk_by(|a, b| self.order(a, b).is_eq())
     }
 }
 
