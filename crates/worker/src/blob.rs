@@ -8,6 +8,7 @@
 //! ends, then their bytes.
 
 use crate::{Failure, Recipe};
+use std::ops::Range;
 
 /// Appends a number, seven bits to a byte, the lowest first.
 pub fn put_number(mut number: u64, to: &mut Vec<u8>) {
@@ -358,14 +359,14 @@ pub fn pack_texts(texts: &[(u64, String)], recipe: &Recipe) -> Vec<u8> {
     blob
 }
 
-/// Calls `each` with the texts of a blob and their positions.
+/// Calls `each` with the positions of the texts of a blob, and where in the blob each is.
 ///
 /// # Errors
-/// It is damaged, or one of another recipe; one of `each`.
+/// It is damaged, or one of another recipe.
 pub fn texts(
     bytes: &[u8],
     recipe: &Recipe,
-    mut each: impl FnMut(u64, &[u8]) -> Result<(), Failure>,
+    mut each: impl FnMut(u64, Range<usize>),
 ) -> Result<(), Failure> {
     let blob = Blob::new(bytes, recipe)?;
     let (count, rest) = blob.0.split_first_chunk().ok_or_else(torn)?;
@@ -378,9 +379,11 @@ pub fn texts(
     let (ends, texts) = rest.split_at_checked(count * 4 + 4).ok_or_else(torn)?;
     let (positions, ends) = (positions.as_chunks().0, ends.as_chunks().0);
     let end = |at: usize| u32::from_le_bytes(ends[at]) as usize;
+    let begin = bytes.len() - texts.len();
     for (at, pos) in positions.iter().enumerate() {
-        let text = texts.get(end(at)..end(at + 1)).ok_or_else(torn)?;
-        each(u64::from_le_bytes(*pos), text)?;
+        let (from, to) = (end(at), end(at + 1));
+        texts.get(from..to).ok_or_else(torn)?;
+        each(u64::from_le_bytes(*pos), begin + from..begin + to);
     }
     Ok(())
 }

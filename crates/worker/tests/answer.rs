@@ -46,10 +46,10 @@ fn answered(arguments: &[&str], input: &[u8]) -> BTreeMap<i32, Vec<(u64, String)
     let (own, mut found) = (Recipe::new("{}").unwrap(), BTreeMap::<i32, Vec<_>>::new());
     for row in rows_of(&ended.stdout, "{}") {
         assert_eq!(row.kind, "text");
-        texts(row.blob.as_ref().unwrap(), &own, |pos, text| {
-            let text = String::from_utf8(text.to_vec()).unwrap();
+        let blob = row.blob.unwrap();
+        texts(&blob, &own, |pos, text| {
+            let text = String::from_utf8(blob[text].to_vec()).unwrap();
             found.entry(row.part).or_default().push((pos, text));
-            Ok(())
         })
         .unwrap();
     }

@@ -1,6 +1,6 @@
 //! Band keys to what is shared: of most corpora more than nine in ten keys stand alone, and go no further.
 
-use super::entries::{Entries, Filter};
+use super::entries::{Filter, PlacedEntries};
 use super::{Numbers, Records, each_record, packed, part_of, part_of_place, unexpected};
 use crate::blob::{Cursor, buckets_of, entries, pack_buckets, pack_entries};
 use crate::rows::{Input, Output};
@@ -13,23 +13,20 @@ use std::sync::Arc;
 /// Bytes of a packed entry, about: a difference, and a place without what all begin with.
 const ENTRY: usize = 6;
 
-/// Writes some of the entries, those of a text together.
+/// Writes entries, those of a text together.
 fn write_shared<W: Write>(
-    mut shared: Vec<(u64, u32)>,
-    places: &Numbers,
+    shared: PlacedEntries,
     context: &Context,
     output: &mut Output<W>,
 ) -> Result<(), Failure> {
-    shared.sort_unstable_by_key(|&(bucket, text)| (text, bucket));
-    let mut out = Records::new("shared", context.parts);
-    for run in shared.chunk_by(|a, b| a.1 == b.1) {
-        let buckets = pack_buckets(run.iter().map(|entry| entry.0), &context.recipe);
-        let place = places.get(run[0].1);
+    let (mut out, count) = (Records::new("shared", context.parts), shared.len());
+    shared.each_text(|place, buckets| {
+        let buckets = pack_buckets(buckets, &context.recipe);
         let part = part_of_place(place, context.parts);
-        out.put(part, &[place, &buckets], &context.recipe, output)?;
-    }
+        out.put(part, &[place, &buckets], &context.recipe, output)
+    })?;
     out.flush(output)?;
-    output.count("shared", shared.len() as u64)
+    output.count("shared", count as u64)
 }
 
 /// The bucket of the next entry, if it is in this region.
@@ -66,7 +63,8 @@ pub fn bands<W: Write>(
     let (mut filter, mut entries) = (Filter::new(count, context.parts), 0);
     let cursors = cells.iter().map(|cell| Cursor::new(cell, recipe));
     let mut cursors = cursors.collect::<Result<Vec<Cursor<'_>>, Failure>>()?;
-    let (mut own, mut shared, mut place) = (Entries::default(), Vec::new(), Vec::new());
+    let (mut own, mut shared) = (PlacedEntries::default(), PlacedEntries::default());
+    let mut place = Vec::new();
     for region in 0..filter.regions() {
         filter.clear();
         for cursor in &cursors {
@@ -87,14 +85,10 @@ pub fn bands<W: Write>(
                 }
             }
         }
-        own.drain(|run| {
-            if run[0].1 != run[run.len() - 1].1 {
-                shared.extend_from_slice(run);
-            }
-        });
+        own.drain_shared(&mut shared);
     }
     output.count("entries", entries)?;
-    write_shared(shared, &own.places, context, output)
+    write_shared(shared, context, output)
 }
 
 /// See the [table](super). It finds what was asked for wherever the keys are, so they need not come together again.
@@ -107,7 +101,7 @@ pub fn asked<W: Write>(
     output: &mut Output<W>,
 ) -> Result<(), Failure> {
     let recipe = &context.recipe;
-    let (mut own, mut asked, mut has_keys) = (Entries::default(), AHashSet::new(), false);
+    let (mut own, mut asked, mut has_keys) = (PlacedEntries::default(), AHashSet::new(), false);
     input.rows(|row| match row.kind.as_str() {
         "key" => {
             has_keys = true;
@@ -126,9 +120,7 @@ pub fn asked<W: Write>(
         }),
         _ => Err(unexpected(&row, "asked")),
     })?;
-    let mut shared = Vec::new();
-    own.drain(|run| shared.extend_from_slice(run));
-    write_shared(shared, &own.places, context, output)
+    write_shared(own, context, output)
 }
 
 /// See the [table](super). A copy has the keys of the first document of its text, which is in the same buckets: it goes.

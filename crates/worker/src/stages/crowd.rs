@@ -39,7 +39,7 @@ pub fn crowd<W: Write>(
             Ok(())
         }),
         "bucket" => blob::entries(packed(&row)?, recipe, |bucket, place| own.push(bucket, place)),
-        "text" => given.take(&row, recipe),
+        "text" => given.take(row, recipe),
         "want" => blob::positions(packed(&row)?, recipe, |pos| wanted.push(pos)),
         _ => Err(unexpected(&row, "crowd")),
     })?;

@@ -1,24 +1,18 @@
 //! Entries of buckets, without an allocation for each.
 
-use super::places::{Numbers, Places};
+use super::places::{Arena, Numbers, Places, prefix};
+use std::cmp::Ordering;
 
 /// Buckets of texts, by the numbers of their places.
 #[derive(Default)]
 pub(super) struct Entries {
-    pub(super) places: Numbers,
+    places: Numbers,
     all: Vec<(u64, u32)>,
 }
 
 impl Entries {
     pub(super) fn push(&mut self, bucket: u64, place: &[u8]) {
         self.all.push((bucket, self.places.of(place)));
-    }
-
-    /// Calls `each` with the entries of each bucket, and drops all. The numbers are those in which the places came.
-    pub(super) fn drain(&mut self, each: impl FnMut(&[(u64, u32)])) {
-        self.all.sort_unstable();
-        self.all.chunk_by(|a, b| a.0 == b.0).for_each(each);
-        self.all.clear();
     }
 
     /// All places, and the entries by their numbers: by bucket, in which texts ascend. A text that is in a bucket twice stays there twice.
@@ -30,6 +24,74 @@ impl Entries {
         }
         all.sort_unstable();
         (places, all)
+    }
+}
+
+/// An entry: where it sorts by its text, its bucket, and the number of its place.
+struct Placed {
+    prefix: u64,
+    bucket: u64,
+    number: u32,
+}
+
+/// Entries with their places as they come: to number each text once takes longer than to sort them.
+#[derive(Default)]
+pub(super) struct PlacedEntries {
+    places: Arena,
+    all: Vec<Placed>,
+    /// Some place is more or less than its prefix.
+    is_uneven: bool,
+}
+
+impl PlacedEntries {
+    pub(super) fn push(&mut self, bucket: u64, place: &[u8]) {
+        self.is_uneven |= place.len() != size_of::<u64>();
+        let number = self.places.push(place);
+        self.all.push(Placed { prefix: prefix(place), bucket, number });
+    }
+
+    fn place(&self, entry: &Placed) -> &[u8] {
+        self.places.get(entry.number)
+    }
+
+    fn by_place(&self, a: &Placed, b: &Placed) -> Ordering {
+        let order = a.prefix.cmp(&b.prefix);
+        if !self.is_uneven {
+            return order;
+        }
+        order.then_with(|| self.place(a).cmp(self.place(b)))
+    }
+
+    fn sort(&mut self, order: impl Fn(&Self, &Placed, &Placed) -> Ordering) {
+        let mut all = std::mem::take(&mut self.all);
+        all.sort_unstable_by(|a, b| order(self, a, b));
+        self.all = all;
+    }
+
+    /// Moves the entries of buckets that several texts have to others, and drops the rest.
+    pub(super) fn drain_shared(&mut self, to: &mut Self) {
+        self.sort(|own, a, b| a.bucket.cmp(&b.bucket).then_with(|| own.by_place(a, b)));
+        for run in self.all.chunk_by(|a, b| a.bucket == b.bucket) {
+            if self.by_place(&run[0], &run[run.len() - 1]).is_ne() {
+                run.iter().for_each(|one| to.push(one.bucket, self.place(one)));
+            }
+        }
+        self.all.clear();
+        self.places.clear();
+    }
+
+    /// Calls `each` with each place and its buckets, ascending.
+    pub(super) fn each_text<E>(
+        mut self,
+        mut each: impl FnMut(&[u8], &mut dyn Iterator<Item = u64>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.sort(|own, a, b| own.by_place(a, b).then(a.bucket.cmp(&b.bucket)));
+        let mut texts = self.all.chunk_by(|a, b| self.by_place(a, b).is_eq());
+        texts.try_for_each(|run| each(self.place(&run[0]), &mut run.iter().map(|one| one.bucket)))
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.all.len()
     }
 }
 

@@ -55,6 +55,7 @@ use places::{Numbers, Places};
 pub use records::records;
 pub use sketch::sketch;
 use std::io::Write;
+use std::ops::Range;
 use std::sync::Arc;
 pub use verify::{relate, verify};
 use xxhash_rust::xxh3::xxh3_64;
@@ -212,21 +213,27 @@ impl Wants {
     }
 }
 
-/// Texts by position.
+/// Texts by position, where they came.
 #[derive(Default)]
-struct Given(AHashMap<u64, String>);
+struct Given {
+    cells: Vec<Vec<u8>>,
+    /// By position: the cell, and where the text is in it.
+    places: AHashMap<u64, (u32, Range<usize>)>,
+}
 
 impl Given {
-    fn take(&mut self, row: &Row, recipe: &Recipe) -> Result<(), Failure> {
-        texts_of(packed(row)?, recipe, |pos, text| {
-            let bad = |_| Failure(format!("the text of the document at pos {pos} is no UTF-8"));
-            self.0.insert(pos, std::str::from_utf8(text).map_err(bad)?.to_owned());
-            Ok(())
-        })
+    fn take(&mut self, mut row: Row, recipe: &Recipe) -> Result<(), Failure> {
+        packed(&row)?;
+        let (cell, number) = (row.blob.take().unwrap_or_default(), self.cells.len() as u32);
+        texts_of(&cell, recipe, |pos, place| {
+            self.places.insert(pos, (number, place));
+        })?;
+        self.cells.push(cell);
+        Ok(())
     }
 
     fn has(&self, pos: u64) -> bool {
-        self.0.contains_key(&pos)
+        self.places.contains_key(&pos)
     }
 
     fn get(&self, pos: u64) -> Result<&str, Failure> {
@@ -235,7 +242,9 @@ impl Given {
                 "the text of the document at pos {pos} was asked for, but is not there: is pos the same each time the source is read?"
             ))
         };
-        self.0.get(&pos).map(String::as_str).ok_or_else(missing)
+        let (cell, place) = self.places.get(&pos).ok_or_else(missing)?;
+        let bad = |_| Failure(format!("the text of the document at pos {pos} is no UTF-8"));
+        std::str::from_utf8(&self.cells[*cell as usize][place.clone()]).map_err(bad)
     }
 }
 

@@ -8,6 +8,7 @@ use simhash_dedup::stages::Compared;
 use simhash_index::Union;
 use simhash_sketch::{Outline, Scratch};
 use std::io::Write;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// What is compared of texts, each made once while there is room for it.
@@ -46,10 +47,10 @@ impl<'a> Comparing<'a> {
     }
 }
 
-/// A text and its candidates, with their ranks, by the numbers of their places.
+/// A text by the number of its place, and where its candidates are among those of all lists: each a number and a rank.
 struct List {
     text: u32,
-    candidates: Vec<(u32, u32)>,
+    candidates: Range<usize>,
 }
 
 /// See the [table](super). For components the oldest of a list first, and what is connected by then is not compared.
@@ -63,30 +64,32 @@ pub fn verify<W: Write>(
 ) -> Result<(), Failure> {
     let (recipe, rules) = (&context.recipe, context.recipe.rules());
     let (mut numbers, mut given) = (Numbers::default(), Given::default());
-    let mut lists: Vec<List> = Vec::new();
+    let (mut lists, mut candidates) = (Vec::<List>::new(), Vec::<(u32, u32)>::new());
     input.rows(|row| match row.kind.as_str() {
         "list" => each_record(&row, recipe, |[text, others, ranks]| {
-            let (mut candidates, mut ranks) = (Vec::new(), Blob::inner(ranks));
+            let (begin, mut ranks) = (candidates.len(), Blob::inner(ranks));
             list(others, |place| candidates.push((numbers.of(place), 0)))?;
-            for (_, rank) in &mut candidates {
+            for (_, rank) in &mut candidates[begin..] {
                 *rank = ranks.number()? as u32;
             }
-            lists.push(List { text: numbers.of(text), candidates });
+            lists.push(List { text: numbers.of(text), candidates: begin..candidates.len() });
             Ok(())
         }),
-        "text" => given.take(&row, recipe),
+        "text" => given.take(row, recipe),
         _ => Err(unexpected(&row, "verify")),
     })?;
     let (places, sorted) = numbers.sorted();
     for one in &mut lists {
         one.text = sorted[one.text as usize];
-        for other in &mut one.candidates {
+        let own = &mut candidates[one.candidates.clone()];
+        for other in own.iter_mut() {
             other.0 = sorted[other.0 as usize];
         }
-        one.candidates.sort_unstable();
+        own.sort_unstable();
     }
+    let of = |list: &List| &candidates[list.candidates.clone()];
     // Lists that begin with the same text have others in common, too: what is compared of these is still at hand.
-    lists.sort_unstable_by_key(|one| (one.candidates.first().copied(), one.text));
+    lists.sort_unstable_by_key(|one| (of(one).first().copied(), one.text));
     let components = recipe.connects();
     let mut comparing = Comparing::new(context, &given, &places.positions(recipe)?)?;
     let outlines = comparing.outlines();
@@ -118,11 +121,11 @@ pub fn verify<W: Write>(
     };
     if components {
         for one in &lists {
-            one.candidates.first().map_or(Ok(()), |&oldest| compare(one.text, oldest))?;
+            of(one).first().map_or(Ok(()), |&oldest| compare(one.text, oldest))?;
         }
     }
     for one in &lists {
-        for &other in &one.candidates {
+        for &other in of(one) {
             compare(one.text, other)?;
         }
     }
@@ -144,7 +147,7 @@ pub fn relate<W: Write>(
     for row in all(input)? {
         match row.kind.as_str() {
             "pair" => pairs.push(row),
-            "text" => given.take(&row, &context.recipe)?,
+            "text" => given.take(row, &context.recipe)?,
             _ => return Err(unexpected(&row, "relate")),
         }
     }
