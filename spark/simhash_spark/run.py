@@ -5,7 +5,7 @@ import shutil
 
 from pyspark.sql import SparkSession, functions as F
 
-from . import source
+from . import source, texts
 from .chain import Chain
 
 IDS = "pos long, id string"
@@ -57,7 +57,7 @@ def written(chain, own, output, are_lines, against):
     found = chain.matches() if against else chain.dedup()
     gone = found.where("original is not null").select("pos")  # Perhaps more than once: making them different costs more.
     if are_lines:
-        own.chosen(gone, ["pos", "line"], "pos long, line string", inside=False).select("line").write.text(f"{output}/records")
+        own.chosen(gone, ["pos", "line"], "pos long, line string", inside=False, made=texts.together).select("line").write.text(f"{output}/records")
         if chain.counts.get("rejected"):
             reasons = own.map(iter, ["rejected", "line"], "rejected string, line string", rejected=True)
             reasons.where("rejected is not null").toDF("reason", "raw").write.json(f"{output}/rejects")
@@ -76,12 +76,10 @@ def written(chain, own, output, are_lines, against):
         "clusters", "clusters", "original", ids)
     both = members.join(found, "pos", "left" if against else "inner").join(originals, "original", "left").withColumn("at", F.col(at))
     lines = both.repartitionByRange(chain.parts, "at").sortWithinPartitions("at", "part", "pos")
-    lines = lines.select("at", "part", "id", "other", "similarity", "blob")
-    chain.mapped(lines, stage, "value string").write.text(f"{output}/{name}")
+    chain.mapped(lines.select("at", "part", "id", "other", "similarity", "blob"), stage, "value string").write.text(f"{output}/{name}")
     chain.tell("lines")
-    counts = chain.counts
     if not against:
-        counts["kept"] = counts.get("documents", 0) - counts.setdefault("duplicates", 0)
+        chain.counts["kept"] = chain.counts.get("documents", 0) - chain.counts.setdefault("duplicates", 0)
     total = {figure: round(sum(one[figure] for one in chain.stages.values()), 3) for figure in chain.before}
-    total["shuffledBytesPerDocument"] = round(total["shuffledBytes"] / max(counts.get("documents", 0), 1), 1)
-    return {**counts, **total, "stages": chain.stages}
+    total["shuffledBytesPerDocument"] = round(total["shuffledBytes"] / max(chain.counts.get("documents", 0), 1), 1)
+    return {**chain.counts, **total, "stages": chain.stages}

@@ -11,8 +11,7 @@ from pyspark.sql import functions as F
 
 from . import texts, worker as pipe
 
-SPLIT = 32 << 20
-BLOCK = 1 << 20  # Bytes that are read at once.
+SPLIT, BLOCK = 32 << 20, 1 << 20  # Bytes of a part of a file, and those that are read at once.
 MOST = (1 << 31) - 1  # Bytes that a column of Arrow takes.
 NEW = 1 << 62  # Positions of new documents have this bit, so that those of old ones are before them.
 FEW = 50_000_000  # Positions that every executor is given at most, 8 bytes each, half as many where each has a part; more are joined.
@@ -57,12 +56,12 @@ class Source:
         self.sent.append(self.frame.sparkSession.sparkContext.broadcast(columns))
         return self.sent[-1]
 
-    def chosen(self, positions, columns, schema, inside=True):
-        """The documents at these positions, or all others, which stay in order."""
+    def chosen(self, positions, columns, schema, inside=True, made=iter):
+        """The documents at these positions, or all others, which stay in order; `made`: what is made of batches that are not joined."""
         if positions.count() > FEW:
             frame = self.map(iter, columns, schema)
             return frame.join(positions, "pos", "left_semi") if inside else frame.join(positions, "pos", "left_anti").orderBy("pos")
-        return self.map(iter, columns, schema, keep=texts.among(self.send(positions.toArrow()), inside))
+        return self.map(made, columns, schema, keep=texts.among(self.send(positions.toArrow()), inside))
 
     def asked(self, wants, stage):
         """The texts that are asked for, in the parts that ask for them."""
@@ -166,9 +165,8 @@ def ordered(frame, by, text="text", id=None, key=None, side=0):
 def with_columns(frame, pos, text, id, key):
     """What the stages need, and the columns of the input as one, of which no stage sees anything."""
     kinds = dict(frame.dtypes)
-    for name in filter(None, (text, id, key)):
-        if name not in kinds:
-            raise ValueError(f"there is no column {name}: there are {', '.join(kinds)}")
+    for name in sorted({text, id, key} - {None, *kinds}):
+        raise ValueError(f"there is no column {name}: there are {', '.join(kinds)}")
     if kinds[text] != "string":
         raise ValueError(f"column {text} must be a string, got {kinds[text]}")
     own = [pos.alias("pos"), F.col(text).alias("text"), id_json(id or "id", kinds).alias("id"), F.struct(*(F.col(f"`{name}`") for name in kinds)).alias("row")]

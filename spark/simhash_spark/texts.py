@@ -26,6 +26,13 @@ def among(few, inside=True):
     return keep
 
 
+def together(batches):
+    """Lines as they are written, those of a batch in one cell: a row of Java takes longer than a line."""
+    for batch in filter(len, batches):
+        lines = pa.ListArray.from_arrays([0, len(batch)], batch.column("line"))
+        yield pa.record_batch([batch.column("pos")[:1], pc.binary_join(lines, "\n")], ["pos", "line"])
+
+
 def repeated(few):
     """Documents once for each part that asks for them: by positions that were sent, ascending, and parts."""
 

@@ -77,7 +77,8 @@ pub enum Kept {
     Text,
     /// It, and the features where the sketch is made of them.
     Features,
-    /// An outline of the features where the sketch is made of them; of a signature its keys alone.
+    /// An outline of the features where the sketch is made of them, or where there is no sketch and the text is a short one; of a
+    /// signature its keys alone.
     Outline,
 }
 
@@ -140,8 +141,9 @@ impl Material {
 /// its bytes; the fingerprint alone is made a block at a time, and what compares the text cuts it again.
 const LONG: usize = 1 << 20;
 
-/// Bytes of a normalised text that is cut for an outline alone: those of 512 ideographs, of which an outline holds the features.
-const BOUNDED: usize = 3 * 512;
+/// Bytes of a normalised text that is cut for an outline alone: those of 64 ideographs. A longer one takes long to cut twice, and has fewer
+/// candidates that it is not similar to.
+const BOUNDED: usize = 3 * 64;
 
 /// Bytes of a normalised text that is cut for an outline beside its fingerprint. Nearly every longer one has more features than an
 /// outline holds.

@@ -199,8 +199,8 @@ pub fn list(bytes: &[u8], mut each: impl FnMut(&[u8])) -> Result<(), Failure> {
 pub fn list_len(bytes: &[u8]) -> Result<usize, Failure> {
     let mut blob = Blob::inner(bytes);
     let alike = Alike::head(&mut blob)?;
-    if alike.width > 0 {
-        return Ok(blob.len() / alike.width);
+    if let Some(count) = blob.len().checked_div(alike.width) {
+        return Ok(count);
     }
     let mut count = 0;
     while !blob.is_empty() {

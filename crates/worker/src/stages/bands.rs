@@ -80,7 +80,9 @@ pub fn bands<W: Write>(
                 let parts = cursor.take()?;
                 if filter.has_several(bucket) {
                     place.clear();
-                    parts.iter().for_each(|part| place.extend_from_slice(part));
+                    for part in parts {
+                        place.extend_from_slice(part);
+                    }
                     own.push(bucket, &place);
                 }
             }

@@ -73,7 +73,9 @@ impl PlacedEntries {
         self.sort(|own, a, b| a.bucket.cmp(&b.bucket).then_with(|| own.by_place(a, b)));
         for run in self.all.chunk_by(|a, b| a.bucket == b.bucket) {
             if self.by_place(&run[0], &run[run.len() - 1]).is_ne() {
-                run.iter().for_each(|one| to.push(one.bucket, self.place(one)));
+                for one in run {
+                    to.push(one.bucket, self.place(one));
+                }
             }
         }
         self.all.clear();

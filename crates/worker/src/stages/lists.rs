@@ -195,7 +195,9 @@ pub fn lists<W: Write>(
         let part = part_of_place(if apart { place } else { first }, context.parts);
         if rules.verifies() {
             wants.ask(part, pos);
-            found.iter().for_each(|one| wants.ask(part, positions[one.0 as usize]));
+            for one in &found {
+                wants.ask(part, positions[one.0 as usize]);
+            }
         }
         others.clear();
         put_list(found.iter().map(|one| seen.place(one.0)), &mut others);
