@@ -55,7 +55,9 @@ def run(inputs, output, *, worker, recipe=None, against=None, format="jsonl", or
 def written(chain, own, output, are_lines, against):
     """Writes the folder; the result is what was counted."""
     found = chain.matches() if against else chain.dedup()
-    gone = found.where("original is not null").select("pos")  # Perhaps more than once: making them different costs more.
+    ends = found.where("original is not null").select("pos"), found.select(F.col("original").alias("pos")).where("pos is not null")
+    # Among duplicates few are there more than once: to find the different ones takes longer.
+    gone, others = (one.distinct() for one in ends) if against else ends
     if are_lines:
         own.chosen(gone, ["pos", "line"], "pos long, line string", inside=False, made=texts.together).select("line").write.text(f"{output}/records")
         if chain.counts.get("rejected"):
@@ -69,8 +71,7 @@ def written(chain, own, output, are_lines, against):
     def named(frame):
         return frame.withColumn("id", F.coalesce("id", F.col("pos").bitwiseAND(F.lit(source.NEW - 1)).cast("string")))
 
-    positions = found.select(F.col("original").alias("pos")).where("pos is not null").union(gone)
-    ids = chain.kept(named(chain.every(lambda one: one.chosen(positions, ["pos", "id"], IDS))))
+    ids = chain.kept(named(chain.every(lambda one: one.chosen(others.union(gone), ["pos", "id"], IDS))))
     originals = ids.select(F.col("pos").alias("original"), F.col("id").alias("other"))
     stage, name, at, members = ("answers", "matches", "pos", named(own.map(iter, ["pos", "id"], IDS))) if against else (
         "clusters", "clusters", "original", ids)

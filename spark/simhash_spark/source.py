@@ -14,7 +14,7 @@ from . import texts, worker as pipe
 SPLIT, BLOCK = 32 << 20, 1 << 20  # Bytes of a part of a file, and those that are read at once.
 MOST = (1 << 31) - 1  # Bytes that a column of Arrow takes.
 NEW = 1 << 62  # Positions of new documents have this bit, so that those of old ones are before them.
-FEW = 50_000_000  # Positions that every executor is given at most, 8 bytes each, half as many where each has a part; more are joined.
+FEW = 50_000_000  # Positions that every executor is given at most, repeated ones counted, 8 bytes each, half as many where each has a part; more are joined.
 TABLES = (".parquet", ".orc", ".avro", ".arrow")
 # How the command line writes a string of a table: all else stays as it is.
 ESCAPES = {"\\": "\\\\", **{sign: f"\\u{ord(sign):04x}" for sign in map(chr, range(32))}, '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
@@ -165,7 +165,7 @@ def ordered(frame, by, text="text", id=None, key=None, side=0):
 def with_columns(frame, pos, text, id, key):
     """What the stages need, and the columns of the input as one, of which no stage sees anything."""
     kinds = dict(frame.dtypes)
-    for name in sorted({text, id, key} - {None, *kinds}):
+    for name in sorted({text, id, key} - {None, "", *kinds}):
         raise ValueError(f"there is no column {name}: there are {', '.join(kinds)}")
     if kinds[text] != "string":
         raise ValueError(f"column {text} must be a string, got {kinds[text]}")

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 from simhash_spark import source, texts
 from simhash_spark.source import below, check_lines, files, id_json, lines_of
-from simhash_spark.texts import repeated, wanted
+from simhash_spark.texts import repeated, together, wanted
 
 OWN = pathlib.Path(__file__).resolve().parents[1] / "simhash_spark"
 
@@ -82,6 +82,19 @@ def test_a_text_goes_once_to_each_part_that_asks_for_it(monkeypatch):
         found = list(repeated(sent)([batch]))
         assert len(found) == batches
         assert [tuple(row.values()) for one in found for row in one.to_pylist()] == expected
+
+
+@pytest.mark.parametrize("counts", [[], [0], [1], [3, 0, 2]])
+def test_lines_of_a_batch_go_out_in_one_cell(counts):
+    batches, lines = [], []
+    for count in counts:
+        own = [f"{{{len(lines)}: 长}}" for _ in range(count)]
+        whole = pa.record_batch([pa.array(range(count + 2)), pa.array(["before", *own, "behind"])], ["pos", "line"])
+        batches.append(whole.slice(1, count))
+        lines += own
+    found = list(together(iter(batches)))
+    assert [one.num_rows for one in found] == [1 for count in counts if count]
+    assert "\n".join(line for one in found for line in one.column("line").to_pylist()) == "\n".join(lines)
 
 
 def test_files_of_an_address_are_those_that_are_read(tmp_path):

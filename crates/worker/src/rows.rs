@@ -363,7 +363,7 @@ impl Input {
         self.check(0)
     }
 
-    /// Whether what is kept, and these bytes, have room.
+    /// Whether what is kept of what was read, and these bytes, have room.
     fn check(&self, bytes: u64) -> Result<(), Failure> {
         let memory = self.context.memory;
         if self.bytes * MADE + bytes <= memory {
@@ -379,6 +379,20 @@ impl Input {
             ),
         }))
     }
+}
+
+/// Whether what a stage makes has room.
+///
+/// # Errors
+/// It takes more than a stage may take.
+pub(crate) fn must_fit(bytes: usize, context: &Context) -> Result<(), Failure> {
+    let Context { memory, parts, .. } = context;
+    if bytes as u64 <= *memory {
+        return Ok(());
+    }
+    Err(Failure(format!(
+        "what is made of one part takes more than --memory {memory}: spread it over more than {parts} parts (--parts), or give more memory"
+    )))
 }
 
 /// A column of a batch, which must be of this type.

@@ -19,8 +19,6 @@ export class Connection {
   /** Told how the first attempt to connect ends. */
   #begun: () => void = () => {};
   #failed: (error: unknown) => void = () => {};
-  /** Told when there is a connection. */
-  readonly #waiting = new Set<() => void>();
   /** Settles when it is connected for the first time, or when the client makes no further attempt. */
   readonly begun: Promise<void>;
 
@@ -69,31 +67,17 @@ export class Connection {
   }
 
   /**
-   * Waits while a connection is being made, as long as for an answer: of two that were lost together one is there again up to seconds before the other.
-   * Settles also where none has come: then {@link ask} says why.
+   * @throws Error where there is no connection. One is being made then: of two that were lost together, one may be there again seconds before the
+   *   other
    */
-  connected(): Promise<void> {
+  mustBeReady(): void {
     if (!this.#client.isOpen) this.#renew(this.#client);
-    if (this.#client.isReady || this.#isClosed) return Promise.resolve();
-    return new Promise((done) => {
-      const over = () => {
-        clearTimeout(timer);
-        this.#waiting.delete(over);
-        done();
-      };
-      const timer = setTimeout(over, this.#patience);
-      this.#waiting.add(over);
-    });
+    if (!this.#client.isReady) throw new Error('The client is offline');
   }
 
   close(): void {
     this.#isClosed = true;
     ended(this.#client);
-    this.#told();
-  }
-
-  #told(): void {
-    for (const over of this.#waiting) over();
   }
 
   /** What is under way on the old one fails. */
@@ -113,7 +97,6 @@ export class Connection {
       silence = setTimeout(() => this.#renew(client), ANSWER);
     });
     for (const event of ['ready', 'error', 'end']) client.on(event, () => clearTimeout(silence));
-    client.on('ready', () => client === this.#client && this.#told());
     // A client that is destroyed while it connects may never settle.
     client.connect().then(
       () => this.#begun(),

@@ -178,8 +178,6 @@ class RedisLog implements OrderedLog {
   async append(entry: string): Promise<void> {
     const { stream, replicas, replicaTimeout } = this.#how;
     const add = (client: Client) => client.eval(APPEND, { keys: [stream], arguments: [entry] });
-    // Nothing was sent yet, so that nothing can be done twice.
-    await this.#writer.connected();
     if (replicas === 0) {
       await this.#writer.ask(add);
       return;
@@ -194,6 +192,8 @@ class RedisLog implements OrderedLog {
   }
 
   async read(from: number, { limit, wait, signal }: ReadOptions): Promise<LogPart> {
+    // Who reads takes the log for one that can be appended to.
+    this.#writer.mustBeReady();
     const part = await this.#part(from, limit);
     if (part.last !== from || wait === 0 || signal.aborted) return part;
     // 0 would wait for ever.

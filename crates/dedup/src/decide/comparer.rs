@@ -27,6 +27,8 @@ pub(crate) struct Comparer {
     bitmaps: Cache<Arc<Bitmap>>,
     /// Ranks are distances that mean something to people.
     has_distance: bool,
+    /// Nothing is compared.
+    is_exact: bool,
     threads: usize,
 }
 
@@ -51,6 +53,7 @@ impl Comparer {
             cache: Cache::of_evidence(room),
             bitmaps: Cache::of_bitmaps(room),
             has_distance: matches!(options.method, Method::SimHash { .. }),
+            is_exact: options.method == Method::Exact,
             threads: options.threads,
         })
     }
@@ -66,7 +69,7 @@ impl Comparer {
 
     /// Goes over a text whose sketch alone is kept, and an outline.
     pub(crate) fn outline(&self, text: &str, scratch: &mut Scratch) -> Prepared {
-        if self.verifier.as_ref().is_some_and(Verifier::has_bound) {
+        if !self.is_exact && self.verifier.as_ref().is_some_and(Verifier::has_bound) {
             return self.preparer.prepare(text, Kept::Outline, scratch);
         }
         self.sketch(text, scratch)
@@ -83,7 +86,8 @@ impl Comparer {
     /// Goes over a text whose sketch alone is kept.
     pub(crate) fn sketch(&self, text: &str, scratch: &mut Scratch) -> Prepared {
         // A fingerprint alone is made without keeping a cut; of a signature its keys are.
-        let kept = if self.has_distance { Kept::Nothing } else { Kept::Outline };
+        let is_alone = self.has_distance || self.is_exact;
+        let kept = if is_alone { Kept::Nothing } else { Kept::Outline };
         self.preparer.prepare(text, kept, scratch)
     }
 

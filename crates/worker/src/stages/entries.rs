@@ -27,39 +27,47 @@ impl Entries {
     }
 }
 
-/// An entry: where it sorts by its text, its bucket, and the number of its place.
+/// An entry: where it sorts by its text, its bucket, and the number of its place, or [`WHOLE`].
 struct Placed {
     prefix: u64,
     bucket: u64,
     number: u32,
 }
 
+/// The prefix is all of the place, as of most: it has eight bytes.
+const WHOLE: u32 = u32::MAX;
+
 /// Entries with their places as they come: to number each text once takes longer than to sort them.
 #[derive(Default)]
 pub(super) struct PlacedEntries {
     places: Arena,
     all: Vec<Placed>,
-    /// Some place is more or less than its prefix.
-    is_uneven: bool,
 }
 
 impl PlacedEntries {
     pub(super) fn push(&mut self, bucket: u64, place: &[u8]) {
-        self.is_uneven |= place.len() != size_of::<u64>();
-        let number = self.places.push(place);
+        let is_whole = place.len() == size_of::<u64>();
+        let number = if is_whole { WHOLE } else { self.places.push(place) };
         self.all.push(Placed { prefix: prefix(place), bucket, number });
     }
 
-    fn place(&self, entry: &Placed) -> &[u8] {
-        self.places.get(entry.number)
+    /// The place of an entry, in `own` where it is whole.
+    fn place<'a>(&'a self, entry: &Placed, own: &'a mut [u8; 8]) -> &'a [u8] {
+        if entry.number != WHOLE {
+            return self.places.get(entry.number);
+        }
+        *own = entry.prefix.to_be_bytes();
+        own
     }
 
     fn by_place(&self, a: &Placed, b: &Placed) -> Ordering {
-        let order = a.prefix.cmp(&b.prefix);
-        if !self.is_uneven {
-            return order;
-        }
-        order.then_with(|| self.place(a).cmp(self.place(b)))
+        a.prefix.cmp(&b.prefix).then_with(|| {
+            if a.number == WHOLE && b.number == WHOLE {
+                return Ordering::Equal;
+            }
+            let [mut first, mut other] = [[0; 8]; 2];
+            self.place(a, &mut first).cmp(self.place(b, &mut other))
+        })
     }
 
     fn sort(&mut self, order: impl Fn(&Self, &Placed, &Placed) -> Ordering) {
@@ -71,10 +79,11 @@ impl PlacedEntries {
     /// Moves the entries of buckets that several texts have to others, and drops the rest.
     pub(super) fn drain_shared(&mut self, to: &mut Self) {
         self.sort(|own, a, b| a.bucket.cmp(&b.bucket).then_with(|| own.by_place(a, b)));
+        let mut place = [0; 8];
         for run in self.all.chunk_by(|a, b| a.bucket == b.bucket) {
             if self.by_place(&run[0], &run[run.len() - 1]).is_ne() {
                 for one in run {
-                    to.push(one.bucket, self.place(one));
+                    to.push(one.bucket, self.place(one, &mut place));
                 }
             }
         }
@@ -88,12 +97,20 @@ impl PlacedEntries {
         mut each: impl FnMut(&[u8], &mut dyn Iterator<Item = u64>) -> Result<(), E>,
     ) -> Result<(), E> {
         self.sort(|own, a, b| own.by_place(a, b).then(a.bucket.cmp(&b.bucket)));
-        let mut texts = self.all.chunk_by(|a, b| self.by_place(a, b).is_eq());
-        texts.try_for_each(|run| each(self.place(&run[0]), &mut run.iter().map(|one| one.bucket)))
+        let mut place = [0; 8];
+        for run in self.all.chunk_by(|a, b| self.by_place(a, b).is_eq()) {
+            each(self.place(&run[0], &mut place), &mut run.iter().map(|one| one.bucket))?;
+        }
+        Ok(())
     }
 
     pub(super) fn len(&self) -> usize {
         self.all.len()
+    }
+
+    /// Bytes that they take.
+    pub(super) fn bytes(&self) -> usize {
+        self.all.capacity() * size_of::<Placed>() + self.places.bytes()
     }
 }
 

@@ -2,8 +2,8 @@
 
 use super::places::prefix;
 use super::{Numbers, Records, Wants, grown, packed, part_of_place, position, unexpected};
-use crate::blob::{Blob, list, list_len, put_list, put_number};
-use crate::rows::{Input, Output};
+use crate::blob::{Blob, list, list_size, put_list, put_number};
+use crate::rows::{Input, Output, must_fit};
 use crate::{Context, Failure, Recipe};
 use std::cmp::Ordering;
 use std::io::Write;
@@ -40,7 +40,7 @@ impl All {
         while !blob.is_empty() {
             let at = (cell.len() - blob.len()) as u32;
             let [text, _, list] = fields(&mut blob)?;
-            others += list_len(list)?;
+            others += list_size(list)?.0;
             let (prefix, is_whole) = (prefix(text), text.len() == 8);
             self.sights.push(Sight { prefix, cell: self.cells.len() as u32, at, is_whole });
         }
@@ -88,7 +88,7 @@ fn fields<'a>(blob: &mut Blob<'a>) -> Result<[&'a [u8]; 3], Failure> {
 #[derive(Default)]
 struct Seen {
     bytes: Vec<u8>,
-    /// As they come: the place, and whether the bucket had room.
+    /// The place of each as often as it is seen, and whether the bucket had room.
     found: Vec<(u64, Range<usize>, bool)>,
     /// By number.
     places: Vec<Range<usize>>,
@@ -97,6 +97,9 @@ struct Seen {
 }
 
 impl Seen {
+    /// Bytes of one beside its place, while it grows.
+    const EACH: usize = 2 * size_of::<(u64, Range<usize>, bool)>();
+
     fn clear(&mut self) {
         self.bytes.clear();
         self.found.clear();
@@ -165,11 +168,15 @@ pub fn lists<W: Write>(
         let place = given.fields(&sights[0])[0];
         let pos = position(recipe, place)?;
         // Where a bucket was full, a text that sees nobody has a list, too.
-        let mut is_full = false;
+        let (mut is_full, mut bytes) = (false, 0usize);
         seen.clear();
         for sight in sights {
             let [_, full, others] = given.fields(sight);
             is_full |= full == [1];
+            // Packed, places have but once what they begin with.
+            let (count, places) = list_size(others)?;
+            bytes = bytes.saturating_add(places.saturating_mul(2) + count * Seen::EACH);
+            must_fit(bytes, context)?;
             seen.add(others, full != [1])?;
         }
         seen.number();

@@ -48,6 +48,11 @@ impl Arena {
         self.bytes.clear();
         self.ends.clear();
     }
+
+    /// Bytes that they take.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes.capacity() + self.ends.capacity() * size_of::<usize>()
+    }
 }
 
 /// Places as they come, each once, by number.

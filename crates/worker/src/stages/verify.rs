@@ -70,7 +70,8 @@ pub fn verify<W: Write>(
             let (begin, mut ranks) = (candidates.len(), Blob::inner(ranks));
             list(others, |place| candidates.push((numbers.of(place), 0)))?;
             for (_, rank) in &mut candidates[begin..] {
-                *rank = ranks.number()? as u32;
+                let damaged = |_| Failure("a row of kind list is damaged".into());
+                *rank = u32::try_from(ranks.number()?).map_err(damaged)?;
             }
             lists.push(List { text: numbers.of(text), candidates: begin..candidates.len() });
             Ok(())
