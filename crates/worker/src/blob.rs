@@ -210,13 +210,43 @@ pub fn list_size(bytes: &[u8]) -> Result<(usize, usize), Failure> {
     Ok((count, count.saturating_mul(alike.common.len()).saturating_add(rest)))
 }
 
+/// Entries of a bin, about.
+const BIN: usize = 8;
+
+/// Sorts entries whose buckets are spread evenly between the first and the last: each goes at once to where it belongs, about.
+fn sort(entries: &mut [(u64, u32)]) {
+    let all = || entries.iter().map(|entry| entry.0);
+    let (Some(first), Some(last)) = (all().min(), all().max()) else { return };
+    let bins = (entries.len() / BIN).max(1).next_power_of_two();
+    // The highest bits of how far a bucket is from the first.
+    let shift = (64 - (last - first).leading_zeros()).saturating_sub(bins.trailing_zeros());
+    let bin = |bucket: u64| (bucket - first).checked_shr(shift).unwrap_or(0) as usize;
+    let mut ends = vec![0u32; bins + 1];
+    all().for_each(|bucket| ends[bin(bucket) + 1] += 1);
+    for at in 1..ends.len() {
+        ends[at] += ends[at - 1];
+    }
+    let mut sorted = vec![(0, 0); entries.len()];
+    for &entry in &*entries {
+        let end = &mut ends[bin(entry.0)];
+        sorted[*end as usize] = entry;
+        *end += 1;
+    }
+    let mut begin = 0;
+    for &end in &ends[..bins] {
+        sorted[begin..end as usize].sort_unstable();
+        begin = end as usize;
+    }
+    entries.copy_from_slice(&sorted);
+}
+
 /// Packs entries of buckets, which are sorted here: each a bucket and the number of a place.
 pub fn pack_entries<'p>(
     entries: &mut [(u64, u32)],
     place: impl Fn(u32) -> &'p [u8],
     recipe: &Recipe,
 ) -> Vec<u8> {
-    entries.sort_unstable();
+    sort(entries);
     let mut blob = recipe.digest().to_vec();
     let alike = Alike::of(entries.iter().map(|entry| place(entry.1)));
     alike.put_head(&mut blob);
@@ -391,6 +421,7 @@ pub fn texts(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn places_come_back_whatever_they_have_in_common() {
@@ -412,6 +443,23 @@ mod tests {
             assert_eq!(found, places);
             let sum = places.iter().map(Vec::len).sum();
             assert_eq!(list_size(&bytes).unwrap(), (places.len(), sum));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn entries_are_sorted_however_they_are_spread(
+            mut given in proptest::collection::vec((any::<u64>(), 0u32..9), 0..300),
+            keeps in 0u32..64,
+            adds in any::<u64>(),
+        ) {
+            for (bucket, _) in &mut given {
+                *bucket = (*bucket >> keeps).saturating_add(adds);
+            }
+            let mut expected = given.clone();
+            expected.sort_unstable();
+            sort(&mut given);
+            prop_assert_eq!(given, expected);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::position;
 use crate::{Failure, Recipe};
-use ahash::RandomState;
+use ahash::{AHashMap, RandomState};
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use std::ops::Range;
@@ -59,13 +59,19 @@ impl Arena {
 #[derive(Default)]
 pub(super) struct Numbers {
     arena: Arena,
+    /// Those of eight bytes, as most are: found without a look at the arena.
+    whole: AHashMap<[u8; 8], u32>,
+    /// All others.
     known: HashTable<u32>,
     state: RandomState,
 }
 
 impl Numbers {
     pub(super) fn of(&mut self, place: &[u8]) -> u32 {
-        let Self { arena, known, state } = self;
+        let Self { arena, whole, known, state } = self;
+        if let Ok(own) = <[u8; 8]>::try_from(place) {
+            return *whole.entry(own).or_insert_with(|| arena.push(place));
+        }
         let rehash = |&number: &u32| state.hash_one(arena.get(number));
         match known.entry(state.hash_one(place), |&number| arena.get(number) == place, rehash) {
             Entry::Occupied(entry) => *entry.get(),
@@ -79,7 +85,7 @@ impl Numbers {
 
     /// Bytes that they take, sorted too, about.
     pub(super) fn bytes(&self) -> usize {
-        self.arena.bytes.len() + self.arena.ends.len() * 3 * size_of::<usize>()
+        self.arena.bytes.len() + self.arena.ends.len() * 5 * size_of::<usize>()
     }
 
     /// All in their order, and for each number that which it has there.
