@@ -46,3 +46,19 @@ pub struct Context {
     /// Most bytes that a stage holds.
     pub memory: u64,
 }
+
+impl Context {
+    /// Whether what a stage makes has room.
+    ///
+    /// # Errors
+    /// It takes more than a stage may take.
+    fn must_fit(&self, bytes: usize) -> Result<(), Failure> {
+        let Self { memory, parts, .. } = self;
+        if bytes as u64 <= *memory {
+            return Ok(());
+        }
+        Err(Failure(format!(
+            "what is made of one part takes more than --memory {memory}: spread it over more than {parts} parts (--parts), or give more memory"
+        )))
+    }
+}

@@ -381,20 +381,6 @@ impl Input {
     }
 }
 
-/// Whether what a stage makes has room.
-///
-/// # Errors
-/// It takes more than a stage may take.
-pub(crate) fn must_fit(bytes: usize, context: &Context) -> Result<(), Failure> {
-    let Context { memory, parts, .. } = context;
-    if bytes as u64 <= *memory {
-        return Ok(());
-    }
-    Err(Failure(format!(
-        "what is made of one part takes more than --memory {memory}: spread it over more than {parts} parts (--parts), or give more memory"
-    )))
-}
-
 /// A column of a batch, which must be of this type.
 pub(crate) fn column<'a>(
     batch: &'a RecordBatch,

@@ -3,7 +3,7 @@
 use super::entries::{Filter, PlacedEntries};
 use super::{Numbers, Records, each_record, packed, part_of, part_of_place, unexpected};
 use crate::blob::{Cursor, buckets_of, entries, pack_buckets, pack_entries};
-use crate::rows::{Input, Output, must_fit};
+use crate::rows::{Input, Output};
 use crate::{Context, Failure};
 use ahash::AHashSet;
 use std::cmp::Ordering;
@@ -89,7 +89,7 @@ pub fn bands<W: Write>(
             }
         }
         own.drain_shared(&mut shared);
-        must_fit(bytes + own.bytes() + shared.bytes(), context)?;
+        context.must_fit(bytes + own.bytes() + shared.bytes())?;
     }
     output.count("entries", entries)?;
     write_shared(shared, context, output)

@@ -3,7 +3,7 @@
 use super::places::prefix;
 use super::{Numbers, Records, Wants, grown, packed, part_of_place, position, unexpected};
 use crate::blob::{Blob, list, list_size, put_list, put_number};
-use crate::rows::{Input, Output, must_fit};
+use crate::rows::{Input, Output};
 use crate::{Context, Failure, Recipe};
 use std::cmp::Ordering;
 use std::io::Write;
@@ -176,7 +176,7 @@ pub fn lists<W: Write>(
             // Packed, places have but once what they begin with.
             let (count, places) = list_size(others)?;
             bytes = bytes.saturating_add(places.saturating_mul(2) + count * Seen::EACH);
-            must_fit(bytes, context)?;
+            context.must_fit(bytes)?;
             seen.add(others, full != [1])?;
         }
         seen.number();
