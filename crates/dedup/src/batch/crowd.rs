@@ -11,6 +11,7 @@
 use super::near::Near;
 use super::nearest::Nearest;
 use super::outside::Outside;
+use super::sample::Sample;
 use super::sort::sort;
 use crate::error::DedupError;
 use crate::method::Found;
@@ -18,11 +19,9 @@ use crate::parallel;
 use simhash_sketch::hamming;
 use simhash_store::{Column, Room};
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::AtomicBool;
 
-/// Fingerprints that are looked at as centers: a crowd of a thousandth of all is missed once in fifty times, and is looked up then.
-const SAMPLED: usize = 4_096;
-/// Fingerprints near a center that make a region: so many come from an index about as fast.
+/// Others near a center that make a region: so many come from an index about as fast. What is in no region is looked up.
 const CROWD: usize = 1_000;
 /// Fingerprints whose oldest are looked for at once.
 const BLOCK: usize = if cfg!(test) { 16 } else { 1_024 };
@@ -68,29 +67,30 @@ pub(super) struct Asked<'a> {
 }
 
 impl Crowd {
-    /// Within a bound no more than `most` pairs are there at once, or as many as one fingerprint has.
+    /// For the fingerprints that `near` says are in a crowd. Within a bound no more than `most` pairs are there at once, or as many as one
+    /// fingerprint has.
     pub(super) fn new(
         near: &Near,
         max_distance: u32,
         most: usize,
+        sample: &Sample,
         within: (&Room, usize, &AtomicBool),
     ) -> Result<Self, DedupError> {
-        Self::with(near, max_distance, (CROWD, most), within)
+        Self::with(near, max_distance, (CROWD, most), sample, within)
     }
 
     fn with(
         near: &Near,
         max_distance: u32,
         (crowd, most): (usize, usize),
+        sample: &Sample,
         within: (&Room, usize, &AtomicBool),
     ) -> Result<Self, DedupError> {
         let (room, threads, cancel) = within;
         let different = near.different();
         let mut centers: Vec<u64> = Vec::new();
-        for &center in different.iter().step_by(different.len().div_ceil(SAMPLED).max(1)) {
-            if first_within(&centers, center, max_distance).is_none()
-                && count_within(different, center, max_distance, room, threads, cancel)? > crowd
-            {
+        for (center, others) in sample.each() {
+            if others >= crowd && first_within(&centers, center, max_distance).is_none() {
                 centers.push(center);
             }
         }
@@ -165,7 +165,7 @@ impl Crowd {
         self.outside.reach(texts, near, limit, within)
     }
 
-    /// The lists of texts that have fingerprints. `reach` is the distance within which the last text had enough candidates; it changes
+    /// The lists of texts that have fingerprints of a crowd. `reach` is the distance within which the last text had enough candidates; it changes
     /// what a list costs and nothing else.
     pub(super) fn lists(
         &self,
@@ -253,32 +253,6 @@ impl Crowd {
     }
 }
 
-/// How many fingerprints lie within a distance of one.
-fn count_within(
-    different: &[u64],
-    center: u64,
-    max_distance: u32,
-    room: &Room,
-    threads: usize,
-    cancel: &AtomicBool,
-) -> Result<usize, DedupError> {
-    let count = AtomicUsize::new(0);
-    let mut runs: Vec<&[u64]> = different.chunks(WAVE / 4).collect();
-    parallel::for_each_large(
-        &mut runs,
-        threads,
-        cancel,
-        || (),
-        |(), run| {
-            let mut own = 0;
-            hamming::within(run, center, max_distance, |_, _| own += 1);
-            count.fetch_add(own, Relaxed);
-            Ok(room.relieve()?)
-        },
-    )?;
-    Ok(count.into_inner())
-}
-
 /// The first of these within a distance.
 fn first_within(centers: &[u64], fingerprint: u64, most: u32) -> Option<usize> {
     centers.iter().position(|&center| hamming::distance(center, fingerprint) <= most)
@@ -287,6 +261,7 @@ fn first_within(centers: &[u64], fingerprint: u64, most: u32) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::batch::near::Held;
     use crate::method::{Candidate, best};
     use proptest::prelude::*;
 
@@ -305,6 +280,7 @@ mod tests {
             crowd in prop_oneof![Just(0usize), Just(10), Just(1_000)],
             start in 0u32..9,
             (bounded, most) in (any::<bool>(), prop_oneof![1usize..200, Just(usize::MAX)]),
+            (held, are_too_many) in (prop_oneof![Just(0usize), 1..500usize, Just(usize::MAX)], any::<bool>()),
         ) {
             let given: Vec<u64> = given
                 .into_iter()
@@ -315,19 +291,37 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             let room = if bounded { Room::bounded(0, folder.path()).unwrap() } else { Room::default() };
             let cancel = AtomicBool::new(false);
-            let near = Near::new(&fingerprints, given.len() as u32, &room, 2, &cancel).unwrap();
+            let mut near = Near::new(&fingerprints, given.len() as u32, &room, 2, &cancel).unwrap();
             let within = (&room, 2, &cancel);
-            let mut found = Crowd::with(&near, max_distance, (crowd, most), within).unwrap();
-            let texts: Vec<u32> = (0..given.len() as u32).collect();
-            let (mut reach, mut lists) = (start, Vec::new());
-            while lists.len() < texts.len() {
-                let rest = &texts[lists.len()..];
+            let sample = Sample::new(near.different(), max_distance, within).unwrap();
+            let held = near.join(max_distance, held, within, &mut |_| Ok(are_too_many)).unwrap();
+            prop_assert!(held != Held::None || are_too_many);
+            let numbers = 0..near.different().len() as u32;
+            let is_in_crowd = |number: u32| near.is_crowded(number);
+            match held {
+                Held::All => prop_assert!(!numbers.clone().any(is_in_crowd)),
+                Held::Few => prop_assert!(numbers.clone().any(is_in_crowd)),
+                Held::None => prop_assert!(numbers.clone().all(is_in_crowd)),
+            }
+            let mut found = Crowd::with(&near, max_distance, (crowd, most), &sample, within).unwrap();
+            let (asking, others): (Vec<u32>, Vec<u32>) =
+                (0..given.len() as u32).partition(|&text| is_in_crowd(near.number(text)));
+            let mut lists: Vec<(u32, Found)> = others
+                .iter()
+                .map(|&text| (text, near.list(text, limit, &room).unwrap()))
+                .collect();
+            let (mut reach, mut rest) = (start, &asking[..]);
+            while !rest.is_empty() {
                 let ready = found.reach(rest, &near, limit, within).unwrap();
                 prop_assert!(ready > 0);
                 let asked = Asked { near: &near, limit, room: &room, cancel: &cancel };
-                lists.extend(found.lists(&rest[..ready], asked, &mut reach).unwrap());
+                let some = found.lists(&rest[..ready], asked, &mut reach).unwrap();
+                lists.extend(rest.iter().copied().zip(some));
+                rest = &rest[ready..];
             }
-            for ((&text, own), list) in texts.iter().zip(&given).zip(&lists) {
+            lists.sort_unstable_by_key(|list| list.0);
+            prop_assert_eq!(lists.len(), given.len());
+            for ((text, list), own) in lists.into_iter().zip(&given) {
                 let before = (0..text).zip(&given);
                 let all = before.map(|(number, other)| Candidate { number, rank: (own ^ other).count_ones() });
                 let all = all.filter(|candidate| candidate.rank <= max_distance).collect();

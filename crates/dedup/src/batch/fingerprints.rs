@@ -3,10 +3,12 @@
 use super::candidates::{Candidates, Gathered, Growing, Listed, Sketches};
 use super::crowd::{Asked, Crowd};
 use super::groups::Groups;
-use super::near::{Near, Pair};
+use super::near::{Held, Near};
+use super::pairs::Pair;
+use super::sample::Sample;
 use super::sort::sort;
 use crate::checkpoint::{Restoring, Saving};
-use crate::decide::{ALONE, BATCH_DOCUMENTS};
+use crate::decide::BATCH_DOCUMENTS;
 use crate::error::DedupError;
 use crate::method::Found;
 use crate::parallel;
@@ -16,10 +18,13 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 
-/// Pairs of different fingerprints for each of them, or of 1,000 where they are fewer, up to which they are joined: 96 bytes, which with all
-/// that lies on the disk beside them within a bound are fewer than 200 for each document. Where there are more, in a crowd, lists are made
-/// as they are asked for ([`Crowd`]).
+/// Pairs of different fingerprints for each of them, or of 1,000 where they are fewer, up to which they are held: 96 bytes, which with all
+/// that lies on the disk beside them within a bound are fewer than 200 for each document. Where there are more, fingerprints that have many
+/// are in a crowd, whose lists are made as they are asked for ([`Crowd`]).
 const CROWDED: usize = 8;
+/// Others near a fingerprint, on the average, up to which all pairs are found where they are not all held: each takes about a
+/// microsecond, and what is in a crowd takes longer unless all of it is.
+const FOUND: f64 = 256.0;
 /// Texts of a crowd whose lists are made by one task at once.
 const TOGETHER: usize = 8;
 /// Texts that one task goes through at once.
@@ -98,7 +103,7 @@ impl Fingerprints {
 
     /// Goes through the next texts, until enough wait whose lists are asked for.
     fn pass(&mut self, threads: usize, cancel: &AtomicBool) -> Result<(), DedupError> {
-        let Self { near, crowd, room, .. } = &*self;
+        let Self { near, room, .. } = &*self;
         let (count, mut passed, mut all) = (near.len(), self.passed, Vec::new());
         while self.waiting.len() + all.len() < BATCH_DOCUMENTS && passed < count {
             let end = count.min(passed.saturating_add(WAVE as u32));
@@ -111,11 +116,7 @@ impl Fingerprints {
                 |(), (texts, found)| {
                     for text in texts {
                         room.relieve()?;
-                        let waits = match crowd {
-                            Some(_) => near.number(text) != ALONE,
-                            None => near.has_others(text),
-                        };
-                        found.extend(waits.then_some(text));
+                        found.extend(near.has_others(text).then_some(text));
                     }
                     Ok(())
                 },
@@ -128,7 +129,42 @@ impl Fingerprints {
         Ok(())
     }
 
-    /// The lists of texts where there are too many pairs.
+    /// The lists of texts, of which `asking` are in a crowd; both ascend.
+    fn lists(
+        &self,
+        texts: &[u32],
+        asking: &[u32],
+        limit: usize,
+        threads: usize,
+        cancel: &AtomicBool,
+    ) -> Result<Vec<Listed>, DedupError> {
+        let mut of_crowd = match &self.crowd {
+            Some(crowd) => self.of_crowd(crowd, asking, limit, threads, cancel)?,
+            None => Vec::new(),
+        }
+        .into_iter()
+        .peekable();
+        let listed = |&text: &u32| {
+            let of_crowd = of_crowd.next_if(|listed| listed.text == text);
+            (of_crowd.is_some(), of_crowd.unwrap_or(Listed { text, found: Found::default() }))
+        };
+        let mut lists: Vec<(bool, Listed)> = texts.iter().map(listed).collect();
+        parallel::for_each(
+            &mut lists,
+            threads,
+            cancel,
+            || (),
+            |(), (is_made, listed)| {
+                if !*is_made {
+                    listed.found = self.near.list(listed.text, limit, &self.room)?;
+                }
+                Ok(())
+            },
+        )?;
+        Ok(lists.into_iter().map(|(_, listed)| listed).collect())
+    }
+
+    /// The lists of texts of a crowd.
     fn of_crowd(
         &self,
         crowd: &Crowd,
@@ -188,12 +224,21 @@ impl Candidates for Fingerprints {
         let mut near = Near::new(&sorted, groups.len(), &room, threads, cancel)?;
         drop(sorted);
         let most = CROWDED * near.different().len().max(1_000);
-        if near.join(self.max_distance, most, &room, threads, cancel)? {
-            near.forget();
-        } else {
-            let within = (&room, threads, cancel);
-            self.crowd = Some(Crowd::new(&near, self.max_distance, most, within)?);
-        }
+        let (within, mut sample) = ((&room, threads, cancel), None);
+        let held = near.join(self.max_distance, most, within, &mut |near| {
+            let taken = Sample::new(near.different(), self.max_distance, within)?;
+            Ok(sample.insert(taken).others() > FOUND)
+        })?;
+        self.crowd = match sample.filter(|_| held != Held::All) {
+            Some(sample) => {
+                let left = (most - near.held()).max(1);
+                Some(Crowd::new(&near, self.max_distance, left, &sample, within)?)
+            }
+            None => {
+                near.forget();
+                None
+            }
+        };
         let crowd = self.crowd.as_ref().map_or(0, Crowd::bytes);
         self.bytes = near.bytes() + given + crowd;
         self.near = near;
@@ -214,28 +259,18 @@ impl Candidates for Fingerprints {
             if texts.is_empty() {
                 break;
             }
-            if let Some(crowd) = &mut self.crowd {
+            let in_crowd = |&text: &u32| self.near.is_crowded(self.near.number(text));
+            let mut asking: Vec<u32> = texts.iter().copied().filter(in_crowd).collect();
+            if let Some(crowd) = self.crowd.as_mut().filter(|_| !asking.is_empty()) {
                 let within = (&self.room, threads, cancel);
-                let ready = crowd.reach(&texts, &self.near, limit, within)?;
-                texts.drain(ready..).rev().for_each(|text| self.waiting.push_front(text));
+                let ready = crowd.reach(&asking, &self.near, limit, within)?;
+                if let Some(&behind) = asking.get(ready) {
+                    let ready = texts.partition_point(|&text| text < behind);
+                    texts.drain(ready..).rev().for_each(|text| self.waiting.push_front(text));
+                }
+                asking.truncate(ready);
             }
-            lists = if let Some(crowd) = &self.crowd {
-                self.of_crowd(crowd, &texts, limit, threads, cancel)?
-            } else {
-                let empty = |text| Listed { text, found: Found::default() };
-                let mut lists: Vec<Listed> = texts.into_iter().map(empty).collect();
-                parallel::for_each(
-                    &mut lists,
-                    threads,
-                    cancel,
-                    || (),
-                    |(), listed| {
-                        listed.found = self.near.list(listed.text, limit, &self.room)?;
-                        Ok(())
-                    },
-                )?;
-                lists
-            };
+            lists = self.lists(&texts, &asking, limit, threads, cancel)?;
             lists.retain(|listed| !listed.found.candidates.is_empty());
         }
         Ok(lists)

@@ -1,15 +1,17 @@
 //! Different fingerprints, the texts of each, and which of them are near each other.
 
 use super::candidates::Growing;
+use super::few::Few;
+use super::join::join;
 use super::nearest::Nearest;
+use super::pairs::{Pair, Pairs, ascending};
 use super::sort::sort;
-use crate::checkpoint::{Plain, Restoring, Saving};
+use crate::checkpoint::{Restoring, Saving};
 use crate::decide::ALONE;
 use crate::error::DedupError;
 use crate::method::Found;
 use crate::parallel;
-use simhash_index::{PartedJoin, SelfJoin};
-use simhash_store::{Column, FileError, Room, Section};
+use simhash_store::{Column, Room};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
 /// Fingerprints of texts that one task numbers at once, about.
@@ -22,69 +24,6 @@ const BESIDE: u32 = 1 << 12;
 /// Of so many pairs one is looked at.
 const LOOKED_AT: usize = 16;
 
-/// Two fingerprints and their distance.
-type Joined = simhash_index::Near;
-
-/// Two fingerprints, by their numbers, and their distance.
-pub(super) type Pair = (u32, u32, u32);
-
-impl Plain for Pair {
-    const BYTES: usize = 12;
-
-    fn put(&self, bytes: &mut Vec<u8>) {
-        self.0.put(bytes);
-        self.1.put(bytes);
-        self.2.put(bytes);
-    }
-
-    fn take(from: &mut Section) -> Result<Self, FileError> {
-        Ok((from.half()?, from.half()?, from.half()?))
-    }
-}
-
-/// Pairs by the first of the two.
-#[derive(Default)]
-pub(super) struct Pairs {
-    all: Column<Pair>,
-    /// By number: where its pairs begin; one more for the end.
-    starts: Column<u64>,
-}
-
-impl Pairs {
-    /// Of numbers below `count`.
-    pub(super) fn sealed(
-        mut all: Column<Pair>,
-        count: u32,
-        room: &Room,
-        threads: usize,
-        cancel: &AtomicBool,
-    ) -> Result<Self, DedupError> {
-        sort(&mut all, room, threads, cancel)?;
-        let mut starts = Column::new(room)?;
-        starts.reserve(count as usize + 1)?;
-        let mut end = 0;
-        for number in 0..=count {
-            if number % 1024 == 0 {
-                parallel::check(cancel)?;
-                room.relieve()?;
-            }
-            end += all[end..].iter().take_while(|pair| pair.0 < number).count();
-            starts.push(end as u64)?;
-        }
-        Ok(Self { all, starts })
-    }
-
-    /// The pairs of a number.
-    pub(super) fn of(&self, number: u32) -> &[Pair] {
-        let at = |number: usize| self.starts[number] as usize;
-        &self.all[at(number as usize)..at(number as usize + 1)]
-    }
-
-    pub(super) fn bytes(&self) -> usize {
-        self.all.bytes() + self.starts.bytes()
-    }
-}
-
 /// Different fingerprints, by place in their order, and the pairs of them.
 #[derive(Default)]
 pub(super) struct Near {
@@ -96,7 +35,21 @@ pub(super) struct Near {
     starts: Column<u32>,
     /// The texts of each, ascending.
     texts: Column<u32>,
+    /// Those of fingerprints that are in no crowd.
     pairs: Pairs,
+    /// A bit for each fingerprint: it is in a crowd. Empty: there is none.
+    crowded: Column<u64>,
+}
+
+/// Of which fingerprints the pairs are held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Held {
+    /// Of all.
+    All,
+    /// Of those that have few. The others are in a crowd.
+    Few,
+    /// Of none: all are in a crowd.
+    None,
 }
 
 /// Fingerprints of texts, all of each, that are numbered by one task.
@@ -146,6 +99,7 @@ impl Near {
             starts: Column::made(room, all + 1, |_| given.len() as u32)?,
             texts: Column::made(room, given.len(), |_| 0)?,
             pairs: Pairs::default(),
+            crowded: Column::default(),
         };
         let (mut different, mut starts) = (&mut near.different[..], &mut near.starts[..all]);
         let (mut texts, mut number, mut start) = (&mut near.texts[..], 0, 0);
@@ -198,26 +152,47 @@ impl Near {
         Ok(())
     }
 
-    /// Finds the pairs; false where there are more than `most`.
+    /// Finds the pairs. Of more than `most` those of some fingerprints are held, half as many at most, and those of none where `sample`, which is
+    /// asked then, says that there are too many to find.
     pub(super) fn join(
         &mut self,
         max_distance: u32,
         most: usize,
-        room: &Room,
-        threads: usize,
-        cancel: &AtomicBool,
-    ) -> Result<bool, DedupError> {
-        let (within, mut pairs) = ((room, threads, cancel), Column::new(room)?);
+        within: (&Room, usize, &AtomicBool),
+        sample: &mut dyn FnMut(&Self) -> Result<bool, DedupError>,
+    ) -> Result<Held, DedupError> {
+        let (room, threads, cancel) = within;
+        let count = self.different.len();
+        let mut few = Few::new(count, most, room)?;
+        let mut are_too_many = None;
         let all = self.different.iter().copied();
-        let is_joined = join(self, all, max_distance, within, |found| {
-            pairs.extend_from_slice(found)?;
-            Ok(pairs.len() <= most)
+        let is_whole = join(self, all, max_distance, within, |found| {
+            few.take(found, room, cancel)?;
+            if !few.is_all() && are_too_many.is_none() {
+                are_too_many = Some(sample(self)?);
+            }
+            Ok(are_too_many != Some(true))
         })?;
-        if is_joined {
-            let count = self.different.len() as u32;
-            self.pairs = Pairs::sealed(pairs, count, room, threads, cancel)?;
+        if !is_whole {
+            self.crowded = Column::made(room, count.div_ceil(64), |_| u64::MAX)?;
+            return Ok(Held::None);
         }
-        Ok(is_joined)
+        let held = if few.is_all() { Held::All } else { Held::Few };
+        let (pairs, crowded) = few.end(room, cancel)?;
+        self.crowded = crowded;
+        self.pairs = Pairs::sealed(pairs, count as u32, room, threads, cancel)?;
+        Ok(held)
+    }
+
+    /// How many pairs are held.
+    pub(super) fn held(&self) -> usize {
+        self.pairs.len()
+    }
+
+    /// Whether a fingerprint is in a crowd: its pairs are not held.
+    pub(super) fn is_crowded(&self, number: u32) -> bool {
+        let bits = self.crowded.get(number as usize / 64);
+        bits.is_some_and(|bits| bits >> (number % 64) & 1 == 1)
     }
 
     /// The fingerprints, ascending, until they are forgotten.
@@ -236,7 +211,7 @@ impl Near {
     }
 
     /// The number of a fingerprint.
-    fn place(&self, fingerprint: u64) -> u32 {
+    pub(super) fn place(&self, fingerprint: u64) -> u32 {
         self.different.partition_point(|&other| other < fingerprint) as u32
     }
 
@@ -261,13 +236,16 @@ impl Near {
         &self.texts[at(number as usize)..at(number as usize + 1)]
     }
 
-    /// Whether others have the fingerprint of this text, or one near it.
+    /// Whether others have the fingerprint of this text, or one near it, or a crowd may have.
     pub(super) fn has_others(&self, text: u32) -> bool {
         let own = self.number(text);
-        own != ALONE && (self.texts(own).len() > 1 || !self.pairs.of(own).is_empty())
+        own != ALONE
+            && (self.is_crowded(own)
+                || self.texts(own).len() > 1
+                || !self.pairs.of(own).is_empty())
     }
 
-    /// The list of a text that has a fingerprint.
+    /// The list of a text that has a fingerprint, in no crowd.
     pub(super) fn list(&self, text: u32, limit: usize, room: &Room) -> Result<Found, DedupError> {
         let own = self.number(text);
         let near = self.pairs.of(own).iter().map(|&(_, other, distance)| (other, distance));
@@ -297,14 +275,14 @@ impl Near {
 
     pub(super) fn bytes(&self) -> usize {
         let numbers = self.of.bytes() + self.starts.bytes() + self.texts.bytes();
-        numbers + self.different.bytes() + self.pairs.bytes()
+        numbers + self.different.bytes() + self.pairs.bytes() + self.crowded.bytes()
     }
 
     /// What the pairs take, by a part of them.
     pub(super) fn growing(&self, most: u64, room: &Room) -> Result<Growing, DedupError> {
         let each = size_of::<Pair>() as u64;
         let (mut beside, mut apart) = (0, 0);
-        for &(a, b, _) in self.pairs.all.iter().step_by(LOOKED_AT) {
+        for &(a, b, _) in self.pairs.all().iter().step_by(LOOKED_AT) {
             room.relieve()?;
             let is_beside = self.first(a).abs_diff(self.first(b)) <= BESIDE.min(self.len() / 16);
             *(if is_beside { &mut beside } else { &mut apart }) += each * LOOKED_AT as u64;
@@ -316,8 +294,7 @@ impl Near {
         to.column(self.of.len(), (0..self.len()).map(|text| self.number(text)))?;
         to.column(self.starts.len(), self.starts.iter().copied())?;
         to.column(self.texts.len(), self.texts.iter().copied())?;
-        to.column(self.pairs.all.len(), self.pairs.all.iter().copied())?;
-        to.column(self.pairs.starts.len(), self.pairs.starts.iter().copied())
+        self.pairs.save(to)
     }
 
     /// What was kept of so many texts.
@@ -336,30 +313,17 @@ impl Near {
         let texts_of: Column<u32> = from.column(|&text| text < count)?;
         let numbers = starts.len().saturating_sub(1);
         let is_number = |number: u32| (number as usize) < numbers;
-        let all: Column<Pair> =
-            from.column(|pair: &Pair| is_number(pair.0) && is_number(pair.1))?;
-        let pair_starts = ascending::<u64>(from)?;
-        let ends = |last: Option<u64>, length: usize| last == Some(length as u64);
+        let pairs = Pairs::restore(from, numbers)?;
+        let ends = |last: Option<u32>, length: usize| last.map(|last| last as usize) == Some(length);
         let is_whole = texts == u64::from(count)
             && highest.is_none_or(is_number)
-            && ends(starts.last().copied().map(u64::from), texts_of.len())
-            && ends(pair_starts.last().copied(), all.len())
-            && pair_starts.len() == starts.len();
-        if !is_whole {
+            && ends(starts.last().copied(), texts_of.len());
+        let Some(pairs) = pairs.filter(|_| is_whole) else {
             return Err(from.wrong("fingerprints of another number of texts"));
-        }
-        let pairs = Pairs { all, starts: pair_starts };
-        Ok(Self { of, different: Column::default(), starts, texts: texts_of, pairs })
+        };
+        let (different, crowded) = (Column::default(), Column::default());
+        Ok(Self { of, different, starts, texts: texts_of, pairs, crowded })
     }
-}
-
-/// Numbers that do not fall, from 0 on.
-fn ascending<T: Plain + Ord + Default>(from: &mut Restoring) -> Result<Column<T>, DedupError> {
-    let mut last = None;
-    from.column(|&number: &T| {
-        let before = last.replace(number);
-        before.map_or(number == T::default(), |before| before <= number)
-    })
 }
 
 /// Cut between two fingerprints.
@@ -405,70 +369,6 @@ impl Region<'_> {
     }
 }
 
-/// Calls `take` with the pairs of these fingerprints within a distance, some at a time, until it has enough; whether these were all. A pair
-/// is there for those of the two of which some text comes after one of the other.
-pub(super) fn join(
-    near: &Near,
-    fingerprints: impl ExactSizeIterator<Item = u64>,
-    max_distance: u32,
-    (room, threads, cancel): (&Room, usize, &AtomicBool),
-    mut take: impl FnMut(&[Pair]) -> Result<bool, DedupError>,
-) -> Result<bool, DedupError> {
-    let mut join = if room.most().is_some() {
-        let parted = PartedJoin::new::<DedupError>(fingerprints, max_distance, room)?;
-        Join::Parted(Box::new(parted))
-    } else {
-        Join::Whole(Box::new(SelfJoin::new(fingerprints.collect(), max_distance)?))
-    };
-    while let Some(found) = join.next_batch(threads, cancel)? {
-        let mut slots: Vec<(&[Joined], Vec<Pair>)> =
-            found.chunks(NUMBERED).map(|found| (found, Vec::new())).collect();
-        parallel::for_each_large(
-            &mut slots,
-            threads,
-            cancel,
-            || (),
-            |(), (found, pairs)| {
-                for &(a, b, distance) in *found {
-                    room.relieve()?;
-                    let (a, b) = (near.place(a), near.place(b));
-                    let both = [(a, b), (b, a)].into_iter().filter(|&(a, b)| near.looks_at(a, b));
-                    pairs.extend(both.map(|(a, b)| (a, b, distance)));
-                }
-                Ok(())
-            },
-        )?;
-        for (_, pairs) in slots {
-            if !take(&pairs)? {
-                return Ok(false);
-            }
-        }
-    }
-    Ok(true)
-}
-
-/// Pairs whose fingerprints one task numbers at once.
-const NUMBERED: usize = 256;
-
-/// A join of all at once, or within a bound of a part at a time.
-enum Join {
-    Whole(Box<SelfJoin>),
-    Parted(Box<PartedJoin>),
-}
-
-impl Join {
-    fn next_batch(
-        &mut self,
-        threads: usize,
-        cancel: &AtomicBool,
-    ) -> Result<Option<Vec<Joined>>, DedupError> {
-        match self {
-            Self::Whole(join) => Ok(join.next_batch(threads, cancel)?),
-            Self::Parted(join) => join.next_batch(threads, cancel),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -490,8 +390,8 @@ mod tests {
             fingerprints.sort_unstable();
             let cancel = AtomicBool::new(false);
             let mut near = Near::new(&fingerprints, given.len() as u32, &room, 2, &cancel).unwrap();
-            let joined = near.join(max_distance, usize::MAX, &room, 1, &cancel).unwrap();
-            prop_assert!(joined);
+            let held = near.join(max_distance, usize::MAX, (&room, 1, &cancel), &mut |_| Ok(true));
+            prop_assert_eq!(held.unwrap(), Held::All);
             for (text, own) in (0u32..).zip(&given) {
                 let before = (0u32..text).zip(&given);
                 let all = before.map(|(number, other)| Candidate { number, rank: (own ^ other).count_ones() });

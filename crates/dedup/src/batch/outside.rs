@@ -3,11 +3,13 @@
 //! ```text
 //! in memory       an index of them                                                what is asked for is looked up in it
 //! within a bound  a join, and an index of some after the other: all pairs         while these are few ([`known`])
-//!                 an index of those that are asked for next: the pairs of these   where they are many ([`Windows`])
+//!                 an index of those that are asked for next: the pairs of these   where they are many, or few ask ([`Windows`])
 //! ```
 
-use super::near::{Near, Pair, Pairs, join};
+use super::join::join;
+use super::near::Near;
 use super::nearest::Nearest;
+use super::pairs::{Pair, Pairs};
 use super::windows::Windows;
 use crate::error::DedupError;
 use crate::parallel;
@@ -55,6 +57,9 @@ impl Outside {
             let own = numbers.iter().map(|&number| near.different()[number as usize]);
             let index = index(own, max_distance, cancel)?;
             Found::Index(Box::new(index), numbers)
+        } else if near.held() > 0 {
+            // They are too many, and those who ask are few.
+            Found::Windows(Box::new(Windows::new(near, numbers, max_distance, most, within)?))
         } else if let Some(pairs) = known(near, &numbers, max_distance, most, within)? {
             Found::Known(pairs)
         } else {

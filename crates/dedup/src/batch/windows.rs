@@ -7,8 +7,9 @@
 //! can be in a list. Where there are too many all the same, the window becomes shorter while it is made: what was found for its
 //! last texts is dropped, and found again with the next ones.
 
-use super::near::{Near, Pair, Pairs};
+use super::near::Near;
 use super::outside::{asked_at_once, index, indexed_at_once, look_up};
+use super::pairs::{Pair, Pairs};
 use super::sort::sort;
 use crate::decide::ALONE;
 use crate::error::DedupError;
@@ -104,7 +105,7 @@ impl Windows {
         let (mut asking, mut end) = (Vec::new(), from);
         while end < near.len() && asking.len() < self.next {
             let number = near.number(end);
-            if number != ALONE {
+            if number != ALONE && near.is_crowded(number) {
                 asking.push((number, end));
             }
             end += 1;

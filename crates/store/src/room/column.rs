@@ -113,6 +113,18 @@ impl<T> Column<T> {
         }
     }
 
+    /// Gives back the room behind the values.
+    ///
+    /// # Errors
+    /// [`RoomError::Disk`].
+    pub fn fit(&mut self) -> Result<(), RoomError> {
+        match &mut self.0 {
+            Held::Memory(values) => values.shrink_to_fit(),
+            Held::File { space, length, .. } => space.shrink(*length * size_of::<T>())?,
+        }
+        Ok(())
+    }
+
     /// Bytes of the values.
     pub fn bytes(&self) -> usize {
         self.len() * size_of::<T>()

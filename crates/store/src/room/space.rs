@@ -101,6 +101,19 @@ mod linux {
             Ok(())
         }
 
+        /// Has the bytes before this one alone from now on. The address stays.
+        pub(in crate::room) fn shrink(&mut self, bytes: usize) -> Result<(), RoomError> {
+            let end = bytes.next_multiple_of(PAGE);
+            if end < self.allocated {
+                // Pages behind the end of the file are not touched: they lie behind `allocated`.
+                let shrunk = self.file.set_len(end as u64);
+                shrunk.map_err(|error| self.bound.disk_error(error))?;
+                self.bound.give_back(self.allocated - end);
+                self.allocated = end;
+            }
+            Ok(())
+        }
+
         fn map(&mut self, length: usize) -> io::Result<()> {
             // SAFETY: a fresh mapping touches nothing that exists; the file stays open during the call, which keeps it.
             let mapped = unsafe {
@@ -272,6 +285,10 @@ mod other {
         }
 
         pub(in crate::room) fn grow(&mut self, _: usize) -> Result<(), RoomError> {
+            match *self {}
+        }
+
+        pub(in crate::room) fn shrink(&mut self, _: usize) -> Result<(), RoomError> {
             match *self {}
         }
 

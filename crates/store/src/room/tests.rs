@@ -7,6 +7,23 @@ fn rooms() -> Vec<(Room, Option<tempfile::TempDir>)> {
     vec![(Room::default(), None), (bounded, Some(folder))]
 }
 
+#[test]
+fn what_a_column_gives_back_is_free_for_another() {
+    const VALUES: usize = 1 << 20;
+    let folder = tempfile::tempdir().unwrap();
+    let room = Room::bounded(0, folder.path()).unwrap();
+    let mut first = Column::made(&room, VALUES, |place| place).unwrap();
+    let alone = room.most_on_disk();
+    first.truncate(10);
+    first.fit().unwrap();
+    let second = Column::made(&room, VALUES, |place| place).unwrap();
+    assert_eq!(room.most_on_disk(), alone + 4096);
+    assert_eq!((first.last(), second.last()), (Some(&9), Some(&(VALUES - 1))));
+    // And it can grow again.
+    first.extend(0..VALUES).unwrap();
+    assert_eq!((first[9], first[10], first.last()), (9, 0, Some(&(VALUES - 1))));
+}
+
 proptest! {
     /// Few values and many, let go of at any moment.
     #[test]
@@ -32,6 +49,9 @@ proptest! {
                     let most = value as usize % (expected.len() + 2);
                     expected.truncate(most);
                     column.truncate(most);
+                }
+                if value % 5 == 0 {
+                    column.fit().unwrap();
                 }
                 room.relieve().unwrap();
                 prop_assert_eq!(&column[..], &expected[..]);
