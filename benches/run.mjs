@@ -32,6 +32,7 @@ const rust = [
 const javascript = [
   'dedup',
   'growth',
+  'large',
   'segment',
   'cut',
   'minhash',
@@ -81,6 +82,7 @@ const smoke = {
   stores: ['--size', '2000'],
   dedup: ['--size', '1000'],
   growth: ['--size', '1000'],
+  large: ['--size', '1'],
   single: ['--size', '20000'],
   methods: ['--size', '100'],
   pause: ['--size', '2000'],
