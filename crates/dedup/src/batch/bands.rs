@@ -72,6 +72,7 @@ struct Below<'a> {
 impl Crowded for Below<'_> {
     fn sketches(&self, texts: &mut [(u32, MethodSketch)]) -> Result<(), DedupError> {
         parallel::for_each(texts, self.threads, self.cancel, Default::default, |scratch, slot| {
+            self.bands.room.relieve()?;
             slot.1 = self.texts.sketch(self.groups.first(slot.0), scratch)?;
             Ok(())
         })

@@ -66,9 +66,9 @@ pub(super) fn climb(
     while !(runs.is_empty() && visits.is_empty()) {
         parallel::check(cancel)?;
         sketch(below, &mut signatures, &runs, room)?;
-        visits.extend(full(&runs, &signatures, rule));
+        visits.extend(full(&runs, &signatures, rule, room)?);
         let more = levels.add(visits, rule, threads, cancel)?;
-        visits = onward(more, &signatures, rule, threads, cancel)?;
+        visits = onward(more, &signatures, rule, (room, threads, cancel))?;
         let mut buckets: Vec<u64> = visits.iter().map(|visit| visit.bucket).collect();
         buckets.sort_unstable();
         buckets.dedup();
@@ -81,17 +81,23 @@ pub(super) fn climb(
 }
 
 /// The first visits of the texts of full buckets.
-fn full(runs: &[(u64, Vec<u32>)], signatures: &Signatures, rule: &Banding) -> Vec<Visit> {
+fn full(
+    runs: &[(u64, Vec<u32>)],
+    signatures: &Signatures,
+    rule: &Banding,
+    room: &Room,
+) -> Result<Vec<Visit>, DedupError> {
     let mut visits = Vec::new();
     for &(bucket, ref texts) in runs {
         for text in texts.chunk_by(|a, b| a == b).map(|same| same[0]) {
+            room.relieve()?;
             let Some((_, keys)) = signatures.get(text) else { continue };
             let bands = keys.iter().enumerate();
             let bands = bands.filter(|(_, key)| Table::bucket(**key & rule.mask) == bucket);
             visits.extend(bands.map(|(band, _)| Visit::first(bucket, text, band)));
         }
     }
-    visits
+    Ok(visits)
 }
 
 /// Makes the signatures of the texts of full buckets once more: most corpora have few of them, so they are not kept for all. In a
@@ -124,12 +130,12 @@ fn onward(
     onward: Vec<Onward>,
     signatures: &Signatures,
     rule: &Banding,
-    threads: usize,
-    cancel: &AtomicBool,
+    (room, threads, cancel): (&Room, usize, &AtomicBool),
 ) -> Result<Vec<Visit>, DedupError> {
     let mut slots: Vec<(Onward, Option<Visit>)> =
         onward.into_iter().map(|onward| (onward, None)).collect();
     parallel::for_each(&mut slots, threads, cancel, Vec::new, |bytes, (onward, visit)| {
+        room.relieve()?;
         if let Some((positions, _)) = signatures.get(onward.text) {
             let (band, more) = (usize::from(onward.band), usize::from(onward.level));
             *visit = Some(onward.visit(rule.longer_key(positions, band, more, bytes)));

@@ -136,14 +136,19 @@ impl Entries {
             let slot = split(bucket).1 as usize & (slots - 1);
             wanted[slot / 64] |= 1 << (slot % 64);
         }
+        let mut relieved = Ok(());
         self.each(part, room, |low, document| {
             let slot = low as usize & (slots - 1);
             let bucket = bucket_of(part, u64::from(low));
             if wanted[slot / 64] >> (slot % 64) & 1 == 1 && own.binary_search(&bucket).is_ok() {
+                if relieved.is_ok() {
+                    relieved = room.relieve();
+                }
                 let text = groups.text_led_by(document);
                 found.extend(text.map(|text| (bucket, text)));
             }
-        })
+        })?;
+        Ok(relieved?)
     }
 
     /// The entries of texts whose keys others have too, ascending by part and key.
