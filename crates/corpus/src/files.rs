@@ -282,8 +282,8 @@ fn undecoded(before: &[u8]) -> Option<String> {
 }
 
 fn is_html(path: &Path) -> bool {
-    let ending = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
-    ending == "html" || ending == "htm"
+    let ending = path.extension().unwrap_or_default();
+    ["html", "htm"].iter().any(|known| ending.eq_ignore_ascii_case(known))
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use crate::error::CorpusError;
 use crate::glob;
+use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -67,22 +68,26 @@ pub(crate) fn id_of(path: &Path) -> String {
 
 /// Whether a file is a text, by its name.
 pub(crate) fn is_text(path: &Path) -> bool {
-    let ending = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
-    ENDINGS.contains(&&*ending)
+    let ending = path.extension().unwrap_or_default();
+    ENDINGS.iter().any(|known| ending.eq_ignore_ascii_case(known))
 }
 
 /// The texts below a folder, by path; what begins with a dot is not looked at, links to folders are not followed.
 fn gather(folder: &Path, paths: &mut Vec<PathBuf>) -> io::Result<()> {
     let named =
         |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", folder.display()));
-    let mut entries: Vec<fs::DirEntry> =
-        fs::read_dir(folder).and_then(Iterator::collect).map_err(named)?;
-    entries.sort_by_key(fs::DirEntry::file_name);
-    for entry in entries {
-        let path = entry.path();
-        if entry.file_name().to_string_lossy().starts_with('.') {
+    let entries = fs::read_dir(folder).map_err(named)?;
+    // A name is made anew each time that it is asked for.
+    let mut entries: Vec<(OsString, fs::DirEntry)> = entries
+        .map(|entry| entry.map(|entry| (entry.file_name(), entry)))
+        .collect::<io::Result<_>>()
+        .map_err(named)?;
+    entries.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+    for (name, entry) in entries {
+        if name.as_encoded_bytes().starts_with(b".") {
             continue;
         }
+        let path = folder.join(name);
         let kind = entry.file_type().map_err(named)?;
         if kind.is_dir() {
             gather(&path, paths)?;

@@ -20,6 +20,7 @@ pub mod numbers;
 pub mod segment;
 pub mod sentence;
 
+mod ascending;
 mod ngram;
 mod prefetch;
 mod tfidf;

@@ -12,6 +12,7 @@ mod recipe;
 pub use error::OptionsError;
 pub use options::{ExtractorOptions, Segmenter, Unit, Weighting};
 
+use crate::ascending::ascending;
 use crate::feature::{Cut, Feature, Features, Token, hash};
 use crate::segment::SegmentScratch;
 use crate::tfidf::{KeywordScratch, TopK};
@@ -196,8 +197,7 @@ impl Extractor {
         } else {
             self.for_each_hash(text, &mut WordScratch::default(), |hash| out.push(hash));
         }
-        out.sort_unstable();
-        out.dedup();
+        ascending(out);
     }
 
     /// Replaces `out` with the long shingles of `text`, by ascending hash: every [`LONG`] characters, of texts with at least
@@ -214,8 +214,7 @@ impl Extractor {
         #[cfg(feature = "counters")]
         crate::counters::CUT_LONG.add();
         ngram::for_each(text, LONG, |start, end| out.push(hash(&text.as_bytes()[start..end])));
-        out.sort_unstable();
-        out.dedup();
+        ascending(out);
     }
 
     /// Replaces `out` with the distinct features of `text`, by ascending hash, the weights of equal ones added: the vector whose
