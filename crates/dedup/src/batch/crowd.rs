@@ -8,7 +8,7 @@
 //! hold anything near it are passed over by their centers. So a text of a crowd of n costs n / 2 comparisons of 8 bytes each, in
 //! order, and one of no crowd what it costs in an index.
 
-use super::near::Near;
+use super::near::{Held, Near};
 use super::nearest::Nearest;
 use super::outside::Outside;
 use super::sample::Sample;
@@ -67,22 +67,23 @@ pub(super) struct Asked<'a> {
 }
 
 impl Crowd {
-    /// For the fingerprints that `near` says are in a crowd. Within a bound no more than `most` pairs are there at once, or as many as one
+    /// For the fingerprints that `near` says are in a crowd, which holds the pairs of `held`. Within a bound no more than `most` pairs are there at once, or as many as one
     /// fingerprint has.
     pub(super) fn new(
         near: &Near,
         max_distance: u32,
-        most: usize,
+        (held, most): (Held, usize),
         sample: &Sample,
         within: (&Room, usize, &AtomicBool),
     ) -> Result<Self, DedupError> {
-        Self::with(near, max_distance, (CROWD, most), sample, within)
+        Self::with(near, max_distance, CROWD, (held, most), sample, within)
     }
 
     fn with(
         near: &Near,
         max_distance: u32,
-        (crowd, most): (usize, usize),
+        crowd: usize,
+        (held, most): (Held, usize),
         sample: &Sample,
         within: (&Room, usize, &AtomicBool),
     ) -> Result<Self, DedupError> {
@@ -150,7 +151,7 @@ impl Crowd {
             }
         }
         drop(inside);
-        let outside = Outside::new(near, outside, max_distance, most, within)?;
+        let outside = Outside::new(near, outside, max_distance, (held, most), within)?;
         Ok(Self { max_distance, centers, regions, texts, fingerprints, outside })
     }
 
@@ -261,7 +262,6 @@ fn first_within(centers: &[u64], fingerprint: u64, most: u32) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::batch::near::Held;
     use crate::method::{Candidate, best};
     use proptest::prelude::*;
 
@@ -303,7 +303,7 @@ mod tests {
                 Held::Few => prop_assert!(numbers.clone().any(is_in_crowd)),
                 Held::None => prop_assert!(numbers.clone().all(is_in_crowd)),
             }
-            let mut found = Crowd::with(&near, max_distance, (crowd, most), &sample, within).unwrap();
+            let mut found = Crowd::with(&near, max_distance, crowd, (held, most), &sample, within).unwrap();
             let (asking, others): (Vec<u32>, Vec<u32>) =
                 (0..given.len() as u32).partition(|&text| is_in_crowd(near.number(text)));
             let mut lists: Vec<(u32, Found)> = others

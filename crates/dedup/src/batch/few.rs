@@ -10,7 +10,7 @@ use crate::parallel;
 use simhash_store::{Column, Room};
 use std::sync::atomic::AtomicBool;
 
-/// Pairs or fingerprints between two looks at the memory.
+/// Pairs or fingerprints between two looks at whether the run is cancelled.
 const LOOK: usize = 1024;
 
 /// Pairs, at most so many, and how many each fingerprint has.
@@ -44,6 +44,8 @@ impl Few {
         cancel: &AtomicBool,
     ) -> Result<(), DedupError> {
         for &pair in found {
+            // Counts lie at random places.
+            room.relieve()?;
             let count = &mut self.counts[pair.0 as usize];
             *count = count.saturating_add(1);
             if *count <= self.each {
@@ -97,6 +99,7 @@ impl Few {
         // Where they lie: a second column would be as much disk again.
         let mut left = 0;
         for place in 0..self.pairs.len() {
+            room.relieve()?;
             let pair = self.pairs[place];
             if self.counts[pair.0 as usize] <= self.each {
                 self.pairs[left] = pair;
@@ -104,7 +107,6 @@ impl Few {
             }
             if place % LOOK == 0 {
                 parallel::check(cancel)?;
-                room.relieve()?;
             }
         }
         self.pairs.truncate(left);

@@ -18,13 +18,15 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 
-/// Pairs of different fingerprints for each of them, or of 1,000 where they are fewer, up to which they are held: 96 bytes, which with all
+/// Pairs of different fingerprints for each of them, or of [`LEAST`] where they are fewer, up to which they are held: 96 bytes, which with all
 /// that lies on the disk beside them within a bound are fewer than 200 for each document. Where there are more, fingerprints that have many
 /// are in a crowd, whose lists are made as they are asked for ([`Crowd`]).
-const CROWDED: usize = 8;
+const CROWDED: usize = if cfg!(test) { 1 } else { 8 };
+/// Fingerprints for which there is room for pairs, however few there are.
+const LEAST: usize = if cfg!(test) { 1 } else { 1_000 };
 /// Others near a fingerprint, on the average, up to which all pairs are found where they are not all held: each takes about a
 /// microsecond, and what is in a crowd takes longer unless all of it is.
-const FOUND: f64 = 256.0;
+const FOUND: f64 = if cfg!(test) { 24.0 } else { 256.0 };
 /// Texts of a crowd whose lists are made by one task at once.
 const TOGETHER: usize = 8;
 /// Texts that one task goes through at once.
@@ -223,7 +225,7 @@ impl Candidates for Fingerprints {
         (self.given, self.has) = (Column::new(&room)?, Column::new(&room)?);
         let mut near = Near::new(&sorted, groups.len(), &room, threads, cancel)?;
         drop(sorted);
-        let most = CROWDED * near.different().len().max(1_000);
+        let most = CROWDED * near.different().len().max(LEAST);
         let (within, mut sample) = ((&room, threads, cancel), None);
         let held = near.join(self.max_distance, most, within, &mut |near| {
             let taken = Sample::new(near.different(), self.max_distance, within)?;
@@ -232,7 +234,7 @@ impl Candidates for Fingerprints {
         self.crowd = match sample.filter(|_| held != Held::All) {
             Some(sample) => {
                 let left = (most - near.held()).max(1);
-                Some(Crowd::new(&near, self.max_distance, left, &sample, within)?)
+                Some(Crowd::new(&near, self.max_distance, (held, left), &sample, within)?)
             }
             None => {
                 near.forget();

@@ -240,9 +240,7 @@ impl Near {
     pub(super) fn has_others(&self, text: u32) -> bool {
         let own = self.number(text);
         own != ALONE
-            && (self.is_crowded(own)
-                || self.texts(own).len() > 1
-                || !self.pairs.of(own).is_empty())
+            && (self.is_crowded(own) || self.texts(own).len() > 1 || !self.pairs.of(own).is_empty())
     }
 
     /// The list of a text that has a fingerprint, in no crowd.
@@ -314,7 +312,8 @@ impl Near {
         let numbers = starts.len().saturating_sub(1);
         let is_number = |number: u32| (number as usize) < numbers;
         let pairs = Pairs::restore(from, numbers)?;
-        let ends = |last: Option<u32>, length: usize| last.map(|last| last as usize) == Some(length);
+        let ends =
+            |last: Option<u32>, length: usize| last.map(|last| last as usize) == Some(length);
         let is_whole = texts == u64::from(count)
             && highest.is_none_or(is_number)
             && ends(starts.last().copied(), texts_of.len());

@@ -7,7 +7,7 @@
 //! ```
 
 use super::join::join;
-use super::near::Near;
+use super::near::{Held, Near};
 use super::nearest::Nearest;
 use super::pairs::{Pair, Pairs};
 use super::windows::Windows;
@@ -49,7 +49,7 @@ impl Outside {
         near: &Near,
         numbers: Column<u32>,
         max_distance: u32,
-        most: usize,
+        (held, most): (Held, usize),
         within: (&Room, usize, &AtomicBool),
     ) -> Result<Self, DedupError> {
         let ((room, _, cancel), count) = (within, numbers.len());
@@ -57,8 +57,8 @@ impl Outside {
             let own = numbers.iter().map(|&number| near.different()[number as usize]);
             let index = index(own, max_distance, cancel)?;
             Found::Index(Box::new(index), numbers)
-        } else if near.held() > 0 {
-            // They are too many, and those who ask are few.
+        } else if held == Held::Few {
+            // All pairs are too many, and those who ask are few.
             Found::Windows(Box::new(Windows::new(near, numbers, max_distance, most, within)?))
         } else if let Some(pairs) = known(near, &numbers, max_distance, most, within)? {
             Found::Known(pairs)

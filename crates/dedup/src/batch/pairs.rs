@@ -81,10 +81,7 @@ impl Pairs {
     }
 
     /// What was kept of pairs of numbers below `count`; `None` where it is of another number.
-    pub(super) fn restore(
-        from: &mut Restoring,
-        count: usize,
-    ) -> Result<Option<Self>, DedupError> {
+    pub(super) fn restore(from: &mut Restoring, count: usize) -> Result<Option<Self>, DedupError> {
         let is_number = |number: u32| (number as usize) < count;
         let all: Column<Pair> =
             from.column(|pair: &Pair| is_number(pair.0) && is_number(pair.1))?;

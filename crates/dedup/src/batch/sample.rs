@@ -21,9 +21,10 @@ impl Sample {
         within: (&Room, usize, &AtomicBool),
     ) -> Result<Self, DedupError> {
         let step = different.len().div_ceil(SAMPLED).max(1);
-        let sampled = different.iter().step_by(step).map(|&one| {
-            Ok((one, count_within(different, one, max_distance, within)? - 1))
-        });
+        let sampled = different
+            .iter()
+            .step_by(step)
+            .map(|&one| Ok((one, count_within(different, one, max_distance, within)? - 1)));
         Ok(Self(sampled.collect::<Result<_, DedupError>>()?))
     }
 

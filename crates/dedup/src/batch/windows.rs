@@ -22,7 +22,7 @@ const LOOK: usize = 1024;
 
 /// Fingerprints of no region, and the pairs with them of some texts.
 ///
-/// Disk: 16 bytes for each of them, 12 for each pair, and `4 * (k + 1)` for each fingerprint of a window. Memory: an index of a sixteenth of the bound.
+/// Disk: 16 bytes for each of them, 12 for each pair, and `8 + 4 * (k + 1)` for each fingerprint of a window. Memory: an index of a sixteenth of the bound.
 pub(super) struct Windows {
     max_distance: u32,
     /// The first text, the number and the fingerprint of each, by first text.
@@ -125,7 +125,8 @@ impl Windows {
             limit,
         };
         window.find(&self.others, near, self.most, within)?;
-        let Window { pairs, asking, end, .. } = window;
+        let Window { pairs, asking, end, counts, .. } = window;
+        drop(counts);
         let left = asking.iter().filter(|(_, text)| *text < end).count();
         debug_assert!(pairs.len() <= self.most || left == 1, "{} pairs of several", pairs.len());
         self.next = (2 * left).clamp(1, self.texts);
