@@ -51,6 +51,7 @@ fn by_first_bits(hashes: &[u64]) -> Vec<u64> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use std::collections::BTreeSet;
 
     proptest! {
         /// Few and many, spread evenly or all in one bucket, repeated or not.
@@ -60,8 +61,8 @@ mod tests {
             mask in prop_oneof![Just(u64::MAX), Just(0xff), Just(0xff << 56), Just(1 << 63), Just(0)],
         ) {
             let mut hashes: Vec<u64> = hashes.into_iter().map(|hash| hash & mask).collect();
-            let expected: Vec<u64> =
-                std::collections::BTreeSet::from_iter(hashes.iter().copied()).into_iter().collect();
+            let once: BTreeSet<u64> = hashes.iter().copied().collect();
+            let expected: Vec<u64> = once.into_iter().collect();
             ascending(&mut hashes);
             prop_assert_eq!(hashes, expected);
         }

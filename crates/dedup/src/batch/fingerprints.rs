@@ -3,7 +3,7 @@
 use super::candidates::{Candidates, Gathered, Growing, Listed, Sketches};
 use super::crowd::{Asked, Crowd};
 use super::groups::Groups;
-use super::near::{Held, Near};
+use super::near::Near;
 use super::pairs::Pair;
 use super::sample::Sample;
 use super::sort::sort;
@@ -231,15 +231,13 @@ impl Candidates for Fingerprints {
             let taken = Sample::new(near.different(), self.max_distance, within)?;
             Ok(sample.insert(taken).others() > FOUND)
         })?;
-        self.crowd = match sample.filter(|_| held != Held::All) {
-            Some(sample) => {
-                let left = (most - near.held()).max(1);
-                Some(Crowd::new(&near, self.max_distance, (held, left), &sample, within)?)
-            }
-            None => {
-                near.forget();
-                None
-            }
+        // It is asked where pairs are too many, and then some are in a crowd.
+        self.crowd = if let Some(sample) = sample {
+            let left = (most - near.held()).max(1);
+            Some(Crowd::new(&near, self.max_distance, (held, left), &sample, within)?)
+        } else {
+            near.forget();
+            None
         };
         let crowd = self.crowd.as_ref().map_or(0, Crowd::bytes);
         self.bytes = near.bytes() + given + crowd;
