@@ -5,7 +5,6 @@
 //! `doc/xxhash_spec.md`). The golden vectors below hold it. Weights are integers because sums of integers do not depend
 //! on the order in which a thread or a SIMD lane adds them.
 
-use crate::ascending::ascending;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 /// One feature of a text. The same hash may occur several times in a list; the weights then add up.
@@ -89,7 +88,8 @@ impl Features {
             Self::Counted(hashes) => hashes,
             Self::Weighted(features) => features.iter().map(|feature| feature.hash).collect(),
         };
-        ascending(&mut hashes);
+        hashes.sort_unstable();
+        hashes.dedup();
         hashes
     }
 

@@ -20,7 +20,6 @@ pub mod numbers;
 pub mod segment;
 pub mod sentence;
 
-mod ascending;
 mod ngram;
 mod prefetch;
 mod tfidf;

@@ -12,7 +12,6 @@ mod recipe;
 pub use error::OptionsError;
 pub use options::{ExtractorOptions, Segmenter, Unit, Weighting};
 
-use crate::ascending::ascending;
 use crate::feature::{Cut, Feature, Features, Token, hash};
 use crate::segment::SegmentScratch;
 use crate::tfidf::{KeywordScratch, TopK};
@@ -197,7 +196,8 @@ impl Extractor {
         } else {
             self.for_each_hash(text, &mut WordScratch::default(), |hash| out.push(hash));
         }
-        ascending(out);
+        out.sort_unstable();
+        out.dedup();
     }
 
     /// Replaces `out` with the long shingles of `text`, by ascending hash: every [`LONG`] characters, of texts with at least
@@ -214,7 +214,8 @@ impl Extractor {
         #[cfg(feature = "counters")]
         crate::counters::CUT_LONG.add();
         ngram::for_each(text, LONG, |start, end| out.push(hash(&text.as_bytes()[start..end])));
-        ascending(out);
+        out.sort_unstable();
+        out.dedup();
     }
 
     /// Replaces `out` with the distinct features of `text`, by ascending hash, the weights of equal ones added: the vector whose
