@@ -296,6 +296,34 @@ fn components_go_over_a_text_once_and_once_more_to_report_it() {
     }
 }
 
+/// The other one tells what they are made of, where they differ in a few passages.
+#[test]
+fn of_long_near_copies_in_a_file_only_the_original_is_cut_again() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("in.jsonl");
+    let original = text(0, 600);
+    let copy = |number: u32| format!("{}{original}{}", text(number, 5), text(number + 40, 3));
+    let copies: Vec<String> = (1..=30).map(copy).collect();
+    let texts = [vec![original], copies].concat();
+    let lines = texts.iter().map(|text| format!("{{\"text\":\"{text}\"}}\n"));
+    std::fs::write(&path, lines.collect::<String>()).unwrap();
+    for method in &METHODS[..2] {
+        for cluster in [Cluster::Representative, Cluster::Components] {
+            let mut options = FileOptions { dry_run: true, ..FileOptions::default() };
+            (options.dedup.method, options.dedup.cluster) = (*method, cluster);
+            options.dedup.threads = 1;
+            let (inputs, outputs) = ([Input::File(path.clone())], Outputs::default());
+            let cancel = AtomicBool::new(false);
+            Work::done();
+            let summary = dedup_files(&inputs, &outputs, &options, &|_| {}, &cancel).unwrap();
+            assert_eq!(summary.duplicates, 30);
+            let Work { cut, cut_long, .. } = Work::done();
+            assert_eq!((cut, cut_long), (31 + 1, 1), "{method:?} {cluster:?}");
+        }
+    }
+}
+
 /// Those of a stream are decided as they come, those of a file when all have come: of these, what is compared is cut again.
 #[test]
 fn a_record_is_gone_over_once_and_one_of_a_file_once_more_when_it_is_compared() {

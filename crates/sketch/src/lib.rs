@@ -18,11 +18,13 @@ pub mod sentences;
 pub mod simd;
 
 mod bitmap;
+mod differences;
 mod distinct;
 mod fingerprinter;
 mod numbers;
 mod outline;
 mod prepared;
+mod reference;
 mod shingles;
 mod simhash;
 
@@ -31,6 +33,7 @@ pub use fingerprinter::{Fingerprinter, FingerprinterOptions, Scratch, Sketch};
 pub use numbers::Numbers;
 pub use outline::Outline;
 pub use prepared::{Kept, Material, MethodSketch, Prepared, Preparer, Sketcher};
+pub use reference::Reference;
 pub use shingles::{ALMOST_ONE, Shingles};
 pub use simhash::simhash;
 pub use simhash_text::{

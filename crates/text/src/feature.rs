@@ -84,13 +84,24 @@ impl Features {
 
     /// The distinct hashes, ascending: the set that Jaccard similarity compares.
     pub fn into_set(self) -> Vec<u64> {
-        let mut hashes = match self {
-            Self::Counted(hashes) => hashes,
-            Self::Weighted(features) => features.iter().map(|feature| feature.hash).collect(),
-        };
+        let mut hashes = self.into_hashes();
         hashes.sort_unstable();
         hashes.dedup();
         hashes
+    }
+
+    /// [`into_set`](Self::into_set); `again` gets the hashes of counted ones that occur more than once, as often as that, ascending.
+    pub fn into_counted_set(self, again: &mut Vec<u64>) -> Vec<u64> {
+        let mut hashes = self.into_hashes();
+        distinct(&mut hashes, again);
+        hashes
+    }
+
+    fn into_hashes(self) -> Vec<u64> {
+        match self {
+            Self::Counted(hashes) => hashes,
+            Self::Weighted(features) => features.iter().map(|feature| feature.hash).collect(),
+        }
     }
 
     /// The distinct features by ascending hash, the weights of equal ones added: the vector of which cosine similarity is taken.
@@ -113,6 +124,19 @@ impl Features {
     }
 }
 
+/// Sorts hashes, each once, and replaces `again` with those that were there more often, as often as that, ascending.
+pub(crate) fn distinct(hashes: &mut Vec<u64>, again: &mut Vec<u64>) {
+    hashes.sort_unstable();
+    again.clear();
+    hashes.dedup_by(|next, first| {
+        let is_again = next == first;
+        if is_again {
+            again.push(*next);
+        }
+        is_again
+    });
+}
+
 /// The 64-bit hash of a feature's UTF-8 bytes: XXH3-64 with seed 0.
 #[inline]
 pub fn hash(feature: &[u8]) -> u64 {
@@ -120,7 +144,12 @@ pub fn hash(feature: &[u8]) -> u64 {
         (Some(&first), Some(&last)) if feature.len() <= 8 => {
             four_to_eight(u32::from_le_bytes(first), u32::from_le_bytes(last), feature.len())
         }
-        _ => xxh3_64(feature),
+        _ => match (feature.first_chunk(), feature.last_chunk()) {
+            (Some(&first), Some(&last)) if feature.len() <= 16 => {
+                nine_to_sixteen(u64::from_le_bytes(first), u64::from_le_bytes(last), feature.len())
+            }
+            _ => xxh3_64(feature),
+        },
     }
 }
 
@@ -138,6 +167,21 @@ fn four_to_eight(first: u32, last: u32, len: usize) -> u64 {
     h ^= (h >> 35).wrapping_add(len as u64);
     h = h.wrapping_mul(PRIME);
     h ^ h >> 28
+}
+
+/// The same of 9 to 16 bytes, from the first and the last eight of them: three to five ideographs.
+#[inline]
+fn nine_to_sixteen(first: u64, last: u64, len: usize) -> u64 {
+    /// Bytes 24 to 31 of the default secret xor bytes 32 to 39, and 40 to 47 xor 48 to 55.
+    const FLIPS: [u64; 2] = [0x6782_737B_EA42_39B9, 0xAF56_BC3B_0996_523A];
+    /// `PRIME64_AVALANCHE` of the specification (XXH3).
+    const PRIME: u64 = 0x1656_6791_9E37_79F9;
+    let (low, high) = (first ^ FLIPS[0], last ^ FLIPS[1]);
+    let product = u128::from(low) * u128::from(high);
+    let folded = product as u64 ^ (product >> 64) as u64;
+    let sum = (len as u64).wrapping_add(low.swap_bytes()).wrapping_add(high).wrapping_add(folded);
+    let h = (sum ^ sum >> 37).wrapping_mul(PRIME);
+    h ^ h >> 32
 }
 
 /// The 128-bit hash by which equal texts are recognised: XXH3-128 with seed 0 over the UTF-8 bytes.

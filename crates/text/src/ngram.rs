@@ -13,7 +13,13 @@
 //! which titles differ, 第12集 or EP02, are not lost within longer windows. The rule looks at nothing but the window, so
 //! neither an edit elsewhere nor the share of one language in the text changes how a passage is cut.
 
+//! # Around a change
+//!
+//! A window depends on its own characters alone. Where a part of a text is found in another text, so are the windows within the part;
+//! [`touching`] and [`touching_by_script`] give the others.
+
 use crate::extract::MAX_NGRAM;
+use std::ops::Range;
 
 /// Calls `each(start, end)` with the bytes of every n-gram of `text`. `n` is from 1 to [`MAX_NGRAM`].
 #[inline]
@@ -58,6 +64,16 @@ pub(crate) fn for_each_by_script(text: &str, mut each: impl FnMut(usize, usize))
             weight -= script_weight(bytes[start]);
             start += utf8_len(bytes[start]);
         }
+        // Between two of three bytes each that weigh half a window all windows are as long as this one: most of Chinese text.
+        if at == start + 3 && weight == FULL / 2 {
+            while let Some(&next) = bytes.get(at)
+                && (IDEOGRAPH..0xF0).contains(&next)
+            {
+                each(start, start + 6);
+                (last, end) = (start, start + 6);
+                (start, at) = (at, at + 3);
+            }
+        }
     }
     if end < at {
         each(last, at);
@@ -69,12 +85,88 @@ fn script_weight(lead: u8) -> u32 {
     if lead >= IDEOGRAPH || lead.is_ascii_digit() { FULL / 2 } else { FULL / 5 }
 }
 
+/// Calls `each` with the windows of `n` code points that start before the end of `span` and end behind its start, but for those that
+/// start before `since`. A span that does not go to the end of the text must have `n` code points behind it.
+pub(crate) fn touching(
+    text: &str,
+    n: usize,
+    since: usize,
+    span: &Range<usize>,
+    mut each: impl FnMut(usize, usize),
+) {
+    let bytes = text.as_bytes();
+    let mut start = span.start;
+    for _ in 1..n {
+        start = before(bytes, since, start);
+    }
+    let mut end = start;
+    for _ in 1..n {
+        end += bytes.get(end).copied().map_or(0, utf8_len);
+    }
+    while start < span.end
+        && let Some(&lead) = bytes.get(end)
+    {
+        end += utf8_len(lead);
+        each(start, end);
+        start += utf8_len(bytes[start]);
+    }
+}
+
+/// The same of the windows by script. Behind a span that does not go to the end of the text, and in one that does, must be a window.
+pub(crate) fn touching_by_script(
+    text: &str,
+    since: usize,
+    span: &Range<usize>,
+    mut each: impl FnMut(usize, usize),
+) {
+    let bytes = text.as_bytes();
+    let (mut start, mut weight) = (span.start, 0);
+    while start > since {
+        let one = before(bytes, since, start);
+        weight += script_weight(bytes[one]);
+        // The window from here ends before the span.
+        if weight >= FULL {
+            break;
+        }
+        start = one;
+    }
+    let (mut at, mut weight) = (start, 0);
+    let (mut last, mut end) = (0, 0);
+    while start < span.end {
+        while weight < FULL {
+            let Some(&lead) = bytes.get(at) else {
+                if end < at {
+                    each(last, at);
+                }
+                return;
+            };
+            at += utf8_len(lead);
+            weight += script_weight(lead);
+        }
+        each(start, at);
+        (last, end) = (start, at);
+        weight -= script_weight(bytes[start]);
+        start += utf8_len(bytes[start]);
+    }
+}
+
+/// The start of the code point before `at`, or `since` if there is none.
+fn before(bytes: &[u8], since: usize, at: usize) -> usize {
+    let is_start = |&start: &usize| bytes[start] & 0xC0 != 0x80;
+    (since..at).rev().find(is_start).unwrap_or(since)
+}
+
 /// How long `text` is for windows by script, in ideographs: letters, whose windows are long, do not count, and a digit counts
 /// as two, since there are only a hundred pairs of digits: two texts of 200 any digits have three quarters of theirs in common.
 pub(crate) fn ideographs(text: &str) -> usize {
-    text.bytes()
-        .map(|byte| usize::from(byte >= IDEOGRAPH) + 2 * usize::from(byte.is_ascii_digit()))
-        .sum()
+    // Sums that fit into a byte are added up by vectors.
+    let count = |bytes: &[u8]| -> u8 {
+        bytes
+            .iter()
+            .map(|&byte| u8::from(byte >= IDEOGRAPH) + 2 * u8::from(byte.is_ascii_digit()))
+            .sum()
+    };
+    text.as_bytes().chunks(64).map(|bytes| usize::from(count(bytes))).sum()
 }
 
 /// Bytes of the code point that starts with `lead`: as many as its leading ones, or one.
@@ -85,7 +177,7 @@ fn utf8_len(lead: u8) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{for_each, for_each_by_script, ideographs};
+    use super::{for_each, for_each_by_script, ideographs, touching, touching_by_script};
     use proptest::prelude::*;
 
     fn by_script(text: &str) -> Vec<&str> {
@@ -146,6 +238,50 @@ mod tests {
             let digits = chars.iter().filter(|c| c.is_ascii_digit()).count();
             let others = chars.iter().filter(|&&c| c >= '\u{3000}').count();
             prop_assert_eq!(ideographs(&text), others + 2 * digits);
+        }
+
+        /// Windows within what lies between spans, and those that touch a span, are all windows, each once.
+        #[test]
+        fn what_touches_spans_is_all_that_is_not_between_them(
+            parts in prop::collection::vec(("[a-e0-9中文。 é😀]{0,4}", "[a-e0-9中文。 é😀]{0,14}"), 0..5),
+            tail in "[a-e0-9中文。 é😀]{16,30}",
+            n in 1..=8_usize,
+        ) {
+            let (mut text, mut spans) = (String::from("0123456789"), Vec::new());
+            for (changed, same) in &parts {
+                let from = text.len();
+                text.push_str(changed);
+                spans.push(from..text.len());
+                text.push_str(same);
+            }
+            let from = text.len();
+            text.push_str(&tail);
+            spans.push(from..text.len());
+            let is_between = |start: usize, end: usize| {
+                let mut since = 0;
+                spans.iter().any(|span| {
+                    let between = since <= start && end <= span.start;
+                    since = span.end;
+                    between
+                })
+            };
+            let (mut all, mut found) = (Vec::new(), Vec::new());
+            for_each(&text, n, |from, to| all.push((from, to)));
+            let mut since = 0;
+            for span in &spans {
+                touching(&text, n, since, span, |from, to| found.push((from, to)));
+                since = span.end;
+            }
+            all.retain(|&(from, to)| !is_between(from, to));
+            prop_assert_eq!(&found, &all);
+            (all, found, since) = (Vec::new(), Vec::new(), 0);
+            for_each_by_script(&text, |from, to| all.push((from, to)));
+            for span in &spans {
+                touching_by_script(&text, since, span, |from, to| found.push((from, to)));
+                since = span.end;
+            }
+            all.retain(|&(from, to)| !is_between(from, to));
+            prop_assert_eq!(found, all);
         }
 
         #[test]

@@ -34,28 +34,53 @@ fn is_unit(character: char) -> bool {
 /// ```
 pub fn numbers(text: &str) -> String {
     let mut out = String::new();
-    // The character before `rest`, and the one before that.
-    let (mut last, mut earlier) = (None, None);
-    let mut rest = text;
-    while let Some(first) = rest.chars().next() {
-        let len = if first.is_ascii_digit() {
-            if is_minus(last) && !earlier.is_some_and(|c: char| c.is_ascii_alphanumeric()) {
-                out.push('-');
-            }
-            let fraction = last == Some('.') && earlier.is_some_and(|c: char| c.is_ascii_digit());
-            push_digits(rest, fraction, &mut out)
-        } else if is_numeral(first) {
-            push_numerals(rest, last, &mut out)
-        } else {
-            first.len_utf8()
-        };
-        let (seen, ahead) = rest.split_at(len);
+    let mut at = 0;
+    while let Some(found) = next(text.as_bytes(), at) {
+        let (seen, rest) = text.split_at(found);
         let mut back = seen.chars().rev();
-        (last, earlier) = (back.next(), back.next().or(last));
-        rest = ahead;
+        let (last, earlier) = (back.next(), back.next());
+        at = found
+            + if rest.as_bytes()[0].is_ascii_digit() {
+                if is_minus(last) && !earlier.is_some_and(|c: char| c.is_ascii_alphanumeric()) {
+                    out.push('-');
+                }
+                let fraction =
+                    last == Some('.') && earlier.is_some_and(|c: char| c.is_ascii_digit());
+                push_digits(rest, fraction, &mut out)
+            } else {
+                push_numerals(rest, last, &mut out)
+            };
     }
     out
 }
+
+/// Where the next digit or numeral starts. Nearly all of a text is neither.
+fn next(bytes: &[u8], mut at: usize) -> Option<usize> {
+    loop {
+        let lead = *bytes.get(at)?;
+        if lead.is_ascii_digit() {
+            return Some(at);
+        }
+        if lead < NUMERALS_FROM {
+            // Whatever it is, a byte of a character that is neither.
+            at += 1;
+            continue;
+        }
+        if let Some(&[_, second, third]) = bytes[at..].first_chunk() {
+            let code = u32::from(lead & 0xF) << 12
+                | u32::from(second & 0x3F) << 6
+                | u32::from(third & 0x3F);
+            if lead < 0xF0 && char::from_u32(code).is_some_and(is_numeral) {
+                return Some(at);
+            }
+        }
+        // The last bytes of four, if it has four, are below.
+        at += 3;
+    }
+}
+
+/// The first byte of 〇, before which all numerals' are: below it are the bytes of other characters.
+const NUMERALS_FROM: u8 = 0xE3;
 
 fn is_minus(character: Option<char>) -> bool {
     matches!(character, Some('-' | '\u{2212}'))
@@ -114,7 +139,7 @@ fn push_numerals(rest: &str, before: Option<char>, out: &mut String) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::numbers;
+    use super::{is_numeral, numbers};
     use proptest::prelude::*;
 
     fn list(text: &str) -> Vec<String> {
@@ -167,6 +192,20 @@ mod tests {
         fn what_is_no_number_changes_nothing(words in prop::collection::vec("[a-z，。天气好]{0,4}", 3), a in 0..100_000_u32, b in 0..100_000_u32) {
             let text = format!("{}x{a} {}y{b} {}", words[0], words[1], words[2]);
             prop_assert_eq!(numbers(&text), format!("{a}\n{b}\n"));
+        }
+
+        /// Every character looked at, instead of those that [`next`] stops at.
+        #[test]
+        fn nothing_is_passed_over(text in prop_oneof![any::<String>(), "[0-9,.\\-−第零〇一二两兩三四五六七八九十百千万萬亿億月年 aé天𠀀😀]{0,30}"]) {
+            let found = |at: &usize| {
+                let here = text[*at..].chars().next();
+                here.is_some_and(|c| c.is_ascii_digit() || is_numeral(c))
+            };
+            let expected: Vec<usize> = text.char_indices().map(|(at, _)| at).filter(found).collect();
+            for at in (0..=text.len()).filter(|&at| text.is_char_boundary(at)) {
+                let next = super::next(text.as_bytes(), at);
+                prop_assert_eq!(next, expected.iter().copied().find(|&found| found >= at));
+            }
         }
 
         #[test]

@@ -24,9 +24,8 @@ pub(super) fn connect(
         if components.connected(text, other) {
             return Ok(());
         }
-        let own = stage.evidence(text, scratch)?;
-        let Some(theirs) = stage.candidate(&own, other, None, scratch)? else { return Ok(()) };
-        if stage.similarity((text, &own), (other, &theirs), None).is_some() {
+        let own = stage.side(text, scratch)?;
+        if stage.similarity_to((text, &own), other, None, scratch)?.is_some() {
             joined.fetch_add(u64::from(components.join(text, other)), Ordering::Relaxed);
         }
         Ok::<_, DedupError>(())

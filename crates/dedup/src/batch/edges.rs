@@ -188,12 +188,9 @@ impl Graph {
             if list.is_empty() {
                 return Ok(());
             }
-            let own = stage.evidence(*text, scratch)?;
+            let own = stage.side(*text, scratch)?;
             for other in list {
-                let Some(theirs) = stage.candidate(&own, other.number, None, scratch)? else {
-                    continue;
-                };
-                let similarity = stage.comparer.similarity(&own, &theirs, None);
+                let similarity = stage.similarity_to((*text, &own), other.number, None, scratch)?;
                 near.edges.extend(similarity.map(|similarity| Edge { text: other, similarity }));
             }
             Ok(())

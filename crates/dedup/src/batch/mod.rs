@@ -46,12 +46,11 @@ pub(crate) mod varint;
 mod windows;
 
 use crate::checkpoint::{Given, Restoring, Saving, Stage as Made, Stages};
-use crate::decide::{Comparer, Texts};
+use crate::decide::{Comparer, Side, Texts};
 use crate::error::DedupError;
 use crate::keep::Key;
 use crate::method::{Candidate, Method};
 use crate::options::{Cluster, DedupOptions};
-use crate::verify::Evidence;
 use across::{Across, Inputs};
 pub(crate) use candidates::{Candidates, Gathered, Gathering, Growing};
 use candidates::{Sketches, candidates};
@@ -66,7 +65,6 @@ use settled::Verified;
 
 use simhash_sketch::{Outline, Prepared, Scratch};
 use simhash_store::{Column, Room};
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 /// What is known of the documents after the first stage.
@@ -362,30 +360,33 @@ impl Stage<'_> {
     /// The similarity of two texts where it reaches the threshold, and `least` where that is given; 0 without verification, and [`EQUAL`].
     fn similarity(
         &self,
-        (a, own): (u32, &Evidence),
-        (b, theirs): (u32, &Evidence),
+        (a, own): (u32, &Side),
+        (b, theirs): (u32, &Side),
         least: Option<f64>,
     ) -> Option<f64> {
         if self.groups.are_equal(a, b) {
             return Some(EQUAL);
         }
-        self.comparer.similarity(own, theirs, least)
+        self.comparer.similarity_of_sides(own, theirs, least)
     }
 
-    fn evidence(&self, text: u32, scratch: &mut Scratch) -> Result<Arc<Evidence>, DedupError> {
-        self.room.relieve()?;
-        self.comparer.evidence(text, &self.texts, scratch)
-    }
-
-    /// [`Comparer::candidate`].
-    fn candidate(
+    /// The same of a text that is read if it must be.
+    fn similarity_to(
         &self,
-        own: &Evidence,
-        text: u32,
+        (a, own): (u32, &Side),
+        b: u32,
         least: Option<f64>,
         scratch: &mut Scratch,
-    ) -> Result<Option<Arc<Evidence>>, DedupError> {
+    ) -> Result<Option<f64>, DedupError> {
+        if self.groups.are_equal(a, b) {
+            return Ok(Some(EQUAL));
+        }
         self.room.relieve()?;
-        self.comparer.candidate(own, text, least, &self.texts, scratch)
+        self.comparer.similarity_to(own, b, least, &self.texts, scratch)
+    }
+
+    fn side(&self, text: u32, scratch: &mut Scratch) -> Result<Side, DedupError> {
+        self.room.relieve()?;
+        self.comparer.side(text, &self.texts, scratch)
     }
 }

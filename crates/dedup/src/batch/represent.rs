@@ -8,11 +8,10 @@ use super::candidates::{Candidates, Listed};
 use super::lists::Lists;
 use super::{EQUAL, Stage};
 use crate::checkpoint::{Restoring, Saving};
-use crate::decide::{Edge, Texts};
+use crate::decide::{Edge, Side, Texts};
 use crate::error::DedupError;
 use crate::method::Candidate;
 use crate::parallel;
-use crate::verify::Evidence;
 use ahash::AHashMap;
 use simhash_sketch::Scratch;
 use simhash_store::Column;
@@ -83,9 +82,9 @@ struct Case {
     within: Vec<Candidate>,
     /// It is a candidate of another one of the batch.
     is_wanted: bool,
-    /// Its evidence is there.
+    /// It was read, or its evidence is there.
     is_held: bool,
-    evidence: Arc<Evidence>,
+    side: Arc<Side>,
     original: Option<Edge>,
 }
 
@@ -265,16 +264,14 @@ impl Representatives {
             if older.peek().is_none() && case.within.is_empty() && !case.is_wanted {
                 return Ok(());
             }
-            case.evidence = stage.evidence(case.text, scratch)?;
+            case.side = Arc::new(stage.side(case.text, scratch)?);
             case.is_held = true;
             for &near in older {
                 // Nothing below the best so far can replace it.
                 let least = case.original.map(|best| best.similarity);
-                let own = &case.evidence;
-                let Some(theirs) = stage.candidate(own, near.number, least, scratch)? else {
-                    continue;
-                };
-                consider(stage, &mut case.original, near, (case.text, &case.evidence), &theirs);
+                let own = (case.text, &*case.side);
+                let found = stage.similarity_to(own, near.number, least, scratch)?;
+                consider(stage, &mut case.original, near, found);
             }
             Ok(())
         })
@@ -298,8 +295,11 @@ impl Representatives {
             for &Candidate { number, rank } in &case.within {
                 let other = &before[number as usize];
                 if other.original.is_none() {
-                    let (near, own) = (Candidate { number: other.text, rank }, &case.evidence);
-                    consider(stage, &mut case.original, near, (case.text, own), &other.evidence);
+                    let near = Candidate { number: other.text, rank };
+                    let least = case.original.map(|best| best.similarity);
+                    let (own, theirs) = ((case.text, &*case.side), (other.text, &*other.side));
+                    let found = stage.similarity(own, theirs, least);
+                    consider(stage, &mut case.original, near, found);
                 }
             }
             let shared = stage.groups.shared(case.text);
@@ -351,11 +351,10 @@ impl Representatives {
         let new = Scratch::default;
         parallel::for_each(&mut slots, stage.threads, stage.cancel, new, |scratch, slot| {
             slot.2 = self.of(slot.0).copied();
-            let own = stage.evidence(slot.0, scratch)?;
+            let own = stage.side(slot.0, scratch)?;
             let least = slot.2.map(|best| best.similarity);
-            if let Some(theirs) = stage.candidate(&own, slot.1.number, least, scratch)? {
-                consider(stage, &mut slot.2, slot.1, (slot.0, &own), &theirs);
-            }
+            let found = stage.similarity_to((slot.0, &own), slot.1.number, least, scratch)?;
+            consider(stage, &mut slot.2, slot.1, found);
             // Only what is better than the first's.
             slot.2 = slot.2.filter(|edge| edge.text.number == slot.1.number);
             Ok(())
@@ -394,8 +393,8 @@ fn compare_within(stage: &Stage<'_>, cases: &mut [Case]) -> Result<(), DedupErro
         return Ok(());
     }
     let mut states: Vec<State> = cases.iter().map(|case| case.state(stage)).collect();
-    let others: Vec<(u32, Arc<Evidence>)> =
-        cases.iter().map(|case| (case.text, Arc::clone(&case.evidence))).collect();
+    let others: Vec<(u32, Arc<Side>)> =
+        cases.iter().map(|case| (case.text, Arc::clone(&case.side))).collect();
     for _ in 0..ROUNDS {
         let (threads, cancel) = (stage.threads, stage.cancel);
         parallel::for_each(
@@ -404,14 +403,16 @@ fn compare_within(stage: &Stage<'_>, cases: &mut [Case]) -> Result<(), DedupErro
             cancel,
             || (),
             |(), case| {
-                let own = (case.text, &case.evidence);
+                let own = (case.text, &*case.side);
                 let mut original = case.original;
                 case.within.retain(|&Candidate { number, rank }| {
                     let (text, theirs) = &others[number as usize];
                     let state = states[number as usize];
                     if state == State::Kept {
                         let near = Candidate { number: *text, rank };
-                        consider(stage, &mut original, near, (own.0, own.1), theirs);
+                        let least = original.map(|best| best.similarity);
+                        let found = stage.similarity(own, (*text, theirs), least);
+                        consider(stage, &mut original, near, found);
                     }
                     state == State::Open
                 });
@@ -431,16 +432,8 @@ fn compare_within(stage: &Stage<'_>, cases: &mut [Case]) -> Result<(), DedupErro
     Ok(())
 }
 
-/// Compares two texts and keeps the edge where it is the best so far.
-fn consider(
-    stage: &Stage<'_>,
-    best: &mut Option<Edge>,
-    text: Candidate,
-    own: (u32, &Evidence),
-    theirs: &Evidence,
-) {
-    let least = best.map(|best| best.similarity);
-    let similarity = stage.similarity(own, (text.number, theirs), least);
+/// Keeps the edge to a text that was found to be so similar, where it is the best so far.
+fn consider(stage: &Stage<'_>, best: &mut Option<Edge>, text: Candidate, similarity: Option<f64>) {
     let Some(found) = similarity.map(|similarity| Edge { text, similarity }) else { return };
     if best.is_none_or(|best| found.order(&best, stage.comparer.verifies()).is_lt()) {
         *best = Some(found);

@@ -7,18 +7,16 @@ use self::blocks::{Blocks, MAX_DISTANCE, ZEROS};
 use self::decided::{components, representatives};
 use super::buckets::{Buckets, sights};
 use super::climb::{Crowded, climb};
-use crate::decide::{Comparer, Texts};
+use crate::decide::{Comparer, Side, Texts};
 use crate::error::DedupError;
 use crate::keep::Key;
 use crate::method::{self, Banding, Candidate, Found, Method};
 use crate::options::{Cluster, DedupOptions, Keep};
-use crate::verify::Evidence;
 use ahash::{AHashMap, AHashSet};
 use parking_lot::Mutex;
 use simhash_index::bands::Table;
 use simhash_sketch::{Kept, MethodSketch, Outline, Scratch, Sketcher, hamming};
 use simhash_store::Room;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 /// Nobody cancels a stage: its process is ended.
@@ -77,9 +75,9 @@ pub enum Crowd {
     },
 }
 
-/// What verification knows of a text.
-#[derive(Clone, Debug, Default)]
-pub struct Compared(Arc<Evidence>);
+/// A text that is compared with others.
+#[derive(Debug)]
+pub struct Compared(Side);
 
 /// Two texts that match, by their first documents.
 #[derive(Clone, Copy, Debug)]
@@ -388,39 +386,33 @@ impl Rules {
     ///
     /// # Errors
     /// None that the text is the reason of.
-    pub fn evidence(
+    pub fn side(
         &self,
         number: u32,
         text: &str,
         scratch: &mut Scratch,
     ) -> Result<Compared, DedupError> {
-        self.comparer.evidence(number, &One(text), scratch).map(Compared)
+        self.comparer.side(number, &One(text), scratch).map(Compared)
     }
 
-    /// [`Rules::evidence`] of what a text is compared with. `None`: it is known to be too different, and was not looked at.
+    /// The similarity of a text and another one, of this number, that match, 0 without verification.
     ///
     /// # Errors
     /// None that the text is the reason of.
-    pub fn candidate(
+    pub fn similarity(
         &self,
         own: &Compared,
         number: u32,
         text: &str,
         scratch: &mut Scratch,
-    ) -> Result<Option<Compared>, DedupError> {
-        let found = self.comparer.candidate(&own.0, number, None, &One(text), scratch)?;
-        Ok(found.map(Compared))
-    }
-
-    /// The similarity of two texts that match, 0 without verification.
-    pub fn similarity(&self, a: &Compared, b: &Compared) -> Option<f64> {
-        self.comparer.similarity(&a.0, &b.0, None)
+    ) -> Result<Option<f64>, DedupError> {
+        self.comparer.similarity_to(&own.0, number, None, &One(text), scratch)
     }
 
     /// The similarity of any two texts that differ; `None` without verification.
     pub fn relation(&self, a: &Compared, b: &Compared) -> Option<f64> {
-        let similarity = || self.comparer.similarity(&a.0, &b.0, Some(0.0)).unwrap_or(0.0);
-        self.verifies().then(similarity)
+        let found = || self.comparer.similarity_of_sides(&a.0, &b.0, Some(0.0)).unwrap_or(0.0);
+        self.verifies().then(found)
     }
 
     /// The duplicates among documents of which there are so many; `keeping` has their places in the order of keeping, where that is

@@ -62,6 +62,11 @@ impl Comparer {
         &self.preparer
     }
 
+    /// Prepares texts without a sketch.
+    pub(super) fn plain(&self) -> &Preparer {
+        &self.plain
+    }
+
     /// Goes over a text of a batch, once.
     pub(crate) fn prepare(&self, text: &str, scratch: &mut Scratch) -> Prepared {
         self.preparer.prepare(text, self.kept, scratch)
@@ -133,7 +138,7 @@ impl Comparer {
             originals.into_iter().map(|number| (number, None)).collect();
         let know = |scratch: &mut Scratch, number: u32| -> Result<Option<Known>, DedupError> {
             let mut known = None;
-            texts.with_text(number, &mut |text| known = Some(self.known(text, scratch)))?;
+            texts.with_text(number, &mut |text| known = Some(self.know(text, scratch)))?;
             Ok(known)
         };
         let new = Scratch::default;
@@ -158,7 +163,7 @@ impl Comparer {
         Ok(slots.into_iter().map(|(_, _, relation)| relation).collect())
     }
 
-    fn known(&self, text: &str, scratch: &mut Scratch) -> Known {
+    fn know(&self, text: &str, scratch: &mut Scratch) -> Known {
         let preparer = if self.has_distance { &self.preparer } else { &self.plain };
         let mut prepared = preparer.prepare(text, self.kept, scratch);
         let material = std::mem::take(&mut prepared.material);
@@ -201,7 +206,7 @@ impl Comparer {
         scratch: &mut Scratch,
     ) -> Result<Arc<Evidence>, DedupError> {
         let Some(verifier) = &self.verifier else { return Ok(Arc::default()) };
-        if let Some(evidence) = self.cache.get(number) {
+        if let Some(evidence) = self.known(number) {
             return Ok(evidence);
         }
         let mut evidence = Evidence::default();
@@ -210,11 +215,26 @@ impl Comparer {
             evidence = verifier.evidence_with_bitmap(text, material);
         })?;
         let evidence = Arc::new(evidence);
-        self.cache.put(number, Arc::clone(&evidence));
+        self.remember(number, &evidence);
+        Ok(evidence)
+    }
+
+    /// What is still known of a text.
+    pub(super) fn known(&self, number: u32) -> Option<Arc<Evidence>> {
+        self.cache.get(number)
+    }
+
+    /// The bitmap that is still known of a text.
+    pub(super) fn bitmap(&self, number: u32) -> Option<Arc<Bitmap>> {
+        self.bitmaps.get(number)
+    }
+
+    /// Keeps what was made of a text for whoever asks for it soon.
+    pub(super) fn remember(&self, number: u32, evidence: &Arc<Evidence>) {
+        self.cache.put(number, Arc::clone(evidence));
         if let Some(bitmap) = evidence.bitmap() {
             self.bitmaps.put(number, Arc::clone(bitmap));
         }
-        Ok(evidence)
     }
 
     /// [`Comparer::evidence`] of a candidate of a text. `None`: their bitmaps exclude that they are as similar as the threshold,
@@ -230,18 +250,12 @@ impl Comparer {
     ) -> Result<Option<Arc<Evidence>>, DedupError> {
         if let Some(verifier) = &self.verifier
             && own.bitmap().is_some()
-            && let Some(theirs) = self.bitmaps.get(number)
+            && let Some(theirs) = self.bitmap(number)
             && !verifier.may_be(own, &theirs, least.unwrap_or(verifier.least))
         {
             return Ok(None);
         }
         self.evidence(number, texts, scratch).map(Some)
-    }
-
-    /// The similarity of two texts where it reaches the threshold, and `least` where that is given; 0 without verification.
-    pub(crate) fn similarity(&self, a: &Evidence, b: &Evidence, least: Option<f64>) -> Option<f64> {
-        let Some(verifier) = &self.verifier else { return Some(0.0) };
-        verifier.similarity(a, b, least.unwrap_or(verifier.least))
     }
 }
 

@@ -57,6 +57,7 @@ mod edges;
 mod equal;
 mod lists;
 mod represent;
+mod side;
 mod taken;
 mod verifier;
 
@@ -66,6 +67,7 @@ use crate::options::{Cluster, DedupOptions};
 pub(crate) use comparer::Comparer;
 pub(crate) use edges::{Edge, Edges};
 use represent::Representatives;
+pub(crate) use side::Side;
 use simhash_index::Union;
 use simhash_sketch::Prepared;
 pub(crate) use taken::ALONE;

@@ -4,7 +4,7 @@
 //! time would dominate. The cache is bounded by size, not by documents, and changes no result.
 
 use crate::options::{DedupOptions, Measure};
-use crate::verify::Evidence;
+use crate::verify::{Evidence, reaching};
 use ahash::AHashMap;
 use parking_lot::Mutex;
 use simhash_sketch::{ALMOST_ONE, Bitmap, Fingerprinter, Material, Outline};
@@ -39,6 +39,11 @@ impl Verifier {
         self.evidence(given, material).with_bitmap(self.measure)
     }
 
+    /// The same of a normalised text.
+    pub(crate) fn evidence_of(&self, text: &str) -> Evidence {
+        Evidence::new(text, None, self.measure, &self.by).with_bitmap(self.measure)
+    }
+
     /// Whether outlines and bitmaps exclude anything.
     pub(crate) fn has_bound(&self) -> bool {
         matches!(self.measure, Measure::Auto | Measure::Jaccard)
@@ -63,6 +68,16 @@ impl Verifier {
             Measure::Jaccard => features >= least.min(1.0),
             Measure::Containment | Measure::Edit | Measure::Cosine => true,
         }
+    }
+
+    /// [`Evidence::jaccard_by_differences`].
+    pub(crate) fn jaccard_by_differences(&self, known: &Evidence, other: &str) -> Option<f64> {
+        known.jaccard_by_differences(other, self.measure, &self.by)
+    }
+
+    /// [`verify::reaching`](crate::verify::reaching).
+    pub(crate) fn reaching(&self, jaccard: f64, least: f64) -> Option<f64> {
+        reaching(jaccard, self.measure, least)
     }
 
     /// The similarity of two texts, where it is at least `least`.
@@ -183,7 +198,7 @@ mod tests {
         let cache = Cache::of(CAPACITY, 0);
         let set = |len| {
             let features = vec![7; len];
-            Arc::new(Evidence::Sets(Shingles { features, ..Shingles::default() }, None))
+            Arc::new(Evidence::of_sets(Shingles { features, ..Shingles::default() }))
         };
         for number in 0..10_000 {
             cache.put(number, set(2_000));
@@ -207,7 +222,7 @@ mod tests {
     fn what_is_asked_for_again_stays() {
         let cache = Cache::of(CAPACITY, 0);
         let features = vec![7; 2_000];
-        let set = Arc::new(Evidence::Sets(Shingles { features, ..Shingles::default() }, None));
+        let set = Arc::new(Evidence::of_sets(Shingles { features, ..Shingles::default() }));
         let set = || Arc::clone(&set);
         let hot = 0..640u32;
         hot.clone().for_each(|number| cache.put(number, set()));

@@ -12,7 +12,9 @@ use crate::options::Measure;
 use simhash_sketch::measure::{
     containment, cosine_at_least, edit_similarity_at_least, jaccard, jaccard_at_least,
 };
-use simhash_sketch::{ALMOST_ONE, Bitmap, Feature, Features, Fingerprinter, Scratch, Shingles};
+use simhash_sketch::{
+    ALMOST_ONE, Bitmap, Feature, Features, Fingerprinter, Reference, Scratch, Shingles,
+};
 use std::sync::Arc;
 
 /// The similarity of two texts by [`Measure::Auto`]: 1 where they are equal after normalisation and not empty, else
@@ -37,12 +39,22 @@ pub(crate) enum Evidence {
     /// Not looked at.
     #[default]
     None,
-    /// Sets of hashes; of large ones, where it was asked for, what excludes most of those that they are not similar to.
-    Sets(Shingles, Option<Arc<Bitmap>>),
+    /// Sets of hashes.
+    Sets(Box<Sets>),
     /// The normalised text.
     Text(Box<str>),
     /// Weighted features by ascending hash.
     Vector(Vec<Feature>),
+}
+
+/// The sets of a text, and what saves looking at those of others.
+#[derive(Debug)]
+pub(crate) struct Sets {
+    shingles: Shingles,
+    /// Of a large set, where it was asked for: excludes most of those that it is not similar to.
+    bitmap: Option<Arc<Bitmap>>,
+    /// Of a long text.
+    reference: Option<Reference>,
 }
 
 impl Evidence {
@@ -55,7 +67,8 @@ impl Evidence {
     ) -> Self {
         match measure {
             Measure::Auto | Measure::Jaccard | Measure::Containment => {
-                Self::Sets(Shingles::of_normalized(by, text, features), None)
+                let (shingles, reference) = Reference::with_sets(by, text, features);
+                Self::Sets(Box::new(Sets { shingles, bitmap: None, reference }))
             }
             Measure::Edit => Self::Text(text.into()),
             Measure::Cosine => Self::Vector(match features {
@@ -65,36 +78,32 @@ impl Evidence {
         }
     }
 
+    /// Of sets alone.
+    #[cfg(test)]
+    pub(crate) fn of_sets(shingles: Shingles) -> Self {
+        Self::Sets(Box::new(Sets { shingles, bitmap: None, reference: None }))
+    }
+
     /// With a bitmap, where the set is so large that cutting it again costs more than a look at that, and the measure has a bound.
     pub(crate) fn with_bitmap(mut self, measure: Measure) -> Self {
-        if let (Self::Sets(sets, bitmap), Measure::Auto | Measure::Jaccard) = (&mut self, measure)
-            && sets.features.len() >= LARGE
+        if let (Self::Sets(sets), Measure::Auto | Measure::Jaccard) = (&mut self, measure)
+            && sets.shingles.features.len() >= LARGE
         {
-            *bitmap = Some(Arc::new(Bitmap::of(&sets.features)));
+            sets.bitmap = Some(Arc::new(Bitmap::of(&sets.shingles.features)));
         }
         self
     }
 
     /// Its bitmap, where it has one.
     pub(crate) fn bitmap(&self) -> Option<&Arc<Bitmap>> {
-        if let Self::Sets(_, bitmap) = self { bitmap.as_ref() } else { None }
+        if let Self::Sets(sets) = self { sets.bitmap.as_ref() } else { None }
     }
 
     /// The similarity of two texts by the measure that both were made for, where it is at least `least`.
     pub(crate) fn similarity(&self, other: &Self, measure: Measure, least: f64) -> Option<f64> {
         match (self, other) {
-            (Self::Sets(a, _), Self::Sets(b, _)) if measure == Measure::Containment => {
-                a.similarity(b, |a, b| Some(containment(a, b)).filter(|found| *found >= least))
-            }
-            (Self::Sets(a, _), Self::Sets(b, _)) if measure == Measure::Auto => {
-                // No similarity is above its factor: titles that differ in a number are told apart without a look at their
-                // features. What reaches a threshold of 1 reaches it though it is called almost 1.
-                let reaches = |found: &f64| *found >= least.min(ALMOST_ONE);
-                Some(a.numbers.factor(b.numbers)).filter(reaches)?;
-                a.verified(b, |a, b| jaccard_at_least(a, b, least)).filter(reaches)
-            }
-            (Self::Sets(a, _), Self::Sets(b, _)) => {
-                a.similarity(b, |a, b| jaccard_at_least(a, b, least))
+            (Self::Sets(a), Self::Sets(b)) => {
+                similarity_of(&a.shingles, &b.shingles, measure, least)
             }
             (Self::Text(a), Self::Text(b)) => edit_similarity_at_least(a, b, least),
             (Self::Vector(a), Self::Vector(b)) => cosine_at_least(a, b, least),
@@ -111,9 +120,13 @@ impl Evidence {
         least: f64,
         by: &Fingerprinter,
     ) -> Option<f64> {
-        let Self::Sets(own, _) = self else {
+        let Self::Sets(sets) = self else {
             return self.similarity(&Self::new(other, None, measure, by), measure, least);
         };
+        if let Some(found) = self.jaccard_by_differences(other, measure, by) {
+            return reaching(found, measure, least);
+        }
+        let own = &sets.shingles;
         // No similarity is above the factor of the numbers, nor above that of the features.
         if measure == Measure::Auto && own.numbers.factor_to(other) < least.min(ALMOST_ONE) {
             return None;
@@ -123,19 +136,60 @@ impl Evidence {
             Measure::Containment => containment(&own.features, &features) >= least,
             _ => jaccard_at_least(&own.features, &features, least).is_some(),
         };
-        let other = || Self::Sets(Shingles::with_features(by, other, features), None);
-        if reaches { self.similarity(&other(), measure, least) } else { None }
+        let other = || Shingles::with_features(by, other, features);
+        if reaches { similarity_of(own, &other(), measure, least) } else { None }
+    }
+
+    /// The Jaccard similarity to a normalised text, for measures that are made of it, where the passages in which it differs tell it:
+    /// it is not cut.
+    pub(crate) fn jaccard_by_differences(
+        &self,
+        other: &str,
+        measure: Measure,
+        by: &Fingerprinter,
+    ) -> Option<f64> {
+        let (Self::Sets(sets), Measure::Auto | Measure::Jaccard) = (self, measure) else {
+            return None;
+        };
+        sets.reference.as_ref()?.jaccard(&sets.shingles, other, by)
     }
 
     /// Size in numbers of 8 bytes.
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::None => 0,
-            Self::Sets(sets, bitmap) => sets.len() + bitmap.as_ref().map_or(0, |map| map.len()),
+            Self::Sets(sets) => {
+                let beside = sets.bitmap.as_ref().map_or(0, |bitmap| bitmap.len())
+                    + sets.reference.as_ref().map_or(0, Reference::len);
+                sets.shingles.len() + beside
+            }
             Self::Text(text) => text.len() / 8 + 1,
             Self::Vector(vector) => vector.len() * size_of::<Feature>() / 8,
         }
     }
+}
+
+/// The similarity by a measure of sets, where it is at least `least`.
+fn similarity_of(a: &Shingles, b: &Shingles, measure: Measure, least: f64) -> Option<f64> {
+    match measure {
+        Measure::Containment => {
+            a.similarity(b, |a, b| Some(containment(a, b)).filter(|found| *found >= least))
+        }
+        Measure::Auto => {
+            // No similarity is above its factor: titles that differ in a number are told apart without a look at their
+            // features. What reaches a threshold of 1 reaches it though it is called almost 1.
+            let reaches = |found: &f64| *found >= least.min(ALMOST_ONE);
+            Some(a.numbers.factor(b.numbers)).filter(reaches)?;
+            a.verified(b, |a, b| jaccard_at_least(a, b, least)).filter(reaches)
+        }
+        _ => a.similarity(b, |a, b| jaccard_at_least(a, b, least)),
+    }
+}
+
+/// The similarity by a measure of texts of which no number counts and that have this Jaccard similarity, where it is at least `least`.
+pub(crate) fn reaching(found: f64, measure: Measure, least: f64) -> Option<f64> {
+    let most = if measure == Measure::Auto { ALMOST_ONE } else { 1.0 };
+    (found >= least).then_some(found.min(most))
 }
 
 #[cfg(test)]
@@ -149,7 +203,7 @@ mod tests {
             text in "[0-9第一二十月年 ab中文字新闻报道]{0,200}",
             changes in prop::collection::vec((any::<prop::sample::Index>(), "[0-9一中]{0,2}"), 0..6),
             least in prop_oneof![Just(0.0), Just(0.8), Just(1.0), 0.0..1.0_f64],
-            times in 1..8_usize,
+            times in 1..30_usize,
         ) {
             let by = Fingerprinter::new(&simhash_sketch::FingerprinterOptions::default()).unwrap();
             let text = text.repeat(times);
@@ -168,6 +222,10 @@ mod tests {
                 let expected = own.similarity(&whole, measure, least);
                 let early = own.similarity_to(&other, measure, least, &by);
                 prop_assert_eq!(early.map(f64::to_bits), expected.map(f64::to_bits), "{:?}", measure);
+                if let Some(told) = own.jaccard_by_differences(&other, measure, &by) {
+                    let told = reaching(told, measure, least);
+                    prop_assert_eq!(told.map(f64::to_bits), expected.map(f64::to_bits), "{:?}", measure);
+                }
             }
         }
     }

@@ -4,5 +4,5 @@
 
 mod evidence;
 
-pub(crate) use evidence::Evidence;
 pub use evidence::similarity;
+pub(crate) use evidence::{Evidence, reaching};

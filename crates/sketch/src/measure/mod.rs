@@ -18,5 +18,6 @@ mod texts;
 
 pub use cosine::{cosine, cosine_at_least};
 pub use edit::{edit_similarity, edit_similarity_at_least, levenshtein, levenshtein_within};
+pub(crate) use sets::ratio;
 pub use sets::{containment, jaccard, jaccard_at_least, overlap, overlap_at_least};
 pub use texts::{cosine_of_texts, of_texts};

@@ -13,7 +13,7 @@ use std::cmp::Ordering;
 ///
 /// Two empty sets have similarity 0: an empty text resembles nothing. Cost: `|A| + |B|` steps.
 pub fn jaccard(a: &[u64], b: &[u64]) -> f64 {
-    ratio(overlap(a, b), a, b)
+    ratio(overlap(a, b), a.len(), b.len())
 }
 
 /// [`jaccard`] where it is at least `least`, else `None`; the same value to the last bit.
@@ -25,7 +25,7 @@ pub fn jaccard_at_least(a: &[u64], b: &[u64], least: f64) -> Option<f64> {
     #[expect(clippy::cast_sign_loss, reason = "max(0.0)")]
     let need = ((least / (1.0 + least) * total).floor() - 1.0).max(0.0) as usize;
     let found = overlap_at_least(a, b, need)?;
-    let similarity = ratio(found, a, b);
+    let similarity = ratio(found, a.len(), b.len());
     (similarity >= least).then_some(similarity)
 }
 
@@ -36,8 +36,9 @@ pub fn containment(a: &[u64], b: &[u64]) -> f64 {
     if smaller == 0 { 0.0 } else { overlap(a, b) as f64 / smaller as f64 }
 }
 
-fn ratio(found: usize, a: &[u64], b: &[u64]) -> f64 {
-    let union = a.len() + b.len() - found;
+/// Jaccard similarity of sets of so many members, of which so many are common.
+pub(crate) fn ratio(found: usize, a: usize, b: usize) -> f64 {
+    let union = a + b - found;
     if union == 0 { 0.0 } else { found as f64 / union as f64 }
 }
 

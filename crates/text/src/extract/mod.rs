@@ -12,13 +12,14 @@ mod recipe;
 pub use error::OptionsError;
 pub use options::{ExtractorOptions, Segmenter, Unit, Weighting};
 
-use crate::feature::{Cut, Feature, Features, Token, hash};
+use crate::feature::{Cut, Feature, Features, Token, distinct, hash};
 use crate::segment::SegmentScratch;
 use crate::tfidf::{KeywordScratch, TopK};
 use crate::words::{self, WordScratch};
 use crate::{Normalizer, ngram};
 use ahash::AHashMap;
 use options::Plan;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The longest n-gram.
@@ -26,6 +27,9 @@ pub const MAX_NGRAM: usize = 8;
 
 /// Characters of a long shingle, see [`Extractor::long_shingles`].
 pub const LONG: usize = 5;
+
+/// Characters of the last span of [`Extractor::shingles_touching`]: two features of the longest kind.
+pub const APART: usize = 2 * MAX_NGRAM;
 
 /// Ideographs from which on a text has long shingles, a digit counting as two. An edit of one character changes five of
 /// them, so at a similarity of 0.8 a text bears an edit in every 45 characters; from 400 on that are eight or more, room for
@@ -188,6 +192,13 @@ impl Extractor {
     /// Replaces `out` with the distinct feature hashes of `text`, ascending: the set that Jaccard similarity compares.
     /// Keywords are all there, those beyond `top_k` too.
     pub fn shingles(&self, text: &str, out: &mut Vec<u64>) {
+        self.all_shingles(text, out);
+        out.sort_unstable();
+        out.dedup();
+    }
+
+    /// The same in any order, as often as they occur where they are counted.
+    fn all_shingles(&self, text: &str, out: &mut Vec<u64>) {
         out.clear();
         if self.plan.weighting == Weighting::TfIdf {
             let mut scratch = ExtractScratch::default();
@@ -196,8 +207,55 @@ impl Extractor {
         } else {
             self.for_each_hash(text, &mut WordScratch::default(), |hash| out.push(hash));
         }
-        out.sort_unstable();
-        out.dedup();
+    }
+
+    /// [`shingles`](Self::shingles); `again` gets the hashes of those that occur more than once, as often as that, ascending.
+    pub fn counted_shingles(&self, text: &str, out: &mut Vec<u64>, again: &mut Vec<u64>) {
+        self.all_shingles(text, out);
+        distinct(out, again);
+    }
+
+    /// Whether a feature depends on nothing but its own characters, and counts once for each time that it occurs: all but those
+    /// of the start and the end of a part of a text are those of the part, wherever it stands.
+    pub fn is_local(&self) -> bool {
+        matches!(self.plan.unit, Unit::Auto | Unit::Chars)
+            && self.plan.weighting == Weighting::Count
+    }
+
+    /// Appends the hashes of the features, where these are [local](Self::is_local), that are not within one of the parts of the text
+    /// between `spans`, as often as they occur. Spans come in order; the last goes to the end of the text, and from its start to there are
+    /// [`APART`] characters or more.
+    pub fn shingles_touching(
+        &self,
+        text: &str,
+        spans: impl Iterator<Item = Range<usize>>,
+        out: &mut Vec<u64>,
+    ) {
+        let mut push = |from, to| out.push(hash(&text.as_bytes()[from..to]));
+        let mut since = 0;
+        for span in spans {
+            match self.plan.unit {
+                Unit::Auto => ngram::touching_by_script(text, since, &span, &mut push),
+                _ => ngram::touching(text, self.plan.ngram, since, &span, &mut push),
+            }
+            since = span.end;
+        }
+    }
+
+    /// The same of the [long shingles](Self::long_shingles) of a text that has them.
+    pub fn long_shingles_touching(
+        &self,
+        text: &str,
+        spans: impl Iterator<Item = Range<usize>>,
+        out: &mut Vec<u64>,
+    ) {
+        let mut since = 0;
+        for span in spans {
+            ngram::touching(text, LONG, since, &span, |from, to| {
+                out.push(hash(&text.as_bytes()[from..to]));
+            });
+            since = span.end;
+        }
     }
 
     /// Replaces `out` with the long shingles of `text`, by ascending hash: every [`LONG`] characters, of texts with at least
@@ -207,15 +265,30 @@ impl Extractor {
     /// texts on one subject share many of their pairs without sharing a sentence, and so do tables of numbers, so two of them
     /// are alike only if they are alike in both lengths. What is written in letters has features of five characters as it is.
     pub fn long_shingles(&self, text: &str, out: &mut Vec<u64>) {
-        out.clear();
-        if self.plan.unit != Unit::Auto || ngram::ideographs(text) < LONG_FROM {
-            return;
-        }
-        #[cfg(feature = "counters")]
-        crate::counters::CUT_LONG.add();
-        ngram::for_each(text, LONG, |start, end| out.push(hash(&text.as_bytes()[start..end])));
+        self.all_long_shingles(text, out);
         out.sort_unstable();
         out.dedup();
+    }
+
+    /// The same in text order, as often as they occur.
+    fn all_long_shingles(&self, text: &str, out: &mut Vec<u64>) {
+        out.clear();
+        if self.has_long_shingles(text) {
+            #[cfg(feature = "counters")]
+            crate::counters::CUT_LONG.add();
+            ngram::for_each(text, LONG, |start, end| out.push(hash(&text.as_bytes()[start..end])));
+        }
+    }
+
+    /// [`long_shingles`](Self::long_shingles); `again` as in [`counted_shingles`](Self::counted_shingles).
+    pub fn counted_long_shingles(&self, text: &str, out: &mut Vec<u64>, again: &mut Vec<u64>) {
+        self.all_long_shingles(text, out);
+        distinct(out, again);
+    }
+
+    /// Whether a text has [long shingles](Self::long_shingles).
+    pub fn has_long_shingles(&self, text: &str) -> bool {
+        self.plan.unit == Unit::Auto && ngram::ideographs(text) >= LONG_FROM
     }
 
     /// Replaces `out` with the distinct features of `text`, by ascending hash, the weights of equal ones added: the vector whose

@@ -30,7 +30,7 @@ impl<'a> Comparing<'a> {
 
     fn of(&mut self, number: u32) -> Result<Compared, Failure> {
         let text = self.texts[number as usize];
-        Ok(self.context.recipe.rules().evidence(number, text, &mut self.scratch)?)
+        Ok(self.context.recipe.rules().side(number, text, &mut self.scratch)?)
     }
 
     /// By number: what tells of most pairs that they need not be compared.
@@ -42,8 +42,7 @@ impl<'a> Comparing<'a> {
     /// The similarity of a text and another one that match.
     fn similarity(&mut self, own: &Compared, other: u32) -> Result<Option<f64>, Failure> {
         let (rules, text) = (self.context.recipe.rules(), self.texts[other as usize]);
-        let theirs = rules.candidate(own, other, text, &mut self.scratch)?;
-        Ok(theirs.and_then(|theirs| rules.similarity(own, &theirs)))
+        Ok(rules.similarity(own, other, text, &mut self.scratch)?)
     }
 }
 

@@ -1,0 +1,204 @@
+//! Where two long texts differ.
+//!
+//! Most near-duplicates are equal but for some passages: a title, a name, a source at the end. What lies between these is found by
+//! comparing bytes, at a hundredth of the cost of cutting it into features. The parts that are told apart need not be the smallest
+//! ones: whatever they are, all else is equal.
+
+use memchr::memmem;
+use simhash_text::extract::APART;
+use std::ops::Range;
+
+/// Bytes that must be equal where two texts go on together.
+const SAME: usize = 16;
+/// Characters that one of them is ahead of the other at most.
+const AHEAD: usize = 96;
+/// Characters between those of them whose place is looked for farther away.
+const STEP: usize = 16;
+/// The part of both texts that may differ: more is not cheaper than looking at the whole texts.
+const SHARE: usize = 4;
+/// What each difference counts beside its bytes: the features around it.
+const BESIDE: usize = 64;
+
+/// A part of each text, of which either may be empty.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Difference {
+    pub(crate) own: Range<usize>,
+    pub(crate) other: Range<usize>,
+}
+
+/// The differences of two texts, in order; what lies between two of them is equal. The last one goes to the ends of both, and
+/// has [`APART`] characters of each, or all of it. `None`: they differ in too much.
+///
+/// Cost: one pass over the bytes, and for each difference some thousand comparisons of words at most, and twelve more passes.
+pub(crate) fn differences(own: &str, other: &str) -> Option<Vec<Difference>> {
+    let (a, b) = (own.as_bytes(), other.as_bytes());
+    let ends = (tail(own), tail(other));
+    let most = (a.len() + b.len()) / SHARE;
+    let (mut all, mut count) = (Vec::new(), 0);
+    let (mut i, mut j) = (0, 0);
+    loop {
+        // A character that is equal in part is none.
+        let equal = floor(own, i + common(&a[i..ends.0], &b[j..ends.1])) - i;
+        (i, j) = (i + equal, j + equal);
+        let next = if i == ends.0 || j == ends.1 { None } else { again(own, other, (i, j), ends) };
+        let (to_own, to_other) = next.unwrap_or((a.len(), b.len()));
+        count += (to_own - i) + (to_other - j) + BESIDE;
+        if count > most {
+            return None;
+        }
+        all.push(Difference { own: i..to_own, other: j..to_other });
+        if next.is_none() {
+            return Some(all);
+        }
+        (i, j) = (to_own, to_other);
+    }
+}
+
+/// Where the last characters begin, which always count as different.
+fn tail(text: &str) -> usize {
+    text.char_indices().rev().nth(APART - 1).map_or(0, |(at, _)| at)
+}
+
+/// How many bytes two texts begin with alike.
+fn common(a: &[u8], b: &[u8]) -> usize {
+    const WORD: usize = size_of::<u64>();
+    let word = |bytes: &[u8; WORD]| u64::from_le_bytes(*bytes);
+    let words = a.as_chunks().0.iter().zip(b.as_chunks().0);
+    let equal = WORD * words.take_while(|(a, b)| word(a) == word(b)).count();
+    let rest = a[equal..].iter().zip(&b[equal..]);
+    equal + rest.take_while(|(a, b)| a == b).count()
+}
+
+/// Where two texts that differ from `from` on are equal again, before `ends`: the nearest place, or one that is farther away.
+fn again(
+    own: &str,
+    other: &str,
+    from: (usize, usize),
+    ends: (usize, usize),
+) -> Option<(usize, usize)> {
+    let (a, b) = (Ahead::new(own, from.0, ends.0), Ahead::new(other, from.1, ends.1));
+    for sum in 1..a.count + b.count {
+        for x in (sum + 1).saturating_sub(b.count)..(sum + 1).min(a.count) {
+            let y = sum - x;
+            if a.words[x] == b.words[y]
+                && own.as_bytes()[a.starts[x]..][..SAME] == other.as_bytes()[b.starts[y]..][..SAME]
+            {
+                return Some((a.starts[x], b.starts[y]));
+            }
+        }
+    }
+    // Something long was put in or left out: what comes in one of them comes later in the other.
+    let later = |ahead: &Ahead, text: &str, other: &str, from: usize, end: usize| {
+        ahead.starts[..ahead.count].iter().step_by(STEP).find_map(|&at| {
+            let part = &text.as_bytes()[at..at + SAME];
+            let found = memmem::find(&other.as_bytes()[from..end], part)?;
+            Some((at, from + found))
+        })
+    };
+    let put_in = later(&a, own, other, from.1, ends.1);
+    let left_out = later(&b, other, own, from.0, ends.0).map(|(j, i)| (i, j));
+    let (i, j) = put_in.into_iter().chain(left_out).min_by_key(|(i, j)| i + j)?;
+    // What is equal before it.
+    let [a, b] = [&own.as_bytes()[from.0..i], &other.as_bytes()[from.1..j]];
+    let equal = a.iter().rev().zip(b.iter().rev()).take_while(|(a, b)| a == b).count();
+    let start = (i - equal..=i).find(|&at| own.is_char_boundary(at)).unwrap_or(i);
+    Some((start, j - (i - start)))
+}
+
+/// The last start of a character up to here.
+fn floor(text: &str, at: usize) -> usize {
+    (0..=at).rev().find(|&at| text.is_char_boundary(at)).unwrap_or_default()
+}
+
+/// The next characters of a text that have [`SAME`] bytes of it from them on.
+struct Ahead {
+    count: usize,
+    starts: [usize; AHEAD],
+    /// The first eight bytes from each on.
+    words: [u64; AHEAD],
+}
+
+impl Ahead {
+    fn new(text: &str, from: usize, end: usize) -> Self {
+        let mut all = Self { count: 0, starts: [0; AHEAD], words: [0; AHEAD] };
+        let bytes = &text.as_bytes()[..end];
+        let starts = text[from..end].char_indices().map(|(at, _)| from + at);
+        for (place, start) in starts.take(AHEAD).enumerate() {
+            let Some(&word) = bytes[start..].first_chunk() else { break };
+            if start + SAME > end {
+                break;
+            }
+            all.starts[place] = start;
+            all.words[place] = u64::from_le_bytes(word);
+            all.count = place + 1;
+        }
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Difference, differences};
+    use proptest::prelude::*;
+    use simhash_text::extract::APART;
+
+    #[test]
+    fn texts_are_told_apart_where_they_differ() {
+        let part = |from: u32| -> String {
+            (from..from + 200).filter_map(|n| char::from_u32(0x4e00 + n)).collect()
+        };
+        let [a, b, c, d, new] = [0, 200, 400, 600, 800].map(part);
+        let [c, new] = [&c, &new].map(|long| &long[..3 * 120]);
+        let [before_last, last] = [&d[..600 - 3 * APART], &d[600 - 3 * APART..]];
+        let own = format!("{a}改{b}{c}{d}");
+        // A passage left out after it, as another one is put in before: both longer than what is looked ahead.
+        let other = format!("{a}另外{new}{b}{before_last}{}", &last[3..]);
+        let found = differences(&own, &other).unwrap();
+        let texts: Vec<(&str, &str)> =
+            found.iter().map(|one| (&own[one.own.clone()], &other[one.other.clone()])).collect();
+        let replaced = format!("另外{new}");
+        assert_eq!(texts[0], ("改", replaced.as_str()));
+        assert_eq!(texts[1], (c, ""));
+        let (own_tail, other_tail) = texts[2];
+        assert_eq!(texts.len(), 3);
+        assert!(own_tail.ends_with(last) && other_tail.ends_with(&last[3..]));
+        let counts = [own_tail, other_tail].map(|tail| tail.chars().count());
+        assert_eq!(counts, [APART + 1, APART]);
+        // More than a quarter of both.
+        assert_eq!(differences(&own, &format!("{a}{b}{c}{d}{}", new.repeat(5))), None);
+        assert_eq!(differences(&own, &new.repeat(5)), None);
+        assert_eq!(differences(&own, &own).map(|all| all.len()), Some(1));
+    }
+
+    proptest! {
+        #[test]
+        fn all_else_is_equal(
+            text in "[中文a1é😀，。新闻]{20,60}",
+            times in 1..12_usize,
+            changes in prop::collection::vec((any::<prop::sample::Index>(), 0..9_usize, "[中文a1é😀，]{0,120}"), 0..4),
+        ) {
+            let own: Vec<char> = text.repeat(times).chars().collect();
+            let mut other = own.clone();
+            for (at, gone, new) in changes {
+                let at = at.index(other.len() + 1);
+                let end = (at + gone).min(other.len());
+                other.splice(at..end, new.chars());
+            }
+            let [own, other]: [String; 2] = [own.into_iter().collect(), other.into_iter().collect()];
+            if let Some(all) = differences(&own, &other) {
+                let (mut i, mut j) = (0, 0);
+                for Difference { own: a, other: b } in &all {
+                    prop_assert_eq!(&own[i..a.start], &other[j..b.start]);
+                    prop_assert!(!own[a.clone()].is_empty() || !other[b.clone()].is_empty());
+                    (i, j) = (a.end, b.end);
+                }
+                prop_assert_eq!((i, j), (own.len(), other.len()));
+                if let Some(last) = all.last() {
+                    let counts = [&own[last.own.clone()], &other[last.other.clone()]].map(|text| text.chars().count());
+                    let wholes = [&own, &other].map(|text| text.chars().count());
+                    prop_assert!((0..2).all(|side| counts[side] >= APART.min(wholes[side])));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! A long text that others are compared with by where they differ from it.
+
+use crate::differences::{Difference, differences};
+use crate::measure::ratio;
+use crate::{Fingerprinter, Numbers, Shingles};
+use simhash_text::Features;
+use std::ops::Range;
+
+/// Beside the sets of a long text what it takes to tell how much of them another text has, without cutting all of that: the text, and
+/// which members it has more than once.
+///
+/// Features of what both texts have in common are those of the one that is known. A feature of a passage that differs is gone from the other
+/// text if it occurs in such passages only, and new in it if it occurs nowhere else.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reference {
+    text: Box<str>,
+    /// Features that occur more than once, as often as that.
+    features: Vec<u64>,
+    /// The same of the long shingles.
+    long: Vec<u64>,
+}
+
+impl Reference {
+    /// Bytes of the shortest text: one of fewer is cut as fast.
+    pub const LEAST: usize = 1 << 10;
+
+    /// The sets of a normalised text, of which `features` are the features where they have been cut; and the reference that it can be, if it
+    /// is long and its features do not depend on what is around them.
+    pub fn with_sets(
+        by: &Fingerprinter,
+        text: &str,
+        features: Option<Features>,
+    ) -> (Shingles, Option<Self>) {
+        if text.len() < Self::LEAST || !by.extractor().is_local() {
+            return (Shingles::of_normalized(by, text, features), None);
+        }
+        let mut own = Self { text: text.into(), features: Vec::new(), long: Vec::new() };
+        let features = features.map(|features| features.into_counted_set(&mut own.features));
+        let features = features.unwrap_or_else(|| {
+            let mut all = Vec::new();
+            by.extractor().counted_shingles(text, &mut all, &mut own.features);
+            all
+        });
+        let mut long = Vec::new();
+        by.extractor().counted_long_shingles(text, &mut long, &mut own.long);
+        (Shingles { features, long, numbers: Numbers::of(text) }, Some(own))
+    }
+
+    /// The Jaccard similarity of the text, whose sets are `own`, and another normalised text: the same number as
+    /// [`Shingles::similarity`] by [`jaccard`](crate::measure::jaccard). `None`: they differ in too much, or the other one is
+    /// short; it must be cut. No number in either counts ([`Numbers::factor`]).
+    ///
+    /// Cost: a comparison of bytes, and of each passage that differs some dozens of features.
+    pub fn jaccard(&self, own: &Shingles, other: &str, by: &Fingerprinter) -> Option<f64> {
+        if other.len() < Self::LEAST {
+            return None;
+        }
+        let all = differences(&self.text, other)?;
+        let by = by.extractor();
+        let spans = |of: fn(&Difference) -> &Range<usize>| all.iter().map(of).cloned();
+        let (mine, theirs) = (|| spans(|one| &one.own), || spans(|one| &one.other));
+        let (mut gone, mut new) = (Vec::new(), Vec::new());
+        by.shingles_touching(&self.text, mine(), &mut gone);
+        by.shingles_touching(other, theirs(), &mut new);
+        let similarity = jaccard(&own.features, &self.features, &mut gone, &mut new);
+        if own.long.is_empty() || !by.has_long_shingles(other) {
+            return Some(similarity);
+        }
+        gone.clear();
+        new.clear();
+        by.long_shingles_touching(&self.text, mine(), &mut gone);
+        by.long_shingles_touching(other, theirs(), &mut new);
+        Some(jaccard(&own.long, &self.long, &mut gone, &mut new).min(similarity))
+    }
+
+    /// Hashes held, the text counted in numbers of 8 bytes.
+    #[expect(clippy::len_without_is_empty, reason = "a size, not a collection")]
+    pub fn len(&self) -> usize {
+        self.text.len() / 8 + self.features.len() + self.long.len()
+    }
+}
+
+/// The similarity of a set and the one that comes of it: its members that occur more than once are in `again`; `gone` occur in what is taken
+/// away, `new` in what comes instead.
+fn jaccard(set: &[u64], again: &[u64], gone: &mut Vec<u64>, new: &mut Vec<u64>) -> f64 {
+    gone.sort_unstable();
+    new.sort_unstable();
+    new.dedup();
+    let mut last = 0;
+    for at in 0..gone.len() {
+        let hash = gone[at];
+        if at + 1 < gone.len() && gone[at + 1] == hash {
+            continue;
+        }
+        let here = at + 1 - gone[..at].partition_point(|&before| before < hash);
+        let others = &again[again.partition_point(|&other| other < hash)..];
+        let times = 1 + others.partition_point(|&other| other == hash);
+        if here == times {
+            gone[last] = hash;
+            last += 1;
+        }
+    }
+    gone.truncate(last);
+    let stays = set.len() - gone.len();
+    let back = new.iter().filter(|hash| gone.binary_search(hash).is_ok()).count();
+    let added = new.iter().filter(|hash| set.binary_search(hash).is_err()).count();
+    let common = stays + back;
+    ratio(common, set.len(), common + added)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Reference;
+    use crate::measure::jaccard;
+    use crate::{ExtractorOptions, Fingerprinter, FingerprinterOptions, Shingles, Unit, Weighting};
+    use proptest::prelude::*;
+    use simhash_text::ExtractScratch;
+
+    fn by(unit: Unit, weighting: Option<Weighting>) -> Fingerprinter {
+        let extractor = ExtractorOptions { unit, weighting, ..ExtractorOptions::default() };
+        Fingerprinter::new(&FingerprinterOptions {
+            extract: extractor,
+            ..FingerprinterOptions::default()
+        })
+        .unwrap()
+    }
+
+    #[test]
+    fn only_long_texts_of_features_by_themselves_are_references() {
+        let text = "新闻".repeat(200);
+        let is_reference =
+            |by: &Fingerprinter, text: &str| Reference::with_sets(by, text, None).1.is_some();
+        assert!(is_reference(&by(Unit::Auto, None), &text));
+        assert!(is_reference(&by(Unit::Chars, None), &text));
+        assert!(!is_reference(&by(Unit::Auto, None), &text[..600]));
+        assert!(!is_reference(&by(Unit::Chars, Some(Weighting::Binary)), &text));
+        assert!(!is_reference(&by(Unit::Jieba, None), &text));
+    }
+
+    proptest! {
+        #[test]
+        fn the_similarity_is_that_of_the_sets(
+            text in "[0-9第一十二月年 ab中文字新闻报道]{40,200}|[一-龥]{40,200}|[a-f ]{200}",
+            changes in prop::collection::vec((any::<prop::sample::Index>(), 0..30_usize, "[0-9一中a ]{0,20}"), 0..6),
+            times in 1..30_usize,
+            is_cut in any::<bool>(),
+            unit in prop::sample::select(vec![Unit::Auto, Unit::Chars]),
+        ) {
+            let by = by(unit, None);
+            let text = text.repeat(times);
+            let mut other: Vec<char> = text.chars().collect();
+            for (at, gone, new) in changes {
+                let at = at.index(other.len() + 1);
+                let end = (at + gone).min(other.len());
+                other.splice(at..end, new.chars());
+            }
+            let other: String = other.into_iter().collect();
+            let features = is_cut.then(|| by.extractor().cut(&text, &mut ExtractScratch::default()).into());
+            let (sets, reference) = Reference::with_sets(&by, &text, features);
+            let [own, theirs] = [&text, &other].map(|text| Shingles::of_normalized(&by, text, None));
+            prop_assert_eq!(&sets, &own);
+            prop_assert_eq!(reference.is_some(), text.len() >= Reference::LEAST);
+            let found = reference.and_then(|reference| reference.jaccard(&sets, &other, &by));
+            if let Some(found) = found {
+                let expected = own.similarity(&theirs, |a, b| Some(jaccard(a, b))).unwrap();
+                prop_assert_eq!(found.to_bits(), expected.to_bits());
+            }
+        }
+    }
+}
