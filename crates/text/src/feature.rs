@@ -5,6 +5,7 @@
 //! `doc/xxhash_spec.md`). The golden vectors below hold it. Weights are integers because sums of integers do not depend
 //! on the order in which a thread or a SIMD lane adds them.
 
+use crate::distinct::{distinct, sort_distinct};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 /// One feature of a text. The same hash may occur several times in a list; the weights then add up.
@@ -85,8 +86,7 @@ impl Features {
     /// The distinct hashes, ascending: the set that Jaccard similarity compares.
     pub fn into_set(self) -> Vec<u64> {
         let mut hashes = self.into_hashes();
-        hashes.sort_unstable();
-        hashes.dedup();
+        sort_distinct(&mut hashes);
         hashes
     }
 
@@ -122,19 +122,6 @@ impl Features {
         });
         features
     }
-}
-
-/// Sorts hashes, each once, and replaces `again` with those that were there more often, as often as that, ascending.
-pub(crate) fn distinct(hashes: &mut Vec<u64>, again: &mut Vec<u64>) {
-    hashes.sort_unstable();
-    again.clear();
-    hashes.dedup_by(|next, first| {
-        let is_again = next == first;
-        if is_again {
-            again.push(*next);
-        }
-        is_again
-    });
 }
 
 /// The 64-bit hash of a feature's UTF-8 bytes: XXH3-64 with seed 0.

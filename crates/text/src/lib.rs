@@ -20,6 +20,7 @@ pub mod numbers;
 pub mod segment;
 pub mod sentence;
 
+mod distinct;
 mod ngram;
 mod prefetch;
 mod tfidf;

@@ -87,18 +87,28 @@ fn is_minus(character: Option<char>) -> bool {
 }
 
 /// Numerals below ten, and ten.
-#[rustfmt::skip]
-fn is_small(character: char) -> bool {
-    // A match is compiled to a few comparisons; every character of a text is asked for.
-    matches!(
-        character,
-        '零' | '〇' | '一' | '二' | '两' | '兩' | '三' | '四' | '五' | '六' | '七' | '八' | '九' | '十'
-    )
-}
+const SMALL: [char; 14] =
+    ['零', '〇', '一', '二', '两', '兩', '三', '四', '五', '六', '七', '八', '九', '十'];
+/// Multipliers, which are no number by themselves.
+const MULTIPLIERS: [char; 6] = ['百', '千', '万', '萬', '亿', '億'];
 
-/// Those, and multipliers that are no number by themselves.
+/// A bit for each code point of three bytes and fewer: every character of a text is asked for, and a comparison with each numeral would
+/// be a toss of a coin for nearly each of them.
+static NUMERALS: [u64; 1024] = {
+    let mut bits = [0; 1024];
+    let mut at = 0;
+    while at < SMALL.len() + MULTIPLIERS.len() {
+        let numeral = if at < SMALL.len() { SMALL[at] } else { MULTIPLIERS[at - SMALL.len()] };
+        bits[numeral as usize / 64] |= 1 << (numeral as usize % 64);
+        at += 1;
+    }
+    bits
+};
+
 fn is_numeral(character: char) -> bool {
-    is_small(character) || matches!(character, '百' | '千' | '万' | '萬' | '亿' | '億')
+    NUMERALS
+        .get(character as usize / 64)
+        .is_some_and(|bits| bits >> (character as usize % 64) & 1 == 1)
 }
 
 /// Appends the digits at the start of `rest`; returns the bytes that they take.
@@ -127,7 +137,7 @@ fn push_digits(rest: &str, fraction: bool, out: &mut String) -> usize {
 fn push_numerals(rest: &str, before: Option<char>, out: &mut String) -> usize {
     let end = rest.find(|c| !is_numeral(c)).unwrap_or(rest.len());
     let (run, after) = (&rest[..end], rest[end..].chars().next());
-    let small = run.contains(is_small);
+    let small = run.contains(SMALL);
     let counts = before.is_some_and(|c| c == '第' || c.is_ascii_digit())
         || small && after.is_some_and(is_unit);
     if counts {

@@ -12,7 +12,8 @@ mod recipe;
 pub use error::OptionsError;
 pub use options::{ExtractorOptions, Segmenter, Unit, Weighting};
 
-use crate::feature::{Cut, Feature, Features, Token, distinct, hash};
+use crate::distinct::{distinct, sort_distinct};
+use crate::feature::{Cut, Feature, Features, Token, hash};
 use crate::segment::SegmentScratch;
 use crate::tfidf::{KeywordScratch, TopK};
 use crate::words::{self, WordScratch};
@@ -106,8 +107,7 @@ impl Extractor {
         self.hashes(text, scratch);
         let ExtractScratch { features, hashes, .. } = scratch;
         if self.plan.weighting == Weighting::Binary {
-            hashes.sort_unstable();
-            hashes.dedup();
+            sort_distinct(hashes);
         }
         features.clear();
         features.extend(hashes.iter().map(|&hash| Feature { hash, weight: 1 }));
@@ -193,8 +193,7 @@ impl Extractor {
     /// Keywords are all there, those beyond `top_k` too.
     pub fn shingles(&self, text: &str, out: &mut Vec<u64>) {
         self.all_shingles(text, out);
-        out.sort_unstable();
-        out.dedup();
+        sort_distinct(out);
     }
 
     /// The same in any order, as often as they occur where they are counted.
@@ -266,8 +265,7 @@ impl Extractor {
     /// are alike only if they are alike in both lengths. What is written in letters has features of five characters as it is.
     pub fn long_shingles(&self, text: &str, out: &mut Vec<u64>) {
         self.all_long_shingles(text, out);
-        out.sort_unstable();
-        out.dedup();
+        sort_distinct(out);
     }
 
     /// The same in text order, as often as they occur.
