@@ -1,11 +1,11 @@
 //! A batch of new texts, made ready for comparing each with its candidates.
 
+use super::side::Side;
 use super::taken::ALONE;
 use super::{Decider, Document, Texts};
 use crate::error::DedupError;
 use crate::method::Candidate;
 use crate::parallel;
-use crate::verify::Evidence;
 use simhash_sketch::{Material, Scratch};
 use std::sync::atomic::AtomicBool;
 
@@ -18,7 +18,7 @@ pub(super) struct Arrival {
     /// Whether it is a candidate of another one of the batch.
     is_wanted: bool,
     material: Material,
-    evidence: Evidence,
+    side: Side,
 }
 
 /// A batch that was taken in.
@@ -74,14 +74,16 @@ impl Decider {
         Ok(arrived)
     }
 
-    /// Makes the evidence of the texts that are compared.
+    /// Keeps the texts that are compared.
     fn gather(
         &self,
         arrived: &mut Arrived,
         documents: &[Document<'_>],
         cancel: &AtomicBool,
     ) -> Result<(), DedupError> {
-        let Some(verifier) = &self.comparer.verifier else { return Ok(()) };
+        if !self.comparer.verifies() {
+            return Ok(());
+        }
         let (threads, below) = (self.options.threads, arrived.below);
         parallel::for_each(
             &mut arrived.texts,
@@ -92,8 +94,7 @@ impl Decider {
                 let list = self.taken.lists.get(new.text);
                 if new.is_wanted || list.iter().any(|near| near.number < below) {
                     let material = std::mem::take(&mut new.material);
-                    let text = documents[new.document].text;
-                    new.evidence = verifier.evidence_with_bitmap(text, material);
+                    new.side = Side::prepared(documents[new.document].text, material);
                 }
                 Ok(())
             },
@@ -110,14 +111,11 @@ impl Decider {
         before: &dyn Texts,
         scratch: &mut Scratch,
     ) -> Result<Option<f64>, DedupError> {
-        let Some(verifier) = &self.comparer.verifier else { return Ok(Some(0.0)) };
-        let measure =
-            |theirs: &Evidence| verifier.similarity(&new.evidence, theirs, verifier.least);
+        let comparer = &self.comparer;
         if let Some(place) = candidate.checked_sub(arrived.first) {
-            return Ok(measure(&arrived.texts[place as usize].evidence));
+            let theirs = &arrived.texts[place as usize].side;
+            return Ok(comparer.similarity_of_sides(&new.side, theirs, None));
         }
-        let own = &new.evidence;
-        let theirs = self.comparer.candidate(own, candidate, None, before, scratch)?;
-        Ok(theirs.and_then(|theirs| measure(&theirs)))
+        comparer.similarity_to(&new.side, candidate, None, before, scratch)
     }
 }

@@ -1,5 +1,6 @@
 //! Texts compared: what verification needs of one, made when it is needed, and how two of them relate.
 
+use super::side::Side;
 use super::verifier::{Cache, Verifier};
 use super::{Document, Edge, Relation, Texts};
 use crate::error::DedupError;
@@ -166,19 +167,16 @@ impl Comparer {
     fn know(&self, text: &str, scratch: &mut Scratch) -> Known {
         let preparer = if self.has_distance { &self.preparer } else { &self.plain };
         let mut prepared = preparer.prepare(text, self.kept, scratch);
-        let material = std::mem::take(&mut prepared.material);
-        let verifier = self.verifier.as_ref();
-        let evidence = verifier.map(|verifier| verifier.evidence(text, material));
-        Known { prepared, evidence: evidence.unwrap_or_default() }
+        let side = Side::prepared(text, std::mem::take(&mut prepared.material));
+        Known { prepared, side }
     }
 
     fn relation(&self, member: &Known, of: &Known) -> Relation {
         if member.prepared.exact == of.prepared.exact {
             return self.equal_relation();
         }
-        let similarity = self.verifier.as_ref().map(|verifier| {
-            verifier.similarity(&member.evidence, &of.evidence, 0.0).unwrap_or(0.0)
-        });
+        let found = || self.similarity_of_sides(&member.side, &of.side, Some(0.0)).unwrap_or(0.0);
+        let similarity = self.verifies().then(found);
         let fingerprint = |known: &Known| known.prepared.sketch.fingerprint();
         let both = fingerprint(member).zip(fingerprint(of));
         let distance = both.filter(|_| self.has_distance).map(|(a, b)| hamming::distance(a, b));
@@ -198,27 +196,6 @@ impl Comparer {
         }
     }
 
-    /// What verification knows of a text, shared with whoever asks for it soon.
-    pub(crate) fn evidence(
-        &self,
-        number: u32,
-        texts: &dyn Texts,
-        scratch: &mut Scratch,
-    ) -> Result<Arc<Evidence>, DedupError> {
-        let Some(verifier) = &self.verifier else { return Ok(Arc::default()) };
-        if let Some(evidence) = self.known(number) {
-            return Ok(evidence);
-        }
-        let mut evidence = Evidence::default();
-        texts.with_text(number, &mut |text| {
-            let material = self.plain.prepare(text, Kept::Text, scratch).material;
-            evidence = verifier.evidence_with_bitmap(text, material);
-        })?;
-        let evidence = Arc::new(evidence);
-        self.remember(number, &evidence);
-        Ok(evidence)
-    }
-
     /// What is still known of a text.
     pub(super) fn known(&self, number: u32) -> Option<Arc<Evidence>> {
         self.cache.get(number)
@@ -236,31 +213,10 @@ impl Comparer {
             self.bitmaps.put(number, Arc::clone(bitmap));
         }
     }
-
-    /// [`Comparer::evidence`] of a candidate of a text. `None`: their bitmaps exclude that they are as similar as the threshold,
-    /// and as `least` where that is given, so its text need not be looked at. Texts on one subject, of which method simhash makes crowds of
-    /// candidates, are cut again and again otherwise.
-    pub(crate) fn candidate(
-        &self,
-        own: &Evidence,
-        number: u32,
-        least: Option<f64>,
-        texts: &dyn Texts,
-        scratch: &mut Scratch,
-    ) -> Result<Option<Arc<Evidence>>, DedupError> {
-        if let Some(verifier) = &self.verifier
-            && own.bitmap().is_some()
-            && let Some(theirs) = self.bitmap(number)
-            && !verifier.may_be(own, &theirs, least.unwrap_or(verifier.least))
-        {
-            return Ok(None);
-        }
-        self.evidence(number, texts, scratch).map(Some)
-    }
 }
 
 /// Everything that a relation rests on.
 struct Known {
     prepared: Prepared,
-    evidence: Evidence,
+    side: Side,
 }

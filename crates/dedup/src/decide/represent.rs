@@ -1,11 +1,11 @@
 //! Clusters around a kept document: those kept before the batch are compared in parallel, then one choice after the other.
 
+use super::side::Side;
 use super::taken::ALONE;
 use super::{Decider, Document, Edge, Outcome, Texts, Verdict};
 use crate::error::DedupError;
 use crate::method::Candidate;
 use crate::parallel;
-use crate::verify::Evidence;
 use ahash::AHashMap;
 use simhash_sketch::{Material, Scratch};
 use std::sync::atomic::AtomicBool;
@@ -104,8 +104,8 @@ struct Case {
     fresh: Vec<Candidate>,
     /// Of it.
     material: Material,
-    /// What verification compares, where there is anything to compare it with.
-    evidence: Evidence,
+    /// It as a side of comparisons, where there is anything to compare it with.
+    side: Side,
     original: Option<Edge>,
 }
 
@@ -168,8 +168,8 @@ impl Decider {
                 taken.lists.get(text).iter().filter(is_kept).copied().collect();
             older.extend(representatives.take_pending(text));
             let material = std::mem::take(&mut documents[document].prepared.material);
-            let (within, fresh, evidence) = Default::default();
-            cases.push(Case { text, document, older, within, fresh, material, evidence, original });
+            let (within, fresh, side) = Default::default();
+            cases.push(Case { text, document, older, within, fresh, material, side, original });
         }
         for place in 0..cases.len() {
             for &Candidate { number, rank } in taken.lists.get(cases[place].text) {
@@ -192,14 +192,14 @@ impl Decider {
         kept: &dyn Texts,
         cancel: &AtomicBool,
     ) -> Result<(), DedupError> {
-        let Some(verifier) = &self.comparer.verifier else {
+        if !self.comparer.verifies() {
             for case in cases {
                 for text in std::mem::take(&mut case.older) {
                     self.consider(&mut case.original, Edge { text, similarity: 0.0 });
                 }
             }
             return Ok(());
-        };
+        }
         let threads = self.options.threads;
         parallel::for_each(cases, threads, cancel, Scratch::default, |scratch, case| {
             if case.older.is_empty() && case.within.is_empty() {
@@ -207,15 +207,14 @@ impl Decider {
             }
             let material = std::mem::take(&mut case.material);
             let text = documents[case.document].text;
-            case.evidence = verifier.evidence_with_bitmap(text, material);
+            case.side = Side::prepared(text, material);
             for text in std::mem::take(&mut case.older) {
                 // Nothing below the best so far can replace it.
-                let least = case.original.map_or(verifier.least, |best| best.similarity);
+                let least = case.original.map(|best| best.similarity);
                 let Some(number) = self.representatives.kept(text.number) else { continue };
-                let own = &case.evidence;
-                let found = self.comparer.candidate(own, number, Some(least), kept, scratch)?;
-                let Some(theirs) = found else { continue };
-                if let Some(similarity) = verifier.similarity(&case.evidence, &theirs, least) {
+                let own = &case.side;
+                let found = self.comparer.similarity_to(own, number, least, kept, scratch)?;
+                if let Some(similarity) = found {
                     self.consider(&mut case.original, Edge { text, similarity });
                 }
             }
@@ -240,13 +239,8 @@ impl Decider {
         for Candidate { number: other, rank } in std::mem::take(&mut cases[place].fresh) {
             let (case, other) = (&cases[place], &cases[other as usize]);
             let text = Candidate { number: other.text, rank };
-            let similarity = match &self.comparer.verifier {
-                None => Some(0.0),
-                Some(verifier) => {
-                    let least = case.original.map_or(verifier.least, |best| best.similarity);
-                    verifier.similarity(&case.evidence, &other.evidence, least)
-                }
-            };
+            let least = case.original.map(|best| best.similarity);
+            let similarity = self.comparer.similarity_of_sides(&case.side, &other.side, least);
             if let Some(similarity) = similarity {
                 self.consider(&mut cases[place].original, Edge { text, similarity });
             }

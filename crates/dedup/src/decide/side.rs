@@ -8,22 +8,37 @@ use super::comparer::Comparer;
 use super::verifier::Verifier;
 use crate::error::DedupError;
 use crate::verify::Evidence;
-use simhash_sketch::{Kept, Scratch};
+use simhash_sketch::{Features, Kept, Material, Scratch};
 use std::sync::{Arc, OnceLock};
 
 /// A text that is compared with others.
 #[derive(Debug)]
 pub(crate) struct Side {
-    number: u32,
+    /// By which others may ask for its evidence, too.
+    number: Option<u32>,
     /// The normalised text; none if it was not read, because its evidence was there.
     text: Box<str>,
+    /// Its features, where they have been cut.
+    features: Option<Features>,
     evidence: OnceLock<Arc<Evidence>>,
 }
 
 /// One that is like nothing.
 impl Default for Side {
     fn default() -> Self {
-        Self { number: 0, text: Box::default(), evidence: OnceLock::from(Arc::default()) }
+        Self { evidence: OnceLock::from(Arc::default()), ..Self::of(None, Box::default()) }
+    }
+}
+
+impl Side {
+    fn of(number: Option<u32>, text: Box<str>) -> Self {
+        Self { number, text, features: None, evidence: OnceLock::new() }
+    }
+
+    /// Of a text that was prepared; `given` is what it was prepared of.
+    pub(super) fn prepared(given: &str, mut material: Material) -> Self {
+        let features = material.features.take();
+        Self { features, ..Self::of(None, material.into_text(given).unwrap_or_default()) }
     }
 }
 
@@ -38,7 +53,7 @@ impl Comparer {
         if self.verifier.is_none() {
             return Ok(Side::default());
         }
-        let mut side = Side { number, text: Box::default(), evidence: OnceLock::new() };
+        let mut side = Side::of(Some(number), Box::default());
         match self.known(number) {
             Some(evidence) => side.evidence = evidence.into(),
             None => texts.with_text(number, &mut |text| {
@@ -51,8 +66,11 @@ impl Comparer {
 
     fn made<'a>(&self, verifier: &Verifier, side: &'a Side) -> &'a Arc<Evidence> {
         side.evidence.get_or_init(|| {
-            let evidence = Arc::new(verifier.evidence_of(&side.text));
-            self.remember(side.number, &evidence);
+            let features = side.features.clone();
+            let evidence = Arc::new(verifier.evidence(&side.text, features));
+            if let Some(number) = side.number {
+                self.remember(number, &evidence);
+            }
             evidence
         })
     }
@@ -79,7 +97,13 @@ impl Comparer {
         {
             return Ok(None);
         }
-        let theirs = known.map_or_else(|| self.evidence(number, texts, scratch), Ok)?;
+        let theirs = match known {
+            Some(theirs) => theirs,
+            None => {
+                let side = self.side(number, texts, scratch)?;
+                Arc::clone(self.made(verifier, &side))
+            }
+        };
         Ok(self.similarity_of(verifier, &theirs, own, least))
     }
 

@@ -7,7 +7,7 @@ use crate::options::{DedupOptions, Measure};
 use crate::verify::{Evidence, reaching};
 use ahash::AHashMap;
 use parking_lot::Mutex;
-use simhash_sketch::{ALMOST_ONE, Bitmap, Fingerprinter, Material, Outline};
+use simhash_sketch::{ALMOST_ONE, Bitmap, Features, Fingerprinter, Outline};
 use simhash_store::Room;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -27,21 +27,9 @@ impl Verifier {
         Some(Self { by: by.clone(), measure: options.measure, least })
     }
 
-    /// Of a text that has been prepared; `given` is what it was prepared of.
-    pub(crate) fn evidence(&self, given: &str, mut material: Material) -> Evidence {
-        let features = material.features.take();
-        let text = material.text(given);
-        text.map_or(Evidence::None, |text| Evidence::new(text, features, self.measure, &self.by))
-    }
-
-    /// The same of a text that may be compared with many.
-    pub(crate) fn evidence_with_bitmap(&self, given: &str, material: Material) -> Evidence {
-        self.evidence(given, material).with_bitmap(self.measure)
-    }
-
-    /// The same of a normalised text.
-    pub(crate) fn evidence_of(&self, text: &str) -> Evidence {
-        Evidence::new(text, None, self.measure, &self.by).with_bitmap(self.measure)
+    /// Of a normalised text that may be compared with many, of which `features` are the features where they have been cut.
+    pub(crate) fn evidence(&self, text: &str, features: Option<Features>) -> Evidence {
+        Evidence::new(text, features, self.measure, &self.by).with_bitmap(self.measure)
     }
 
     /// Whether outlines and bitmaps exclude anything.
