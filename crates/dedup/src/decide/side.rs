@@ -1,7 +1,7 @@
 //! One of two texts that are compared: as it is, until more is asked for.
 //!
 //! A text that is equal to another one but for some passages is told by these from what is known of the other one
-//! ([`Evidence::by_differences`]). So only one of the texts of a cluster is cut into features, and those that are not like it.
+//! ([`Evidence::jaccard_by_differences`]). So only one of the texts of a cluster is cut into features, and those that are not like it.
 
 use super::Texts;
 use super::comparer::Comparer;
@@ -97,12 +97,11 @@ impl Comparer {
         {
             return Ok(None);
         }
-        let theirs = match known {
-            Some(theirs) => theirs,
-            None => {
-                let side = self.side(number, texts, scratch)?;
-                Arc::clone(self.made(verifier, &side))
-            }
+        let theirs = if let Some(theirs) = known {
+            theirs
+        } else {
+            let side = self.side(number, texts, scratch)?;
+            Arc::clone(self.made(verifier, &side))
         };
         Ok(self.similarity_of(verifier, &theirs, own, least))
     }
