@@ -18,6 +18,8 @@ const STEP: usize = 16;
 const SHARE: usize = 4;
 /// What each difference counts beside its bytes: the features around it.
 const BESIDE: usize = 64;
+/// What looking for places where the texts go on together may cost, for each of their bytes: comparisons of words, and bytes passed over.
+const LOOKS: usize = 8;
 
 /// A part of each text, of which either may be empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,18 +31,27 @@ pub(crate) struct Difference {
 /// The differences of two texts, in order; what lies between two of them is equal. The last one goes to the ends of both, and
 /// has [`APART`] characters of each, or all of it. `None`: they differ in too much.
 ///
-/// Cost: one pass over the bytes, and for each difference some thousand comparisons of words at most, and twelve more passes.
+/// Cost: one pass over the bytes, and at most [`LOOKS`] comparisons of words for each of them.
 pub(crate) fn differences(own: &str, other: &str) -> Option<Vec<Difference>> {
     let (a, b) = (own.as_bytes(), other.as_bytes());
     let ends = (tail(own), tail(other));
     let most = (a.len() + b.len()) / SHARE;
     let (mut all, mut count) = (Vec::new(), 0);
+    let mut looks = LOOKS * (a.len() + b.len());
     let (mut i, mut j) = (0, 0);
     loop {
         // A character that is equal in part is none.
         let equal = floor(own, i + common(&a[i..ends.0], &b[j..ends.1])) - i;
         (i, j) = (i + equal, j + equal);
-        let next = if i == ends.0 || j == ends.1 { None } else { again(own, other, (i, j), ends) };
+        let is_last = i == ends.0 || j == ends.1;
+        let next = if is_last {
+            None
+        } else {
+            // One that is farther away is too far.
+            let far = (most - count).min(looks);
+            let near = [i.saturating_add(far).min(ends.0), j.saturating_add(far).min(ends.1)];
+            goes_on(own, other, (i, j), near.into(), &mut looks)
+        };
         let (to_own, to_other) = next.unwrap_or((a.len(), b.len()));
         count += (to_own - i) + (to_other - j) + BESIDE;
         if count > most {
@@ -69,16 +80,20 @@ fn common(a: &[u8], b: &[u8]) -> usize {
     equal + rest.take_while(|(a, b)| a == b).count()
 }
 
-/// Where two texts that differ from `from` on are equal again, before `ends`: the nearest place, or one that is farther away.
-fn again(
+/// Where two texts that differ from `from` on go on together, before `ends`: the nearest place, or one that is farther away. `looks` is
+/// lessened by what it takes, and nothing is found when it is used up.
+fn goes_on(
     own: &str,
     other: &str,
     from: (usize, usize),
     ends: (usize, usize),
+    looks: &mut usize,
 ) -> Option<(usize, usize)> {
     let (a, b) = (Ahead::new(own, from.0, ends.0), Ahead::new(other, from.1, ends.1));
     for sum in 1..a.count + b.count {
-        for x in (sum + 1).saturating_sub(b.count)..(sum + 1).min(a.count) {
+        let places = (sum + 1).saturating_sub(b.count)..(sum + 1).min(a.count);
+        *looks = looks.checked_sub(places.len())?;
+        for x in places {
             let y = sum - x;
             if a.words[x] == b.words[y]
                 && own.as_bytes()[a.starts[x]..][..SAME] == other.as_bytes()[b.starts[y]..][..SAME]
@@ -88,16 +103,20 @@ fn again(
         }
     }
     // Something long was put in or left out: what comes in one of them comes later in the other.
-    let later = |ahead: &Ahead, text: &str, other: &str, from: usize, end: usize| {
+    let mut later = |ahead: &Ahead, text: &str, other: &str, from: usize, end: usize| {
         ahead.starts[..ahead.count].iter().step_by(STEP).find_map(|&at| {
+            *looks = looks.checked_sub(end - from)?;
             let part = &text.as_bytes()[at..at + SAME];
             let found = memmem::find(&other.as_bytes()[from..end], part)?;
             Some((at, from + found))
         })
     };
     let put_in = later(&a, own, other, from.1, ends.1);
-    let left_out = later(&b, other, own, from.0, ends.0).map(|(j, i)| (i, j));
-    let (i, j) = put_in.into_iter().chain(left_out).min_by_key(|(i, j)| i + j)?;
+    // Nearer than that.
+    let end = put_in.map_or(ends.0, |(_, j)| ends.0.min(from.0 + (j - from.1)));
+    let left_out = later(&b, other, own, from.0, end).map(|(j, i)| (i, j));
+    let apart = |&(i, j): &(usize, usize)| (i - from.0) + (j - from.1);
+    let (i, j) = put_in.into_iter().chain(left_out).min_by_key(apart)?;
     // What is equal before it.
     let [a, b] = [&own.as_bytes()[from.0..i], &other.as_bytes()[from.1..j]];
     let equal = a.iter().rev().zip(b.iter().rev()).take_while(|(a, b)| a == b).count();
@@ -122,12 +141,11 @@ impl Ahead {
     fn new(text: &str, from: usize, end: usize) -> Self {
         let mut all = Self { count: 0, starts: [0; AHEAD], words: [0; AHEAD] };
         let bytes = &text.as_bytes()[..end];
-        let starts = text[from..end].char_indices().map(|(at, _)| from + at);
+        let starts = text[from..].char_indices().map(|(at, _)| from + at);
         for (place, start) in starts.take(AHEAD).enumerate() {
-            let Some(&word) = bytes[start..].first_chunk() else { break };
-            if start + SAME > end {
+            let Some(&word) = bytes.get(start..start + SAME).and_then(<[u8]>::first_chunk) else {
                 break;
-            }
+            };
             all.starts[place] = start;
             all.words[place] = u64::from_le_bytes(word);
             all.count = place + 1;
@@ -138,7 +156,7 @@ impl Ahead {
 
 #[cfg(test)]
 mod tests {
-    use super::{Difference, differences};
+    use super::{Difference, LOOKS, differences, goes_on};
     use proptest::prelude::*;
     use simhash_text::extract::APART;
 
@@ -168,6 +186,32 @@ mod tests {
         assert_eq!(differences(&own, &format!("{a}{b}{c}{d}{}", new.repeat(5))), None);
         assert_eq!(differences(&own, &new.repeat(5)), None);
         assert_eq!(differences(&own, &own).map(|all| all.len()), Some(1));
+    }
+
+    /// Texts that go on together again and again, each time a little farther away than what is looked ahead.
+    #[test]
+    fn looking_ends() {
+        let letters = |seed: usize, count: usize| -> String {
+            let letter = |n: usize| (b'a' + ((seed * 7_919 + n) * (n + seed) % 26) as u8) as char;
+            (0..count).map(letter).collect()
+        };
+        let parts: Vec<String> = (0..3_000).map(|seed| letters(seed, 290)).collect();
+        let own = parts.concat();
+        let other: String = parts
+            .iter()
+            .enumerate()
+            .flat_map(|(at, part)| [letters(at + 9_000, 97), part.clone()])
+            .collect();
+        let mut looks = LOOKS * (own.len() + other.len());
+        let before = looks;
+        let (mut at, mut found) = ((0, 0), 0);
+        while let Some(next) = goes_on(&own, &other, at, (own.len(), other.len()), &mut looks) {
+            at = (next.0 + 290, next.1 + 290);
+            found += 1;
+        }
+        assert!((1..3_000).contains(&found), "{found}");
+        assert!(looks < before);
+        assert_eq!(differences(&own, &other), None);
     }
 
     proptest! {

@@ -14,14 +14,14 @@ use std::ops::Range;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reference {
     text: Box<str>,
-    /// Features that occur more than once, as often as that.
-    features: Vec<u64>,
+    /// Features that occur more than once, by ascending hash, each with its number of occurrences.
+    features: Vec<(u64, u32)>,
     /// The same of the long shingles.
-    long: Vec<u64>,
+    long: Vec<(u64, u32)>,
 }
 
 impl Reference {
-    /// Bytes of the shortest text: one of fewer is cut as fast.
+    /// Bytes of the shortest text: a shorter one is cut in the time that this takes.
     pub const LEAST: usize = 1 << 10;
 
     /// The sets of a normalised text, of which `features` are the features where they have been cut; and the reference that it can be, if it
@@ -76,13 +76,13 @@ impl Reference {
     /// Hashes held, the text counted in numbers of 8 bytes.
     #[expect(clippy::len_without_is_empty, reason = "a size, not a collection")]
     pub fn len(&self) -> usize {
-        self.text.len() / 8 + self.features.len() + self.long.len()
+        self.text.len() / 8 + 2 * (self.features.len() + self.long.len())
     }
 }
 
-/// The similarity of a set and the one that comes of it: its members that occur more than once are in `again`; `gone` occur in what is taken
+/// The similarity of a set and the one that comes of it: its members that occur more than once are in `several`; `gone` occur in what is taken
 /// away, `new` in what comes instead.
-fn jaccard(set: &[u64], again: &[u64], gone: &mut Vec<u64>, new: &mut Vec<u64>) -> f64 {
+fn jaccard(set: &[u64], several: &[(u64, u32)], gone: &mut Vec<u64>, new: &mut Vec<u64>) -> f64 {
     gone.sort_unstable();
     new.sort_unstable();
     new.dedup();
@@ -93,9 +93,8 @@ fn jaccard(set: &[u64], again: &[u64], gone: &mut Vec<u64>, new: &mut Vec<u64>) 
             continue;
         }
         let here = at + 1 - gone[..at].partition_point(|&before| before < hash);
-        let others = &again[again.partition_point(|&other| other < hash)..];
-        let times = 1 + others.partition_point(|&other| other == hash);
-        if here == times {
+        let times = several.binary_search_by_key(&hash, |&(other, _)| other);
+        if here == times.map_or(1, |place| several[place].1 as usize) {
             gone[last] = hash;
             last += 1;
         }
@@ -116,8 +115,8 @@ mod tests {
     use proptest::prelude::*;
     use simhash_text::ExtractScratch;
 
-    fn by(unit: Unit, weighting: Option<Weighting>) -> Fingerprinter {
-        let extractor = ExtractorOptions { unit, weighting, ..ExtractorOptions::default() };
+    fn by(unit: Unit, ngram: Option<usize>, weighting: Option<Weighting>) -> Fingerprinter {
+        let extractor = ExtractorOptions { unit, ngram, weighting, ..ExtractorOptions::default() };
         Fingerprinter::new(&FingerprinterOptions {
             extract: extractor,
             ..FingerprinterOptions::default()
@@ -130,23 +129,27 @@ mod tests {
         let text = "新闻".repeat(200);
         let is_reference =
             |by: &Fingerprinter, text: &str| Reference::with_sets(by, text, None).1.is_some();
-        assert!(is_reference(&by(Unit::Auto, None), &text));
-        assert!(is_reference(&by(Unit::Chars, None), &text));
-        assert!(!is_reference(&by(Unit::Auto, None), &text[..600]));
-        assert!(!is_reference(&by(Unit::Chars, Some(Weighting::Binary)), &text));
-        assert!(!is_reference(&by(Unit::Jieba, None), &text));
+        assert!(is_reference(&by(Unit::Auto, None, None), &text));
+        assert!(is_reference(&by(Unit::Chars, None, None), &text));
+        assert!(!is_reference(&by(Unit::Auto, None, None), &text[..600]));
+        assert!(!is_reference(&by(Unit::Chars, None, Some(Weighting::Binary)), &text));
+        assert!(!is_reference(&by(Unit::Jieba, None, None), &text));
     }
 
     proptest! {
         #[test]
         fn the_similarity_is_that_of_the_sets(
             text in "[0-9第一十二月年 ab中文字新闻报道]{40,200}|[一-龥]{40,200}|[a-f ]{200}",
-            changes in prop::collection::vec((any::<prop::sample::Index>(), 0..30_usize, "[0-9一中a ]{0,20}"), 0..6),
+            changes in prop::collection::vec(
+                (any::<prop::sample::Index>(), 0..200_usize, "[0-9一中a😀 ]{0,20}|[0-9二文b]{100,300}"),
+                0..6,
+            ),
             times in 1..30_usize,
             is_cut in any::<bool>(),
             unit in prop::sample::select(vec![Unit::Auto, Unit::Chars]),
+            ngram in 1..=8_usize,
         ) {
-            let by = by(unit, None);
+            let by = by(unit, (unit == Unit::Chars).then_some(ngram), None);
             let text = text.repeat(times);
             let mut other: Vec<char> = text.chars().collect();
             for (at, gone, new) in changes {

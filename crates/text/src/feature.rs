@@ -90,10 +90,10 @@ impl Features {
         hashes
     }
 
-    /// [`into_set`](Self::into_set); `again` gets the hashes of counted ones that occur more than once, as often as that, ascending.
-    pub fn into_counted_set(self, again: &mut Vec<u64>) -> Vec<u64> {
+    /// [`into_set`](Self::into_set); `several` gets the hashes of counted ones that occur more than once, ascending, each with its number.
+    pub fn into_counted_set(self, several: &mut Vec<(u64, u32)>) -> Vec<u64> {
         let mut hashes = self.into_hashes();
-        distinct(&mut hashes, again);
+        distinct(&mut hashes, several);
         hashes
     }
 
@@ -161,7 +161,7 @@ fn four_to_eight(first: u32, last: u32, len: usize) -> u64 {
 fn nine_to_sixteen(first: u64, last: u64, len: usize) -> u64 {
     /// Bytes 24 to 31 of the default secret xor bytes 32 to 39, and 40 to 47 xor 48 to 55.
     const FLIPS: [u64; 2] = [0x6782_737B_EA42_39B9, 0xAF56_BC3B_0996_523A];
-    /// `PRIME64_AVALANCHE` of the specification (XXH3).
+    /// `PRIME_MX1` of the specification.
     const PRIME: u64 = 0x1656_6791_9E37_79F9;
     let (low, high) = (first ^ FLIPS[0], last ^ FLIPS[1]);
     let product = u128::from(low) * u128::from(high);

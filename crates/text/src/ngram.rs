@@ -12,11 +12,11 @@
 //! together; the last window reaches to the end of the text. A digit weighs as much as an ideograph, so that the numbers by
 //! which titles differ, 第12集 or EP02, are not lost within longer windows. The rule looks at nothing but the window, so
 //! neither an edit elsewhere nor the share of one language in the text changes how a passage is cut.
-
+//!
 //! # Around a change
 //!
-//! A window depends on its own characters alone. Where a part of a text is found in another text, so are the windows within the part;
-//! [`touching`] and [`touching_by_script`] give the others.
+//! A window, but for the one that reaches to the end of the text, depends on its own characters alone. Where a part of a text is found in
+//! another text, so are the windows within the part; [`touching`] and [`touching_by_script`] give the others.
 
 use crate::extract::MAX_NGRAM;
 use std::ops::Range;

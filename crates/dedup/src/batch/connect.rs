@@ -3,6 +3,7 @@
 use super::Stage;
 use super::candidates::{Candidates, Listed};
 use super::lists::Lists;
+use crate::decide::Side;
 use crate::error::DedupError;
 use crate::parallel;
 use simhash_index::Union;
@@ -20,12 +21,15 @@ pub(super) fn connect(
 ) -> Result<Union, DedupError> {
     let components = Union::within(stage.room, stage.groups.len())?;
     let joined = AtomicU64::new(0);
-    let join = |scratch: &mut Scratch, text: u32, other: u32| {
+    let join = |scratch: &mut Scratch, text: u32, own: &mut Option<Side>, other: u32| {
         if components.connected(text, other) {
             return Ok(());
         }
-        let own = stage.side(text, scratch)?;
-        if stage.similarity_to((text, &own), other, None, scratch)?.is_some() {
+        let own = match own {
+            Some(own) => own,
+            None => own.insert(stage.side(text, scratch)?),
+        };
+        if stage.similarity_to((text, own), other, None, scratch)?.is_some() {
             joined.fetch_add(u64::from(components.join(text, other)), Ordering::Relaxed);
         }
         Ok::<_, DedupError>(())
@@ -41,11 +45,13 @@ pub(super) fn connect(
         parallel::for_each(&mut lists, threads, cancel, new, |scratch, listed| {
             let Listed { text, found } = listed;
             found.candidates.sort_unstable_by_key(|near| near.number);
-            found.candidates.first().map_or(Ok(()), |head| join(scratch, *text, head.number))
+            let head = found.candidates.first();
+            head.map_or(Ok(()), |head| join(scratch, *text, &mut None, head.number))
         })?;
         parallel::for_each(&mut lists, threads, cancel, new, |scratch, listed| {
-            let rest = listed.found.candidates.iter().skip(1);
-            rest.map(|near| near.number).try_for_each(|other| join(scratch, listed.text, other))
+            let (mut own, rest) = (None, listed.found.candidates.iter().skip(1));
+            rest.map(|near| near.number)
+                .try_for_each(|other| join(scratch, listed.text, &mut own, other))
         })?;
         tick(joined.load(Ordering::Relaxed));
     }

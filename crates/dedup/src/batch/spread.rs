@@ -382,7 +382,7 @@ impl Rules {
         self.comparer.may_match(a, b)
     }
 
-    /// What is compared of a text. What was made of a number once is given again for a while.
+    /// A text as one of two that are compared. What was cut of a number once is given again for a while.
     ///
     /// # Errors
     /// None that the text is the reason of.

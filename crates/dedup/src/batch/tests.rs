@@ -163,6 +163,10 @@ fn texts(len: impl Into<proptest::collection::SizeRange>) -> impl Strategy<Value
         "短文",
         "",
     ];
+    // So long that two of them are told apart by the passages in which they differ, with features that repeat.
+    let long: String = (0..300).filter_map(|n| char::from_u32(0x4e00 + n * 7)).collect();
+    let long = long + &bases[0].repeat(4);
+    let bases = [bases.map(str::to_owned).as_slice(), &[long]].concat();
     let step = (0..bases.len() * 3, any::<prop::sample::Index>(), "[甲乙丙0-9a]");
     proptest::collection::vec(step, len).prop_map(move |steps| {
         let mut texts: Vec<String> = Vec::new();
@@ -170,7 +174,7 @@ fn texts(len: impl Into<proptest::collection::SizeRange>) -> impl Strategy<Value
             // Two of three are an edit of an earlier one, or a copy.
             let before = bases.get(base).map_or_else(
                 || texts.get(at.index(texts.len().max(1))).cloned().unwrap_or_default(),
-                |&base| base.to_owned(),
+                String::clone,
             );
             let mut text: Vec<char> = before.chars().collect();
             if !text.is_empty() && new != "a" {

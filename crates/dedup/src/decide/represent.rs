@@ -218,6 +218,10 @@ impl Decider {
                     self.consider(&mut case.original, Edge { text, similarity });
                 }
             }
+            if case.original.is_none() && !case.within.is_empty() {
+                // The choice that follows is made on one thread.
+                self.comparer.make(&case.side);
+            }
             Ok(())
         })
     }

@@ -8,6 +8,7 @@ use super::comparer::Comparer;
 use super::verifier::Verifier;
 use crate::error::DedupError;
 use crate::verify::Evidence;
+use parking_lot::Mutex;
 use simhash_sketch::{Features, Kept, Material, Scratch};
 use std::sync::{Arc, OnceLock};
 
@@ -18,8 +19,8 @@ pub(crate) struct Side {
     number: Option<u32>,
     /// The normalised text; none if it was not read, because its evidence was there.
     text: Box<str>,
-    /// Its features, where they have been cut.
-    features: Option<Features>,
+    /// Its features, where they have been cut, until its evidence is made of them.
+    features: Mutex<Option<Features>>,
     evidence: OnceLock<Arc<Evidence>>,
 }
 
@@ -32,12 +33,12 @@ impl Default for Side {
 
 impl Side {
     fn of(number: Option<u32>, text: Box<str>) -> Self {
-        Self { number, text, features: None, evidence: OnceLock::new() }
+        Self { number, text, features: Mutex::default(), evidence: OnceLock::new() }
     }
 
     /// Of a text that was prepared; `given` is what it was prepared of.
     pub(super) fn prepared(given: &str, mut material: Material) -> Self {
-        let features = material.features.take();
+        let features = Mutex::new(material.features.take());
         Self { features, ..Self::of(None, material.into_text(given).unwrap_or_default()) }
     }
 }
@@ -64,9 +65,16 @@ impl Comparer {
         Ok(side)
     }
 
+    /// Cuts a text that others will probably be compared with.
+    pub(super) fn make(&self, side: &Side) {
+        if let Some(verifier) = &self.verifier {
+            self.made(verifier, side);
+        }
+    }
+
     fn made<'a>(&self, verifier: &Verifier, side: &'a Side) -> &'a Arc<Evidence> {
         side.evidence.get_or_init(|| {
-            let features = side.features.clone();
+            let features = side.features.lock().take();
             let evidence = Arc::new(verifier.evidence(&side.text, features));
             if let Some(number) = side.number {
                 self.remember(number, &evidence);
@@ -97,13 +105,11 @@ impl Comparer {
         {
             return Ok(None);
         }
-        let theirs = if let Some(theirs) = known {
-            theirs
-        } else {
-            let side = self.side(number, texts, scratch)?;
-            Arc::clone(self.made(verifier, &side))
-        };
-        Ok(self.similarity_of(verifier, &theirs, own, least))
+        if let Some(theirs) = known {
+            return Ok(self.similarity_of(verifier, &theirs, own, least));
+        }
+        let theirs = self.side(number, texts, scratch)?;
+        Ok(self.similarity_of_sides(own, &theirs, Some(least)))
     }
 
     /// [`Comparer::similarity_to`] another side.

@@ -77,7 +77,7 @@ impl Verifier {
 /// Independent parts, so that workers seldom wait for each other (arbitrary: any power of two above
 /// the number of cores works).
 const SHARDS: usize = 64;
-/// Numbers in all: 4 Mi of 8 bytes are 32 MiB, the sets of about 4,000 long articles.
+/// Numbers in all: 4 Mi of 8 bytes are 32 MiB, the sets of about 1,000 long articles.
 const CAPACITY: usize = 4 << 20;
 /// What a text takes in a cache beside what is held of it, in numbers: of titles and bitmaps that is the most.
 const BESIDE: usize = 16;

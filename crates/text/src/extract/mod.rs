@@ -208,10 +208,10 @@ impl Extractor {
         }
     }
 
-    /// [`shingles`](Self::shingles); `again` gets the hashes of those that occur more than once, as often as that, ascending.
-    pub fn counted_shingles(&self, text: &str, out: &mut Vec<u64>, again: &mut Vec<u64>) {
+    /// [`shingles`](Self::shingles); `several` gets the hashes of those that occur more than once, ascending, each with its number.
+    pub fn counted_shingles(&self, text: &str, out: &mut Vec<u64>, several: &mut Vec<(u64, u32)>) {
         self.all_shingles(text, out);
-        distinct(out, again);
+        distinct(out, several);
     }
 
     /// Whether a feature depends on nothing but its own characters, and counts once for each time that it occurs: all but those
@@ -278,10 +278,15 @@ impl Extractor {
         }
     }
 
-    /// [`long_shingles`](Self::long_shingles); `again` as in [`counted_shingles`](Self::counted_shingles).
-    pub fn counted_long_shingles(&self, text: &str, out: &mut Vec<u64>, again: &mut Vec<u64>) {
+    /// [`long_shingles`](Self::long_shingles); `several` as in [`counted_shingles`](Self::counted_shingles).
+    pub fn counted_long_shingles(
+        &self,
+        text: &str,
+        out: &mut Vec<u64>,
+        several: &mut Vec<(u64, u32)>,
+    ) {
         self.all_long_shingles(text, out);
-        distinct(out, again);
+        distinct(out, several);
     }
 
     /// Whether a text has [long shingles](Self::long_shingles).
