@@ -419,6 +419,22 @@ fn the_live_index_with_texts_cuts_a_stored_text_again_for_each_comparison() {
 }
 
 #[test]
+fn the_live_index_with_texts_does_not_cut_the_stored_text_of_a_long_near_copy() {
+    let _alone = alone();
+    for measure in [Measure::Auto, Measure::Jaccard] {
+        for method in [LiveMethod::minhash(), LiveMethod::simhash(), LiveMethod::sentences()] {
+            let verify = Some(Verify { measure, least: 0.8 });
+            let index = live(method.clone(), verify, Some(10_000));
+            assert_eq!(check(&index, &pairs(0, 20, 600)), 20);
+            let work = Work::done();
+            // Those that are compared, which are new, and all for their sketches.
+            let cut = if matches!(method, LiveMethod::Sentences { .. }) { 20 } else { 40 };
+            assert_eq!((work.cut, work.cut_long), (cut, 20), "{method:?} {measure:?}");
+        }
+    }
+}
+
+#[test]
 fn a_short_text_of_the_live_index_is_normalised_once() {
     let _alone = alone();
     let index = live(LiveMethod::simhash(), Some(Verify::default()), Some(1_000));

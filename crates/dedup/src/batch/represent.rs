@@ -45,8 +45,8 @@ const KEPT: u32 = u32::MAX;
 const TEXTS: u64 = 128;
 /// Rounds of comparisons within a batch: a chain of texts is settled a text or more in each.
 const ROUNDS: usize = 16;
-/// Fewer texts of a batch that wait for others are settled one after the other.
-const FEW: usize = 8;
+/// Fewer texts of a batch that wait for others, of fewer bytes in all, are settled one after the other.
+const FEW: (usize, u64) = (8, 1 << 20);
 /// Most bytes of them: more at a time are not faster.
 pub(crate) const TEXTS_AT_ONCE: u64 = 8 << 20;
 
@@ -273,6 +273,10 @@ impl Representatives {
                 let found = stage.similarity_to(own, near.number, least, scratch)?;
                 consider(stage, &mut case.original, near, found);
             }
+            if case.original.is_none() && case.within.is_empty() && case.is_wanted {
+                // Others of the batch will be compared with it, and some of them at once.
+                stage.comparer.make(&case.side);
+            }
             Ok(())
         })
     }
@@ -388,8 +392,12 @@ impl Representatives {
 /// Compares each case with its candidates of the batch that are known to be kept, until most are known: in order, but for those of which
 /// nobody knows yet, each is what it will be chosen to be.
 fn compare_within(stage: &Stage<'_>, cases: &mut [Case]) -> Result<(), DedupError> {
-    let waits = |cases: &[Case]| cases.iter().filter(|case| !case.within.is_empty()).count();
-    if waits(cases) < FEW {
+    let are_few = |cases: &[Case]| {
+        let waiting = cases.iter().filter(|case| !case.within.is_empty());
+        let (count, bytes) = waiting.fold((0, 0), |(n, sum), case| (n + 1, sum + case.bytes));
+        count < 2 || count < FEW.0 && bytes < FEW.1
+    };
+    if are_few(cases) {
         return Ok(());
     }
     let mut states: Vec<State> = cases.iter().map(|case| case.state(stage)).collect();
@@ -425,7 +433,7 @@ fn compare_within(stage: &Stage<'_>, cases: &mut [Case]) -> Result<(), DedupErro
             let before = std::mem::replace(state, case.state(stage));
             settled += usize::from(before != *state);
         }
-        if settled == 0 || waits(cases) < FEW {
+        if settled == 0 || are_few(cases) {
             break;
         }
     }

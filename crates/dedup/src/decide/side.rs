@@ -66,7 +66,7 @@ impl Comparer {
     }
 
     /// Cuts a text that others will probably be compared with.
-    pub(super) fn make(&self, side: &Side) {
+    pub(crate) fn make(&self, side: &Side) {
         if let Some(verifier) = &self.verifier {
             self.made(verifier, side);
         }
