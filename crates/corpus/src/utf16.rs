@@ -36,23 +36,25 @@ impl<R: Read> Utf16<R> {
         };
         let mut whole = self.raw.len() & !1;
         // The first half of a pair waits for the second.
-        let half = whole > 0 && (0xd800..0xdc00).contains(&unit(&self.raw[whole - 2..]));
+        let half = whole > 0 && is_first_half(unit(&self.raw[whole - 2..]));
         if half && !self.ended {
             whole -= 2;
         }
-        let units = self.raw[..whole].chunks_exact(2).map(unit);
-        for character in char::decode_utf16(units) {
-            match character {
-                Ok(character) => {
-                    let mut room = [0; 4];
-                    self.ready.extend(character.encode_utf8(&mut room).as_bytes());
-                }
-                Err(half) => {
-                    let unit = half.unpaired_surrogate();
-                    let low = |shift: u32| 0x80 | (unit >> shift & 0x3f) as u8;
-                    self.ready.extend([0xe0 | (unit >> 12) as u8, low(6), low(0)]);
-                }
+        let mut rest = &self.raw[..whole];
+        while !rest.is_empty() {
+            // Most of Chinese text is runs of characters of three bytes.
+            if let Some(bytes) = rest.first_chunk().and_then(|run| of_three_bytes(run, unit)) {
+                self.ready.extend_from_slice(&bytes);
+                rest = &rest[2 * RUN..];
+                continue;
             }
+            let mut end = rest.len().min(2 * RUN);
+            if end < rest.len() && is_first_half(unit(&rest[end - 2..])) {
+                end -= 2;
+            }
+            let (some, behind) = rest.split_at(end);
+            turn_any(some.chunks_exact(2).map(unit), &mut self.ready);
+            rest = behind;
         }
         self.raw.drain(..whole);
         if self.ended && !self.raw.is_empty() {
@@ -60,6 +62,42 @@ impl<R: Read> Utf16<R> {
             self.ready.push(0xff);
         }
         Ok(())
+    }
+}
+
+fn is_first_half(unit: u16) -> bool {
+    (0xd800..0xdc00).contains(&unit)
+}
+
+/// Units that are looked at together.
+const RUN: usize = 8;
+
+/// Three bytes for each unit, where that is what each takes.
+fn of_three_bytes(run: &[u8; 2 * RUN], unit: impl Fn(&[u8]) -> u16) -> Option<[u8; 3 * RUN]> {
+    let mut bytes = [0; 3 * RUN];
+    let mut all = true;
+    for (pair, three) in run.chunks_exact(2).zip(bytes.as_chunks_mut().0) {
+        let unit = unit(pair);
+        all &= unit >= 0x800 && !(0xd800..0xe000).contains(&unit);
+        *three = three_bytes(unit);
+    }
+    all.then_some(bytes)
+}
+
+fn three_bytes(unit: u16) -> [u8; 3] {
+    let low = |shift: u32| 0x80 | (unit >> shift & 0x3f) as u8;
+    [0xe0 | (unit >> 12) as u8, low(6), low(0)]
+}
+
+fn turn_any(units: impl Iterator<Item = u16>, out: &mut Vec<u8>) {
+    for character in char::decode_utf16(units) {
+        match character {
+            Ok(character) => {
+                let mut room = [0; 4];
+                out.extend(character.encode_utf8(&mut room).as_bytes());
+            }
+            Err(half) => out.extend(three_bytes(half.unpaired_surrogate())),
+        }
     }
 }
 
@@ -108,6 +146,17 @@ mod tests {
         };
         for big in [false, true] {
             assert!(turned(&bytes(big), big) == text.as_bytes());
+        }
+        // What is half a pair, or a whole one, at every place of a run.
+        for before in 0..20 {
+            let run = [0x4e2d; 20][..before].iter().copied();
+            for end in [vec![0xd83d, 0xde00], vec![0xd83d], vec![0xde00], vec![0x7ff, 0x41]] {
+                let units: Vec<u16> = run.clone().chain(end).chain([0x6587; 20]).collect();
+                let bytes: Vec<u8> = units.iter().flat_map(|unit| unit.to_be_bytes()).collect();
+                let mut expected = Vec::new();
+                turn_any(units.into_iter(), &mut expected);
+                assert_eq!(turned(&bytes, true), expected);
+            }
         }
         assert_eq!(turned(b"a\0\x3d\xd8b\0", false), b"a\xed\xa0\xbdb");
         assert_eq!(turned(b"a\0\x3d\xd8", false), b"a\xed\xa0\xbd");
