@@ -1,7 +1,7 @@
 //! Where two long texts differ.
 //!
 //! Most near-duplicates are equal but for some passages: a title, a name, a source at the end. What lies between these is found by
-//! comparing bytes, at a hundredth of the cost of cutting it into features. The parts that are told apart need not be the smallest
+//! comparing bytes, and need not be cut into features. The parts that are told apart need not be the smallest
 //! ones: whatever they are, all else is equal.
 
 use memchr::memmem;
@@ -14,7 +14,7 @@ const SAME: usize = 16;
 const AHEAD: usize = 96;
 /// Characters between those of them whose place is looked for farther away.
 const STEP: usize = 16;
-/// The part of both texts that may differ: more is not cheaper than looking at the whole texts.
+/// Of both texts, a part of this size may differ: a quarter. Where more does, the whole texts are looked at instead.
 const SHARE: usize = 4;
 /// What each difference counts beside its bytes: the features around it.
 const BESIDE: usize = 64;

@@ -21,7 +21,7 @@ pub struct Reference {
 }
 
 impl Reference {
-    /// Bytes of the shortest text: a shorter one is cut in the time that this takes.
+    /// Bytes of the shortest text. Shorter ones have few features, and are cut as a whole.
     pub const LEAST: usize = 1 << 10;
 
     /// The sets of a normalised text, of which `features` are the features where they have been cut; and the reference that it can be, if it

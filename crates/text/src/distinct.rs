@@ -1,6 +1,6 @@
 //! Sets of hashes: sorted, each once.
 
-/// Fewer are sorted by comparing them, and so are more: of 20,000 that was as fast.
+/// Fewer are sorted by comparing them, and so are more: of 20,000 this was not always faster.
 const SOME: std::ops::Range<usize> = 128..1 << 14;
 /// Most hashes with the same first bits: all of a feature that a text has often are.
 const TOGETHER: u16 = 64;
