@@ -46,27 +46,23 @@ const PAGES: usize = 0x11_0000 / 256;
 pub(super) struct Table {
     nfkc: bool,
     case: bool,
-    pages: [OnceLock<Box<Page>>; PAGES],
+    pages: Box<[OnceLock<Box<Page>>]>,
     /// The first bytes of all characters that may not simply be kept.
     stops: OnceLock<Class>,
 }
 
-static TABLES: [Table; 4] = [
-    Table::new(false, false),
-    Table::new(false, true),
-    Table::new(true, false),
-    Table::new(true, true),
-];
+/// Made when they are first asked for: as statics they would be 280 kB of the file, in which an empty `OnceLock` is not all zeros.
+static TABLES: [OnceLock<Table>; 4] = [const { OnceLock::new() }; 4];
 
 impl Table {
-    #[expect(clippy::large_stack_arrays, reason = "evaluated at compile time, for statics only")]
-    const fn new(nfkc: bool, case: bool) -> Self {
-        Self { nfkc, case, pages: [const { OnceLock::new() }; PAGES], stops: OnceLock::new() }
+    fn new(nfkc: bool, case: bool) -> Self {
+        let pages = (0..PAGES).map(|_| OnceLock::new()).collect();
+        Self { nfkc, case, pages, stops: OnceLock::new() }
     }
 
     /// The table for these switches.
     pub(super) fn of(nfkc: bool, case: bool) -> &'static Self {
-        &TABLES[usize::from(nfkc) * 2 + usize::from(case)]
+        TABLES[usize::from(nfkc) * 2 + usize::from(case)].get_or_init(|| Self::new(nfkc, case))
     }
 
     /// What to do with `c`.
