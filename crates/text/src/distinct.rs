@@ -86,10 +86,11 @@ mod tests {
             seeds in prop::collection::vec(any::<u64>(), 1..40),
             count in prop_oneof![0..600_usize, (SOME.end - 2)..(SOME.end + 2)],
             kept in prop_oneof![Just(64), 1..64_u32],
+            mask in prop_oneof![Just(u64::MAX), Just(0xff << 56), Just(1 << 63), Just(0)],
         ) {
-            // Hashes that repeat, some with few bits that differ.
+            // Hashes that repeat, some with few bits that differ, the first or the last ones.
             let hashes: Vec<u64> = (0..count as u64)
-                .map(|n| seeds[n as usize % seeds.len()].wrapping_add(n / 3).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - kept))
+                .map(|n| seeds[n as usize % seeds.len()].wrapping_add(n / 3).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - kept) & mask)
                 .collect();
             let mut sorted = hashes.clone();
             sorted.sort_unstable();
